@@ -1,0 +1,7 @@
+/**
+ * The sample application.
+ */
+@NullMarked
+package io.distributedlock.sample;
+
+import org.jspecify.annotations.NullMarked;
