@@ -1,6 +1,6 @@
 /**
- * The vocabulary of distributed locking: what applications call and what providers
- * implement.
+ * The vocabulary of distributed locking: requests, leases, fencing tokens, exceptions,
+ * and the contract between the engine and the stores.
  */
 @NullMarked
 package io.distributedlock;

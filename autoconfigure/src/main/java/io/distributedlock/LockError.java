@@ -1,0 +1,92 @@
+package io.distributedlock;
+
+/**
+ * The catalogue of errors. Every {@link LockException} carries one, its message begins
+ * with the {@link #id() id}, and {@code docs/errors.md} says more about each.
+ *
+ * @since 0.1.0
+ */
+public enum LockError {
+
+	/** The lock is held by somebody else, and stayed so for the whole wait time. */
+	BUSY("DL-101"),
+	/** A lease ended while its holder still worked. */
+	LOST("DL-201"),
+	/** A nested call asked for a lock that the enclosing call had already lost. */
+	REENTRY_AFTER_LOSS("DL-202"),
+	/** The store refused, or failed to answer. */
+	STORE_FAILED("DL-301"),
+	/** The store did not answer in time. */
+	STORE_TIMEOUT("DL-302"),
+	/** Locks are no longer granted because the application is shutting down. */
+	SHUTTING_DOWN("DL-303"),
+	/** The lock table is missing, or has not the expected columns. */
+	TABLE_MISSING("DL-304"),
+	/** The role may not do what the lock needs. */
+	NOT_PERMITTED("DL-305"),
+	/** The waiting thread was interrupted. */
+	INTERRUPTED("DL-401"),
+	/** A key, or a part of it, is null. */
+	NULL_KEY("DL-501"),
+	/** A key, a part of it, or a name is blank. */
+	BLANK_KEY("DL-502"),
+	/** A collection of keys is empty. */
+	NO_KEYS("DL-503"),
+	/** A composite key has two collections. */
+	TWO_COLLECTIONS("DL-504"),
+	/**
+	 * A key's value has no text form of its own, so that each process would see another.
+	 */
+	KEY_WITHOUT_TEXT("DL-505"),
+	/** The key expression failed at the call. */
+	KEY_EVALUATION("DL-506"),
+	/** A lease is zero, negative or out of range. */
+	INVALID_LEASE("DL-511"),
+	/** A wait time is negative or out of range. */
+	INVALID_WAIT_TIME("DL-512"),
+	/** A longest hold is zero, negative or out of range. */
+	INVALID_MAX_HOLD("DL-513"),
+	/** A property has a value that cannot work. */
+	INVALID_PROPERTY("DL-514"),
+	/** An expression of an annotation cannot be parsed. */
+	INVALID_EXPRESSION("DL-601"),
+	/** An expression names a variable that the method does not have. */
+	UNKNOWN_VARIABLE("DL-602"),
+	/** A duration of an annotation cannot be read. */
+	INVALID_DURATION("DL-603"),
+	/** A method that gives a primitive cannot be skipped. */
+	SKIP_ON_PRIMITIVE("DL-604"),
+	/** A result type that finishes after the method has returned. */
+	UNSUPPORTED_RESULT("DL-605"),
+	/** An annotated method that no proxy can intercept. */
+	NOT_PROXYABLE("DL-606"),
+	/** An annotated bean that ended up without the lock's advisor. */
+	NOT_ADVISED("DL-607"),
+	/** Two methods that share a default name. */
+	AMBIGUOUS_NAME("DL-608"),
+	/** An annotated life-cycle or factory method, which runs outside the proxy. */
+	LIFECYCLE_METHOD("DL-609"),
+	/** The transaction's advisor would run outside the lock's. */
+	ADVISOR_ORDER("DL-610"),
+	/** No store to keep the locks in. */
+	NO_PROVIDER("DL-701"),
+	/** Several stores, none of them chosen. */
+	SEVERAL_PROVIDERS("DL-702"),
+	/** The store did not answer at start, and the application asked to fail then. */
+	STORE_DOWN_AT_START("DL-703");
+
+	private final String id;
+
+	LockError(String id) {
+		this.id = id;
+	}
+
+	/**
+	 * The identifier in the catalogue.
+	 * @return {@code DL-} and three digits
+	 */
+	public String id() {
+		return this.id;
+	}
+
+}

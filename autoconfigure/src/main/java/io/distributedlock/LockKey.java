@@ -1,0 +1,159 @@
+package io.distributedlock;
+
+import java.util.Arrays;
+import java.util.List;
+
+import org.springframework.util.Assert;
+
+/**
+ * What is locked: a bounded {@link #name() name}, shared by all locks of one kind and fit
+ * for a metric's tag, and the parts that tell one lock of that kind from another.
+ * <p>
+ * Two keys are equal exactly when their name and parts are, and so are their
+ * {@link #encoded() encoded} texts: parts are joined by {@code ':'}, in which every
+ * {@code ':'}, {@code '%'}, control character and unpaired surrogate is escaped. Keys are
+ * data: nothing in them is ever evaluated. Immutable.
+ *
+ * @since 0.1.0
+ */
+public final class LockKey implements Comparable<LockKey> {
+
+	private final String name;
+
+	private final List<String> parts;
+
+	private final String encoded;
+
+	private LockKey(String name, List<String> parts) {
+		this.name = name;
+		this.parts = parts;
+		this.encoded = encode(name, parts);
+	}
+
+	/**
+	 * A key of the given name and parts.
+	 * @param name the bounded name, not blank
+	 * @param parts the parts, none blank; no parts mean the one lock of that name
+	 * @return the key
+	 * @throws LockConfigurationException if the name or a part is {@code null} or blank
+	 */
+	public static LockKey of(String name, String... parts) {
+		return of(name, Arrays.asList(parts));
+	}
+
+	/**
+	 * A key of the given name and parts.
+	 * @param name the bounded name, not blank
+	 * @param parts the parts, none blank; no parts mean the one lock of that name
+	 * @return the key
+	 * @throws LockConfigurationException if the name or a part is {@code null} or blank
+	 */
+	public static LockKey of(String name, List<String> parts) {
+		requireText(name, "name", LockError.BLANK_KEY);
+		for (String part : parts) {
+			requireText(part, "part of the key of lock '" + name + "'", LockError.BLANK_KEY);
+		}
+		return new LockKey(name, List.copyOf(parts));
+	}
+
+	@SuppressWarnings("ConstantValue")
+	private static void requireText(String text, String what, LockError error) {
+		if (text == null) {
+			throw new LockConfigurationException(LockError.NULL_KEY, "The " + what + " is null",
+					"Give each lock a key of its own: a null key would make unrelated callers share one lock");
+		}
+		if (text.isBlank()) {
+			throw new LockConfigurationException(error, "The " + what + " is blank",
+					"Give each lock a key of its own: a blank key would make unrelated callers share one lock");
+		}
+	}
+
+	private static String encode(String name, List<String> parts) {
+		StringBuilder text = new StringBuilder(name.length() + 16 * parts.size());
+		append(text, name);
+		for (String part : parts) {
+			text.append(':');
+			append(text, part);
+		}
+		return text.toString();
+	}
+
+	private static void append(StringBuilder text, String part) {
+		for (int i = 0; i < part.length(); i++) {
+			char c = part.charAt(i);
+			if (c == ':' || c == '%' || c < ' ' || c == 0x7f) {
+				text.append('%').append(hex(c >> 4)).append(hex(c));
+			}
+			else if (Character.isSurrogate(c)) {
+				i += appendSurrogate(text, part, i);
+			}
+			else {
+				text.append(c);
+			}
+		}
+	}
+
+	/** UTF-8 cannot carry half a pair: all such halves would become one and the same. */
+	private static int appendSurrogate(StringBuilder text, String part, int index) {
+		char c = part.charAt(index);
+		if (Character.isHighSurrogate(c) && index + 1 < part.length()
+				&& Character.isLowSurrogate(part.charAt(index + 1))) {
+			text.append(c).append(part.charAt(index + 1));
+			return 1;
+		}
+		text.append("%u").append(hex(c >> 12)).append(hex(c >> 8)).append(hex(c >> 4)).append(hex(c));
+		return 0;
+	}
+
+	private static char hex(int digit) {
+		return Character.toUpperCase(Character.forDigit(digit & 0xf, 16));
+	}
+
+	/**
+	 * The bounded name that all locks of this kind share.
+	 * @return the name, never blank
+	 */
+	public String name() {
+		return this.name;
+	}
+
+	/**
+	 * The parts that tell this lock from others of its name.
+	 * @return the parts, unmodifiable, possibly empty
+	 */
+	public List<String> parts() {
+		return this.parts;
+	}
+
+	/**
+	 * The injective text form: different keys have different texts, made of characters
+	 * that every store keeps as they are.
+	 * @return the text, in which neither control characters nor unpaired surrogates occur
+	 */
+	public String encoded() {
+		return this.encoded;
+	}
+
+	@Override
+	public int compareTo(LockKey other) {
+		Assert.notNull(other, "'other' must not be null");
+		return this.encoded.compareTo(other.encoded);
+	}
+
+	@Override
+	public boolean equals(Object other) {
+		return this == other || (other instanceof LockKey that && this.encoded.equals(that.encoded));
+	}
+
+	@Override
+	public int hashCode() {
+		return this.encoded.hashCode();
+	}
+
+	@Override
+	public String toString() {
+		return (this.encoded.length() <= 200) ? this.encoded
+				: this.encoded.substring(0, 180) + "… (" + this.encoded.length() + " characters)";
+	}
+
+}

@@ -1,0 +1,66 @@
+package io.distributedlock;
+
+import java.util.concurrent.CompletableFuture;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Distributed locks for programs. Start here; annotated methods go the same way.
+ * <p>
+ * A call ends within the longer of its wait time and the call time-out. Three outcomes
+ * stay apart: acquired, busy, and a store that could not answer. Safe for use by many
+ * threads.
+ *
+ * @since 0.1.0
+ */
+public interface LockOperations {
+
+	/**
+	 * Acquires the lock unless it stays busy for the wait time. The handle opens no
+	 * scope: the same thread asking again waits like anybody else.
+	 * @param request what is asked for
+	 * @return the held lock, or {@code null} if it is busy
+	 * @throws LockProviderException if the store could not answer
+	 * @throws LockInterruptedException if the thread is interrupted; its flag is set
+	 * again
+	 */
+	@Nullable LockLease tryAcquire(LockRequest request);
+
+	/**
+	 * Acquires the lock. The handle opens no scope: the same thread asking again waits
+	 * like anybody else.
+	 * @param request what is asked for
+	 * @return the held lock
+	 * @throws LockNotAcquiredException if it stays busy for the wait time
+	 * @throws LockProviderException if the store could not answer
+	 * @throws LockInterruptedException if the thread is interrupted; its flag is set
+	 * again
+	 */
+	LockLease acquire(LockRequest request);
+
+	/**
+	 * Acquires the lock without a waiting thread.
+	 * @param request what is asked for
+	 * @return completed with the held lock, or with the exception that {@link #acquire}
+	 * would throw; cancelling it withdraws the request
+	 */
+	CompletableFuture<LockLease> acquireAsync(LockRequest request);
+
+	/**
+	 * Runs the body while the lock is held, and releases it for whatever the body throws.
+	 * A nested call for keys that this thread's scope already holds joins them without
+	 * asking the store, with the same fencing token.
+	 * @param <T> the body's result
+	 * @param <E> what the body may throw
+	 * @param request what is asked for
+	 * @param body what to do
+	 * @return the body's result
+	 * @throws E what the body threw, unchanged; a lost lock is added as suppressed
+	 * @throws LockNotAcquiredException if the lock stays busy for the wait time
+	 * @throws LockProviderException if the store could not answer
+	 * @throws LockInterruptedException if the thread is interrupted while it waits
+	 * @throws LockLostException if the lock was lost before the body had returned
+	 */
+	<T extends @Nullable Object, E extends Throwable> T execute(LockRequest request, LockCallback<T, E> body) throws E;
+
+}

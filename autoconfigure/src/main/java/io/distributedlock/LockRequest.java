@@ -1,0 +1,151 @@
+package io.distributedlock;
+
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is asked of a lock. Immutable; each {@code with…} method gives a changed copy.
+ *
+ * @param keys the keys to be held together, sorted and without repetition, at least one
+ * @param lease how long the store keeps the lock unless it is renewed, or {@code null}
+ * for the default
+ * @param waitTime how long to wait for a busy lock, zero for one attempt, or {@code null}
+ * for the default
+ * @param renew whether the lease is renewed while the lock is held; if not, the lease is
+ * the longest hold
+ * @param maxHold after which time of holding renewal stops, or {@code null} for the
+ * default
+ * @since 0.1.0
+ */
+public record LockRequest(List<LockKey> keys, @Nullable Duration lease, @Nullable Duration waitTime, boolean renew,
+		@Nullable Duration maxHold) {
+
+	private static final Duration LONGEST = Duration.ofDays(365);
+
+	private static final Duration SHORTEST_LEASE = Duration.ofMillis(10);
+
+	public LockRequest {
+		if (keys.isEmpty()) {
+			throw new LockConfigurationException(LockError.NO_KEYS, "A lock was requested without a key",
+					"Name at least one key; an empty collection would run the body without a lock");
+		}
+		keys = keys.stream().distinct().sorted().toList();
+		validateLease("lease", lease);
+		validateWaitTime("waitTime", waitTime);
+		validateMaxHold("maxHold", maxHold);
+	}
+
+	/**
+	 * A request for one key with the defaults.
+	 * @param key the key
+	 * @return the request
+	 */
+	public static LockRequest of(LockKey key) {
+		return new LockRequest(List.of(key), null, null, true, null);
+	}
+
+	/**
+	 * A request for several keys, held all or none.
+	 * @param keys the keys, at least one; repeated ones count once
+	 * @return the request
+	 * @throws LockConfigurationException if there are none
+	 */
+	public static LockRequest ofAll(Collection<LockKey> keys) {
+		return new LockRequest(List.copyOf(keys), null, null, true, null);
+	}
+
+	/**
+	 * A copy with another lease.
+	 * @param lease the lease, 10 ms to 365 days, or {@code null} for the default
+	 * @return the copy
+	 * @throws LockConfigurationException if it is out of range
+	 */
+	public LockRequest withLease(@Nullable Duration lease) {
+		return new LockRequest(this.keys, lease, this.waitTime, this.renew, this.maxHold);
+	}
+
+	/**
+	 * A copy with another wait time.
+	 * @param waitTime the wait time, up to 365 days, or {@code null} for the default
+	 * @return the copy
+	 * @throws LockConfigurationException if it is out of range
+	 */
+	public LockRequest withWaitTime(@Nullable Duration waitTime) {
+		return new LockRequest(this.keys, this.lease, waitTime, this.renew, this.maxHold);
+	}
+
+	/**
+	 * A copy that is renewed, or not.
+	 * @param renew whether the lease is renewed while the lock is held
+	 * @return the copy
+	 */
+	public LockRequest withRenew(boolean renew) {
+		return new LockRequest(this.keys, this.lease, this.waitTime, renew, this.maxHold);
+	}
+
+	/**
+	 * A copy with another longest hold.
+	 * @param maxHold the longest hold, more than zero and up to 365 days, or {@code null}
+	 * for the default
+	 * @return the copy
+	 * @throws LockConfigurationException if it is out of range
+	 */
+	public LockRequest withMaxHold(@Nullable Duration maxHold) {
+		return new LockRequest(this.keys, this.lease, this.waitTime, this.renew, maxHold);
+	}
+
+	/**
+	 * A copy for other keys.
+	 * @param keys the keys, at least one
+	 * @return the copy
+	 * @throws LockConfigurationException if there are none
+	 */
+	public LockRequest withKeys(Collection<LockKey> keys) {
+		return new LockRequest(List.copyOf(keys), this.lease, this.waitTime, this.renew, this.maxHold);
+	}
+
+	/**
+	 * Refuses a lease that cannot work.
+	 * @param source what the value belongs to, named in the message
+	 * @param lease the lease, or {@code null} for the default
+	 * @throws LockConfigurationException if it is out of range
+	 */
+	public static void validateLease(String source, @Nullable Duration lease) {
+		if (lease != null && (lease.compareTo(SHORTEST_LEASE) < 0 || lease.compareTo(LONGEST) > 0)) {
+			throw new LockConfigurationException(LockError.INVALID_LEASE,
+					"The " + source + " is " + lease + ", but a lease lasts 10 ms to 365 days",
+					"Choose a lease longer than the store's slowest answer, such as 30s");
+		}
+	}
+
+	/**
+	 * Refuses a wait time that cannot work.
+	 * @param source what the value belongs to, named in the message
+	 * @param waitTime the wait time, or {@code null} for the default
+	 * @throws LockConfigurationException if it is out of range
+	 */
+	public static void validateWaitTime(String source, @Nullable Duration waitTime) {
+		if (waitTime != null && (waitTime.isNegative() || waitTime.compareTo(LONGEST) > 0)) {
+			throw new LockConfigurationException(LockError.INVALID_WAIT_TIME,
+					"The " + source + " is " + waitTime + ", but a wait lasts 0 to 365 days", "Use 0 for one attempt");
+		}
+	}
+
+	/**
+	 * Refuses a longest hold that cannot work.
+	 * @param source what the value belongs to, named in the message
+	 * @param maxHold the longest hold, or {@code null} for the default
+	 * @throws LockConfigurationException if it is out of range
+	 */
+	public static void validateMaxHold(String source, @Nullable Duration maxHold) {
+		if (maxHold != null && (maxHold.isNegative() || maxHold.isZero() || maxHold.compareTo(LONGEST) > 0)) {
+			throw new LockConfigurationException(LockError.INVALID_MAX_HOLD,
+					"The " + source + " is " + maxHold + ", but a longest hold is more than 0 and at most 365 days",
+					"Leave it unset for no limit");
+		}
+	}
+
+}

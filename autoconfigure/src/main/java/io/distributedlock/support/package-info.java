@@ -1,0 +1,8 @@
+/**
+ * The engine: waiting, tenures, renewal and cleaning up over any store, base classes for
+ * providers, and the in-memory provider.
+ */
+@NullMarked
+package io.distributedlock.support;
+
+import org.jspecify.annotations.NullMarked;
