@@ -15,9 +15,38 @@ public final class LockProviderException extends LockException {
 
 	private final String provider;
 
+	private final boolean sent;
+
+	/**
+	 * A failure after which it is unclear whether the command took effect.
+	 * @param error the entry in the error catalogue
+	 * @param provider the name of the provider
+	 * @param problem what went wrong, as the rest of a sentence about the store
+	 * @param cause the store's own exception, or {@code null}
+	 */
 	public LockProviderException(LockError error, String provider, String problem, @Nullable Throwable cause) {
+		this(error, provider, problem, cause, true);
+	}
+
+	private LockProviderException(LockError error, String provider, String problem, @Nullable Throwable cause,
+			boolean sent) {
 		super(error, "Lock store '" + provider + "' " + problem, cause);
 		this.provider = provider;
+		this.sent = sent;
+	}
+
+	/**
+	 * A failure before anything was sent, such as no connection: nothing can have taken
+	 * effect in the store.
+	 * @param error the entry in the error catalogue
+	 * @param provider the name of the provider
+	 * @param problem what went wrong, as the rest of a sentence about the store
+	 * @param cause the store's own exception, or {@code null}
+	 * @return the exception
+	 */
+	public static LockProviderException nothingSent(LockError error, String provider, String problem,
+			@Nullable Throwable cause) {
+		return new LockProviderException(error, provider, problem, cause, false);
 	}
 
 	/**
@@ -26,6 +55,14 @@ public final class LockProviderException extends LockException {
 	 */
 	public String provider() {
 		return this.provider;
+	}
+
+	/**
+	 * Whether the command may have reached the store, so that its effect is unclear.
+	 * @return {@code false} if nothing was sent
+	 */
+	public boolean sent() {
+		return this.sent;
 	}
 
 }

@@ -1,52 +1,187 @@
 package io.distributedlock.support;
 
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockCallback;
+import io.distributedlock.LockContext;
+import io.distributedlock.LockError;
+import io.distributedlock.LockInterruptedException;
+import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockListener;
+import io.distributedlock.LockLostException;
+import io.distributedlock.LockNotAcquiredException;
 import io.distributedlock.LockObserver;
 import io.distributedlock.LockOperations;
 import io.distributedlock.LockProvider;
+import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
 
 /**
- * The engine behind {@link LockOperations}, over any {@link LockProvider}.
+ * The engine behind {@link LockOperations}, over any {@link LockProvider}: annotated
+ * methods and programs share it.
+ * <p>
+ * Waiting requests of one process queue locally, and only the first of them asks the
+ * store. Held locks are renewed in batches on one thread, and a loss is told at the local
+ * deadline at the latest. Safe for use by many threads.
  *
  * @since 0.1.0
  */
 public final class LockTemplate implements LockOperations, AutoCloseable {
 
+	private final LockEngine engine;
+
+	/**
+	 * Creates a template. Its threads start with the first need.
+	 * @param provider the store
+	 * @param settings the defaults and bounds
+	 * @param timer the timer, which may be shared and is not closed by the template
+	 * @param observers measure locks on the threads that work
+	 * @param listeners are told of locks on other threads
+	 */
 	public LockTemplate(LockProvider provider, LockSettings settings, LockTimer timer, List<LockObserver> observers,
 			List<LockListener> listeners) {
+		this.engine = new LockEngine(provider, settings, timer, new LockEvents(provider.name(), observers, listeners));
 	}
 
 	@Override
 	public @Nullable LockLease tryAcquire(LockRequest request) {
-		throw new UnsupportedOperationException();
+		ThreadWaiter waiter = new ThreadWaiter();
+		Acquisition acquisition = acquisition(request.keys(), LockTerms.of(request, this.engine.settings()), waiter);
+		return drive(acquisition, waiter) ? acquisition.lease() : null;
 	}
 
 	@Override
 	public LockLease acquire(LockRequest request) {
-		throw new UnsupportedOperationException();
+		return acquire(request, request.keys());
+	}
+
+	private HeldLease acquire(LockRequest request, List<LockKey> keys) {
+		long start = System.nanoTime();
+		ThreadWaiter waiter = new ThreadWaiter();
+		Acquisition acquisition = acquisition(keys, LockTerms.of(request, this.engine.settings()), waiter);
+		if (!drive(acquisition, waiter)) {
+			throw new LockNotAcquiredException(acquisition.key(), Duration.ofNanos(System.nanoTime() - start),
+					acquisition.holder());
+		}
+		return acquisition.lease();
 	}
 
 	@Override
 	public CompletableFuture<LockLease> acquireAsync(LockRequest request) {
-		throw new UnsupportedOperationException();
+		LockTerms terms = LockTerms.of(request, this.engine.settings());
+		return new AsyncWaiter(this.engine, (waiter) -> acquisition(request.keys(), terms, waiter)).begin();
+	}
+
+	private Acquisition acquisition(List<LockKey> keys, LockTerms terms, Waiter waiter) {
+		Budget budget = Budget.of(terms, this.engine.settings().callTimeout());
+		return (keys.size() == 1) ? new SingleAcquisition(this.engine, keys.get(0), terms, budget, waiter, true)
+				: new MultiAcquisition(this.engine, keys, terms, budget, waiter);
+	}
+
+	/** Steps an acquisition on the calling thread, which parks in between. */
+	private boolean drive(Acquisition acquisition, ThreadWaiter waiter) {
+		while (true) {
+			if (Thread.currentThread().isInterrupted()) {
+				acquisition.abandon();
+				throw new LockInterruptedException(acquisition.key());
+			}
+			Acquisition.Progress progress;
+			try {
+				progress = acquisition.step();
+			}
+			catch (LockProviderException ex) {
+				if (Thread.currentThread().isInterrupted()) {
+					LockInterruptedException interrupted = new LockInterruptedException(acquisition.key());
+					interrupted.addSuppressed(ex);
+					throw interrupted;
+				}
+				throw ex;
+			}
+			if (progress != Acquisition.Progress.WAIT) {
+				return progress == Acquisition.Progress.ACQUIRED;
+			}
+			waiter.await(acquisition.waitUntil());
+		}
 	}
 
 	@Override
 	public <T extends @Nullable Object, E extends Throwable> T execute(LockRequest request, LockCallback<T, E> body)
 			throws E {
-		throw new UnsupportedOperationException();
+		List<LockKey> missing = new ArrayList<>(request.keys().size());
+		List<HeldLease> joined = new ArrayList<>(0);
+		for (LockKey key : request.keys()) {
+			HeldLease outer = outer(key);
+			if (outer == null) {
+				missing.add(key);
+			}
+			else {
+				joined.add(outer);
+			}
+		}
+		if (missing.isEmpty()) {
+			return run(new CompositeLease(List.of(), joined.stream().distinct().toList()), body);
+		}
+		HeldLease own = acquire(request, missing);
+		return run(joined.isEmpty() ? own : new CompositeLease(List.of(own), joined), body);
 	}
 
+	/** The lock that this thread already runs under, if it may be joined. */
+	private @Nullable HeldLease outer(LockKey key) {
+		HeldLease outer = (HeldLease) LockContext.find(this.engine, key);
+		if (outer != null && !outer.isHeld()) {
+			outer.throwLoss(LockError.REENTRY_AFTER_LOSS);
+			return null;
+		}
+		return outer;
+	}
+
+	private <T extends @Nullable Object, E extends Throwable> T run(HeldLease lease, LockCallback<T, E> body) throws E {
+		T result;
+		try (LockContext.Scope scope = LockContext.open(this.engine, lease)) {
+			result = body.doWithLock(lease);
+		}
+		catch (Throwable ex) {
+			lease.close();
+			addLoss(ex, lease);
+			throw ex;
+		}
+		lease.close();
+		lease.throwLoss(LockError.LOST);
+		return result;
+	}
+
+	private static void addLoss(Throwable ex, HeldLease lease) {
+		if (lease.lossReason() != null && !(ex instanceof LockLostException)) {
+			try {
+				lease.throwLoss(LockError.LOST);
+			}
+			catch (LockLostException loss) {
+				ex.addSuppressed(loss);
+			}
+		}
+	}
+
+	/**
+	 * Ends the template in order: from now on nothing is granted, and who waits is
+	 * refused with {@link LockError#SHUTTING_DOWN}; held locks are renewed while their
+	 * bodies finish within the grace period, then no more. Nothing is released under a
+	 * running body: its lease runs out.
+	 * @param grace how long to wait for running bodies
+	 */
+	public void stop(Duration grace) {
+		this.engine.stop(grace);
+	}
+
+	/** Stops without a grace period. */
 	@Override
 	public void close() {
+		stop(Duration.ZERO);
 	}
 
 }

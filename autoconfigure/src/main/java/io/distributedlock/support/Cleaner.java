@@ -1,0 +1,322 @@
+package io.distributedlock.support;
+
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashSet;
+import java.util.Map;
+import java.util.PriorityQueue;
+import java.util.Set;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.locks.ReentrantLock;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.LockKey;
+import io.distributedlock.LockProvider;
+import io.distributedlock.LockProvider.ReleaseOutcome;
+import io.distributedlock.OwnerId;
+
+/**
+ * Takes back in the background what may stand in the store for nobody: grants whose
+ * answer was lost, releases without an answer, places in line that nobody waits in.
+ * <p>
+ * A grant whose answer was never seen may still be under way when its release finds
+ * nothing. So only {@link ReleaseOutcome#RELEASED} confirms that it is gone, or
+ * {@link ReleaseOutcome#NOT_HELD} once the answer was seen; else the release is repeated
+ * with growing pauses until no command can have left anything behind. Nothing here is
+ * ever renewed: what the cleaner misses lasts one lease at most. Bounded: when full, the
+ * oldest entry goes.
+ */
+final class Cleaner implements AutoCloseable {
+
+	private static final Log logger = LogFactory.getLog(Cleaner.class);
+
+	static final int CAPACITY = 10_000;
+
+	private static final int MOST_AT_ONCE = 4;
+
+	private static final long SHORTEST_PAUSE = Duration.ofMillis(100).toNanos();
+
+	private static final long LONGEST_PAUSE = Duration.ofSeconds(30).toNanos();
+
+	/** The store does not answer: everything waits this long. */
+	private static final long STORE_PAUSE = Duration.ofMillis(500).toNanos();
+
+	/** How long a command may be on its way, beyond two leases. */
+	private static final Duration SLACK = Duration.ofSeconds(60);
+
+	private final LockProvider provider;
+
+	private final Duration callTimeout;
+
+	private final LockTimer timer;
+
+	private final Executor io;
+
+	private final ReentrantLock lock = new ReentrantLock();
+
+	private final PriorityQueue<Entry> due = new PriorityQueue<>(Comparator.comparingLong((entry) -> entry.orderedBy));
+
+	private final Set<Entry> byAge = new LinkedHashSet<>();
+
+	private final Map<LockKey, Entry> withdrawals = new HashMap<>();
+
+	private final long origin = System.nanoTime();
+
+	private int running;
+
+	private long pausedUntil;
+
+	private boolean closed;
+
+	Cleaner(LockProvider provider, Duration callTimeout, LockTimer timer, Executor io) {
+		this.provider = provider;
+		this.callTimeout = callTimeout;
+		this.timer = timer;
+		this.io = io;
+	}
+
+	/**
+	 * Releases a grant in the background.
+	 * @param key the key
+	 * @param owner the owner id, which is never used again
+	 * @param lease the lease that was asked for
+	 * @param answerSeen whether the store's answer to the acquire was seen
+	 */
+	void release(LockKey key, OwnerId owner, Duration lease, boolean answerSeen) {
+		Duration most = lease.multipliedBy(2).plus(SLACK);
+		add(new Entry((timeout) -> this.provider.release(key, owner, timeout), answerSeen,
+				sinceOrigin() + most.toNanos(), null));
+	}
+
+	/**
+	 * Takes a place in line back in the background.
+	 * @param key the key
+	 * @param contender the contender whose place it is
+	 */
+	void withdraw(LockKey key, LockProvider.Contender contender) {
+		add(new Entry(contender::withdraw, true, sinceOrigin() + SLACK.toNanos(), key));
+	}
+
+	/**
+	 * The process stands in line for the key again: its place is no longer taken back.
+	 */
+	void keepPlace(LockKey key) {
+		this.lock.lock();
+		try {
+			Entry entry = this.withdrawals.remove(key);
+			if (entry != null) {
+				entry.cancelled = true;
+				this.byAge.remove(entry);
+				this.due.remove(entry);
+			}
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	int size() {
+		this.lock.lock();
+		try {
+			return this.byAge.size();
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	private long sinceOrigin() {
+		return System.nanoTime() - this.origin;
+	}
+
+	private void add(Entry entry) {
+		this.lock.lock();
+		try {
+			if (this.closed) {
+				return;
+			}
+			if (this.byAge.size() >= CAPACITY) {
+				dropOldest();
+			}
+			this.byAge.add(entry);
+			if (entry.place != null) {
+				this.withdrawals.put(entry.place, entry);
+			}
+			entry.orderedBy = sinceOrigin();
+			this.due.add(entry);
+		}
+		finally {
+			this.lock.unlock();
+		}
+		pump();
+	}
+
+	private void dropOldest() {
+		Iterator<Entry> ages = this.byAge.iterator();
+		Entry oldest = ages.next();
+		ages.remove();
+		forget(oldest);
+		this.due.remove(oldest);
+		logger.warn("More than " + CAPACITY + " unclear locks of store '" + this.provider.name()
+				+ "' wait to be released: the oldest is left to the end of its lease");
+	}
+
+	private void forget(Entry entry) {
+		if (entry.place != null) {
+			this.withdrawals.remove(entry.place, entry);
+		}
+	}
+
+	/** Starts a run if something is due, else wakes up when it will be. */
+	private void pump() {
+		long wait;
+		this.lock.lock();
+		try {
+			Entry next = this.due.peek();
+			if (next == null || this.closed || this.running >= MOST_AT_ONCE) {
+				return;
+			}
+			wait = Math.max(next.orderedBy, this.pausedUntil) - sinceOrigin();
+			if (wait <= 0) {
+				this.running++;
+			}
+		}
+		finally {
+			this.lock.unlock();
+		}
+		try {
+			if (wait <= 0) {
+				this.io.execute(this::run);
+			}
+			else {
+				this.timer.schedule(this::pump, Duration.ofNanos(wait));
+			}
+		}
+		catch (RejectedExecutionException ex) {
+			logger.debug("The cleaner has ended; what it missed lasts one lease at most", ex);
+		}
+	}
+
+	private void run() {
+		try {
+			for (Entry entry = take(); entry != null; entry = take()) {
+				putBack(entry, attempt(entry));
+			}
+		}
+		finally {
+			this.lock.lock();
+			try {
+				this.running--;
+			}
+			finally {
+				this.lock.unlock();
+			}
+			pump();
+		}
+	}
+
+	private @Nullable Entry take() {
+		this.lock.lock();
+		try {
+			long now = sinceOrigin();
+			Entry next = this.due.peek();
+			return (next != null && !this.closed && next.orderedBy <= now && this.pausedUntil <= now) ? this.due.poll()
+					: null;
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	private ReleaseOutcome attempt(Entry entry) {
+		try {
+			return entry.command.send(this.callTimeout);
+		}
+		catch (RuntimeException ex) {
+			logger.debug("Store '" + this.provider.name() + "' failed while cleaning up", ex);
+			return ReleaseOutcome.UNKNOWN;
+		}
+	}
+
+	private void putBack(Entry entry, ReleaseOutcome outcome) {
+		this.lock.lock();
+		try {
+			long now = sinceOrigin();
+			boolean confirmed = outcome == ReleaseOutcome.RELEASED
+					|| (outcome == ReleaseOutcome.NOT_HELD && entry.answerSeen);
+			if (confirmed || entry.cancelled || now >= entry.giveUpAt || !this.byAge.contains(entry)) {
+				this.byAge.remove(entry);
+				forget(entry);
+				return;
+			}
+			if (outcome == ReleaseOutcome.UNKNOWN) {
+				this.pausedUntil = now + STORE_PAUSE;
+				entry.orderedBy = now + STORE_PAUSE;
+			}
+			else {
+				entry.orderedBy = now + entry.pause;
+				entry.pause = Math.min(entry.pause * 2, LONGEST_PAUSE);
+			}
+			this.due.add(entry);
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	/** Stops; what is left lasts one lease at most. */
+	@Override
+	public void close() {
+		this.lock.lock();
+		try {
+			this.closed = true;
+			this.due.clear();
+			this.byAge.clear();
+			this.withdrawals.clear();
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	private interface Command {
+
+		ReleaseOutcome send(Duration timeout);
+
+	}
+
+	/**
+	 * Something to be taken back. Its mutable fields are guarded by the cleaner's lock.
+	 */
+	private static final class Entry {
+
+		private final Command command;
+
+		private final boolean answerSeen;
+
+		private final long giveUpAt;
+
+		private final @Nullable LockKey place;
+
+		private long orderedBy;
+
+		private long pause = SHORTEST_PAUSE;
+
+		private boolean cancelled;
+
+		Entry(Command command, boolean answerSeen, long giveUpAt, @Nullable LockKey place) {
+			this.command = command;
+			this.answerSeen = answerSeen;
+			this.giveUpAt = giveUpAt;
+			this.place = place;
+		}
+
+	}
+
+}

@@ -1,0 +1,115 @@
+package io.distributedlock.support;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Stream;
+
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.FencingToken;
+import io.distributedlock.LockError;
+import io.distributedlock.LockKey;
+import io.distributedlock.LossReason;
+
+/**
+ * Several locks held as one: lost if any is lost. Closing it releases those that it owns,
+ * each whatever becomes of the others, and leaves alone those that it has joined.
+ */
+final class CompositeLease implements HeldLease {
+
+	private final List<HeldLease> owned;
+
+	private final List<HeldLease> all;
+
+	private final List<LockKey> keys;
+
+	CompositeLease(List<HeldLease> owned, List<HeldLease> joined) {
+		this.owned = List.copyOf(owned);
+		this.all = joined.isEmpty() ? this.owned : Stream.concat(owned.stream(), joined.stream()).toList();
+		this.keys = this.all.stream().flatMap((part) -> part.keys().stream()).distinct().sorted().toList();
+	}
+
+	@Override
+	public List<LockKey> keys() {
+		return this.keys;
+	}
+
+	@Override
+	public FencingToken fencingToken() {
+		if (this.keys.size() > 1) {
+			throw new IllegalStateException(
+					"Several keys are held, each with a fencing token of its own: use fencingToken(LockKey)");
+		}
+		return this.all.get(0).fencingToken(this.keys.get(0));
+	}
+
+	@Override
+	public FencingToken fencingToken(LockKey key) {
+		for (HeldLease part : this.all) {
+			if (part.keys().contains(key)) {
+				return part.fencingToken(key);
+			}
+		}
+		throw new IllegalArgumentException("Lock '" + key + "' is not held by this handle, but " + this.keys + " are");
+	}
+
+	@Override
+	public boolean isHeld() {
+		for (HeldLease part : this.all) {
+			if (!part.isHeld()) {
+				return false;
+			}
+		}
+		return true;
+	}
+
+	@Override
+	public Duration remaining() {
+		return this.all.stream().map(HeldLease::remaining).min(Duration::compareTo).orElse(Duration.ZERO);
+	}
+
+	@Override
+	public @Nullable LossReason lossReason() {
+		for (HeldLease part : this.all) {
+			LossReason reason = part.lossReason();
+			if (reason != null) {
+				return reason;
+			}
+		}
+		return null;
+	}
+
+	@Override
+	public void throwLoss(LockError error) {
+		this.all.forEach((part) -> part.throwLoss(error));
+	}
+
+	@Override
+	public void ensureHeld() {
+		throwLoss(LockError.LOST);
+		this.all.forEach(HeldLease::ensureHeld);
+	}
+
+	@Override
+	public void onLost(Runnable action) {
+		AtomicBoolean told = new AtomicBoolean();
+		Runnable once = () -> {
+			if (told.compareAndSet(false, true)) {
+				action.run();
+			}
+		};
+		this.all.forEach((part) -> part.onLost(once));
+	}
+
+	@Override
+	public void close() {
+		this.owned.forEach(HeldLease::close);
+	}
+
+	@Override
+	public String toString() {
+		return this.all.toString();
+	}
+
+}

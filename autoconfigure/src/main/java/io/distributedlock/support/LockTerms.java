@@ -1,0 +1,23 @@
+package io.distributedlock.support;
+
+import java.time.Duration;
+
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.LockRequest;
+
+/**
+ * What a request asks for once the defaults are filled in.
+ */
+record LockTerms(Duration lease, Duration waitTime, boolean renew, @Nullable Duration maxHold) {
+
+	static LockTerms of(LockRequest request, LockSettings settings) {
+		return new LockTerms(or(request.lease(), settings.lease()), or(request.waitTime(), settings.waitTime()),
+				request.renew(), (request.maxHold() != null) ? request.maxHold() : settings.maxHold());
+	}
+
+	private static Duration or(@Nullable Duration value, Duration fallback) {
+		return (value != null) ? value : fallback;
+	}
+
+}

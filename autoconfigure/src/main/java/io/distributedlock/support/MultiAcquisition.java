@@ -1,0 +1,120 @@
+package io.distributedlock.support;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.Holder;
+import io.distributedlock.LockError;
+import io.distributedlock.LockKey;
+import io.distributedlock.LockProviderException;
+
+/**
+ * A request's way to several keys, one after the other in their order, all or none. What
+ * is already taken is renewed until the last is granted; the hold begins there.
+ */
+final class MultiAcquisition implements Acquisition {
+
+	private final LockEngine engine;
+
+	private final List<LockKey> keys;
+
+	private final LockTerms terms;
+
+	private final Budget budget;
+
+	private final Waiter waiter;
+
+	private final List<HeldLease> taken = new ArrayList<>();
+
+	private SingleAcquisition current;
+
+	private @Nullable CompositeLease lease;
+
+	MultiAcquisition(LockEngine engine, List<LockKey> keys, LockTerms terms, Budget budget, Waiter waiter) {
+		this.engine = engine;
+		this.keys = keys;
+		this.terms = terms;
+		this.budget = budget;
+		this.waiter = waiter;
+		this.current = wayTo(0);
+	}
+
+	private SingleAcquisition wayTo(int index) {
+		return new SingleAcquisition(this.engine, this.keys.get(index), this.terms, this.budget, this.waiter, false);
+	}
+
+	@Override
+	public Progress step() {
+		try {
+			while (true) {
+				Progress progress = this.current.step();
+				if (progress == Progress.BUSY) {
+					giveBack();
+				}
+				if (progress != Progress.ACQUIRED) {
+					return progress;
+				}
+				this.taken.add(this.current.lease());
+				if (this.taken.size() == this.keys.size()) {
+					return complete();
+				}
+				this.current = wayTo(this.taken.size());
+			}
+		}
+		catch (RuntimeException | Error ex) {
+			giveBack();
+			throw ex;
+		}
+	}
+
+	private Progress complete() {
+		long now = System.nanoTime();
+		for (HeldLease part : this.taken) {
+			if (!part.isHeld()) {
+				throw new LockProviderException(LockError.STORE_FAILED, this.engine.provider().name(),
+						"lost lock '" + part.keys().get(0) + "' while the other keys of the request were acquired",
+						null);
+			}
+			this.engine.beginHold((TenureLease) part, now, this.terms);
+		}
+		this.lease = new CompositeLease(this.taken, List.of());
+		return Progress.ACQUIRED;
+	}
+
+	private void giveBack() {
+		this.taken.forEach(HeldLease::close);
+		this.taken.clear();
+	}
+
+	@Override
+	public long waitUntil() {
+		return this.current.waitUntil();
+	}
+
+	@Override
+	public HeldLease lease() {
+		return Objects.requireNonNull(this.lease);
+	}
+
+	@Override
+	public LockKey key() {
+		return this.current.key();
+	}
+
+	@Override
+	public @Nullable Holder holder() {
+		return this.current.holder();
+	}
+
+	@Override
+	public void abandon() {
+		if (this.lease == null) {
+			this.current.abandon();
+		}
+		giveBack();
+	}
+
+}

@@ -1,0 +1,242 @@
+package io.distributedlock.support;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.LockError;
+import io.distributedlock.LockProvider;
+import io.distributedlock.LockProvider.Grant;
+import io.distributedlock.LockProvider.RenewalOutcome;
+import io.distributedlock.LockProviderException;
+import io.distributedlock.LossReason;
+
+/**
+ * Renews all held locks of one provider in batches, on one thread that does nothing else.
+ * <p>
+ * Nothing is scheduled per lock: the thread looks through the held ones, sends what is
+ * due, and parks until the next is. So no renewal can be left over when its lock is gone.
+ */
+final class Renewals implements AutoCloseable {
+
+	private static final Log logger = LogFactory.getLog(Renewals.class);
+
+	private static final int BATCH = 500;
+
+	/**
+	 * How many failing calls one round may cost: a dead store is not asked for each lock.
+	 */
+	private static final int MOST_FAILURES = 32;
+
+	private static final long SOONEST_RETRY = Duration.ofMillis(5).toNanos();
+
+	private final LockEngine engine;
+
+	private final LockProvider provider;
+
+	private final LockSettings settings;
+
+	private final long origin = System.nanoTime();
+
+	/** When the thread looks next, counted from the origin. */
+	private volatile long nextLook = Long.MAX_VALUE;
+
+	private final ReentrantLock startLock = new ReentrantLock();
+
+	private volatile @Nullable Thread thread;
+
+	private volatile boolean closed;
+
+	private int failuresOfRound;
+
+	Renewals(LockEngine engine, LockProvider provider, LockSettings settings) {
+		this.engine = engine;
+		this.provider = provider;
+		this.settings = settings;
+	}
+
+	/**
+	 * A tenure is about to be seen by its holder. It must already be among the held ones.
+	 */
+	void register(Tenure tenure, long sentAt) {
+		tenure.renewAt(nextRenewal(tenure, sentAt));
+		if (tenure.needsRenewal()) {
+			Thread running = (this.thread != null) ? this.thread : start();
+			if (tenure.renewAt() - this.origin < this.nextLook) {
+				LockSupport.unpark(running);
+			}
+		}
+	}
+
+	private @Nullable Thread start() {
+		this.startLock.lock();
+		try {
+			if (this.thread == null && !this.closed) {
+				Thread started = LockThreads.factory(this.provider.name() + "-renewal").newThread(this::run);
+				started.start();
+				this.thread = started;
+			}
+			return this.thread;
+		}
+		finally {
+			this.startLock.unlock();
+		}
+	}
+
+	private void run() {
+		while (!this.closed) {
+			try {
+				round();
+			}
+			catch (RuntimeException | LinkageError | AssertionError ex) {
+				logger.error("A round of lock renewals failed and is repeated", ex);
+				LockSupport.parkNanos(this, SOONEST_RETRY);
+			}
+		}
+	}
+
+	private void round() {
+		// Before the look, so that who registers during it wakes the thread again.
+		this.nextLook = Long.MAX_VALUE;
+		long now = System.nanoTime();
+		long next = Long.MAX_VALUE;
+		List<Tenure> due = new ArrayList<>();
+		for (TenureLease lease : this.engine.held()) {
+			Tenure tenure = lease.tenure();
+			if (tenure.needsRenewal()) {
+				long wait = tenure.renewAt() - now;
+				if (wait <= period(tenure) / 10) {
+					due.add(tenure);
+				}
+				else {
+					next = Math.min(next, tenure.renewAt() - this.origin);
+				}
+			}
+		}
+		if (due.isEmpty()) {
+			this.nextLook = next;
+			park(next);
+		}
+		else {
+			renew(due);
+		}
+	}
+
+	private void park(long next) {
+		if (next == Long.MAX_VALUE) {
+			LockSupport.park(this);
+		}
+		else {
+			LockSupport.parkNanos(this, next - (System.nanoTime() - this.origin));
+		}
+	}
+
+	private void renew(List<Tenure> due) {
+		due.sort(Comparator.comparingLong((tenure) -> tenure.deadline() - this.origin));
+		this.failuresOfRound = 0;
+		for (int from = 0; from < due.size() && !this.closed; from += BATCH) {
+			send(due.subList(from, Math.min(from + BATCH, due.size())));
+		}
+	}
+
+	/**
+	 * Sends a batch; one that fails is split, so that no entry takes the others along.
+	 */
+	private void send(List<Tenure> batch) {
+		Map<Grant, Duration> leases = new HashMap<>(batch.size() * 2);
+		List<Tenure> claimed = new ArrayList<>(batch.size());
+		for (Tenure tenure : batch) {
+			if (tenure.beginRenewal()) {
+				claimed.add(tenure);
+				leases.put(tenure.grant(), tenure.lease());
+			}
+		}
+		if (claimed.isEmpty()) {
+			return;
+		}
+		long sentAt = System.nanoTime();
+		Map<Grant, RenewalOutcome> outcomes = Map.of();
+		boolean split = false;
+		try {
+			outcomes = this.provider.renew(leases, timeout(claimed));
+		}
+		catch (RuntimeException ex) {
+			logger.warn("Store '" + this.provider.name() + "' failed to renew " + claimed.size()
+					+ " lock(s); it is asked again within the lease", ex);
+			split = claimed.size() > 1 && !isTimeout(ex) && ++this.failuresOfRound < MOST_FAILURES;
+		}
+		if (split) {
+			claimed.forEach(Tenure::endRenewal);
+			send(claimed.subList(0, claimed.size() / 2));
+			send(claimed.subList(claimed.size() / 2, claimed.size()));
+			return;
+		}
+		long now = System.nanoTime();
+		for (Tenure tenure : claimed) {
+			answered(tenure, outcomes.getOrDefault(tenure.grant(), RenewalOutcome.UNKNOWN), sentAt, now);
+		}
+	}
+
+	private static boolean isTimeout(RuntimeException ex) {
+		return ex instanceof LockProviderException failure && failure.error() == LockError.STORE_TIMEOUT;
+	}
+
+	private void answered(Tenure tenure, RenewalOutcome outcome, long sentAt, long now) {
+		this.engine.events().renewed(tenure.grant().key(), outcome);
+		switch (outcome) {
+			case RENEWED -> {
+				if (tenure.renewed(sentAt, now)) {
+					tenure.renewAt(nextRenewal(tenure, sentAt));
+				}
+				else {
+					this.engine.renewedTooLate(tenure);
+				}
+			}
+			case NOT_HELD -> {
+				tenure.endRenewal();
+				this.engine.lose(tenure.holder(), LossReason.NOT_HELD);
+			}
+			case UNKNOWN -> {
+				tenure.endRenewal();
+				long remaining = Math.max(0, tenure.deadline() - now);
+				tenure.renewAt(now + Math.max(SOONEST_RETRY, Math.min(period(tenure) / 2, remaining / 5)));
+			}
+		}
+	}
+
+	private Duration timeout(List<Tenure> batch) {
+		Duration timeout = this.settings.callTimeout();
+		for (Tenure tenure : batch) {
+			Duration most = tenure.lease().dividedBy(6);
+			timeout = (most.compareTo(timeout) < 0) ? most : timeout;
+		}
+		return timeout;
+	}
+
+	private long period(Tenure tenure) {
+		return (long) (tenure.lease().toNanos() * this.settings.renewalFraction());
+	}
+
+	/** Jittered, so that the processes of a cluster do not renew in step. */
+	private long nextRenewal(Tenure tenure, long sentAt) {
+		long period = period(tenure);
+		return sentAt + period - (long) (period * 0.1 * ThreadLocalRandom.current().nextDouble());
+	}
+
+	@Override
+	public void close() {
+		this.closed = true;
+		LockSupport.unpark(this.thread);
+	}
+
+}

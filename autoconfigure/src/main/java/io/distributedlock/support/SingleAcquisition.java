@@ -1,0 +1,259 @@
+package io.distributedlock.support;
+
+import java.time.Duration;
+import java.util.Objects;
+
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.FencingToken;
+import io.distributedlock.Holder;
+import io.distributedlock.LockConfigurationException;
+import io.distributedlock.LockError;
+import io.distributedlock.LockException;
+import io.distributedlock.LockKey;
+import io.distributedlock.LockObserver.AcquireOutcome;
+import io.distributedlock.LockProvider.Attempt;
+import io.distributedlock.LockProvider.Contender;
+import io.distributedlock.LockProvider.Grant;
+import io.distributedlock.LockProviderException;
+import io.distributedlock.OwnerId;
+
+/**
+ * A request's way through the gate of one key. Stepped by one thread at a time.
+ */
+final class SingleAcquisition implements Acquisition {
+
+	/** The least pause between two questions, also where the store says: at once. */
+	private static final long LEAST_PAUSE = Duration.ofMillis(1).toNanos();
+
+	private final LockEngine engine;
+
+	private final LockKey key;
+
+	private final LockTerms terms;
+
+	private final Budget budget;
+
+	private final Waiter waiter;
+
+	private final boolean alone;
+
+	private @Nullable Gate gate;
+
+	private long answersAtArrival;
+
+	private boolean attempted;
+
+	private long waitUntil;
+
+	private @Nullable TenureLease lease;
+
+	private @Nullable Holder holder;
+
+	/**
+	 * Creates the way to one key.
+	 * @param alone whether the hold begins with this key, or with others still to come
+	 */
+	SingleAcquisition(LockEngine engine, LockKey key, LockTerms terms, Budget budget, Waiter waiter, boolean alone) {
+		this.engine = engine;
+		this.key = key;
+		this.terms = terms;
+		this.budget = budget;
+		this.waiter = waiter;
+		this.alone = alone;
+	}
+
+	@Override
+	public Progress step() {
+		this.waiter.clearSignal();
+		Gate joined = (this.gate != null) ? this.gate : join();
+		if (this.engine.isStopping()) {
+			throw failed(this.engine.shuttingDown(this.key));
+		}
+		long now = System.nanoTime();
+		if (this.attempted && !this.budget.mayWait(now)) {
+			return busy(joined, now);
+		}
+		if (joined.takeTurn(this.waiter)) {
+			return attempt(joined, now);
+		}
+		return this.budget.mayWait(now) ? waitUntil(this.budget.waitUntil()) : overdue(joined, now);
+	}
+
+	private Gate join() {
+		while (true) {
+			Gate candidate = this.engine.gates().gate(this.key);
+			long answers = candidate.join(this.waiter);
+			if (answers >= 0) {
+				this.answersAtArrival = answers;
+				this.gate = candidate;
+				return candidate;
+			}
+			Thread.onSpinWait();
+		}
+	}
+
+	/** The wait is over before it was this request's turn: says what is known. */
+	private Progress overdue(Gate joined, long now) {
+		return switch (joined.verdict(this.waiter, this.answersAtArrival)) {
+			case HELD_HERE, BUSY -> busy(joined, now);
+			case TURN -> step();
+			case UNANSWERED -> {
+				if (!this.budget.isOver(now)) {
+					yield waitUntil(this.budget.end());
+				}
+				throw failed(LockProviderException.nothingSent(LockError.STORE_TIMEOUT, this.engine.provider().name(),
+						"has not answered in time whether lock '" + this.key + "' is free", joined.lastFailure()));
+			}
+		};
+	}
+
+	private Progress attempt(Gate joined, long now) {
+		Contender contender = joined.contender(this.engine.provider());
+		OwnerId owner = joined.owner();
+		boolean willWait = this.budget.mayWait(now);
+		this.attempted = true;
+		Attempt attempt;
+		try {
+			attempt = contender.attempt(owner, this.terms.lease(), willWait, this.budget.attemptTimeout(now));
+		}
+		catch (RuntimeException | Error ex) {
+			throw unclear(joined, owner, willWait, ex);
+		}
+		if (attempt instanceof Attempt.Granted granted) {
+			return granted(joined, granted.grant(), now);
+		}
+		return busy(joined, (Attempt.Busy) attempt, willWait);
+	}
+
+	private Progress granted(Gate joined, Grant grant, long sentAt) {
+		long now = System.nanoTime();
+		Tenure tenure = new Tenure(joined, grant, this.terms.lease(), this.terms.renew(), sentAt, now);
+		if (this.alone) {
+			tenure.beginHold(sentAt, this.terms.maxHold());
+		}
+		if (Nanos.isPast(tenure.deadline(), now)) {
+			return tooLate(joined, grant, now);
+		}
+		if (grant.order() <= 0 || grant.order() > FencingToken.MAX_ORDER) {
+			throw giveBack(joined, grant, LockError.STORE_FAILED, "gave the order " + grant.order()
+					+ ", which is no order between 1 and 2^53 - 1, for lock '" + this.key + "'");
+		}
+		joined.granted(this.waiter, tenure);
+		TenureLease begun = this.engine.begin(tenure, sentAt);
+		if (this.engine.isStopping()) {
+			begun.close();
+			throw failed(this.engine.shuttingDown(this.key));
+		}
+		this.lease = begun;
+		this.engine.events().acquireEnded(this.key, AcquireOutcome.ACQUIRED, now - this.budget.start());
+		this.engine.events().holdBegan(begun);
+		return Progress.ACQUIRED;
+	}
+
+	/** The answer took so long that the grant cannot be relied upon: not acquired. */
+	private Progress tooLate(Gate joined, Grant grant, long now) {
+		if (!this.budget.mayWait(now)) {
+			throw giveBack(joined, grant, LockError.STORE_TIMEOUT,
+					"granted lock '" + this.key + "' so late that its lease of " + this.terms.lease().toMillis()
+							+ " ms was over; the lock was given back");
+		}
+		this.engine.cleaner().release(this.key, grant.owner(), this.terms.lease(), true);
+		joined.unclear(null, false);
+		return waitUntil(now + LEAST_PAUSE);
+	}
+
+	private LockException giveBack(Gate joined, Grant grant, LockError error, String problem) {
+		this.engine.cleaner().release(this.key, grant.owner(), this.terms.lease(), true);
+		LockProviderException failure = new LockProviderException(error, this.engine.provider().name(), problem, null);
+		joined.unclear(failure, false);
+		return failed(failure);
+	}
+
+	private Progress busy(Gate joined, Attempt.Busy busy, boolean willWait) {
+		joined.busy(busy, willWait);
+		if (willWait) {
+			this.engine.cleaner().keepPlace(this.key);
+		}
+		long now = System.nanoTime();
+		if (!this.budget.mayWait(now)) {
+			return busy(joined, now);
+		}
+		long pause = Math.max(busy.retryAfter().toNanos(), LEAST_PAUSE);
+		return waitUntil(Nanos.earlier(this.budget.waitUntil(), now + pause));
+	}
+
+	private Progress busy(Gate joined, long now) {
+		this.holder = joined.holder(now);
+		joined.leave(this.waiter);
+		long waited = now - this.budget.start();
+		this.engine.events().acquireEnded(this.key, AcquireOutcome.BUSY, waited);
+		this.engine.events().busy(this.key, waited, this.holder);
+		return Progress.BUSY;
+	}
+
+	/** It is not known what the attempt did: its owner id is never used again. */
+	private RuntimeException unclear(Gate joined, OwnerId owner, boolean willWait, Throwable ex) {
+		boolean sent = !(ex instanceof LockProviderException failure) || failure.sent();
+		if (sent && !(ex instanceof LockConfigurationException)) {
+			this.engine.cleaner().release(this.key, owner, this.terms.lease(), false);
+		}
+		joined.unclear(ex, willWait && sent);
+		if (ex instanceof Error error) {
+			joined.leave(this.waiter);
+			throw error;
+		}
+		if (ex instanceof LockException failure) {
+			return failed(failure);
+		}
+		return failed(new LockProviderException(LockError.STORE_FAILED, this.engine.provider().name(),
+				"failed while lock '" + this.key + "' was acquired: " + ex.getMessage(), ex));
+	}
+
+	private LockException failed(LockException failure) {
+		Objects.requireNonNull(this.gate).leave(this.waiter);
+		this.engine.events()
+			.acquireEnded(this.key,
+					Thread.currentThread().isInterrupted() ? AcquireOutcome.INTERRUPTED : AcquireOutcome.FAILED,
+					System.nanoTime() - this.budget.start());
+		return failure;
+	}
+
+	private Progress waitUntil(long instant) {
+		this.waitUntil = instant;
+		return Progress.WAIT;
+	}
+
+	@Override
+	public long waitUntil() {
+		return this.waitUntil;
+	}
+
+	@Override
+	public TenureLease lease() {
+		return Objects.requireNonNull(this.lease);
+	}
+
+	@Override
+	public @Nullable Holder holder() {
+		return this.holder;
+	}
+
+	@Override
+	public LockKey key() {
+		return this.key;
+	}
+
+	@Override
+	public void abandon() {
+		if (this.lease != null) {
+			this.lease.close();
+		}
+		else if (this.gate != null) {
+			this.gate.leave(this.waiter);
+			this.engine.events()
+				.acquireEnded(this.key, AcquireOutcome.INTERRUPTED, System.nanoTime() - this.budget.start());
+		}
+	}
+
+}

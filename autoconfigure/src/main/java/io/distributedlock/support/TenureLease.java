@@ -1,0 +1,161 @@
+package io.distributedlock.support;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.FencingToken;
+import io.distributedlock.LockError;
+import io.distributedlock.LockKey;
+import io.distributedlock.LockLostException;
+import io.distributedlock.LossReason;
+
+/**
+ * The handle of one holder: a place in a tenure. A handle whose place has passed can
+ * change nothing.
+ */
+final class TenureLease implements HeldLease {
+
+	private final LockEngine engine;
+
+	private final Tenure tenure;
+
+	private final int place;
+
+	private final AtomicReference<@Nullable SerialQueue> callbacks = new AtomicReference<>();
+
+	/** Actions to be run at the loss; replaced by {@link LossActions#DONE} then. */
+	private final AtomicReference<@Nullable LossActions> lossActions = new AtomicReference<>();
+
+	TenureLease(LockEngine engine, Tenure tenure, int place) {
+		this.engine = engine;
+		this.tenure = tenure;
+		this.place = place;
+	}
+
+	Tenure tenure() {
+		return this.tenure;
+	}
+
+	LockKey key() {
+		return this.tenure.grant().key();
+	}
+
+	/** Where this lease's callbacks run, in order. */
+	SerialQueue callbacks() {
+		SerialQueue queue = this.callbacks.get();
+		if (queue == null) {
+			SerialQueue created = this.engine.events().newQueue();
+			queue = this.callbacks.compareAndSet(null, created) ? created : this.callbacks.get();
+		}
+		return (queue != null) ? queue : callbacks();
+	}
+
+	@Override
+	public List<LockKey> keys() {
+		return List.of(key());
+	}
+
+	@Override
+	public FencingToken fencingToken() {
+		return this.tenure.token(this.place);
+	}
+
+	@Override
+	public FencingToken fencingToken(LockKey key) {
+		if (!key.equals(key())) {
+			throw new IllegalArgumentException("Lock '" + key + "' is not held by this handle, but '" + key() + "' is");
+		}
+		return fencingToken();
+	}
+
+	@Override
+	public boolean isHeld() {
+		while (this.tenure.isAt(this.place)) {
+			if (!Nanos.isPast(this.tenure.deadline(), System.nanoTime())) {
+				return true;
+			}
+			this.engine.lose(this, this.tenure.reasonOfDeadline());
+		}
+		return false;
+	}
+
+	@Override
+	public Duration remaining() {
+		return isHeld() ? Duration.ofNanos(Math.max(0, this.tenure.deadline() - System.nanoTime())) : Duration.ZERO;
+	}
+
+	@Override
+	public @Nullable LossReason lossReason() {
+		return isHeld() ? null : this.tenure.lossReason();
+	}
+
+	@Override
+	public void ensureHeld() {
+		if (!isHeld()) {
+			throwLoss(LockError.LOST);
+			throw new IllegalStateException("Lock '" + key() + "' was released before");
+		}
+	}
+
+	@Override
+	public void throwLoss(LockError error) {
+		LossReason reason = lossReason();
+		if (reason != null) {
+			throw new LockLostException(error, key(), reason, null);
+		}
+	}
+
+	@Override
+	public void onLost(Runnable action) {
+		LossActions current;
+		LossActions extended;
+		do {
+			current = this.lossActions.get();
+			if (current == LossActions.DONE) {
+				callbacks().execute(action);
+				return;
+			}
+			extended = new LossActions(action, current);
+		}
+		while (!this.lossActions.compareAndSet(current, extended));
+	}
+
+	void runLossActions() {
+		Deque<Runnable> inOrder = new ArrayDeque<>();
+		LossActions actions = this.lossActions.getAndSet(LossActions.DONE);
+		while (actions != null && actions != LossActions.DONE) {
+			inOrder.push(actions.action());
+			actions = actions.earlier();
+		}
+		inOrder.forEach(callbacks()::execute);
+	}
+
+	@Override
+	public void close() {
+		if (isHeld() && this.tenure.release(this.place)) {
+			this.engine.release(this);
+		}
+		else if (this.tenure.lossReason() != null) {
+			this.engine.abandon(this);
+		}
+	}
+
+	@Override
+	public String toString() {
+		return "Lock '" + key() + "', token " + fencingToken() + (isHeld() ? ", held" : ", not held");
+	}
+
+	/** A stack of actions, the latest first. */
+	private record LossActions(Runnable action, @Nullable LossActions earlier) {
+
+		static final LossActions DONE = new LossActions(() -> {
+		}, null);
+
+	}
+
+}

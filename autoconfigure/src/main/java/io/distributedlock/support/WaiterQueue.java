@@ -1,0 +1,65 @@
+package io.distributedlock.support;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Predicate;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Waiters in the order of their arrival; any of them leaves in constant time. Guarded by
+ * the lock of the gate that it belongs to.
+ */
+final class WaiterQueue {
+
+	private @Nullable Waiter head;
+
+	private @Nullable Waiter tail;
+
+	@Nullable Waiter head() {
+		return this.head;
+	}
+
+	void add(Waiter waiter) {
+		waiter.previous = this.tail;
+		if (this.tail != null) {
+			this.tail.next = waiter;
+		}
+		else {
+			this.head = waiter;
+		}
+		this.tail = waiter;
+		waiter.queued = true;
+		waiter.overdue = false;
+	}
+
+	void remove(Waiter waiter) {
+		if (waiter.previous != null) {
+			waiter.previous.next = waiter.next;
+		}
+		else {
+			this.head = waiter.next;
+		}
+		if (waiter.next != null) {
+			waiter.next.previous = waiter.previous;
+		}
+		else {
+			this.tail = waiter.previous;
+		}
+		waiter.previous = null;
+		waiter.next = null;
+		waiter.queued = false;
+	}
+
+	List<Waiter> select(Predicate<Waiter> condition) {
+		List<Waiter> selected = List.of();
+		for (Waiter waiter = this.head; waiter != null; waiter = waiter.next) {
+			if (condition.test(waiter)) {
+				selected = selected.isEmpty() ? new ArrayList<>() : selected;
+				selected.add(waiter);
+			}
+		}
+		return selected;
+	}
+
+}
