@@ -11,7 +11,9 @@ import org.junit.jupiter.api.BeforeEach;
  * {@link LockProviderFixture fixture}, and run. The first parts speak to the provider
  * itself, the others through the engine.
  */
-public abstract class LockProviderContract implements GrantContract, TenureContract, ReservationContract, KeyContract {
+public abstract class LockProviderContract implements GrantContract, TenureContract, ReservationContract, KeyContract,
+		ExclusionContract, WaitContract, LeaseContract, LossContract, ScopeContract, InterruptContract,
+		MultiKeyContract, AsyncContract, LifecycleContract {
 
 	private final List<ContractProcess> processes = new ArrayList<>();
 
