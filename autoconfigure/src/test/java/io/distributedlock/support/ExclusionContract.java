@@ -18,6 +18,9 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 interface ExclusionContract extends ContractSupport {
 
+	/** How often others may come first, on a machine that is slow at times. */
+	int HANDFUL = 6;
+
 	Duration LONG_WAIT = Duration.ofSeconds(50);
 
 	@Test
@@ -52,21 +55,19 @@ interface ExclusionContract extends ContractSupport {
 	}
 
 	@Test
-	default void processThatNeverStopsDoesNotStarveTheOthers() throws Exception {
+	default void whoStandsInLineIsNotPassedOver() throws Exception {
 		LockRequest request = LockRequest.of(freshKey()).withWaitTime(LONG_WAIT);
-		List<Integer> grants = new ArrayList<>();
 		List<ContractProcess> processes = List.of(process(), process(), process());
+		AtomicInteger grants = new AtomicInteger();
 		List<TestThread<Void>> threads = new ArrayList<>();
-		for (int number = 0; number < processes.size(); number++) {
-			int process = number;
+		for (ContractProcess process : processes) {
 			for (int thread = 0; thread < 2; thread++) {
 				threads.add(TestThread.start(() -> {
 					boolean more = true;
 					while (more) {
-						try (LockLease lease = processes.get(process).locks().acquire(request)) {
+						try (LockLease lease = process.locks().acquire(request)) {
 							lease.ensureHeld();
-							grants.add(process);
-							more = grants.size() < 90;
+							more = grants.incrementAndGet() < 90;
 						}
 					}
 					return null;
@@ -76,20 +77,8 @@ interface ExclusionContract extends ContractSupport {
 		for (TestThread<Void> thread : threads) {
 			thread.result();
 		}
-		List<Integer> contest = grants.subList(grants.size() / 4, 88);
-		for (int process = 0; process < processes.size(); process++) {
-			assertThat(longestGap(contest, process)).as("process %d in %s", process, grants).isLessThanOrEqualTo(8);
-		}
-	}
-
-	private static int longestGap(List<Integer> grants, int process) {
-		int longest = 0;
-		int gap = 0;
-		for (int grant : grants) {
-			gap = (grant == process) ? 0 : gap + 1;
-			longest = Math.max(longest, gap);
-		}
-		return longest;
+		assertThat(processes)
+			.allSatisfy((process) -> assertThat(process.provider().mostPassedOver()).isLessThanOrEqualTo(HANDFUL));
 	}
 
 	@Test

@@ -1,6 +1,7 @@
 package io.distributedlock.support;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Random;
 
 import org.junit.jupiter.api.Test;
@@ -39,7 +40,7 @@ interface InterruptContract extends ContractSupport {
 		await().until(() -> waiting.provider().attempts() > 0 && head.isWaiting());
 		TestThread<Long> follower = TestThread.start(() -> untilInterrupted(locks, request));
 		await().until(follower::isWaiting);
-		for (TestThread<Long> thread : new TestThread[] { follower, head }) {
+		for (TestThread<Long> thread : List.of(follower, head)) {
 			long interrupted = System.nanoTime();
 			thread.interrupt();
 			assertThat(Duration.ofNanos(thread.result() - interrupted)).isLessThan(Duration.ofMillis(250));

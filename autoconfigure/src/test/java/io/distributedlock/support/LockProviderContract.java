@@ -2,6 +2,7 @@ package io.distributedlock.support;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -16,6 +17,8 @@ public abstract class LockProviderContract implements GrantContract, TenureContr
 		MultiKeyContract, AsyncContract, LifecycleContract {
 
 	private final List<ContractProcess> processes = new ArrayList<>();
+
+	private final AtomicInteger grants = new AtomicInteger();
 
 	private LockProviderFixture fixture;
 
@@ -43,7 +46,7 @@ public abstract class LockProviderContract implements GrantContract, TenureContr
 
 	@Override
 	public final ContractProcess process() {
-		ContractProcess process = new ContractProcess(new CountingLockProvider(this.fixture.newProcess()));
+		ContractProcess process = new ContractProcess(new CountingLockProvider(this.fixture.newProcess(), this.grants));
 		this.processes.add(process);
 		return process;
 	}
