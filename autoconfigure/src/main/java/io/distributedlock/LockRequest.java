@@ -32,7 +32,7 @@ public record LockRequest(List<LockKey> keys, @Nullable Duration lease, @Nullabl
 			throw new LockConfigurationException(LockError.NO_KEYS, "A lock was requested without a key",
 					"Name at least one key; an empty collection would run the body without a lock");
 		}
-		keys = keys.stream().distinct().sorted().toList();
+		keys = (keys.size() == 1) ? List.copyOf(keys) : keys.stream().distinct().sorted().toList();
 		validateLease("lease", lease);
 		validateWaitTime("waitTime", waitTime);
 		validateMaxHold("maxHold", maxHold);

@@ -1,0 +1,160 @@
+package io.distributedlock.annotation;
+
+import java.lang.reflect.AnnotatedElement;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.Stream;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.aop.support.AopUtils;
+import org.springframework.core.annotation.AnnotationUtils;
+import org.springframework.core.annotation.MergedAnnotation;
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
+import org.springframework.util.StringValueResolver;
+
+import io.distributedlock.LockConfigurationException;
+import io.distributedlock.LockError;
+import io.distributedlock.LockException;
+import io.distributedlock.LockRequest;
+import io.distributedlock.interceptor.LockAttribute;
+import io.distributedlock.interceptor.LockAttributeSource;
+
+/**
+ * Reads {@link DistributedLock}: from the method, the methods that it overrides or
+ * implements, and else from its class and the types above that. Safe for use by many
+ * threads.
+ *
+ * @since 0.1.0
+ */
+public final class AnnotationLockAttributeSource implements LockAttributeSource {
+
+	private final StringValueResolver placeholders;
+
+	private final DefaultNames names = new DefaultNames();
+
+	/**
+	 * Creates a source.
+	 * @param placeholders replaces <code>${…}</code> in the annotations' texts
+	 */
+	public AnnotationLockAttributeSource(StringValueResolver placeholders) {
+		this.placeholders = placeholders;
+	}
+
+	@Override
+	public boolean isCandidateClass(Class<?> targetClass) {
+		return AnnotationUtils.isCandidateClass(targetClass, DistributedLock.class);
+	}
+
+	@Override
+	public boolean isDeclaredOnMethod(Method method, Class<?> targetClass) {
+		return findOnMethod(method, AopUtils.getMostSpecificMethod(method, targetClass)) != null;
+	}
+
+	@Override
+	public @Nullable LockAttribute getLockAttribute(Method method, Class<?> targetClass) {
+		Method specific = AopUtils.getMostSpecificMethod(method, targetClass);
+		MergedAnnotation<DistributedLock> annotation = findOnMethod(method, specific);
+		if (annotation == null && TypeLevelMethods.includes(specific, targetClass)) {
+			annotation = find(targetClass);
+		}
+		if (annotation == null) {
+			return null;
+		}
+		return new Reader(annotation, specific, targetClass).read();
+	}
+
+	private static @Nullable MergedAnnotation<DistributedLock> findOnMethod(Method method, Method specific) {
+		MergedAnnotation<DistributedLock> annotation = find(specific);
+		return (annotation == null && !specific.equals(method)) ? find(method) : annotation;
+	}
+
+	private static @Nullable MergedAnnotation<DistributedLock> find(AnnotatedElement element) {
+		MergedAnnotation<DistributedLock> annotation = MergedAnnotations.from(element, SearchStrategy.TYPE_HIERARCHY)
+			.get(DistributedLock.class);
+		return annotation.isPresent() ? annotation : null;
+	}
+
+	/** Turns the annotation of one method into an attribute. */
+	private final class Reader {
+
+		private final MergedAnnotation<DistributedLock> annotation;
+
+		private final Method method;
+
+		private final String described;
+
+		Reader(MergedAnnotation<DistributedLock> annotation, Method method, Class<?> targetClass) {
+			this.annotation = annotation;
+			this.method = method;
+			this.described = "@DistributedLock on " + targetClass.getName() + "." + method.getName();
+		}
+
+		LockAttribute read() {
+			Duration lease = duration("lease");
+			Duration waitTime = duration("waitTime");
+			Duration maxHold = duration("maxHold");
+			LockRequest.validateLease("lease of " + this.described, lease);
+			LockRequest.validateWaitTime("waitTime of " + this.described, waitTime);
+			LockRequest.validateMaxHold("maxHold of " + this.described, maxHold);
+			List<String> keys = Stream.of(this.annotation.getStringArray("key"))
+				.map((key) -> resolve("key", key, LockError.INVALID_EXPRESSION))
+				.toList();
+			DistributedLock values = this.annotation.synthesize();
+			return new LockAttribute(name(), keys, lease, waitTime, values.renew(), maxHold, values.onBusy(),
+					values.onLost());
+		}
+
+		private String name() {
+			String declared = this.annotation.getString("name");
+			if (declared.isEmpty()) {
+				Method source = (this.annotation.getSource() instanceof Method annotated
+						&& !Modifier.isPrivate(annotated.getModifiers())) ? annotated : this.method;
+				return AnnotationLockAttributeSource.this.names.of(source, this.annotation.getSource());
+			}
+			String name = resolve("name", declared, LockError.INVALID_EXPRESSION);
+			if (name.isBlank()) {
+				throw new LockConfigurationException(LockError.BLANK_KEY,
+						"The name '" + declared + "' of " + this.described + " is blank",
+						"Give the lock a name, or leave the attribute out");
+			}
+			return name;
+		}
+
+		private @Nullable Duration duration(String attribute) {
+			String declared = this.annotation.getString(attribute);
+			if (declared.isEmpty()) {
+				return null;
+			}
+			String text = resolve(attribute, declared, LockError.INVALID_DURATION);
+			try {
+				return DurationText.parse(text);
+			}
+			catch (IllegalArgumentException ex) {
+				throw new LockConfigurationException(LockError.INVALID_DURATION,
+						"The " + attribute + " '" + text + "' of " + this.described + " is not a duration",
+						"Write a number with a unit, such as \"30s\" or \"500ms\", or ISO-8601 such as \"PT30S\"", ex);
+			}
+		}
+
+		private String resolve(String attribute, String text, LockError error) {
+			try {
+				String resolved = AnnotationLockAttributeSource.this.placeholders.resolveStringValue(text);
+				return (resolved != null) ? resolved : "";
+			}
+			catch (LockException ex) {
+				throw ex;
+			}
+			catch (RuntimeException ex) {
+				throw new LockConfigurationException(error,
+						"The " + attribute + " '" + text + "' of " + this.described + " has an unknown placeholder",
+						"Define the property, or give it a default: ${name:default}", ex);
+			}
+		}
+
+	}
+
+}

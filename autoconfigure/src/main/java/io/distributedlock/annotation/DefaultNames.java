@@ -1,0 +1,50 @@
+package io.distributedlock.annotation;
+
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.Arrays;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.util.ClassUtils;
+
+import io.distributedlock.LockConfigurationException;
+import io.distributedlock.LockError;
+
+/** The names of locks that declare none, each for one method only. */
+final class DefaultNames {
+
+	private final ConcurrentMap<String, String> owners = new ConcurrentHashMap<>();
+
+	/**
+	 * The default name of a method.
+	 * @param method the method that is annotated, or whose type is
+	 * @param source where the annotation stands
+	 * @return the simple name of the declaring class, a dot, and the method's name
+	 * @throws LockConfigurationException if another method already has the name
+	 */
+	String of(Method method, @Nullable Object source) {
+		Class<?> type = ClassUtils.getUserClass(method.getDeclaringClass());
+		if (Proxy.isProxyClass(type) && source instanceof Class<?> annotated) {
+			type = annotated;
+		}
+		String name = simpleName(type) + "." + method.getName();
+		String owner = type.getName() + "." + method.getName() + Arrays.toString(method.getParameterTypes());
+		String earlier = this.owners.putIfAbsent(name, owner);
+		if (earlier != null && !earlier.equals(owner)) {
+			throw new LockConfigurationException(LockError.AMBIGUOUS_NAME,
+					"The locked methods " + earlier + " and " + owner + " have the same default name '" + name
+							+ "', so that they would share locks",
+					"Give each a name of its own with @DistributedLock(name = \"…\"), or both the same one to share locks");
+		}
+		return name;
+	}
+
+	private static String simpleName(Class<?> type) {
+		String name = type.getName();
+		return type.getSimpleName().isEmpty() ? name.substring(name.lastIndexOf('.') + 1) : type.getSimpleName();
+	}
+
+}

@@ -1,0 +1,145 @@
+package io.distributedlock.interceptor;
+
+import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.context.expression.BeanFactoryResolver;
+import org.springframework.expression.EvaluationContext;
+import org.springframework.expression.ParseException;
+import org.springframework.expression.spel.SpelParserConfiguration;
+import org.springframework.expression.spel.standard.SpelExpression;
+import org.springframework.expression.spel.standard.SpelExpressionParser;
+import org.springframework.expression.spel.support.StandardEvaluationContext;
+
+import io.distributedlock.LockConfigurationException;
+import io.distributedlock.LockError;
+import io.distributedlock.LockException;
+import io.distributedlock.LockKey;
+
+/**
+ * The parsed key expressions of one method. Parsed once; evaluated once for each call,
+ * before the lock is taken. The values of arguments are data and never parsed.
+ */
+final class KeyExpressions {
+
+	private final String name;
+
+	private final String method;
+
+	private final List<SpelExpression> expressions;
+
+	private final EvaluationContext shared;
+
+	private final Map<String, Integer> variables;
+
+	private KeyExpressions(String name, String method, List<SpelExpression> expressions, EvaluationContext shared,
+			Map<String, Integer> variables) {
+		this.name = name;
+		this.method = method;
+		this.expressions = expressions;
+		this.shared = shared;
+		this.variables = variables;
+	}
+
+	static KeyExpressions parse(LockAttribute attribute, Method method, Class<?> targetClass, BeanFactory beanFactory) {
+		String described = LockedMethodChecks.describe(method, targetClass);
+		SpelExpressionParser parser = new SpelExpressionParser(
+				new SpelParserConfiguration(null, targetClass.getClassLoader()));
+		KeyVariables variables = new KeyVariables(method, targetClass);
+		List<SpelExpression> expressions = new ArrayList<>();
+		for (String text : attribute.keys()) {
+			expressions.add(parse(parser, text, described, variables));
+		}
+		return new KeyExpressions(attribute.name(), described, List.copyOf(expressions), sharedContext(beanFactory),
+				variables.indexes());
+	}
+
+	private static EvaluationContext sharedContext(BeanFactory beanFactory) {
+		StandardEvaluationContext context = new StandardEvaluationContext();
+		context.setBeanResolver(new BeanFactoryResolver(beanFactory));
+		return context;
+	}
+
+	private static SpelExpression parse(SpelExpressionParser parser, String text, String method,
+			KeyVariables variables) {
+		SpelExpression expression;
+		try {
+			expression = parser.parseRaw(text);
+		}
+		catch (ParseException | IllegalStateException | IllegalArgumentException ex) {
+			throw new LockConfigurationException(LockError.INVALID_EXPRESSION,
+					"The key '" + text + "' of locked method " + method + " is not an expression: " + ex.getMessage(),
+					"Write SpEL such as \"#order.id\", and fixed text in quotes: \"'nightly'\"", ex);
+		}
+		Set<String> unknown = variables.unknownIn(expression.getAST());
+		if (!unknown.isEmpty()) {
+			throw new LockConfigurationException(LockError.UNKNOWN_VARIABLE,
+					"The key '" + text + "' of locked method " + method + " uses " + String.join(", ", unknown)
+							+ ", which the method does not have",
+					variables.named() ? "Use the name of a parameter, or its place: #p0"
+							: "Compile with -parameters, so that parameters keep their names, or use places: #p0");
+		}
+		return expression;
+	}
+
+	List<LockKey> resolve(MethodInvocation invocation) {
+		EvaluationContext context = new KeyEvaluationContext(this.shared, this.variables,
+				new KeyRoot(invocation.getMethod(), invocation.getThis(), invocation.getArguments()));
+		String[] parts = new String[this.expressions.size()];
+		List<String> elements = null;
+		int place = -1;
+		for (int i = 0; i < parts.length; i++) {
+			SpelExpression expression = this.expressions.get(i);
+			KeyText text = new KeyText(this.method, expression);
+			Object value = text.unwrap(evaluate(expression, context));
+			List<?> several = text.elements(value);
+			if (several == null) {
+				parts[i] = text.of(value);
+			}
+			else if (elements != null) {
+				throw text.refused(LockError.TWO_COLLECTIONS, "is the second collection of one composite key",
+						"Give at most one of the expressions several values");
+			}
+			else {
+				elements = several.stream().map(text::ofElement).toList();
+				place = i;
+			}
+		}
+		return keys(parts, elements, place);
+	}
+
+	private List<LockKey> keys(String[] parts, @Nullable List<String> elements, int place) {
+		if (elements == null) {
+			return List.of(LockKey.of(this.name, parts));
+		}
+		List<LockKey> keys = new ArrayList<>(elements.size());
+		for (String element : elements) {
+			parts[place] = element;
+			keys.add(LockKey.of(this.name, parts.clone()));
+		}
+		return keys;
+	}
+
+	private @Nullable Object evaluate(SpelExpression expression, EvaluationContext context) {
+		try {
+			return expression.getValue(context);
+		}
+		catch (LockException ex) {
+			throw ex;
+		}
+		catch (RuntimeException ex) {
+			throw new LockConfigurationException(LockError.KEY_EVALUATION,
+					"The key '" + expression.getExpressionString() + "' of locked method " + this.method
+							+ " could not be evaluated: " + ex.getMessage(),
+					"Let the expression fit every argument that the method may be called with", ex);
+		}
+	}
+
+}

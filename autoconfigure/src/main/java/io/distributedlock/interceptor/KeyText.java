@@ -1,0 +1,118 @@
+package io.distributedlock.interceptor;
+
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.expression.Expression;
+import org.springframework.util.ObjectUtils;
+
+import io.distributedlock.LockConfigurationException;
+import io.distributedlock.LockError;
+
+/**
+ * Turns the value of a key expression into text that is the same in every process, and
+ * refuses values that have none.
+ *
+ * @param method the locked method, for messages
+ * @param expression the expression, for messages
+ */
+record KeyText(String method, Expression expression) {
+
+	private static final ClassValue<Boolean> TEXTUAL = new ClassValue<>() {
+		@Override
+		protected Boolean computeValue(Class<?> type) {
+			try {
+				return type.getMethod("toString").getDeclaringClass() != Object.class;
+			}
+			catch (NoSuchMethodException ex) {
+				return false;
+			}
+		}
+	};
+
+	@Nullable Object unwrap(@Nullable Object value) {
+		if (value instanceof Optional<?> optional) {
+			return unwrap(optional.orElse(null));
+		}
+		if (value instanceof OptionalLong optional) {
+			return optional.isPresent() ? optional.getAsLong() : null;
+		}
+		if (value instanceof OptionalInt optional) {
+			return optional.isPresent() ? optional.getAsInt() : null;
+		}
+		if (value instanceof OptionalDouble optional) {
+			return optional.isPresent() ? optional.getAsDouble() : null;
+		}
+		return value;
+	}
+
+	@Nullable List<?> elements(@Nullable Object value) {
+		List<?> elements = null;
+		if (value instanceof Collection<?> collection) {
+			elements = Arrays.asList(collection.toArray());
+		}
+		else if (ObjectUtils.isArray(value)) {
+			elements = Arrays.asList(ObjectUtils.toObjectArray(value));
+		}
+		if (elements != null && elements.isEmpty()) {
+			throw refused(LockError.NO_KEYS, "is an empty collection",
+					"Call the method only with at least one element: without a key it would run without a lock");
+		}
+		return elements;
+	}
+
+	String ofElement(@Nullable Object element) {
+		Object value = unwrap(element);
+		if (value instanceof Collection<?>) {
+			throw refused(LockError.KEY_WITHOUT_TEXT, "has a collection as an element",
+					"Give a flat collection of ids");
+		}
+		return of(value);
+	}
+
+	String of(@Nullable Object value) {
+		String text = (value instanceof String string) ? string : convert(value);
+		if (text == null) {
+			throw refused(LockError.NULL_KEY, "is null, or has null in it",
+					"Give each call a key: a null key would make unrelated calls share one lock");
+		}
+		if (text.isBlank()) {
+			throw refused(LockError.BLANK_KEY, "is blank",
+					"Give each call a key: a blank key would make unrelated calls share one lock");
+		}
+		return text;
+	}
+
+	private @Nullable String convert(@Nullable Object value) {
+		if (value instanceof Enum<?> constant) {
+			return constant.name();
+		}
+		if (value instanceof Class<?> type) {
+			return type.getName();
+		}
+		if (value == null) {
+			return null;
+		}
+		if (value instanceof Map<?, ?> || !TEXTUAL.get(value.getClass())) {
+			throw refused(LockError.KEY_WITHOUT_TEXT,
+					"is a " + value.getClass().getName() + ", whose text may differ from process to process",
+					"Use an id of it, such as #order.id, or give the class a toString() of its own");
+		}
+		return value.toString();
+	}
+
+	LockConfigurationException refused(LockError error, String what, String action) {
+		return new LockConfigurationException(error,
+				"The key '" + this.expression.getExpressionString() + "' of locked method " + this.method + " " + what,
+				action);
+	}
+
+}

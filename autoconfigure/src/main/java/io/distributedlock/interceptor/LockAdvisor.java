@@ -1,0 +1,43 @@
+package io.distributedlock.interceptor;
+
+import org.aopalliance.aop.Advice;
+
+import org.springframework.aop.Pointcut;
+import org.springframework.aop.support.AbstractPointcutAdvisor;
+import org.springframework.core.Ordered;
+
+/**
+ * Puts the {@link LockInterceptor} around locked methods. Its order has to be lower than
+ * that of the transaction's advisor, so that a lock outlasts the transaction of its
+ * method.
+ *
+ * @since 0.1.0
+ */
+public final class LockAdvisor extends AbstractPointcutAdvisor {
+
+	/** The default order: outside Spring's transactions and caches. */
+	public static final int DEFAULT_ORDER = Ordered.LOWEST_PRECEDENCE - 100;
+
+	private static final long serialVersionUID = 1L;
+
+	private final transient LockInterceptor interceptor;
+
+	private final transient Pointcut pointcut;
+
+	public LockAdvisor(LockInterceptor interceptor, LockedMethods methods, int order) {
+		this.interceptor = interceptor;
+		this.pointcut = new LockPointcut(methods);
+		setOrder(order);
+	}
+
+	@Override
+	public Pointcut getPointcut() {
+		return this.pointcut;
+	}
+
+	@Override
+	public Advice getAdvice() {
+		return this.interceptor;
+	}
+
+}

@@ -1,0 +1,29 @@
+package io.distributedlock.interceptor;
+
+import java.time.Duration;
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How a method is to be locked. Immutable.
+ *
+ * @param name the lock's bounded name
+ * @param keys the SpEL expressions of the key, with placeholders already replaced; none
+ * means one lock for the name
+ * @param lease the lease, or {@code null} for the default
+ * @param waitTime the wait time, or {@code null} for the default
+ * @param renew whether the lease is renewed while the method runs
+ * @param maxHold the longest hold, or {@code null} for the default
+ * @param onBusy what to do when the lock stays busy
+ * @param onLost what to do when the lock was lost while the method ran
+ * @since 0.1.0
+ */
+public record LockAttribute(String name, List<String> keys, @Nullable Duration lease, @Nullable Duration waitTime,
+		boolean renew, @Nullable Duration maxHold, OnBusy onBusy, OnLost onLost) {
+
+	public LockAttribute {
+		keys = List.copyOf(keys);
+	}
+
+}

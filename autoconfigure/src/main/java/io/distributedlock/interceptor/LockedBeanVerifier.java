@@ -1,0 +1,120 @@
+package io.distributedlock.interceptor;
+
+import java.lang.reflect.Modifier;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.aop.framework.AopInfrastructureBean;
+import org.springframework.aop.framework.AopProxyUtils;
+import org.springframework.aop.framework.ProxyConfig;
+import org.springframework.aop.config.AopConfigUtils;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.config.SmartInstantiationAwareBeanPostProcessor;
+import org.springframework.core.Ordered;
+import org.springframework.util.ClassUtils;
+
+import io.distributedlock.LockConfigurationException;
+import io.distributedlock.LockError;
+
+/**
+ * Sees to it that no bean with locked methods goes without the {@link LockAdvisor}: each
+ * bean is checked when it is created, directly behind the auto-proxy creator; those that
+ * were there before are checked when all singletons are ready. Creates no bean itself.
+ *
+ * @since 0.1.0
+ */
+public final class LockedBeanVerifier
+		implements SmartInstantiationAwareBeanPostProcessor, SmartInitializingSingleton, Ordered {
+
+	private final LockedMethods methods;
+
+	private final ConfigurableListableBeanFactory beanFactory;
+
+	private final ConcurrentMap<String, Object> early = new ConcurrentHashMap<>();
+
+	private final Set<String> seen = ConcurrentHashMap.newKeySet();
+
+	private volatile boolean started;
+
+	public LockedBeanVerifier(LockedMethods methods, ConfigurableListableBeanFactory beanFactory) {
+		this.methods = methods;
+		this.beanFactory = beanFactory;
+	}
+
+	/** Directly behind the auto-proxy creator. */
+	@Override
+	public int getOrder() {
+		return Ordered.HIGHEST_PRECEDENCE + 1;
+	}
+
+	@Override
+	public Object postProcessBeforeInitialization(Object bean, String beanName) {
+		checkClass(bean.getClass());
+		return bean;
+	}
+
+	@Override
+	public Object getEarlyBeanReference(Object bean, String beanName) {
+		Object raw = AopProxyUtils.getSingletonTarget(bean);
+		this.early.put(beanName, (raw != null) ? raw : bean);
+		check(bean, beanName);
+		return bean;
+	}
+
+	@Override
+	public Object postProcessAfterInitialization(Object bean, String beanName) {
+		if (this.early.remove(beanName) != bean) {
+			check(bean, beanName);
+		}
+		return bean;
+	}
+
+	@Override
+	public void afterSingletonsInstantiated() {
+		for (String beanName : this.beanFactory.getSingletonNames()) {
+			if (!this.seen.contains(beanName)) {
+				Object bean = this.beanFactory.getSingleton(beanName);
+				if (bean != null) {
+					checkClass(bean.getClass());
+					check(bean, beanName);
+				}
+			}
+		}
+		this.started = true;
+		this.seen.clear();
+		AdvisorOrder.check(this.beanFactory);
+	}
+
+	private void check(Object bean, String beanName) {
+		if (!this.started) {
+			this.seen.add(beanName);
+		}
+		if (!(bean instanceof AopInfrastructureBean)) {
+			LockedBeanCheck.check(bean, beanName, this.methods);
+		}
+	}
+
+	private void checkClass(Class<?> type) {
+		if (Modifier.isFinal(type.getModifiers()) && !type.isHidden() && this.methods.isLocked(type)
+				&& (classProxies() || ClassUtils.getAllInterfacesForClass(type).length == 0)) {
+			throw new LockConfigurationException(LockError.NOT_PROXYABLE,
+					"The class " + type.getName()
+							+ " has locked methods but is final, so that no proxy can intercept them",
+					"Remove 'final' (records are always final), or move the locked methods to another class");
+		}
+	}
+
+	private boolean classProxies() {
+		Object creator = singletonOrNull(AopConfigUtils.AUTO_PROXY_CREATOR_BEAN_NAME);
+		return creator instanceof ProxyConfig config && config.isProxyTargetClass();
+	}
+
+	private @Nullable Object singletonOrNull(String beanName) {
+		return this.beanFactory.getSingleton(beanName);
+	}
+
+}

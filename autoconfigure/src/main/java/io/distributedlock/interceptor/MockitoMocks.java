@@ -1,0 +1,34 @@
+package io.distributedlock.interceptor;
+
+import java.lang.reflect.Method;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
+
+/**
+ * Recognizes mocks, which tests put in the place of beans: nothing in them runs, so that
+ * nothing in them has to be locked. An inline mock has the very class that it stands for.
+ */
+final class MockitoMocks {
+
+	private MockitoMocks() {
+	}
+
+	static boolean isMock(Object bean) {
+		ClassLoader loader = bean.getClass().getClassLoader();
+		if (!ClassUtils.isPresent("org.mockito.Mockito", loader)) {
+			return false;
+		}
+		Class<?> mockito = ClassUtils.resolveClassName("org.mockito.Mockito", loader);
+		Object details = invoke(ReflectionUtils.findMethod(mockito, "mockingDetails", Object.class), null, bean);
+		Class<?> type = ClassUtils.resolveClassName("org.mockito.MockingDetails", loader);
+		return details != null && Boolean.TRUE.equals(invoke(ReflectionUtils.findMethod(type, "isMock"), details));
+	}
+
+	private static @Nullable Object invoke(@Nullable Method method, @Nullable Object target, Object... arguments) {
+		return (method != null) ? ReflectionUtils.invokeMethod(method, target, arguments) : null;
+	}
+
+}
