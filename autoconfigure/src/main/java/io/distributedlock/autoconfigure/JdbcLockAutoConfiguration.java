@@ -66,7 +66,7 @@ public final class JdbcLockAutoConfiguration {
 	JdbcLockSchemaInitializer jdbcLockSchemaInitializer(@DistributedLockDataSource ObjectProvider<DataSource> own,
 			ObjectProvider<DataSource> application, JdbcLockProperties properties) {
 		DataSource chosen = own.getIfUnique();
-		return new JdbcLockSchemaInitializer((chosen != null) ? chosen : only(application), properties);
+		return JdbcLockSchemaInitializer.create((chosen != null) ? chosen : only(application), properties);
 	}
 
 	@Bean
