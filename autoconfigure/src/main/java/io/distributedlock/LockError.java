@@ -24,6 +24,8 @@ public enum LockError {
 	TABLE_MISSING("DL-304"),
 	/** The role may not do what the lock needs. */
 	NOT_PERMITTED("DL-305"),
+	/** The store was laid out by a newer version than this one. */
+	NEWER_FORMAT("DL-306"),
 	/** The waiting thread was interrupted. */
 	INTERRUPTED("DL-401"),
 	/** A key, or a part of it, is null. */

@@ -119,11 +119,11 @@ public final class LocalStore {
 			return;
 		}
 		try {
-			this.mostEntries = Math.max(this.mostEntries, this.entries.mappingCount());
 			for (LockKey key : this.entries.keySet()) {
 				this.entries.computeIfPresent(key,
 						(same, entry) -> entry.isEmpty(this.nanoTime.getAsLong()) ? null : entry);
 			}
+			this.mostEntries = Math.max(this.mostEntries, this.entries.mappingCount());
 			this.commandsToScan.set(SCAN_PAUSE + this.mostEntries);
 		}
 		finally {

@@ -9,13 +9,20 @@ import java.util.concurrent.atomic.AtomicInteger;
 /**
  * Makes the library's threads: daemons, named {@code distributed-lock-…}, started with
  * the first need and ended when idle.
+ *
+ * @since 0.1.0
  */
-final class LockThreads {
+public final class LockThreads {
 
 	private LockThreads() {
 	}
 
-	static ThreadFactory factory(String role) {
+	/**
+	 * A factory of daemon threads.
+	 * @param role what the threads do, part of their names
+	 * @return the factory
+	 */
+	public static ThreadFactory factory(String role) {
 		AtomicInteger number = new AtomicInteger();
 		return (task) -> {
 			Thread thread = new Thread(task, "distributed-lock-" + role + "-" + number.incrementAndGet());
@@ -24,7 +31,13 @@ final class LockThreads {
 		};
 	}
 
-	static ThreadPoolExecutor pool(String role, int threads) {
+	/**
+	 * A pool with an unbounded queue, whose threads end when idle.
+	 * @param role what the threads do, part of their names
+	 * @param threads the most threads at a time
+	 * @return the pool
+	 */
+	public static ThreadPoolExecutor pool(String role, int threads) {
 		ThreadPoolExecutor pool = new ThreadPoolExecutor(threads, threads, 10, TimeUnit.SECONDS,
 				new LinkedBlockingQueue<>(), factory(role));
 		pool.allowCoreThreadTimeOut(true);

@@ -1,0 +1,84 @@
+package io.distributedlock.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+
+import javax.sql.DataSource;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import com.zaxxer.hikari.HikariPoolMXBean;
+import org.jspecify.annotations.Nullable;
+
+/** All that touches Hikari, so that the rest works without it. */
+final class HikariPools {
+
+	private HikariPools() {
+	}
+
+	static @Nullable HikariConfig configuration(DataSource application) throws SQLException {
+		if (!application.isWrapperFor(HikariDataSource.class)) {
+			return null;
+		}
+		HikariConfig config = new HikariConfig();
+		application.unwrap(HikariDataSource.class).copyStateTo(config);
+		return config;
+	}
+
+	static HikariDataSource create(HikariConfig config, int size, Duration callTimeout) {
+		long timeout = Math.max(250, callTimeout.toMillis() / 2);
+		config.setPoolName("distributed-lock");
+		config.setMaximumPoolSize(size);
+		config.setMinimumIdle(1);
+		config.setIdleTimeout(60_000);
+		config.setAutoCommit(true);
+		config.setReadOnly(false);
+		config.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
+		config.setConnectionTimeout(timeout);
+		config.setValidationTimeout(timeout);
+		config.setInitializationFailTimeout(-1);
+		config.setRegisterMbeans(false);
+		config.setLeakDetectionThreshold(0);
+		config.setConnectionInitSql(initSql(config, callTimeout));
+		return new HikariDataSource(config);
+	}
+
+	/** Bounds, in the server, the moment at which a command can still take effect. */
+	private static @Nullable String initSql(HikariConfig config, Duration callTimeout) {
+		String known = config.getJdbcUrl() + ' ' + config.getDriverClassName() + ' ' + config.getDataSourceClassName()
+				+ ' ' + config.getDataSource();
+		long statement = Math.max(callTimeout.toMillis(), 1);
+		long lock = Math.max(statement / 2, 1);
+		String ours = null;
+		if (known.contains("postgresql")) {
+			ours = """
+					SET statement_timeout = %d; SET lock_timeout = %d; SELECT set_config(name, '%d', false) \
+					FROM pg_settings WHERE name = 'client_connection_check_interval' AND version() LIKE '%%linux%%'"""
+				.formatted(statement, lock, statement);
+		}
+		else if (known.contains("h2")) {
+			ours = "SET LOCK_TIMEOUT %d; SET QUERY_TIMEOUT %d".formatted(lock, statement);
+		}
+		String theirs = config.getConnectionInitSql();
+		return (theirs == null) ? ours : (ours == null) ? theirs : theirs + "; " + ours;
+	}
+
+	static boolean hasIdleConnection(HikariDataSource pool) {
+		HikariPoolMXBean state = pool.getHikariPoolMXBean();
+		return state != null && state.getIdleConnections() > 0;
+	}
+
+	static @Nullable HikariDataSource unwrap(DataSource dataSource) throws SQLException {
+		return dataSource.isWrapperFor(HikariDataSource.class) ? dataSource.unwrap(HikariDataSource.class) : null;
+	}
+
+	static boolean evict(HikariDataSource pool, Connection connection) {
+		if (!(connection instanceof com.zaxxer.hikari.pool.ProxyConnection)) {
+			return false;
+		}
+		pool.evictConnection(connection);
+		return true;
+	}
+
+}

@@ -1,0 +1,55 @@
+package io.distributedlock.jdbc;
+
+import java.time.Duration;
+import java.util.regex.Pattern;
+
+import io.distributedlock.LockConfigurationException;
+import io.distributedlock.LockError;
+
+/**
+ * What a {@link JdbcLockProvider} has to be told.
+ *
+ * @param keyPrefix stands before every key, so that applications can share a table
+ * @param table the lock table, optionally with its schema
+ * @param retention how long the row of an ended lock is kept, at least a second
+ * @since 0.1.0
+ */
+public record JdbcLockSettings(String keyPrefix, String table, Duration retention) {
+
+	/** The lock table unless another is named. */
+	public static final String DEFAULT_TABLE = "distributed_lock";
+
+	/** How long the row of an ended lock is kept unless said otherwise. */
+	public static final Duration DEFAULT_RETENTION = Duration.ofHours(1);
+
+	private static final Pattern TABLE = Pattern
+		.compile("[A-Za-z_][A-Za-z0-9_]{0,62}(\\.[A-Za-z_][A-Za-z0-9_]{0,62})?");
+
+	public JdbcLockSettings {
+		if (keyPrefix.isBlank()) {
+			throw new LockConfigurationException(LockError.INVALID_PROPERTY, "The key prefix is blank",
+					"Set distributed-lock.key-prefix or spring.application.name, so that applications sharing "
+							+ "a database do not share locks by accident");
+		}
+		if (!TABLE.matcher(table).matches()) {
+			throw new LockConfigurationException(LockError.INVALID_PROPERTY,
+					"The lock table '" + table + "' is not a plain table name",
+					"Use letters, digits and underscores, with at most one schema before a dot");
+		}
+		if (retention.compareTo(Duration.ofSeconds(1)) < 0 || retention.compareTo(Duration.ofDays(3650)) > 0) {
+			throw new LockConfigurationException(LockError.INVALID_PROPERTY,
+					"The retention of lock rows is " + retention + ", but must be 1 second to 10 years",
+					"Leave it unset to sweep an ended lock's row after an hour");
+		}
+	}
+
+	/**
+	 * The defaults: table {@code distributed_lock}, rows kept for an hour.
+	 * @param keyPrefix stands before every key
+	 * @return the settings
+	 */
+	public static JdbcLockSettings defaults(String keyPrefix) {
+		return new JdbcLockSettings(keyPrefix, DEFAULT_TABLE, DEFAULT_RETENTION);
+	}
+
+}

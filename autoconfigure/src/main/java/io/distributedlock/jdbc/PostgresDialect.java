@@ -1,0 +1,216 @@
+package io.distributedlock.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.LockProvider.RenewalOutcome;
+
+/** PostgreSQL, from version 12. */
+final class PostgresDialect implements Dialect {
+
+	private static final String COLUMNS = """
+			owner, lease_order, holder,
+			(extract(epoch FROM clock_timestamp() - acquired_at) * 1000000)::bigint,
+			(extract(epoch FROM expires_at - clock_timestamp()) * 1000000)::bigint,
+			next_waiter,
+			(extract(epoch FROM next_since) * 1000000)::bigint,
+			(extract(epoch FROM next_until - clock_timestamp()) * 1000000)::bigint,
+			(extract(epoch FROM clock_timestamp()) * 1000000)::bigint
+			""";
+
+	private static final String TAKEABLE = """
+			(l.owner IS NULL OR l.owner = 'R' || EXCLUDED.next_waiter OR l.expires_at <= EXCLUDED.acquired_at)""";
+
+	private static final String PLACE_OPEN = """
+			(EXCLUDED.next_since IS NOT NULL AND l.owner <> EXCLUDED.owner AND (l.next_waiter IS NULL
+				OR l.next_waiter = EXCLUDED.next_waiter OR l.next_until IS NULL
+				OR l.next_until <= EXCLUDED.acquired_at OR l.next_since > EXCLUDED.next_since))""";
+
+	// Every CASE judges by the one clock value of the subselect, which a volatile
+	// function
+	// keeps from being flattened. What the row would hold as a new one carries the claim:
+	// its place has no end, and so counts as empty.
+	private static final String ATTEMPT = """
+			INSERT INTO {table} AS l
+				(lock_key, owner, lease_order, expires_at, acquired_at, holder, next_waiter, next_since)
+			SELECT ?, ?, (extract(epoch FROM t.now) * 1000000)::bigint, t.now + ?::bigint * interval '1 microsecond',
+				t.now, ?, ?, CASE WHEN ?::boolean
+					THEN coalesce(timestamptz 'epoch' + ?::bigint * interval '1 microsecond', t.now) END
+			FROM (SELECT clock_timestamp() AS now) t
+			ON CONFLICT (lock_key) DO UPDATE SET
+				owner = CASE WHEN {takeable} THEN EXCLUDED.owner
+					ELSE CASE WHEN set_config('synchronous_commit', 'off', true) IS NOT NULL THEN l.owner END END,
+				lease_order = CASE WHEN {takeable} THEN greatest(l.lease_order + 1, EXCLUDED.lease_order)
+					ELSE l.lease_order END,
+				expires_at = CASE WHEN {takeable} THEN EXCLUDED.expires_at ELSE l.expires_at END,
+				acquired_at = CASE WHEN {takeable} THEN EXCLUDED.acquired_at ELSE l.acquired_at END,
+				holder = CASE WHEN {takeable} THEN EXCLUDED.holder ELSE l.holder END,
+				next_waiter = CASE WHEN {takeable} THEN nullif(l.next_waiter, EXCLUDED.next_waiter)
+					WHEN {placeOpen} THEN EXCLUDED.next_waiter ELSE l.next_waiter END,
+				next_since = CASE WHEN {takeable} OR NOT {placeOpen} THEN l.next_since ELSE EXCLUDED.next_since END,
+				next_until = CASE WHEN {takeable} OR NOT {placeOpen} THEN l.next_until
+					ELSE EXCLUDED.acquired_at + {place} * interval '1 microsecond' END
+			RETURNING {columns}""";
+
+	private static final String LOOK = "SELECT {columns} FROM {table} WHERE lock_key = ?";
+
+	// An ended lock needs no synchronous commit: lost in a crash, its lease ends it all
+	// the same.
+	private static final String RELEASE = """
+			UPDATE {table} l SET
+				owner = CASE WHEN l.next_waiter <> ? AND l.next_until > t.now THEN 'R' || l.next_waiter END,
+				next_waiter = NULL,
+				expires_at = CASE WHEN l.next_waiter <> ? AND l.next_until > t.now
+					THEN t.now + {grace} * interval '1 microsecond' ELSE t.now END
+			FROM (SELECT clock_timestamp() AS now) t
+			WHERE l.lock_key = ? AND l.owner = ? AND set_config('synchronous_commit', 'off', true) IS NOT NULL""";
+
+	private static final String WITHDRAW = """
+			UPDATE {table} l SET
+				owner = CASE WHEN l.owner <> 'R' || ? THEN l.owner
+					WHEN l.next_waiter <> ? AND l.next_until > t.now THEN 'R' || l.next_waiter END,
+				next_waiter = CASE WHEN l.owner = 'R' || ? OR l.next_waiter = ? THEN NULL ELSE l.next_waiter END,
+				expires_at = CASE WHEN l.owner = 'R' || ? THEN t.now + {grace} * interval '1 microsecond'
+					ELSE l.expires_at END
+			FROM (SELECT clock_timestamp() AS now) t
+			WHERE l.lock_key = ? AND (l.next_waiter = ? OR l.owner = 'R' || ?)
+				AND set_config('synchronous_commit', 'off', true) IS NOT NULL""";
+
+	private static final String RENEW = """
+			WITH want AS (
+				SELECT * FROM unnest(?::text[], ?::text[], ?::bigint[]) WITH ORDINALITY AS w(k, o, lease, i)),
+			mine AS (
+				SELECT l.lock_key, l.owner, w.lease FROM want w JOIN {table} l ON l.lock_key = w.k AND l.owner = w.o
+				WHERE l.expires_at > clock_timestamp() ORDER BY l.lock_key FOR NO KEY UPDATE OF l SKIP LOCKED),
+			done AS (
+				UPDATE {table} d SET expires_at = clock_timestamp() + m.lease * interval '1 microsecond' FROM mine m
+				WHERE d.lock_key = m.lock_key AND d.owner = m.owner RETURNING d.lock_key, d.owner)
+			SELECT d.lock_key IS NOT NULL,
+				coalesce(l.owner = w.o AND l.expires_at > clock_timestamp(), false)
+			FROM want w LEFT JOIN done d ON d.lock_key = w.k AND d.owner = w.o LEFT JOIN {table} l ON l.lock_key = w.k
+			ORDER BY w.i""";
+
+	private static final String SWEEPABLE = """
+			coalesce(expires_at < clock_timestamp() - ?::bigint * interval '1 microsecond'
+				AND lease_order < (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, false)""";
+
+	private static final String CANDIDATES = """
+			SELECT lock_key, {sweepable} FROM {table} WHERE lock_key > ? ORDER BY lock_key LIMIT ?""";
+
+	private static final String SWEEP = "DELETE FROM {table} WHERE lock_key = ANY(?) AND {sweepable}";
+
+	private static final String PROBE = """
+			SELECT f.lease_order, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
+			FROM (SELECT 1) one LEFT JOIN (
+				SELECT lock_key, owner, lease_order, expires_at, acquired_at, holder, next_waiter, next_since, next_until
+				FROM {table} WHERE lock_key = ?) f ON true""";
+
+	private final String schema;
+
+	private final String attempt;
+
+	private final String look;
+
+	private final String release;
+
+	private final String withdraw;
+
+	private final String renew;
+
+	private final String candidates;
+
+	private final String sweep;
+
+	private final String probe;
+
+	PostgresDialect(String table) {
+		this.schema = Sql.script("postgresql", table);
+		this.attempt = fill(ATTEMPT, table);
+		this.look = fill(LOOK, table);
+		this.release = fill(RELEASE, table);
+		this.withdraw = fill(WITHDRAW, table);
+		this.renew = fill(RENEW, table);
+		this.candidates = fill(CANDIDATES, table);
+		this.sweep = fill(SWEEP, table);
+		this.probe = fill(PROBE, table);
+	}
+
+	private static String fill(String sql, String table) {
+		return sql.replace("{columns}", COLUMNS)
+			.replace("{takeable}", TAKEABLE)
+			.replace("{placeOpen}", PLACE_OPEN)
+			.replace("{sweepable}", SWEEPABLE)
+			.replace("{place}", Long.toString(Claim.PLACE))
+			.replace("{grace}", Long.toString(Claim.GRACE))
+			.replace("{table}", table);
+	}
+
+	@Override
+	public boolean abortable() {
+		return true;
+	}
+
+	@Override
+	public String schema() {
+		return this.schema;
+	}
+
+	@Override
+	public LockRow attempt(Connection connection, Claim claim) throws SQLException {
+		return Sql
+			.query(connection, this.attempt, LockRow::read, claim.key(), claim.owner(), claim.lease(), claim.holder(),
+					claim.process(), claim.willWait(), claim.since())
+			.get(0);
+	}
+
+	@Override
+	public @Nullable LockRow look(Connection connection, String key) throws SQLException {
+		List<LockRow> rows = Sql.query(connection, this.look, LockRow::read, key);
+		return rows.isEmpty() ? null : rows.get(0);
+	}
+
+	@Override
+	public boolean release(Connection connection, String key, String owner, String process) throws SQLException {
+		return Sql.update(connection, this.release, process, process, key, owner) > 0;
+	}
+
+	@Override
+	public boolean withdraw(Connection connection, String key, String process) throws SQLException {
+		return Sql.update(connection, this.withdraw, process, process, process, process, process, key, process,
+				process) > 0;
+	}
+
+	@Override
+	public List<RenewalOutcome> renew(Connection connection, List<Tenure> tenures) throws SQLException {
+		Object[] keys = tenures.stream().map(Tenure::key).toArray();
+		Object[] owners = tenures.stream().map(Tenure::owner).toArray();
+		Object[] leases = tenures.stream().map(Tenure::lease).toArray();
+		return Sql.query(connection, this.renew,
+				(row) -> row.getBoolean(1) ? RenewalOutcome.RENEWED
+						: row.getBoolean(2) ? RenewalOutcome.UNKNOWN : RenewalOutcome.NOT_HELD,
+				connection.createArrayOf("text", keys), connection.createArrayOf("text", owners),
+				connection.createArrayOf("bigint", leases));
+	}
+
+	@Override
+	public List<Candidate> candidates(Connection connection, String after, int limit, long retention)
+			throws SQLException {
+		return Sql.query(connection, this.candidates, (row) -> new Candidate(row.getString(1), row.getBoolean(2)),
+				retention, after, limit);
+	}
+
+	@Override
+	public int sweep(Connection connection, List<String> keys, long retention) throws SQLException {
+		return Sql.update(connection, this.sweep, connection.createArrayOf("text", keys.toArray()), retention);
+	}
+
+	@Override
+	public Probe probe(Connection connection) throws SQLException {
+		return Sql.query(connection, this.probe, (row) -> new Probe(row.getLong(1), row.getLong(2)), StoreKeys.FORMAT)
+			.get(0);
+	}
+
+}

@@ -1,0 +1,38 @@
+package io.distributedlock.jdbc;
+
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+
+/** Names this process for people: host and process id. */
+final class ProcessLabel {
+
+	private static final int LENGTH = 255;
+
+	private ProcessLabel() {
+	}
+
+	static String get() {
+		String suffix = ":" + ProcessHandle.current().pid();
+		String host = host();
+		return host.substring(0, Math.min(host.length(), LENGTH - suffix.length())) + suffix;
+	}
+
+	/**
+	 * The environment first: a name server that does not answer would delay the start.
+	 */
+	private static String host() {
+		for (String variable : new String[] { "HOSTNAME", "COMPUTERNAME" }) {
+			String name = System.getenv(variable);
+			if (name != null && !name.isBlank()) {
+				return name;
+			}
+		}
+		try {
+			return InetAddress.getLocalHost().getHostName();
+		}
+		catch (UnknownHostException ex) {
+			return "localhost";
+		}
+	}
+
+}

@@ -1,0 +1,80 @@
+package io.distributedlock.jdbc;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.sql.Array;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+
+/** Runs one statement on a connection. */
+final class Sql {
+
+	private Sql() {
+	}
+
+	static <T> List<T> query(Connection connection, String sql, Reader<T> reader, @Nullable Object... arguments)
+			throws SQLException {
+		try (PreparedStatement statement = connection.prepareStatement(sql)) {
+			bind(statement, arguments);
+			try (ResultSet result = statement.executeQuery()) {
+				List<T> rows = new ArrayList<>();
+				while (result.next()) {
+					rows.add(reader.read(result));
+				}
+				return rows;
+			}
+		}
+	}
+
+	static int update(Connection connection, String sql, @Nullable Object... arguments) throws SQLException {
+		try (PreparedStatement statement = connection.prepareStatement(sql)) {
+			bind(statement, arguments);
+			return statement.executeUpdate();
+		}
+	}
+
+	private static void bind(PreparedStatement statement, @Nullable Object[] arguments) throws SQLException {
+		for (int i = 0; i < arguments.length; i++) {
+			Object argument = arguments[i];
+			if (argument instanceof Array array) {
+				statement.setArray(i + 1, array);
+			}
+			else if (argument instanceof byte[] bytes) {
+				statement.setBytes(i + 1, bytes);
+			}
+			else {
+				statement.setObject(i + 1, argument);
+			}
+		}
+	}
+
+	static String script(String platform, String table) {
+		String resource = "schema-" + platform + ".sql";
+		try (InputStream stream = Sql.class.getResourceAsStream(resource)) {
+			if (stream == null) {
+				throw new IllegalStateException("Missing resource " + resource);
+			}
+			return new String(stream.readAllBytes(), StandardCharsets.UTF_8).replace(JdbcLockSettings.DEFAULT_TABLE,
+					table);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	/** Reads the row that a result stands at. */
+	interface Reader<T> {
+
+		T read(ResultSet result) throws SQLException;
+
+	}
+
+}

@@ -1,0 +1,80 @@
+package io.distributedlock.jdbc;
+
+import java.sql.SQLException;
+import java.sql.SQLTimeoutException;
+import java.util.Set;
+
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.LockError;
+import io.distributedlock.LockProviderException;
+
+/** Tells what a database meant by an error: contention, a time-out, or a failure. */
+final class SqlErrors {
+
+	static final String PROVIDER = "jdbc";
+
+	/**
+	 * Deadlock, serialization failure, lock not available; H2 has 50200 and 90131
+	 * besides.
+	 */
+	private static final Set<String> CONTENTION = Set.of("40001", "40P01", "55P03");
+
+	private static final Set<Integer> H2_CONTENTION = Set.of(40001, 50200, 90131);
+
+	private static final Set<String> MISSING = Set.of("42P01", "42703", "3F000", "42S02", "42S03", "42S04", "42S22");
+
+	private static final Set<Integer> H2_MISSING = Set.of(42102, 42103, 42104, 42122, 90079);
+
+	private static final Set<String> DENIED = Set.of("42501", "28000", "28P01");
+
+	private static final Set<Integer> H2_DENIED = Set.of(90096, 90040, 28000);
+
+	private SqlErrors() {
+	}
+
+	/** Whether the statement changed nothing because somebody else was at the row. */
+	static boolean isContention(SQLException ex) {
+		return CONTENTION.contains(state(ex)) || (isH2(ex) && H2_CONTENTION.contains(ex.getErrorCode()));
+	}
+
+	static boolean isDuplicateKey(SQLException ex) {
+		return "23505".equals(state(ex));
+	}
+
+	static LockError classify(SQLException ex) {
+		if (MISSING.contains(state(ex)) || (isH2(ex) && H2_MISSING.contains(ex.getErrorCode()))) {
+			return LockError.TABLE_MISSING;
+		}
+		if (DENIED.contains(state(ex)) || (isH2(ex) && H2_DENIED.contains(ex.getErrorCode()))) {
+			return LockError.NOT_PERMITTED;
+		}
+		if (ex instanceof SQLTimeoutException || "57014".equals(state(ex))) {
+			return LockError.STORE_TIMEOUT;
+		}
+		return LockError.STORE_FAILED;
+	}
+
+	static LockProviderException translate(SQLException ex, String table, @Nullable Dialect dialect) {
+		LockError error = classify(ex);
+		String problem = switch (error) {
+			case TABLE_MISSING -> "has no table '" + table + "' with the expected columns"
+					+ ((dialect != null) ? ". Create it with:\n" + dialect.schema() : "");
+			case NOT_PERMITTED -> "refuses access to the table '" + table
+					+ "', which needs SELECT, INSERT, UPDATE and DELETE: " + ex.getMessage();
+			case STORE_TIMEOUT -> "ended a statement because it took too long";
+			default -> "failed: " + ex.getMessage();
+		};
+		return new LockProviderException(error, PROVIDER, problem, ex);
+	}
+
+	/** H2's own codes have five digits and stand at the end of its messages. */
+	private static boolean isH2(SQLException ex) {
+		return ex.getClass().getName().startsWith("org.h2.");
+	}
+
+	private static String state(SQLException ex) {
+		return (ex.getSQLState() != null) ? ex.getSQLState() : "";
+	}
+
+}

@@ -1,0 +1,14 @@
+CREATE TABLE IF NOT EXISTS distributed_lock (
+	lock_key VARBINARY(2048) NOT NULL PRIMARY KEY,
+	owner VARCHAR(33),
+	lease_order BIGINT NOT NULL,
+	expires_at TIMESTAMP(6) WITH TIME ZONE,
+	acquired_at TIMESTAMP(6) WITH TIME ZONE,
+	holder VARCHAR(255),
+	next_waiter VARCHAR(32),
+	next_since TIMESTAMP(6) WITH TIME ZONE,
+	next_until TIMESTAMP(6) WITH TIME ZONE
+);
+
+INSERT INTO distributed_lock (lock_key, lease_order)
+SELECT X'25666f726d6174', 1 WHERE NOT EXISTS (SELECT 1 FROM distributed_lock WHERE lock_key = X'25666f726d6174');

@@ -1,0 +1,79 @@
+package io.distributedlock;
+
+import java.time.Duration;
+import java.util.List;
+
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+class LockRequestTests {
+
+	private static final LockKey A = LockKey.of("a");
+
+	private static final LockKey B = LockKey.of("b");
+
+	private final LockRequest request = LockRequest.of(A);
+
+	private static void assertRefused(LockError error, ThrowingCallable call) {
+		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(call)
+			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(error));
+	}
+
+	@Test
+	void requestForOneKeyLeavesTheRestToTheDefaults() {
+		assertThat(this.request).isEqualTo(new LockRequest(List.of(A), null, null, true, null));
+	}
+
+	@Test
+	void keysAreSortedAndCountOnce() {
+		assertThat(LockRequest.ofAll(List.of(B, A, B)).keys()).containsExactly(A, B);
+		assertThat(this.request.withKeys(List.of(B, A)).keys()).containsExactly(A, B);
+	}
+
+	@Test
+	void requestWithoutAKeyIsRefused() {
+		assertRefused(LockError.NO_KEYS, () -> LockRequest.ofAll(List.of()));
+		assertRefused(LockError.NO_KEYS, () -> this.request.withKeys(List.of()));
+	}
+
+	@Test
+	void copiesChangeOneThingEach() {
+		Duration second = Duration.ofSeconds(1);
+		LockRequest changed = this.request.withLease(second)
+			.withWaitTime(second.multipliedBy(2))
+			.withMaxHold(second.multipliedBy(3))
+			.withRenew(false);
+		assertThat(changed)
+			.isEqualTo(new LockRequest(List.of(A), second, second.multipliedBy(2), false, second.multipliedBy(3)));
+		assertThat(changed.withKeys(List.of(B)).lease()).isEqualTo(second);
+		assertThat(changed.withLease(null).withWaitTime(null).withMaxHold(null).withRenew(true))
+			.isEqualTo(this.request);
+	}
+
+	@Test
+	void durationsOutOfRangeAreRefused() {
+		for (Duration lease : new Duration[] { Duration.ZERO, Duration.ofMillis(-1), Duration.ofMillis(9),
+				Duration.ofDays(366), Duration.ofSeconds(Long.MAX_VALUE) }) {
+			assertRefused(LockError.INVALID_LEASE, () -> this.request.withLease(lease));
+		}
+		for (Duration wait : new Duration[] { Duration.ofNanos(-1), Duration.ofDays(366),
+				Duration.ofSeconds(Long.MAX_VALUE) }) {
+			assertRefused(LockError.INVALID_WAIT_TIME, () -> this.request.withWaitTime(wait));
+		}
+		for (Duration hold : new Duration[] { Duration.ZERO, Duration.ofNanos(-1),
+				Duration.ofSeconds(Long.MAX_VALUE) }) {
+			assertRefused(LockError.INVALID_MAX_HOLD, () -> this.request.withMaxHold(hold));
+		}
+	}
+
+	@Test
+	void durationsAtTheEdgeAreAllowed() {
+		assertThat(this.request.withLease(Duration.ofMillis(10)).withLease(Duration.ofDays(365)).lease())
+			.isEqualTo(Duration.ofDays(365));
+		assertThat(this.request.withWaitTime(Duration.ZERO).waitTime()).isZero();
+	}
+
+}

@@ -1,0 +1,536 @@
+package io.distributedlock.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+
+import javax.sql.DataSource;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import io.distributedlock.LockConfigurationException;
+import io.distributedlock.LockError;
+import io.distributedlock.LockKey;
+import io.distributedlock.LockProvider.Attempt;
+import io.distributedlock.LockProvider.Attempt.Busy;
+import io.distributedlock.LockProvider.Attempt.Granted;
+import io.distributedlock.LockProvider.Contender;
+import io.distributedlock.LockProvider.Grant;
+import io.distributedlock.LockProvider.ReleaseOutcome;
+import io.distributedlock.LockProvider.RenewalOutcome;
+import io.distributedlock.LockProviderException;
+import io.distributedlock.OwnerId;
+import io.distributedlock.support.LockTimer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+abstract class AbstractJdbcLockProviderTests {
+
+	static final Duration LEASE = Duration.ofSeconds(30);
+
+	static final Duration SHORT = Duration.ofMillis(100);
+
+	static final Duration TIMEOUT = Duration.ofSeconds(5);
+
+	static final LockKey KEY = LockKey.of("orders", "42");
+
+	final List<AutoCloseable> resources = new ArrayList<>();
+
+	LockTimer timer;
+
+	DataSource database;
+
+	JdbcTemplate jdbc;
+
+	JdbcLockProvider provider;
+
+	JdbcLockProvider other;
+
+	abstract DataSource database();
+
+	@BeforeEach
+	void open() {
+		this.timer = new LockTimer();
+		this.database = TestDatabases.withTable(database());
+		this.jdbc = new JdbcTemplate(this.database);
+		this.provider = provider(pool(this.database));
+		this.other = provider(pool(this.database));
+	}
+
+	@AfterEach
+	void close() throws Exception {
+		Collections.reverse(this.resources);
+		for (AutoCloseable resource : this.resources) {
+			resource.close();
+		}
+		this.timer.close();
+	}
+
+	LockDataSource pool(DataSource dataSource) {
+		com.zaxxer.hikari.HikariConfig config = new com.zaxxer.hikari.HikariConfig();
+		config.setDataSource(dataSource);
+		com.zaxxer.hikari.HikariDataSource application = new com.zaxxer.hikari.HikariDataSource(config);
+		LockDataSource derived = LockDataSource.derive(application, 8, Duration.ofSeconds(1));
+		application.close();
+		return derived;
+	}
+
+	JdbcLockProvider provider(LockDataSource dataSource) {
+		return provider(dataSource, JdbcLockSettings.defaults("app"));
+	}
+
+	JdbcLockProvider provider(LockDataSource dataSource, JdbcLockSettings settings) {
+		JdbcLockProvider created = new JdbcLockProvider(dataSource, settings, this.timer);
+		this.resources.add(created);
+		return created;
+	}
+
+	static Grant granted(Attempt attempt) {
+		assertThat(attempt).isInstanceOf(Granted.class);
+		return ((Granted) attempt).grant();
+	}
+
+	static Busy busy(Attempt attempt) {
+		assertThat(attempt).isInstanceOf(Busy.class);
+		return (Busy) attempt;
+	}
+
+	static Contender enter(JdbcLockProvider provider, LockKey key) {
+		return provider.enter(key, () -> {
+		});
+	}
+
+	static Grant take(JdbcLockProvider provider, LockKey key, Duration lease) {
+		return granted(enter(provider, key).attempt(OwnerId.random(), lease, false, TIMEOUT));
+	}
+
+	static ReleaseOutcome release(JdbcLockProvider provider, Grant grant) {
+		return provider.release(grant.key(), grant.owner(), TIMEOUT);
+	}
+
+	static Attempt ask(Contender contender, boolean willWait) {
+		return contender.attempt(OwnerId.random(), LEASE, willWait, TIMEOUT);
+	}
+
+	static void awaitExpiry(Grant grant) {
+		Awaitility.await().pollDelay(grant.validity().plusMillis(20)).until(() -> true);
+	}
+
+	@Test
+	void grantsAFreeKeyAndRefusesAHeldOne() {
+		Grant grant = take(this.provider, KEY, LEASE);
+		assertThat(grant.validity()).isBetween(LEASE.minusSeconds(1), LEASE);
+		Busy busy = busy(ask(enter(this.other, KEY), false));
+		assertThat(busy.retryAfter()).isBetween(Duration.ofMillis(1), Duration.ofMillis(250));
+		assertThat(busy.holder().label()).isEqualTo(ProcessLabel.get());
+		assertThat(busy.holder().heldFor()).isBetween(Duration.ZERO, Duration.ofSeconds(2));
+		assertThat(busy.holder().remaining()).isBetween(LEASE.minusSeconds(2), LEASE);
+		assertThat(release(this.provider, grant)).isEqualTo(ReleaseOutcome.RELEASED);
+		assertThat(release(this.provider, grant)).isEqualTo(ReleaseOutcome.NOT_HELD);
+		assertThat(take(this.other, KEY, LEASE).order()).isGreaterThan(grant.order());
+	}
+
+	@Test
+	void aRepeatedAttemptOfTheOwnerAnswersTheSameGrant() {
+		OwnerId owner = OwnerId.random();
+		Grant first = granted(enter(this.provider, KEY).attempt(owner, LEASE, true, TIMEOUT));
+		List<Map<String, Object>> before = this.jdbc.queryForList("SELECT * FROM distributed_lock ORDER BY lock_key");
+		Grant second = granted(enter(this.provider, KEY).attempt(owner, LEASE.multipliedBy(2), true, TIMEOUT));
+		assertThat(second.order()).isEqualTo(first.order());
+		assertThat(second.validity()).isLessThan(LEASE);
+		List<Map<String, Object>> after = this.jdbc.queryForList("SELECT * FROM distributed_lock ORDER BY lock_key");
+		assertThat(after.toString().replaceAll("(?i)lock_key=[^,]*", ""))
+			.isEqualTo(before.toString().replaceAll("(?i)lock_key=[^,]*", ""));
+	}
+
+	@Test
+	void exactlyOneOfSixteenThreadsGetsAFreshKey() throws Exception {
+		ExecutorService threads = Executors.newFixedThreadPool(16);
+		this.resources.add(threads::shutdownNow);
+		for (int round = 0; round < 60; round++) {
+			LockKey key = LockKey.of("fresh", Integer.toString(round));
+			CyclicBarrier barrier = new CyclicBarrier(16);
+			List<Callable<Attempt>> tasks = new ArrayList<>();
+			for (int i = 0; i < 16; i++) {
+				JdbcLockProvider asked = (i % 2 == 0) ? this.provider : this.other;
+				tasks.add(() -> {
+					barrier.await();
+					return ask(enter(asked, key), true);
+				});
+			}
+			int winners = 0;
+			for (Future<Attempt> answer : threads.invokeAll(tasks, 60, TimeUnit.SECONDS)) {
+				winners += (answer.get() instanceof Granted) ? 1 : 0;
+			}
+			assertThat(winners).isEqualTo(1);
+		}
+	}
+
+	@Test
+	void ordersRiseAcrossReleaseExpirySweepingAndAnEmptyTable() throws Exception {
+		List<Long> orders = new ArrayList<>();
+		for (int i = 0; i < 20; i++) {
+			Grant grant = take(this.provider, KEY, LEASE);
+			orders.add(grant.order());
+			release(this.provider, grant);
+		}
+		Grant expiring = take(this.provider, KEY, Duration.ofMillis(30));
+		orders.add(expiring.order());
+		awaitExpiry(expiring);
+		Grant released = take(this.other, KEY, LEASE);
+		orders.add(released.order());
+		release(this.other, released);
+		this.jdbc.update("UPDATE distributed_lock SET expires_at = CURRENT_TIMESTAMP - INTERVAL '2' HOUR "
+				+ "WHERE holder IS NOT NULL");
+		assertThat(this.provider.sweeper().run()).isPositive();
+		Grant afterSweep = take(this.provider, KEY, LEASE);
+		orders.add(afterSweep.order());
+		this.jdbc.update("DELETE FROM distributed_lock");
+		orders.add(take(this.provider, KEY, LEASE).order());
+		assertThat(orders).isSorted().doesNotHaveDuplicates();
+	}
+
+	@Test
+	void anOrderAheadOfTheClockRisesExactlyAndIsNeverSwept() throws Exception {
+		Grant grant = take(this.provider, KEY, LEASE);
+		release(this.provider, grant);
+		long ahead = (1L << 52) + 12345;
+		this.jdbc.update("UPDATE distributed_lock SET lease_order = ?, expires_at = CURRENT_TIMESTAMP - INTERVAL '2' "
+				+ "HOUR WHERE holder IS NOT NULL", ahead);
+		assertThat(this.provider.sweeper().run()).isZero();
+		assertThat(take(this.provider, KEY, LEASE).order()).isEqualTo(ahead + 1);
+	}
+
+	@Test
+	void aRowThatCameBackToLifeIsNotSwept() throws Exception {
+		release(this.provider, take(this.provider, KEY, LEASE));
+		this.jdbc.update("UPDATE distributed_lock SET expires_at = CURRENT_TIMESTAMP - INTERVAL '2' HOUR "
+				+ "WHERE holder IS NOT NULL");
+		Dialect dialect = dialect();
+		long retention = TimeUnit.HOURS.toMicros(1);
+		try (Connection connection = this.database.getConnection()) {
+			List<String> keys = dialect.candidates(connection, "", 100, retention)
+				.stream()
+				.filter(Dialect.Candidate::sweepable)
+				.map(Dialect.Candidate::key)
+				.toList();
+			assertThat(keys).hasSize(1);
+			Grant grant = take(this.other, KEY, LEASE);
+			assertThat(dialect.sweep(connection, keys, retention)).isZero();
+			assertThat(release(this.other, grant)).isEqualTo(ReleaseOutcome.RELEASED);
+		}
+	}
+
+	Dialect dialect() throws SQLException {
+		try (Connection connection = this.database.getConnection()) {
+			return "H2".equals(connection.getMetaData().getDatabaseProductName()) ? new H2Dialect("distributed_lock")
+					: new PostgresDialect("distributed_lock");
+		}
+	}
+
+	@Test
+	void aReleaseByAnotherOwnerChangesNothing() {
+		Grant grant = take(this.provider, KEY, LEASE);
+		assertThat(this.other.release(KEY, OwnerId.random(), TIMEOUT)).isEqualTo(ReleaseOutcome.NOT_HELD);
+		busy(ask(enter(this.other, KEY), false));
+		assertThat(release(this.provider, grant)).isEqualTo(ReleaseOutcome.RELEASED);
+	}
+
+	@Test
+	void anExpiredTenureIsNeitherRevivedNorFreesItsSuccessor() {
+		Grant first = take(this.provider, KEY, SHORT);
+		awaitExpiry(first);
+		assertThat(this.provider.renew(Map.of(first, LEASE), TIMEOUT)).containsEntry(first, RenewalOutcome.NOT_HELD);
+		Grant second = take(this.other, KEY, LEASE);
+		assertThat(this.provider.renew(Map.of(first, LEASE), TIMEOUT)).containsEntry(first, RenewalOutcome.NOT_HELD);
+		assertThat(release(this.provider, first)).isEqualTo(ReleaseOutcome.NOT_HELD);
+		assertThat(this.other.renew(Map.of(second, LEASE), TIMEOUT)).containsEntry(second, RenewalOutcome.RENEWED);
+	}
+
+	@Test
+	void aRenewalProlongsTheLease() {
+		Grant grant = take(this.provider, KEY, Duration.ofSeconds(1));
+		assertThat(this.provider.renew(Map.of(grant, LEASE), TIMEOUT)).containsEntry(grant, RenewalOutcome.RENEWED);
+		assertThat(busy(ask(enter(this.other, KEY), false)).holder().remaining()).isGreaterThan(LEASE.minusSeconds(2));
+	}
+
+	@Test
+	void aReleaseReservesTheLockForTheProcessInLine() {
+		Grant grant = take(this.provider, KEY, LEASE);
+		Contender waiter = enter(this.other, KEY);
+		busy(ask(waiter, true));
+		release(this.provider, grant);
+		Busy refused = busy(ask(enter(this.provider, KEY), false));
+		assertThat(refused.holder()).isNull();
+		assertThat(granted(ask(waiter, true)).order()).isGreaterThan(grant.order());
+	}
+
+	@Test
+	void aReservationThatIsNotUsedLapses() {
+		Grant grant = take(this.provider, KEY, LEASE);
+		busy(ask(enter(this.other, KEY), true));
+		release(this.provider, grant);
+		busy(ask(enter(this.provider, KEY), false));
+		Awaitility.await()
+			.atMost(Duration.ofSeconds(2))
+			.pollInterval(Duration.ofMillis(20))
+			.until(() -> ask(enter(this.provider, KEY), false) instanceof Granted);
+	}
+
+	@Test
+	void nothingIsReservedForTheReleasingProcessItself() {
+		Grant grant = take(this.provider, KEY, LEASE);
+		busy(ask(enter(this.provider, KEY), true));
+		release(this.provider, grant);
+		take(this.other, KEY, LEASE);
+	}
+
+	@Test
+	void aWithdrawalGivesUpPlaceAndReservation() {
+		Grant grant = take(this.provider, KEY, LEASE);
+		Contender leaver = enter(this.other, KEY);
+		busy(ask(leaver, true));
+		assertThat(leaver.withdraw(TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
+		assertThat(leaver.withdraw(TIMEOUT)).isEqualTo(ReleaseOutcome.NOT_HELD);
+		release(this.provider, grant);
+		grant = take(this.provider, KEY, LEASE);
+		Contender late = enter(this.other, KEY);
+		busy(ask(late, true));
+		release(this.provider, grant);
+		assertThat(late.withdraw(TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
+		take(this.provider, KEY, LEASE);
+	}
+
+	@Test
+	void anEarlierWaiterDisplacesALaterOneAndNotTheReverse() {
+		JdbcLockProvider third = provider(pool(this.database));
+		Grant grant = take(this.provider, KEY, LEASE);
+		Contender early = enter(this.other, KEY);
+		busy(ask(early, true));
+		Contender late = enter(third, KEY);
+		busy(ask(late, true));
+		release(this.provider, grant);
+		busy(ask(late, true));
+		Grant next = granted(ask(early, true));
+		// The place went to nobody when it was used; who asks first after that has it.
+		busy(ask(late, true));
+		this.jdbc.update("UPDATE distributed_lock SET next_waiter = ?, next_since = CURRENT_TIMESTAMP + INTERVAL '1' "
+				+ "HOUR WHERE next_waiter IS NOT NULL", this.provider.process());
+		busy(ask(late, true));
+		release(this.other, next);
+		busy(ask(enter(this.provider, KEY), false));
+		granted(ask(late, true));
+	}
+
+	@Test
+	void aStalePlaceIsTakenOver() {
+		JdbcLockProvider third = provider(pool(this.database));
+		Grant grant = take(this.provider, KEY, LEASE);
+		busy(ask(enter(this.other, KEY), true));
+		Contender late = enter(third, KEY);
+		busy(ask(late, true));
+		this.jdbc.update("UPDATE distributed_lock SET next_until = CURRENT_TIMESTAMP - INTERVAL '1' SECOND "
+				+ "WHERE next_waiter IS NOT NULL");
+		busy(ask(late, true));
+		release(this.provider, grant);
+		busy(ask(enter(this.other, KEY), false));
+		granted(ask(late, true));
+	}
+
+	@Test
+	void aReleasedKeyStaysTakeableWhenTheClockStepsBack() {
+		release(this.provider, take(this.provider, KEY, LEASE));
+		this.jdbc.update("UPDATE distributed_lock SET expires_at = CURRENT_TIMESTAMP + INTERVAL '1' HOUR "
+				+ "WHERE holder IS NOT NULL");
+		take(this.other, KEY, LEASE);
+	}
+
+	@Test
+	void aBatchOfRenewalsTellsEachTenureItsOwnOutcome() throws Exception {
+		Map<Grant, Duration> leases = new HashMap<>();
+		Map<Grant, RenewalOutcome> expected = new HashMap<>();
+		List<Grant> grants = new ArrayList<>();
+		for (int i = 0; i < 500; i++) {
+			Grant grant = take(this.provider, LockKey.of("batch", Integer.toString(i)), LEASE);
+			grants.add(grant);
+			leases.put(grant, LEASE.plusSeconds(i));
+			expected.put(grant, RenewalOutcome.RENEWED);
+		}
+		release(this.provider, grants.get(7));
+		expected.put(grants.get(7), RenewalOutcome.NOT_HELD);
+		release(this.provider, grants.get(8));
+		take(this.other, grants.get(8).key(), LEASE);
+		expected.put(grants.get(8), RenewalOutcome.NOT_HELD);
+		Grant twice = new Grant(grants.get(9).key(), OwnerId.random(), 1, LEASE);
+		leases.put(twice, LEASE);
+		expected.put(twice, RenewalOutcome.NOT_HELD);
+		expected.put(grants.get(10), RenewalOutcome.UNKNOWN);
+		try (Connection connection = this.database.getConnection()) {
+			connection.setAutoCommit(false);
+			try (var statement = connection
+				.prepareStatement("SELECT owner FROM distributed_lock WHERE owner = ? FOR UPDATE")) {
+				statement.setString(1, grants.get(10).owner().text());
+				statement.executeQuery();
+			}
+			long start = System.nanoTime();
+			Map<Grant, RenewalOutcome> outcomes = this.provider.renew(leases, TIMEOUT);
+			assertThat(outcomes).isEqualTo(expected);
+			assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(1));
+			connection.rollback();
+		}
+		assertThat(this.provider.renew(Map.of(grants.get(10), LEASE), TIMEOUT)).containsValue(RenewalOutcome.RENEWED);
+		assertThat(busy(ask(enter(this.other, grants.get(499).key()), false)).holder().remaining())
+			.isGreaterThan(LEASE.plusSeconds(490));
+	}
+
+	@Test
+	void eachStepIsOneStatement() throws Exception {
+		CountingDataSource counting = new CountingDataSource(this.database);
+		JdbcLockProvider counted = provider(LockDataSource.of(counting, 8));
+		Grant grant = take(counted, KEY, LEASE);
+		assertThat(counting.takeCount()).isEqualTo(1);
+		release(counted, grant);
+		assertThat(counting.takeCount()).isEqualTo(1);
+		Contender contender = enter(counted, KEY);
+		grant = granted(ask(contender, true));
+		assertThat(counting.takeCount()).isEqualTo(1);
+		contender.withdraw(TIMEOUT);
+		assertThat(counting.takeCount()).isZero();
+		Map<Grant, Duration> leases = new HashMap<>();
+		for (int i = 0; i < 500; i++) {
+			leases.put(take(counted, LockKey.of("counted", Integer.toString(i)), LEASE), LEASE);
+		}
+		counting.takeCount();
+		assertThat(counted.renew(leases, TIMEOUT)).hasSize(500).doesNotContainValue(RenewalOutcome.NOT_HELD);
+		assertThat(counting.takeCount()).isEqualTo(1);
+	}
+
+	@Test
+	void aWaiterOnlyReadsWhileNothingChanges() throws Exception {
+		CountingDataSource counting = new CountingDataSource(this.database);
+		JdbcLockProvider counted = provider(LockDataSource.of(counting, 8));
+		take(this.provider, KEY, LEASE);
+		Contender waiter = enter(counted, KEY);
+		busy(ask(waiter, true));
+		counting.takeCount();
+		for (int i = 0; i < 5; i++) {
+			busy(ask(waiter, true));
+		}
+		assertThat(counting.takeCount()).isEqualTo(5);
+		assertThat(counting.takeStatements()).allMatch((sql) -> sql.startsWith("SELECT") && !sql.contains("MERGE"));
+	}
+
+	@Test
+	void nothingRunsOnTheConnectionOfTheCallersTransaction() {
+		TransactionTemplate transaction = new TransactionTemplate(new DataSourceTransactionManager(this.database));
+		Grant grant = transaction.execute((status) -> {
+			Grant taken = take(this.provider, KEY, LEASE);
+			assertThat(this.provider.renew(Map.of(taken, LEASE), TIMEOUT)).containsValue(RenewalOutcome.RENEWED);
+			status.setRollbackOnly();
+			return taken;
+		});
+		busy(ask(enter(this.other, KEY), false));
+		assertThat(release(this.provider, grant)).isEqualTo(ReleaseOutcome.RELEASED);
+	}
+
+	@Test
+	void awkwardKeysDoNotMeet() {
+		String longText = "x".repeat(1_000_000);
+		List<LockKey> keys = List.of(LockKey.of("k", "a"), LockKey.of("k", "A"), LockKey.of("k", "a "),
+				LockKey.of("k", " a"), LockKey.of("k", "a\0"), LockKey.of("k", "a%00"), LockKey.of("k", "ä"),
+				LockKey.of("k", "a\u0308"), LockKey.of("k", "\uD83D\uDD12"), LockKey.of("k", "\uD83D"),
+				LockKey.of("k", "'; DROP TABLE distributed_lock; --"), LockKey.of("k", "\"a\""), LockKey.of("k", "a:b"),
+				LockKey.of("k", "a", "b"), LockKey.of("k:a", "b"), LockKey.of("k", longText),
+				LockKey.of("k", longText + "y"), LockKey.of("k", "y" + longText), LockKey.of("k", "\u0000".repeat(300)),
+				LockKey.of("k", "\uD83D\uDD12".repeat(400)), LockKey.of("k", "x" + "\uD83D\uDD12".repeat(400)));
+		Map<Grant, Duration> leases = new HashMap<>();
+		for (LockKey key : keys) {
+			leases.put(take(this.provider, key, LEASE), LEASE);
+		}
+		for (LockKey key : keys) {
+			busy(ask(enter(this.other, key), false));
+		}
+		assertThat(this.provider.renew(leases, TIMEOUT).values()).containsOnly(RenewalOutcome.RENEWED)
+			.hasSize(keys.size());
+		for (Grant grant : leases.keySet()) {
+			assertThat(release(this.provider, grant)).isEqualTo(ReleaseOutcome.RELEASED);
+		}
+	}
+
+	@Test
+	void prefixesKeepApplicationsApart() {
+		JdbcLockProvider prefixed = provider(pool(this.database), JdbcLockSettings.defaults("app:orders"));
+		take(this.provider, LockKey.of("orders", "1"), LEASE);
+		take(prefixed, LockKey.of("1"), LEASE);
+	}
+
+	@Test
+	void aMissingTableIsNamedWithTheScriptThatCreatesIt() {
+		this.jdbc.execute("DROP TABLE distributed_lock");
+		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> take(this.provider, KEY, LEASE))
+			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.TABLE_MISSING))
+			.withMessageContaining("CREATE TABLE")
+			.withCauseInstanceOf(SQLException.class);
+		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> this.provider.check(TIMEOUT))
+			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.TABLE_MISSING))
+			.satisfies((ex) -> assertThat(ex.action()).contains("CREATE TABLE"));
+		this.jdbc.execute("CREATE TABLE distributed_lock (lock_key VARCHAR(10) PRIMARY KEY)");
+		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> this.provider.check(TIMEOUT))
+			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.TABLE_MISSING));
+	}
+
+	@Test
+	void aNewerFormatIsRefused() {
+		this.provider.check(TIMEOUT);
+		this.jdbc.update("UPDATE distributed_lock SET lease_order = 2 WHERE holder IS NULL");
+		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> this.provider.check(TIMEOUT))
+			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.NEWER_FORMAT));
+		this.jdbc.update("DELETE FROM distributed_lock");
+		this.provider.check(TIMEOUT);
+	}
+
+	@Test
+	void theSchemaScriptMayRunAgain() {
+		TestDatabases.withTable(this.database);
+		assertThat(this.jdbc.queryForObject("SELECT count(*) FROM distributed_lock", Long.class)).isEqualTo(1);
+	}
+
+	@Test
+	void aRowLockedByAnotherTransactionIsBusyNotAFailure() throws Exception {
+		Grant grant = take(this.provider, KEY, LEASE);
+		try (Connection connection = this.database.getConnection()) {
+			connection.setAutoCommit(false);
+			try (var statement = connection
+				.prepareStatement("SELECT owner FROM distributed_lock WHERE owner = ? FOR UPDATE")) {
+				statement.setString(1, grant.owner().text());
+				statement.executeQuery();
+			}
+			long start = System.nanoTime();
+			busy(ask(enter(this.other, KEY), true));
+			assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(1));
+			assertThat(this.provider.release(KEY, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.UNKNOWN);
+			connection.rollback();
+		}
+		assertThat(release(this.provider, grant)).isEqualTo(ReleaseOutcome.RELEASED);
+	}
+
+}

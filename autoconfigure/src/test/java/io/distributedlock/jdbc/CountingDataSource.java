@@ -1,0 +1,60 @@
+package io.distributedlock.jdbc;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+import javax.sql.DataSource;
+
+import org.springframework.jdbc.datasource.AbstractDataSource;
+
+/** Counts the statements that go through it, whichever way they are made. */
+class CountingDataSource extends AbstractDataSource {
+
+	private final DataSource target;
+
+	private final List<String> statements = new CopyOnWriteArrayList<>();
+
+	private List<String> taken = List.of();
+
+	CountingDataSource(DataSource target) {
+		this.target = target;
+	}
+
+	int takeCount() {
+		this.taken = new ArrayList<>(this.statements);
+		this.statements.clear();
+		return this.taken.size();
+	}
+
+	List<String> takeStatements() {
+		return this.taken;
+	}
+
+	@Override
+	public Connection getConnection() throws SQLException {
+		Connection connection = this.target.getConnection();
+		return (Connection) Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] { Connection.class },
+				(proxy, method, arguments) -> {
+					if (method.getName().startsWith("prepare") || method.getName().equals("createStatement")) {
+						this.statements.add((arguments != null) ? (String) arguments[0] : "createStatement");
+					}
+					try {
+						return method.invoke(connection, arguments);
+					}
+					catch (InvocationTargetException ex) {
+						throw ex.getTargetException();
+					}
+				});
+	}
+
+	@Override
+	public Connection getConnection(String username, String password) throws SQLException {
+		throw new UnsupportedOperationException();
+	}
+
+}

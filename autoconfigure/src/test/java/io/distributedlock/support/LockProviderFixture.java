@@ -1,0 +1,41 @@
+package io.distributedlock.support;
+
+import java.time.Duration;
+
+import io.distributedlock.LockKey;
+import io.distributedlock.LockProvider;
+
+/**
+ * What {@link LockProviderContract} needs to know of a provider: one store of its own,
+ * and ways to look into it that the provider itself does not offer.
+ */
+public interface LockProviderFixture extends AutoCloseable {
+
+	/**
+	 * A provider over this fixture's store that plays a process of its own.
+	 * @return the provider, ended by {@link #close()}
+	 */
+	LockProvider newProcess();
+
+	/**
+	 * Ends the lease of a key in the store at once, without telling anybody.
+	 * @param key a key that is held
+	 */
+	void expire(LockKey key);
+
+	/**
+	 * Counts what stands in the store for holders, waiters and reservations.
+	 * @return the number of entries that a store without holders and waiters has not
+	 */
+	long heldEntries();
+
+	/**
+	 * The longest pause between two looks of a waiting process at a busy lock.
+	 * @return the pause
+	 */
+	Duration pollBound();
+
+	@Override
+	void close();
+
+}

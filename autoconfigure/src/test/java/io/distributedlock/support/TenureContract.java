@@ -1,0 +1,163 @@
+package io.distributedlock.support;
+
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+
+import org.junit.jupiter.api.Test;
+
+import io.distributedlock.LockKey;
+import io.distributedlock.LockProvider.Attempt;
+import io.distributedlock.LockProvider.Grant;
+import io.distributedlock.LockProvider.ReleaseOutcome;
+import io.distributedlock.LockProvider.RenewalOutcome;
+import io.distributedlock.OwnerId;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Only the owner of a tenure frees or prolongs it, and only while it lasts.
+ */
+interface TenureContract extends ContractSupport {
+
+	private static Grant stranger(Grant grant) {
+		return new Grant(grant.key(), OwnerId.random(), grant.order(), grant.validity());
+	}
+
+	@Test
+	default void releaseFreesTheKeyOnce() {
+		LockKey key = freshKey();
+		ContractProcess holder = process();
+		ContractProcess next = process();
+		Grant grant = holder.take(key);
+		assertThat(holder.release(grant)).isEqualTo(ReleaseOutcome.RELEASED);
+		assertThat(holder.release(grant)).isEqualTo(ReleaseOutcome.NOT_HELD);
+		next.take(key);
+		assertThat(holder.release(grant)).isEqualTo(ReleaseOutcome.NOT_HELD);
+		assertThat(holder.isBusy(key)).isTrue();
+	}
+
+	@Test
+	default void releaseAndRenewalByAnotherOwnerChangeNothing() {
+		LockKey key = freshKey();
+		ContractProcess holder = process();
+		Grant grant = holder.take(key);
+		for (ContractProcess process : new ContractProcess[] { holder, process() }) {
+			assertThat(process.release(stranger(grant))).isEqualTo(ReleaseOutcome.NOT_HELD);
+			assertThat(process.renew(stranger(grant), Duration.ofHours(1))).isEqualTo(RenewalOutcome.NOT_HELD);
+			assertThat(process.isBusy(key)).isTrue();
+		}
+		assertThat(holder.renew(grant)).isEqualTo(RenewalOutcome.RENEWED);
+	}
+
+	@Test
+	default void releaseAndRenewalOfOneKeyLeaveAnotherAlone() {
+		ContractProcess holder = process();
+		Grant grant = holder.take(freshKey());
+		Grant elsewhere = new Grant(freshKey(), grant.owner(), grant.order(), grant.validity());
+		assertThat(holder.release(elsewhere)).isEqualTo(ReleaseOutcome.NOT_HELD);
+		assertThat(holder.renew(elsewhere)).isEqualTo(RenewalOutcome.NOT_HELD);
+		assertThat(holder.renew(grant)).isEqualTo(RenewalOutcome.RENEWED);
+	}
+
+	@Test
+	default void releaseOfAnExpiredTenureLeavesTheNextHolderAlone() {
+		for (boolean sameProcess : new boolean[] { true, false }) {
+			LockKey key = freshKey();
+			ContractProcess first = process();
+			ContractProcess second = sameProcess ? first : process();
+			Grant stale = first.take(key);
+			fixture().expire(key);
+			Grant present = second.take(key);
+			assertThat(first.release(stale)).isEqualTo(ReleaseOutcome.NOT_HELD);
+			assertThat(first.renew(stale)).isEqualTo(RenewalOutcome.NOT_HELD);
+			assertThat(process().isBusy(key)).isTrue();
+			assertThat(second.renew(present)).isEqualTo(RenewalOutcome.RENEWED);
+		}
+	}
+
+	@Test
+	default void renewalOfAnExpiredOrReleasedTenureRevivesNothing() {
+		ContractProcess holder = process();
+		LockKey expired = freshKey();
+		Grant lapsed = holder.take(expired);
+		fixture().expire(expired);
+		assertThat(holder.renew(lapsed)).isEqualTo(RenewalOutcome.NOT_HELD);
+		assertThat(holder.renew(lapsed)).isEqualTo(RenewalOutcome.NOT_HELD);
+		LockKey freed = freshKey();
+		Grant released = holder.take(freed);
+		holder.release(released);
+		assertThat(holder.renew(released)).isEqualTo(RenewalOutcome.NOT_HELD);
+		ContractProcess next = process();
+		next.take(expired);
+		next.take(freed);
+	}
+
+	@Test
+	default void renewalOfANaturallyExpiredTenureIsRefused() {
+		LockKey key = freshKey();
+		ContractProcess holder = process();
+		Grant grant = holder.take(key, Duration.ofMillis(50));
+		ContractProcess next = process();
+		await().pollInterval(Duration.ofMillis(5)).atMost(PATIENCE).until(() -> !next.isBusy(key));
+		assertThat(holder.renew(grant)).isEqualTo(RenewalOutcome.NOT_HELD);
+	}
+
+	@Test
+	default void renewalMakesTheTenureLastTheGivenTimeFromNowOn() {
+		LockKey key = freshKey();
+		ContractProcess holder = process();
+		Grant grant = holder.take(key, Duration.ofSeconds(2));
+		assertThat(holder.renew(grant, Duration.ofSeconds(20))).isEqualTo(RenewalOutcome.RENEWED);
+		Attempt.Busy busy = ContractProcess.busy(process().attempt(key));
+		assertThat(busy.holder().remaining()).isBetween(Duration.ofSeconds(10), Duration.ofSeconds(20));
+	}
+
+	@Test
+	default void batchOfRenewalsHasAnOutcomeForEach() {
+		ContractProcess holder = process();
+		ContractProcess other = process();
+		Grant held = holder.take(freshKey());
+		Grant alsoHeld = holder.take(freshKey());
+		Grant released = holder.take(freshKey());
+		holder.release(released);
+		Grant expired = holder.take(freshKey());
+		fixture().expire(expired.key());
+		Grant lost = holder.take(freshKey());
+		fixture().expire(lost.key());
+		Grant won = other.take(lost.key());
+		Grant foreign = stranger(won);
+		Map<Grant, Duration> leases = new HashMap<>();
+		for (Grant grant : new Grant[] { held, alsoHeld, released, expired, lost, foreign }) {
+			leases.put(grant, ContractProcess.LEASE);
+		}
+		assertThat(holder.provider().renew(leases, ContractProcess.TIMEOUT)).containsOnly(
+				Map.entry(held, RenewalOutcome.RENEWED), Map.entry(alsoHeld, RenewalOutcome.RENEWED),
+				Map.entry(released, RenewalOutcome.NOT_HELD), Map.entry(expired, RenewalOutcome.NOT_HELD),
+				Map.entry(lost, RenewalOutcome.NOT_HELD), Map.entry(foreign, RenewalOutcome.NOT_HELD));
+		assertThat(other.renew(won)).isEqualTo(RenewalOutcome.RENEWED);
+	}
+
+	@Test
+	default void fiveHundredTenuresAreRenewedInOneCall() {
+		ContractProcess holder = process();
+		Map<Grant, Duration> leases = new HashMap<>();
+		for (int number = 0; number < 500; number++) {
+			leases.put(holder.take(freshKey()), ContractProcess.LEASE);
+		}
+		Map<Grant, RenewalOutcome> outcomes = holder.provider().renew(leases, ContractProcess.TIMEOUT);
+		assertThat(outcomes).hasSize(500).allSatisfy((grant, outcome) -> {
+			assertThat(leases).containsKey(grant);
+			assertThat(outcome).isEqualTo(RenewalOutcome.RENEWED);
+		});
+		leases.keySet().forEach(holder::release);
+		assertNothingIsLeft();
+	}
+
+	@Test
+	default void emptyBatchIsRenewedWithoutOutcome() {
+		assertThat(process().provider().renew(Map.of(), ContractProcess.TIMEOUT)).isEmpty();
+	}
+
+}

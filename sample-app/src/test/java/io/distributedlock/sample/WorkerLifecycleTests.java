@@ -1,0 +1,39 @@
+package io.distributedlock.sample;
+
+import java.nio.file.Path;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class WorkerLifecycleTests {
+
+	private ControlProcess control;
+
+	@BeforeEach
+	void start(@TempDir Path directory) throws Exception {
+		this.control = new ControlProcess(directory);
+		assertThat(this.control.workers()).hasSize(3).allMatch(ProcessHandle::isAlive);
+	}
+
+	@AfterEach
+	void close() {
+		this.control.close();
+	}
+
+	@Test
+	void workersEndWithTheControlProcess() {
+		this.control.stop();
+		this.control.awaitEnd();
+	}
+
+	@Test
+	void workersEndWhenTheControlProcessIsKilled() {
+		this.control.kill();
+		this.control.awaitEnd();
+	}
+
+}
