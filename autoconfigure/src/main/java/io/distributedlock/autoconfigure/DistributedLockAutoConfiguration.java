@@ -31,16 +31,16 @@ import io.distributedlock.support.LockTimer;
 @Import({ LockProxyConfiguration.class, StorelessProviderConfiguration.class })
 public final class DistributedLockAutoConfiguration {
 
+	@Bean
+	@ConditionalOnMissingBean
+	LockTimer distributedLockTimer() {
+		return new LockTimer();
+	}
+
 	/** The engine, unless the application brings its own. */
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnMissingBean(LockOperations.class)
 	static class EngineConfiguration {
-
-		@Bean
-		@ConditionalOnMissingBean
-		LockTimer distributedLockTimer() {
-			return new LockTimer();
-		}
 
 		@Bean
 		@ConditionalOnMissingBean
@@ -68,10 +68,11 @@ public final class DistributedLockAutoConfiguration {
 		LockLifecycle distributedLockLifecycle(LockTemplate template, DistributedLockProperties properties,
 				Environment environment) {
 			Duration grace = properties.shutdown().gracePeriod();
-			return new LockLifecycle(template, (grace != null) ? grace
-					: Binder.get(environment)
-						.bind("spring.lifecycle.timeout-per-shutdown-phase", Duration.class)
-						.orElse(Duration.ofSeconds(30)));
+			return new LockLifecycle(template,
+					(grace != null) ? grace
+							: Binder.get(environment)
+								.bind("spring.lifecycle.timeout-per-shutdown-phase", Duration.class)
+								.orElse(Duration.ofSeconds(30)));
 		}
 
 		@Bean
