@@ -67,8 +67,8 @@ public final class LockContext {
 	}
 
 	/**
-	 * From now on the loss of the innermost lock is no obstacle to {@link #ensureNoneLost}
-	 * in its scope.
+	 * From now on the loss of the innermost lock is no obstacle to
+	 * {@link #ensureNoneLost} in its scope.
 	 * @throws IllegalStateException if the thread runs under no lock
 	 */
 	public static void ignoreLoss() {
