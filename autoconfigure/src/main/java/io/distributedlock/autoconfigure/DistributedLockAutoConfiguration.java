@@ -6,7 +6,6 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
-import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
@@ -31,16 +30,16 @@ import io.distributedlock.support.LockTimer;
 @Import({ LockProxyConfiguration.class, StorelessProviderConfiguration.class })
 public final class DistributedLockAutoConfiguration {
 
+	@Bean
+	@ConditionalOnMissingBean
+	LockTimer distributedLockTimer() {
+		return new LockTimer();
+	}
+
 	/** The engine, unless the application brings its own. */
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnMissingBean(LockOperations.class)
 	static class EngineConfiguration {
-
-		@Bean
-		@ConditionalOnMissingBean
-		LockTimer distributedLockTimer() {
-			return new LockTimer();
-		}
 
 		@Bean
 		@ConditionalOnMissingBean
@@ -68,10 +67,8 @@ public final class DistributedLockAutoConfiguration {
 		LockLifecycle distributedLockLifecycle(LockTemplate template, DistributedLockProperties properties,
 				Environment environment) {
 			Duration grace = properties.shutdown().gracePeriod();
-			return new LockLifecycle(template, (grace != null) ? grace
-					: Binder.get(environment)
-						.bind("spring.lifecycle.timeout-per-shutdown-phase", Duration.class)
-						.orElse(Duration.ofSeconds(30)));
+			return new LockLifecycle(template, (grace != null) ? grace : environment
+				.getProperty("spring.lifecycle.timeout-per-shutdown-phase", Duration.class, Duration.ofSeconds(30)));
 		}
 
 		@Bean
