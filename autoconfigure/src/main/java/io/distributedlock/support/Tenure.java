@@ -188,8 +188,13 @@ final class Tenure {
 		return this.abandoned.get();
 	}
 
+	/**
+	 * A lease that is not to be renewed is kept by the store for a little less than asked
+	 * for, counted from when it was: that difference is not worth a command.
+	 */
 	boolean needsRenewal() {
-		return this.holdUntil - this.validUntil > 0 && isCurrent();
+		long uncovered = this.holdUntil - this.validUntil;
+		return uncovered > (this.renew ? 0 : this.lease.toNanos() / 10) && isCurrent();
 	}
 
 	/** Claims the tenure for one renewal; fails once it has ended. */
