@@ -6,8 +6,6 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
-import org.springframework.boot.context.properties.bind.BindResult;
-import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
@@ -69,13 +67,8 @@ public final class DistributedLockAutoConfiguration {
 		LockLifecycle distributedLockLifecycle(LockTemplate template, DistributedLockProperties properties,
 				Environment environment) {
 			Duration grace = properties.shutdown().gracePeriod();
-			return new LockLifecycle(template, (grace != null) ? grace : phaseTimeout(environment));
-		}
-
-		private static Duration phaseTimeout(Environment environment) {
-			BindResult<Duration> timeout = Binder.get(environment)
-				.bind("spring.lifecycle.timeout-per-shutdown-phase", Duration.class);
-			return timeout.isBound() ? timeout.get() : Duration.ofSeconds(30);
+			return new LockLifecycle(template, (grace != null) ? grace : environment
+				.getProperty("spring.lifecycle.timeout-per-shutdown-phase", Duration.class, Duration.ofSeconds(30)));
 		}
 
 		@Bean

@@ -4,8 +4,6 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.context.properties.bind.BindResult;
-import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
@@ -54,8 +52,8 @@ class LockProxyConfiguration {
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	@ConditionalOnMissingBean
 	static LockAdvisor lockAdvisor(LockInterceptor interceptor, LockedMethods methods, Environment environment) {
-		BindResult<Integer> order = Binder.get(environment).bind("distributed-lock.aop.order", Integer.class);
-		return new LockAdvisor(interceptor, methods, order.isBound() ? order.get() : LockAdvisor.DEFAULT_ORDER);
+		int order = environment.getProperty("distributed-lock.aop.order", Integer.class, LockAdvisor.DEFAULT_ORDER);
+		return new LockAdvisor(interceptor, methods, order);
 	}
 
 	@Bean

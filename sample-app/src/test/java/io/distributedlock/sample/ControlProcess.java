@@ -115,9 +115,9 @@ class ControlProcess implements AutoCloseable {
 		});
 	}
 
+	/** Ends the control process; its workers end with it. */
 	@Override
 	public void close() {
-		this.process.children().forEach(ProcessHandle::destroyForcibly);
 		this.process.destroyForcibly();
 	}
 

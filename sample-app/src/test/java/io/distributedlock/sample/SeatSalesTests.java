@@ -24,8 +24,11 @@ class SeatSalesTests {
 	}
 
 	@AfterAll
-	static void stop() {
-		control.close();
+	static void stoppingEndsTheWorkers() {
+		try (ControlProcess stopped = control) {
+			stopped.stop();
+			stopped.awaitEnd();
+		}
 	}
 
 	@Test

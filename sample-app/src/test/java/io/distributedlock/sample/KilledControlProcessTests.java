@@ -9,7 +9,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-class WorkerLifecycleTests {
+class KilledControlProcessTests {
 
 	private ControlProcess control;
 
@@ -25,13 +25,7 @@ class WorkerLifecycleTests {
 	}
 
 	@Test
-	void workersEndWithTheControlProcess() {
-		this.control.stop();
-		this.control.awaitEnd();
-	}
-
-	@Test
-	void workersEndWhenTheControlProcessIsKilled() {
+	void takesItsWorkersAlong() {
 		this.control.kill();
 		this.control.awaitEnd();
 	}

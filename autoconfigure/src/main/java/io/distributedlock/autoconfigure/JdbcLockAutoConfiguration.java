@@ -1,0 +1,162 @@
+package io.distributedlock.autoconfigure;
+
+import java.sql.SQLException;
+import java.time.Duration;
+
+import javax.sql.DataSource;
+
+import com.zaxxer.hikari.HikariDataSource;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.context.properties.bind.BindResult;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
+import org.springframework.boot.jdbc.init.DatabaseInitializationProperties;
+import org.springframework.boot.sql.autoconfigure.init.OnDatabaseInitializationCondition;
+import org.springframework.boot.sql.init.dependency.DatabaseInitializationDependencyConfigurer;
+import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
+import org.springframework.context.annotation.Import;
+import org.springframework.core.env.Environment;
+import org.springframework.jdbc.datasource.init.DatabasePopulator;
+import org.springframework.util.ClassUtils;
+
+import io.distributedlock.LockConfigurationException;
+import io.distributedlock.LockError;
+import io.distributedlock.LockProviderException;
+import io.distributedlock.jdbc.DistributedLockDataSource;
+import io.distributedlock.jdbc.JdbcLockProvider;
+import io.distributedlock.jdbc.JdbcLockSettings;
+import io.distributedlock.jdbc.LockDataSource;
+import io.distributedlock.support.LockTimer;
+
+/**
+ * Auto-configuration of locks in the application's database.
+ *
+ * @since 0.1.0
+ */
+@AutoConfiguration(after = DataSourceAutoConfiguration.class,
+		beforeName = "io.distributedlock.autoconfigure.DistributedLockAutoConfiguration")
+@ConditionalOnClass({ DataSource.class, DatabasePopulator.class, DatabaseInitializationProperties.class,
+		OnDatabaseInitializationCondition.class })
+@ConditionalOnBean(DataSource.class)
+@ConditionalOnProperty(prefix = "distributed-lock", name = "provider", havingValue = "jdbc", matchIfMissing = true)
+@EnableConfigurationProperties(JdbcLockProperties.class)
+@Import(DatabaseInitializationDependencyConfigurer.class)
+public final class JdbcLockAutoConfiguration {
+
+	private static final Log logger = LogFactory.getLog(JdbcLockAutoConfiguration.class);
+
+	private static final Duration START_TIMEOUT = Duration.ofSeconds(3);
+
+	@Bean
+	@ConditionalOnMissingBean
+	@Conditional(OnSchemaInitialization.class)
+	JdbcLockSchemaInitializer jdbcLockSchemaInitializer(@DistributedLockDataSource ObjectProvider<DataSource> own,
+			ObjectProvider<DataSource> application, JdbcLockProperties properties) {
+		DataSource chosen = own.getIfUnique();
+		return JdbcLockSchemaInitializer.create((chosen != null) ? chosen : only(application), properties);
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	@DependsOnDatabaseInitialization
+	JdbcLockProvider jdbcLockProvider(@DistributedLockDataSource ObjectProvider<DataSource> own,
+			ObjectProvider<DataSource> application, ObjectProvider<JdbcConnectionDetails> details,
+			JdbcLockProperties properties, LockTimer timer, Environment environment) {
+		Duration callTimeout = bind(environment, "distributed-lock.call-timeout", Duration.class,
+				Duration.ofSeconds(1));
+		String prefix = bind(environment, "distributed-lock.key-prefix", String.class,
+				environment.getProperty("spring.application.name", "application"));
+		JdbcLockSettings settings = new JdbcLockSettings(prefix, properties.table(), properties.retention());
+		DataSource chosen = own.getIfUnique();
+		LockDataSource connections = (chosen != null) ? LockDataSource.of(chosen, properties.poolSize())
+				: connections(only(application), details.getIfUnique(), properties.poolSize(), callTimeout);
+		JdbcLockProvider provider = new JdbcLockProvider(connections, settings, timer);
+		try {
+			check(provider);
+		}
+		catch (LockConfigurationException ex) {
+			provider.close();
+			throw ex;
+		}
+		return provider;
+	}
+
+	private static <T> T bind(Environment environment, String name, Class<T> type, T defaultValue) {
+		BindResult<T> result = Binder.get(environment).bind(name, type);
+		return result.isBound() ? result.get() : defaultValue;
+	}
+
+	private static DataSource only(ObjectProvider<DataSource> application) {
+		DataSource dataSource = application.getIfUnique();
+		if (dataSource == null) {
+			throw new LockConfigurationException(LockError.SEVERAL_PROVIDERS,
+					"There are several DataSource beans, none of them primary: locks cannot choose a database",
+					"Qualify one with @DistributedLockDataSource, or make one @Primary");
+		}
+		return dataSource;
+	}
+
+	private static LockDataSource connections(DataSource application, @Nullable JdbcConnectionDetails details, int size,
+			Duration callTimeout) {
+		boolean hikari = ClassUtils.isPresent("com.zaxxer.hikari.HikariDataSource",
+				JdbcLockAutoConfiguration.class.getClassLoader());
+		if (details != null && hikari && !Pools.isHikari(application)) {
+			return LockDataSource.connect(details.getJdbcUrl(), details.getUsername(), details.getPassword(),
+					details.getDriverClassName(), size, callTimeout);
+		}
+		return LockDataSource.derive(application, size, callTimeout);
+	}
+
+	/** A mistake ends the start; a database that is down may come back. */
+	private static void check(JdbcLockProvider provider) {
+		long end = System.nanoTime() + START_TIMEOUT.toNanos();
+		while (true) {
+			try {
+				provider.check(START_TIMEOUT);
+				return;
+			}
+			catch (LockProviderException ex) {
+				if (ex.error() != LockError.STORE_TIMEOUT || System.nanoTime() - end > 0) {
+					logger.warn("Locks cannot be taken at present. " + ex.getMessage(), ex);
+					return;
+				}
+			}
+		}
+	}
+
+	/** Apart, so that Hikari may be missing. */
+	private static final class Pools {
+
+		static boolean isHikari(DataSource dataSource) {
+			try {
+				return dataSource.isWrapperFor(HikariDataSource.class);
+			}
+			catch (SQLException ex) {
+				return false;
+			}
+		}
+
+	}
+
+	static class OnSchemaInitialization extends OnDatabaseInitializationCondition {
+
+		OnSchemaInitialization() {
+			super("Distributed Lock", "distributed-lock.jdbc.initialize-schema");
+		}
+
+	}
+
+}

@@ -1,0 +1,39 @@
+package io.distributedlock.autoconfigure;
+
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.boot.convert.DurationUnit;
+import org.springframework.boot.sql.init.DatabaseInitializationMode;
+
+import io.distributedlock.LockConfigurationException;
+import io.distributedlock.LockError;
+import io.distributedlock.jdbc.JdbcLockSettings;
+import io.distributedlock.jdbc.LockDataSource;
+
+/**
+ * Properties of the locks that are kept in a database.
+ *
+ * @param table name of the lock table, optionally with its schema
+ * @param poolSize most connections that locks use at a time
+ * @param retention how long the row of an ended lock is kept
+ * @param initializeSchema when to create the lock table
+ * @since 0.1.0
+ */
+@ConfigurationProperties("distributed-lock.jdbc")
+public record JdbcLockProperties(@DefaultValue(JdbcLockSettings.DEFAULT_TABLE) String table,
+		@DefaultValue("" + LockDataSource.DEFAULT_SIZE) int poolSize,
+		@DefaultValue("1h") @DurationUnit(ChronoUnit.SECONDS) Duration retention,
+		@DefaultValue("embedded") DatabaseInitializationMode initializeSchema) {
+
+	public JdbcLockProperties {
+		if (poolSize < 1 || poolSize > 100) {
+			throw new LockConfigurationException(LockError.INVALID_PROPERTY,
+					"The property distributed-lock.jdbc.pool-size is " + poolSize + ", but must be 1 to 100",
+					"Leave it unset for " + LockDataSource.DEFAULT_SIZE);
+		}
+	}
+
+}

@@ -1,0 +1,172 @@
+package io.distributedlock.autoconfigure;
+
+import java.time.Duration;
+
+import javax.sql.DataSource;
+
+import com.zaxxer.hikari.HikariDataSource;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceInitializationAutoConfiguration;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.init.DatabasePopulator;
+
+import io.distributedlock.LockConfigurationException;
+import io.distributedlock.LockError;
+import io.distributedlock.LockKey;
+import io.distributedlock.LockProvider.Attempt.Granted;
+import io.distributedlock.LockProviderException;
+import io.distributedlock.OwnerId;
+import io.distributedlock.jdbc.DistributedLockDataSource;
+import io.distributedlock.jdbc.JdbcLockProvider;
+import io.distributedlock.jdbc.TestDatabases;
+import io.distributedlock.support.LockTimer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+class JdbcLockAutoConfigurationTests {
+
+	private final ApplicationContextRunner runner = new ApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(DataSourceAutoConfiguration.class,
+				DataSourceInitializationAutoConfiguration.class, JdbcLockAutoConfiguration.class))
+		.withBean(LockTimer.class)
+		.withPropertyValues("spring.datasource.generate-unique-name=true", "spring.application.name=shop");
+
+	@Test
+	void anEmbeddedDatabaseGetsItsTableAndLocksInTheSameDatabase() {
+		this.runner.run((context) -> {
+			take(context.getBean(JdbcLockProvider.class));
+			JdbcTemplate jdbc = new JdbcTemplate(context.getBean(DataSource.class));
+			assertThat(jdbc.queryForObject(
+					"SELECT UTF8TOSTRING(lock_key) FROM distributed_lock WHERE owner IS NOT NULL", String.class))
+				.isEqualTo("shop:orders:42");
+		});
+	}
+
+	private static void take(JdbcLockProvider provider) {
+		assertThat(provider.enter(LockKey.of("orders", "42"), () -> {
+		}).attempt(OwnerId.random(), Duration.ofSeconds(30), false, Duration.ofSeconds(5))).isInstanceOf(Granted.class);
+	}
+
+	@Test
+	void anotherTableIsCreatedUnderItsName() {
+		this.runner.withPropertyValues("distributed-lock.jdbc.table=shop_lock", "distributed-lock.key-prefix=x")
+			.run((context) -> {
+				take(context.getBean(JdbcLockProvider.class));
+				JdbcTemplate jdbc = new JdbcTemplate(context.getBean(DataSource.class));
+				assertThat(jdbc.queryForObject("SELECT count(*) FROM shop_lock", Long.class)).isEqualTo(2);
+			});
+	}
+
+	@Test
+	void aMissingTableFailsTheStartAndPrintsTheScript() {
+		this.runner.withPropertyValues("distributed-lock.jdbc.initialize-schema=never").run((context) -> {
+			assertThat(context).hasFailed();
+			assertThat(context.getStartupFailure()).rootCause().hasMessageContaining("DISTRIBUTED_LOCK");
+			Throwable failure = context.getStartupFailure();
+			while (!(failure instanceof LockConfigurationException)) {
+				failure = failure.getCause();
+			}
+			assertThat(((LockConfigurationException) failure).error()).isEqualTo(LockError.TABLE_MISSING);
+			assertThat(((LockConfigurationException) failure).action()).contains("CREATE TABLE");
+		});
+	}
+
+	@Test
+	void aTableOfTheApplicationsOwnScriptsIsThereInTime() {
+		this.runner
+			.withPropertyValues("distributed-lock.jdbc.initialize-schema=never",
+					"spring.sql.init.schema-locations=classpath:io/distributedlock/jdbc/schema-h2.sql")
+			.run((context) -> take(context.getBean(JdbcLockProvider.class)));
+	}
+
+	@Test
+	void aDatabaseThatIsDownOnlyWarns() {
+		this.runner
+			.withPropertyValues("spring.datasource.url=jdbc:postgresql://localhost:1/none",
+					"spring.datasource.username=none")
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				JdbcLockProvider provider = context.getBean(JdbcLockProvider.class);
+				assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> take(provider));
+			});
+	}
+
+	@Test
+	void severalDataSourcesWithoutAPrimaryOneAreRefused() {
+		this.runner.withUserConfiguration(TwoDataSources.class).run((context) -> {
+			assertThat(context).hasFailed();
+			assertThat(context.getStartupFailure()).rootCause()
+				.isInstanceOf(LockConfigurationException.class)
+				.hasMessageContaining("@DistributedLockDataSource");
+		});
+	}
+
+	@Test
+	void theQualifiedDataSourceIsUsedAsItIs() {
+		this.runner.withUserConfiguration(TwoDataSources.class, LocksOwn.class).run((context) -> {
+			take(context.getBean(JdbcLockProvider.class));
+			JdbcTemplate jdbc = new JdbcTemplate(context.getBean("locks", DataSource.class));
+			assertThat(jdbc.queryForObject("SELECT count(*) FROM distributed_lock WHERE owner IS NOT NULL", Long.class))
+				.isEqualTo(1);
+		});
+	}
+
+	@Test
+	void aPoolOfOneThatNeitherCommitsNorReadsCommittedDoesNotMatter() {
+		this.runner
+			.withPropertyValues("spring.datasource.hikari.auto-commit=false",
+					"spring.datasource.hikari.maximum-pool-size=1",
+					"spring.datasource.hikari.transaction-isolation=TRANSACTION_SERIALIZABLE")
+			.run((context) -> {
+				HikariDataSource application = context.getBean(HikariDataSource.class);
+				try (var held = application.getConnection()) {
+					take(context.getBean(JdbcLockProvider.class));
+				}
+			});
+	}
+
+	@Test
+	void standsBackForAnotherProviderAndWithoutADatabase() {
+		this.runner.withPropertyValues("distributed-lock.provider=local")
+			.run((context) -> assertThat(context).doesNotHaveBean(JdbcLockProvider.class));
+		this.runner.withClassLoader(new FilteredClassLoader(DatabasePopulator.class))
+			.run((context) -> assertThat(context).doesNotHaveBean(JdbcLockProvider.class));
+		new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(JdbcLockAutoConfiguration.class))
+			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(JdbcLockProvider.class));
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class TwoDataSources {
+
+		@Bean
+		DataSource first() {
+			return TestDatabases.h2();
+		}
+
+		@Bean
+		DataSource second() {
+			return TestDatabases.h2();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class LocksOwn {
+
+		@Bean
+		@DistributedLockDataSource
+		DataSource locks() {
+			return TestDatabases.withTable(TestDatabases.h2());
+		}
+
+	}
+
+}
