@@ -54,6 +54,32 @@ public final class LockContext {
 	}
 
 	/**
+	 * Checks that nothing this thread runs under was lost, except what it
+	 * {@link #ignoreLoss() ignores}: to be asked before work is made final.
+	 * @throws LockLostException if a lock was lost
+	 */
+	public static void ensureNoneLost() {
+		for (Scope scope = SCOPES.get(); scope != null; scope = scope.outer) {
+			if (!scope.lossIgnored && scope.lease.lossReason() != null) {
+				scope.lease.ensureHeld();
+			}
+		}
+	}
+
+	/**
+	 * From now on the loss of the innermost lock is no obstacle to
+	 * {@link #ensureNoneLost} in its scope.
+	 * @throws IllegalStateException if the thread runs under no lock
+	 */
+	public static void ignoreLoss() {
+		Scope scope = SCOPES.get();
+		if (scope == null) {
+			throw new IllegalStateException("No lock is held around this call whose loss could be ignored");
+		}
+		scope.lossIgnored = true;
+	}
+
+	/**
 	 * Opens a scope on this thread, for the engine and those who integrate with it.
 	 * @param source whose lock it is; only the same source joins it
 	 * @param lease the held lock
@@ -73,6 +99,8 @@ public final class LockContext {
 		private final LockLease lease;
 
 		private final @Nullable Scope outer;
+
+		private boolean lossIgnored;
 
 		private Scope(Object source, LockLease lease, @Nullable Scope outer) {
 			this.source = source;

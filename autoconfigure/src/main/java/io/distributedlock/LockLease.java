@@ -3,6 +3,8 @@ package io.distributedlock;
 import java.time.Duration;
 import java.util.List;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * A held lock: the handle by which its holder checks it, reads its fencing token, and
  * gives it back. Not bound to a thread: any thread may check and close it.
@@ -47,6 +49,13 @@ public interface LockLease extends AutoCloseable {
 	 * @return the time to the local deadline, zero if the lock is not held
 	 */
 	Duration remaining();
+
+	/**
+	 * Why the lock was lost.
+	 * @return the reason, or {@code null} if it is held, or was released before it was
+	 * lost
+	 */
+	@Nullable LossReason lossReason();
 
 	/**
 	 * Checks that the lock is still held.

@@ -1,5 +1,6 @@
 /**
- * Spring Boot's way in: properties, conditions and beans for everything else.
+ * Auto-configuration for Spring Boot: properties, beans that back off, and failure
+ * analysis.
  */
 @NullMarked
 package io.distributedlock.autoconfigure;

@@ -4,6 +4,7 @@ import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockCallback;
+import io.distributedlock.LockContext;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockLostException;
 import io.distributedlock.LockNotAcquiredException;
@@ -51,6 +52,9 @@ final class LockedCall implements LockCallback<@Nullable Object, Throwable> {
 	@Override
 	public @Nullable Object doWithLock(LockLease lease) throws Throwable {
 		this.started = true;
+		if (this.method.ignoresLoss()) {
+			LockContext.ignoreLoss();
+		}
 		this.result = this.invocation.proceed();
 		this.returned = true;
 		return this.result;

@@ -119,6 +119,20 @@ final class Gate {
 	}
 
 	/**
+	 * Whether the store's latest answer came after the arrival and was busy: those whose
+	 * time ends together need not ask one after the other.
+	 */
+	boolean wasBusySince(long answersAtArrival) {
+		this.lock.lock();
+		try {
+			return this.answers != answersAtArrival && this.lastBusy != null;
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	/**
 	 * The head's way to the store. Only the head calls it.
 	 * @param provider the store
 	 * @return the contender

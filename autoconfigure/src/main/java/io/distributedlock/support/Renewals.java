@@ -171,8 +171,7 @@ final class Renewals implements AutoCloseable {
 			outcomes = this.provider.renew(leases, timeout(claimed));
 		}
 		catch (RuntimeException ex) {
-			logger.warn("Store '" + this.provider.name() + "' failed to renew " + claimed.size()
-					+ " lock(s); it is asked again within the lease", ex);
+			warn(claimed.size(), ex);
 			split = claimed.size() > 1 && !isTimeout(ex) && ++this.failuresOfRound < MOST_FAILURES;
 		}
 		if (split) {
@@ -184,6 +183,13 @@ final class Renewals implements AutoCloseable {
 		long now = System.nanoTime();
 		for (Tenure tenure : claimed) {
 			answered(tenure, outcomes.getOrDefault(tenure.grant(), RenewalOutcome.UNKNOWN), sentAt, now);
+		}
+	}
+
+	private void warn(int locks, RuntimeException ex) {
+		if (this.failuresOfRound == 0) {
+			logger.warn("Store '" + this.provider.name() + "' failed to renew " + locks
+					+ " lock(s); it is asked again within the lease", ex);
 		}
 	}
 

@@ -71,7 +71,8 @@ final class SingleAcquisition implements Acquisition {
 			throw failed(this.engine.shuttingDown(this.key));
 		}
 		long now = System.nanoTime();
-		if (this.attempted && !this.budget.mayWait(now)) {
+		boolean mayWait = this.budget.mayWait(now);
+		if (!mayWait && (this.attempted || joined.wasBusySince(this.answersAtArrival))) {
 			return busy(joined, now);
 		}
 		if (joined.takeTurn(this.waiter)) {

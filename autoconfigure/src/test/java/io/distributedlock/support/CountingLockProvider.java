@@ -27,8 +27,18 @@ final class CountingLockProvider implements LockProvider {
 
 	private final AtomicInteger withdrawals = new AtomicInteger();
 
-	CountingLockProvider(LockProvider provider) {
+	private final AtomicInteger mostPassedOver = new AtomicInteger();
+
+	private final AtomicInteger grantsOfAll;
+
+	/**
+	 * Creates a counting provider.
+	 * @param provider the provider
+	 * @param grantsOfAll counts the grants of all processes
+	 */
+	CountingLockProvider(LockProvider provider, AtomicInteger grantsOfAll) {
 		this.provider = provider;
+		this.grantsOfAll = grantsOfAll;
 	}
 
 	int commands() {
@@ -41,6 +51,11 @@ final class CountingLockProvider implements LockProvider {
 
 	int mostAttemptsAtOnce() {
 		return this.mostAttemptsAtOnce.get();
+	}
+
+	/** The most grants that others got while this process stood in line. */
+	int mostPassedOver() {
+		return this.mostPassedOver.get();
 	}
 
 	int renewals() {
@@ -82,6 +97,9 @@ final class CountingLockProvider implements LockProvider {
 
 		private final Contender contender;
 
+		/** The grants when this process joined the line, or -1 when it stands in none. */
+		private int grantsAtArrival = -1;
+
 		private CountingContender(Contender contender) {
 			this.contender = contender;
 		}
@@ -92,11 +110,26 @@ final class CountingLockProvider implements LockProvider {
 			int underWay = CountingLockProvider.this.attemptsUnderWay.incrementAndGet();
 			CountingLockProvider.this.mostAttemptsAtOnce.accumulateAndGet(underWay, Math::max);
 			try {
-				return this.contender.attempt(owner, lease, willWait, timeout);
+				return answered(this.contender.attempt(owner, lease, willWait, timeout), willWait);
 			}
 			finally {
 				CountingLockProvider.this.attemptsUnderWay.decrementAndGet();
 			}
+		}
+
+		private Attempt answered(Attempt attempt, boolean willWait) {
+			AtomicInteger grants = CountingLockProvider.this.grantsOfAll;
+			if (attempt instanceof Attempt.Granted) {
+				int before = grants.getAndIncrement();
+				if (this.grantsAtArrival >= 0) {
+					CountingLockProvider.this.mostPassedOver.accumulateAndGet(before - this.grantsAtArrival, Math::max);
+					this.grantsAtArrival = -1;
+				}
+			}
+			else if (willWait && this.grantsAtArrival < 0) {
+				this.grantsAtArrival = grants.get();
+			}
+			return attempt;
 		}
 
 		@Override

@@ -2,6 +2,7 @@ package io.distributedlock.support;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -11,9 +12,13 @@ import org.junit.jupiter.api.BeforeEach;
  * {@link LockProviderFixture fixture}, and run. The first parts speak to the provider
  * itself, the others through the engine.
  */
-public abstract class LockProviderContract implements GrantContract, TenureContract, ReservationContract, KeyContract {
+public abstract class LockProviderContract implements GrantContract, TenureContract, ReservationContract, KeyContract,
+		ExclusionContract, WaitContract, LeaseContract, LossContract, ScopeContract, InterruptContract,
+		MultiKeyContract, AsyncContract, LifecycleContract {
 
 	private final List<ContractProcess> processes = new ArrayList<>();
+
+	private final AtomicInteger grants = new AtomicInteger();
 
 	private LockProviderFixture fixture;
 
@@ -41,7 +46,7 @@ public abstract class LockProviderContract implements GrantContract, TenureContr
 
 	@Override
 	public final ContractProcess process() {
-		ContractProcess process = new ContractProcess(new CountingLockProvider(this.fixture.newProcess()));
+		ContractProcess process = new ContractProcess(new CountingLockProvider(this.fixture.newProcess(), this.grants));
 		this.processes.add(process);
 		return process;
 	}

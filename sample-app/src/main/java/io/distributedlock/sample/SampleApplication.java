@@ -2,15 +2,23 @@ package io.distributedlock.sample;
 
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
+import org.springframework.boot.context.properties.ConfigurationPropertiesScan;
 
 /**
- * Starts the sample.
+ * Starts the sample: the control process, or with the profile {@value #WORKER} one of its
+ * workers.
  */
 @SpringBootApplication
+@ConfigurationPropertiesScan
 public class SampleApplication {
 
+	/** The profile of a worker process. */
+	public static final String WORKER = "worker";
+
 	public static void main(String[] args) {
-		SpringApplication.run(SampleApplication.class, args);
+		SpringApplication application = new SpringApplication(SampleApplication.class);
+		application.addListeners(new ControlProcessWatch());
+		application.run(args);
 	}
 
 }

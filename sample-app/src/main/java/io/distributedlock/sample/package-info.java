@@ -1,5 +1,6 @@
 /**
- * The sample application.
+ * "Don't sell seat 13A twice": several processes sell the seats of one event, with and
+ * without a distributed lock.
  */
 @NullMarked
 package io.distributedlock.sample;

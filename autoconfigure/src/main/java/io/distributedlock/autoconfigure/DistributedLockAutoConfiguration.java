@@ -1,0 +1,85 @@
+package io.distributedlock.autoconfigure;
+
+import java.time.Duration;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.core.env.Environment;
+
+import io.distributedlock.LockListener;
+import io.distributedlock.LockObserver;
+import io.distributedlock.LockOperations;
+import io.distributedlock.LockProvider;
+import io.distributedlock.support.LockSettings;
+import io.distributedlock.support.LockTemplate;
+import io.distributedlock.support.LockTimer;
+
+/**
+ * Auto-configuration for {@link LockOperations} and annotated methods over the one
+ * {@link LockProvider} that was chosen. Never falls back to another store in silence.
+ *
+ * @since 0.1.0
+ */
+@AutoConfiguration
+@EnableConfigurationProperties(DistributedLockProperties.class)
+@Import({ LockProxyConfiguration.class, StorelessProviderConfiguration.class })
+public final class DistributedLockAutoConfiguration {
+
+	/** The engine, unless the application brings its own. */
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnMissingBean(LockOperations.class)
+	static class EngineConfiguration {
+
+		@Bean
+		@ConditionalOnMissingBean
+		LockTimer distributedLockTimer() {
+			return new LockTimer();
+		}
+
+		@Bean
+		@ConditionalOnMissingBean
+		LockSettings distributedLockSettings(DistributedLockProperties properties) {
+			Double fraction = properties.renewal().fraction();
+			return new LockSettings(properties.lease(), properties.waitTime(), properties.maxHold(),
+					properties.callTimeout(),
+					(fraction != null) ? fraction : LockSettings.defaults().renewalFraction());
+		}
+
+		@Bean
+		SelectedLockProvider distributedLockSelectedProvider(ObjectProvider<LockProvider> candidates,
+				DistributedLockProperties properties) {
+			return SelectedLockProvider.select(candidates, properties.provider());
+		}
+
+		@Bean(destroyMethod = "close")
+		LockTemplate distributedLockTemplate(SelectedLockProvider selected, LockSettings settings, LockTimer timer,
+				ObjectProvider<LockObserver> observers, ObjectProvider<LockListener> listeners) {
+			return new LockTemplate(selected.provider(), settings, timer, observers.orderedStream().toList(),
+					listeners.orderedStream().toList());
+		}
+
+		@Bean
+		LockLifecycle distributedLockLifecycle(LockTemplate template, DistributedLockProperties properties,
+				Environment environment) {
+			Duration grace = properties.shutdown().gracePeriod();
+			return new LockLifecycle(template,
+					(grace != null) ? grace
+							: Binder.get(environment)
+								.bind("spring.lifecycle.timeout-per-shutdown-phase", Duration.class)
+								.orElse(Duration.ofSeconds(30)));
+		}
+
+		@Bean
+		LockStoreCheck distributedLockStoreCheck(SelectedLockProvider selected, DistributedLockProperties properties) {
+			return new LockStoreCheck(selected.provider(), properties.callTimeout(), properties.failFast());
+		}
+
+	}
+
+}

@@ -1,0 +1,100 @@
+package io.distributedlock.autoconfigure;
+
+import java.time.Duration;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+import io.distributedlock.LockConfigurationException;
+import io.distributedlock.LockError;
+import io.distributedlock.LockRequest;
+import io.distributedlock.interceptor.LockAdvisor;
+
+/**
+ * The properties that hold for every store.
+ *
+ * @param provider The store that keeps the locks, by its provider's name; 'local' keeps
+ * them in this process alone and 'none' locks nothing. Unset means the only candidate.
+ * @param keyPrefix What comes before every key in the store, so that applications can
+ * share it; the default is 'spring.application.name'.
+ * @param lease How long the store keeps a lock unless it is renewed.
+ * @param waitTime How long to wait for a busy lock.
+ * @param maxHold After which time of holding renewal stops; unlimited by default.
+ * @param callTimeout How long one round trip to the store may take.
+ * @param renewal How held locks are renewed.
+ * @param shutdown How locking ends when the application does.
+ * @param aop How annotated methods are intercepted.
+ * @param failFast Whether the start fails when the store does not answer.
+ * @since 0.1.0
+ */
+@ConfigurationProperties("distributed-lock")
+public record DistributedLockProperties(@Nullable String provider, @Nullable String keyPrefix,
+		@DefaultValue("30s") Duration lease, @DefaultValue("5s") Duration waitTime, @Nullable Duration maxHold,
+		@DefaultValue("1s") Duration callTimeout, @DefaultValue Renewal renewal, @DefaultValue Shutdown shutdown,
+		@DefaultValue Aop aop, @DefaultValue("false") boolean failFast) {
+
+	public DistributedLockProperties {
+		LockRequest.validateLease("property distributed-lock.lease", lease);
+		LockRequest.validateWaitTime("property distributed-lock.wait-time", waitTime);
+		LockRequest.validateMaxHold("property distributed-lock.max-hold", maxHold);
+		if (callTimeout.compareTo(Duration.ofMillis(1)) < 0 || callTimeout.compareTo(Duration.ofHours(1)) > 0) {
+			throw invalid("call-timeout", callTimeout, "but a round trip may take 1 ms to 1 hour",
+					"Choose what one round trip to the store may take at worst, such as 1s");
+		}
+		if (keyPrefix != null && (keyPrefix.indexOf('{') >= 0 || keyPrefix.indexOf('}') >= 0)) {
+			throw invalid("key-prefix", "'" + keyPrefix + "'", "but braces would split keys in a clustered store",
+					"Use letters, digits, '-' and '.'");
+		}
+	}
+
+	static LockConfigurationException invalid(String property, Object value, String why, String action) {
+		return new LockConfigurationException(LockError.INVALID_PROPERTY,
+				"The property distributed-lock." + property + " is " + value + ", " + why, action);
+	}
+
+	/**
+	 * How held locks are renewed.
+	 *
+	 * @param fraction The part of a lease after which it is renewed, more than 0 and at
+	 * most 0.5; a third by default.
+	 */
+	public record Renewal(@Nullable Double fraction) {
+
+		public Renewal {
+			if (fraction != null && !(fraction > 0 && fraction <= 0.5)) {
+				throw invalid("renewal.fraction", fraction, "but must be more than 0 and at most 0.5",
+						"Leave it unset to renew after a third of the lease");
+			}
+		}
+
+	}
+
+	/**
+	 * How locking ends when the application does.
+	 *
+	 * @param gracePeriod How long held locks are renewed while their methods finish; the
+	 * default is 'spring.lifecycle.timeout-per-shutdown-phase'.
+	 */
+	public record Shutdown(@Nullable Duration gracePeriod) {
+
+		public Shutdown {
+			if (gracePeriod != null && gracePeriod.isNegative()) {
+				throw invalid("shutdown.grace-period", gracePeriod, "but cannot be negative",
+						"Use 0 to stop without waiting for running methods");
+			}
+		}
+
+	}
+
+	/**
+	 * How annotated methods are intercepted.
+	 *
+	 * @param order The order of the lock's advisor, which must be below that of
+	 * transactions.
+	 */
+	public record Aop(@DefaultValue("" + LockAdvisor.DEFAULT_ORDER) int order) {
+	}
+
+}

@@ -1,0 +1,68 @@
+package io.distributedlock.autoconfigure;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.Role;
+import org.springframework.core.env.Environment;
+
+import io.distributedlock.LockOperations;
+import io.distributedlock.annotation.AnnotationLockAttributeSource;
+import io.distributedlock.interceptor.LockAdvisor;
+import io.distributedlock.interceptor.LockAttributeSource;
+import io.distributedlock.interceptor.LockInterceptor;
+import io.distributedlock.interceptor.LockedBeanVerifier;
+import io.distributedlock.interceptor.LockedMethods;
+
+/**
+ * Proxies for annotated methods. All of it is created before ordinary beans are, and so
+ * must not need any: the locks themselves are looked up with the first locked call.
+ */
+@Configuration(proxyBeanMethods = false)
+@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+@Import(LockProxyRegistrar.class)
+class LockProxyConfiguration {
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	@ConditionalOnMissingBean
+	static LockAttributeSource lockAttributeSource(ConfigurableListableBeanFactory beanFactory) {
+		return new AnnotationLockAttributeSource(beanFactory::resolveEmbeddedValue);
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	@ConditionalOnMissingBean
+	static LockedMethods lockedMethods(LockAttributeSource source, ConfigurableListableBeanFactory beanFactory) {
+		return new LockedMethods(source, beanFactory);
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	@ConditionalOnMissingBean
+	static LockInterceptor lockInterceptor(LockedMethods methods, ObjectProvider<LockOperations> operations) {
+		return new LockInterceptor(methods, operations::getObject);
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	@ConditionalOnMissingBean
+	static LockAdvisor lockAdvisor(LockInterceptor interceptor, LockedMethods methods, Environment environment) {
+		int order = Binder.get(environment)
+			.bind("distributed-lock.aop.order", Integer.class)
+			.orElse(LockAdvisor.DEFAULT_ORDER);
+		return new LockAdvisor(interceptor, methods, order);
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static LockedBeanVerifier lockedBeanVerifier(LockedMethods methods, ConfigurableListableBeanFactory beanFactory) {
+		return new LockedBeanVerifier(methods, beanFactory);
+	}
+
+}

@@ -1,0 +1,26 @@
+package io.distributedlock.autoconfigure;
+
+import org.springframework.aop.config.AopConfigUtils;
+import org.springframework.beans.factory.support.BeanDefinitionRegistry;
+import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
+import org.springframework.core.env.Environment;
+import org.springframework.core.type.AnnotationMetadata;
+
+/** Makes sure that there is an auto-proxy creator, also where Boot's is switched off. */
+final class LockProxyRegistrar implements ImportBeanDefinitionRegistrar {
+
+	private final Environment environment;
+
+	LockProxyRegistrar(Environment environment) {
+		this.environment = environment;
+	}
+
+	@Override
+	public void registerBeanDefinitions(AnnotationMetadata importing, BeanDefinitionRegistry registry) {
+		AopConfigUtils.registerAutoProxyCreatorIfNecessary(registry);
+		if (this.environment.getProperty("spring.aop.proxy-target-class", Boolean.class, true)) {
+			AopConfigUtils.forceAutoProxyCreatorToUseClassProxying(registry);
+		}
+	}
+
+}

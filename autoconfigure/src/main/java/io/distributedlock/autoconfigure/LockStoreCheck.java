@@ -1,0 +1,54 @@
+package io.distributedlock.autoconfigure;
+
+import java.time.Duration;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
+import org.springframework.beans.factory.SmartInitializingSingleton;
+
+import io.distributedlock.LockConfigurationException;
+import io.distributedlock.LockError;
+import io.distributedlock.LockException;
+import io.distributedlock.LockProvider;
+
+/**
+ * Asks the store at start, when all singletons and with them the database's schema are
+ * ready. A mistake fails the start; a store that is down does so only if asked for.
+ */
+final class LockStoreCheck implements SmartInitializingSingleton {
+
+	private static final Log logger = LogFactory.getLog(LockStoreCheck.class);
+
+	private final LockProvider provider;
+
+	private final Duration timeout;
+
+	private final boolean failFast;
+
+	LockStoreCheck(LockProvider provider, Duration timeout, boolean failFast) {
+		this.provider = provider;
+		this.timeout = timeout;
+		this.failFast = failFast;
+	}
+
+	@Override
+	public void afterSingletonsInstantiated() {
+		try {
+			this.provider.check(this.timeout);
+		}
+		catch (LockConfigurationException ex) {
+			throw ex;
+		}
+		catch (LockException ex) {
+			if (this.failFast) {
+				throw new LockConfigurationException(LockError.STORE_DOWN_AT_START,
+						"The lock store '" + this.provider.name() + "' did not answer at start: " + ex.getMessage(),
+						"Bring the store up first, or set distributed-lock.fail-fast=false to start without it", ex);
+			}
+			logger.warn("The lock store '" + this.provider.name()
+					+ "' did not answer at start; locked methods fail until it does: " + ex.getMessage());
+		}
+	}
+
+}

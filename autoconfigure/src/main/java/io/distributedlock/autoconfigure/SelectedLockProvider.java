@@ -1,0 +1,75 @@
+package io.distributedlock.autoconfigure;
+
+import java.util.List;
+import java.util.stream.Collectors;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.ObjectProvider;
+
+import io.distributedlock.LockConfigurationException;
+import io.distributedlock.LockError;
+import io.distributedlock.LockProvider;
+
+/**
+ * The provider that keeps the locks. A type of its own, so that the choice is made once
+ * and is no candidate itself.
+ *
+ * @param provider the chosen provider
+ */
+record SelectedLockProvider(LockProvider provider) {
+
+	/**
+	 * Chooses among the candidates.
+	 * @param candidates all providers of the application
+	 * @param name the name asked for, or {@code null} for the only or primary candidate
+	 * @return the choice
+	 * @throws LockConfigurationException if there is none, or it is not clear which
+	 */
+	static SelectedLockProvider select(ObjectProvider<LockProvider> candidates, @Nullable String name) {
+		List<LockProvider> all = candidates.orderedStream().toList();
+		if (name != null && !name.isBlank()) {
+			return new SelectedLockProvider(named(all, name.trim()));
+		}
+		if (all.isEmpty()) {
+			throw new LockConfigurationException(LockError.NO_PROVIDER,
+					"There is no store to keep distributed locks in: the application has no LockProvider",
+					"Add a DataSource, for instance by spring-boot-starter-jdbc and a driver, or define a LockProvider."
+							+ " For a single process choose distributed-lock.provider=local;"
+							+ " to run without locks choose distributed-lock.provider=none");
+		}
+		LockProvider unique = (all.size() == 1) ? all.get(0) : candidates.getIfUnique();
+		if (unique == null) {
+			throw new LockConfigurationException(LockError.SEVERAL_PROVIDERS,
+					"There are several stores to keep distributed locks in: " + names(all),
+					"Choose one with distributed-lock.provider, or mark one LockProvider as @Primary");
+		}
+		return new SelectedLockProvider(unique);
+	}
+
+	private static LockProvider named(List<LockProvider> all, String name) {
+		List<LockProvider> matching = all.stream()
+			.filter((candidate) -> candidate.name().equalsIgnoreCase(name))
+			.toList();
+		if (matching.isEmpty()) {
+			throw new LockConfigurationException(LockError.NO_PROVIDER,
+					"The property distributed-lock.provider is '" + name + "', but "
+							+ (all.isEmpty() ? "there is no such LockProvider, nor any other"
+									: "the application has only: " + names(all)),
+					"Correct the name, or add what that provider needs: 'jdbc' needs a DataSource; 'local' and 'none'"
+							+ " need nothing");
+		}
+		if (matching.size() > 1) {
+			throw new LockConfigurationException(
+					LockError.SEVERAL_PROVIDERS, "The property distributed-lock.provider is '" + name + "', but "
+							+ matching.size() + " LockProviders have that name",
+					"Give each LockProvider a name of its own");
+		}
+		return matching.get(0);
+	}
+
+	private static String names(List<LockProvider> providers) {
+		return providers.stream().map(LockProvider::name).sorted().collect(Collectors.joining(", "));
+	}
+
+}

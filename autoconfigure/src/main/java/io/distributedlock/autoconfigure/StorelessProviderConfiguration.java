@@ -1,0 +1,35 @@
+package io.distributedlock.autoconfigure;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+import io.distributedlock.support.LocalLockProvider;
+import io.distributedlock.support.NoLockProvider;
+
+/** The providers that need no store, each only when asked for by name. */
+@Configuration(proxyBeanMethods = false)
+class StorelessProviderConfiguration {
+
+	private static final Log logger = LogFactory.getLog(StorelessProviderConfiguration.class);
+
+	@Bean
+	@ConditionalOnMissingBean
+	@ConditionalOnProperty(name = "distributed-lock.provider", havingValue = "local")
+	LocalLockProvider localLockProvider() {
+		return new LocalLockProvider();
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	@ConditionalOnProperty(name = "distributed-lock.provider", havingValue = "none")
+	NoLockProvider noLockProvider() {
+		logger.warn("Locking is off (distributed-lock.provider=none): methods run without their locks");
+		return new NoLockProvider();
+	}
+
+}

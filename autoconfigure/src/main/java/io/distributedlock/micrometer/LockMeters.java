@@ -1,0 +1,89 @@
+package io.distributedlock.micrometer;
+
+import java.time.Duration;
+import java.util.EnumMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
+
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.Timer;
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.LockObserver.AcquireOutcome;
+import io.distributedlock.LockProvider.RenewalOutcome;
+import io.distributedlock.LossReason;
+
+/** The meters of one lock name, registered together so that none appears late. */
+final class LockMeters {
+
+	private final Map<AcquireOutcome, Timer> acquire;
+
+	private final Map<RenewalOutcome, Counter> renewals;
+
+	private final Map<LossReason, Counter> lost;
+
+	private final AtomicLong held = new AtomicLong();
+
+	LockMeters(MeterRegistry registry, String name, String provider) {
+		Tags tags = Tags.of("lock.name", name, "lock.provider", provider);
+		this.acquire = each(AcquireOutcome.class,
+				(outcome) -> Timer.builder("distributed.lock.acquire")
+					.description("Requests for a lock, waiting included")
+					.tags(tags.and("outcome", outcome))
+					.register(registry));
+		this.renewals = each(RenewalOutcome.class,
+				(outcome) -> Counter.builder("distributed.lock.renewals")
+					.description("Renewals of held locks")
+					.tags(tags.and("outcome", outcome))
+					.register(registry));
+		this.lost = each(LossReason.class,
+				(reason) -> Counter.builder("distributed.lock.lost")
+					.description("Locks lost while their holder still worked")
+					.tags(tags.and("reason", reason))
+					.register(registry));
+		Gauge.builder("distributed.lock.held", this.held, AtomicLong::get)
+			.description("Locks held by this process now")
+			.tags(tags)
+			.strongReference(true)
+			.register(registry);
+	}
+
+	private static <E extends Enum<E>, M> Map<E, M> each(Class<E> type, Function<String, M> meter) {
+		Map<E, M> meters = new EnumMap<>(type);
+		for (E constant : type.getEnumConstants()) {
+			meters.put(constant, meter.apply(constant.name().toLowerCase(Locale.ROOT)));
+		}
+		return meters;
+	}
+
+	void acquireEnded(AcquireOutcome outcome, Duration took) {
+		Timer timer = this.acquire.get(outcome);
+		if (timer != null) {
+			timer.record(took);
+		}
+	}
+
+	void held(int change) {
+		this.held.addAndGet(change);
+	}
+
+	void renewed(RenewalOutcome outcome) {
+		increment(this.renewals.get(outcome));
+	}
+
+	void lost(LossReason reason) {
+		increment(this.lost.get(reason));
+	}
+
+	private static void increment(@Nullable Counter counter) {
+		if (counter != null) {
+			counter.increment();
+		}
+	}
+
+}

@@ -1,0 +1,86 @@
+package io.distributedlock.micrometer;
+
+import java.time.Duration;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+
+import io.micrometer.core.instrument.MeterRegistry;
+
+import io.distributedlock.LockKey;
+import io.distributedlock.LockObserver;
+import io.distributedlock.LockProvider;
+import io.distributedlock.LossReason;
+
+/**
+ * Counts and times locks: {@code distributed.lock.acquire} (timer, by outcome),
+ * {@code distributed.lock.held} (gauge), {@code distributed.lock.renewals} (counter, by
+ * outcome) and {@code distributed.lock.lost} (counter, by reason), each by lock name and
+ * provider.
+ * <p>
+ * Keys are never tags. Names are few by nature; should an application make them up all
+ * the same, those beyond the thousandth share the name {@code (other)}. Safe for use by
+ * many threads.
+ *
+ * @since 0.1.0
+ */
+public final class MicrometerLockObserver implements LockObserver {
+
+	static final int MAX_NAMES = 1000;
+
+	private final MeterRegistry registry;
+
+	private final String provider;
+
+	private final ConcurrentMap<String, LockMeters> meters = new ConcurrentHashMap<>();
+
+	private final LockMeters others;
+
+	/**
+	 * Creates an observer.
+	 * @param registry where the meters are registered
+	 * @param provider the name of the provider that keeps the locks
+	 */
+	public MicrometerLockObserver(MeterRegistry registry, String provider) {
+		this.registry = registry;
+		this.provider = provider;
+		this.others = new LockMeters(registry, "(other)", provider);
+	}
+
+	@Override
+	public void acquireEnded(LockKey key, AcquireOutcome outcome, Duration took) {
+		of(key).acquireEnded(outcome, took);
+	}
+
+	@Override
+	public void holdBegan(LockKey key) {
+		of(key).held(1);
+	}
+
+	@Override
+	public void holdEnded(LockKey key) {
+		of(key).held(-1);
+	}
+
+	@Override
+	public void renewed(LockKey key, LockProvider.RenewalOutcome outcome) {
+		of(key).renewed(outcome);
+	}
+
+	@Override
+	public void lost(LockKey key, LossReason reason) {
+		of(key).lost(reason);
+	}
+
+	/** A name that once counted among the others stays there: the map never shrinks. */
+	private LockMeters of(LockKey key) {
+		LockMeters known = this.meters.get(key.name());
+		if (known != null) {
+			return known;
+		}
+		if (this.meters.size() >= MAX_NAMES) {
+			return this.others;
+		}
+		return this.meters.computeIfAbsent(key.name(), (name) -> new LockMeters(this.registry, name, this.provider));
+	}
+
+}

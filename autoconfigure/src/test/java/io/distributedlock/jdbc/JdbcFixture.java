@@ -1,0 +1,87 @@
+package io.distributedlock.jdbc;
+
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+import javax.sql.DataSource;
+
+import org.springframework.jdbc.core.JdbcTemplate;
+
+import io.distributedlock.LockKey;
+import io.distributedlock.LockProvider;
+import io.distributedlock.support.LockProviderFixture;
+import io.distributedlock.support.LockTimer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The table of one database, emptied for each test; each process has a pool of its own.
+ */
+final class JdbcFixture implements LockProviderFixture {
+
+	private static final String PREFIX = "contract-kit";
+
+	private final List<JdbcLockProvider> processes = new ArrayList<>();
+
+	private final LockTimer timer = new LockTimer();
+
+	private final JdbcTemplate jdbc;
+
+	private final String url;
+
+	private final boolean h2;
+
+	JdbcFixture(DataSource database) {
+		this.jdbc = new JdbcTemplate(database);
+		try (Connection connection = database.getConnection()) {
+			this.url = connection.getMetaData().getURL();
+		}
+		catch (SQLException ex) {
+			throw new IllegalStateException(ex);
+		}
+		this.h2 = this.url.startsWith("jdbc:h2");
+		this.jdbc.update("DELETE FROM distributed_lock WHERE holder IS NOT NULL");
+	}
+
+	@Override
+	public LockProvider newProcess() {
+		LockDataSource pool = LockDataSource.connect(this.url, this.h2 ? "sa" : "postgres", "", null,
+				LockDataSource.DEFAULT_SIZE, Duration.ofSeconds(1));
+		JdbcLockProvider process = new JdbcLockProvider(pool, JdbcLockSettings.defaults(PREFIX), this.timer);
+		this.processes.add(process);
+		return process;
+	}
+
+	@Override
+	public void expire(LockKey key) {
+		String text = new StoreKeys(PREFIX).text(key);
+		assertThat(this.jdbc.update(
+				"UPDATE distributed_lock SET expires_at = CURRENT_TIMESTAMP - INTERVAL '1' SECOND WHERE lock_key = ?",
+				this.h2 ? text.getBytes(StandardCharsets.UTF_8) : text))
+			.isEqualTo(1);
+	}
+
+	@Override
+	public long heldEntries() {
+		Long entries = this.jdbc.queryForObject("""
+				SELECT count(*) FROM distributed_lock WHERE (owner IS NOT NULL AND expires_at > CURRENT_TIMESTAMP)
+				OR (next_waiter IS NOT NULL AND next_until > CURRENT_TIMESTAMP)""", Long.class);
+		return (entries != null) ? entries : -1;
+	}
+
+	@Override
+	public Duration pollBound() {
+		return Duration.ofMillis(250);
+	}
+
+	@Override
+	public void close() {
+		this.processes.forEach(JdbcLockProvider::close);
+		this.timer.close();
+	}
+
+}

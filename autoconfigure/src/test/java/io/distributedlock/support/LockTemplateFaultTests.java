@@ -1,0 +1,408 @@
+package io.distributedlock.support;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import io.distributedlock.LockError;
+import io.distributedlock.LockInterruptedException;
+import io.distributedlock.LockKey;
+import io.distributedlock.LockLease;
+import io.distributedlock.LockListener;
+import io.distributedlock.LockLostException;
+import io.distributedlock.LockProvider.Attempt;
+import io.distributedlock.LockProvider.Grant;
+import io.distributedlock.LockProvider.ReleaseOutcome;
+import io.distributedlock.LockProvider.RenewalOutcome;
+import io.distributedlock.LockProviderException;
+import io.distributedlock.LockRequest;
+import io.distributedlock.LossReason;
+import io.distributedlock.OwnerId;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * What the engine makes of a store that answers late, wrongly, or not at all.
+ */
+class LockTemplateFaultTests {
+
+	private static final LockKey KEY = LockKey.of("seats", "13A");
+
+	private final ScriptedLockProvider provider = new ScriptedLockProvider();
+
+	private final LockTimer timer = new LockTimer();
+
+	private final CountDownLatch listenerMayGoOn = new CountDownLatch(1);
+
+	private final LockTemplate locks = new LockTemplate(this.provider,
+			new LockSettings(Duration.ofSeconds(30), Duration.ofMillis(300), null, Duration.ofMillis(500), 1.0 / 3),
+			this.timer, List.of(), List.of());
+
+	private final LockRequest request = LockRequest.of(KEY);
+
+	@AfterEach
+	void stop() {
+		this.listenerMayGoOn.countDown();
+		this.locks.close();
+		this.timer.close();
+	}
+
+	@Test
+	void aGrantWhoseLeaseWasOverOnArrivalIsNotAcquiredAndIsGivenBack() {
+		this.provider.onAttempt = (answer) -> {
+			pause(Duration.ofMillis(120));
+			return answer;
+		};
+		LockRequest brief = this.request.withLease(Duration.ofMillis(100)).withWaitTime(Duration.ZERO);
+		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> this.locks.acquire(brief))
+			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.STORE_TIMEOUT));
+		await().until(() -> this.provider.releases.contains(this.provider.attempts.get(0)));
+	}
+
+	@Test
+	void theDeadlineCountsFromBeforeTheCommandWasSent() {
+		this.provider.onAttempt = (answer) -> {
+			pause(Duration.ofMillis(200));
+			return answer;
+		};
+		LockLease lease = this.locks.acquire(this.request.withLease(Duration.ofSeconds(1)).withRenew(false));
+		assertThat(lease.remaining()).isLessThan(Duration.ofMillis(800)).isGreaterThan(Duration.ZERO);
+		lease.close();
+	}
+
+	@Test
+	void anAttemptWithoutAnAnswerIsTakenBackAndItsOwnerIdNeverUsedAgain() {
+		AtomicBoolean lost = new AtomicBoolean();
+		this.provider.onAttempt = (answer) -> {
+			if (lost.compareAndSet(false, true)) {
+				throw new LockProviderException(LockError.STORE_TIMEOUT, "scripted", "did not answer", null);
+			}
+			return answer;
+		};
+		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> this.locks.acquire(this.request));
+		OwnerId unclear = this.provider.attempts.get(0);
+		await().until(() -> this.provider.releases.contains(unclear));
+		try (LockLease lease = this.locks.acquire(this.request)) {
+			assertThat(lease.isHeld()).isTrue();
+			assertThat(this.provider.attempts.get(1)).isNotEqualTo(unclear);
+		}
+	}
+
+	@Test
+	void aReleaseThatFindsNothingDoesNotConfirmAnAttemptWithoutAnAnswer() {
+		this.provider.onAttempt = (answer) -> {
+			throw new IllegalStateException("cut");
+		};
+		this.provider.onRelease = (owner) -> ReleaseOutcome.NOT_HELD;
+		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> this.locks.acquire(this.request));
+		await().until(() -> this.provider.releases.size() >= 4);
+		this.provider.onRelease = (owner) -> ReleaseOutcome.RELEASED;
+		int asked = this.provider.releases.size();
+		await().until(() -> this.provider.releases.size() > asked);
+		int confirmed = this.provider.releases.size();
+		await().during(Duration.ofSeconds(2)).until(() -> this.provider.releases.size() == confirmed);
+	}
+
+	@Test
+	void nothingIsTakenBackWhereNothingWasSent() {
+		this.provider.onAttempt = (answer) -> {
+			throw LockProviderException.nothingSent(LockError.STORE_FAILED, "scripted", "is down", null);
+		};
+		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> this.locks.acquire(this.request));
+		await().during(Duration.ofMillis(300)).until(this.provider.releases::isEmpty);
+	}
+
+	@Test
+	void whoWaitsBehindAHeadThatGetsNoAnswerIsNotToldBusy() throws Exception {
+		CountDownLatch asked = new CountDownLatch(1);
+		this.provider.onAttempt = (answer) -> {
+			asked.countDown();
+			pause(Duration.ofMillis(400));
+			throw new LockProviderException(LockError.STORE_TIMEOUT, "scripted", "did not answer", null);
+		};
+		CompletableFuture<Void> head = CompletableFuture.runAsync(() -> this.locks.acquire(this.request));
+		asked.await();
+		assertThatExceptionOfType(LockProviderException.class)
+			.isThrownBy(() -> this.locks.tryAcquire(this.request.withWaitTime(Duration.ZERO)));
+		assertThat(head).failsWithin(Duration.ofSeconds(2));
+	}
+
+	@Test
+	void whoHasNoTimeIsToldBusyAtOnceWhileAnotherWaitsInLine() throws Exception {
+		this.provider.onAttempt = (answer) -> new Attempt.Busy(Duration.ofSeconds(2), null);
+		CompletableFuture<Void> head = CompletableFuture
+			.runAsync(() -> this.locks.tryAcquire(this.request.withWaitTime(Duration.ofSeconds(2))));
+		await().until(() -> !this.provider.attempts.isEmpty());
+		pause(Duration.ofMillis(20));
+		long start = System.nanoTime();
+		assertThat(this.locks.tryAcquire(this.request.withWaitTime(Duration.ZERO))).isNull();
+		assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofMillis(400));
+		assertThat(this.provider.attempts).hasSize(1);
+		head.get(5, TimeUnit.SECONDS);
+	}
+
+	@Test
+	void aReleaseWithoutAnAnswerIsRepeatedAndTheBodyDoesNotNotice() {
+		AtomicInteger failures = new AtomicInteger();
+		this.provider.onRelease = (owner) -> {
+			if (failures.incrementAndGet() <= 2) {
+				throw new IllegalStateException("cut");
+			}
+			return null;
+		};
+		assertThat(this.locks.<String, RuntimeException>execute(this.request, (lease) -> "done")).isEqualTo("done");
+		await().until(() -> this.provider.releases.size() == 3);
+		try (LockLease again = this.locks.acquire(this.request)) {
+			assertThat(again.isHeld()).isTrue();
+		}
+	}
+
+	@Test
+	void aFirstReleaseThatFindsNothingIsALoss() {
+		AtomicBoolean told = new AtomicBoolean();
+		assertThatExceptionOfType(LockLostException.class)
+			.isThrownBy(() -> this.locks.execute(this.request, (lease) -> {
+				lease.onLost(() -> told.set(true));
+				this.provider.store.expire(KEY);
+				return null;
+			}))
+			.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(LossReason.NOT_HELD));
+		await().untilTrue(told);
+	}
+
+	@Test
+	void aLossIsToldAtTheDeadlineThoughRenewalsHang() {
+		CountDownLatch end = new CountDownLatch(1);
+		this.provider.onRenew = (leases, timeout) -> {
+			awaitLatch(end);
+			return null;
+		};
+		AtomicBoolean told = new AtomicBoolean();
+		LockLease lease = this.locks.acquire(this.request.withLease(Duration.ofMillis(600)));
+		lease.onLost(() -> told.set(true));
+		long start = System.nanoTime();
+		await().pollInterval(Duration.ofMillis(5)).untilTrue(told);
+		assertThat(Duration.ofNanos(System.nanoTime() - start)).isBetween(Duration.ofMillis(400),
+				Duration.ofMillis(750));
+		assertThat(lease.isHeld()).isFalse();
+		end.countDown();
+		lease.close();
+		assertThat(lease.isHeld()).isFalse();
+	}
+
+	@Test
+	void aRenewalThatFailsIsRepeatedWithinTheLease() {
+		AtomicInteger failures = new AtomicInteger();
+		this.provider.onRenew = (leases, timeout) -> switch (failures.incrementAndGet()) {
+			case 1 -> throw new IllegalStateException("cut");
+			case 2 -> Map.of();
+			case 3 -> throw new LockProviderException(LockError.STORE_TIMEOUT, "scripted", "did not answer", null);
+			default -> null;
+		};
+		LockLease lease = this.locks.acquire(this.request.withLease(Duration.ofMillis(600)));
+		await().during(Duration.ofMillis(1500)).until(lease::isHeld);
+		assertThat(failures).hasValueGreaterThan(4);
+		lease.close();
+	}
+
+	@Test
+	void onePoisonedEntryDoesNotTakeTheOthersOfItsBatchAlong() {
+		LockKey poisoned = LockKey.of("seats", "poisoned");
+		this.provider.onRenew = (leases, timeout) -> {
+			if (leases.keySet().stream().anyMatch((grant) -> grant.key().equals(poisoned))) {
+				throw new IllegalStateException("poisoned");
+			}
+			return null;
+		};
+		List<LockLease> others = IntStream.range(0, 100)
+			.mapToObj((seat) -> this.locks
+				.acquire(LockRequest.of(LockKey.of("seats", "s" + seat)).withLease(Duration.ofMillis(900))))
+			.toList();
+		LockLease bad = this.locks.acquire(LockRequest.of(poisoned).withLease(Duration.ofMillis(900)));
+		await().during(Duration.ofMillis(1500)).until(() -> others.stream().allMatch(LockLease::isHeld));
+		assertThat(bad.isHeld()).isFalse();
+		others.forEach(LockLease::close);
+	}
+
+	@Test
+	void aRenewalThatSaysNotHeldIsALossAtOnce() {
+		LockLease lease = this.locks.acquire(this.request.withLease(Duration.ofMillis(900)));
+		this.provider.store.expire(KEY);
+		await().atMost(Duration.ofMillis(600)).until(() -> !lease.isHeld());
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(lease::ensureHeld)
+			.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(LossReason.NOT_HELD));
+	}
+
+	@Test
+	void noRenewalIsClaimedAfterItsReleaseAndNoneUnderWayChangesAnything() {
+		AtomicInteger revived = new AtomicInteger();
+		AtomicLong released = new AtomicLong();
+		this.provider.onRenew = (leases, timeout) -> {
+			long before = released.get();
+			Map<Grant, RenewalOutcome> outcomes = this.provider.store.renew(leases, timeout);
+			outcomes.forEach((grant, outcome) -> {
+				if (outcome == RenewalOutcome.RENEWED && grant.order() <= before) {
+					revived.incrementAndGet();
+				}
+			});
+			return outcomes;
+		};
+		LockTemplate eager = new LockTemplate(this.provider,
+				new LockSettings(Duration.ofMillis(500), Duration.ZERO, null, Duration.ofMillis(500), 0.002),
+				this.timer, List.of(), List.of());
+		try {
+			for (int cycle = 0; cycle < 10_000; cycle++) {
+				TenureLease lease = (TenureLease) eager.acquire(this.request);
+				if (cycle % 50 == 0) {
+					pause(Duration.ofMillis(2));
+				}
+				lease.close();
+				assertThat(lease.tenure().beginRenewal()).isFalse();
+				released.set(lease.tenure().grant().order());
+			}
+			assertThat(this.provider.renewals).hasSizeGreaterThan(100);
+			assertThat(revived).hasValue(0);
+		}
+		finally {
+			eager.close();
+		}
+	}
+
+	@Test
+	void emptyingAndFillingTheHeldLocksLeavesTheRenewalLoadAsItWas() {
+		LockRequest brief = this.request.withLease(Duration.ofMillis(900));
+		for (int cycle = 0; cycle < 100; cycle++) {
+			this.locks.acquire(brief).close();
+		}
+		LockLease lease = this.locks.acquire(brief);
+		int before = this.provider.renewals.size();
+		await().pollDelay(Duration.ofMillis(1500)).until(lease::isHeld);
+		assertThat(this.provider.renewals.size() - before).isBetween(3, 7);
+		lease.close();
+	}
+
+	@Test
+	void anInterruptedThreadGetsItsTypeAndFlagAndLeavesNothing() throws Exception {
+		LockLease held = this.locks.acquire(this.request);
+		AtomicBoolean flag = new AtomicBoolean();
+		CompletableFuture<Throwable> thrown = new CompletableFuture<>();
+		Thread waiter = new Thread(() -> {
+			try {
+				this.locks.acquire(this.request.withWaitTime(Duration.ofSeconds(20)));
+			}
+			catch (RuntimeException ex) {
+				flag.set(Thread.currentThread().isInterrupted());
+				thrown.complete(ex);
+			}
+		});
+		waiter.start();
+		await().until(() -> waiter.getState() == Thread.State.TIMED_WAITING);
+		waiter.interrupt();
+		assertThat(thrown.get(1, TimeUnit.SECONDS)).isInstanceOf(LockInterruptedException.class);
+		assertThat(flag).isTrue();
+		held.close();
+		this.locks.acquire(this.request).close();
+	}
+
+	@Test
+	void aReleaseOfAnInterruptedThreadIsSentAndKeepsTheFlag() {
+		LockLease lease = this.locks.acquire(this.request);
+		AtomicBoolean seen = new AtomicBoolean();
+		this.provider.onRelease = (owner) -> {
+			seen.set(Thread.currentThread().isInterrupted());
+			return null;
+		};
+		Thread.currentThread().interrupt();
+		lease.close();
+		assertThat(Thread.interrupted()).isTrue();
+		assertThat(seen).isFalse();
+		this.locks.acquire(this.request).close();
+	}
+
+	@Test
+	void listenersThatBlockOrThrowNeitherDelayNorBreakALock() {
+		LockListener blocking = new LockListener() {
+
+			@Override
+			public void onAcquired(LockLease lease) {
+				awaitLatch(LockTemplateFaultTests.this.listenerMayGoOn);
+			}
+
+			@Override
+			public void onReleased(LockLease lease) {
+				throw new IllegalStateException("listener");
+			}
+
+		};
+		LockTemplate told = new LockTemplate(this.provider, LockSettings.defaults(), this.timer, List.of(),
+				List.of(blocking));
+		long start = System.nanoTime();
+		for (int cycle = 0; cycle < 100; cycle++) {
+			told.acquire(this.request).close();
+		}
+		assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(5));
+		told.close();
+	}
+
+	@Test
+	void anAcquisitionThatWasCancelledGivesBackWhatItWasGranted() {
+		CountDownLatch asked = new CountDownLatch(1);
+		CountDownLatch mayAnswer = new CountDownLatch(1);
+		this.provider.onAttempt = (answer) -> {
+			asked.countDown();
+			awaitLatch(mayAnswer);
+			return answer;
+		};
+		CompletableFuture<LockLease> future = this.locks.acquireAsync(this.request);
+		awaitLatch(asked);
+		future.cancel(true);
+		mayAnswer.countDown();
+		await().until(() -> this.provider.releases.equals(this.provider.attempts));
+		this.provider.onAttempt = null;
+		this.locks.acquire(this.request).close();
+	}
+
+	@Test
+	void lockStaysHeldWhileItsRenewalIsSlowerThanItsPeriod() {
+		this.provider.onRenew = (leases, timeout) -> {
+			pause(Duration.ofMillis(250));
+			return null;
+		};
+		LockLease lease = this.locks.acquire(this.request.withLease(Duration.ofMillis(600)));
+		await().during(Duration.ofSeconds(2)).until(lease::isHeld);
+		lease.close();
+	}
+
+	private static void awaitLatch(CountDownLatch latch) {
+		try {
+			assertThat(latch.await(30, TimeUnit.SECONDS)).isTrue();
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	/** A store that takes its time: the time itself is the subject. */
+	private static void pause(Duration duration) {
+		CountDownLatch never = new CountDownLatch(1);
+		try {
+			assertThat(never.await(duration.toNanos(), TimeUnit.NANOSECONDS)).isFalse();
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+}

@@ -1,0 +1,85 @@
+package io.distributedlock.support;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.BiFunction;
+import java.util.function.Function;
+
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.LockKey;
+import io.distributedlock.LockProvider;
+import io.distributedlock.OwnerId;
+
+/**
+ * A store in memory whose answers a test can replace, to play what no real store does at
+ * will: late answers, lost answers, answers that lie.
+ */
+final class ScriptedLockProvider implements LockProvider {
+
+	final LocalLockProvider store = new LocalLockProvider();
+
+	final List<OwnerId> attempts = new CopyOnWriteArrayList<>();
+
+	final List<OwnerId> releases = new CopyOnWriteArrayList<>();
+
+	final List<Map<Grant, Duration>> renewals = new CopyOnWriteArrayList<>();
+
+	final List<LockKey> withdrawals = new CopyOnWriteArrayList<>();
+
+	volatile @Nullable Function<Attempt, Attempt> onAttempt;
+
+	volatile @Nullable Function<OwnerId, @Nullable ReleaseOutcome> onRelease;
+
+	volatile @Nullable BiFunction<Map<Grant, Duration>, Duration, @Nullable Map<Grant, RenewalOutcome>> onRenew;
+
+	@Override
+	public String name() {
+		return "scripted";
+	}
+
+	@Override
+	public Contender enter(LockKey key, Runnable changed) {
+		Contender contender = this.store.enter(key, changed);
+		return new Contender() {
+
+			@Override
+			public Attempt attempt(OwnerId owner, Duration lease, boolean willWait, Duration timeout) {
+				ScriptedLockProvider.this.attempts.add(owner);
+				Attempt answer = contender.attempt(owner, lease, willWait, timeout);
+				Function<Attempt, Attempt> script = ScriptedLockProvider.this.onAttempt;
+				return (script != null) ? script.apply(answer) : answer;
+			}
+
+			@Override
+			public ReleaseOutcome withdraw(Duration timeout) {
+				ScriptedLockProvider.this.withdrawals.add(key);
+				return contender.withdraw(timeout);
+			}
+
+		};
+	}
+
+	@Override
+	public Map<Grant, RenewalOutcome> renew(Map<Grant, Duration> leases, Duration timeout) {
+		this.renewals.add(Map.copyOf(leases));
+		BiFunction<Map<Grant, Duration>, Duration, @Nullable Map<Grant, RenewalOutcome>> script = this.onRenew;
+		Map<Grant, RenewalOutcome> answer = (script != null) ? script.apply(leases, timeout) : null;
+		return (answer != null) ? answer : this.store.renew(leases, timeout);
+	}
+
+	@Override
+	public ReleaseOutcome release(LockKey key, OwnerId owner, Duration timeout) {
+		this.releases.add(owner);
+		Function<OwnerId, @Nullable ReleaseOutcome> script = this.onRelease;
+		ReleaseOutcome answer = (script != null) ? script.apply(owner) : null;
+		return (answer != null) ? answer : this.store.release(key, owner, timeout);
+	}
+
+	@Override
+	public void check(Duration timeout) {
+	}
+
+}

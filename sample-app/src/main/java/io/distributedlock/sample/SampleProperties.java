@@ -1,0 +1,18 @@
+package io.distributedlock.sample;
+
+import java.time.Duration;
+
+import org.springframework.boot.context.properties.ConfigurationProperties;
+
+/**
+ * The size of the show.
+ *
+ * @param workers how many processes sell
+ * @param sellers how many threads sell in each of them
+ * @param capacity how many seats an event has
+ * @param thinkTime how long a customer thinks between seeing a free seat and buying it
+ */
+@ConfigurationProperties("sample")
+public record SampleProperties(int workers, int sellers, int capacity, Duration thinkTime) {
+
+}

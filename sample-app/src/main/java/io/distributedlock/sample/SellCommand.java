@@ -1,0 +1,33 @@
+package io.distributedlock.sample;
+
+/**
+ * What the control process tells its workers, as one line of text.
+ *
+ * @param eventId the event to sell out
+ * @param locked whether each sale is guarded by the lock
+ */
+public record SellCommand(int eventId, boolean locked) {
+
+	/**
+	 * Reads what {@link #toLine()} wrote.
+	 * @param line the line
+	 * @return the command
+	 * @throws IllegalArgumentException if the line is no command
+	 */
+	public static SellCommand parse(String line) {
+		String[] words = line.split(" ");
+		if (words.length != 3 || !"sell".equals(words[0])) {
+			throw new IllegalArgumentException("Not a command: '" + line + "'");
+		}
+		return new SellCommand(Integer.parseInt(words[1]), Boolean.parseBoolean(words[2]));
+	}
+
+	/**
+	 * The command as a line of text.
+	 * @return the line, without its end
+	 */
+	public String toLine() {
+		return "sell " + this.eventId + " " + this.locked;
+	}
+
+}

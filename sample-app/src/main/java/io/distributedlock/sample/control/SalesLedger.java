@@ -1,0 +1,61 @@
+package io.distributedlock.sample.control;
+
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+
+import org.springframework.context.annotation.Profile;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.support.GeneratedKeyHolder;
+import org.springframework.stereotype.Repository;
+
+import io.distributedlock.sample.SampleApplication;
+
+/**
+ * What the control process reads and writes in the shared database.
+ */
+@Repository
+@Profile("!" + SampleApplication.WORKER)
+class SalesLedger {
+
+	private final JdbcClient jdbc;
+
+	SalesLedger(JdbcClient jdbc) {
+		this.jdbc = jdbc;
+	}
+
+	int openEvent(int capacity) {
+		GeneratedKeyHolder id = new GeneratedKeyHolder();
+		this.jdbc.sql("INSERT INTO event (capacity) VALUES (:capacity)").param("capacity", capacity).update(id, "id");
+		return Objects.requireNonNull(id.getKey()).intValue();
+	}
+
+	SalesResult result(int eventId) {
+		int capacity = this.jdbc.sql("SELECT capacity FROM event WHERE id = :eventId")
+			.param("eventId", eventId)
+			.query(Integer.class)
+			.single();
+		List<Integer> seats = this.jdbc.sql("SELECT seat FROM sale WHERE event_id = :eventId")
+			.param("eventId", eventId)
+			.query(Integer.class)
+			.list();
+		List<Long> processes = this.jdbc.sql("SELECT DISTINCT pid FROM sale WHERE event_id = :eventId ORDER BY pid")
+			.param("eventId", eventId)
+			.query(Long.class)
+			.list();
+		int oversold = seats.size() - Set.copyOf(seats).size();
+		return new SalesResult(oversold, seats.size(), capacity, processes);
+	}
+
+	Set<Long> readyWorkers() {
+		return this.jdbc.sql("SELECT pid FROM worker").query(Long.class).set();
+	}
+
+	Set<Long> finishedWorkers(int eventId) {
+		return this.jdbc.sql("SELECT pid FROM shift WHERE event_id = :eventId")
+			.param("eventId", eventId)
+			.query(Long.class)
+			.set();
+	}
+
+}

@@ -1,0 +1,23 @@
+package io.distributedlock.sample.control;
+
+import java.util.List;
+import java.util.stream.Collectors;
+
+/**
+ * How the sale of an event went.
+ *
+ * @param oversold how many tickets were sold for seats that had been sold before
+ * @param sold how many tickets were sold
+ * @param capacity how many seats there are
+ * @param processes the process ids of those who sold
+ */
+record SalesResult(int oversold, int sold, int capacity, List<Long> processes) {
+
+	@Override
+	public String toString() {
+		String pids = this.processes.stream().map(String::valueOf).collect(Collectors.joining(", "));
+		return this.sold + " of " + this.capacity + " seats sold by " + this.processes.size() + " processes (pids "
+				+ pids + "): " + ((this.oversold > 0) ? "oversold by " + this.oversold : "each seat once");
+	}
+
+}

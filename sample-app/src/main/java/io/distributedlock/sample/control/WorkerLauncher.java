@@ -1,0 +1,68 @@
+package io.distributedlock.sample.control;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.ProcessBuilder.Redirect;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+
+import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
+import org.springframework.context.annotation.Profile;
+import org.springframework.stereotype.Component;
+import org.springframework.util.ClassUtils;
+
+import io.distributedlock.sample.SampleApplication;
+
+/**
+ * Starts worker processes: the same program on the same JVM, with another profile.
+ */
+@Component
+@Profile("!" + SampleApplication.WORKER)
+class WorkerLauncher {
+
+	private final JdbcConnectionDetails database;
+
+	WorkerLauncher(JdbcConnectionDetails database) {
+		this.database = database;
+	}
+
+	WorkerProcess launch() {
+		ProcessBuilder builder = new ProcessBuilder(command()).redirectOutput(Redirect.INHERIT)
+			.redirectError(Redirect.INHERIT);
+		// Not by arguments, which every user of the machine may read.
+		Map<String, String> environment = builder.environment();
+		environment.put("SPRING_PROFILES_ACTIVE", SampleApplication.WORKER);
+		environment.put("SAMPLE_CONTROL_PID", Long.toString(ProcessHandle.current().pid()));
+		environment.put("SPRING_DATASOURCE_URL", this.database.getJdbcUrl());
+		environment.put("SPRING_DATASOURCE_USERNAME", Objects.requireNonNull(this.database.getUsername()));
+		environment.put("SPRING_DATASOURCE_PASSWORD", Objects.requireNonNull(this.database.getPassword()));
+		try {
+			return new WorkerProcess(builder.start());
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException("No worker could be started", ex);
+		}
+	}
+
+	private static List<String> command() {
+		List<String> command = new ArrayList<>();
+		command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+		command.addAll(List.of("-Xmx128m", "-XX:TieredStopAtLevel=1"));
+		String classPath = System.getProperty("java.class.path");
+		if (runsFromExecutableJar()) {
+			command.addAll(List.of("-jar", classPath));
+		}
+		else {
+			command.addAll(List.of("-cp", classPath, SampleApplication.class.getName()));
+		}
+		return command;
+	}
+
+	private static boolean runsFromExecutableJar() {
+		return !ClassUtils.isPresent(SampleApplication.class.getName(), ClassLoader.getSystemClassLoader());
+	}
+
+}

@@ -1,0 +1,62 @@
+package io.distributedlock.sample.worker;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.ApplicationArguments;
+import org.springframework.boot.ApplicationRunner;
+import org.springframework.context.annotation.Profile;
+import org.springframework.stereotype.Component;
+
+import io.distributedlock.sample.SampleApplication;
+import io.distributedlock.sample.SellCommand;
+
+/**
+ * Takes the control process's commands from standard input, and keeps the worker alive as
+ * long as that stays open. The operating system closes it however the control process
+ * ends, so that no worker outlives it.
+ */
+@Component
+@Profile(SampleApplication.WORKER)
+class SalesDesk implements ApplicationRunner {
+
+	private static final int NO_EVENT = 0;
+
+	private final SeatSales sales;
+
+	private final Sellers sellers;
+
+	private final SeatLedger ledger;
+
+	SalesDesk(SeatSales sales, Sellers sellers, SeatLedger ledger) {
+		this.sales = sales;
+		this.sellers = sellers;
+		this.ledger = ledger;
+	}
+
+	@Override
+	public void run(ApplicationArguments args) throws IOException {
+		rehearse();
+		this.ledger.reportReady();
+		BufferedReader commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+		@Nullable String line = commands.readLine();
+		while (line != null) {
+			this.sellers.sellOut(SellCommand.parse(line));
+			line = commands.readLine();
+		}
+	}
+
+	/**
+	 * Classes are loaded and connections opened before the sale begins: otherwise one
+	 * process sells all seats while the others still get up.
+	 */
+	private void rehearse() {
+		this.sales.sellUnlocked(NO_EVENT);
+		this.sales.sell(NO_EVENT);
+	}
+
+}

@@ -1,0 +1,80 @@
+package io.distributedlock.sample.worker;
+
+import org.springframework.context.annotation.Profile;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Repository;
+
+import io.distributedlock.sample.SampleApplication;
+
+/**
+ * What a worker reads and writes in the shared database.
+ */
+@Repository
+@Profile(SampleApplication.WORKER)
+class SeatLedger {
+
+	private final JdbcClient jdbc;
+
+	private final long pid = ProcessHandle.current().pid();
+
+	SeatLedger(JdbcClient jdbc) {
+		this.jdbc = jdbc;
+	}
+
+	Seats seats(int eventId) {
+		return this.jdbc.sql("SELECT sold, capacity FROM event WHERE id = :eventId")
+			.param("eventId", eventId)
+			.query(Seats.class)
+			.optional()
+			.orElse(Seats.NONE);
+	}
+
+	/**
+	 * Sells the seat, unless a later holder of the lock has already written: what a
+	 * paused holder decided before its lease ran out must not overwrite what came after.
+	 */
+	void sell(int eventId, int seat, long token) {
+		int updated = this.jdbc
+			.sql("UPDATE event SET sold = :seat, fence = :token WHERE id = :eventId AND fence <= :token")
+			.param("seat", seat)
+			.param("token", token)
+			.param("eventId", eventId)
+			.update();
+		if (updated == 0) {
+			throw new StaleSaleException(eventId, seat, token);
+		}
+		this.jdbc.sql("INSERT INTO sale (event_id, seat, pid, token) VALUES (:eventId, :seat, :pid, :token)")
+			.param("eventId", eventId)
+			.param("seat", seat)
+			.param("pid", this.pid)
+			.param("token", token)
+			.update();
+	}
+
+	void reportReady() {
+		this.jdbc.sql("INSERT INTO worker (pid) VALUES (:pid)").param("pid", this.pid).update();
+	}
+
+	void reportDone(int eventId) {
+		this.jdbc.sql("INSERT INTO shift (event_id, pid) VALUES (:eventId, :pid)")
+			.param("eventId", eventId)
+			.param("pid", this.pid)
+			.update();
+	}
+
+	/** The seats of an event, by their number. */
+	record Seats(int sold, int capacity) {
+
+		static final Seats NONE = new Seats(0, 0);
+
+		boolean soldOut() {
+			return this.sold >= this.capacity;
+		}
+
+		int next() {
+			return this.sold + 1;
+		}
+
+	}
+
+}

@@ -1,0 +1,65 @@
+package io.distributedlock.sample.worker;
+
+import java.util.concurrent.locks.LockSupport;
+
+import org.springframework.context.annotation.Profile;
+import org.springframework.stereotype.Service;
+import org.springframework.transaction.annotation.Transactional;
+
+import io.distributedlock.LockContext;
+import io.distributedlock.annotation.DistributedLock;
+import io.distributedlock.sample.SampleApplication;
+import io.distributedlock.sample.SampleProperties;
+import io.distributedlock.sample.worker.SeatLedger.Seats;
+
+/**
+ * Sells the next free seat of an event: once as it has to be, once without the lock.
+ */
+@Service
+@Profile(SampleApplication.WORKER)
+class SeatSales {
+
+	private static final long NO_TOKEN = 0;
+
+	private final SeatLedger ledger;
+
+	private final SampleProperties properties;
+
+	SeatSales(SeatLedger ledger, SampleProperties properties) {
+		this.ledger = ledger;
+		this.properties = properties;
+	}
+
+	/**
+	 * Sells a seat.
+	 * @param event the event
+	 * @return {@code false} if there was none left
+	 */
+	@DistributedLock(name = "seats", key = "#event")
+	@Transactional
+	public boolean sell(int event) {
+		return sellNextSeat(event, LockContext.current().fencingToken().value());
+	}
+
+	/**
+	 * Sells a seat as if nobody else did. The transaction alone does not help: all
+	 * processes may read the same number of sold seats before one of them writes.
+	 * @param event the event
+	 * @return {@code false} if there was none left
+	 */
+	@Transactional
+	public boolean sellUnlocked(int event) {
+		return sellNextSeat(event, NO_TOKEN);
+	}
+
+	private boolean sellNextSeat(int event, long token) {
+		Seats seats = this.ledger.seats(event);
+		if (seats.soldOut()) {
+			return false;
+		}
+		LockSupport.parkNanos(this.properties.thinkTime().toNanos());
+		this.ledger.sell(event, seats.next(), token);
+		return true;
+	}
+
+}

@@ -1,0 +1,124 @@
+package io.distributedlock.sample;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.ProcessBuilder.Redirect;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+import org.awaitility.Awaitility;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The sample in a JVM of its own, as a user starts it.
+ */
+class ControlProcess implements AutoCloseable {
+
+	private static final Pattern PORT = Pattern.compile("Tomcat started on port (\\d+)");
+
+	private static final JsonMapper json = new JsonMapper();
+
+	private final HttpClient http = HttpClient.newHttpClient();
+
+	private final Path console;
+
+	private final Process process;
+
+	private final int port;
+
+	private final List<ProcessHandle> workers;
+
+	ControlProcess(Path directory) throws IOException {
+		this.console = Files.createTempFile(directory, "console", ".log");
+		this.process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+				"-XX:TieredStopAtLevel=1", "-cp", System.getProperty("java.class.path"),
+				SampleApplication.class.getName(), "--server.port=0")
+			.redirectErrorStream(true)
+			.redirectOutput(Redirect.to(this.console.toFile()))
+			.start();
+		try {
+			this.port = awaitPort();
+			this.workers = this.process.children().toList();
+		}
+		catch (RuntimeException | Error ex) {
+			close();
+			throw ex;
+		}
+	}
+
+	private int awaitPort() {
+		Matcher started = PORT.matcher("");
+		Awaitility.await().atMost(Duration.ofSeconds(60)).untilAsserted(() -> {
+			assertThat(this.process.isAlive() && started.reset(console()).find()).as(console()).isTrue();
+		});
+		return Integer.parseInt(started.group(1));
+	}
+
+	long pid() {
+		return this.process.pid();
+	}
+
+	List<ProcessHandle> workers() {
+		return this.workers;
+	}
+
+	String console() {
+		try {
+			return Files.readString(this.console);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	JsonNode get(String path) throws Exception {
+		return send(request(path).GET());
+	}
+
+	JsonNode post(String path) throws Exception {
+		return send(request(path).POST(BodyPublishers.noBody()));
+	}
+
+	private HttpRequest.Builder request(String path) {
+		return HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + this.port + path))
+			.timeout(Duration.ofSeconds(60));
+	}
+
+	private JsonNode send(HttpRequest.Builder request) throws Exception {
+		return json.readTree(this.http.send(request.build(), BodyHandlers.ofString()).body());
+	}
+
+	void stop() {
+		this.process.destroy();
+	}
+
+	void kill() {
+		this.process.destroyForcibly();
+	}
+
+	void awaitEnd() {
+		Awaitility.await().atMost(Duration.ofSeconds(10)).untilAsserted(() -> {
+			assertThat(this.process.isAlive()).isFalse();
+			assertThat(this.workers).noneMatch(ProcessHandle::isAlive);
+		});
+	}
+
+	/** Ends the control process; its workers end with it. */
+	@Override
+	public void close() {
+		this.process.destroyForcibly();
+	}
+
+}

@@ -1,0 +1,33 @@
+package io.distributedlock.sample;
+
+import java.nio.file.Path;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class KilledControlProcessTests {
+
+	private ControlProcess control;
+
+	@BeforeEach
+	void start(@TempDir Path directory) throws Exception {
+		this.control = new ControlProcess(directory);
+		assertThat(this.control.workers()).hasSize(3).allMatch(ProcessHandle::isAlive);
+	}
+
+	@AfterEach
+	void close() {
+		this.control.close();
+	}
+
+	@Test
+	void takesItsWorkersAlong() {
+		this.control.kill();
+		this.control.awaitEnd();
+	}
+
+}

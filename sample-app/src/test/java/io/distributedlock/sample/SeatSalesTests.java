@@ -1,0 +1,73 @@
+package io.distributedlock.sample;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.stream.LongStream;
+
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class SeatSalesTests {
+
+	private static ControlProcess control;
+
+	@BeforeAll
+	static void start(@TempDir Path directory) throws IOException {
+		control = new ControlProcess(directory);
+	}
+
+	@AfterAll
+	static void stoppingEndsTheWorkers() {
+		try (ControlProcess stopped = control) {
+			stopped.stop();
+			stopped.awaitEnd();
+		}
+	}
+
+	@Test
+	void sellsSeatsTwiceWithoutTheLock() throws Exception {
+		JsonNode result = control.post("/api/sales?lock=off");
+		assertThat(result.get("capacity").asInt()).isEqualTo(50);
+		assertThat(result.get("sold").asInt()).isGreaterThan(50);
+		assertThat(result.get("oversold").asInt()).isEqualTo(result.get("sold").asInt() - 50);
+	}
+
+	@Test
+	void sellsEachSeatOnceWithTheLock() throws Exception {
+		assertSoldOnceByAllWorkers(control.post("/api/sales?lock=on"));
+	}
+
+	@Test
+	void hasSoldBothWaysWhenItIsUp() throws Exception {
+		JsonNode status = control.get("/api/status");
+		assertThat(status.at("/off/oversold").asInt()).isPositive();
+		assertSoldOnceByAllWorkers(status.get("on"));
+		assertThat(control.console()).containsPattern("lock=off: \\d+ of 50 seats sold by \\d processes")
+			.contains("lock=on: 50 of 50 seats sold by 3 processes");
+	}
+
+	@Test
+	@EnabledOnOs(OS.LINUX)
+	void listensOnTheLoopbackInterfaceOnly() throws IOException {
+		assertThat(ListeningSockets.of(control.pid())).hasSize(2).allMatch(ListeningSockets::isLoopback);
+		assertThat(control.workers()).allSatisfy((worker) -> assertThat(ListeningSockets.of(worker.pid())).isEmpty());
+	}
+
+	private static void assertSoldOnceByAllWorkers(JsonNode result) {
+		assertThat(result.get("oversold").asInt()).isZero();
+		assertThat(result.get("sold").asInt()).isEqualTo(50);
+		assertThat(result.get("capacity").asInt()).isEqualTo(50);
+		LongStream processes = result.get("processes").valueStream().mapToLong(JsonNode::asLong);
+		assertThat(processes.boxed())
+			.containsExactlyInAnyOrderElementsOf(control.workers().stream().map(ProcessHandle::pid).toList())
+			.hasSize(3);
+	}
+
+}
