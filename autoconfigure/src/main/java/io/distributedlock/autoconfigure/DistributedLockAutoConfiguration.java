@@ -31,16 +31,16 @@ import io.distributedlock.support.LockTimer;
 @Import({ LockProxyConfiguration.class, StorelessProviderConfiguration.class })
 public final class DistributedLockAutoConfiguration {
 
+	@Bean
+	@ConditionalOnMissingBean
+	LockTimer distributedLockTimer() {
+		return new LockTimer();
+	}
+
 	/** The engine, unless the application brings its own. */
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnMissingBean(LockOperations.class)
 	static class EngineConfiguration {
-
-		@Bean
-		@ConditionalOnMissingBean
-		LockTimer distributedLockTimer() {
-			return new LockTimer();
-		}
 
 		@Bean
 		@ConditionalOnMissingBean

@@ -1,16 +1,15 @@
 package io.distributedlock.interceptor;
 
 import java.lang.reflect.Modifier;
+import java.lang.reflect.Proxy;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 
-import org.jspecify.annotations.Nullable;
-
-import org.springframework.aop.framework.AopInfrastructureBean;
+import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.framework.ProxyConfig;
-import org.springframework.aop.config.AopConfigUtils;
+import org.springframework.aop.scope.ScopedObject;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.config.SmartInstantiationAwareBeanPostProcessor;
@@ -93,13 +92,14 @@ public final class LockedBeanVerifier
 		if (!this.started) {
 			this.seen.add(beanName);
 		}
-		if (!(bean instanceof AopInfrastructureBean)) {
+		if (!(bean instanceof ScopedObject)) {
 			LockedBeanCheck.check(bean, beanName, this.methods);
 		}
 	}
 
 	private void checkClass(Class<?> type) {
-		if (Modifier.isFinal(type.getModifiers()) && !type.isHidden() && this.methods.isLocked(type)
+		if (Modifier.isFinal(type.getModifiers()) && !type.isHidden() && !Proxy.isProxyClass(type)
+				&& this.methods.isLocked(type)
 				&& (classProxies() || ClassUtils.getAllInterfacesForClass(type).length == 0)) {
 			throw new LockConfigurationException(LockError.NOT_PROXYABLE,
 					"The class " + type.getName()
@@ -109,12 +109,8 @@ public final class LockedBeanVerifier
 	}
 
 	private boolean classProxies() {
-		Object creator = singletonOrNull(AopConfigUtils.AUTO_PROXY_CREATOR_BEAN_NAME);
-		return creator instanceof ProxyConfig config && config.isProxyTargetClass();
-	}
-
-	private @Nullable Object singletonOrNull(String beanName) {
-		return this.beanFactory.getSingleton(beanName);
+		return this.beanFactory.getSingleton(AopConfigUtils.AUTO_PROXY_CREATOR_BEAN_NAME) instanceof ProxyConfig creator
+				&& creator.isProxyTargetClass();
 	}
 
 }

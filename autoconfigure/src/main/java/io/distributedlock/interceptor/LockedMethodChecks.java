@@ -2,6 +2,7 @@ package io.distributedlock.interceptor;
 
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.lang.reflect.Proxy;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionStage;
@@ -43,7 +44,11 @@ final class LockedMethodChecks {
 		return text.append(')').toString();
 	}
 
+	/** What a JDK proxy makes is final, and can be proxied once more all the same. */
 	private static void checkProxyable(Method method, Class<?> targetClass) {
+		if (Proxy.isProxyClass(method.getDeclaringClass())) {
+			return;
+		}
 		String modifier = Stream.of(Modifier.PRIVATE, Modifier.STATIC, Modifier.FINAL)
 			.filter((candidate) -> (method.getModifiers() & candidate) != 0)
 			.map(Modifier::toString)

@@ -1,0 +1,228 @@
+package io.distributedlock.annotation;
+
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import java.time.Duration;
+
+import org.junit.jupiter.api.Test;
+
+import org.springframework.beans.factory.BeanNameAware;
+import org.springframework.core.annotation.AliasFor;
+
+import io.distributedlock.interceptor.RecordingLockOperations;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class PlacementTests {
+
+	private final RecordingLockOperations operations = new RecordingLockOperations();
+
+	private final LockedProxies proxies = new LockedProxies(this.operations);
+
+	@Test
+	void annotationOfTheClassIsFoundBehindAnInterfaceProxy() {
+		this.proxies.ofInterface(Plain.class, new AnnotatedClass()).pay("1");
+		assertThat(this.operations.keys()).containsExactly("AnnotatedClass.pay:1");
+	}
+
+	@Test
+	void annotationOfTheInterfaceIsFoundBehindBothKindsOfProxy() {
+		this.proxies.ofInterface(AnnotatedInterface.class, new OfAnnotatedInterface()).pay("1");
+		assertThat(this.operations.keys()).containsExactly("AnnotatedInterface.pay:1");
+		this.proxies.ofClass(new OfAnnotatedInterface()).pay("2");
+		assertThat(this.operations.keys()).containsExactly("AnnotatedInterface.pay:2");
+	}
+
+	@Test
+	void annotationOfAGenericInterfaceIsFound() {
+		this.proxies.ofClass(new OfGeneric()).handle("1");
+		assertThat(this.operations.keys()).containsExactly("Generic.handle:1");
+	}
+
+	@Test
+	void annotationOfAnInterfaceIsFoundWhereASuperclassImplementsIt() {
+		this.proxies.ofClass(new Inheriting()).pay("1");
+		assertThat(this.operations.keys()).containsExactly("AnnotatedInterface.pay:1");
+	}
+
+	@Test
+	void annotationOfASuperclassIsFoundOnAnOverride() {
+		this.proxies.ofClass(new Overriding()).pay("1");
+		assertThat(this.operations.keys()).containsExactly("AnnotatedClass.pay:1");
+	}
+
+	@Test
+	void annotationOfATypeStandsForItsPublicMethods() {
+		AnnotatedType proxy = this.proxies.ofClass(new AnnotatedType());
+		proxy.open();
+		assertThat(this.operations.keys()).containsExactly("AnnotatedType.open");
+		assertThat(this.operations.last().lease()).isEqualTo(Duration.ofSeconds(10));
+		proxy.own("1");
+		assertThat(this.operations.keys()).containsExactly("AnnotatedType.own:1");
+		assertThat(this.operations.last().lease()).isNull();
+		this.operations.requests().clear();
+		proxy.packagePrivate();
+		proxy.setBeanName("x");
+		assertThat(proxy).hasToString("type");
+		assertThat(this.operations.requests()).isEmpty();
+	}
+
+	@Test
+	void annotationOfASupertypeStandsForTheMethodsOfTheSubclass() {
+		this.proxies.ofClass(new OfAnnotatedType()).added();
+		assertThat(this.operations.keys()).containsExactly("OfAnnotatedType.added");
+	}
+
+	@Test
+	void annotationMayBeMetaPresentWithAliases() {
+		this.proxies.ofClass(new Composed()).pay("1");
+		assertThat(this.operations.keys()).containsExactly("payments:1");
+		assertThat(this.operations.last().waitTime()).isEqualTo(Duration.ofSeconds(2));
+	}
+
+	@Test
+	void methodsOfOneDeclaredNameShareLocks() {
+		Sharing proxy = this.proxies.ofClass(new Sharing());
+		proxy.first("1");
+		proxy.second("1");
+		assertThat(this.operations.requests()).hasSize(2)
+			.allSatisfy((request) -> assertThat(request.keys()).hasToString("[shared:1]"));
+	}
+
+	@Test
+	void methodWithoutAnnotationIsLeftAlone() {
+		this.proxies.ofClass(new Sharing()).third();
+		assertThat(this.operations.requests()).isEmpty();
+	}
+
+	interface Plain {
+
+		void pay(String id);
+
+	}
+
+	static class AnnotatedClass implements Plain {
+
+		@Override
+		@DistributedLock("#id")
+		public void pay(String id) {
+		}
+
+	}
+
+	static class Overriding extends AnnotatedClass {
+
+		@Override
+		public void pay(String other) {
+		}
+
+	}
+
+	interface AnnotatedInterface {
+
+		@DistributedLock("#id")
+		void pay(String id);
+
+	}
+
+	static class OfAnnotatedInterface implements AnnotatedInterface {
+
+		@Override
+		public void pay(String renamed) {
+		}
+
+	}
+
+	static class Base {
+
+		public void pay(String id) {
+		}
+
+	}
+
+	static class Inheriting extends Base implements AnnotatedInterface {
+
+	}
+
+	interface Generic<T> {
+
+		@DistributedLock("#p0")
+		void handle(T value);
+
+	}
+
+	static class OfGeneric implements Generic<String> {
+
+		@Override
+		public void handle(String value) {
+		}
+
+	}
+
+	@DistributedLock(lease = "10s")
+	static class AnnotatedType implements BeanNameAware {
+
+		public void open() {
+		}
+
+		@DistributedLock("#id")
+		public void own(String id) {
+		}
+
+		void packagePrivate() {
+		}
+
+		@Override
+		public void setBeanName(String name) {
+		}
+
+		@Override
+		public String toString() {
+			return "type";
+		}
+
+	}
+
+	static class OfAnnotatedType extends AnnotatedType {
+
+		public void added() {
+		}
+
+	}
+
+	@Target({ ElementType.METHOD, ElementType.TYPE })
+	@Retention(RetentionPolicy.RUNTIME)
+	@DistributedLock(name = "payments", waitTime = "2s")
+	@interface PaymentLock {
+
+		@AliasFor(annotation = DistributedLock.class, attribute = "key")
+		String[] id() default {};
+
+	}
+
+	static class Composed {
+
+		@PaymentLock(id = "#id")
+		void pay(String id) {
+		}
+
+	}
+
+	static class Sharing {
+
+		@DistributedLock(name = "shared", key = "#id")
+		void first(String id) {
+		}
+
+		@DistributedLock(name = "shared", key = "#id")
+		void second(String id) {
+		}
+
+		void third() {
+		}
+
+	}
+
+}

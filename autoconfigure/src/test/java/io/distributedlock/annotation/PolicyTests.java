@@ -1,0 +1,169 @@
+package io.distributedlock.annotation;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.OptionalInt;
+
+import org.junit.jupiter.api.Test;
+
+import io.distributedlock.LockContext;
+import io.distributedlock.LockError;
+import io.distributedlock.LockKey;
+import io.distributedlock.LockLostException;
+import io.distributedlock.LockNotAcquiredException;
+import io.distributedlock.LossReason;
+import io.distributedlock.interceptor.OnBusy;
+import io.distributedlock.interceptor.OnLost;
+import io.distributedlock.interceptor.RecordingLockOperations;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+class PolicyTests {
+
+	private final RecordingLockOperations operations = new RecordingLockOperations();
+
+	private final Work work = new LockedProxies(this.operations).ofClass(new Work());
+
+	@Test
+	void attributesReachTheRequest() {
+		this.work.tuned();
+		assertThat(this.operations.last().lease()).isEqualTo(Duration.ofSeconds(45));
+		assertThat(this.operations.last().waitTime()).isZero();
+		assertThat(this.operations.last().maxHold()).isEqualTo(Duration.ofMinutes(5));
+		assertThat(this.operations.last().renew()).isFalse();
+		assertThat(this.operations.keys()).containsExactly("nightly-eu");
+		this.work.throwing();
+		assertThat(this.operations.last().lease()).isNull();
+		assertThat(this.operations.last().waitTime()).isNull();
+		assertThat(this.operations.last().renew()).isTrue();
+	}
+
+	@Test
+	void busyLockThrowsByDefault() {
+		this.operations.busy();
+		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(this.work::throwing);
+		assertThat(this.work.calls()).isZero();
+	}
+
+	@Test
+	void busyLockSkipsTheBodyWhereAsked() {
+		this.operations.busy();
+		assertThat(this.work.skipping(() -> "done")).isNull();
+		assertThat(this.work.skippingOptional()).isEmpty();
+		assertThat(this.work.skippingOptionalInt()).isEmpty();
+		this.work.skippingVoid();
+		assertThat(this.work.calls()).isZero();
+	}
+
+	@Test
+	void busyLockOfTheBodyIsNotSkipped() {
+		LockNotAcquiredException busy = new LockNotAcquiredException(LockKey.of("other"), Duration.ZERO, null);
+		assertThat(catchThrowable(() -> this.work.skipping(() -> {
+			throw busy;
+		}))).isSameAs(busy);
+	}
+
+	@Test
+	void reentryOnALostLockIsNotSkipped() {
+		LockLostException lost = new LockLostException(LockError.REENTRY_AFTER_LOSS, LockKey.of("k"),
+				LossReason.EXPIRED, null);
+		assertThat(catchThrowable(() -> this.work.skipping(() -> {
+			throw lost;
+		}))).isSameAs(lost);
+	}
+
+	@Test
+	void lossFailsAfterAGoodBodyByDefault() {
+		this.operations.losing();
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(this.work::throwing);
+		assertThat(this.work.calls()).isEqualTo(1);
+	}
+
+	@Test
+	void lossIsIgnoredWhereAsked() {
+		this.operations.losing();
+		assertThat(this.work.ignoring(() -> "done")).isEqualTo("done");
+		assertThat(this.work.ignoring(() -> null)).isNull();
+	}
+
+	@Test
+	void lossThatTheBodyThrowsIsNotIgnored() {
+		LockLostException lost = new LockLostException(LockError.LOST, LockKey.of("other"), LossReason.EXPIRED, null);
+		assertThat(catchThrowable(() -> this.work.ignoring(() -> {
+			throw lost;
+		}))).isSameAs(lost);
+	}
+
+	@Test
+	void bodysExceptionsPassUnchanged() {
+		IOException checked = new IOException();
+		StackOverflowError error = new StackOverflowError();
+		assertThat(catchThrowable(() -> this.work.throwing(checked))).isSameAs(checked);
+		assertThat(catchThrowable(() -> this.work.throwing(error))).isSameAs(error);
+	}
+
+	@FunctionalInterface
+	interface Body {
+
+		String run();
+
+	}
+
+	static class Work {
+
+		private int calls;
+
+		int calls() {
+			return this.calls;
+		}
+
+		@DistributedLock(name = "nightly-${app.region}", lease = "${app.lease}", waitTime = "0", maxHold = "PT5M",
+				renew = false)
+		void tuned() {
+		}
+
+		@DistributedLock
+		void throwing() {
+			this.calls++;
+		}
+
+		@DistributedLock(name = "thrown")
+		void throwing(Throwable ex) throws Throwable {
+			throw ex;
+		}
+
+		@DistributedLock(onBusy = OnBusy.SKIP)
+		String skipping(Body body) {
+			this.calls++;
+			assertThat(LockContext.find()).isPresent();
+			return body.run();
+		}
+
+		@DistributedLock(onBusy = OnBusy.SKIP)
+		Optional<String> skippingOptional() {
+			this.calls++;
+			return Optional.of("x");
+		}
+
+		@DistributedLock(onBusy = OnBusy.SKIP)
+		OptionalInt skippingOptionalInt() {
+			this.calls++;
+			return OptionalInt.of(1);
+		}
+
+		@DistributedLock(onBusy = OnBusy.SKIP)
+		void skippingVoid() {
+			this.calls++;
+		}
+
+		@DistributedLock(onLost = OnLost.IGNORE)
+		String ignoring(Body body) {
+			return body.run();
+		}
+
+	}
+
+}

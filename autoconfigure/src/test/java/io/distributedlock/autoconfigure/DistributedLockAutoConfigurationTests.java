@@ -1,0 +1,274 @@
+package io.distributedlock.autoconfigure;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Primary;
+
+import io.distributedlock.LockConfigurationException;
+import io.distributedlock.LockContext;
+import io.distributedlock.LockError;
+import io.distributedlock.LockKey;
+import io.distributedlock.LockLease;
+import io.distributedlock.LockListener;
+import io.distributedlock.LockObserver;
+import io.distributedlock.LockOperations;
+import io.distributedlock.LockProvider;
+import io.distributedlock.LockProviderException;
+import io.distributedlock.LockRequest;
+import io.distributedlock.annotation.DistributedLock;
+import io.distributedlock.interceptor.LockAdvisor;
+import io.distributedlock.interceptor.LockAttributeSource;
+import io.distributedlock.interceptor.RecordingLockOperations;
+import io.distributedlock.support.LocalLockProvider;
+import io.distributedlock.support.LockSettings;
+import io.distributedlock.support.LockTemplate;
+import io.distributedlock.support.LockTimer;
+import io.distributedlock.support.NoLockProvider;
+
+import static java.util.concurrent.TimeUnit.SECONDS;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.BDDMockito.given;
+import static org.mockito.BDDMockito.then;
+import static org.mockito.BDDMockito.willThrow;
+import static org.mockito.Mockito.mock;
+
+@ExtendWith(OutputCaptureExtension.class)
+class DistributedLockAutoConfigurationTests {
+
+	private final ApplicationContextRunner runner = new ApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class));
+
+	private final ApplicationContextRunner local = this.runner.withPropertyValues("distributed-lock.provider=local");
+
+	@Test
+	void startFailsWithoutAStore() {
+		this.runner.run((context) -> assertThat(context).getFailure()
+			.rootCause()
+			.isInstanceOfSatisfying(LockConfigurationException.class,
+					(ex) -> assertThat(ex.error()).isEqualTo(LockError.NO_PROVIDER)));
+	}
+
+	@Test
+	void localLocksWorkOnlyWhenAskedForByName() {
+		this.local.withUserConfiguration(Jobs.class).run((context) -> {
+			assertThat(context).hasSingleBean(LocalLockProvider.class)
+				.hasSingleBean(LockTemplate.class)
+				.doesNotHaveBean(NoLockProvider.class);
+			assertThat(context.getBean(Job.class).run()).isEqualTo("Job.run");
+		});
+	}
+
+	@Test
+	void providerNoneRunsWithoutLocksAndWarns(CapturedOutput output) {
+		this.runner.withPropertyValues("distributed-lock.provider=none").run((context) -> {
+			assertThat(context).hasSingleBean(NoLockProvider.class).doesNotHaveBean(LocalLockProvider.class);
+			assertThat(output).contains("WARN").contains("distributed-lock.provider=none");
+		});
+	}
+
+	@Test
+	void theOnlyProviderIsChosen() {
+		this.runner.withBean("mine", LockProvider.class, () -> named("mine"))
+			.run((context) -> assertThat(context.getBean(SelectedLockProvider.class).provider().name())
+				.isEqualTo("mine"));
+	}
+
+	@Test
+	void severalProvidersAreListed() {
+		this.runner.withBean("one", LockProvider.class, () -> named("one"))
+			.withBean("two", LockProvider.class, () -> named("two"))
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.isInstanceOfSatisfying(LockConfigurationException.class,
+						(ex) -> assertThat(ex.error()).isEqualTo(LockError.SEVERAL_PROVIDERS))
+				.hasMessageContaining("one, two"));
+	}
+
+	@Test
+	void thePrimaryOfSeveralProvidersIsChosen() {
+		this.runner.withUserConfiguration(TwoProviders.class)
+			.run((context) -> assertThat(context.getBean(SelectedLockProvider.class).provider().name())
+				.isEqualTo("two"));
+	}
+
+	@Test
+	void thePropertyChoosesAmongSeveralProviders() {
+		this.runner.withUserConfiguration(TwoProviders.class)
+			.withPropertyValues("distributed-lock.provider=one")
+			.run((context) -> assertThat(context.getBean(SelectedLockProvider.class).provider().name())
+				.isEqualTo("one"));
+	}
+
+	@Test
+	void unknownProviderListsThoseThatAreThere() {
+		this.runner.withUserConfiguration(TwoProviders.class)
+			.withPropertyValues("distributed-lock.provider=redis")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.hasMessageContaining("DL-701")
+				.hasMessageContaining("'redis'")
+				.hasMessageContaining("one, two"));
+	}
+
+	@Test
+	void everyBeanBacksOff() {
+		LockTimer timer = new LockTimer();
+		this.local.withBean(LockSettings.class, LockSettings::defaults)
+			.withBean("timer", LockTimer.class, () -> timer)
+			.withBean(LockAttributeSource.class, () -> mock(LockAttributeSource.class))
+			.run((context) -> assertThat(context).hasSingleBean(LockSettings.class)
+				.hasSingleBean(LockTimer.class)
+				.hasSingleBean(LockAttributeSource.class));
+	}
+
+	@Test
+	void applicationsOwnOperationsNeedNoStore() {
+		RecordingLockOperations own = new RecordingLockOperations();
+		this.runner.withBean(LockOperations.class, () -> own).withUserConfiguration(Jobs.class).run((context) -> {
+			assertThat(context).doesNotHaveBean(LockTemplate.class).hasSingleBean(LockTimer.class);
+			context.getBean(Job.class).run();
+			assertThat(own.keys()).containsExactly("Job.run");
+		});
+	}
+
+	@Test
+	void propertiesReachTheEngine() {
+		this.local
+			.withPropertyValues("distributed-lock.lease=40s", "distributed-lock.wait-time=0",
+					"distributed-lock.max-hold=10m", "distributed-lock.call-timeout=2s",
+					"distributed-lock.renewal.fraction=0.25", "distributed-lock.aop.order=7")
+			.run((context) -> {
+				assertThat(context.getBean(LockSettings.class)).isEqualTo(new LockSettings(Duration.ofSeconds(40),
+						Duration.ZERO, Duration.ofMinutes(10), Duration.ofSeconds(2), 0.25));
+				assertThat(context.getBean(LockAdvisor.class).getOrder()).isEqualTo(7);
+			});
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "lease,0,DL-511", "lease,-1s,DL-511", "wait-time,-1s,DL-512", "max-hold,0,DL-513",
+			"call-timeout,0,DL-514", "call-timeout,2h,DL-514", "renewal.fraction,0,DL-514",
+			"renewal.fraction,0.9,DL-514", "renewal.fraction,NaN,DL-514", "shutdown.grace-period,-1s,DL-514",
+			"key-prefix,a{b}c,DL-514" })
+	void pathologicalValueFailsWithThePropertysName(String property, String value, String id) {
+		this.local.withPropertyValues("distributed-lock." + property + "=" + value)
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.hasMessageContaining(id)
+				.hasMessageContaining("distributed-lock." + property));
+	}
+
+	@Test
+	void listenersAndObserversAreTold() {
+		CompletableFuture<LockLease> acquired = new CompletableFuture<>();
+		LockObserver observer = mock(LockObserver.class);
+		this.local.withBean(LockListener.class, () -> new LockListener() {
+			@Override
+			public void onAcquired(LockLease lease) {
+				acquired.complete(lease);
+			}
+		}).withBean(LockObserver.class, () -> observer).run((context) -> {
+			context.getBean(LockOperations.class).acquire(LockRequest.of(LockKey.of("k"))).close();
+			assertThat(acquired.get(5, SECONDS).keys()).containsExactly(LockKey.of("k"));
+			then(observer).should().holdBegan(LockKey.of("k"));
+		});
+	}
+
+	@Test
+	void storeThatIsDownWarnsAtStart(CapturedOutput output) {
+		this.runner.withBean(LockProvider.class, DistributedLockAutoConfigurationTests::down).run((context) -> {
+			assertThat(context).hasNotFailed();
+			assertThat(output).contains("WARN").contains("did not answer at start").contains("DL-301");
+		});
+	}
+
+	@Test
+	void storeThatIsDownFailsTheStartWhereAsked() {
+		this.runner.withBean(LockProvider.class, DistributedLockAutoConfigurationTests::down)
+			.withPropertyValues("distributed-lock.fail-fast=true")
+			.run((context) -> assertThat(context).getFailure()
+				.isInstanceOfSatisfying(LockConfigurationException.class,
+						(ex) -> assertThat(ex.error()).isEqualTo(LockError.STORE_DOWN_AT_START))
+				.hasCauseInstanceOf(LockProviderException.class));
+	}
+
+	@Test
+	void mistakeInTheStoreAlwaysFailsTheStart() {
+		LockProvider provider = named("mine");
+		willThrow(new LockConfigurationException(LockError.TABLE_MISSING, "The table is missing", "Create it"))
+			.given(provider)
+			.check(any());
+		this.runner.withBean(LockProvider.class, () -> provider)
+			.run((context) -> assertThat(context).getFailure().hasMessageContaining("DL-304"));
+	}
+
+	@Test
+	void closingTheContextRefusesLocksFromThenOn() {
+		LockOperations[] operations = new LockOperations[1];
+		this.local.run((context) -> operations[0] = context.getBean(LockOperations.class));
+		assertThat(catchThrowable(() -> operations[0].acquire(LockRequest.of(LockKey.of("k")))))
+			.hasMessageContaining("DL-303");
+	}
+
+	private static LockProvider named(String name) {
+		LockProvider provider = mock(LockProvider.class);
+		given(provider.name()).willReturn(name);
+		return provider;
+	}
+
+	private static LockProvider down() {
+		LockProvider provider = named("mine");
+		willThrow(new LockProviderException(LockError.STORE_FAILED, "mine", "is down", null)).given(provider)
+			.check(any());
+		return provider;
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class TwoProviders {
+
+		@Bean
+		LockProvider one() {
+			return named("one");
+		}
+
+		@Bean
+		@Primary
+		LockProvider two() {
+			return named("two");
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class Jobs {
+
+		@Bean
+		Job job() {
+			return new Job();
+		}
+
+	}
+
+	static class Job {
+
+		@DistributedLock
+		String run() {
+			return LockContext.current().keys().get(0).encoded();
+		}
+
+	}
+
+}

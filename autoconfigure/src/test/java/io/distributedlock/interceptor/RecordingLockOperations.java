@@ -1,0 +1,91 @@
+package io.distributedlock.interceptor;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.LockCallback;
+import io.distributedlock.LockContext;
+import io.distributedlock.LockError;
+import io.distributedlock.LockKey;
+import io.distributedlock.LockLease;
+import io.distributedlock.LockLostException;
+import io.distributedlock.LockNotAcquiredException;
+import io.distributedlock.LockOperations;
+import io.distributedlock.LockRequest;
+import io.distributedlock.LossReason;
+
+import static org.mockito.BDDMockito.given;
+import static org.mockito.Mockito.mock;
+
+/** Grants what is asked for and remembers it; can be told to be busy, or to lose. */
+public final class RecordingLockOperations implements LockOperations {
+
+	private final List<LockRequest> requests = Collections.synchronizedList(new ArrayList<>());
+
+	private boolean busy;
+
+	private boolean losing;
+
+	public List<LockRequest> requests() {
+		return this.requests;
+	}
+
+	public List<String> keys() {
+		return last().keys().stream().map(LockKey::encoded).toList();
+	}
+
+	public LockRequest last() {
+		return this.requests.get(this.requests.size() - 1);
+	}
+
+	public RecordingLockOperations busy() {
+		this.busy = true;
+		return this;
+	}
+
+	public RecordingLockOperations losing() {
+		this.losing = true;
+		return this;
+	}
+
+	@Override
+	public <T extends @Nullable Object, E extends Throwable> T execute(LockRequest request, LockCallback<T, E> body)
+			throws E {
+		this.requests.add(request);
+		LockKey key = request.keys().get(0);
+		if (this.busy) {
+			throw new LockNotAcquiredException(key, Duration.ZERO, null);
+		}
+		LockLease lease = mock(LockLease.class);
+		given(lease.keys()).willReturn(request.keys());
+		T result;
+		try (LockContext.Scope scope = LockContext.open(this, lease)) {
+			result = body.doWithLock(lease);
+		}
+		if (this.losing) {
+			throw new LockLostException(LockError.LOST, key, LossReason.EXPIRED, null);
+		}
+		return result;
+	}
+
+	@Override
+	public @Nullable LockLease tryAcquire(LockRequest request) {
+		throw new UnsupportedOperationException();
+	}
+
+	@Override
+	public LockLease acquire(LockRequest request) {
+		throw new UnsupportedOperationException();
+	}
+
+	@Override
+	public CompletableFuture<LockLease> acquireAsync(LockRequest request) {
+		throw new UnsupportedOperationException();
+	}
+
+}

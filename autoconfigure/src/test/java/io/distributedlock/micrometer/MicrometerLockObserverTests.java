@@ -1,0 +1,84 @@
+package io.distributedlock.micrometer;
+
+import java.time.Duration;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import org.junit.jupiter.api.Test;
+
+import io.distributedlock.LockKey;
+import io.distributedlock.LockObserver.AcquireOutcome;
+import io.distributedlock.LockProvider.RenewalOutcome;
+import io.distributedlock.LossReason;
+
+import static java.util.concurrent.TimeUnit.MILLISECONDS;
+import static org.assertj.core.api.Assertions.assertThat;
+
+class MicrometerLockObserverTests {
+
+	private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
+
+	private final MicrometerLockObserver observer = new MicrometerLockObserver(this.registry, "jdbc");
+
+	private final LockKey key = LockKey.of("orders", "7");
+
+	@Test
+	void acquisitionsAreTimedByOutcome() {
+		this.observer.acquireEnded(this.key, AcquireOutcome.ACQUIRED, Duration.ofMillis(3));
+		this.observer.acquireEnded(this.key, AcquireOutcome.BUSY, Duration.ofMillis(5));
+		assertThat(this.registry.get("distributed.lock.acquire")
+			.tags("lock.name", "orders", "lock.provider", "jdbc", "outcome", "busy")
+			.timer()
+			.totalTime(MILLISECONDS)).isEqualTo(5);
+		assertThat(this.registry.get("distributed.lock.acquire")
+			.tags("outcome", "acquired", "lock.name", "orders")
+			.timer()
+			.count()).isEqualTo(1);
+	}
+
+	@Test
+	void heldLocksAreGauged() {
+		this.observer.holdBegan(this.key);
+		this.observer.holdBegan(LockKey.of("orders", "8"));
+		this.observer.holdEnded(this.key);
+		assertThat(this.registry.get("distributed.lock.held").tags("lock.name", "orders").gauge().value()).isEqualTo(1);
+	}
+
+	@Test
+	void renewalsAndLossesAreCounted() {
+		this.observer.renewed(this.key, RenewalOutcome.NOT_HELD);
+		this.observer.lost(this.key, LossReason.MAX_HOLD);
+		assertThat(this.registry.get("distributed.lock.renewals")
+			.tags("outcome", "not_held", "lock.name", "orders")
+			.counter()
+			.count()).isEqualTo(1);
+		assertThat(this.registry.get("distributed.lock.lost")
+			.tags("reason", "max_hold", "lock.name", "orders")
+			.counter()
+			.count()).isEqualTo(1);
+	}
+
+	@Test
+	void manyKeysLeaveTheNumberOfMetersAsItIs() {
+		this.observer.holdBegan(this.key);
+		int meters = this.registry.getMeters().size();
+		for (int i = 0; i < 100_000; i++) {
+			LockKey other = LockKey.of("orders", Integer.toString(i));
+			this.observer.acquireEnded(other, AcquireOutcome.ACQUIRED, Duration.ZERO);
+			this.observer.holdBegan(other);
+			this.observer.holdEnded(other);
+		}
+		assertThat(this.registry.getMeters()).hasSize(meters)
+			.allSatisfy((meter) -> assertThat(meter.getId().getTags()).noneMatch((tag) -> tag.getValue().equals("7")));
+	}
+
+	@Test
+	void namesBeyondTheCapShareTheirMeters() {
+		for (int i = 0; i < 2 * MicrometerLockObserver.MAX_NAMES; i++) {
+			this.observer.holdBegan(LockKey.of("name-" + i));
+		}
+		assertThat(this.registry.get("distributed.lock.held").gauges()).hasSize(MicrometerLockObserver.MAX_NAMES + 1);
+		assertThat(this.registry.get("distributed.lock.held").tags("lock.name", "(other)").gauge().value())
+			.isEqualTo(MicrometerLockObserver.MAX_NAMES);
+	}
+
+}
