@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -56,6 +57,11 @@ class LockContextTests {
 	}
 
 	private record NamedLease(String name) implements LockLease {
+
+		@Override
+		public @Nullable LossReason lossReason() {
+			return null;
+		}
 
 		@Override
 		public List<LockKey> keys() {

@@ -6,7 +6,6 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
-import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
@@ -68,11 +67,8 @@ public final class DistributedLockAutoConfiguration {
 		LockLifecycle distributedLockLifecycle(LockTemplate template, DistributedLockProperties properties,
 				Environment environment) {
 			Duration grace = properties.shutdown().gracePeriod();
-			return new LockLifecycle(template,
-					(grace != null) ? grace
-							: Binder.get(environment)
-								.bind("spring.lifecycle.timeout-per-shutdown-phase", Duration.class)
-								.orElse(Duration.ofSeconds(30)));
+			return new LockLifecycle(template, (grace != null) ? grace : environment
+				.getProperty("spring.lifecycle.timeout-per-shutdown-phase", Duration.class, Duration.ofSeconds(30)));
 		}
 
 		@Bean

@@ -4,7 +4,6 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
@@ -53,9 +52,7 @@ class LockProxyConfiguration {
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	@ConditionalOnMissingBean
 	static LockAdvisor lockAdvisor(LockInterceptor interceptor, LockedMethods methods, Environment environment) {
-		int order = Binder.get(environment)
-			.bind("distributed-lock.aop.order", Integer.class)
-			.orElse(LockAdvisor.DEFAULT_ORDER);
+		int order = environment.getProperty("distributed-lock.aop.order", Integer.class, LockAdvisor.DEFAULT_ORDER);
 		return new LockAdvisor(interceptor, methods, order);
 	}
 

@@ -61,7 +61,7 @@ final class JdbcFixture implements LockProviderFixture {
 		String text = new StoreKeys(PREFIX).text(key);
 		assertThat(this.jdbc.update(
 				"UPDATE distributed_lock SET expires_at = CURRENT_TIMESTAMP - INTERVAL '1' SECOND WHERE lock_key = ?",
-				this.h2 ? text.getBytes(StandardCharsets.UTF_8) : text))
+				this.h2 ? (Object) text.getBytes(StandardCharsets.UTF_8) : text))
 			.isEqualTo(1);
 	}
 
