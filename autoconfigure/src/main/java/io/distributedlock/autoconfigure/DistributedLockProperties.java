@@ -26,6 +26,7 @@ import io.distributedlock.interceptor.LockAdvisor;
  * @param renewal How held locks are renewed.
  * @param shutdown How locking ends when the application does.
  * @param aop How annotated methods are intercepted.
+ * @param transaction How locks and transactions go together.
  * @param failFast Whether the start fails when the store does not answer.
  * @since 0.1.0
  */
@@ -33,7 +34,7 @@ import io.distributedlock.interceptor.LockAdvisor;
 public record DistributedLockProperties(@Nullable String provider, @Nullable String keyPrefix,
 		@DefaultValue("30s") Duration lease, @DefaultValue("5s") Duration waitTime, @Nullable Duration maxHold,
 		@DefaultValue("1s") Duration callTimeout, @DefaultValue Renewal renewal, @DefaultValue Shutdown shutdown,
-		@DefaultValue Aop aop, @DefaultValue("false") boolean failFast) {
+		@DefaultValue Aop aop, @DefaultValue Transaction transaction, @DefaultValue("false") boolean failFast) {
 
 	public DistributedLockProperties {
 		LockRequest.validateLease("property distributed-lock.lease", lease);
@@ -95,6 +96,14 @@ public record DistributedLockProperties(@Nullable String provider, @Nullable Str
 	 * transactions.
 	 */
 	public record Aop(@DefaultValue("" + LockAdvisor.DEFAULT_ORDER) int order) {
+	}
+
+	/**
+	 * How locks and transactions go together.
+	 *
+	 * @param commitGuard Whether a transaction under a lost lock is rolled back.
+	 */
+	public record Transaction(@DefaultValue("true") boolean commitGuard) {
 	}
 
 }

@@ -41,15 +41,7 @@ final class Gate {
 
 	private @Nullable Throwable lastFailure;
 
-	private LockProvider.@Nullable Contender contender;
-
-	/**
-	 * The owner id for the next grant: kept while busy, dropped once granted or unclear.
-	 */
-	private @Nullable OwnerId owner;
-
-	/** Whether a place of this process may stand in the store. */
-	private boolean standing;
+	private final Contest contest = new Contest();
 
 	/** Whether the head is about to ask the store, or is waiting for its answer. */
 	private boolean asking;
@@ -132,28 +124,14 @@ final class Gate {
 		}
 	}
 
-	/**
-	 * The head's way to the store. Only the head calls it.
-	 * @param provider the store
-	 * @return the contender
-	 */
+	/** The head's way to the store. Only the head calls it. */
 	LockProvider.Contender contender(LockProvider provider) {
-		LockProvider.Contender current = this.contender;
-		if (current == null) {
-			current = provider.enter(this.key, this::changed);
-			this.contender = current;
-		}
-		return current;
+		return this.contest.contender(provider, this.key, this::changed);
 	}
 
 	/** The owner id to ask with. Only the head calls it. */
 	OwnerId owner() {
-		OwnerId current = this.owner;
-		if (current == null) {
-			current = OwnerId.random();
-			this.owner = current;
-		}
-		return current;
+		return this.contest.owner();
 	}
 
 	/** The store said busy. Only the head calls it. */
@@ -162,7 +140,7 @@ final class Gate {
 		List<Waiter> overdue;
 		try {
 			this.asking = false;
-			this.standing |= willWait;
+			this.contest.busy(willWait);
 			this.lastBusy = busy;
 			this.lastFailure = null;
 			this.answers++;
@@ -179,8 +157,7 @@ final class Gate {
 		this.lock.lock();
 		try {
 			this.asking = false;
-			this.owner = null;
-			this.standing |= willWait;
+			this.contest.unclear(willWait);
 			this.lastBusy = null;
 			this.lastFailure = failure;
 		}
@@ -201,8 +178,7 @@ final class Gate {
 			this.queue.remove(waiter);
 			this.tenure = tenure;
 			this.asking = false;
-			this.owner = null;
-			this.standing = false;
+			this.contest.granted();
 			this.lastBusy = null;
 			this.lastFailure = null;
 			this.answers++;
@@ -322,7 +298,7 @@ final class Gate {
 			successor.signal();
 		}
 		else if (unused) {
-			this.gates.remove(this, this.standing ? this.contender : null);
+			this.gates.remove(this, this.contest.standing());
 		}
 	}
 
