@@ -17,8 +17,6 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
-import org.springframework.boot.context.properties.bind.BindResult;
-import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
 import org.springframework.boot.jdbc.init.DatabaseInitializationProperties;
@@ -31,6 +29,7 @@ import org.springframework.context.annotation.Import;
 import org.springframework.core.env.Environment;
 import org.springframework.jdbc.datasource.init.DatabasePopulator;
 import org.springframework.util.ClassUtils;
+import org.springframework.util.StringUtils;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
@@ -46,19 +45,26 @@ import io.distributedlock.support.LockTimer;
  *
  * @since 0.1.0
  */
-@AutoConfiguration(after = DataSourceAutoConfiguration.class,
-		beforeName = "io.distributedlock.autoconfigure.DistributedLockAutoConfiguration")
+@AutoConfiguration(after = DataSourceAutoConfiguration.class, before = DistributedLockAutoConfiguration.class)
 @ConditionalOnClass({ DataSource.class, DatabasePopulator.class, DatabaseInitializationProperties.class,
 		OnDatabaseInitializationCondition.class })
 @ConditionalOnBean(DataSource.class)
 @ConditionalOnProperty(prefix = "distributed-lock", name = "provider", havingValue = "jdbc", matchIfMissing = true)
-@EnableConfigurationProperties(JdbcLockProperties.class)
+@EnableConfigurationProperties({ DistributedLockProperties.class, JdbcLockProperties.class })
 @Import(DatabaseInitializationDependencyConfigurer.class)
 public final class JdbcLockAutoConfiguration {
 
 	private static final Log logger = LogFactory.getLog(JdbcLockAutoConfiguration.class);
 
+	private static final String DEFAULT_PREFIX = "application";
+
 	private static final Duration START_TIMEOUT = Duration.ofSeconds(3);
+
+	@Bean
+	@ConditionalOnMissingBean
+	LockTimer distributedLockTimer() {
+		return new LockTimer();
+	}
 
 	@Bean
 	@ConditionalOnMissingBean
@@ -74,12 +80,11 @@ public final class JdbcLockAutoConfiguration {
 	@DependsOnDatabaseInitialization
 	JdbcLockProvider jdbcLockProvider(@DistributedLockDataSource ObjectProvider<DataSource> own,
 			ObjectProvider<DataSource> application, ObjectProvider<JdbcConnectionDetails> details,
-			JdbcLockProperties properties, LockTimer timer, Environment environment) {
-		Duration callTimeout = bind(environment, "distributed-lock.call-timeout", Duration.class,
-				Duration.ofSeconds(1));
-		String prefix = bind(environment, "distributed-lock.key-prefix", String.class,
-				environment.getProperty("spring.application.name", "application"));
-		JdbcLockSettings settings = new JdbcLockSettings(prefix, properties.table(), properties.retention());
+			JdbcLockProperties properties, DistributedLockProperties general, LockTimer timer,
+			Environment environment) {
+		Duration callTimeout = general.callTimeout();
+		JdbcLockSettings settings = new JdbcLockSettings(prefix(general, environment), properties.table(),
+				properties.retention());
 		DataSource chosen = own.getIfUnique();
 		LockDataSource connections = (chosen != null) ? LockDataSource.of(chosen, properties.poolSize())
 				: connections(only(application), details.getIfUnique(), properties.poolSize(), callTimeout);
@@ -94,9 +99,10 @@ public final class JdbcLockAutoConfiguration {
 		return provider;
 	}
 
-	private static <T> T bind(Environment environment, String name, Class<T> type, T defaultValue) {
-		BindResult<T> result = Binder.get(environment).bind(name, type);
-		return result.isBound() ? result.get() : defaultValue;
+	private static String prefix(DistributedLockProperties general, Environment environment) {
+		String prefix = general.keyPrefix();
+		return StringUtils.hasText(prefix) ? prefix
+				: environment.getProperty("spring.application.name", DEFAULT_PREFIX);
 	}
 
 	private static DataSource only(ObjectProvider<DataSource> application) {
@@ -120,7 +126,10 @@ public final class JdbcLockAutoConfiguration {
 		return LockDataSource.derive(application, size, callTimeout);
 	}
 
-	/** A mistake ends the start; a database that is down may come back. */
+	/**
+	 * A mistake ends the start here, before a lock is asked for. A database that is down
+	 * may come back: the check of all stores tells of it.
+	 */
 	private static void check(JdbcLockProvider provider) {
 		long end = System.nanoTime() + START_TIMEOUT.toNanos();
 		while (true) {
@@ -130,7 +139,7 @@ public final class JdbcLockAutoConfiguration {
 			}
 			catch (LockProviderException ex) {
 				if (ex.error() != LockError.STORE_TIMEOUT || System.nanoTime() - end > 0) {
-					logger.warn("Locks cannot be taken at present. " + ex.getMessage(), ex);
+					logger.debug("The database does not answer at start", ex);
 					return;
 				}
 			}

@@ -224,9 +224,10 @@ final class Gate {
 			if (!waiter.queued) {
 				return;
 			}
-			this.asking &= this.queue.head() != waiter;
+			boolean wasHead = this.queue.head() == waiter;
+			this.asking &= !wasHead;
 			this.queue.remove(waiter);
-			successor = (this.tenure == null) ? this.queue.head() : null;
+			successor = (wasHead && this.tenure == null) ? this.queue.head() : null;
 			unused = closeIfUnused();
 		}
 		finally {

@@ -7,6 +7,7 @@ import java.util.concurrent.Future;
 import java.util.stream.Stream;
 
 import jakarta.annotation.PostConstruct;
+
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;

@@ -26,7 +26,6 @@ import io.distributedlock.OwnerId;
 import io.distributedlock.jdbc.DistributedLockDataSource;
 import io.distributedlock.jdbc.JdbcLockProvider;
 import io.distributedlock.jdbc.TestDatabases;
-import io.distributedlock.support.LockTimer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -36,7 +35,6 @@ class JdbcLockAutoConfigurationTests {
 	private final ApplicationContextRunner runner = new ApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(DataSourceAutoConfiguration.class,
 				DataSourceInitializationAutoConfiguration.class, JdbcLockAutoConfiguration.class))
-		.withBean(LockTimer.class)
 		.withPropertyValues("spring.datasource.generate-unique-name=true", "spring.application.name=shop");
 
 	@Test

@@ -22,7 +22,8 @@ class ControlProcessWatch implements ApplicationListener<ApplicationEnvironmentP
 	}
 
 	private static void end() {
-		// The database went with the control process: nothing is left to be closed in order.
+		// The database went with the control process: nothing is left to be closed in
+		// order.
 		Runtime.getRuntime().halt(1);
 	}
 

@@ -1,0 +1,141 @@
+package io.distributedlock.autoconfigure;
+
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ScheduledExecutorService;
+
+import javax.sql.DataSource;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.aop.Advisor;
+import org.springframework.aop.framework.Advised;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.context.annotation.ImportCandidates;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.scheduling.TaskScheduler;
+import org.springframework.scheduling.annotation.EnableScheduling;
+import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
+import org.springframework.transaction.annotation.Transactional;
+
+import io.distributedlock.LockContext;
+import io.distributedlock.annotation.DistributedLock;
+import io.distributedlock.interceptor.LockAdvisor;
+
+import static java.util.concurrent.TimeUnit.SECONDS;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Starts applications as Boot starts them, with every auto-configuration that there is.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class RealImportsTests {
+
+	@Test
+	void lockStaysOutsideTheTransactionWhateverTheOrderOfTheImports(CapturedOutput output) {
+		try (ConfigurableApplicationContext context = start(Accounts.class)) {
+			Account account = context.getBean(Account.class);
+			account.book();
+			assertThat(TransactionProbe.committedInsideLock()).isTrue();
+			List<Advisor> advisors = List.of(((Advised) account).getAdvisors());
+			assertThat(advisors).hasSizeGreaterThan(1);
+			assertThat(advisors.get(0)).isInstanceOf(LockAdvisor.class);
+			assertThat(output).doesNotContain("not eligible for getting processed");
+		}
+	}
+
+	@Test
+	void applicationsSchedulerIsUndisturbed() throws InterruptedException {
+		try (ConfigurableApplicationContext context = start(Jobs.class, "--spring.task.scheduling.pool.size=3")) {
+			assertThat(context.getBeansOfType(TaskScheduler.class)).hasSize(1);
+			assertThat(context.getBeansOfType(ScheduledExecutorService.class)).isEmpty();
+			assertThat(
+					context.getBean(ThreadPoolTaskScheduler.class).getScheduledThreadPoolExecutor().getCorePoolSize())
+				.isEqualTo(3);
+			assertThat(context.getBean(Jobs.class).locked.await(5, SECONDS)).isTrue();
+		}
+	}
+
+	@Test
+	void autoConfigurationsAreListed() {
+		assertThat(ImportCandidates.load(AutoConfiguration.class, getClass().getClassLoader()))
+			.contains(DistributedLockAutoConfiguration.class.getName(), LockMetricsAutoConfiguration.class.getName());
+	}
+
+	private static ConfigurableApplicationContext start(Class<?> application, String... arguments) {
+		return new SpringApplicationBuilder(application).web(WebApplicationType.NONE)
+			.properties("distributed-lock.provider=local", "spring.datasource.generate-unique-name=true")
+			.run(arguments);
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class Accounts {
+
+		@Bean
+		Account account(DataSource dataSource) {
+			return new Account(new JdbcTemplate(dataSource));
+		}
+
+	}
+
+	static class Account {
+
+		private final JdbcTemplate jdbc;
+
+		Account(JdbcTemplate jdbc) {
+			this.jdbc = jdbc;
+		}
+
+		@Transactional
+		@DistributedLock
+		void book() {
+			TransactionProbe.register();
+			assertThat(this.jdbc.queryForObject("SELECT 1", Integer.class)).isEqualTo(1);
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	@EnableScheduling
+	static class Jobs {
+
+		private final CountDownLatch locked = new CountDownLatch(1);
+
+		@Bean
+		Job job() {
+			return new Job(this.locked);
+		}
+
+	}
+
+	static class Job {
+
+		private final CountDownLatch locked;
+
+		Job(CountDownLatch locked) {
+			this.locked = locked;
+		}
+
+		@Scheduled(fixedDelay = 100)
+		@DistributedLock
+		void run() {
+			if (LockContext.find().isPresent() && Thread.currentThread().getName().startsWith("scheduling-")) {
+				this.locked.countDown();
+			}
+		}
+
+	}
+
+}

@@ -1,0 +1,12 @@
+package io.distributedlock.jdbc;
+
+import javax.sql.DataSource;
+
+class H2PostgresModeJdbcLockProviderTests extends AbstractJdbcLockProviderTests {
+
+	@Override
+	DataSource database() {
+		return TestDatabases.h2(";MODE=PostgreSQL;DATABASE_TO_LOWER=TRUE;DEFAULT_NULL_ORDERING=HIGH");
+	}
+
+}

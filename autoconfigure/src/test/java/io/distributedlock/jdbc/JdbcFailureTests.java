@@ -1,0 +1,349 @@
+package io.distributedlock.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+
+import javax.sql.DataSource;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.postgresql.ds.PGSimpleDataSource;
+
+import org.springframework.jdbc.core.JdbcTemplate;
+
+import io.distributedlock.LockError;
+import io.distributedlock.LockKey;
+import io.distributedlock.LockProvider.Attempt;
+import io.distributedlock.LockProvider.Attempt.Granted;
+import io.distributedlock.LockProvider.Grant;
+import io.distributedlock.LockProvider.ReleaseOutcome;
+import io.distributedlock.LockProvider.RenewalOutcome;
+import io.distributedlock.LockProviderException;
+import io.distributedlock.OwnerId;
+import io.distributedlock.support.LockTimer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+class JdbcFailureTests {
+
+	private static final LockKey KEY = LockKey.of("orders", "42");
+
+	private static final Duration LEASE = Duration.ofSeconds(30);
+
+	private static final Duration TIMEOUT = Duration.ofSeconds(5);
+
+	private final LockTimer timer = new LockTimer();
+
+	private final List<AutoCloseable> resources = new ArrayList<>();
+
+	@AfterEach
+	void close() throws Exception {
+		Collections.reverse(this.resources);
+		for (AutoCloseable resource : this.resources) {
+			resource.close();
+		}
+		this.timer.close();
+	}
+
+	/**
+	 * Databases in which a statement waits for a row's lock until it is ended from
+	 * outside.
+	 */
+	enum Patient {
+
+		H2 {
+			@Override
+			DataSource database() {
+				return TestDatabases.h2(";LOCK_TIMEOUT=20000");
+			}
+		},
+		H2_SERVER {
+			@Override
+			DataSource database() {
+				DataSource dataSource = TestDatabases.h2Server();
+				TestDatabases.execute(dataSource, "SET DEFAULT_LOCK_TIMEOUT 20000");
+				return dataSource;
+			}
+		},
+		POSTGRES {
+			@Override
+			DataSource database() {
+				return TestDatabases.postgres();
+			}
+		};
+
+		abstract DataSource database();
+
+	}
+
+	private JdbcLockProvider provider(DataSource dataSource, int size) {
+		JdbcLockProvider provider = new JdbcLockProvider(LockDataSource.of(dataSource, size),
+				JdbcLockSettings.defaults("app"), this.timer);
+		this.resources.add(provider);
+		return provider;
+	}
+
+	private static Attempt attempt(JdbcLockProvider provider, LockKey key, Duration timeout) {
+		return provider.enter(key, () -> {
+		}).attempt(OwnerId.random(), LEASE, false, timeout);
+	}
+
+	private static Grant take(JdbcLockProvider provider, LockKey key) {
+		return ((Granted) attempt(provider, key, TIMEOUT)).grant();
+	}
+
+	/** Leaves a free row for the key, locked by a transaction until that is closed. */
+	private Connection lockFreeRow(DataSource database, JdbcLockProvider provider) throws SQLException {
+		Grant grant = take(provider, KEY);
+		provider.release(KEY, grant.owner(), TIMEOUT);
+		Connection connection = database.getConnection();
+		connection.setAutoCommit(false);
+		try (Statement statement = connection.createStatement()) {
+			statement.executeQuery("SELECT owner FROM distributed_lock WHERE holder IS NOT NULL FOR UPDATE");
+		}
+		return connection;
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void anAttemptEndsInTimeAndWhatItStillGetsIsReleased(Patient patient) throws Exception {
+		DataSource database = TestDatabases.withTable(patient.database());
+		JdbcLockProvider provider = provider(database, 8);
+		OwnerId owner = OwnerId.random();
+		try (Connection connection = lockFreeRow(database, provider)) {
+			long start = System.nanoTime();
+			LockProviderException ex = catchThrowableOfType(LockProviderException.class,
+					() -> provider.enter(KEY, () -> {
+					}).attempt(owner, LEASE, false, Duration.ofMillis(300)));
+			assertThat(ex.error()).isEqualTo(LockError.STORE_TIMEOUT);
+			assertThat(Duration.ofNanos(System.nanoTime() - start)).isBetween(Duration.ofMillis(290),
+					Duration.ofMillis(550));
+			connection.rollback();
+		}
+		// A server that was not told of the time-out may grant after the client has gone:
+		// there it takes the release by owner that the engine's cleaner sends.
+		Awaitility.await().until(() -> {
+			if (patient == Patient.POSTGRES) {
+				provider.release(KEY, owner, TIMEOUT);
+			}
+			return attempt(provider, KEY, TIMEOUT) instanceof Granted;
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void anInterruptEndsAnAttemptAndStaysSet(Patient patient) throws Exception {
+		DataSource database = TestDatabases.withTable(patient.database());
+		JdbcLockProvider provider = provider(database, 8);
+		ExecutorService threads = Executors.newSingleThreadExecutor();
+		this.resources.add(threads::shutdownNow);
+		try (Connection connection = lockFreeRow(database, provider)) {
+			Thread[] waiter = new Thread[1];
+			long[] ended = new long[1];
+			Future<Boolean> flag = threads.submit(() -> {
+				waiter[0] = Thread.currentThread();
+				assertThatExceptionOfType(LockProviderException.class)
+					.isThrownBy(() -> attempt(provider, KEY, Duration.ofSeconds(10)));
+				ended[0] = System.nanoTime();
+				return Thread.currentThread().isInterrupted();
+			});
+			Awaitility.await().pollDelay(Duration.ofMillis(150)).until(() -> waiter[0] != null);
+			long start = System.nanoTime();
+			waiter[0].interrupt();
+			assertThat(flag.get(5, TimeUnit.SECONDS)).isTrue();
+			assertThat(Duration.ofNanos(ended[0] - start)).isLessThan(Duration.ofMillis(200));
+			connection.rollback();
+		}
+		Awaitility.await().until(() -> attempt(provider, KEY, TIMEOUT) instanceof Granted);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void stuckAcquiresDoNotKeepLocksFromBeingRenewedAndReleased(Patient patient) throws Exception {
+		DataSource database = TestDatabases.withTable(patient.database());
+		JdbcLockProvider provider = provider(database, 4);
+		Grant held = take(provider, LockKey.of("held"));
+		ExecutorService threads = Executors.newFixedThreadPool(8);
+		this.resources.add(threads::shutdownNow);
+		try (Connection connection = database.getConnection()) {
+			Grant grant = take(provider, KEY);
+			connection.setAutoCommit(false);
+			try (Statement statement = connection.createStatement()) {
+				statement.executeQuery(
+						"SELECT owner FROM distributed_lock WHERE owner = '" + grant.owner().text() + "' FOR UPDATE");
+			}
+			List<Future<?>> stuck = new ArrayList<>();
+			for (int i = 0; i < 8; i++) {
+				stuck.add(threads.submit(() -> attempt(provider, KEY, Duration.ofSeconds(1))));
+			}
+			Awaitility.await().pollDelay(Duration.ofMillis(200)).until(() -> true);
+			assertThat(provider.renew(Map.of(held, LEASE), Duration.ofMillis(500))).containsEntry(held,
+					RenewalOutcome.RENEWED);
+			assertThat(provider.release(held.key(), held.owner(), Duration.ofMillis(500)))
+				.isEqualTo(ReleaseOutcome.RELEASED);
+			for (Future<?> future : stuck) {
+				assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> future.get(5, TimeUnit.SECONDS))
+					.withCauseInstanceOf(LockProviderException.class);
+			}
+			connection.rollback();
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void poolsOfOneAndTwoServeManyThreads(Patient patient) throws Exception {
+		DataSource database = TestDatabases.withTable(patient.database());
+		ExecutorService threads = Executors.newFixedThreadPool(8);
+		this.resources.add(threads::shutdownNow);
+		for (int size = 1; size <= 2; size++) {
+			JdbcLockProvider provider = provider(database, size);
+			List<Future<?>> users = new ArrayList<>();
+			for (int i = 0; i < 8; i++) {
+				LockKey key = LockKey.of("user", Integer.toString(i));
+				users.add(threads.submit(() -> {
+					for (int n = 0; n < 20; n++) {
+						Grant grant = take(provider, key);
+						assertThat(provider.renew(Map.of(grant, LEASE), TIMEOUT)).containsValue(RenewalOutcome.RENEWED);
+						assertThat(provider.release(key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
+					}
+				}));
+			}
+			for (Future<?> user : users) {
+				user.get(30, TimeUnit.SECONDS);
+			}
+		}
+	}
+
+	@Test
+	void theServerEndsWhatOurOwnPoolHasSent() throws Exception {
+		PGSimpleDataSource database = TestDatabases.withTable(TestDatabases.postgres());
+		JdbcLockProvider provider = new JdbcLockProvider(LockDataSource.connect(database.getURL(), database.getUser(),
+				database.getPassword(), null, 4, Duration.ofMillis(600)), JdbcLockSettings.defaults("app"), this.timer);
+		this.resources.add(provider);
+		JdbcTemplate jdbc = new JdbcTemplate(database);
+		try (Connection connection = lockFreeRow(database, provider)) {
+			assertThatExceptionOfType(LockProviderException.class)
+				.isThrownBy(() -> attempt(provider, KEY, Duration.ofMillis(100)));
+			Awaitility.await()
+				.atMost(Duration.ofSeconds(2))
+				.until(() -> jdbc.queryForObject("SELECT count(*) FROM pg_stat_activity "
+						+ "WHERE datname = current_database() AND wait_event_type = 'Lock'", Long.class) == 0);
+			connection.rollback();
+		}
+		assertThat(attempt(provider, KEY, TIMEOUT)).isInstanceOf(Granted.class);
+	}
+
+	@Test
+	void aRoleNeedsJustTheFourRightsAndSaysSoWithoutThem() {
+		PGSimpleDataSource admin = TestDatabases.withTable(TestDatabases.postgres());
+		JdbcTemplate jdbc = new JdbcTemplate(admin);
+		String role = "r" + OwnerId.random().text();
+		jdbc.execute("CREATE ROLE " + role + " LOGIN PASSWORD 'x'");
+		PGSimpleDataSource limited = new PGSimpleDataSource();
+		limited.setURL(admin.getURL());
+		limited.setUser(role);
+		limited.setPassword("x");
+		JdbcLockProvider provider = provider(limited, 4);
+		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> take(provider, KEY))
+			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.NOT_PERMITTED))
+			.withCauseInstanceOf(SQLException.class);
+		jdbc.execute("GRANT SELECT, INSERT, UPDATE, DELETE ON distributed_lock TO " + role);
+		provider.check(TIMEOUT);
+		Grant grant = take(provider, KEY);
+		assertThat(provider.renew(Map.of(grant, LEASE), TIMEOUT)).containsValue(RenewalOutcome.RENEWED);
+		assertThat(provider.release(KEY, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
+	}
+
+	@Test
+	void aKilledConnectionIsAFailureNeverBusy() throws Exception {
+		PGSimpleDataSource database = TestDatabases.withTable(TestDatabases.postgres());
+		JdbcLockProvider provider = provider(database, 4);
+		ExecutorService threads = Executors.newFixedThreadPool(1);
+		this.resources.add(threads::shutdownNow);
+		JdbcTemplate jdbc = new JdbcTemplate(database);
+		try (Connection connection = lockFreeRow(database, provider)) {
+			Future<Attempt> waiting = threads.submit(() -> attempt(provider, KEY, TIMEOUT));
+			Awaitility.await()
+				.until(() -> jdbc.queryForObject("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity "
+						+ "WHERE datname = current_database() AND wait_event_type = 'Lock'", Long.class) > 0);
+			assertThatExceptionOfType(ExecutionException.class).isThrownBy(waiting::get)
+				.withCauseInstanceOf(LockProviderException.class)
+				.satisfies((ex) -> assertThat(((LockProviderException) ex.getCause()).error())
+					.isEqualTo(LockError.STORE_FAILED));
+			connection.rollback();
+		}
+	}
+
+	@Test
+	void aDatabaseThatIsGoneIsAFailureForEveryStep() {
+		DataSource database = TestDatabases.withTable(TestDatabases.h2());
+		JdbcLockProvider provider = provider(database, 4);
+		Grant grant = take(provider, KEY);
+		PGSimpleDataSource nowhere = new PGSimpleDataSource();
+		nowhere.setURL("jdbc:postgresql://localhost:1/none");
+		JdbcLockProvider dead = provider(nowhere, 4);
+		LockProviderException ex = catchThrowableOfType(LockProviderException.class, () -> take(dead, KEY));
+		assertThat(ex.error()).isEqualTo(LockError.STORE_FAILED);
+		assertThat(ex).hasCauseInstanceOf(SQLException.class);
+		assertThatExceptionOfType(LockProviderException.class)
+			.isThrownBy(() -> dead.renew(Map.of(grant, LEASE), TIMEOUT));
+		assertThat(dead.release(KEY, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.UNKNOWN);
+		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> dead.check(TIMEOUT));
+		TestDatabases.execute(database, "DROP ALL OBJECTS");
+		assertThat(provider.release(KEY, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.UNKNOWN);
+	}
+
+	@Test
+	void busyAnswersCommitLazilyButGrantsDoNot() throws Exception {
+		PGSimpleDataSource database = TestDatabases.withTable(TestDatabases.postgres());
+		PostgresDialect dialect = new PostgresDialect("distributed_lock");
+		try (Connection connection = database.getConnection(); Statement statement = connection.createStatement()) {
+			connection.setAutoCommit(false);
+			statement.execute("SET SESSION synchronous_commit = on");
+			connection.commit();
+			String owner = OwnerId.random().text();
+			Claim claim = new Claim("k", owner, 60_000_000, "h", "p", true, null);
+			dialect.attempt(connection, claim);
+			assertThat(setting(statement)).isEqualTo("on");
+			connection.commit();
+			Claim rival = new Claim("k", OwnerId.random().text(), 60_000_000, "h", "q", true, null);
+			dialect.attempt(connection, rival);
+			assertThat(setting(statement)).isEqualTo("off");
+			connection.commit();
+			assertThat(setting(statement)).isEqualTo("on");
+			dialect.renew(connection, List.of(new Dialect.Tenure("k", owner, 60_000_000)));
+			assertThat(setting(statement)).isEqualTo("on");
+			connection.commit();
+			assertThat(dialect.release(connection, "k", owner, "p")).isTrue();
+			assertThat(setting(statement)).isEqualTo("off");
+			connection.commit();
+			dialect.attempt(connection, new Claim("k", OwnerId.random().text(), 60_000_000, "h", "q", true, null));
+			assertThat(setting(statement)).isEqualTo("on");
+			connection.commit();
+		}
+	}
+
+	private static String setting(Statement statement) throws SQLException {
+		try (var result = statement.executeQuery("SHOW synchronous_commit")) {
+			result.next();
+			return result.getString(1);
+		}
+	}
+
+}
