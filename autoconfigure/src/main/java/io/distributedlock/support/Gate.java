@@ -110,10 +110,7 @@ final class Gate {
 		}
 	}
 
-	/**
-	 * Whether the store's latest answer came after the arrival and was busy: those whose
-	 * time ends together need not ask one after the other.
-	 */
+	/** Whether the store's latest answer came after the arrival, and was busy. */
 	boolean wasBusySince(long answersAtArrival) {
 		this.lock.lock();
 		try {
