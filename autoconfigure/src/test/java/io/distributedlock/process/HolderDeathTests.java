@@ -1,0 +1,111 @@
+package io.distributedlock.process;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import io.distributedlock.process.Endpoint.Database;
+import io.distributedlock.process.LockProcess.Acquired;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * What happens to a lock whose holder is killed, or is stopped for longer than its lease.
+ */
+@Timeout(60)
+class HolderDeathTests {
+
+	private static final Log logger = LogFactory.getLog(HolderDeathTests.class);
+
+	private static final Duration LEASE = Duration.ofSeconds(2);
+
+	private static final Duration WAIT = Duration.ofSeconds(10);
+
+	private static final Duration TOLERANCE = Duration.ofMillis(250);
+
+	private final List<AutoCloseable> resources = new ArrayList<>();
+
+	@AfterEach
+	void close() throws Exception {
+		for (AutoCloseable resource : this.resources) {
+			resource.close();
+		}
+	}
+
+	private LockProcess process(Endpoint locks, Endpoint resource) {
+		List<String> arguments = new ArrayList<>(locks.arguments());
+		arguments.addAll(resource.arguments());
+		LockProcess process = LockProcess.start(LockHolderMain.class, arguments);
+		this.resources.add(process);
+		return process;
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "H2, 300", "POSTGRESQL, 1100" })
+	void killedHolderIsFollowedWithinItsRemainingLease(Database database, long held) {
+		Endpoint endpoint = Endpoint.create(database);
+		LockRows rows = new LockRows(endpoint);
+		LockProcess holder = process(endpoint, endpoint);
+		LockProcess waiter = process(endpoint, endpoint);
+		assertThat(waiter.ask("clock")).isNotBlank();
+		Acquired first = holder.acquire("seat", LEASE, Duration.ZERO, true);
+		waiter.send(Commands.acquire("seat", LEASE, WAIT, true));
+		await().pollDelay(Duration.ofMillis(held)).until(() -> true);
+		holder.kill();
+		Duration remaining = rows.remaining();
+		long killed = System.nanoTime();
+		Acquired second = Acquired.parse(waiter.answer());
+		Duration took = Duration.ofNanos(second.at() - killed);
+		logger.info(database + ": killed with " + remaining.toMillis() + " ms of lease left, followed after "
+				+ took.toMillis() + " ms");
+		assertThat(remaining).isPositive();
+		assertThat(took).isBetween(remaining.minus(TOLERANCE), remaining.plus(TOLERANCE));
+		assertThat(second.token()).isGreaterThan(first.token());
+	}
+
+	@ParameterizedTest
+	@EnumSource(Database.class)
+	void stoppedHolderKnowsWithoutTheDatabaseThatItsLockIsGoneAndHarmsNobody(Database database) {
+		Endpoint endpoint = Endpoint.create(database);
+		LockRows rows = new LockRows(endpoint);
+		Wire wire = new Wire(endpoint.port());
+		this.resources.add(wire);
+		LockProcess holder = process(endpoint.through(wire), endpoint);
+		LockProcess other = process(endpoint, endpoint);
+		Acquired first = holder.acquire("seat", LEASE, Duration.ZERO, true);
+		assertThat(holder.ask("write first")).isEqualTo("changed 1");
+		holder.stop();
+		long stopped = System.nanoTime();
+		Acquired second = other.acquire("seat", Duration.ofSeconds(60), WAIT, false);
+		assertThat(second.token()).isGreaterThan(first.token());
+		assertThat(Duration.ofNanos(second.at() - stopped)).isLessThan(LEASE.plus(TOLERANCE));
+		assertThat(other.ask("write second")).isEqualTo("changed 1");
+		await().until(() -> System.nanoTime() - stopped > LEASE.toNanos() * 3 / 2);
+		List<Map<String, Object>> held = rows.all();
+		wire.cut();
+		holder.resume();
+		assertThat(holder.ask("held")).isEqualTo("false");
+		assertThat(holder.ask("release")).isEqualTo("released");
+		assertThat(holder.ask("write late")).isEqualTo("changed 0");
+		wire.mend();
+		await().during(Duration.ofSeconds(1))
+			.atMost(Duration.ofSeconds(3))
+			.untilAsserted(() -> assertThat(rows.all()).isEqualTo(held));
+		assertThat(holder.ask("acquire seat 2000 0 true")).isEqualTo("busy");
+		assertThat(rows.resource()).isEqualTo("second");
+		assertThat(other.ask("held")).isEqualTo("true");
+		assertThat(other.ask("release")).isEqualTo("released");
+		assertThat(rows.held()).isZero();
+	}
+
+}

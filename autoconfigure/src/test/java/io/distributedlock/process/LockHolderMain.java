@@ -1,0 +1,33 @@
+package io.distributedlock.process;
+
+import java.io.IOException;
+import java.io.PrintStream;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+
+import io.distributedlock.support.LockSettings;
+import io.distributedlock.support.LockTemplate;
+import io.distributedlock.support.LockTimer;
+
+/**
+ * One process of several that contend for locks. Its arguments are the endpoint of the
+ * locks and that of the resource which they guard.
+ */
+final class LockHolderMain {
+
+	private LockHolderMain() {
+	}
+
+	public static void main(String[] args) throws IOException {
+		PrintStream answers = System.out;
+		List<String> arguments = Arrays.asList(args);
+		LockTimer timer = new LockTimer();
+		LockSettings settings = new LockSettings(Duration.ofSeconds(30), Duration.ZERO, null, Duration.ofSeconds(1),
+				1.0 / 3);
+		LockTemplate locks = new LockTemplate(Endpoint.parse(arguments).provider(timer), settings, timer, List.of(),
+				List.of());
+		new Commands(answers, locks, Endpoint.parse(arguments.subList(3, 6))).obey();
+	}
+
+}

@@ -1,0 +1,48 @@
+package io.distributedlock.process;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/** The rows that locks have left in their table. */
+final class LockRows {
+
+	private final JdbcTemplate jdbc;
+
+	private final String now;
+
+	LockRows(Endpoint database) {
+		this.jdbc = database.jdbc();
+		this.now = database.url().startsWith("jdbc:h2:") ? "CURRENT_TIMESTAMP(6)" : "clock_timestamp()";
+	}
+
+	/** All columns of all locks. */
+	List<Map<String, Object>> all() {
+		return this.jdbc.queryForList("SELECT owner, lease_order, expires_at, acquired_at, holder, next_waiter "
+				+ "FROM distributed_lock WHERE acquired_at IS NOT NULL ORDER BY lock_key");
+	}
+
+	/** How long the only lock that is held lasts unless it is renewed. */
+	Duration remaining() {
+		Long micros = this.jdbc
+			.queryForObject(
+					"SELECT CAST(EXTRACT(EPOCH FROM expires_at) * 1000000 AS BIGINT) - CAST(EXTRACT(EPOCH FROM "
+							+ this.now + ") * 1000000 AS BIGINT) FROM distributed_lock WHERE owner IS NOT NULL",
+					Long.class);
+		return Duration.ofNanos(micros * 1000);
+	}
+
+	/** How many locks are held or reserved. */
+	int held() {
+		return this.jdbc.queryForObject(
+				"SELECT count(*) FROM distributed_lock WHERE owner IS NOT NULL AND expires_at > " + this.now,
+				Integer.class);
+	}
+
+	String resource() {
+		return this.jdbc.queryForObject("SELECT v FROM resource WHERE id = 1", String.class);
+	}
+
+}
