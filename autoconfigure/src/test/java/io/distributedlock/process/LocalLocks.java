@@ -5,9 +5,12 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.function.Function;
 
+import org.jspecify.annotations.Nullable;
+
 import io.distributedlock.LockKey;
 import io.distributedlock.LockProvider;
 import io.distributedlock.LockRequest;
+import io.distributedlock.jdbc.JdbcLockProvider;
 import io.distributedlock.support.LockSettings;
 import io.distributedlock.support.LockTemplate;
 import io.distributedlock.support.LockTimer;
@@ -17,7 +20,7 @@ final class LocalLocks implements AutoCloseable {
 
 	private final LockTimer timer = new LockTimer();
 
-	private final LockProvider provider;
+	private final @Nullable JdbcLockProvider database;
 
 	private final RenewalLog log;
 
@@ -26,8 +29,9 @@ final class LocalLocks implements AutoCloseable {
 	LocalLocks(Function<LockTimer, LockProvider> provider, double renewalFraction) {
 		LockSettings settings = new LockSettings(Duration.ofSeconds(30), Duration.ofSeconds(10), null,
 				Duration.ofSeconds(5), renewalFraction);
-		this.provider = provider.apply(this.timer);
-		this.log = new RenewalLog(this.provider);
+		LockProvider created = provider.apply(this.timer);
+		this.database = (created instanceof JdbcLockProvider jdbc) ? jdbc : null;
+		this.log = new RenewalLog(created);
 		this.template = new LockTemplate(this.log, settings, this.timer, List.of(), List.of());
 	}
 
@@ -53,10 +57,10 @@ final class LocalLocks implements AutoCloseable {
 	}
 
 	@Override
-	public void close() throws Exception {
+	public void close() {
 		this.template.close();
-		if (this.provider instanceof AutoCloseable closeable) {
-			closeable.close();
+		if (this.database != null) {
+			this.database.close();
 		}
 		this.timer.close();
 	}

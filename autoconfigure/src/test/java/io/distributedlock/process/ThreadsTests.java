@@ -10,7 +10,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import io.distributedlock.LockLease;
-import io.distributedlock.LockProvider;
 import io.distributedlock.process.Endpoint.Database;
 import io.distributedlock.support.LocalLockProvider;
 
@@ -36,7 +35,7 @@ class ThreadsTests {
 	}
 
 	@Test
-	void hundredLocksInMemoryNeedNoMoreThreadsThanOne() throws Exception {
+	void hundredLocksInMemoryNeedNoMoreThreadsThanOne() {
 		try (LocalLocks locks = new LocalLocks((timer) -> new LocalLockProvider(), 0.1)) {
 			holdsHundredWithTheThreadsOfOne(locks);
 		}
@@ -44,9 +43,9 @@ class ThreadsTests {
 
 	@ParameterizedTest
 	@EnumSource(Database.class)
-	void hundredLocksInADatabaseNeedNoMoreThreadsThanOne(Database database) throws Exception {
+	void hundredLocksInADatabaseNeedNoMoreThreadsThanOne(Database database) {
 		Endpoint endpoint = Endpoint.create(database);
-		try (LocalLocks locks = new LocalLocks((timer) -> (LockProvider) endpoint.provider(timer), 0.1)) {
+		try (LocalLocks locks = new LocalLocks(endpoint::provider, 0.1)) {
 			holdsHundredWithTheThreadsOfOne(locks);
 		}
 	}
