@@ -114,16 +114,15 @@ final class Renewals implements AutoCloseable {
 		for (TenureLease lease : this.engine.held()) {
 			Tenure tenure = lease.tenure();
 			if (tenure.needsRenewal()) {
-				long wait = tenure.renewAt() - now;
-				if (wait <= period(tenure) / 10) {
+				next = Math.min(next, tenure.renewAt() - this.origin);
+				if (tenure.renewAt() - now <= period(tenure) / 10) {
 					due.add(tenure);
-				}
-				else {
-					next = Math.min(next, tenure.renewAt() - this.origin);
 				}
 			}
 		}
-		if (due.isEmpty()) {
+		// Who is nearly due comes along, but begins no round: else each round's own time
+		// would make the next ones due, in ever smaller batches.
+		if (next > now - this.origin) {
 			this.nextLook = next;
 			park(next);
 		}

@@ -23,7 +23,7 @@ final class LockHolderMain {
 		PrintStream answers = System.out;
 		List<String> arguments = Arrays.asList(args);
 		LockTimer timer = new LockTimer();
-		LockSettings settings = new LockSettings(Duration.ofSeconds(30), Duration.ZERO, null, Duration.ofSeconds(1),
+		LockSettings settings = new LockSettings(Duration.ofSeconds(30), Duration.ZERO, null, Duration.ofSeconds(3),
 				1.0 / 3);
 		LockTemplate locks = new LockTemplate(Endpoint.parse(arguments).provider(timer), settings, timer, List.of(),
 				List.of());

@@ -1,0 +1,133 @@
+package io.distributedlock.process;
+
+import java.time.Duration;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.distributedlock.LockKey;
+import io.distributedlock.LockProvider;
+import io.distributedlock.OwnerId;
+
+/**
+ * Watches what a provider is sent: how many renewals, and which of them for owners that
+ * were released before. A tenure is claimed for a renewal before it is sent, and can be
+ * claimed by one renewal at a time: so one renewal of an owner may be sent after its
+ * release, that which was claimed before, and a second one may not.
+ */
+final class RenewalLog implements LockProvider {
+
+	private final LockProvider provider;
+
+	private static final int REMEMBERED = 1_000;
+
+	/** The latest releases. */
+	private final Map<OwnerId, Release> releases = new ConcurrentHashMap<>();
+
+	private final Queue<OwnerId> released = new ConcurrentLinkedQueue<>();
+
+	private final AtomicInteger releaseCount = new AtomicInteger();
+
+	private final AtomicInteger batches = new AtomicInteger();
+
+	private final AtomicInteger renewed = new AtomicInteger();
+
+	private final AtomicInteger underWay = new AtomicInteger();
+
+	private final AtomicInteger begunAfterRelease = new AtomicInteger();
+
+	private final AtomicInteger revived = new AtomicInteger();
+
+	RenewalLog(LockProvider provider) {
+		this.provider = provider;
+	}
+
+	/** How many round trips renewed something, or tried to. */
+	int batches() {
+		return this.batches.get();
+	}
+
+	/** How many tenures were renewed, each time counted. */
+	int renewed() {
+		return this.renewed.get();
+	}
+
+	/** How many renewals were sent after the release had been called. */
+	int underWay() {
+		return this.underWay.get();
+	}
+
+	/** How many of them cannot have been claimed before. */
+	int begunAfterRelease() {
+		return this.begunAfterRelease.get();
+	}
+
+	/** How many were confirmed though they were sent after the release's answer. */
+	int revived() {
+		return this.revived.get();
+	}
+
+	@Override
+	public String name() {
+		return this.provider.name();
+	}
+
+	@Override
+	public Contender enter(LockKey key, Runnable changed) {
+		return this.provider.enter(key, changed);
+	}
+
+	@Override
+	public Map<Grant, RenewalOutcome> renew(Map<Grant, Duration> leases, Duration timeout) {
+		this.batches.incrementAndGet();
+		Map<Grant, Boolean> answered = new ConcurrentHashMap<>();
+		leases.keySet().forEach((grant) -> {
+			Release release = this.releases.get(grant.owner());
+			if (release != null) {
+				this.underWay.incrementAndGet();
+				if (release.renewals.incrementAndGet() > 1) {
+					this.begunAfterRelease.incrementAndGet();
+				}
+				answered.put(grant, release.answered);
+			}
+		});
+		Map<Grant, RenewalOutcome> outcomes = this.provider.renew(leases, timeout);
+		outcomes.forEach((grant, outcome) -> {
+			if (outcome == RenewalOutcome.RENEWED) {
+				this.renewed.incrementAndGet();
+				if (answered.getOrDefault(grant, false)) {
+					this.revived.incrementAndGet();
+				}
+			}
+		});
+		return outcomes;
+	}
+
+	@Override
+	public ReleaseOutcome release(LockKey key, OwnerId owner, Duration timeout) {
+		Release release = this.releases.computeIfAbsent(owner, (first) -> new Release());
+		this.released.add(owner);
+		if (this.releaseCount.incrementAndGet() > REMEMBERED) {
+			this.releases.remove(this.released.remove());
+		}
+		ReleaseOutcome outcome = this.provider.release(key, owner, timeout);
+		release.answered = outcome != ReleaseOutcome.UNKNOWN;
+		return outcome;
+	}
+
+	@Override
+	public void check(Duration timeout) {
+		this.provider.check(timeout);
+	}
+
+	private static final class Release {
+
+		private final AtomicInteger renewals = new AtomicInteger();
+
+		private volatile boolean answered;
+
+	}
+
+}

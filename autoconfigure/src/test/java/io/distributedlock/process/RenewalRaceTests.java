@@ -1,0 +1,87 @@
+package io.distributedlock.process;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import io.distributedlock.LockLease;
+import io.distributedlock.process.Endpoint.Database;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+/** Locks that are renewed each millisecond and released at any moment. */
+class RenewalRaceTests {
+
+	private static final Log logger = LogFactory.getLog(RenewalRaceTests.class);
+
+	private static final Duration LEASE = Duration.ofSeconds(5);
+
+	private static final double EACH_MILLISECOND = 0.0002;
+
+	private static final int THREADS = 4;
+
+	@Test
+	@Timeout(60)
+	void noRenewalOutlivesItsRelease() throws Exception {
+		cycle(2_000);
+	}
+
+	@Test
+	@Tag("soak")
+	@Timeout(600)
+	void noRenewalOfAHundredThousandOutlivesItsRelease() throws Exception {
+		cycle(100_000);
+	}
+
+	private static void cycle(int cycles) throws Exception {
+		Endpoint endpoint = Endpoint.create(Database.POSTGRESQL);
+		ExecutorService executor = Executors.newFixedThreadPool(THREADS);
+		try (LocalLocks locks = new LocalLocks(endpoint::provider, EACH_MILLISECOND)) {
+			List<Future<?>> results = new ArrayList<>();
+			for (int thread = 0; thread < THREADS; thread++) {
+				String key = "key-" + thread;
+				results.add(executor.submit(() -> cycle(locks, key, cycles / THREADS)));
+			}
+			LockRows rows = new LockRows(endpoint);
+			for (Future<?> result : results) {
+				result.get(500, TimeUnit.SECONDS);
+			}
+			assertThat(rows.held()).isZero();
+			List<?> released = rows.all();
+			LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(100));
+			assertThat(rows.all()).isEqualTo(released).hasSize(THREADS);
+			RenewalLog log = locks.log();
+			logger.info(cycles + " cycles, " + log.renewed() + " renewals, " + log.underWay()
+					+ " under way when the release was called");
+			assertThat(log.renewed()).isGreaterThan(cycles / 10);
+			assertThat(log.begunAfterRelease()).isZero();
+			assertThat(log.revived()).isZero();
+		}
+		finally {
+			executor.shutdownNow();
+		}
+	}
+
+	private static void cycle(LocalLocks locks, String key, int cycles) {
+		for (int i = 0; i < cycles; i++) {
+			LockLease lease = locks.template().acquire(LocalLocks.request(key, LEASE));
+			LockSupport.parkNanos(ThreadLocalRandom.current().nextInt(4_000_000));
+			lease.close();
+			assertThatIllegalStateException().as("released, and not lost").isThrownBy(lease::ensureHeld);
+		}
+	}
+
+}
