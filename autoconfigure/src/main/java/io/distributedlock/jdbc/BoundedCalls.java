@@ -76,7 +76,7 @@ final class BoundedCalls implements AutoCloseable {
 		long deadline = System.nanoTime() + timeout.toNanos();
 		try {
 			if (!this.permits.take(kind, timeout)) {
-				throw timedOut("had no connection free within " + timeout.toMillis() + " ms", null);
+				throw noConnection("had no connection free within " + timeout.toMillis() + " ms");
 			}
 			Dialect known = this.dialect;
 			if (known != null && known.abortable() && this.dataSource.hasIdleConnection()
@@ -103,7 +103,7 @@ final class BoundedCalls implements AutoCloseable {
 		}
 		catch (RejectedExecutionException ex) {
 			this.permits.giveBack(kind);
-			throw new LockProviderException(LockError.SHUTTING_DOWN, SqlErrors.PROVIDER, "is closed", ex);
+			throw LockProviderException.nothingSent(LockError.SHUTTING_DOWN, SqlErrors.PROVIDER, "is closed", ex);
 		}
 		if (!call.await(deadline, kind.interruptible())) {
 			throw timedOut("did not answer within " + timeout.toMillis() + " ms", null);
@@ -135,7 +135,7 @@ final class BoundedCalls implements AutoCloseable {
 			}
 			long left = deadline - System.nanoTime();
 			if (left <= 0) {
-				throw timedOut("had no connection ready in time", null);
+				throw noConnection("had no connection ready in time");
 			}
 			CallWatchdog.Call watched = this.watchdog.begin(Duration.ofNanos(left), kind.interruptible(),
 					() -> this.dataSource.discard(connection));
@@ -194,6 +194,10 @@ final class BoundedCalls implements AutoCloseable {
 			case RELEASE -> this.releasers;
 			case RENEWAL -> this.renewer;
 		};
+	}
+
+	private static LockProviderException noConnection(String problem) {
+		return LockProviderException.nothingSent(LockError.STORE_TIMEOUT, SqlErrors.PROVIDER, problem, null);
 	}
 
 	private static LockProviderException timedOut(String problem, @Nullable Throwable cause) {
