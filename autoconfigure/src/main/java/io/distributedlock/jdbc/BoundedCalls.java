@@ -159,6 +159,13 @@ final class BoundedCalls implements AutoCloseable {
 				}
 			}
 		}
+		catch (SQLException ex) {
+			if (ours && SqlErrors.isConnectionLost(ex)) {
+				ours = false;
+				this.dataSource.discard(connection);
+			}
+			throw ex;
+		}
 		finally {
 			if (ours) {
 				this.dataSource.giveBack(connection);
