@@ -42,7 +42,10 @@ final class BoundedCalls implements AutoCloseable {
 
 	private final ExecutorService releasers = LockThreads.pool("jdbc-release", 2);
 
-	private final ExecutorService renewer = LockThreads.pool("jdbc-renewal", 1);
+	/**
+	 * Two, so that a renewal whose answer is lost does not keep the next from being sent.
+	 */
+	private final ExecutorService renewer = LockThreads.pool("jdbc-renewal", 2);
 
 	private final ExecutorService aborter = LockThreads.pool("jdbc-abort", 1);
 
@@ -155,6 +158,13 @@ final class BoundedCalls implements AutoCloseable {
 					failBecauseAborted(kind, failure);
 				}
 			}
+		}
+		catch (SQLException ex) {
+			if (ours && SqlErrors.isConnectionLost(ex)) {
+				ours = false;
+				this.dataSource.discard(connection);
+			}
+			throw ex;
 		}
 		finally {
 			if (ours) {

@@ -3,6 +3,7 @@ package io.distributedlock.jdbc;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.Locale;
 
 import javax.sql.DataSource;
 
@@ -41,7 +42,19 @@ final class HikariPools {
 		config.setRegisterMbeans(false);
 		config.setLeakDetectionThreshold(0);
 		config.setConnectionInitSql(initSql(config, callTimeout));
+		boundReads(config, callTimeout);
 		return new HikariDataSource(config);
+	}
+
+	/**
+	 * A remote H2 whose answer is lost would keep its thread and connection for ever:
+	 * there nothing ends a read from outside.
+	 */
+	private static void boundReads(HikariConfig config, Duration callTimeout) {
+		String url = (config.getJdbcUrl() != null) ? config.getJdbcUrl().toUpperCase(Locale.ROOT) : "";
+		if ((url.startsWith("JDBC:H2:TCP:") || url.startsWith("JDBC:H2:SSL:")) && !url.contains("NETWORK_TIMEOUT")) {
+			config.addDataSourceProperty("NETWORK_TIMEOUT", Long.toString(Math.max(callTimeout.toMillis(), 1)));
+		}
 	}
 
 	/** Bounds, in the server, the moment at which a command can still take effect. */

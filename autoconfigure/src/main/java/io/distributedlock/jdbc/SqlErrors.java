@@ -1,6 +1,8 @@
 package io.distributedlock.jdbc;
 
 import java.sql.SQLException;
+import java.sql.SQLNonTransientConnectionException;
+import java.sql.SQLRecoverableException;
 import java.sql.SQLTimeoutException;
 import java.util.Set;
 
@@ -36,6 +38,15 @@ final class SqlErrors {
 	/** Whether the statement changed nothing because somebody else was at the row. */
 	static boolean isContention(SQLException ex) {
 		return CONTENTION.contains(state(ex)) || (isH2(ex) && H2_CONTENTION.contains(ex.getErrorCode()));
+	}
+
+	/**
+	 * Whether the connection is of no use any more. A pool that does not know it by the
+	 * error hands it out again, for as long as it is used often enough not to be tested.
+	 */
+	static boolean isConnectionLost(SQLException ex) {
+		return ex instanceof SQLNonTransientConnectionException || ex instanceof SQLRecoverableException
+				|| state(ex).startsWith("08");
 	}
 
 	static boolean isDuplicateKey(SQLException ex) {

@@ -6,8 +6,12 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
 
 import javax.sql.DataSource;
+
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.core.JdbcTemplate;
 
@@ -15,6 +19,7 @@ import io.distributedlock.LockKey;
 import io.distributedlock.LockProvider;
 import io.distributedlock.support.LockProviderFixture;
 import io.distributedlock.support.LockTimer;
+import io.distributedlock.support.StoreFaults;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -35,7 +40,13 @@ final class JdbcFixture implements LockProviderFixture {
 
 	private final boolean h2;
 
+	private final @Nullable JdbcFaults faults;
+
 	JdbcFixture(DataSource database) {
+		this(database, null);
+	}
+
+	JdbcFixture(DataSource database, @Nullable Function<JdbcFixture, ? extends JdbcFaults> faults) {
 		this.jdbc = new JdbcTemplate(database);
 		try (Connection connection = database.getConnection()) {
 			this.url = connection.getMetaData().getURL();
@@ -45,11 +56,39 @@ final class JdbcFixture implements LockProviderFixture {
 		}
 		this.h2 = this.url.startsWith("jdbc:h2");
 		this.jdbc.update("DELETE FROM distributed_lock WHERE holder IS NOT NULL");
+		this.faults = (faults != null) ? faults.apply(this) : null;
+	}
+
+	@Override
+	public Optional<StoreFaults> faults() {
+		return Optional.ofNullable(this.faults);
+	}
+
+	JdbcTemplate jdbc() {
+		return this.jdbc;
+	}
+
+	String url() {
+		return this.url;
+	}
+
+	List<JdbcLockProvider> processes() {
+		return this.processes;
+	}
+
+	/** The key as the table has it. */
+	Object storeKey(LockKey key) {
+		String text = new StoreKeys(PREFIX).text(key);
+		return this.h2 ? text.getBytes(StandardCharsets.UTF_8) : text;
 	}
 
 	@Override
 	public LockProvider newProcess() {
-		LockDataSource pool = LockDataSource.connect(this.url, this.h2 ? "sa" : "postgres", "", null,
+		return newProcess(this.url);
+	}
+
+	LockProvider newProcess(String url) {
+		LockDataSource pool = LockDataSource.connect(url, this.h2 ? "sa" : "postgres", "", null,
 				LockDataSource.DEFAULT_SIZE, Duration.ofSeconds(1));
 		JdbcLockProvider process = new JdbcLockProvider(pool, JdbcLockSettings.defaults(PREFIX), this.timer);
 		this.processes.add(process);
@@ -58,10 +97,9 @@ final class JdbcFixture implements LockProviderFixture {
 
 	@Override
 	public void expire(LockKey key) {
-		String text = new StoreKeys(PREFIX).text(key);
 		assertThat(this.jdbc.update(
 				"UPDATE distributed_lock SET expires_at = CURRENT_TIMESTAMP - INTERVAL '1' SECOND WHERE lock_key = ?",
-				this.h2 ? (Object) text.getBytes(StandardCharsets.UTF_8) : text))
+				storeKey(key)))
 			.isEqualTo(1);
 	}
 
@@ -80,6 +118,9 @@ final class JdbcFixture implements LockProviderFixture {
 
 	@Override
 	public void close() {
+		if (this.faults != null) {
+			this.faults.close();
+		}
 		this.processes.forEach(JdbcLockProvider::close);
 		this.timer.close();
 	}
