@@ -33,7 +33,11 @@ final class JdbcFixture implements LockProviderFixture {
 
 	private final String url;
 
-	private final boolean h2;
+	private final String user;
+
+	private final boolean bytes;
+
+	private final String now;
 
 	JdbcFixture(DataSource database) {
 		this.jdbc = new JdbcTemplate(database);
@@ -43,14 +47,16 @@ final class JdbcFixture implements LockProviderFixture {
 		catch (SQLException ex) {
 			throw new IllegalStateException(ex);
 		}
-		this.h2 = this.url.startsWith("jdbc:h2");
+		this.user = TestDatabases.user(this.url);
+		this.bytes = !this.url.startsWith("jdbc:postgresql");
+		this.now = TestDatabases.isMariaDb(this.url) ? "UTC_TIMESTAMP(6)" : "CURRENT_TIMESTAMP";
 		this.jdbc.update("DELETE FROM distributed_lock WHERE holder IS NOT NULL");
 	}
 
 	@Override
 	public LockProvider newProcess() {
-		LockDataSource pool = LockDataSource.connect(this.url, this.h2 ? "sa" : "postgres", "", null,
-				LockDataSource.DEFAULT_SIZE, Duration.ofSeconds(1));
+		LockDataSource pool = LockDataSource.connect(this.url, this.user, "", null, LockDataSource.DEFAULT_SIZE,
+				Duration.ofSeconds(1));
 		JdbcLockProvider process = new JdbcLockProvider(pool, JdbcLockSettings.defaults(PREFIX), this.timer);
 		this.processes.add(process);
 		return process;
@@ -60,16 +66,16 @@ final class JdbcFixture implements LockProviderFixture {
 	public void expire(LockKey key) {
 		String text = new StoreKeys(PREFIX).text(key);
 		assertThat(this.jdbc.update(
-				"UPDATE distributed_lock SET expires_at = CURRENT_TIMESTAMP - INTERVAL '1' SECOND WHERE lock_key = ?",
-				this.h2 ? (Object) text.getBytes(StandardCharsets.UTF_8) : text))
+				"UPDATE distributed_lock SET expires_at = " + this.now + " - INTERVAL '1' SECOND WHERE lock_key = ?",
+				this.bytes ? (Object) text.getBytes(StandardCharsets.UTF_8) : text))
 			.isEqualTo(1);
 	}
 
 	@Override
 	public long heldEntries() {
 		Long entries = this.jdbc.queryForObject("""
-				SELECT count(*) FROM distributed_lock WHERE (owner IS NOT NULL AND expires_at > CURRENT_TIMESTAMP)
-				OR (next_waiter IS NOT NULL AND next_until > CURRENT_TIMESTAMP)""", Long.class);
+				SELECT count(*) FROM distributed_lock WHERE (owner IS NOT NULL AND expires_at > {now})
+				OR (next_waiter IS NOT NULL AND next_until > {now})""".replace("{now}", this.now), Long.class);
 		return (entries != null) ? entries : -1;
 	}
 
