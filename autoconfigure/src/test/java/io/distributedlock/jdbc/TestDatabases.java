@@ -82,7 +82,7 @@ public final class TestDatabases {
 	/** A fresh database of the MariaDB server, through MySQL's driver. */
 	public static DataSource mariaDbWithMySqlDriver() {
 		MysqlDataSource dataSource = new MysqlDataSource();
-		dataSource.setURL("jdbc:mysql://" + MariaDbServer.database());
+		dataSource.setURL("jdbc:mysql://" + MariaDbServer.database() + "?sslMode=DISABLED");
 		dataSource.setUser(user("jdbc:mysql:"));
 		return dataSource;
 	}
