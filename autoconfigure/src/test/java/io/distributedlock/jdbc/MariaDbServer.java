@@ -39,7 +39,8 @@ final class MariaDbServer {
 
 	private static String start() {
 		try {
-			// The library deletes it with all that is in it, once it has stopped the server.
+			// The library deletes it with all that is in it, once it has stopped the
+			// server.
 			Path directory = Files.createTempDirectory("distributed-lock-mariadb");
 			Path init = Files.writeString(directory.resolve("init.sql"),
 					"ALTER USER root@localhost IDENTIFIED VIA mysql_native_password USING PASSWORD('');");
@@ -52,7 +53,8 @@ final class MariaDbServer {
 				.addArg("--init-file=" + init)
 				.addArg("--bind-address=127.0.0.1")
 				.addArg("--default-time-zone=+05:00")
-				.addArg("--max-connections=300");
+				.addArg("--max-connections=300")
+				.addArg("--innodb-flush-log-at-trx-commit=0");
 			if ("root".equals(System.getProperty("user.name"))) {
 				configuration.addArg("--user=root");
 			}
