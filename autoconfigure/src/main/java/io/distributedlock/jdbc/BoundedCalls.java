@@ -10,7 +10,6 @@ import java.util.concurrent.TimeUnit;
 
 import org.jspecify.annotations.Nullable;
 
-import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.jdbc.SqlCall.Undo;
@@ -31,6 +30,9 @@ final class BoundedCalls implements AutoCloseable {
 	 * of its own.
 	 */
 	private static final long WARM = TimeUnit.MILLISECONDS.toNanos(400);
+
+	/** What an abort is given to end a call, before the connection's own bound does. */
+	private static final long ABORT_TIME = TimeUnit.MILLISECONDS.toNanos(150);
 
 	private final LockDataSource dataSource;
 
@@ -140,6 +142,7 @@ final class BoundedCalls implements AutoCloseable {
 			if (left <= 0) {
 				throw noConnection("had no connection ready in time");
 			}
+			used.limit(connection, (int) Math.min(TimeUnit.NANOSECONDS.toMillis(left + ABORT_TIME), Integer.MAX_VALUE));
 			CallWatchdog.Call watched = this.watchdog.begin(Duration.ofNanos(left), kind.interruptible(),
 					() -> this.dataSource.discard(connection));
 			SQLException failure = null;
@@ -181,14 +184,7 @@ final class BoundedCalls implements AutoCloseable {
 	private Dialect dialect(Connection connection) throws SQLException {
 		Dialect known = this.dialect;
 		if (known == null) {
-			String product = connection.getMetaData().getDatabaseProductName();
-			known = switch (product) {
-				case "H2" -> new H2Dialect(this.table);
-				case "PostgreSQL" -> new PostgresDialect(this.table);
-				default -> throw new LockConfigurationException(LockError.NO_PROVIDER,
-						"Locks cannot be kept in a database of the kind '" + product + "'",
-						"Use PostgreSQL or H2, or name another store in distributed-lock.provider");
-			};
+			known = Dialects.find(connection, this.table);
 			this.dialect = known;
 		}
 		return known;

@@ -17,6 +17,10 @@ interface Dialect {
 	/** Whether {@link Connection#abort} ends a running statement. */
 	boolean abortable();
 
+	/** Ends what is then still running on the connection, should an abort get stuck. */
+	default void limit(Connection connection, int millis) throws SQLException {
+	}
+
 	/** The script that creates the lock table. */
 	String schema();
 

@@ -38,7 +38,11 @@ final class JdbcFixture implements LockProviderFixture {
 
 	private final String url;
 
-	private final boolean h2;
+	private final String user;
+
+	private final boolean bytes;
+
+	private final String now;
 
 	private final @Nullable JdbcFaults faults;
 
@@ -54,7 +58,9 @@ final class JdbcFixture implements LockProviderFixture {
 		catch (SQLException ex) {
 			throw new IllegalStateException(ex);
 		}
-		this.h2 = this.url.startsWith("jdbc:h2");
+		this.user = TestDatabases.user(this.url);
+		this.bytes = !this.url.startsWith("jdbc:postgresql");
+		this.now = TestDatabases.isMariaDb(this.url) ? "UTC_TIMESTAMP(6)" : "CURRENT_TIMESTAMP";
 		this.jdbc.update("DELETE FROM distributed_lock WHERE holder IS NOT NULL");
 		this.faults = (faults != null) ? faults.apply(this) : null;
 	}
@@ -79,7 +85,7 @@ final class JdbcFixture implements LockProviderFixture {
 	/** The key as the table has it. */
 	Object storeKey(LockKey key) {
 		String text = new StoreKeys(PREFIX).text(key);
-		return this.h2 ? text.getBytes(StandardCharsets.UTF_8) : text;
+		return this.bytes ? text.getBytes(StandardCharsets.UTF_8) : text;
 	}
 
 	@Override
@@ -88,8 +94,8 @@ final class JdbcFixture implements LockProviderFixture {
 	}
 
 	LockProvider newProcess(String url) {
-		LockDataSource pool = LockDataSource.connect(url, this.h2 ? "sa" : "postgres", "", null,
-				LockDataSource.DEFAULT_SIZE, Duration.ofSeconds(1));
+		LockDataSource pool = LockDataSource.connect(url, this.user, "", null, LockDataSource.DEFAULT_SIZE,
+				Duration.ofSeconds(1));
 		JdbcLockProvider process = new JdbcLockProvider(pool, JdbcLockSettings.defaults(PREFIX), this.timer);
 		this.processes.add(process);
 		return process;
@@ -98,7 +104,7 @@ final class JdbcFixture implements LockProviderFixture {
 	@Override
 	public void expire(LockKey key) {
 		assertThat(this.jdbc.update(
-				"UPDATE distributed_lock SET expires_at = CURRENT_TIMESTAMP - INTERVAL '1' SECOND WHERE lock_key = ?",
+				"UPDATE distributed_lock SET expires_at = " + this.now + " - INTERVAL '1' SECOND WHERE lock_key = ?",
 				storeKey(key)))
 			.isEqualTo(1);
 	}
@@ -106,8 +112,8 @@ final class JdbcFixture implements LockProviderFixture {
 	@Override
 	public long heldEntries() {
 		Long entries = this.jdbc.queryForObject("""
-				SELECT count(*) FROM distributed_lock WHERE (owner IS NOT NULL AND expires_at > CURRENT_TIMESTAMP)
-				OR (next_waiter IS NOT NULL AND next_until > CURRENT_TIMESTAMP)""", Long.class);
+				SELECT count(*) FROM distributed_lock WHERE (owner IS NOT NULL AND expires_at > {now})
+				OR (next_waiter IS NOT NULL AND next_until > {now})""".replace("{now}", this.now), Long.class);
 		return (entries != null) ? entries : -1;
 	}
 
