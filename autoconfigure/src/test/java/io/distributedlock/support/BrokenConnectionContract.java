@@ -39,7 +39,7 @@ interface BrokenConnectionContract extends FaultSupport {
 					() -> process.locks().acquire(LockRequest.of(key).withWaitTime(NO_WAIT).withLease(LONG_LEASE)));
 		}
 		await().atMost(CLEAN).until(() -> fixture().heldEntries() == 0);
-		assertThat(process.log().outcomes(Kind.RELEASE)).contains(ReleaseOutcome.RELEASED);
+		await().atMost(CLEAN).until(() -> process.log().outcomes(Kind.RELEASE).contains(ReleaseOutcome.RELEASED));
 		process().take(unanswered);
 	}
 

@@ -28,6 +28,10 @@ final class CommandLog implements LockProvider {
 		this.provider = provider;
 	}
 
+	void clear() {
+		this.calls.clear();
+	}
+
 	Stream<Call> calls(Kind kind) {
 		return this.calls.stream().filter((call) -> call.kind() == kind);
 	}

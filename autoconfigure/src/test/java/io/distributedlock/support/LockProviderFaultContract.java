@@ -73,6 +73,7 @@ public abstract class LockProviderFaultContract
 		ContractProcess process = add(log);
 		Grant grant = process.take(freshKey());
 		process.release(grant);
+		log.clear();
 		return new FaultyProcess(process, log);
 	}
 

@@ -56,7 +56,7 @@ interface LostMessageContract extends FaultSupport {
 		FaultyProcess process = process(proxy);
 		proxy.onRequest(faults().packet(Command.RELEASE, key), Effect.BLACK_HOLE).once();
 		assertReleased(process, key);
-		assertThat(process.log().outcomes(Kind.RELEASE)).contains(ReleaseOutcome.RELEASED);
+		await().atMost(CLEAN).until(() -> process.log().outcomes(Kind.RELEASE).contains(ReleaseOutcome.RELEASED));
 	}
 
 	private void assertReleased(FaultyProcess process, LockKey key) {
