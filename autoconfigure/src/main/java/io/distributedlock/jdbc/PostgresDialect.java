@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockProvider.RenewalOutcome;
 
-/** PostgreSQL, from version 12. */
+/** PostgreSQL, tested on version 18. */
 final class PostgresDialect implements Dialect {
 
 	private static final String COLUMNS = """

@@ -160,7 +160,6 @@ final class SingleAcquisition implements Acquisition {
 			throw failed(this.engine.shuttingDown(this.key));
 		}
 		this.lease = begun;
-
 		return Progress.ACQUIRED;
 	}
 
