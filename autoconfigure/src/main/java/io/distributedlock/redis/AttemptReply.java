@@ -13,6 +13,9 @@ import io.distributedlock.redis.RedisCalls.Reply;
 /** Reads what {@code attempt.lua} answers. */
 final class AttemptReply {
 
+	/** What stands in the place of the order if there was no grant. */
+	static final long BUSY = 0;
+
 	/** How long a waiter goes at most without looking. */
 	static final Duration POLL = Duration.ofSeconds(1);
 
@@ -35,12 +38,17 @@ final class AttemptReply {
 	}
 
 	boolean isGranted() {
-		return order() != 0;
+		return order() != BUSY;
 	}
 
 	/** Whether the command may have been sent more than once. */
 	boolean isResent() {
 		return this.reply.resent();
+	}
+
+	/** Whether as many replicas have the grant as are asked for. */
+	boolean isReplicated() {
+		return this.reply.replicated();
 	}
 
 	long order() {

@@ -2,6 +2,7 @@ package io.distributedlock.redis;
 
 import java.util.List;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
@@ -17,33 +18,50 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 /**
  * Runs scripts on the connection that Lettuce shares among all threads: in the caller's
  * thread, by a timed wait on Lettuce's own future. A call that ends early is cancelled,
- * so that it is not sent again after a reconnect. Only opening the connection, which
- * blocks, is left to a worker.
+ * so that it is not sent again after a reconnect. What blocks is left to workers: opening
+ * the connection, everything where the factory shares none, and waiting for replicas.
  */
 final class LettuceScripts implements ScriptClient {
 
 	private final LettuceConnectionFactory factory;
 
-	private final WorkerScripts workers;
+	private final boolean shared;
+
+	private final Workers workers = new Workers();
 
 	private final DisconnectCounter disconnects = new DisconnectCounter();
+
+	private final @Nullable LettuceReplication replication;
 
 	/** The client whose shared connection is known to be open. */
 	private volatile @Nullable AbstractRedisClient connected;
 
-	LettuceScripts(LettuceConnectionFactory factory) {
+	LettuceScripts(LettuceConnectionFactory factory, Replicas replicas) {
 		this.factory = factory;
-		this.workers = new WorkerScripts(factory);
+		this.shared = factory.getShareNativeConnection();
+		this.replication = replicas.areAsked() ? new LettuceReplication(factory, replicas, this.disconnects) : null;
 	}
 
 	@Override
-	public Pending start(ScriptCall call, CallKind kind, long deadline) throws InterruptedException, TimeoutException {
-		RedisClusterAsyncCommands<byte[], byte[]> commands = commands(kind, deadline);
+	public Pending<Answer> start(ScriptCall call, CallKind kind, long deadline)
+			throws InterruptedException, TimeoutException {
+		AbstractRedisClient client = client();
+		LettuceReplication replicating = this.replication;
+		if (replicating != null && call.prolongs()) {
+			return this.workers.submit(kind, deadline, () -> replicating.run(call, kind, deadline));
+		}
+		if (!this.shared) {
+			return this.workers.submit(kind, deadline,
+					() -> WorkerScripts.run(this.factory,
+							(connection, script, end) -> new Answer(ScriptRunner.bySpring(connection, script), true),
+							call, deadline));
+		}
+		RedisClusterAsyncCommands<byte[], byte[]> commands = commands(client, kind, deadline);
 		RedisFuture<List<Object>> answer = commands.evalsha(call.script().digest(), ScriptOutputType.MULTI, call.keys(),
 				call.arguments());
 		return () -> {
 			try {
-				return await(answer, kind, deadline);
+				return new Answer(await(answer, kind, deadline), true);
 			}
 			catch (RuntimeException ex) {
 				if (!RedisErrors.isUnknownScript(ex)) {
@@ -51,31 +69,28 @@ final class LettuceScripts implements ScriptClient {
 				}
 				RedisFuture<List<Object>> second = commands.eval(call.script().text(), ScriptOutputType.MULTI,
 						call.keys(), call.arguments());
-				return await(second, kind, deadline);
+				return new Answer(await(second, kind, deadline), true);
 			}
 		};
 	}
 
-	private RedisClusterAsyncCommands<byte[], byte[]> commands(CallKind kind, long deadline)
-			throws InterruptedException, TimeoutException {
-		AbstractRedisClient client;
+	private AbstractRedisClient client() {
 		try {
-			client = this.factory.getRequiredNativeClient();
+			AbstractRedisClient client = this.factory.getRequiredNativeClient();
+			this.disconnects.watch(client);
+			return client;
 		}
 		catch (IllegalStateException ex) {
 			throw RedisErrors.notConnected(ex);
 		}
+	}
+
+	private RedisClusterAsyncCommands<byte[], byte[]> commands(AbstractRedisClient client, CallKind kind, long deadline)
+			throws InterruptedException, TimeoutException {
 		if (client == this.connected) {
-			try (RedisConnection connection = this.factory.getConnection()) {
-				return commands(connection);
-			}
-			catch (RuntimeException ex) {
-				throw RedisErrors.notConnected(ex);
-			}
+			return commands();
 		}
-		this.disconnects.watch(client);
-		RedisClusterAsyncCommands<byte[], byte[]> commands = this.workers
-			.submit(kind, deadline, LettuceScripts::commands)
+		RedisClusterAsyncCommands<byte[], byte[]> commands = this.workers.submit(kind, deadline, this::commands)
 			.await();
 		this.connected = client;
 		return commands;
@@ -83,12 +98,16 @@ final class LettuceScripts implements ScriptClient {
 
 	/** The shared connection, which outlives the one that Spring wraps around it. */
 	@SuppressWarnings("unchecked")
-	private static RedisClusterAsyncCommands<byte[], byte[]> commands(RedisConnection connection) {
-		return (RedisClusterAsyncCommands<byte[], byte[]>) connection.getNativeConnection();
+	private RedisClusterAsyncCommands<byte[], byte[]> commands() {
+		try (RedisConnection connection = this.factory.getConnection()) {
+			return (RedisClusterAsyncCommands<byte[], byte[]>) connection.getNativeConnection();
+		}
+		catch (RuntimeException ex) {
+			throw RedisErrors.notConnected(ex);
+		}
 	}
 
-	private static <T> T await(RedisFuture<T> answer, CallKind kind, long deadline)
-			throws InterruptedException, TimeoutException {
+	static <T> T await(Future<T> answer, CallKind kind, long deadline) throws InterruptedException, TimeoutException {
 		boolean interrupted = false;
 		boolean ended = false;
 		try {
@@ -132,6 +151,9 @@ final class LettuceScripts implements ScriptClient {
 	public void close() {
 		this.disconnects.close();
 		this.workers.close();
+		if (this.replication != null) {
+			this.replication.close();
+		}
 	}
 
 }

@@ -46,9 +46,10 @@ final class RedisCalls implements AutoCloseable {
 	 * The server's answer.
 	 *
 	 * @param values what the script gave
+	 * @param replicated whether as many replicas have it as are asked for
 	 * @param resent whether the client may have sent the command more than once
 	 */
-	record Reply(List<?> values, boolean resent) {
+	record Reply(List<?> values, boolean replicated, boolean resent) {
 
 		long number(int index) {
 			return (this.values.get(index) instanceof Long number) ? number : 0;
@@ -71,7 +72,7 @@ final class RedisCalls implements AutoCloseable {
 
 		private final long disconnects = RedisCalls.this.client.disconnects();
 
-		private ScriptClient.Pending pending;
+		private ScriptClient.Pending<ScriptClient.Answer> pending;
 
 		private Running(CallKind kind, long deadline, ScriptCall call) {
 			this.kind = kind;
@@ -80,21 +81,11 @@ final class RedisCalls implements AutoCloseable {
 			this.pending = send();
 		}
 
-		private ScriptClient.Pending send() {
+		private ScriptClient.Pending<ScriptClient.Answer> send() {
 			try {
 				return RedisCalls.this.client.start(this.call, this.kind, this.deadline);
 			}
-			catch (InterruptedException ex) {
-				return () -> {
-					throw ex;
-				};
-			}
-			catch (TimeoutException ex) {
-				return () -> {
-					throw ex;
-				};
-			}
-			catch (RuntimeException ex) {
+			catch (InterruptedException | TimeoutException | RuntimeException ex) {
 				return () -> {
 					throw ex;
 				};
@@ -105,7 +96,8 @@ final class RedisCalls implements AutoCloseable {
 			long pause = FIRST_PAUSE;
 			while (true) {
 				try {
-					return new Reply(this.pending.await(), resent());
+					ScriptClient.Answer answer = this.pending.await();
+					return new Reply(answer.values(), answer.replicated(), resent());
 				}
 				catch (InterruptedException ex) {
 					Thread.currentThread().interrupt();

@@ -6,6 +6,7 @@ import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
 
+import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.LockProviderException;
 
@@ -97,6 +98,13 @@ final class RedisErrors {
 	static LockProviderException interrupted(@Nullable Throwable ex) {
 		return new LockProviderException(LockError.STORE_FAILED, PROVIDER,
 				"was not waited for: the thread was interrupted", ex);
+	}
+
+	static LockConfigurationException cannotWait() {
+		return new LockConfigurationException(LockError.INVALID_PROPERTY,
+				"The property distributed-lock.redis.min-replicas is set, but this connection factory does not let "
+						+ "a command be followed by WAIT on its own connection",
+				"Use Lettuce, or Jedis without its unified client");
 	}
 
 	private static boolean isTimeout(Throwable ex) {

@@ -69,7 +69,7 @@ public final class RedisLockProvider implements LockProvider, AutoCloseable {
 	 */
 	public RedisLockProvider(RedisConnectionFactory factory, RedisLockSettings settings) {
 		this.keys = new RedisKeys(settings.keyPrefix());
-		this.calls = new RedisCalls(ScriptClients.create(factory));
+		this.calls = new RedisCalls(ScriptClients.create(factory, settings.replicas()));
 		this.renewals = new RedisRenewals(this.calls, this.keys, ScriptClients.isCluster(factory));
 		this.inboxes = RedisKeys.bytes(this.keys.inboxes());
 		this.inbox = new Inbox(factory, this.keys.inboxes() + this.process, this.waiting, this::passOn);
@@ -101,10 +101,14 @@ public final class RedisLockProvider implements LockProvider, AutoCloseable {
 		byte[][] arguments = { RedisKeys.bytes(owner.text()), RedisRenewals.millis(lease), this.label,
 				this.processBytes, RedisKeys.bytes(score) };
 		AttemptReply reply = new AttemptReply(this.calls.call(CallKind.ACQUIRE, timeout, new ScriptCall(Script.ATTEMPT,
-				new byte[][] { names.lock(), names.orders(), names.line() }, arguments, true)));
+				new byte[][] { names.lock(), names.orders(), names.line() }, arguments)));
 		if (reply.isGranted() && reply.isResent()) {
 			throw new LockProviderException(LockError.STORE_FAILED, name(),
 					"lost the connection while it granted a lock: whether it is still granted is unclear", null);
+		}
+		if (reply.isGranted() && !reply.isReplicated()) {
+			throw new LockProviderException(LockError.STORE_FAILED, name(),
+					"granted a lock, but too few replicas had it in time: it is given back", null);
 		}
 		return reply;
 	}
@@ -125,7 +129,7 @@ public final class RedisLockProvider implements LockProvider, AutoCloseable {
 
 	private ReleaseOutcome giveBack(Script script, LockNames names, byte[] owner, Duration timeout) {
 		ScriptCall call = new ScriptCall(script, new byte[][] { names.lock(), names.line() },
-				new byte[][] { owner, this.processBytes, this.inboxes }, false);
+				new byte[][] { owner, this.processBytes, this.inboxes });
 		try {
 			Reply reply = this.calls.call(CallKind.RELEASE, timeout, call);
 			if (reply.resent()) {

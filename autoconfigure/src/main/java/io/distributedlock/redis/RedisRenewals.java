@@ -112,16 +112,21 @@ final class RedisRenewals {
 			arguments[2 * i] = RedisKeys.bytes(grant.owner().text());
 			arguments[2 * i + 1] = millis(batch.get(i).getValue());
 		}
-		return new ScriptCall(Script.RENEW, locks, arguments, true);
+		return new ScriptCall(Script.RENEW, locks, arguments);
 	}
 
 	private void read(List<Map.Entry<Grant, Duration>> batch, Reply reply, Map<Grant, RenewalOutcome> outcomes) {
 		for (int i = 0; i < batch.size(); i++) {
-			outcomes.put(batch.get(i).getKey(), OUTCOMES[(int) reply.number(i)]);
+			RenewalOutcome outcome = OUTCOMES[(int) reply.number(i)];
+			outcomes.put(batch.get(i).getKey(),
+					(outcome == RenewalOutcome.RENEWED && !reply.replicated()) ? RenewalOutcome.UNKNOWN : outcome);
 		}
 		byte[] error = reply.bytes(batch.size());
 		if (error.length > 0) {
 			tell(new String(error, StandardCharsets.UTF_8), null);
+		}
+		else if (!reply.replicated()) {
+			tell("too few replicas have them", null);
 		}
 		else {
 			this.failing = false;

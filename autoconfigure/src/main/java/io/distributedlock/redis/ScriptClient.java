@@ -15,7 +15,7 @@ interface ScriptClient extends AutoCloseable {
 	 * @param deadline until when it may take, as {@link System#nanoTime()} counts
 	 * @return the run, which has to be awaited
 	 */
-	Pending start(ScriptCall call, CallKind kind, long deadline) throws InterruptedException, TimeoutException;
+	Pending<Answer> start(ScriptCall call, CallKind kind, long deadline) throws InterruptedException, TimeoutException;
 
 	/**
 	 * How many connections have broken so far. If the number changes during a call, the
@@ -26,17 +26,30 @@ interface ScriptClient extends AutoCloseable {
 	@Override
 	void close();
 
-	/** A script that runs. */
+	/**
+	 * What a script answered.
+	 *
+	 * @param values the answer
+	 * @param replicated whether enough replicas have what it did, where that is asked for
+	 */
+	record Answer(List<?> values, boolean replicated) {
+	}
+
+	/**
+	 * Something that is under way.
+	 *
+	 * @param <T> what it gives
+	 */
 	@FunctionalInterface
-	interface Pending {
+	interface Pending<T> {
 
 		/**
-		 * Waits for the answer; ends at the deadline at the latest.
-		 * @return the answer
+		 * Waits for the result; ends at the deadline at the latest.
+		 * @return the result
 		 * @throws TimeoutException if there was none in time
 		 * @throws InterruptedException if an interrupt ended the wait
 		 */
-		List<?> await() throws InterruptedException, TimeoutException;
+		T await() throws InterruptedException, TimeoutException;
 
 	}
 

@@ -5,6 +5,8 @@ import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.util.ClassUtils;
 
+import io.distributedlock.redis.ScriptClient.Answer;
+
 /** Finds out which client a connection factory uses, any of which may be missing. */
 final class ScriptClients {
 
@@ -15,11 +17,18 @@ final class ScriptClients {
 	private ScriptClients() {
 	}
 
-	static ScriptClient create(RedisConnectionFactory factory) {
-		if (LETTUCE && Lettuce.isShared(factory)) {
-			return Lettuce.client(factory);
+	static ScriptClient create(RedisConnectionFactory factory, Replicas replicas) {
+		if (LETTUCE && Lettuce.isIt(factory)) {
+			return Lettuce.client(factory, replicas);
 		}
-		return new WorkerScripts(factory);
+		if (JEDIS) {
+			return new WorkerScripts(factory, Jedis.runner(replicas));
+		}
+		if (replicas.areAsked()) {
+			throw RedisErrors.cannotWait();
+		}
+		return new WorkerScripts(factory,
+				(connection, call, deadline) -> new Answer(ScriptRunner.bySpring(connection, call), true));
 	}
 
 	static boolean isCluster(RedisConnectionFactory factory) {
@@ -33,12 +42,12 @@ final class ScriptClients {
 	/** Apart, so that Lettuce may be missing. */
 	private static final class Lettuce {
 
-		static boolean isShared(RedisConnectionFactory factory) {
-			return factory instanceof LettuceConnectionFactory lettuce && lettuce.getShareNativeConnection();
+		static boolean isIt(RedisConnectionFactory factory) {
+			return factory instanceof LettuceConnectionFactory;
 		}
 
-		static ScriptClient client(RedisConnectionFactory factory) {
-			return new LettuceScripts((LettuceConnectionFactory) factory);
+		static ScriptClient client(RedisConnectionFactory factory, Replicas replicas) {
+			return new LettuceScripts((LettuceConnectionFactory) factory, replicas);
 		}
 
 		static boolean isCluster(RedisConnectionFactory factory) {
@@ -49,6 +58,10 @@ final class ScriptClients {
 
 	/** Apart, so that Jedis may be missing. */
 	private static final class Jedis {
+
+		static ScriptRunner runner(Replicas replicas) {
+			return new JedisRunner(replicas);
+		}
 
 		static boolean isCluster(RedisConnectionFactory factory) {
 			return factory instanceof JedisConnectionFactory jedis && jedis.isRedisClusterAware();

@@ -33,7 +33,7 @@ final class ServerCheck {
 	 */
 	static void check(RedisCalls calls, RedisKeys keys, Duration timeout) {
 		Reply reply = calls.call(CallKind.ACQUIRE, timeout, new ScriptCall(Script.CHECK, new byte[][] { keys.format() },
-				new byte[][] { RedisKeys.bytes(Long.toString(RedisKeys.FORMAT)) }, false));
+				new byte[][] { RedisKeys.bytes(Long.toString(RedisKeys.FORMAT)) }));
 		checkFormat(new String(reply.bytes(0), StandardCharsets.UTF_8));
 		long clock = reply.number(1);
 		if (clock <= 0 || clock > FencingToken.MAX_ORDER) {

@@ -48,7 +48,7 @@ final class RedisFixture implements LockProviderFixture {
 	LockProvider newProcess(int port) {
 		RedisConnectionFactory factory = this.client.apply(port);
 		this.factories.add(factory);
-		RedisLockProvider process = new RedisLockProvider(factory, new RedisLockSettings(PREFIX));
+		RedisLockProvider process = new RedisLockProvider(factory, RedisLockSettings.defaults(PREFIX));
 		this.processes.add(process);
 		return process;
 	}
