@@ -31,9 +31,12 @@ final class WaitingContenders {
 	 * @return whether there was anybody
 	 */
 	boolean signal(String lock) {
-		Set<RedisContender> contenders = this.byLock.getOrDefault(lock, Set.of());
-		contenders.forEach(RedisContender::signal);
-		return !contenders.isEmpty();
+		boolean anybody = false;
+		for (RedisContender contender : this.byLock.getOrDefault(lock, Set.of())) {
+			anybody = true;
+			contender.signal();
+		}
+		return anybody;
 	}
 
 	/** Tells everybody to look. */
