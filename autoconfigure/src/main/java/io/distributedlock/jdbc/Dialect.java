@@ -17,6 +17,26 @@ interface Dialect {
 	/** Whether {@link Connection#abort} ends a running statement. */
 	boolean abortable();
 
+	/**
+	 * For how long a released lock is kept for who has the place, in microseconds.
+	 */
+	default long grace() {
+		return Claim.GRACE;
+	}
+
+	/** For how long a place in line counts without being refreshed, in microseconds. */
+	default long place() {
+		return Claim.PLACE;
+	}
+
+	/**
+	 * Where the database tells of keys whose lock was passed on, or {@code null} if it
+	 * cannot.
+	 */
+	default @Nullable String channel() {
+		return null;
+	}
+
 	/** The script that creates the lock table. */
 	String schema();
 

@@ -44,6 +44,22 @@ final class HikariPools {
 		return new HikariDataSource(config);
 	}
 
+	/** A pool of one connection that stays open, made like those of another pool. */
+	static HikariDataSource single(HikariDataSource pool) {
+		HikariConfig config = new HikariConfig();
+		pool.copyStateTo(config);
+		config.setPoolName("distributed-lock-listener");
+		config.setMaximumPoolSize(1);
+		config.setMinimumIdle(0);
+		config.setIdleTimeout(0);
+		config.setKeepaliveTime(0);
+		config.setMaxLifetime(0);
+		config.setInitializationFailTimeout(-1);
+		config.setRegisterMbeans(false);
+		config.setLeakDetectionThreshold(0);
+		return new HikariDataSource(config);
+	}
+
 	/** Bounds, in the server, the moment at which a command can still take effect. */
 	private static @Nullable String initSql(HikariConfig config, Duration callTimeout) {
 		String known = config.getJdbcUrl() + ' ' + config.getDriverClassName() + ' ' + config.getDataSourceClassName()

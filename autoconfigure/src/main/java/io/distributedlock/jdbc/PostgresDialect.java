@@ -1,8 +1,10 @@
 package io.distributedlock.jdbc;
 
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.List;
+import java.util.Locale;
 
 import org.jspecify.annotations.Nullable;
 
@@ -10,6 +12,14 @@ import io.distributedlock.LockProvider.RenewalOutcome;
 
 /** PostgreSQL, from version 12. */
 final class PostgresDialect implements Dialect {
+
+	/** For how long a released lock is kept for who has the place. */
+	private static final long GRACE = 100_000;
+
+	/** Who is told of releases looks only once a second, and still has the place. */
+	private static final long PLACE = 3_000_000;
+
+	private static final int CHANNEL_LENGTH = 63;
 
 	private static final String COLUMNS = """
 			owner, lease_order, holder,
@@ -66,8 +76,10 @@ final class PostgresDialect implements Dialect {
 				expires_at = CASE WHEN l.next_waiter <> ? AND l.next_until > t.now
 					THEN t.now + {grace} * interval '1 microsecond' ELSE t.now END
 			FROM (SELECT clock_timestamp() AS now) t
-			WHERE l.lock_key = ? AND l.owner = ? AND set_config('synchronous_commit', 'off', true) IS NOT NULL""";
+			WHERE l.lock_key = ? AND l.owner = ? AND set_config('synchronous_commit', 'off', true) IS NOT NULL
+			RETURNING CASE WHEN l.owner LIKE 'R%' THEN pg_notify('{channel}', l.lock_key)::text END""";
 
+	// Told in any case: whoever waits without a place may now have it.
 	private static final String WITHDRAW = """
 			UPDATE {table} l SET
 				owner = CASE WHEN l.owner <> 'R' || ? THEN l.owner
@@ -77,7 +89,8 @@ final class PostgresDialect implements Dialect {
 					ELSE l.expires_at END
 			FROM (SELECT clock_timestamp() AS now) t
 			WHERE l.lock_key = ? AND (l.next_waiter = ? OR l.owner = 'R' || ?)
-				AND set_config('synchronous_commit', 'off', true) IS NOT NULL""";
+				AND set_config('synchronous_commit', 'off', true) IS NOT NULL
+			RETURNING pg_notify('{channel}', l.lock_key)::text""";
 
 	private static final String RENEW = """
 			WITH want AS (
@@ -108,6 +121,8 @@ final class PostgresDialect implements Dialect {
 				SELECT lock_key, owner, lease_order, expires_at, acquired_at, holder, next_waiter, next_since, next_until
 				FROM {table} WHERE lock_key = ?) f ON true""";
 
+	private final String channel;
+
 	private final String schema;
 
 	private final String attempt;
@@ -127,6 +142,7 @@ final class PostgresDialect implements Dialect {
 	private final String probe;
 
 	PostgresDialect(String table) {
+		this.channel = channel(table);
 		this.schema = Sql.script("postgresql", table);
 		this.attempt = fill(ATTEMPT, table);
 		this.look = fill(LOOK, table);
@@ -138,19 +154,41 @@ final class PostgresDialect implements Dialect {
 		this.probe = fill(PROBE, table);
 	}
 
+	/** Tables that meet in one channel wake each other's waiters in vain, no more. */
+	private static String channel(String table) {
+		String name = table.toLowerCase(Locale.ROOT).replace('.', '_');
+		return name.substring(Math.max(0, name.length() - CHANNEL_LENGTH));
+	}
+
 	private static String fill(String sql, String table) {
 		return sql.replace("{columns}", COLUMNS)
 			.replace("{takeable}", TAKEABLE)
 			.replace("{placeOpen}", PLACE_OPEN)
 			.replace("{sweepable}", SWEEPABLE)
-			.replace("{place}", Long.toString(Claim.PLACE))
-			.replace("{grace}", Long.toString(Claim.GRACE))
+			.replace("{place}", Long.toString(PLACE))
+			.replace("{grace}", Long.toString(GRACE))
+			.replace("{channel}", channel(table))
 			.replace("{table}", table);
 	}
 
 	@Override
 	public boolean abortable() {
 		return true;
+	}
+
+	@Override
+	public long grace() {
+		return GRACE;
+	}
+
+	@Override
+	public long place() {
+		return PLACE;
+	}
+
+	@Override
+	public String channel() {
+		return this.channel;
 	}
 
 	@Override
@@ -174,13 +212,19 @@ final class PostgresDialect implements Dialect {
 
 	@Override
 	public boolean release(Connection connection, String key, String owner, String process) throws SQLException {
-		return Sql.update(connection, this.release, process, process, key, owner) > 0;
+		return !Sql.query(connection, this.release, PostgresDialect::told, process, process, key, owner).isEmpty();
 	}
 
 	@Override
 	public boolean withdraw(Connection connection, String key, String process) throws SQLException {
-		return Sql.update(connection, this.withdraw, process, process, process, process, process, key, process,
-				process) > 0;
+		return !Sql
+			.query(connection, this.withdraw, PostgresDialect::told, process, process, process, process, process, key,
+					process, process)
+			.isEmpty();
+	}
+
+	private static boolean told(ResultSet row) throws SQLException {
+		return row.getString(1) != null;
 	}
 
 	@Override

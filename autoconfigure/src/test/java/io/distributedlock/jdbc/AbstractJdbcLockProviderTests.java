@@ -85,6 +85,10 @@ abstract class AbstractJdbcLockProviderTests {
 		this.timer.close();
 	}
 
+	/** Until what a provider does once for its first waiter is over. */
+	void awaitListening(JdbcLockProvider waiting) {
+	}
+
 	LockDataSource pool(DataSource dataSource) {
 		com.zaxxer.hikari.HikariConfig config = new com.zaxxer.hikari.HikariConfig();
 		config.setDataSource(dataSource);
@@ -431,6 +435,7 @@ abstract class AbstractJdbcLockProviderTests {
 		take(this.provider, KEY, LEASE);
 		Contender waiter = enter(counted, KEY);
 		busy(ask(waiter, true));
+		awaitListening(counted);
 		counting.takeCount();
 		for (int i = 0; i < 5; i++) {
 			busy(ask(waiter, true));
