@@ -13,7 +13,6 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
-import io.distributedlock.LockException;
 import io.distributedlock.OwnerId;
 import io.distributedlock.support.LockThreads;
 
@@ -152,7 +151,7 @@ final class Listener implements AutoCloseable {
 						+ "swallows it", null);
 			}
 		}
-		catch (SQLException | LockException | LinkageError ex) {
+		catch (SQLException | RuntimeException | LinkageError ex) {
 			failed(begun, ex);
 		}
 		finally {
