@@ -81,7 +81,7 @@ public final class LockKey implements Comparable<LockKey> {
 	private static void append(StringBuilder text, String part) {
 		for (int i = 0; i < part.length(); i++) {
 			char c = part.charAt(i);
-			if (c == ':' || c == '%' || c < ' ' || c == 0x7f) {
+			if (c == ':' || c == '%' || Character.isISOControl(c)) {
 				text.append('%').append(hex(c >> 4)).append(hex(c));
 			}
 			else if (Character.isSurrogate(c)) {

@@ -66,17 +66,17 @@ public interface LockLease extends AutoCloseable {
 
 	/**
 	 * Registers an action to be run when the lock is lost; at once if it already is. It
-	 * runs on a thread of the library, after those registered before it, and may block
-	 * without holding up other locks. Its exceptions are logged.
+	 * runs on one of a few threads of the library, after those registered before it; what
+	 * takes long belongs on a thread of the application. Its exceptions are logged.
 	 * @param action the action
 	 */
 	void onLost(Runnable action);
 
 	/**
-	 * Gives the lock back: once, from any thread, within the call time-out. Closing
-	 * again, or closing a lost lock, changes nothing in the store. A release that the
-	 * store does not confirm is repeated in the background; the lock then ends with its
-	 * lease at the latest.
+	 * Gives the lock back: once, from any thread, within the call time-out. Closing again
+	 * changes nothing; closing a lost lock takes back what may be left of it, and of no
+	 * other tenure. A release that the store does not confirm is repeated in the
+	 * background; the lock then ends with its lease at the latest.
 	 */
 	@Override
 	void close();

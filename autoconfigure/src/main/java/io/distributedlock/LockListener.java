@@ -5,9 +5,10 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Is told of what happens to locks, after it has happened. Runs on threads of the
+ * Is told of what happens to locks, after it has happened. Runs on a few threads of the
  * library, in order for each lock; a listener that blocks or throws neither delays nor
- * breaks a lock.
+ * breaks a lock. When more than 10,000 notifications wait for slow listeners, further
+ * ones are dropped, losses never.
  *
  * @since 0.1.0
  */

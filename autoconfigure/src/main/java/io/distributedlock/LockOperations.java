@@ -42,7 +42,8 @@ public interface LockOperations {
 	 * Acquires the lock without a waiting thread.
 	 * @param request what is asked for
 	 * @return completed with the held lock, or with the exception that {@link #acquire}
-	 * would throw; cancelling it withdraws the request
+	 * would throw; cancelling it withdraws the request. Dependents run on one of a few
+	 * threads of the library: what takes long belongs into {@code thenApplyAsync}
 	 */
 	CompletableFuture<LockLease> acquireAsync(LockRequest request);
 

@@ -2,6 +2,7 @@ package io.distributedlock.autoconfigure;
 
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.List;
 
 import javax.sql.DataSource;
 
@@ -71,7 +72,7 @@ public final class JdbcLockAutoConfiguration {
 	@Conditional(OnSchemaInitialization.class)
 	JdbcLockSchemaInitializer jdbcLockSchemaInitializer(@DistributedLockDataSource ObjectProvider<DataSource> own,
 			ObjectProvider<DataSource> application, JdbcLockProperties properties) {
-		DataSource chosen = own.getIfUnique();
+		DataSource chosen = own(own);
 		return JdbcLockSchemaInitializer.create((chosen != null) ? chosen : only(application), properties);
 	}
 
@@ -85,7 +86,7 @@ public final class JdbcLockAutoConfiguration {
 		Duration callTimeout = general.callTimeout();
 		JdbcLockSettings settings = new JdbcLockSettings(prefix(general, environment), properties.table(),
 				properties.retention());
-		DataSource chosen = own.getIfUnique();
+		DataSource chosen = own(own);
 		LockDataSource connections = (chosen != null) ? LockDataSource.of(chosen, properties.poolSize())
 				: connections(only(application), details.getIfUnique(), properties.poolSize(), callTimeout);
 		JdbcLockProvider provider = new JdbcLockProvider(connections, settings, timer);
@@ -101,8 +102,23 @@ public final class JdbcLockAutoConfiguration {
 
 	private static String prefix(DistributedLockProperties general, Environment environment) {
 		String prefix = general.keyPrefix();
-		return StringUtils.hasText(prefix) ? prefix
-				: environment.getProperty("spring.application.name", DEFAULT_PREFIX);
+		String name = StringUtils.hasText(prefix) ? prefix : environment.getProperty("spring.application.name");
+		if (!StringUtils.hasText(name)) {
+			logger.warn("Neither distributed-lock.key-prefix nor spring.application.name is set: lock keys begin with '"
+					+ DEFAULT_PREFIX + "', and applications that share the database share them");
+			return DEFAULT_PREFIX;
+		}
+		return name;
+	}
+
+	private static @Nullable DataSource own(ObjectProvider<DataSource> own) {
+		List<DataSource> qualified = own.stream().toList();
+		if (qualified.size() > 1) {
+			throw new LockConfigurationException(LockError.SEVERAL_PROVIDERS,
+					"There are several DataSource beans with @DistributedLockDataSource: locks cannot choose a database",
+					"Qualify one only");
+		}
+		return qualified.isEmpty() ? null : qualified.get(0);
 	}
 
 	private static DataSource only(ObjectProvider<DataSource> application) {

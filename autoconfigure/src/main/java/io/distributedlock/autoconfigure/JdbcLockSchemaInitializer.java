@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
+import java.sql.DatabaseMetaData;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
@@ -48,7 +49,11 @@ final class JdbcLockSchemaInitializer
 
 	private static @Nullable String platform(DataSource dataSource) {
 		try (Connection connection = dataSource.getConnection()) {
-			return DatabaseDriver.fromProductName(connection.getMetaData().getDatabaseProductName()).getId();
+			DatabaseMetaData database = connection.getMetaData();
+			// MySQL's driver takes every server for MySQL.
+			DatabaseDriver driver = database.getDatabaseProductVersion().contains("MariaDB") ? DatabaseDriver.MARIADB
+					: DatabaseDriver.fromProductName(database.getDatabaseProductName());
+			return driver.getId();
 		}
 		catch (SQLException ex) {
 			logger.warn("The database does not answer: the lock table is not created now", ex);

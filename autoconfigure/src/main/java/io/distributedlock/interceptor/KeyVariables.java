@@ -6,6 +6,8 @@ import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Set;
 
+import org.jspecify.annotations.Nullable;
+
 import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.ParameterNameDiscoverer;
 import org.springframework.expression.spel.SpelNode;
@@ -41,10 +43,12 @@ final class KeyVariables {
 	}
 
 	private void addNames(Method method) {
-		String[] names = DISCOVERER.getParameterNames(method);
+		@Nullable String @Nullable [] names = DISCOVERER.getParameterNames(method);
 		this.named |= (names != null);
 		for (int i = 0; names != null && i < names.length; i++) {
-			this.indexes.putIfAbsent(names[i], i);
+			if (names[i] != null) {
+				this.indexes.putIfAbsent(names[i], i);
+			}
 		}
 	}
 

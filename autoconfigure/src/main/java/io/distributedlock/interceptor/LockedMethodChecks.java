@@ -61,6 +61,21 @@ final class LockedMethodChecks {
 					"Remove '" + modifier
 							+ "', or move the annotation to a method that callers reach through the bean");
 		}
+		if (isHiddenFrom(method, targetClass)) {
+			throw new LockConfigurationException(LockError.NOT_PROXYABLE,
+					"The locked method " + describe(method, targetClass) + " is package-private in "
+							+ method.getDeclaringClass().getName()
+							+ ", so that no proxy of the class in another package can intercept it",
+					"Make it public or protected");
+		}
+	}
+
+	private static boolean isHiddenFrom(Method method, Class<?> targetClass) {
+		boolean packagePrivate = (method.getModifiers()
+				& (Modifier.PUBLIC | Modifier.PROTECTED | Modifier.PRIVATE)) == 0;
+		Class<?> declaring = method.getDeclaringClass();
+		return packagePrivate && (!declaring.getPackageName().equals(targetClass.getPackageName())
+				|| declaring.getClassLoader() != targetClass.getClassLoader());
 	}
 
 	private static void checkLifecycle(Method method, Class<?> targetClass) {

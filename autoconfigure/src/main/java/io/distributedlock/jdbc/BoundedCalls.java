@@ -10,7 +10,6 @@ import java.util.concurrent.TimeUnit;
 
 import org.jspecify.annotations.Nullable;
 
-import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.jdbc.SqlCall.Undo;
@@ -32,6 +31,9 @@ final class BoundedCalls implements AutoCloseable {
 	 */
 	private static final long WARM = TimeUnit.MILLISECONDS.toNanos(400);
 
+	/** What an abort is given to end a call, before the connection's own bound does. */
+	private static final long ABORT_TIME = TimeUnit.MILLISECONDS.toNanos(150);
+
 	private final LockDataSource dataSource;
 
 	private final String table;
@@ -42,7 +44,10 @@ final class BoundedCalls implements AutoCloseable {
 
 	private final ExecutorService releasers = LockThreads.pool("jdbc-release", 2);
 
-	private final ExecutorService renewer = LockThreads.pool("jdbc-renewal", 1);
+	/**
+	 * Two, so that a renewal whose answer is lost does not keep the next from being sent.
+	 */
+	private final ExecutorService renewer = LockThreads.pool("jdbc-renewal", 2);
 
 	private final ExecutorService aborter = LockThreads.pool("jdbc-abort", 1);
 
@@ -76,7 +81,7 @@ final class BoundedCalls implements AutoCloseable {
 		long deadline = System.nanoTime() + timeout.toNanos();
 		try {
 			if (!this.permits.take(kind, timeout)) {
-				throw timedOut("had no connection free within " + timeout.toMillis() + " ms", null);
+				throw noConnection("had no connection free within " + timeout.toMillis() + " ms");
 			}
 			Dialect known = this.dialect;
 			if (known != null && known.abortable() && this.dataSource.hasIdleConnection()
@@ -103,7 +108,7 @@ final class BoundedCalls implements AutoCloseable {
 		}
 		catch (RejectedExecutionException ex) {
 			this.permits.giveBack(kind);
-			throw new LockProviderException(LockError.SHUTTING_DOWN, SqlErrors.PROVIDER, "is closed", ex);
+			throw LockProviderException.nothingSent(LockError.SHUTTING_DOWN, SqlErrors.PROVIDER, "is closed", ex);
 		}
 		if (!call.await(deadline, kind.interruptible())) {
 			throw timedOut("did not answer within " + timeout.toMillis() + " ms", null);
@@ -135,8 +140,9 @@ final class BoundedCalls implements AutoCloseable {
 			}
 			long left = deadline - System.nanoTime();
 			if (left <= 0) {
-				throw timedOut("had no connection ready in time", null);
+				throw noConnection("had no connection ready in time");
 			}
+			used.limit(connection, (int) Math.min(TimeUnit.NANOSECONDS.toMillis(left + ABORT_TIME), Integer.MAX_VALUE));
 			CallWatchdog.Call watched = this.watchdog.begin(Duration.ofNanos(left), kind.interruptible(),
 					() -> this.dataSource.discard(connection));
 			SQLException failure = null;
@@ -156,6 +162,13 @@ final class BoundedCalls implements AutoCloseable {
 				}
 			}
 		}
+		catch (SQLException ex) {
+			if (ours && SqlErrors.isConnectionLost(ex)) {
+				ours = false;
+				this.dataSource.discard(connection);
+			}
+			throw ex;
+		}
 		finally {
 			if (ours) {
 				this.dataSource.giveBack(connection);
@@ -171,14 +184,7 @@ final class BoundedCalls implements AutoCloseable {
 	private Dialect dialect(Connection connection) throws SQLException {
 		Dialect known = this.dialect;
 		if (known == null) {
-			String product = connection.getMetaData().getDatabaseProductName();
-			known = switch (product) {
-				case "H2" -> new H2Dialect(this.table);
-				case "PostgreSQL" -> new PostgresDialect(this.table);
-				default -> throw new LockConfigurationException(LockError.NO_PROVIDER,
-						"Locks cannot be kept in a database of the kind '" + product + "'",
-						"Use PostgreSQL or H2, or name another store in distributed-lock.provider");
-			};
+			known = Dialects.find(connection, this.table);
 			this.dialect = known;
 		}
 		return known;
@@ -194,6 +200,10 @@ final class BoundedCalls implements AutoCloseable {
 			case RELEASE -> this.releasers;
 			case RENEWAL -> this.renewer;
 		};
+	}
+
+	private static LockProviderException noConnection(String problem) {
+		return LockProviderException.nothingSent(LockError.STORE_TIMEOUT, SqlErrors.PROVIDER, problem, null);
 	}
 
 	private static LockProviderException timedOut(String problem, @Nullable Throwable cause) {

@@ -37,6 +37,10 @@ interface Dialect {
 		return null;
 	}
 
+	/** Ends what is then still running on the connection, should an abort get stuck. */
+	default void limit(Connection connection, int millis) throws SQLException {
+	}
+
 	/** The script that creates the lock table. */
 	String schema();
 

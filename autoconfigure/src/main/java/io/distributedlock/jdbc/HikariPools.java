@@ -1,8 +1,11 @@
 package io.distributedlock.jdbc;
 
+import java.math.BigDecimal;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
 
 import javax.sql.DataSource;
 
@@ -13,6 +16,8 @@ import org.jspecify.annotations.Nullable;
 
 /** All that touches Hikari, so that the rest works without it. */
 final class HikariPools {
+
+	private static final List<String> MARIADB = List.of("jdbc:mariadb:", "jdbc:mysql:", "org.mariadb.", "com.mysql.");
 
 	private HikariPools() {
 	}
@@ -41,6 +46,7 @@ final class HikariPools {
 		config.setRegisterMbeans(false);
 		config.setLeakDetectionThreshold(0);
 		config.setConnectionInitSql(initSql(config, callTimeout));
+		boundReads(config, callTimeout);
 		return new HikariDataSource(config);
 	}
 
@@ -60,6 +66,17 @@ final class HikariPools {
 		return new HikariDataSource(config);
 	}
 
+	/**
+	 * A remote H2 whose answer is lost would keep its thread and connection for ever:
+	 * there nothing ends a read from outside.
+	 */
+	private static void boundReads(HikariConfig config, Duration callTimeout) {
+		String url = (config.getJdbcUrl() != null) ? config.getJdbcUrl().toUpperCase(Locale.ROOT) : "";
+		if ((url.startsWith("JDBC:H2:TCP:") || url.startsWith("JDBC:H2:SSL:")) && !url.contains("NETWORK_TIMEOUT")) {
+			config.addDataSourceProperty("NETWORK_TIMEOUT", Long.toString(Math.max(callTimeout.toMillis(), 1)));
+		}
+	}
+
 	/** Bounds, in the server, the moment at which a command can still take effect. */
 	private static @Nullable String initSql(HikariConfig config, Duration callTimeout) {
 		String known = config.getJdbcUrl() + ' ' + config.getDriverClassName() + ' ' + config.getDataSourceClassName()
@@ -73,11 +90,26 @@ final class HikariPools {
 					FROM pg_settings WHERE name = 'client_connection_check_interval' AND version() LIKE '%%linux%%'"""
 				.formatted(statement, lock, statement);
 		}
+		else if (isMariaDb(known)) {
+			// InnoDB counts whole seconds; what is shorter bounds the statement. Only
+			// MariaDB
+			// reads the part in the comment.
+			ours = "SET /*M! max_statement_time = %s, */ innodb_lock_wait_timeout = %d, time_zone = '+00:00'"
+				.formatted(BigDecimal.valueOf(lock, 3).toPlainString(), Math.max(lock / 1000, 1));
+		}
 		else if (known.contains("h2")) {
 			ours = "SET LOCK_TIMEOUT %d; SET QUERY_TIMEOUT %d".formatted(lock, statement);
 		}
 		String theirs = config.getConnectionInitSql();
-		return (theirs == null) ? ours : (ours == null) ? theirs : theirs + "; " + ours;
+		if (theirs == null || ours == null) {
+			return (theirs == null) ? ours : theirs;
+		}
+		return isMariaDb(known) ? "BEGIN NOT ATOMIC " + theirs.replaceAll("[;\\s]+$", "") + "; " + ours + "; END"
+				: theirs + "; " + ours;
+	}
+
+	private static boolean isMariaDb(String known) {
+		return MARIADB.stream().anyMatch(known::contains);
 	}
 
 	static boolean hasIdleConnection(HikariDataSource pool) {

@@ -137,14 +137,14 @@ public final class LockDataSource implements AutoCloseable {
 	}
 
 	boolean hasIdleConnection() {
-		return this.pool != null && HikariPools.hasIdleConnection((HikariDataSource) this.pool);
+		return this.own && this.pool != null && HikariPools.hasIdleConnection((HikariDataSource) this.pool);
 	}
 
 	Connection borrow() {
 		try {
 			Connection connection = this.dataSource.getConnection();
 			if (!this.own) {
-				adapt(connection);
+				adaptOrDiscard(connection);
 			}
 			return connection;
 		}
@@ -152,7 +152,18 @@ public final class LockDataSource implements AutoCloseable {
 			LockError error = (SqlErrors.classify(ex) != LockError.STORE_FAILED) ? SqlErrors.classify(ex)
 					: (ex.getCause() == null && ex.getMessage() != null && ex.getMessage().contains("timed out"))
 							? LockError.STORE_TIMEOUT : LockError.STORE_FAILED;
-			throw new LockProviderException(error, SqlErrors.PROVIDER, "gave no connection: " + ex.getMessage(), ex);
+			throw LockProviderException.nothingSent(error, SqlErrors.PROVIDER, "gave no connection: " + ex.getMessage(),
+					ex);
+		}
+	}
+
+	private void adaptOrDiscard(Connection connection) throws SQLException {
+		try {
+			adapt(connection);
+		}
+		catch (SQLException | RuntimeException ex) {
+			discard(connection);
+			throw ex;
 		}
 	}
 

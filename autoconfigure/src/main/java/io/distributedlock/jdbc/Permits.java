@@ -1,26 +1,29 @@
 package io.distributedlock.jdbc;
 
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
 /**
  * Stands before the pool, so that waiting for a connection counts against a call's
- * time-out. Acquires leave connections to releases, and both leave one to renewals:
- * however many are stuck, held locks can still be renewed.
+ * time-out. The limits are nested: acquires and releases together leave one connection to
+ * renewals, and acquires leave one to releases in a pool of three or more. However many
+ * are stuck, held locks can still be renewed.
  */
 final class Permits {
 
-	private final Semaphore all;
-
-	private final Semaphore acquires;
-
-	private final Semaphore releases;
+	/** For each kind the limits that it counts against, the narrowest first. */
+	private final Map<CallKind, List<Semaphore>> limits;
 
 	Permits(int size) {
-		this.all = new Semaphore(size);
-		this.acquires = new Semaphore((size > 2) ? size - 2 : 1);
-		this.releases = new Semaphore((size > 1) ? size - 1 : 1);
+		Semaphore all = new Semaphore(size);
+		Semaphore notRenewals = new Semaphore(Math.max(size - 1, 1));
+		Semaphore acquires = new Semaphore(Math.max(size - 2, 1));
+		this.limits = Map.of(CallKind.ACQUIRE, List.of(acquires, notRenewals, all), CallKind.RELEASE,
+				List.of(notRenewals, all), CallKind.RENEWAL, List.of(all));
 	}
 
 	/**
@@ -28,20 +31,19 @@ final class Permits {
 	 */
 	boolean take(CallKind kind, Duration timeout) throws InterruptedException {
 		long deadline = System.nanoTime() + timeout.toNanos();
-		Semaphore own = own(kind);
-		if (own != this.all && !take(own, kind, deadline)) {
-			return false;
-		}
-		boolean taken = false;
+		List<Semaphore> own = limits(kind);
+		int taken = 0;
 		try {
-			taken = take(this.all, kind, deadline);
+			while (taken < own.size() && take(own.get(taken), kind, deadline)) {
+				taken++;
+			}
+			return taken == own.size();
 		}
 		finally {
-			if (!taken && own != this.all) {
-				own.release();
+			if (taken < own.size()) {
+				giveBack(own.subList(0, taken));
 			}
 		}
-		return taken;
 	}
 
 	private static boolean take(Semaphore semaphore, CallKind kind, long deadline) throws InterruptedException {
@@ -67,19 +69,17 @@ final class Permits {
 	}
 
 	void giveBack(CallKind kind) {
-		this.all.release();
-		Semaphore own = own(kind);
-		if (own != this.all) {
-			own.release();
+		giveBack(limits(kind));
+	}
+
+	private static void giveBack(List<Semaphore> taken) {
+		for (int i = taken.size() - 1; i >= 0; i--) {
+			taken.get(i).release();
 		}
 	}
 
-	private Semaphore own(CallKind kind) {
-		return switch (kind) {
-			case ACQUIRE -> this.acquires;
-			case RELEASE -> this.releases;
-			case RENEWAL -> this.all;
-		};
+	private List<Semaphore> limits(CallKind kind) {
+		return Objects.requireNonNull(this.limits.get(kind));
 	}
 
 }

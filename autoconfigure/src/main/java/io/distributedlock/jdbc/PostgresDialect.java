@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockProvider.RenewalOutcome;
 
-/** PostgreSQL, from version 12. */
+/** PostgreSQL, tested on version 18. */
 final class PostgresDialect implements Dialect {
 
 	/** For how long a released lock is kept for who has the place. */

@@ -24,7 +24,9 @@ final class Sql {
 			throws SQLException {
 		try (PreparedStatement statement = connection.prepareStatement(sql)) {
 			bind(statement, arguments);
-			try (ResultSet result = statement.executeQuery()) {
+			// MySQL's driver has no other way to the rows of an INSERT that returns some.
+			statement.execute();
+			try (ResultSet result = statement.getResultSet()) {
 				List<T> rows = new ArrayList<>();
 				while (result.next()) {
 					rows.add(reader.read(result));

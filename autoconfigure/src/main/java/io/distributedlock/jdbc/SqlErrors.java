@@ -1,6 +1,8 @@
 package io.distributedlock.jdbc;
 
 import java.sql.SQLException;
+import java.sql.SQLNonTransientConnectionException;
+import java.sql.SQLRecoverableException;
 import java.sql.SQLTimeoutException;
 import java.util.Set;
 
@@ -14,13 +16,18 @@ final class SqlErrors {
 
 	static final String PROVIDER = "jdbc";
 
+	static final String LOCK_NOT_AVAILABLE = "55P03";
+
 	/**
 	 * Deadlock, serialization failure, lock not available; H2 has 50200 and 90131
 	 * besides.
 	 */
-	private static final Set<String> CONTENTION = Set.of("40001", "40P01", "55P03");
+	private static final Set<String> CONTENTION = Set.of("40001", "40P01", LOCK_NOT_AVAILABLE);
 
 	private static final Set<Integer> H2_CONTENTION = Set.of(40001, 50200, 90131);
+
+	/** Record changed, lock wait time-out, deadlock. */
+	private static final Set<Integer> MARIADB_CONTENTION = Set.of(1020, 1205, 1213);
 
 	private static final Set<String> MISSING = Set.of("42P01", "42703", "3F000", "42S02", "42S03", "42S04", "42S22");
 
@@ -30,12 +37,25 @@ final class SqlErrors {
 
 	private static final Set<Integer> H2_DENIED = Set.of(90096, 90040, 28000);
 
+	/** Denied: the database, the log-in, a statement on the table, on a column. */
+	private static final Set<Integer> MARIADB_DENIED = Set.of(1044, 1045, 1142, 1143);
+
 	private SqlErrors() {
 	}
 
 	/** Whether the statement changed nothing because somebody else was at the row. */
 	static boolean isContention(SQLException ex) {
-		return CONTENTION.contains(state(ex)) || (isH2(ex) && H2_CONTENTION.contains(ex.getErrorCode()));
+		return CONTENTION.contains(state(ex))
+				|| (isH2(ex) ? H2_CONTENTION : MARIADB_CONTENTION).contains(ex.getErrorCode());
+	}
+
+	/**
+	 * Whether the connection is of no use any more. A pool that does not know it by the
+	 * error hands it out again, for as long as it is used often enough not to be tested.
+	 */
+	static boolean isConnectionLost(SQLException ex) {
+		return ex instanceof SQLNonTransientConnectionException || ex instanceof SQLRecoverableException
+				|| state(ex).startsWith("08");
 	}
 
 	static boolean isDuplicateKey(SQLException ex) {
@@ -46,10 +66,11 @@ final class SqlErrors {
 		if (MISSING.contains(state(ex)) || (isH2(ex) && H2_MISSING.contains(ex.getErrorCode()))) {
 			return LockError.TABLE_MISSING;
 		}
-		if (DENIED.contains(state(ex)) || (isH2(ex) && H2_DENIED.contains(ex.getErrorCode()))) {
+		if (DENIED.contains(state(ex)) || (isH2(ex) ? H2_DENIED : MARIADB_DENIED).contains(ex.getErrorCode())) {
 			return LockError.NOT_PERMITTED;
 		}
-		if (ex instanceof SQLTimeoutException || "57014".equals(state(ex))) {
+		if (ex instanceof SQLTimeoutException || "57014".equals(state(ex))
+				|| ex.getErrorCode() == MariaDbDialect.STATEMENT_TIMED_OUT) {
 			return LockError.STORE_TIMEOUT;
 		}
 		return LockError.STORE_FAILED;
@@ -68,7 +89,7 @@ final class SqlErrors {
 		return new LockProviderException(error, PROVIDER, problem, ex);
 	}
 
-	/** H2's own codes have five digits and stand at the end of its messages. */
+	/** H2's own codes have five digits; PostgreSQL's errors have none. */
 	private static boolean isH2(SQLException ex) {
 		return ex.getClass().getName().startsWith("org.h2.");
 	}

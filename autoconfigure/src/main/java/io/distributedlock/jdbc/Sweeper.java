@@ -14,7 +14,6 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
-import io.distributedlock.LockException;
 import io.distributedlock.OwnerId;
 import io.distributedlock.jdbc.Dialect.Candidate;
 import io.distributedlock.support.LockThreads;
@@ -79,11 +78,13 @@ final class Sweeper {
 		try {
 			run();
 		}
-		catch (SQLException | LockException ex) {
+		catch (SQLException | RuntimeException ex) {
 			logger.debug("Sweeping the lock table failed, and will be tried again", ex);
 		}
-		if (!this.stopped) {
-			start();
+		finally {
+			if (!this.stopped) {
+				start();
+			}
 		}
 	}
 

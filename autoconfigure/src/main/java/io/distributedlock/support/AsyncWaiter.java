@@ -9,7 +9,6 @@ import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
 
-import io.distributedlock.LockException;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockNotAcquiredException;
 
@@ -46,7 +45,7 @@ final class AsyncWaiter extends Waiter {
 	CompletableFuture<LockLease> begin() {
 		wake();
 		this.future.whenComplete((lease, ex) -> {
-			if (this.future.isCancelled()) {
+			if (ex != null) {
 				wake();
 			}
 		});
@@ -97,9 +96,6 @@ final class AsyncWaiter extends Waiter {
 					.schedule(this::wake, Duration.ofNanos(this.acquisition.waitUntil() - System.nanoTime()));
 			}
 		}
-		catch (LockException ex) {
-			end(() -> this.future.completeExceptionally(ex));
-		}
 		catch (RuntimeException | Error ex) {
 			this.acquisition.abandon();
 			end(() -> this.future.completeExceptionally(ex));
@@ -112,7 +108,7 @@ final class AsyncWaiter extends Waiter {
 	private void end(Runnable completion) {
 		this.ended = true;
 		try {
-			this.engine.events().execute(completion);
+			this.engine.events().complete(completion);
 		}
 		catch (RejectedExecutionException ex) {
 			completion.run();

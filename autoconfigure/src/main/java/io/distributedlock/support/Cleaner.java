@@ -40,8 +40,6 @@ final class Cleaner implements AutoCloseable {
 
 	private static final int MOST_AT_ONCE = 4;
 
-	private static final long SHORTEST_PAUSE = Duration.ofMillis(100).toNanos();
-
 	private static final long LONGEST_PAUSE = Duration.ofSeconds(30).toNanos();
 
 	/** The store does not answer: everything waits this long. */
@@ -60,17 +58,23 @@ final class Cleaner implements AutoCloseable {
 
 	private final ReentrantLock lock = new ReentrantLock();
 
-	private final PriorityQueue<Entry> due = new PriorityQueue<>(Comparator.comparingLong((entry) -> entry.orderedBy));
+	private final PriorityQueue<CleanerEntry> due = new PriorityQueue<>(
+			Comparator.comparingLong((entry) -> entry.orderedBy));
 
-	private final Set<Entry> byAge = new LinkedHashSet<>();
+	private final Set<CleanerEntry> byAge = new LinkedHashSet<>();
 
-	private final Map<LockKey, Entry> withdrawals = new HashMap<>();
+	private final Map<LockKey, CleanerEntry> withdrawals = new HashMap<>();
 
 	private final long origin = System.nanoTime();
 
 	private int running;
 
 	private long pausedUntil;
+
+	/** When the timer is going to look, so that there is one pending signal, not many. */
+	private long wakeUpAt = Long.MAX_VALUE;
+
+	private boolean overflowTold;
 
 	private boolean closed;
 
@@ -90,7 +94,7 @@ final class Cleaner implements AutoCloseable {
 	 */
 	void release(LockKey key, OwnerId owner, Duration lease, boolean answerSeen) {
 		Duration most = lease.multipliedBy(2).plus(SLACK);
-		add(new Entry((timeout) -> this.provider.release(key, owner, timeout), answerSeen,
+		add(new CleanerEntry((timeout) -> this.provider.release(key, owner, timeout), answerSeen,
 				sinceOrigin() + most.toNanos(), null));
 	}
 
@@ -100,7 +104,7 @@ final class Cleaner implements AutoCloseable {
 	 * @param contender the contender whose place it is
 	 */
 	void withdraw(LockKey key, LockProvider.Contender contender) {
-		add(new Entry(contender::withdraw, true, sinceOrigin() + SLACK.toNanos(), key));
+		add(new CleanerEntry(contender::withdraw, true, sinceOrigin() + SLACK.toNanos(), key));
 	}
 
 	/**
@@ -109,15 +113,18 @@ final class Cleaner implements AutoCloseable {
 	void keepPlace(LockKey key) {
 		this.lock.lock();
 		try {
-			Entry entry = this.withdrawals.remove(key);
-			if (entry != null) {
-				entry.cancelled = true;
-				this.byAge.remove(entry);
-				this.due.remove(entry);
-			}
+			cancel(this.withdrawals.remove(key));
 		}
 		finally {
 			this.lock.unlock();
+		}
+	}
+
+	private void cancel(@Nullable CleanerEntry entry) {
+		if (entry != null) {
+			entry.cancelled = true;
+			this.byAge.remove(entry);
+			this.due.remove(entry);
 		}
 	}
 
@@ -135,18 +142,19 @@ final class Cleaner implements AutoCloseable {
 		return System.nanoTime() - this.origin;
 	}
 
-	private void add(Entry entry) {
+	private void add(CleanerEntry entry) {
+		boolean overflow = false;
 		this.lock.lock();
 		try {
 			if (this.closed) {
 				return;
 			}
 			if (this.byAge.size() >= CAPACITY) {
-				dropOldest();
+				overflow = dropOldest();
 			}
 			this.byAge.add(entry);
 			if (entry.place != null) {
-				this.withdrawals.put(entry.place, entry);
+				cancel(this.withdrawals.put(entry.place, entry));
 			}
 			entry.orderedBy = sinceOrigin();
 			this.due.add(entry);
@@ -154,20 +162,26 @@ final class Cleaner implements AutoCloseable {
 		finally {
 			this.lock.unlock();
 		}
+		if (overflow) {
+			logger.warn("More than " + CAPACITY + " unclear locks of store '" + this.provider.name()
+					+ "' wait to be released: the oldest are left to the end of their leases");
+		}
 		pump();
 	}
 
-	private void dropOldest() {
-		Iterator<Entry> ages = this.byAge.iterator();
-		Entry oldest = ages.next();
+	/** Whether that is to be told: once until there is room again. */
+	private boolean dropOldest() {
+		Iterator<CleanerEntry> ages = this.byAge.iterator();
+		CleanerEntry oldest = ages.next();
 		ages.remove();
 		forget(oldest);
 		this.due.remove(oldest);
-		logger.warn("More than " + CAPACITY + " unclear locks of store '" + this.provider.name()
-				+ "' wait to be released: the oldest is left to the end of its lease");
+		boolean tell = !this.overflowTold;
+		this.overflowTold = true;
+		return tell;
 	}
 
-	private void forget(Entry entry) {
+	private void forget(CleanerEntry entry) {
 		if (entry.place != null) {
 			this.withdrawals.remove(entry.place, entry);
 		}
@@ -176,15 +190,23 @@ final class Cleaner implements AutoCloseable {
 	/** Starts a run if something is due, else wakes up when it will be. */
 	private void pump() {
 		long wait;
+		long at;
 		this.lock.lock();
 		try {
-			Entry next = this.due.peek();
+			CleanerEntry next = this.due.peek();
 			if (next == null || this.closed || this.running >= MOST_AT_ONCE) {
 				return;
 			}
-			wait = Math.max(next.orderedBy, this.pausedUntil) - sinceOrigin();
+			at = Math.max(next.orderedBy, this.pausedUntil);
+			wait = at - sinceOrigin();
 			if (wait <= 0) {
 				this.running++;
+			}
+			else if (at >= this.wakeUpAt) {
+				return;
+			}
+			else {
+				this.wakeUpAt = at;
 			}
 		}
 		finally {
@@ -195,37 +217,59 @@ final class Cleaner implements AutoCloseable {
 				this.io.execute(this::run);
 			}
 			else {
-				this.timer.schedule(this::pump, Duration.ofNanos(wait));
+				this.timer.schedule(() -> wakeUp(at), Duration.ofNanos(wait));
 			}
 		}
-		catch (RejectedExecutionException ex) {
-			logger.debug("The cleaner has ended; what it missed lasts one lease at most", ex);
+		catch (RejectedExecutionException | OutOfMemoryError ex) {
+			logger.debug("The cleaner could not go on; what it missed lasts one lease at most", ex);
+			if (wait <= 0) {
+				ended();
+			}
+		}
+	}
+
+	/** A signal that was brought forward meanwhile does nothing. */
+	private void wakeUp(long at) {
+		this.lock.lock();
+		try {
+			if (this.wakeUpAt != at) {
+				return;
+			}
+			this.wakeUpAt = Long.MAX_VALUE;
+		}
+		finally {
+			this.lock.unlock();
+		}
+		pump();
+	}
+
+	private void ended() {
+		this.lock.lock();
+		try {
+			this.running--;
+		}
+		finally {
+			this.lock.unlock();
 		}
 	}
 
 	private void run() {
 		try {
-			for (Entry entry = take(); entry != null; entry = take()) {
+			for (CleanerEntry entry = take(); entry != null; entry = take()) {
 				putBack(entry, attempt(entry));
 			}
 		}
 		finally {
-			this.lock.lock();
-			try {
-				this.running--;
-			}
-			finally {
-				this.lock.unlock();
-			}
+			ended();
 			pump();
 		}
 	}
 
-	private @Nullable Entry take() {
+	private @Nullable CleanerEntry take() {
 		this.lock.lock();
 		try {
 			long now = sinceOrigin();
-			Entry next = this.due.peek();
+			CleanerEntry next = this.due.peek();
 			return (next != null && !this.closed && next.orderedBy <= now && this.pausedUntil <= now) ? this.due.poll()
 					: null;
 		}
@@ -234,17 +278,17 @@ final class Cleaner implements AutoCloseable {
 		}
 	}
 
-	private ReleaseOutcome attempt(Entry entry) {
+	private ReleaseOutcome attempt(CleanerEntry entry) {
 		try {
 			return entry.command.send(this.callTimeout);
 		}
-		catch (RuntimeException ex) {
+		catch (RuntimeException | Error ex) {
 			logger.debug("Store '" + this.provider.name() + "' failed while cleaning up", ex);
 			return ReleaseOutcome.UNKNOWN;
 		}
 	}
 
-	private void putBack(Entry entry, ReleaseOutcome outcome) {
+	private void putBack(CleanerEntry entry, ReleaseOutcome outcome) {
 		this.lock.lock();
 		try {
 			long now = sinceOrigin();
@@ -252,6 +296,7 @@ final class Cleaner implements AutoCloseable {
 					|| (outcome == ReleaseOutcome.NOT_HELD && entry.answerSeen);
 			if (confirmed || entry.cancelled || now >= entry.giveUpAt || !this.byAge.contains(entry)) {
 				this.byAge.remove(entry);
+				this.overflowTold &= this.byAge.size() > CAPACITY / 2;
 				forget(entry);
 				return;
 			}
@@ -283,40 +328,6 @@ final class Cleaner implements AutoCloseable {
 		finally {
 			this.lock.unlock();
 		}
-	}
-
-	private interface Command {
-
-		ReleaseOutcome send(Duration timeout);
-
-	}
-
-	/**
-	 * Something to be taken back. Its mutable fields are guarded by the cleaner's lock.
-	 */
-	private static final class Entry {
-
-		private final Command command;
-
-		private final boolean answerSeen;
-
-		private final long giveUpAt;
-
-		private final @Nullable LockKey place;
-
-		private long orderedBy;
-
-		private long pause = SHORTEST_PAUSE;
-
-		private boolean cancelled;
-
-		Entry(Command command, boolean answerSeen, long giveUpAt, @Nullable LockKey place) {
-			this.command = command;
-			this.answerSeen = answerSeen;
-			this.giveUpAt = giveUpAt;
-			this.place = place;
-		}
-
 	}
 
 }

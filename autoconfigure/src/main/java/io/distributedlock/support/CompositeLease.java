@@ -24,10 +24,20 @@ final class CompositeLease implements HeldLease {
 
 	private final List<LockKey> keys;
 
-	CompositeLease(List<HeldLease> owned, List<HeldLease> joined) {
+	private final Duration callTimeout;
+
+	/**
+	 * Creates a handle.
+	 * @param keys the keys that were asked for, a part of those that the locks cover
+	 * @param owned the locks to be released with this handle
+	 * @param joined the locks of others
+	 * @param callTimeout what closing may take
+	 */
+	CompositeLease(List<LockKey> keys, List<HeldLease> owned, List<HeldLease> joined, Duration callTimeout) {
+		this.keys = keys;
 		this.owned = List.copyOf(owned);
 		this.all = joined.isEmpty() ? this.owned : Stream.concat(owned.stream(), joined.stream()).toList();
-		this.keys = this.all.stream().flatMap((part) -> part.keys().stream()).distinct().sorted().toList();
+		this.callTimeout = callTimeout;
 	}
 
 	@Override
@@ -41,7 +51,7 @@ final class CompositeLease implements HeldLease {
 			throw new IllegalStateException(
 					"Several keys are held, each with a fencing token of its own: use fencingToken(LockKey)");
 		}
-		return this.all.get(0).fencingToken(this.keys.get(0));
+		return fencingToken(this.keys.get(0));
 	}
 
 	@Override
@@ -104,7 +114,12 @@ final class CompositeLease implements HeldLease {
 
 	@Override
 	public void close() {
-		this.owned.forEach(HeldLease::close);
+		closeBy(System.nanoTime() + this.callTimeout.toNanos());
+	}
+
+	@Override
+	public void closeBy(long instant) {
+		this.owned.forEach((part) -> part.closeBy(instant));
 	}
 
 	@Override

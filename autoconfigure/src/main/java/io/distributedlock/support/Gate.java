@@ -99,7 +99,8 @@ final class Gate {
 			if (this.tenure != null) {
 				return Verdict.HELD_HERE;
 			}
-			if (this.answers != answersAtArrival || (this.lastBusy != null && !this.asking)) {
+			boolean answered = this.answers != answersAtArrival && this.lastFailure == null;
+			if (answered || (this.lastBusy != null && !this.asking)) {
 				return Verdict.BUSY;
 			}
 			waiter.overdue = true;
@@ -191,14 +192,15 @@ final class Gate {
 	 * Leaves the queue without the lock, passing the turn on to the new head. Does
 	 * nothing for a waiter that is no longer queued.
 	 * @param waiter who leaves
+	 * @return whether it was queued
 	 */
-	void leave(Waiter waiter) {
+	boolean leave(Waiter waiter) {
 		Waiter successor;
 		boolean unused;
 		this.lock.lock();
 		try {
 			if (!waiter.queued) {
-				return;
+				return false;
 			}
 			boolean wasHead = this.queue.head() == waiter;
 			this.asking &= !wasHead;
@@ -210,6 +212,7 @@ final class Gate {
 			this.lock.unlock();
 		}
 		passOn(successor, unused);
+		return true;
 	}
 
 	/**

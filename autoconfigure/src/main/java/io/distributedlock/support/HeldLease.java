@@ -8,6 +8,12 @@ import io.distributedlock.LockLease;
  */
 interface HeldLease extends LockLease {
 
+	/**
+	 * Gives the lock back, in the background where the call could not end in time.
+	 * @param instant when the call has to end, by {@link System#nanoTime()}
+	 */
+	void closeBy(long instant);
+
 	/** Throws the loss, if there was one. */
 	void throwLoss(LockError error);
 

@@ -121,8 +121,10 @@ final class LockEngine {
 	TenureLease begin(Tenure tenure, long sentAt) {
 		TenureLease lease = new TenureLease(this, tenure, 0);
 		tenure.heldBy(lease);
+		this.renewals.schedule(tenure, sentAt);
 		this.held.add(lease);
-		this.renewals.register(tenure, sentAt);
+		this.events.holdBegan(lease);
+		this.renewals.register(tenure);
 		this.lossWatch.watch(tenure);
 		return lease;
 	}
@@ -136,9 +138,9 @@ final class LockEngine {
 	/**
 	 * The tenure's place was left to be released: gives it back, and lets the next ask.
 	 */
-	void release(TenureLease lease) {
+	void release(TenureLease lease, Duration timeout) {
 		try {
-			ReleaseOutcome outcome = send(lease.tenure().grant());
+			ReleaseOutcome outcome = send(lease.tenure().grant(), timeout);
 			if (outcome == ReleaseOutcome.UNKNOWN) {
 				logger.warn("Store '" + this.provider.name() + "' did not confirm the release of lock '" + lease.key()
 						+ "'; it is repeated in the background, and the lock ends with its lease at the latest");
@@ -157,15 +159,23 @@ final class LockEngine {
 		}
 	}
 
+	/** The tenure's place was left, and no time is left to wait for its release. */
+	void releaseLater(TenureLease lease) {
+		cleanUp(lease.tenure());
+		this.events.released(lease);
+		end(lease);
+		lease.tenure().gate().ended(lease.tenure());
+	}
+
 	/**
 	 * An interrupt must not keep a lock from being released; it is kept for the caller.
 	 */
-	private ReleaseOutcome send(Grant grant) {
+	private ReleaseOutcome send(Grant grant, Duration timeout) {
 		boolean interrupted = Thread.interrupted();
 		try {
-			return this.provider.release(grant.key(), grant.owner(), this.settings.callTimeout());
+			return this.provider.release(grant.key(), grant.owner(), timeout);
 		}
-		catch (RuntimeException ex) {
+		catch (RuntimeException | Error ex) {
 			logger.debug("Store '" + this.provider.name() + "' failed to release lock '" + grant.key() + "'", ex);
 			return ReleaseOutcome.UNKNOWN;
 		}
@@ -234,7 +244,6 @@ final class LockEngine {
 		this.renewals.close();
 		this.cleaner.close();
 		this.io.shutdown();
-		this.events.close();
 	}
 
 	private void awaitIdle(long nanos) {

@@ -22,7 +22,7 @@ import io.distributedlock.LossReason;
  * Tells observers at once and listeners on the callback threads; neither can break a
  * lock, and listeners cannot delay one.
  */
-final class LockEvents implements AutoCloseable {
+final class LockEvents {
 
 	private static final Log logger = LogFactory.getLog(LockEvents.class);
 
@@ -37,12 +37,15 @@ final class LockEvents implements AutoCloseable {
 
 	private final ThreadPoolExecutor callbacks;
 
+	private final ThreadPoolExecutor completions;
+
 	private final AtomicInteger pending = new AtomicInteger();
 
 	LockEvents(String provider, List<LockObserver> observers, List<LockListener> listeners) {
 		this.observers = List.copyOf(observers);
 		this.listeners = List.copyOf(listeners);
 		this.callbacks = LockThreads.pool(provider + "-callback", THREADS);
+		this.completions = LockThreads.pool(provider + "-completion", THREADS);
 	}
 
 	/** A queue whose tasks run one after the other on the callback threads. */
@@ -50,8 +53,9 @@ final class LockEvents implements AutoCloseable {
 		return new SerialQueue(this.callbacks);
 	}
 
-	void execute(Runnable completion) {
-		this.callbacks.execute(completion);
+	/** Completes a future, whose dependents are the application's. */
+	void complete(Runnable completion) {
+		this.completions.execute(completion);
 	}
 
 	void acquireEnded(LockKey key, AcquireOutcome outcome, long tookNanos) {
@@ -80,16 +84,16 @@ final class LockEvents implements AutoCloseable {
 	}
 
 	void lost(TenureLease lease, LossReason reason) {
-		observe((observer) -> {
+		lease.callbacks().execute(() -> observe((observer) -> {
 			observer.lost(lease.key(), reason);
 			observer.holdEnded(lease.key());
-		});
-		lease.callbacks()
-			.execute(() -> logger.error("Lock '" + lease.key() + "' with fencing token " + lease.fencingToken()
-					+ " was lost: " + reason.description()
-					+ ". Its holder may still be working; only a fenced resource is protected from it"));
+		}));
+		this.completions.execute(() -> logger.error("Lock '" + lease.key() + "' with fencing token "
+				+ lease.fencingToken() + " was lost: " + reason.description()
+				+ ". Its holder may still be working; only a fenced resource is protected from it"));
 		if (!this.listeners.isEmpty()) {
-			tell(lease.callbacks(), (listener) -> listener.onLost(lease, reason));
+			lease.callbacks()
+				.execute(() -> this.listeners.forEach((listener) -> callSafely(() -> listener.onLost(lease, reason))));
 		}
 	}
 
@@ -111,7 +115,7 @@ final class LockEvents implements AutoCloseable {
 			try {
 				event.accept(observer);
 			}
-			catch (RuntimeException | LinkageError ex) {
+			catch (RuntimeException | Error ex) {
 				logger.warn("A lock observer failed; the lock is not affected", ex);
 			}
 		}
@@ -138,14 +142,9 @@ final class LockEvents implements AutoCloseable {
 		try {
 			callback.run();
 		}
-		catch (RuntimeException | LinkageError | AssertionError ex) {
+		catch (RuntimeException | Error ex) {
 			logger.warn("A lock callback failed; the lock is not affected", ex);
 		}
-	}
-
-	@Override
-	public void close() {
-		this.callbacks.shutdown();
 	}
 
 }

@@ -103,6 +103,10 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 				}
 				throw ex;
 			}
+			catch (RuntimeException | Error ex) {
+				acquisition.abandon();
+				throw ex;
+			}
 			if (progress != Acquisition.Progress.WAIT) {
 				return progress == Acquisition.Progress.ACQUIRED;
 			}
@@ -125,10 +129,15 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 			}
 		}
 		if (missing.isEmpty()) {
-			return run(new CompositeLease(List.of(), joined.stream().distinct().toList()), body);
+			return run(composite(request, List.of(), joined), body);
 		}
 		HeldLease own = acquire(request, missing);
-		return run(joined.isEmpty() ? own : new CompositeLease(List.of(own), joined), body);
+		return run(joined.isEmpty() ? own : composite(request, List.of(own), joined), body);
+	}
+
+	private HeldLease composite(LockRequest request, List<HeldLease> owned, List<HeldLease> joined) {
+		return new CompositeLease(request.keys(), owned, joined.stream().distinct().toList(),
+				this.engine.settings().callTimeout());
 	}
 
 	/** The lock that this thread already runs under, if it may be joined. */
@@ -147,8 +156,7 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 			result = body.doWithLock(lease);
 		}
 		catch (Throwable ex) {
-			lease.close();
-			addLoss(ex, lease);
+			closeAfter(ex, lease);
 			throw ex;
 		}
 		lease.close();
@@ -156,7 +164,13 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 		return result;
 	}
 
-	private static void addLoss(Throwable ex, HeldLease lease) {
+	private static void closeAfter(Throwable ex, HeldLease lease) {
+		try {
+			lease.close();
+		}
+		catch (RuntimeException | Error failure) {
+			ex.addSuppressed(failure);
+		}
 		if (lease.lossReason() != null && !(ex instanceof LockLostException)) {
 			try {
 				lease.throwLoss(LockError.LOST);

@@ -1,8 +1,11 @@
 package io.distributedlock.support;
 
 import java.time.Duration;
+import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReentrantLock;
+
+import org.jspecify.annotations.Nullable;
 
 /**
  * Tells losses at their deadline, though nobody looks: one pending signal of the timer
@@ -16,8 +19,12 @@ final class LossWatch {
 
 	private final long origin = System.nanoTime();
 
-	/** When the next look is due, counted from the origin. */
-	private final AtomicLong nextLook = new AtomicLong(Long.MAX_VALUE);
+	private final ReentrantLock lock = new ReentrantLock();
+
+	/** When the next look is due, counted from the origin; written under the lock. */
+	private volatile long nextLook = Long.MAX_VALUE;
+
+	private @Nullable Future<?> pending;
 
 	LossWatch(LockEngine engine, LockTimer timer) {
 		this.engine = engine;
@@ -29,24 +36,27 @@ final class LossWatch {
 	}
 
 	private void lookAt(long instant) {
-		long next = this.nextLook.get();
-		while (instant < next) {
-			if (this.nextLook.compareAndSet(next, instant)) {
-				schedule(instant);
-				return;
-			}
-			next = this.nextLook.get();
+		if (instant >= this.nextLook) {
+			return;
 		}
-	}
-
-	private void schedule(long instant) {
+		this.lock.lock();
 		try {
-			this.timer.schedule(() -> look(instant), Duration.ofNanos(instant - (System.nanoTime() - this.origin) + 1));
+			if (instant < this.nextLook) {
+				if (this.pending != null) {
+					this.pending.cancel(false);
+				}
+				this.nextLook = instant;
+				this.pending = this.timer.schedule(() -> look(instant),
+						Duration.ofNanos(instant - (System.nanoTime() - this.origin) + 1));
+			}
 		}
 		catch (RejectedExecutionException ex) {
 			// The timer has ended with the application; isHeld() still judges by the
 			// deadline.
-			this.nextLook.set(Long.MIN_VALUE);
+			this.nextLook = Long.MIN_VALUE;
+		}
+		finally {
+			this.lock.unlock();
 		}
 	}
 
@@ -54,7 +64,7 @@ final class LossWatch {
 	 * A look that was brought forward meanwhile finds another instant and does nothing.
 	 */
 	private void look(long instant) {
-		if (!this.nextLook.compareAndSet(instant, Long.MAX_VALUE)) {
+		if (!begin(instant)) {
 			return;
 		}
 		long earliest = Long.MAX_VALUE;
@@ -65,6 +75,20 @@ final class LossWatch {
 		}
 		if (earliest != Long.MAX_VALUE) {
 			lookAt(earliest);
+		}
+	}
+
+	private boolean begin(long instant) {
+		this.lock.lock();
+		try {
+			boolean current = this.nextLook == instant;
+			if (current) {
+				this.nextLook = Long.MAX_VALUE;
+			}
+			return current;
+		}
+		finally {
+			this.lock.unlock();
 		}
 	}
 

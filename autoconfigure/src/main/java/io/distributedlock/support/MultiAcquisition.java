@@ -65,7 +65,7 @@ final class MultiAcquisition implements Acquisition {
 			}
 		}
 		catch (RuntimeException | Error ex) {
-			giveBack();
+			abandon();
 			throw ex;
 		}
 	}
@@ -80,12 +80,14 @@ final class MultiAcquisition implements Acquisition {
 			}
 			this.engine.beginHold((TenureLease) part, now, this.terms);
 		}
-		this.lease = new CompositeLease(this.taken, List.of());
+		this.lease = new CompositeLease(this.keys, this.taken, List.of(), this.engine.settings().callTimeout());
 		return Progress.ACQUIRED;
 	}
 
+	/** In the background: the budget may be used up, or the thread interrupted. */
 	private void giveBack() {
-		this.taken.forEach(HeldLease::close);
+		long now = System.nanoTime();
+		this.taken.forEach((part) -> part.closeBy(now));
 		this.taken.clear();
 	}
 

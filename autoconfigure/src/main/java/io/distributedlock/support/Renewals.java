@@ -6,6 +6,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
@@ -40,6 +41,8 @@ final class Renewals implements AutoCloseable {
 
 	private static final long SOONEST_RETRY = Duration.ofMillis(5).toNanos();
 
+	private static final long FAILED_ROUND_PAUSE = Duration.ofMillis(100).toNanos();
+
 	private final LockEngine engine;
 
 	private final LockProvider provider;
@@ -59,17 +62,21 @@ final class Renewals implements AutoCloseable {
 
 	private int failuresOfRound;
 
+	private boolean failing;
+
 	Renewals(LockEngine engine, LockProvider provider, LockSettings settings) {
 		this.engine = engine;
 		this.provider = provider;
 		this.settings = settings;
 	}
 
-	/**
-	 * A tenure is about to be seen by its holder. It must already be among the held ones.
-	 */
-	void register(Tenure tenure, long sentAt) {
+	/** Sets the first renewal of a tenure that is not among the held ones yet. */
+	void schedule(Tenure tenure, long sentAt) {
 		tenure.renewAt(nextRenewal(tenure, sentAt));
+	}
+
+	/** A tenure among the held ones is about to be seen by its holder. */
+	void register(Tenure tenure) {
 		if (tenure.needsRenewal()) {
 			Thread running = (this.thread != null) ? this.thread : start();
 			if (tenure.renewAt() - this.origin < this.nextLook) {
@@ -98,9 +105,9 @@ final class Renewals implements AutoCloseable {
 			try {
 				round();
 			}
-			catch (RuntimeException | LinkageError | AssertionError ex) {
+			catch (RuntimeException | Error ex) {
 				logger.error("A round of lock renewals failed and is repeated", ex);
-				LockSupport.parkNanos(this, SOONEST_RETRY);
+				LockSupport.parkNanos(this, FAILED_ROUND_PAUSE);
 			}
 		}
 	}
@@ -115,7 +122,8 @@ final class Renewals implements AutoCloseable {
 			Tenure tenure = lease.tenure();
 			if (tenure.needsRenewal()) {
 				next = Math.min(next, tenure.renewAt() - this.origin);
-				if (tenure.renewAt() - now <= period(tenure) / 10) {
+				long early = tenure.isRenewalUnclear() ? 0 : period(tenure) / 10;
+				if (tenure.renewAt() - now <= early) {
 					due.add(tenure);
 				}
 			}
@@ -143,6 +151,18 @@ final class Renewals implements AutoCloseable {
 	private void renew(List<Tenure> due) {
 		due.sort(Comparator.comparingLong((tenure) -> tenure.deadline() - this.origin));
 		this.failuresOfRound = 0;
+		Map<Integer, List<Tenure>> byTimeout = new TreeMap<>();
+		due.forEach((tenure) -> byTimeout.computeIfAbsent(magnitude(timeout(tenure)), (absent) -> new ArrayList<>())
+			.add(tenure));
+		byTimeout.values().forEach(this::sendAll);
+	}
+
+	/** Leases of like length share batches: a short one must not hurry the others. */
+	private static int magnitude(Duration timeout) {
+		return Long.SIZE - Long.numberOfLeadingZeros(timeout.toNanos());
+	}
+
+	private void sendAll(List<Tenure> due) {
 		for (int from = 0; from < due.size() && !this.closed; from += BATCH) {
 			send(due.subList(from, Math.min(from + BATCH, due.size())));
 		}
@@ -168,8 +188,9 @@ final class Renewals implements AutoCloseable {
 		boolean split = false;
 		try {
 			outcomes = this.provider.renew(leases, timeout(claimed));
+			this.failing = false;
 		}
-		catch (RuntimeException ex) {
+		catch (RuntimeException | Error ex) {
 			warn(claimed.size(), ex);
 			split = claimed.size() > 1 && !isTimeout(ex) && ++this.failuresOfRound < MOST_FAILURES;
 		}
@@ -185,14 +206,16 @@ final class Renewals implements AutoCloseable {
 		}
 	}
 
-	private void warn(int locks, RuntimeException ex) {
-		if (this.failuresOfRound == 0) {
+	/** Told once until the store answers again. */
+	private void warn(int locks, Throwable ex) {
+		if (!this.failing) {
+			this.failing = true;
 			logger.warn("Store '" + this.provider.name() + "' failed to renew " + locks
 					+ " lock(s); it is asked again within the lease", ex);
 		}
 	}
 
-	private static boolean isTimeout(RuntimeException ex) {
+	private static boolean isTimeout(Throwable ex) {
 		return ex instanceof LockProviderException failure && failure.error() == LockError.STORE_TIMEOUT;
 	}
 
@@ -220,12 +243,12 @@ final class Renewals implements AutoCloseable {
 	}
 
 	private Duration timeout(List<Tenure> batch) {
-		Duration timeout = this.settings.callTimeout();
-		for (Tenure tenure : batch) {
-			Duration most = tenure.lease().dividedBy(6);
-			timeout = (most.compareTo(timeout) < 0) ? most : timeout;
-		}
-		return timeout;
+		return batch.stream().map(this::timeout).min(Duration::compareTo).orElse(this.settings.callTimeout());
+	}
+
+	private Duration timeout(Tenure tenure) {
+		Duration most = tenure.lease().dividedBy(6);
+		return (most.compareTo(this.settings.callTimeout()) < 0) ? most : this.settings.callTimeout();
 	}
 
 	private long period(Tenure tenure) {

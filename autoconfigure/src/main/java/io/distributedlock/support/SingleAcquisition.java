@@ -46,6 +46,9 @@ final class SingleAcquisition implements Acquisition {
 
 	private long waitUntil;
 
+	/** A tenure that has begun, whether or not its handle was given to the caller. */
+	private @Nullable Tenure begun;
+
 	private @Nullable TenureLease lease;
 
 	private @Nullable Holder holder;
@@ -103,20 +106,28 @@ final class SingleAcquisition implements Acquisition {
 				if (!this.budget.isOver(now)) {
 					yield waitUntil(this.budget.end());
 				}
-				throw failed(LockProviderException.nothingSent(LockError.STORE_TIMEOUT, this.engine.provider().name(),
-						"has not answered in time whether lock '" + this.key + "' is free", joined.lastFailure()));
+				throw failed(unanswered(joined));
 			}
 		};
 	}
 
+	private LockProviderException unanswered(Gate joined) {
+		return LockProviderException.nothingSent(LockError.STORE_TIMEOUT, this.engine.provider().name(),
+				"has not answered in time whether lock '" + this.key + "' is free", joined.lastFailure());
+	}
+
 	private Progress attempt(Gate joined, long now) {
-		Contender contender = joined.contender(this.engine.provider());
 		OwnerId owner = joined.owner();
 		boolean willWait = this.budget.mayWait(now);
+		Duration timeout = this.budget.attemptTimeout(now);
+		if (timeout.isNegative() || timeout.isZero()) {
+			throw failed(unanswered(joined));
+		}
 		this.attempted = true;
 		Attempt attempt;
 		try {
-			attempt = contender.attempt(owner, this.terms.lease(), willWait, this.budget.attemptTimeout(now));
+			Contender contender = joined.contender(this.engine.provider());
+			attempt = Objects.requireNonNull(contender.attempt(owner, this.terms.lease(), willWait, timeout));
 		}
 		catch (RuntimeException | Error ex) {
 			throw unclear(joined, owner, willWait, ex);
@@ -141,14 +152,14 @@ final class SingleAcquisition implements Acquisition {
 					+ ", which is no order between 1 and 2^53 - 1, for lock '" + this.key + "'");
 		}
 		joined.granted(this.waiter, tenure);
+		this.engine.events().acquireEnded(this.key, AcquireOutcome.ACQUIRED, now - this.budget.start());
+		this.begun = tenure;
 		TenureLease begun = this.engine.begin(tenure, sentAt);
 		if (this.engine.isStopping()) {
 			begun.close();
 			throw failed(this.engine.shuttingDown(this.key));
 		}
 		this.lease = begun;
-		this.engine.events().acquireEnded(this.key, AcquireOutcome.ACQUIRED, now - this.budget.start());
-		this.engine.events().holdBegan(begun);
 		return Progress.ACQUIRED;
 	}
 
@@ -161,6 +172,7 @@ final class SingleAcquisition implements Acquisition {
 		}
 		this.engine.cleaner().release(this.key, grant.owner(), this.terms.lease(), true);
 		joined.unclear(null, false);
+		this.attempted = false;
 		return waitUntil(now + LEAST_PAUSE);
 	}
 
@@ -212,7 +224,9 @@ final class SingleAcquisition implements Acquisition {
 	}
 
 	private LockException failed(LockException failure) {
-		Objects.requireNonNull(this.gate).leave(this.waiter);
+		if (this.gate != null) {
+			this.gate.leave(this.waiter);
+		}
 		this.engine.events()
 			.acquireEnded(this.key,
 					Thread.currentThread().isInterrupted() ? AcquireOutcome.INTERRUPTED : AcquireOutcome.FAILED,
@@ -247,11 +261,10 @@ final class SingleAcquisition implements Acquisition {
 
 	@Override
 	public void abandon() {
-		if (this.lease != null) {
-			this.lease.close();
+		if (this.begun != null) {
+			this.begun.holder().close();
 		}
-		else if (this.gate != null) {
-			this.gate.leave(this.waiter);
+		else if (this.gate != null && this.gate.leave(this.waiter)) {
 			this.engine.events()
 				.acquireEnded(this.key, AcquireOutcome.INTERRUPTED, System.nanoTime() - this.budget.start());
 		}

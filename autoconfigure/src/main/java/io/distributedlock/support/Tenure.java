@@ -184,6 +184,11 @@ final class Tenure {
 				&& (this.renewalUnclear || !Nanos.isPast(this.validUntil, now));
 	}
 
+	/** Whether a renewal was sent whose effect is not known. */
+	boolean isRenewalUnclear() {
+		return this.renewalUnclear;
+	}
+
 	boolean isAbandoned() {
 		return this.abandoned.get();
 	}

@@ -137,8 +137,19 @@ final class TenureLease implements HeldLease {
 
 	@Override
 	public void close() {
+		closeBy(System.nanoTime() + this.engine.settings().callTimeout().toNanos());
+	}
+
+	@Override
+	public void closeBy(long instant) {
 		if (isHeld() && this.tenure.release(this.place)) {
-			this.engine.release(this);
+			long left = instant - System.nanoTime();
+			if (left > 0 || this.engine.isStopping()) {
+				this.engine.release(this, Duration.ofNanos(Math.max(left, 1)));
+			}
+			else {
+				this.engine.releaseLater(this);
+			}
 		}
 		else if (this.tenure.lossReason() != null) {
 			this.engine.abandon(this);

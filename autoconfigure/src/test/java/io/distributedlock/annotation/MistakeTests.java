@@ -18,6 +18,7 @@ import org.springframework.context.annotation.Bean;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
+import io.distributedlock.annotation.elsewhere.HiddenMethod;
 import io.distributedlock.interceptor.OnBusy;
 import io.distributedlock.interceptor.RecordingLockOperations;
 
@@ -62,6 +63,7 @@ class MistakeTests {
 				Arguments.of(PrivateMethod.class, LockError.NOT_PROXYABLE, "run", "private"),
 				Arguments.of(FinalMethod.class, LockError.NOT_PROXYABLE, "run", "final"),
 				Arguments.of(StaticMethod.class, LockError.NOT_PROXYABLE, "run", "static"),
+				Arguments.of(InAnotherPackage.class, LockError.NOT_PROXYABLE, "run", "package-private"),
 				Arguments.of(FinalOfType.class, LockError.NOT_PROXYABLE, "run", "final"),
 				Arguments.of(Constructing.class, LockError.LIFECYCLE_METHOD, "run", "@PostConstruct"),
 				Arguments.of(Initializing.class, LockError.LIFECYCLE_METHOD, "afterPropertiesSet", "callback"),
@@ -270,6 +272,10 @@ class MistakeTests {
 		@DistributedLock
 		final void run() {
 		}
+
+	}
+
+	static class InAnotherPackage extends HiddenMethod {
 
 	}
 

@@ -108,6 +108,16 @@ class JdbcLockAutoConfigurationTests {
 	}
 
 	@Test
+	void severalQualifiedDataSourcesAreRefused() {
+		this.runner.withUserConfiguration(LocksOwn.class, MoreOfItsOwn.class).run((context) -> {
+			assertThat(context).hasFailed();
+			assertThat(context.getStartupFailure()).rootCause()
+				.isInstanceOf(LockConfigurationException.class)
+				.hasMessageContaining("Qualify one only");
+		});
+	}
+
+	@Test
 	void theQualifiedDataSourceIsUsedAsItIs() {
 		this.runner.withUserConfiguration(TwoDataSources.class, LocksOwn.class).run((context) -> {
 			take(context.getBean(JdbcLockProvider.class));
@@ -162,6 +172,17 @@ class JdbcLockAutoConfigurationTests {
 		@Bean
 		@DistributedLockDataSource
 		DataSource locks() {
+			return TestDatabases.withTable(TestDatabases.h2());
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class MoreOfItsOwn {
+
+		@Bean
+		@DistributedLockDataSource
+		DataSource moreLocks() {
 			return TestDatabases.withTable(TestDatabases.h2());
 		}
 

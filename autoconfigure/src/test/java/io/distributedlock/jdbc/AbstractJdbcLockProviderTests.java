@@ -67,6 +67,11 @@ abstract class AbstractJdbcLockProviderTests {
 
 	abstract DataSource database();
 
+	/** The database's clock as the columns have it. */
+	String now() {
+		return "CURRENT_TIMESTAMP";
+	}
+
 	@BeforeEach
 	void open() {
 		this.timer = new LockTimer();
@@ -203,7 +208,7 @@ abstract class AbstractJdbcLockProviderTests {
 		Grant released = take(this.other, KEY, LEASE);
 		orders.add(released.order());
 		release(this.other, released);
-		this.jdbc.update("UPDATE distributed_lock SET expires_at = CURRENT_TIMESTAMP - INTERVAL '2' HOUR "
+		this.jdbc.update("UPDATE distributed_lock SET expires_at = " + now() + " - INTERVAL '2' HOUR "
 				+ "WHERE holder IS NOT NULL");
 		assertThat(this.provider.sweeper().run()).isPositive();
 		Grant afterSweep = take(this.provider, KEY, LEASE);
@@ -218,7 +223,7 @@ abstract class AbstractJdbcLockProviderTests {
 		Grant grant = take(this.provider, KEY, LEASE);
 		release(this.provider, grant);
 		long ahead = (1L << 52) + 12345;
-		this.jdbc.update("UPDATE distributed_lock SET lease_order = ?, expires_at = CURRENT_TIMESTAMP - INTERVAL '2' "
+		this.jdbc.update("UPDATE distributed_lock SET lease_order = ?, expires_at = " + now() + " - INTERVAL '2' "
 				+ "HOUR WHERE holder IS NOT NULL", ahead);
 		assertThat(this.provider.sweeper().run()).isZero();
 		assertThat(take(this.provider, KEY, LEASE).order()).isEqualTo(ahead + 1);
@@ -227,7 +232,7 @@ abstract class AbstractJdbcLockProviderTests {
 	@Test
 	void aRowThatCameBackToLifeIsNotSwept() throws Exception {
 		release(this.provider, take(this.provider, KEY, LEASE));
-		this.jdbc.update("UPDATE distributed_lock SET expires_at = CURRENT_TIMESTAMP - INTERVAL '2' HOUR "
+		this.jdbc.update("UPDATE distributed_lock SET expires_at = " + now() + " - INTERVAL '2' HOUR "
 				+ "WHERE holder IS NOT NULL");
 		Dialect dialect = dialect();
 		long retention = TimeUnit.HOURS.toMicros(1);
@@ -246,8 +251,7 @@ abstract class AbstractJdbcLockProviderTests {
 
 	Dialect dialect() throws SQLException {
 		try (Connection connection = this.database.getConnection()) {
-			return "H2".equals(connection.getMetaData().getDatabaseProductName()) ? new H2Dialect("distributed_lock")
-					: new PostgresDialect("distributed_lock");
+			return Dialects.find(connection, "distributed_lock");
 		}
 	}
 
@@ -337,7 +341,7 @@ abstract class AbstractJdbcLockProviderTests {
 		Grant next = granted(ask(early, true));
 		// The place went to nobody when it was used; who asks first after that has it.
 		busy(ask(late, true));
-		this.jdbc.update("UPDATE distributed_lock SET next_waiter = ?, next_since = CURRENT_TIMESTAMP + INTERVAL '1' "
+		this.jdbc.update("UPDATE distributed_lock SET next_waiter = ?, next_since = " + now() + " + INTERVAL '1' "
 				+ "HOUR WHERE next_waiter IS NOT NULL", this.provider.process());
 		busy(ask(late, true));
 		release(this.other, next);
@@ -352,7 +356,7 @@ abstract class AbstractJdbcLockProviderTests {
 		busy(ask(enter(this.other, KEY), true));
 		Contender late = enter(third, KEY);
 		busy(ask(late, true));
-		this.jdbc.update("UPDATE distributed_lock SET next_until = CURRENT_TIMESTAMP - INTERVAL '1' SECOND "
+		this.jdbc.update("UPDATE distributed_lock SET next_until = " + now() + " - INTERVAL '1' SECOND "
 				+ "WHERE next_waiter IS NOT NULL");
 		busy(ask(late, true));
 		release(this.provider, grant);
@@ -363,7 +367,7 @@ abstract class AbstractJdbcLockProviderTests {
 	@Test
 	void aReleasedKeyStaysTakeableWhenTheClockStepsBack() {
 		release(this.provider, take(this.provider, KEY, LEASE));
-		this.jdbc.update("UPDATE distributed_lock SET expires_at = CURRENT_TIMESTAMP + INTERVAL '1' HOUR "
+		this.jdbc.update("UPDATE distributed_lock SET expires_at = " + now() + " + INTERVAL '1' HOUR "
 				+ "WHERE holder IS NOT NULL");
 		take(this.other, KEY, LEASE);
 	}
@@ -389,7 +393,7 @@ abstract class AbstractJdbcLockProviderTests {
 		expected.put(twice, RenewalOutcome.NOT_HELD);
 		expected.put(grants.get(10), RenewalOutcome.UNKNOWN);
 		try (Connection connection = this.database.getConnection()) {
-			connection.setAutoCommit(false);
+			TestDatabases.begin(connection);
 			try (var statement = connection
 				.prepareStatement("SELECT owner FROM distributed_lock WHERE owner = ? FOR UPDATE")) {
 				statement.setString(1, grants.get(10).owner().text());
@@ -523,7 +527,7 @@ abstract class AbstractJdbcLockProviderTests {
 	void aRowLockedByAnotherTransactionIsBusyNotAFailure() throws Exception {
 		Grant grant = take(this.provider, KEY, LEASE);
 		try (Connection connection = this.database.getConnection()) {
-			connection.setAutoCommit(false);
+			TestDatabases.begin(connection);
 			try (var statement = connection
 				.prepareStatement("SELECT owner FROM distributed_lock WHERE owner = ? FOR UPDATE")) {
 				statement.setString(1, grant.owner().text());

@@ -6,8 +6,12 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
 
 import javax.sql.DataSource;
+
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.core.JdbcTemplate;
 
@@ -15,6 +19,7 @@ import io.distributedlock.LockKey;
 import io.distributedlock.LockProvider;
 import io.distributedlock.support.LockProviderFixture;
 import io.distributedlock.support.LockTimer;
+import io.distributedlock.support.StoreFaults;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -33,9 +38,19 @@ final class JdbcFixture implements LockProviderFixture {
 
 	private final String url;
 
-	private final boolean h2;
+	private final String user;
+
+	private final boolean bytes;
+
+	private final String now;
+
+	private final @Nullable JdbcFaults faults;
 
 	JdbcFixture(DataSource database) {
+		this(database, null);
+	}
+
+	JdbcFixture(DataSource database, @Nullable Function<JdbcFixture, ? extends JdbcFaults> faults) {
 		this.jdbc = new JdbcTemplate(database);
 		try (Connection connection = database.getConnection()) {
 			this.url = connection.getMetaData().getURL();
@@ -43,14 +58,44 @@ final class JdbcFixture implements LockProviderFixture {
 		catch (SQLException ex) {
 			throw new IllegalStateException(ex);
 		}
-		this.h2 = this.url.startsWith("jdbc:h2");
+		this.user = TestDatabases.user(this.url);
+		this.bytes = !this.url.startsWith("jdbc:postgresql");
+		this.now = TestDatabases.isMariaDb(this.url) ? "UTC_TIMESTAMP(6)" : "CURRENT_TIMESTAMP";
 		this.jdbc.update("DELETE FROM distributed_lock WHERE holder IS NOT NULL");
+		this.faults = (faults != null) ? faults.apply(this) : null;
+	}
+
+	@Override
+	public Optional<StoreFaults> faults() {
+		return Optional.ofNullable(this.faults);
+	}
+
+	JdbcTemplate jdbc() {
+		return this.jdbc;
+	}
+
+	String url() {
+		return this.url;
+	}
+
+	List<JdbcLockProvider> processes() {
+		return this.processes;
+	}
+
+	/** The key as the table has it. */
+	Object storeKey(LockKey key) {
+		String text = new StoreKeys(PREFIX).text(key);
+		return this.bytes ? text.getBytes(StandardCharsets.UTF_8) : text;
 	}
 
 	@Override
 	public LockProvider newProcess() {
-		LockDataSource pool = LockDataSource.connect(this.url, this.h2 ? "sa" : "postgres", "", null,
-				LockDataSource.DEFAULT_SIZE, Duration.ofSeconds(1));
+		return newProcess(this.url);
+	}
+
+	LockProvider newProcess(String url) {
+		LockDataSource pool = LockDataSource.connect(url, this.user, "", null, LockDataSource.DEFAULT_SIZE,
+				Duration.ofSeconds(1));
 		JdbcLockProvider process = new JdbcLockProvider(pool, JdbcLockSettings.defaults(PREFIX), this.timer);
 		this.processes.add(process);
 		return process;
@@ -58,18 +103,17 @@ final class JdbcFixture implements LockProviderFixture {
 
 	@Override
 	public void expire(LockKey key) {
-		String text = new StoreKeys(PREFIX).text(key);
 		assertThat(this.jdbc.update(
-				"UPDATE distributed_lock SET expires_at = CURRENT_TIMESTAMP - INTERVAL '1' SECOND WHERE lock_key = ?",
-				this.h2 ? (Object) text.getBytes(StandardCharsets.UTF_8) : text))
+				"UPDATE distributed_lock SET expires_at = " + this.now + " - INTERVAL '1' SECOND WHERE lock_key = ?",
+				storeKey(key)))
 			.isEqualTo(1);
 	}
 
 	@Override
 	public long heldEntries() {
 		Long entries = this.jdbc.queryForObject("""
-				SELECT count(*) FROM distributed_lock WHERE (owner IS NOT NULL AND expires_at > CURRENT_TIMESTAMP)
-				OR (next_waiter IS NOT NULL AND next_until > CURRENT_TIMESTAMP)""", Long.class);
+				SELECT count(*) FROM distributed_lock WHERE (owner IS NOT NULL AND expires_at > {now})
+				OR (next_waiter IS NOT NULL AND next_until > {now})""".replace("{now}", this.now), Long.class);
 		return (entries != null) ? entries : -1;
 	}
 
@@ -80,6 +124,9 @@ final class JdbcFixture implements LockProviderFixture {
 
 	@Override
 	public void close() {
+		if (this.faults != null) {
+			this.faults.close();
+		}
 		this.processes.forEach(JdbcLockProvider::close);
 		this.timer.close();
 	}

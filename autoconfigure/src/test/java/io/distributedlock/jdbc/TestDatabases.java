@@ -11,9 +11,11 @@ import java.util.UUID;
 
 import javax.sql.DataSource;
 
+import com.mysql.cj.jdbc.MysqlDataSource;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import org.h2.jdbcx.JdbcDataSource;
 import org.h2.tools.Server;
+import org.mariadb.jdbc.MariaDbDataSource;
 import org.postgresql.ds.PGSimpleDataSource;
 
 import org.springframework.core.io.ByteArrayResource;
@@ -59,6 +61,41 @@ public final class TestDatabases {
 		return (PGSimpleDataSource) Postgres.SERVER.getDatabase("postgres", name);
 	}
 
+	/** A fresh database of the MariaDB server, through its own driver. */
+	public static DataSource mariaDb() {
+		return mariaDb("");
+	}
+
+	/** A fresh database of the MariaDB server with further settings in its URL. */
+	public static DataSource mariaDb(String settings) {
+		MariaDbDataSource dataSource = new MariaDbDataSource();
+		try {
+			dataSource.setUrl("jdbc:mariadb://" + MariaDbServer.database() + settings);
+			dataSource.setUser(user("jdbc:mariadb:"));
+		}
+		catch (SQLException ex) {
+			throw new IllegalStateException(ex);
+		}
+		return dataSource;
+	}
+
+	/** A fresh database of the MariaDB server, through MySQL's driver. */
+	public static DataSource mariaDbWithMySqlDriver() {
+		MysqlDataSource dataSource = new MysqlDataSource();
+		dataSource.setURL("jdbc:mysql://" + MariaDbServer.database() + "?sslMode=DISABLED");
+		dataSource.setUser(user("jdbc:mysql:"));
+		return dataSource;
+	}
+
+	static boolean isMariaDb(String url) {
+		return url.startsWith("jdbc:mariadb:") || url.startsWith("jdbc:mysql:");
+	}
+
+	/** Who may do everything without a password. */
+	static String user(String url) {
+		return isMariaDb(url) ? "root" : url.startsWith("jdbc:h2:") ? "sa" : "postgres";
+	}
+
 	/** Runs a script. */
 	public static void execute(DataSource dataSource, String sql) {
 		try (Connection connection = dataSource.getConnection(); Statement statement = connection.createStatement()) {
@@ -69,11 +106,19 @@ public final class TestDatabases {
 		}
 	}
 
+	/**
+	 * Begins a transaction that locks only the rows it finds: at MariaDB's own isolation
+	 * it would lock all that it reads.
+	 */
+	public static void begin(Connection connection) throws SQLException {
+		connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
+		connection.setAutoCommit(false);
+	}
+
 	/** Creates the lock table. */
 	public static <T extends DataSource> T withTable(T dataSource) {
 		try (Connection connection = dataSource.getConnection()) {
-			String product = connection.getMetaData().getDatabaseProductName();
-			String script = Sql.script("H2".equals(product) ? "h2" : "postgresql", JdbcLockSettings.DEFAULT_TABLE);
+			String script = Dialects.find(connection, JdbcLockSettings.DEFAULT_TABLE).schema();
 			ScriptUtils.executeSqlScript(connection, new ByteArrayResource(script.getBytes()));
 		}
 		catch (SQLException ex) {

@@ -1,6 +1,7 @@
 package io.distributedlock.support;
 
 import java.time.Duration;
+import java.util.Optional;
 
 import io.distributedlock.LockKey;
 import io.distributedlock.LockProvider;
@@ -34,6 +35,16 @@ public interface LockProviderFixture extends AutoCloseable {
 	 * @return the pause
 	 */
 	Duration pollBound();
+
+	/**
+	 * What this fixture can do to its store. Only who can do something here extends
+	 * {@link LockProviderFaultContract} too.
+	 * @return the faults, ended by {@link #close()}, or nothing where there is no server
+	 * and no way to it
+	 */
+	default Optional<StoreFaults> faults() {
+		return Optional.empty();
+	}
 
 	@Override
 	void close();

@@ -377,11 +377,11 @@ class LockTemplateFaultTests {
 	@Test
 	void lockStaysHeldWhileItsRenewalIsSlowerThanItsPeriod() {
 		this.provider.onRenew = (leases, timeout) -> {
-			pause(Duration.ofMillis(250));
+			pause(Duration.ofMillis(450));
 			return null;
 		};
-		LockLease lease = this.locks.acquire(this.request.withLease(Duration.ofMillis(600)));
-		await().during(Duration.ofSeconds(2)).until(lease::isHeld);
+		LockLease lease = this.locks.acquire(this.request.withLease(Duration.ofMillis(1200)));
+		await().during(Duration.ofSeconds(3)).until(lease::isHeld);
 		lease.close();
 	}
 

@@ -1,0 +1,84 @@
+package io.distributedlock.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+
+import javax.sql.DataSource;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import io.distributedlock.LockKey;
+import io.distributedlock.LockRequest;
+import io.distributedlock.support.LockSettings;
+import io.distributedlock.support.LockTemplate;
+import io.distributedlock.support.LockTimer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Bodies that hold every connection of the application's pool, whatever its defaults.
+ */
+class ExhaustedPoolTests {
+
+	private static final int THREADS = 8;
+
+	@ParameterizedTest
+	@ValueSource(strings = { "h2", "postgres" })
+	void locksGoOnWhileBodiesHoldEveryConnectionOfTheApplication(String database) throws Exception {
+		HikariConfig config = new HikariConfig();
+		config.setDataSource(
+				TestDatabases.withTable(database.equals("h2") ? TestDatabases.h2() : TestDatabases.postgres()));
+		config.setMaximumPoolSize(2);
+		config.setAutoCommit(false);
+		config.setTransactionIsolation("TRANSACTION_SERIALIZABLE");
+		try (HikariDataSource application = new HikariDataSource(config); LockTimer timer = new LockTimer()) {
+			JdbcLockProvider provider = new JdbcLockProvider(
+					LockDataSource.derive(application, LockDataSource.DEFAULT_SIZE, Duration.ofSeconds(1)),
+					JdbcLockSettings.defaults("exhausted"), timer);
+			LockTemplate locks = new LockTemplate(provider, LockSettings.defaults(), timer, List.of(), List.of());
+			AtomicInteger done = new AtomicInteger();
+			ExecutorService threads = Executors.newFixedThreadPool(THREADS);
+			List<Future<?>> futures = IntStream.range(0, THREADS)
+				.<Future<?>>mapToObj((thread) -> threads.submit(() -> work(locks, application, thread, done)))
+				.toList();
+			for (Future<?> future : futures) {
+				future.get(30, TimeUnit.SECONDS);
+			}
+			threads.shutdown();
+			assertThat(done).hasValue(THREADS * 10);
+			locks.close();
+			provider.close();
+		}
+	}
+
+	private static Void work(LockTemplate locks, DataSource application, int thread, AtomicInteger done)
+			throws SQLException {
+		LockRequest request = LockRequest.of(LockKey.of("exhausted", "key-" + (thread % 4)))
+			.withLease(Duration.ofSeconds(3))
+			.withWaitTime(Duration.ofSeconds(20));
+		for (int round = 0; round < 10; round++) {
+			locks.<Void, SQLException>execute(request, (lease) -> {
+				try (Connection connection = application.getConnection()) {
+					connection.createStatement().execute("SELECT 1");
+					connection.rollback();
+				}
+				lease.ensureHeld();
+				done.incrementAndGet();
+				return null;
+			});
+		}
+		return null;
+	}
+
+}

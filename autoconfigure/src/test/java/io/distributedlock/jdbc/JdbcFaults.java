@@ -1,0 +1,159 @@
+package io.distributedlock.jdbc;
+
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.Predicate;
+
+import javax.sql.DataSource;
+
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
+
+import io.distributedlock.LockKey;
+import io.distributedlock.LockProvider;
+import io.distributedlock.support.FrozenProcesses;
+import io.distributedlock.support.StoreFaults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Faults of a database that is reached over TCP.
+ */
+abstract class JdbcFaults implements StoreFaults {
+
+	private final JdbcFixture fixture;
+
+	private final List<Fault> open = new ArrayList<>();
+
+	JdbcFaults(JdbcFixture fixture) {
+		this.fixture = fixture;
+	}
+
+	/** The server's process, which may have started others. */
+	abstract ProcessHandle process();
+
+	/** Identifies a session to {@link #kill}. */
+	abstract Object session(JdbcTemplate jdbc);
+
+	/** Ends all sessions but one and those given; tells how many. */
+	abstract int kill(List<Object> spared);
+
+	final JdbcTemplate jdbc() {
+		return this.fixture.jdbc();
+	}
+
+	@Override
+	public InetSocketAddress server() {
+		URI uri = URI.create(this.fixture.url().replaceFirst("^jdbc:(h2:)?", ""));
+		return new InetSocketAddress(uri.getHost(), uri.getPort());
+	}
+
+	@Override
+	public LockProvider newProcess(int port) {
+		return this.fixture.newProcess(this.fixture.url().replaceFirst("//[^/]+/", "//localhost:" + port + "/"));
+	}
+
+	/**
+	 * The statements are told apart by their arguments, because their text need not be
+	 * sent with them: only an attempt carries the holder's label, only a release the
+	 * process.
+	 */
+	@Override
+	public Predicate<byte[]> packet(Command command, LockKey key) {
+		Object stored = this.fixture.storeKey(key);
+		String name = (stored instanceof byte[] bytes) ? new String(bytes, StandardCharsets.UTF_8) : (String) stored;
+		return (bytes) -> {
+			// Some protocols send two bytes for a character.
+			String packet = new String(bytes, StandardCharsets.ISO_8859_1).replace("\0", "");
+			return packet.contains(name) && kind(packet) == command;
+		};
+	}
+
+	private Command kind(String packet) {
+		if (packet.contains(ProcessLabel.get())) {
+			return Command.ACQUIRE;
+		}
+		boolean process = this.fixture.processes().stream().map(JdbcLockProvider::process).anyMatch(packet::contains);
+		return process ? Command.RELEASE : Command.RENEWAL;
+	}
+
+	@Override
+	public Fault freeze() {
+		return remember(FrozenProcesses.freeze(process()));
+	}
+
+	private Fault remember(Fault fault) {
+		this.open.add(fault);
+		return () -> {
+			if (this.open.remove(fault)) {
+				fault.close();
+			}
+		};
+	}
+
+	@Override
+	public Fault lockRow(LockKey key) {
+		DataSource database = Objects.requireNonNull(jdbc().getDataSource());
+		try {
+			Connection rival = database.getConnection();
+			rival.setAutoCommit(false);
+			try (PreparedStatement statement = rival
+				.prepareStatement("SELECT owner FROM distributed_lock WHERE lock_key = ? FOR UPDATE")) {
+				statement.setObject(1, this.fixture.storeKey(key));
+				assertThat(statement.executeQuery().next()).as("row of %s to be locked", key).isTrue();
+			}
+			return remember(new RowLock(rival));
+		}
+		catch (SQLException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	@Override
+	public void killConnections() {
+		List<Object> spared = new ArrayList<>();
+		for (Fault fault : this.open) {
+			if (fault instanceof RowLock rival) {
+				spared.add(session(new JdbcTemplate(new SingleConnectionDataSource(rival.connection(), true))));
+			}
+		}
+		assertThat(kill(spared)).as("connections killed").isPositive();
+	}
+
+	@Override
+	public void advanceOrder(LockKey key, Duration by) {
+		assertThat(jdbc().update("UPDATE distributed_lock SET lease_order = lease_order + ? WHERE lock_key = ?",
+				by.toNanos() / 1000, this.fixture.storeKey(key)))
+			.isEqualTo(1);
+	}
+
+	@Override
+	public void close() {
+		List.copyOf(this.open).forEach(Fault::close);
+		this.open.clear();
+	}
+
+	/** A transaction of somebody else that holds a row. */
+	private record RowLock(Connection connection) implements Fault {
+
+		@Override
+		public void close() {
+			try (Connection ending = this.connection) {
+				ending.rollback();
+			}
+			catch (SQLException ex) {
+				throw new IllegalStateException(ex);
+			}
+		}
+
+	}
+
+}

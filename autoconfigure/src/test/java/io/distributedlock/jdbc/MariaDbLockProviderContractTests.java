@@ -1,0 +1,17 @@
+package io.distributedlock.jdbc;
+
+import javax.sql.DataSource;
+
+import io.distributedlock.support.LockProviderContract;
+import io.distributedlock.support.LockProviderFixture;
+
+class MariaDbLockProviderContractTests extends LockProviderContract {
+
+	private static final DataSource DATABASE = TestDatabases.withTable(TestDatabases.mariaDb());
+
+	@Override
+	protected LockProviderFixture createFixture() {
+		return new JdbcFixture(DATABASE);
+	}
+
+}

@@ -1,0 +1,40 @@
+package io.distributedlock.jdbc;
+
+import java.sql.Connection;
+import java.util.List;
+import java.util.Objects;
+
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
+
+/** Faults of the PostgreSQL server of the tests. */
+final class PostgresFaults extends JdbcFaults {
+
+	PostgresFaults(JdbcFixture fixture) {
+		super(fixture);
+	}
+
+	@Override
+	ProcessHandle process() {
+		// Looked up while the connection is open, and with it its process.
+		return Objects.requireNonNull(jdbc().execute((Connection connection) -> {
+			long backend = (Integer) session(new JdbcTemplate(new SingleConnectionDataSource(connection, true)));
+			return ProcessHandle.of(backend).flatMap(ProcessHandle::parent).orElseThrow();
+		}));
+	}
+
+	@Override
+	Object session(JdbcTemplate jdbc) {
+		return Objects.requireNonNull(jdbc.queryForObject("SELECT pg_backend_pid()", Integer.class));
+	}
+
+	@Override
+	int kill(List<Object> spared) {
+		List<Boolean> killed = jdbc().queryForList("""
+				SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+				WHERE datname = current_database() AND pid <> pg_backend_pid() AND pid <> ALL (?::int[])""",
+				Boolean.class, "{" + String.join(",", spared.stream().map(Object::toString).toList()) + "}");
+		return (int) killed.stream().filter(Boolean.TRUE::equals).count();
+	}
+
+}

@@ -1,0 +1,64 @@
+package io.distributedlock.support;
+
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.function.Predicate;
+
+import io.distributedlock.LockKey;
+import io.distributedlock.LockProvider;
+
+/**
+ * What a {@link LockProviderFixture} can do to its store and to the way to it. Each of
+ * these fails if it has no effect.
+ */
+public interface StoreFaults extends AutoCloseable {
+
+	/** Where the store's server listens. */
+	InetSocketAddress server();
+
+	/**
+	 * A provider that plays a process of its own and reaches the store by another port.
+	 * @param port a port of this machine
+	 * @return the provider, ended by the fixture
+	 */
+	LockProvider newProcess(int port);
+
+	/**
+	 * Recognizes a command on the wire.
+	 * @param command the command
+	 * @param key the key it is about
+	 * @return what holds for the packet by which the command takes effect
+	 */
+	Predicate<byte[]> packet(Command command, LockKey key);
+
+	/** Stops the server's processes until closed. */
+	Fault freeze();
+
+	/** Holds the lock of a key's row in a transaction of somebody else until closed. */
+	Fault lockRow(LockKey key);
+
+	/** Ends, in the server, all connections of the processes of this fixture. */
+	void killConnections();
+
+	/** Lets the last order of a key look as if given later than it was. */
+	void advanceOrder(LockKey key, Duration by);
+
+	@Override
+	void close();
+
+	/** What can be told apart on the wire. */
+	enum Command {
+
+		ACQUIRE, RENEWAL, RELEASE
+
+	}
+
+	/** Something that ends when it is closed. */
+	interface Fault extends AutoCloseable {
+
+		@Override
+		void close();
+
+	}
+
+}
