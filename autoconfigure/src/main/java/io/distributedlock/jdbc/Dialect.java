@@ -45,7 +45,7 @@ interface Dialect {
 	String schema();
 
 	/**
-	 * Takes the row if it is takeable, else the place in line if it is open; always
+	 * Takes the row if it is takeable, else a place in line if one is open; always
 	 * answers the row.
 	 */
 	LockRow attempt(Connection connection, Claim claim) throws SQLException;
@@ -59,8 +59,17 @@ interface Dialect {
 	 */
 	boolean release(Connection connection, String key, String owner, String process) throws SQLException;
 
-	/** Clears the place of the process and passes on a reservation made for it. */
-	boolean withdraw(Connection connection, String key, String process) throws SQLException;
+	/** Clears the places of the process. */
+	boolean leave(Connection connection, String key, String process) throws SQLException;
+
+	/**
+	 * Clears the places of the process, and passes on a reservation made for it: in this
+	 * order, so that none is made in between.
+	 */
+	default boolean withdraw(Connection connection, String key, String process) throws SQLException {
+		boolean left = leave(connection, key, process);
+		return release(connection, key, LockRow.RESERVED + process, process) || left;
+	}
 
 	/**
 	 * Prolongs those rows that still have their owner and have not expired, in the order

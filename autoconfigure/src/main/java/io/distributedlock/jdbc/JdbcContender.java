@@ -101,7 +101,7 @@ final class JdbcContender implements Contender {
 			this.provider.listener().start();
 		}
 		if (willWait && this.since == null) {
-			this.since = row.placeHeldBy(claim.process()) ? (Long) row.nextSince() : (Long) row.now();
+			this.since = row.sinceOf(claim.process());
 		}
 		long age = TimeUnit.NANOSECONDS.toMicros(System.nanoTime() - start);
 		Duration retryAfter = (willWait && this.provider.listener().hears()) ? this.pause.told(row, age)
@@ -126,7 +126,13 @@ final class JdbcContender implements Contender {
 		if (row.placeHeldBy(claim.process())) {
 			return row.placeLeft() != null && row.placeLeft() < place / 2;
 		}
-		return row.placeOpenTo(claim.since());
+		if (row.placeOpenTo(claim.since())) {
+			return true;
+		}
+		if (row.secondHeldBy(claim.process())) {
+			return row.thenLeft() != null && row.thenLeft() < place / 2;
+		}
+		return row.secondOpenTo(claim.since());
 	}
 
 	/**

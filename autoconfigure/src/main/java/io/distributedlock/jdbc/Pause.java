@@ -25,14 +25,14 @@ final class Pause {
 
 	/**
 	 * The pause of who polls, after a busy answer that was {@code age} microseconds old
-	 * on arrival. Who has the place looks twice in the time that the lock is kept for it.
+	 * on arrival. Who stands in line looks twice in the time that the lock is kept for it.
 	 */
 	Duration polling(LockRow row, String process, long age, long grace) {
 		if (row.order() > this.order) {
 			this.order = row.order();
 			this.next = FIRST;
 		}
-		long pause = Math.min(this.next, row.placeHeldBy(process) ? grace / 2 : LONGEST);
+		long pause = Math.min(this.next, row.inLine(process) ? grace / 2 : LONGEST);
 		this.next = Math.min(this.next + this.next / 2, LONGEST);
 		return jittered(pause, row, age);
 	}
