@@ -2,6 +2,7 @@ package io.distributedlock.jdbc;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.SQLTimeoutException;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
@@ -137,7 +138,8 @@ final class JdbcContender implements Contender {
 
 	/**
 	 * Two first inserts of one key can collide in H2: then the row is there for the
-	 * second try.
+	 * second try. A row that stays locked although nobody holds the lock is locked by
+	 * something else, which is no contention.
 	 */
 	private static LockRow write(Connection connection, Dialect dialect, Claim claim, long start, Duration timeout)
 			throws SQLException {
@@ -146,6 +148,14 @@ final class JdbcContender implements Contender {
 				return dialect.attempt(connection, claim);
 			}
 			catch (SQLException ex) {
+				if (SqlErrors.isRowLocked(ex)) {
+					LockRow row = dialect.look(connection, claim.key());
+					if (row != null && !row.takeableBy(claim.process())) {
+						return row;
+					}
+					throw new SQLTimeoutException("the row of a lock that nobody holds is locked by another transaction",
+							ex);
+				}
 				if (!SqlErrors.isDuplicateKey(ex) || System.nanoTime() - start > timeout.toNanos()) {
 					throw ex;
 				}

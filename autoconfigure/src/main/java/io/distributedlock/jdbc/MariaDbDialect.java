@@ -224,18 +224,11 @@ final class MariaDbDialect implements Dialect {
 				.get(0);
 		}
 		catch (SQLException ex) {
-			throw (ex.getErrorCode() == STATEMENT_TIMED_OUT) ? explain(connection, claim.key(), ex) : ex;
+			// The bound of a statement is also that of waiting for a row's lock, because
+			// InnoDB's own counts whole seconds.
+			throw (ex.getErrorCode() == STATEMENT_TIMED_OUT) ? new SQLTransientException(
+					"The statement may have waited for the row's lock", SqlErrors.LOCK_NOT_AVAILABLE, ex) : ex;
 		}
-	}
-
-	/**
-	 * The bound of a statement is also that of waiting for a row's lock, because InnoDB's
-	 * own counts whole seconds. A database that then reads the row at once was not what
-	 * took the time.
-	 */
-	private SQLException explain(Connection connection, String key, SQLException timeout) throws SQLException {
-		look(connection, key);
-		return new SQLTransientException("The row was locked for too long", SqlErrors.LOCK_NOT_AVAILABLE, timeout);
 	}
 
 	@Override

@@ -524,6 +524,23 @@ abstract class AbstractJdbcLockProviderTests {
 	}
 
 	@Test
+	void theRowOfAFreeLockThatIsLockedByAnotherTransactionIsAFailureNotBusy() throws Exception {
+		Grant grant = take(this.provider, KEY, LEASE);
+		this.provider.release(KEY, grant.owner(), TIMEOUT);
+		try (Connection connection = this.database.getConnection()) {
+			TestDatabases.begin(connection);
+			try (var statement = connection.createStatement()) {
+				statement.executeQuery("SELECT owner FROM distributed_lock WHERE holder IS NOT NULL FOR UPDATE");
+			}
+			assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> ask(enter(this.other, KEY), true))
+				.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.STORE_TIMEOUT))
+				.withMessageContaining("locked by another transaction");
+			connection.rollback();
+		}
+		take(this.other, KEY, LEASE);
+	}
+
+	@Test
 	void aRowLockedByAnotherTransactionIsBusyNotAFailure() throws Exception {
 		Grant grant = take(this.provider, KEY, LEASE);
 		try (Connection connection = this.database.getConnection()) {
@@ -534,7 +551,7 @@ abstract class AbstractJdbcLockProviderTests {
 				statement.executeQuery();
 			}
 			long start = System.nanoTime();
-			busy(ask(enter(this.other, KEY), true));
+			assertThat(busy(ask(enter(this.other, KEY), true)).holder()).isNotNull();
 			assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(1));
 			assertThat(this.provider.release(KEY, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.UNKNOWN);
 			connection.rollback();
