@@ -26,27 +26,33 @@ class EmbeddedPostgresDatabase implements JdbcConnectionDetails, AutoCloseable {
 
 	private static final String USERNAME = "postgres";
 
+	private static final String DATA = "data";
+
 	private static final String STOP_AND_CLEAN_UP = """
-			{ kill -INT "$2"; while kill -0 "$2"; do sleep 0.1; done; rm -rf -- "$1"; }
-			""";
+			{ pid=$(head -n 1 "$1/%s/postmaster.pid" 2> /dev/null) && kill -INT "$pid"
+			while [ -n "$pid" ] && kill -0 "$pid" 2> /dev/null; do sleep 0.1; done
+			rm -rf -- "$1"; }
+			""".formatted(DATA);
 
 	private final String password = UUID.randomUUID().toString();
 
-	private final EmbeddedPostgres server;
-
 	private final LastWill will;
 
+	private final EmbeddedPostgres server;
+
 	EmbeddedPostgresDatabase() throws IOException {
+		// Closed to everybody else; the server's own directories within it are not.
 		Path directory = Files.createTempDirectory("distributed-lock-sample");
+		this.will = LastWill.write("true", STOP_AND_CLEAN_UP, directory);
 		Path passwordFile = Files.writeString(directory.resolve("password"), this.password);
 		this.server = EmbeddedPostgres.builder()
-			.setOverrideWorkingDirectory(directory.toFile())
-			// These reach initdb as they are; nobody else on this machine may come in.
+			.setOverrideWorkingDirectory(directory.resolve("server").toFile())
+			.setDataDirectory(directory.resolve(DATA))
+			// These reach initdb as they are: without them everybody may come in.
 			.setLocaleConfig("auth", "scram-sha-256")
 			.setLocaleConfig("pwfile", passwordFile.toString())
 			.setConnectConfig("password", this.password)
 			.start();
-		this.will = LastWill.write("true", STOP_AND_CLEAN_UP, directory, this.server.getProcess().pid());
 	}
 
 	@Override

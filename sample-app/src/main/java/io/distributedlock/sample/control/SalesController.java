@@ -6,6 +6,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.context.annotation.Profile;
+import org.springframework.format.annotation.DurationFormat;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -41,8 +42,8 @@ class SalesController {
 	}
 
 	@PostMapping("/sales")
-	SalesResult sell(@RequestParam boolean lock,
-			@RequestParam(name = "think-time", required = false) @Nullable Duration thinkTime) {
+	SalesResult sell(@RequestParam boolean lock, @RequestParam(name = "think-time",
+			required = false) @DurationFormat(style = DurationFormat.Style.SIMPLE) @Nullable Duration thinkTime) {
 		Duration chosen = (thinkTime != null) ? thinkTime : this.thinkTime;
 		if (chosen.isNegative() || chosen.compareTo(MAX_THINK_TIME) > 0) {
 			throw new ResponseStatusException(HttpStatus.BAD_REQUEST, "A customer thinks from 0s to 5s, not " + chosen);
