@@ -153,8 +153,8 @@ final class JdbcContender implements Contender {
 					if (row != null && !row.takeableBy(claim.process())) {
 						return row;
 					}
-					throw new SQLTimeoutException("the row of a lock that nobody holds is locked by another transaction",
-							ex);
+					throw new SQLTimeoutException(
+							"the row of a lock that nobody holds is locked by another transaction", ex);
 				}
 				if (!SqlErrors.isDuplicateKey(ex) || System.nanoTime() - start > timeout.toNanos()) {
 					throw ex;

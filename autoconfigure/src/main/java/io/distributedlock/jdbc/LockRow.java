@@ -28,8 +28,8 @@ import io.distributedlock.Holder;
  * {@code null} if nobody has it
  */
 record LockRow(@Nullable String owner, long order, @Nullable String holder, long age, long remaining,
-		@Nullable String nextWaiter, long nextSince, @Nullable Long placeLeft, long now,
-		@Nullable String thenWaiter, long thenSince, @Nullable Long thenLeft) {
+		@Nullable String nextWaiter, long nextSince, @Nullable Long placeLeft, long now, @Nullable String thenWaiter,
+		long thenSince, @Nullable Long thenLeft) {
 
 	/**
 	 * Precedes the process id where the owner is the process that a lock is reserved for.

@@ -25,7 +25,8 @@ final class Pause {
 
 	/**
 	 * The pause of who polls, after a busy answer that was {@code age} microseconds old
-	 * on arrival. Who stands in line looks twice in the time that the lock is kept for it.
+	 * on arrival. Who stands in line looks twice in the time that the lock is kept for
+	 * it.
 	 */
 	Duration polling(LockRow row, String process, long age, long grace) {
 		if (row.order() > this.order) {

@@ -53,7 +53,8 @@ final class PostgresDialect implements Dialect {
 					OR l.then_until <= EXCLUDED.acquired_at OR l.then_since >= EXCLUDED.next_since))""";
 
 	// Every CASE judges by the one clock value of the subselect, which a volatile
-	// function keeps from being flattened. What the row would hold as a new one carries the claim:
+	// function keeps from being flattened. What the row would hold as a new one carries
+	// the claim:
 	// its place has no end, and so counts as empty.
 	private static final String ATTEMPT = """
 			INSERT INTO {table} AS l

@@ -55,8 +55,8 @@ final class SqlErrors {
 
 	/** Whether the row stayed locked for longer than a statement may wait. */
 	static boolean isRowLocked(SQLException ex) {
-		return LOCK_NOT_AVAILABLE.equals(state(ex)) || (isH2(ex) ? ex.getErrorCode() == H2_LOCK_TIMEOUT
-				: ex.getErrorCode() == MARIADB_LOCK_WAIT_TIMEOUT);
+		return LOCK_NOT_AVAILABLE.equals(state(ex))
+				|| (isH2(ex) ? ex.getErrorCode() == H2_LOCK_TIMEOUT : ex.getErrorCode() == MARIADB_LOCK_WAIT_TIMEOUT);
 	}
 
 	/**
