@@ -8,6 +8,7 @@ import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Predicate;
@@ -52,7 +53,7 @@ abstract class JdbcFaults implements StoreFaults {
 
 	@Override
 	public InetSocketAddress server() {
-		URI uri = URI.create(this.fixture.url().replaceFirst("^jdbc:(h2:)?", ""));
+		URI uri = URI.create(this.fixture.url().replaceFirst("^jdbc:((h2|mariadb|mysql):)?", ""));
 		return new InetSocketAddress(uri.getHost(), uri.getPort());
 	}
 
@@ -70,10 +71,12 @@ abstract class JdbcFaults implements StoreFaults {
 	public Predicate<byte[]> packet(Command command, LockKey key) {
 		Object stored = this.fixture.storeKey(key);
 		String name = (stored instanceof byte[] bytes) ? new String(bytes, StandardCharsets.UTF_8) : (String) stored;
+		// A batch may carry its keys as hexadecimal digits.
+		String digits = HexFormat.of().formatHex(name.getBytes(StandardCharsets.UTF_8));
 		return (bytes) -> {
 			// Some protocols send two bytes for a character.
 			String packet = new String(bytes, StandardCharsets.ISO_8859_1).replace("\0", "");
-			return packet.contains(name) && kind(packet) == command;
+			return (packet.contains(name) || packet.contains(digits)) && kind(packet) == command;
 		};
 	}
 

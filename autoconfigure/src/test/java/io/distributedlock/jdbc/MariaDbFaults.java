@@ -1,0 +1,50 @@
+package io.distributedlock.jdbc;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Objects;
+
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/** Faults of the MariaDB server of the tests. */
+final class MariaDbFaults extends JdbcFaults {
+
+	MariaDbFaults(JdbcFixture fixture) {
+		super(fixture);
+	}
+
+	@Override
+	ProcessHandle process() {
+		Path file = Objects.requireNonNull(jdbc().queryForObject("SELECT @@datadir, @@pid_file",
+				(row, number) -> Path.of(row.getString(1)).resolve(row.getString(2))));
+		try {
+			return ProcessHandle.of(Long.parseLong(Files.readString(file).strip())).orElseThrow();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	@Override
+	Object session(JdbcTemplate jdbc) {
+		return Objects.requireNonNull(jdbc.queryForObject("SELECT CONNECTION_ID()", Long.class));
+	}
+
+	@Override
+	int kill(List<Object> spared) {
+		int killed = 0;
+		for (Long session : jdbc().queryForList("""
+				SELECT id FROM information_schema.processlist
+				WHERE db = DATABASE() AND id <> CONNECTION_ID()""", Long.class)) {
+			if (!spared.contains(session)) {
+				jdbc().execute("KILL SOFT CONNECTION " + session);
+				killed++;
+			}
+		}
+		return killed;
+	}
+
+}
