@@ -47,6 +47,9 @@ abstract class JdbcFaults implements StoreFaults {
 	/** Ends all sessions but one and those given; tells how many. */
 	abstract int kill(List<Object> spared);
 
+	/** Adds a check that the rows of the table need not pass yet. */
+	abstract void addCheck(JdbcTemplate jdbc, String sql);
+
 	final JdbcTemplate jdbc() {
 		return this.fixture.jdbc();
 	}
@@ -118,6 +121,19 @@ abstract class JdbcFaults implements StoreFaults {
 		catch (SQLException ex) {
 			throw new IllegalStateException(ex);
 		}
+	}
+
+	@Override
+	public Fault poison(LockKey key) {
+		Object stored = this.fixture.storeKey(key);
+		String literal = (stored instanceof byte[] bytes) ? "X'" + HexFormat.of().formatHex(bytes) + "'"
+				: "'" + stored + "'";
+		jdbc().execute((Connection connection) -> {
+			addCheck(new JdbcTemplate(new SingleConnectionDataSource(connection, true)),
+					"ALTER TABLE distributed_lock ADD CONSTRAINT poison CHECK (lock_key <> " + literal + ")");
+			return true;
+		});
+		return remember(() -> jdbc().execute("ALTER TABLE distributed_lock DROP CONSTRAINT poison"));
 	}
 
 	@Override

@@ -58,7 +58,7 @@ final class JdbcFixture implements LockProviderFixture {
 		catch (SQLException ex) {
 			throw new IllegalStateException(ex);
 		}
-		this.user = TestDatabases.user(this.url);
+		this.user = TestDatabases.grantLocks(database, this.url);
 		this.bytes = !this.url.startsWith("jdbc:postgresql");
 		this.now = TestDatabases.isMariaDb(this.url) ? "UTC_TIMESTAMP(6)" : "CURRENT_TIMESTAMP";
 		this.jdbc.update("DELETE FROM distributed_lock WHERE holder IS NOT NULL");

@@ -2,18 +2,24 @@ package io.distributedlock.jdbc;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
+import java.util.function.Predicate;
 
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /** Faults of the MariaDB server of the tests. */
 final class MariaDbFaults extends JdbcFaults {
 
+	private final boolean kills;
+
 	MariaDbFaults(JdbcFixture fixture) {
 		super(fixture);
+		this.kills = fixture.url().startsWith("jdbc:mariadb:");
 	}
 
 	@Override
@@ -28,9 +34,22 @@ final class MariaDbFaults extends JdbcFaults {
 		}
 	}
 
+	/** MariaDB's own driver kills by another connection. */
+	@Override
+	public Optional<Predicate<byte[]>> cancellation() {
+		return this.kills ? Optional.of((packet) -> new String(packet, StandardCharsets.ISO_8859_1).contains("KILL "))
+				: Optional.empty();
+	}
+
 	@Override
 	Object session(JdbcTemplate jdbc) {
 		return Objects.requireNonNull(jdbc.queryForObject("SELECT CONNECTION_ID()", Long.class));
+	}
+
+	@Override
+	void addCheck(JdbcTemplate jdbc, String sql) {
+		jdbc.execute("SET check_constraint_checks = 0");
+		jdbc.execute(sql);
 	}
 
 	@Override

@@ -96,6 +96,18 @@ public final class TestDatabases {
 		return isMariaDb(url) ? "root" : url.startsWith("jdbc:h2:") ? "sa" : "postgres";
 	}
 
+	/** Lets somebody do with the lock table what the documents ask for, and no more. */
+	static String grantLocks(DataSource owner, String url) {
+		if (url.startsWith("jdbc:h2:")) {
+			return user(url);
+		}
+		String role = "r" + UUID.randomUUID().toString().replace("-", "").substring(0, 16);
+		String name = isMariaDb(url) ? role + "@localhost" : role;
+		execute(owner, isMariaDb(url) ? "CREATE USER " + name : "CREATE ROLE " + name + " LOGIN");
+		execute(owner, "GRANT SELECT, INSERT, UPDATE, DELETE ON distributed_lock TO " + name);
+		return role;
+	}
+
 	/** Runs a script. */
 	public static void execute(DataSource dataSource, String sql) {
 		try (Connection connection = dataSource.getConnection(); Statement statement = connection.createStatement()) {
