@@ -78,8 +78,12 @@ interface StoreStateContract extends FaultSupport {
 			others.add(process.locks().acquire(LockRequest.of(freshKey()).withLease(leaseTime)));
 		}
 		try (Fault poison = faults().poison(key)) {
+			assertThat(others).as("held when the fault began").allMatch(LockLease::isHeld);
 			await().atMost(leaseTime.multipliedBy(2).plus(TOLERANCE)).until(() -> !poisoned.isHeld());
-			await().during(leaseTime).atMost(PATIENCE).until(() -> others.stream().allMatch(LockLease::isHeld));
+			await().during(leaseTime)
+				.atMost(PATIENCE)
+				.untilAsserted(() -> assertThat(others).as("renewals: %s", process.log().outcomes(Kind.RENEWAL))
+					.allMatch(LockLease::isHeld));
 		}
 		poisoned.close();
 		others.forEach(LockLease::close);
