@@ -32,7 +32,7 @@ final class BoundedCalls implements AutoCloseable {
 	private static final long WARM = TimeUnit.MILLISECONDS.toNanos(400);
 
 	/** What an abort is given to end a call, before the connection's own bound does. */
-	private static final long ABORT_TIME = TimeUnit.MILLISECONDS.toNanos(150);
+	private static final long ABORT_TIME = TimeUnit.MILLISECONDS.toNanos(100);
 
 	private final LockDataSource dataSource;
 
@@ -49,7 +49,8 @@ final class BoundedCalls implements AutoCloseable {
 	 */
 	private final ExecutorService renewer = LockThreads.pool("jdbc-renewal", 2);
 
-	private final ExecutorService aborter = LockThreads.pool("jdbc-abort", 1);
+	/** Several, because an abort may have to wait for a database that does not answer. */
+	private final ExecutorService aborter = LockThreads.pool("jdbc-abort", 4);
 
 	private final CallWatchdog watchdog;
 

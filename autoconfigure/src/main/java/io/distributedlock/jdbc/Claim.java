@@ -17,12 +17,15 @@ import org.jspecify.annotations.Nullable;
 record Claim(String key, String owner, long lease, String holder, String process, boolean willWait,
 		@Nullable Long since) {
 
-	/** For how long a place in line counts without being refreshed, in microseconds. */
+	/**
+	 * For how long a place in line counts without being refreshed where the database is
+	 * polled, in microseconds.
+	 */
 	static final long PLACE = 1_000_000;
 
 	/**
-	 * For how long a released lock is kept for who has the place, in microseconds: one
-	 * poll bound.
+	 * For how long a released lock is kept for who has the place where the database is
+	 * polled, in microseconds: one poll bound.
 	 */
 	static final long GRACE = 250_000;
 

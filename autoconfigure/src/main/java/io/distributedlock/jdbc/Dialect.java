@@ -17,6 +17,26 @@ interface Dialect {
 	/** Whether {@link Connection#abort} ends a running statement. */
 	boolean abortable();
 
+	/**
+	 * For how long a released lock is kept for who has the place, in microseconds.
+	 */
+	default long grace() {
+		return Claim.GRACE;
+	}
+
+	/** For how long a place in line counts without being refreshed, in microseconds. */
+	default long place() {
+		return Claim.PLACE;
+	}
+
+	/**
+	 * Where the database tells of keys whose lock was passed on, or {@code null} if it
+	 * cannot.
+	 */
+	default @Nullable String channel() {
+		return null;
+	}
+
 	/** Ends what is then still running on the connection, should an abort get stuck. */
 	default void limit(Connection connection, int millis) throws SQLException {
 	}
@@ -25,7 +45,7 @@ interface Dialect {
 	String schema();
 
 	/**
-	 * Takes the row if it is takeable, else the place in line if it is open; always
+	 * Takes the row if it is takeable, else a place in line if one is open; always
 	 * answers the row.
 	 */
 	LockRow attempt(Connection connection, Claim claim) throws SQLException;
@@ -39,8 +59,17 @@ interface Dialect {
 	 */
 	boolean release(Connection connection, String key, String owner, String process) throws SQLException;
 
-	/** Clears the place of the process and passes on a reservation made for it. */
-	boolean withdraw(Connection connection, String key, String process) throws SQLException;
+	/** Clears the places of the process. */
+	boolean leave(Connection connection, String key, String process) throws SQLException;
+
+	/**
+	 * Clears the places of the process, and passes on a reservation made for it: in this
+	 * order, so that none is made in between.
+	 */
+	default boolean withdraw(Connection connection, String key, String process) throws SQLException {
+		boolean left = leave(connection, key, process);
+		return release(connection, key, LockRow.RESERVED + process, process) || left;
+	}
 
 	/**
 	 * Prolongs those rows that still have their owner and have not expired, in the order

@@ -25,7 +25,10 @@ final class H2Dialect implements Dialect {
 			next_waiter,
 			CAST(EXTRACT(EPOCH FROM next_since) * 1000000 AS BIGINT),
 			CAST(EXTRACT(EPOCH FROM next_until) * 1000000 AS BIGINT) - {now},
-			{now}
+			{now},
+			then_waiter,
+			CAST(EXTRACT(EPOCH FROM then_since) * 1000000 AS BIGINT),
+			CAST(EXTRACT(EPOCH FROM then_until) * 1000000 AS BIGINT) - {now}
 			""";
 
 	private static final String NOW = "CAST(EXTRACT(EPOCH FROM CURRENT_TIMESTAMP(6)) * 1000000 AS BIGINT)";
@@ -36,6 +39,16 @@ final class H2Dialect implements Dialect {
 	private static final String PLACE_OPEN = """
 			(s.since IS NOT NULL AND t.owner <> s.owner AND (t.next_waiter IS NULL OR t.next_waiter = s.process
 				OR t.next_until IS NULL OR t.next_until <= s.now OR t.next_since > s.since))""";
+
+	private static final String DISPLACED = """
+			({placeOpen} AND t.next_waiter <> s.process AND t.next_until > s.now
+				AND (t.then_waiter IS NULL OR t.then_waiter = s.process OR t.then_until <= s.now
+					OR t.then_since >= t.next_since))""";
+
+	private static final String SECOND = """
+			(s.since IS NOT NULL AND t.owner <> s.owner AND NOT {placeOpen}
+				AND (t.then_waiter IS NULL OR t.then_waiter = s.process OR t.then_until <= s.now
+					OR t.then_since >= s.since))""";
 
 	private static final String ATTEMPT = """
 			SELECT {columns} FROM FINAL TABLE (
@@ -60,7 +73,14 @@ final class H2Dialect implements Dialect {
 						WHEN {placeOpen} THEN s.process ELSE t.next_waiter END,
 					next_since = CASE WHEN {takeable} OR NOT {placeOpen} THEN t.next_since ELSE s.since END,
 					next_until = CASE WHEN {takeable} OR NOT {placeOpen} THEN t.next_until
-						ELSE DATEADD(MICROSECOND, {place}, s.now) END
+						ELSE DATEADD(MICROSECOND, {place}, s.now) END,
+					then_waiter = CASE WHEN {takeable} THEN NULLIF(t.then_waiter, s.process)
+						WHEN {displaced} THEN t.next_waiter WHEN {placeOpen} THEN NULLIF(t.then_waiter, s.process)
+						WHEN {second} THEN s.process ELSE t.then_waiter END,
+					then_since = CASE WHEN {takeable} THEN t.then_since WHEN {displaced} THEN t.next_since
+						WHEN {second} THEN s.since ELSE t.then_since END,
+					then_until = CASE WHEN {takeable} THEN t.then_until WHEN {displaced} THEN t.next_until
+						WHEN {second} THEN DATEADD(MICROSECOND, {place}, s.now) ELSE t.then_until END
 				WHEN NOT MATCHED THEN INSERT (lock_key, owner, lease_order, expires_at, acquired_at, holder)
 					VALUES (s.lock_key, s.owner, s.lease_order, s.expires_at, s.now, s.holder))""";
 
@@ -71,17 +91,13 @@ final class H2Dialect implements Dialect {
 				owner = CASE WHEN next_waiter <> ? AND next_until > CURRENT_TIMESTAMP(6) THEN 'R' || next_waiter END,
 				expires_at = CASE WHEN next_waiter <> ? AND next_until > CURRENT_TIMESTAMP(6)
 					THEN DATEADD(MICROSECOND, {grace}, CURRENT_TIMESTAMP(6)) ELSE CURRENT_TIMESTAMP(6) END,
-				next_waiter = NULL
+				next_waiter = CASE WHEN then_waiter <> ? AND then_until > CURRENT_TIMESTAMP(6) THEN then_waiter END,
+				next_since = then_since, next_until = then_until, then_waiter = NULL
 			WHERE lock_key = ? AND owner = ?""";
 
-	private static final String WITHDRAW = """
-			UPDATE {table} SET
-				owner = CASE WHEN owner <> 'R' || ? THEN owner
-					WHEN next_waiter <> ? AND next_until > CURRENT_TIMESTAMP(6) THEN 'R' || next_waiter END,
-				next_waiter = CASE WHEN owner = 'R' || ? OR next_waiter = ? THEN NULL ELSE next_waiter END,
-				expires_at = CASE WHEN owner = 'R' || ? THEN DATEADD(MICROSECOND, {grace}, CURRENT_TIMESTAMP(6))
-					ELSE expires_at END
-			WHERE lock_key = ? AND (next_waiter = ? OR owner = 'R' || ?)""";
+	private static final String LEAVE = """
+			UPDATE {table} SET next_waiter = NULLIF(next_waiter, ?), then_waiter = NULLIF(then_waiter, ?)
+			WHERE lock_key = ? AND (next_waiter = ? OR then_waiter = ?)""";
 
 	private static final String WANT = """
 			UNNEST(CAST(? AS VARBINARY(2048) ARRAY), CAST(? AS VARCHAR(33) ARRAY), CAST(? AS BIGINT ARRAY)) AS w(k, o, lease)""";
@@ -112,7 +128,8 @@ final class H2Dialect implements Dialect {
 
 	private static final String PROBE = """
 			SELECT f.lease_order, {now} FROM (VALUES 1) one(n) LEFT JOIN (
-				SELECT lock_key, owner, lease_order, expires_at, acquired_at, holder, next_waiter, next_since, next_until
+				SELECT lock_key, owner, lease_order, expires_at, acquired_at, holder, next_waiter, next_since, next_until,
+					then_waiter, then_since, then_until
 				FROM {table} WHERE lock_key = ?) f ON TRUE""";
 
 	private final String schema;
@@ -123,7 +140,7 @@ final class H2Dialect implements Dialect {
 
 	private final String release;
 
-	private final String withdraw;
+	private final String leave;
 
 	private final String renew;
 
@@ -140,7 +157,7 @@ final class H2Dialect implements Dialect {
 		this.attempt = fill(ATTEMPT, table);
 		this.look = fill(LOOK, table);
 		this.release = fill(RELEASE, table);
-		this.withdraw = fill(WITHDRAW, table);
+		this.leave = fill(LEAVE, table);
 		this.renew = fill(RENEW, table);
 		this.stillOurs = fill(STILL_OURS, table);
 		this.candidates = fill(CANDIDATES, table);
@@ -151,6 +168,8 @@ final class H2Dialect implements Dialect {
 	private static String fill(String sql, String table) {
 		return sql.replace("{columns}", COLUMNS)
 			.replace("{takeable}", TAKEABLE)
+			.replace("{displaced}", DISPLACED)
+			.replace("{second}", SECOND)
 			.replace("{placeOpen}", PLACE_OPEN)
 			.replace("{want}", WANT)
 			.replace("{sweepable}", SWEEPABLE)
@@ -186,13 +205,12 @@ final class H2Dialect implements Dialect {
 
 	@Override
 	public boolean release(Connection connection, String key, String owner, String process) throws SQLException {
-		return Sql.update(connection, this.release, process, process, bytes(key), owner) > 0;
+		return Sql.update(connection, this.release, process, process, process, bytes(key), owner) > 0;
 	}
 
 	@Override
-	public boolean withdraw(Connection connection, String key, String process) throws SQLException {
-		return Sql.update(connection, this.withdraw, process, process, process, process, process, bytes(key), process,
-				process) > 0;
+	public boolean leave(Connection connection, String key, String process) throws SQLException {
+		return Sql.update(connection, this.leave, process, process, bytes(key), process, process) > 0;
 	}
 
 	@Override

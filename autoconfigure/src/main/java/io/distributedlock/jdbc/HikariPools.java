@@ -50,14 +50,40 @@ final class HikariPools {
 		return new HikariDataSource(config);
 	}
 
+	/** A pool of one connection that stays open, made like those of another pool. */
+	static HikariDataSource single(HikariDataSource pool) {
+		HikariConfig config = new HikariConfig();
+		pool.copyStateTo(config);
+		config.setPoolName("distributed-lock-listener");
+		config.setMaximumPoolSize(1);
+		config.setMinimumIdle(0);
+		config.setIdleTimeout(0);
+		config.setKeepaliveTime(0);
+		config.setMaxLifetime(0);
+		config.setInitializationFailTimeout(-1);
+		config.setRegisterMbeans(false);
+		config.setLeakDetectionThreshold(0);
+		return new HikariDataSource(config);
+	}
+
 	/**
 	 * A remote H2 whose answer is lost would keep its thread and connection for ever:
-	 * there nothing ends a read from outside.
+	 * there nothing ends a read from outside. MariaDB's driver aborts over a new
+	 * connection, and would wait for that as long as an application may want to.
 	 */
 	private static void boundReads(HikariConfig config, Duration callTimeout) {
 		String url = (config.getJdbcUrl() != null) ? config.getJdbcUrl().toUpperCase(Locale.ROOT) : "";
-		if ((url.startsWith("JDBC:H2:TCP:") || url.startsWith("JDBC:H2:SSL:")) && !url.contains("NETWORK_TIMEOUT")) {
-			config.addDataSourceProperty("NETWORK_TIMEOUT", Long.toString(Math.max(callTimeout.toMillis(), 1)));
+		if (url.startsWith("JDBC:H2:TCP:") || url.startsWith("JDBC:H2:SSL:")) {
+			bound(config, url, "NETWORK_TIMEOUT", Math.max(callTimeout.toMillis(), 1));
+		}
+		else if (url.startsWith("JDBC:MARIADB:") || url.startsWith("JDBC:MYSQL:")) {
+			bound(config, url, "connectTimeout", Math.max(callTimeout.toMillis() / 4, 100));
+		}
+	}
+
+	private static void bound(HikariConfig config, String url, String property, long millis) {
+		if (!url.contains(property.toUpperCase(Locale.ROOT))) {
+			config.addDataSourceProperty(property, Long.toString(millis));
 		}
 	}
 

@@ -32,8 +32,9 @@ import io.distributedlock.support.ProcessLabel;
  * A lock is free for a process if its row has no owner, is reserved for that process, or
  * has expired; whoever's owner id the statement answers with holds it. A release keeps
  * the row, so that orders go on rising, and reserves the lock for the process next in
- * line. Waiters poll with a growing pause. A database that cannot answer is a
- * {@link LockProviderException}, never a busy lock. Safe for use by many threads.
+ * line. Waiters poll with a growing pause, or are told where the database can tell. A
+ * database that cannot answer is a {@link LockProviderException}, never a busy lock. Safe
+ * for use by many threads.
  *
  * @since 0.1.0
  */
@@ -56,6 +57,10 @@ public final class JdbcLockProvider implements LockProvider, AutoCloseable {
 
 	private final Sweeper sweeper;
 
+	private final WaitingContenders waiting = new WaitingContenders();
+
+	private final Listener listener;
+
 	private final String process = OwnerId.random().text();
 
 	private final String holder = ProcessLabel.get();
@@ -71,6 +76,7 @@ public final class JdbcLockProvider implements LockProvider, AutoCloseable {
 		this.settings = settings;
 		this.keys = new StoreKeys(settings.keyPrefix());
 		this.calls = new BoundedCalls(dataSource, settings.table(), timer);
+		this.listener = new Listener(dataSource, this.calls, this.waiting);
 		this.sweeper = new Sweeper(this.calls, settings.retention(), timer, this.process, this.holder);
 		this.sweeper.start();
 	}
@@ -92,9 +98,22 @@ public final class JdbcLockProvider implements LockProvider, AutoCloseable {
 		return this.sweeper;
 	}
 
+	WaitingContenders waiting() {
+		return this.waiting;
+	}
+
+	Listener listener() {
+		return this.listener;
+	}
+
+	long grace() {
+		Dialect dialect = this.calls.knownDialect();
+		return (dialect != null) ? dialect.grace() : Claim.GRACE;
+	}
+
 	@Override
 	public Contender enter(LockKey key, Runnable changed) {
-		return new JdbcContender(this, key, this.keys.text(key));
+		return new JdbcContender(this, key, this.keys.text(key), changed);
 	}
 
 	/**
@@ -208,12 +227,13 @@ public final class JdbcLockProvider implements LockProvider, AutoCloseable {
 	}
 
 	/**
-	 * Stops the sweeper and closes the locks' own pool. Calls under way are not waited
-	 * for.
+	 * Stops the sweeper and the listener, and closes the locks' own pool. Calls under way
+	 * are not waited for.
 	 */
 	@Override
 	public void close() {
 		this.sweeper.stop();
+		this.listener.close();
 		this.calls.close();
 		this.dataSource.close();
 	}

@@ -167,6 +167,29 @@ public final class LockDataSource implements AutoCloseable {
 		}
 	}
 
+	/**
+	 * A connection of the database outside the pool, where the pool tells how to make
+	 * one.
+	 */
+	DedicatedConnection dedicated() throws SQLException {
+		if (this.pool == null) {
+			Connection connection = borrow();
+			return new DedicatedConnection(connection, () -> discard(connection));
+		}
+		HikariDataSource single = HikariPools.single((HikariDataSource) this.pool);
+		try {
+			Connection connection = single.getConnection();
+			return new DedicatedConnection(connection, () -> {
+				HikariPools.evict(single, connection);
+				single.close();
+			});
+		}
+		catch (SQLException | RuntimeException ex) {
+			single.close();
+			throw ex;
+		}
+	}
+
 	private void adapt(Connection connection) throws SQLException {
 		if (!connection.getAutoCommit()) {
 			connection.setAutoCommit(true);

@@ -22,21 +22,30 @@ import io.distributedlock.Holder;
  * @param placeLeft the time for which the place counts without being refreshed, negative
  * when over, or {@code null} if nobody has it
  * @param now when the statement looked, since 1970
+ * @param thenWaiter the process that has the place behind
+ * @param thenSince when that process was first refused, since 1970
+ * @param thenLeft the time for which that place counts, negative when over, or
+ * {@code null} if nobody has it
  */
 record LockRow(@Nullable String owner, long order, @Nullable String holder, long age, long remaining,
-		@Nullable String nextWaiter, long nextSince, @Nullable Long placeLeft, long now) {
+		@Nullable String nextWaiter, long nextSince, @Nullable Long placeLeft, long now, @Nullable String thenWaiter,
+		long thenSince, @Nullable Long thenLeft) {
 
 	/**
 	 * Precedes the process id where the owner is the process that a lock is reserved for.
 	 */
 	static final String RESERVED = "R";
 
-	/** Reads the nine columns that every dialect selects in this order. */
+	/** Reads the twelve columns that every dialect selects in this order. */
 	static LockRow read(ResultSet result) throws SQLException {
-		long place = result.getLong(8);
-		Long placeLeft = result.wasNull() ? null : place;
 		return new LockRow(result.getString(1), result.getLong(2), result.getString(3), result.getLong(4),
-				result.getLong(5), result.getString(6), result.getLong(7), placeLeft, result.getLong(9));
+				result.getLong(5), result.getString(6), result.getLong(7), nullable(result, 8), result.getLong(9),
+				result.getString(10), result.getLong(11), nullable(result, 12));
+	}
+
+	private static @Nullable Long nullable(ResultSet result, int column) throws SQLException {
+		long value = result.getLong(column);
+		return result.wasNull() ? null : value;
 	}
 
 	boolean heldBy(String owner) {
@@ -58,6 +67,29 @@ record LockRow(@Nullable String owner, long order, @Nullable String holder, long
 	/** Whether a process that was first refused at the given time may take the place. */
 	boolean placeOpenTo(long since) {
 		return !placeTaken() || this.nextSince > since;
+	}
+
+	boolean secondHeldBy(String process) {
+		return secondTaken() && process.equals(this.thenWaiter);
+	}
+
+	/** Whether a process that was first refused at the given time may be the second. */
+	boolean secondOpenTo(long since) {
+		return !secondTaken() || this.thenSince > since;
+	}
+
+	/** When the process was first refused, now if it does not stand in line. */
+	long sinceOf(String process) {
+		return placeHeldBy(process) ? this.nextSince : secondHeldBy(process) ? this.thenSince : this.now;
+	}
+
+	/** Whether the process stands in line. */
+	boolean inLine(String process) {
+		return placeHeldBy(process) || secondHeldBy(process);
+	}
+
+	private boolean secondTaken() {
+		return this.thenWaiter != null && this.thenLeft != null && this.thenLeft > 0;
 	}
 
 	private boolean placeTaken() {

@@ -44,7 +44,10 @@ final class MariaDbDialect implements Dialect {
 			next_waiter,
 			TIMESTAMPDIFF(MICROSECOND, '1970-01-01', next_since),
 			TIMESTAMPDIFF(MICROSECOND, {clock}, next_until),
-			TIMESTAMPDIFF(MICROSECOND, '1970-01-01', {clock})
+			TIMESTAMPDIFF(MICROSECOND, '1970-01-01', {clock}),
+			then_waiter,
+			TIMESTAMPDIFF(MICROSECOND, '1970-01-01', then_since),
+			TIMESTAMPDIFF(MICROSECOND, {clock}, then_until)
 			""";
 
 	private static final String TAKEABLE = """
@@ -55,12 +58,22 @@ final class MariaDbDialect implements Dialect {
 				OR next_waiter = VALUES(next_waiter) OR next_until IS NULL OR next_until <= VALUES(acquired_at)
 				OR next_since > VALUES(next_since)))""";
 
+	private static final String DISPLACED = """
+			({placeOpen} AND next_waiter <> VALUES(next_waiter) AND next_until > VALUES(acquired_at)
+				AND (then_waiter IS NULL OR then_waiter = VALUES(next_waiter) OR then_until <= VALUES(acquired_at)
+					OR then_since >= next_since))""";
+
+	private static final String SECOND = """
+			(VALUES(next_since) IS NOT NULL AND owner <> VALUES(owner) AND NOT {placeOpen}
+				AND (then_waiter IS NULL OR then_waiter = VALUES(next_waiter) OR then_until <= VALUES(acquired_at)
+					OR then_since >= VALUES(next_since)))""";
+
 	// Assignments run from left to right, or all on the old row with sql_mode
 	// SIMULTANEOUS_ASSIGNMENT. So nothing is assigned before the last condition that
-	// reads
-	// it, but for two, whose new values give the same answer as the old row did: a place
-	// that was open is this process's afterwards, and an owner that was granted the lock
-	// comes with its time of acquisition.
+	// reads it, but for some whose new values give the same answer as the old row did: a
+	// second place that was open has the same arrival afterwards, a place that was open
+	// is this process's, and an owner that was granted the lock comes with its time of
+	// acquisition.
 	private static final String ATTEMPT = """
 			INSERT INTO {table}
 				(lock_key, owner, lease_order, expires_at, acquired_at, holder, next_waiter, next_since)
@@ -73,6 +86,13 @@ final class MariaDbDialect implements Dialect {
 					ELSE lease_order END,
 				holder = CASE WHEN {takeable} THEN VALUES(holder) ELSE holder END,
 				acquired_at = CASE WHEN {takeable} THEN VALUES(acquired_at) ELSE acquired_at END,
+				then_since = CASE WHEN {takeable} THEN then_since WHEN {displaced} THEN next_since
+					WHEN {second} THEN VALUES(next_since) ELSE then_since END,
+				then_until = CASE WHEN {takeable} THEN then_until WHEN {displaced} THEN next_until
+					WHEN {second} THEN VALUES(acquired_at) + INTERVAL {place} MICROSECOND ELSE then_until END,
+				then_waiter = CASE WHEN {takeable} THEN NULLIF(then_waiter, VALUES(next_waiter))
+					WHEN {displaced} THEN next_waiter WHEN {placeOpen} THEN NULLIF(then_waiter, VALUES(next_waiter))
+					WHEN {second} THEN VALUES(next_waiter) ELSE then_waiter END,
 				next_waiter = CASE WHEN {takeable} THEN NULLIF(next_waiter, VALUES(next_waiter))
 					WHEN {placeOpen} THEN VALUES(next_waiter) ELSE next_waiter END,
 				next_since = CASE WHEN {takeable} OR NOT {placeOpen} THEN next_since ELSE VALUES(next_since) END,
@@ -90,17 +110,13 @@ final class MariaDbDialect implements Dialect {
 				expires_at = CASE WHEN next_waiter <> ? AND next_until > UTC_TIMESTAMP(6)
 					THEN UTC_TIMESTAMP(6) + INTERVAL {grace} MICROSECOND ELSE UTC_TIMESTAMP(6) END,
 				owner = CASE WHEN next_waiter <> ? AND next_until > UTC_TIMESTAMP(6) THEN CONCAT('R', next_waiter) END,
-				next_waiter = NULL
+				next_waiter = CASE WHEN then_waiter <> ? AND then_until > UTC_TIMESTAMP(6) THEN then_waiter END,
+				next_since = then_since, next_until = then_until, then_waiter = NULL
 			WHERE lock_key = ? AND owner = ?""";
 
-	private static final String WITHDRAW = """
-			UPDATE {table} SET
-				expires_at = CASE WHEN owner = CONCAT('R', ?) THEN UTC_TIMESTAMP(6) + INTERVAL {grace} MICROSECOND
-					ELSE expires_at END,
-				owner = CASE WHEN owner <> CONCAT('R', ?) THEN owner
-					WHEN next_waiter <> ? AND next_until > UTC_TIMESTAMP(6) THEN CONCAT('R', next_waiter) END,
-				next_waiter = NULL
-			WHERE lock_key = ? AND (next_waiter = ? OR owner = CONCAT('R', ?))""";
+	private static final String LEAVE = """
+			UPDATE {table} SET next_waiter = NULLIF(next_waiter, ?), then_waiter = NULLIF(then_waiter, ?)
+			WHERE lock_key = ? AND (next_waiter = ? OR then_waiter = ?)""";
 
 	private static final String WANT = """
 			JSON_TABLE(?, '$[*]' COLUMNS (k VARCHAR(4096) PATH '$[0]',
@@ -129,7 +145,8 @@ final class MariaDbDialect implements Dialect {
 	private static final String PROBE = """
 			SELECT f.lease_order, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))
 			FROM (SELECT 1) one LEFT JOIN (
-				SELECT lock_key, owner, lease_order, expires_at, acquired_at, holder, next_waiter, next_since, next_until
+				SELECT lock_key, owner, lease_order, expires_at, acquired_at, holder, next_waiter, next_since, next_until,
+					then_waiter, then_since, then_until
 				FROM {table} WHERE lock_key = ?) f ON TRUE""";
 
 	private final String schema;
@@ -140,7 +157,7 @@ final class MariaDbDialect implements Dialect {
 
 	private final String release;
 
-	private final String withdraw;
+	private final String leave;
 
 	private final String renew;
 
@@ -157,7 +174,7 @@ final class MariaDbDialect implements Dialect {
 		this.attempt = fill(ATTEMPT, table);
 		this.look = fill(LOOK, table);
 		this.release = fill(RELEASE, table);
-		this.withdraw = fill(WITHDRAW, table);
+		this.leave = fill(LEAVE, table);
 		this.renew = fill(RENEW, table);
 		this.stillOurs = fill(STILL_OURS, table);
 		this.candidates = fill(CANDIDATES, table);
@@ -169,6 +186,8 @@ final class MariaDbDialect implements Dialect {
 		return sql.replace("{columns}", COLUMNS)
 			.replace("{clock}", CLOCK)
 			.replace("{takeable}", TAKEABLE)
+			.replace("{displaced}", DISPLACED)
+			.replace("{second}", SECOND)
 			.replace("{placeOpen}", PLACE_OPEN)
 			.replace("{want}", WANT)
 			.replace("{sweepable}", SWEEPABLE)
@@ -205,18 +224,11 @@ final class MariaDbDialect implements Dialect {
 				.get(0);
 		}
 		catch (SQLException ex) {
-			throw (ex.getErrorCode() == STATEMENT_TIMED_OUT) ? explain(connection, claim.key(), ex) : ex;
+			// The bound of a statement is also that of waiting for a row's lock, because
+			// InnoDB's own counts whole seconds.
+			throw (ex.getErrorCode() == STATEMENT_TIMED_OUT) ? new SQLTransientException(
+					"The statement may have waited for the row's lock", SqlErrors.LOCK_NOT_AVAILABLE, ex) : ex;
 		}
-	}
-
-	/**
-	 * The bound of a statement is also that of waiting for a row's lock, because InnoDB's
-	 * own counts whole seconds. A database that then reads the row at once was not what
-	 * took the time.
-	 */
-	private SQLException explain(Connection connection, String key, SQLException timeout) throws SQLException {
-		look(connection, key);
-		return new SQLTransientException("The row was locked for too long", SqlErrors.LOCK_NOT_AVAILABLE, timeout);
 	}
 
 	@Override
@@ -227,12 +239,12 @@ final class MariaDbDialect implements Dialect {
 
 	@Override
 	public boolean release(Connection connection, String key, String owner, String process) throws SQLException {
-		return Sql.update(connection, this.release, process, process, bytes(key), owner) > 0;
+		return Sql.update(connection, this.release, process, process, process, bytes(key), owner) > 0;
 	}
 
 	@Override
-	public boolean withdraw(Connection connection, String key, String process) throws SQLException {
-		return Sql.update(connection, this.withdraw, process, process, process, bytes(key), process, process) > 0;
+	public boolean leave(Connection connection, String key, String process) throws SQLException {
+		return Sql.update(connection, this.leave, process, process, bytes(key), process, process) > 0;
 	}
 
 	@Override

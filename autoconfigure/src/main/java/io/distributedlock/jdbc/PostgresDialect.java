@@ -1,8 +1,10 @@
 package io.distributedlock.jdbc;
 
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.List;
+import java.util.Locale;
 
 import org.jspecify.annotations.Nullable;
 
@@ -11,6 +13,14 @@ import io.distributedlock.LockProvider.RenewalOutcome;
 /** PostgreSQL, tested on version 18. */
 final class PostgresDialect implements Dialect {
 
+	/** For how long a released lock is kept for who has the place. */
+	private static final long GRACE = 100_000;
+
+	/** Who is told of releases looks only once a second, and still has the place. */
+	private static final long PLACE = 3_000_000;
+
+	private static final int CHANNEL_LENGTH = 63;
+
 	private static final String COLUMNS = """
 			owner, lease_order, holder,
 			(extract(epoch FROM clock_timestamp() - acquired_at) * 1000000)::bigint,
@@ -18,7 +28,10 @@ final class PostgresDialect implements Dialect {
 			next_waiter,
 			(extract(epoch FROM next_since) * 1000000)::bigint,
 			(extract(epoch FROM next_until - clock_timestamp()) * 1000000)::bigint,
-			(extract(epoch FROM clock_timestamp()) * 1000000)::bigint
+			(extract(epoch FROM clock_timestamp()) * 1000000)::bigint,
+			then_waiter,
+			(extract(epoch FROM then_since) * 1000000)::bigint,
+			(extract(epoch FROM then_until - clock_timestamp()) * 1000000)::bigint
 			""";
 
 	private static final String TAKEABLE = """
@@ -29,9 +42,19 @@ final class PostgresDialect implements Dialect {
 				OR l.next_waiter = EXCLUDED.next_waiter OR l.next_until IS NULL
 				OR l.next_until <= EXCLUDED.acquired_at OR l.next_since > EXCLUDED.next_since))""";
 
+	private static final String DISPLACED = """
+			({placeOpen} AND l.next_waiter <> EXCLUDED.next_waiter AND l.next_until > EXCLUDED.acquired_at
+				AND (l.then_waiter IS NULL OR l.then_waiter = EXCLUDED.next_waiter
+					OR l.then_until <= EXCLUDED.acquired_at OR l.then_since >= l.next_since))""";
+
+	private static final String SECOND = """
+			(EXCLUDED.next_since IS NOT NULL AND l.owner <> EXCLUDED.owner AND NOT {placeOpen}
+				AND (l.then_waiter IS NULL OR l.then_waiter = EXCLUDED.next_waiter
+					OR l.then_until <= EXCLUDED.acquired_at OR l.then_since >= EXCLUDED.next_since))""";
+
 	// Every CASE judges by the one clock value of the subselect, which a volatile
-	// function
-	// keeps from being flattened. What the row would hold as a new one carries the claim:
+	// function keeps from being flattened. What the row would hold as a new one carries
+	// the claim:
 	// its place has no end, and so counts as empty.
 	private static final String ATTEMPT = """
 			INSERT INTO {table} AS l
@@ -52,7 +75,14 @@ final class PostgresDialect implements Dialect {
 					WHEN {placeOpen} THEN EXCLUDED.next_waiter ELSE l.next_waiter END,
 				next_since = CASE WHEN {takeable} OR NOT {placeOpen} THEN l.next_since ELSE EXCLUDED.next_since END,
 				next_until = CASE WHEN {takeable} OR NOT {placeOpen} THEN l.next_until
-					ELSE EXCLUDED.acquired_at + {place} * interval '1 microsecond' END
+					ELSE EXCLUDED.acquired_at + {place} * interval '1 microsecond' END,
+				then_waiter = CASE WHEN {takeable} THEN nullif(l.then_waiter, EXCLUDED.next_waiter)
+					WHEN {displaced} THEN l.next_waiter WHEN {placeOpen} THEN nullif(l.then_waiter, EXCLUDED.next_waiter)
+					WHEN {second} THEN EXCLUDED.next_waiter ELSE l.then_waiter END,
+				then_since = CASE WHEN {takeable} THEN l.then_since WHEN {displaced} THEN l.next_since
+					WHEN {second} THEN EXCLUDED.next_since ELSE l.then_since END,
+				then_until = CASE WHEN {takeable} THEN l.then_until WHEN {displaced} THEN l.next_until
+					WHEN {second} THEN EXCLUDED.acquired_at + {place} * interval '1 microsecond' ELSE l.then_until END
 			RETURNING {columns}""";
 
 	private static final String LOOK = "SELECT {columns} FROM {table} WHERE lock_key = ?";
@@ -61,23 +91,23 @@ final class PostgresDialect implements Dialect {
 	// the same.
 	private static final String RELEASE = """
 			UPDATE {table} l SET
-				owner = CASE WHEN l.next_waiter <> ? AND l.next_until > t.now THEN 'R' || l.next_waiter END,
-				next_waiter = NULL,
-				expires_at = CASE WHEN l.next_waiter <> ? AND l.next_until > t.now
-					THEN t.now + {grace} * interval '1 microsecond' ELSE t.now END
-			FROM (SELECT clock_timestamp() AS now) t
-			WHERE l.lock_key = ? AND l.owner = ? AND set_config('synchronous_commit', 'off', true) IS NOT NULL""";
+				owner = CASE WHEN l.next_waiter <> t.process AND l.next_until > t.now THEN 'R' || l.next_waiter END,
+				expires_at = CASE WHEN l.next_waiter <> t.process AND l.next_until > t.now
+					THEN t.now + {grace} * interval '1 microsecond' ELSE t.now END,
+				next_waiter = CASE WHEN l.then_waiter <> t.process AND l.then_until > t.now THEN l.then_waiter END,
+				next_since = l.then_since, next_until = l.then_until, then_waiter = NULL
+			FROM (SELECT clock_timestamp() AS now, ?::text AS process) t
+			WHERE l.lock_key = ? AND l.owner = ? AND set_config('synchronous_commit', 'off', true) IS NOT NULL
+			RETURNING CASE WHEN l.owner LIKE 'R%' OR l.next_waiter IS NOT NULL THEN pg_notify('{channel}', l.lock_key)::text END""";
 
-	private static final String WITHDRAW = """
+	// Told in any case: whoever waits without a place may now have it.
+	private static final String LEAVE = """
 			UPDATE {table} l SET
-				owner = CASE WHEN l.owner <> 'R' || ? THEN l.owner
-					WHEN l.next_waiter <> ? AND l.next_until > t.now THEN 'R' || l.next_waiter END,
-				next_waiter = CASE WHEN l.owner = 'R' || ? OR l.next_waiter = ? THEN NULL ELSE l.next_waiter END,
-				expires_at = CASE WHEN l.owner = 'R' || ? THEN t.now + {grace} * interval '1 microsecond'
-					ELSE l.expires_at END
-			FROM (SELECT clock_timestamp() AS now) t
-			WHERE l.lock_key = ? AND (l.next_waiter = ? OR l.owner = 'R' || ?)
-				AND set_config('synchronous_commit', 'off', true) IS NOT NULL""";
+				next_waiter = nullif(l.next_waiter, t.process), then_waiter = nullif(l.then_waiter, t.process)
+			FROM (SELECT ?::text AS process) t
+			WHERE l.lock_key = ? AND (l.next_waiter = t.process OR l.then_waiter = t.process)
+				AND set_config('synchronous_commit', 'off', true) IS NOT NULL
+			RETURNING pg_notify('{channel}', l.lock_key)::text""";
 
 	private static final String RENEW = """
 			WITH want AS (
@@ -105,8 +135,11 @@ final class PostgresDialect implements Dialect {
 	private static final String PROBE = """
 			SELECT f.lease_order, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
 			FROM (SELECT 1) one LEFT JOIN (
-				SELECT lock_key, owner, lease_order, expires_at, acquired_at, holder, next_waiter, next_since, next_until
+				SELECT lock_key, owner, lease_order, expires_at, acquired_at, holder, next_waiter, next_since, next_until,
+					then_waiter, then_since, then_until
 				FROM {table} WHERE lock_key = ?) f ON true""";
+
+	private final String channel;
 
 	private final String schema;
 
@@ -116,7 +149,7 @@ final class PostgresDialect implements Dialect {
 
 	private final String release;
 
-	private final String withdraw;
+	private final String leave;
 
 	private final String renew;
 
@@ -127,30 +160,55 @@ final class PostgresDialect implements Dialect {
 	private final String probe;
 
 	PostgresDialect(String table) {
+		this.channel = channel(table);
 		this.schema = Sql.script("postgresql", table);
 		this.attempt = fill(ATTEMPT, table);
 		this.look = fill(LOOK, table);
 		this.release = fill(RELEASE, table);
-		this.withdraw = fill(WITHDRAW, table);
+		this.leave = fill(LEAVE, table);
 		this.renew = fill(RENEW, table);
 		this.candidates = fill(CANDIDATES, table);
 		this.sweep = fill(SWEEP, table);
 		this.probe = fill(PROBE, table);
 	}
 
+	/** Tables that meet in one channel wake each other's waiters in vain, no more. */
+	private static String channel(String table) {
+		String name = table.toLowerCase(Locale.ROOT).replace('.', '_');
+		return name.substring(Math.max(0, name.length() - CHANNEL_LENGTH));
+	}
+
 	private static String fill(String sql, String table) {
 		return sql.replace("{columns}", COLUMNS)
 			.replace("{takeable}", TAKEABLE)
+			.replace("{displaced}", DISPLACED)
+			.replace("{second}", SECOND)
 			.replace("{placeOpen}", PLACE_OPEN)
 			.replace("{sweepable}", SWEEPABLE)
-			.replace("{place}", Long.toString(Claim.PLACE))
-			.replace("{grace}", Long.toString(Claim.GRACE))
+			.replace("{place}", Long.toString(PLACE))
+			.replace("{grace}", Long.toString(GRACE))
+			.replace("{channel}", channel(table))
 			.replace("{table}", table);
 	}
 
 	@Override
 	public boolean abortable() {
 		return true;
+	}
+
+	@Override
+	public long grace() {
+		return GRACE;
+	}
+
+	@Override
+	public long place() {
+		return PLACE;
+	}
+
+	@Override
+	public String channel() {
+		return this.channel;
 	}
 
 	@Override
@@ -174,13 +232,16 @@ final class PostgresDialect implements Dialect {
 
 	@Override
 	public boolean release(Connection connection, String key, String owner, String process) throws SQLException {
-		return Sql.update(connection, this.release, process, process, key, owner) > 0;
+		return !Sql.query(connection, this.release, PostgresDialect::told, process, key, owner).isEmpty();
 	}
 
 	@Override
-	public boolean withdraw(Connection connection, String key, String process) throws SQLException {
-		return Sql.update(connection, this.withdraw, process, process, process, process, process, key, process,
-				process) > 0;
+	public boolean leave(Connection connection, String key, String process) throws SQLException {
+		return !Sql.query(connection, this.leave, PostgresDialect::told, process, key).isEmpty();
+	}
+
+	private static boolean told(ResultSet row) throws SQLException {
+		return row.getString(1) != null;
 	}
 
 	@Override

@@ -18,16 +18,20 @@ final class SqlErrors {
 
 	static final String LOCK_NOT_AVAILABLE = "55P03";
 
+	private static final int H2_LOCK_TIMEOUT = 50200;
+
+	private static final int MARIADB_LOCK_WAIT_TIMEOUT = 1205;
+
 	/**
 	 * Deadlock, serialization failure, lock not available; H2 has 50200 and 90131
 	 * besides.
 	 */
 	private static final Set<String> CONTENTION = Set.of("40001", "40P01", LOCK_NOT_AVAILABLE);
 
-	private static final Set<Integer> H2_CONTENTION = Set.of(40001, 50200, 90131);
+	private static final Set<Integer> H2_CONTENTION = Set.of(40001, H2_LOCK_TIMEOUT, 90131);
 
 	/** Record changed, lock wait time-out, deadlock. */
-	private static final Set<Integer> MARIADB_CONTENTION = Set.of(1020, 1205, 1213);
+	private static final Set<Integer> MARIADB_CONTENTION = Set.of(1020, MARIADB_LOCK_WAIT_TIMEOUT, 1213);
 
 	private static final Set<String> MISSING = Set.of("42P01", "42703", "3F000", "42S02", "42S03", "42S04", "42S22");
 
@@ -47,6 +51,12 @@ final class SqlErrors {
 	static boolean isContention(SQLException ex) {
 		return CONTENTION.contains(state(ex))
 				|| (isH2(ex) ? H2_CONTENTION : MARIADB_CONTENTION).contains(ex.getErrorCode());
+	}
+
+	/** Whether the row stayed locked for longer than a statement may wait. */
+	static boolean isRowLocked(SQLException ex) {
+		return LOCK_NOT_AVAILABLE.equals(state(ex))
+				|| (isH2(ex) ? ex.getErrorCode() == H2_LOCK_TIMEOUT : ex.getErrorCode() == MARIADB_LOCK_WAIT_TIMEOUT);
 	}
 
 	/**
@@ -83,7 +93,7 @@ final class SqlErrors {
 					+ ((dialect != null) ? ". Create it with:\n" + dialect.schema() : "");
 			case NOT_PERMITTED -> "refuses access to the table '" + table
 					+ "', which needs SELECT, INSERT, UPDATE and DELETE: " + ex.getMessage();
-			case STORE_TIMEOUT -> "ended a statement because it took too long";
+			case STORE_TIMEOUT -> "ended a statement because it took too long: " + ex.getMessage();
 			default -> "failed: " + ex.getMessage();
 		};
 		return new LockProviderException(error, PROVIDER, problem, ex);

@@ -29,7 +29,8 @@ public final class CallWatchdog {
 
 	private static final long SHORTEST = TimeUnit.MILLISECONDS.toNanos(1);
 
-	private static final long ABORT_TIME = TimeUnit.MILLISECONDS.toNanos(250);
+	/** How long a call that has failed by itself waits for its abortion, at most. */
+	private static final long ABORT_TIME = TimeUnit.MILLISECONDS.toNanos(100);
 
 	private final LockTimer timer;
 

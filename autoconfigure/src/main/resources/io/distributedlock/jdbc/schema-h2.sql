@@ -7,7 +7,10 @@ CREATE TABLE IF NOT EXISTS distributed_lock (
 	holder VARCHAR(255),
 	next_waiter VARCHAR(32),
 	next_since TIMESTAMP(6) WITH TIME ZONE,
-	next_until TIMESTAMP(6) WITH TIME ZONE
+	next_until TIMESTAMP(6) WITH TIME ZONE,
+	then_waiter VARCHAR(32),
+	then_since TIMESTAMP(6) WITH TIME ZONE,
+	then_until TIMESTAMP(6) WITH TIME ZONE
 );
 
 INSERT INTO distributed_lock (lock_key, lease_order)

@@ -7,7 +7,10 @@ CREATE TABLE IF NOT EXISTS distributed_lock (
 	holder VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin,
 	next_waiter VARCHAR(32) CHARACTER SET ascii COLLATE ascii_nopad_bin,
 	next_since DATETIME(6),
-	next_until DATETIME(6)
+	next_until DATETIME(6),
+	then_waiter VARCHAR(32) CHARACTER SET ascii COLLATE ascii_nopad_bin,
+	then_since DATETIME(6),
+	then_until DATETIME(6)
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC;
 
 INSERT IGNORE INTO distributed_lock (lock_key, lease_order) VALUES ('%format', 1);

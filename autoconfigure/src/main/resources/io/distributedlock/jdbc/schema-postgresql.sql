@@ -7,7 +7,10 @@ CREATE TABLE IF NOT EXISTS distributed_lock (
 	holder varchar(255),
 	next_waiter varchar(32) COLLATE "C",
 	next_since timestamptz,
-	next_until timestamptz
+	next_until timestamptz,
+	then_waiter varchar(32) COLLATE "C",
+	then_since timestamptz,
+	then_until timestamptz
 );
 
 INSERT INTO distributed_lock (lock_key, lease_order) VALUES ('%format', 1) ON CONFLICT DO NOTHING;

@@ -91,6 +91,10 @@ abstract class AbstractJdbcLockProviderTests {
 		this.timer.close();
 	}
 
+	/** Until what a provider does once for its first waiter is over. */
+	void awaitListening(JdbcLockProvider waiting) {
+	}
+
 	LockDataSource pool(DataSource dataSource) {
 		com.zaxxer.hikari.HikariConfig config = new com.zaxxer.hikari.HikariConfig();
 		config.setDataSource(dataSource);
@@ -436,6 +440,7 @@ abstract class AbstractJdbcLockProviderTests {
 		take(this.provider, KEY, LEASE);
 		Contender waiter = enter(counted, KEY);
 		busy(ask(waiter, true));
+		awaitListening(counted);
 		counting.takeCount();
 		for (int i = 0; i < 5; i++) {
 			busy(ask(waiter, true));
@@ -520,6 +525,23 @@ abstract class AbstractJdbcLockProviderTests {
 	}
 
 	@Test
+	void theRowOfAFreeLockThatIsLockedByAnotherTransactionIsAFailureNotBusy() throws Exception {
+		Grant grant = take(this.provider, KEY, LEASE);
+		this.provider.release(KEY, grant.owner(), TIMEOUT);
+		try (Connection connection = this.database.getConnection()) {
+			TestDatabases.begin(connection);
+			try (var statement = connection.createStatement()) {
+				statement.executeQuery("SELECT owner FROM distributed_lock WHERE holder IS NOT NULL FOR UPDATE");
+			}
+			assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> ask(enter(this.other, KEY), true))
+				.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.STORE_TIMEOUT))
+				.withMessageContaining("locked by another transaction");
+			connection.rollback();
+		}
+		take(this.other, KEY, LEASE);
+	}
+
+	@Test
 	void aRowLockedByAnotherTransactionIsBusyNotAFailure() throws Exception {
 		Grant grant = take(this.provider, KEY, LEASE);
 		try (Connection connection = this.database.getConnection()) {
@@ -530,7 +552,7 @@ abstract class AbstractJdbcLockProviderTests {
 				statement.executeQuery();
 			}
 			long start = System.nanoTime();
-			busy(ask(enter(this.other, KEY), true));
+			assertThat(busy(ask(enter(this.other, KEY), true)).holder()).isNotNull();
 			assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(1));
 			assertThat(this.provider.release(KEY, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.UNKNOWN);
 			connection.rollback();

@@ -34,11 +34,14 @@ class ExhaustedPoolTests {
 	private static final int THREADS = 8;
 
 	@ParameterizedTest
-	@ValueSource(strings = { "h2", "postgres" })
+	@ValueSource(strings = { "h2", "postgres", "mariadb" })
 	void locksGoOnWhileBodiesHoldEveryConnectionOfTheApplication(String database) throws Exception {
 		HikariConfig config = new HikariConfig();
-		config.setDataSource(
-				TestDatabases.withTable(database.equals("h2") ? TestDatabases.h2() : TestDatabases.postgres()));
+		config.setDataSource(TestDatabases.withTable(switch (database) {
+			case "h2" -> TestDatabases.h2();
+			case "postgres" -> TestDatabases.postgres();
+			default -> TestDatabases.mariaDb();
+		}));
 		config.setMaximumPoolSize(2);
 		config.setAutoCommit(false);
 		config.setTransactionIsolation("TRANSACTION_SERIALIZABLE");

@@ -23,6 +23,11 @@ final class H2Faults extends JdbcFaults {
 	}
 
 	@Override
+	void addCheck(JdbcTemplate jdbc, String sql) {
+		jdbc.execute(sql + " NOCHECK");
+	}
+
+	@Override
 	int kill(List<Object> spared) {
 		int killed = 0;
 		for (Integer session : jdbc().queryForList(

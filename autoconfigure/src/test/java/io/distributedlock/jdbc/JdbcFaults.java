@@ -8,6 +8,7 @@ import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Predicate;
@@ -47,13 +48,16 @@ abstract class JdbcFaults implements StoreFaults {
 	/** Ends all sessions but one and those given; tells how many. */
 	abstract int kill(List<Object> spared);
 
+	/** Adds a check that the rows of the table need not pass yet. */
+	abstract void addCheck(JdbcTemplate jdbc, String sql);
+
 	final JdbcTemplate jdbc() {
 		return this.fixture.jdbc();
 	}
 
 	@Override
 	public InetSocketAddress server() {
-		URI uri = URI.create(this.fixture.url().replaceFirst("^jdbc:(h2:)?", ""));
+		URI uri = URI.create(this.fixture.url().replaceFirst("^jdbc:((h2|mariadb|mysql):)?", ""));
 		return new InetSocketAddress(uri.getHost(), uri.getPort());
 	}
 
@@ -71,10 +75,12 @@ abstract class JdbcFaults implements StoreFaults {
 	public Predicate<byte[]> packet(Command command, LockKey key) {
 		Object stored = this.fixture.storeKey(key);
 		String name = (stored instanceof byte[] bytes) ? new String(bytes, StandardCharsets.UTF_8) : (String) stored;
+		// A batch may carry its keys as hexadecimal digits.
+		String digits = HexFormat.of().formatHex(name.getBytes(StandardCharsets.UTF_8));
 		return (bytes) -> {
 			// Some protocols send two bytes for a character.
 			String packet = new String(bytes, StandardCharsets.ISO_8859_1).replace("\0", "");
-			return packet.contains(name) && kind(packet) == command;
+			return (packet.contains(name) || packet.contains(digits)) && kind(packet) == command;
 		};
 	}
 
@@ -116,6 +122,19 @@ abstract class JdbcFaults implements StoreFaults {
 		catch (SQLException ex) {
 			throw new IllegalStateException(ex);
 		}
+	}
+
+	@Override
+	public Fault poison(LockKey key) {
+		Object stored = this.fixture.storeKey(key);
+		String literal = (stored instanceof byte[] bytes) ? "X'" + HexFormat.of().formatHex(bytes) + "'"
+				: "'" + stored + "'";
+		jdbc().execute((Connection connection) -> {
+			addCheck(new JdbcTemplate(new SingleConnectionDataSource(connection, true)),
+					"ALTER TABLE distributed_lock ADD CONSTRAINT poison CHECK (lock_key <> " + literal + ")");
+			return true;
+		});
+		return remember(() -> jdbc().execute("ALTER TABLE distributed_lock DROP CONSTRAINT poison"));
 	}
 
 	@Override

@@ -1,8 +1,6 @@
 package io.distributedlock.jdbc;
 
 import java.nio.charset.StandardCharsets;
-import java.sql.Connection;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -52,13 +50,8 @@ final class JdbcFixture implements LockProviderFixture {
 
 	JdbcFixture(DataSource database, @Nullable Function<JdbcFixture, ? extends JdbcFaults> faults) {
 		this.jdbc = new JdbcTemplate(database);
-		try (Connection connection = database.getConnection()) {
-			this.url = connection.getMetaData().getURL();
-		}
-		catch (SQLException ex) {
-			throw new IllegalStateException(ex);
-		}
-		this.user = TestDatabases.user(this.url);
+		this.url = TestDatabases.url(database);
+		this.user = TestDatabases.grantLocks(database, this.url);
 		this.bytes = !this.url.startsWith("jdbc:postgresql");
 		this.now = TestDatabases.isMariaDb(this.url) ? "UTC_TIMESTAMP(6)" : "CURRENT_TIMESTAMP";
 		this.jdbc.update("DELETE FROM distributed_lock WHERE holder IS NOT NULL");
@@ -119,7 +112,7 @@ final class JdbcFixture implements LockProviderFixture {
 
 	@Override
 	public Duration pollBound() {
-		return Duration.ofMillis(250);
+		return this.url.startsWith("jdbc:postgresql") ? Duration.ofSeconds(1) : Duration.ofMillis(250);
 	}
 
 	@Override

@@ -29,6 +29,11 @@ final class PostgresFaults extends JdbcFaults {
 	}
 
 	@Override
+	void addCheck(JdbcTemplate jdbc, String sql) {
+		jdbc.execute(sql + " NOT VALID");
+	}
+
+	@Override
 	int kill(List<Object> spared) {
 		List<Boolean> killed = jdbc().queryForList("""
 				SELECT pg_terminate_backend(pid) FROM pg_stat_activity

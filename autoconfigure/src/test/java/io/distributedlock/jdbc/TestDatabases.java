@@ -5,6 +5,8 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.UUID;
@@ -20,6 +22,8 @@ import org.postgresql.ds.PGSimpleDataSource;
 
 import org.springframework.core.io.ByteArrayResource;
 import org.springframework.jdbc.datasource.init.ScriptUtils;
+
+import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * The databases of the tests, started once per JVM and stopped with it. Each test gets a
@@ -94,6 +98,40 @@ public final class TestDatabases {
 	/** Who may do everything without a password. */
 	static String user(String url) {
 		return isMariaDb(url) ? "root" : url.startsWith("jdbc:h2:") ? "sa" : "postgres";
+	}
+
+	/**
+	 * The address without the user, which MariaDB's driver writes into it and prefers to
+	 * the one it is given.
+	 */
+	static String url(DataSource database) {
+		try (Connection connection = database.getConnection()) {
+			return connection.getMetaData().getURL().replaceFirst("([?&])user=[^&]*&?", "$1").replaceFirst("[?&]$", "");
+		}
+		catch (SQLException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	/** Lets somebody do with the lock table what the documents ask for, and no more. */
+	static String grantLocks(DataSource owner, String url) {
+		if (url.startsWith("jdbc:h2:")) {
+			return user(url);
+		}
+		String role = "r" + UUID.randomUUID().toString().replace("-", "").substring(0, 16);
+		String name = isMariaDb(url) ? role + "@localhost" : role;
+		execute(owner, isMariaDb(url) ? "CREATE USER " + name : "CREATE ROLE " + name + " LOGIN");
+		execute(owner, "GRANT SELECT, INSERT, UPDATE, DELETE ON distributed_lock TO " + name);
+		try (Connection connection = DriverManager.getConnection(url, role, "");
+				Statement statement = connection.createStatement()) {
+			ResultSet user = statement.executeQuery("SELECT CURRENT_USER");
+			user.next();
+			assertThat(user.getString(1)).startsWith(role);
+		}
+		catch (SQLException ex) {
+			throw new IllegalStateException(ex);
+		}
+		return role;
 	}
 
 	/** Runs a script. */

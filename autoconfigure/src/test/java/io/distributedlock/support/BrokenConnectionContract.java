@@ -100,7 +100,7 @@ interface BrokenConnectionContract extends FaultSupport {
 		Duration leaseTime = Duration.ofMillis(1200);
 		try (LockLease lease = process.locks().acquire(LockRequest.of(freshKey()).withLease(leaseTime))) {
 			faults().killConnections();
-			await().during(leaseTime.multipliedBy(3).dividedBy(2)).atMost(PATIENCE).until(lease::isHeld);
+			await().during(leaseTime).atMost(PATIENCE).until(lease::isHeld);
 		}
 		assertNothingIsLeft();
 	}
@@ -112,7 +112,7 @@ interface BrokenConnectionContract extends FaultSupport {
 		LockKey key = freshKey();
 		process().take(key);
 		proxy.refuse();
-		for (int round = 0; round < 3; round++) {
+		for (int round = 0; round < 2; round++) {
 			FaultSupport.assertStoreFails(NO_WAIT,
 					() -> process.locks().tryAcquire(LockRequest.of(key).withWaitTime(NO_WAIT)));
 			FaultSupport.assertStoreFails(NO_WAIT,

@@ -18,13 +18,8 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 interface ExclusionContract extends ContractSupport {
 
-	/** How often others may come first, on a machine that is slow at times. */
-	int HANDFUL = 6;
-
-	/**
-	 * Longer than the first pause of who polls: the line is seen by all who stand in it.
-	 */
-	Duration WORK = Duration.ofMillis(8);
+	/** How often others may come first in a row. */
+	int HANDFUL = 3;
 
 	Duration LONG_WAIT = Duration.ofSeconds(50);
 
@@ -71,7 +66,6 @@ interface ExclusionContract extends ContractSupport {
 					boolean more = true;
 					while (more) {
 						try (LockLease lease = process.locks().acquire(request)) {
-							TestThread.pass(WORK);
 							lease.ensureHeld();
 							more = grants.incrementAndGet() < 60;
 						}

@@ -40,7 +40,7 @@ interface FrozenStoreContract extends FaultSupport {
 
 	@Test
 	default void callsEndInTimeAndNothingIsLeftOnceAFrozenStoreGoesOn() throws Exception {
-		freezeUnderLoad(Duration.ofSeconds(4));
+		freezeUnderLoad(Duration.ofSeconds(3));
 	}
 
 	@Test

@@ -2,6 +2,7 @@ package io.distributedlock.support;
 
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.function.Predicate;
 
 import io.distributedlock.LockKey;
@@ -36,6 +37,17 @@ public interface StoreFaults extends AutoCloseable {
 
 	/** Holds the lock of a key's row in a transaction of somebody else until closed. */
 	Fault lockRow(LockKey key);
+
+	/** Lets the store refuse whatever is written about a key until closed. */
+	Fault poison(LockKey key);
+
+	/**
+	 * Recognizes how a client ends in the server what it has given up, if it can.
+	 * @return what holds for such a packet, or nothing where there is none
+	 */
+	default Optional<Predicate<byte[]>> cancellation() {
+		return Optional.empty();
+	}
 
 	/** Ends, in the server, all connections of the processes of this fixture. */
 	void killConnections();

@@ -46,9 +46,7 @@ interface StoreStateContract extends FaultSupport {
 					.anyMatch((outcomes) -> outcomes instanceof Map<?, ?> map
 							&& map.containsValue(RenewalOutcome.UNKNOWN)));
 		}
-		await().during(leaseTime.multipliedBy(3).dividedBy(2))
-			.atMost(PATIENCE)
-			.until(() -> leases.stream().allMatch(LockLease::isHeld));
+		await().during(leaseTime).atMost(PATIENCE).until(() -> leases.stream().allMatch(LockLease::isHeld));
 		leases.forEach(LockLease::close);
 		assertNothingIsLeft();
 	}
@@ -66,6 +64,29 @@ interface StoreStateContract extends FaultSupport {
 		}
 		stuck.close();
 		other.close();
+		assertNothingIsLeft();
+	}
+
+	@Test
+	default void entryThatTheStoreRefusesToRenewIsLostAloneAndItsHolderIsTold() {
+		Duration leaseTime = Duration.ofMillis(900);
+		FaultyProcess process = process(proxy());
+		List<LockLease> others = new ArrayList<>();
+		LockKey key = freshKey();
+		LockLease poisoned = process.locks().acquire(LockRequest.of(key).withLease(leaseTime));
+		for (int number = 0; number < 5; number++) {
+			others.add(process.locks().acquire(LockRequest.of(freshKey()).withLease(leaseTime)));
+		}
+		try (Fault poison = faults().poison(key)) {
+			assertThat(others).as("held when the fault began").allMatch(LockLease::isHeld);
+			await().atMost(leaseTime.multipliedBy(2).plus(TOLERANCE)).until(() -> !poisoned.isHeld());
+			await().during(leaseTime)
+				.atMost(PATIENCE)
+				.untilAsserted(() -> assertThat(others).as("renewals: %s", process.log().outcomes(Kind.RENEWAL))
+					.allMatch(LockLease::isHeld));
+		}
+		poisoned.close();
+		others.forEach(LockLease::close);
 		assertNothingIsLeft();
 	}
 

@@ -1,12 +1,15 @@
 package io.distributedlock.sample;
 
+import java.time.Duration;
+
 /**
  * What the control process tells its workers, as one line of text.
  *
  * @param eventId the event to sell out
  * @param locked whether each sale is guarded by the lock
+ * @param thinkTime how long a customer thinks between seeing a free seat and buying it
  */
-public record SellCommand(int eventId, boolean locked) {
+public record SellCommand(int eventId, boolean locked, Duration thinkTime) {
 
 	/**
 	 * Reads what {@link #toLine()} wrote.
@@ -16,10 +19,11 @@ public record SellCommand(int eventId, boolean locked) {
 	 */
 	public static SellCommand parse(String line) {
 		String[] words = line.split(" ");
-		if (words.length != 3 || !"sell".equals(words[0])) {
+		if (words.length != 4 || !"sell".equals(words[0])) {
 			throw new IllegalArgumentException("Not a command: '" + line + "'");
 		}
-		return new SellCommand(Integer.parseInt(words[1]), Boolean.parseBoolean(words[2]));
+		return new SellCommand(Integer.parseInt(words[1]), Boolean.parseBoolean(words[2]),
+				Duration.ofMillis(Long.parseLong(words[3])));
 	}
 
 	/**
@@ -27,7 +31,7 @@ public record SellCommand(int eventId, boolean locked) {
 	 * @return the line, without its end
 	 */
 	public String toLine() {
-		return "sell " + this.eventId + " " + this.locked;
+		return "sell " + this.eventId + " " + this.locked + " " + this.thinkTime.toMillis();
 	}
 
 }

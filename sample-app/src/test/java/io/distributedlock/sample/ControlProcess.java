@@ -7,11 +7,13 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -28,6 +30,8 @@ class ControlProcess implements AutoCloseable {
 
 	private static final Pattern PORT = Pattern.compile("Tomcat started on port (\\d+)");
 
+	private static final String JAVA = Path.of(System.getProperty("java.home"), "bin", "java").toString();
+
 	private static final JsonMapper json = new JsonMapper();
 
 	private final HttpClient http = HttpClient.newHttpClient();
@@ -41,21 +45,28 @@ class ControlProcess implements AutoCloseable {
 	private final List<ProcessHandle> workers;
 
 	ControlProcess(Path directory) throws IOException {
+		this(directory, Map.of());
+	}
+
+	/** With settings as environment variables, which workers inherit. */
+	ControlProcess(Path directory, Map<String, String> settings) throws IOException {
 		this.console = Files.createTempFile(directory, "console", ".log");
-		this.process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-				"-XX:TieredStopAtLevel=1", "-cp", System.getProperty("java.class.path"),
-				SampleApplication.class.getName(), "--server.port=0")
-			.redirectErrorStream(true)
-			.redirectOutput(Redirect.to(this.console.toFile()))
-			.start();
+		ProcessBuilder builder = new ProcessBuilder(JAVA, "-XX:TieredStopAtLevel=1", "-Djava.io.tmpdir=" + directory,
+				"-cp", System.getProperty("java.class.path"), SampleApplication.class.getName(), "--server.port=0");
+		builder.environment().putAll(settings);
+		this.process = builder.redirectErrorStream(true).redirectOutput(Redirect.to(this.console.toFile())).start();
 		try {
 			this.port = awaitPort();
-			this.workers = this.process.children().toList();
+			this.workers = this.process.children().filter(ControlProcess::isJava).toList();
 		}
 		catch (RuntimeException | Error ex) {
 			close();
 			throw ex;
 		}
+	}
+
+	private static boolean isJava(ProcessHandle process) {
+		return process.info().command().filter((command) -> command.endsWith("java")).isPresent();
 	}
 
 	private int awaitPort() {
@@ -89,6 +100,15 @@ class ControlProcess implements AutoCloseable {
 
 	JsonNode post(String path) throws Exception {
 		return send(request(path).POST(BodyPublishers.noBody()));
+	}
+
+	/** Whatever is answered to a POST. */
+	HttpResponse<String> answerToPost(String path, String... headers) throws Exception {
+		HttpRequest.Builder request = request(path).POST(BodyPublishers.noBody());
+		for (int i = 0; i < headers.length; i += 2) {
+			request.header(headers[i], headers[i + 1]);
+		}
+		return this.http.send(request.build(), BodyHandlers.ofString());
 	}
 
 	private HttpRequest.Builder request(String path) {

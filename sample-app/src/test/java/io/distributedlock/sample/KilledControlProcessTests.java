@@ -6,6 +6,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -25,7 +26,10 @@ class KilledControlProcessTests {
 	}
 
 	@Test
-	void takesItsWorkersAlong() {
+	void takesItsWorkersAlongEvenFrozenOnes() throws Exception {
+		long worker = this.control.workers().get(0).pid();
+		JsonNode state = this.control.post("/api/workers/" + worker + "/freeze?seconds=120");
+		assertThat(state.get("state").asString()).isEqualTo("frozen");
 		this.control.kill();
 		this.control.awaitEnd();
 	}

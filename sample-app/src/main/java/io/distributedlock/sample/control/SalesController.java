@@ -1,15 +1,23 @@
 package io.distributedlock.sample.control;
 
+import java.time.Duration;
 import java.util.Map;
 
+import org.jspecify.annotations.Nullable;
+
 import org.springframework.context.annotation.Profile;
+import org.springframework.format.annotation.DurationFormat;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.server.ResponseStatusException;
 
 import io.distributedlock.sample.SampleApplication;
+import io.distributedlock.sample.SampleProperties;
 
 /**
  * Starts sales and shows their results.
@@ -19,15 +27,34 @@ import io.distributedlock.sample.SampleApplication;
 @Profile("!" + SampleApplication.WORKER)
 class SalesController {
 
+	private static final Duration MAX_THINK_TIME = Duration.ofSeconds(5);
+
 	private final SalesRuns runs;
 
-	SalesController(SalesRuns runs) {
+	private final SalesLedger ledger;
+
+	private final Duration thinkTime;
+
+	SalesController(SalesRuns runs, SalesLedger ledger, SampleProperties properties) {
 		this.runs = runs;
+		this.ledger = ledger;
+		this.thinkTime = properties.thinkTime();
 	}
 
 	@PostMapping("/sales")
-	SalesResult sell(@RequestParam boolean lock) {
-		return this.runs.run(lock);
+	SalesResult sell(@RequestParam boolean lock, @RequestParam(name = "think-time",
+			required = false) @DurationFormat(style = DurationFormat.Style.SIMPLE) @Nullable Duration thinkTime) {
+		Duration chosen = (thinkTime != null) ? thinkTime : this.thinkTime;
+		if (chosen.isNegative() || chosen.compareTo(MAX_THINK_TIME) > 0) {
+			throw new ResponseStatusException(HttpStatus.BAD_REQUEST, "A customer thinks from 0s to 5s, not " + chosen);
+		}
+		return this.runs.run(lock, chosen);
+	}
+
+	/** Who holds the lock now; no content while nobody does. */
+	@GetMapping("/holder")
+	ResponseEntity<LockHolder> holder() {
+		return this.ledger.holder().map(ResponseEntity::ok).orElseGet(() -> ResponseEntity.noContent().build());
 	}
 
 	@GetMapping("/status")

@@ -2,6 +2,7 @@ package io.distributedlock.sample.control;
 
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 
 import org.springframework.context.annotation.Profile;
@@ -43,8 +44,23 @@ class SalesLedger {
 			.param("eventId", eventId)
 			.query(Long.class)
 			.list();
+		int refused = this.jdbc.sql("SELECT COUNT(*) FROM refusal WHERE event_id = :eventId")
+			.param("eventId", eventId)
+			.query(Integer.class)
+			.single();
 		int oversold = seats.size() - Set.copyOf(seats).size();
-		return new SalesResult(oversold, seats.size(), capacity, processes);
+		return new SalesResult(oversold, seats.size(), capacity, refused, processes);
+	}
+
+	/**
+	 * Who holds the lock of the event that is on sale, as the lock table tells.
+	 */
+	Optional<LockHolder> holder() {
+		return this.jdbc.sql("""
+				SELECT holder, lease_order FROM distributed_lock
+				WHERE owner IS NOT NULL AND owner NOT LIKE 'R%' AND expires_at > CURRENT_TIMESTAMP
+				ORDER BY acquired_at DESC FETCH FIRST 1 ROW ONLY
+				""").query((row, number) -> LockHolder.of(row.getString(1), row.getLong(2))).optional();
 	}
 
 	Set<Long> readyWorkers() {

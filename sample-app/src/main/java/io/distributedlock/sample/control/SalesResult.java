@@ -9,15 +9,17 @@ import java.util.stream.Collectors;
  * @param oversold how many tickets were sold for seats that had been sold before
  * @param sold how many tickets were sold
  * @param capacity how many seats there are
+ * @param refused how many writes the fence refused, because they came after their lease
  * @param processes the process ids of those who sold
  */
-record SalesResult(int oversold, int sold, int capacity, List<Long> processes) {
+record SalesResult(int oversold, int sold, int capacity, int refused, List<Long> processes) {
 
 	@Override
 	public String toString() {
 		String pids = this.processes.stream().map(String::valueOf).collect(Collectors.joining(", "));
 		return this.sold + " of " + this.capacity + " seats sold by " + this.processes.size() + " processes (pids "
-				+ pids + "): " + ((this.oversold > 0) ? "oversold by " + this.oversold : "each seat once");
+				+ pids + "): " + ((this.oversold > 0) ? "oversold by " + this.oversold : "each seat once")
+				+ ((this.refused > 0) ? ", late writes refused: " + this.refused : "");
 	}
 
 }

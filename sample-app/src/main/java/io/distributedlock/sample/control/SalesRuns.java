@@ -1,5 +1,6 @@
 package io.distributedlock.sample.control;
 
+import java.time.Duration;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
@@ -40,11 +41,12 @@ class SalesRuns {
 		this.capacity = properties.capacity();
 	}
 
-	SalesResult run(boolean locked) {
+	SalesResult run(boolean locked, Duration thinkTime) {
 		this.oneAtATime.lock();
 		try {
 			int eventId = this.ledger.openEvent(this.capacity);
-			this.workers.sell(new SellCommand(eventId, locked));
+			Duration atMost = thinkTime.multipliedBy(this.capacity);
+			this.workers.sell(new SellCommand(eventId, locked, thinkTime), atMost);
 			SalesResult result = this.ledger.result(eventId);
 			String mode = locked ? "on" : "off";
 			this.latest.put(mode, result);

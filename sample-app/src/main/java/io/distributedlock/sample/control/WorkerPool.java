@@ -24,6 +24,8 @@ class WorkerPool implements SmartLifecycle {
 
 	static final int PHASE = 0;
 
+	static final Duration LONGEST_FREEZE = Duration.ofMinutes(2);
+
 	private static final Duration PATIENCE = Duration.ofMinutes(1);
 
 	private static final Duration PATIENCE_AT_END = Duration.ofSeconds(5);
@@ -46,33 +48,42 @@ class WorkerPool implements SmartLifecycle {
 
 	@Override
 	public void start() {
-		this.workers = Stream.generate(this.launcher::launch).limit(this.size).toList();
-		await(this.ledger::readyWorkers);
+		fillUp();
+	}
+
+	private void fillUp() {
+		Stream<WorkerProcess> missing = Stream.generate(this.launcher::launch).limit(this.size - pids().size());
+		this.workers = Stream.concat(alive().stream(), missing).toList();
+		await(this.ledger::readyWorkers, PATIENCE);
 		if (pids().size() < this.size) {
 			throw new IllegalStateException("Only the workers " + pids() + " came up");
 		}
 	}
 
 	/**
-	 * Has all workers sell, and waits until those that are alive have finished.
+	 * Has all workers sell, and waits until those that are alive have finished. Who was
+	 * killed before is replaced.
+	 * @param command what they are told
+	 * @param duration how long the sale takes at most if nobody is hindered
 	 */
-	void sell(SellCommand command) {
+	void sell(SellCommand command, Duration duration) {
+		fillUp();
 		alive().forEach((worker) -> worker.send(command));
-		await(() -> this.ledger.finishedWorkers(command.eventId()));
+		await(() -> this.ledger.finishedWorkers(command.eventId()), duration.plus(LONGEST_FREEZE).plus(PATIENCE));
 	}
 
-	List<Long> pids() {
-		return alive().map(WorkerProcess::pid).toList();
+	List<WorkerProcess> alive() {
+		return this.workers.stream().filter(WorkerProcess::isAlive).toList();
 	}
 
-	private Stream<WorkerProcess> alive() {
-		return this.workers.stream().filter(WorkerProcess::isAlive);
+	private List<Long> pids() {
+		return alive().stream().map(WorkerProcess::pid).toList();
 	}
 
-	private void await(Supplier<Set<Long>> reported) {
+	private void await(Supplier<Set<Long>> reported, Duration patience) {
 		long start = System.nanoTime();
 		while (!reported.get().containsAll(pids())) {
-			if (System.nanoTime() - start > PATIENCE.toNanos()) {
+			if (System.nanoTime() - start > patience.toNanos()) {
 				throw new IllegalStateException("Of the workers " + pids() + " only " + reported.get() + " answered");
 			}
 			LockSupport.parkNanos(LOOK_AGAIN_AFTER.toNanos());
@@ -81,6 +92,7 @@ class WorkerPool implements SmartLifecycle {
 
 	@Override
 	public void stop() {
+		this.workers.forEach(WorkerProcess::thaw);
 		this.workers.forEach(WorkerProcess::dismiss);
 		this.workers.forEach((worker) -> worker.awaitEnd(PATIENCE_AT_END));
 		this.workers = List.of();

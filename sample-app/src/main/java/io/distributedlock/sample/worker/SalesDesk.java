@@ -4,6 +4,7 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 
 import org.jspecify.annotations.Nullable;
 
@@ -55,8 +56,8 @@ class SalesDesk implements ApplicationRunner {
 	 * process sells all seats while the others still get up.
 	 */
 	private void rehearse() {
-		this.sales.sellUnlocked(NO_EVENT);
-		this.sales.sell(NO_EVENT);
+		this.sales.sellUnlocked(NO_EVENT, Duration.ZERO);
+		this.sales.sell(NO_EVENT, Duration.ZERO);
 	}
 
 }

@@ -51,6 +51,15 @@ class SeatLedger {
 			.update();
 	}
 
+	void reportRefused(int eventId, StaleSaleException refusal) {
+		this.jdbc.sql("INSERT INTO refusal (event_id, seat, pid, token) VALUES (:eventId, :seat, :pid, :token)")
+			.param("eventId", eventId)
+			.param("seat", refusal.seat())
+			.param("pid", this.pid)
+			.param("token", refusal.token())
+			.update();
+	}
+
 	void reportReady() {
 		this.jdbc.sql("INSERT INTO worker (pid) VALUES (:pid)").param("pid", this.pid).update();
 	}

@@ -1,5 +1,6 @@
 package io.distributedlock.sample.worker;
 
+import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 
 import org.springframework.context.annotation.Profile;
@@ -9,7 +10,6 @@ import org.springframework.transaction.annotation.Transactional;
 import io.distributedlock.LockContext;
 import io.distributedlock.annotation.DistributedLock;
 import io.distributedlock.sample.SampleApplication;
-import io.distributedlock.sample.SampleProperties;
 import io.distributedlock.sample.worker.SeatLedger.Seats;
 
 /**
@@ -23,41 +23,40 @@ class SeatSales {
 
 	private final SeatLedger ledger;
 
-	private final SampleProperties properties;
-
-	SeatSales(SeatLedger ledger, SampleProperties properties) {
+	SeatSales(SeatLedger ledger) {
 		this.ledger = ledger;
-		this.properties = properties;
 	}
 
 	/**
 	 * Sells a seat.
 	 * @param event the event
+	 * @param thinkTime how long the customer thinks
 	 * @return {@code false} if there was none left
 	 */
 	@DistributedLock(name = "seats", key = "#event")
 	@Transactional
-	public boolean sell(int event) {
-		return sellNextSeat(event, LockContext.current().fencingToken().value());
+	public boolean sell(int event, Duration thinkTime) {
+		return sellNextSeat(event, thinkTime, LockContext.current().fencingToken().value());
 	}
 
 	/**
 	 * Sells a seat as if nobody else did. The transaction alone does not help: all
 	 * processes may read the same number of sold seats before one of them writes.
 	 * @param event the event
+	 * @param thinkTime how long the customer thinks
 	 * @return {@code false} if there was none left
 	 */
 	@Transactional
-	public boolean sellUnlocked(int event) {
-		return sellNextSeat(event, NO_TOKEN);
+	public boolean sellUnlocked(int event, Duration thinkTime) {
+		return sellNextSeat(event, thinkTime, NO_TOKEN);
 	}
 
-	private boolean sellNextSeat(int event, long token) {
+	private boolean sellNextSeat(int event, Duration thinkTime, long token) {
 		Seats seats = this.ledger.seats(event);
 		if (seats.soldOut()) {
 			return false;
 		}
-		LockSupport.parkNanos(this.properties.thinkTime().toNanos());
+		LockSupport.parkNanos(thinkTime.toNanos());
 		this.ledger.sell(event, seats.next(), token);
 		return true;
 	}

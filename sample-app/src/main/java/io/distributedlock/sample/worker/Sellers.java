@@ -9,9 +9,11 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 import org.springframework.context.annotation.Profile;
+import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
 import org.springframework.stereotype.Component;
 
+import io.distributedlock.LockLostException;
 import io.distributedlock.sample.SampleApplication;
 import io.distributedlock.sample.SampleProperties;
 import io.distributedlock.sample.SellCommand;
@@ -62,8 +64,24 @@ class Sellers {
 		}
 	}
 
+	/**
+	 * Sells one seat. Who was paused for too long has not sold and goes on: with the next
+	 * seat, under a lock of its own.
+	 */
 	private boolean sell(SellCommand command) {
-		return (command.locked()) ? this.sales.sell(command.eventId()) : this.sales.sellUnlocked(command.eventId());
+		try {
+			return command.locked() ? this.sales.sell(command.eventId(), command.thinkTime())
+					: this.sales.sellUnlocked(command.eventId(), command.thinkTime());
+		}
+		catch (StaleSaleException ex) {
+			logger.warn(ex.getMessage());
+			this.ledger.reportRefused(command.eventId(), ex);
+			return true;
+		}
+		catch (LockLostException | ConcurrencyFailureException ex) {
+			logger.warn("A sale of event " + command.eventId() + " was taken back: " + ex.getMessage());
+			return true;
+		}
 	}
 
 }

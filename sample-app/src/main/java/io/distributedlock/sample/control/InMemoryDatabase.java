@@ -19,8 +19,8 @@ import io.distributedlock.sample.SampleApplication;
  * that interface too.
  */
 @Component
-@Profile("!" + SampleApplication.WORKER)
-class SampleDatabase implements JdbcConnectionDetails, AutoCloseable {
+@Profile("!" + SampleApplication.WORKER + " & !" + EmbeddedPostgresDatabase.PROFILE)
+class InMemoryDatabase implements JdbcConnectionDetails, AutoCloseable {
 
 	private static final String LOOPBACK = "127.0.0.1";
 
@@ -33,7 +33,7 @@ class SampleDatabase implements JdbcConnectionDetails, AutoCloseable {
 
 	private final Server server;
 
-	SampleDatabase() throws SQLException {
+	InMemoryDatabase() throws SQLException {
 		// H2 takes no bind address as an argument, and listens everywhere without one.
 		System.setProperty("h2.bindAddress", LOOPBACK);
 		this.keepAlive = DriverManager.getConnection("jdbc:h2:mem:sample", USERNAME, this.password);

@@ -1,0 +1,137 @@
+package io.distributedlock.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Supplier;
+
+import javax.sql.DataSource;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.jdbc.core.JdbcTemplate;
+
+import io.distributedlock.LockError;
+import io.distributedlock.LockKey;
+import io.distributedlock.LockProvider.Attempt.Granted;
+import io.distributedlock.LockProvider.Grant;
+import io.distributedlock.LockProvider.ReleaseOutcome;
+import io.distributedlock.LockProvider.RenewalOutcome;
+import io.distributedlock.LockProviderException;
+import io.distributedlock.OwnerId;
+import io.distributedlock.support.LockTimer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Which rights on the table each step needs: all four that the documents name, and none
+ * besides.
+ */
+class GrantsTests {
+
+	private static final Duration TIMEOUT = Duration.ofSeconds(5);
+
+	private static final Duration LEASE = Duration.ofSeconds(30);
+
+	private static final List<String> RIGHTS = List.of("SELECT", "INSERT", "UPDATE", "DELETE");
+
+	private final LockTimer timer = new LockTimer();
+
+	@AfterEach
+	void close() {
+		this.timer.close();
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "postgres", "mariadb", "mariadb with mysql driver" })
+	void eachRightIsNeededByAStepAndTheFourAreEnough(String database) throws Exception {
+		DataSource owner = TestDatabases.withTable(switch (database) {
+			case "postgres" -> TestDatabases.postgres();
+			case "mariadb" -> TestDatabases.mariaDb();
+			default -> TestDatabases.mariaDbWithMySqlDriver();
+		});
+		String url = TestDatabases.url(owner);
+		String role = TestDatabases.grantLocks(owner, url);
+		assertThat(failures(owner, url, role)).isEmpty();
+		Map<String, Set<String>> needed = new LinkedHashMap<>();
+		for (String right : RIGHTS) {
+			JdbcTemplate jdbc = new JdbcTemplate(owner);
+			String name = TestDatabases.isMariaDb(url) ? role + "@localhost" : role;
+			jdbc.execute("REVOKE " + right + " ON distributed_lock FROM " + name);
+			needed.put(right, failures(owner, url, role));
+			jdbc.execute("GRANT " + right + " ON distributed_lock TO " + name);
+		}
+		assertThat(needed.get("SELECT")).contains("acquire", "renew", "release", "sweep");
+		assertThat(needed.get("INSERT")).contains("acquire");
+		assertThat(needed.get("INSERT").contains("renew")).isEqualTo(TestDatabases.isMariaDb(url));
+		assertThat(needed.get("UPDATE")).contains("acquire", "renew", "release");
+		assertThat(needed.get("DELETE")).containsExactly("sweep");
+	}
+
+	/** The steps that are refused. */
+	private Set<String> failures(DataSource owner, String url, String role) throws SQLException {
+		Set<String> failures = new TreeSet<>();
+		LockKey key = LockKey.of("granted", OwnerId.random().text());
+		JdbcLockProvider full = provider(url, TestDatabases.user(url));
+		JdbcLockProvider limited = provider(url, role);
+		try {
+			check(failures, "acquire", () -> limited.enter(LockKey.of("fresh", OwnerId.random().text()), () -> {
+			}).attempt(OwnerId.random(), LEASE, true, TIMEOUT) instanceof Granted);
+			Grant grant = ((Granted) full.enter(key, () -> {
+			}).attempt(OwnerId.random(), LEASE, false, TIMEOUT)).grant();
+			check(failures, "renew",
+					() -> limited.renew(Map.of(grant, LEASE), TIMEOUT).containsValue(RenewalOutcome.RENEWED));
+			check(failures, "release", () -> limited.release(key, grant.owner(), TIMEOUT) == ReleaseOutcome.RELEASED);
+			Dialect dialect;
+			try (Connection connection = owner.getConnection()) {
+				dialect = Dialects.find(connection, JdbcLockSettings.DEFAULT_TABLE);
+			}
+			try (LockDataSource pool = LockDataSource.connect(url, role, "", null, 1, Duration.ofSeconds(1))) {
+				Connection connection = pool.borrow();
+				try {
+					dialect.candidates(connection, "", 10, 1_000_000);
+					dialect.sweep(connection, List.of("none"), 1_000_000);
+				}
+				catch (SQLException ex) {
+					assertThat(SqlErrors.classify(ex)).isEqualTo(LockError.NOT_PERMITTED);
+					failures.add("sweep");
+				}
+				finally {
+					pool.giveBack(connection);
+				}
+			}
+			return failures;
+		}
+		finally {
+			full.close();
+			limited.close();
+		}
+	}
+
+	private JdbcLockProvider provider(String url, String user) {
+		return new JdbcLockProvider(LockDataSource.connect(url, user, "", null, 2, Duration.ofSeconds(1)),
+				JdbcLockSettings.defaults("grants"), this.timer);
+	}
+
+	private static void check(Set<String> failures, String step, Supplier<Boolean> done) {
+		boolean succeeded;
+		try {
+			succeeded = done.get();
+		}
+		catch (LockProviderException ex) {
+			assertThat(ex.error()).isEqualTo(LockError.NOT_PERMITTED);
+			succeeded = false;
+		}
+		if (!succeeded) {
+			failures.add(step);
+		}
+	}
+
+}

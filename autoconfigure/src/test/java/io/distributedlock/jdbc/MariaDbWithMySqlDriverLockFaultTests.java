@@ -1,0 +1,17 @@
+package io.distributedlock.jdbc;
+
+import javax.sql.DataSource;
+
+import io.distributedlock.support.LockProviderFaultContract;
+import io.distributedlock.support.LockProviderFixture;
+
+class MariaDbWithMySqlDriverLockFaultTests extends LockProviderFaultContract {
+
+	private static final DataSource DATABASE = TestDatabases.withTable(TestDatabases.mariaDbWithMySqlDriver());
+
+	@Override
+	protected LockProviderFixture createFixture() {
+		return new JdbcFixture(DATABASE, MariaDbFaults::new);
+	}
+
+}

@@ -1,0 +1,179 @@
+package io.distributedlock.jdbc;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+
+import javax.sql.DataSource;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import io.distributedlock.LockKey;
+import io.distributedlock.LockLease;
+import io.distributedlock.LockListener;
+import io.distributedlock.LockProvider.Attempt.Busy;
+import io.distributedlock.LockProvider.Attempt.Granted;
+import io.distributedlock.LockProvider.Grant;
+import io.distributedlock.LockProvider.ReleaseOutcome;
+import io.distributedlock.LockProvider.RenewalOutcome;
+import io.distributedlock.LockRequest;
+import io.distributedlock.LossReason;
+import io.distributedlock.OwnerId;
+import io.distributedlock.support.LockSettings;
+import io.distributedlock.support.LockTemplate;
+import io.distributedlock.support.LockTimer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Connections that come without autocommit and as SERIALIZABLE, and many threads at once.
+ */
+class PoolDefaultsTests {
+
+	private static final Duration TIMEOUT = Duration.ofSeconds(5);
+
+	private static final int THREADS = 100;
+
+	private final LockTimer timer = new LockTimer();
+
+	@AfterEach
+	void close() {
+		this.timer.close();
+	}
+
+	enum Database {
+
+		H2 {
+			@Override
+			DataSource create() {
+				return TestDatabases.h2();
+			}
+		},
+		POSTGRES {
+			@Override
+			DataSource create() {
+				return TestDatabases.postgres();
+			}
+		},
+		MARIADB {
+			@Override
+			DataSource create() {
+				return TestDatabases.mariaDb();
+			}
+		};
+
+		abstract DataSource create();
+
+	}
+
+	private static HikariDataSource application(Database database) {
+		HikariConfig config = new HikariConfig();
+		config.setDataSource(TestDatabases.withTable(database.create()));
+		config.setMaximumPoolSize(8);
+		config.setAutoCommit(false);
+		config.setTransactionIsolation("TRANSACTION_SERIALIZABLE");
+		return new HikariDataSource(config);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void everyStepTakesEffectAtOnceOnASharedPoolWhateverItsDefaults(Database database) {
+		try (HikariDataSource application = application(database)) {
+			JdbcLockProvider one = new JdbcLockProvider(LockDataSource.of(application, 4),
+					JdbcLockSettings.defaults("defaults"), this.timer);
+			JdbcLockProvider other = new JdbcLockProvider(LockDataSource.of(application, 4),
+					JdbcLockSettings.defaults("defaults"), this.timer);
+			LockKey key = LockKey.of("shared");
+			for (int round = 0; round < 20; round++) {
+				Grant grant = ((Granted) one.enter(key, () -> {
+				}).attempt(OwnerId.random(), Duration.ofSeconds(30), false, TIMEOUT)).grant();
+				assertThat(other.enter(key, () -> {
+				}).attempt(OwnerId.random(), Duration.ofSeconds(30), false, TIMEOUT)).isInstanceOf(Busy.class);
+				assertThat(one.renew(Map.of(grant, Duration.ofSeconds(30)), TIMEOUT))
+					.containsValue(RenewalOutcome.RENEWED);
+				assertThat(one.release(key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
+			}
+			one.close();
+			other.close();
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void aHundredThreadsOnTheirOwnKeysLoseNoLeaseWhileRenewalsAreDue(Database database) throws Exception {
+		try (HikariDataSource application = application(database)) {
+			JdbcLockProvider provider = new JdbcLockProvider(
+					LockDataSource.derive(application, LockDataSource.DEFAULT_SIZE, Duration.ofSeconds(1)),
+					JdbcLockSettings.defaults("hundred"), this.timer);
+			AtomicInteger lost = new AtomicInteger();
+			LockListener listener = new LockListener() {
+
+				@Override
+				public void onLost(LockLease lease, LossReason reason) {
+					lost.incrementAndGet();
+				}
+
+			};
+			LockTemplate locks = new LockTemplate(provider, LockSettings.defaults(), this.timer, List.of(),
+					List.of(listener));
+			Duration lease = Duration.ofSeconds(2);
+			List<LockLease> kept = new ArrayList<>();
+			for (int number = 0; number < THREADS; number++) {
+				kept.add(locks.acquire(LockRequest.of(LockKey.of("kept", Integer.toString(number))).withLease(lease)));
+			}
+			AtomicLong longest = new AtomicLong();
+			CountDownLatch start = new CountDownLatch(1);
+			ExecutorService threads = Executors.newFixedThreadPool(THREADS);
+			List<Future<Integer>> done = new ArrayList<>();
+			for (int thread = 0; thread < THREADS; thread++) {
+				LockRequest request = LockRequest.of(LockKey.of("own", Integer.toString(thread)))
+					.withLease(lease)
+					.withWaitTime(Duration.ofSeconds(1));
+				done.add(threads.submit(() -> work(locks, request, start, longest)));
+			}
+			start.countDown();
+			int rounds = 0;
+			for (Future<Integer> future : done) {
+				rounds += future.get(30, TimeUnit.SECONDS);
+			}
+			threads.shutdown();
+			assertThat(rounds).isGreaterThan(THREADS);
+			assertThat(kept).allMatch(LockLease::isHeld);
+			assertThat(lost).hasValue(0);
+			assertThat(Duration.ofNanos(longest.get())).isLessThanOrEqualTo(Duration.ofMillis(1250));
+			kept.forEach(LockLease::close);
+			locks.close();
+			provider.close();
+		}
+	}
+
+	/** Longer than a lease, so that renewals are due throughout. */
+	private static int work(LockTemplate locks, LockRequest request, CountDownLatch start, AtomicLong longest)
+			throws InterruptedException {
+		start.await();
+		long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(3);
+		int rounds = 0;
+		while (System.nanoTime() - end < 0) {
+			long begun = System.nanoTime();
+			LockLease lease = locks.acquire(request);
+			longest.accumulateAndGet(System.nanoTime() - begun, Math::max);
+			lease.ensureHeld();
+			lease.close();
+			rounds++;
+		}
+		return rounds;
+	}
+
+}

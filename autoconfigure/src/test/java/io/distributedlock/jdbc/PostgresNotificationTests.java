@@ -1,0 +1,303 @@
+package io.distributedlock.jdbc;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.UnaryOperator;
+
+import javax.sql.DataSource;
+
+import org.apache.commons.logging.LogFactory;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.AbstractDataSource;
+import org.springframework.util.StringUtils;
+
+import io.distributedlock.LockKey;
+import io.distributedlock.LockLease;
+import io.distributedlock.LockProvider.Attempt;
+import io.distributedlock.LockProvider.Contender;
+import io.distributedlock.LockRequest;
+import io.distributedlock.OwnerId;
+import io.distributedlock.support.LockSettings;
+import io.distributedlock.support.LockTemplate;
+import io.distributedlock.support.LockTimer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+@ExtendWith(OutputCaptureExtension.class)
+class PostgresNotificationTests {
+
+	private static final LockKey KEY = LockKey.of("orders", "42");
+
+	private static final Duration LEASE = Duration.ofSeconds(30);
+
+	private static final Duration TIMEOUT = Duration.ofSeconds(5);
+
+	/** The longest pause of who polls, and what a slow machine adds. */
+	private static final Duration POLLED = Duration.ofMillis(250 + 250);
+
+	private static final String WARNING = "Waiting for locks of other processes polls the database";
+
+	private final LockTimer timer = new LockTimer();
+
+	private final List<AutoCloseable> resources = new ArrayList<>();
+
+	private final DataSource database = TestDatabases.withTable(TestDatabases.postgres());
+
+	private final JdbcTemplate jdbc = new JdbcTemplate(this.database);
+
+	private final ExecutorService threads = Executors.newCachedThreadPool();
+
+	@AfterEach
+	void close() throws Exception {
+		Collections.reverse(this.resources);
+		for (AutoCloseable resource : this.resources) {
+			resource.close();
+		}
+		this.threads.shutdownNow();
+		this.timer.close();
+	}
+
+	private JdbcLockProvider provider(LockDataSource connections) {
+		JdbcLockProvider provider = new JdbcLockProvider(connections, JdbcLockSettings.defaults("app"), this.timer);
+		this.resources.add(provider);
+		return provider;
+	}
+
+	private JdbcLockProvider provider() {
+		return provider(pool());
+	}
+
+	private LockDataSource pool() {
+		String url = this.jdbc.execute((Connection connection) -> connection.getMetaData().getURL());
+		return LockDataSource.connect(url, "postgres", "", null, LockDataSource.DEFAULT_SIZE, Duration.ofSeconds(1));
+	}
+
+	private LockTemplate locks(JdbcLockProvider provider) {
+		LockTemplate locks = new LockTemplate(provider, LockSettings.defaults(), this.timer, List.of(), List.of());
+		this.resources.add(locks);
+		return locks;
+	}
+
+	private static Attempt ask(Contender contender) {
+		return contender.attempt(OwnerId.random(), LEASE, true, TIMEOUT);
+	}
+
+	private Contender holdAndStandInLine(JdbcLockProvider waiting, Runnable changed) {
+		assertThat(ask(provider().enter(KEY, () -> {
+		}))).isInstanceOf(Attempt.Granted.class);
+		Contender contender = waiting.enter(KEY, changed);
+		assertThat(ask(contender)).isInstanceOf(Attempt.Busy.class);
+		return contender;
+	}
+
+	/** How long the lock takes from the one that holds it to the one that waits. */
+	private Duration handOver(LockTemplate from, LockTemplate to, JdbcLockProvider waiting) {
+		LockRequest request = LockRequest.of(KEY).withWaitTime(TIMEOUT);
+		LockLease held = from.acquire(request);
+		CompletableFuture<Long> got = CompletableFuture.supplyAsync(() -> {
+			try (LockLease lease = to.acquire(request)) {
+				lease.ensureHeld();
+				return System.nanoTime();
+			}
+		}, this.threads);
+		await().pollInterval(Duration.ofMillis(2))
+			.until(() -> waiting.waiting().size() == 1 && this.jdbc.queryForObject(
+					"SELECT count(*) FROM distributed_lock WHERE next_until > clock_timestamp()", Long.class) > 0);
+		long released = System.nanoTime();
+		held.close();
+		Duration took = Duration.ofNanos(got.orTimeout(10, TimeUnit.SECONDS).join() - released);
+		assertThat(waiting.waiting().isEmpty()).isTrue();
+		return took;
+	}
+
+	private int cutListeners() {
+		Integer cut = this.jdbc.queryForObject("""
+				SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+				WHERE query LIKE 'LISTEN%' AND datname = current_database()""", Integer.class);
+		return (cut != null) ? cut : 0;
+	}
+
+	@Test
+	void whoWaitsIsToldOfTheRelease() {
+		JdbcLockProvider waiting = provider();
+		LockTemplate from = locks(provider());
+		LockTemplate to = locks(waiting);
+		handOver(from, to, waiting);
+		await().until(waiting.listener()::hears);
+		List<Duration> took = new ArrayList<>();
+		for (int round = 0; round < 60; round++) {
+			took.add(handOver(from, to, waiting));
+		}
+		Collections.sort(took);
+		Duration median = took.get(took.size() / 2);
+		LogFactory.getLog(getClass())
+			.info("Hand-over between processes: p50 " + median.toNanos() / 1000 + " µs, most "
+					+ took.get(took.size() - 1).toNanos() / 1000 + " µs");
+		assertThat(median).isLessThan(Duration.ofMillis(50));
+	}
+
+	@Test
+	void waitersSeldomLookWhileTheyAreTold() {
+		JdbcLockProvider waiting = provider();
+		Contender contender = holdAndStandInLine(waiting, () -> {
+		});
+		await().until(waiting.listener()::hears);
+		assertThat(((Attempt.Busy) ask(contender)).retryAfter()).isBetween(Duration.ofMillis(790),
+				Duration.ofSeconds(1));
+	}
+
+	@Test
+	void nothingIsAskedWhileNobodyWaits() throws Exception {
+		CountingDataSource counting = new CountingDataSource(this.database);
+		JdbcLockProvider waiting = provider(LockDataSource.of(counting, 8));
+		LockTemplate from = locks(provider());
+		LockTemplate to = locks(waiting);
+		handOver(from, to, waiting);
+		await().until(waiting.listener()::hears);
+		handOver(from, to, waiting);
+		counting.takeCount();
+		try (LockLease lease = to.acquire(LockRequest.of(KEY))) {
+			assertThat(counting.takeCount()).isEqualTo(1);
+			await().pollDelay(Duration.ofSeconds(2)).until(lease::isHeld);
+			assertThat(counting.takeCount()).isZero();
+		}
+		assertThat(counting.takeCount()).isEqualTo(1);
+	}
+
+	@Test
+	void notificationsCutAgainAndAgainCostOnePollAtMost() throws Exception {
+		JdbcLockProvider waiting = provider();
+		LockTemplate from = locks(provider());
+		LockTemplate to = locks(waiting);
+		AtomicInteger cuts = new AtomicInteger();
+		try (AutoCloseable cutting = cutting(cuts)) {
+			for (int round = 0; round < 15; round++) {
+				assertThat(handOver(from, to, waiting)).isLessThan(POLLED);
+			}
+		}
+		assertThat(cuts).hasPositiveValue();
+	}
+
+	private AutoCloseable cutting(AtomicInteger cuts) {
+		var cutter = Executors.newSingleThreadScheduledExecutor();
+		cutter.scheduleWithFixedDelay(() -> cuts.addAndGet(cutListeners()), 0, 20, TimeUnit.MILLISECONDS);
+		return () -> {
+			cutter.shutdown();
+			assertThat(cutter.awaitTermination(5, TimeUnit.SECONDS)).isTrue();
+		};
+	}
+
+	@Test
+	void waitersLookWhenTheListenerIsLostAndWhenItIsBack() {
+		AtomicInteger looks = new AtomicInteger();
+		JdbcLockProvider waiting = provider();
+		Contender contender = holdAndStandInLine(waiting, looks::incrementAndGet);
+		await().untilAsserted(() -> assertThat(looks).hasValue(1));
+		assertThat(waiting.listener().hears()).isTrue();
+		assertThat(cutListeners()).isEqualTo(1);
+		await().untilAsserted(() -> assertThat(looks).hasValue(3));
+		await().until(waiting.listener()::hears);
+		contender.withdraw(TIMEOUT);
+		assertThat(waiting.waiting().isEmpty()).isTrue();
+	}
+
+	@Test
+	void listenerThatCannotConnectIsSaidOnceAndDoneWithout(CapturedOutput output) {
+		int begin = output.getAll().length();
+		AtomicInteger refused = new AtomicInteger();
+		JdbcLockProvider waiting = provider(LockDataSource.of(forListener((connection) -> {
+			refused.incrementAndGet();
+			return null;
+		}), 8));
+		holdAndStandInLine(waiting, () -> {
+		});
+		await().untilAsserted(() -> assertThat(refused).hasValueGreaterThan(4));
+		assertThat(StringUtils.countOccurrencesOf(output.getAll().substring(begin), WARNING)).isEqualTo(1);
+		assertThat(waiting.listener().hears()).isFalse();
+		this.jdbc.update("DELETE FROM distributed_lock WHERE holder IS NOT NULL");
+		assertThat(handOver(locks(provider()), locks(waiting), waiting)).isLessThan(POLLED);
+	}
+
+	@Test
+	void poolerThatSwallowsNotificationsIsNoticedAndSaidOnce(CapturedOutput output) {
+		int begin = output.getAll().length();
+		JdbcLockProvider waiting = provider(
+				LockDataSource.of(forListener(PostgresNotificationTests::withoutListening), 8));
+		Contender contender = holdAndStandInLine(waiting, () -> {
+		});
+		await().until(() -> output.getAll().substring(begin).contains(WARNING));
+		assertThat(output.getAll().substring(begin)).contains("swallows");
+		assertThat(((Attempt.Busy) ask(contender)).retryAfter()).isLessThanOrEqualTo(Duration.ofMillis(250));
+		this.jdbc.update("DELETE FROM distributed_lock WHERE holder IS NOT NULL");
+		for (int round = 0; round < 5; round++) {
+			assertThat(handOver(locks(provider()), locks(waiting), waiting)).isLessThan(POLLED);
+		}
+		assertThat(StringUtils.countOccurrencesOf(output.getAll().substring(begin), WARNING)).isEqualTo(1);
+	}
+
+	private DataSource forListener(UnaryOperator<Connection> change) {
+		return new AbstractDataSource() {
+
+			@Override
+			public Connection getConnection() throws SQLException {
+				Connection connection = PostgresNotificationTests.this.database.getConnection();
+				if (!Thread.currentThread().getName().contains("jdbc-listener")) {
+					return connection;
+				}
+				Connection changed = change.apply(connection);
+				if (changed == null) {
+					connection.close();
+					throw new SQLException("No more connections for this role", "53300");
+				}
+				return changed;
+			}
+
+			@Override
+			public Connection getConnection(String username, String password) {
+				throw new UnsupportedOperationException();
+			}
+
+		};
+	}
+
+	private static Connection withoutListening(Connection connection) {
+		return proxy(Connection.class, connection, (statement) -> proxy(Statement.class, (Statement) statement,
+				UnaryOperator.identity(), "execute", false), "createStatement", null);
+	}
+
+	private static <T> T proxy(Class<T> type, T target, UnaryOperator<Object> change, String method, Object instead) {
+		return type
+			.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] { type }, (proxy, called, arguments) -> {
+				if (called.getName().equals(method) && instead != null) {
+					return instead;
+				}
+				try {
+					Object result = called.invoke(target, arguments);
+					return called.getName().equals(method) ? change.apply(result) : result;
+				}
+				catch (InvocationTargetException ex) {
+					throw ex.getTargetException();
+				}
+			}));
+	}
+
+}

@@ -1,0 +1,24 @@
+package io.distributedlock.sample.control;
+
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Profile;
+import org.springframework.scheduling.annotation.EnableScheduling;
+import org.springframework.web.servlet.config.annotation.InterceptorRegistry;
+import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
+
+import io.distributedlock.sample.SampleApplication;
+
+/**
+ * Brings the scheduler that thaws workers, and guards what is done to them.
+ */
+@Configuration(proxyBeanMethods = false)
+@EnableScheduling
+@Profile("!" + SampleApplication.WORKER)
+class ControlConfiguration implements WebMvcConfigurer {
+
+	@Override
+	public void addInterceptors(InterceptorRegistry registry) {
+		registry.addInterceptor(new LoopbackOnly()).addPathPatterns(WorkerController.PATH + "/**");
+	}
+
+}

@@ -1,0 +1,90 @@
+package io.distributedlock.sample.control;
+
+import java.time.Duration;
+import java.util.List;
+
+import org.springframework.context.annotation.Profile;
+import org.springframework.http.HttpStatus;
+import org.springframework.scheduling.TaskScheduler;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.server.ResponseStatusException;
+
+import io.distributedlock.sample.SampleApplication;
+
+/**
+ * Shows the workers, and does to them what machines do to processes.
+ */
+@RestController
+@RequestMapping(WorkerController.PATH)
+@Profile("!" + SampleApplication.WORKER)
+class WorkerController {
+
+	static final String PATH = "/api/workers";
+
+	private final WorkerPool workers;
+
+	private final TaskScheduler scheduler;
+
+	WorkerController(WorkerPool workers, TaskScheduler scheduler) {
+		this.workers = workers;
+		this.scheduler = scheduler;
+	}
+
+	@GetMapping
+	List<WorkerState> workers() {
+		return this.workers.alive().stream().map(WorkerState::of).toList();
+	}
+
+	/** Ends a worker with SIGKILL. */
+	@PostMapping("/{pid}/kill")
+	WorkerState kill(@PathVariable long pid) {
+		WorkerProcess worker = find(pid);
+		worker.kill();
+		return WorkerState.of(worker);
+	}
+
+	/** Stops a worker with SIGSTOP, and lets it go on some seconds later. */
+	@PostMapping("/{pid}/freeze")
+	WorkerState freeze(@PathVariable long pid, @RequestParam long seconds) {
+		if (seconds < 1 || seconds > WorkerPool.LONGEST_FREEZE.toSeconds()) {
+			throw new ResponseStatusException(HttpStatus.BAD_REQUEST, "A worker can be frozen for 1 to "
+					+ WorkerPool.LONGEST_FREEZE.toSeconds() + " seconds, not for " + seconds);
+		}
+		WorkerProcess worker = find(pid);
+		if (!worker.freeze()) {
+			throw new ResponseStatusException(HttpStatus.CONFLICT, "Worker " + pid + " is frozen already");
+		}
+		this.scheduler.schedule(worker::thaw, this.scheduler.getClock().instant().plus(Duration.ofSeconds(seconds)));
+		return WorkerState.of(worker);
+	}
+
+	private WorkerProcess find(long pid) {
+		List<WorkerProcess> alive = this.workers.alive();
+		return alive.stream()
+			.filter((worker) -> worker.pid() == pid)
+			.findFirst()
+			.orElseThrow(() -> new ResponseStatusException(HttpStatus.NOT_FOUND, "Process " + pid
+					+ " is not one of the workers " + alive.stream().map(WorkerProcess::pid).toList()));
+	}
+
+	/**
+	 * A worker as its operating system sees it.
+	 *
+	 * @param pid the process id
+	 * @param state {@code running}, {@code frozen} or {@code ended}
+	 */
+	record WorkerState(long pid, String state) {
+
+		static WorkerState of(WorkerProcess worker) {
+			return new WorkerState(worker.pid(),
+					!worker.isAlive() ? "ended" : worker.isFrozen() ? "frozen" : "running");
+		}
+
+	}
+
+}
