@@ -80,6 +80,10 @@ public final class RedisLockProvider implements LockProvider, AutoCloseable {
 		return RedisErrors.PROVIDER;
 	}
 
+	String process() {
+		return this.process;
+	}
+
 	Inbox inbox() {
 		return this.inbox;
 	}

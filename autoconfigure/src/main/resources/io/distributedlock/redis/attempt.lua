@@ -9,11 +9,16 @@
 -- A reserved one: process (32), R, microsecond at which the reservation ends.
 local time = redis.call('TIME')
 local left = false
-if not redis.call('SET', KEYS[1], ARGV[1] .. 'H' .. time[1] .. ARGV[3], 'NX', 'PX', ARGV[2]) then
+local set = redis.pcall('SET', KEYS[1], ARGV[1] .. 'H' .. time[1] .. ARGV[3], 'NX', 'PX', ARGV[2])
+if not (set and set.ok) then
+  -- A full memory refuses to set a lock before it looks whether there is one.
+  if set and not string.find(set.err, 'OOM', 1, true) then
+    return set
+  end
   local now = time[1] * 1000000 + time[2]
   local value = redis.call('GET', KEYS[1])
   if not value then
-    return {0, '', 0, now, 0}
+    return set or {0, '', 0, now, 0}
   end
   local holder = string.sub(value, 1, 32)
   local state = string.sub(value, 33, 33)

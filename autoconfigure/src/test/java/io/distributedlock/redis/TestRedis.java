@@ -39,12 +39,23 @@ public final class TestRedis {
 
 	/** A started factory, to be destroyed by the caller. */
 	public static LettuceConnectionFactory lettuce(int port) {
+		return lettuce(new RedisStandaloneConfiguration("127.0.0.1", port));
+	}
+
+	/** A started factory of one user, to be destroyed by the caller. */
+	static LettuceConnectionFactory lettuce(int port, String user, String password) {
+		RedisStandaloneConfiguration server = new RedisStandaloneConfiguration("127.0.0.1", port);
+		server.setUsername(user);
+		server.setPassword(password);
+		return lettuce(server);
+	}
+
+	private static LettuceConnectionFactory lettuce(RedisStandaloneConfiguration server) {
 		ClientOptions options = ClientOptions.builder()
 			.timeoutOptions(TimeoutOptions.enabled())
 			.socketOptions(SocketOptions.builder().connectTimeout(Duration.ofSeconds(2)).build())
 			.build();
-		LettuceConnectionFactory factory = new LettuceConnectionFactory(
-				new RedisStandaloneConfiguration("127.0.0.1", port),
+		LettuceConnectionFactory factory = new LettuceConnectionFactory(server,
 				LettuceClientConfiguration.builder()
 					.clientResources(Netty.RESOURCES)
 					.clientOptions(options)

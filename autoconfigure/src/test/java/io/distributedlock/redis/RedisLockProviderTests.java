@@ -1,0 +1,327 @@
+package io.distributedlock.redis;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntFunction;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import redis.clients.jedis.Jedis;
+import redis.clients.jedis.args.ClientType;
+import redis.clients.jedis.params.ClientKillParams;
+
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+import io.distributedlock.LockError;
+import io.distributedlock.LockKey;
+import io.distributedlock.LockProvider.Attempt;
+import io.distributedlock.LockProvider.Contender;
+import io.distributedlock.LockProvider.Grant;
+import io.distributedlock.LockProvider.ReleaseOutcome;
+import io.distributedlock.LockProvider.RenewalOutcome;
+import io.distributedlock.LockProviderException;
+import io.distributedlock.OwnerId;
+import io.distributedlock.support.FrozenProcesses;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * What the provider does that the contract kit cannot see, on a standalone server.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class RedisLockProviderTests {
+
+	private static final String PREFIX = "single";
+
+	private static final Duration LEASE = Duration.ofSeconds(30);
+
+	private static final Duration TIMEOUT = Duration.ofSeconds(5);
+
+	private static final LockKey KEY = LockKey.of("orders", "42");
+
+	private final RedisKeys keys = new RedisKeys(PREFIX);
+
+	private final LockNames names = this.keys.names(KEY);
+
+	private final Jedis admin = TestRedis.admin();
+
+	private final List<AutoCloseable> opened = new ArrayList<>();
+
+	@BeforeEach
+	void empty() {
+		this.admin.flushAll();
+	}
+
+	@AfterEach
+	void close() throws Exception {
+		for (AutoCloseable closeable : this.opened) {
+			closeable.close();
+		}
+		this.admin.close();
+	}
+
+	private RedisLockProvider process() {
+		return process(TestRedis.lettuce(TestRedis.port()));
+	}
+
+	private RedisLockProvider process(RedisConnectionFactory factory) {
+		RedisLockProvider provider = new RedisLockProvider(factory, RedisLockSettings.defaults(PREFIX));
+		this.opened.add(provider);
+		this.opened.add(() -> ((DisposableBean) factory).destroy());
+		return provider;
+	}
+
+	private static Contender enter(RedisLockProvider provider) {
+		return provider.enter(KEY, () -> {
+		});
+	}
+
+	private static Attempt attempt(Contender contender, boolean willWait) {
+		return contender.attempt(OwnerId.random(), LEASE, willWait, TIMEOUT);
+	}
+
+	private static Grant take(RedisLockProvider provider) {
+		return granted(attempt(enter(provider), false));
+	}
+
+	private static Grant granted(Attempt attempt) {
+		assertThat(attempt).isInstanceOf(Attempt.Granted.class);
+		return ((Attempt.Granted) attempt).grant();
+	}
+
+	private List<byte[]> line() {
+		return this.admin.zrange(this.names.line(), 0, -1);
+	}
+
+	static Stream<Arguments> clients() {
+		IntFunction<RedisConnectionFactory> lettuce = TestRedis::lettuce;
+		IntFunction<RedisConnectionFactory> unshared = (port) -> {
+			LettuceConnectionFactory factory = TestRedis.lettuce(port);
+			factory.setShareNativeConnection(false);
+			return factory;
+		};
+		IntFunction<RedisConnectionFactory> jedis = TestRedis::jedis;
+		return Stream.of(Arguments.of("lettuce", lettuce), Arguments.of("lettuce, nothing shared", unshared),
+				Arguments.of("jedis", jedis));
+	}
+
+	@Test
+	void orderAheadOfTheClockRisesByOneAndStaysExact() {
+		RedisLockProvider process = process();
+		long last = (1L << 52) + 1;
+		this.admin.zadd(this.names.orders(), last, RedisKeys.bytes("o"));
+		for (int round = 1; round < 5; round++) {
+			Grant grant = take(process);
+			assertThat(grant.order()).isEqualTo(last + round);
+			process.release(KEY, grant.owner(), TIMEOUT);
+		}
+	}
+
+	@Test
+	void flushedScriptsAreNotNoticed() {
+		RedisLockProvider process = process();
+		for (int round = 0; round < 20; round++) {
+			this.admin.scriptFlush();
+			Grant grant = take(process);
+			this.admin.scriptFlush();
+			assertThat(process.renew(Map.of(grant, LEASE), TIMEOUT)).containsEntry(grant, RenewalOutcome.RENEWED);
+			this.admin.scriptFlush();
+			assertThat(process.release(KEY, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
+		}
+	}
+
+	@Test
+	void somethingElseUnderTheLocksNameIsAFailureAndStaysThere() {
+		RedisLockProvider process = process();
+		this.admin.rpush(this.names.lock(), RedisKeys.bytes("element"));
+		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> take(process))
+			.withMessageContaining("WRONGTYPE");
+		assertThat(process.release(KEY, OwnerId.random(), TIMEOUT)).isEqualTo(ReleaseOutcome.UNKNOWN);
+		Grant grant = new Grant(KEY, OwnerId.random(), 1, LEASE);
+		assertThat(process.renew(Map.of(grant, LEASE), TIMEOUT)).containsEntry(grant, RenewalOutcome.UNKNOWN);
+		assertThat(this.admin.type(this.names.lock())).isEqualTo("list");
+	}
+
+	@Test
+	void fullMemoryRefusesGrantsAndPlacesButRenewsAndReleases() {
+		RedisLockProvider holder = process();
+		RedisLockProvider waiter = process();
+		RedisLockProvider late = process();
+		Grant grant = take(holder);
+		assertThat(attempt(enter(waiter), true)).isInstanceOf(Attempt.Busy.class);
+		this.admin.configSet("maxmemory", "1");
+		try {
+			assertThat(attempt(enter(late), true)).isInstanceOf(Attempt.Busy.class);
+			assertThat(holder.renew(Map.of(grant, LEASE), TIMEOUT)).containsEntry(grant, RenewalOutcome.RENEWED);
+			assertThat(holder.release(KEY, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
+			this.admin.del(this.names.lock());
+			assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> take(holder)).satisfies((ex) -> {
+				assertThat(ex).hasMessageContaining("OOM");
+				assertThat(ex.sent()).isFalse();
+			});
+			assertThat(this.admin.exists(this.names.lock())).isFalse();
+		}
+		finally {
+			this.admin.configSet("maxmemory", "0");
+		}
+	}
+
+	@Test
+	void processThatWasCalledInVainComesBackToItsOldPlace() {
+		RedisLockProvider holder = process();
+		Grant grant = take(holder);
+		Contender first = enter(process());
+		Contender second = enter(process());
+		attempt(first, true);
+		attempt(second, true);
+		List<byte[]> before = line();
+		holder.release(KEY, grant.owner(), TIMEOUT);
+		assertThat(line()).hasSize(1);
+		RedisLockProvider third = process();
+		Attempt[] taken = new Attempt[1];
+		await().pollInterval(Duration.ofMillis(10)).until(() -> {
+			taken[0] = attempt(enter(third), false);
+			return taken[0] instanceof Attempt.Granted;
+		});
+		attempt(second, true);
+		attempt(first, true);
+		assertThat(line()).containsExactlyElementsOf(before);
+		third.release(KEY, granted(taken[0]).owner(), TIMEOUT);
+		granted(attempt(first, true));
+	}
+
+	@ParameterizedTest(name = "{0}")
+	@MethodSource("clients")
+	void frozenServerIsWaitedForNoLongerThanAllowed(String name, IntFunction<RedisConnectionFactory> client) {
+		RedisLockProvider process = process(client.apply(TestRedis.port()));
+		Grant grant = take(process);
+		Duration timeout = Duration.ofMillis(300);
+		try (FrozenProcesses frozen = FrozenProcesses.freeze(TestRedis.server().handle())) {
+			for (int round = 0; round < 3; round++) {
+				long start = System.nanoTime();
+				assertThatExceptionOfType(LockProviderException.class)
+					.isThrownBy(() -> enter(process).attempt(OwnerId.random(), LEASE, true, timeout))
+					.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.STORE_TIMEOUT));
+				assertThatExceptionOfType(LockProviderException.class)
+					.isThrownBy(() -> process.renew(Map.of(grant, LEASE), timeout));
+				assertThat(process.release(KEY, OwnerId.random(), timeout)).isEqualTo(ReleaseOutcome.UNKNOWN);
+				assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofMillis(1150));
+			}
+			Thread caller = Thread.currentThread();
+			Thread interrupter = new Thread(() -> {
+				await().until(() -> caller.getState() == Thread.State.TIMED_WAITING);
+				caller.interrupt();
+			});
+			interrupter.start();
+			long start = System.nanoTime();
+			assertThatExceptionOfType(LockProviderException.class)
+				.isThrownBy(() -> enter(process).attempt(OwnerId.random(), LEASE, true, TIMEOUT));
+			assertThat(Thread.interrupted()).isTrue();
+			assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofMillis(500));
+		}
+		await().until(() -> process.release(KEY, grant.owner(), TIMEOUT) != ReleaseOutcome.UNKNOWN);
+	}
+
+	@Test
+	void onlyConnectionsThatBreakAreCounted() {
+		LettuceConnectionFactory factory = TestRedis.lettuce(TestRedis.port());
+		try (DisconnectCounter counter = new DisconnectCounter()) {
+			factory.getConnection().close();
+			counter.watch(factory.getRequiredNativeClient());
+			RedisConnection dedicated = factory.getConnection();
+			dedicated.multi();
+			dedicated.discard();
+			dedicated.close();
+			this.admin.clientKill(new ClientKillParams().type(ClientType.NORMAL).skipMe(ClientKillParams.SkipMe.YES));
+			await().until(() -> counter.count() > 0);
+			assertThat(counter.count()).isEqualTo(1);
+		}
+		finally {
+			factory.destroy();
+		}
+	}
+
+	@ParameterizedTest(name = "{0}")
+	@MethodSource("clients")
+	void everybodyLooksOnceAfterTheInboxWasLost(String name, IntFunction<RedisConnectionFactory> client) {
+		RedisLockProvider holder = process();
+		RedisLockProvider waiter = process(client.apply(TestRedis.port()));
+		take(holder);
+		AtomicInteger looks = new AtomicInteger();
+		Contender contender = waiter.enter(KEY, looks::incrementAndGet);
+		attempt(contender, true);
+		looks.set(0);
+		this.admin.clientKill(new ClientKillParams().type(ClientType.PUBSUB));
+		await().pollInterval(Duration.ofMillis(20)).until(() -> {
+			attempt(contender, true);
+			return looks.get() > 0 && waiter.inbox().isOpen();
+		});
+	}
+
+	@Test
+	void whoMayNotSubscribePollsAndIsToldOnce(CapturedOutput output) {
+		this.admin.aclSetUser("deaf", "on", ">secret", "~*", "+@all", "resetchannels");
+		LettuceConnectionFactory factory = TestRedis.lettuce(TestRedis.port(), "deaf", "secret");
+		try {
+			RedisLockProvider holder = process();
+			take(holder);
+			Contender contender = enter(process(factory));
+			for (int round = 0; round < 3; round++) {
+				Attempt attempt = attempt(contender, true);
+				assertThat(attempt).isInstanceOf(Attempt.Busy.class);
+				assertThat(((Attempt.Busy) attempt).retryAfter()).isLessThanOrEqualTo(Duration.ofMillis(100));
+			}
+			assertThat(line()).isEmpty();
+			await().untilAsserted(() -> assertThat(output.getAll().split("Redis refuses to let", -1)).hasSize(2));
+		}
+		finally {
+			this.admin.aclDelUser("deaf");
+		}
+	}
+
+	@Test
+	void placeOfAProcessInWhichNobodyWaitsIsPassedOn() {
+		RedisLockProvider holder = process();
+		Grant grant = take(holder);
+		RedisLockProvider gone = process();
+		Contender forgotten = enter(gone);
+		attempt(forgotten, true);
+		gone.waiting().remove((RedisContender) forgotten);
+		RedisLockProvider next = process();
+		Contender waiting = enter(next);
+		attempt(waiting, true);
+		holder.release(KEY, grant.owner(), TIMEOUT);
+		await().pollInterval(Duration.ofMillis(2))
+			.until(() -> new String(this.admin.get(this.names.lock())).startsWith(next.process() + "R"));
+		granted(attempt(waiting, true));
+	}
+
+	@Test
+	void keysOfALockShareASlotWhateverTheKey() {
+		for (String part : new String[] { "a{b}c", "{}", "}{", "plain" }) {
+			LockNames awkward = this.keys.names(LockKey.of("lock", part));
+			assertThat(awkward.text()).matches("\\{single:b\\d\\d}:lock:lock:.*");
+			assertThat(new String(awkward.line())).isEqualTo(awkward.text().replaceFirst(":lock:", ":line:"));
+			LockNames again = this.keys.names(awkward.text());
+			assertThat(again.line()).isEqualTo(awkward.line());
+			assertThat(again.orders()).isEqualTo(awkward.orders());
+		}
+	}
+
+}
