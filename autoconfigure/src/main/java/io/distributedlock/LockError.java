@@ -26,6 +26,8 @@ public enum LockError {
 	NOT_PERMITTED("DL-305"),
 	/** The store was laid out by a newer version than this one. */
 	NEWER_FORMAT("DL-306"),
+	/** The store's server is too old. */
+	STORE_TOO_OLD("DL-307"),
 	/** The waiting thread was interrupted. */
 	INTERRUPTED("DL-401"),
 	/** A key, or a part of it, is null. */

@@ -30,7 +30,6 @@ import org.springframework.context.annotation.Import;
 import org.springframework.core.env.Environment;
 import org.springframework.jdbc.datasource.init.DatabasePopulator;
 import org.springframework.util.ClassUtils;
-import org.springframework.util.StringUtils;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
@@ -57,8 +56,6 @@ public final class JdbcLockAutoConfiguration {
 
 	private static final Log logger = LogFactory.getLog(JdbcLockAutoConfiguration.class);
 
-	private static final String DEFAULT_PREFIX = "application";
-
 	private static final Duration START_TIMEOUT = Duration.ofSeconds(3);
 
 	@Bean
@@ -84,8 +81,8 @@ public final class JdbcLockAutoConfiguration {
 			JdbcLockProperties properties, DistributedLockProperties general, LockTimer timer,
 			Environment environment) {
 		Duration callTimeout = general.callTimeout();
-		JdbcLockSettings settings = new JdbcLockSettings(prefix(general, environment), properties.table(),
-				properties.retention());
+		JdbcLockSettings settings = new JdbcLockSettings(KeyPrefix.of(general, environment, "database"),
+				properties.table(), properties.retention());
 		DataSource chosen = own(own);
 		LockDataSource connections = (chosen != null) ? LockDataSource.of(chosen, properties.poolSize())
 				: connections(only(application), details.getIfUnique(), properties.poolSize(), callTimeout);
@@ -98,17 +95,6 @@ public final class JdbcLockAutoConfiguration {
 			throw ex;
 		}
 		return provider;
-	}
-
-	private static String prefix(DistributedLockProperties general, Environment environment) {
-		String prefix = general.keyPrefix();
-		String name = StringUtils.hasText(prefix) ? prefix : environment.getProperty("spring.application.name");
-		if (!StringUtils.hasText(name)) {
-			logger.warn("Neither distributed-lock.key-prefix nor spring.application.name is set: lock keys begin with '"
-					+ DEFAULT_PREFIX + "', and applications that share the database share them");
-			return DEFAULT_PREFIX;
-		}
-		return name;
 	}
 
 	private static @Nullable DataSource own(ObjectProvider<DataSource> own) {

@@ -34,7 +34,8 @@ record SelectedLockProvider(LockProvider provider) {
 		if (all.isEmpty()) {
 			throw new LockConfigurationException(LockError.NO_PROVIDER,
 					"There is no store to keep distributed locks in: the application has no LockProvider",
-					"Add a DataSource, for instance by spring-boot-starter-jdbc and a driver, or define a LockProvider."
+					"Add a RedisConnectionFactory, for instance by spring-boot-starter-data-redis, or a DataSource by"
+							+ " spring-boot-starter-jdbc and a driver, or define a LockProvider."
 							+ " For a single process choose distributed-lock.provider=local;"
 							+ " to run without locks choose distributed-lock.provider=none");
 		}
@@ -56,8 +57,8 @@ record SelectedLockProvider(LockProvider provider) {
 					"The property distributed-lock.provider is '" + name + "', but "
 							+ (all.isEmpty() ? "there is no such LockProvider, nor any other"
 									: "the application has only: " + names(all)),
-					"Correct the name, or add what that provider needs: 'jdbc' needs a DataSource; 'local' and 'none'"
-							+ " need nothing");
+					"Correct the name, or add what that provider needs: 'redis' needs a RedisConnectionFactory, 'jdbc'"
+							+ " a DataSource; 'local' and 'none' need nothing");
 		}
 		if (matching.size() > 1) {
 			throw new LockConfigurationException(

@@ -23,6 +23,7 @@ import io.distributedlock.OwnerId;
 import io.distributedlock.jdbc.Dialect.Probe;
 import io.distributedlock.jdbc.Dialect.Tenure;
 import io.distributedlock.support.LockTimer;
+import io.distributedlock.support.ProcessLabel;
 
 /**
  * Keeps locks in a table: one row per key, one statement per step, all times from the

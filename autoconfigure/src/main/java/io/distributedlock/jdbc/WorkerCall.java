@@ -2,15 +2,11 @@ package io.distributedlock.jdbc;
 
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
 
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.jdbc.SqlCall.Undo;
+import io.distributedlock.support.WorkerResult;
 
 /**
  * A call that runs on a worker because nothing can end it from outside: who waits for it
@@ -19,19 +15,11 @@ import io.distributedlock.jdbc.SqlCall.Undo;
  */
 final class WorkerCall<T extends @Nullable Object> implements SqlCall<T> {
 
-	private static final Log logger = LogFactory.getLog(WorkerCall.class);
-
 	private final SqlCall<T> call;
 
 	private final Undo<T> undo;
 
-	private final AtomicReference<State> state = new AtomicReference<>(State.OPEN);
-
-	private final CountDownLatch done = new CountDownLatch(1);
-
-	private volatile @Nullable T result;
-
-	private volatile @Nullable Exception failure;
+	private final WorkerResult<T> end = new WorkerResult<>();
 
 	WorkerCall(SqlCall<T> call, Undo<T> undo) {
 		this.call = call;
@@ -39,30 +27,20 @@ final class WorkerCall<T extends @Nullable Object> implements SqlCall<T> {
 	}
 
 	boolean isAbandoned() {
-		return this.state.get() == State.ABANDONED;
+		return this.end.isAbandoned();
 	}
 
 	@Override
 	public T run(Connection connection, Dialect dialect) throws SQLException {
 		T found = this.call.run(connection, dialect);
-		this.result = found;
-		if (this.state.compareAndSet(State.OPEN, State.DONE)) {
-			this.done.countDown();
-		}
-		else {
+		if (!this.end.complete(found)) {
 			this.undo.run(connection, dialect, found);
 		}
 		return found;
 	}
 
 	void fail(Exception ex) {
-		this.failure = ex;
-		if (this.state.compareAndSet(State.OPEN, State.DONE)) {
-			this.done.countDown();
-		}
-		else {
-			logger.debug("A call failed after its caller had left", ex);
-		}
+		this.end.fail(ex);
 	}
 
 	/**
@@ -72,53 +50,18 @@ final class WorkerCall<T extends @Nullable Object> implements SqlCall<T> {
 	 * call is abandoned
 	 */
 	boolean await(long deadline, boolean interruptible) throws InterruptedException {
-		boolean interrupted = false;
-		try {
-			while (true) {
-				try {
-					return this.done.await(deadline - System.nanoTime(), TimeUnit.NANOSECONDS) || !abandon();
-				}
-				catch (InterruptedException ex) {
-					if (!interruptible) {
-						interrupted = true;
-					}
-					else if (abandon()) {
-						throw ex;
-					}
-					else {
-						interrupted = true;
-						return true;
-					}
-				}
-			}
-		}
-		finally {
-			if (interrupted) {
-				Thread.currentThread().interrupt();
-			}
-		}
+		return this.end.await(deadline, interruptible);
 	}
 
-	private boolean abandon() {
-		return this.state.compareAndSet(State.OPEN, State.ABANDONED);
-	}
-
-	@SuppressWarnings("NullAway") // the result is as nullable as T says
 	T result() throws SQLException {
-		Exception ex = this.failure;
+		Exception ex = this.end.failure();
 		if (ex instanceof SQLException failed) {
 			throw failed;
 		}
 		if (ex instanceof RuntimeException failed) {
 			throw failed;
 		}
-		return this.result;
-	}
-
-	private enum State {
-
-		OPEN, DONE, ABANDONED
-
+		return this.end.value();
 	}
 
 }

@@ -40,6 +40,7 @@ import io.distributedlock.LockProvider.RenewalOutcome;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.OwnerId;
 import io.distributedlock.support.LockTimer;
+import io.distributedlock.support.ProcessLabel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;

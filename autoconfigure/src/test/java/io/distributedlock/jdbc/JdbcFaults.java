@@ -21,6 +21,7 @@ import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockProvider;
 import io.distributedlock.support.FrozenProcesses;
+import io.distributedlock.support.ProcessLabel;
 import io.distributedlock.support.StoreFaults;
 
 import static org.assertj.core.api.Assertions.assertThat;

@@ -37,6 +37,15 @@ public interface LockProviderFixture extends AutoCloseable {
 	Duration pollBound();
 
 	/**
+	 * Whether the store keeps the order of a grant, so that a repeated attempt by its
+	 * owner answers with the same one; else it answers with a higher one.
+	 * @return whether it does
+	 */
+	default boolean keepsOrders() {
+		return true;
+	}
+
+	/**
 	 * What this fixture can do to its store. Only who can do something here extends
 	 * {@link LockProviderFaultContract} too.
 	 * @return the faults, ended by {@link #close()}, or nothing where there is no server

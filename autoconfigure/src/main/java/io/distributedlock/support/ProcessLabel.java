@@ -1,17 +1,25 @@
-package io.distributedlock.jdbc;
+package io.distributedlock.support;
 
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 
-/** Names this process for people: host and process id. */
-final class ProcessLabel {
+/**
+ * Names this process for people: host and process id.
+ *
+ * @since 0.1.0
+ */
+public final class ProcessLabel {
 
 	private static final int LENGTH = 255;
 
 	private ProcessLabel() {
 	}
 
-	static String get() {
+	/**
+	 * The name of this process.
+	 * @return host and process id, at most 255 characters
+	 */
+	public static String get() {
 		String suffix = ":" + ProcessHandle.current().pid();
 		String host = host();
 		return host.substring(0, Math.min(host.length(), LENGTH - suffix.length())) + suffix;

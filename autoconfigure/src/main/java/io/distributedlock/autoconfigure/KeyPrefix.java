@@ -1,0 +1,34 @@
+package io.distributedlock.autoconfigure;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
+import org.springframework.core.env.Environment;
+import org.springframework.util.StringUtils;
+
+/** What stands before every key in a store that applications may share. */
+final class KeyPrefix {
+
+	private static final Log logger = LogFactory.getLog(KeyPrefix.class);
+
+	private static final String DEFAULT = "application";
+
+	private KeyPrefix() {
+	}
+
+	/**
+	 * The prefix asked for, or the application's name.
+	 * @param store what applications may share, for the warning that this one has no name
+	 */
+	static String of(DistributedLockProperties properties, Environment environment, String store) {
+		String prefix = properties.keyPrefix();
+		String name = StringUtils.hasText(prefix) ? prefix : environment.getProperty("spring.application.name");
+		if (!StringUtils.hasText(name)) {
+			logger.warn("Neither distributed-lock.key-prefix nor spring.application.name is set: lock keys begin with '"
+					+ DEFAULT + "', and applications that share the " + store + " share them");
+			return DEFAULT;
+		}
+		return name;
+	}
+
+}

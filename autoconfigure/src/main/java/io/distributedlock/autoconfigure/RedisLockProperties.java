@@ -1,0 +1,18 @@
+package io.distributedlock.autoconfigure;
+
+import java.time.Duration;
+
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * Properties of the locks that are kept in Redis; the connection is that of
+ * {@code spring.data.redis}.
+ *
+ * @param minReplicas how many replicas have to have a grant or a renewal before it counts
+ * @param replicaTimeout how long to wait for the replicas
+ * @since 0.1.0
+ */
+@ConfigurationProperties("distributed-lock.redis")
+public record RedisLockProperties(@DefaultValue("0") int minReplicas, @DefaultValue("500ms") Duration replicaTimeout) {
+}

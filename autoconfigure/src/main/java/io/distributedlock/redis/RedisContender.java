@@ -1,0 +1,103 @@
+package io.distributedlock.redis;
+
+import java.time.Duration;
+
+import io.distributedlock.LockKey;
+import io.distributedlock.LockProvider.Attempt;
+import io.distributedlock.LockProvider.Contender;
+import io.distributedlock.LockProvider.Grant;
+import io.distributedlock.LockProvider.ReleaseOutcome;
+import io.distributedlock.LockProviderException;
+import io.distributedlock.OwnerId;
+
+/**
+ * This process's place in the contest for one lock. It stands in line only once its inbox
+ * is known to be open: what is sent before that would be lost.
+ */
+final class RedisContender implements Contender {
+
+	private final RedisLockProvider provider;
+
+	private final LockKey key;
+
+	private final LockNames names;
+
+	private final Runnable changed;
+
+	/** Where this process stands in line, or stood before it was called in vain. */
+	private long score;
+
+	/** Whether the store may have a place of this process. */
+	private volatile boolean inLine;
+
+	RedisContender(RedisLockProvider provider, LockKey key, LockNames names, Runnable changed) {
+		this.provider = provider;
+		this.key = key;
+		this.names = names;
+		this.changed = changed;
+	}
+
+	LockNames names() {
+		return this.names;
+	}
+
+	void signal() {
+		this.changed.run();
+	}
+
+	@Override
+	public Attempt attempt(OwnerId owner, Duration lease, boolean willWait, Duration timeout) {
+		long deadline = System.nanoTime() + timeout.toNanos();
+		boolean open = willWait && this.provider.inbox().isOpen();
+		Attempt attempt = ask(owner, lease, open, timeout);
+		if (attempt instanceof Attempt.Busy && willWait && !open && this.provider.inbox().open(deadline)) {
+			Duration left = Duration.ofNanos(deadline - System.nanoTime());
+			return (left.isNegative() || left.isZero()) ? attempt : ask(owner, lease, true, left);
+		}
+		return attempt;
+	}
+
+	private Attempt ask(OwnerId owner, Duration lease, boolean standInLine, Duration timeout) {
+		boolean stoodInLine = this.inLine;
+		if (standInLine) {
+			this.inLine = true;
+			this.provider.waiting().add(this);
+		}
+		AttemptReply reply;
+		try {
+			reply = this.provider.attempt(this.names, owner, lease, standInLine ? Long.toString(this.score) : "",
+					timeout);
+		}
+		catch (LockProviderException ex) {
+			if (!ex.sent() && !stoodInLine) {
+				leave();
+			}
+			throw ex;
+		}
+		if (!reply.isGranted()) {
+			this.score = (reply.score() > 0) ? reply.score() : this.score;
+			return new Attempt.Busy(reply.retryAfter(this.inLine), reply.holder());
+		}
+		leave();
+		this.score = 0;
+		return new Attempt.Granted(new Grant(this.key, owner, reply.order(), reply.validity(lease)));
+	}
+
+	private void leave() {
+		this.inLine = false;
+		this.provider.waiting().remove(this);
+	}
+
+	@Override
+	public ReleaseOutcome withdraw(Duration timeout) {
+		if (!this.inLine) {
+			return ReleaseOutcome.NOT_HELD;
+		}
+		ReleaseOutcome outcome = this.provider.withdraw(this.names, timeout);
+		if (outcome != ReleaseOutcome.UNKNOWN) {
+			leave();
+		}
+		return outcome;
+	}
+
+}

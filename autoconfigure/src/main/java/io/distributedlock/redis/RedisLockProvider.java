@@ -1,0 +1,172 @@
+package io.distributedlock.redis;
+
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.RejectedExecutionException;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+
+import io.distributedlock.LockError;
+import io.distributedlock.LockException;
+import io.distributedlock.LockKey;
+import io.distributedlock.LockProvider;
+import io.distributedlock.LockProviderException;
+import io.distributedlock.OwnerId;
+import io.distributedlock.redis.RedisCalls.Reply;
+import io.distributedlock.support.LockThreads;
+import io.distributedlock.support.ProcessLabel;
+
+/**
+ * Keeps locks in Redis: one string per held lock, one script per step, all times from the
+ * server's clock.
+ * <p>
+ * A lock that nobody waits for costs one script to take and one to give back. Processes
+ * that wait stand in a line per lock; a release reserves the lock for the first of them
+ * and wakes that one alone. A server that cannot answer is a
+ * {@link LockProviderException}, never a busy lock. Safe for use by many threads.
+ * <p>
+ * Redis replicates after it has answered: after a fail-over the new primary may not know
+ * a lock that was granted. Its next holder's fencing token is higher as long as the new
+ * primary's clock is not behind.
+ *
+ * @since 0.1.0
+ */
+public final class RedisLockProvider implements LockProvider, AutoCloseable {
+
+	private static final Log logger = LogFactory.getLog(RedisLockProvider.class);
+
+	private static final Duration PASS_ON_TIMEOUT = Duration.ofSeconds(1);
+
+	private final RedisKeys keys;
+
+	private final RedisCalls calls;
+
+	private final RedisRenewals renewals;
+
+	private final WaitingContenders waiting = new WaitingContenders();
+
+	private final Inbox inbox;
+
+	private final ExecutorService background = LockThreads.pool("redis-pass-on", 1);
+
+	private final String process = OwnerId.random().text();
+
+	private final byte[] processBytes = RedisKeys.bytes(this.process);
+
+	private final byte[] label = RedisKeys.bytes(ProcessLabel.get());
+
+	private final byte[] inboxes;
+
+	/**
+	 * Creates a provider. Does not yet talk to the server.
+	 * @param factory makes the connections; stays the application's
+	 * @param settings the settings
+	 */
+	public RedisLockProvider(RedisConnectionFactory factory, RedisLockSettings settings) {
+		this.keys = new RedisKeys(settings.keyPrefix());
+		this.calls = new RedisCalls(ScriptClients.create(factory, settings.replicas()));
+		this.renewals = new RedisRenewals(this.calls, this.keys, ScriptClients.isCluster(factory));
+		this.inboxes = RedisKeys.bytes(this.keys.inboxes());
+		this.inbox = new Inbox(factory, this.keys.inboxes() + this.process, this.waiting, this::passOn);
+	}
+
+	@Override
+	public String name() {
+		return RedisErrors.PROVIDER;
+	}
+
+	Inbox inbox() {
+		return this.inbox;
+	}
+
+	WaitingContenders waiting() {
+		return this.waiting;
+	}
+
+	@Override
+	public Contender enter(LockKey key, Runnable changed) {
+		return new RedisContender(this, key, this.keys.names(key), changed);
+	}
+
+	/**
+	 * Asks for a lock.
+	 * @param score the place in line, as {@code attempt.lua} takes it
+	 */
+	AttemptReply attempt(LockNames names, OwnerId owner, Duration lease, String score, Duration timeout) {
+		byte[][] arguments = { RedisKeys.bytes(owner.text()), RedisRenewals.millis(lease), this.label,
+				this.processBytes, RedisKeys.bytes(score) };
+		AttemptReply reply = new AttemptReply(this.calls.call(CallKind.ACQUIRE, timeout, new ScriptCall(Script.ATTEMPT,
+				new byte[][] { names.lock(), names.orders(), names.line() }, arguments)));
+		if (reply.isGranted() && reply.isResent()) {
+			throw new LockProviderException(LockError.STORE_FAILED, name(),
+					"lost the connection while it granted a lock: whether it is still granted is unclear", null);
+		}
+		if (reply.isGranted() && !reply.isReplicated()) {
+			throw new LockProviderException(LockError.STORE_FAILED, name(),
+					"granted a lock, but too few replicas had it in time: it is given back", null);
+		}
+		return reply;
+	}
+
+	@Override
+	public Map<Grant, RenewalOutcome> renew(Map<Grant, Duration> leases, Duration timeout) {
+		return leases.isEmpty() ? new HashMap<>() : this.renewals.renew(leases, timeout);
+	}
+
+	@Override
+	public ReleaseOutcome release(LockKey key, OwnerId owner, Duration timeout) {
+		return giveBack(Script.RELEASE, this.keys.names(key), RedisKeys.bytes(owner.text()), timeout);
+	}
+
+	ReleaseOutcome withdraw(LockNames names, Duration timeout) {
+		return giveBack(Script.WITHDRAW, names, new byte[0], timeout);
+	}
+
+	private ReleaseOutcome giveBack(Script script, LockNames names, byte[] owner, Duration timeout) {
+		ScriptCall call = new ScriptCall(script, new byte[][] { names.lock(), names.line() },
+				new byte[][] { owner, this.processBytes, this.inboxes });
+		try {
+			Reply reply = this.calls.call(CallKind.RELEASE, timeout, call);
+			if (reply.resent()) {
+				return ReleaseOutcome.UNKNOWN;
+			}
+			return (reply.number(0) == 1) ? ReleaseOutcome.RELEASED : ReleaseOutcome.NOT_HELD;
+		}
+		catch (LockException ex) {
+			logger.debug("Whether '" + names.text() + "' was given back is not known", ex);
+			return ReleaseOutcome.UNKNOWN;
+		}
+	}
+
+	/** A lock was reserved for this process, in which nobody waits for it any more. */
+	private void passOn(String lock) {
+		try {
+			this.background.execute(() -> withdraw(this.keys.names(lock), PASS_ON_TIMEOUT));
+		}
+		catch (RejectedExecutionException ex) {
+			logger.debug("Closed: the reservation of '" + lock + "' is left to lapse", ex);
+		}
+	}
+
+	@Override
+	public void check(Duration timeout) {
+		ServerCheck.check(this.calls, this.keys, timeout);
+	}
+
+	/**
+	 * Closes the inbox and takes no more calls; those under way are not waited for. The
+	 * connection factory stays open.
+	 */
+	@Override
+	public void close() {
+		this.inbox.close();
+		this.background.shutdown();
+		this.calls.close();
+	}
+
+}

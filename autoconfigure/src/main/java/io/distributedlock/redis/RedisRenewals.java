@@ -1,0 +1,150 @@
+package io.distributedlock.redis;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.LockProvider.Grant;
+import io.distributedlock.LockProvider.RenewalOutcome;
+import io.distributedlock.LockProviderException;
+import io.distributedlock.redis.RedisCalls.Reply;
+import io.distributedlock.redis.RedisCalls.Running;
+
+/**
+ * Renews many locks by few scripts: one per bucket in a cluster, where only keys of one
+ * slot go together, else one per 500 locks. All are sent before the first is awaited, so
+ * that a node that does not answer holds up its own locks only.
+ */
+final class RedisRenewals {
+
+	private static final Log logger = LogFactory.getLog(RedisRenewals.class);
+
+	private static final int BATCH = 500;
+
+	private static final RenewalOutcome[] OUTCOMES = { RenewalOutcome.NOT_HELD, RenewalOutcome.RENEWED,
+			RenewalOutcome.UNKNOWN };
+
+	private final RedisCalls calls;
+
+	private final RedisKeys keys;
+
+	private volatile boolean byBucket;
+
+	/** Whether the last batch had an error, which is told once. */
+	private volatile boolean failing;
+
+	RedisRenewals(RedisCalls calls, RedisKeys keys, boolean cluster) {
+		this.calls = calls;
+		this.keys = keys;
+		this.byBucket = cluster;
+	}
+
+	/** Renews each; throws only if nothing is known of any. */
+	Map<Grant, RenewalOutcome> renew(Map<Grant, Duration> leases, Duration timeout) {
+		long deadline = System.nanoTime() + timeout.toNanos();
+		boolean together = !this.byBucket;
+		try {
+			return send(leases, timeout);
+		}
+		catch (LockProviderException ex) {
+			if (!together || !RedisErrors.isSplit(ex)) {
+				throw ex;
+			}
+			// A proxy before a cluster: the client does not know that it is one.
+			this.byBucket = true;
+			return send(leases, Duration.ofNanos(deadline - System.nanoTime()));
+		}
+	}
+
+	private Map<Grant, RenewalOutcome> send(Map<Grant, Duration> leases, Duration timeout) {
+		List<List<Map.Entry<Grant, Duration>>> batches = batches(leases);
+		List<Running> running = new ArrayList<>(batches.size());
+		batches.forEach((batch) -> running.add(this.calls.start(CallKind.RENEWAL, timeout, call(batch))));
+		Map<Grant, RenewalOutcome> outcomes = new HashMap<>(leases.size() * 2);
+		LockProviderException failure = null;
+		for (int i = 0; i < batches.size(); i++) {
+			try {
+				read(batches.get(i), running.get(i).await(), outcomes);
+			}
+			catch (LockProviderException ex) {
+				failure = ex;
+			}
+		}
+		if (failure != null && outcomes.isEmpty()) {
+			throw failure;
+		}
+		if (failure != null) {
+			tell(failure.getMessage(), failure);
+		}
+		return outcomes;
+	}
+
+	private List<List<Map.Entry<Grant, Duration>>> batches(Map<Grant, Duration> leases) {
+		Map<Integer, List<Map.Entry<Grant, Duration>>> groups = new HashMap<>();
+		leases.entrySet()
+			.forEach((entry) -> groups
+				.computeIfAbsent(this.byBucket ? RedisKeys.bucket(entry.getKey().key()) : 0,
+						(absent) -> new ArrayList<>())
+				.add(entry));
+		List<List<Map.Entry<Grant, Duration>>> batches = new ArrayList<>();
+		groups.values().forEach((group) -> {
+			for (int from = 0; from < group.size(); from += BATCH) {
+				batches.add(group.subList(from, Math.min(from + BATCH, group.size())));
+			}
+		});
+		return batches;
+	}
+
+	private ScriptCall call(List<Map.Entry<Grant, Duration>> batch) {
+		byte[][] locks = new byte[batch.size()][];
+		byte[][] arguments = new byte[2 * batch.size()][];
+		for (int i = 0; i < locks.length; i++) {
+			Grant grant = batch.get(i).getKey();
+			locks[i] = this.keys.lock(grant.key());
+			arguments[2 * i] = RedisKeys.bytes(grant.owner().text());
+			arguments[2 * i + 1] = millis(batch.get(i).getValue());
+		}
+		return new ScriptCall(Script.RENEW, locks, arguments);
+	}
+
+	private void read(List<Map.Entry<Grant, Duration>> batch, Reply reply, Map<Grant, RenewalOutcome> outcomes) {
+		for (int i = 0; i < batch.size(); i++) {
+			RenewalOutcome outcome = OUTCOMES[(int) reply.number(i)];
+			outcomes.put(batch.get(i).getKey(),
+					(outcome == RenewalOutcome.RENEWED && !reply.replicated()) ? RenewalOutcome.UNKNOWN : outcome);
+		}
+		byte[] error = reply.bytes(batch.size());
+		if (error.length > 0) {
+			tell(new String(error, StandardCharsets.UTF_8), null);
+		}
+		else if (!reply.replicated()) {
+			tell("too few replicas have them", null);
+		}
+		else {
+			this.failing = false;
+		}
+	}
+
+	private void tell(@Nullable String problem, @Nullable Throwable ex) {
+		if (!this.failing) {
+			this.failing = true;
+			logger.warn("Some locks could not be renewed and are tried again within their leases: " + problem, ex);
+		}
+	}
+
+	/** A lease in whole milliseconds, rounded up: never shorter than asked for. */
+	static byte[] millis(Duration lease) {
+		long nanos = lease.toNanos();
+		long millis = TimeUnit.NANOSECONDS.toMillis(nanos);
+		return RedisKeys.bytes(Long.toString((TimeUnit.MILLISECONDS.toNanos(millis) == nanos) ? millis : millis + 1));
+	}
+
+}

@@ -1,0 +1,68 @@
+package io.distributedlock.redis;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+
+/** The Lua scripts, which stand in {@code .lua} files beside this class. */
+final class Script {
+
+	static final Script ATTEMPT = load("attempt");
+
+	static final Script RELEASE = load("release", "reserve");
+
+	static final Script WITHDRAW = load("withdraw", "reserve");
+
+	static final Script RENEW = load("renew");
+
+	static final Script CHECK = load("check");
+
+	private final byte[] text;
+
+	private final String digest;
+
+	private Script(byte[] text) {
+		this.text = text;
+		this.digest = digest(text);
+	}
+
+	/** One script out of files that continue each other. */
+	private static Script load(String... names) {
+		StringBuilder text = new StringBuilder();
+		for (String name : names) {
+			try (InputStream file = Script.class.getResourceAsStream(name + ".lua")) {
+				if (file == null) {
+					throw new IllegalStateException("The script '" + name + ".lua' is missing");
+				}
+				text.append(new String(file.readAllBytes(), StandardCharsets.UTF_8));
+			}
+			catch (IOException ex) {
+				throw new UncheckedIOException(ex);
+			}
+		}
+		return new Script(text.toString().getBytes(StandardCharsets.UTF_8));
+	}
+
+	/** By its SHA-1 the server knows a script that it has seen. */
+	private static String digest(byte[] text) {
+		try {
+			return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-1").digest(text));
+		}
+		catch (NoSuchAlgorithmException ex) {
+			throw new IllegalStateException("Every Java platform has SHA-1", ex);
+		}
+	}
+
+	byte[] text() {
+		return this.text;
+	}
+
+	String digest() {
+		return this.digest;
+	}
+
+}

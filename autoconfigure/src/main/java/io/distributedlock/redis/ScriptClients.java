@@ -1,0 +1,72 @@
+package io.distributedlock.redis;
+
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.util.ClassUtils;
+
+import io.distributedlock.redis.ScriptClient.Answer;
+
+/** Finds out which client a connection factory uses, any of which may be missing. */
+final class ScriptClients {
+
+	private static final boolean LETTUCE = isPresent("io.lettuce.core.AbstractRedisClient");
+
+	private static final boolean JEDIS = isPresent("redis.clients.jedis.Jedis");
+
+	private ScriptClients() {
+	}
+
+	static ScriptClient create(RedisConnectionFactory factory, Replicas replicas) {
+		if (LETTUCE && Lettuce.isIt(factory)) {
+			return Lettuce.client(factory, replicas);
+		}
+		if (JEDIS) {
+			return new WorkerScripts(factory, Jedis.runner(replicas));
+		}
+		if (replicas.areAsked()) {
+			throw RedisErrors.cannotWait();
+		}
+		return new WorkerScripts(factory,
+				(connection, call, deadline) -> new Answer(ScriptRunner.bySpring(connection, call), true));
+	}
+
+	static boolean isCluster(RedisConnectionFactory factory) {
+		return (LETTUCE && Lettuce.isCluster(factory)) || (JEDIS && Jedis.isCluster(factory));
+	}
+
+	private static boolean isPresent(String type) {
+		return ClassUtils.isPresent(type, ScriptClients.class.getClassLoader());
+	}
+
+	/** Apart, so that Lettuce may be missing. */
+	private static final class Lettuce {
+
+		static boolean isIt(RedisConnectionFactory factory) {
+			return factory instanceof LettuceConnectionFactory;
+		}
+
+		static ScriptClient client(RedisConnectionFactory factory, Replicas replicas) {
+			return new LettuceScripts((LettuceConnectionFactory) factory, replicas);
+		}
+
+		static boolean isCluster(RedisConnectionFactory factory) {
+			return factory instanceof LettuceConnectionFactory lettuce && lettuce.isClusterAware();
+		}
+
+	}
+
+	/** Apart, so that Jedis may be missing. */
+	private static final class Jedis {
+
+		static ScriptRunner runner(Replicas replicas) {
+			return new JedisRunner(replicas);
+		}
+
+		static boolean isCluster(RedisConnectionFactory factory) {
+			return factory instanceof JedisConnectionFactory jedis && jedis.isRedisClusterAware();
+		}
+
+	}
+
+}

@@ -1,0 +1,87 @@
+package io.distributedlock.redis;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
+import io.distributedlock.FencingToken;
+import io.distributedlock.LockConfigurationException;
+import io.distributedlock.LockError;
+import io.distributedlock.LockProviderException;
+import io.distributedlock.redis.RedisCalls.Reply;
+
+/** What a server has to be before it is trusted with locks. */
+final class ServerCheck {
+
+	private static final Log logger = LogFactory.getLog(ServerCheck.class);
+
+	private static final Pattern VERSION = Pattern.compile("redis_version:(\\d+)\\.(\\d+)");
+
+	private static final Pattern POLICY = Pattern.compile("maxmemory_policy:(\\S+)");
+
+	private ServerCheck() {
+	}
+
+	/**
+	 * Asks the server. A replica that may only be read refuses the format.
+	 * @throws LockProviderException if it does not answer, or cannot be written to
+	 * @throws LockConfigurationException if it cannot be used
+	 */
+	static void check(RedisCalls calls, RedisKeys keys, Duration timeout) {
+		Reply reply = calls.call(CallKind.ACQUIRE, timeout, new ScriptCall(Script.CHECK, new byte[][] { keys.format() },
+				new byte[][] { RedisKeys.bytes(Long.toString(RedisKeys.FORMAT)) }));
+		checkFormat(new String(reply.bytes(0), StandardCharsets.UTF_8));
+		long clock = reply.number(1);
+		if (clock <= 0 || clock > FencingToken.MAX_ORDER) {
+			throw new LockProviderException(LockError.STORE_FAILED, RedisErrors.PROVIDER,
+					"has a clock from which no fencing token can be made: " + clock + " µs since 1970", null);
+		}
+		String info = new String(reply.bytes(2), StandardCharsets.UTF_8);
+		checkVersion(info);
+		checkPolicy(info);
+	}
+
+	private static void checkFormat(String text) {
+		long format;
+		try {
+			format = Long.parseLong(text);
+		}
+		catch (NumberFormatException ex) {
+			format = Long.MAX_VALUE;
+		}
+		if (format > RedisKeys.FORMAT) {
+			throw new LockConfigurationException(LockError.NEWER_FORMAT,
+					"The locks in Redis have format " + text + ", but this version knows formats up to "
+							+ RedisKeys.FORMAT,
+					"Upgrade this application: two formats side by side would not exclude each other");
+		}
+	}
+
+	private static void checkVersion(String info) {
+		Matcher version = VERSION.matcher(info);
+		if (!version.find()) {
+			logger.debug("The server does not tell its version");
+			return;
+		}
+		int major = Integer.parseInt(version.group(1));
+		int minor = Integer.parseInt(version.group(2));
+		if (major < 6 || (major == 6 && minor < 2)) {
+			throw new LockConfigurationException(LockError.STORE_TOO_OLD,
+					"The Redis server has version " + major + "." + minor + ", but locks need 6.2 or later",
+					"Upgrade the server, or keep the locks in another store by distributed-lock.provider");
+		}
+	}
+
+	private static void checkPolicy(String info) {
+		Matcher policy = POLICY.matcher(info);
+		if (policy.find() && !policy.group(1).equals("noeviction")) {
+			logger.warn("The Redis server evicts keys when its memory is full (maxmemory-policy is '" + policy.group(1)
+					+ "'): a lock that is evicted has two holders. Use 'noeviction' for a server that keeps locks");
+		}
+	}
+
+}

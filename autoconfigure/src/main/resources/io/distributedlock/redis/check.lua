@@ -1,0 +1,17 @@
+-- Whether the store can be used, and what it is.
+-- KEYS: the layout's format. ARGV: the format of this version.
+-- Answers {format, microseconds now, INFO as far as it may be read}.
+local format = redis.call('GET', KEYS[1])
+if not format then
+  redis.call('SET', KEYS[1], ARGV[1])
+  format = ARGV[1]
+end
+local time = redis.call('TIME')
+local info = ''
+for _, section in ipairs({'server', 'memory'}) do
+  local text = redis.pcall('INFO', section)
+  if type(text) == 'string' then
+    info = info .. text .. '\n'
+  end
+end
+return {format, time[1] * 1000000 + time[2], info}

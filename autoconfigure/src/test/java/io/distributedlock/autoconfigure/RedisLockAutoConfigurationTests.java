@@ -1,0 +1,166 @@
+package io.distributedlock.autoconfigure;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import redis.clients.jedis.Jedis;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+
+import io.distributedlock.LockConfigurationException;
+import io.distributedlock.LockError;
+import io.distributedlock.LockException;
+import io.distributedlock.LockKey;
+import io.distributedlock.LockLease;
+import io.distributedlock.LockOperations;
+import io.distributedlock.LockProvider;
+import io.distributedlock.LockRequest;
+import io.distributedlock.redis.RedisLockProvider;
+import io.distributedlock.redis.TestRedis;
+import io.distributedlock.support.LocalLockProvider;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+@ExtendWith(OutputCaptureExtension.class)
+class RedisLockAutoConfigurationTests {
+
+	private final ApplicationContextRunner runner = new ApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class, RedisLockAutoConfiguration.class,
+				DistributedLockAutoConfiguration.class))
+		.withPropertyValues("spring.data.redis.port=" + TestRedis.port(), "spring.data.redis.host=127.0.0.1",
+				"spring.application.name=shop");
+
+	private static void assertLocksInRedis(ApplicationContext context) {
+		try (Jedis admin = TestRedis.admin();
+				LockLease lease = context.getBean(LockOperations.class)
+					.acquire(LockRequest.of(LockKey.of("orders", "42")))) {
+			lease.ensureHeld();
+			assertThat(admin.keys("{shop:b*}:lock:orders:42")).hasSize(1);
+		}
+	}
+
+	private static LockException failure(Throwable thrown) {
+		Throwable failure = thrown;
+		while (!(failure instanceof LockException)) {
+			failure = failure.getCause();
+		}
+		return (LockException) failure;
+	}
+
+	@Test
+	void applicationsRedisKeepsTheLocksThroughLettuce() {
+		this.runner.run(RedisLockAutoConfigurationTests::assertLocksInRedis);
+	}
+
+	@Test
+	void applicationsRedisKeepsTheLocksThroughJedis() {
+		this.runner.withPropertyValues("spring.data.redis.client-type=jedis", "distributed-lock.provider=redis")
+			.run(RedisLockAutoConfigurationTests::assertLocksInRedis);
+		this.runner.withClassLoader(new FilteredClassLoader("io.lettuce"))
+			.run(RedisLockAutoConfigurationTests::assertLocksInRedis);
+	}
+
+	@Test
+	void lettuceAloneIsEnough() {
+		this.runner.withClassLoader(new FilteredClassLoader("redis.clients"))
+			.run(RedisLockAutoConfigurationTests::assertLocksInRedis);
+	}
+
+	@Test
+	void serverThatIsDownOnlyWarnsUnlessAskedToFail(CapturedOutput output) {
+		ApplicationContextRunner down = this.runner.withPropertyValues("spring.data.redis.port=1");
+		down.run((context) -> {
+			assertThat(context).hasNotFailed();
+			assertThat(output).contains("The lock store 'redis' did not answer at start");
+			LockOperations locks = context.getBean(LockOperations.class);
+			assertThatExceptionOfType(LockException.class)
+				.isThrownBy(() -> locks.acquire(LockRequest.of(LockKey.of("orders"))));
+		});
+		down.withPropertyValues("distributed-lock.fail-fast=true").run((context) -> {
+			assertThat(context).hasFailed();
+			assertThat(failure(context.getStartupFailure()).error()).isEqualTo(LockError.STORE_DOWN_AT_START);
+		});
+	}
+
+	@Test
+	void newerFormatFailsTheStart() {
+		try (Jedis admin = TestRedis.admin()) {
+			admin.set("{newer:b00}:format", "2");
+		}
+		this.runner.withPropertyValues("distributed-lock.key-prefix=newer").run((context) -> {
+			assertThat(context).hasFailed();
+			assertThat(failure(context.getStartupFailure()).error()).isEqualTo(LockError.NEWER_FORMAT);
+		});
+	}
+
+	@Test
+	void serverThatEvictsLocksIsWarnedOf(CapturedOutput output) {
+		try (Jedis admin = TestRedis.admin()) {
+			admin.configSet("maxmemory-policy", "allkeys-lru");
+			try {
+				this.runner.run((context) -> assertThat(context).hasNotFailed());
+			}
+			finally {
+				admin.configSet("maxmemory-policy", "noeviction");
+			}
+			assertThat(output).contains("maxmemory-policy is 'allkeys-lru'");
+		}
+	}
+
+	@Test
+	void propertiesThatCannotWorkFailTheStart() {
+		for (String property : new String[] { "distributed-lock.redis.min-replicas=-1",
+				"distributed-lock.redis.replica-timeout=0" }) {
+			this.runner.withPropertyValues(property).run((context) -> {
+				assertThat(context).hasFailed();
+				assertThat(failure(context.getStartupFailure())).isInstanceOf(LockConfigurationException.class)
+					.hasMessageContaining(property.substring(0, property.indexOf('=')));
+			});
+		}
+	}
+
+	@Test
+	void severalServersWithoutAPrimaryOneAreRefused() {
+		this.runner.withUserConfiguration(TwoServers.class).run((context) -> {
+			assertThat(context).hasFailed();
+			assertThat(failure(context.getStartupFailure())).hasMessageContaining("several RedisConnectionFactory");
+		});
+	}
+
+	@Test
+	void standsBackForAnotherProviderAndWithoutRedis() {
+		this.runner.withPropertyValues("distributed-lock.provider=local")
+			.run((context) -> assertThat(context).hasSingleBean(LocalLockProvider.class)
+				.doesNotHaveBean(RedisLockProvider.class));
+		new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(RedisLockAutoConfiguration.class))
+			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(LockProvider.class));
+		new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(RedisLockAutoConfiguration.class))
+			.withClassLoader(new FilteredClassLoader(RedisConnectionFactory.class))
+			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(LockProvider.class));
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class TwoServers {
+
+		@Bean
+		RedisConnectionFactory first() {
+			return TestRedis.lettuce(TestRedis.port());
+		}
+
+		@Bean
+		RedisConnectionFactory second() {
+			return TestRedis.lettuce(TestRedis.port());
+		}
+
+	}
+
+}

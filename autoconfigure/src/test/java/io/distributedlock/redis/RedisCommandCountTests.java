@@ -1,0 +1,192 @@
+package io.distributedlock.redis;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import redis.clients.jedis.Jedis;
+
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+import io.distributedlock.LockKey;
+import io.distributedlock.LockLease;
+import io.distributedlock.LockProvider.Attempt;
+import io.distributedlock.LockProvider.Contender;
+import io.distributedlock.LockProvider.Grant;
+import io.distributedlock.LockProvider.ReleaseOutcome;
+import io.distributedlock.LockRequest;
+import io.distributedlock.OwnerId;
+import io.distributedlock.support.LockSettings;
+import io.distributedlock.support.LockTemplate;
+import io.distributedlock.support.LockTimer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What locks cost the server, by its own count.
+ */
+class RedisCommandCountTests {
+
+	private static final Duration LEASE = Duration.ofSeconds(30);
+
+	private static final Duration TIMEOUT = Duration.ofSeconds(5);
+
+	private final LettuceConnectionFactory factory = TestRedis.lettuce(TestRedis.port());
+
+	private final Jedis admin = TestRedis.admin();
+
+	private final CommandStats stats = new CommandStats(this.admin);
+
+	private final List<AutoCloseable> opened = new ArrayList<>();
+
+	private final LockTimer timer = new LockTimer();
+
+	@BeforeEach
+	void empty() {
+		this.admin.flushAll();
+	}
+
+	@AfterEach
+	void close() throws Exception {
+		for (AutoCloseable closeable : this.opened) {
+			closeable.close();
+		}
+		this.timer.close();
+		this.admin.close();
+		this.factory.destroy();
+	}
+
+	private RedisLockProvider process() {
+		RedisLockProvider provider = new RedisLockProvider(this.factory, RedisLockSettings.defaults("count"));
+		this.opened.add(provider);
+		return provider;
+	}
+
+	private LockTemplate locks() {
+		LockTemplate locks = new LockTemplate(process(), LockSettings.defaults(), this.timer, List.of(), List.of());
+		this.opened.add(0, locks);
+		return locks;
+	}
+
+	@Test
+	void uncontendedLockCostsTwoCommandsAndNoMessages() {
+		LockTemplate locks = locks();
+		locks.acquire(LockRequest.of(LockKey.of("warm-up"))).close();
+		this.stats.reset();
+		for (int number = 0; number < 10; number++) {
+			locks.acquire(LockRequest.of(LockKey.of("lock", "key-" + number))).close();
+		}
+		assertThat(this.stats.calls()).containsOnly(Map.entry("evalsha", 20L), Map.entry("set", 10L),
+				Map.entry("time", 10L), Map.entry("zadd", 10L), Map.entry("get", 10L), Map.entry("del", 10L));
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 2, 200 })
+	void contendedHandOverBetweenProcessesCostsAtMostFiveCommands(int threads) throws Exception {
+		LockRequest request = LockRequest.of(LockKey.of("lock", "hot")).withWaitTime(Duration.ofSeconds(30));
+		List<LockTemplate> processes = List.of(locks(), locks());
+		AtomicInteger handOvers = new AtomicInteger();
+		AtomicInteger last = new AtomicInteger(-1);
+		ExecutorService pool = Executors.newFixedThreadPool(threads);
+		try {
+			openInboxes(processes, request);
+			this.stats.reset();
+			run(pool, processes, request, threads, 1000 / threads, handOvers, last);
+		}
+		finally {
+			pool.shutdownNow();
+		}
+		Map<String, Long> calls = this.stats.calls();
+		assertThat(handOvers.get()).isGreaterThan(300);
+		assertThat(calls).containsKey("publish").doesNotContainKey("subscribe");
+		assertThat(CommandStats.ofClients(calls)).as("commands for %s hand-overs: %s", handOvers, calls)
+			.isLessThanOrEqualTo(5L * handOvers.get());
+	}
+
+	private void openInboxes(List<LockTemplate> processes, LockRequest request) {
+		try (LockLease lease = locks().acquire(request)) {
+			for (LockTemplate process : processes) {
+				assertThat(process.tryAcquire(request.withWaitTime(Duration.ofMillis(300)))).isNull();
+			}
+			lease.ensureHeld();
+		}
+	}
+
+	private static void run(ExecutorService pool, List<LockTemplate> processes, LockRequest request, int threads,
+			int rounds, AtomicInteger handOvers, AtomicInteger last) throws Exception {
+		List<Future<?>> all = new ArrayList<>();
+		CyclicBarrier start = new CyclicBarrier(threads);
+		for (int thread = 0; thread < threads; thread++) {
+			int process = thread % processes.size();
+			all.add(pool.submit(() -> {
+				start.await();
+				for (int round = 0; round < rounds; round++) {
+					try (LockLease lease = processes.get(process).acquire(request)) {
+						lease.ensureHeld();
+						if (last.getAndSet(process) != process) {
+							handOvers.incrementAndGet();
+						}
+					}
+				}
+				return null;
+			}));
+		}
+		for (Future<?> one : all) {
+			one.get(60, TimeUnit.SECONDS);
+		}
+	}
+
+	@Test
+	void releaseWakesOneOfTwoHundredProcessesInTheOrderOfTheirArrival() throws Exception {
+		LockKey key = LockKey.of("lock", "crowded");
+		RedisLockProvider holder = process();
+		Grant grant = granted(attempt(holder.enter(key, () -> {
+		})));
+		BlockingQueue<Integer> woken = new LinkedBlockingQueue<>();
+		List<RedisLockProvider> processes = new ArrayList<>();
+		List<Contender> contenders = new ArrayList<>();
+		for (int number = 0; number < 200; number++) {
+			int own = number;
+			RedisLockProvider process = process();
+			processes.add(process);
+			contenders.add(process.enter(key, () -> woken.add(own)));
+			assertThat(attempt(contenders.get(number))).isInstanceOf(Attempt.Busy.class);
+		}
+		woken.clear();
+		this.stats.reset();
+		RedisLockProvider releaser = holder;
+		for (int turn = 0; turn < 200; turn++) {
+			assertThat(releaser.release(key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
+			assertThat(woken.poll(5, TimeUnit.SECONDS)).isEqualTo(turn);
+			grant = granted(attempt(contenders.get(turn)));
+			releaser = processes.get(turn);
+		}
+		assertThat(woken).isEmpty();
+		assertThat(this.stats.calls()).containsEntry("evalsha", 400L).containsEntry("publish", 200L);
+		assertThat(processes).allSatisfy((process) -> assertThat(process.waiting().size()).isZero());
+	}
+
+	private static Attempt attempt(Contender contender) {
+		return contender.attempt(OwnerId.random(), LEASE, true, TIMEOUT);
+	}
+
+	private static Grant granted(Attempt attempt) {
+		assertThat(attempt).isInstanceOf(Attempt.Granted.class);
+		return ((Attempt.Granted) attempt).grant();
+	}
+
+}

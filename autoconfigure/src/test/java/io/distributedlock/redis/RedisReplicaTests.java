@@ -1,0 +1,119 @@
+package io.distributedlock.redis;
+
+import java.time.Duration;
+import java.util.Map;
+import java.util.function.IntFunction;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import redis.clients.jedis.Jedis;
+
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+
+import io.distributedlock.LockError;
+import io.distributedlock.LockKey;
+import io.distributedlock.LockProvider.Attempt;
+import io.distributedlock.LockProvider.Grant;
+import io.distributedlock.LockProvider.ReleaseOutcome;
+import io.distributedlock.LockProvider.RenewalOutcome;
+import io.distributedlock.LockProviderException;
+import io.distributedlock.OwnerId;
+import io.distributedlock.support.FrozenProcesses;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * A primary with a replica, which can be frozen.
+ */
+class RedisReplicaTests {
+
+	private static final Duration LEASE = Duration.ofSeconds(30);
+
+	private static final Duration TIMEOUT = Duration.ofSeconds(5);
+
+	private static RedisServer primary;
+
+	private static RedisServer replica;
+
+	@BeforeAll
+	static void start() {
+		primary = new RedisServer("--repl-diskless-sync-delay", "0");
+		replica = new RedisServer("--replicaof", "127.0.0.1 " + primary.port());
+		try (Jedis admin = new Jedis("127.0.0.1", primary.port())) {
+			await().until(() -> admin.info("replication").contains("state=online"));
+		}
+	}
+
+	@AfterAll
+	static void stop() {
+		replica.close();
+		primary.close();
+	}
+
+	static Stream<Arguments> clients() {
+		IntFunction<RedisConnectionFactory> lettuce = TestRedis::lettuce;
+		IntFunction<RedisConnectionFactory> jedis = TestRedis::jedis;
+		return Stream.of(Arguments.of("lettuce", lettuce), Arguments.of("jedis", jedis));
+	}
+
+	private static Attempt attempt(RedisLockProvider provider, LockKey key, OwnerId owner) {
+		return provider.enter(key, () -> {
+		}).attempt(owner, LEASE, false, TIMEOUT);
+	}
+
+	@ParameterizedTest(name = "{0}")
+	@MethodSource("clients")
+	void grantsAndRenewalsCountOnceTheReplicaHasThem(String name, IntFunction<RedisConnectionFactory> client)
+			throws Exception {
+		RedisConnectionFactory factory = client.apply(primary.port());
+		try (RedisLockProvider provider = new RedisLockProvider(factory,
+				new RedisLockSettings("replica", 1, Duration.ofMillis(300)))) {
+			LockKey key = LockKey.of("replicated", name);
+			Grant grant = ((Attempt.Granted) attempt(provider, key, OwnerId.random())).grant();
+			assertThat(provider.renew(Map.of(grant, LEASE), TIMEOUT)).containsEntry(grant, RenewalOutcome.RENEWED);
+			LockKey second = LockKey.of("replicated", name + "-2");
+			OwnerId owner = OwnerId.random();
+			try (FrozenProcesses frozen = FrozenProcesses.freeze(replica.handle())) {
+				assertThat(attempt(provider, key, OwnerId.random())).isInstanceOf(Attempt.Busy.class);
+				assertThatExceptionOfType(LockProviderException.class)
+					.isThrownBy(() -> attempt(provider, second, owner))
+					.satisfies((ex) -> {
+						assertThat(ex.error()).isEqualTo(LockError.STORE_FAILED);
+						assertThat(ex.sent()).isTrue();
+					});
+				assertThat(provider.release(second, owner, TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
+				assertThat(provider.renew(Map.of(grant, LEASE), TIMEOUT)).containsEntry(grant, RenewalOutcome.UNKNOWN);
+			}
+			await().until(() -> provider.renew(Map.of(grant, LEASE), TIMEOUT).get(grant) == RenewalOutcome.RENEWED);
+			assertThat(provider.release(key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
+		}
+		finally {
+			((DisposableBean) factory).destroy();
+		}
+	}
+
+	@ParameterizedTest(name = "{0}")
+	@MethodSource("clients")
+	void readOnlyReplicaIsRefusedAndGrantsNothing(String name, IntFunction<RedisConnectionFactory> client)
+			throws Exception {
+		RedisConnectionFactory factory = client.apply(replica.port());
+		try (RedisLockProvider provider = new RedisLockProvider(factory, RedisLockSettings.defaults("readonly"))) {
+			assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> provider.check(TIMEOUT))
+				.withMessageContaining("READONLY");
+			assertThatExceptionOfType(LockProviderException.class)
+				.isThrownBy(() -> attempt(provider, LockKey.of("readonly", name), OwnerId.random()))
+				.satisfies((ex) -> assertThat(ex.sent()).isFalse());
+		}
+		finally {
+			((DisposableBean) factory).destroy();
+		}
+	}
+
+}

@@ -1,0 +1,164 @@
+package io.distributedlock.redis;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.TimeUnit;
+
+import static org.awaitility.Awaitility.await;
+
+/**
+ * A Redis server of the tests' own: a process on a free port, without persistence. Ends
+ * with the JVM at the latest.
+ */
+final class RedisServer implements AutoCloseable {
+
+	/** The cluster's bus is at a port 10,000 higher. */
+	private static final int HIGHEST_PORT = 55_000;
+
+	private final int port;
+
+	private final List<String> command;
+
+	private final Path directory;
+
+	private Process process;
+
+	/**
+	 * Starts a server.
+	 * @param options further options of the command line, such as
+	 * {@code "--cluster-enabled", "yes"}
+	 */
+	RedisServer(String... options) {
+		this.port = freePort();
+		try {
+			this.directory = Files.createTempDirectory("distributed-lock-redis");
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+		this.command = new ArrayList<>(List.of(Binary.PATH.toString(), "--port", Integer.toString(this.port), "--bind",
+				"127.0.0.1", "--save", "", "--appendonly", "no", "--dir", this.directory.toString()));
+		this.command.addAll(List.of(options));
+		Runtime.getRuntime().addShutdownHook(new Thread(this::close));
+		start();
+	}
+
+	/** Starts again, empty and on the same port, after the server was killed. */
+	void start() {
+		try {
+			this.process = new ProcessBuilder(this.command).redirectErrorStream(true)
+				.redirectOutput(this.directory.resolve("log").toFile())
+				.start();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+		await().pollInterval(Duration.ofMillis(5)).atMost(Duration.ofSeconds(10)).until(this::answers);
+	}
+
+	private boolean answers() {
+		if (!this.process.isAlive()) {
+			throw new IllegalStateException("The server ended at once; see " + this.directory.resolve("log"));
+		}
+		try (Socket socket = new Socket()) {
+			socket.connect(address(), 1000);
+			socket.setSoTimeout(1000);
+			socket.getOutputStream().write("PING\r\n".getBytes(StandardCharsets.US_ASCII));
+			return socket.getInputStream().read() >= 0;
+		}
+		catch (IOException ex) {
+			return false;
+		}
+	}
+
+	/** Kills the server at once: a later {@link #start()} knows nothing any more. */
+	void kill() {
+		this.process.destroyForcibly();
+		try {
+			this.process.waitFor(10, TimeUnit.SECONDS);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+	}
+
+	int port() {
+		return this.port;
+	}
+
+	InetSocketAddress address() {
+		return new InetSocketAddress(InetAddress.getLoopbackAddress(), this.port);
+	}
+
+	ProcessHandle handle() {
+		return this.process.toHandle();
+	}
+
+	@Override
+	public void close() {
+		kill();
+		for (String file : new String[] { "log", "nodes.conf", "sentinel.conf", "" }) {
+			try {
+				Files.deleteIfExists(this.directory.resolve(file));
+			}
+			catch (IOException ex) {
+				// What the server left else is left to the system.
+				break;
+			}
+		}
+	}
+
+	private static int freePort() {
+		while (true) {
+			try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+				if (socket.getLocalPort() < HIGHEST_PORT) {
+					return socket.getLocalPort();
+				}
+			}
+			catch (IOException ex) {
+				throw new UncheckedIOException(ex);
+			}
+		}
+	}
+
+	/** The server's file, unpacked once per JVM. */
+	private static final class Binary {
+
+		private static final Path PATH = unpack();
+
+		private static Path unpack() {
+			String system = System.getProperty("os.name").toLowerCase(Locale.ROOT).contains("mac") ? "darwin" : "linux";
+			String arch = System.getProperty("os.arch").equals("aarch64") ? "arm64" : "amd64";
+			String name = "redis-server-7.0.15-" + system + "-" + arch;
+			try (InputStream binary = RedisServer.class.getClassLoader().getResourceAsStream(name)) {
+				if (binary == null) {
+					throw new IllegalStateException("There is no " + name);
+				}
+				Path file = Files.createTempFile("distributed-lock-", "-" + name);
+				file.toFile().deleteOnExit();
+				Files.write(file, binary.readAllBytes());
+				if (!file.toFile().setExecutable(true)) {
+					throw new IllegalStateException("Cannot make " + file + " executable");
+				}
+				return file;
+			}
+			catch (IOException ex) {
+				throw new UncheckedIOException(ex);
+			}
+		}
+
+	}
+
+}
