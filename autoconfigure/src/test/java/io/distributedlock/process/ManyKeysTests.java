@@ -88,7 +88,8 @@ class ManyKeysTests {
 			Endpoint endpoint = new Endpoint(database.getURL(), "sa", "");
 			try (LocalLocks locks = new LocalLocks((timer) -> endpoint.provider(timer, Duration.ofSeconds(1)), 0.3)) {
 				leavesTheHeapFlat(locks, keys);
-				// A release that a slow machine kept from being answered is made up for later.
+				// A release that a slow machine kept from being answered is made up for
+				// later.
 				await().untilAsserted(() -> assertThat(new LockRows(endpoint).held()).isZero());
 				assertThat(endpoint.jdbc()
 					.queryForObject("SELECT count(*) FROM INFORMATION_SCHEMA.SESSIONS", Integer.class))
