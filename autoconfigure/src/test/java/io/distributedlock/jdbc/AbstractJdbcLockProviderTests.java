@@ -20,6 +20,7 @@ import javax.sql.DataSource;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -174,9 +175,19 @@ abstract class AbstractJdbcLockProviderTests {
 
 	@Test
 	void exactlyOneOfSixteenThreadsGetsAFreshKey() throws Exception {
+		storm(60);
+	}
+
+	@Test
+	@Tag("soak")
+	void exactlyOneOfSixteenThreadsGetsAFreshKeyEachOfAThousandTimes() throws Exception {
+		storm(1000);
+	}
+
+	private void storm(int rounds) throws Exception {
 		ExecutorService threads = Executors.newFixedThreadPool(16);
 		this.resources.add(threads::shutdownNow);
-		for (int round = 0; round < 60; round++) {
+		for (int round = 0; round < rounds; round++) {
 			LockKey key = LockKey.of("fresh", Integer.toString(round));
 			CyclicBarrier barrier = new CyclicBarrier(16);
 			List<Callable<Attempt>> tasks = new ArrayList<>();
@@ -248,6 +259,54 @@ abstract class AbstractJdbcLockProviderTests {
 			assertThat(dialect.sweep(connection, keys, retention)).isZero();
 			assertThat(release(this.other, grant)).isEqualTo(ReleaseOutcome.RELEASED);
 		}
+	}
+
+	@Test
+	void theSweeperNeverTakesALiveRow() throws Exception {
+		sweepBesideAttempts(200);
+	}
+
+	@Test
+	@Tag("soak")
+	void theSweeperNeverTakesALiveRowAtLength() throws Exception {
+		sweepBesideAttempts(10_000);
+	}
+
+	/**
+	 * Each round the row is old enough to go when both begin, and who took it must have
+	 * it afterwards.
+	 */
+	private void sweepBesideAttempts(int rounds) throws Exception {
+		Dialect dialect = dialect();
+		long retention = TimeUnit.HOURS.toMicros(1);
+		ExecutorService threads = Executors.newSingleThreadExecutor();
+		this.resources.add(threads::shutdownNow);
+		int swept = 0;
+		long last = 0;
+		try (Connection connection = this.database.getConnection()) {
+			for (int round = 0; round < rounds; round++) {
+				release(this.provider, take(this.provider, KEY, LEASE));
+				this.jdbc.update("UPDATE distributed_lock SET expires_at = " + now() + " - INTERVAL '2' HOUR "
+						+ "WHERE holder IS NOT NULL");
+				List<String> keys = dialect.candidates(connection, "", 100, retention)
+					.stream()
+					.filter(Dialect.Candidate::sweepable)
+					.map(Dialect.Candidate::key)
+					.toList();
+				CyclicBarrier barrier = new CyclicBarrier(2);
+				Future<Integer> gone = threads.submit(() -> {
+					barrier.await();
+					return dialect.sweep(connection, keys, retention);
+				});
+				barrier.await();
+				Grant grant = take(this.other, KEY, LEASE);
+				swept += gone.get(30, TimeUnit.SECONDS);
+				assertThat(grant.order()).isGreaterThan(last);
+				last = grant.order();
+				assertThat(release(this.other, grant)).isEqualTo(ReleaseOutcome.RELEASED);
+			}
+		}
+		assertThat(swept).as("rounds in which the sweeper came first").isBetween(1, rounds - 1);
 	}
 
 	Dialect dialect() throws SQLException {

@@ -26,6 +26,7 @@ import io.distributedlock.support.LocalLockProvider;
 import io.distributedlock.support.LocalStore;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 /** Keys that were locked once and never again cost nothing afterwards. */
 class ManyKeysTests {
@@ -87,7 +88,9 @@ class ManyKeysTests {
 			Endpoint endpoint = new Endpoint(database.getURL(), "sa", "");
 			try (LocalLocks locks = new LocalLocks((timer) -> endpoint.provider(timer, Duration.ofSeconds(1)), 0.3)) {
 				leavesTheHeapFlat(locks, keys);
-				assertThat(new LockRows(endpoint).held()).isZero();
+				// A release that a slow machine kept from being answered is made up for
+				// later.
+				await().untilAsserted(() -> assertThat(new LockRows(endpoint).held()).isZero());
 				assertThat(endpoint.jdbc()
 					.queryForObject("SELECT count(*) FROM INFORMATION_SCHEMA.SESSIONS", Integer.class))
 					.isLessThanOrEqualTo(9);

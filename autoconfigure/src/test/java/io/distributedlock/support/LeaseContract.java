@@ -75,7 +75,7 @@ interface LeaseContract extends ContractSupport {
 		long acquired = System.nanoTime();
 		LockTemplate other = process().locks();
 		await().pollInterval(Duration.ofMillis(5)).atMost(PATIENCE).until(() -> !lease.isHeld());
-		assertThat(ContractSupport.since(acquired)).isBetween(SHORT, maxHold.plusMillis(100));
+		assertThat(ContractSupport.since(acquired)).isBetween(SHORT, maxHold.plus(TOLERANCE));
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(lease::ensureHeld)
 			.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(LossReason.MAX_HOLD));
 		other.acquire(LockRequest.of(key).withWaitTime(PATIENCE)).close();
