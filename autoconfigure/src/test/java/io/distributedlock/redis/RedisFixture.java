@@ -3,6 +3,7 @@ package io.distributedlock.redis;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.IntFunction;
 
 import redis.clients.jedis.Jedis;
@@ -13,6 +14,7 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockProvider;
 import io.distributedlock.support.LockProviderFixture;
+import io.distributedlock.support.StoreFaults;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -30,6 +32,8 @@ final class RedisFixture implements LockProviderFixture {
 	private final IntFunction<? extends RedisConnectionFactory> client;
 
 	private final Jedis admin = TestRedis.admin();
+
+	private final RedisFaults faults = new RedisFaults(this, this.admin);
 
 	/**
 	 * Creates a fixture.
@@ -53,8 +57,9 @@ final class RedisFixture implements LockProviderFixture {
 		return process;
 	}
 
-	Jedis admin() {
-		return this.admin;
+	@Override
+	public Optional<StoreFaults> faults() {
+		return Optional.of(this.faults);
 	}
 
 	static byte[] lockName(LockKey key) {
