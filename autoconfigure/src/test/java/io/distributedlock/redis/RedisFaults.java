@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;
+import java.util.regex.Pattern;
 
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.args.ClientType;
@@ -62,10 +63,9 @@ final class RedisFaults implements StoreFaults {
 			case RELEASE -> Script.RELEASE.digest();
 		};
 		String name = new String(RedisFixture.lockName(key), StandardCharsets.UTF_8);
-		return (bytes) -> {
-			String packet = new String(bytes, StandardCharsets.UTF_8);
-			return packet.contains(digest) && packet.contains(name);
-		};
+		// One packet may have several commands, each of which begins with an asterisk.
+		Predicate<String> found = Pattern.compile(digest + "[^*]*" + Pattern.quote(name + "\r\n")).asPredicate();
+		return (bytes) -> found.test(new String(bytes, StandardCharsets.UTF_8));
 	}
 
 	@Override
