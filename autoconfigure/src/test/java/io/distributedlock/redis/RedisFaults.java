@@ -5,12 +5,16 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
 
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.args.ClientType;
 import redis.clients.jedis.params.ClientKillParams;
+
+import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 import io.distributedlock.LockKey;
 import io.distributedlock.LockProvider;
@@ -34,13 +38,16 @@ final class RedisFaults implements StoreFaults {
 
 	private final RedisFixture fixture;
 
+	private final Function<RedisConfiguration, ? extends RedisConnectionFactory> client;
+
 	private final Jedis admin;
 
 	private final List<Fault> open = new ArrayList<>();
 
-	RedisFaults(RedisFixture fixture, Jedis admin) {
+	RedisFaults(RedisFixture fixture, Function<RedisConfiguration, ? extends RedisConnectionFactory> client) {
 		this.fixture = fixture;
-		this.admin = admin;
+		this.client = client;
+		this.admin = fixture.admin(new byte[0]);
 		// A renewal is one packet only if its script is known.
 		this.admin.scriptLoad(Script.RENEW.text());
 	}
@@ -52,7 +59,7 @@ final class RedisFaults implements StoreFaults {
 
 	@Override
 	public LockProvider newProcess(int port) {
-		return this.fixture.newProcess(port);
+		return this.fixture.newProcess(this.client.apply(RedisRights.login(TestRedis.standalone(port))));
 	}
 
 	@Override

@@ -7,7 +7,7 @@ class RedisJedisLockFaultTests extends LockProviderFaultContract {
 
 	@Override
 	protected LockProviderFixture createFixture() {
-		return new RedisFixture(TestRedis::jedis);
+		return RedisFixture.standalone(TestClients::jedis);
 	}
 
 }

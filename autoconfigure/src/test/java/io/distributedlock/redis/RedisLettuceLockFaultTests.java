@@ -7,7 +7,7 @@ class RedisLettuceLockFaultTests extends LockProviderFaultContract {
 
 	@Override
 	protected LockProviderFixture createFixture() {
-		return new RedisFixture(TestRedis::lettuce);
+		return RedisFixture.standalone(TestClients::lettuce);
 	}
 
 }
