@@ -6,6 +6,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
 
 import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.RedisCommandExecutionException;
@@ -46,6 +47,8 @@ final class LettuceScripts implements ScriptClient {
 
 	private final SilentSlots silent;
 
+	private final LettuceTopology topology = new LettuceTopology();
+
 	/** The client whose shared connection is known to be open. */
 	private volatile @Nullable AbstractRedisClient connected;
 
@@ -65,17 +68,15 @@ final class LettuceScripts implements ScriptClient {
 		AbstractRedisClient client = client();
 		LettuceReplication replicating = this.replication;
 		if (replicating != null && call.prolongs()) {
-			return this.workers.submit(kind, deadline, () -> replicating.run(call, kind, deadline));
+			return this.workers.submit(kind, deadline,
+					() -> observed(client, () -> replicating.run(call, kind, deadline)));
 		}
 		if (!this.shared) {
 			return this.workers.submit(kind, deadline, () -> unshared(call, kind, deadline));
 		}
 		int slot = this.factory.isClusterAware() ? SlotHash.getSlot(call.keys()[0]) : 0;
 		if (this.silent.contains(slot)) {
-			return this.workers.submit(kind, deadline,
-					() -> this.connections
-						.use((connection) -> new Answer(run(LettuceConnections.commands(connection), call, kind, deadline),
-								true)));
+			return this.workers.submit(kind, deadline, () -> observed(client, () -> beside(call, kind, deadline)));
 		}
 		RedisClusterAsyncCommands<byte[], byte[]> commands = commands(client, kind, deadline);
 		long broken = this.disconnects.count();
@@ -86,13 +87,30 @@ final class LettuceScripts implements ScriptClient {
 			}
 			catch (TimeoutException ex) {
 				this.silent.add(slot, () -> commands.get(call.keys()[0]));
+				this.topology.failed(client, ex);
 				throw ex;
 			}
 			catch (RuntimeException ex) {
+				this.topology.failed(client, ex);
 				awaitDisconnect(ex, broken, deadline);
 				throw ex;
 			}
 		};
+	}
+
+	private Answer observed(AbstractRedisClient client, Supplier<Answer> action) {
+		try {
+			return action.get();
+		}
+		catch (RuntimeException ex) {
+			this.topology.failed(client, ex);
+			throw ex;
+		}
+	}
+
+	private Answer beside(ScriptCall call, CallKind kind, long deadline) {
+		return this.connections.use(
+				(connection) -> new Answer(run(LettuceConnections.commands(connection), call, kind, deadline), true));
 	}
 
 	private static RedisFuture<List<Object>> evalsha(RedisClusterAsyncCommands<byte[], byte[]> commands,

@@ -37,7 +37,7 @@ final class RedisProcesses implements AfterEachCallback {
 
 	static final Duration LEASE = Duration.ofSeconds(30);
 
-	static final Duration TIMEOUT = Duration.ofSeconds(2);
+	static final Duration TIMEOUT = Duration.ofSeconds(5);
 
 	static final RedisKeys KEYS = new RedisKeys(PREFIX);
 
