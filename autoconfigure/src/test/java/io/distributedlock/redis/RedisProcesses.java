@@ -55,6 +55,8 @@ final class RedisProcesses implements AfterEachCallback {
 
 	RedisLockProvider provider(RedisConnectionFactory factory, RedisLockSettings settings) {
 		closing(() -> ((DisposableBean) factory).destroy());
+		// The first connection of a JVM takes its time.
+		factory.getConnection().close();
 		return closing(new RedisLockProvider(factory, settings));
 	}
 

@@ -62,6 +62,8 @@ class RedisRightsTests {
 			assertThat(RedisProcesses.release(holder, grant)).isEqualTo(ReleaseOutcome.RELEASED);
 			Grant next = RedisProcesses.granted(RedisProcesses.standInLine(waiting));
 			waiter.release(KEY, next.owner(), RedisProcesses.TIMEOUT);
+			LockKey another = LockKey.of("another");
+			RedisProcesses.release(holder, RedisProcesses.take(holder, another));
 			await().pollDelay(Duration.ofMillis(20)).until(() -> true);
 			Map<String, Long> calls = stats.calls();
 			List<String> used = Stream.of(RedisRights.SENT, RedisRights.IN_SCRIPTS, List.of("+subscribe"))
