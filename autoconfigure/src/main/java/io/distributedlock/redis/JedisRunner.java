@@ -139,8 +139,8 @@ final class JedisRunner implements ScriptRunner {
 	}
 
 	/**
-	 * Where the client gives no connection, a pipeline is the only way to keep one for two
-	 * commands.
+	 * Where the client gives no connection, a pipeline is the only way to keep one for
+	 * two commands.
 	 */
 	private Answer runPipelined(UnifiedJedis client, ScriptCall call, long deadline) {
 		byte[][] keysAndArguments = call.keysAndArguments();

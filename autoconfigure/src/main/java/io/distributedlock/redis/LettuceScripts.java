@@ -109,8 +109,8 @@ final class LettuceScripts implements ScriptClient {
 	}
 
 	private Answer beside(ScriptCall call, CallKind kind, long deadline) {
-		return this.connections.use(
-				(connection) -> new Answer(run(LettuceConnections.commands(connection), call, kind, deadline), true));
+		return this.connections
+			.use((connection) -> new Answer(run(LettuceConnections.commands(connection), call, kind, deadline), true));
 	}
 
 	private static RedisFuture<List<Object>> evalsha(RedisClusterAsyncCommands<byte[], byte[]> commands,
@@ -123,8 +123,9 @@ final class LettuceScripts implements ScriptClient {
 		return run(evalsha(commands, call), commands, call, kind, deadline);
 	}
 
-	private static List<Object> run(RedisFuture<List<Object>> answer, RedisClusterAsyncCommands<byte[], byte[]> commands,
-			ScriptCall call, CallKind kind, long deadline) throws InterruptedException, TimeoutException {
+	private static List<Object> run(RedisFuture<List<Object>> answer,
+			RedisClusterAsyncCommands<byte[], byte[]> commands, ScriptCall call, CallKind kind, long deadline)
+			throws InterruptedException, TimeoutException {
 		try {
 			return await(answer, kind, deadline);
 		}

@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.function.Supplier;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -37,23 +36,14 @@ class RedisClusterFailoverTests {
 		return TestClients.all();
 	}
 
-	/** A key whose lock is kept by a node, or by another one. */
-	private static LockKey key(TestCluster cluster, RedisServer node, boolean same) {
-		return IntStream.range(0, 1000)
-			.mapToObj((number) -> LockKey.of("orders", "key-" + number))
-			.filter((key) -> (cluster.owner(TestCluster.slot(RedisProcesses.KEYS.lock(key))) == node) == same)
-			.findFirst()
-			.orElseThrow();
-	}
-
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("clients")
 	void deadMasterIsAFailureAndItsReplicaTakesOverWithHigherTokens(String name,
 			Function<RedisConfiguration, RedisConnectionFactory> client) {
 		TestCluster cluster = this.processes.closing(new TestCluster(1));
 		RedisServer dying = cluster.masters().get(0);
-		LockKey there = key(cluster, dying, true);
-		LockKey elsewhere = key(cluster, dying, false);
+		LockKey there = cluster.key(dying, true);
+		LockKey elsewhere = cluster.key(dying, false);
 		LockTemplate locks = this.processes.locks(client.apply(cluster.configuration()));
 		LockTemplate others = this.processes.locks(client.apply(cluster.configuration()));
 		LockLease before = locks.acquire(LockRequest.of(there).withLease(Duration.ofSeconds(2)));

@@ -66,8 +66,7 @@ class RedisErrorAnswerTests {
 
 	private static LockProviderException failure(RedisLockProvider provider, LockKey key) {
 		LockProviderException[] failure = new LockProviderException[1];
-		assertThatExceptionOfType(LockProviderException.class)
-			.isThrownBy(() -> RedisProcesses.attempt(provider, key))
+		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> RedisProcesses.attempt(provider, key))
 			.satisfies((ex) -> failure[0] = ex);
 		return failure[0];
 	}

@@ -50,6 +50,7 @@ final class RedisFixture implements LockProviderFixture {
 		this.masters.forEach((master) -> {
 			master.flushAll();
 			RedisRights.grantForKit(master);
+			master.aclLogReset();
 		});
 		this.faults = (faults != null) ? faults.apply(this) : null;
 	}
@@ -124,6 +125,7 @@ final class RedisFixture implements LockProviderFixture {
 	@Override
 	public void close() {
 		this.processes.forEach(RedisLockProvider::close);
+		assertThat(this.masters).allSatisfy((master) -> assertThat(master.aclLog()).isEmpty());
 		this.masters.forEach(Jedis::close);
 		for (RedisConnectionFactory factory : this.factories) {
 			try {

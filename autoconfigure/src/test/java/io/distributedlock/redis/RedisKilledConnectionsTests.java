@@ -68,13 +68,12 @@ class RedisKilledConnectionsTests {
 			for (int process = 0; process < 2; process++) {
 				LockTemplate locks = this.processes.locks(client.apply(TestRedis.standalone(TestRedis.port())));
 				for (int thread = 0; thread < 3; thread++) {
-					contenders.add(CompletableFuture.runAsync(() -> contend(locks, end),
-							(task) -> new Thread(task).start()));
+					contenders
+						.add(CompletableFuture.runAsync(() -> contend(locks, end), (task) -> new Thread(task).start()));
 				}
 			}
 			while (System.nanoTime() < end) {
-				admin.clientKill(
-						new ClientKillParams().type(ClientType.NORMAL).skipMe(ClientKillParams.SkipMe.YES));
+				admin.clientKill(new ClientKillParams().type(ClientType.NORMAL).skipMe(ClientKillParams.SkipMe.YES));
 				admin.clientKill(new ClientKillParams().type(ClientType.PUBSUB));
 				LockSupport.parkNanos(Duration.ofMillis(100).toNanos());
 			}

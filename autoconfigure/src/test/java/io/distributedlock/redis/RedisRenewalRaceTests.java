@@ -79,12 +79,11 @@ class RedisRenewalRaceTests {
 		try (TcpProxy proxy = new TcpProxy(TestRedis.server().address()); Jedis admin = TestRedis.admin()) {
 			admin.flushAll();
 			AtomicInteger packets = new AtomicInteger();
-			proxy.onRequest(
-					(packet) -> new String(packet).contains(Script.RENEW.digest()) && packets.incrementAndGet() % 7 == 0,
-					Effect.DELAY)
+			proxy
+				.onRequest((packet) -> new String(packet).contains(Script.RENEW.digest())
+						&& packets.incrementAndGet() % 7 == 0, Effect.DELAY)
 				.by(Duration.ofMillis(3));
-			RenewalLog log = new RenewalLog(
-					this.processes.provider(client.apply(TestRedis.standalone(proxy.port()))));
+			RenewalLog log = new RenewalLog(this.processes.provider(client.apply(TestRedis.standalone(proxy.port()))));
 			LockTemplate locks = this.processes.locks(log, SETTINGS);
 			locks.acquire(LockRequest.of(LockKey.of("warm", "up"))).close();
 			AtomicLong prolonged = new AtomicLong();

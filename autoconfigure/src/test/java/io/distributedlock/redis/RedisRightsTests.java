@@ -41,7 +41,8 @@ class RedisRightsTests {
 
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("clients")
-	void everyRightThatIsNamedIsUsedAndNoOther(String name, Function<RedisConfiguration, RedisConnectionFactory> client) {
+	void everyRightThatIsNamedIsUsedAndNoOther(String name,
+			Function<RedisConfiguration, RedisConnectionFactory> client) {
 		try (Jedis admin = TestRedis.admin()) {
 			admin.flushAll();
 			admin.aclLogReset();

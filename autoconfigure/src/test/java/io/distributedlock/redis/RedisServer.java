@@ -69,10 +69,8 @@ final class RedisServer implements AutoCloseable {
 
 	/** Starts a sentinel that watches a primary, together with others. */
 	static RedisServer sentinel(String name, int primary) {
-		return new RedisServer(freePort(),
-				List.of("sentinel monitor " + name + " 127.0.0.1 " + primary + " 2",
-						"sentinel down-after-milliseconds " + name + " 500",
-						"sentinel failover-timeout " + name + " 3000"),
+		return new RedisServer(freePort(), List.of("sentinel monitor " + name + " 127.0.0.1 " + primary + " 2",
+				"sentinel down-after-milliseconds " + name + " 500", "sentinel failover-timeout " + name + " 3000"),
 				List.of());
 	}
 

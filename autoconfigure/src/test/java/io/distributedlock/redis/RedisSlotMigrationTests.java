@@ -130,13 +130,11 @@ class RedisSlotMigrationTests {
 	private static void assertWaitsForTheMove(RedisLockProvider rival) {
 		Duration timeout = Duration.ofMillis(500);
 		long start = System.nanoTime();
-		assertThatExceptionOfType(LockProviderException.class)
-			.isThrownBy(() -> RedisProcesses.enter(rival, KEY)
-				.attempt(OwnerId.random(), RedisProcesses.LEASE, true, timeout))
+		assertThatExceptionOfType(LockProviderException.class).isThrownBy(
+				() -> RedisProcesses.enter(rival, KEY).attempt(OwnerId.random(), RedisProcesses.LEASE, true, timeout))
 			.withMessageContaining("TRYAGAIN")
 			.satisfies((ex) -> assertThat(ex.sent()).isFalse());
-		assertThat(Duration.ofNanos(System.nanoTime() - start))
-			.isLessThan(timeout.plus(Duration.ofMillis(250)));
+		assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(timeout.plus(Duration.ofMillis(250)));
 	}
 
 	/** Also if one of two in a batch has moved and the other one has not. */

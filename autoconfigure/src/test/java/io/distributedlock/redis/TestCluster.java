@@ -1,6 +1,7 @@
 package io.distributedlock.redis;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 
@@ -8,6 +9,8 @@ import redis.clients.jedis.Jedis;
 import redis.clients.jedis.util.JedisClusterCRC16;
 
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
+
+import io.distributedlock.LockKey;
 
 import static org.awaitility.Awaitility.await;
 
@@ -23,11 +26,13 @@ final class TestCluster implements AutoCloseable {
 
 	private final List<RedisServer> nodes;
 
-	TestCluster(int replicas) {
+	TestCluster(int replicas, String... options) {
+		List<String> all = new ArrayList<>(List.of("--cluster-enabled", "yes", "--cluster-node-timeout", "2000",
+				"--cluster-replica-validity-factor", "0", "--repl-diskless-sync-delay", "0"));
+		all.addAll(List.of(options));
 		this.nodes = IntStream.range(0, MASTERS + replicas)
 			.parallel()
-			.mapToObj((number) -> new RedisServer("--cluster-enabled", "yes", "--cluster-node-timeout", "2000",
-					"--cluster-replica-validity-factor", "0", "--repl-diskless-sync-delay", "0"))
+			.mapToObj((number) -> new RedisServer(all.toArray(String[]::new)))
 			.toList();
 		for (int number = 0; number < this.nodes.size(); number++) {
 			try (Jedis node = this.nodes.get(number).admin()) {
@@ -68,6 +73,15 @@ final class TestCluster implements AutoCloseable {
 	/** The master that had a slot when the cluster began. */
 	RedisServer owner(int slot) {
 		return this.nodes.get(IntStream.range(1, MASTERS).filter((master) -> slot >= first(master)).max().orElse(0));
+	}
+
+	/** A key whose lock a master keeps, or one whose lock another one keeps. */
+	LockKey key(RedisServer master, boolean same, String... parts) {
+		return IntStream.range(0, 1000)
+			.mapToObj((number) -> LockKey.of("orders-" + number, parts))
+			.filter((key) -> (owner(slot(RedisProcesses.KEYS.lock(key))) == master) == same)
+			.findFirst()
+			.orElseThrow();
 	}
 
 	List<RedisServer> masters() {
