@@ -130,7 +130,8 @@ interface FrozenStoreContract extends FaultSupport {
 		LockKey key = freshKey();
 		process().take(key);
 		FaultyProcess waiting = process(proxy());
-		Duration wait = Duration.ofMillis(1500);
+		// Long enough to look once more after the store froze.
+		Duration wait = fixture().pollBound().multipliedBy(2).plusMillis(500);
 		TestThread<LockLease> waiter = TestThread
 			.start(() -> waiting.locks().acquire(LockRequest.of(key).withWaitTime(wait)));
 		long started = System.nanoTime();
