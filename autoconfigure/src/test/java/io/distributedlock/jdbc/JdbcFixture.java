@@ -28,6 +28,8 @@ final class JdbcFixture implements LockProviderFixture {
 
 	private static final String PREFIX = "contract-kit";
 
+	private static final Duration START = Duration.ofSeconds(10);
+
 	private final List<JdbcLockProvider> processes = new ArrayList<>();
 
 	private final LockTimer timer = new LockTimer();
@@ -81,9 +83,12 @@ final class JdbcFixture implements LockProviderFixture {
 		return this.bytes ? text.getBytes(StandardCharsets.UTF_8) : text;
 	}
 
+	/** A process with the connection that the check at its start has left it. */
 	@Override
 	public LockProvider newProcess() {
-		return newProcess(this.url);
+		LockProvider process = newProcess(this.url);
+		process.check(START);
+		return process;
 	}
 
 	LockProvider newProcess(String url) {

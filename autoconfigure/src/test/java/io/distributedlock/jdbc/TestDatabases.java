@@ -22,6 +22,7 @@ import org.postgresql.ds.PGSimpleDataSource;
 
 import org.springframework.core.io.ByteArrayResource;
 import org.springframework.jdbc.datasource.init.ScriptUtils;
+import org.springframework.util.FileSystemUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -176,8 +177,20 @@ public final class TestDatabases {
 					.setOverrideWorkingDirectory(directory.toFile())
 					.setServerConfig("max_connections", "300")
 					.setServerConfig("synchronous_commit", "on")
+					.setRegisterShutdownHook(false)
 					.start();
+				Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(server, directory), "stop-postgres"));
 				return server;
+			}
+			catch (IOException ex) {
+				throw new UncheckedIOException(ex);
+			}
+		}
+
+		private static void stop(EmbeddedPostgres server, Path directory) {
+			try {
+				server.close();
+				FileSystemUtils.deleteRecursively(directory);
 			}
 			catch (IOException ex) {
 				throw new UncheckedIOException(ex);

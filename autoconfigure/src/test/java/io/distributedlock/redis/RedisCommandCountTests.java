@@ -72,6 +72,7 @@ class RedisCommandCountTests {
 
 	private RedisLockProvider process() {
 		RedisLockProvider provider = new RedisLockProvider(this.factory, RedisLockSettings.defaults("count"));
+		provider.check(TIMEOUT);
 		this.opened.add(provider);
 		return provider;
 	}

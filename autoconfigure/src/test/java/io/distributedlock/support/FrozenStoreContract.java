@@ -88,7 +88,9 @@ interface FrozenStoreContract extends FaultSupport {
 		}
 		leases.forEach(LockLease::close);
 		for (Grant grant : grants) {
-			await().until(() -> process.process().release(grant) != ReleaseOutcome.UNKNOWN);
+			await().pollDelay(Duration.ZERO)
+				.pollInterval(Duration.ofMillis(20))
+				.until(() -> process.process().release(grant) != ReleaseOutcome.UNKNOWN);
 		}
 		await().atMost(CLEAN.minus(ContractSupport.since(thaw)))
 			.untilAsserted(() -> assertThat(fixture().heldEntries()).isEqualTo(1));
