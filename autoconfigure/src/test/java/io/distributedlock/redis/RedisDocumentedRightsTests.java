@@ -99,8 +99,8 @@ class RedisDocumentedRightsTests {
 		admin.aclSetUser(name, rules.toArray(String[]::new));
 		RedisStandaloneConfiguration configuration = new RedisStandaloneConfiguration("127.0.0.1", server.port());
 		configuration.setUsername(name);
-		configuration.setPassword(
-				rules.stream().filter((rule) -> rule.startsWith(">")).findFirst().orElseThrow().substring(1));
+		configuration
+			.setPassword(rules.stream().filter((rule) -> rule.startsWith(">")).findFirst().orElseThrow().substring(1));
 		return configuration;
 	}
 

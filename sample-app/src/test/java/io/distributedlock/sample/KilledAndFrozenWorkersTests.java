@@ -42,7 +42,8 @@ class KilledAndFrozenWorkersTests {
 	@AfterAll
 	static void stoppingEndsFrozenWorkersToo() throws Exception {
 		try (ControlProcess stopped = control) {
-			assertThat(sales.inflict(new Holder(sales.processes().get(0), 0), "freeze?seconds=120")).isEqualTo("frozen");
+			assertThat(sales.inflict(new Holder(sales.processes().get(0), 0), "freeze?seconds=120"))
+				.isEqualTo("frozen");
 			stopped.stop();
 			stopped.awaitEnd();
 		}
