@@ -28,8 +28,6 @@ final class JdbcFixture implements LockProviderFixture {
 
 	private static final String PREFIX = "contract-kit";
 
-	private static final Duration START = Duration.ofSeconds(10);
-
 	private final List<JdbcLockProvider> processes = new ArrayList<>();
 
 	private final LockTimer timer = new LockTimer();
@@ -87,7 +85,7 @@ final class JdbcFixture implements LockProviderFixture {
 	@Override
 	public LockProvider newProcess() {
 		LockProvider process = newProcess(this.url);
-		process.check(START);
+		TestDatabases.warmUp(process);
 		return process;
 	}
 
@@ -111,7 +109,8 @@ final class JdbcFixture implements LockProviderFixture {
 	public long heldEntries() {
 		Long entries = this.jdbc.queryForObject("""
 				SELECT count(*) FROM distributed_lock WHERE (owner IS NOT NULL AND expires_at > {now})
-				OR (next_waiter IS NOT NULL AND next_until > {now})""".replace("{now}", this.now), Long.class);
+				OR (next_waiter IS NOT NULL AND next_until > {now})
+				OR (then_waiter IS NOT NULL AND then_until > {now})""".replace("{now}", this.now), Long.class);
 		return (entries != null) ? entries : -1;
 	}
 

@@ -9,6 +9,7 @@ import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.UUID;
 
 import javax.sql.DataSource;
@@ -24,7 +25,11 @@ import org.springframework.core.io.ByteArrayResource;
 import org.springframework.jdbc.datasource.init.ScriptUtils;
 import org.springframework.util.FileSystemUtils;
 
+import io.distributedlock.LockProvider;
+import io.distributedlock.LockProviderException;
+
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 /**
  * The databases of the tests, started once per JVM and stopped with it. Each test gets a
@@ -152,6 +157,17 @@ public final class TestDatabases {
 	public static void begin(Connection connection) throws SQLException {
 		connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
 		connection.setAutoCommit(false);
+	}
+
+	/** Lets a provider open its first connection, however slow the machine is. */
+	public static void warmUp(LockProvider provider) {
+		await().atMost(Duration.ofSeconds(30))
+			.pollDelay(Duration.ZERO)
+			.ignoreExceptionsInstanceOf(LockProviderException.class)
+			.until(() -> {
+				provider.check(Duration.ofSeconds(10));
+				return true;
+			});
 	}
 
 	/** Creates the lock table. */

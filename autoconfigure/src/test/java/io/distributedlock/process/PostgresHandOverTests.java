@@ -29,12 +29,14 @@ class PostgresHandOverTests {
 	private static final Duration WAIT = Duration.ofSeconds(10);
 
 	/** Until both processes listen, and their code is compiled. */
-	private static final int WARM_UP = 50;
+	private static final int WARM_UP = 20;
 
-	private static final int ROUNDS = 100;
+	private static final int ROUNDS = 40;
 
-	/** Far above what a hand-over takes, and far below a pause between two polls. */
-	private static final Duration TOLD = Duration.ofMillis(50);
+	/** From then on who is not told looks every 50 ms, on average 25 ms late. */
+	private static final Duration PATIENT = Duration.ofMillis(250);
+
+	private static final Duration TOLD = Duration.ofMillis(15);
 
 	private final Endpoint endpoint = Endpoint.create(Database.POSTGRESQL);
 
@@ -70,7 +72,9 @@ class PostgresHandOverTests {
 	private Duration handOver(LockProcess from, LockProcess to) {
 		from.acquire("seat", LEASE, WAIT, true);
 		to.send(Commands.acquire("seat", LEASE, WAIT, true));
-		await().pollInterval(Duration.ofMillis(5)).until(this::waited);
+		await().pollDelay(PATIENT)
+			.pollInterval(Duration.ofMillis(5))
+			.untilAsserted(() -> assertThat(waited()).as("a waiter, which said %s", to).isTrue());
 		long released = System.nanoTime();
 		assertThat(from.ask("release")).isEqualTo("released");
 		Duration took = Duration.ofNanos(Acquired.parse(to.answer()).at() - released);
