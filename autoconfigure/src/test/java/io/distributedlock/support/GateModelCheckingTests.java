@@ -16,15 +16,17 @@ import io.distributedlock.OwnerId;
  */
 class GateModelCheckingTests {
 
-	private static final int INVOCATIONS = 2_000;
-
 	private static final LockKey KEY = LockKey.of("seats", "13A");
 
 	private static final Grant GRANT = new Grant(KEY, new OwnerId("0".repeat(32)), 1, Duration.ofSeconds(30));
 
+	int invocations() {
+		return 500;
+	}
+
 	@Test
 	void theNextInLineIsSignalledHoweverTheTenureEndsAndTheFormerHeadLeaves() {
-		Lincheck.runConcurrentTest(INVOCATIONS, () -> {
+		Lincheck.runConcurrentTest(invocations(), () -> {
 			Gates gates = new Gates(null);
 			Gate gate = gates.gate(KEY);
 			Tenure tenure = tenure(gate);
@@ -43,7 +45,7 @@ class GateModelCheckingTests {
 
 	@Test
 	void aTenureIsLeftOnceAndNoRenewalIsClaimedAfterwards() {
-		Lincheck.runConcurrentTest(INVOCATIONS, () -> {
+		Lincheck.runConcurrentTest(invocations(), () -> {
 			Tenure tenure = tenure(new Gates(null).gate(KEY));
 			AtomicInteger left = new AtomicInteger();
 			together(() -> {
@@ -66,7 +68,7 @@ class GateModelCheckingTests {
 
 	@Test
 	void whoComesWhileTheLastLeavesFindsAGateThatIsOpen() {
-		Lincheck.runConcurrentTest(INVOCATIONS, () -> {
+		Lincheck.runConcurrentTest(invocations(), () -> {
 			Gates gates = new Gates(null);
 			Gate first = gates.gate(KEY);
 			Waiter last = new SilentWaiter();
@@ -85,7 +87,7 @@ class GateModelCheckingTests {
 
 	@Test
 	void twoNeverHoldAtOnceAndNothingIsLeftOfTheGate() {
-		Lincheck.runConcurrentTest(INVOCATIONS, () -> {
+		Lincheck.runConcurrentTest(invocations(), () -> {
 			Gates gates = new Gates(null);
 			AtomicInteger holders = new AtomicInteger();
 			Runnable contender = () -> {
