@@ -135,38 +135,44 @@ final class DoorContender implements Contender {
 
 	private Attempt inLine(Place place, Taking taking, boolean willWait, Session session, Await await, boolean asked) {
 		Line line = new Line(place, this.provider.sessions().layout(), await);
+		boolean refused = asked;
 		Node door = null;
 		for (int round = 0; round < MOST_ROUNDS; round++) {
-			Door taken = (asked && round == 0) ? null : take(place, door, taking);
-			if (taken != null) {
-				this.provider.places().remove(place);
-				return granted(taken);
+			String node = place.node();
+			if (node == null) {
+				Door taken = refused ? null : taking.createDoor();
+				if (taken != null) {
+					return granted(place, taken);
+				}
+				refused = false;
+				if (willWait && line.join()) {
+					continue;
+				}
+				door = await.node(session.calls().read(this.path.door(), null));
+				if (door != null) {
+					break;
+				}
 			}
-			door = await.node(session.calls().read(this.path.door(), null));
-			if (!willWait && place.node() == null && door != null) {
-				break;
-			}
-			if (door == null || !line.stand()) {
-				continue;
-			}
-			if (place.isHead()) {
-				door = line.watchDoor(door);
-			}
-			if (door != null && !(place.isHead() && door.version() == GiveBack.RESERVED)) {
-				break;
+			else if (line.findPosition(node)) {
+				boolean reserved = door != null && door.version() == GiveBack.RESERVED;
+				Line.Look look = line.look(node, reserved, taking);
+				if (look.taken() != null) {
+					return granted(place, look.taken());
+				}
+				door = look.door();
+				boolean settled = place.isPlaced() && place.isWatching();
+				if (door != null && settled && !(place.isHead() && door.version() == GiveBack.RESERVED)) {
+					break;
+				}
 			}
 		}
-		boolean told = place.isWatching();
-		return new Attempt.Busy(told ? POLL : SOON, this.provider.holders().of(door, session, await));
+		Duration retryAfter = place.isWatching() ? POLL : SOON;
+		return new Attempt.Busy(retryAfter, this.provider.holders().of(door, session, await));
 	}
 
-	private static @Nullable Door take(Place place, @Nullable Node door, Taking taking) {
-		String node = place.node();
-		if (node == null) {
-			return taking.createDoor();
-		}
-		boolean reserved = (door != null) ? place.isHead() && door.version() == GiveBack.RESERVED : place.wasTold();
-		return reserved ? taking.takeOver(place, node) : taking.createDoor(place, node);
+	private Attempt granted(Place place, Door door) {
+		this.provider.places().remove(place);
+		return granted(door);
 	}
 
 	private Attempt granted(Door door) {

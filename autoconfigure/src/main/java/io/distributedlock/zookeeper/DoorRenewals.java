@@ -6,20 +6,14 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.OpResult;
 
-import io.distributedlock.LockKey;
 import io.distributedlock.LockProvider.Grant;
-import io.distributedlock.LockProvider.ReleaseOutcome;
 import io.distributedlock.LockProvider.RenewalOutcome;
 import io.distributedlock.LockProviderException;
-import io.distributedlock.OwnerId;
 
 /**
  * Renews leases: looks whether the doors still stand, many with one request, and moves
@@ -82,25 +76,7 @@ final class DoorRenewals {
 	/** What is over here is to be gone in the store too when that is told. */
 	private void lapse(Grant grant, long deadline) {
 		this.doors.look();
-		left(grant.key(), grant.owner(), deadline);
-	}
-
-	/** Waits for the end of what is still under way for an owner. */
-	ReleaseOutcome left(LockKey key, OwnerId owner, long deadline) {
-		CompletableFuture<ReleaseOutcome> left = this.leftovers.of(key, owner);
-		if (left == null) {
-			return ReleaseOutcome.NOT_HELD;
-		}
-		try {
-			return left.get(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
-		}
-		catch (ExecutionException | TimeoutException ex) {
-			return ReleaseOutcome.UNKNOWN;
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-			return ReleaseOutcome.UNKNOWN;
-		}
+		this.leftovers.await(grant.key(), grant.owner(), deadline);
 	}
 
 	/** A lease to be renewed. */

@@ -4,7 +4,10 @@ import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -83,14 +86,31 @@ final class Leftovers {
 		});
 	}
 
-	/** What is left of an owner's commands, or {@code null}. */
-	@Nullable CompletableFuture<ReleaseOutcome> of(LockKey key, OwnerId owner) {
+	private @Nullable CompletableFuture<ReleaseOutcome> of(LockKey key, OwnerId owner) {
 		for (Leftover leftover : this.open) {
 			if (leftover.owner.equals(owner) && leftover.key.equals(key)) {
 				return leftover.end;
 			}
 		}
 		return null;
+	}
+
+	/** Waits for the end of what is still under way for an owner. */
+	ReleaseOutcome await(LockKey key, OwnerId owner, long deadline) {
+		CompletableFuture<ReleaseOutcome> left = of(key, owner);
+		if (left == null) {
+			return ReleaseOutcome.NOT_HELD;
+		}
+		try {
+			return left.get(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
+		}
+		catch (ExecutionException | TimeoutException ex) {
+			return ReleaseOutcome.UNKNOWN;
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			return ReleaseOutcome.UNKNOWN;
+		}
 	}
 
 	/** What has to end before the key is asked for again, or {@code null}. */

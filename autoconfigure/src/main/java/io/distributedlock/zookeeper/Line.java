@@ -37,18 +37,10 @@ final class Line {
 	}
 
 	/**
-	 * Sees to it that the place stands and that a change before it will be told.
-	 * @return {@code false} if the line has changed meanwhile
+	 * Joins the end of the line.
+	 * @return {@code false} if the session is full: then one waits without a place
 	 */
-	boolean stand() {
-		if (this.place.node() == null && !join()) {
-			return true;
-		}
-		return this.place.isHead() || (this.place.isPlaced() && this.place.isWatching()) || findPosition();
-	}
-
-	/** Whether there is a place now; a session that is full waits without one. */
-	private boolean join() {
+	boolean join() {
 		if (this.place.isUnclear()) {
 			String known = own();
 			if (known != null) {
@@ -109,10 +101,17 @@ final class Line {
 		}
 	}
 
-	private boolean findPosition() {
-		String node = this.place.node();
+	/**
+	 * Sees to it that the place is known to be the first, or that the end of the one
+	 * before it will be told.
+	 * @return {@code false} if the line has changed meanwhile
+	 */
+	boolean findPosition(String node) {
+		if (this.place.isHead() || (this.place.isPlaced() && this.place.isWatching())) {
+			return true;
+		}
 		List<String> waiting = waiting();
-		int before = (node != null) ? waiting.indexOf(node.substring(node.lastIndexOf('/') + 1)) : -1;
+		int before = waiting.indexOf(node.substring(node.lastIndexOf('/') + 1));
 		if (before < 0) {
 			this.place.left();
 			return false;
@@ -131,20 +130,39 @@ final class Line {
 	}
 
 	/**
-	 * Lets the head see to it that the holder passes the door on, and hear of it.
-	 * @param door the door as it was just read
-	 * @return the door as it is now, or {@code null} if it is gone
+	 * Asks for the door from its place. The head first marks the door that is there, so
+	 * that its holder passes it on, and watches it; all is sent at once, so that whoever
+	 * comes and goes meanwhile does not slip through again and again.
+	 * @param reserved whether the door was seen to be reserved
 	 */
-	@Nullable Node watchDoor(Node door) {
-		if (this.place.isWatching() && door.version() != GiveBack.HELD) {
-			return door;
+	Look look(String node, boolean reserved, Taking taking) {
+		if (this.place.isHead() && (this.place.wasTold() || reserved)) {
+			Door taken = taking.door(this.place, taking.sendTakeOver(node));
+			if (taken != null || this.place.node() == null) {
+				return new Look(taken, null);
+			}
 		}
-		if (door.version() == GiveBack.HELD) {
-			// May hit a later door, which is as good; what it meets else is read next.
+		boolean watch = this.place.isHead() && !this.place.isWatching();
+		if (watch) {
+			// May hit a later door than the one last seen, which is as good.
 			this.calls.touch(this.path.door(), GiveBack.HELD);
 		}
-		this.place.beginWatching(this.path.door());
-		return this.await.node(this.calls.read(this.path.door(), this.place.doorWatcher()));
+		CompletableFuture<Long> sent = taking.sendCreate(node);
+		if (watch) {
+			this.place.beginWatching(this.path.door());
+		}
+		CompletableFuture<Node> read = this.calls.read(this.path.door(), watch ? this.place.doorWatcher() : null);
+		Door taken = taking.door(this.place, sent);
+		return new Look(taken, (taken == null) ? this.await.node(read) : null);
+	}
+
+	/**
+	 * What a look at the door has shown.
+	 *
+	 * @param taken the door if it is ours now
+	 * @param door the door if it is another's
+	 */
+	record Look(@Nullable Door taken, @Nullable Node door) {
 	}
 
 	/**

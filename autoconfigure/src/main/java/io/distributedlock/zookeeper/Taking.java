@@ -91,21 +91,24 @@ final class Taking {
 	}
 
 	/** Puts up a door where none is, and leaves the line. */
-	@Nullable Door createDoor(Place place, String node) {
-		Calls calls = this.session.calls();
-		return take(place, List.of(calls.createStep(this.path.door()), Calls.touchStep(this.path.door(), 0),
+	CompletableFuture<Long> sendCreate(String node) {
+		return send(List.of(this.session.calls().createStep(this.path.door()), Calls.touchStep(this.path.door(), 0),
 				Op.delete(node, -1)));
 	}
 
 	/** Replaces a door that is reserved, and leaves the line. */
-	@Nullable Door takeOver(Place place, String node) {
-		Calls calls = this.session.calls();
-		return take(place, List.of(Op.delete(this.path.door(), GiveBack.RESERVED), calls.createStep(this.path.door()),
-				Calls.touchStep(this.path.door(), 0), Op.delete(node, -1)));
+	CompletableFuture<Long> sendTakeOver(String node) {
+		return send(List.of(Op.delete(this.path.door(), GiveBack.RESERVED),
+				this.session.calls().createStep(this.path.door()), Calls.touchStep(this.path.door(), 0),
+				Op.delete(node, -1)));
 	}
 
-	private @Nullable Door take(Place place, List<Op> steps) {
-		CompletableFuture<Long> sent = this.session.calls().multi(steps).thenApply((results) -> czxid(steps, results));
+	private CompletableFuture<Long> send(List<Op> steps) {
+		return this.session.calls().multi(steps).thenApply((results) -> czxid(steps, results));
+	}
+
+	/** The door that a command has put up for who stood in line, if it has. */
+	@Nullable Door door(Place place, CompletableFuture<Long> sent) {
 		long czxid = granted(sent);
 		if (czxid == NO_PLACE || czxid > 0) {
 			place.left();

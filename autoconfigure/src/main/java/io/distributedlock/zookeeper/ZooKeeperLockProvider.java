@@ -129,7 +129,7 @@ public final class ZooKeeperLockProvider implements LockProvider, AutoCloseable 
 		if (door != null && this.doors.claim(door)) {
 			return release(door, deadline);
 		}
-		return this.renewals.left(key, owner, deadline);
+		return this.leftovers.await(key, owner, deadline);
 	}
 
 	private ReleaseOutcome release(Door door, long deadline) {
@@ -143,7 +143,7 @@ public final class ZooKeeperLockProvider implements LockProvider, AutoCloseable 
 				return ReleaseOutcome.NOT_HELD;
 			}
 			this.leftovers.released(door, sent);
-			return ReleaseOutcome.UNKNOWN;
+			return this.leftovers.await(door.key(), door.owner(), deadline);
 		}
 	}
 
