@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
-import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
@@ -52,6 +51,7 @@ final class DoorContender implements Contender {
 		if (present != null) {
 			return new Attempt.Granted(present.grant());
 		}
+		this.provider.warnOfShortLease(lease, session);
 		Await await = new Await(session, deadline);
 		awaitLeftovers(await);
 		if (!session.reserve(this.path.doorBytes())) {

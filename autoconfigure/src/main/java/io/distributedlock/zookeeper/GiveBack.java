@@ -95,7 +95,8 @@ final class GiveBack {
 		CompletableFuture<Optional<String>> first = first(door);
 		return reserved.handle((done, failure) -> {
 			if (failure == null) {
-				return first.exceptionally((ex) -> Optional.of("unknown")).thenCompose((head) -> afterwards(door, head));
+				return first.exceptionally((ex) -> Optional.of("unknown"))
+					.thenCompose((head) -> afterwards(door, head));
 			}
 			if (ZooKeeperErrors.is(failure, Code.BADVERSION)) {
 				return calls.read(door.path().door(), null).thenCompose((node) -> deleteAsItIs(door, node));
@@ -129,8 +130,8 @@ final class GiveBack {
 			if (failure != null && !ZooKeeperErrors.is(failure, Code.NONODE)) {
 				return CompletableFuture.<Optional<String>>failedFuture(failure);
 			}
-			return CompletableFuture
-				.completedFuture((children != null) ? inOrder(children).stream().findFirst() : Optional.<String>empty());
+			return CompletableFuture.completedFuture(
+					(children != null) ? inOrder(children).stream().findFirst() : Optional.<String>empty());
 		}).thenCompose((next) -> next);
 	}
 
@@ -153,8 +154,9 @@ final class GiveBack {
 		calls.sync(path);
 		CompletableFuture<Optional<String>> first = first(door);
 		calls.read(path, null)
-			.thenCombine(first, (node, head) -> (door.is(node) && node.version() == RESERVED) ? pass(door, head)
-					: CompletableFuture.completedFuture(true))
+			.thenCombine(first,
+					(node, head) -> (door.is(node) && node.version() == RESERVED) ? pass(door, head)
+							: CompletableFuture.completedFuture(true))
 			.thenCompose((next) -> next)
 			.whenComplete((done, failure) -> {
 				if (failure != null && !ZooKeeperErrors.is(failure, Code.NONODE)) {

@@ -7,8 +7,8 @@ import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
+import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
-import io.distributedlock.LockProviderException;
 
 /**
  * The nodes that stay: the root, whose data is the number of the layout's format, and the
@@ -45,10 +45,10 @@ final class Layout {
 		if (text.isEmpty() || Integer.toString(FORMAT).equals(text)) {
 			return true;
 		}
-		throw LockProviderException.nothingSent(LockError.NEWER_FORMAT, ZooKeeperErrors.PROVIDER,
-				"has locks in format '" + text + "' at " + this.paths.root() + ", but this version knows only format "
-						+ FORMAT + ": a newer one runs beside it",
-				null);
+		throw new LockConfigurationException(LockError.NEWER_FORMAT,
+				"The locks in ZooKeeper at " + this.paths.root() + " have format '" + text
+						+ "', but this version knows formats up to " + FORMAT,
+				"Upgrade this application: two formats side by side would not exclude each other");
 	}
 
 	private CompletableFuture<Boolean> create(Calls calls) {

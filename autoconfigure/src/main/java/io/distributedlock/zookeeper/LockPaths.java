@@ -21,7 +21,9 @@ final class LockPaths {
 
 	private static final int LONGEST = 64;
 
-	/** Never part of an escaped text, in which hexadecimal digits follow a percent sign. */
+	/**
+	 * Never part of an escaped text, in which hexadecimal digits follow a percent sign.
+	 */
 	private static final String HASH_MARK = "%~";
 
 	private static final int HASH_LENGTH = 43;

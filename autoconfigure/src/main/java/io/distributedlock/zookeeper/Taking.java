@@ -66,8 +66,7 @@ final class Taking {
 	@Nullable Door createDoor() {
 		long czxid = granted(create());
 		if (czxid == NO_PARENT) {
-			this.await
-				.result(this.layout.ensureParents(this.session.calls(), LockPaths.parent(this.path.door())));
+			this.await.result(this.layout.ensureParents(this.session.calls(), LockPaths.parent(this.path.door())));
 			czxid = granted(create());
 		}
 		return door(czxid);

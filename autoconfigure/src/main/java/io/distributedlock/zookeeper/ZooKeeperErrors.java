@@ -9,6 +9,7 @@ import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
+import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.LockException;
 import io.distributedlock.LockProviderException;
@@ -73,6 +74,9 @@ final class ZooKeeperErrors {
 
 	/** The same, where nothing was sent that could have granted a lock. */
 	static LockException nothingSent(Throwable ex) {
+		if (unwrap(ex) instanceof LockConfigurationException mistake) {
+			return mistake;
+		}
 		LockProviderException failure = translate(ex);
 		return failure.sent() ? LockProviderException.nothingSent(failure.error(), PROVIDER,
 				"cannot be used: " + unwrap(ex).getMessage(), unwrap(ex)) : failure;

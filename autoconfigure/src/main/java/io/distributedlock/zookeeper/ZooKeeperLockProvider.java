@@ -3,7 +3,10 @@ package io.distributedlock.zookeeper;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.utils.ZKPaths;
 
@@ -31,6 +34,10 @@ import io.distributedlock.support.LockTimer;
  * @since 0.1.0
  */
 public final class ZooKeeperLockProvider implements LockProvider, AutoCloseable {
+
+	private static final Log logger = LogFactory.getLog(ZooKeeperLockProvider.class);
+
+	private final AtomicBoolean shortLeaseTold = new AtomicBoolean();
 
 	private final LockPaths paths;
 
@@ -95,6 +102,15 @@ public final class ZooKeeperLockProvider implements LockProvider, AutoCloseable 
 
 	Holders holders() {
 		return this.holders;
+	}
+
+	/** Told once: after a crash such a lock stays for longer than its lease. */
+	void warnOfShortLease(Duration lease, Session session) {
+		if (lease.toNanos() < session.timeout() && this.shortLeaseTold.compareAndSet(false, true)) {
+			logger.warn("A lock was asked for with a lease of " + lease.toMillis()
+					+ " ms, but ZooKeeper keeps the locks of a process that died for its session's time-out of "
+					+ Duration.ofNanos(session.timeout()).toMillis() + " ms");
+		}
 	}
 
 	private void connected(Session session) {

@@ -14,7 +14,6 @@ import org.apache.zookeeper.KeeperException;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockKey;
-import io.distributedlock.LockProvider;
 import io.distributedlock.support.LockProviderFixture;
 import io.distributedlock.support.LockTimer;
 import io.distributedlock.support.StoreFaults;

@@ -26,8 +26,8 @@ import org.springframework.util.FileSystemUtils;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A ZooKeeper server in a JVM of its own, which can be frozen and told what no client
- * may do; ends with the tests.
+ * A ZooKeeper server in a JVM of its own, which can be frozen and told what no client may
+ * do; ends with the tests.
  */
 final class ZooKeeperServerProcess {
 
