@@ -37,7 +37,25 @@ final class Layout {
 			}
 			return ZooKeeperErrors.is(failure, Code.NONODE) ? create(calls)
 					: CompletableFuture.<Boolean>failedFuture(failure);
-		}).thenCompose((next) -> next).thenCompose((ready) -> ensureParents(calls, this.paths.processes()));
+		}).thenCompose((next) -> next)
+			.thenCompose((ready) -> ensureParents(calls, this.paths.processes()))
+			.thenCompose((ready) -> ensureParents(calls, this.paths.doors()))
+			.thenCompose((ready) -> ensureBuckets(calls));
+	}
+
+	/** All at once, so that no lock ever has to wait for its parent. */
+	private CompletableFuture<Boolean> ensureBuckets(Calls calls) {
+		String doors = this.paths.doors();
+		return calls.children(doors).thenCompose((present) -> {
+			CompletableFuture<Boolean> end = CompletableFuture.completedFuture(true);
+			for (String bucket : LockPaths.buckets()) {
+				if (!present.contains(bucket)) {
+					end = end.thenCombine(ensure(calls, doors + "/" + bucket, EMPTY, CreateMode.PERSISTENT),
+							(before, ready) -> true);
+				}
+			}
+			return end;
+		});
 	}
 
 	private boolean requireFormat(Node root) {

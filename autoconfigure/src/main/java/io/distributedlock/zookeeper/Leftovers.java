@@ -37,6 +37,9 @@ final class Leftovers {
 
 	private final Set<Leftover> open = ConcurrentHashMap.newKeySet();
 
+	/** Whose doors were taken down while nobody waited for that. */
+	private final ReleasedOwners released = new ReleasedOwners();
+
 	private final Doors doors;
 
 	private final GiveBack giveBack;
@@ -99,10 +102,12 @@ final class Leftovers {
 	ReleaseOutcome await(LockKey key, OwnerId owner, long deadline) {
 		CompletableFuture<ReleaseOutcome> left = of(key, owner);
 		if (left == null) {
-			return ReleaseOutcome.NOT_HELD;
+			return this.released.remove(owner) ? ReleaseOutcome.RELEASED : ReleaseOutcome.NOT_HELD;
 		}
 		try {
-			return left.get(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
+			ReleaseOutcome outcome = left.get(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
+			this.released.remove(owner);
+			return outcome;
 		}
 		catch (ExecutionException | TimeoutException ex) {
 			return ReleaseOutcome.UNKNOWN;
@@ -138,6 +143,9 @@ final class Leftovers {
 	}
 
 	private void end(Leftover leftover, ReleaseOutcome outcome) {
+		if (outcome == ReleaseOutcome.RELEASED) {
+			this.released.add(leftover.owner);
+		}
 		if (this.open.remove(leftover)) {
 			leftover.end.complete(outcome);
 		}

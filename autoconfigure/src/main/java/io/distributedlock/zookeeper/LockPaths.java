@@ -19,6 +19,8 @@ import io.distributedlock.LockKey;
  */
 final class LockPaths {
 
+	private static final int BUCKETS = 256;
+
 	private static final int LONGEST = 64;
 
 	/**
@@ -55,8 +57,24 @@ final class LockPaths {
 
 	private static String bucket(String name) {
 		int hash = name.hashCode();
-		int bucket = (hash ^ (hash >>> 8) ^ (hash >>> 16) ^ (hash >>> 24)) & 0xff;
-		return "" + HEX.charAt(bucket >> 4) + HEX.charAt(bucket & 0xf);
+		return bucket((hash ^ (hash >>> 8) ^ (hash >>> 16) ^ (hash >>> 24)) & (BUCKETS - 1));
+	}
+
+	String doors() {
+		return this.root + "/doors";
+	}
+
+	/** The names of the parents of doors. */
+	static List<String> buckets() {
+		List<String> buckets = new ArrayList<>(BUCKETS);
+		for (int number = 0; number < BUCKETS; number++) {
+			buckets.add(bucket(number));
+		}
+		return buckets;
+	}
+
+	private static String bucket(int number) {
+		return "" + HEX.charAt(number >> 4) + HEX.charAt(number & 0xf);
 	}
 
 	String processes() {

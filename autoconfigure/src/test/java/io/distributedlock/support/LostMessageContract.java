@@ -71,7 +71,7 @@ interface LostMessageContract extends FaultSupport {
 		assertThat(result).isEqualTo("result");
 		assertThat(ContractSupport.since(bodyEnded[0])).isLessThanOrEqualTo(CALL.plus(TOLERANCE));
 		await().atMost(CLEAN).untilAsserted(() -> {
-			assertThat(process.log().outcomes(Kind.RELEASE).subList(before, before + 2))
+			assertThat(process.log().outcomes(Kind.RELEASE).stream().skip(before)).hasSizeGreaterThan(1)
 				.startsWith(ReleaseOutcome.UNKNOWN);
 			assertThat(fixture().heldEntries()).isZero();
 		});
@@ -91,7 +91,7 @@ interface LostMessageContract extends FaultSupport {
 
 	private void assertRenewed(boolean reply) {
 		LockKey key = freshKey();
-		Duration leaseTime = Duration.ofMillis(1200);
+		Duration leaseTime = shortLease();
 		TcpProxy proxy = proxy();
 		FaultyProcess process = process(proxy);
 		ContractProcess rival = process();

@@ -19,7 +19,7 @@ import io.distributedlock.support.LockTimer;
 import io.distributedlock.support.StoreFaults;
 
 /**
- * A tree of its own in one ensemble for each test; each process has a client of its own.
+ * A tree in an ensemble; each process has a client of its own.
  */
 final class ZooKeeperFixture implements LockProviderFixture {
 
@@ -37,7 +37,7 @@ final class ZooKeeperFixture implements LockProviderFixture {
 
 	private final String servers;
 
-	private final String root = "/locks-" + ROOTS.incrementAndGet();
+	private final String root;
 
 	private final Duration session;
 
@@ -45,19 +45,21 @@ final class ZooKeeperFixture implements LockProviderFixture {
 
 	private @Nullable StoreFaults faults;
 
-	ZooKeeperFixture(String servers) {
-		this(servers, SESSION);
+	/** A fixture over a tree of its own, which no session of another test has. */
+	ZooKeeperFixture(String servers, Duration session) {
+		this(servers, session, "/locks-" + ROOTS.incrementAndGet());
 	}
 
-	ZooKeeperFixture(String servers, Duration session) {
+	ZooKeeperFixture(String servers, Duration session, String root) {
 		ZooKeeperServerProcess.quiet();
+		this.root = root;
 		this.servers = servers;
 		this.session = session;
 		this.admin = client(servers);
 	}
 
 	static ZooKeeperFixture ofOneServer() {
-		return new ZooKeeperFixture("127.0.0.1:" + ZooKeeperServerProcess.shared().port());
+		return new ZooKeeperFixture(TestZooKeeper.connectString(), SESSION, "/locks");
 	}
 
 	ZooKeeperFixture with(StoreFaults faults) {
