@@ -85,8 +85,7 @@ final class BoundedCalls implements AutoCloseable {
 				throw noConnection("had no connection free within " + timeout.toMillis() + " ms");
 			}
 			Dialect known = this.dialect;
-			if (known != null && known.abortable() && this.dataSource.hasIdleConnection()
-					&& System.nanoTime() - this.lastSuccess < WARM) {
+			if (known != null && known.abortable() && mayStayInThread(deadline)) {
 				try {
 					return run(kind, deadline, call);
 				}
@@ -102,6 +101,16 @@ final class BoundedCalls implements AutoCloseable {
 		}
 	}
 
+	/**
+	 * Whether a connection is likely to be had at once, and in time if it is not after
+	 * all.
+	 */
+	private boolean mayStayInThread(long deadline) {
+		long now = System.nanoTime();
+		return now - this.lastSuccess < WARM && this.dataSource.hasIdleConnection()
+				&& deadline - now >= this.dataSource.longestBorrow().toNanos();
+	}
+
 	private <T extends @Nullable Object> T runOnWorker(CallKind kind, long deadline, Duration timeout,
 			WorkerCall<T> call) throws SQLException, InterruptedException {
 		try {
@@ -110,6 +119,11 @@ final class BoundedCalls implements AutoCloseable {
 		catch (RejectedExecutionException ex) {
 			this.permits.giveBack(kind);
 			throw LockProviderException.nothingSent(LockError.SHUTTING_DOWN, SqlErrors.PROVIDER, "is closed", ex);
+		}
+		catch (OutOfMemoryError ex) {
+			this.permits.giveBack(kind);
+			throw LockProviderException.nothingSent(LockError.STORE_FAILED, SqlErrors.PROVIDER,
+					"could not be called: " + ex.getMessage(), ex);
 		}
 		if (!call.await(deadline, kind.interruptible())) {
 			throw timedOut("did not answer within " + timeout.toMillis() + " ms", null);
@@ -123,7 +137,7 @@ final class BoundedCalls implements AutoCloseable {
 				run(kind, deadline, call);
 			}
 		}
-		catch (SQLException | RuntimeException ex) {
+		catch (SQLException | RuntimeException | Error ex) {
 			call.fail(ex);
 		}
 		finally {
@@ -137,18 +151,19 @@ final class BoundedCalls implements AutoCloseable {
 		try {
 			Dialect used = dialect(connection);
 			if (!used.abortable()) {
-				return call.run(connection, used);
+				return runAdapted(connection, used, call);
 			}
 			long left = deadline - System.nanoTime();
 			if (left <= 0) {
 				throw noConnection("had no connection ready in time");
 			}
-			used.limit(connection, (int) Math.min(TimeUnit.NANOSECONDS.toMillis(left + ABORT_TIME), Integer.MAX_VALUE));
 			CallWatchdog.Call watched = this.watchdog.begin(Duration.ofNanos(left), kind.interruptible(),
 					() -> this.dataSource.discard(connection));
 			SQLException failure = null;
 			try {
-				T result = call.run(connection, used);
+				used.limit(connection,
+						(int) Math.min(TimeUnit.NANOSECONDS.toMillis(left + ABORT_TIME), Integer.MAX_VALUE));
+				T result = runAdapted(connection, used, call);
 				this.lastSuccess = System.nanoTime();
 				return result;
 			}
@@ -174,6 +189,17 @@ final class BoundedCalls implements AutoCloseable {
 			if (ours) {
 				this.dataSource.giveBack(connection);
 			}
+		}
+	}
+
+	private <T extends @Nullable Object> T runAdapted(Connection connection, Dialect used, SqlCall<T> call)
+			throws SQLException {
+		ConnectionSettings found = this.dataSource.adapt(connection);
+		try {
+			return call.run(connection, used);
+		}
+		finally {
+			this.dataSource.restore(connection, found);
 		}
 	}
 

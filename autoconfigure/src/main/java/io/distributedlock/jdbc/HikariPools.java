@@ -55,6 +55,7 @@ final class HikariPools {
 		HikariConfig config = new HikariConfig();
 		pool.copyStateTo(config);
 		config.setPoolName("distributed-lock-listener");
+		config.setAutoCommit(true);
 		config.setMaximumPoolSize(1);
 		config.setMinimumIdle(0);
 		config.setIdleTimeout(0);
@@ -125,6 +126,15 @@ final class HikariPools {
 	static boolean hasIdleConnection(HikariDataSource pool) {
 		HikariPoolMXBean state = pool.getHikariPoolMXBean();
 		return state != null && state.getIdleConnections() > 0;
+	}
+
+	static int size(DataSource pool) {
+		return ((HikariDataSource) pool).getMaximumPoolSize();
+	}
+
+	/** A connection is waited for, and may then be found dead, and so on until here. */
+	static Duration longestBorrow(DataSource pool) {
+		return Duration.ofMillis(((HikariDataSource) pool).getConnectionTimeout());
 	}
 
 	static @Nullable HikariDataSource unwrap(DataSource dataSource) throws SQLException {

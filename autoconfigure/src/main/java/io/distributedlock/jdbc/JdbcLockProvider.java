@@ -43,8 +43,6 @@ public final class JdbcLockProvider implements LockProvider, AutoCloseable {
 	/** The layout of the table that this version understands. */
 	static final long FORMAT = 1;
 
-	private static final int BATCH = 500;
-
 	private static final Log logger = LogFactory.getLog(JdbcLockProvider.class);
 
 	private final LockDataSource dataSource;
@@ -138,33 +136,26 @@ public final class JdbcLockProvider implements LockProvider, AutoCloseable {
 
 	@Override
 	public Map<Grant, RenewalOutcome> renew(Map<Grant, Duration> leases, Duration timeout) {
-		long deadline = System.nanoTime() + timeout.toNanos();
-		Map<Grant, RenewalOutcome> outcomes = new HashMap<>();
-		List<Map.Entry<Grant, Duration>> entries = List.copyOf(leases.entrySet());
-		for (int from = 0; from < entries.size(); from += BATCH) {
-			List<Map.Entry<Grant, Duration>> batch = entries.subList(from, Math.min(from + BATCH, entries.size()));
-			List<RenewalOutcome> answers = renew(batch, Duration.ofNanos(deadline - System.nanoTime()));
-			for (int i = 0; i < batch.size(); i++) {
-				outcomes.put(batch.get(i).getKey(), answers.get(i));
-			}
-		}
-		return outcomes;
-	}
-
-	private List<RenewalOutcome> renew(List<Map.Entry<Grant, Duration>> batch, Duration timeout) {
-		List<Tenure> tenures = new ArrayList<>(batch.size());
-		for (Map.Entry<Grant, Duration> entry : batch) {
-			Grant grant = entry.getKey();
+		List<Grant> grants = new ArrayList<>(leases.size());
+		List<Tenure> tenures = new ArrayList<>(leases.size());
+		leases.forEach((grant, lease) -> {
+			grants.add(grant);
 			tenures.add(new Tenure(this.keys.text(grant.key()), grant.owner().text(),
-					TimeUnit.NANOSECONDS.toMicros(entry.getValue().toNanos())));
-		}
+					TimeUnit.NANOSECONDS.toMicros(lease.toNanos())));
+		});
+		List<RenewalOutcome> answers;
 		try {
-			return this.calls.call(CallKind.RENEWAL, timeout,
+			answers = this.calls.call(CallKind.RENEWAL, timeout,
 					(connection, dialect) -> dialect.renew(connection, tenures));
 		}
 		catch (SQLException ex) {
 			throw translate(ex);
 		}
+		Map<Grant, RenewalOutcome> outcomes = new HashMap<>();
+		for (int i = 0; i < grants.size(); i++) {
+			outcomes.put(grants.get(i), answers.get(i));
+		}
+		return outcomes;
 	}
 
 	@Override

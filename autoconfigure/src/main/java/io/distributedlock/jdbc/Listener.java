@@ -148,7 +148,8 @@ final class Listener implements AutoCloseable {
 			else if (!this.closed) {
 				this.notBefore = System.nanoTime() + LONGEST_PAUSE;
 				warn("what PostgreSQL notifies does not arrive; a pooler in transaction mode, such as PgBouncer, "
-						+ "swallows it", null);
+						+ "swallows it, and lets the settings of the locks' sessions reach the application's. Give the "
+						+ "locks a direct connection by a DataSource qualified with @DistributedLockDataSource", null);
 			}
 		}
 		catch (SQLException | RuntimeException | LinkageError ex) {

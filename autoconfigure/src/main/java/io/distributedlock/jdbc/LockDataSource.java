@@ -46,13 +46,14 @@ public final class LockDataSource implements AutoCloseable {
 	/** A Hikari pool, where connections come from one. */
 	private final @Nullable DataSource pool;
 
-	private volatile @Nullable Boolean isolationFits;
+	/** That of the pool's first connection: to ask each one would be a round trip. */
+	private volatile @Nullable Integer isolation;
 
 	private LockDataSource(DataSource dataSource, int size, boolean own) {
 		this.dataSource = dataSource;
-		this.size = size;
 		this.own = own;
 		this.pool = hikari(dataSource);
+		this.size = (this.pool != null) ? Math.min(size, HikariPools.size(this.pool)) : size;
 	}
 
 	private static @Nullable DataSource hikari(DataSource dataSource) {
@@ -140,13 +141,15 @@ public final class LockDataSource implements AutoCloseable {
 		return this.own && this.pool != null && HikariPools.hasIdleConnection((HikariDataSource) this.pool);
 	}
 
+	/** How long {@link #borrow()} takes at most, where that is known. */
+	Duration longestBorrow() {
+		return (this.pool != null) ? HikariPools.longestBorrow(this.pool) : Duration.ZERO;
+	}
+
+	/** A connection as the pool has it: {@link #adapt} makes it fit for locks. */
 	Connection borrow() {
 		try {
-			Connection connection = this.dataSource.getConnection();
-			if (!this.own) {
-				adaptOrDiscard(connection);
-			}
-			return connection;
+			return this.dataSource.getConnection();
 		}
 		catch (SQLException ex) {
 			LockError error = (SqlErrors.classify(ex) != LockError.STORE_FAILED) ? SqlErrors.classify(ex)
@@ -157,16 +160,6 @@ public final class LockDataSource implements AutoCloseable {
 		}
 	}
 
-	private void adaptOrDiscard(Connection connection) throws SQLException {
-		try {
-			adapt(connection);
-		}
-		catch (SQLException | RuntimeException ex) {
-			discard(connection);
-			throw ex;
-		}
-	}
-
 	/**
 	 * A connection of the database outside the pool, where the pool tells how to make
 	 * one.
@@ -174,6 +167,7 @@ public final class LockDataSource implements AutoCloseable {
 	DedicatedConnection dedicated() throws SQLException {
 		if (this.pool == null) {
 			Connection connection = borrow();
+			adapt(connection);
 			return new DedicatedConnection(connection, () -> discard(connection));
 		}
 		HikariDataSource single = HikariPools.single((HikariDataSource) this.pool);
@@ -190,17 +184,32 @@ public final class LockDataSource implements AutoCloseable {
 		}
 	}
 
-	private void adapt(Connection connection) throws SQLException {
-		if (!connection.getAutoCommit()) {
-			connection.setAutoCommit(true);
+	/**
+	 * Makes a connection fit for locks. May talk to the database.
+	 * @return how it has to go back
+	 */
+	ConnectionSettings adapt(Connection connection) throws SQLException {
+		if (this.own) {
+			return ConnectionSettings.FIT;
 		}
-		Boolean fits = this.isolationFits;
-		if (fits == null) {
-			fits = connection.getTransactionIsolation() == Connection.TRANSACTION_READ_COMMITTED;
-			this.isolationFits = fits;
+		Integer known = this.isolation;
+		if (known == null) {
+			known = connection.getTransactionIsolation();
+			this.isolation = known;
 		}
-		if (!fits) {
-			connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
+		ConnectionSettings found = new ConnectionSettings(connection.getAutoCommit(), known);
+		ConnectionSettings.FIT.change(connection, found);
+		return found;
+	}
+
+	/** Undoes {@link #adapt}, or sees to it that nobody gets the connection. */
+	void restore(Connection connection, ConnectionSettings found) {
+		try {
+			found.change(connection, ConnectionSettings.FIT);
+		}
+		catch (SQLException ex) {
+			logger.debug("A connection could not be set back", ex);
+			discard(connection);
 		}
 	}
 

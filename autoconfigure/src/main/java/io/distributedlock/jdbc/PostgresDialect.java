@@ -172,9 +172,12 @@ final class PostgresDialect implements Dialect {
 		this.probe = fill(PROBE, table);
 	}
 
-	/** Tables that meet in one channel wake each other's waiters in vain, no more. */
+	/**
+	 * The table's name without its schema, which not everybody may spell out. Tables that
+	 * meet in one channel wake each other's waiters in vain, no more.
+	 */
 	private static String channel(String table) {
-		String name = table.toLowerCase(Locale.ROOT).replace('.', '_');
+		String name = table.toLowerCase(Locale.ROOT).substring(table.lastIndexOf('.') + 1);
 		return name.substring(Math.max(0, name.length() - CHANNEL_LENGTH));
 	}
 

@@ -39,7 +39,7 @@ final class WorkerCall<T extends @Nullable Object> implements SqlCall<T> {
 		return found;
 	}
 
-	void fail(Exception ex) {
+	void fail(Throwable ex) {
 		this.end.fail(ex);
 	}
 
@@ -54,11 +54,14 @@ final class WorkerCall<T extends @Nullable Object> implements SqlCall<T> {
 	}
 
 	T result() throws SQLException {
-		Exception ex = this.end.failure();
+		Throwable ex = this.end.failure();
 		if (ex instanceof SQLException failed) {
 			throw failed;
 		}
 		if (ex instanceof RuntimeException failed) {
+			throw failed;
+		}
+		if (ex instanceof Error failed) {
 			throw failed;
 		}
 		return this.end.value();

@@ -7,11 +7,13 @@ import java.util.concurrent.atomic.AtomicLong;
 import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisConnectionStateListener;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 
 /**
  * Counts how often a connection of a Lettuce client broke: only then does Lettuce send
- * unanswered commands again. Connections that the application closes do not count.
- * Connections that were open before the client was watched do.
+ * unanswered commands again. Connections that the application closes do not count, and no
+ * scripts run on those that are subscribed. Connections that were open before the client
+ * was watched do count.
  */
 final class DisconnectCounter implements RedisConnectionStateListener, AutoCloseable {
 
@@ -28,7 +30,7 @@ final class DisconnectCounter implements RedisConnectionStateListener, AutoClose
 
 	@Override
 	public void onRedisDisconnected(RedisChannelHandler<?, ?> connection) {
-		if (!connection.isClosed()) {
+		if (!connection.isClosed() && !(connection instanceof StatefulRedisPubSubConnection)) {
 			this.count.incrementAndGet();
 		}
 	}

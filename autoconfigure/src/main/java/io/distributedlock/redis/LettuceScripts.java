@@ -5,10 +5,14 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
 
 import io.lettuce.core.AbstractRedisClient;
+import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.ScriptOutputType;
+import io.lettuce.core.cluster.SlotHash;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import org.jspecify.annotations.Nullable;
 
@@ -20,8 +24,14 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  * thread, by a timed wait on Lettuce's own future. A call that ends early is cancelled,
  * so that it is not sent again after a reconnect. What blocks is left to workers: opening
  * the connection, everything where the factory shares none, and waiting for replicas.
+ * <p>
+ * A shared connection that does not answer is the application's to close; until it
+ * answers again scripts have connections of their own.
  */
 final class LettuceScripts implements ScriptClient {
+
+	/** How long a broken connection may take to be noticed as such. */
+	private static final long NOTICE = TimeUnit.MILLISECONDS.toNanos(50);
 
 	private final LettuceConnectionFactory factory;
 
@@ -31,7 +41,13 @@ final class LettuceScripts implements ScriptClient {
 
 	private final DisconnectCounter disconnects = new DisconnectCounter();
 
+	private final LettuceConnections connections;
+
 	private final @Nullable LettuceReplication replication;
+
+	private final SilentSlots silent;
+
+	private final LettuceTopology topology = new LettuceTopology();
 
 	/** The client whose shared connection is known to be open. */
 	private volatile @Nullable AbstractRedisClient connected;
@@ -39,7 +55,11 @@ final class LettuceScripts implements ScriptClient {
 	LettuceScripts(LettuceConnectionFactory factory, Replicas replicas) {
 		this.factory = factory;
 		this.shared = factory.getShareNativeConnection();
-		this.replication = replicas.areAsked() ? new LettuceReplication(factory, replicas, this.disconnects) : null;
+		this.connections = new LettuceConnections(factory);
+		this.replication = replicas.areAsked() ? new LettuceReplication(this.connections, replicas, this.disconnects)
+				: null;
+		this.silent = new SilentSlots((this.replication != null) ? () -> {
+		} : this.connections::closeIdle);
 	}
 
 	@Override
@@ -48,30 +68,104 @@ final class LettuceScripts implements ScriptClient {
 		AbstractRedisClient client = client();
 		LettuceReplication replicating = this.replication;
 		if (replicating != null && call.prolongs()) {
-			return this.workers.submit(kind, deadline, () -> replicating.run(call, kind, deadline));
+			return this.workers.submit(kind, deadline,
+					() -> observed(client, () -> replicating.run(call, kind, deadline)));
 		}
 		if (!this.shared) {
-			return this.workers.submit(kind, deadline,
-					() -> WorkerScripts.run(this.factory,
-							(connection, script, end) -> new Answer(ScriptRunner.bySpring(connection, script), true),
-							call, deadline));
+			return this.workers.submit(kind, deadline, () -> unshared(call, kind, deadline));
+		}
+		int slot = this.factory.isClusterAware() ? SlotHash.getSlot(call.keys()[0]) : 0;
+		if (this.silent.contains(slot)) {
+			return this.workers.submit(kind, deadline, () -> observed(client, () -> beside(call, kind, deadline)));
 		}
 		RedisClusterAsyncCommands<byte[], byte[]> commands = commands(client, kind, deadline);
-		RedisFuture<List<Object>> answer = commands.evalsha(call.script().digest(), ScriptOutputType.MULTI, call.keys(),
-				call.arguments());
+		long broken = this.disconnects.count();
+		RedisFuture<List<Object>> answer = evalsha(commands, call);
 		return () -> {
 			try {
-				return new Answer(await(answer, kind, deadline), true);
+				return new Answer(run(answer, commands, call, kind, deadline), true);
+			}
+			catch (TimeoutException ex) {
+				this.silent.add(slot, () -> commands.get(call.keys()[0]));
+				this.topology.failed(client, ex);
+				throw ex;
 			}
 			catch (RuntimeException ex) {
-				if (!RedisErrors.isUnknownScript(ex)) {
-					throw ex;
-				}
-				RedisFuture<List<Object>> second = commands.eval(call.script().text(), ScriptOutputType.MULTI,
-						call.keys(), call.arguments());
-				return new Answer(await(second, kind, deadline), true);
+				this.topology.failed(client, ex);
+				awaitDisconnect(ex, broken, deadline);
+				throw ex;
 			}
 		};
+	}
+
+	private Answer observed(AbstractRedisClient client, Supplier<Answer> action) {
+		try {
+			return action.get();
+		}
+		catch (RuntimeException ex) {
+			this.topology.failed(client, ex);
+			throw ex;
+		}
+	}
+
+	private Answer beside(ScriptCall call, CallKind kind, long deadline) {
+		return this.connections
+			.use((connection) -> new Answer(run(LettuceConnections.commands(connection), call, kind, deadline), true));
+	}
+
+	private static RedisFuture<List<Object>> evalsha(RedisClusterAsyncCommands<byte[], byte[]> commands,
+			ScriptCall call) {
+		return commands.evalsha(call.script().digest(), ScriptOutputType.MULTI, call.keys(), call.arguments());
+	}
+
+	static List<Object> run(RedisClusterAsyncCommands<byte[], byte[]> commands, ScriptCall call, CallKind kind,
+			long deadline) throws InterruptedException, TimeoutException {
+		return run(evalsha(commands, call), commands, call, kind, deadline);
+	}
+
+	private static List<Object> run(RedisFuture<List<Object>> answer,
+			RedisClusterAsyncCommands<byte[], byte[]> commands, ScriptCall call, CallKind kind, long deadline)
+			throws InterruptedException, TimeoutException {
+		try {
+			return await(answer, kind, deadline);
+		}
+		catch (RuntimeException ex) {
+			if (!RedisErrors.isUnknownScript(ex)) {
+				throw ex;
+			}
+			return await(commands.eval(call.script().text(), ScriptOutputType.MULTI, call.keys(), call.arguments()),
+					kind, deadline);
+		}
+	}
+
+	/**
+	 * Commands fail a moment before their connection counts as broken. In that moment the
+	 * next call would have to take itself for one that was under way.
+	 */
+	private void awaitDisconnect(RuntimeException ex, long broken, long deadline) {
+		if (ex instanceof RedisCommandExecutionException) {
+			return;
+		}
+		long end = Math.min(System.nanoTime() + NOTICE - deadline, 0) + deadline;
+		while (this.disconnects.count() == broken && end - System.nanoTime() > 0
+				&& !Thread.currentThread().isInterrupted()) {
+			LockSupport.parkNanos(this, TimeUnit.MILLISECONDS.toNanos(1));
+		}
+	}
+
+	@SuppressWarnings("unchecked")
+	private Answer unshared(ScriptCall call, CallKind kind, long deadline) {
+		try (RedisConnection connection = WorkerScripts.connect(this.factory)) {
+			return new Answer(run((RedisClusterAsyncCommands<byte[], byte[]>) connection.getNativeConnection(), call,
+					kind, deadline), true);
+		}
+		catch (TimeoutException ex) {
+			throw RedisErrors.timedOut(ex);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw RedisErrors.interrupted(ex);
+		}
 	}
 
 	private AbstractRedisClient client() {
@@ -151,9 +245,7 @@ final class LettuceScripts implements ScriptClient {
 	public void close() {
 		this.disconnects.close();
 		this.workers.close();
-		if (this.replication != null) {
-			this.replication.close();
-		}
+		this.connections.close();
 	}
 
 }

@@ -107,7 +107,7 @@ final class RedisCalls implements AutoCloseable {
 					throw RedisErrors.timedOut(ex);
 				}
 				catch (RuntimeException ex) {
-					if (!RedisErrors.isPassing(ex) || this.deadline - System.nanoTime() <= pause) {
+					if (!mayPass(ex) || this.deadline - System.nanoTime() <= 2 * pause) {
 						throw RedisErrors.translate(ex, resent());
 					}
 					pause(pause, ex);
@@ -115,6 +115,11 @@ final class RedisCalls implements AutoCloseable {
 					this.pending = send();
 				}
 			}
+		}
+
+		/** A batch that is apart goes on in pieces instead. */
+		private boolean mayPass(RuntimeException ex) {
+			return RedisErrors.isPassing(ex) && !(this.kind == CallKind.RENEWAL && RedisErrors.isApart(ex));
 		}
 
 		private boolean resent() {

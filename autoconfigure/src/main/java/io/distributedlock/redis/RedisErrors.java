@@ -50,6 +50,14 @@ final class RedisErrors {
 		return code != null && PASSING.contains(code);
 	}
 
+	/**
+	 * Whether the keys of one call are on two nodes, because their slot is being moved. A
+	 * call of one key alone would be served.
+	 */
+	static boolean isApart(Throwable ex) {
+		return "TRYAGAIN".equals(code(ex));
+	}
+
 	/** Whether the keys of one call belong to different nodes. */
 	static boolean isSplit(Throwable ex) {
 		return "CROSSSLOT".equals(code(ex));

@@ -3,8 +3,6 @@ package io.distributedlock.redis;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.RejectedExecutionException;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -18,7 +16,6 @@ import io.distributedlock.LockProvider;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.OwnerId;
 import io.distributedlock.redis.RedisCalls.Reply;
-import io.distributedlock.support.LockThreads;
 import io.distributedlock.support.ProcessLabel;
 
 /**
@@ -52,7 +49,7 @@ public final class RedisLockProvider implements LockProvider, AutoCloseable {
 
 	private final Inbox inbox;
 
-	private final ExecutorService background = LockThreads.pool("redis-pass-on", 1);
+	private final Reservations reservations = new Reservations();
 
 	private final String process = OwnerId.random().text();
 
@@ -136,6 +133,9 @@ public final class RedisLockProvider implements LockProvider, AutoCloseable {
 				new byte[][] { owner, this.processBytes, this.inboxes });
 		try {
 			Reply reply = this.calls.call(CallKind.RELEASE, timeout, call);
+			if (reply.values().size() > 1 && reply.number(1) == 1) {
+				this.reservations.made(names, this::passOnLapsed);
+			}
 			if (reply.resent()) {
 				return ReleaseOutcome.UNKNOWN;
 			}
@@ -149,12 +149,12 @@ public final class RedisLockProvider implements LockProvider, AutoCloseable {
 
 	/** A lock was reserved for this process, in which nobody waits for it any more. */
 	private void passOn(String lock) {
-		try {
-			this.background.execute(() -> withdraw(this.keys.names(lock), PASS_ON_TIMEOUT));
-		}
-		catch (RejectedExecutionException ex) {
-			logger.debug("Closed: the reservation of '" + lock + "' is left to lapse", ex);
-		}
+		this.reservations.unwanted(lock, () -> withdraw(this.keys.names(lock), PASS_ON_TIMEOUT));
+	}
+
+	/** Whoever the lock was reserved for should have taken it by now. */
+	private void passOnLapsed(LockNames names) {
+		giveBack(Script.PASS, names, new byte[0], PASS_ON_TIMEOUT);
 	}
 
 	@Override
@@ -169,7 +169,7 @@ public final class RedisLockProvider implements LockProvider, AutoCloseable {
 	@Override
 	public void close() {
 		this.inbox.close();
-		this.background.shutdown();
+		this.reservations.close();
 		this.calls.close();
 	}
 

@@ -65,18 +65,13 @@ final class RedisRenewals {
 	}
 
 	private Map<Grant, RenewalOutcome> send(Map<Grant, Duration> leases, Duration timeout) {
-		List<List<Map.Entry<Grant, Duration>>> batches = batches(leases);
-		List<Running> running = new ArrayList<>(batches.size());
-		batches.forEach((batch) -> running.add(this.calls.start(CallKind.RENEWAL, timeout, call(batch))));
+		long deadline = System.nanoTime() + timeout.toNanos();
 		Map<Grant, RenewalOutcome> outcomes = new HashMap<>(leases.size() * 2);
-		LockProviderException failure = null;
-		for (int i = 0; i < batches.size(); i++) {
-			try {
-				read(batches.get(i), running.get(i).await(), outcomes);
-			}
-			catch (LockProviderException ex) {
-				failure = ex;
-			}
+		List<List<Map.Entry<Grant, Duration>>> apart = new ArrayList<>();
+		LockProviderException failure = send(batches(leases), deadline, outcomes, apart);
+		if (!apart.isEmpty()) {
+			LockProviderException another = send(apart, deadline, outcomes, new ArrayList<>());
+			failure = (failure != null) ? failure : another;
 		}
 		if (failure != null && outcomes.isEmpty()) {
 			throw failure;
@@ -85,6 +80,34 @@ final class RedisRenewals {
 			tell(failure.getMessage(), failure);
 		}
 		return outcomes;
+	}
+
+	/**
+	 * Sends all and reads the outcomes.
+	 * @param apart gets, one by one, what failed because it was sent together
+	 * @return the last failure, if any
+	 */
+	private @Nullable LockProviderException send(List<List<Map.Entry<Grant, Duration>>> batches, long deadline,
+			Map<Grant, RenewalOutcome> outcomes, List<List<Map.Entry<Grant, Duration>>> apart) {
+		Duration timeout = Duration.ofNanos(deadline - System.nanoTime());
+		List<Running> running = new ArrayList<>(batches.size());
+		batches.forEach((batch) -> running.add(this.calls.start(CallKind.RENEWAL, timeout, call(batch))));
+		LockProviderException failure = null;
+		for (int i = 0; i < batches.size(); i++) {
+			List<Map.Entry<Grant, Duration>> batch = batches.get(i);
+			try {
+				read(batch, running.get(i).await(), outcomes);
+			}
+			catch (LockProviderException ex) {
+				if (batch.size() > 1 && RedisErrors.isApart(ex)) {
+					batch.forEach((entry) -> apart.add(List.of(entry)));
+				}
+				else {
+					failure = ex;
+				}
+			}
+		}
+		return failure;
 	}
 
 	private List<List<Map.Entry<Grant, Duration>>> batches(Map<Grant, Duration> leases) {

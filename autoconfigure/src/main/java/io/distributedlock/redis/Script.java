@@ -17,6 +17,8 @@ final class Script {
 
 	static final Script WITHDRAW = load("withdraw", "reserve");
 
+	static final Script PASS = load("pass", "reserve");
+
 	static final Script RENEW = load("renew");
 
 	static final Script CHECK = load("check");

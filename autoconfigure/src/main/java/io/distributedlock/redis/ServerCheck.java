@@ -61,7 +61,7 @@ final class ServerCheck {
 		}
 	}
 
-	private static void checkVersion(String info) {
+	static void checkVersion(String info) {
 		Matcher version = VERSION.matcher(info);
 		if (!version.find()) {
 			logger.debug("The server does not tell its version");
@@ -76,7 +76,7 @@ final class ServerCheck {
 		}
 	}
 
-	private static void checkPolicy(String info) {
+	static void checkPolicy(String info) {
 		Matcher policy = POLICY.matcher(info);
 		if (policy.find() && !policy.group(1).equals("noeviction")) {
 			logger.warn("The Redis server evicts keys when its memory is full (maxmemory-policy is '" + policy.group(1)

@@ -24,13 +24,13 @@ final class WorkerScripts implements ScriptClient {
 		return this.workers.submit(kind, deadline, () -> run(this.factory, this.runner, call, deadline));
 	}
 
-	static Answer run(RedisConnectionFactory factory, ScriptRunner runner, ScriptCall call, long deadline) {
+	private static Answer run(RedisConnectionFactory factory, ScriptRunner runner, ScriptCall call, long deadline) {
 		try (RedisConnection connection = connect(factory)) {
 			return runner.run(connection, call, deadline);
 		}
 	}
 
-	private static RedisConnection connect(RedisConnectionFactory factory) {
+	static RedisConnection connect(RedisConnectionFactory factory) {
 		try {
 			return factory.getConnection();
 		}

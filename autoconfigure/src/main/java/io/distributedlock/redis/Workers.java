@@ -20,7 +20,11 @@ final class Workers implements AutoCloseable {
 
 	private final ExecutorService acquirers = LockThreads.pool("redis-call", 4);
 
-	private final ExecutorService releasers = LockThreads.pool("redis-release", 2);
+	/**
+	 * One more than what is cleaned up at once, so that a node that does not answer holds
+	 * up no releases on others.
+	 */
+	private final ExecutorService releasers = LockThreads.pool("redis-release", 5);
 
 	/**
 	 * Two, so that a renewal whose answer is lost does not keep the next from being sent.

@@ -71,8 +71,8 @@ public final class CallWatchdog {
 		try {
 			this.timer.schedule(this::scan, Duration.ofNanos(Math.max(nanos, SHORTEST)));
 		}
-		catch (RejectedExecutionException ex) {
-			// The timer is closed: what bounds a call now is the store's own time-out.
+		catch (RejectedExecutionException | OutOfMemoryError ex) {
+			// Until the next call: what bounds this one is the store's own time-out.
 			this.scanning.set(false);
 		}
 	}
@@ -115,7 +115,9 @@ public final class CallWatchdog {
 				}
 			});
 		}
-		catch (RejectedExecutionException ex) {
+		catch (RejectedExecutionException | OutOfMemoryError ex) {
+			// Closed, or no thread is to be had: the store's own time-out bounds the
+			// call.
 			call.aborted.countDown();
 		}
 	}

@@ -11,6 +11,7 @@ import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -56,6 +57,8 @@ final class Cleaner implements AutoCloseable {
 
 	private final Executor io;
 
+	private final Consumer<LockKey> freed;
+
 	private final ReentrantLock lock = new ReentrantLock();
 
 	private final PriorityQueue<CleanerEntry> due = new PriorityQueue<>(
@@ -78,7 +81,13 @@ final class Cleaner implements AutoCloseable {
 
 	private boolean closed;
 
-	Cleaner(LockProvider provider, Duration callTimeout, LockTimer timer, Executor io) {
+	/**
+	 * Creates a cleaner.
+	 * @param freed told the key of a lock that was taken back: the store wakes other
+	 * processes, but not this one
+	 */
+	Cleaner(LockProvider provider, Duration callTimeout, LockTimer timer, Executor io, Consumer<LockKey> freed) {
+		this.freed = freed;
 		this.provider = provider;
 		this.callTimeout = callTimeout;
 		this.timer = timer;
@@ -94,8 +103,16 @@ final class Cleaner implements AutoCloseable {
 	 */
 	void release(LockKey key, OwnerId owner, Duration lease, boolean answerSeen) {
 		Duration most = lease.multipliedBy(2).plus(SLACK);
-		add(new CleanerEntry((timeout) -> this.provider.release(key, owner, timeout), answerSeen,
-				sinceOrigin() + most.toNanos(), null));
+		add(new CleanerEntry((timeout) -> release(key, owner, timeout), answerSeen, sinceOrigin() + most.toNanos(),
+				null));
+	}
+
+	private ReleaseOutcome release(LockKey key, OwnerId owner, Duration timeout) {
+		ReleaseOutcome outcome = this.provider.release(key, owner, timeout);
+		if (outcome == ReleaseOutcome.RELEASED) {
+			this.freed.accept(key);
+		}
+		return outcome;
 	}
 
 	/**

@@ -41,6 +41,14 @@ final class Gates {
 		}
 	}
 
+	/** Tells who waits for a key to look again. */
+	void signal(LockKey key) {
+		Gate gate = this.gates.get(key);
+		if (gate != null) {
+			gate.signalAll();
+		}
+	}
+
 	/** Tells everybody who waits to look again. */
 	void signalAll() {
 		List<Gate> all = new ArrayList<>(this.gates.values());

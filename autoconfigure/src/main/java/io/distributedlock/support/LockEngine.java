@@ -6,7 +6,6 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -63,7 +62,7 @@ final class LockEngine {
 		this.timer = timer;
 		this.events = events;
 		this.io = LockThreads.pool(provider.name() + "-io", IO_THREADS);
-		this.cleaner = new Cleaner(provider, settings.callTimeout(), timer, this.io);
+		this.cleaner = new Cleaner(provider, settings.callTimeout(), timer, this.io, this::freed);
 		this.gates = new Gates(this.cleaner);
 		this.renewals = new Renewals(this, provider, settings);
 		this.lossWatch = new LossWatch(this, timer);
@@ -248,6 +247,10 @@ final class LockEngine {
 		this.io.shutdown();
 	}
 
+	private void freed(LockKey key) {
+		this.gates.signal(key);
+	}
+
 	private void awaitIdle(long nanos) {
 		long left = nanos;
 		this.lock.lock();
@@ -261,21 +264,6 @@ final class LockEngine {
 		}
 		finally {
 			this.lock.unlock();
-		}
-	}
-
-	/**
-	 * Lets what runs in the background come to its end, within the given time.
-	 * @param timeout how long to wait
-	 */
-	void awaitBackground(Duration timeout) {
-		try {
-			if (!this.io.awaitTermination(timeout.toNanos(), TimeUnit.NANOSECONDS)) {
-				logger.debug("Lock threads of store '" + this.provider.name() + "' still wait for it");
-			}
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
 		}
 	}
 

@@ -26,7 +26,7 @@ public final class WorkerResult<T extends @Nullable Object> {
 
 	private volatile @Nullable T value;
 
-	private volatile @Nullable Exception failure;
+	private volatile @Nullable Throwable failure;
 
 	/**
 	 * Whether the caller has left without a result.
@@ -50,7 +50,7 @@ public final class WorkerResult<T extends @Nullable Object> {
 	 * Hands a failure over, or logs it if the caller has left.
 	 * @param ex the failure
 	 */
-	public void fail(Exception ex) {
+	public void fail(Throwable ex) {
 		this.failure = ex;
 		if (!end()) {
 			logger.debug("A call failed after its caller had left", ex);
@@ -109,7 +109,7 @@ public final class WorkerResult<T extends @Nullable Object> {
 	 * The failure, once the wait has ended with one.
 	 * @return the failure, or {@code null}
 	 */
-	public @Nullable Exception failure() {
+	public @Nullable Throwable failure() {
 		return this.failure;
 	}
 

@@ -1,6 +1,6 @@
 -- Gives a lock back, if the owner still has it. Continued by reserve.lua.
 -- KEYS: the lock, its line. ARGV: owner, process, what stands before a process's inbox.
--- Answers {1} if the owner had it, {0} if not.
+-- Answers {0} if the owner had it not.
 local value = redis.call('GET', KEYS[1])
 if not value or string.sub(value, 1, 32) ~= ARGV[1] then
   return {0}

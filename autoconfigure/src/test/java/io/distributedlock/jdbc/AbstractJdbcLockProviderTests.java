@@ -14,6 +14,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 
 import javax.sql.DataSource;
 
@@ -273,8 +274,8 @@ abstract class AbstractJdbcLockProviderTests {
 	}
 
 	/**
-	 * Each round the row is old enough to go when both begin, and who took it must have
-	 * it afterwards.
+	 * Each round the row is old enough to go when both begin, the sweeper by up to two
+	 * milliseconds later, and who took it must have it afterwards.
 	 */
 	private void sweepBesideAttempts(int rounds) throws Exception {
 		Dialect dialect = dialect();
@@ -294,8 +295,10 @@ abstract class AbstractJdbcLockProviderTests {
 					.map(Dialect.Candidate::key)
 					.toList();
 				CyclicBarrier barrier = new CyclicBarrier(2);
+				long late = TimeUnit.MICROSECONDS.toNanos(round % 40 * 50L);
 				Future<Integer> gone = threads.submit(() -> {
 					barrier.await();
+					LockSupport.parkNanos(late);
 					return dialect.sweep(connection, keys, retention);
 				});
 				barrier.await();

@@ -81,9 +81,12 @@ final class JdbcFixture implements LockProviderFixture {
 		return this.bytes ? text.getBytes(StandardCharsets.UTF_8) : text;
 	}
 
+	/** A process with the connection that the check at its start has left it. */
 	@Override
 	public LockProvider newProcess() {
-		return newProcess(this.url);
+		LockProvider process = newProcess(this.url);
+		TestDatabases.warmUp(process);
+		return process;
 	}
 
 	LockProvider newProcess(String url) {
@@ -106,7 +109,8 @@ final class JdbcFixture implements LockProviderFixture {
 	public long heldEntries() {
 		Long entries = this.jdbc.queryForObject("""
 				SELECT count(*) FROM distributed_lock WHERE (owner IS NOT NULL AND expires_at > {now})
-				OR (next_waiter IS NOT NULL AND next_until > {now})""".replace("{now}", this.now), Long.class);
+				OR (next_waiter IS NOT NULL AND next_until > {now})
+				OR (then_waiter IS NOT NULL AND then_until > {now})""".replace("{now}", this.now), Long.class);
 		return (entries != null) ? entries : -1;
 	}
 

@@ -9,6 +9,7 @@ import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.UUID;
 
 import javax.sql.DataSource;
@@ -22,8 +23,13 @@ import org.postgresql.ds.PGSimpleDataSource;
 
 import org.springframework.core.io.ByteArrayResource;
 import org.springframework.jdbc.datasource.init.ScriptUtils;
+import org.springframework.util.FileSystemUtils;
+
+import io.distributedlock.LockProvider;
+import io.distributedlock.LockProviderException;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 /**
  * The databases of the tests, started once per JVM and stopped with it. Each test gets a
@@ -153,6 +159,17 @@ public final class TestDatabases {
 		connection.setAutoCommit(false);
 	}
 
+	/** Lets a provider open its first connection, however slow the machine is. */
+	public static void warmUp(LockProvider provider) {
+		await().atMost(Duration.ofSeconds(30))
+			.pollDelay(Duration.ZERO)
+			.ignoreExceptionsInstanceOf(LockProviderException.class)
+			.until(() -> {
+				provider.check(Duration.ofSeconds(10));
+				return true;
+			});
+	}
+
 	/** Creates the lock table. */
 	public static <T extends DataSource> T withTable(T dataSource) {
 		try (Connection connection = dataSource.getConnection()) {
@@ -176,8 +193,20 @@ public final class TestDatabases {
 					.setOverrideWorkingDirectory(directory.toFile())
 					.setServerConfig("max_connections", "300")
 					.setServerConfig("synchronous_commit", "on")
+					.setRegisterShutdownHook(false)
 					.start();
+				Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(server, directory), "stop-postgres"));
 				return server;
+			}
+			catch (IOException ex) {
+				throw new UncheckedIOException(ex);
+			}
+		}
+
+		private static void stop(EmbeddedPostgres server, Path directory) {
+			try {
+				server.close();
+				FileSystemUtils.deleteRecursively(directory);
 			}
 			catch (IOException ex) {
 				throw new UncheckedIOException(ex);

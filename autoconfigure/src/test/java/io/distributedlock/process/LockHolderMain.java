@@ -6,6 +6,8 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 
+import io.distributedlock.LockProvider;
+import io.distributedlock.jdbc.TestDatabases;
 import io.distributedlock.support.LockSettings;
 import io.distributedlock.support.LockTemplate;
 import io.distributedlock.support.LockTimer;
@@ -25,8 +27,9 @@ final class LockHolderMain {
 		LockTimer timer = new LockTimer();
 		LockSettings settings = new LockSettings(Duration.ofSeconds(30), Duration.ZERO, null, Duration.ofSeconds(3),
 				1.0 / 3);
-		LockTemplate locks = new LockTemplate(Endpoint.parse(arguments).provider(timer), settings, timer, List.of(),
-				List.of());
+		LockProvider provider = Endpoint.parse(arguments).provider(timer);
+		TestDatabases.warmUp(provider);
+		LockTemplate locks = new LockTemplate(provider, settings, timer, List.of(), List.of());
 		new Commands(answers, locks, Endpoint.parse(arguments.subList(3, 6))).obey();
 	}
 

@@ -147,6 +147,11 @@ final class LockProcess implements AutoCloseable {
 	}
 
 	@Override
+	public String toString() {
+		return this.answers + " on " + this.console;
+	}
+
+	@Override
 	public void close() {
 		this.process.destroyForcibly();
 		boolean interrupted = Thread.interrupted();

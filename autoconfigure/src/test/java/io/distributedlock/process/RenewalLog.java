@@ -17,7 +17,7 @@ import io.distributedlock.OwnerId;
  * claimed by one renewal at a time: so one renewal of an owner may be sent after its
  * release, that which was claimed before, and a second one may not.
  */
-final class RenewalLog implements LockProvider {
+public final class RenewalLog implements LockProvider {
 
 	private final LockProvider provider;
 
@@ -40,32 +40,36 @@ final class RenewalLog implements LockProvider {
 
 	private final AtomicInteger revived = new AtomicInteger();
 
-	RenewalLog(LockProvider provider) {
+	/**
+	 * Watches a provider.
+	 * @param provider whose calls are passed on
+	 */
+	public RenewalLog(LockProvider provider) {
 		this.provider = provider;
 	}
 
 	/** How many round trips renewed something, or tried to. */
-	int batches() {
+	public int batches() {
 		return this.batches.get();
 	}
 
 	/** How many tenures were renewed, each time counted. */
-	int renewed() {
+	public int renewed() {
 		return this.renewed.get();
 	}
 
 	/** How many renewals were sent after the release had been called. */
-	int underWay() {
+	public int underWay() {
 		return this.underWay.get();
 	}
 
 	/** How many of them cannot have been claimed before. */
-	int begunAfterRelease() {
+	public int begunAfterRelease() {
 		return this.begunAfterRelease.get();
 	}
 
 	/** How many were confirmed though they were sent after the release's answer. */
-	int revived() {
+	public int revived() {
 		return this.revived.get();
 	}
 

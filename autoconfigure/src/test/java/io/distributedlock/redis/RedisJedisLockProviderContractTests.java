@@ -7,7 +7,7 @@ class RedisJedisLockProviderContractTests extends LockProviderContract {
 
 	@Override
 	protected LockProviderFixture createFixture() {
-		return new RedisFixture(TestRedis::jedis);
+		return RedisFixture.standalone(TestClients::jedis);
 	}
 
 }

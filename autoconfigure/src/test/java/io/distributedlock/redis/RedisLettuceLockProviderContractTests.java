@@ -7,7 +7,7 @@ class RedisLettuceLockProviderContractTests extends LockProviderContract {
 
 	@Override
 	protected LockProviderFixture createFixture() {
-		return new RedisFixture(TestRedis::lettuce);
+		return RedisFixture.standalone(TestClients::lettuce);
 	}
 
 }

@@ -16,6 +16,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 
+import redis.clients.jedis.Jedis;
+
 import static org.awaitility.Awaitility.await;
 
 /**
@@ -41,18 +43,35 @@ final class RedisServer implements AutoCloseable {
 	 * {@code "--cluster-enabled", "yes"}
 	 */
 	RedisServer(String... options) {
-		this.port = freePort();
+		this(freePort(), List.of(), List.of(options));
+	}
+
+	private RedisServer(int port, List<String> configuration, List<String> options) {
+		this.port = port;
+		this.command = new ArrayList<>(List.of(Binary.PATH.toString()));
 		try {
 			this.directory = Files.createTempDirectory("distributed-lock-redis");
+			if (!configuration.isEmpty()) {
+				this.command.add(Files.write(this.directory.resolve("sentinel.conf"), configuration).toString());
+			}
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
 		}
-		this.command = new ArrayList<>(List.of(Binary.PATH.toString(), "--port", Integer.toString(this.port), "--bind",
-				"127.0.0.1", "--save", "", "--appendonly", "no", "--dir", this.directory.toString()));
-		this.command.addAll(List.of(options));
+		this.command.addAll(List.of("--port", Integer.toString(this.port), "--bind", "127.0.0.1", "--dir",
+				this.directory.toString()));
+		this.command
+			.addAll(configuration.isEmpty() ? List.of("--save", "", "--appendonly", "no") : List.of("--sentinel"));
+		this.command.addAll(options);
 		Runtime.getRuntime().addShutdownHook(new Thread(this::close));
 		start();
+	}
+
+	/** Starts a sentinel that watches a primary, together with others. */
+	static RedisServer sentinel(String name, int primary) {
+		return new RedisServer(freePort(), List.of("sentinel monitor " + name + " 127.0.0.1 " + primary + " 2",
+				"sentinel down-after-milliseconds " + name + " 500", "sentinel failover-timeout " + name + " 3000"),
+				List.of());
 	}
 
 	/** Starts again, empty and on the same port, after the server was killed. */
@@ -96,6 +115,11 @@ final class RedisServer implements AutoCloseable {
 
 	int port() {
 		return this.port;
+	}
+
+	/** A client that sees what no provider shows. */
+	Jedis admin() {
+		return new Jedis("127.0.0.1", this.port, 10_000);
 	}
 
 	InetSocketAddress address() {

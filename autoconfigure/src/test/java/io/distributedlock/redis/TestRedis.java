@@ -1,22 +1,14 @@
 package io.distributedlock.redis;
 
-import java.time.Duration;
-
-import io.lettuce.core.ClientOptions;
-import io.lettuce.core.SocketOptions;
-import io.lettuce.core.TimeoutOptions;
-import io.lettuce.core.resource.ClientResources;
-import io.lettuce.core.resource.DefaultClientResources;
 import redis.clients.jedis.Jedis;
 
+import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
-import org.springframework.data.redis.connection.jedis.JedisClientConfiguration;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
-import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * The one standalone server of the tests, and connection factories as Boot makes them.
+ * The one standalone server of the tests.
  */
 public final class TestRedis {
 
@@ -34,58 +26,43 @@ public final class TestRedis {
 
 	/** A client that sees what no provider shows. */
 	public static Jedis admin() {
-		return new Jedis("127.0.0.1", port(), 10_000);
+		return server().admin();
 	}
 
 	/** A started factory, to be destroyed by the caller. */
 	public static LettuceConnectionFactory lettuce(int port) {
-		return lettuce(new RedisStandaloneConfiguration("127.0.0.1", port));
+		return TestClients.lettuce(standalone(port));
 	}
 
 	/** A started factory of one user, to be destroyed by the caller. */
 	static LettuceConnectionFactory lettuce(int port, String user, String password) {
-		RedisStandaloneConfiguration server = new RedisStandaloneConfiguration("127.0.0.1", port);
-		server.setUsername(user);
-		server.setPassword(password);
-		return lettuce(server);
-	}
-
-	private static LettuceConnectionFactory lettuce(RedisStandaloneConfiguration server) {
-		ClientOptions options = ClientOptions.builder()
-			.timeoutOptions(TimeoutOptions.enabled())
-			.socketOptions(SocketOptions.builder().connectTimeout(Duration.ofSeconds(2)).build())
-			.build();
-		LettuceConnectionFactory factory = new LettuceConnectionFactory(server,
-				LettuceClientConfiguration.builder()
-					.clientResources(Netty.RESOURCES)
-					.clientOptions(options)
-					.shutdownTimeout(Duration.ZERO)
-					.shutdownQuietPeriod(Duration.ZERO)
-					.build());
-		factory.afterPropertiesSet();
-		factory.start();
-		return factory;
+		return TestClients.lettuce(standalone(port, user, password));
 	}
 
 	/** A started factory, to be destroyed by the caller. */
 	public static JedisConnectionFactory jedis(int port) {
-		JedisConnectionFactory factory = new JedisConnectionFactory(new RedisStandaloneConfiguration("127.0.0.1", port),
-				JedisClientConfiguration.builder().usePooling().build());
-		factory.afterPropertiesSet();
-		factory.start();
-		return factory;
+		return TestClients.jedis(standalone(port));
+	}
+
+	/** A started factory of one user, to be destroyed by the caller. */
+	static JedisConnectionFactory jedis(int port, String user, String password) {
+		return TestClients.jedis(standalone(port, user, password));
+	}
+
+	static RedisConfiguration standalone(int port) {
+		return new RedisStandaloneConfiguration("127.0.0.1", port);
+	}
+
+	static RedisConfiguration standalone(int port, String user, String password) {
+		RedisStandaloneConfiguration server = new RedisStandaloneConfiguration("127.0.0.1", port);
+		server.setUsername(user);
+		server.setPassword(password);
+		return server;
 	}
 
 	private static final class Standalone {
 
 		private static final RedisServer SERVER = new RedisServer("--enable-debug-command", "yes");
-
-	}
-
-	/** Shared, because each has threads of its own. */
-	private static final class Netty {
-
-		private static final ClientResources RESOURCES = DefaultClientResources.create();
 
 	}
 

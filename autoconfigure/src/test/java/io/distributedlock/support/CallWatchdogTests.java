@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 class CallWatchdogTests {
 
@@ -95,41 +96,42 @@ class CallWatchdogTests {
 	}
 
 	/**
-	 * Each thread's calls use one connection after the other; an abort must hit the one
-	 * it was meant for.
+	 * Who is told that his call ended by itself gives its connection back: from then on
+	 * an abort would hit somebody else. Who is told the opposite throws it away.
 	 */
 	private void race(int calls, int threads) throws Exception {
 		ExecutorService callers = Executors.newFixedThreadPool(threads);
 		AtomicInteger foreign = new AtomicInteger();
-		AtomicInteger lost = new AtomicInteger();
+		AtomicInteger aborted = new AtomicInteger();
+		AtomicInteger thrownAway = new AtomicInteger();
 		CountDownLatch done = new CountDownLatch(threads);
 		for (int i = 0; i < threads; i++) {
 			callers.execute(() -> {
-				AtomicInteger connection = new AtomicInteger();
 				for (int n = 0; n < calls / threads; n++) {
-					int mine = connection.get();
 					AtomicBoolean hit = new AtomicBoolean();
+					AtomicBoolean givenBack = new AtomicBoolean();
 					CallWatchdog.Call call = this.watchdog.begin(Duration.ofMillis(2), false, () -> {
 						hit.set(true);
-						if (connection.get() != mine) {
-							foreign.incrementAndGet();
-						}
+						foreign.addAndGet(givenBack.get() ? 1 : 0);
+						aborted.incrementAndGet();
 					});
 					LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(1_000_000, 3_000_000));
-					boolean ended = call.end();
-					if (ended == hit.get()) {
-						foreign.incrementAndGet();
+					givenBack.set(call.end());
+					if (givenBack.get()) {
+						foreign.addAndGet(hit.get() ? 1 : 0);
 					}
-					lost.addAndGet(ended ? 0 : 1);
-					connection.incrementAndGet();
+					else {
+						thrownAway.incrementAndGet();
+					}
 				}
 				done.countDown();
 			});
 		}
 		assertThat(done.await(100, TimeUnit.SECONDS)).isTrue();
 		callers.shutdownNow();
+		await().untilAsserted(() -> assertThat(aborted).hasValue(thrownAway.get()));
 		assertThat(foreign).hasValue(0);
-		assertThat(lost.get()).isBetween(calls / 100, calls - calls / 100);
+		assertThat(thrownAway.get()).isBetween(calls / 100, calls - calls / 100);
 	}
 
 }

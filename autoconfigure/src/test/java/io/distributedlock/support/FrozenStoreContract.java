@@ -88,7 +88,9 @@ interface FrozenStoreContract extends FaultSupport {
 		}
 		leases.forEach(LockLease::close);
 		for (Grant grant : grants) {
-			await().until(() -> process.process().release(grant) != ReleaseOutcome.UNKNOWN);
+			await().pollDelay(Duration.ZERO)
+				.pollInterval(Duration.ofMillis(20))
+				.until(() -> process.process().release(grant) != ReleaseOutcome.UNKNOWN);
 		}
 		await().atMost(CLEAN.minus(ContractSupport.since(thaw)))
 			.untilAsserted(() -> assertThat(fixture().heldEntries()).isEqualTo(1));
@@ -128,7 +130,8 @@ interface FrozenStoreContract extends FaultSupport {
 		LockKey key = freshKey();
 		process().take(key);
 		FaultyProcess waiting = process(proxy());
-		Duration wait = Duration.ofMillis(1500);
+		// Long enough to look once more after the store froze.
+		Duration wait = fixture().pollBound().multipliedBy(2).plusMillis(500);
 		TestThread<LockLease> waiter = TestThread
 			.start(() -> waiting.locks().acquire(LockRequest.of(key).withWaitTime(wait)));
 		long started = System.nanoTime();

@@ -170,6 +170,21 @@ class LockTemplateFaultTests {
 	}
 
 	@Test
+	void aLockThatIsFreedInTheBackgroundGoesToWhoWaitsInThisProcess() throws Exception {
+		this.provider.silent = true;
+		this.provider.onAttempt = (answer) -> (answer instanceof Attempt.Busy)
+				? new Attempt.Busy(Duration.ofSeconds(20), null) : answer;
+		CountDownLatch waits = new CountDownLatch(1);
+		this.provider.onRelease = (owner) -> (waits.getCount() > 0) ? ReleaseOutcome.UNKNOWN : null;
+		this.locks.acquire(this.request).close();
+		CompletableFuture<LockLease> waiter = CompletableFuture
+			.supplyAsync(() -> this.locks.acquire(this.request.withWaitTime(Duration.ofSeconds(30))));
+		await().until(() -> this.provider.attempts.size() == 2);
+		waits.countDown();
+		waiter.get(5, TimeUnit.SECONDS).close();
+	}
+
+	@Test
 	void aFirstReleaseThatFindsNothingIsALoss() {
 		AtomicBoolean told = new AtomicBoolean();
 		assertThatExceptionOfType(LockLostException.class)

@@ -29,6 +29,9 @@ final class ScriptedLockProvider implements LockProvider {
 
 	final List<LockKey> withdrawals = new CopyOnWriteArrayList<>();
 
+	/** Whether nobody who waits is told that a lock is free. */
+	volatile boolean silent;
+
 	volatile @Nullable Function<Attempt, Attempt> onAttempt;
 
 	volatile @Nullable Function<OwnerId, @Nullable ReleaseOutcome> onRelease;
@@ -42,7 +45,8 @@ final class ScriptedLockProvider implements LockProvider {
 
 	@Override
 	public Contender enter(LockKey key, Runnable changed) {
-		Contender contender = this.store.enter(key, changed);
+		Contender contender = this.store.enter(key, this.silent ? () -> {
+		} : changed);
 		return new Contender() {
 
 			@Override

@@ -71,7 +71,7 @@ class ControlProcess implements AutoCloseable {
 
 	private int awaitPort() {
 		Matcher started = PORT.matcher("");
-		Awaitility.await().atMost(Duration.ofSeconds(60)).untilAsserted(() -> {
+		Awaitility.await().atMost(Duration.ofSeconds(100)).untilAsserted(() -> {
 			assertThat(this.process.isAlive() && started.reset(console()).find()).as(console()).isTrue();
 		});
 		return Integer.parseInt(started.group(1));

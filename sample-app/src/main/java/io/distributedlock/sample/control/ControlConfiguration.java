@@ -9,7 +9,7 @@ import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 import io.distributedlock.sample.SampleApplication;
 
 /**
- * Brings the scheduler that thaws workers, and guards what is done to them.
+ * Brings the scheduler that thaws workers, and guards what anybody could ask for.
  */
 @Configuration(proxyBeanMethods = false)
 @EnableScheduling
@@ -18,7 +18,7 @@ class ControlConfiguration implements WebMvcConfigurer {
 
 	@Override
 	public void addInterceptors(InterceptorRegistry registry) {
-		registry.addInterceptor(new LoopbackOnly()).addPathPatterns(WorkerController.PATH + "/**");
+		registry.addInterceptor(new LoopbackOnly()).addPathPatterns("/api/**");
 	}
 
 }

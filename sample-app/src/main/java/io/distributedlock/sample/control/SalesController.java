@@ -31,13 +31,13 @@ class SalesController {
 
 	private final SalesRuns runs;
 
-	private final SalesLedger ledger;
+	private final CurrentHolder holder;
 
 	private final Duration thinkTime;
 
-	SalesController(SalesRuns runs, SalesLedger ledger, SampleProperties properties) {
+	SalesController(SalesRuns runs, CurrentHolder holder, SampleProperties properties) {
 		this.runs = runs;
-		this.ledger = ledger;
+		this.holder = holder;
 		this.thinkTime = properties.thinkTime();
 	}
 
@@ -54,7 +54,7 @@ class SalesController {
 	/** Who holds the lock now; no content while nobody does. */
 	@GetMapping("/holder")
 	ResponseEntity<LockHolder> holder() {
-		return this.ledger.holder().map(ResponseEntity::ok).orElseGet(() -> ResponseEntity.noContent().build());
+		return this.holder.find().map(ResponseEntity::ok).orElseGet(() -> ResponseEntity.noContent().build());
 	}
 
 	@GetMapping("/status")

@@ -2,7 +2,6 @@ package io.distributedlock.sample.control;
 
 import java.util.List;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.Set;
 
 import org.springframework.context.annotation.Profile;
@@ -50,17 +49,6 @@ class SalesLedger {
 			.single();
 		int oversold = seats.size() - Set.copyOf(seats).size();
 		return new SalesResult(oversold, seats.size(), capacity, refused, processes);
-	}
-
-	/**
-	 * Who holds the lock of the event that is on sale, as the lock table tells.
-	 */
-	Optional<LockHolder> holder() {
-		return this.jdbc.sql("""
-				SELECT holder, lease_order FROM distributed_lock
-				WHERE owner IS NOT NULL AND owner NOT LIKE 'R%' AND expires_at > CURRENT_TIMESTAMP
-				ORDER BY acquired_at DESC FETCH FIRST 1 ROW ONLY
-				""").query((row, number) -> LockHolder.of(row.getString(1), row.getLong(2))).optional();
 	}
 
 	Set<Long> readyWorkers() {

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
 import org.springframework.context.annotation.Profile;
 import org.springframework.stereotype.Component;
@@ -25,8 +26,11 @@ class WorkerLauncher {
 
 	private final JdbcConnectionDetails database;
 
-	WorkerLauncher(JdbcConnectionDetails database) {
+	private final ObjectProvider<EmbeddedRedisServer> redis;
+
+	WorkerLauncher(JdbcConnectionDetails database, ObjectProvider<EmbeddedRedisServer> redis) {
 		this.database = database;
+		this.redis = redis;
 	}
 
 	WorkerProcess launch() {
@@ -39,6 +43,11 @@ class WorkerLauncher {
 		environment.put("SPRING_DATASOURCE_URL", this.database.getJdbcUrl());
 		environment.put("SPRING_DATASOURCE_USERNAME", Objects.requireNonNull(this.database.getUsername()));
 		environment.put("SPRING_DATASOURCE_PASSWORD", Objects.requireNonNull(this.database.getPassword()));
+		this.redis.ifAvailable((server) -> {
+			environment.put("SPRING_PROFILES_ACTIVE", SampleApplication.WORKER + "," + EmbeddedRedisServer.PROFILE);
+			environment.put("SPRING_DATA_REDIS_PORT", Integer.toString(server.getStandalone().getPort()));
+			environment.put("SPRING_DATA_REDIS_PASSWORD", server.getPassword());
+		});
 		try {
 			return new WorkerProcess(builder.start());
 		}

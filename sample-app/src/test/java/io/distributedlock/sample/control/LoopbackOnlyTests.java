@@ -44,6 +44,21 @@ class LoopbackOnlyTests {
 		assertRefused();
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "other.example", "localhost.other.example", "127.0.0.1.other.example", "192.0.2.1" })
+	void refusesPagesWhoseSiteWasPointedToThisMachine(String host) {
+		this.request.setServerName(host);
+		this.request.addHeader("Origin", "http://" + host);
+		assertRefused();
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "localhost", "127.0.0.1", "[::1]", "::1" })
+	void admitsWhoAsksForThisMachine(String host) throws Exception {
+		this.request.setServerName(host);
+		assertThat(handle()).isTrue();
+	}
+
 	private void assertRefused() {
 		assertThatExceptionOfType(ResponseStatusException.class).isThrownBy(this::handle)
 			.satisfies((refusal) -> assertThat(refusal.getStatusCode()).isEqualTo(HttpStatus.FORBIDDEN));

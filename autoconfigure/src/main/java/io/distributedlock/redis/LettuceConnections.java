@@ -1,0 +1,136 @@
+package io.distributedlock.redis;
+
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeoutException;
+
+import io.lettuce.core.AbstractRedisClient;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.api.StatefulConnection;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.cluster.RedisClusterClient;
+import io.lettuce.core.cluster.SlotHash;
+import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
+import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
+import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
+import io.lettuce.core.codec.ByteArrayCodec;
+
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+import io.distributedlock.redis.ScriptClient.Answer;
+
+/**
+ * A few connections of our own beside the one that Lettuce shares, each used by one
+ * worker at a time; as many as there are workers at most. One that did not answer is not
+ * used again.
+ */
+final class LettuceConnections implements AutoCloseable {
+
+	private final LettuceConnectionFactory factory;
+
+	private final Queue<StatefulConnection<byte[], byte[]>> idle = new ConcurrentLinkedQueue<>();
+
+	private volatile boolean closed;
+
+	LettuceConnections(LettuceConnectionFactory factory) {
+		this.factory = factory;
+	}
+
+	/** Blocks the current thread, a worker. */
+	Answer use(Use use) {
+		StatefulConnection<byte[], byte[]> connection = borrow();
+		boolean usable = false;
+		try {
+			Answer answer = use.with(connection);
+			usable = true;
+			return answer;
+		}
+		catch (TimeoutException ex) {
+			throw RedisErrors.timedOut(ex);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw RedisErrors.interrupted(ex);
+		}
+		finally {
+			if (usable && !this.closed && connection.isOpen()) {
+				this.idle.add(connection);
+			}
+			else {
+				connection.closeAsync();
+			}
+		}
+	}
+
+	private StatefulConnection<byte[], byte[]> borrow() {
+		StatefulConnection<byte[], byte[]> connection = this.idle.poll();
+		while (connection != null && !connection.isOpen()) {
+			connection.closeAsync();
+			connection = this.idle.poll();
+		}
+		return (connection != null) ? connection : connect();
+	}
+
+	private StatefulConnection<byte[], byte[]> connect() {
+		try {
+			AbstractRedisClient client = this.factory.getRequiredNativeClient();
+			if (client instanceof RedisClusterClient cluster) {
+				return cluster.connect(ByteArrayCodec.INSTANCE);
+			}
+			StatefulRedisConnection<byte[], byte[]> connection = ((RedisClient) client)
+				.connect(ByteArrayCodec.INSTANCE);
+			if (this.factory.getDatabase() > 0) {
+				connection.sync().select(this.factory.getDatabase());
+			}
+			return connection;
+		}
+		catch (RuntimeException ex) {
+			throw RedisErrors.notConnected(ex);
+		}
+	}
+
+	/** Commands that in a cluster go to the node of their key. */
+	static RedisClusterAsyncCommands<byte[], byte[]> commands(StatefulConnection<byte[], byte[]> connection) {
+		return (connection instanceof StatefulRedisClusterConnection<byte[], byte[]> cluster) ? cluster.async()
+				: ((StatefulRedisConnection<byte[], byte[]>) connection).async();
+	}
+
+	/** Commands to the node of one key, all on one connection to it. */
+	static RedisClusterAsyncCommands<byte[], byte[]> node(StatefulConnection<byte[], byte[]> connection, byte[] key,
+			CallKind kind, long deadline) throws InterruptedException, TimeoutException {
+		if (!(connection instanceof StatefulRedisClusterConnection<byte[], byte[]> cluster)) {
+			return commands(connection);
+		}
+		RedisClusterNode node = cluster.getPartitions().getMasterBySlot(SlotHash.getSlot(key));
+		if (node == null) {
+			throw RedisErrors.notConnected(new IllegalStateException("No node is known for the slot of the lock"));
+		}
+		CompletableFuture<StatefulRedisConnection<byte[], byte[]>> opened = cluster
+			.getConnectionAsync(node.getNodeId());
+		return LettuceScripts.await(opened, kind, deadline).async();
+	}
+
+	/** Closes what is not in use; what is wanted later is opened again. */
+	void closeIdle() {
+		for (StatefulConnection<byte[], byte[]> connection = this.idle
+			.poll(); connection != null; connection = this.idle.poll()) {
+			connection.closeAsync();
+		}
+	}
+
+	@Override
+	public void close() {
+		this.closed = true;
+		closeIdle();
+	}
+
+	/** What is done with a connection. */
+	@FunctionalInterface
+	interface Use {
+
+		Answer with(StatefulConnection<byte[], byte[]> connection) throws InterruptedException, TimeoutException;
+
+	}
+
+}

@@ -1,0 +1,129 @@
+package io.distributedlock.jdbc;
+
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Map;
+
+import javax.sql.DataSource;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
+
+import io.distributedlock.LockKey;
+import io.distributedlock.LockProvider.Attempt;
+import io.distributedlock.LockProvider.Grant;
+import io.distributedlock.LockProvider.ReleaseOutcome;
+import io.distributedlock.LockProvider.RenewalOutcome;
+import io.distributedlock.LockProviderException;
+import io.distributedlock.OwnerId;
+import io.distributedlock.support.LockTimer;
+import io.distributedlock.support.TcpProxy;
+import io.distributedlock.support.WireFault.Effect;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/** Connections of a pool that is not the locks' own, and comes with its own settings. */
+class ForeignPoolTests {
+
+	private static final Duration LEASE = Duration.ofSeconds(30);
+
+	private static final Duration TIMEOUT = Duration.ofSeconds(5);
+
+	private static final LockKey KEY = LockKey.of("shared");
+
+	private final LockTimer timer = new LockTimer();
+
+	@AfterEach
+	void close() {
+		this.timer.close();
+	}
+
+	private JdbcLockProvider provider(DataSource pool) {
+		return provider(pool, 8);
+	}
+
+	private JdbcLockProvider provider(DataSource pool, int size) {
+		return new JdbcLockProvider(LockDataSource.of(pool, size), JdbcLockSettings.defaults("foreign"), this.timer);
+	}
+
+	private static Attempt ask(JdbcLockProvider provider, boolean willWait) {
+		return provider.enter(KEY, () -> {
+		}).attempt(OwnerId.random(), LEASE, willWait, TIMEOUT);
+	}
+
+	private static Grant take(JdbcLockProvider provider) {
+		return ((Attempt.Granted) ask(provider, false)).grant();
+	}
+
+	@Test
+	void connectionThatIsLostWhileItIsSetUpKeepsNoRenewalFromBeingSent() {
+		String url = TestDatabases.url(TestDatabases.withTable(TestDatabases.mariaDb()));
+		URI address = URI.create(url.substring("jdbc:".length()));
+		try (TcpProxy proxy = new TcpProxy(new InetSocketAddress(address.getHost(), address.getPort()))) {
+			HikariConfig config = new HikariConfig();
+			config.setJdbcUrl("jdbc:mariadb://localhost:" + proxy.port() + address.getPath() + "?connectTimeout=250");
+			config.setUsername(TestDatabases.user(url));
+			config.setMaximumPoolSize(8);
+			try (HikariDataSource pool = new HikariDataSource(config); JdbcLockProvider provider = provider(pool)) {
+				Grant grant = take(provider);
+				Map<Grant, Duration> leases = Map.of(grant, LEASE);
+				for (int lost = 0; lost < 4; lost++) {
+					proxy.onRequest(ForeignPoolTests::setsIsolation, Effect.BLACK_HOLE).once();
+					assertThatExceptionOfType(LockProviderException.class)
+						.isThrownBy(() -> provider.renew(leases, Duration.ofMillis(300)));
+				}
+				await().atMost(TIMEOUT)
+					.ignoreExceptions()
+					.untilAsserted(() -> assertThat(provider.renew(leases, Duration.ofSeconds(1))).containsEntry(grant,
+							RenewalOutcome.RENEWED));
+				assertThat(provider.release(KEY, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
+			}
+		}
+	}
+
+	private static boolean setsIsolation(byte[] packet) {
+		return new String(packet, StandardCharsets.ISO_8859_1).toUpperCase().contains("ISOLATION LEVEL READ COMMITTED");
+	}
+
+	@Test
+	void connectionGoesBackAsItCame() throws SQLException {
+		DataSource database = TestDatabases.withTable(TestDatabases.mariaDb());
+		try (Connection connection = database.getConnection()) {
+			connection.setAutoCommit(false);
+			connection.setTransactionIsolation(Connection.TRANSACTION_SERIALIZABLE);
+			try (JdbcLockProvider provider = provider(new SingleConnectionDataSource(connection, true), 1)) {
+				Grant grant = take(provider);
+				assertThat(provider.renew(Map.of(grant, LEASE), TIMEOUT)).containsEntry(grant, RenewalOutcome.RENEWED);
+				assertThat(provider.release(KEY, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
+			}
+			assertThat(connection.getAutoCommit()).isFalse();
+			assertThat(connection.getTransactionIsolation()).isEqualTo(Connection.TRANSACTION_SERIALIZABLE);
+			connection.rollback();
+		}
+	}
+
+	@Test
+	void listenerHearsThoughThePoolDoesNotCommitByItself() {
+		HikariConfig config = new HikariConfig();
+		config.setDataSource(TestDatabases.withTable(TestDatabases.postgres()));
+		config.setAutoCommit(false);
+		try (HikariDataSource pool = new HikariDataSource(config);
+				JdbcLockProvider holder = provider(pool);
+				JdbcLockProvider waiting = provider(pool)) {
+			take(holder);
+			assertThat(ask(waiting, true)).isInstanceOf(Attempt.Busy.class);
+			await().untilAsserted(() -> assertThat(waiting.listener().hears()).isTrue());
+		}
+	}
+
+}

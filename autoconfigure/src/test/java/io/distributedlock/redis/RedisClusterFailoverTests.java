@@ -1,0 +1,91 @@
+package io.distributedlock.redis;
+
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+
+import io.distributedlock.LockException;
+import io.distributedlock.LockKey;
+import io.distributedlock.LockLease;
+import io.distributedlock.LockProviderException;
+import io.distributedlock.LockRequest;
+import io.distributedlock.support.LockTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * A master of a cluster that dies, without a replica and with one.
+ */
+class RedisClusterFailoverTests {
+
+	@RegisterExtension
+	private final RedisProcesses processes = new RedisProcesses();
+
+	static Stream<Arguments> clients() {
+		return TestClients.all();
+	}
+
+	@ParameterizedTest(name = "{0}")
+	@MethodSource("clients")
+	void deadMasterIsAFailureAndItsReplicaTakesOverWithHigherTokens(String name,
+			Function<RedisConfiguration, RedisConnectionFactory> client) {
+		TestCluster cluster = this.processes.closing(new TestCluster(1));
+		RedisServer dying = cluster.masters().get(0);
+		LockKey there = cluster.key(dying, true);
+		LockKey elsewhere = cluster.key(dying, false);
+		LockTemplate locks = this.processes.locks(client.apply(cluster.configuration()));
+		LockTemplate others = this.processes.locks(client.apply(cluster.configuration()));
+		LockLease before = locks.acquire(LockRequest.of(there).withLease(Duration.ofSeconds(2)));
+		LockLease untouched = locks.acquire(LockRequest.of(elsewhere).withLease(Duration.ofSeconds(20)));
+		others.acquire(LockRequest.of(LockKey.of("warm", "up"))).close();
+		dying.kill();
+		AtomicInteger failures = new AtomicInteger();
+		assertInTime(() -> others.tryAcquire(LockRequest.of(there).withWaitTime(Duration.ZERO)), failures);
+		assertThat(failures).hasValue(1);
+		await().atMost(Duration.ofSeconds(25)).until(() -> {
+			LockLease after = assertInTime(
+					() -> others.tryAcquire(LockRequest.of(there).withWaitTime(Duration.ofMillis(200))), failures);
+			if (after == null) {
+				return false;
+			}
+			assertThat(after.fencingToken()).isGreaterThan(before.fencingToken());
+			after.close();
+			return true;
+		});
+		assertThat(before.isHeld()).isFalse();
+		await().ignoreExceptions().until(() -> {
+			untouched.ensureHeld();
+			untouched.close();
+			others.acquire(LockRequest.of(elsewhere)).close();
+			return true;
+		});
+	}
+
+	/** Busy, granted or typed, but not later than allowed. */
+	private static LockLease assertInTime(Supplier<LockLease> acquire, AtomicInteger failures) {
+		long start = System.nanoTime();
+		try {
+			return acquire.get();
+		}
+		catch (LockException ex) {
+			assertThat(ex).isInstanceOf(LockProviderException.class);
+			failures.incrementAndGet();
+			return null;
+		}
+		finally {
+			assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofMillis(1600));
+		}
+	}
+
+}

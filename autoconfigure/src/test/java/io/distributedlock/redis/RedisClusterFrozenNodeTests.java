@@ -1,0 +1,91 @@
+package io.distributedlock.redis;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+
+import io.distributedlock.LockKey;
+import io.distributedlock.LockLease;
+import io.distributedlock.LockProviderException;
+import io.distributedlock.LockRequest;
+import io.distributedlock.support.FrozenProcesses;
+import io.distributedlock.support.LockTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * A master that stands still holds up its own locks only.
+ */
+class RedisClusterFrozenNodeTests {
+
+	private static final Duration LEASE = Duration.ofMillis(1500);
+
+	private static final Duration NO_WAIT = Duration.ZERO;
+
+	@RegisterExtension
+	private final RedisProcesses processes = new RedisProcesses();
+
+	static Stream<Arguments> clients() {
+		return TestClients.all();
+	}
+
+	@ParameterizedTest(name = "{0}")
+	@MethodSource("clients")
+	void otherNodesLocksAreTakenAndKeptAsIfNothingWas(String name,
+			Function<RedisConfiguration, RedisConnectionFactory> client) throws Exception {
+		TestCluster cluster = this.processes.closing(new TestCluster(0, "--cluster-require-full-coverage", "no"));
+		RedisServer frozen = cluster.masters().get(1);
+		LockKey there = cluster.key(frozen, true);
+		LockKey elsewhere = cluster.key(frozen, false);
+		LockTemplate locks = this.processes.locks(client.apply(cluster.configuration()));
+		LockLease stuck = locks.acquire(LockRequest.of(there).withLease(Duration.ofSeconds(60)));
+		LockLease kept = locks.acquire(LockRequest.of(cluster.key(frozen, false, "kept")).withLease(LEASE));
+		locks.acquire(LockRequest.of(elsewhere)).close();
+		try (FrozenProcesses freeze = FrozenProcesses.freeze(frozen.handle())) {
+			List<CompletableFuture<Void>> asking = new ArrayList<>();
+			for (int thread = 0; thread < 3; thread++) {
+				LockKey key = cluster.key(frozen, true, "asked-" + thread);
+				asking.add(CompletableFuture.runAsync(() -> {
+					long start = System.nanoTime();
+					assertThatExceptionOfType(LockProviderException.class)
+						.isThrownBy(() -> locks.acquire(LockRequest.of(key).withWaitTime(NO_WAIT)));
+					assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofMillis(1600));
+				}, (task) -> new Thread(task).start()));
+			}
+			long end = System.nanoTime() + LEASE.multipliedBy(2).toNanos();
+			long longest = 0;
+			while (System.nanoTime() < end) {
+				long start = System.nanoTime();
+				locks.acquire(LockRequest.of(elsewhere).withWaitTime(NO_WAIT)).close();
+				longest = Math.max(longest, System.nanoTime() - start);
+				kept.ensureHeld();
+			}
+			assertThat(Duration.ofNanos(longest)).isLessThan(Duration.ofMillis(500));
+			for (CompletableFuture<Void> one : asking) {
+				one.get(5, TimeUnit.SECONDS);
+			}
+			assertThat(stuck.isHeld()).isTrue();
+		}
+		kept.close();
+		stuck.close();
+		await().ignoreExceptions().until(() -> {
+			locks.acquire(LockRequest.of(there).withWaitTime(NO_WAIT)).close();
+			return true;
+		});
+	}
+
+}

@@ -1,0 +1,232 @@
+package io.distributedlock.redis;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.FieldSource;
+import redis.clients.jedis.Jedis;
+import redis.clients.jedis.exceptions.JedisAccessControlException;
+
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+import io.distributedlock.LockKey;
+import io.distributedlock.LockProvider.Attempt;
+import io.distributedlock.LockProvider.Contender;
+import io.distributedlock.LockProvider.Grant;
+import io.distributedlock.LockProvider.ReleaseOutcome;
+import io.distributedlock.LockProvider.RenewalOutcome;
+import io.distributedlock.OwnerId;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+/**
+ * The user that {@code docs/redis.md} tells to create may do what locks need, and nothing
+ * else.
+ */
+class RedisDocumentedRightsTests {
+
+	private static final String RULE = "ACL SETUSER ";
+
+	private static final String PREFIX = "shop";
+
+	private static final Duration LEASE = Duration.ofSeconds(30);
+
+	private static final Duration TIMEOUT = Duration.ofSeconds(5);
+
+	private static final LockKey KEY = LockKey.of("orders", "42");
+
+	/** The user's name, then what it may do. */
+	private static final List<String> documented = documented();
+
+	/** Without what Jedis sends only on connections that have been idle for long. */
+	private static final List<String> commands = documented.stream()
+		.filter((rule) -> rule.startsWith("+") && !rule.equals("+ping"))
+		.toList();
+
+	private static RedisServer server;
+
+	private static Jedis admin;
+
+	@BeforeAll
+	static void start() {
+		server = new RedisServer();
+		admin = new Jedis("127.0.0.1", server.port(), 10_000);
+	}
+
+	@AfterAll
+	static void stop() {
+		admin.close();
+		server.close();
+	}
+
+	private static List<String> documented() {
+		try (Stream<String> lines = Files.lines(Path.of("..", "docs", "redis.md"))) {
+			return lines.filter((line) -> line.startsWith(RULE))
+				.findFirst()
+				.map((line) -> List.of(line.substring(RULE.length()).split(" ")))
+				.orElseThrow();
+		}
+		catch (IOException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	/** Lets the user come into being, without the given command. */
+	private static RedisStandaloneConfiguration user(String without) {
+		String name = documented.get(0);
+		List<String> rules = new ArrayList<>(documented.subList(1, documented.size()));
+		rules.remove(without);
+		admin.aclDelUser(name);
+		admin.aclSetUser(name, rules.toArray(String[]::new));
+		RedisStandaloneConfiguration configuration = new RedisStandaloneConfiguration("127.0.0.1", server.port());
+		configuration.setUsername(name);
+		configuration
+			.setPassword(rules.stream().filter((rule) -> rule.startsWith(">")).findFirst().orElseThrow().substring(1));
+		return configuration;
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void allStepsAreAllowed(Client client) throws Exception {
+		runAllSteps(client, user(""));
+		assertThat(denied()).isEmpty();
+	}
+
+	@ParameterizedTest
+	@FieldSource("commands")
+	void noCommandIsAllowedInVain(String command) throws Exception {
+		Throwable failure = catchThrowable(() -> runAllSteps(Client.JEDIS, user(command)));
+		assertThat(denied()).as("after %s", failure).contains("command " + command.substring(1));
+	}
+
+	@Test
+	void nothingElseIsAllowed() {
+		RedisStandaloneConfiguration user = user("");
+		try (Jedis jedis = new Jedis("127.0.0.1", server.port())) {
+			jedis.auth(user.getUsername(), new String(user.getPassword().get()));
+			assertThat(jedis.get("{shop:b07}:lock:orders:42")).isNull();
+			for (String key : new String[] { "other", "{shops:b07}:lock:a", "{shop:b7}:lock:a", "shop:inbox:a" }) {
+				assertThatExceptionOfType(JedisAccessControlException.class).as(key).isThrownBy(() -> jedis.get(key));
+			}
+			assertThatExceptionOfType(JedisAccessControlException.class)
+				.isThrownBy(() -> jedis.publish("orders", "message"));
+			assertThatExceptionOfType(JedisAccessControlException.class).isThrownBy(() -> jedis.keys("*"));
+			assertThatExceptionOfType(JedisAccessControlException.class).isThrownBy(jedis::flushAll);
+		}
+	}
+
+	private static void runAllSteps(Client client, RedisStandaloneConfiguration user) throws Exception {
+		admin.flushAll();
+		admin.scriptFlush();
+		admin.aclLogReset();
+		RedisConnectionFactory connections = client.connect(user);
+		RedisLockSettings settings = RedisLockSettings.defaults(PREFIX);
+		try (RedisLockProvider holder = new RedisLockProvider(connections, settings);
+				RedisLockProvider waiter = new RedisLockProvider(connections, settings)) {
+			holder.check(TIMEOUT);
+			takeRenewAndGiveBack(holder);
+			handOver(holder, waiter);
+			takeWithAnOrderAheadOfTheClock(holder);
+		}
+		finally {
+			((DisposableBean) connections).destroy();
+		}
+	}
+
+	private static void takeRenewAndGiveBack(RedisLockProvider provider) {
+		OwnerId owner = OwnerId.random();
+		Contender contender = provider.enter(KEY, () -> {
+		});
+		Grant grant = granted(contender.attempt(owner, LEASE, false, TIMEOUT));
+		assertThat(contender.attempt(owner, LEASE, false, TIMEOUT)).isInstanceOf(Attempt.Granted.class);
+		assertThat(provider.renew(Map.of(grant, LEASE), TIMEOUT)).containsEntry(grant, RenewalOutcome.RENEWED);
+		assertThat(provider.release(KEY, owner, TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
+	}
+
+	private static void handOver(RedisLockProvider holder, RedisLockProvider waiter) throws InterruptedException {
+		Grant held = granted(attempt(holder.enter(KEY, () -> {
+		})));
+		CountDownLatch woken = new CountDownLatch(2);
+		Contender next = waiter.enter(KEY, woken::countDown);
+		assertThat(attempt(next)).isInstanceOf(Attempt.Busy.class);
+		assertThat(waiter.inbox().isOpen()).isTrue();
+		woken.countDown();
+		assertThat(holder.release(KEY, held.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
+		assertThat(woken.await(2, TimeUnit.SECONDS)).isTrue();
+		Grant grant = granted(attempt(next));
+		Contender late = holder.enter(KEY, () -> {
+		});
+		assertThat(attempt(late)).isInstanceOf(Attempt.Busy.class);
+		assertThat(late.withdraw(TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
+		assertThat(waiter.release(KEY, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
+	}
+
+	private static void takeWithAnOrderAheadOfTheClock(RedisLockProvider provider) {
+		admin.zadd(new RedisKeys(PREFIX).names(KEY).orders(), 1L << 52, RedisKeys.bytes("o"));
+		assertThat(granted(attempt(provider.enter(KEY, () -> {
+		}))).order()).isEqualTo((1L << 52) + 1);
+	}
+
+	private static Attempt attempt(Contender contender) {
+		return contender.attempt(OwnerId.random(), LEASE, true, TIMEOUT);
+	}
+
+	private static Grant granted(Attempt attempt) {
+		assertThat(attempt).isInstanceOf(Attempt.Granted.class);
+		return ((Attempt.Granted) attempt).grant();
+	}
+
+	/** What the server refused the user, by the server's own log. */
+	private static List<String> denied() {
+		return admin.aclLog().stream().map((entry) -> entry.getReason() + " " + entry.getObject()).toList();
+	}
+
+	private enum Client {
+
+		LETTUCE {
+
+			@Override
+			RedisConnectionFactory connect(RedisStandaloneConfiguration server) {
+				LettuceConnectionFactory factory = new LettuceConnectionFactory(server);
+				factory.afterPropertiesSet();
+				factory.start();
+				return factory;
+			}
+
+		},
+		JEDIS {
+
+			@Override
+			RedisConnectionFactory connect(RedisStandaloneConfiguration server) {
+				JedisConnectionFactory factory = new JedisConnectionFactory(server);
+				factory.afterPropertiesSet();
+				factory.start();
+				return factory;
+			}
+
+		};
+
+		abstract RedisConnectionFactory connect(RedisStandaloneConfiguration server);
+
+	}
+
+}

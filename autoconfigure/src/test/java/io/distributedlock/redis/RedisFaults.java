@@ -1,0 +1,127 @@
+package io.distributedlock.redis;
+
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import java.util.regex.Pattern;
+
+import redis.clients.jedis.Jedis;
+import redis.clients.jedis.args.ClientType;
+import redis.clients.jedis.params.ClientKillParams;
+
+import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+
+import io.distributedlock.LockKey;
+import io.distributedlock.LockProvider;
+import io.distributedlock.support.FrozenProcesses;
+import io.distributedlock.support.StoreFaults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Faults of the standalone server of the tests.
+ */
+final class RedisFaults implements StoreFaults {
+
+	/** Puts something in a lock's place that no script understands. */
+	private static final String REPLACE = "redis.call('RENAME', KEYS[1], KEYS[2]) "
+			+ "return redis.call('RPUSH', KEYS[1], 'not a lock')";
+
+	/** Puts the lock back, if its lease has not ended meanwhile. */
+	private static final String RESTORE = "redis.call('DEL', KEYS[1]) "
+			+ "if redis.call('EXISTS', KEYS[2]) == 1 then redis.call('RENAME', KEYS[2], KEYS[1]) end";
+
+	private final RedisFixture fixture;
+
+	private final Function<RedisConfiguration, ? extends RedisConnectionFactory> client;
+
+	private final Jedis admin;
+
+	private final List<Fault> open = new ArrayList<>();
+
+	RedisFaults(RedisFixture fixture, Function<RedisConfiguration, ? extends RedisConnectionFactory> client) {
+		this.fixture = fixture;
+		this.client = client;
+		this.admin = fixture.admin(new byte[0]);
+		// A renewal is one packet only if its script is known.
+		this.admin.scriptLoad(Script.RENEW.text());
+	}
+
+	@Override
+	public InetSocketAddress server() {
+		return TestRedis.server().address();
+	}
+
+	@Override
+	public LockProvider newProcess(int port) {
+		return this.fixture.newProcess(this.client.apply(RedisRights.login(TestRedis.standalone(port))));
+	}
+
+	@Override
+	public Predicate<byte[]> packet(Command command, LockKey key) {
+		String digest = switch (command) {
+			case ACQUIRE -> Script.ATTEMPT.digest();
+			case RENEWAL -> Script.RENEW.digest();
+			case RELEASE -> Script.RELEASE.digest();
+		};
+		String name = new String(RedisFixture.lockName(key), StandardCharsets.UTF_8);
+		// One packet may have several commands, each of which begins with an asterisk.
+		Predicate<String> found = Pattern.compile(digest + "[^*]*" + Pattern.quote(name + "\r\n")).asPredicate();
+		return (bytes) -> found.test(new String(bytes, StandardCharsets.UTF_8));
+	}
+
+	@Override
+	public Fault freeze() {
+		return remember(FrozenProcesses.freeze(TestRedis.server().handle()));
+	}
+
+	private Fault remember(Fault fault) {
+		this.open.add(fault);
+		return () -> {
+			if (this.open.remove(fault)) {
+				fault.close();
+			}
+		};
+	}
+
+	/** Redis has no locks of rows: something else stands there for a while. */
+	@Override
+	public Fault lockRow(LockKey key) {
+		return poison(key);
+	}
+
+	@Override
+	public Fault poison(LockKey key) {
+		byte[] lock = RedisFixture.lockName(key);
+		byte[] aside = (new String(lock, StandardCharsets.UTF_8) + ":aside").getBytes(StandardCharsets.UTF_8);
+		this.admin.eval(RedisKeys.bytes(REPLACE), 2, lock, aside);
+		return remember(() -> this.admin.eval(RedisKeys.bytes(RESTORE), 2, lock, aside));
+	}
+
+	@Override
+	public void killConnections() {
+		assertThat(kill(ClientType.NORMAL) + kill(ClientType.PUBSUB)).as("connections killed").isPositive();
+	}
+
+	private long kill(ClientType type) {
+		return this.admin.clientKill(new ClientKillParams().type(type).skipMe(ClientKillParams.SkipMe.YES));
+	}
+
+	@Override
+	public void advanceOrder(LockKey key, Duration by) {
+		this.admin.zincrby(new RedisKeys(RedisFixture.PREFIX).names(key).orders(), by.toNanos() / 1000,
+				RedisKeys.bytes("o"));
+	}
+
+	@Override
+	public void close() {
+		List.copyOf(this.open).forEach(Fault::close);
+		this.open.clear();
+	}
+
+}

@@ -1,0 +1,130 @@
+package io.distributedlock.redis;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import redis.clients.jedis.Jedis;
+
+import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+
+import io.distributedlock.LockKey;
+import io.distributedlock.LockLease;
+import io.distributedlock.LockRequest;
+import io.distributedlock.support.LockTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * What many locks leave in the server, and what many held ones cost.
+ */
+class RedisFootprintTests {
+
+	private static final int HELD = 10_000;
+
+	/** One for each worker and that of the test: Jedis needs one for each call. */
+	private static final long MOST_CONNECTIONS = 12;
+
+	private static final Duration LEASE = Duration.ofMillis(4500);
+
+	@RegisterExtension
+	private final RedisProcesses processes = new RedisProcesses();
+
+	private final Jedis admin = TestRedis.admin();
+
+	@BeforeEach
+	void empty() {
+		this.admin.flushAll();
+	}
+
+	@AfterEach
+	void close() {
+		this.admin.close();
+	}
+
+	static Stream<Arguments> clients() {
+		return TestClients.all();
+	}
+
+	@Test
+	@Timeout(60)
+	void serverKeepsNothingOfTenThousandKeysButTheOrdersOfTheirBuckets() {
+		assertKeepsOrdersOnly(10_000);
+	}
+
+	@Test
+	@Tag("soak")
+	@Timeout(value = 20, unit = TimeUnit.MINUTES)
+	void serverKeepsNothingOfAMillionKeysButTheOrdersOfTheirBuckets() {
+		assertKeepsOrdersOnly(1_000_000);
+	}
+
+	private void assertKeepsOrdersOnly(int keys) {
+		LockTemplate locks = this.processes.locks(TestRedis.lettuce(TestRedis.port()));
+		for (int number = 0; number < keys; number++) {
+			locks.acquire(LockRequest.of(LockKey.of("orders", Integer.toString(number)))).close();
+		}
+		assertThat(this.admin.dbSize()).isEqualTo(RedisKeys.BUCKETS);
+		assertThat(this.admin.keys("*")).allMatch((key) -> key.endsWith("}:orders"));
+	}
+
+	@ParameterizedTest(name = "{0}")
+	@MethodSource("clients")
+	@Timeout(60)
+	void threadsAndConnectionsAreAsManyWithOneLockAsWithTenThousand(String name,
+			Function<RedisConfiguration, RedisConnectionFactory> client) {
+		LockTemplate locks = this.processes.locks(client.apply(TestRedis.standalone(TestRedis.port())));
+		for (int number = 0; number < 20; number++) {
+			locks.acquire(LockRequest.of(LockKey.of("warm", "up"))).close();
+		}
+		LockLease first = locks.acquire(LockRequest.of(LockKey.of("first")).withLease(LEASE));
+		await().pollDelay(LEASE.dividedBy(2)).until(first::isHeld);
+		long threads = threads();
+		long connections = connections();
+		List<LockLease> leases = new ArrayList<>();
+		for (int number = 0; number < HELD; number++) {
+			leases.add(locks.acquire(LockRequest.of(LockKey.of("held", Integer.toString(number))).withLease(LEASE)));
+		}
+		CommandStats stats = new CommandStats(this.admin);
+		stats.reset();
+		await().pollDelay(LEASE.multipliedBy(2).dividedBy(3)).until(() -> true);
+		Map<String, Long> calls = stats.calls();
+		assertThat(leases.stream().filter(LockLease::isHeld).count()).isEqualTo(HELD);
+		// One lock alone may not have needed the second of two workers yet.
+		assertThat(threads()).isLessThanOrEqualTo(threads + 1);
+		assertThat(connections()).isLessThanOrEqualTo(Math.max(connections, MOST_CONNECTIONS));
+		// Two periods, 500 locks in each script, and some that were not due together.
+		assertThat(CommandStats.ofClients(calls)).as("renewals: %s", calls).isBetween(20L, 200L);
+		leases.forEach(LockLease::close);
+		first.close();
+	}
+
+	private static long threads() {
+		return Thread.getAllStackTraces()
+			.keySet()
+			.stream()
+			.filter((thread) -> thread.getName().startsWith("distributed-lock-")
+					|| thread.getName().startsWith("lettuce-"))
+			.count();
+	}
+
+	private long connections() {
+		return this.admin.clientList().lines().count();
+	}
+
+}

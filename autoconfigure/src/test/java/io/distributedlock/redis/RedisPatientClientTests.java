@@ -1,0 +1,85 @@
+package io.distributedlock.redis;
+
+import java.time.Duration;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import redis.clients.jedis.Jedis;
+
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.jedis.JedisClientConfiguration;
+import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+import io.distributedlock.LockKey;
+import io.distributedlock.LockLease;
+import io.distributedlock.LockRequest;
+import io.distributedlock.support.LockTemplate;
+import io.distributedlock.support.TcpProxy;
+import io.distributedlock.support.WireFault.Effect;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Clients that the application told to wait for a minute, or that share no connection.
+ */
+class RedisPatientClientTests {
+
+	private static final Duration LEASE = Duration.ofSeconds(2);
+
+	@RegisterExtension
+	private final RedisProcesses processes = new RedisProcesses();
+
+	static Stream<Arguments> clients() {
+		return Stream.of(Arguments.of("jedis", (Connector) RedisPatientClientTests::jedis),
+				Arguments.of("lettuce, nothing shared", (Connector) RedisPatientClientTests::lettuce));
+	}
+
+	private static RedisConnectionFactory jedis(int port) {
+		JedisConnectionFactory factory = new JedisConnectionFactory(new RedisStandaloneConfiguration("127.0.0.1", port),
+				JedisClientConfiguration.builder().readTimeout(Duration.ofMinutes(1)).usePooling().build());
+		factory.afterPropertiesSet();
+		factory.start();
+		return factory;
+	}
+
+	private static RedisConnectionFactory lettuce(int port) {
+		LettuceConnectionFactory factory = TestRedis.lettuce(port);
+		factory.setShareNativeConnection(false);
+		return factory;
+	}
+
+	@ParameterizedTest(name = "{0}")
+	@MethodSource("clients")
+	void repliesThatAreLostAgainAndAgainDoNotUseUpTheWorkers(String name, Connector client) {
+		try (TcpProxy proxy = new TcpProxy(TestRedis.server().address()); Jedis admin = TestRedis.admin()) {
+			admin.flushAll();
+			admin.scriptLoad(Script.RENEW.text());
+			LockTemplate locks = this.processes.locks(client.connect(proxy.port()));
+			LockTemplate others = this.processes.locks(TestRedis.lettuce(TestRedis.port()));
+			LockKey key = LockKey.of("orders", "42");
+			try (LockLease lease = locks.acquire(LockRequest.of(key).withLease(LEASE))) {
+				for (int number = 0; number < 3; number++) {
+					proxy.onReplyTo((packet) -> new String(packet).contains(Script.RENEW.digest()), Effect.BLACK_HOLE)
+						.once();
+				}
+				await().during(LEASE.multipliedBy(2)).atMost(LEASE.multipliedBy(4)).until(lease::isHeld);
+				assertThat(others.tryAcquire(LockRequest.of(key).withWaitTime(Duration.ZERO))).isNull();
+			}
+			others.acquire(LockRequest.of(key)).close();
+		}
+	}
+
+	@FunctionalInterface
+	interface Connector {
+
+		RedisConnectionFactory connect(int port);
+
+	}
+
+}

@@ -1,0 +1,80 @@
+package io.distributedlock.redis;
+
+import java.time.Duration;
+import java.util.function.Function;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import redis.clients.jedis.Jedis;
+import redis.clients.jedis.args.ClientPauseMode;
+
+import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+
+import io.distributedlock.LockError;
+import io.distributedlock.LockKey;
+import io.distributedlock.LockLease;
+import io.distributedlock.LockProviderException;
+import io.distributedlock.LockRequest;
+import io.distributedlock.support.LockTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * A server that takes commands and lets them wait.
+ */
+class RedisPauseTests {
+
+	private static final LockKey KEY = LockKey.of("orders", "42");
+
+	@RegisterExtension
+	private final RedisProcesses processes = new RedisProcesses();
+
+	private final Jedis admin = TestRedis.admin();
+
+	@BeforeEach
+	void empty() {
+		this.admin.flushAll();
+	}
+
+	@AfterEach
+	void close() {
+		this.admin.clientUnpause();
+		this.admin.close();
+	}
+
+	static Stream<Arguments> clients() {
+		return TestClients.all();
+	}
+
+	@ParameterizedTest(name = "{0}")
+	@MethodSource("clients")
+	void waitsForAPausedServerEndInTimeAndTypedAndLeaveNothing(String name,
+			Function<RedisConfiguration, RedisConnectionFactory> client) {
+		LockTemplate locks = this.processes.locks(client.apply(TestRedis.standalone(TestRedis.port())));
+		LockLease kept = locks.acquire(LockRequest.of(LockKey.of("kept")).withLease(Duration.ofSeconds(4)));
+		for (ClientPauseMode mode : ClientPauseMode.values()) {
+			this.admin.clientPause(2500, mode);
+			for (Duration wait : new Duration[] { Duration.ZERO, Duration.ofMillis(1200) }) {
+				long start = System.nanoTime();
+				assertThatExceptionOfType(LockProviderException.class)
+					.isThrownBy(() -> locks.tryAcquire(LockRequest.of(KEY).withWaitTime(wait)))
+					.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.STORE_TIMEOUT));
+				assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofMillis(1700));
+			}
+			await().ignoreExceptions().until(() -> !this.admin.exists(RedisProcesses.KEYS.lock(KEY)));
+			locks.acquire(LockRequest.of(KEY)).close();
+		}
+		kept.ensureHeld();
+		kept.close();
+		await().until(() -> this.admin.keys("*lock:*").isEmpty());
+	}
+
+}

@@ -1,0 +1,115 @@
+package io.distributedlock.redis;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.Map;
+
+import org.junit.jupiter.api.extension.AfterEachCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
+
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+
+import io.distributedlock.LockKey;
+import io.distributedlock.LockListener;
+import io.distributedlock.LockProvider;
+import io.distributedlock.LockProvider.Attempt;
+import io.distributedlock.LockProvider.Contender;
+import io.distributedlock.LockProvider.Grant;
+import io.distributedlock.LockProvider.ReleaseOutcome;
+import io.distributedlock.LockProvider.RenewalOutcome;
+import io.distributedlock.LockRequest;
+import io.distributedlock.OwnerId;
+import io.distributedlock.support.LockSettings;
+import io.distributedlock.support.LockTemplate;
+import io.distributedlock.support.LockTimer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Processes that have their locks in Redis, closed after the test.
+ */
+final class RedisProcesses implements AfterEachCallback {
+
+	static final String PREFIX = "faults";
+
+	static final Duration LEASE = Duration.ofSeconds(30);
+
+	static final Duration TIMEOUT = Duration.ofSeconds(5);
+
+	static final RedisKeys KEYS = new RedisKeys(PREFIX);
+
+	private final Deque<AutoCloseable> opened = new ArrayDeque<>();
+
+	<T extends AutoCloseable> T closing(T opened) {
+		this.opened.push(opened);
+		return opened;
+	}
+
+	/** A process over connections that are its own. */
+	RedisLockProvider provider(RedisConnectionFactory factory) {
+		return provider(factory, RedisLockSettings.defaults(PREFIX));
+	}
+
+	RedisLockProvider provider(RedisConnectionFactory factory, RedisLockSettings settings) {
+		closing(() -> ((DisposableBean) factory).destroy());
+		// The first connection of a JVM takes its time.
+		factory.getConnection().close();
+		return closing(new RedisLockProvider(factory, settings));
+	}
+
+	/** The engine of a process over connections that are its own. */
+	LockTemplate locks(RedisConnectionFactory factory, LockListener... listeners) {
+		return locks(provider(factory), LockSettings.defaults(), listeners);
+	}
+
+	LockTemplate locks(LockProvider provider, LockSettings settings, LockListener... listeners) {
+		LockTimer timer = closing(new LockTimer());
+		return closing(new LockTemplate(provider, settings, timer, List.of(), List.of(listeners)));
+	}
+
+	static LockRequest request(LockKey key, Duration lease, Duration waitTime) {
+		return LockRequest.of(key).withLease(lease).withWaitTime(waitTime);
+	}
+
+	static Contender enter(LockProvider provider, LockKey key) {
+		return provider.enter(key, () -> {
+			// The tests ask by themselves.
+		});
+	}
+
+	static Attempt attempt(LockProvider provider, LockKey key) {
+		return enter(provider, key).attempt(OwnerId.random(), LEASE, false, TIMEOUT);
+	}
+
+	static Attempt standInLine(Contender contender) {
+		return contender.attempt(OwnerId.random(), LEASE, true, TIMEOUT);
+	}
+
+	static Grant take(LockProvider provider, LockKey key) {
+		return granted(attempt(provider, key));
+	}
+
+	static Grant granted(Attempt attempt) {
+		assertThat(attempt).isInstanceOf(Attempt.Granted.class);
+		return ((Attempt.Granted) attempt).grant();
+	}
+
+	static ReleaseOutcome release(LockProvider provider, Grant grant) {
+		return provider.release(grant.key(), grant.owner(), TIMEOUT);
+	}
+
+	static RenewalOutcome renew(LockProvider provider, Grant grant) {
+		return provider.renew(Map.of(grant, LEASE), TIMEOUT).getOrDefault(grant, RenewalOutcome.UNKNOWN);
+	}
+
+	@Override
+	public void afterEach(ExtensionContext context) throws Exception {
+		while (!this.opened.isEmpty()) {
+			this.opened.pop().close();
+		}
+	}
+
+}

@@ -1,0 +1,76 @@
+package io.distributedlock.redis;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+import redis.clients.jedis.Jedis;
+
+import org.springframework.data.redis.connection.RedisConfiguration;
+
+/**
+ * What a user needs for locks, and no more, as rules of {@code ACL SETUSER}. The contract
+ * kits run as such a user.
+ */
+final class RedisRights {
+
+	static final String USER = "locks";
+
+	static final String PASSWORD = "only for locks";
+
+	/** Sent by the provider; the second only where the server has forgotten a script. */
+	static final List<String> SENT = List.of("+evalsha", "+eval");
+
+	/** Called by the scripts. */
+	static final List<String> IN_SCRIPTS = List.of("+get", "+set", "+del", "+exists", "+pexpire", "+pttl", "+setrange",
+			"+zadd", "+zincrby", "+zpopmin", "+zrem", "+zscore", "+time", "+publish");
+
+	/** To be woken; without it those who wait poll. */
+	static final List<String> WAKING = List.of("+subscribe", "+unsubscribe");
+
+	/** Only read by the check at start, which goes on without. */
+	static final List<String> CHECK = List.of("+info");
+
+	/**
+	 * Sent by the clients of their own accord, to a server of version 7.2 or later also
+	 * CLIENT SETINFO.
+	 */
+	static final List<String> CONNECTION = List.of("+hello", "+auth", "+ping", "+client|setname");
+
+	/** Sent by the clients to find their way in a cluster. */
+	static final List<String> CLUSTER = List.of("+cluster|nodes", "+cluster|slots", "+cluster|info", "+cluster|myid");
+
+	/** Only with {@code distributed-lock.redis.min-replicas}. */
+	static final List<String> REPLICAS = List.of("+wait");
+
+	private RedisRights() {
+	}
+
+	/** The keys and channels of one prefix, and no commands yet. */
+	static List<String> ofPrefix(String prefix) {
+		return List.of("resetkeys", "resetchannels", "-@all", "~{" + prefix + ":b??}:*", "&" + prefix + ":inbox:*");
+	}
+
+	/** Lets the user come into being. */
+	@SafeVarargs
+	static void grant(Jedis server, String prefix, List<String>... commands) {
+		List<String> rules = new ArrayList<>(List.of("reset", "on", ">" + PASSWORD));
+		rules.addAll(ofPrefix(prefix));
+		Arrays.stream(commands).forEach(rules::addAll);
+		server.aclSetUser(USER, rules.toArray(String[]::new));
+	}
+
+	/** Lets connections be that user's. */
+	static RedisConfiguration login(RedisConfiguration servers) {
+		RedisConfiguration.WithAuthentication login = (RedisConfiguration.WithAuthentication) servers;
+		login.setUsername(USER);
+		login.setPassword(PASSWORD);
+		return servers;
+	}
+
+	/** Grants all but what only replicas need. */
+	static void grantForKit(Jedis server) {
+		grant(server, RedisFixture.PREFIX, SENT, IN_SCRIPTS, WAKING, CHECK, CONNECTION, CLUSTER);
+	}
+
+}

@@ -1,0 +1,83 @@
+package io.distributedlock.redis;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import redis.clients.jedis.Jedis;
+
+import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+
+import io.distributedlock.LockKey;
+import io.distributedlock.LockProvider.Contender;
+import io.distributedlock.LockProvider.Grant;
+import io.distributedlock.LockProvider.ReleaseOutcome;
+import io.distributedlock.LockProvider.RenewalOutcome;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * The rights that are named as needed are needed. That they are enough is shown by the
+ * contract kits, which have no others.
+ */
+class RedisRightsTests {
+
+	private static final LockKey KEY = LockKey.of("orders", "42");
+
+	@RegisterExtension
+	private final RedisProcesses processes = new RedisProcesses();
+
+	static Stream<Arguments> clients() {
+		return TestClients.all();
+	}
+
+	@ParameterizedTest(name = "{0}")
+	@MethodSource("clients")
+	void everyRightThatIsNamedIsUsedAndNoOther(String name,
+			Function<RedisConfiguration, RedisConnectionFactory> client) {
+		try (Jedis admin = TestRedis.admin()) {
+			admin.flushAll();
+			admin.aclLogReset();
+			RedisRights.grant(admin, RedisProcesses.PREFIX, RedisRights.SENT, RedisRights.IN_SCRIPTS,
+					RedisRights.WAKING, RedisRights.CHECK, RedisRights.CONNECTION);
+			CommandStats stats = new CommandStats(admin);
+			admin.scriptFlush();
+			stats.reset();
+			RedisLockProvider holder = login(client);
+			RedisLockProvider waiter = login(client);
+			holder.check(RedisProcesses.TIMEOUT);
+			admin.zadd(RedisProcesses.KEYS.names(KEY).orders(), 1L << 52, RedisKeys.bytes("o"));
+			Grant grant = RedisProcesses.take(holder, KEY);
+			Contender waiting = RedisProcesses.enter(waiter, KEY);
+			RedisProcesses.standInLine(waiting);
+			RedisProcesses.standInLine(RedisProcesses.enter(login(client), KEY));
+			assertThat(RedisProcesses.renew(holder, grant)).isEqualTo(RenewalOutcome.RENEWED);
+			assertThat(RedisProcesses.release(holder, grant)).isEqualTo(ReleaseOutcome.RELEASED);
+			Grant next = RedisProcesses.granted(RedisProcesses.standInLine(waiting));
+			waiter.release(KEY, next.owner(), RedisProcesses.TIMEOUT);
+			LockKey another = LockKey.of("another");
+			RedisProcesses.release(holder, RedisProcesses.take(holder, another));
+			await().pollDelay(Duration.ofMillis(20)).until(() -> true);
+			Map<String, Long> calls = stats.calls();
+			List<String> used = Stream.of(RedisRights.SENT, RedisRights.IN_SCRIPTS, List.of("+subscribe"))
+				.flatMap(List::stream)
+				.map((right) -> right.substring(1))
+				.toList();
+			assertThat(used).allSatisfy((command) -> assertThat(calls).containsKey(command));
+			assertThat(admin.aclLog()).isEmpty();
+		}
+	}
+
+	private RedisLockProvider login(Function<RedisConfiguration, RedisConnectionFactory> client) {
+		return this.processes.provider(client.apply(RedisRights.login(TestRedis.standalone(TestRedis.port()))));
+	}
+
+}

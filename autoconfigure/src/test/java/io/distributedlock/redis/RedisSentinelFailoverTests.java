@@ -1,0 +1,80 @@
+package io.distributedlock.redis;
+
+import java.time.Duration;
+import java.util.function.Function;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import redis.clients.jedis.Jedis;
+
+import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+
+import io.distributedlock.LockException;
+import io.distributedlock.LockKey;
+import io.distributedlock.LockLease;
+import io.distributedlock.LockProviderException;
+import io.distributedlock.LockRequest;
+import io.distributedlock.support.LockTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * A primary under sentinels that dies.
+ */
+class RedisSentinelFailoverTests {
+
+	private static final LockKey KEY = LockKey.of("orders", "42");
+
+	private static final LockKey REPLICATED = LockKey.of("orders", "43");
+
+	@RegisterExtension
+	private final RedisProcesses processes = new RedisProcesses();
+
+	static Stream<Arguments> clients() {
+		return TestClients.all();
+	}
+
+	@ParameterizedTest(name = "{0}")
+	@MethodSource("clients")
+	void deadPrimaryIsAFailureUntilItsReplicaGrantsWithHigherTokens(String name,
+			Function<RedisConfiguration, RedisConnectionFactory> client) {
+		TestSentinels sentinels = this.processes.closing(new TestSentinels());
+		LockTemplate locks = this.processes.locks(client.apply(sentinels.configuration()));
+		LockTemplate others = this.processes.locks(client.apply(sentinels.configuration()));
+		LockLease before = locks.acquire(LockRequest.of(KEY).withLease(Duration.ofSeconds(1)));
+		LockLease kept = locks.acquire(LockRequest.of(REPLICATED).withLease(Duration.ofSeconds(25)));
+		try (Jedis primary = sentinels.primary().admin()) {
+			assertThat(primary.waitReplicas(1, 5000)).isEqualTo(1);
+		}
+		sentinels.primary().kill();
+		await().atMost(Duration.ofSeconds(20)).until(() -> {
+			long start = System.nanoTime();
+			try (LockLease after = others.tryAcquire(LockRequest.of(KEY).withWaitTime(Duration.ofMillis(200)))) {
+				if (after == null) {
+					return false;
+				}
+				assertThat(after.fencingToken()).isGreaterThan(before.fencingToken());
+				return true;
+			}
+			catch (LockException ex) {
+				assertThat(ex).isInstanceOf(LockProviderException.class);
+				assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofMillis(1600));
+				return false;
+			}
+		});
+		assertThat(before.isHeld()).isFalse();
+		kept.ensureHeld();
+		assertThat(others.tryAcquire(LockRequest.of(REPLICATED).withWaitTime(Duration.ZERO))).isNull();
+		kept.close();
+		await().atMost(Duration.ofSeconds(5)).ignoreExceptions().until(() -> {
+			others.acquire(LockRequest.of(REPLICATED).withWaitTime(Duration.ZERO)).close();
+			return true;
+		});
+	}
+
+}

@@ -1,0 +1,160 @@
+package io.distributedlock.redis;
+
+import java.time.Duration;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import redis.clients.jedis.Jedis;
+import redis.clients.jedis.params.MigrateParams;
+
+import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+
+import io.distributedlock.LockKey;
+import io.distributedlock.LockLease;
+import io.distributedlock.LockProvider.Attempt;
+import io.distributedlock.LockProvider.Grant;
+import io.distributedlock.LockProvider.ReleaseOutcome;
+import io.distributedlock.LockProvider.RenewalOutcome;
+import io.distributedlock.LockProviderException;
+import io.distributedlock.LockRequest;
+import io.distributedlock.OwnerId;
+import io.distributedlock.support.LockTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Slots that move from one master to another while their locks are in use.
+ */
+class RedisSlotMigrationTests {
+
+	private static final LockKey KEY = LockKey.of("orders", "42");
+
+	private static final LockKey FRESH = LockKey.of("orders", "42-fresh");
+
+	@RegisterExtension
+	private final RedisProcesses processes = new RedisProcesses();
+
+	private final LockNames names = RedisProcesses.KEYS.names(KEY);
+
+	static Stream<Arguments> clients() {
+		return TestClients.all();
+	}
+
+	@ParameterizedTest(name = "{0}")
+	@MethodSource("clients")
+	void locksAreKeptAndGrantedWhileTheirSlotMoves(String name,
+			Function<RedisConfiguration, RedisConnectionFactory> client) {
+		TestCluster cluster = this.processes.closing(new TestCluster(0));
+		int slot = TestCluster.slot(this.names.lock());
+		RedisServer from = cluster.owner(slot);
+		RedisServer to = cluster.masters().stream().filter((node) -> node != from).findFirst().orElseThrow();
+		RedisLockProvider provider = this.processes.provider(client.apply(cluster.configuration()));
+		RedisLockProvider rival = this.processes.provider(client.apply(cluster.configuration()));
+		LockTemplate locks = this.processes.locks(client.apply(cluster.configuration()));
+		try (Jedis source = from.admin(); Jedis target = to.admin()) {
+			Grant held = RedisProcesses.take(provider, KEY);
+			assertThat(RedisProcesses.attempt(rival, KEY)).isInstanceOf(Attempt.Busy.class);
+			Grant sibling = RedisProcesses.take(provider, inSlot(slot, KEY));
+			target.clusterSetSlotImporting(slot, source.clusterMyId());
+			source.clusterSetSlotMigrating(slot, target.clusterMyId());
+			assertWaitsForTheMove(rival);
+			assertRenewed(provider, held, sibling);
+			migrate(source, to, this.names.lock());
+			assertWaitsForTheMove(rival);
+			assertRenewed(provider, held, sibling);
+			migrate(source, to);
+			assertWaitsForTheMove(rival);
+			assertRenewed(provider, held, sibling);
+			target.clusterSetSlotNode(slot, target.clusterMyId());
+			source.clusterSetSlotNode(slot, target.clusterMyId());
+			assertRenewed(provider, held, sibling);
+			assertThat(RedisProcesses.attempt(rival, KEY)).isInstanceOf(Attempt.Busy.class);
+			assertThat(RedisProcesses.release(provider, held)).isEqualTo(ReleaseOutcome.RELEASED);
+			Grant next = RedisProcesses.take(rival, KEY);
+			assertThat(next.order()).isGreaterThan(held.order());
+			try (LockLease lease = locks.acquire(LockRequest.of(FRESH))) {
+				lease.ensureHeld();
+			}
+			assertThat(target.exists(this.names.lock())).isTrue();
+		}
+	}
+
+	@ParameterizedTest(name = "{0}")
+	@MethodSource("clients")
+	void waiterGetsItsTurnThoughTheSlotMovesMeanwhile(String name,
+			Function<RedisConfiguration, RedisConnectionFactory> client) {
+		TestCluster cluster = this.processes.closing(new TestCluster(0));
+		int slot = TestCluster.slot(this.names.lock());
+		RedisServer from = cluster.owner(slot);
+		RedisServer to = cluster.masters().stream().filter((node) -> node != from).findFirst().orElseThrow();
+		LockTemplate locks = this.processes.locks(client.apply(cluster.configuration()));
+		LockTemplate others = this.processes.locks(client.apply(cluster.configuration()));
+		Duration leaseTime = Duration.ofSeconds(3);
+		LockLease held = locks.acquire(LockRequest.of(KEY).withLease(leaseTime));
+		var waiter = others.acquireAsync(LockRequest.of(KEY).withWaitTime(Duration.ofSeconds(10)));
+		try (Jedis source = from.admin(); Jedis target = to.admin()) {
+			await().until(() -> source.exists(this.names.line()));
+			target.clusterSetSlotImporting(slot, source.clusterMyId());
+			source.clusterSetSlotMigrating(slot, target.clusterMyId());
+			migrate(source, to);
+			target.clusterSetSlotNode(slot, target.clusterMyId());
+			source.clusterSetSlotNode(slot, target.clusterMyId());
+			await().during(leaseTime).atMost(leaseTime.multipliedBy(2)).until(held::isHeld);
+			assertThat(waiter).isNotDone();
+			held.close();
+			await().atMost(Duration.ofSeconds(3)).until(waiter::isDone);
+			LockLease next = waiter.join();
+			assertThat(next.fencingToken()).isGreaterThan(held.fencingToken());
+			next.close();
+		}
+	}
+
+	private static LockKey inSlot(int slot, LockKey except) {
+		return IntStream.range(0, 10_000)
+			.mapToObj((number) -> LockKey.of("orders", "sibling-" + number))
+			.filter((key) -> TestCluster.slot(RedisProcesses.KEYS.lock(key)) == slot && !key.equals(except))
+			.findFirst()
+			.orElseThrow();
+	}
+
+	/** The line is nowhere yet, so the server says TRYAGAIN to whoever names it too. */
+	private static void assertWaitsForTheMove(RedisLockProvider rival) {
+		Duration timeout = Duration.ofMillis(500);
+		long start = System.nanoTime();
+		assertThatExceptionOfType(LockProviderException.class).isThrownBy(
+				() -> RedisProcesses.enter(rival, KEY).attempt(OwnerId.random(), RedisProcesses.LEASE, true, timeout))
+			.withMessageContaining("TRYAGAIN")
+			.satisfies((ex) -> assertThat(ex.sent()).isFalse());
+		assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(timeout.plus(Duration.ofMillis(250)));
+	}
+
+	/** Also if one of two in a batch has moved and the other one has not. */
+	private static void assertRenewed(RedisLockProvider provider, Grant first, Grant second) {
+		Map<Grant, Duration> leases = Map.of(first, RedisProcesses.LEASE, second, RedisProcesses.LEASE);
+		assertThat(provider.renew(leases, RedisProcesses.TIMEOUT)).containsEntry(first, RenewalOutcome.RENEWED)
+			.containsEntry(second, RenewalOutcome.RENEWED);
+	}
+
+	private static void migrate(Jedis source, RedisServer to, byte[] key) {
+		source.migrate("127.0.0.1", to.port(), 1000, new MigrateParams(), key);
+	}
+
+	/** Moves all keys of the lock's bucket. */
+	private void migrate(Jedis source, RedisServer to) {
+		byte[][] keys = source.clusterGetKeysInSlot(TestCluster.slot(this.names.lock()), 100)
+			.stream()
+			.map(RedisKeys::bytes)
+			.toArray(byte[][]::new);
+		source.migrate("127.0.0.1", to.port(), 1000, new MigrateParams(), keys);
+	}
+
+}

@@ -1,0 +1,168 @@
+package io.distributedlock.redis;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import redis.clients.jedis.Jedis;
+import redis.clients.jedis.args.ClientType;
+import redis.clients.jedis.params.ClientKillParams;
+
+import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+
+import io.distributedlock.LockInterruptedException;
+import io.distributedlock.LockKey;
+import io.distributedlock.LockLease;
+import io.distributedlock.LockProvider.Grant;
+import io.distributedlock.LockRequest;
+import io.distributedlock.support.LockTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Who is woken when those who should be cannot be, or do not want the lock any more.
+ */
+class RedisWakeUpTests {
+
+	private static final LockKey KEY = LockKey.of("orders", "42");
+
+	private static final LockRequest PATIENT = LockRequest.of(KEY).withWaitTime(Duration.ofSeconds(20));
+
+	/** More than a loaded machine needs, and less than the shortest pause of a timer. */
+	private static final Duration BY_MESSAGE = Duration.ofMillis(600);
+
+	@RegisterExtension
+	private final RedisProcesses processes = new RedisProcesses();
+
+	private final LockNames names = RedisProcesses.KEYS.names(KEY);
+
+	private final Jedis admin = TestRedis.admin();
+
+	@BeforeEach
+	void empty() {
+		this.admin.flushAll();
+	}
+
+	@AfterEach
+	void close() {
+		this.admin.close();
+	}
+
+	static Stream<Arguments> clients() {
+		return TestClients.all();
+	}
+
+	private static RedisConnectionFactory connect(Function<RedisConfiguration, RedisConnectionFactory> client) {
+		return client.apply(TestRedis.standalone(TestRedis.port()));
+	}
+
+	private void awaitLine(int length) {
+		await().pollInterval(Duration.ofMillis(2)).until(() -> this.admin.zcard(this.names.line()) == length);
+	}
+
+	/** How long it takes from now on until a process gets and gives back the lock. */
+	private static CompletableFuture<Long> acquired(LockTemplate locks) {
+		return CompletableFuture.supplyAsync(() -> {
+			try (LockLease lease = locks.acquire(PATIENT)) {
+				lease.ensureHeld();
+				return System.nanoTime();
+			}
+		});
+	}
+
+	@ParameterizedTest(name = "{0}")
+	@MethodSource("clients")
+	void deadFirstWaiterCostsOneGraceOnce(String name, Function<RedisConfiguration, RedisConnectionFactory> client)
+			throws Exception {
+		RedisLockProvider holder = this.processes.provider(connect(client));
+		RedisLockProvider dead = this.processes.provider(connect(client));
+		Grant grant = RedisProcesses.take(holder, KEY);
+		RedisProcesses.standInLine(RedisProcesses.enter(dead, KEY));
+		dead.close();
+		awaitLine(1);
+		List<CompletableFuture<Long>> living = new ArrayList<>();
+		for (int number = 0; number < 3; number++) {
+			living.add(acquired(this.processes.locks(connect(client))));
+			awaitLine(number + 2);
+		}
+		long released = System.nanoTime();
+		RedisProcesses.release(holder, grant);
+		List<Long> turns = new ArrayList<>();
+		for (CompletableFuture<Long> one : living) {
+			turns.add(one.get(10, TimeUnit.SECONDS));
+		}
+		assertThat(turns).isSorted();
+		assertThat(Duration.ofNanos(turns.get(0) - released)).isBetween(Duration.ofMillis(95), BY_MESSAGE);
+		assertThat(Duration.ofNanos(turns.get(2) - turns.get(0))).isLessThan(Duration.ofMillis(95));
+	}
+
+	@ParameterizedTest(name = "{0}")
+	@MethodSource("clients")
+	void waiterThatGivesUpWhenItIsCalledLeavesTheTurnToTheNext(String name,
+			Function<RedisConfiguration, RedisConnectionFactory> client) throws Exception {
+		RedisLockProvider holder = this.processes.provider(connect(client));
+		LockTemplate fickle = this.processes.locks(connect(client));
+		LockTemplate patient = this.processes.locks(connect(client));
+		for (int round = 0; round < 20; round++) {
+			Grant grant = RedisProcesses.take(holder, KEY);
+			CompletableFuture<Void> first = new CompletableFuture<>();
+			Thread waiter = new Thread(() -> {
+				try (LockLease lease = fickle.acquire(PATIENT)) {
+					lease.ensureHeld();
+					first.complete(null);
+				}
+				catch (LockInterruptedException ex) {
+					first.complete(null);
+				}
+				catch (RuntimeException ex) {
+					first.completeExceptionally(ex);
+				}
+			});
+			waiter.start();
+			awaitLine(1);
+			CompletableFuture<Long> next = acquired(patient);
+			awaitLine(2);
+			long released = System.nanoTime();
+			Thread interrupter = new Thread(waiter::interrupt);
+			interrupter.start();
+			RedisProcesses.release(holder, grant);
+			assertThat(Duration.ofNanos(next.get(10, TimeUnit.SECONDS) - released)).isLessThan(BY_MESSAGE);
+			first.get(10, TimeUnit.SECONDS);
+			interrupter.join();
+			await().until(() -> !this.admin.exists(this.names.lock()) && !this.admin.exists(this.names.line()));
+		}
+	}
+
+	@ParameterizedTest(name = "{0}")
+	@MethodSource("clients")
+	void waiterThatNoMessageReachesTakesOverByItsTimer(String name,
+			Function<RedisConfiguration, RedisConnectionFactory> client) throws Exception {
+		RedisLockProvider holder = this.processes.provider(connect(client));
+		LockTemplate waiting = this.processes.locks(connect(client));
+		Grant grant = RedisProcesses.take(holder, KEY);
+		CompletableFuture<Long> waiter = acquired(waiting);
+		awaitLine(1);
+		this.admin.clientKill(new ClientKillParams().type(ClientType.PUBSUB));
+		long released = System.nanoTime();
+		RedisProcesses.release(holder, grant);
+		while (!waiter.isDone()) {
+			this.admin.clientKill(new ClientKillParams().type(ClientType.PUBSUB));
+			assertThat(Duration.ofNanos(System.nanoTime() - released)).isLessThan(Duration.ofSeconds(5));
+		}
+		assertThat(Duration.ofNanos(waiter.get() - released))
+			.isLessThanOrEqualTo(AttemptReply.POLL.plus(Duration.ofMillis(250)));
+	}
+
+}

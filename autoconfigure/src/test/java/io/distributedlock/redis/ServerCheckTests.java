@@ -1,0 +1,64 @@
+package io.distributedlock.redis;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import redis.clients.jedis.Jedis;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+import io.distributedlock.LockConfigurationException;
+import io.distributedlock.LockError;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatNoException;
+
+/**
+ * What a server has to be; that a replica is refused is shown with a real one by
+ * {@link RedisReplicaTests}.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class ServerCheckTests {
+
+	@RegisterExtension
+	private final RedisProcesses processes = new RedisProcesses();
+
+	@ParameterizedTest
+	@ValueSource(strings = { "5.0.14", "6.0.20", "6.1.242" })
+	void serverThatIsTooOldIsRefused(String version) {
+		assertThatExceptionOfType(LockConfigurationException.class)
+			.isThrownBy(() -> ServerCheck.checkVersion("# Server\r\nredis_version:" + version + "\r\nredis_mode:x"))
+			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.STORE_TOO_OLD));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "redis_version:6.2.0", "redis_version:7.2.4\r\nvalkey_version:8.0.1",
+			"redis_version:10.0.0", "" })
+	void serverThatIsNewEnoughOrDoesNotTellIsAccepted(String info) {
+		assertThatNoException().isThrownBy(() -> ServerCheck.checkVersion(info));
+	}
+
+	@Test
+	void evictionIsWarnedOfWithAnyPolicyButOne(CapturedOutput output) {
+		ServerCheck.checkPolicy("maxmemory_policy:noeviction");
+		assertThat(output).doesNotContain("maxmemory-policy");
+		ServerCheck.checkPolicy("maxmemory_policy:volatile-ttl");
+		assertThat(output).contains("maxmemory-policy is 'volatile-ttl'");
+	}
+
+	@Test
+	void userThatMayNotReadInfoIsNotHeldUp() {
+		try (Jedis admin = TestRedis.admin()) {
+			RedisRights.grant(admin, RedisProcesses.PREFIX, RedisRights.SENT, RedisRights.IN_SCRIPTS,
+					RedisRights.CONNECTION);
+			RedisLockProvider provider = this.processes
+				.provider(TestClients.lettuce(RedisRights.login(TestRedis.standalone(TestRedis.port()))));
+			assertThatNoException().isThrownBy(() -> provider.check(RedisProcesses.TIMEOUT));
+		}
+	}
+
+}

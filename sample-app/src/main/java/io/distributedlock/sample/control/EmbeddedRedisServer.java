@@ -1,0 +1,134 @@
+package io.distributedlock.sample.control;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.UUID;
+import java.util.concurrent.locks.LockSupport;
+
+import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
+import org.springframework.context.annotation.Profile;
+import org.springframework.core.io.ClassPathResource;
+import org.springframework.stereotype.Component;
+
+import io.distributedlock.sample.SampleApplication;
+
+/**
+ * A real Redis server of this process's own on the loopback interface, which keeps
+ * nothing but locks, and those in memory only. Server and files go when the process does,
+ * even if it is killed. Its password is new with each start.
+ */
+@Component
+@Profile("!" + SampleApplication.WORKER + " & " + EmbeddedRedisServer.PROFILE)
+class EmbeddedRedisServer implements DataRedisConnectionDetails, AutoCloseable {
+
+	static final String PROFILE = "redis";
+
+	private static final String LOOPBACK = "127.0.0.1";
+
+	private static final String BINARY = "redis-server";
+
+	private static final String CONFIGURATION = "redis.conf";
+
+	private static final String LOG = "log";
+
+	private static final Duration PATIENCE = Duration.ofSeconds(10);
+
+	private static final Duration LOOK_AGAIN_AFTER = Duration.ofMillis(10);
+
+	/**
+	 * The shell is the server's parent and so knows its process from the beginning. In a
+	 * session of its own, where there are such, the server does not hear a Ctrl+C.
+	 */
+	private static final String START = """
+			{ $(command -v setsid) "$1/%s" "$1/%s" > "$1/%s" 2>&1 & }""".formatted(BINARY, CONFIGURATION, LOG);
+
+	private static final String STOP_AND_CLEAN_UP = "{ kill -KILL \"$!\"; wait; rm -rf -- \"$1\"; }";
+
+	private final String password = UUID.randomUUID().toString();
+
+	private final int port;
+
+	private final LastWill will;
+
+	EmbeddedRedisServer() throws IOException {
+		// Closed to everybody else, and with it the password in the configuration.
+		Path directory = Files.createTempDirectory("distributed-lock-sample");
+		this.port = freePort();
+		Files.writeString(directory.resolve(CONFIGURATION), """
+				port %d
+				bind %s
+				requirepass %s
+				maxmemory-policy noeviction
+				save ""
+				appendonly no
+				dir "%s"
+				""".formatted(this.port, LOOPBACK, this.password, directory));
+		unpack(directory.resolve(BINARY));
+		this.will = LastWill.write(START, STOP_AND_CLEAN_UP, directory);
+		awaitServer(directory.resolve(LOG));
+	}
+
+	private static int freePort() throws IOException {
+		try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getByName(LOOPBACK))) {
+			return socket.getLocalPort();
+		}
+	}
+
+	private static void unpack(Path file) throws IOException {
+		String system = System.getProperty("os.name").toLowerCase(Locale.ROOT).contains("mac") ? "darwin" : "linux";
+		String architecture = "aarch64".equals(System.getProperty("os.arch")) ? "arm64" : "amd64";
+		ClassPathResource binary = new ClassPathResource(BINARY + "-7.0.15-" + system + "-" + architecture);
+		try (InputStream content = binary.getInputStream()) {
+			Files.copy(content, file);
+		}
+		if (!file.toFile().setExecutable(true)) {
+			throw new IOException(file + " cannot be made executable");
+		}
+	}
+
+	private void awaitServer(Path log) throws IOException {
+		long start = System.nanoTime();
+		while (!listens()) {
+			if (System.nanoTime() - start > PATIENCE.toNanos()) {
+				String said = Files.readString(log);
+				close();
+				throw new IllegalStateException("The Redis server did not start: " + said);
+			}
+			LockSupport.parkNanos(LOOK_AGAIN_AFTER.toNanos());
+		}
+	}
+
+	private boolean listens() {
+		try (Socket socket = new Socket()) {
+			socket.connect(new InetSocketAddress(LOOPBACK, this.port), (int) PATIENCE.toMillis());
+			return true;
+		}
+		catch (IOException ex) {
+			return false;
+		}
+	}
+
+	@Override
+	public Standalone getStandalone() {
+		return Standalone.of(LOOPBACK, this.port);
+	}
+
+	@Override
+	public String getPassword() {
+		return this.password;
+	}
+
+	@Override
+	public void close() {
+		this.will.close();
+	}
+
+}

@@ -1,0 +1,127 @@
+package io.distributedlock.sample;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
+
+import org.awaitility.Awaitility;
+import tools.jackson.databind.JsonNode;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What tests see of a sale under way, and what they do to its workers. Customers think
+ * long enough for a signal to reach the holder in that time.
+ */
+class Sales {
+
+	private static final Holder NOBODY = new Holder(0, 0);
+
+	private final ControlProcess control;
+
+	private final int seats;
+
+	Sales(ControlProcess control, int seats) {
+		this.control = control;
+		this.seats = seats;
+	}
+
+	CompletableFuture<JsonNode> begin() {
+		return CompletableFuture.supplyAsync(() -> {
+			try {
+				return this.control.post("/api/sales?lock=on&think-time=750ms");
+			}
+			catch (Exception ex) {
+				throw new IllegalStateException(ex);
+			}
+		});
+	}
+
+	/** A holder whose customer has only begun to think. */
+	Holder awaitNewHolder() {
+		Holder first = awaitHolder((holder) -> true);
+		return awaitHolder((holder) -> holder.token() > first.token());
+	}
+
+	Holder awaitHolder(Predicate<Holder> condition) {
+		return Awaitility.await()
+			.pollDelay(Duration.ZERO)
+			.pollInterval(Duration.ofMillis(10))
+			.atMost(Duration.ofSeconds(20))
+			.until(this::holder, (holder) -> holder != NOBODY && condition.test(holder));
+	}
+
+	private Holder holder() throws Exception {
+		JsonNode holder = this.control.get("/api/holder");
+		return holder.has("pid")
+				? new Holder(holder.get("pid").asLong(), Long.parseLong(holder.get("token").asString())) : NOBODY;
+	}
+
+	String inflict(Holder worker, String fault) throws Exception {
+		return this.control.post(worker.path(fault)).get("state").asString();
+	}
+
+	List<Long> processes() throws Exception {
+		return this.control.get("/api/workers").valueStream().map((worker) -> worker.get("pid").asLong()).toList();
+	}
+
+	List<String> states() throws Exception {
+		return this.control.get("/api/workers").valueStream().map((worker) -> worker.get("state").asString()).toList();
+	}
+
+	/**
+	 * Kills the holder: once its lease is over, another process has to go on with a
+	 * higher token.
+	 */
+	void assertKilledHolderIsSucceeded(Duration lease) throws Exception {
+		CompletableFuture<JsonNode> sale = begin();
+		Holder killed = awaitNewHolder();
+		long killedAt = System.nanoTime();
+		assertThat(inflict(killed, "kill")).isEqualTo("ended");
+		Holder successor = awaitHolder((holder) -> holder.pid() != killed.pid());
+		Duration vacancy = Duration.ofNanos(System.nanoTime() - killedAt);
+		assertThat(successor.token()).isGreaterThan(killed.token());
+		assertThat(vacancy).isBetween(lease.dividedBy(2), lease.plusSeconds(3));
+		assertThat(processes()).hasSize(2).doesNotContain(killed.pid());
+		assertEachSeatSoldOnce(sale, 0);
+	}
+
+	/**
+	 * Freezes the holder beyond its lease: what it writes when it wakes has to be
+	 * refused.
+	 */
+	void assertLateWriteOfAFrozenHolderIsRefused(int seconds) throws Exception {
+		CompletableFuture<JsonNode> sale = begin();
+		Holder frozen = awaitNewHolder();
+		assertThat(inflict(frozen, "freeze?seconds=" + seconds)).isEqualTo("frozen");
+		assertThat(Files.readString(Path.of("/proc", Long.toString(frozen.pid()), "stat"))).contains(") T ");
+		Holder successor = awaitHolder((holder) -> holder.pid() != frozen.pid());
+		assertThat(successor.token()).isGreaterThan(frozen.token());
+		assertThat(this.control.answerToPost(frozen.path("freeze?seconds=1")).statusCode()).isEqualTo(409);
+		assertEachSeatSoldOnce(sale, 1);
+		assertThat(processes()).contains(frozen.pid());
+		assertThat(this.control.console()).contains("late writes refused: 1");
+	}
+
+	private void assertEachSeatSoldOnce(CompletableFuture<JsonNode> sale, int refused) throws Exception {
+		JsonNode result = sale.get(40, TimeUnit.SECONDS);
+		assertThat(result.get("sold").asInt()).isEqualTo(this.seats);
+		assertThat(result.get("oversold").asInt()).isZero();
+		assertThat(result.get("refused").asInt()).isEqualTo(refused);
+		assertThat(this.control.get("/api/status").get("on")).isEqualTo(result);
+	}
+
+	/** A process and the first fencing token of its grant. */
+	record Holder(long pid, long token) {
+
+		String path(String fault) {
+			return "/api/workers/" + this.pid + "/" + fault;
+		}
+
+	}
+
+}
