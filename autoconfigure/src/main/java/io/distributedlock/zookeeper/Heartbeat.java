@@ -17,8 +17,9 @@ import io.distributedlock.support.LockTimer;
 /**
  * Writes to the process's own node, at a little less than a third of the session's
  * time-out, and moves the session's deadline with each answer: to one time-out after the
- * answered write <em>before</em> was sent. Of the first writes nothing is known but that
- * the client, which is never silent for a third of the time-out, was heard before.
+ * answered write <em>before</em> was sent. Before the first write the session was created,
+ * or its connection came back, after a moment at which there was none; where that was not
+ * seen, the client, which is never silent for a third of the time-out, was heard before.
  */
 final class Heartbeat {
 
@@ -40,6 +41,9 @@ final class Heartbeat {
 
 	private boolean underWay;
 
+	/** A moment after which the leader has heard of the session, if one is known. */
+	private @Nullable Long heardAfter;
+
 	/** When the answered write was sent that the next answer proves. */
 	private @Nullable Long candidate;
 
@@ -48,9 +52,12 @@ final class Heartbeat {
 	/**
 	 * Creates a heartbeat that does not yet beat.
 	 * @param path the node to be written to, which exists
+	 * @param heardAfter a moment at which the client was not connected, if one is known
 	 * @param proved told of each answer, on the event thread
 	 */
-	Heartbeat(Session session, String path, byte[] label, LockTimer timer, Runnable proved) {
+	Heartbeat(Session session, String path, byte[] label, @Nullable Long heardAfter, LockTimer timer,
+			Runnable proved) {
+		this.heardAfter = heardAfter;
 		this.session = session;
 		this.path = path;
 		this.label = label;
@@ -105,15 +112,18 @@ final class Heartbeat {
 		this.lock.lock();
 		try {
 			Long before = this.candidate;
-			if (before == null) {
+			if (before == null || sentAt - before >= this.interval * 9 / 10) {
 				this.candidate = sentAt;
-				return sentAt - this.session.timeout() * 2 / 3;
 			}
-			if (sentAt - before < this.interval * 9 / 10) {
-				return before - this.session.timeout() * 2 / 3;
+			if (before != null && sentAt - before >= this.interval * 9 / 10) {
+				this.heardAfter = before;
 			}
-			this.candidate = sentAt;
-			return before;
+			Long known = this.heardAfter;
+			if (known == null) {
+				known = sentAt - this.session.timeout() * 2 / 3;
+				this.heardAfter = known;
+			}
+			return known;
 		}
 		finally {
 			this.lock.unlock();

@@ -52,6 +52,9 @@ final class Session implements Term {
 
 	private final AtomicLong lastAnswer = new AtomicLong(System.nanoTime());
 
+	/** When a silent connection was last dropped, so that one silence costs one. */
+	private final AtomicLong lastDrop = new AtomicLong(System.nanoTime());
+
 	private volatile long until = System.nanoTime();
 
 	/** The leader's clock, in milliseconds, and when it was read here. */
@@ -97,6 +100,11 @@ final class Session implements Term {
 		else if (code != Code.CONNECTIONLOSS) {
 			this.lastAnswer.accumulateAndGet(System.nanoTime(), (last, now) -> (now - last > 0) ? now : last);
 		}
+	}
+
+	/** When the server last answered anything, which no later session was there for. */
+	long lastAnswer() {
+		return this.lastAnswer.get();
 	}
 
 	/**
@@ -172,9 +180,9 @@ final class Session implements Term {
 	 * @param sentAt when the call was sent
 	 */
 	void unanswered(long sentAt) {
-		long last = this.lastAnswer.get();
-		if (!this.exclusive || last - sentAt > 0 || !isConnected()
-				|| !this.lastAnswer.compareAndSet(last, System.nanoTime())) {
+		long dropped = this.lastDrop.get();
+		if (!this.exclusive || this.lastAnswer.get() - sentAt > 0 || dropped - sentAt > 0 || !isConnected()
+				|| !this.lastDrop.compareAndSet(dropped, System.nanoTime())) {
 			return;
 		}
 		try {

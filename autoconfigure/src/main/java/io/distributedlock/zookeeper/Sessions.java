@@ -55,6 +55,9 @@ final class Sessions implements ConnectionStateListener, AutoCloseable {
 
 	private volatile @Nullable Seat seat;
 
+	/** The last moment at which the present session was not connected, if one is known. */
+	private @Nullable Long notConnectedAt;
+
 	private volatile boolean closed;
 
 	/**
@@ -75,8 +78,11 @@ final class Sessions implements ConnectionStateListener, AutoCloseable {
 
 	/** Begins to follow the client. */
 	void start() {
+		long now = System.nanoTime();
+		boolean present = this.client.getZookeeperClient().isConnected();
+		this.notConnectedAt = present ? null : now;
 		this.client.getConnectionStateListenable().addListener(this);
-		if (this.client.getZookeeperClient().isConnected()) {
+		if (present || this.client.getZookeeperClient().isConnected()) {
 			adopt();
 		}
 	}
@@ -116,8 +122,9 @@ final class Sessions implements ConnectionStateListener, AutoCloseable {
 			fresh = before == null || before.session.hasEnded() || !before.session.isOf(handle);
 			if (fresh && before != null) {
 				before.session.end();
+				this.notConnectedAt = before.session.lastAnswer();
 			}
-			current = (before == null || fresh) ? new Seat(handle) : before;
+			current = (before == null || fresh) ? new Seat(handle, this.notConnectedAt) : before;
 			this.seat = current;
 			this.changed.signalAll();
 		}
@@ -234,11 +241,11 @@ final class Sessions implements ConnectionStateListener, AutoCloseable {
 
 		private volatile @Nullable LockException failure;
 
-		private Seat(ZooKeeper handle) {
+		private Seat(ZooKeeper handle, @Nullable Long notConnectedAt) {
 			this.session = new Session(handle, Sessions.this.settings.acl(), Sessions.this.settings.exclusive());
 			this.path = Sessions.this.paths.process(this.session.id());
-			this.heartbeat = new Heartbeat(this.session, this.path, Sessions.this.label, Sessions.this.timer,
-					Sessions.this::signal);
+			this.heartbeat = new Heartbeat(this.session, this.path, Sessions.this.label, notConnectedAt,
+					Sessions.this.timer, Sessions.this::signal);
 		}
 
 		private boolean isReady() {
