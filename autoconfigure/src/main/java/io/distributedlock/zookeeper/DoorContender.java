@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
-
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockProvider.Attempt;
@@ -89,16 +88,17 @@ final class DoorContender implements Contender {
 	private Attempt ask(OwnerId owner, Duration lease, boolean willWait, Session session, Await await) {
 		Taking taking = new Taking(this.key, this.path, owner, lease, session, this.provider.leftovers(),
 				this.provider.sessions().layout(), await);
-		Place standing = this.provider.places().find(this.key);
-		boolean stands = standing != null && standing.session() == session;
+		Place place = this.provider.places().find(this.key);
+		boolean stands = place != null && place.session() == session;
 		if (!stands) {
 			Attempt attempt = withoutPlace(taking, session, await);
 			if (!willWait || attempt instanceof Attempt.Granted) {
 				return attempt;
 			}
 		}
-		Place place = (stands && !willWait) ? standing
-				: this.provider.places().of(this.key, this.path, session, this.changed);
+		if (place == null || willWait) {
+			place = this.provider.places().of(this.key, this.path, session, this.changed);
+		}
 		lock(place, await);
 		try {
 			return inLine(place, taking, willWait, session, await, !stands);

@@ -17,9 +17,10 @@ import io.distributedlock.support.LockTimer;
 /**
  * Writes to the process's own node, at a little less than a third of the session's
  * time-out, and moves the session's deadline with each answer: to one time-out after the
- * answered write <em>before</em> was sent. Before the first write the session was created,
- * or its connection came back, after a moment at which there was none; where that was not
- * seen, the client, which is never silent for a third of the time-out, was heard before.
+ * answered write <em>before</em> was sent. Before the first write the session was
+ * created, or its connection came back, after a moment at which there was none; where
+ * that was not seen, the client, which is never silent for a third of the time-out, was
+ * heard before.
  */
 final class Heartbeat {
 
@@ -55,8 +56,7 @@ final class Heartbeat {
 	 * @param heardAfter a moment at which the client was not connected, if one is known
 	 * @param proved told of each answer, on the event thread
 	 */
-	Heartbeat(Session session, String path, byte[] label, @Nullable Long heardAfter, LockTimer timer,
-			Runnable proved) {
+	Heartbeat(Session session, String path, byte[] label, @Nullable Long heardAfter, LockTimer timer, Runnable proved) {
 		this.heardAfter = heardAfter;
 		this.session = session;
 		this.path = path;

@@ -37,7 +37,8 @@ final class Layout {
 			}
 			return ZooKeeperErrors.is(failure, Code.NONODE) ? create(calls)
 					: CompletableFuture.<Boolean>failedFuture(failure);
-		}).thenCompose((next) -> next)
+		})
+			.thenCompose((next) -> next)
 			.thenCompose((ready) -> ensureParents(calls, this.paths.processes()))
 			.thenCompose((ready) -> ensureParents(calls, this.paths.doors()))
 			.thenCompose((ready) -> ensureBuckets(calls));

@@ -170,6 +170,11 @@ final class Session implements Term {
 		return false;
 	}
 
+	/** The length of all paths together. */
+	long bytes() {
+		return this.bytes.get();
+	}
+
 	void free(int length) {
 		this.bytes.addAndGet(-length);
 	}

@@ -55,7 +55,9 @@ final class Sessions implements ConnectionStateListener, AutoCloseable {
 
 	private volatile @Nullable Seat seat;
 
-	/** The last moment at which the present session was not connected, if one is known. */
+	/**
+	 * The last moment at which the present session was not connected, if one is known.
+	 */
 	private @Nullable Long notConnectedAt;
 
 	private volatile boolean closed;

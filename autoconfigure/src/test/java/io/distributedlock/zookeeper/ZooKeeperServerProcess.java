@@ -42,8 +42,8 @@ final class ZooKeeperServerProcess {
 		try {
 			this.process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
 					"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m", "-Dzookeeper.forceSync=no",
-					"-Dzookeeper.4lw.commands.whitelist=*", "-Dzookeeper.test.allowDiscontinuousProposals=true", "-Djava.awt.headless=true", "-cp",
-					System.getProperty("java.class.path"), Main.class.getName())
+					"-Dzookeeper.4lw.commands.whitelist=*", "-Dzookeeper.test.allowDiscontinuousProposals=true",
+					"-Djava.awt.headless=true", "-cp", System.getProperty("java.class.path"), Main.class.getName())
 				.redirectError(Redirect.DISCARD)
 				.start();
 			Runtime.getRuntime().addShutdownHook(new Thread(this.process::destroyForcibly));
