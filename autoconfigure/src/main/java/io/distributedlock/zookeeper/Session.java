@@ -72,6 +72,10 @@ final class Session implements Term {
 		this.calls = new Calls(zooKeeper, acl, this::answered);
 	}
 
+	ZooKeeper zooKeeper() {
+		return this.zooKeeper;
+	}
+
 	long id() {
 		return this.id;
 	}

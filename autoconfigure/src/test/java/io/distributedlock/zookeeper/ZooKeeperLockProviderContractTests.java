@@ -1,84 +1,28 @@
 package io.distributedlock.zookeeper;
 
-import java.time.Duration;
-import java.util.List;
-
 import org.junit.jupiter.api.Test;
 
-import io.distributedlock.LockKey;
-import io.distributedlock.LockLostException;
-import io.distributedlock.LockProvider.Attempt;
-import io.distributedlock.LockProvider.Contender;
-import io.distributedlock.LockProvider.Grant;
-import io.distributedlock.LockProvider.ReleaseOutcome;
-import io.distributedlock.LockRequest;
-import io.distributedlock.LossReason;
-import io.distributedlock.OwnerId;
 import io.distributedlock.support.LockProviderContract;
 import io.distributedlock.support.LockProviderFixture;
-import io.distributedlock.support.LockSettings;
-import io.distributedlock.support.LockTemplate;
-import io.distributedlock.support.LockTimer;
-
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.awaitility.Awaitility.await;
 
 class ZooKeeperLockProviderContractTests extends LockProviderContract {
-
-	private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
 	@Override
 	protected LockProviderFixture createFixture() {
 		return ZooKeeperFixture.ofOneServer();
 	}
 
-	/**
-	 * In ZooKeeper a tenure ends without its holder only by the end of the session: a
-	 * door that is deleted by hand leaves nothing by which the server could tell it from
-	 * the next.
-	 */
 	@Test
 	@Override
 	public void releaseOfAnExpiredTenureLeavesTheNextHolderAlone() {
-		LockKey key = LockKey.of("contract", "ended-session");
-		ZooKeeperLockProvider first = (ZooKeeperLockProvider) fixture().newProcess();
-		ZooKeeperLockProvider second = (ZooKeeperLockProvider) fixture().newProcess();
-		Grant stale = ((Attempt.Granted) attempt(first, key)).grant();
-		long session = first.doors().find(key, stale.owner()).session().id();
-		ZooKeeperServerProcess.shared().endSession(session);
-		await().until(() -> attempt(second, key) instanceof Attempt.Granted);
-		assertThat(first.release(key, stale.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.NOT_HELD);
-		assertThat(attempt(first, key)).isInstanceOf(Attempt.Busy.class);
+		SessionContract.releaseAfterTheEndOfTheSession(fixture(),
+				(process) -> ZooKeeperServerProcess.shared().endSession(process.sessions().present().id()));
 	}
 
-	/** As above: the door is gone, and no other in its place. */
 	@Test
 	@Override
 	public void lossThatOnlyTheReleaseNoticesIsToldToo() {
-		LockKey key = LockKey.of("contract", "deleted-by-hand");
-		LockTimer timer = new LockTimer();
-		LockTemplate locks = new LockTemplate(fixture().newProcess(), LockSettings.defaults(), timer, List.of(),
-				List.of());
-		try {
-			assertThatExceptionOfType(LockLostException.class)
-				.isThrownBy(() -> locks.execute(LockRequest.of(key).withRenew(false), (lease) -> {
-					fixture().expire(key);
-					return "result";
-				}))
-				.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(LossReason.NOT_HELD));
-		}
-		finally {
-			locks.close();
-			timer.close();
-		}
-	}
-
-	private static Attempt attempt(ZooKeeperLockProvider process, LockKey key) {
-		Contender contender = process.enter(key, () -> {
-			// Nobody waits for the signal.
-		});
-		return contender.attempt(OwnerId.random(), Duration.ofSeconds(30), false, TIMEOUT);
+		SessionContract.lossThatOnlyTheReleaseNotices(fixture());
 	}
 
 }
