@@ -18,6 +18,9 @@ import io.distributedlock.LockProvider;
  */
 final class LockStoreCheck implements SmartInitializingSingleton {
 
+	/** The first connection of a cold client takes longer than any call after it. */
+	private static final Duration PATIENCE = Duration.ofSeconds(3);
+
 	private static final Log logger = LogFactory.getLog(LockStoreCheck.class);
 
 	private final LockProvider provider;
@@ -28,7 +31,7 @@ final class LockStoreCheck implements SmartInitializingSingleton {
 
 	LockStoreCheck(LockProvider provider, Duration timeout, boolean failFast) {
 		this.provider = provider;
-		this.timeout = timeout;
+		this.timeout = (timeout.compareTo(PATIENCE) > 0) ? timeout : PATIENCE;
 		this.failFast = failFast;
 	}
 

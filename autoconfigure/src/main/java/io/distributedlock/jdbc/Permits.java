@@ -11,8 +11,8 @@ import java.util.concurrent.TimeUnit;
  * Stands before the pool, so that waiting for a connection counts against a call's
  * time-out. The limits are nested: acquires and releases together leave one connection to
  * renewals, and acquires leave one to releases in a pool of three or more. However many
- * are stuck, held locks can still be renewed. Served in order of arrival, so that of many
- * threads none waits out its time while others come again and again.
+ * are stuck, held locks can still be renewed. Not served in order of arrival: that would
+ * cost a change of threads for each call.
  */
 final class Permits {
 
@@ -20,9 +20,9 @@ final class Permits {
 	private final Map<CallKind, List<Semaphore>> limits;
 
 	Permits(int size) {
-		Semaphore all = new Semaphore(size, true);
-		Semaphore notRenewals = new Semaphore(Math.max(size - 1, 1), true);
-		Semaphore acquires = new Semaphore(Math.max(size - 2, 1), true);
+		Semaphore all = new Semaphore(size);
+		Semaphore notRenewals = new Semaphore(Math.max(size - 1, 1));
+		Semaphore acquires = new Semaphore(Math.max(size - 2, 1));
 		this.limits = Map.of(CallKind.ACQUIRE, List.of(acquires, notRenewals, all), CallKind.RELEASE,
 				List.of(notRenewals, all), CallKind.RENEWAL, List.of(all));
 	}

@@ -85,14 +85,14 @@ final class LettuceScripts implements ScriptClient {
 			try {
 				return new Answer(run(answer, commands, call, kind, deadline), true);
 			}
-			catch (TimeoutException ex) {
-				this.silent.add(slot, () -> commands.get(call.keys()[0]));
+			catch (TimeoutException | RuntimeException ex) {
 				this.topology.failed(client, ex);
-				throw ex;
-			}
-			catch (RuntimeException ex) {
-				this.topology.failed(client, ex);
-				awaitDisconnect(ex, broken, deadline);
+				if (RedisErrors.isTimeout(ex)) {
+					this.silent.add(slot, () -> commands.get(call.keys()[0]));
+				}
+				else {
+					awaitDisconnect(ex, broken, deadline);
+				}
 				throw ex;
 			}
 		};
@@ -142,7 +142,7 @@ final class LettuceScripts implements ScriptClient {
 	 * Commands fail a moment before their connection counts as broken. In that moment the
 	 * next call would have to take itself for one that was under way.
 	 */
-	private void awaitDisconnect(RuntimeException ex, long broken, long deadline) {
+	private void awaitDisconnect(Exception ex, long broken, long deadline) {
 		if (ex instanceof RedisCommandExecutionException) {
 			return;
 		}

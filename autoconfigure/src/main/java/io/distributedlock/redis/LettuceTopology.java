@@ -10,8 +10,8 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 /**
- * Has Lettuce look again who serves which slot of a cluster, after a node did not answer:
- * unless configured, it goes on asking a dead node for ever.
+ * Has Lettuce look again who serves which slot of a cluster, after a node did not answer
+ * or sent us to another one: unless configured, it goes on asking the old one for ever.
  */
 final class LettuceTopology {
 
@@ -21,9 +21,8 @@ final class LettuceTopology {
 
 	private final AtomicLong lastLook = new AtomicLong(System.nanoTime() - PAUSE);
 
-	/** A node has answered, if only an error; or it has not, and may be gone. */
 	void failed(AbstractRedisClient client, Throwable ex) {
-		if (!(ex instanceof RedisCommandExecutionException)) {
+		if (!(ex instanceof RedisCommandExecutionException) || RedisErrors.isMoved(ex)) {
 			lookAgain(client);
 		}
 	}

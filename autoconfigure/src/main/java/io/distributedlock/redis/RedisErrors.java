@@ -58,6 +58,11 @@ final class RedisErrors {
 		return "TRYAGAIN".equals(code(ex));
 	}
 
+	/** Whether another node serves the slot by now. */
+	static boolean isMoved(Throwable ex) {
+		return "MOVED".equals(code(ex));
+	}
+
 	/** Whether the keys of one call belong to different nodes. */
 	static boolean isSplit(Throwable ex) {
 		return "CROSSSLOT".equals(code(ex));
@@ -115,7 +120,8 @@ final class RedisErrors {
 				"Use Lettuce, or Jedis without its unified client");
 	}
 
-	private static boolean isTimeout(Throwable ex) {
+	/** Whether there was no answer in the time that the client or the caller gave. */
+	static boolean isTimeout(Throwable ex) {
 		for (Throwable cause = ex; cause != null; cause = cause.getCause()) {
 			if (cause.getClass().getSimpleName().endsWith("TimeoutException")) {
 				return true;

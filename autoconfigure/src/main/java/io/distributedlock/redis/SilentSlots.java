@@ -32,17 +32,27 @@ final class SilentSlots {
 	/**
 	 * A slot did not answer in time.
 	 * @param question asks it something; that the question failed with its connection is
-	 * an answer too
+	 * an answer too, and that the client has waited for it long enough is none
 	 */
 	void add(int slot, Supplier<? extends CompletionStage<?>> question) {
 		if (this.silent.add(slot)) {
-			try {
-				question.get().whenComplete((answer, ex) -> remove(slot));
-			}
-			catch (RuntimeException ex) {
-				remove(slot);
-				throw ex;
-			}
+			ask(slot, question);
+		}
+	}
+
+	private void ask(int slot, Supplier<? extends CompletionStage<?>> question) {
+		try {
+			question.get().whenComplete((answer, ex) -> {
+				if (ex != null && RedisErrors.isTimeout(ex)) {
+					ask(slot, question);
+				}
+				else {
+					remove(slot);
+				}
+			});
+		}
+		catch (RuntimeException ex) {
+			remove(slot);
 		}
 	}
 

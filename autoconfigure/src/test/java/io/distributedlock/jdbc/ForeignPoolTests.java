@@ -106,7 +106,8 @@ class ForeignPoolTests {
 				assertThat(provider.renew(Map.of(grant, LEASE), TIMEOUT)).containsEntry(grant, RenewalOutcome.RENEWED);
 				assertThat(provider.release(KEY, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
 			}
-			assertThat(connection.getAutoCommit()).isFalse();
+			// The sweeper may still be at it.
+			await().untilAsserted(() -> assertThat(connection.getAutoCommit()).isFalse());
 			assertThat(connection.getTransactionIsolation()).isEqualTo(Connection.TRANSACTION_SERIALIZABLE);
 			connection.rollback();
 		}

@@ -1,8 +1,12 @@
 package io.distributedlock.redis;
 
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.TimeoutOptions;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -13,20 +17,24 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.jedis.JedisClientConfiguration;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
+import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
 import io.distributedlock.support.LockTemplate;
 import io.distributedlock.support.TcpProxy;
 import io.distributedlock.support.WireFault.Effect;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Clients that the application told to wait for a minute, or that share no connection.
+ * Clients that the application told to wait for a minute, or not for long, or that share
+ * no connection.
  */
 class RedisPatientClientTests {
 
@@ -72,6 +80,34 @@ class RedisPatientClientTests {
 				assertThat(others.tryAcquire(LockRequest.of(key).withWaitTime(Duration.ZERO))).isNull();
 			}
 			others.acquire(LockRequest.of(key)).close();
+		}
+	}
+
+	@Test
+	void sharedConnectionThatStaysSilentIsNotReliedUponAgain() {
+		try (TcpProxy proxy = new TcpProxy(TestRedis.server().address())) {
+			LettuceConnectionFactory factory = new LettuceConnectionFactory(
+					new RedisStandaloneConfiguration("127.0.0.1", proxy.port()),
+					LettuceClientConfiguration.builder()
+						.commandTimeout(Duration.ofMillis(300))
+						.clientOptions(ClientOptions.builder().timeoutOptions(TimeoutOptions.enabled()).build())
+						.shutdownTimeout(Duration.ZERO)
+						.build());
+			factory.afterPropertiesSet();
+			factory.start();
+			LockTemplate locks = this.processes.locks(factory);
+			LockKey key = LockKey.of("orders", "43");
+			locks.acquire(LockRequest.of(key)).close();
+			proxy.onReplyTo((packet) -> new String(packet).contains(Script.ATTEMPT.digest()), Effect.BLACK_HOLE).once();
+			assertThatExceptionOfType(LockProviderException.class)
+				.isThrownBy(() -> locks.acquire(LockRequest.of(key).withWaitTime(Duration.ZERO)));
+			AtomicInteger acquired = new AtomicInteger();
+			await().pollInterval(Duration.ofMillis(50)).during(LEASE).atMost(LEASE.multipliedBy(2)).until(() -> {
+				locks.acquire(LockRequest.of(key)).close();
+				acquired.incrementAndGet();
+				return true;
+			});
+			assertThat(acquired.get()).isGreaterThan(5);
 		}
 	}
 

@@ -37,8 +37,9 @@ final class RedisRights {
 	 */
 	static final List<String> CONNECTION = List.of("+hello", "+auth", "+ping", "+client|setname");
 
-	/** Sent by the clients to find their way in a cluster. */
-	static final List<String> CLUSTER = List.of("+cluster|nodes", "+cluster|slots", "+cluster|info", "+cluster|myid");
+	/** Sent by the clients to find their way in a cluster, the last while slots move. */
+	static final List<String> CLUSTER = List.of("+cluster|nodes", "+cluster|slots", "+cluster|info", "+cluster|myid",
+			"+asking");
 
 	/** Only with {@code distributed-lock.redis.min-replicas}. */
 	static final List<String> REPLICAS = List.of("+wait");

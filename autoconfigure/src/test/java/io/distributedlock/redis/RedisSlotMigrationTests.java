@@ -118,6 +118,32 @@ class RedisSlotMigrationTests {
 		}
 	}
 
+	@ParameterizedTest(name = "{0}")
+	@MethodSource("clients")
+	void lockThatReplicasHaveToHaveIsGrantedAfterItsSlotHasMoved(String name,
+			Function<RedisConfiguration, RedisConnectionFactory> client) {
+		TestCluster cluster = this.processes.closing(new TestCluster(2));
+		RedisServer from = cluster.masters().get(0);
+		RedisServer to = cluster.masters().get(1);
+		LockKey key = cluster.key(from, true);
+		byte[] lock = RedisProcesses.KEYS.lock(key);
+		RedisLockProvider provider = this.processes.provider(client.apply(cluster.configuration()),
+				new RedisLockSettings(RedisProcesses.PREFIX, 1, Duration.ofSeconds(1)));
+		Grant held = RedisProcesses.take(provider, key);
+		try (Jedis source = from.admin(); Jedis target = to.admin()) {
+			target.clusterSetSlotImporting(TestCluster.slot(lock), source.clusterMyId());
+			source.clusterSetSlotMigrating(TestCluster.slot(lock), target.clusterMyId());
+			migrate(source, to, lock);
+			migrate(source, to, RedisProcesses.KEYS.names(key).orders());
+			target.clusterSetSlotNode(TestCluster.slot(lock), target.clusterMyId());
+			source.clusterSetSlotNode(TestCluster.slot(lock), target.clusterMyId());
+			await().ignoreExceptions().until(() -> RedisProcesses.renew(provider, held) == RenewalOutcome.RENEWED);
+			assertThat(RedisProcesses.release(provider, held)).isEqualTo(ReleaseOutcome.RELEASED);
+			assertThat(RedisProcesses.take(provider, key).order()).isGreaterThan(held.order());
+			assertThat(target.exists(lock)).isTrue();
+		}
+	}
+
 	private static LockKey inSlot(int slot, LockKey except) {
 		return IntStream.range(0, 10_000)
 			.mapToObj((number) -> LockKey.of("orders", "sibling-" + number))

@@ -34,7 +34,8 @@ final class SessionContract {
 	private SessionContract() {
 	}
 
-	static void releaseAfterTheEndOfTheSession(LockProviderFixture fixture, Consumer<ZooKeeperLockProvider> endSession) {
+	static void releaseAfterTheEndOfTheSession(LockProviderFixture fixture,
+			Consumer<ZooKeeperLockProvider> endSession) {
 		LockKey key = LockKey.of("contract", "ended-session");
 		ZooKeeperLockProvider first = (ZooKeeperLockProvider) fixture.newProcess();
 		ZooKeeperLockProvider second = (ZooKeeperLockProvider) fixture.newProcess();

@@ -33,7 +33,8 @@ class ZooKeeperLostAnswerTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(10);
 
-	private final ZooKeeperFixture fixture = new ZooKeeperFixture(TestZooKeeper.connectString(), Duration.ofSeconds(20));
+	private final ZooKeeperFixture fixture = new ZooKeeperFixture(TestZooKeeper.connectString(),
+			Duration.ofSeconds(20));
 
 	private final ZooKeeperFaults faults = new ZooKeeperFaults(this.fixture);
 
