@@ -30,7 +30,6 @@ public abstract class LockProviderContract implements GrantContract, TenureContr
 
 	@BeforeEach
 	final void open() {
-		ContractSupport.lookAtOnce();
 		this.fixture = createFixture();
 	}
 

@@ -33,7 +33,6 @@ public abstract class LockProviderFaultContract
 
 	@BeforeEach
 	final void open() {
-		ContractSupport.lookAtOnce();
 		this.fixture = createFixture();
 	}
 
