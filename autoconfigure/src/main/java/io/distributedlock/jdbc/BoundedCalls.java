@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 import io.distributedlock.LockError;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.jdbc.SqlCall.Undo;
+import io.distributedlock.support.CallKind;
 import io.distributedlock.support.CallWatchdog;
 import io.distributedlock.support.LockThreads;
 import io.distributedlock.support.LockTimer;

@@ -22,6 +22,7 @@ import io.distributedlock.LockProviderException;
 import io.distributedlock.OwnerId;
 import io.distributedlock.jdbc.Dialect.Probe;
 import io.distributedlock.jdbc.Dialect.Tenure;
+import io.distributedlock.support.CallKind;
 import io.distributedlock.support.LockTimer;
 import io.distributedlock.support.ProcessLabel;
 

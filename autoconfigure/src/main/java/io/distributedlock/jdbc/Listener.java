@@ -14,6 +14,7 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.OwnerId;
+import io.distributedlock.support.CallKind;
 import io.distributedlock.support.LockThreads;
 
 /**

@@ -167,7 +167,13 @@ public final class LockDataSource implements AutoCloseable {
 	DedicatedConnection dedicated() throws SQLException {
 		if (this.pool == null) {
 			Connection connection = borrow();
-			adapt(connection);
+			try {
+				adapt(connection);
+			}
+			catch (SQLException | RuntimeException ex) {
+				discard(connection);
+				throw ex;
+			}
 			return new DedicatedConnection(connection, () -> discard(connection));
 		}
 		HikariDataSource single = HikariPools.single((HikariDataSource) this.pool);

@@ -7,6 +7,8 @@ import java.util.Objects;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
+import io.distributedlock.support.CallKind;
+
 /**
  * Stands before the pool, so that waiting for a connection counts against a call's
  * time-out. The limits are nested: acquires and releases together leave one connection to

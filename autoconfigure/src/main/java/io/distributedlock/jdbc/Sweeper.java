@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.OwnerId;
 import io.distributedlock.jdbc.Dialect.Candidate;
+import io.distributedlock.support.CallKind;
 import io.distributedlock.support.LockThreads;
 import io.distributedlock.support.LockTimer;
 

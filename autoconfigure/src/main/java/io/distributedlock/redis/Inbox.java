@@ -83,7 +83,7 @@ final class Inbox implements MessageListener, SubscriptionListener, AutoCloseabl
 		try {
 			if (this.state == State.IDLE && this.notBefore - System.nanoTime() <= 0) {
 				this.state = State.OPENING;
-				LockThreads.factory("redis-inbox").newThread(this::run).start();
+				start();
 			}
 			long left = deadline - System.nanoTime();
 			while (this.state == State.OPENING && left > 0) {
@@ -100,6 +100,15 @@ final class Inbox implements MessageListener, SubscriptionListener, AutoCloseabl
 		}
 	}
 
+	private void start() {
+		try {
+			LockThreads.factory("redis-inbox").newThread(this::run).start();
+		}
+		catch (OutOfMemoryError ex) {
+			ended(ex);
+		}
+	}
+
 	/** Returns at once with Lettuce, and with Jedis when the subscription has ended. */
 	private void run() {
 		try {
@@ -113,7 +122,7 @@ final class Inbox implements MessageListener, SubscriptionListener, AutoCloseabl
 				ended(null);
 			}
 		}
-		catch (RuntimeException ex) {
+		catch (RuntimeException | Error ex) {
 			ended(ex);
 		}
 	}
@@ -132,7 +141,7 @@ final class Inbox implements MessageListener, SubscriptionListener, AutoCloseabl
 		}
 	}
 
-	private void ended(@Nullable RuntimeException ex) {
+	private void ended(@Nullable Throwable ex) {
 		boolean refused = ex != null && RedisErrors.isDenied(ex);
 		RedisConnection broken;
 		boolean warn;

@@ -19,6 +19,7 @@ import io.lettuce.core.codec.ByteArrayCodec;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import io.distributedlock.redis.ScriptClient.Answer;
+import io.distributedlock.support.CallKind;
 
 /**
  * A few connections of our own beside the one that Lettuce shares, each used by one
@@ -56,6 +57,9 @@ final class LettuceConnections implements AutoCloseable {
 		finally {
 			if (usable && !this.closed && connection.isOpen()) {
 				this.idle.add(connection);
+				if (this.closed) {
+					closeIdle();
+				}
 			}
 			else {
 				connection.closeAsync();
@@ -81,12 +85,22 @@ final class LettuceConnections implements AutoCloseable {
 			StatefulRedisConnection<byte[], byte[]> connection = ((RedisClient) client)
 				.connect(ByteArrayCodec.INSTANCE);
 			if (this.factory.getDatabase() > 0) {
-				connection.sync().select(this.factory.getDatabase());
+				select(connection);
 			}
 			return connection;
 		}
 		catch (RuntimeException ex) {
 			throw RedisErrors.notConnected(ex);
+		}
+	}
+
+	private void select(StatefulRedisConnection<byte[], byte[]> connection) {
+		try {
+			connection.sync().select(this.factory.getDatabase());
+		}
+		catch (RuntimeException ex) {
+			connection.closeAsync();
+			throw ex;
 		}
 	}
 

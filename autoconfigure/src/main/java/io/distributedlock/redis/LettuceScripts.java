@@ -19,6 +19,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
+import io.distributedlock.support.CallKind;
+
 /**
  * Runs scripts on the connection that Lettuce shares among all threads: in the caller's
  * thread, by a timed wait on Lettuce's own future. A call that ends early is cancelled,

@@ -93,10 +93,11 @@ final class RedisContender implements Contender {
 		if (!this.inLine) {
 			return ReleaseOutcome.NOT_HELD;
 		}
+		// Nobody waits here any more, whatever the server says: what it still reserves
+		// for this process is passed on.
+		this.provider.waiting().remove(this);
 		ReleaseOutcome outcome = this.provider.withdraw(this.names, timeout);
-		if (outcome != ReleaseOutcome.UNKNOWN) {
-			leave();
-		}
+		this.inLine = outcome == ReleaseOutcome.UNKNOWN;
 		return outcome;
 	}
 

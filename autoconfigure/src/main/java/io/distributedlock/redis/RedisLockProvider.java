@@ -16,6 +16,7 @@ import io.distributedlock.LockProvider;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.OwnerId;
 import io.distributedlock.redis.RedisCalls.Reply;
+import io.distributedlock.support.CallKind;
 import io.distributedlock.support.ProcessLabel;
 
 /**

@@ -17,6 +17,7 @@ import io.distributedlock.LockProvider.RenewalOutcome;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.redis.RedisCalls.Reply;
 import io.distributedlock.redis.RedisCalls.Running;
+import io.distributedlock.support.CallKind;
 
 /**
  * Renews many locks by few scripts: one per bucket in a cluster, where only keys of one

@@ -54,15 +54,17 @@ final class Reservations implements AutoCloseable {
 
 	/** A lock was reserved for this process, in which nobody waits for it. */
 	void unwanted(String lock, Runnable withdraw) {
-		submit(lock, 0, withdraw);
+		if (this.thread.getQueue().size() < 2 * CAPACITY) {
+			submit(lock, 0, withdraw);
+		}
 	}
 
 	private void submit(String lock, long millis, Runnable action) {
 		try {
 			this.thread.schedule(action, millis, TimeUnit.MILLISECONDS);
 		}
-		catch (RejectedExecutionException ex) {
-			logger.debug("Closed: the reservation of '" + lock + "' is left to lapse", ex);
+		catch (RejectedExecutionException | OutOfMemoryError ex) {
+			logger.debug("The reservation of '" + lock + "' is left to lapse", ex);
 		}
 	}
 

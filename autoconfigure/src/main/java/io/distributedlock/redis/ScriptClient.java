@@ -3,6 +3,8 @@ package io.distributedlock.redis;
 import java.util.List;
 import java.util.concurrent.TimeoutException;
 
+import io.distributedlock.support.CallKind;
+
 /**
  * Runs scripts in the server by one of the Redis clients, each bounded in time.
  */

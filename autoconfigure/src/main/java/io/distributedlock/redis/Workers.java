@@ -8,6 +8,7 @@ import java.util.function.Supplier;
 import io.distributedlock.LockError;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.redis.ScriptClient.Pending;
+import io.distributedlock.support.CallKind;
 import io.distributedlock.support.LockThreads;
 import io.distributedlock.support.WorkerResult;
 
@@ -42,6 +43,10 @@ final class Workers implements AutoCloseable {
 		}
 		catch (RejectedExecutionException ex) {
 			throw LockProviderException.nothingSent(LockError.SHUTTING_DOWN, RedisErrors.PROVIDER, "is closed", ex);
+		}
+		catch (OutOfMemoryError ex) {
+			throw LockProviderException.nothingSent(LockError.STORE_FAILED, RedisErrors.PROVIDER,
+					"could not be called: " + ex.getMessage(), ex);
 		}
 		return () -> {
 			if (!end.await(deadline, kind.interruptible())) {

@@ -279,7 +279,8 @@ final class Gate {
 		}
 	}
 
-	private void changed() {
+	/** The head looks again, if it is waiting. */
+	void changed() {
 		Waiter current;
 		this.lock.lock();
 		try {

@@ -41,11 +41,11 @@ final class Gates {
 		}
 	}
 
-	/** Tells who waits for a key to look again. */
-	void signal(LockKey key) {
+	/** The store may have the key free again. */
+	void changed(LockKey key) {
 		Gate gate = this.gates.get(key);
 		if (gate != null) {
-			gate.signalAll();
+			gate.changed();
 		}
 	}
 

@@ -248,7 +248,7 @@ final class LockEngine {
 	}
 
 	private void freed(LockKey key) {
-		this.gates.signal(key);
+		this.gates.changed(key);
 	}
 
 	private void awaitIdle(long nanos) {

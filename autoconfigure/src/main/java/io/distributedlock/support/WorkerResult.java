@@ -47,14 +47,18 @@ public final class WorkerResult<T extends @Nullable Object> {
 	}
 
 	/**
-	 * Hands a failure over, or logs it if the caller has left.
+	 * Hands a failure over, or logs it if the caller has left or has the result already.
+	 * Called by the worker alone, as {@link #complete} is.
 	 * @param ex the failure
 	 */
 	public void fail(Throwable ex) {
-		this.failure = ex;
-		if (!end()) {
-			logger.debug("A call failed after its caller had left", ex);
+		if (this.state.get() == State.OPEN) {
+			this.failure = ex;
+			if (end()) {
+				return;
+			}
 		}
+		logger.debug("A call failed after its caller had left", ex);
 	}
 
 	private boolean end() {

@@ -229,7 +229,7 @@ class JdbcFailureTests {
 			for (int i = 0; i < 8; i++) {
 				LockKey key = LockKey.of("user", Integer.toString(i));
 				users.add(threads.submit(() -> {
-					for (int n = 0; n < 20; n++) {
+					for (int n = 0; n < 5; n++) {
 						Grant grant = take(provider, key);
 						assertThat(provider.renew(Map.of(grant, LEASE), TIMEOUT)).containsValue(RenewalOutcome.RENEWED);
 						assertThat(provider.release(key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);

@@ -4,11 +4,9 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.function.Supplier;
-import java.util.stream.Stream;
 
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 import org.springframework.data.redis.connection.RedisConfiguration;
@@ -32,12 +30,8 @@ class RedisClusterFailoverTests {
 	@RegisterExtension
 	private final RedisProcesses processes = new RedisProcesses();
 
-	static Stream<Arguments> clients() {
-		return TestClients.all();
-	}
-
 	@ParameterizedTest(name = "{0}")
-	@MethodSource("clients")
+	@MethodSource("io.distributedlock.redis.TestClients#all")
 	void deadMasterIsAFailureAndItsReplicaTakesOverWithHigherTokens(String name,
 			Function<RedisConfiguration, RedisConnectionFactory> client) {
 		TestCluster cluster = this.processes.closing(new TestCluster(1));

@@ -6,11 +6,9 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
-import java.util.stream.Stream;
 
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 import org.springframework.data.redis.connection.RedisConfiguration;
@@ -39,12 +37,8 @@ class RedisClusterFrozenNodeTests {
 	@RegisterExtension
 	private final RedisProcesses processes = new RedisProcesses();
 
-	static Stream<Arguments> clients() {
-		return TestClients.all();
-	}
-
 	@ParameterizedTest(name = "{0}")
-	@MethodSource("clients")
+	@MethodSource("io.distributedlock.redis.TestClients#all")
 	void otherNodesLocksAreTakenAndKeptAsIfNothingWas(String name,
 			Function<RedisConfiguration, RedisConnectionFactory> client) throws Exception {
 		TestCluster cluster = this.processes.closing(new TestCluster(0, "--cluster-require-full-coverage", "no"));

@@ -3,13 +3,9 @@ package io.distributedlock.redis;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
-import java.util.stream.Stream;
 
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.exceptions.JedisDataException;
@@ -44,21 +40,7 @@ class RedisErrorAnswerTests {
 	@RegisterExtension
 	private final RedisProcesses processes = new RedisProcesses();
 
-	private final Jedis admin = TestRedis.admin();
-
-	@BeforeEach
-	void empty() {
-		this.admin.flushAll();
-	}
-
-	@AfterEach
-	void close() {
-		this.admin.close();
-	}
-
-	static Stream<Arguments> clients() {
-		return TestClients.all();
-	}
+	private final Jedis admin = this.processes.closing(TestRedis.emptied());
 
 	private static RedisConnectionFactory connect(Function<RedisConfiguration, RedisConnectionFactory> client) {
 		return client.apply(TestRedis.standalone(TestRedis.port()));
@@ -87,7 +69,7 @@ class RedisErrorAnswerTests {
 	}
 
 	@ParameterizedTest(name = "{0}")
-	@MethodSource("clients")
+	@MethodSource("io.distributedlock.redis.TestClients#all")
 	void serverThatBecomesReadOnlyRefusesAndWhatIsHeldStays(String name,
 			Function<RedisConfiguration, RedisConnectionFactory> client) {
 		RedisLockProvider provider = this.processes.provider(connect(client));
@@ -104,7 +86,7 @@ class RedisErrorAnswerTests {
 	}
 
 	@ParameterizedTest(name = "{0}")
-	@MethodSource("clients")
+	@MethodSource("io.distributedlock.redis.TestClients#all")
 	void serverThatIsBusyWithAScriptRefusesAndWhatIsHeldStays(String name,
 			Function<RedisConfiguration, RedisConnectionFactory> client) throws Exception {
 		RedisLockProvider provider = this.processes.provider(connect(client));
@@ -141,7 +123,7 @@ class RedisErrorAnswerTests {
 	}
 
 	@ParameterizedTest(name = "{0}")
-	@MethodSource("clients")
+	@MethodSource("io.distributedlock.redis.TestClients#all")
 	void fullMemoryRefusesGrantsTypedAndRenewsAndReleases(String name,
 			Function<RedisConfiguration, RedisConnectionFactory> client) {
 		LockTemplate locks = this.processes.locks(connect(client));
@@ -161,7 +143,7 @@ class RedisErrorAnswerTests {
 	}
 
 	@ParameterizedTest(name = "{0}")
-	@MethodSource("clients")
+	@MethodSource("io.distributedlock.redis.TestClients#all")
 	void somethingElseAtAnyOfOurKeysIsAFailureAndStaysThere(String name,
 			Function<RedisConfiguration, RedisConnectionFactory> client) {
 		RedisLockProvider provider = this.processes.provider(connect(client));
@@ -181,7 +163,7 @@ class RedisErrorAnswerTests {
 	}
 
 	@ParameterizedTest(name = "{0}")
-	@MethodSource("clients")
+	@MethodSource("io.distributedlock.redis.TestClients#all")
 	void missingRightIsToldAsSuch(String name, Function<RedisConfiguration, RedisConnectionFactory> client) {
 		for (String right : new String[] { "-evalsha", "-set", "-zadd", "-time", "resetkeys" }) {
 			RedisRights.grant(this.admin, RedisProcesses.PREFIX, RedisRights.SENT, RedisRights.IN_SCRIPTS,
@@ -195,7 +177,7 @@ class RedisErrorAnswerTests {
 	}
 
 	@ParameterizedTest(name = "{0}")
-	@MethodSource("clients")
+	@MethodSource("io.distributedlock.redis.TestClients#all")
 	void scriptsThatAreFlushedAllTheTimeAreNotNoticed(String name,
 			Function<RedisConfiguration, RedisConnectionFactory> client) {
 		LockTemplate locks = this.processes.locks(connect(client));

@@ -6,16 +6,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
-import java.util.stream.Stream;
 
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import redis.clients.jedis.Jedis;
 
@@ -45,21 +41,7 @@ class RedisFootprintTests {
 	@RegisterExtension
 	private final RedisProcesses processes = new RedisProcesses();
 
-	private final Jedis admin = TestRedis.admin();
-
-	@BeforeEach
-	void empty() {
-		this.admin.flushAll();
-	}
-
-	@AfterEach
-	void close() {
-		this.admin.close();
-	}
-
-	static Stream<Arguments> clients() {
-		return TestClients.all();
-	}
+	private final Jedis admin = this.processes.closing(TestRedis.emptied());
 
 	@Test
 	@Timeout(60)
@@ -84,7 +66,7 @@ class RedisFootprintTests {
 	}
 
 	@ParameterizedTest(name = "{0}")
-	@MethodSource("clients")
+	@MethodSource("io.distributedlock.redis.TestClients#all")
 	@Timeout(60)
 	void threadsAndConnectionsAreAsManyWithOneLockAsWithTenThousand(String name,
 			Function<RedisConfiguration, RedisConnectionFactory> client) {

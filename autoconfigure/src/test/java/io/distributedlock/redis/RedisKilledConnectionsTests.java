@@ -9,11 +9,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
-import java.util.stream.Stream;
 
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.args.ClientType;
@@ -51,12 +49,8 @@ class RedisKilledConnectionsTests {
 
 	private final AtomicLong lastToken = new AtomicLong();
 
-	static Stream<Arguments> clients() {
-		return TestClients.all();
-	}
-
 	@ParameterizedTest(name = "{0}")
-	@MethodSource("clients")
+	@MethodSource("io.distributedlock.redis.TestClients#all")
 	void locksExcludeAndAreFreedThoughAllConnectionsAreKilledAgainAndAgain(String name,
 			Function<RedisConfiguration, RedisConnectionFactory> client) throws Exception {
 		try (Jedis admin = TestRedis.admin()) {

@@ -4,11 +4,9 @@ import java.time.Duration;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Function;
-import java.util.stream.Stream;
 
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import redis.clients.jedis.Jedis;
 
@@ -45,12 +43,8 @@ class RedisLostDataTests {
 	@RegisterExtension
 	private final RedisProcesses processes = new RedisProcesses();
 
-	static Stream<Arguments> clients() {
-		return TestClients.all();
-	}
-
 	@ParameterizedTest(name = "{0}")
-	@MethodSource("clients")
+	@MethodSource("io.distributedlock.redis.TestClients#all")
 	void emptyRestartIsToldAtTheNextRenewalAndTokensKeepRising(String name,
 			Function<RedisConfiguration, RedisConnectionFactory> client) {
 		RedisServer server = this.processes.closing(new RedisServer());
@@ -79,7 +73,7 @@ class RedisLostDataTests {
 	}
 
 	@ParameterizedTest(name = "{0}")
-	@MethodSource("clients")
+	@MethodSource("io.distributedlock.redis.TestClients#all")
 	void replicaPromotedTooEarlyGrantsAgainAndTheFenceRefusesTheFirst(String name,
 			Function<RedisConfiguration, RedisConnectionFactory> client) {
 		RedisServer primary = this.processes.closing(new RedisServer("--repl-diskless-sync-delay", "0"));

@@ -2,13 +2,10 @@ package io.distributedlock.redis;
 
 import java.time.Duration;
 import java.util.function.Function;
-import java.util.stream.Stream;
 
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.args.ClientPauseMode;
@@ -37,25 +34,15 @@ class RedisPauseTests {
 	@RegisterExtension
 	private final RedisProcesses processes = new RedisProcesses();
 
-	private final Jedis admin = TestRedis.admin();
-
-	@BeforeEach
-	void empty() {
-		this.admin.flushAll();
-	}
+	private final Jedis admin = this.processes.closing(TestRedis.emptied());
 
 	@AfterEach
 	void close() {
 		this.admin.clientUnpause();
-		this.admin.close();
-	}
-
-	static Stream<Arguments> clients() {
-		return TestClients.all();
 	}
 
 	@ParameterizedTest(name = "{0}")
-	@MethodSource("clients")
+	@MethodSource("io.distributedlock.redis.TestClients#all")
 	void waitsForAPausedServerEndInTimeAndTypedAndLeaveNothing(String name,
 			Function<RedisConfiguration, RedisConnectionFactory> client) {
 		LockTemplate locks = this.processes.locks(client.apply(TestRedis.standalone(TestRedis.port())));

@@ -9,7 +9,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
-import java.util.stream.Stream;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -17,7 +16,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import redis.clients.jedis.Jedis;
 
@@ -54,12 +52,8 @@ class RedisRenewalRaceTests {
 	@RegisterExtension
 	private final RedisProcesses processes = new RedisProcesses();
 
-	static Stream<Arguments> clients() {
-		return TestClients.all();
-	}
-
 	@ParameterizedTest(name = "{0}")
-	@MethodSource("clients")
+	@MethodSource("io.distributedlock.redis.TestClients#all")
 	@Timeout(value = 60)
 	void noRenewalBeginsAfterItsReleaseOrProlongsAnything(String name,
 			Function<RedisConfiguration, RedisConnectionFactory> client) throws Exception {
@@ -67,7 +61,7 @@ class RedisRenewalRaceTests {
 	}
 
 	@ParameterizedTest(name = "{0}")
-	@MethodSource("clients")
+	@MethodSource("io.distributedlock.redis.TestClients#all")
 	@Tag("soak")
 	@Timeout(value = 30, unit = TimeUnit.MINUTES)
 	void noRenewalOfAMillionBeginsAfterItsReleaseOrProlongsAnything(String name,

@@ -8,7 +8,6 @@ import java.util.stream.Stream;
 
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import redis.clients.jedis.Jedis;
 
@@ -35,12 +34,8 @@ class RedisRightsTests {
 	@RegisterExtension
 	private final RedisProcesses processes = new RedisProcesses();
 
-	static Stream<Arguments> clients() {
-		return TestClients.all();
-	}
-
 	@ParameterizedTest(name = "{0}")
-	@MethodSource("clients")
+	@MethodSource("io.distributedlock.redis.TestClients#all")
 	void everyRightThatIsNamedIsUsedAndNoOther(String name,
 			Function<RedisConfiguration, RedisConnectionFactory> client) {
 		try (Jedis admin = TestRedis.admin()) {

@@ -2,11 +2,9 @@ package io.distributedlock.redis;
 
 import java.time.Duration;
 import java.util.function.Function;
-import java.util.stream.Stream;
 
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import redis.clients.jedis.Jedis;
 
@@ -35,12 +33,8 @@ class RedisSentinelFailoverTests {
 	@RegisterExtension
 	private final RedisProcesses processes = new RedisProcesses();
 
-	static Stream<Arguments> clients() {
-		return TestClients.all();
-	}
-
 	@ParameterizedTest(name = "{0}")
-	@MethodSource("clients")
+	@MethodSource("io.distributedlock.redis.TestClients#all")
 	void deadPrimaryIsAFailureUntilItsReplicaGrantsWithHigherTokens(String name,
 			Function<RedisConfiguration, RedisConnectionFactory> client) {
 		TestSentinels sentinels = this.processes.closing(new TestSentinels());

@@ -4,11 +4,9 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.params.MigrateParams;
@@ -45,12 +43,8 @@ class RedisSlotMigrationTests {
 
 	private final LockNames names = RedisProcesses.KEYS.names(KEY);
 
-	static Stream<Arguments> clients() {
-		return TestClients.all();
-	}
-
 	@ParameterizedTest(name = "{0}")
-	@MethodSource("clients")
+	@MethodSource("io.distributedlock.redis.TestClients#all")
 	void locksAreKeptAndGrantedWhileTheirSlotMoves(String name,
 			Function<RedisConfiguration, RedisConnectionFactory> client) {
 		TestCluster cluster = this.processes.closing(new TestCluster(0));
@@ -89,7 +83,7 @@ class RedisSlotMigrationTests {
 	}
 
 	@ParameterizedTest(name = "{0}")
-	@MethodSource("clients")
+	@MethodSource("io.distributedlock.redis.TestClients#all")
 	void waiterGetsItsTurnThoughTheSlotMovesMeanwhile(String name,
 			Function<RedisConfiguration, RedisConnectionFactory> client) {
 		TestCluster cluster = this.processes.closing(new TestCluster(0));
@@ -119,7 +113,7 @@ class RedisSlotMigrationTests {
 	}
 
 	@ParameterizedTest(name = "{0}")
-	@MethodSource("clients")
+	@MethodSource("io.distributedlock.redis.TestClients#all")
 	void lockThatReplicasHaveToHaveIsGrantedAfterItsSlotHasMoved(String name,
 			Function<RedisConfiguration, RedisConnectionFactory> client) {
 		TestCluster cluster = this.processes.closing(new TestCluster(2));

@@ -6,13 +6,9 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
-import java.util.stream.Stream;
 
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.args.ClientType;
@@ -24,7 +20,9 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import io.distributedlock.LockInterruptedException;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
+import io.distributedlock.LockProvider.Contender;
 import io.distributedlock.LockProvider.Grant;
+import io.distributedlock.LockProvider.ReleaseOutcome;
 import io.distributedlock.LockRequest;
 import io.distributedlock.support.LockTemplate;
 
@@ -48,21 +46,7 @@ class RedisWakeUpTests {
 
 	private final LockNames names = RedisProcesses.KEYS.names(KEY);
 
-	private final Jedis admin = TestRedis.admin();
-
-	@BeforeEach
-	void empty() {
-		this.admin.flushAll();
-	}
-
-	@AfterEach
-	void close() {
-		this.admin.close();
-	}
-
-	static Stream<Arguments> clients() {
-		return TestClients.all();
-	}
+	private final Jedis admin = this.processes.closing(TestRedis.emptied());
 
 	private static RedisConnectionFactory connect(Function<RedisConfiguration, RedisConnectionFactory> client) {
 		return client.apply(TestRedis.standalone(TestRedis.port()));
@@ -83,7 +67,7 @@ class RedisWakeUpTests {
 	}
 
 	@ParameterizedTest(name = "{0}")
-	@MethodSource("clients")
+	@MethodSource("io.distributedlock.redis.TestClients#all")
 	void deadFirstWaiterCostsOneGraceOnce(String name, Function<RedisConfiguration, RedisConnectionFactory> client)
 			throws Exception {
 		RedisLockProvider holder = this.processes.provider(connect(client));
@@ -109,7 +93,7 @@ class RedisWakeUpTests {
 	}
 
 	@ParameterizedTest(name = "{0}")
-	@MethodSource("clients")
+	@MethodSource("io.distributedlock.redis.TestClients#all")
 	void waiterThatGivesUpWhenItIsCalledLeavesTheTurnToTheNext(String name,
 			Function<RedisConfiguration, RedisConnectionFactory> client) throws Exception {
 		RedisLockProvider holder = this.processes.provider(connect(client));
@@ -146,7 +130,7 @@ class RedisWakeUpTests {
 	}
 
 	@ParameterizedTest(name = "{0}")
-	@MethodSource("clients")
+	@MethodSource("io.distributedlock.redis.TestClients#all")
 	void waiterThatNoMessageReachesTakesOverByItsTimer(String name,
 			Function<RedisConfiguration, RedisConnectionFactory> client) throws Exception {
 		RedisLockProvider holder = this.processes.provider(connect(client));
@@ -163,6 +147,25 @@ class RedisWakeUpTests {
 		}
 		assertThat(Duration.ofNanos(waiter.get() - released))
 			.isLessThanOrEqualTo(AttemptReply.POLL.plus(Duration.ofMillis(250)));
+	}
+
+	@ParameterizedTest(name = "{0}")
+	@MethodSource("io.distributedlock.redis.TestClients#all")
+	void placeThatCannotBeGivenUpKeepsNobodyAmongThoseWhoWait(String name,
+			Function<RedisConfiguration, RedisConnectionFactory> client) {
+		RedisServer server = this.processes.closing(new RedisServer());
+		RedisLockProvider holder = this.processes.provider(client.apply(TestRedis.standalone(server.port())));
+		RedisLockProvider waiter = this.processes.provider(client.apply(TestRedis.standalone(server.port())));
+		RedisProcesses.take(holder, KEY);
+		Contender contender = RedisProcesses.enter(waiter, KEY);
+		RedisProcesses.standInLine(contender);
+		assertThat(waiter.waiting().size()).isEqualTo(1);
+		server.kill();
+		assertThat(contender.withdraw(Duration.ofMillis(300))).isEqualTo(ReleaseOutcome.UNKNOWN);
+		assertThat(waiter.waiting().size()).isZero();
+		server.start();
+		await().untilAsserted(
+				() -> assertThat(contender.withdraw(Duration.ofSeconds(1))).isNotEqualTo(ReleaseOutcome.UNKNOWN));
 	}
 
 }

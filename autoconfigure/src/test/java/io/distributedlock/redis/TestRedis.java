@@ -24,6 +24,13 @@ public final class TestRedis {
 		return server().port();
 	}
 
+	/** A client that sees what no provider shows, of the server with nothing in it. */
+	static Jedis emptied() {
+		Jedis admin = admin();
+		admin.flushAll();
+		return admin;
+	}
+
 	/** A client that sees what no provider shows. */
 	public static Jedis admin() {
 		return server().admin();

@@ -3,6 +3,8 @@ package io.distributedlock.support;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import org.awaitility.Awaitility;
+
 import io.distributedlock.LockKey;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -20,6 +22,12 @@ interface ContractSupport {
 	Duration PATIENCE = Duration.ofSeconds(10);
 
 	AtomicInteger KEYS = new AtomicInteger();
+
+	/** Else who awaits something waits for 100 ms first, which adds up to minutes. */
+	static void lookAtOnce() {
+		Awaitility.setDefaultPollDelay(Duration.ZERO);
+		Awaitility.setDefaultPollInterval(Duration.ofMillis(10));
+	}
 
 	LockProviderFixture fixture();
 

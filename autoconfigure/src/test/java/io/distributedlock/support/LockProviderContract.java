@@ -30,6 +30,7 @@ public abstract class LockProviderContract implements GrantContract, TenureContr
 
 	@BeforeEach
 	final void open() {
+		ContractSupport.lookAtOnce();
 		this.fixture = createFixture();
 	}
 

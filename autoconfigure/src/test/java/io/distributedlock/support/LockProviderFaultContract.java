@@ -33,6 +33,7 @@ public abstract class LockProviderFaultContract
 
 	@BeforeEach
 	final void open() {
+		ContractSupport.lookAtOnce();
 		this.fixture = createFixture();
 	}
 
