@@ -23,6 +23,7 @@ import io.distributedlock.LockProvider;
 import io.distributedlock.support.FrozenProcesses;
 import io.distributedlock.support.ProcessLabel;
 import io.distributedlock.support.StoreFaults;
+import io.distributedlock.support.TcpProxy;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -56,14 +57,15 @@ abstract class JdbcFaults implements StoreFaults {
 	}
 
 	@Override
-	public InetSocketAddress server() {
+	public List<InetSocketAddress> servers() {
 		URI uri = URI.create(this.fixture.url().replaceFirst("^jdbc:((h2|mariadb|mysql):)?", ""));
-		return new InetSocketAddress(uri.getHost(), uri.getPort());
+		return List.of(new InetSocketAddress(uri.getHost(), uri.getPort()));
 	}
 
 	@Override
-	public LockProvider newProcess(int port) {
-		return this.fixture.newProcess(this.fixture.url().replaceFirst("//[^/]+/", "//localhost:" + port + "/"));
+	public LockProvider newProcess(TcpProxy proxy) {
+		return this.fixture
+			.newProcess(this.fixture.url().replaceFirst("//[^/]+/", "//localhost:" + proxy.port() + "/"));
 	}
 
 	/**

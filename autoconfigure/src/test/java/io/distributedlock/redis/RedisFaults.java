@@ -5,7 +5,6 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
 
@@ -13,18 +12,16 @@ import redis.clients.jedis.Jedis;
 import redis.clients.jedis.args.ClientType;
 import redis.clients.jedis.params.ClientKillParams;
 
-import org.springframework.data.redis.connection.RedisConfiguration;
-import org.springframework.data.redis.connection.RedisConnectionFactory;
-
 import io.distributedlock.LockKey;
 import io.distributedlock.LockProvider;
 import io.distributedlock.support.FrozenProcesses;
 import io.distributedlock.support.StoreFaults;
+import io.distributedlock.support.TcpProxy;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Faults of the standalone server of the tests.
+ * Faults of all the servers of a fixture that have locks.
  */
 final class RedisFaults implements StoreFaults {
 
@@ -38,28 +35,25 @@ final class RedisFaults implements StoreFaults {
 
 	private final RedisFixture fixture;
 
-	private final Function<RedisConfiguration, ? extends RedisConnectionFactory> client;
-
-	private final Jedis admin;
+	private final List<RedisServer> servers;
 
 	private final List<Fault> open = new ArrayList<>();
 
-	RedisFaults(RedisFixture fixture, Function<RedisConfiguration, ? extends RedisConnectionFactory> client) {
+	RedisFaults(RedisFixture fixture, List<RedisServer> servers) {
 		this.fixture = fixture;
-		this.client = client;
-		this.admin = fixture.admin(new byte[0]);
+		this.servers = servers;
 		// A renewal is one packet only if its script is known.
-		this.admin.scriptLoad(Script.RENEW.text());
+		fixture.masters().forEach((master) -> master.scriptLoad(Script.RENEW.text()));
 	}
 
 	@Override
-	public InetSocketAddress server() {
-		return TestRedis.server().address();
+	public List<InetSocketAddress> servers() {
+		return this.servers.stream().map(RedisServer::address).toList();
 	}
 
 	@Override
-	public LockProvider newProcess(int port) {
-		return this.fixture.newProcess(this.client.apply(RedisRights.login(TestRedis.standalone(port))));
+	public LockProvider newProcess(TcpProxy proxy) {
+		return this.fixture.newProcess(proxy::port);
 	}
 
 	@Override
@@ -77,7 +71,8 @@ final class RedisFaults implements StoreFaults {
 
 	@Override
 	public Fault freeze() {
-		return remember(FrozenProcesses.freeze(TestRedis.server().handle()));
+		return remember(
+				FrozenProcesses.freeze(this.servers.stream().map(RedisServer::handle).toArray(ProcessHandle[]::new)));
 	}
 
 	private Fault remember(Fault fault) {
@@ -98,9 +93,10 @@ final class RedisFaults implements StoreFaults {
 	@Override
 	public Fault poison(LockKey key) {
 		byte[] lock = RedisFixture.lockName(key);
+		Jedis master = this.fixture.admin(lock);
 		byte[] aside = (new String(lock, StandardCharsets.UTF_8) + ":aside").getBytes(StandardCharsets.UTF_8);
-		this.admin.eval(RedisKeys.bytes(REPLACE), 2, lock, aside);
-		return remember(() -> this.admin.eval(RedisKeys.bytes(RESTORE), 2, lock, aside));
+		master.eval(RedisKeys.bytes(REPLACE), 2, lock, aside);
+		return remember(() -> master.eval(RedisKeys.bytes(RESTORE), 2, lock, aside));
 	}
 
 	@Override
@@ -109,13 +105,17 @@ final class RedisFaults implements StoreFaults {
 	}
 
 	private long kill(ClientType type) {
-		return this.admin.clientKill(new ClientKillParams().type(type).skipMe(ClientKillParams.SkipMe.YES));
+		return this.fixture.masters()
+			.stream()
+			.mapToLong((master) -> master
+				.clientKill(new ClientKillParams().type(type).skipMe(ClientKillParams.SkipMe.YES)))
+			.sum();
 	}
 
 	@Override
 	public void advanceOrder(LockKey key, Duration by) {
-		this.admin.zincrby(new RedisKeys(RedisFixture.PREFIX).names(key).orders(), by.toNanos() / 1000,
-				RedisKeys.bytes("o"));
+		byte[] orders = new RedisKeys(RedisFixture.PREFIX).names(key).orders();
+		this.fixture.admin(orders).zincrby(orders, by.toNanos() / 1000, RedisKeys.bytes("o"));
 	}
 
 	@Override

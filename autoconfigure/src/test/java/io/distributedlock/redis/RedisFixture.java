@@ -5,10 +5,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
-import java.util.function.Supplier;
+import java.util.function.IntUnaryOperator;
 import java.util.function.ToIntFunction;
 
-import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.Jedis;
 
 import org.springframework.beans.factory.DisposableBean;
@@ -34,17 +33,17 @@ final class RedisFixture implements LockProviderFixture {
 
 	private final List<RedisConnectionFactory> factories = new ArrayList<>();
 
-	private final Supplier<RedisConnectionFactory> client;
+	private final Function<IntUnaryOperator, RedisConnectionFactory> client;
 
 	private final ToIntFunction<byte[]> owner;
 
 	private final List<Jedis> masters;
 
-	private final @Nullable RedisFaults faults;
+	private final RedisFaults faults;
 
-	private RedisFixture(Supplier<RedisConnectionFactory> client, List<RedisServer> masters,
-			ToIntFunction<byte[]> owner, @Nullable Function<RedisFixture, RedisFaults> faults) {
-		this.client = client;
+	private RedisFixture(RedisConfiguration servers, TestClients.Client client, List<RedisServer> masters,
+			ToIntFunction<byte[]> owner) {
+		this.client = (ports) -> client.connect(RedisRights.login(servers), ports);
 		this.owner = owner;
 		this.masters = masters.stream().map(RedisServer::admin).toList();
 		this.masters.forEach((master) -> {
@@ -52,33 +51,34 @@ final class RedisFixture implements LockProviderFixture {
 			RedisRights.grantForKit(master);
 			master.aclLogReset();
 		});
-		this.faults = (faults != null) ? faults.apply(this) : null;
+		this.faults = new RedisFaults(this, masters);
 	}
 
 	/** Over the standalone server of the tests. */
-	static RedisFixture standalone(Function<RedisConfiguration, ? extends RedisConnectionFactory> client) {
-		return new RedisFixture(() -> client.apply(RedisRights.login(TestRedis.standalone(TestRedis.port()))),
-				List.of(TestRedis.server()), (key) -> 0, (fixture) -> new RedisFaults(fixture, client));
+	static RedisFixture standalone(TestClients.Client client) {
+		return new RedisFixture(TestRedis.standalone(TestRedis.port()), client, List.of(TestRedis.server()),
+				(key) -> 0);
 	}
 
-	static RedisFixture cluster(Function<RedisConfiguration, ? extends RedisConnectionFactory> client) {
+	static RedisFixture cluster(TestClients.Client client) {
 		TestCluster cluster = TestCluster.shared();
-		return new RedisFixture(() -> client.apply(RedisRights.login(cluster.configuration())), cluster.masters(),
-				(key) -> cluster.masters().indexOf(cluster.owner(TestCluster.slot(key))), null);
+		return new RedisFixture(cluster.configuration(), client, cluster.masters(),
+				(key) -> cluster.masters().indexOf(cluster.owner(TestCluster.slot(key))));
 	}
 
-	static RedisFixture sentinels(Function<RedisConfiguration, ? extends RedisConnectionFactory> client) {
+	static RedisFixture sentinels(TestClients.Client client) {
 		TestSentinels sentinels = TestSentinels.shared();
-		return new RedisFixture(() -> client.apply(RedisRights.login(sentinels.configuration())),
-				List.of(sentinels.primary()), (key) -> 0, null);
+		return new RedisFixture(sentinels.configuration(), client, List.of(sentinels.primary()), (key) -> 0);
 	}
 
 	@Override
 	public LockProvider newProcess() {
-		return newProcess(this.client.get());
+		return newProcess(IntUnaryOperator.identity());
 	}
 
-	LockProvider newProcess(RedisConnectionFactory factory) {
+	/** A process that finds other ports where the servers say theirs. */
+	LockProvider newProcess(IntUnaryOperator ports) {
+		RedisConnectionFactory factory = this.client.apply(ports);
 		this.factories.add(factory);
 		RedisLockProvider process = new RedisLockProvider(factory, RedisLockSettings.defaults(PREFIX));
 		this.processes.add(process);
@@ -87,7 +87,11 @@ final class RedisFixture implements LockProviderFixture {
 
 	@Override
 	public Optional<StoreFaults> faults() {
-		return Optional.ofNullable(this.faults);
+		return Optional.of(this.faults);
+	}
+
+	List<Jedis> masters() {
+		return this.masters;
 	}
 
 	/** Sees what no provider shows. */

@@ -37,7 +37,7 @@ class RedisSentinelFailoverTests {
 	@MethodSource("io.distributedlock.redis.TestClients#all")
 	void deadPrimaryIsAFailureUntilItsReplicaGrantsWithHigherTokens(String name,
 			Function<RedisConfiguration, RedisConnectionFactory> client) {
-		TestSentinels sentinels = this.processes.closing(new TestSentinels());
+		TestSentinels sentinels = this.processes.closing(new TestSentinels(Duration.ofMillis(500)));
 		LockTemplate locks = this.processes.locks(client.apply(sentinels.configuration()));
 		LockTemplate others = this.processes.locks(client.apply(sentinels.configuration()));
 		LockLease before = locks.acquire(LockRequest.of(KEY).withLease(Duration.ofSeconds(1)));

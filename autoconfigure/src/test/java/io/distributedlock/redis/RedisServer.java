@@ -68,9 +68,11 @@ final class RedisServer implements AutoCloseable {
 	}
 
 	/** Starts a sentinel that watches a primary, together with others. */
-	static RedisServer sentinel(String name, int primary) {
-		return new RedisServer(freePort(), List.of("sentinel monitor " + name + " 127.0.0.1 " + primary + " 2",
-				"sentinel down-after-milliseconds " + name + " 500", "sentinel failover-timeout " + name + " 3000"),
+	static RedisServer sentinel(String name, int primary, Duration patience) {
+		return new RedisServer(freePort(),
+				List.of("sentinel monitor " + name + " 127.0.0.1 " + primary + " 2",
+						"sentinel down-after-milliseconds " + name + " " + patience.toMillis(),
+						"sentinel failover-timeout " + name + " 3000"),
 				List.of());
 	}
 

@@ -2,14 +2,17 @@ package io.distributedlock.redis;
 
 import java.time.Duration;
 import java.util.function.Function;
+import java.util.function.IntUnaryOperator;
 import java.util.stream.Stream;
 
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.SocketOptions;
 import io.lettuce.core.TimeoutOptions;
 import io.lettuce.core.cluster.ClusterClientOptions;
+import io.lettuce.core.internal.HostAndPort;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.DefaultClientResources;
+import io.lettuce.core.resource.MappingSocketAddressResolver;
 import org.junit.jupiter.params.provider.Arguments;
 
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
@@ -36,14 +39,21 @@ final class TestClients {
 	}
 
 	static LettuceConnectionFactory lettuce(RedisConfiguration servers) {
-		LettuceConnectionFactory factory = new LettuceConnectionFactory(servers,
-				LettuceClientConfiguration.builder()
-					.clientResources(Netty.RESOURCES)
-					.clientOptions(options((servers instanceof RedisClusterConfiguration)
-							? ClusterClientOptions.builder() : ClientOptions.builder()))
-					.shutdownTimeout(Duration.ZERO)
-					.shutdownQuietPeriod(Duration.ZERO)
-					.build());
+		return lettuce(servers, IntUnaryOperator.identity());
+	}
+
+	/** Finds other ports where the servers say theirs. */
+	static LettuceConnectionFactory lettuce(RedisConfiguration servers, IntUnaryOperator ports) {
+		Function<HostAndPort, HostAndPort> way = (server) -> HostAndPort.of(server.getHostText(),
+				ports.applyAsInt(server.getPort()));
+		LettuceConnectionFactory factory = new LettuceConnectionFactory(servers, LettuceClientConfiguration.builder()
+			.clientResources(
+					Netty.RESOURCES.mutate().socketAddressResolver(MappingSocketAddressResolver.create(way)).build())
+			.clientOptions(options((servers instanceof RedisClusterConfiguration) ? ClusterClientOptions.builder()
+					: ClientOptions.builder()))
+			.shutdownTimeout(Duration.ZERO)
+			.shutdownQuietPeriod(Duration.ZERO)
+			.build());
 		factory.afterPropertiesSet();
 		factory.start();
 		return factory;
@@ -56,7 +66,17 @@ final class TestClients {
 	}
 
 	static JedisConnectionFactory jedis(RedisConfiguration servers) {
-		JedisClientConfiguration client = JedisClientConfiguration.builder().usePooling().build();
+		return jedis(servers, IntUnaryOperator.identity());
+	}
+
+	/** Finds other ports where the servers say theirs. */
+	static JedisConnectionFactory jedis(RedisConfiguration servers, IntUnaryOperator ports) {
+		JedisClientConfiguration client = JedisClientConfiguration.builder()
+			.customizeClientConfig((config) -> config
+				.hostAndPortMapper((server) -> new redis.clients.jedis.HostAndPort(server.getHost(),
+						ports.applyAsInt(server.getPort()))))
+			.usePooling()
+			.build();
 		JedisConnectionFactory factory;
 		if (servers instanceof RedisClusterConfiguration cluster) {
 			factory = new JedisConnectionFactory(cluster, client);
@@ -70,6 +90,13 @@ final class TestClients {
 		factory.afterPropertiesSet();
 		factory.start();
 		return factory;
+	}
+
+	/** A client of servers that may have other ports than they say. */
+	interface Client {
+
+		RedisConnectionFactory connect(RedisConfiguration servers, IntUnaryOperator ports);
+
 	}
 
 	/** Shared, because each has threads of its own. */

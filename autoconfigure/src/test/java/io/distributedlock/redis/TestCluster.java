@@ -99,7 +99,7 @@ final class TestCluster implements AutoCloseable {
 		return cluster;
 	}
 
-	/** The cluster that contract kits share, in which only a lock's user exists. */
+	/** The cluster that contract kits share, which forgives its nodes long silences. */
 	static TestCluster shared() {
 		return Shared.CLUSTER;
 	}
@@ -111,7 +111,7 @@ final class TestCluster implements AutoCloseable {
 
 	private static final class Shared {
 
-		private static final TestCluster CLUSTER = new TestCluster(0);
+		private static final TestCluster CLUSTER = new TestCluster(0, "--cluster-node-timeout", "60000");
 
 	}
 

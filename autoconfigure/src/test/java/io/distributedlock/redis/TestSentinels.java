@@ -24,9 +24,13 @@ final class TestSentinels implements AutoCloseable {
 
 	private final List<RedisServer> sentinels;
 
-	TestSentinels() {
+	/**
+	 * Starts a set.
+	 * @param patience after which a silent primary is replaced
+	 */
+	TestSentinels(Duration patience) {
 		this.sentinels = IntStream.range(0, 3)
-			.mapToObj((number) -> RedisServer.sentinel(NAME, this.primary.port()))
+			.mapToObj((number) -> RedisServer.sentinel(NAME, this.primary.port(), patience))
 			.toList();
 		for (RedisServer sentinel : this.sentinels) {
 			try (Jedis admin = sentinel.admin()) {
@@ -52,7 +56,7 @@ final class TestSentinels implements AutoCloseable {
 		return configuration;
 	}
 
-	/** The set that contract kits share. */
+	/** The set that contract kits share, which forgives its primary long silences. */
 	static TestSentinels shared() {
 		return Shared.SENTINELS;
 	}
@@ -66,7 +70,7 @@ final class TestSentinels implements AutoCloseable {
 
 	private static final class Shared {
 
-		private static final TestSentinels SENTINELS = new TestSentinels();
+		private static final TestSentinels SENTINELS = new TestSentinels(Duration.ofMinutes(1));
 
 	}
 

@@ -5,6 +5,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -23,11 +24,11 @@ public final class FrozenProcesses implements StoreFaults.Fault {
 		this.pids = pids;
 	}
 
-	/** Stops a process and those it has started. */
-	public static FrozenProcesses freeze(ProcessHandle server) {
-		signal("-STOP", List.of(server.pid()));
-		List<Long> pids = new ArrayList<>(List.of(server.pid()));
-		server.descendants().map(ProcessHandle::pid).forEach(pids::add);
+	/** Stops processes and those they have started. */
+	public static FrozenProcesses freeze(ProcessHandle... servers) {
+		List<Long> pids = new ArrayList<>(Arrays.stream(servers).map(ProcessHandle::pid).toList());
+		signal("-STOP", pids);
+		Arrays.stream(servers).flatMap(ProcessHandle::descendants).map(ProcessHandle::pid).forEach(pids::add);
 		FrozenProcesses frozen = new FrozenProcesses(pids);
 		try {
 			signal("-STOP", pids);

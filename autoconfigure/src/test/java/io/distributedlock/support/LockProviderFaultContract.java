@@ -63,14 +63,14 @@ public abstract class LockProviderFaultContract
 
 	@Override
 	public final TcpProxy proxy() {
-		TcpProxy proxy = new TcpProxy(faults().server());
+		TcpProxy proxy = new TcpProxy(faults().servers());
 		this.proxies.add(proxy);
 		return proxy;
 	}
 
 	@Override
 	public final FaultyProcess process(TcpProxy proxy) {
-		CommandLog log = new CommandLog(faults().newProcess(proxy.port()));
+		CommandLog log = new CommandLog(faults().newProcess(proxy));
 		ContractProcess process = add(log);
 		Grant grant = process.take(freshKey());
 		process.release(grant);

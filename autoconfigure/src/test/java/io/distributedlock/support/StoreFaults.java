@@ -2,6 +2,7 @@ package io.distributedlock.support;
 
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.Predicate;
 
@@ -14,15 +15,16 @@ import io.distributedlock.LockProvider;
  */
 public interface StoreFaults extends AutoCloseable {
 
-	/** Where the store's server listens. */
-	InetSocketAddress server();
+	/** Where the store's servers listen. */
+	List<InetSocketAddress> servers();
 
 	/**
-	 * A provider that plays a process of its own and reaches the store by another port.
-	 * @param port a port of this machine
+	 * A provider that plays a process of its own and reaches the store's servers by a
+	 * proxy.
+	 * @param proxy stands before the servers
 	 * @return the provider, ended by the fixture
 	 */
-	LockProvider newProcess(int port);
+	LockProvider newProcess(TcpProxy proxy);
 
 	/**
 	 * Recognizes a command on the wire.
@@ -32,7 +34,7 @@ public interface StoreFaults extends AutoCloseable {
 	 */
 	Predicate<byte[]> packet(Command command, LockKey key);
 
-	/** Stops the server's processes until closed. */
+	/** Stops the processes of all servers until closed. */
 	Fault freeze();
 
 	/** Holds the lock of a key's row in a transaction of somebody else until closed. */

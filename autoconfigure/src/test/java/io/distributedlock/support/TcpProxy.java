@@ -6,7 +6,9 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -17,13 +19,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Stands between a client and a server and disturbs what they say: a packet that matches
  * a predicate, or the reply to it, is delayed, dropped, held back, or costs the
- * connection. Closing it fails if one of its faults never took effect.
+ * connection. A store of several servers has one port here for each. Closing it fails if
+ * one of its faults never took effect.
  */
 public final class TcpProxy implements AutoCloseable {
 
-	private final InetSocketAddress target;
-
-	private final ServerSocket listener;
+	/** By the ports of the servers, the first one first. */
+	private final Map<Integer, ServerSocket> listeners = new LinkedHashMap<>();
 
 	private final Set<ProxyLink> links = ConcurrentHashMap.newKeySet();
 
@@ -36,14 +38,24 @@ public final class TcpProxy implements AutoCloseable {
 	 * @param target the server
 	 */
 	public TcpProxy(InetSocketAddress target) {
-		this.target = target;
-		try {
-			this.listener = new ServerSocket(0, 200, InetAddress.getLoopbackAddress());
+		this(List.of(target));
+	}
+
+	/**
+	 * Opens a proxy on as many free ports of the loopback interface as there are servers.
+	 * @param targets the servers, each on a port that no other has
+	 */
+	public TcpProxy(List<InetSocketAddress> targets) {
+		for (InetSocketAddress target : targets) {
+			try {
+				ServerSocket listener = new ServerSocket(0, 200, InetAddress.getLoopbackAddress());
+				this.listeners.put(target.getPort(), listener);
+				start("proxy-accept", () -> accept(listener, target));
+			}
+			catch (IOException ex) {
+				throw new UncheckedIOException(ex);
+			}
 		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
-		start("proxy-accept", this::accept);
 	}
 
 	static void start(String name, Runnable work) {
@@ -52,16 +64,26 @@ public final class TcpProxy implements AutoCloseable {
 		thread.start();
 	}
 
-	/** The port on which clients reach the server. */
+	/** The port on which clients reach the server, the first one of several. */
 	public int port() {
-		return this.listener.getLocalPort();
+		return this.listeners.values().iterator().next().getLocalPort();
 	}
 
-	private void accept() {
-		while (!this.listener.isClosed()) {
+	/**
+	 * The port on which clients reach a server.
+	 * @param server the server's own port
+	 * @return the proxy's, or the server's own if the proxy does not stand before it
+	 */
+	public int port(int server) {
+		ServerSocket listener = this.listeners.get(server);
+		return (listener != null) ? listener.getLocalPort() : server;
+	}
+
+	private void accept(ServerSocket listener, InetSocketAddress target) {
+		while (!listener.isClosed()) {
 			try {
-				Socket client = this.listener.accept();
-				start("proxy-connect", () -> connect(client));
+				Socket client = listener.accept();
+				start("proxy-connect", () -> connect(client, target));
 			}
 			catch (IOException ex) {
 				// The listener was closed, or the client has gone: nothing to forward.
@@ -70,12 +92,12 @@ public final class TcpProxy implements AutoCloseable {
 		}
 	}
 
-	private void connect(Socket client) {
+	private void connect(Socket client, InetSocketAddress target) {
 		Socket server = new Socket();
 		ProxyLink link = new ProxyLink(client, server, this.faults, this.links::remove);
 		this.links.add(link);
 		try {
-			server.connect(this.target, 5000);
+			server.connect(target, 5000);
 			link.begin();
 		}
 		catch (IOException ex) {
@@ -119,11 +141,13 @@ public final class TcpProxy implements AutoCloseable {
 
 	/** Cuts all connections, and refuses new ones for good. */
 	public void refuse() {
-		try {
-			this.listener.close();
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
+		for (ServerSocket listener : this.listeners.values()) {
+			try {
+				listener.close();
+			}
+			catch (IOException ex) {
+				throw new UncheckedIOException(ex);
+			}
 		}
 		this.links.forEach(ProxyLink::cut);
 	}

@@ -1,0 +1,13 @@
+package io.distributedlock.redis;
+
+import io.distributedlock.support.LockProviderFaultContract;
+import io.distributedlock.support.LockProviderFixture;
+
+class RedisClusterLettuceLockFaultTests extends LockProviderFaultContract {
+
+	@Override
+	protected LockProviderFixture createFixture() {
+		return RedisFixture.cluster(TestClients::lettuce);
+	}
+
+}
