@@ -15,6 +15,7 @@ import io.distributedlock.LockKey;
 import io.distributedlock.LockProvider;
 import io.distributedlock.support.FrozenProcesses;
 import io.distributedlock.support.StoreFaults;
+import io.distributedlock.support.TcpProxy;
 
 /**
  * Faults of one ZooKeeper server.
@@ -32,13 +33,13 @@ final class ZooKeeperFaults implements StoreFaults {
 	}
 
 	@Override
-	public InetSocketAddress server() {
-		return this.server.address();
+	public List<InetSocketAddress> servers() {
+		return List.of(this.server.address());
 	}
 
 	@Override
-	public LockProvider newProcess(int port) {
-		return this.fixture.newProcess("127.0.0.1:" + port);
+	public LockProvider newProcess(TcpProxy proxy) {
+		return this.fixture.newProcess("127.0.0.1:" + proxy.port());
 	}
 
 	@Override

@@ -44,7 +44,7 @@ class ZooKeeperLockFaultTests extends LockProviderFaultContract {
 	public void acquireThatArrivesAfterItsCompensationWasAnsweredHoldsNothingForLong() {
 		LockKey key = LockKey.of("fault", "held-back");
 		TcpProxy proxy = proxy();
-		ZooKeeperLockProvider process = (ZooKeeperLockProvider) faults().newProcess(proxy.port());
+		ZooKeeperLockProvider process = (ZooKeeperLockProvider) faults().newProcess(proxy);
 		attempt(process, LockKey.of("fault", "first"));
 		WireFault held = proxy.onRequest(faults().packet(Command.ACQUIRE, key), Effect.HOLD).once();
 		OwnerId owner = OwnerId.random();

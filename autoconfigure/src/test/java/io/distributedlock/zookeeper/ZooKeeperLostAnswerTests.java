@@ -38,11 +38,11 @@ class ZooKeeperLostAnswerTests {
 
 	private final ZooKeeperFaults faults = new ZooKeeperFaults(this.fixture);
 
-	private final InetSocketAddress server = this.faults.server();
+	private final InetSocketAddress server = this.faults.servers().get(0);
 
 	private final TcpProxy proxy = new TcpProxy(this.server);
 
-	private final ZooKeeperLockProvider process = (ZooKeeperLockProvider) this.faults.newProcess(this.proxy.port());
+	private final ZooKeeperLockProvider process = (ZooKeeperLockProvider) this.faults.newProcess(this.proxy);
 
 	private final ZooKeeperLockProvider rival = this.fixture.newProcess();
 
