@@ -4,6 +4,8 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
+import org.jspecify.annotations.Nullable;
+
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockProvider.Attempt;
@@ -33,12 +35,16 @@ final class DoorContender implements Contender {
 
 	private final LockPath path;
 
+	/** Rises from contender to contender. */
+	private final long number;
+
 	private final Runnable changed;
 
-	DoorContender(ZooKeeperLockProvider provider, LockKey key, LockPath path, Runnable changed) {
+	DoorContender(ZooKeeperLockProvider provider, LockKey key, LockPath path, long number, Runnable changed) {
 		this.provider = provider;
 		this.key = key;
 		this.path = path;
+		this.number = number;
 		this.changed = changed;
 	}
 
@@ -88,24 +94,45 @@ final class DoorContender implements Contender {
 	private Attempt ask(OwnerId owner, Duration lease, boolean willWait, Session session, Await await) {
 		Taking taking = new Taking(this.key, this.path, owner, lease, session, this.provider.leftovers(),
 				this.provider.sessions().layout(), await);
-		Place place = this.provider.places().find(this.key);
-		boolean stands = place != null && place.session() == session;
-		if (!stands) {
+		Place place = lockPlace(session, false, await);
+		boolean stands = place != null;
+		if (place == null) {
 			Attempt attempt = withoutPlace(taking, session, await);
 			if (!willWait || attempt instanceof Attempt.Granted) {
 				return attempt;
 			}
 		}
-		if (place == null || willWait) {
-			place = this.provider.places().of(this.key, this.path, session, this.changed);
+		else if (willWait) {
+			place.takenOverBy(this.number, this.changed);
 		}
-		lock(place, await);
+		while (place == null) {
+			place = lockPlace(session, true, await);
+		}
 		try {
 			return inLine(place, taking, willWait, session, await, !stands);
 		}
 		finally {
+			if (place.isEmpty()) {
+				this.provider.places().remove(place);
+			}
 			place.lock().unlock();
 		}
+	}
+
+	/** One that is removed while its lock is waited for is nobody's any more. */
+	private @Nullable Place lockPlace(Session session, boolean make, Await await) {
+		Places places = this.provider.places();
+		Place place = make ? places.of(this.key, this.path, session, this.number, this.changed)
+				: places.find(this.key, session);
+		if (place == null) {
+			return null;
+		}
+		lock(place, await);
+		if (places.has(place)) {
+			return place;
+		}
+		place.lock().unlock();
+		return null;
 	}
 
 	private static void lock(Place place, Await await) {
@@ -138,11 +165,12 @@ final class DoorContender implements Contender {
 		boolean refused = asked;
 		Node door = null;
 		for (int round = 0; round < MOST_ROUNDS; round++) {
+			line.settle();
 			String node = place.node();
 			if (node == null) {
 				Door taken = refused ? null : taking.createDoor();
 				if (taken != null) {
-					return granted(place, taken);
+					return granted(taken);
 				}
 				refused = false;
 				if (willWait && line.join()) {
@@ -157,7 +185,7 @@ final class DoorContender implements Contender {
 				boolean reserved = door != null && door.version() == GiveBack.RESERVED;
 				Line.Look look = line.look(node, reserved, taking);
 				if (look.taken() != null) {
-					return granted(place, look.taken());
+					return granted(look.taken());
 				}
 				door = look.door();
 				boolean settled = place.isPlaced() && place.isWatching();
@@ -170,11 +198,6 @@ final class DoorContender implements Contender {
 		return new Attempt.Busy(retryAfter, this.provider.holders().of(door, session, await));
 	}
 
-	private Attempt granted(Place place, Door door) {
-		this.provider.places().remove(place);
-		return granted(door);
-	}
-
 	private Attempt granted(Door door) {
 		this.provider.doors().add(door);
 		return new Attempt.Granted(door.grant());
@@ -182,7 +205,7 @@ final class DoorContender implements Contender {
 
 	@Override
 	public ReleaseOutcome withdraw(Duration timeout) {
-		Place place = this.provider.places().find(this.key);
+		Place place = this.provider.places().find(this.key, null);
 		if (place == null || place.session().hasEnded()) {
 			return ReleaseOutcome.NOT_HELD;
 		}
@@ -194,6 +217,9 @@ final class DoorContender implements Contender {
 			return ReleaseOutcome.UNKNOWN;
 		}
 		try {
+			if (!place.mayBeWithdrawnBy(this.number)) {
+				return ReleaseOutcome.NOT_HELD;
+			}
 			boolean stood = new Line(place, this.provider.sessions().layout(), await).leave();
 			this.provider.places().remove(place);
 			return stood ? ReleaseOutcome.RELEASED : ReleaseOutcome.NOT_HELD;

@@ -137,7 +137,7 @@ final class Leftovers {
 	void drop(Session session) {
 		for (Leftover leftover : this.open) {
 			if (leftover.session == session) {
-				end(leftover, leftover.gone());
+				end(leftover, ReleaseOutcome.NOT_HELD);
 			}
 		}
 	}
@@ -153,7 +153,8 @@ final class Leftovers {
 
 	private void again(Leftover leftover, Throwable failure) {
 		if (leftover.session.hasEnded() || ZooKeeperErrors.isSessionOver(failure)) {
-			end(leftover, leftover.gone());
+			// Whether the release or the end of the session was first, nobody knows.
+			end(leftover, ReleaseOutcome.NOT_HELD);
 			return;
 		}
 		logger.debug("Whether a door of '" + leftover.key + "' stands is not known yet", failure);

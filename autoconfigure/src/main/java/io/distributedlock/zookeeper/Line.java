@@ -1,7 +1,6 @@
 package io.distributedlock.zookeeper;
 
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 import org.apache.zookeeper.KeeperException.Code;
@@ -37,17 +36,35 @@ final class Line {
 	}
 
 	/**
+	 * Finds out what has become of a node whose answer was lost, so that a place never has
+	 * two: one that nobody knows of would stand in everybody's way.
+	 */
+	void settle() {
+		if (!this.place.isUnclear()) {
+			return;
+		}
+		CompletableFuture<Boolean> synced = this.calls.sync(this.path.line());
+		List<String> own = waiting().stream().filter((child) -> child.startsWith(prefix())).toList();
+		this.await.result(synced);
+		for (String child : own) {
+			String node = this.path.line() + "/" + child;
+			if (this.place.node() == null) {
+				this.session.occupy(this.path.placeBytes());
+				this.place.joined(node);
+			}
+			else if (!node.equals(this.place.node())) {
+				this.place.joining();
+				delete(node);
+			}
+		}
+		this.place.settled();
+	}
+
+	/**
 	 * Joins the end of the line.
 	 * @return {@code false} if the session is full: then one waits without a place
 	 */
 	boolean join() {
-		if (this.place.isUnclear()) {
-			String known = own();
-			if (known != null) {
-				this.place.joined(known);
-				return true;
-			}
-		}
 		if (!this.session.reserve(this.path.placeBytes())) {
 			return false;
 		}
@@ -83,12 +100,6 @@ final class Line {
 		return Long.toHexString(this.session.id()) + "-";
 	}
 
-	/** The node that an unanswered command has left. */
-	private @Nullable String own() {
-		Optional<String> own = waiting().stream().filter((child) -> child.startsWith(prefix())).findFirst();
-		return own.map((child) -> this.path.line() + "/" + child).orElse(null);
-	}
-
 	private List<String> waiting() {
 		try {
 			return GiveBack.inOrder(this.await.result(this.calls.children(this.path.line())));
@@ -113,7 +124,7 @@ final class Line {
 		List<String> waiting = waiting();
 		int before = waiting.indexOf(node.substring(node.lastIndexOf('/') + 1));
 		if (before < 0) {
-			this.place.left();
+			this.place.left(node);
 			return false;
 		}
 		this.place.placed(before);
@@ -137,7 +148,7 @@ final class Line {
 	 */
 	Look look(String node, boolean reserved, Taking taking) {
 		if (this.place.isHead() && (this.place.wasTold() || reserved)) {
-			Door taken = taking.door(this.place, taking.sendTakeOver(node));
+			Door taken = taking.door(this.place, node, taking.sendTakeOver(node));
 			if (taken != null || this.place.node() == null) {
 				return new Look(taken, null);
 			}
@@ -152,7 +163,7 @@ final class Line {
 			this.place.beginWatching(this.path.door());
 		}
 		CompletableFuture<Node> read = this.calls.read(this.path.door(), watch ? this.place.doorWatcher() : null);
-		Door taken = taking.door(this.place, sent);
+		Door taken = taking.door(this.place, node, sent);
 		return new Look(taken, (taken == null) ? this.await.node(read) : null);
 	}
 
@@ -171,29 +182,29 @@ final class Line {
 	 * @return whether there was a place
 	 */
 	boolean leave() {
+		settle();
 		String node = this.place.node();
-		if (node == null && this.place.isUnclear()) {
-			node = own();
-		}
 		if (node == null) {
 			return false;
 		}
-		CompletableFuture<Boolean> gone = this.calls.delete(node, -1);
-		CompletableFuture<Node> read = this.calls.read(this.path.door(), null);
+		delete(node);
+		this.place.left(node);
+		Node door = this.await.node(this.calls.read(this.path.door(), null));
+		if (door != null && door.version() == GiveBack.RESERVED && waiting().isEmpty()) {
+			this.calls.delete(this.path.door(), GiveBack.RESERVED);
+		}
+		return true;
+	}
+
+	private void delete(String node) {
 		try {
-			this.await.result(gone);
+			this.await.result(this.calls.delete(node, -1));
 		}
 		catch (LockProviderException ex) {
 			if (!ZooKeeperErrors.is(ex.getCause(), Code.NONODE)) {
 				throw ex;
 			}
 		}
-		this.place.left();
-		Node door = this.await.node(read);
-		if (door != null && door.version() == GiveBack.RESERVED && waiting().isEmpty()) {
-			this.calls.delete(this.path.door(), GiveBack.RESERVED);
-		}
-		return true;
 	}
 
 }

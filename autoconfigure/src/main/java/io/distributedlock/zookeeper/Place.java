@@ -1,5 +1,6 @@
 package io.distributedlock.zookeeper;
 
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
 
 import org.apache.zookeeper.WatchedEvent;
@@ -30,8 +31,11 @@ final class Place {
 
 	private volatile Runnable changed;
 
+	/** The number of the last contender that waits here. */
+	private volatile long contender;
+
 	/** The path of the place's node, or {@code null} while there is none. */
-	private volatile @Nullable String node;
+	private final AtomicReference<@Nullable String> node = new AtomicReference<>();
 
 	/** Whether a node may be there that is not known. */
 	private volatile boolean unclear;
@@ -68,8 +72,14 @@ final class Place {
 		return this.lock;
 	}
 
-	void takenOverBy(Runnable signal) {
+	void takenOverBy(long number, Runnable signal) {
+		this.contender = Math.max(this.contender, number);
 		this.changed = signal;
+	}
+
+	/** A withdrawal that comes late must not take the place of a later contender. */
+	boolean mayBeWithdrawnBy(long number) {
+		return this.contender <= number;
 	}
 
 	void signal() {
@@ -77,28 +87,44 @@ final class Place {
 	}
 
 	@Nullable String node() {
-		return this.node;
+		return this.node.get();
 	}
 
+	/** A node is being made whose name is not known before the answer. */
 	void joining() {
 		this.unclear = true;
 	}
 
+	/** The node is known, and counted. */
 	void joined(String path) {
-		this.node = path;
-		this.unclear = false;
 		this.before = -1;
 		this.watched = null;
+		this.node.set(path);
+		this.unclear = false;
 	}
 
-	/** The node is gone. */
-	void left() {
-		if (this.node != null) {
-			this.session.free(this.path.placeBytes());
+	/** No node is there that is not known. */
+	void settled() {
+		this.unclear = false;
+	}
+
+	/**
+	 * The node is gone.
+	 * @return whether it was the place's
+	 */
+	boolean left(String path) {
+		if (!this.node.compareAndSet(path, null)) {
+			return false;
 		}
-		this.node = null;
+		this.session.free(this.path.placeBytes());
 		this.before = -1;
 		this.watched = null;
+		return true;
+	}
+
+	/** Whether nothing stands in the store for it. */
+	boolean isEmpty() {
+		return !this.unclear && this.node.get() == null;
 	}
 
 	boolean isUnclear() {

@@ -174,6 +174,11 @@ final class Session implements Term {
 		return false;
 	}
 
+	/** A path is there, whether there is room for it or not. */
+	void occupy(int length) {
+		this.bytes.addAndGet(length);
+	}
+
 	/** The length of all paths together. */
 	long bytes() {
 		return this.bytes.get();

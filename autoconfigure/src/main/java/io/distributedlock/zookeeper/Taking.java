@@ -107,10 +107,10 @@ final class Taking {
 	}
 
 	/** The door that a command has put up for who stood in line, if it has. */
-	@Nullable Door door(Place place, CompletableFuture<Long> sent) {
+	@Nullable Door door(Place place, String node, CompletableFuture<Long> sent) {
 		long czxid = granted(sent);
 		if (czxid == NO_PLACE || czxid > 0) {
-			place.left();
+			place.left(node);
 		}
 		return door(czxid);
 	}

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -38,6 +39,8 @@ public final class ZooKeeperLockProvider implements LockProvider, AutoCloseable 
 	private static final Log logger = LogFactory.getLog(ZooKeeperLockProvider.class);
 
 	private final AtomicBoolean shortLeaseTold = new AtomicBoolean();
+
+	private final AtomicLong contenders = new AtomicLong();
 
 	private final LockPaths paths;
 
@@ -115,7 +118,7 @@ public final class ZooKeeperLockProvider implements LockProvider, AutoCloseable 
 
 	private void connected(Session session) {
 		this.leftovers.resolve(session);
-		this.places.signalAll();
+		this.places.reconnected(session);
 	}
 
 	private void ended(Session session) {
@@ -130,7 +133,7 @@ public final class ZooKeeperLockProvider implements LockProvider, AutoCloseable 
 
 	@Override
 	public Contender enter(LockKey key, Runnable changed) {
-		return new DoorContender(this, key, this.paths.of(key), changed);
+		return new DoorContender(this, key, this.paths.of(key), this.contenders.incrementAndGet(), changed);
 	}
 
 	@Override

@@ -79,6 +79,8 @@ final class ZooKeeperFixture implements LockProviderFixture {
 			.connectionTimeoutMs(5000)
 			.retryPolicy(new RetryForever(100))
 			.maxCloseWaitMs(100)
+			.zookeeperFactory(ImpatientHosts.clients())
+			.ensembleTracker(false)
 			.waitForShutdownTimeoutMs(0)
 			.build();
 		client.start();
