@@ -151,11 +151,17 @@ interface LifecycleContract extends ContractSupport {
 
 	private void takeAndRelease(int keys) throws Exception {
 		LockTemplate locks = process().locks();
+		AtomicInteger unanswered = new AtomicInteger();
 		List<TestThread<Void>> threads = new ArrayList<>();
 		for (int thread = 0; thread < 4; thread++) {
 			threads.add(TestThread.start(() -> {
 				for (int number = 0; number < keys / 4; number++) {
-					locks.acquire(LockRequest.of(freshKey())).close();
+					try {
+						locks.acquire(LockRequest.of(freshKey())).close();
+					}
+					catch (LockProviderException ex) {
+						unanswered.incrementAndGet();
+					}
 				}
 				return null;
 			}));
@@ -163,6 +169,8 @@ interface LifecycleContract extends ContractSupport {
 		for (TestThread<Void> thread : threads) {
 			thread.result();
 		}
+		// A machine that is slow for a second is no reason to leave something either.
+		assertThat(unanswered).hasValueLessThanOrEqualTo(keys / 1000);
 		assertNothingIsLeft();
 	}
 
