@@ -1,0 +1,103 @@
+package io.distributedlock.sample;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.retry.RetryOneTime;
+import org.apache.zookeeper.KeeperException;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+@Timeout(60)
+class ZooKeeperProfileTests {
+
+	private static final Duration SESSION = Duration.ofSeconds(2);
+
+	private static final int FREEZE_SECONDS = 7;
+
+	private static final int SEATS = 8;
+
+	private static Path directory;
+
+	private static ControlProcess control;
+
+	private static Sales sales;
+
+	@BeforeAll
+	static void start(@TempDir Path temporary) throws IOException {
+		directory = temporary;
+		control = new ControlProcess(directory,
+				Map.of("SPRING_PROFILES_ACTIVE", "zookeeper", "DISTRIBUTEDLOCK_LEASE", SESSION.toSeconds() + "s",
+						"DISTRIBUTEDLOCK_ZOOKEEPER_SESSIONTIMEOUT", SESSION.toSeconds() + "s", "SAMPLE_CAPACITY",
+						Integer.toString(SEATS)));
+		sales = new Sales(control, SEATS);
+	}
+
+	@AfterAll
+	static void killingRemovesTheServersFiles() throws IOException {
+		assertThat(serverDirectories()).hasSize(1);
+		control.kill();
+		control.awaitEnd();
+		Awaitility.await()
+			.atMost(Duration.ofSeconds(20))
+			.untilAsserted(() -> assertThat(serverDirectories()).isEmpty());
+	}
+
+	@Test
+	void sellsEachSeatOnceWithTheLock() throws Exception {
+		assertThat(control.get("/api/status").at("/off/oversold").asInt()).isPositive();
+		JsonNode result = control.post("/api/sales?lock=on");
+		assertThat(result.get("oversold").asInt()).isZero();
+		assertThat(result.get("sold").asInt()).isEqualTo(SEATS);
+	}
+
+	@Test
+	void killedHolderIsSucceededAfterItsSessionByAnotherProcessWithAHigherToken() throws Exception {
+		sales.assertKilledHolderIsSucceeded(SESSION);
+	}
+
+	@Test
+	void lateWriteOfAFrozenHolderIsRefused() throws Exception {
+		sales.assertLateWriteOfAFrozenHolderIsRefused(FREEZE_SECONDS);
+	}
+
+	@Test
+	void showsNobodyItsLocksWithoutThePassword() throws Exception {
+		for (InetSocketAddress socket : ListeningSockets.of(control.pid())) {
+			try (CuratorFramework client = CuratorFrameworkFactory
+				.newClient("127.0.0.1:" + socket.getPort(), 2000, 2000, new RetryOneTime(1))) {
+				client.start();
+				assertThatExceptionOfType(KeeperException.NoAuthException.class)
+					.isThrownBy(() -> client.getChildren().forPath("/distributed-lock/doors"));
+			}
+		}
+	}
+
+	@Test
+	void serverListensOnTheLoopbackInterfaceOnly() throws IOException {
+		assertThat(ListeningSockets.of(control.pid())).isNotEmpty().allMatch(ListeningSockets::isLoopback);
+	}
+
+	private static List<Path> serverDirectories() throws IOException {
+		try (Stream<Path> files = Files.list(directory)) {
+			return files.filter((file) -> file.getFileName().toString().startsWith("distributed-lock-sample")).toList();
+		}
+	}
+
+}
