@@ -36,8 +36,8 @@ final class Line {
 	}
 
 	/**
-	 * Finds out what has become of a node whose answer was lost, so that a place never has
-	 * two: one that nobody knows of would stand in everybody's way.
+	 * Finds out what has become of a node whose answer was lost, so that a place never
+	 * has two: one that nobody knows of would stand in everybody's way.
 	 */
 	void settle() {
 		if (!this.place.isUnclear()) {

@@ -23,6 +23,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
@@ -181,6 +182,7 @@ abstract class AbstractJdbcLockProviderTests {
 
 	@Test
 	@Tag("soak")
+	@Timeout(value = 10, unit = TimeUnit.MINUTES)
 	void exactlyOneOfSixteenThreadsGetsAFreshKeyEachOfAThousandTimes() throws Exception {
 		storm(1000);
 	}
@@ -269,6 +271,7 @@ abstract class AbstractJdbcLockProviderTests {
 
 	@Test
 	@Tag("soak")
+	@Timeout(value = 20, unit = TimeUnit.MINUTES)
 	void theSweeperNeverTakesALiveRowAtLength() throws Exception {
 		sweepBesideAttempts(10_000);
 	}

@@ -73,13 +73,15 @@ final class RedisFixture implements LockProviderFixture {
 
 	@Override
 	public LockProvider newProcess() {
-		return newProcess(IntUnaryOperator.identity());
+		return newProcess(TestClients.SAME_PORTS);
 	}
 
 	/** A process that finds other ports where the servers say theirs. */
 	LockProvider newProcess(IntUnaryOperator ports) {
 		RedisConnectionFactory factory = this.client.apply(ports);
 		this.factories.add(factory);
+		// The first connection of a JVM takes its time.
+		factory.getConnection().close();
 		RedisLockProvider process = new RedisLockProvider(factory, RedisLockSettings.defaults(PREFIX));
 		this.processes.add(process);
 		return process;

@@ -28,6 +28,9 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 /** Connection factories as Boot makes them, started, to be destroyed by the caller. */
 final class TestClients {
 
+	/** The ports that the servers say. */
+	static final IntUnaryOperator SAME_PORTS = (port) -> port;
+
 	private TestClients() {
 	}
 
@@ -39,21 +42,29 @@ final class TestClients {
 	}
 
 	static LettuceConnectionFactory lettuce(RedisConfiguration servers) {
-		return lettuce(servers, IntUnaryOperator.identity());
+		return lettuce(servers, Netty.RESOURCES);
 	}
 
 	/** Finds other ports where the servers say theirs. */
 	static LettuceConnectionFactory lettuce(RedisConfiguration servers, IntUnaryOperator ports) {
+		if (ports == SAME_PORTS) {
+			return lettuce(servers);
+		}
 		Function<HostAndPort, HostAndPort> way = (server) -> HostAndPort.of(server.getHostText(),
 				ports.applyAsInt(server.getPort()));
-		LettuceConnectionFactory factory = new LettuceConnectionFactory(servers, LettuceClientConfiguration.builder()
-			.clientResources(
-					Netty.RESOURCES.mutate().socketAddressResolver(MappingSocketAddressResolver.create(way)).build())
-			.clientOptions(options((servers instanceof RedisClusterConfiguration) ? ClusterClientOptions.builder()
-					: ClientOptions.builder()))
-			.shutdownTimeout(Duration.ZERO)
-			.shutdownQuietPeriod(Duration.ZERO)
-			.build());
+		return lettuce(servers,
+				Netty.RESOURCES.mutate().socketAddressResolver(MappingSocketAddressResolver.create(way)).build());
+	}
+
+	private static LettuceConnectionFactory lettuce(RedisConfiguration servers, ClientResources resources) {
+		LettuceConnectionFactory factory = new LettuceConnectionFactory(servers,
+				LettuceClientConfiguration.builder()
+					.clientResources(resources)
+					.clientOptions(options((servers instanceof RedisClusterConfiguration)
+							? ClusterClientOptions.builder() : ClientOptions.builder()))
+					.shutdownTimeout(Duration.ZERO)
+					.shutdownQuietPeriod(Duration.ZERO)
+					.build());
 		factory.afterPropertiesSet();
 		factory.start();
 		return factory;
@@ -66,7 +77,7 @@ final class TestClients {
 	}
 
 	static JedisConnectionFactory jedis(RedisConfiguration servers) {
-		return jedis(servers, IntUnaryOperator.identity());
+		return jedis(servers, SAME_PORTS);
 	}
 
 	/** Finds other ports where the servers say theirs. */

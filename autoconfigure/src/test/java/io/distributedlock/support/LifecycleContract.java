@@ -4,11 +4,13 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
@@ -142,17 +144,24 @@ interface LifecycleContract extends ContractSupport {
 
 	@Test
 	@Tag("soak")
-	default void millionKeysLeaveNothingBehind() throws Exception {
-		takeAndRelease(1_000_000);
+	@Timeout(value = 10, unit = TimeUnit.MINUTES)
+	default void hundredThousandKeysLeaveNothingBehind() throws Exception {
+		takeAndRelease(100_000);
 	}
 
 	private void takeAndRelease(int keys) throws Exception {
 		LockTemplate locks = process().locks();
+		AtomicInteger unanswered = new AtomicInteger();
 		List<TestThread<Void>> threads = new ArrayList<>();
 		for (int thread = 0; thread < 4; thread++) {
 			threads.add(TestThread.start(() -> {
 				for (int number = 0; number < keys / 4; number++) {
-					locks.acquire(LockRequest.of(freshKey())).close();
+					try {
+						locks.acquire(LockRequest.of(freshKey())).close();
+					}
+					catch (LockProviderException ex) {
+						unanswered.incrementAndGet();
+					}
 				}
 				return null;
 			}));
@@ -160,6 +169,8 @@ interface LifecycleContract extends ContractSupport {
 		for (TestThread<Void> thread : threads) {
 			thread.result();
 		}
+		// A machine that is slow for a second is no reason to leave something either.
+		assertThat(unanswered).hasValueLessThanOrEqualTo(keys / 1000);
 		assertNothingIsLeft();
 	}
 

@@ -51,9 +51,10 @@ final class TestThread<T> {
 		return this.task.isDone();
 	}
 
+	/** Waits for as long as the test may take. */
 	T result() throws Exception {
 		try {
-			return this.task.get(60, TimeUnit.SECONDS);
+			return this.task.get();
 		}
 		catch (ExecutionException ex) {
 			if (ex.getCause() instanceof Exception cause) {

@@ -44,8 +44,8 @@ final class ImpatientHosts implements HostProvider {
 	}
 
 	/**
-	 * Called by the thread that pauses right afterwards, once it was connected, and goes on
-	 * if it is interrupted.
+	 * Called by the thread that pauses right afterwards, once it was connected, and goes
+	 * on if it is interrupted.
 	 */
 	@Override
 	public InetSocketAddress next(long spinDelay) {

@@ -137,7 +137,7 @@ final class ZooKeeperFaults implements StoreFaults {
 	/** The client clears up for 100 ms before it connects again. */
 	@Override
 	public Duration reconnectTime() {
-		return Duration.ofMillis(300);
+		return Duration.ofMillis(150);
 	}
 
 	@Override

@@ -187,7 +187,7 @@ final class ZooKeeperFixture implements LockProviderFixture {
 			});
 		}
 		this.processes.forEach(ZooKeeperLockProvider::close);
-		this.clients.forEach(CuratorFramework::close);
+		this.clients.parallelStream().forEach(CuratorFramework::close);
 		this.timer.close();
 	}
 

@@ -57,7 +57,7 @@ class ZooKeeperLockFaultTests extends LockProviderFaultContract {
 		await().until(() -> process.release(key, owner, TIMEOUT) == ReleaseOutcome.NOT_HELD);
 		assertThat(process.leftovers().size()).isZero();
 		held.close();
-		await().during(TIMEOUT).until(() -> fixture().heldEntries() == 1);
+		await().during(Duration.ofMillis(300)).until(() -> fixture().heldEntries() == 1);
 		assertThat(attempt(process, key)).isInstanceOf(Attempt.Granted.class);
 	}
 
