@@ -51,8 +51,7 @@ class CurrentHolderInZooKeeper implements CurrentHolder {
 			if (last == null) {
 				return Optional.empty();
 			}
-			byte[] label = this.client.getData()
-				.forPath(PROCESSES + "/" + Long.toHexString(last.getEphemeralOwner()));
+			byte[] label = this.client.getData().forPath(PROCESSES + "/" + Long.toHexString(last.getEphemeralOwner()));
 			return Optional.of(LockHolder.of(new String(label, StandardCharsets.UTF_8), last.getCzxid()));
 		}
 		catch (NoNodeException ex) {
@@ -65,7 +64,11 @@ class CurrentHolderInZooKeeper implements CurrentHolder {
 
 	/** The doors of all parents, with one request. */
 	private List<String> doors() throws Exception {
-		List<String> parents = this.client.getChildren().forPath(DOORS).stream().map((name) -> DOORS + "/" + name).toList();
+		List<String> parents = this.client.getChildren()
+			.forPath(DOORS)
+			.stream()
+			.map((name) -> DOORS + "/" + name)
+			.toList();
 		List<OpResult> found = this.client.getZookeeperClient()
 			.getZooKeeper()
 			.multi(parents.stream().map(Op::getChildren).toList());

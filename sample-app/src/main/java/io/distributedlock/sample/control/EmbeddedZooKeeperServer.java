@@ -1,5 +1,6 @@
 package io.distributedlock.sample.control;
 
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
@@ -35,8 +36,8 @@ class EmbeddedZooKeeperServer implements LockServer, AutoCloseable {
 
 	private static final int RETRY_AFTER_MILLIS = 100;
 
-	private static final Map<String, Object> SETTINGS = Map.of("maxSessionTimeout", 60_000, "admin.enableServer",
-			false);
+	private static final Map<String, Object> SETTINGS = Map.of("clientPortAddress", LOOPBACK, "maxSessionTimeout",
+			"60000", "admin.enableServer", "false");
 
 	private final String credentials = "sample:" + UUID.randomUUID();
 
@@ -56,7 +57,7 @@ class EmbeddedZooKeeperServer implements LockServer, AutoCloseable {
 	CuratorFramework client() {
 		return CuratorFrameworkFactory.builder()
 			.connectString(this.server.getConnectString())
-			.authorization(SCHEME, this.credentials.getBytes())
+			.authorization(SCHEME, this.credentials.getBytes(StandardCharsets.UTF_8))
 			.retryPolicy(new RetryOneTime(RETRY_AFTER_MILLIS))
 			.build();
 	}
