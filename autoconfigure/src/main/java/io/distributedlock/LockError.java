@@ -28,6 +28,8 @@ public enum LockError {
 	NEWER_FORMAT("DL-306"),
 	/** The store's server is too old. */
 	STORE_TOO_OLD("DL-307"),
+	/** The process holds more locks than its session with the store can carry. */
+	SESSION_FULL("DL-308"),
 	/** The waiting thread was interrupted. */
 	INTERRUPTED("DL-401"),
 	/** A key, or a part of it, is null. */

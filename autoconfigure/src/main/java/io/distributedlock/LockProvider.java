@@ -126,8 +126,43 @@ public interface LockProvider {
 	 * every grant of the key
 	 * @param validity how long the store keeps the tenure unless it is renewed, counted
 	 * from when the command was sent
+	 * @param term what may end the tenure before that, or {@code null} where nothing does
 	 */
-	record Grant(LockKey key, OwnerId owner, long order, Duration validity) {
+	record Grant(LockKey key, OwnerId owner, long order, Duration validity, @Nullable Term term) {
+
+		/**
+		 * A tenure that lasts as long as it is renewed.
+		 * @param key the key
+		 * @param owner the owner id under which it stands in the store
+		 * @param order a number that rises with every grant of the key
+		 * @param validity how long the store keeps the tenure unless it is renewed
+		 */
+		public Grant(LockKey key, OwnerId owner, long order, Duration validity) {
+			this(key, owner, order, validity, null);
+		}
+
+	}
+
+	/**
+	 * A time that ends many tenures together, whatever their leases, such as that of the
+	 * session in which they stand. Safe for use by many threads.
+	 */
+	interface Term {
+
+		/**
+		 * Until when the store is relied upon to keep the tenures. Moves on while the
+		 * store confirms it.
+		 * @return an instant as {@link System#nanoTime()} counts, margins deducted
+		 */
+		long until();
+
+		/**
+		 * Asks to be told when the end is brought forward.
+		 * @param signal to be run then, or at once if that has happened; it only signals.
+		 * The same one is kept once, however often it is given
+		 */
+		void onShortened(Runnable signal);
+
 	}
 
 	/** What the store said to a renewal. */

@@ -35,7 +35,8 @@ record SelectedLockProvider(LockProvider provider) {
 			throw new LockConfigurationException(LockError.NO_PROVIDER,
 					"There is no store to keep distributed locks in: the application has no LockProvider",
 					"Add a RedisConnectionFactory, for instance by spring-boot-starter-data-redis, or a DataSource by"
-							+ " spring-boot-starter-jdbc and a driver, or define a LockProvider."
+							+ " spring-boot-starter-jdbc and a driver, or curator-framework and"
+							+ " distributed-lock.zookeeper.connect-string, or define a LockProvider."
 							+ " For a single process choose distributed-lock.provider=local;"
 							+ " to run without locks choose distributed-lock.provider=none");
 		}
@@ -58,7 +59,8 @@ record SelectedLockProvider(LockProvider provider) {
 							+ (all.isEmpty() ? "there is no such LockProvider, nor any other"
 									: "the application has only: " + names(all)),
 					"Correct the name, or add what that provider needs: 'redis' needs a RedisConnectionFactory, 'jdbc'"
-							+ " a DataSource; 'local' and 'none' need nothing");
+							+ " a DataSource, 'zookeeper' a CuratorFramework or distributed-lock.zookeeper.connect-string;"
+							+ " 'local' and 'none' need nothing");
 		}
 		if (matching.size() > 1) {
 			throw new LockConfigurationException(

@@ -138,6 +138,8 @@ final class LockEngine {
 	 * The tenure's place was left to be released: gives it back, and lets the next ask.
 	 */
 	void release(TenureLease lease, Duration timeout) {
+		// The answer may be that the term has ended, which brings the deadline forward.
+		long deadline = lease.tenure().deadline();
 		try {
 			ReleaseOutcome outcome = send(lease.tenure().grant(), timeout);
 			if (outcome == ReleaseOutcome.UNKNOWN) {
@@ -145,7 +147,7 @@ final class LockEngine {
 						+ "'; it is repeated in the background, and the lock ends with its lease at the latest");
 				cleanUp(lease.tenure());
 			}
-			else if (outcome == ReleaseOutcome.NOT_HELD && !Nanos.isPast(lease.tenure().deadline(), System.nanoTime())
+			else if (outcome == ReleaseOutcome.NOT_HELD && !Nanos.isPast(deadline, System.nanoTime())
 					&& lease.tenure().loseAtRelease()) {
 				tellLoss(lease, LossReason.NOT_HELD);
 				return;

@@ -7,6 +7,8 @@ import java.util.concurrent.locks.ReentrantLock;
 
 import org.jspecify.annotations.Nullable;
 
+import io.distributedlock.LockProvider;
+
 /**
  * Tells losses at their deadline, though nobody looks: one pending signal of the timer
  * for all held locks, at the earliest deadline.
@@ -16,6 +18,9 @@ final class LossWatch {
 	private final LockEngine engine;
 
 	private final LockTimer timer;
+
+	/** One instance, so that a term keeps it once. */
+	private final Runnable shortened = this::lookNow;
 
 	private final long origin = System.nanoTime();
 
@@ -32,7 +37,16 @@ final class LossWatch {
 	}
 
 	void watch(Tenure tenure) {
+		LockProvider.Term term = tenure.grant().term();
+		if (term != null) {
+			term.onShortened(this.shortened);
+		}
 		lookAt(tenure.deadline() - this.origin);
+	}
+
+	/** The timer looks, not who told. */
+	private void lookNow() {
+		lookAt(System.nanoTime() - this.origin);
 	}
 
 	private void lookAt(long instant) {

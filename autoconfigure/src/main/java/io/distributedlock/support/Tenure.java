@@ -8,6 +8,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.FencingToken;
+import io.distributedlock.LockProvider;
 import io.distributedlock.LockProvider.Grant;
 import io.distributedlock.LossReason;
 
@@ -115,7 +116,9 @@ final class Tenure {
 	}
 
 	long deadline() {
-		return Nanos.earlier(this.validUntil, this.holdUntil);
+		long end = Nanos.earlier(this.validUntil, this.holdUntil);
+		LockProvider.Term term = this.grant.term();
+		return (term != null) ? Nanos.earlier(end, term.until()) : end;
 	}
 
 	LossReason reasonOfDeadline() {

@@ -65,7 +65,7 @@ interface BrokenConnectionContract extends FaultSupport {
 		TcpProxy proxy = proxy();
 		FaultyProcess process = process(proxy);
 		LockKey key = freshKey();
-		Duration leaseTime = Duration.ofMillis(1200);
+		Duration leaseTime = shortLease();
 		WireFault unsent = proxy.onRequest(faults().packet(Command.RENEWAL, key), Effect.CUT).once();
 		ContractProcess rival = process();
 		try (LockLease lease = process.locks().acquire(LockRequest.of(key).withLease(leaseTime))) {
@@ -97,7 +97,7 @@ interface BrokenConnectionContract extends FaultSupport {
 	@Test
 	default void heldLockSurvivesThatTheServerEndsAllConnections() {
 		FaultyProcess process = process(proxy());
-		Duration leaseTime = Duration.ofMillis(1200);
+		Duration leaseTime = shortLease();
 		try (LockLease lease = process.locks().acquire(LockRequest.of(freshKey()).withLease(leaseTime))) {
 			faults().killConnections();
 			await().during(leaseTime).atMost(PATIENCE).until(lease::isHeld);

@@ -35,6 +35,11 @@ interface FaultSupport extends ContractSupport {
 	/** A process that reaches the store by a proxy, with connections that stand. */
 	FaultyProcess process(TcpProxy proxy);
 
+	/** A short lease that survives that the connection breaks. */
+	default Duration shortLease() {
+		return Duration.ofMillis(1200).plus(faults().reconnectTime().multipliedBy(2));
+	}
+
 	/** No key of a test is part of another's. */
 	@Override
 	default LockKey freshKey() {

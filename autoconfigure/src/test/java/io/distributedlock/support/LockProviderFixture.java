@@ -46,6 +46,14 @@ public interface LockProviderFixture extends AutoCloseable {
 	}
 
 	/**
+	 * Whether the store can tell others how long a tenure lasts unless it is renewed.
+	 * @return whether it can
+	 */
+	default boolean tellsRemaining() {
+		return true;
+	}
+
+	/**
 	 * What this fixture can do to its store. Only who can do something here extends
 	 * {@link LockProviderFaultContract} too.
 	 * @return the faults, ended by {@link #close()}, or nothing where there is no server

@@ -92,7 +92,7 @@ interface LostMessageContract extends FaultSupport {
 
 	private void assertRenewed(boolean reply) {
 		LockKey key = freshKey();
-		Duration leaseTime = Duration.ofMillis(1200);
+		Duration leaseTime = shortLease();
 		TcpProxy proxy = proxy();
 		FaultyProcess process = process(proxy);
 		ContractProcess rival = process();

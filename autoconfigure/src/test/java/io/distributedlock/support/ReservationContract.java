@@ -173,8 +173,8 @@ interface ReservationContract extends ContractSupport {
 		waiter.standInLine(key);
 		holder.release(grant);
 		assertThat(waiter.withdraw(key)).isNotEqualTo(ReleaseOutcome.UNKNOWN);
-		Grant next = process().take(key);
-		holder.release(next);
+		ContractProcess third = process();
+		third.release(third.take(key));
 		assertNothingIsLeft();
 	}
 
@@ -201,8 +201,8 @@ interface ReservationContract extends ContractSupport {
 		waiter.standInLine(key);
 		assertThat(waiter.withdraw(key)).isNotEqualTo(ReleaseOutcome.UNKNOWN);
 		holder.release(grant);
-		Grant next = process().take(key);
-		holder.release(next);
+		ContractProcess third = process();
+		third.release(third.take(key));
 		assertNothingIsLeft();
 	}
 

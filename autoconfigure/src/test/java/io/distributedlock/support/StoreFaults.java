@@ -57,6 +57,15 @@ public interface StoreFaults extends AutoCloseable {
 	/** Lets the last order of a key look as if given later than it was. */
 	void advanceOrder(LockKey key, Duration by);
 
+	/**
+	 * How long a client may take to be connected again after its connection broke, by its
+	 * own doing.
+	 * @return the time, by which a lease has to be longer to survive that
+	 */
+	default Duration reconnectTime() {
+		return Duration.ZERO;
+	}
+
 	@Override
 	void close();
 

@@ -1,0 +1,145 @@
+package io.distributedlock.autoconfigure;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.data.ACL;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.AnyNestedCondition;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
+import org.springframework.core.env.Environment;
+
+import io.distributedlock.LockConfigurationException;
+import io.distributedlock.LockError;
+import io.distributedlock.LockException;
+import io.distributedlock.support.LockTimer;
+import io.distributedlock.zookeeper.ZooKeeperLockProvider;
+import io.distributedlock.zookeeper.ZooKeeperLockSettings;
+
+/**
+ * Auto-configuration of locks in ZooKeeper, over the application's
+ * {@link CuratorFramework} or a client of the locks' own.
+ *
+ * @since 0.1.0
+ */
+@AutoConfiguration(before = DistributedLockAutoConfiguration.class,
+		afterName = "org.springframework.cloud.zookeeper.ZookeeperAutoConfiguration")
+@ConditionalOnClass({ CuratorFramework.class, ZooKeeper.class })
+@ConditionalOnProperty(prefix = "distributed-lock", name = "provider", havingValue = "zookeeper", matchIfMissing = true)
+@Conditional(ZooKeeperLockAutoConfiguration.OnEnsemble.class)
+@EnableConfigurationProperties({ DistributedLockProperties.class, ZooKeeperLockProperties.class })
+public final class ZooKeeperLockAutoConfiguration {
+
+	private static final Log logger = LogFactory.getLog(ZooKeeperLockAutoConfiguration.class);
+
+	private static final Duration START_TIMEOUT = Duration.ofSeconds(3);
+
+	@Bean
+	@ConditionalOnMissingBean
+	LockTimer distributedLockTimer() {
+		return new LockTimer();
+	}
+
+	@Bean
+	@ConditionalOnMissingBean({ CuratorFramework.class, ZooKeeperLockProvider.class })
+	ZooKeeperLockClient zooKeeperLockClient(ObjectProvider<ZooKeeperConnectionDetails> details,
+			ZooKeeperLockProperties properties, ObjectProvider<LockCuratorCustomizer> customizers) {
+		ZooKeeperConnectionDetails present = details.getIfAvailable();
+		String connectString = (present != null) ? present.getConnectString()
+				: Objects.requireNonNull(properties.connectString());
+		return ZooKeeperLockClient.start(connectString, properties, acl(properties),
+				customizers.orderedStream().toList());
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	ZooKeeperLockProvider zooKeeperLockProvider(ObjectProvider<CuratorFramework> clients,
+			ObjectProvider<ZooKeeperLockClient> own, ZooKeeperLockProperties properties,
+			DistributedLockProperties general, LockTimer timer, Environment environment) {
+		ZooKeeperLockClient ownClient = own.getIfAvailable();
+		ZooKeeperLockSettings settings = new ZooKeeperLockSettings(properties.root(),
+				KeyPrefix.of(general, environment, "ensemble"), acl(properties), ownClient != null);
+		ZooKeeperLockProvider provider = new ZooKeeperLockProvider(
+				(ownClient != null) ? ownClient.client() : only(clients), settings, timer);
+		try {
+			awaitFirst(provider);
+		}
+		catch (LockConfigurationException ex) {
+			provider.close();
+			throw ex;
+		}
+		return provider;
+	}
+
+	private static CuratorFramework only(ObjectProvider<CuratorFramework> clients) {
+		CuratorFramework client = clients.getIfUnique();
+		if (client == null) {
+			throw new LockConfigurationException(LockError.SEVERAL_PROVIDERS,
+					"There are several CuratorFramework beans, none of them primary: locks cannot choose an ensemble",
+					"Make one @Primary, or define a ZooKeeperLockProvider");
+		}
+		return client;
+	}
+
+	private static List<ACL> acl(ZooKeeperLockProperties properties) {
+		return switch (properties.acl()) {
+			case OPEN -> ZooDefs.Ids.OPEN_ACL_UNSAFE;
+			case CREATOR -> ZooDefs.Ids.CREATOR_ALL_ACL;
+		};
+	}
+
+	/**
+	 * A first connection takes longer than a round trip. An ensemble that is down may
+	 * come back: the check of all stores tells of it.
+	 */
+	private static void awaitFirst(ZooKeeperLockProvider provider) {
+		try {
+			provider.check(START_TIMEOUT);
+		}
+		catch (LockConfigurationException ex) {
+			throw ex;
+		}
+		catch (LockException ex) {
+			logger.debug("The ensemble does not answer at start", ex);
+		}
+	}
+
+	/** Whether it is known where the ensemble is. */
+	static final class OnEnsemble extends AnyNestedCondition {
+
+		OnEnsemble() {
+			super(ConfigurationPhase.REGISTER_BEAN);
+		}
+
+		@ConditionalOnBean(CuratorFramework.class)
+		static final class Client {
+
+		}
+
+		@ConditionalOnBean(ZooKeeperConnectionDetails.class)
+		static final class Details {
+
+		}
+
+		@ConditionalOnProperty(prefix = "distributed-lock.zookeeper", name = "connect-string")
+		static final class ConnectString {
+
+		}
+
+	}
+
+}

@@ -1,0 +1,94 @@
+package io.distributedlock.zookeeper;
+
+import java.util.EnumSet;
+import java.util.Set;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.KeeperException.Code;
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.LockConfigurationException;
+import io.distributedlock.LockError;
+import io.distributedlock.LockException;
+import io.distributedlock.LockProviderException;
+
+/** Tells what the client meant by an error. */
+final class ZooKeeperErrors {
+
+	static final String PROVIDER = "zookeeper";
+
+	private static final Set<Code> UNCLEAR = EnumSet.of(Code.CONNECTIONLOSS, Code.OPERATIONTIMEOUT, Code.REQUESTTIMEOUT,
+			Code.SYSTEMERROR, Code.SESSIONMOVED);
+
+	private ZooKeeperErrors() {
+	}
+
+	/** The client's own exception. */
+	static Throwable unwrap(Throwable ex) {
+		Throwable cause = ex;
+		while ((cause instanceof CompletionException || cause instanceof ExecutionException)
+				&& cause.getCause() != null) {
+			cause = cause.getCause();
+		}
+		return cause;
+	}
+
+	static @Nullable Code code(@Nullable Throwable ex) {
+		return (ex != null && unwrap(ex) instanceof KeeperException failure) ? failure.code() : null;
+	}
+
+	static boolean is(@Nullable Throwable ex, Code code) {
+		return code(ex) == code;
+	}
+
+	/** Whether the session has ended, and with it all that stood in it. */
+	static boolean isSessionOver(@Nullable Throwable ex) {
+		Code code = code(ex);
+		return code == Code.SESSIONEXPIRED || code == Code.AUTHFAILED || code == Code.SESSIONCLOSEDREQUIRESASLAUTH;
+	}
+
+	/** Whether it is not known what the server did. */
+	static boolean isUnclear(Throwable ex) {
+		Code code = code(ex);
+		return code == null || UNCLEAR.contains(code);
+	}
+
+	/** What a failed call is to its caller, who cannot tell whether it took effect. */
+	static LockProviderException translate(Throwable ex) {
+		Throwable cause = unwrap(ex);
+		if (cause instanceof LockProviderException failure) {
+			return failure;
+		}
+		Code code = code(cause);
+		if (code == Code.NOAUTH || code == Code.AUTHFAILED) {
+			return new LockProviderException(LockError.NOT_PERMITTED, PROVIDER,
+					"refuses this client what locks need: " + cause.getMessage(), cause);
+		}
+		if (code == Code.OPERATIONTIMEOUT || code == Code.REQUESTTIMEOUT) {
+			return timedOut(cause);
+		}
+		return new LockProviderException(LockError.STORE_FAILED, PROVIDER, "failed: " + cause.getMessage(), cause);
+	}
+
+	/** The same, where nothing was sent that could have granted a lock. */
+	static LockException nothingSent(Throwable ex) {
+		if (unwrap(ex) instanceof LockConfigurationException mistake) {
+			return mistake;
+		}
+		LockProviderException failure = translate(ex);
+		return failure.sent() ? LockProviderException.nothingSent(failure.error(), PROVIDER,
+				"cannot be used: " + unwrap(ex).getMessage(), unwrap(ex)) : failure;
+	}
+
+	static LockProviderException timedOut(@Nullable Throwable ex) {
+		return new LockProviderException(LockError.STORE_TIMEOUT, PROVIDER, "did not answer in time", ex);
+	}
+
+	static LockProviderException interrupted(Throwable ex) {
+		return new LockProviderException(LockError.STORE_FAILED, PROVIDER,
+				"was not waited for: the thread was interrupted", ex);
+	}
+
+}

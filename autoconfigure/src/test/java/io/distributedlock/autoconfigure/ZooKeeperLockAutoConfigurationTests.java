@@ -1,0 +1,237 @@
+package io.distributedlock.autoconfigure;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.retry.RetryOneTime;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.ZooDefs;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+import io.distributedlock.LockConfigurationException;
+import io.distributedlock.LockError;
+import io.distributedlock.LockException;
+import io.distributedlock.LockKey;
+import io.distributedlock.LockLease;
+import io.distributedlock.LockOperations;
+import io.distributedlock.LockProvider;
+import io.distributedlock.LockRequest;
+import io.distributedlock.support.LocalLockProvider;
+import io.distributedlock.zookeeper.TestZooKeeper;
+import io.distributedlock.zookeeper.ZooKeeperLockProvider;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+@ExtendWith(OutputCaptureExtension.class)
+class ZooKeeperLockAutoConfigurationTests {
+
+	private final ApplicationContextRunner bare = new ApplicationContextRunner()
+		.withConfiguration(
+				AutoConfigurations.of(ZooKeeperLockAutoConfiguration.class, DistributedLockAutoConfiguration.class))
+		.withPropertyValues("spring.application.name=shop");
+
+	private final ApplicationContextRunner runner = this.bare
+		.withPropertyValues("distributed-lock.zookeeper.connect-string=" + TestZooKeeper.connectString());
+
+	private static void assertLocksIn(String root, ApplicationContext context) throws Exception {
+		try (CuratorFramework admin = client();
+				LockLease lease = context.getBean(LockOperations.class)
+					.acquire(LockRequest.of(LockKey.of("orders", "42")))) {
+			lease.ensureHeld();
+			String doors = root + "/doors";
+			List<String> held = new ArrayList<>();
+			for (String bucket : admin.getChildren().forPath(doors)) {
+				held.addAll(admin.getChildren().forPath(doors + "/" + bucket));
+			}
+			assertThat(held).containsExactly("shop:orders:42");
+		}
+	}
+
+	private static CuratorFramework client() {
+		CuratorFramework client = CuratorFrameworkFactory.newClient(TestZooKeeper.connectString(), new RetryOneTime(1));
+		client.start();
+		return client;
+	}
+
+	private static LockException failure(Throwable thrown) {
+		Throwable failure = thrown;
+		while (!(failure instanceof LockException)) {
+			failure = failure.getCause();
+		}
+		return (LockException) failure;
+	}
+
+	@Test
+	void clientOfTheLocksOwnIsBuiltFromTheProperties() {
+		this.runner
+			.withPropertyValues("distributed-lock.zookeeper.root=/own", "distributed-lock.zookeeper.namespace=apps",
+					"distributed-lock.zookeeper.session-timeout=7s")
+			.run((context) -> {
+				assertThat(context).hasNotFailed().doesNotHaveBean(CuratorFramework.class);
+				assertThat(context.getBean(ZooKeeperLockClient.class)
+					.client()
+					.getZookeeperClient()
+					.getZooKeeper()
+					.getSessionTimeout()).isEqualTo(7000);
+				assertLocksIn("/apps/own", context);
+			});
+	}
+
+	@Test
+	void connectionDetailsComeBeforeTheProperties() {
+		this.bare
+			.withPropertyValues("distributed-lock.zookeeper.connect-string=127.0.0.1:1",
+					"distributed-lock.zookeeper.root=/details")
+			.withBean(ZooKeeperConnectionDetails.class, () -> TestZooKeeper::connectString)
+			.run((context) -> assertLocksIn("/details", context));
+	}
+
+	@Test
+	void customizerHasTheLastWord() {
+		this.runner
+			.withPropertyValues("distributed-lock.zookeeper.root=/custom",
+					"distributed-lock.zookeeper.session-timeout=7s")
+			.withBean(LockCuratorCustomizer.class, () -> (builder) -> builder.sessionTimeoutMs(9000))
+			.run((context) -> assertThat(context.getBean(ZooKeeperLockClient.class)
+				.client()
+				.getZookeeperClient()
+				.getZooKeeper()
+				.getSessionTimeout()).isEqualTo(9000));
+	}
+
+	@Test
+	void applicationsClientIsUsedAndLeftOpen() {
+		try (CuratorFramework application = client()) {
+			this.bare.withPropertyValues("distributed-lock.zookeeper.root=/shared")
+				.withBean(CuratorFramework.class, () -> application,
+						(definition) -> definition.setDestroyMethodName(""))
+				.run((context) -> {
+					assertThat(context).doesNotHaveBean(ZooKeeperLockClient.class);
+					assertLocksIn("/shared", context);
+				});
+			assertThat(application.isStarted()).isTrue();
+			assertThat(application.getZookeeperClient().isConnected()).isTrue();
+		}
+	}
+
+	@Test
+	void nodesBelongToWhoCreatedThemIfAskedFor() {
+		this.runner
+			.withPropertyValues("distributed-lock.zookeeper.root=/guarded", "distributed-lock.zookeeper.acl=creator",
+					"distributed-lock.zookeeper.auth.credentials=locks:secret")
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				LockOperations locks = context.getBean(LockOperations.class);
+				locks.acquire(LockRequest.of(LockKey.of("orders"))).close();
+				try (CuratorFramework stranger = client()) {
+					assertThatExceptionOfType(KeeperException.NoAuthException.class)
+						.isThrownBy(() -> stranger.getChildren().forPath("/guarded"));
+				}
+				this.runner.withPropertyValues("distributed-lock.zookeeper.root=/guarded")
+					.run((other) -> assertThatExceptionOfType(LockException.class)
+						.isThrownBy(
+								() -> other.getBean(LockOperations.class).acquire(LockRequest.of(LockKey.of("orders"))))
+						.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.NOT_PERMITTED)));
+			});
+	}
+
+	@Test
+	void ensembleThatIsDownOnlyWarnsUnlessAskedToFail(CapturedOutput output) {
+		ApplicationContextRunner down = this.bare
+			.withPropertyValues("distributed-lock.zookeeper.connect-string=127.0.0.1:1");
+		down.run((context) -> {
+			assertThat(context).hasNotFailed();
+			assertThat(output).containsOnlyOnce("The lock store 'zookeeper' did not answer at start");
+			LockOperations locks = context.getBean(LockOperations.class);
+			assertThatExceptionOfType(LockException.class)
+				.isThrownBy(() -> locks.acquire(LockRequest.of(LockKey.of("orders"))))
+				.satisfies((ex) -> assertThat(ex.error()).isIn(LockError.STORE_FAILED, LockError.STORE_TIMEOUT));
+		});
+		down.withPropertyValues("distributed-lock.fail-fast=true").run((context) -> {
+			assertThat(context).hasFailed();
+			assertThat(failure(context.getStartupFailure()).error()).isEqualTo(LockError.STORE_DOWN_AT_START);
+		});
+	}
+
+	@Test
+	void newerFormatFailsTheStart() throws Exception {
+		try (CuratorFramework admin = client()) {
+			admin.create().withACL(List.copyOf(ZooDefs.Ids.OPEN_ACL_UNSAFE)).forPath("/newer", "2".getBytes());
+		}
+		this.runner.withPropertyValues("distributed-lock.zookeeper.root=/newer").run((context) -> {
+			assertThat(context).hasFailed();
+			assertThat(failure(context.getStartupFailure()).error()).isEqualTo(LockError.NEWER_FORMAT);
+		});
+	}
+
+	@Test
+	void leaseShorterThanTheSessionIsWarnedOf(CapturedOutput output) {
+		this.runner.withPropertyValues("distributed-lock.lease=3s").run((context) -> {
+			context.getBean(LockOperations.class).acquire(LockRequest.of(LockKey.of("orders"))).close();
+			assertThat(output).contains("lease of 3000 ms").contains("time-out of 20000 ms");
+		});
+	}
+
+	@Test
+	void propertiesThatCannotWorkFailTheStart() {
+		for (String property : new String[] { "distributed-lock.zookeeper.session-timeout=0",
+				"distributed-lock.zookeeper.connection-timeout=-1s", "distributed-lock.zookeeper.root=locks",
+				"distributed-lock.zookeeper.root=/" }) {
+			this.runner.withPropertyValues(property).run((context) -> {
+				assertThat(context).hasFailed();
+				assertThat(failure(context.getStartupFailure())).isInstanceOf(LockConfigurationException.class)
+					.hasMessageContaining(property.substring(0, property.indexOf('=')));
+			});
+		}
+	}
+
+	@Test
+	void severalClientsWithoutAPrimaryOneAreRefused() {
+		this.bare.withUserConfiguration(TwoClients.class).run((context) -> {
+			assertThat(context).hasFailed();
+			assertThat(failure(context.getStartupFailure())).hasMessageContaining("several CuratorFramework");
+		});
+	}
+
+	@Test
+	void standsBackForAnotherProviderAndWithoutZooKeeper() {
+		this.runner.withPropertyValues("distributed-lock.provider=local")
+			.run((context) -> assertThat(context).hasSingleBean(LocalLockProvider.class)
+				.doesNotHaveBean(ZooKeeperLockProvider.class));
+		ApplicationContextRunner alone = new ApplicationContextRunner()
+			.withConfiguration(AutoConfigurations.of(ZooKeeperLockAutoConfiguration.class));
+		alone.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(LockProvider.class));
+		alone.withPropertyValues("distributed-lock.zookeeper.connect-string=" + TestZooKeeper.connectString())
+			.withClassLoader(new FilteredClassLoader(CuratorFramework.class))
+			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(LockProvider.class));
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class TwoClients {
+
+		@Bean
+		CuratorFramework first() {
+			return client();
+		}
+
+		@Bean
+		CuratorFramework second() {
+			return client();
+		}
+
+	}
+
+}

@@ -1,0 +1,69 @@
+package io.distributedlock.zookeeper;
+
+import java.net.InetSocketAddress;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.List;
+
+import org.apache.curator.utils.ZookeeperFactory;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.client.HostProvider;
+
+/**
+ * The servers of a client that connects again at once. ZooKeeper's own pauses at random
+ * for up to a second each time, and for one more where there is one server alone: nothing
+ * that a test could learn from, but in each of them time that nothing happens.
+ */
+final class ImpatientHosts implements HostProvider {
+
+	private final List<InetSocketAddress> servers;
+
+	private int next;
+
+	private boolean wasConnected;
+
+	private ImpatientHosts(List<InetSocketAddress> servers) {
+		this.servers = servers;
+		this.next = Math.floorMod(System.identityHashCode(this), servers.size());
+	}
+
+	/** Makes the clients of a {@code CuratorFramework}. */
+	static ZookeeperFactory clients() {
+		return (connect, timeout, watcher, readOnly) -> {
+			List<InetSocketAddress> servers = Arrays.stream(connect.split(","))
+				.map((server) -> server.split(":"))
+				.map((server) -> new InetSocketAddress(server[0], Integer.parseInt(server[1])))
+				.toList();
+			return new ZooKeeper(connect, timeout, watcher, readOnly, new ImpatientHosts(servers));
+		};
+	}
+
+	@Override
+	public int size() {
+		return this.servers.size();
+	}
+
+	/**
+	 * Called by the thread that pauses right afterwards, once it was connected, and goes
+	 * on if it is interrupted.
+	 */
+	@Override
+	public InetSocketAddress next(long spinDelay) {
+		if (this.wasConnected) {
+			Thread.currentThread().interrupt();
+		}
+		this.next = (this.next + 1) % this.servers.size();
+		return this.servers.get(this.next);
+	}
+
+	@Override
+	public void onConnected() {
+		this.wasConnected = true;
+	}
+
+	@Override
+	public boolean updateServerList(Collection<InetSocketAddress> servers, InetSocketAddress current) {
+		throw new UnsupportedOperationException();
+	}
+
+}

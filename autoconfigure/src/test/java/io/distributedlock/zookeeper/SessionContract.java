@@ -1,0 +1,75 @@
+package io.distributedlock.zookeeper;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Consumer;
+
+import io.distributedlock.LockKey;
+import io.distributedlock.LockLostException;
+import io.distributedlock.LockProvider.Attempt;
+import io.distributedlock.LockProvider.Contender;
+import io.distributedlock.LockProvider.Grant;
+import io.distributedlock.LockProvider.ReleaseOutcome;
+import io.distributedlock.LockRequest;
+import io.distributedlock.LossReason;
+import io.distributedlock.OwnerId;
+import io.distributedlock.support.LockProviderFixture;
+import io.distributedlock.support.LockSettings;
+import io.distributedlock.support.LockTemplate;
+import io.distributedlock.support.LockTimer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Two promises in the form in which they can be broken here. In ZooKeeper a tenure ends
+ * without its holder only by the end of the session: a door that is deleted by hand
+ * leaves nothing by which the server could tell it from the next.
+ */
+final class SessionContract {
+
+	private static final Duration TIMEOUT = Duration.ofSeconds(5);
+
+	private SessionContract() {
+	}
+
+	static void releaseAfterTheEndOfTheSession(LockProviderFixture fixture,
+			Consumer<ZooKeeperLockProvider> endSession) {
+		LockKey key = LockKey.of("contract", "ended-session");
+		ZooKeeperLockProvider first = (ZooKeeperLockProvider) fixture.newProcess();
+		ZooKeeperLockProvider second = (ZooKeeperLockProvider) fixture.newProcess();
+		Grant stale = ((Attempt.Granted) attempt(first, key)).grant();
+		endSession.accept(first);
+		await().until(() -> attempt(second, key) instanceof Attempt.Granted);
+		assertThat(first.release(key, stale.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.NOT_HELD);
+		assertThat(attempt(first, key)).isInstanceOf(Attempt.Busy.class);
+	}
+
+	static void lossThatOnlyTheReleaseNotices(LockProviderFixture fixture) {
+		LockKey key = LockKey.of("contract", "deleted-by-hand");
+		LockTimer timer = new LockTimer();
+		LockTemplate locks = new LockTemplate(fixture.newProcess(), LockSettings.defaults(), timer, List.of(),
+				List.of());
+		try {
+			assertThatExceptionOfType(LockLostException.class)
+				.isThrownBy(() -> locks.execute(LockRequest.of(key).withRenew(false), (lease) -> {
+					fixture.expire(key);
+					return "result";
+				}))
+				.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(LossReason.NOT_HELD));
+		}
+		finally {
+			locks.close();
+			timer.close();
+		}
+	}
+
+	private static Attempt attempt(ZooKeeperLockProvider process, LockKey key) {
+		Contender contender = process.enter(key, () -> {
+			// Nobody waits for the signal.
+		});
+		return contender.attempt(OwnerId.random(), Duration.ofSeconds(30), false, TIMEOUT);
+	}
+
+}

@@ -1,0 +1,149 @@
+package io.distributedlock.zookeeper;
+
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Predicate;
+
+import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.data.ACL;
+
+import io.distributedlock.LockKey;
+import io.distributedlock.LockProvider;
+import io.distributedlock.support.FrozenProcesses;
+import io.distributedlock.support.StoreFaults;
+import io.distributedlock.support.TcpProxy;
+
+/**
+ * Faults of one ZooKeeper server.
+ */
+final class ZooKeeperFaults implements StoreFaults {
+
+	private final ZooKeeperServerProcess server = ZooKeeperServerProcess.shared();
+
+	private final ZooKeeperFixture fixture;
+
+	private final List<Fault> open = new ArrayList<>();
+
+	ZooKeeperFaults(ZooKeeperFixture fixture) {
+		this.fixture = fixture;
+	}
+
+	@Override
+	public List<InetSocketAddress> servers() {
+		return List.of(this.server.address());
+	}
+
+	@Override
+	public LockProvider newProcess(TcpProxy proxy) {
+		return this.fixture.newProcess("127.0.0.1:" + proxy.port());
+	}
+
+	@Override
+	public Predicate<byte[]> packet(Command command, LockKey key) {
+		byte[] door = this.fixture.path(key).door().getBytes(StandardCharsets.UTF_8);
+		return (packet) -> {
+			for (int at = find(packet, door, 0); at >= 0; at = find(packet, door, at + 1)) {
+				if (kind(packet, at) == command) {
+					return true;
+				}
+			}
+			return false;
+		};
+	}
+
+	private static int find(byte[] packet, byte[] text, int from) {
+		for (int at = from; at + text.length <= packet.length; at++) {
+			int length = 0;
+			while (length < text.length && packet[at + length] == text[length]) {
+				length++;
+			}
+			if (length == text.length) {
+				return at;
+			}
+		}
+		return -1;
+	}
+
+	/**
+	 * Before a path stands its length, before that what is to be done with it; a step of
+	 * several has five bytes in between.
+	 */
+	private static Command kind(byte[] packet, int path) {
+		int alone = number(packet, path - 8);
+		int step = number(packet, path - 13);
+		if (alone == ZooDefs.OpCode.create2 || step == ZooDefs.OpCode.create) {
+			return Command.ACQUIRE;
+		}
+		if (alone == ZooDefs.OpCode.delete) {
+			return Command.RELEASE;
+		}
+		return (step == ZooDefs.OpCode.getData) ? Command.RENEWAL : null;
+	}
+
+	private static int number(byte[] packet, int at) {
+		return (at >= 0) ? ByteBuffer.wrap(packet).getInt(at) : -1;
+	}
+
+	@Override
+	public Fault freeze() {
+		return remember(FrozenProcesses.freeze(this.server.handle()));
+	}
+
+	private Fault remember(Fault fault) {
+		this.open.add(fault);
+		return () -> {
+			if (this.open.remove(fault)) {
+				fault.close();
+			}
+		};
+	}
+
+	/** Nobody may read or write the door, but the permission to say so is kept. */
+	@Override
+	public Fault lockRow(LockKey key) {
+		String door = this.fixture.path(key).door();
+		setAcl(door, new ACL(ZooDefs.Perms.ADMIN, ZooDefs.Ids.ANYONE_ID_UNSAFE));
+		return remember(() -> {
+			String bucket = LockPaths.parent(door);
+			if (this.fixture.children(bucket).contains(door.substring(bucket.length() + 1))) {
+				setAcl(door, new ACL(ZooDefs.Perms.ALL, ZooDefs.Ids.ANYONE_ID_UNSAFE));
+			}
+		});
+	}
+
+	private void setAcl(String door, ACL acl) {
+		ZooKeeperFixture.call(() -> this.fixture.admin().setACL().withACL(List.of(acl)).forPath(door));
+	}
+
+	@Override
+	public Fault poison(LockKey key) {
+		return lockRow(key);
+	}
+
+	@Override
+	public void killConnections() {
+		this.server.killConnections();
+	}
+
+	@Override
+	public void advanceOrder(LockKey key, Duration by) {
+		this.server.advance(by.toNanos() / 1000);
+	}
+
+	/** The client clears up for 100 ms before it connects again. */
+	@Override
+	public Duration reconnectTime() {
+		return Duration.ofMillis(150);
+	}
+
+	@Override
+	public void close() {
+		List.copyOf(this.open).forEach(Fault::close);
+		this.open.clear();
+	}
+
+}

@@ -1,0 +1,194 @@
+package io.distributedlock.zookeeper;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.retry.RetryForever;
+import org.apache.zookeeper.KeeperException;
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.LockKey;
+import io.distributedlock.support.LockProviderFixture;
+import io.distributedlock.support.LockTimer;
+import io.distributedlock.support.StoreFaults;
+
+/**
+ * A tree in an ensemble; each process has a client of its own.
+ */
+final class ZooKeeperFixture implements LockProviderFixture {
+
+	static final String PREFIX = "contract-kit";
+
+	static final Duration SESSION = Duration.ofSeconds(30);
+
+	private static final AtomicInteger ROOTS = new AtomicInteger();
+
+	private final List<ZooKeeperLockProvider> processes = new ArrayList<>();
+
+	private final List<CuratorFramework> clients = new ArrayList<>();
+
+	private final LockTimer timer = new LockTimer();
+
+	private final String servers;
+
+	private final String root;
+
+	private final Duration session;
+
+	private final CuratorFramework admin;
+
+	private @Nullable StoreFaults faults;
+
+	/** A fixture over a tree of its own, which no session of another test has. */
+	ZooKeeperFixture(String servers, Duration session) {
+		this(servers, session, "/locks-" + ROOTS.incrementAndGet());
+	}
+
+	ZooKeeperFixture(String servers, Duration session, String root) {
+		ZooKeeperServerProcess.quiet();
+		this.root = root;
+		this.servers = servers;
+		this.session = session;
+		this.admin = client(servers);
+	}
+
+	static ZooKeeperFixture ofOneServer() {
+		return new ZooKeeperFixture(TestZooKeeper.connectString(), SESSION, "/locks");
+	}
+
+	ZooKeeperFixture with(StoreFaults faults) {
+		this.faults = faults;
+		return this;
+	}
+
+	@Override
+	public Optional<StoreFaults> faults() {
+		return Optional.ofNullable(this.faults);
+	}
+
+	CuratorFramework client(String connect) {
+		CuratorFramework client = CuratorFrameworkFactory.builder()
+			.connectString(connect)
+			.sessionTimeoutMs((int) this.session.toMillis())
+			.connectionTimeoutMs(5000)
+			.retryPolicy(new RetryForever(100))
+			.maxCloseWaitMs(100)
+			.zookeeperFactory(ImpatientHosts.clients())
+			.ensembleTracker(false)
+			.waitForShutdownTimeoutMs(0)
+			.build();
+		client.start();
+		this.clients.add(client);
+		return client;
+	}
+
+	@Override
+	public ZooKeeperLockProvider newProcess() {
+		return newProcess(this.servers);
+	}
+
+	ZooKeeperLockProvider newProcess(String connect) {
+		return newProcess(client(connect));
+	}
+
+	ZooKeeperLockProvider newProcess(CuratorFramework client) {
+		ZooKeeperLockProvider process = new ZooKeeperLockProvider(client,
+				new ZooKeeperLockSettings(this.root, PREFIX, List.of(), true), this.timer);
+		this.processes.add(process);
+		return process;
+	}
+
+	String root() {
+		return this.root;
+	}
+
+	CuratorFramework admin() {
+		return this.admin;
+	}
+
+	LockPath path(LockKey key) {
+		return new LockPaths(this.root, PREFIX).of(key);
+	}
+
+	List<ZooKeeperLockProvider> processes() {
+		return this.processes;
+	}
+
+	@Override
+	public void expire(LockKey key) {
+		call(() -> this.admin.delete().forPath(path(key).door()));
+	}
+
+	@Override
+	public long heldEntries() {
+		call(() -> this.admin.sync().forPath(this.root));
+		long entries = all(this.root + "/doors") - children(this.root + "/doors").size();
+		for (String bucket : children(this.root + "/lines")) {
+			for (String line : children(this.root + "/lines/" + bucket)) {
+				entries += children(this.root + "/lines/" + bucket + "/" + line).size();
+			}
+		}
+		return entries;
+	}
+
+	private long all(String path) {
+		return call(() -> {
+			try {
+				return (long) this.admin.getZookeeperClient().getZooKeeper().getAllChildrenNumber(path);
+			}
+			catch (KeeperException.NoNodeException ex) {
+				return 0L;
+			}
+		});
+	}
+
+	List<String> children(String path) {
+		return call(() -> {
+			try {
+				return this.admin.getChildren().forPath(path);
+			}
+			catch (KeeperException.NoNodeException ex) {
+				return List.of();
+			}
+		});
+	}
+
+	static <T> T call(Callable<T> call) {
+		try {
+			return call.call();
+		}
+		catch (Exception ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	@Override
+	public Duration pollBound() {
+		return Duration.ofSeconds(1);
+	}
+
+	@Override
+	public boolean tellsRemaining() {
+		return false;
+	}
+
+	@Override
+	public void close() {
+		if (this.faults != null) {
+			call(() -> {
+				this.faults.close();
+				return true;
+			});
+		}
+		this.processes.forEach(ZooKeeperLockProvider::close);
+		this.clients.parallelStream().forEach(CuratorFramework::close);
+		this.timer.close();
+	}
+
+}

@@ -1,0 +1,71 @@
+package io.distributedlock.zookeeper;
+
+import java.time.Duration;
+
+import org.junit.jupiter.api.Test;
+
+import io.distributedlock.LockKey;
+import io.distributedlock.LockProvider.Attempt;
+import io.distributedlock.LockProvider.Contender;
+import io.distributedlock.LockProvider.ReleaseOutcome;
+import io.distributedlock.LockProviderException;
+import io.distributedlock.OwnerId;
+import io.distributedlock.support.LockProviderFaultContract;
+import io.distributedlock.support.LockProviderFixture;
+import io.distributedlock.support.StoreFaults.Command;
+import io.distributedlock.support.TcpProxy;
+import io.distributedlock.support.WireFault;
+import io.distributedlock.support.WireFault.Effect;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+class ZooKeeperLockFaultTests extends LockProviderFaultContract {
+
+	private static final Duration SESSION = Duration.ofSeconds(20);
+
+	private static final Duration LEASE = Duration.ofSeconds(60);
+
+	private static final Duration TIMEOUT = Duration.ofSeconds(1);
+
+	@Override
+	protected LockProviderFixture createFixture() {
+		ZooKeeperFixture fixture = new ZooKeeperFixture(TestZooKeeper.connectString(), SESSION);
+		return fixture.with(new ZooKeeperFaults(fixture));
+	}
+
+	/**
+	 * A server takes nothing more from a session's connection once it has another: what
+	 * was held back on the way comes to nothing.
+	 */
+	@Test
+	@Override
+	public void acquireThatArrivesAfterItsCompensationWasAnsweredHoldsNothingForLong() {
+		LockKey key = LockKey.of("fault", "held-back");
+		TcpProxy proxy = proxy();
+		ZooKeeperLockProvider process = (ZooKeeperLockProvider) faults().newProcess(proxy);
+		attempt(process, LockKey.of("fault", "first"));
+		WireFault held = proxy.onRequest(faults().packet(Command.ACQUIRE, key), Effect.HOLD).once();
+		OwnerId owner = OwnerId.random();
+		Contender contender = process.enter(key, () -> {
+			// Nobody waits for the signal.
+		});
+		assertThatExceptionOfType(LockProviderException.class)
+			.isThrownBy(() -> contender.attempt(owner, LEASE, true, TIMEOUT));
+		assertThat(held.hits()).isEqualTo(1);
+		await().until(() -> process.release(key, owner, TIMEOUT) == ReleaseOutcome.NOT_HELD);
+		assertThat(process.leftovers().size()).isZero();
+		held.close();
+		await().during(Duration.ofMillis(300)).until(() -> fixture().heldEntries() == 1);
+		assertThat(attempt(process, key)).isInstanceOf(Attempt.Granted.class);
+	}
+
+	private static Attempt attempt(ZooKeeperLockProvider process, LockKey key) {
+		Contender contender = process.enter(key, () -> {
+			// Nobody waits for the signal.
+		});
+		return contender.attempt(OwnerId.random(), LEASE, false, Duration.ofSeconds(5));
+	}
+
+}

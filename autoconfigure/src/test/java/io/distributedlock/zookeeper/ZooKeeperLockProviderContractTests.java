@@ -1,0 +1,28 @@
+package io.distributedlock.zookeeper;
+
+import org.junit.jupiter.api.Test;
+
+import io.distributedlock.support.LockProviderContract;
+import io.distributedlock.support.LockProviderFixture;
+
+class ZooKeeperLockProviderContractTests extends LockProviderContract {
+
+	@Override
+	protected LockProviderFixture createFixture() {
+		return ZooKeeperFixture.ofOneServer();
+	}
+
+	@Test
+	@Override
+	public void releaseOfAnExpiredTenureLeavesTheNextHolderAlone() {
+		SessionContract.releaseAfterTheEndOfTheSession(fixture(),
+				(process) -> ZooKeeperServerProcess.shared().endSession(process.sessions().present().id()));
+	}
+
+	@Test
+	@Override
+	public void lossThatOnlyTheReleaseNoticesIsToldToo() {
+		SessionContract.lossThatOnlyTheReleaseNotices(fixture());
+	}
+
+}

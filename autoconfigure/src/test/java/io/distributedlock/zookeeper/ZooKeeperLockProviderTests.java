@@ -1,0 +1,327 @@
+package io.distributedlock.zookeeper;
+
+import java.io.IOException;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+import org.apache.zookeeper.CreateMode;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+import io.distributedlock.LockError;
+import io.distributedlock.LockException;
+import io.distributedlock.LockKey;
+import io.distributedlock.LockLease;
+import io.distributedlock.LockLostException;
+import io.distributedlock.LockProvider.Attempt;
+import io.distributedlock.LockProvider.Contender;
+import io.distributedlock.LockProvider.Grant;
+import io.distributedlock.LockProvider.ReleaseOutcome;
+import io.distributedlock.LockProviderException;
+import io.distributedlock.LockRequest;
+import io.distributedlock.OwnerId;
+import io.distributedlock.support.LockSettings;
+import io.distributedlock.support.LockTemplate;
+import io.distributedlock.support.LockTimer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * What only ZooKeeper has: sessions, watches, and a bill of requests.
+ */
+class ZooKeeperLockProviderTests {
+
+	private static final Duration LEASE = Duration.ofSeconds(30);
+
+	private static final Duration TIMEOUT = Duration.ofSeconds(5);
+
+	private static final AtomicInteger KEYS = new AtomicInteger();
+
+	private final ZooKeeperServerProcess server = ZooKeeperServerProcess.shared();
+
+	private final ZooKeeperFixture fixture = new ZooKeeperFixture(TestZooKeeper.connectString(),
+			Duration.ofSeconds(20));
+
+	private final LockTimer timer = new LockTimer();
+
+	private final List<LockTemplate> templates = new ArrayList<>();
+
+	private final LockKey key = LockKey.of("zookeeper", "key-" + KEYS.incrementAndGet());
+
+	@AfterEach
+	void close() {
+		this.templates.forEach(LockTemplate::close);
+		this.timer.close();
+		this.fixture.close();
+	}
+
+	private LockTemplate locks(ZooKeeperLockProvider process) {
+		LockTemplate template = new LockTemplate(process, LockSettings.defaults(), this.timer, List.of(), List.of());
+		this.templates.add(template);
+		return template;
+	}
+
+	private static Attempt attempt(ZooKeeperLockProvider process, LockKey key, boolean willWait) {
+		return attempt(process, key, willWait, () -> {
+			// Nobody waits for the signal.
+		});
+	}
+
+	private static Attempt attempt(ZooKeeperLockProvider process, LockKey key, boolean willWait, Runnable changed) {
+		Contender contender = process.enter(key, changed);
+		return contender.attempt(OwnerId.random(), LEASE, willWait, TIMEOUT);
+	}
+
+	private static Grant take(ZooKeeperLockProvider process, LockKey key) {
+		return ((Attempt.Granted) attempt(process, key, false)).grant();
+	}
+
+	private long statistic(String name) throws IOException {
+		try (Socket socket = new Socket(this.server.address().getAddress(), this.server.port())) {
+			socket.getOutputStream().write("mntr".getBytes(StandardCharsets.US_ASCII));
+			String text = new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
+			Matcher line = Pattern.compile("(?m)^" + name + "\\s+(\\d+)").matcher(text);
+			assertThat(line.find()).as("%s in %s", name, text).isTrue();
+			return Long.parseLong(line.group(1));
+		}
+	}
+
+	private int nodes() {
+		return ZooKeeperFixture.call(() -> this.fixture.admin()
+			.getZookeeperClient()
+			.getZooKeeper()
+			.getAllChildrenNumber(this.fixture.root()));
+	}
+
+	@Test
+	void lockOnAKeyNeverSeenBeforeCostsTwoRequestsAndLeavesNothing() throws IOException {
+		LockTemplate locks = locks(this.fixture.newProcess());
+		locks.acquire(LockRequest.of(this.key)).close();
+		int nodes = nodes();
+		int rounds = 200;
+		long before = statistic("zk_packets_received");
+		for (int round = 0; round < rounds; round++) {
+			locks.acquire(LockRequest.of(LockKey.of("zookeeper", this.key.encoded(), "fresh-" + round))).close();
+		}
+		long sent = statistic("zk_packets_received") - before;
+		// Heartbeats, pings and the questions of this test itself come on top.
+		assertThat(sent).isBetween(2L * rounds, 2L * rounds + 20);
+		assertThat(nodes()).isEqualTo(nodes);
+		assertThat(this.fixture.heldEntries()).isZero();
+	}
+
+	@Test
+	void waitingLeavesNothingButAContainerThatTheServerRemoves() throws Exception {
+		LockTemplate holder = locks(this.fixture.newProcess());
+		LockTemplate waiter = locks(this.fixture.newProcess());
+		String line = this.fixture.path(this.key).line();
+		LockLease held = holder.acquire(LockRequest.of(this.key));
+		waiter.acquire(LockRequest.of(LockKey.of("zookeeper", "first"))).close();
+		long watches = statistic("zk_watch_count");
+		CompletableFuture<LockLease> waiting = waiter.acquireAsync(LockRequest.of(this.key).withWaitTime(TIMEOUT));
+		await().until(() -> this.fixture.children(line).size() == 1);
+		held.close();
+		waiting.get(5, TimeUnit.SECONDS).close();
+		await().until(() -> this.fixture.heldEntries() == 0);
+		await().until(() -> statistic("zk_watch_count") == watches);
+		await().atMost(Duration.ofSeconds(20)).until(() -> this.fixture.admin().checkExists().forPath(line) == null);
+	}
+
+	@Test
+	void releaseTellsTheFirstOfManyWaitersAndTheyAreServedInOrder() {
+		serveInOrder(30);
+	}
+
+	@Test
+	@Tag("soak")
+	void releaseTellsTheFirstOfTwoHundredWaitersAndTheyAreServedInOrder() {
+		serveInOrder(200);
+	}
+
+	private void serveInOrder(int waiters) {
+		ZooKeeperLockProvider holder = this.fixture.newProcess();
+		Grant grant = take(holder, this.key);
+		List<Integer> told = Collections.synchronizedList(new ArrayList<>());
+		List<ZooKeeperLockProvider> processes = new ArrayList<>();
+		List<OwnerId> owners = new ArrayList<>();
+		for (int number = 0; number < waiters; number++) {
+			int who = number;
+			ZooKeeperLockProvider process = this.fixture.newProcess();
+			processes.add(process);
+			OwnerId owner = OwnerId.random();
+			owners.add(owner);
+			assertThat(process.enter(this.key, () -> told.add(who)).attempt(owner, LEASE, true, TIMEOUT))
+				.isInstanceOf(Attempt.Busy.class);
+		}
+		assertThat(told).isEmpty();
+		ZooKeeperLockProvider present = holder;
+		for (int turn = 0; turn < 5; turn++) {
+			assertThat(present.release(this.key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
+			int who = turn;
+			await().pollInterval(Duration.ofMillis(1)).until(() -> told.contains(who));
+			assertThat(told).containsOnly(who);
+			present = processes.get(turn);
+			grant = ((Attempt.Granted) present.enter(this.key, () -> told.add(who))
+				.attempt(owners.get(turn), LEASE, true, TIMEOUT)).grant();
+			int next = turn + 1;
+			await().pollInterval(Duration.ofMillis(1)).until(() -> told.contains(next));
+			assertThat(told).as("told that it is the first now").contains(next).doesNotContain(next + 1);
+			assertThat(processes.get(next)
+				.enter(this.key, () -> told.add(next))
+				.attempt(owners.get(next), LEASE, true, TIMEOUT)).isInstanceOf(Attempt.Busy.class);
+			told.clear();
+		}
+	}
+
+	@Test
+	void sessionThatTheServerEndsLosesItsLocksAndTheNextOneGrants() {
+		ZooKeeperLockProvider process = this.fixture.newProcess();
+		LockTemplate locks = locks(process);
+		LockLease lease = locks.acquire(LockRequest.of(this.key));
+		AtomicInteger told = new AtomicInteger();
+		lease.onLost(told::incrementAndGet);
+		this.server.endSession(process.sessions().present().id());
+		await().until(() -> !lease.isHeld());
+		await().until(() -> told.get() == 1);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(lease::ensureHeld);
+		try (LockLease next = locks.acquire(LockRequest.of(this.key))) {
+			assertThat(next.fencingToken()).isGreaterThan(lease.fencingToken());
+			lease.close();
+			next.ensureHeld();
+			assertThat(attempt(this.fixture.newProcess(), this.key, false)).isInstanceOf(Attempt.Busy.class);
+		}
+	}
+
+	@Test
+	void reentryAfterTheSessionHasEndedFails() {
+		ZooKeeperLockProvider process = this.fixture.newProcess();
+		LockTemplate locks = locks(process);
+		LockRequest request = LockRequest.of(this.key);
+		assertThatExceptionOfType(LockLostException.class)
+			.isThrownBy(() -> locks.execute(request, (outer) -> locks.execute(request, (inner) -> {
+				this.server.endSession(process.sessions().present().id());
+				await().until(() -> !outer.isHeld());
+				return locks.execute(request, (tooLate) -> "result");
+			})))
+			.satisfies((ex) -> assertThat(ex.error()).isIn(LockError.REENTRY_AFTER_LOSS, LockError.LOST));
+	}
+
+	@Test
+	void waiterWhoseSessionEndsStandsInLineAgain() {
+		ZooKeeperLockProvider holder = this.fixture.newProcess();
+		Grant grant = take(holder, this.key);
+		ZooKeeperLockProvider waiter = this.fixture.newProcess();
+		String line = this.fixture.path(this.key).line();
+		AtomicInteger signals = new AtomicInteger();
+		assertThat(attempt(waiter, this.key, true, signals::incrementAndGet)).isInstanceOf(Attempt.Busy.class);
+		String place = this.fixture.children(line).get(0);
+		this.server.endSession(waiter.sessions().present().id());
+		await().until(() -> signals.get() > 0);
+		assertThat(attempt(waiter, this.key, true)).isInstanceOf(Attempt.Busy.class);
+		assertThat(this.fixture.children(line)).hasSize(1).doesNotContain(place);
+		holder.release(this.key, grant.owner(), TIMEOUT);
+		assertThat(attempt(holder, this.key, false)).isInstanceOf(Attempt.Busy.class);
+		assertThat(attempt(waiter, this.key, true)).isInstanceOf(Attempt.Granted.class);
+	}
+
+	@Test
+	void grantIsNeverOnADeadSessionsNode() {
+		ZooKeeperLockProvider process = this.fixture.newProcess();
+		ZooKeeperLockProvider rival = this.fixture.newProcess();
+		for (int round = 0; round < 5; round++) {
+			await().until(() -> process.sessions().present() != null);
+			this.server.endSession(process.sessions().present().id());
+			Grant grant = null;
+			while (grant == null) {
+				try {
+					grant = take(process, this.key);
+				}
+				catch (LockException ex) {
+					assertThat(ex.error()).isIn(LockError.STORE_FAILED, LockError.STORE_TIMEOUT);
+				}
+			}
+			assertThat(attempt(rival, this.key, false)).isInstanceOf(Attempt.Busy.class);
+			assertThat(grant.term().until() - System.nanoTime()).isPositive();
+			assertThat(process.release(this.key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
+		}
+	}
+
+	@Test
+	void ordersRiseThoughTheParentsAreCreatedAnew() throws Exception {
+		ZooKeeperLockProvider process = this.fixture.newProcess();
+		long last = 0;
+		for (int round = 0; round < 3; round++) {
+			Grant grant = take(process, this.key);
+			assertThat(grant.order()).isGreaterThan(last);
+			last = grant.order();
+			process.release(this.key, grant.owner(), TIMEOUT);
+			this.fixture.admin().delete().deletingChildrenIfNeeded().forPath(this.fixture.root() + "/doors");
+		}
+	}
+
+	@Test
+	void junkInTheLineIsIgnored() throws Exception {
+		String line = this.fixture.path(this.key).line();
+		this.fixture.admin().create().creatingParentsIfNeeded().forPath(line + "/junk");
+		this.fixture.admin().create().withMode(CreateMode.EPHEMERAL).forPath(line + "/0-not-a-number");
+		ZooKeeperLockProvider holder = this.fixture.newProcess();
+		ZooKeeperLockProvider waiter = this.fixture.newProcess();
+		Grant grant = take(holder, this.key);
+		assertThat(attempt(waiter, this.key, true)).isInstanceOf(Attempt.Busy.class);
+		holder.release(this.key, grant.owner(), TIMEOUT);
+		assertThat(attempt(holder, this.key, false)).isInstanceOf(Attempt.Busy.class);
+		assertThat(attempt(waiter, this.key, true)).isInstanceOf(Attempt.Granted.class);
+	}
+
+	@Test
+	void sessionCarriesNoMorePathsThanAServerCanRead() {
+		ZooKeeperLockProvider process = this.fixture.newProcess();
+		Session session = process.sessions().ready(System.nanoTime() + TIMEOUT.toNanos());
+		assertThat(session.reserve((int) Session.MOST_BYTES - 10)).isTrue();
+		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> take(process, this.key))
+			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.SESSION_FULL))
+			.satisfies((ex) -> assertThat(ex.sent()).isFalse());
+		session.free((int) Session.MOST_BYTES - 10);
+		take(process, this.key);
+	}
+
+	@Test
+	void tenThousandLocksOfLongKeysFitIntoASession() {
+		LockPaths paths = new LockPaths(ZooKeeperLockSettings.DEFAULT_ROOT, "a-long-application-name");
+		int length = paths.of(LockKey.of("name", "k".repeat(200))).doorBytes();
+		assertThat(10_000L * length).isLessThan(Session.MOST_BYTES);
+	}
+
+	@Test
+	void releasedPathsMakeRoomAgain() {
+		ZooKeeperLockProvider process = this.fixture.newProcess();
+		Session session = process.sessions().ready(System.nanoTime() + TIMEOUT.toNanos());
+		ZooKeeperLockProvider rival = this.fixture.newProcess();
+		for (int round = 0; round < 20; round++) {
+			Grant grant = take(process, this.key);
+			attempt(rival, this.key, true);
+			process.release(this.key, grant.owner(), TIMEOUT);
+			Grant theirs = ((Attempt.Granted) attempt(rival, this.key, true)).grant();
+			attempt(process, this.key, true);
+			process.enter(this.key, () -> {
+				// Nobody waits any more.
+			}).withdraw(TIMEOUT);
+			rival.release(this.key, theirs.owner(), TIMEOUT);
+			await().until(() -> this.fixture.heldEntries() == 0);
+		}
+		assertThat(session.bytes()).isZero();
+	}
+
+}

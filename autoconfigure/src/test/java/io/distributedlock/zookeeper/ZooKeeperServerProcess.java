@@ -1,0 +1,174 @@
+package io.distributedlock.zookeeper;
+
+import java.io.BufferedReader;
+import java.io.File;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
+import java.lang.ProcessBuilder.Redirect;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Scanner;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import org.apache.zookeeper.server.ContainerManager;
+import org.apache.zookeeper.server.NIOServerCnxnFactory;
+import org.apache.zookeeper.server.ServerCnxn.DisconnectReason;
+import org.apache.zookeeper.server.ZooKeeperServer;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.util.FileSystemUtils;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A ZooKeeper server in a JVM of its own, which can be frozen and told what no client may
+ * do; ends with the tests.
+ */
+final class ZooKeeperServerProcess {
+
+	private final Process process;
+
+	private final BufferedReader answers;
+
+	private final int port;
+
+	private ZooKeeperServerProcess() {
+		quiet();
+		try {
+			this.process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+					"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m", "-Dzookeeper.forceSync=no",
+					"-Dzookeeper.4lw.commands.whitelist=*", "-Dzookeeper.test.allowDiscontinuousProposals=true",
+					"-Djava.awt.headless=true", "-cp", System.getProperty("java.class.path"), Main.class.getName())
+				.redirectError(Redirect.DISCARD)
+				.start();
+			Runtime.getRuntime().addShutdownHook(new Thread(this.process::destroyForcibly));
+			this.answers = this.process.inputReader();
+			this.port = Integer.parseInt(answer());
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	static ZooKeeperServerProcess shared() {
+		return Shared.SERVER;
+	}
+
+	/** What the client and the server have to say of each step is too much for a log. */
+	static void quiet() {
+		for (String name : new String[] { "org.apache.zookeeper", "org.apache.curator" }) {
+			((Logger) LoggerFactory.getLogger(name)).setLevel(Level.ERROR);
+		}
+	}
+
+	ProcessHandle handle() {
+		return this.process.toHandle();
+	}
+
+	InetSocketAddress address() {
+		return new InetSocketAddress(InetAddress.getLoopbackAddress(), this.port);
+	}
+
+	int port() {
+		return this.port;
+	}
+
+	/** Adds to the number of the server's last transaction. */
+	void advance(long by) {
+		send("advance " + by);
+	}
+
+	/** Ends all connections, and no session. */
+	void killConnections() {
+		send("kill");
+	}
+
+	/** Ends a session. */
+	void endSession(long id) {
+		send("end " + id);
+	}
+
+	private synchronized void send(String command) {
+		try {
+			this.process.outputWriter().write(command + "\n");
+			this.process.outputWriter().flush();
+			assertThat(answer()).as("answer to '%s'", command).isEqualTo("done");
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	private String answer() throws IOException {
+		String line = this.answers.readLine();
+		while (line != null && !line.startsWith("> ")) {
+			line = this.answers.readLine();
+		}
+		assertThat(line).as("answer of the server").isNotNull();
+		return line.substring(2);
+	}
+
+	private static final class Shared {
+
+		private static final ZooKeeperServerProcess SERVER = new ZooKeeperServerProcess();
+
+	}
+
+	/** The server: tells its port, takes orders, and ends with its standard input. */
+	static final class Main {
+
+		private Main() {
+		}
+
+		public static void main(String[] arguments) throws Exception {
+			quiet();
+			File data = Files.createTempDirectory("zookeeper").toFile();
+			Runtime.getRuntime().addShutdownHook(new Thread(() -> FileSystemUtils.deleteRecursively(data)));
+			Server server = new Server(data);
+			NIOServerCnxnFactory connections = new NIOServerCnxnFactory();
+			connections.configure(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0, -1, false);
+			connections.startup(server);
+			ContainerManager reaper = server.reaper();
+			reaper.start();
+			say(Integer.toString(connections.getLocalPort()));
+			Scanner orders = new Scanner(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+			while (orders.hasNextLine()) {
+				String[] order = orders.nextLine().split(" ");
+				switch (order[0]) {
+					case "advance" -> server.setZxid(server.getZxid() + Long.parseLong(order[1]));
+					case "kill" -> connections.closeAll(DisconnectReason.CONNECTION_CLOSE_FORCED);
+					case "end" -> server.closeSession(Long.parseLong(order[1]));
+					default -> throw new IllegalArgumentException(order[0]);
+				}
+				say("done");
+			}
+			System.exit(0);
+		}
+
+		private static void say(String text) {
+			byte[] line = ("> " + text + "\n").getBytes(StandardCharsets.UTF_8);
+			System.out.write(line, 0, line.length);
+			System.out.flush();
+		}
+
+	}
+
+	private static final class Server extends ZooKeeperServer {
+
+		private Server(File data) throws IOException {
+			super(data, data, 200);
+			setMaxSessionTimeout(60_000);
+		}
+
+		private ContainerManager reaper() {
+			return new ContainerManager(getZKDatabase(), this.firstProcessor, 500, 600_000);
+		}
+
+	}
+
+}
