@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import org.apache.curator.framework.CuratorFramework;
@@ -78,7 +79,7 @@ final class ZooKeeperFixture implements LockProviderFixture {
 			.sessionTimeoutMs((int) this.session.toMillis())
 			.connectionTimeoutMs(5000)
 			.retryPolicy(new RetryForever(100))
-			.maxCloseWaitMs(100)
+			.maxCloseWaitMs(1)
 			.zookeeperFactory(ImpatientHosts.clients())
 			.ensembleTracker(false)
 			.waitForShutdownTimeoutMs(0)
@@ -187,7 +188,10 @@ final class ZooKeeperFixture implements LockProviderFixture {
 			});
 		}
 		this.processes.forEach(ZooKeeperLockProvider::close);
-		this.clients.parallelStream().forEach(CuratorFramework::close);
+		// Each pauses for a while.
+		CompletableFuture.allOf(this.clients.stream()
+			.map((client) -> CompletableFuture.runAsync(client::close, (work) -> new Thread(work).start()))
+			.toArray(CompletableFuture[]::new)).join();
 		this.timer.close();
 	}
 
