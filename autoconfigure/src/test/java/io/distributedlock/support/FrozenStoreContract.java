@@ -93,6 +93,7 @@ interface FrozenStoreContract extends FaultSupport {
 				.until(() -> process.process().release(grant) != ReleaseOutcome.UNKNOWN);
 		}
 		await().atMost(CLEAN.minus(ContractSupport.since(thaw)))
+			.pollInterval(Duration.ofMillis(100))
 			.untilAsserted(() -> assertThat(fixture().heldEntries()).isEqualTo(1));
 		assertThat(kept.isHeld()).isTrue();
 		kept.close();

@@ -57,8 +57,10 @@ final class ProxyLink {
 			InputStream input = from.getInputStream();
 			for (int read = input.read(buffer); read >= 0; read = input.read(buffer)) {
 				byte[] packet = Arrays.copyOf(buffer, read);
-				if (passes(packet, way)) {
-					forward(to, packet);
+				if (passes(packet, way) && !forward(to, packet) && way == Direction.TO_CLIENT
+						&& this.openDirections.get() == 1) {
+					// Nobody is left to speak to the server, as its system would tell it.
+					return;
 				}
 			}
 			halfClose(way);
@@ -80,14 +82,15 @@ final class ProxyLink {
 	 * A receiver that has gone does not end the direction: what the sender still says has
 	 * effects on its side.
 	 */
-	private static void forward(Socket to, byte[] packet) {
+	private static boolean forward(Socket to, byte[] packet) {
 		try {
 			OutputStream output = to.getOutputStream();
 			output.write(packet);
 			output.flush();
+			return true;
 		}
 		catch (IOException ex) {
-			return;
+			return false;
 		}
 	}
 

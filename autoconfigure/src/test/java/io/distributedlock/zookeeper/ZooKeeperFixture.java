@@ -189,9 +189,11 @@ final class ZooKeeperFixture implements LockProviderFixture {
 		}
 		this.processes.forEach(ZooKeeperLockProvider::close);
 		// Each pauses for a while.
-		CompletableFuture.allOf(this.clients.stream()
-			.map((client) -> CompletableFuture.runAsync(client::close, (work) -> new Thread(work).start()))
-			.toArray(CompletableFuture[]::new)).join();
+		CompletableFuture
+			.allOf(this.clients.stream()
+				.map((client) -> CompletableFuture.runAsync(client::close, (work) -> new Thread(work).start()))
+				.toArray(CompletableFuture[]::new))
+			.join();
 		this.timer.close();
 	}
 

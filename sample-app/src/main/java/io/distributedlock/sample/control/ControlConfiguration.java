@@ -1,5 +1,8 @@
 package io.distributedlock.sample.control;
 
+import org.apache.curator.framework.CuratorFramework;
+
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Profile;
 import org.springframework.scheduling.annotation.EnableScheduling;
@@ -15,6 +18,13 @@ import io.distributedlock.sample.SampleApplication;
 @EnableScheduling
 @Profile("!" + SampleApplication.WORKER)
 class ControlConfiguration implements WebMvcConfigurer {
+
+	/** What an application has for other purposes, the locks use too. */
+	@Bean(initMethod = "start")
+	@Profile(EmbeddedZooKeeperServer.PROFILE)
+	CuratorFramework curatorFramework(EmbeddedZooKeeperServer server) {
+		return server.client();
+	}
 
 	@Override
 	public void addInterceptors(InterceptorRegistry registry) {

@@ -12,7 +12,8 @@ import io.distributedlock.sample.SampleApplication;
  * Reads the lock table.
  */
 @Component
-@Profile("!" + SampleApplication.WORKER + " & !" + EmbeddedRedisServer.PROFILE)
+@Profile("!" + SampleApplication.WORKER + " & !" + EmbeddedRedisServer.PROFILE + " & !"
+		+ EmbeddedZooKeeperServer.PROFILE)
 class CurrentHolderInTable implements CurrentHolder {
 
 	private final JdbcClient jdbc;

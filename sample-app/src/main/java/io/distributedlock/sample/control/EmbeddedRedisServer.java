@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Locale;
+import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.locks.LockSupport;
 
@@ -27,7 +28,7 @@ import io.distributedlock.sample.SampleApplication;
  */
 @Component
 @Profile("!" + SampleApplication.WORKER + " & " + EmbeddedRedisServer.PROFILE)
-class EmbeddedRedisServer implements DataRedisConnectionDetails, AutoCloseable {
+class EmbeddedRedisServer implements DataRedisConnectionDetails, LockServer, AutoCloseable {
 
 	static final String PROFILE = "redis";
 
@@ -124,6 +125,17 @@ class EmbeddedRedisServer implements DataRedisConnectionDetails, AutoCloseable {
 	@Override
 	public String getPassword() {
 		return this.password;
+	}
+
+	@Override
+	public String profile() {
+		return PROFILE;
+	}
+
+	@Override
+	public Map<String, String> workerEnvironment() {
+		return Map.of("SPRING_DATA_REDIS_PORT", Integer.toString(this.port), "SPRING_DATA_REDIS_PASSWORD",
+				this.password);
 	}
 
 	@Override

@@ -26,11 +26,11 @@ class WorkerLauncher {
 
 	private final JdbcConnectionDetails database;
 
-	private final ObjectProvider<EmbeddedRedisServer> redis;
+	private final ObjectProvider<LockServer> locks;
 
-	WorkerLauncher(JdbcConnectionDetails database, ObjectProvider<EmbeddedRedisServer> redis) {
+	WorkerLauncher(JdbcConnectionDetails database, ObjectProvider<LockServer> locks) {
 		this.database = database;
-		this.redis = redis;
+		this.locks = locks;
 	}
 
 	WorkerProcess launch() {
@@ -43,10 +43,9 @@ class WorkerLauncher {
 		environment.put("SPRING_DATASOURCE_URL", this.database.getJdbcUrl());
 		environment.put("SPRING_DATASOURCE_USERNAME", Objects.requireNonNull(this.database.getUsername()));
 		environment.put("SPRING_DATASOURCE_PASSWORD", Objects.requireNonNull(this.database.getPassword()));
-		this.redis.ifAvailable((server) -> {
-			environment.put("SPRING_PROFILES_ACTIVE", SampleApplication.WORKER + "," + EmbeddedRedisServer.PROFILE);
-			environment.put("SPRING_DATA_REDIS_PORT", Integer.toString(server.getStandalone().getPort()));
-			environment.put("SPRING_DATA_REDIS_PASSWORD", server.getPassword());
+		this.locks.ifAvailable((server) -> {
+			environment.put("SPRING_PROFILES_ACTIVE", SampleApplication.WORKER + "," + server.profile());
+			environment.putAll(server.workerEnvironment());
 		});
 		try {
 			return new WorkerProcess(builder.start());

@@ -1,0 +1,83 @@
+package io.distributedlock.sample.control;
+
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.UUID;
+
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.retry.RetryOneTime;
+import org.apache.curator.test.InstanceSpec;
+import org.apache.curator.test.TestingServer;
+
+import org.springframework.context.annotation.Profile;
+import org.springframework.stereotype.Component;
+
+import io.distributedlock.sample.SampleApplication;
+
+/**
+ * A real ZooKeeper server on the loopback interface, within this process and with its log
+ * in a temporary directory, which goes when the process does, even if it is killed. Only
+ * who knows its password, new with each start, gets at the locks.
+ */
+@Component
+@Profile("!" + SampleApplication.WORKER + " & " + EmbeddedZooKeeperServer.PROFILE)
+class EmbeddedZooKeeperServer implements LockServer, AutoCloseable {
+
+	static final String PROFILE = "zookeeper";
+
+	private static final String LOOPBACK = "127.0.0.1";
+
+	private static final String SCHEME = "digest";
+
+	private static final int TICK_MILLIS = 200;
+
+	private static final int RETRY_AFTER_MILLIS = 100;
+
+	private static final Map<String, Object> SETTINGS = Map.of("clientPortAddress", LOOPBACK, "maxSessionTimeout",
+			"60000", "admin.enableServer", "false");
+
+	private final String credentials = "sample:" + UUID.randomUUID();
+
+	private final LastWill will;
+
+	private final TestingServer server;
+
+	EmbeddedZooKeeperServer() throws Exception {
+		// Closed to everybody else.
+		Path directory = Files.createTempDirectory("distributed-lock-sample");
+		this.will = LastWill.write("true", "rm -rf -- \"$1\"", directory);
+		this.server = new TestingServer(new InstanceSpec(directory.resolve("data").toFile(), -1, -1, -1, false, -1,
+				TICK_MILLIS, -1, SETTINGS, LOOPBACK), true);
+	}
+
+	/** A client for this process, not started. */
+	CuratorFramework client() {
+		return CuratorFrameworkFactory.builder()
+			.connectString(this.server.getConnectString())
+			.authorization(SCHEME, this.credentials.getBytes(StandardCharsets.UTF_8))
+			.retryPolicy(new RetryOneTime(RETRY_AFTER_MILLIS))
+			.build();
+	}
+
+	@Override
+	public String profile() {
+		return PROFILE;
+	}
+
+	@Override
+	public Map<String, String> workerEnvironment() {
+		return Map.of("DISTRIBUTEDLOCK_ZOOKEEPER_CONNECTSTRING", this.server.getConnectString(),
+				"DISTRIBUTEDLOCK_ZOOKEEPER_AUTH_SCHEME", SCHEME, "DISTRIBUTEDLOCK_ZOOKEEPER_AUTH_CREDENTIALS",
+				this.credentials);
+	}
+
+	@Override
+	public void close() throws Exception {
+		this.server.close();
+		this.will.close();
+	}
+
+}
