@@ -58,6 +58,25 @@ final class Calls {
 		return end;
 	}
 
+	/**
+	 * Creates a container and the first node in it, at once: the server never removes a
+	 * container that nothing was ever in.
+	 * @return gives the node's path, empty if the container is there or its parent is not
+	 */
+	CompletableFuture<String> createSequentialInContainer(String container, String path) {
+		List<Op> steps = List.of(Op.create(container, EMPTY, this.acl, CreateMode.CONTAINER),
+				Op.create(path, EMPTY, this.acl, CreateMode.EPHEMERAL_SEQUENTIAL));
+		return multi(steps).thenCompose((results) -> {
+			if (results.get(1) instanceof OpResult.CreateResult created) {
+				return CompletableFuture.completedFuture(created.getPath());
+			}
+			Code code = (results.get(0) instanceof OpResult.ErrorResult refused) ? Code.get(refused.getErr()) : null;
+			return (code == Code.NODEEXISTS || code == Code.NONODE) ? CompletableFuture.completedFuture("")
+					: CompletableFuture
+						.failedFuture(KeeperException.create((code != null) ? code : Code.SYSTEMERROR, container));
+		});
+	}
+
 	CompletableFuture<Boolean> delete(String path, int version) {
 		CompletableFuture<Boolean> end = new CompletableFuture<>();
 		this.zooKeeper.delete(path, version, (code, asked, context) -> end(end, code, asked, true), null);

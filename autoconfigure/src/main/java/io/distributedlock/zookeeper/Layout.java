@@ -87,12 +87,6 @@ final class Layout {
 		return end;
 	}
 
-	/** Creates a line, which the server removes some time after the last has left it. */
-	CompletableFuture<Boolean> ensureLine(Calls calls, String line) {
-		return ensureParents(calls, LockPaths.parent(line))
-			.thenCompose((ready) -> ensure(calls, line, EMPTY, CreateMode.CONTAINER));
-	}
-
 	CompletableFuture<Boolean> ensure(Calls calls, String node, byte[] data, CreateMode mode) {
 		return calls.create(node, data, mode)
 			.handle((stat, failure) -> isThere(failure) ? CompletableFuture.completedFuture(true)

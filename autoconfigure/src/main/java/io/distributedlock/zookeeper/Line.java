@@ -74,6 +74,12 @@ final class Line {
 			this.place.joined(create());
 			joined = true;
 		}
+		catch (LockProviderException ex) {
+			if (ex.getCause() != null && !ZooKeeperErrors.isUnclear(ex.getCause())) {
+				this.place.settled();
+			}
+			throw ex;
+		}
 		finally {
 			if (!joined) {
 				this.session.free(this.path.placeBytes());
@@ -84,15 +90,20 @@ final class Line {
 
 	private String create() {
 		String prefix = this.path.line() + "/" + prefix();
-		try {
-			return this.await.result(this.calls.createSequential(prefix));
-		}
-		catch (LockProviderException ex) {
-			if (!ZooKeeperErrors.is(ex.getCause(), Code.NONODE)) {
-				throw ex;
+		while (true) {
+			try {
+				return this.await.result(this.calls.createSequential(prefix));
 			}
-			this.await.result(this.layout.ensureLine(this.calls, this.path.line()));
-			return this.await.result(this.calls.createSequential(prefix));
+			catch (LockProviderException ex) {
+				if (!ZooKeeperErrors.is(ex.getCause(), Code.NONODE)) {
+					throw ex;
+				}
+			}
+			String created = this.await.result(this.calls.createSequentialInContainer(this.path.line(), prefix));
+			if (!created.isEmpty()) {
+				return created;
+			}
+			this.await.result(this.layout.ensureParents(this.calls, LockPaths.parent(this.path.line())));
 		}
 	}
 

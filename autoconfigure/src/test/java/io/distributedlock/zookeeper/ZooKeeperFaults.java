@@ -7,6 +7,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.data.ACL;
@@ -18,28 +20,40 @@ import io.distributedlock.support.StoreFaults;
 import io.distributedlock.support.TcpProxy;
 
 /**
- * Faults of one ZooKeeper server.
+ * Faults of ZooKeeper's servers.
  */
 final class ZooKeeperFaults implements StoreFaults {
 
-	private final ZooKeeperServerProcess server = ZooKeeperServerProcess.shared();
+	private final Supplier<List<ZooKeeperServerProcess>> servers;
+
+	/** Who numbers the transactions. */
+	private final Supplier<ZooKeeperServerProcess> leader;
 
 	private final ZooKeeperFixture fixture;
 
 	private final List<Fault> open = new ArrayList<>();
 
 	ZooKeeperFaults(ZooKeeperFixture fixture) {
+		this(fixture, () -> List.of(ZooKeeperServerProcess.shared()), ZooKeeperServerProcess::shared);
+	}
+
+	ZooKeeperFaults(ZooKeeperFixture fixture, Supplier<List<ZooKeeperServerProcess>> servers,
+			Supplier<ZooKeeperServerProcess> leader) {
+		this.servers = servers;
+		this.leader = leader;
 		this.fixture = fixture;
 	}
 
 	@Override
 	public List<InetSocketAddress> servers() {
-		return List.of(this.server.address());
+		return this.servers.get().stream().map(ZooKeeperServerProcess::address).toList();
 	}
 
 	@Override
 	public LockProvider newProcess(TcpProxy proxy) {
-		return this.fixture.newProcess("127.0.0.1:" + proxy.port());
+		return this.fixture.newProcess(this.servers.get().stream()
+			.map((server) -> "127.0.0.1:" + proxy.port(server.port()))
+			.collect(Collectors.joining(",")));
 	}
 
 	@Override
@@ -90,7 +104,8 @@ final class ZooKeeperFaults implements StoreFaults {
 
 	@Override
 	public Fault freeze() {
-		return remember(FrozenProcesses.freeze(this.server.handle()));
+		return remember(FrozenProcesses.freeze(
+				this.servers.get().stream().map(ZooKeeperServerProcess::handle).toArray(ProcessHandle[]::new)));
 	}
 
 	private Fault remember(Fault fault) {
@@ -126,12 +141,12 @@ final class ZooKeeperFaults implements StoreFaults {
 
 	@Override
 	public void killConnections() {
-		this.server.killConnections();
+		this.servers.get().forEach(ZooKeeperServerProcess::killConnections);
 	}
 
 	@Override
 	public void advanceOrder(LockKey key, Duration by) {
-		this.server.advance(by.toNanos() / 1000);
+		this.leader.get().advance(by.toNanos() / 1000);
 	}
 
 	/** The client clears up for 100 ms before it connects again. */

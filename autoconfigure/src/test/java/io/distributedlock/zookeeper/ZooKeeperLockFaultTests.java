@@ -7,6 +7,7 @@ import org.junit.jupiter.api.Test;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockProvider.Attempt;
 import io.distributedlock.LockProvider.Contender;
+import io.distributedlock.LockProvider.Grant;
 import io.distributedlock.LockProvider.ReleaseOutcome;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.OwnerId;
@@ -23,11 +24,11 @@ import static org.awaitility.Awaitility.await;
 
 class ZooKeeperLockFaultTests extends LockProviderFaultContract {
 
-	private static final Duration SESSION = Duration.ofSeconds(20);
+	static final Duration SESSION = Duration.ofSeconds(20);
 
 	private static final Duration LEASE = Duration.ofSeconds(60);
 
-	private static final Duration TIMEOUT = Duration.ofSeconds(1);
+	static final Duration TIMEOUT = Duration.ofSeconds(1);
 
 	@Override
 	protected LockProviderFixture createFixture() {
@@ -59,6 +60,10 @@ class ZooKeeperLockFaultTests extends LockProviderFaultContract {
 		held.close();
 		await().during(Duration.ofMillis(300)).until(() -> fixture().heldEntries() == 1);
 		assertThat(attempt(process, key)).isInstanceOf(Attempt.Granted.class);
+	}
+
+	static Grant take(ZooKeeperLockProvider process, LockKey key) {
+		return ((Attempt.Granted) attempt(process, key)).grant();
 	}
 
 	private static Attempt attempt(ZooKeeperLockProvider process, LockKey key) {

@@ -11,7 +11,10 @@ import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Scanner;
+import java.util.function.Supplier;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
@@ -19,6 +22,8 @@ import org.apache.zookeeper.server.ContainerManager;
 import org.apache.zookeeper.server.NIOServerCnxnFactory;
 import org.apache.zookeeper.server.ServerCnxn.DisconnectReason;
 import org.apache.zookeeper.server.ZooKeeperServer;
+import org.apache.zookeeper.server.quorum.QuorumPeerConfig;
+import org.apache.zookeeper.server.quorum.QuorumPeerMain;
 import org.slf4j.LoggerFactory;
 
 import org.springframework.util.FileSystemUtils;
@@ -37,15 +42,16 @@ final class ZooKeeperServerProcess {
 
 	private final int port;
 
-	private ZooKeeperServerProcess() {
+	private ZooKeeperServerProcess(Class<?> main, String... arguments) {
 		quiet();
+		List<String> command = new ArrayList<>(List.of(
+				Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-XX:TieredStopAtLevel=1",
+				"-XX:+UseSerialGC", "-Xmx256m", "-Dzookeeper.forceSync=no", "-Dzookeeper.4lw.commands.whitelist=*",
+				"-Dzookeeper.test.allowDiscontinuousProposals=true", "-Dzookeeper.admin.enableServer=false",
+				"-Djava.awt.headless=true", "-cp", System.getProperty("java.class.path"), main.getName()));
+		command.addAll(List.of(arguments));
 		try {
-			this.process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-					"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m", "-Dzookeeper.forceSync=no",
-					"-Dzookeeper.4lw.commands.whitelist=*", "-Dzookeeper.test.allowDiscontinuousProposals=true",
-					"-Djava.awt.headless=true", "-cp", System.getProperty("java.class.path"), Main.class.getName())
-				.redirectError(Redirect.DISCARD)
-				.start();
+			this.process = new ProcessBuilder(command).redirectError(Redirect.DISCARD).start();
 			Runtime.getRuntime().addShutdownHook(new Thread(this.process::destroyForcibly));
 			this.answers = this.process.inputReader();
 			this.port = Integer.parseInt(answer());
@@ -53,6 +59,17 @@ final class ZooKeeperServerProcess {
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
 		}
+	}
+
+	/** Starts one of several, without waiting for the others. */
+	static ZooKeeperServerProcess ofEnsemble(Path configuration) {
+		return new ZooKeeperServerProcess(PeerMain.class, configuration.toString());
+	}
+
+	/** Ends it as a crash does. */
+	void kill() {
+		this.process.destroyForcibly();
+		this.process.onExit().join();
 	}
 
 	static ZooKeeperServerProcess shared() {
@@ -115,7 +132,7 @@ final class ZooKeeperServerProcess {
 
 	private static final class Shared {
 
-		private static final ZooKeeperServerProcess SERVER = new ZooKeeperServerProcess();
+		private static final ZooKeeperServerProcess SERVER = new ZooKeeperServerProcess(Main.class);
 
 	}
 
@@ -136,12 +153,17 @@ final class ZooKeeperServerProcess {
 			ContainerManager reaper = server.reaper();
 			reaper.start();
 			say(Integer.toString(connections.getLocalPort()));
+			obey(() -> server);
+		}
+
+		private static void obey(Supplier<ZooKeeperServer> active) {
 			Scanner orders = new Scanner(new InputStreamReader(System.in, StandardCharsets.UTF_8));
 			while (orders.hasNextLine()) {
 				String[] order = orders.nextLine().split(" ");
+				ZooKeeperServer server = active.get();
 				switch (order[0]) {
 					case "advance" -> server.setZxid(server.getZxid() + Long.parseLong(order[1]));
-					case "kill" -> connections.closeAll(DisconnectReason.CONNECTION_CLOSE_FORCED);
+					case "kill" -> server.getServerCnxnFactory().closeAll(DisconnectReason.CONNECTION_CLOSE_FORCED);
 					case "end" -> server.closeSession(Long.parseLong(order[1]));
 					default -> throw new IllegalArgumentException(order[0]);
 				}
@@ -154,6 +176,35 @@ final class ZooKeeperServerProcess {
 			byte[] line = ("> " + text + "\n").getBytes(StandardCharsets.UTF_8);
 			System.out.write(line, 0, line.length);
 			System.out.flush();
+		}
+
+	}
+
+	/** One server of several. */
+	static final class PeerMain {
+
+		private PeerMain() {
+		}
+
+		public static void main(String[] arguments) throws Exception {
+			quiet();
+			QuorumPeerConfig configuration = new QuorumPeerConfig();
+			configuration.parse(arguments[0]);
+			Peer peer = new Peer();
+			new Thread(() -> ZooKeeperFixture.call(() -> {
+				peer.runFromConfig(configuration);
+				return true;
+			})).start();
+			Main.say(Integer.toString(configuration.getClientPortAddress().getPort()));
+			Main.obey(peer::active);
+		}
+
+	}
+
+	private static final class Peer extends QuorumPeerMain {
+
+		private ZooKeeperServer active() {
+			return this.quorumPeer.getActiveServer();
 		}
 
 	}

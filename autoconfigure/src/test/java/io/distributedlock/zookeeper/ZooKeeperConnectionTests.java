@@ -1,0 +1,186 @@
+package io.distributedlock.zookeeper;
+
+import java.time.Duration;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import io.distributedlock.LockError;
+import io.distributedlock.LockException;
+import io.distributedlock.LockKey;
+import io.distributedlock.LockProvider.Attempt;
+import io.distributedlock.LockProvider.Contender;
+import io.distributedlock.LockProvider.Grant;
+import io.distributedlock.LockProvider.ReleaseOutcome;
+import io.distributedlock.OwnerId;
+import io.distributedlock.support.TcpProxy;
+import io.distributedlock.support.WireFault;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * The connection goes and comes back, sooner or later than the session ends.
+ */
+@Timeout(60)
+class ZooKeeperConnectionTests {
+
+	private static final Duration LEASE = Duration.ofSeconds(60);
+
+	private static final Duration SESSION = Duration.ofMillis(1500);
+
+	private static final Duration TIMEOUT = Duration.ofSeconds(1);
+
+	private static final Duration PATIENCE = Duration.ofSeconds(10);
+
+	private final ZooKeeperServerProcess server = ZooKeeperServerProcess.shared();
+
+	private final ZooKeeperFixture fixture = new ZooKeeperFixture(TestZooKeeper.connectString(), SESSION);
+
+	private final TcpProxy proxy = new TcpProxy(this.server.address());
+
+	private final ZooKeeperLockProvider process = this.fixture.newProcess("127.0.0.1:" + this.proxy.port());
+
+	private final ZooKeeperLockProvider rival = this.fixture.newProcess();
+
+	private final LockKey key = LockKey.of("connection", "key");
+
+	@AfterEach
+	void close() {
+		this.fixture.close();
+		this.proxy.close();
+	}
+
+	private static Contender enter(ZooKeeperLockProvider process, LockKey key) {
+		return process.enter(key, () -> {
+			// Nobody waits for the signal.
+		});
+	}
+
+	private static Attempt attempt(ZooKeeperLockProvider process, LockKey key, boolean willWait) {
+		return enter(process, key).attempt(OwnerId.random(), LEASE, willWait, PATIENCE);
+	}
+
+	private static Grant take(ZooKeeperLockProvider process, LockKey key) {
+		return ((Attempt.Granted) attempt(process, key, false)).grant();
+	}
+
+	private static boolean isFree(ZooKeeperLockProvider process, LockKey key) {
+		return attempt(process, key, true) instanceof Attempt.Granted;
+	}
+
+	@Test
+	void lockSurvivesThatTheConnectionIsCutForLessThanTheSession() {
+		Grant grant = take(this.process, this.key);
+		for (int round = 0; round < 3; round++) {
+			this.proxy.cutAll();
+			await().atMost(PATIENCE).until(() -> this.process.sessions().present() != null);
+			assertThat(attempt(this.rival, this.key, false)).isInstanceOf(Attempt.Busy.class);
+		}
+		await().during(SESSION).atMost(PATIENCE).until(() -> grant.term().until() - System.nanoTime() > 0);
+		assertThat(this.process.release(this.key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
+	}
+
+	@Test
+	void lockIsLostBeforeAnybodyElseHasItWhenTheConnectionIsCutForLonger() {
+		Grant grant = take(this.process, this.key);
+		try (WireFault silence = this.proxy.blackHole()) {
+			boolean granted = false;
+			while (!granted) {
+				long asked = System.nanoTime();
+				granted = attempt(this.rival, this.key, false) instanceof Attempt.Granted;
+				assertThat(granted && grant.term().until() - asked > 0).as("two rely upon it").isFalse();
+			}
+			assertThat(silence.hits()).isPositive();
+		}
+		assertThat(this.process.release(this.key, grant.owner(), PATIENCE)).isNotEqualTo(ReleaseOutcome.RELEASED);
+		assertThat(attempt(this.process, this.key, false)).isInstanceOf(Attempt.Busy.class);
+	}
+
+	@Test
+	void grantAfterACutIsOnTheSessionThatLives() {
+		cutAndAcquireAtOnce(8);
+	}
+
+	@Test
+	@Tag("soak")
+	@Timeout(1800)
+	void grantAfterFiveHundredCutsIsOnTheSessionThatLives() {
+		cutAndAcquireAtOnce(500);
+	}
+
+	/** Every other time the session ends too. */
+	private void cutAndAcquireAtOnce(int rounds) {
+		for (int round = 0; round < rounds; round++) {
+			LockKey fresh = LockKey.of("connection", "cut-" + round + "-");
+			await().atMost(PATIENCE)
+				.pollInterval(Duration.ofMillis(5))
+				.until(() -> this.process.sessions().present() != null);
+			if (round % 2 == 0) {
+				this.proxy.cutAll();
+			}
+			else {
+				this.server.endSession(this.process.sessions().present().id());
+			}
+			Grant grant = null;
+			while (grant == null) {
+				OwnerId owner = OwnerId.random();
+				try {
+					Attempt attempt = enter(this.process, fresh).attempt(owner, LEASE, false, PATIENCE);
+					assertThat(attempt).as("nobody else wants it").isInstanceOf(Attempt.Granted.class);
+					grant = ((Attempt.Granted) attempt).grant();
+				}
+				catch (LockException ex) {
+					assertThat(ex.error()).isIn(LockError.STORE_FAILED, LockError.STORE_TIMEOUT);
+				}
+			}
+			Grant held = grant;
+			if (held.term().until() - System.nanoTime() > 0) {
+				assertThat(attempt(this.rival, fresh, false)).as("round %s", round).isInstanceOf(Attempt.Busy.class);
+				assertThat(this.process.release(fresh, held.owner(), PATIENCE)).isEqualTo(ReleaseOutcome.RELEASED);
+			}
+			else {
+				await().atMost(PATIENCE).until(() -> isFree(this.rival, fresh));
+			}
+		}
+	}
+
+	@Test
+	void releaseThatFailsIsCarriedOnOnceTheConnectionIsBack() {
+		Grant grant = take(this.process, this.key);
+		try (WireFault silence = this.proxy.blackHole()) {
+			assertThat(this.process.release(this.key, grant.owner(), Duration.ofMillis(100)))
+				.isEqualTo(ReleaseOutcome.UNKNOWN);
+			assertThat(silence.hits()).isPositive();
+			assertThat(attempt(this.rival, this.key, false)).isInstanceOf(Attempt.Busy.class);
+		}
+		await().atMost(PATIENCE).until(() -> attempt(this.rival, this.key, false) instanceof Attempt.Granted);
+	}
+
+	@Test
+	void reservationWhoseHeadDiesIsPassedOn() {
+		Grant grant = take(this.rival, this.key);
+		attempt(this.process, this.key, true);
+		ZooKeeperLockProvider second = this.fixture.newProcess();
+		attempt(second, this.key, true);
+		this.proxy.refuse();
+		assertThat(this.rival.release(this.key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
+		long released = System.nanoTime();
+		await().atMost(PATIENCE).pollInterval(Duration.ofMillis(20)).until(() -> isFree(second, this.key));
+		assertThat(Duration.ofNanos(System.nanoTime() - released)).isLessThan(SESSION);
+	}
+
+	@Test
+	void reservationWhoseReleaserDiesEndsWithItsSessionAtTheLatest() {
+		Grant grant = take(this.process, this.key);
+		ZooKeeperLockProvider dead = this.fixture.newProcess();
+		attempt(dead, this.key, true);
+		assertThat(this.process.release(this.key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
+		this.proxy.refuse();
+		assertThat(attempt(this.rival, this.key, false)).as("reserved").isInstanceOf(Attempt.Busy.class);
+		await().atMost(PATIENCE).pollInterval(Duration.ofMillis(20)).until(() -> isFree(this.rival, this.key));
+	}
+
+}

@@ -1,0 +1,17 @@
+package io.distributedlock.zookeeper;
+
+import io.distributedlock.support.LockProviderFixture;
+
+/**
+ * The fault kit on three servers, with a proxy before each.
+ */
+class ZooKeeperEnsembleFaultTests extends ZooKeeperLockFaultTests {
+
+	@Override
+	protected LockProviderFixture createFixture() {
+		ZooKeeperEnsemble ensemble = ZooKeeperEnsemble.shared();
+		ZooKeeperFixture fixture = new ZooKeeperFixture(ensemble.connectString(), SESSION);
+		return fixture.with(new ZooKeeperFaults(fixture, ensemble::servers, ensemble::leader));
+	}
+
+}

@@ -1,0 +1,211 @@
+package io.distributedlock.zookeeper;
+
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicReference;
+
+import org.apache.curator.framework.CuratorFramework;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import io.distributedlock.LockError;
+import io.distributedlock.LockException;
+import io.distributedlock.LockKey;
+import io.distributedlock.LockProvider.Attempt;
+import io.distributedlock.LockProvider.Grant;
+import io.distributedlock.LockProvider.ReleaseOutcome;
+import io.distributedlock.LockProviderException;
+import io.distributedlock.OwnerId;
+import io.distributedlock.support.WireFault;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * What only several servers can do: no longer agree, and go on without one of them.
+ */
+@Timeout(120)
+class ZooKeeperEnsembleTests {
+
+	private static final Duration LEASE = Duration.ofSeconds(60);
+
+	private static final Duration PATIENCE = Duration.ofSeconds(20);
+
+	private static final Duration SHORT = Duration.ofMillis(1500);
+
+	private final ZooKeeperEnsemble ensemble = ZooKeeperEnsemble.shared();
+
+	private final LockKey key = LockKey.of("ensemble", "key");
+
+	private ZooKeeperFixture fixture;
+
+	@AfterEach
+	void close() {
+		this.fixture.close();
+	}
+
+	private void openWith(Duration session) {
+		this.fixture = new ZooKeeperFixture(this.ensemble.connectString(), session);
+	}
+
+	private static Attempt attempt(ZooKeeperLockProvider process, LockKey key, Duration timeout) {
+		return process.enter(key, () -> {
+			// Nobody waits for the signal.
+		}).attempt(OwnerId.random(), LEASE, false, timeout);
+	}
+
+	private static Grant take(ZooKeeperLockProvider process, LockKey key) {
+		AtomicReference<@Nullable Grant> taken = new AtomicReference<>();
+		await().atMost(PATIENCE).pollInterval(Duration.ofMillis(20)).until(() -> {
+			try {
+				taken.set((attempt(process, key, Duration.ofSeconds(1)) instanceof Attempt.Granted granted)
+						? granted.grant() : null);
+			}
+			catch (LockException ex) {
+				assertThat(ex.error()).isIn(LockError.STORE_FAILED, LockError.STORE_TIMEOUT);
+			}
+			return taken.get() != null;
+		});
+		return taken.get();
+	}
+
+	/** A rival asks until it is granted, and gets it only after the holder's last moment. */
+	private void assertOutlivesItsDeadline(ZooKeeperLockProvider rival, Grant grant) {
+		while (true) {
+			long asked = System.nanoTime();
+			if (attempt(rival, this.key, PATIENCE) instanceof Attempt.Granted granted) {
+				assertThat(grant.term().until() - asked).as("nanoseconds that the holder still relied upon it")
+					.isNegative();
+				assertThat(granted.grant().order()).isGreaterThan(grant.order());
+				rival.release(this.key, granted.grant().owner(), PATIENCE);
+				return;
+			}
+		}
+	}
+
+	@Test
+	void followerThatIsCutOffFromTheLeaderProvesNothingByAnsweringItsClient() throws Exception {
+		openWith(SHORT);
+		ZooKeeperServerProcess follower = this.ensemble.followers().get(0);
+		ZooKeeperLockProvider holder = this.fixture.newProcess(ZooKeeperEnsemble.connectString(follower));
+		ZooKeeperLockProvider rival = this.fixture
+			.newProcess(ZooKeeperEnsemble.connectString(this.ensemble.leader()));
+		Grant grant = take(holder, this.key);
+		Session session = holder.sessions().present();
+		CuratorFramework witness = this.fixture.client(ZooKeeperEnsemble.connectString(follower));
+		String door = this.fixture.path(this.key).door();
+		assertThat(witness.checkExists().forPath(door)).isNotNull();
+		// Some heartbeats, so that the deadline has moved before.
+		long first = session.until();
+		await().until(() -> session.until() - first > SHORT.toNanos() / 2);
+		WireFault cut = this.ensemble.way(follower).blackHole();
+		try {
+			assertOutlivesItsDeadline(rival, grant);
+			assertThat(witness.checkExists().forPath(door)).as("what the follower still answers")
+				.satisfies((stat) -> assertThat(stat.getCzxid()).isEqualTo(grant.order()));
+			assertThat(holder.release(this.key, grant.owner(), Duration.ofMillis(300)))
+				.isIn(ReleaseOutcome.UNKNOWN, ReleaseOutcome.NOT_HELD);
+		}
+		finally {
+			cut.close();
+			this.ensemble.awaitAll();
+		}
+	}
+
+	@Test
+	void doorOfAHolderWhoseFollowerDiesAfterItsAnswerOutlivesTheDeadline() {
+		openWith(SHORT);
+		ZooKeeperServerProcess follower = this.ensemble.followers().get(0);
+		ZooKeeperLockProvider rival = this.fixture
+			.newProcess(ZooKeeperEnsemble.connectString(this.ensemble.leader()));
+		// Knows no other server, so that its session ends.
+		ZooKeeperLockProvider holder = this.fixture.newProcess(ZooKeeperEnsemble.connectString(follower));
+		Session session = holder.sessions().ready(System.nanoTime() + PATIENCE.toNanos());
+		long first = session.until();
+		await().pollInterval(Duration.ofMillis(1)).until(() -> session.until() != first);
+		Grant grant = take(holder, this.key);
+		follower.kill();
+		try {
+			assertOutlivesItsDeadline(rival, grant);
+		}
+		finally {
+			this.ensemble.restart(follower);
+			this.ensemble.awaitAll();
+		}
+	}
+
+	@Test
+	void lockSurvivesThatItsServerDies() {
+		openWith(Duration.ofSeconds(20));
+		ZooKeeperLockProvider holder = this.fixture.newProcess();
+		ZooKeeperLockProvider rival = this.fixture.newProcess();
+		Grant grant = take(holder, this.key);
+		Session session = holder.sessions().present();
+		ZooKeeperServerProcess server = this.ensemble.servers()
+			.stream()
+			.filter((each) -> session.zooKeeper().toString().contains(":" + each.port() + " "))
+			.findFirst()
+			.orElseThrow();
+		server.kill();
+		this.ensemble.restart(server);
+		release(holder, grant);
+		assertThat(session.hasEnded()).isFalse();
+		release(rival, take(rival, this.key));
+		this.ensemble.awaitAll();
+	}
+
+	private void release(ZooKeeperLockProvider holder, Grant grant) {
+		await().atMost(PATIENCE)
+			.until(() -> holder.release(this.key, grant.owner(), Duration.ofSeconds(1)) == ReleaseOutcome.RELEASED);
+	}
+
+	@Test
+	void lockAndOrderSurviveThatTheLeaderDies() {
+		openWith(Duration.ofSeconds(20));
+		ZooKeeperLockProvider holder = this.fixture.newProcess();
+		ZooKeeperLockProvider rival = this.fixture.newProcess();
+		Grant grant = take(holder, this.key);
+		ZooKeeperServerProcess leader = this.ensemble.leader();
+		leader.kill();
+		this.ensemble.restart(leader);
+		await().atMost(PATIENCE).ignoreExceptions().untilAsserted(
+				() -> assertThat(attempt(rival, this.key, Duration.ofSeconds(1))).isInstanceOf(Attempt.Busy.class));
+		assertThat(grant.term().until() - System.nanoTime()).isPositive();
+		release(holder, grant);
+		Grant next = take(rival, this.key);
+		assertThat(next.order() >> 32).as("epoch").isGreaterThan(grant.order() >> 32);
+		release(rival, next);
+		this.ensemble.awaitAll();
+	}
+
+	@Test
+	void lostQuorumIsToldInTimeAndNothingHasToBeRestartedOnceItIsBack() {
+		openWith(Duration.ofSeconds(20));
+		ZooKeeperLockProvider process = this.fixture.newProcess();
+		ZooKeeperLockProvider rival = this.fixture.newProcess();
+		Grant grant = take(process, this.key);
+		var followers = this.ensemble.followers();
+		followers.forEach(ZooKeeperServerProcess::kill);
+		try {
+			for (int round = 0; round < 2; round++) {
+				long begun = System.nanoTime();
+				assertThatExceptionOfType(LockProviderException.class)
+					.isThrownBy(() -> attempt(rival, this.key, Duration.ofSeconds(1)))
+					.satisfies((ex) -> assertThat(ex.error()).isIn(LockError.STORE_FAILED, LockError.STORE_TIMEOUT));
+				assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(Duration.ofMillis(1500));
+			}
+			assertThat(grant.term().until() - System.nanoTime()).isPositive();
+		}
+		finally {
+			followers.forEach(this.ensemble::restart);
+		}
+		await().atMost(PATIENCE).ignoreExceptions().untilAsserted(
+				() -> assertThat(attempt(rival, this.key, Duration.ofSeconds(1))).isInstanceOf(Attempt.Busy.class));
+		release(process, grant);
+		release(rival, take(rival, this.key));
+		this.ensemble.awaitAll();
+	}
+
+}
