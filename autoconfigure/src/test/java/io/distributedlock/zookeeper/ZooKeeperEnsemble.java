@@ -37,11 +37,9 @@ final class ZooKeeperEnsemble {
 	private ZooKeeperEnsemble() throws IOException {
 		List<Integer> ports = freePorts(9);
 		Path data = Files.createTempDirectory("zookeeper-ensemble");
-		Runtime.getRuntime()
-			.addShutdownHook(new Thread(() -> FileSystemUtils.deleteRecursively(data.toFile())));
+		Runtime.getRuntime().addShutdownHook(new Thread(() -> FileSystemUtils.deleteRecursively(data.toFile())));
 		for (int number = 0; number < 3; number++) {
-			TcpProxy way = new TcpProxy(
-					ports.subList(0, 3).stream().map((port) -> address(port)).toList());
+			TcpProxy way = new TcpProxy(ports.subList(0, 3).stream().map((port) -> address(port)).toList());
 			this.ways.add(way);
 			Path home = Files.createDirectory(data.resolve("server-" + number));
 			Files.writeString(home.resolve("myid"), Integer.toString(number + 1));

@@ -71,7 +71,9 @@ class ZooKeeperEnsembleTests {
 		return taken.get();
 	}
 
-	/** A rival asks until it is granted, and gets it only after the holder's last moment. */
+	/**
+	 * A rival asks until it is granted, and gets it only after the holder's last moment.
+	 */
 	private void assertOutlivesItsDeadline(ZooKeeperLockProvider rival, Grant grant) {
 		while (true) {
 			long asked = System.nanoTime();
@@ -90,8 +92,7 @@ class ZooKeeperEnsembleTests {
 		openWith(SHORT);
 		ZooKeeperServerProcess follower = this.ensemble.followers().get(0);
 		ZooKeeperLockProvider holder = this.fixture.newProcess(ZooKeeperEnsemble.connectString(follower));
-		ZooKeeperLockProvider rival = this.fixture
-			.newProcess(ZooKeeperEnsemble.connectString(this.ensemble.leader()));
+		ZooKeeperLockProvider rival = this.fixture.newProcess(ZooKeeperEnsemble.connectString(this.ensemble.leader()));
 		Grant grant = take(holder, this.key);
 		Session session = holder.sessions().present();
 		CuratorFramework witness = this.fixture.client(ZooKeeperEnsemble.connectString(follower));
@@ -105,8 +106,8 @@ class ZooKeeperEnsembleTests {
 			assertOutlivesItsDeadline(rival, grant);
 			assertThat(witness.checkExists().forPath(door)).as("what the follower still answers")
 				.satisfies((stat) -> assertThat(stat.getCzxid()).isEqualTo(grant.order()));
-			assertThat(holder.release(this.key, grant.owner(), Duration.ofMillis(300)))
-				.isIn(ReleaseOutcome.UNKNOWN, ReleaseOutcome.NOT_HELD);
+			assertThat(holder.release(this.key, grant.owner(), Duration.ofMillis(300))).isIn(ReleaseOutcome.UNKNOWN,
+					ReleaseOutcome.NOT_HELD);
 		}
 		finally {
 			cut.close();
@@ -118,8 +119,7 @@ class ZooKeeperEnsembleTests {
 	void doorOfAHolderWhoseFollowerDiesAfterItsAnswerOutlivesTheDeadline() {
 		openWith(SHORT);
 		ZooKeeperServerProcess follower = this.ensemble.followers().get(0);
-		ZooKeeperLockProvider rival = this.fixture
-			.newProcess(ZooKeeperEnsemble.connectString(this.ensemble.leader()));
+		ZooKeeperLockProvider rival = this.fixture.newProcess(ZooKeeperEnsemble.connectString(this.ensemble.leader()));
 		// Knows no other server, so that its session ends.
 		ZooKeeperLockProvider holder = this.fixture.newProcess(ZooKeeperEnsemble.connectString(follower));
 		Session session = holder.sessions().ready(System.nanoTime() + PATIENCE.toNanos());
@@ -170,8 +170,10 @@ class ZooKeeperEnsembleTests {
 		ZooKeeperServerProcess leader = this.ensemble.leader();
 		leader.kill();
 		this.ensemble.restart(leader);
-		await().atMost(PATIENCE).ignoreExceptions().untilAsserted(
-				() -> assertThat(attempt(rival, this.key, Duration.ofSeconds(1))).isInstanceOf(Attempt.Busy.class));
+		await().atMost(PATIENCE)
+			.ignoreExceptions()
+			.untilAsserted(
+					() -> assertThat(attempt(rival, this.key, Duration.ofSeconds(1))).isInstanceOf(Attempt.Busy.class));
 		assertThat(grant.term().until() - System.nanoTime()).isPositive();
 		release(holder, grant);
 		Grant next = take(rival, this.key);
@@ -201,8 +203,10 @@ class ZooKeeperEnsembleTests {
 		finally {
 			followers.forEach(this.ensemble::restart);
 		}
-		await().atMost(PATIENCE).ignoreExceptions().untilAsserted(
-				() -> assertThat(attempt(rival, this.key, Duration.ofSeconds(1))).isInstanceOf(Attempt.Busy.class));
+		await().atMost(PATIENCE)
+			.ignoreExceptions()
+			.untilAsserted(
+					() -> assertThat(attempt(rival, this.key, Duration.ofSeconds(1))).isInstanceOf(Attempt.Busy.class));
 		release(process, grant);
 		release(rival, take(rival, this.key));
 		this.ensemble.awaitAll();

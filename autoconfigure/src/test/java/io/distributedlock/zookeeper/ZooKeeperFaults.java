@@ -51,7 +51,8 @@ final class ZooKeeperFaults implements StoreFaults {
 
 	@Override
 	public LockProvider newProcess(TcpProxy proxy) {
-		return this.fixture.newProcess(this.servers.get().stream()
+		return this.fixture.newProcess(this.servers.get()
+			.stream()
 			.map((server) -> "127.0.0.1:" + proxy.port(server.port()))
 			.collect(Collectors.joining(",")));
 	}
@@ -104,8 +105,8 @@ final class ZooKeeperFaults implements StoreFaults {
 
 	@Override
 	public Fault freeze() {
-		return remember(FrozenProcesses.freeze(
-				this.servers.get().stream().map(ZooKeeperServerProcess::handle).toArray(ProcessHandle[]::new)));
+		return remember(FrozenProcesses
+			.freeze(this.servers.get().stream().map(ZooKeeperServerProcess::handle).toArray(ProcessHandle[]::new)));
 	}
 
 	private Fault remember(Fault fault) {

@@ -169,7 +169,9 @@ class ZooKeeperTreeTests {
 		this.fixture.admin().create().creatingParentsIfNeeded().forPath(bucket + "/junk with blanks \u00e4");
 		this.fixture.admin().create().creatingParentsIfNeeded().forPath(this.fixture.root() + "/lines/zz/junk/junk");
 		this.locks.acquire(LockRequest.of(this.key)).close();
-		this.fixture.admin().create().forPath(this.fixture.path(this.key).door(), "junk".getBytes(StandardCharsets.UTF_8));
+		this.fixture.admin()
+			.create()
+			.forPath(this.fixture.path(this.key).door(), "junk".getBytes(StandardCharsets.UTF_8));
 		assertThat(attempt(this.process, this.key, false)).as("somebody's node").isInstanceOf(Attempt.Busy.class);
 		this.fixture.expire(this.key);
 		this.locks.acquire(LockRequest.of(this.key)).close();
