@@ -65,7 +65,7 @@ final class Taking {
 	/** Puts up a door where none is. */
 	@Nullable Door createDoor() {
 		long czxid = granted(create());
-		if (czxid == NO_PARENT) {
+		while (czxid == NO_PARENT) {
 			this.await.result(this.layout.ensureParents(this.session.calls(), LockPaths.parent(this.path.door())));
 			czxid = granted(create());
 		}
