@@ -1,8 +1,5 @@
 package io.distributedlock.zookeeper;
 
-import java.io.IOException;
-import java.net.Socket;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -10,8 +7,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
 import org.apache.zookeeper.CreateMode;
 import org.junit.jupiter.api.AfterEach;
@@ -88,16 +83,6 @@ class ZooKeeperLockProviderTests {
 		return ((Attempt.Granted) attempt(process, key, false)).grant();
 	}
 
-	private long statistic(String name) throws IOException {
-		try (Socket socket = new Socket(this.server.address().getAddress(), this.server.port())) {
-			socket.getOutputStream().write("mntr".getBytes(StandardCharsets.US_ASCII));
-			String text = new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
-			Matcher line = Pattern.compile("(?m)^" + name + "\\s+(\\d+)").matcher(text);
-			assertThat(line.find()).as("%s in %s", name, text).isTrue();
-			return Long.parseLong(line.group(1));
-		}
-	}
-
 	private int nodes() {
 		return ZooKeeperFixture.call(() -> this.fixture.admin()
 			.getZookeeperClient()
@@ -106,16 +91,16 @@ class ZooKeeperLockProviderTests {
 	}
 
 	@Test
-	void lockOnAKeyNeverSeenBeforeCostsTwoRequestsAndLeavesNothing() throws IOException {
+	void lockOnAKeyNeverSeenBeforeCostsTwoRequestsAndLeavesNothing() {
 		LockTemplate locks = locks(this.fixture.newProcess());
 		locks.acquire(LockRequest.of(this.key)).close();
 		int nodes = nodes();
 		int rounds = 200;
-		long before = statistic("zk_packets_received");
+		long before = this.server.statistic("zk_packets_received");
 		for (int round = 0; round < rounds; round++) {
 			locks.acquire(LockRequest.of(LockKey.of("zookeeper", this.key.encoded(), "fresh-" + round))).close();
 		}
-		long sent = statistic("zk_packets_received") - before;
+		long sent = this.server.statistic("zk_packets_received") - before;
 		// Heartbeats, pings and the questions of this test itself come on top.
 		assertThat(sent).isBetween(2L * rounds, 2L * rounds + 20);
 		assertThat(nodes()).isEqualTo(nodes);
@@ -129,13 +114,13 @@ class ZooKeeperLockProviderTests {
 		String line = this.fixture.path(this.key).line();
 		LockLease held = holder.acquire(LockRequest.of(this.key));
 		waiter.acquire(LockRequest.of(LockKey.of("zookeeper", "first"))).close();
-		long watches = statistic("zk_watch_count");
+		long watches = this.server.statistic("zk_watch_count");
 		CompletableFuture<LockLease> waiting = waiter.acquireAsync(LockRequest.of(this.key).withWaitTime(TIMEOUT));
 		await().until(() -> this.fixture.children(line).size() == 1);
 		held.close();
 		waiting.get(5, TimeUnit.SECONDS).close();
 		await().until(() -> this.fixture.heldEntries() == 0);
-		await().until(() -> statistic("zk_watch_count") == watches);
+		await().until(() -> this.server.statistic("zk_watch_count") == watches);
 		await().atMost(Duration.ofSeconds(20)).until(() -> this.fixture.admin().checkExists().forPath(line) == null);
 	}
 

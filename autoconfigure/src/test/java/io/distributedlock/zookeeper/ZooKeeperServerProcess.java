@@ -8,6 +8,7 @@ import java.io.UncheckedIOException;
 import java.lang.ProcessBuilder.Redirect;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -15,6 +16,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Scanner;
 import java.util.function.Supplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
@@ -108,6 +111,20 @@ final class ZooKeeperServerProcess {
 	/** Ends a session. */
 	void endSession(long id) {
 		send("end " + id);
+	}
+
+	/** A number by which the server is watched. */
+	long statistic(String name) {
+		try (Socket socket = new Socket(address().getAddress(), this.port)) {
+			socket.getOutputStream().write("mntr".getBytes(StandardCharsets.US_ASCII));
+			String text = new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
+			Matcher line = Pattern.compile("(?m)^" + name + "\\s+(\\d+)").matcher(text);
+			assertThat(line.find()).as("%s in %s", name, text).isTrue();
+			return Long.parseLong(line.group(1));
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
 	}
 
 	private synchronized void send(String command) {

@@ -208,7 +208,7 @@ class ZooKeeperTreeTests {
 
 	@Test
 	void manyKeysAndInterruptsLeaveNothingBehind() throws Exception {
-		leaveNothingBehind(1000, 200);
+		leaveNothingBehind(10_000, 1000);
 	}
 
 	@Test
@@ -222,6 +222,8 @@ class ZooKeeperTreeTests {
 		LockTimer rivalTimer = new LockTimer();
 		LockTemplate rival = new LockTemplate(this.fixture.newProcess(), LockSettings.defaults(), rivalTimer, List.of(),
 				List.of());
+		rival.acquire(LockRequest.of(this.key)).close();
+		long watches = ZooKeeperServerProcess.shared().statistic("zk_watch_count");
 		for (int number = 0; number < keys; number++) {
 			this.locks.acquire(LockRequest.of(LockKey.of("tree", "fresh-" + number))).close();
 		}
@@ -241,6 +243,7 @@ class ZooKeeperTreeTests {
 		for (ZooKeeperLockProvider each : this.fixture.processes()) {
 			await().until(() -> each.leftovers().size() == 0 && each.sessions().present().bytes() == 0);
 		}
+		await().until(() -> ZooKeeperServerProcess.shared().statistic("zk_watch_count") == watches);
 		rival.close();
 		rivalTimer.close();
 		await().atMost(Duration.ofSeconds(30)).until(() -> lines() == 0);
