@@ -42,7 +42,7 @@ interface FrozenStoreContract extends FaultSupport {
 
 	@Test
 	default void callsEndInTimeAndNothingIsLeftOnceAFrozenStoreGoesOn() throws Exception {
-		freezeUnderLoad(Duration.ofSeconds(3));
+		freezeUnderLoad(Duration.ofSeconds(2));
 	}
 
 	@Test
