@@ -74,8 +74,9 @@ class ZooKeeperEnsembleTests {
 	/**
 	 * A rival asks until it is granted, and gets it only after the holder's last moment.
 	 */
-	private void assertOutlivesItsDeadline(ZooKeeperLockProvider rival, Grant grant) {
+	private void assertOutlivesItsDeadline(ZooKeeperLockProvider rival, Grant grant, Runnable meanwhile) {
 		while (true) {
+			meanwhile.run();
 			long asked = System.nanoTime();
 			if (attempt(rival, this.key, PATIENCE) instanceof Attempt.Granted granted) {
 				assertThat(grant.term().until() - asked).as("nanoseconds that the holder still relied upon it")
@@ -101,9 +102,12 @@ class ZooKeeperEnsembleTests {
 		// Some heartbeats, so that the deadline has moved before.
 		long first = session.until();
 		await().until(() -> session.until() - first > SHORT.toNanos() / 2);
+		// Until the next one is due, the follower answers all that the holder asks.
+		long last = session.until();
+		await().pollDelay(Duration.ZERO).pollInterval(Duration.ofMillis(1)).until(() -> session.until() != last);
 		WireFault cut = this.ensemble.way(follower).blackHole();
 		try {
-			assertOutlivesItsDeadline(rival, grant);
+			assertOutlivesItsDeadline(rival, grant, () -> session.calls().read(door, null));
 			assertThat(witness.checkExists().forPath(door)).as("what the follower still answers")
 				.satisfies((stat) -> assertThat(stat.getCzxid()).isEqualTo(grant.order()));
 			assertThat(holder.release(this.key, grant.owner(), Duration.ofMillis(300))).isIn(ReleaseOutcome.UNKNOWN,
@@ -128,7 +132,8 @@ class ZooKeeperEnsembleTests {
 		Grant grant = take(holder, this.key);
 		follower.kill();
 		try {
-			assertOutlivesItsDeadline(rival, grant);
+			assertOutlivesItsDeadline(rival, grant, () -> {
+			});
 		}
 		finally {
 			this.ensemble.restart(follower);
