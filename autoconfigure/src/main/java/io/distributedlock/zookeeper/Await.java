@@ -31,10 +31,6 @@ final class Await {
 		return this.deadline;
 	}
 
-	boolean isOver() {
-		return this.deadline - System.nanoTime() <= 0;
-	}
-
 	/**
 	 * Waits for an answer.
 	 * @throws LockProviderException if there is none, or it is a failure

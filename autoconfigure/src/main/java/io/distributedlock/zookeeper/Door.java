@@ -1,7 +1,9 @@
 package io.distributedlock.zookeeper;
 
 import java.time.Duration;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+
+import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockKey;
 import io.distributedlock.LockProvider.Grant;
@@ -24,10 +26,12 @@ final class Door {
 
 	private final long czxid;
 
-	private final AtomicBoolean claimed = new AtomicBoolean();
-
-	/** When it is given back though nobody asked: its lease was not renewed. */
-	private volatile long leaseEnd;
+	/**
+	 * When it is given back though nobody asked, because its lease was not renewed;
+	 * {@code null} once it was claimed. One value, so that what is claimed is never
+	 * renewed, and what was renewed does not lapse by its former end.
+	 */
+	private final AtomicReference<@Nullable Long> leaseEnd;
 
 	Door(LockKey key, LockPath path, OwnerId owner, Session session, long czxid, Duration lease) {
 		this.key = key;
@@ -35,7 +39,7 @@ final class Door {
 		this.owner = owner;
 		this.session = session;
 		this.czxid = czxid;
-		this.leaseEnd = System.nanoTime() + lease.toNanos();
+		this.leaseEnd = new AtomicReference<>(System.nanoTime() + lease.toNanos());
 	}
 
 	LockKey key() {
@@ -58,28 +62,40 @@ final class Door {
 		return this.czxid;
 	}
 
-	long leaseEnd() {
-		return this.leaseEnd;
+	/** As {@link System#nanoTime()} counts; {@code null} once it was claimed. */
+	@Nullable Long leaseEnd() {
+		return this.leaseEnd.get();
+	}
+
+	/** How much of its lease is left, at most 0 once it was claimed. */
+	long left(long now) {
+		Long end = this.leaseEnd.get();
+		return (end != null) ? end - now : 0;
 	}
 
 	Grant grant() {
-		Duration left = Duration.ofNanos(Math.max(0, this.leaseEnd - System.nanoTime()));
+		Duration left = Duration.ofNanos(Math.max(0, left(System.nanoTime())));
 		return new Grant(this.key, this.owner, this.czxid, left, this.session);
 	}
 
 	/** The server has just shown that it stands; fails once it was claimed. */
 	boolean extend(Duration lease) {
-		long end = System.nanoTime() + lease.toNanos();
-		if (this.claimed.get()) {
-			return false;
+		Long end = this.leaseEnd.get();
+		while (end != null && !this.leaseEnd.compareAndSet(end, System.nanoTime() + lease.toNanos())) {
+			end = this.leaseEnd.get();
 		}
-		this.leaseEnd = end;
-		return !this.claimed.get();
+		return end != null;
 	}
 
 	/** Whether the caller is the one to give it back. */
 	boolean claim() {
-		return this.claimed.compareAndSet(false, true);
+		return this.leaseEnd.getAndSet(null) != null;
+	}
+
+	/** The same, unless there is some of its lease left. */
+	boolean claimIfOver(long now) {
+		Long end = this.leaseEnd.get();
+		return end != null && end - now <= 0 && this.leaseEnd.compareAndSet(end, null);
 	}
 
 	/** Whether a node is this door, in whatever state. */

@@ -40,7 +40,7 @@ final class DoorRenewals {
 		Map<Session, List<Due>> standing = new HashMap<>();
 		leases.forEach((grant, lease) -> {
 			Door door = this.doors.find(grant.key(), grant.owner());
-			if (door == null || door.leaseEnd() - System.nanoTime() <= 0) {
+			if (door == null || door.left(System.nanoTime()) <= 0) {
 				ended.add(grant);
 			}
 			else {

@@ -173,7 +173,8 @@ public final class ZooKeeperLockProvider implements LockProvider, AutoCloseable 
 
 	/**
 	 * Takes no more calls and gives up this process's session as far as locks are
-	 * concerned: what it still holds counts as lost. The client stays open.
+	 * concerned: what it still holds counts as lost, and stands in the store until the
+	 * client, which stays open, ends that session.
 	 */
 	@Override
 	public void close() {

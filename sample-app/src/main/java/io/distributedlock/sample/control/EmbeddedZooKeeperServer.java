@@ -1,5 +1,6 @@
 package io.distributedlock.sample.control;
 
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -75,7 +76,7 @@ class EmbeddedZooKeeperServer implements LockServer, AutoCloseable {
 	}
 
 	@Override
-	public void close() throws Exception {
+	public void close() throws IOException {
 		this.server.close();
 		this.will.close();
 	}
