@@ -1,17 +1,21 @@
 package io.distributedlock.jdbc;
 
-import javax.sql.DataSource;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 import io.distributedlock.support.LockProviderFaultContract;
 import io.distributedlock.support.LockProviderFixture;
 
+/**
+ * Each test has a database of its own, so that those which leave the server alone run
+ * beside each other.
+ */
+@Execution(ExecutionMode.CONCURRENT)
 class H2ServerLockFaultTests extends LockProviderFaultContract {
-
-	private static final DataSource DATABASE = TestDatabases.withTable(H2ServerProcess.shared().database());
 
 	@Override
 	protected LockProviderFixture createFixture() {
-		return new JdbcFixture(DATABASE, H2Faults::new);
+		return new JdbcFixture(TestDatabases.withTable(H2ServerProcess.shared().database()), H2Faults::new);
 	}
 
 }

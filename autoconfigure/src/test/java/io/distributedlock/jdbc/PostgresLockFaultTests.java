@@ -1,17 +1,21 @@
 package io.distributedlock.jdbc;
 
-import javax.sql.DataSource;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 import io.distributedlock.support.LockProviderFaultContract;
 import io.distributedlock.support.LockProviderFixture;
 
+/**
+ * Each test has a database of its own, so that those which leave the server alone run
+ * beside each other.
+ */
+@Execution(ExecutionMode.CONCURRENT)
 class PostgresLockFaultTests extends LockProviderFaultContract {
-
-	private static final DataSource DATABASE = TestDatabases.withTable(TestDatabases.postgres());
 
 	@Override
 	protected LockProviderFixture createFixture() {
-		return new JdbcFixture(DATABASE, PostgresFaults::new);
+		return new JdbcFixture(TestDatabases.withTable(TestDatabases.postgres()), PostgresFaults::new);
 	}
 
 }
