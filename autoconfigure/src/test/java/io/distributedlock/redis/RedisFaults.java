@@ -42,8 +42,6 @@ final class RedisFaults implements StoreFaults {
 	RedisFaults(RedisFixture fixture, List<RedisServer> servers) {
 		this.fixture = fixture;
 		this.servers = servers;
-		// A renewal is one packet only if its script is known.
-		fixture.masters().forEach((master) -> master.scriptLoad(Script.RENEW.text()));
 	}
 
 	@Override
@@ -53,6 +51,10 @@ final class RedisFaults implements StoreFaults {
 
 	@Override
 	public LockProvider newProcess(TcpProxy proxy) {
+		// A command is one packet only if its script is known.
+		for (Script script : List.of(Script.ATTEMPT, Script.RENEW, Script.RELEASE)) {
+			this.fixture.masters().forEach((master) -> master.scriptLoad(script.text()));
+		}
 		return this.fixture.newProcess(proxy::port);
 	}
 
@@ -63,7 +65,7 @@ final class RedisFaults implements StoreFaults {
 			case RENEWAL -> Script.RENEW.digest();
 			case RELEASE -> Script.RELEASE.digest();
 		};
-		String name = new String(RedisFixture.lockName(key), StandardCharsets.UTF_8);
+		String name = new String(this.fixture.keys().lock(key), StandardCharsets.UTF_8);
 		// One packet may have several commands, each of which begins with an asterisk.
 		Predicate<String> found = Pattern.compile(digest + "[^*]*" + Pattern.quote(name + "\r\n")).asPredicate();
 		return (bytes) -> found.test(new String(bytes, StandardCharsets.UTF_8));
@@ -92,7 +94,7 @@ final class RedisFaults implements StoreFaults {
 
 	@Override
 	public Fault poison(LockKey key) {
-		byte[] lock = RedisFixture.lockName(key);
+		byte[] lock = this.fixture.keys().lock(key);
 		Jedis master = this.fixture.admin(lock);
 		byte[] aside = (new String(lock, StandardCharsets.UTF_8) + ":aside").getBytes(StandardCharsets.UTF_8);
 		master.eval(RedisKeys.bytes(REPLACE), 2, lock, aside);
@@ -114,7 +116,7 @@ final class RedisFaults implements StoreFaults {
 
 	@Override
 	public void advanceOrder(LockKey key, Duration by) {
-		byte[] orders = new RedisKeys(RedisFixture.PREFIX).names(key).orders();
+		byte[] orders = this.fixture.keys().names(key).orders();
 		this.fixture.admin(orders).zincrby(orders, by.toNanos() / 1000, RedisKeys.bytes("o"));
 	}
 

@@ -4,6 +4,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.function.IntUnaryOperator;
 import java.util.function.ToIntFunction;
@@ -22,12 +24,16 @@ import io.distributedlock.support.StoreFaults;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Servers of one kind, emptied for each test; each process has connections of its own, as
- * a user that has only the rights that locks need.
+ * Servers of one kind, of which each test has a prefix of its own; each process has
+ * connections of its own, as a user that has only the rights that locks need.
  */
 final class RedisFixture implements LockProviderFixture {
 
-	static final String PREFIX = "contract-kit";
+	private static final AtomicInteger FIXTURES = new AtomicInteger();
+
+	private final String prefix = "contract-kit-" + FIXTURES.incrementAndGet();
+
+	private final RedisKeys keys = new RedisKeys(this.prefix);
 
 	private final List<RedisLockProvider> processes = new ArrayList<>();
 
@@ -43,14 +49,10 @@ final class RedisFixture implements LockProviderFixture {
 
 	private RedisFixture(RedisConfiguration servers, TestClients.Client client, List<RedisServer> masters,
 			ToIntFunction<byte[]> owner) {
-		this.client = (ports) -> client.connect(RedisRights.login(servers), ports);
+		this.client = (ports) -> client.connect(RedisRights.login(servers, this.prefix), ports);
 		this.owner = owner;
 		this.masters = masters.stream().map(RedisServer::admin).toList();
-		this.masters.forEach((master) -> {
-			master.flushAll();
-			RedisRights.grantForKit(master);
-			master.aclLogReset();
-		});
+		this.masters.forEach((master) -> RedisRights.grantForKit(master, this.prefix));
 		this.faults = new RedisFaults(this, masters);
 	}
 
@@ -82,7 +84,7 @@ final class RedisFixture implements LockProviderFixture {
 		this.factories.add(factory);
 		// The first connection of a JVM takes its time.
 		factory.getConnection().close();
-		RedisLockProvider process = new RedisLockProvider(factory, RedisLockSettings.defaults(PREFIX));
+		RedisLockProvider process = new RedisLockProvider(factory, RedisLockSettings.defaults(this.prefix));
 		this.processes.add(process);
 		return process;
 	}
@@ -101,19 +103,25 @@ final class RedisFixture implements LockProviderFixture {
 		return this.masters.get(this.owner.applyAsInt(key));
 	}
 
-	static byte[] lockName(LockKey key) {
-		return new RedisKeys(PREFIX).lock(key);
+	RedisKeys keys() {
+		return this.keys;
 	}
 
 	@Override
 	public void expire(LockKey key) {
-		assertThat(admin(lockName(key)).del(lockName(key))).isEqualTo(1);
+		byte[] lock = this.keys.lock(key);
+		assertThat(admin(lock).del(lock)).isEqualTo(1);
+	}
+
+	/** All that the fixture's user can have written. */
+	private Set<String> entries(Jedis master) {
+		return master.keys("{" + this.prefix + ":*");
 	}
 
 	@Override
 	public long heldEntries() {
 		return this.masters.stream()
-			.flatMap((master) -> master.keys("*").stream())
+			.flatMap((master) -> entries(master).stream())
 			.filter((name) -> !name.endsWith("}:orders") && !name.endsWith("}:format"))
 			.count();
 	}
@@ -131,8 +139,6 @@ final class RedisFixture implements LockProviderFixture {
 	@Override
 	public void close() {
 		this.processes.forEach(RedisLockProvider::close);
-		assertThat(this.masters).allSatisfy((master) -> assertThat(master.aclLog()).isEmpty());
-		this.masters.forEach(Jedis::close);
 		for (RedisConnectionFactory factory : this.factories) {
 			try {
 				((DisposableBean) factory).destroy();
@@ -140,6 +146,14 @@ final class RedisFixture implements LockProviderFixture {
 			catch (Exception ex) {
 				throw new IllegalStateException(ex);
 			}
+		}
+		assertThat(this.masters).flatExtracting(Jedis::aclLog)
+			.filteredOn((refused) -> refused.getUsername().equals(this.prefix))
+			.isEmpty();
+		for (Jedis master : this.masters) {
+			master.aclDelUser(this.prefix);
+			entries(master).forEach(master::del);
+			master.close();
 		}
 	}
 

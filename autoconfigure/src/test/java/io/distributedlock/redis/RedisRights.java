@@ -55,23 +55,32 @@ final class RedisRights {
 	/** Lets the user come into being. */
 	@SafeVarargs
 	static void grant(Jedis server, String prefix, List<String>... commands) {
+		grantTo(USER, server, prefix, commands);
+	}
+
+	@SafeVarargs
+	private static void grantTo(String user, Jedis server, String prefix, List<String>... commands) {
 		List<String> rules = new ArrayList<>(List.of("reset", "on", ">" + PASSWORD));
 		rules.addAll(ofPrefix(prefix));
 		Arrays.stream(commands).forEach(rules::addAll);
-		server.aclSetUser(USER, rules.toArray(String[]::new));
+		server.aclSetUser(user, rules.toArray(String[]::new));
 	}
 
 	/** Lets connections be that user's. */
 	static RedisConfiguration login(RedisConfiguration servers) {
+		return login(servers, USER);
+	}
+
+	static RedisConfiguration login(RedisConfiguration servers, String user) {
 		RedisConfiguration.WithAuthentication login = (RedisConfiguration.WithAuthentication) servers;
-		login.setUsername(USER);
+		login.setUsername(user);
 		login.setPassword(PASSWORD);
 		return servers;
 	}
 
-	/** Grants all but what only replicas need. */
-	static void grantForKit(Jedis server) {
-		grant(server, RedisFixture.PREFIX, SENT, IN_SCRIPTS, WAKING, CHECK, CONNECTION, CLUSTER);
+	/** Grants all but what only replicas need, to a user that is named as its prefix. */
+	static void grantForKit(Jedis server, String prefix) {
+		grantTo(prefix, server, prefix, SENT, IN_SCRIPTS, WAKING, CHECK, CONNECTION, CLUSTER);
 	}
 
 }

@@ -1,8 +1,16 @@
 package io.distributedlock.redis;
 
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+
 import io.distributedlock.support.LockProviderFaultContract;
 import io.distributedlock.support.LockProviderFixture;
 
+/**
+ * Each test has a prefix and a user of its own, so that those which leave the servers
+ * alone run beside each other.
+ */
+@Execution(ExecutionMode.CONCURRENT)
 class RedisSentinelLettuceLockFaultTests extends LockProviderFaultContract {
 
 	@Override
