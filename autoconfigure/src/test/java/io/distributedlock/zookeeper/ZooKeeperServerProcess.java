@@ -88,7 +88,8 @@ final class ZooKeeperServerProcess {
 				"-Dzookeeper.ssl.keyStore.password=" + TestCertificates.PASSWORD,
 				"-Dzookeeper.ssl.trustStore.location=" + trustStore,
 				"-Dzookeeper.ssl.trustStore.password=" + TestCertificates.PASSWORD,
-				"-Dzookeeper.ssl.clientAuth=want", "-Dzookeeper.ssl.clientHostnameVerification=false",
+				"-Dzookeeper.ssl.clientAuth=want",
+				"-Dzookeeper.ssl.enabledProtocols=TLSv1.2,TLSv1.3", "-Dzookeeper.ssl.clientHostnameVerification=false",
 				"-Dzookeeper.authProvider.x509=" + X509AuthenticationProvider.class.getName()), TlsMain.class);
 	}
 
