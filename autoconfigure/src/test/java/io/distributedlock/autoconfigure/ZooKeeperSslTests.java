@@ -63,8 +63,7 @@ class ZooKeeperSslTests {
 	private final ApplicationContextRunner bare = new ApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(SslAutoConfiguration.class, ZooKeeperLockAutoConfiguration.class,
 				DistributedLockAutoConfiguration.class))
-		.withPropertyValues("spring.application.name=shop", "distributed-lock.fail-fast=true")
-		.withBean("hasty", LockCuratorCustomizer.class, () -> (builder) -> builder.maxCloseWaitMs(1));
+		.withPropertyValues("spring.application.name=shop", "distributed-lock.fail-fast=true");
 
 	private final ApplicationContextRunner secure = this.bare.withPropertyValues(
 			"distributed-lock.zookeeper.connect-string=" + TlsZooKeeper.connectString(),
@@ -132,7 +131,7 @@ class ZooKeeperSslTests {
 		ZooKeeperLockProperties properties = new ZooKeeperLockProperties(null, Duration.ofSeconds(20),
 				Duration.ofSeconds(5), null, "/locks", Acl.OPEN, new Auth("digest", null), new Ssl(null));
 		return ZooKeeperLockClient.start(TlsZooKeeper.connectString(), ssl, properties, List.of(),
-				List.of((builder) -> builder.maxCloseWaitMs(1)));
+				List.of(TlsZooKeeper::hasten));
 	}
 
 	private static @Nullable ZooKeeperSsl tls(@Nullable String owner) {
@@ -156,16 +155,18 @@ class ZooKeeperSslTests {
 	@Test
 	void onlyWhoSpeaksTlsAndHasTheCertificateThatIsDemandedIsHeard() {
 		TlsZooKeeper.demandCertificates(true);
-		try (ZooKeeperLockClient plain = start(null);
-				ZooKeeperLockClient anonymous = start(tls(null));
-				ZooKeeperLockClient stranger = start(tls("stranger"));
-				ZooKeeperLockClient known = start(tls("client"))) {
+		ZooKeeperLockClient known = start(tls("client"));
+		List<ZooKeeperLockClient> others = List.of(start(null), start(tls(null)), start(tls("stranger")));
+		try {
 			await().until(() -> isConnected(known));
-			await().during(Duration.ofMillis(500))
-				.until(() -> Stream.of(plain, anonymous, stranger).noneMatch(ZooKeeperSslTests::isConnected));
+			await().during(Duration.ofMillis(500)).until(() -> others.stream().noneMatch(ZooKeeperSslTests::isConnected));
 		}
 		finally {
 			TlsZooKeeper.demandCertificates(false);
+			Stream.concat(Stream.of(known), others.stream())
+				.map((client) -> CompletableFuture.runAsync(client::close, (work) -> new Thread(work).start()))
+				.toList()
+				.forEach(CompletableFuture::join);
 		}
 	}
 
@@ -200,15 +201,18 @@ class ZooKeeperSslTests {
 
 	@Test
 	void serverThatIsNotTrustedFailsTheStart(CapturedOutput output) {
-		this.secure.withPropertyValues(trust("stranger")).run((context) -> {
-			assertFails(context, LockError.STORE_DOWN_AT_START, "over TLS", "ClientCnxnSocketNetty", "trusted");
-			assertThat(output).contains("ClientCnxnSocketNetty").contains("unable to find valid certification path");
-		});
+		this.secure.withPropertyValues(trust("stranger"))
+			.withBean(LockCuratorCustomizer.class, () -> TlsZooKeeper::hasten)
+			.run((context) -> {
+				assertFails(context, LockError.STORE_DOWN_AT_START, "over TLS", "ClientCnxnSocketNetty", "trusted");
+				assertThat(output).contains("ERROR org.apache.zookeeper.ClientCnxnSocketNetty")
+					.contains("unable to find valid certification path");
+			});
 	}
 
 	@Test
 	void nextConnectionUsesTheCertificateOfAReload(CapturedOutput output) {
-		this.known.run((context) -> {
+		this.known.withBean(LockCuratorCustomizer.class, () -> TlsZooKeeper::hasten).run((context) -> {
 			assertThat(identities(context)).containsExactly("CN=client");
 			SslBundleRegistry registry = context.getBean(SslBundleRegistry.class);
 			registry.updateBundle("ensemble", bundle("renewed", "server"));
@@ -313,7 +317,7 @@ class ZooKeeperSslTests {
 	@Test
 	void silentConnectionIsDroppedAndTheSessionGoesOn() throws Exception {
 		try (TcpProxy proxy = new TcpProxy(TlsZooKeeper.address())) {
-			this.trusting
+			this.trusting.withBean(LockCuratorCustomizer.class, () -> TlsZooKeeper::hasten)
 				.withPropertyValues("distributed-lock.zookeeper.connect-string=127.0.0.1:" + proxy.port(),
 						"distributed-lock.zookeeper.session-timeout=30s", "distributed-lock.call-timeout=500ms")
 				.run((context) -> {

@@ -44,7 +44,8 @@ public final class TestCertificates {
 			Map<String, Process> tools = new LinkedHashMap<>();
 			for (String owner : OWNERS) {
 				tools.put(owner, new ProcessBuilder(
-						Path.of(System.getProperty("java.home"), "bin", "keytool").toString(), "-genkeypair",
+						Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
+						"-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC", "-genkeypair",
 						"-keystore", directory.resolve(owner + ".p12").toString(), "-storetype", "PKCS12", "-storepass",
 						PASSWORD, "-alias", owner, "-dname", "CN=" + owner, "-ext", "san=ip:127.0.0.1,dns:localhost",
 						"-keyalg", "EC", "-groupname", "secp256r1", "-validity", "2")

@@ -3,6 +3,8 @@ package io.distributedlock.zookeeper;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 
+import org.apache.curator.framework.CuratorFrameworkFactory;
+
 /**
  * A server with one port for TLS and one without, which trusts {@link TestCertificates}.
  * It tells clients, as an ensemble does, that its members are on the port without.
@@ -30,6 +32,11 @@ public final class TlsZooKeeper {
 	/** Whether those who connect from now on must have a certificate, or may. */
 	public static void demandCertificates(boolean demanded) {
 		SERVER.setProperty("zookeeper.ssl.clientAuth", demanded ? "need" : "want");
+	}
+
+	/** Makes a client connect again, and close, without a pause. */
+	public static void hasten(CuratorFrameworkFactory.Builder client) {
+		client.zookeeperFactory(ImpatientHosts.clients()).maxCloseWaitMs(1);
 	}
 
 	/** Ends all connections, and no session. */
