@@ -82,8 +82,8 @@ final class ZooKeeperSsl implements AutoCloseable {
 	/** TLS as the connection details have it, or none. */
 	static @Nullable ZooKeeperSsl ofDetails(ZooKeeperConnectionDetails details) {
 		SslBundle bundle = details.getSslBundle();
-		return (bundle != null) ? start(() -> bundle, "The ZooKeeperConnectionDetails have an SSL bundle, but ",
-				(ssl) -> {
+		return (bundle != null)
+				? start(() -> bundle, "The ZooKeeperConnectionDetails have an SSL bundle, but ", (ssl) -> {
 					// It does not tell of updates.
 				}) : null;
 	}
@@ -148,8 +148,7 @@ final class ZooKeeperSsl implements AutoCloseable {
 	void applyTo(CuratorFrameworkFactory.Builder builder) {
 		SslBundle bundle = this.current.get();
 		ZKClientConfig config = new ZKClientConfig();
-		config.setProperty(ZKClientConfig.ZOOKEEPER_CLIENT_CNXN_SOCKET,
-				"org.apache.zookeeper.ClientCnxnSocketNetty");
+		config.setProperty(ZKClientConfig.ZOOKEEPER_CLIENT_CNXN_SOCKET, "org.apache.zookeeper.ClientCnxnSocketNetty");
 		config.setProperty(ZKClientConfig.SECURE_CLIENT, "true");
 		if (bundle.getStores().getKeyStore() != null) {
 			setStore(config, "zookeeper.ssl.keyStore.", this.stores.keyStore().toString());

@@ -42,8 +42,9 @@ final class ZooKeeperSslStores implements AutoCloseable {
 
 	ZooKeeperSslStores() throws IOException {
 		boolean posix = FileSystems.getDefault().supportedFileAttributeViews().contains("posix");
-		FileAttribute<?>[] ownerOnly = posix ? new FileAttribute<?>[] {
-				PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")) }
+		FileAttribute<?>[] ownerOnly = posix
+				? new FileAttribute<?>[] {
+						PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")) }
 				: new FileAttribute<?>[0];
 		this.directory = Files.createTempDirectory("distributed-lock-zookeeper-", ownerOnly);
 	}
@@ -91,8 +92,8 @@ final class ZooKeeperSslStores implements AutoCloseable {
 		List<String> aliases = (alias != null) ? List.of(alias) : Collections.list(from.aliases());
 		KeyStore to = empty();
 		for (String name : aliases) {
-			if (from.isKeyEntry(name)
-					&& from.getKey(name, (keyPassword != null) ? keyPassword.toCharArray() : null) instanceof PrivateKey key) {
+			if (from.isKeyEntry(name) && from.getKey(name,
+					(keyPassword != null) ? keyPassword.toCharArray() : null) instanceof PrivateKey key) {
 				to.setKeyEntry(name, key, this.password.toCharArray(), from.getCertificateChain(name));
 			}
 		}

@@ -159,8 +159,8 @@ class ZooKeeperSslStoresTests {
 
 	@Test
 	void filesAreForTheirOwnerAloneAndGoWhenClosed() throws Exception {
-		this.stores.write(bundle(TestCertificates.load("client"), TestCertificates.trusting("server"),
-				SslBundleKey.NONE));
+		this.stores
+			.write(bundle(TestCertificates.load("client"), TestCertificates.trusting("server"), SslBundleKey.NONE));
 		Path parent = this.stores.keyStore().getParent();
 		try (Stream<Path> files = Files.list(parent)) {
 			assertThat(files).containsExactlyInAnyOrder(this.stores.keyStore(), this.stores.trustStore())

@@ -136,8 +136,8 @@ class ZooKeeperSslTests {
 
 	private static @Nullable ZooKeeperSsl tls(@Nullable String owner) {
 		KeyStore keys = (owner != null) ? TestCertificates.load(owner) : null;
-		return ZooKeeperSsl.ofDetails(new Details(SslBundle
-			.of(SslStoreBundle.of(keys, TestCertificates.PASSWORD, TestCertificates.trusting("server")))));
+		return ZooKeeperSsl.ofDetails(new Details(
+				SslBundle.of(SslStoreBundle.of(keys, TestCertificates.PASSWORD, TestCertificates.trusting("server")))));
 	}
 
 	private static boolean isConnected(ZooKeeperLockClient client) {
@@ -159,7 +159,8 @@ class ZooKeeperSslTests {
 		List<ZooKeeperLockClient> others = List.of(start(null), start(tls(null)), start(tls("stranger")));
 		try {
 			await().until(() -> isConnected(known));
-			await().during(Duration.ofMillis(500)).until(() -> others.stream().noneMatch(ZooKeeperSslTests::isConnected));
+			await().during(Duration.ofMillis(500))
+				.until(() -> others.stream().noneMatch(ZooKeeperSslTests::isConnected));
 		}
 		finally {
 			TlsZooKeeper.demandCertificates(false);
@@ -216,8 +217,8 @@ class ZooKeeperSslTests {
 			assertThat(identities(context)).containsExactly("CN=client");
 			SslBundleRegistry registry = context.getBean(SslBundleRegistry.class);
 			registry.updateBundle("ensemble", bundle("renewed", "server"));
-			registry.updateBundle("ensemble", SslBundle.of(SslStoreBundle.of(TestCertificates.trusting("server"), null,
-					TestCertificates.trusting("server"))));
+			registry.updateBundle("ensemble", SslBundle
+				.of(SslStoreBundle.of(TestCertificates.trusting("server"), null, TestCertificates.trusting("server"))));
 			assertThat(output).contains("'ensemble', but its update cannot be used");
 			assertThat(identities(context)).containsExactly("CN=client");
 			TlsZooKeeper.killConnections();
@@ -243,7 +244,8 @@ class ZooKeeperSslTests {
 	@Test
 	void optionsOfTheBundleAreTheClients() {
 		this.trusting
-			.withPropertyValues("spring.ssl.bundle.jks.ensemble.options.ciphers=TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384",
+			.withPropertyValues(
+					"spring.ssl.bundle.jks.ensemble.options.ciphers=TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384",
 					"spring.ssl.bundle.jks.ensemble.options.enabled-protocols=TLSv1.2",
 					"spring.ssl.bundle.jks.ensemble.protocol=TLSv1.2")
 			.run((context) -> {
@@ -309,8 +311,7 @@ class ZooKeeperSslTests {
 				held.ensureHeld();
 				released = System.nanoTime();
 			}
-			assertThat(Duration.ofNanos(next.get(10, TimeUnit.SECONDS) - released))
-				.isLessThan(Duration.ofMillis(900));
+			assertThat(Duration.ofNanos(next.get(10, TimeUnit.SECONDS) - released)).isLessThan(Duration.ofMillis(900));
 		}));
 	}
 

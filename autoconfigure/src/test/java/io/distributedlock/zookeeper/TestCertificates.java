@@ -21,8 +21,8 @@ import org.springframework.util.FileSystemUtils;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Certificates that sign themselves, made once for each JVM and gone with it. Who has
- * one has a key store of the same name, with this one entry.
+ * Certificates that sign themselves, made once for each JVM and gone with it. Who has one
+ * has a key store of the same name, with this one entry.
  */
 public final class TestCertificates {
 
@@ -43,15 +43,16 @@ public final class TestCertificates {
 				.addShutdownHook(new Thread(() -> FileSystemUtils.deleteRecursively(directory.toFile())));
 			Map<String, Process> tools = new LinkedHashMap<>();
 			for (String owner : OWNERS) {
-				tools.put(owner, new ProcessBuilder(
-						Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
-						"-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC", "-genkeypair",
-						"-keystore", directory.resolve(owner + ".p12").toString(), "-storetype", "PKCS12", "-storepass",
-						PASSWORD, "-alias", owner, "-dname", "CN=" + owner, "-ext", "san=ip:127.0.0.1,dns:localhost",
-						"-keyalg", "EC", "-groupname", "secp256r1", "-validity", "2")
-					.redirectErrorStream(true)
-					.redirectOutput(Redirect.DISCARD)
-					.start());
+				tools.put(owner,
+						new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
+								"-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC", "-genkeypair", "-keystore",
+								directory.resolve(owner + ".p12").toString(), "-storetype", "PKCS12", "-storepass",
+								PASSWORD, "-alias", owner, "-dname", "CN=" + owner, "-ext",
+								"san=ip:127.0.0.1,dns:localhost", "-keyalg", "EC", "-groupname", "secp256r1",
+								"-validity", "2")
+							.redirectErrorStream(true)
+							.redirectOutput(Redirect.DISCARD)
+							.start());
 			}
 			tools.forEach((owner, tool) -> assertThat(tool.onExit().join().exitValue()).as(owner).isZero());
 			return directory;

@@ -58,11 +58,11 @@ final class ZooKeeperServerProcess {
 
 	private ZooKeeperServerProcess(List<String> options, Class<?> main, String... arguments) {
 		quiet();
-		List<String> command = new ArrayList<>(List.of(
-				Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-XX:TieredStopAtLevel=1",
-				"-XX:+UseSerialGC", "-Xmx256m", "-Dzookeeper.forceSync=no", "-Dzookeeper.4lw.commands.whitelist=*",
-				"-Dzookeeper.test.allowDiscontinuousProposals=true", "-Dzookeeper.admin.enableServer=false",
-				"-Djava.awt.headless=true"));
+		List<String> command = new ArrayList<>(
+				List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-XX:TieredStopAtLevel=1",
+						"-XX:+UseSerialGC", "-Xmx256m", "-Dzookeeper.forceSync=no",
+						"-Dzookeeper.4lw.commands.whitelist=*", "-Dzookeeper.test.allowDiscontinuousProposals=true",
+						"-Dzookeeper.admin.enableServer=false", "-Djava.awt.headless=true"));
 		command.addAll(options);
 		command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
 		command.addAll(List.of(arguments));
@@ -87,8 +87,7 @@ final class ZooKeeperServerProcess {
 		return new ZooKeeperServerProcess(List.of("-Dzookeeper.ssl.keyStore.location=" + keyStore,
 				"-Dzookeeper.ssl.keyStore.password=" + TestCertificates.PASSWORD,
 				"-Dzookeeper.ssl.trustStore.location=" + trustStore,
-				"-Dzookeeper.ssl.trustStore.password=" + TestCertificates.PASSWORD,
-				"-Dzookeeper.ssl.clientAuth=want",
+				"-Dzookeeper.ssl.trustStore.password=" + TestCertificates.PASSWORD, "-Dzookeeper.ssl.clientAuth=want",
 				"-Dzookeeper.ssl.enabledProtocols=TLSv1.2,TLSv1.3", "-Dzookeeper.ssl.clientHostnameVerification=false",
 				"-Dzookeeper.authProvider.x509=" + X509AuthenticationProvider.class.getName()), TlsMain.class);
 	}
