@@ -1,5 +1,6 @@
 package io.distributedlock.autoconfigure;
 
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -149,6 +150,17 @@ class ZooKeeperSslTests {
 		this.trusting.run((context) -> {
 			assertLocks(context);
 			assertThat(identities(context)).isEmpty();
+		});
+	}
+
+	@Test
+	void membersThatTheEnsembleTellsWithoutTlsAreNotAsked() {
+		this.trusting.run((context) -> {
+			assertThat(new String(client(context).getConfig().forEnsemble(), StandardCharsets.UTF_8))
+				.contains("server.1=127.0.0.1");
+			await().during(Duration.ofMillis(300))
+				.until(() -> client(context).getZookeeperClient().getCurrentConnectionString(),
+						TlsZooKeeper.connectString()::equals);
 		});
 	}
 
