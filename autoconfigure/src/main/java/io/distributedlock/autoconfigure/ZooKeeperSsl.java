@@ -53,7 +53,7 @@ final class ZooKeeperSsl implements AutoCloseable {
 			this.stores = new ZooKeeperSslStores();
 		}
 		catch (IOException ex) {
-			throw invalid("cannot be written to files for ZooKeeper's client: " + ex.getMessage(),
+			throw invalid("its stores cannot be written to files for ZooKeeper's client: " + ex.getMessage(),
 					"Let the process write to the directory " + System.getProperty("java.io.tmpdir"), ex);
 		}
 	}
