@@ -78,6 +78,7 @@ interface BrokenConnectionContract extends FaultSupport {
 	}
 
 	@Test
+	@WholeStore
 	default void acquireWhoseConnectionTheServerEndsIsTypedAndTheNextOneSucceeds() throws Exception {
 		LockKey key = freshKey();
 		TcpProxy proxy = proxy();
@@ -95,6 +96,7 @@ interface BrokenConnectionContract extends FaultSupport {
 	}
 
 	@Test
+	@WholeStore
 	default void heldLockSurvivesThatTheServerEndsAllConnections() {
 		FaultyProcess process = process(proxy());
 		Duration leaseTime = shortLease();

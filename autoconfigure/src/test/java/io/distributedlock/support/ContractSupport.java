@@ -1,7 +1,12 @@
 package io.distributedlock.support;
 
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 
 import org.awaitility.Awaitility;
 
@@ -42,6 +47,20 @@ interface ContractSupport {
 		await().atMost(PATIENCE)
 			.pollInterval(Duration.ofMillis(20))
 			.untilAsserted(() -> assertThat(fixture().heldEntries()).isZero());
+	}
+
+	/** Does the same for all, several at a time, and gives what came of it. */
+	static <T, R> List<R> inThreads(List<T> all, Function<T, R> work) {
+		ExecutorService threads = Executors.newFixedThreadPool(4);
+		try {
+			List<CompletableFuture<R>> results = all.stream()
+				.map((one) -> CompletableFuture.supplyAsync(() -> work.apply(one), threads))
+				.toList();
+			return results.stream().map(CompletableFuture::join).toList();
+		}
+		finally {
+			threads.shutdownNow();
+		}
 	}
 
 	static Duration since(long nanos) {

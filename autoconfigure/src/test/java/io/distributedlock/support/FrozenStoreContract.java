@@ -41,11 +41,13 @@ interface FrozenStoreContract extends FaultSupport {
 	Duration ONE_SECOND = Duration.ofSeconds(1);
 
 	@Test
+	@WholeStore
 	default void callsEndInTimeAndNothingIsLeftOnceAFrozenStoreGoesOn() throws Exception {
 		freezeUnderLoad(Duration.ofSeconds(2));
 	}
 
 	@Test
+	@WholeStore
 	@Tag("soak")
 	@Timeout(value = 4, unit = TimeUnit.MINUTES)
 	default void callsEndInTimeAndNothingIsLeftOnceAStoreGoesOnThatWasFrozenForLong() throws Exception {
@@ -127,6 +129,7 @@ interface FrozenStoreContract extends FaultSupport {
 	}
 
 	@Test
+	@WholeStore
 	default void waiterWhoseStoreFreezesIsNotToldThatTheLockIsBusy() throws Exception {
 		LockKey key = freshKey();
 		process().take(key);
@@ -144,6 +147,7 @@ interface FrozenStoreContract extends FaultSupport {
 	}
 
 	@Test
+	@WholeStore
 	default void shutdownRefusesWaitersThoughTheStoreIsFrozen() throws Exception {
 		LockKey key = freshKey();
 		process().take(key);
@@ -167,6 +171,7 @@ interface FrozenStoreContract extends FaultSupport {
 	}
 
 	@Test
+	@WholeStore
 	default void lossIsToldAtTheDeadlineThoughTheStoreIsSilentAndAListenerBlocksOrThrows() {
 		CountDownLatch blocked = new CountDownLatch(1);
 		Queue<LossReason> told = new ConcurrentLinkedQueue<>();

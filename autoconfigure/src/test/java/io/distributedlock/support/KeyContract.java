@@ -1,6 +1,7 @@
 package io.distributedlock.support;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 
 import org.junit.jupiter.api.Test;
@@ -71,12 +72,10 @@ interface KeyContract extends ContractSupport {
 	@Test
 	default void thousandKeysHeldAtOnceLeaveNothingBehind() {
 		ContractProcess holder = process();
-		List<Grant> grants = new ArrayList<>();
-		for (int number = 0; number < 1000; number++) {
-			grants.add(holder.take(freshKey()));
-		}
+		List<Grant> grants = ContractSupport.inThreads(Collections.nCopies(1000, holder),
+				(process) -> process.take(freshKey()));
 		assertThat(fixture().heldEntries()).isEqualTo(1000);
-		grants.forEach((grant) -> assertThat(holder.release(grant)).isEqualTo(ReleaseOutcome.RELEASED));
+		assertThat(ContractSupport.inThreads(grants, holder::release)).containsOnly(ReleaseOutcome.RELEASED);
 		assertNothingIsLeft();
 	}
 

@@ -6,6 +6,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 import io.distributedlock.LockProvider.Grant;
 
@@ -14,6 +15,7 @@ import io.distributedlock.LockProvider.Grant;
  * whose fixture has {@link LockProviderFixture#faults() faults}; a provider without a
  * server does not extend it.
  */
+@ResourceLock(providers = WholeStore.Locks.class)
 public abstract class LockProviderFaultContract
 		implements LostMessageContract, FrozenStoreContract, BrokenConnectionContract, StoreStateContract {
 

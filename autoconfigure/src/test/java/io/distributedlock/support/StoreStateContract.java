@@ -109,6 +109,7 @@ interface StoreStateContract extends FaultSupport {
 	}
 
 	@Test
+	@WholeStore
 	default void ordersRiseThoughTheLastOneIsAnHourAhead() {
 		LockKey key = freshKey();
 		List<ContractProcess> processes = List.of(process(), process());
@@ -119,7 +120,8 @@ interface StoreStateContract extends FaultSupport {
 		for (int round = 0; round < 6; round++) {
 			ContractProcess holder = processes.get(round % 2);
 			Grant grant = holder.take(key);
-			assertThat(grant.order()).isGreaterThan(last).isLessThan(last + 100);
+			// A store may count what else it does in between.
+			assertThat(grant.order()).isGreaterThan(last).isLessThan(last + 10_000);
 			last = grant.order();
 			if (round % 2 == 0) {
 				fixture().expire(key);
@@ -139,7 +141,7 @@ interface StoreStateContract extends FaultSupport {
 		FaultyProcess first = process(proxy);
 		TestThread<LockLease> gone = TestThread
 			.start(() -> first.locks().acquire(LockRequest.of(key).withWaitTime(PATIENCE)));
-		await().until(() -> first.process().provider().attempts() > 2);
+		await().until(() -> first.process().provider().attempts() > 1 && gone.isWaiting());
 		ContractProcess second = process();
 		TestThread<Long> waiter = TestThread.start(() -> {
 			try (LockLease lease = second.locks().acquire(LockRequest.of(key).withWaitTime(PATIENCE))) {
@@ -147,7 +149,7 @@ interface StoreStateContract extends FaultSupport {
 				return System.nanoTime();
 			}
 		});
-		await().until(() -> second.provider().attempts() > 2);
+		await().until(() -> first.process().provider().attempts() > 2 && second.provider().attempts() > 2);
 		try (WireFault silence = proxy.blackHole()) {
 			await().until(() -> silence.hits() > 0);
 			holder.release(grant);

@@ -1,7 +1,9 @@
 package io.distributedlock.support;
 
 import java.time.Duration;
+import java.util.Collections;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 
 import org.junit.jupiter.api.Test;
@@ -110,7 +112,7 @@ interface TenureContract extends ContractSupport {
 		LockKey key = freshKey();
 		ContractProcess holder = process();
 		ContractProcess other = process();
-		Duration lease = Duration.ofSeconds(2);
+		Duration lease = Duration.ofSeconds(1);
 		Grant grant = holder.take(key, lease);
 		assertThat(holder.renew(grant, Duration.ofSeconds(20))).isEqualTo(RenewalOutcome.RENEWED);
 		Attempt.Busy busy = ContractProcess.busy(other.attempt(key));
@@ -151,15 +153,14 @@ interface TenureContract extends ContractSupport {
 	default void fiveHundredTenuresAreRenewedInOneCall() {
 		ContractProcess holder = process();
 		Map<Grant, Duration> leases = new HashMap<>();
-		for (int number = 0; number < 500; number++) {
-			leases.put(holder.take(freshKey()), ContractProcess.LEASE);
-		}
+		ContractSupport.inThreads(Collections.nCopies(500, holder), (process) -> process.take(freshKey()))
+			.forEach((grant) -> leases.put(grant, ContractProcess.LEASE));
 		Map<Grant, RenewalOutcome> outcomes = holder.provider().renew(leases, ContractProcess.TIMEOUT);
 		assertThat(outcomes).hasSize(500).allSatisfy((grant, outcome) -> {
 			assertThat(leases).containsKey(grant);
 			assertThat(outcome).isEqualTo(RenewalOutcome.RENEWED);
 		});
-		leases.keySet().forEach(holder::release);
+		ContractSupport.inThreads(List.copyOf(leases.keySet()), holder::release);
 		assertNothingIsLeft();
 	}
 

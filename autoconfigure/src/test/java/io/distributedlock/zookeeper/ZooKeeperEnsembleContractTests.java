@@ -1,18 +1,22 @@
 package io.distributedlock.zookeeper;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 import io.distributedlock.support.LockProviderContract;
 import io.distributedlock.support.LockProviderFixture;
 
 /**
- * The contract on three servers, of which each client talks to any.
+ * The contract on three servers, of which each client talks to any. Each test has a tree
+ * of its own.
  */
+@Execution(ExecutionMode.CONCURRENT)
 class ZooKeeperEnsembleContractTests extends LockProviderContract {
 
 	@Override
 	protected LockProviderFixture createFixture() {
-		return new ZooKeeperFixture(ZooKeeperEnsemble.shared().connectString(), ZooKeeperFixture.SESSION, "/locks");
+		return new ZooKeeperFixture(ZooKeeperEnsemble.shared().connectString(), ZooKeeperFixture.SESSION);
 	}
 
 	@Test

@@ -8,16 +8,20 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import org.apache.curator.CuratorZookeeperClient;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.RetryForever;
 import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.ZooKeeper;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockKey;
 import io.distributedlock.support.LockProviderFixture;
 import io.distributedlock.support.LockTimer;
 import io.distributedlock.support.StoreFaults;
+
+import static org.awaitility.Awaitility.await;
 
 /**
  * A tree in an ensemble; each process has a client of its own.
@@ -188,13 +192,30 @@ final class ZooKeeperFixture implements LockProviderFixture {
 			});
 		}
 		this.processes.forEach(ZooKeeperLockProvider::close);
-		// Each pauses for a while.
-		CompletableFuture
-			.allOf(this.clients.stream()
-				.map((client) -> CompletableFuture.runAsync(client::close, (work) -> new Thread(work).start()))
-				.toArray(CompletableFuture[]::new))
-			.join();
+		this.clients.stream().map(ZooKeeperFixture::end).toList().forEach(CompletableFuture::join);
 		this.timer.close();
+	}
+
+	/**
+	 * Ends a client and waits for the end of its session alone: afterwards it pauses for
+	 * a while, which nobody has to wait for.
+	 */
+	private static CompletableFuture<Void> end(CuratorFramework client) {
+		Optional<ZooKeeper> connected = Optional.of(client.getZookeeperClient())
+			.filter(CuratorZookeeperClient::isConnected)
+			.map((present) -> call(present::getZooKeeper));
+		CompletableFuture<Void> closed = CompletableFuture.runAsync(client::close, ZooKeeperFixture::inThread);
+		return connected.map((handle) -> CompletableFuture.runAsync(
+				() -> await().atMost(Duration.ofMinutes(1))
+					.until(() -> closed.isDone() || handle.getState() == ZooKeeper.States.CLOSED),
+				ZooKeeperFixture::inThread))
+			.orElse(closed);
+	}
+
+	private static void inThread(Runnable work) {
+		Thread thread = new Thread(work, "end-of-a-client");
+		thread.setDaemon(true);
+		thread.start();
 	}
 
 }

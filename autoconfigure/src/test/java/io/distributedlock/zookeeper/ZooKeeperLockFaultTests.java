@@ -3,6 +3,8 @@ package io.distributedlock.zookeeper;
 import java.time.Duration;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 import io.distributedlock.LockKey;
 import io.distributedlock.LockProvider.Attempt;
@@ -22,6 +24,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
+/**
+ * Each test has a tree of its own, so that those which leave the server alone run beside
+ * each other.
+ */
+@Execution(ExecutionMode.CONCURRENT)
 class ZooKeeperLockFaultTests extends LockProviderFaultContract {
 
 	static final Duration SESSION = Duration.ofSeconds(20);
