@@ -1,6 +1,9 @@
 package io.distributedlock.autoconfigure;
 
+import org.jspecify.annotations.Nullable;
+
 import org.springframework.boot.autoconfigure.service.connection.ConnectionDetails;
+import org.springframework.boot.ssl.SslBundle;
 
 /**
  * Where the ZooKeeper ensemble is that keeps the locks, for what starts one beside the
@@ -15,5 +18,14 @@ public interface ZooKeeperConnectionDetails extends ConnectionDetails {
 	 * @return hosts with ports, separated by commas
 	 */
 	String getConnectString();
+
+	/**
+	 * How the servers are spoken to over TLS. Where this is asked, the property for it is
+	 * not.
+	 * @return the bundle, or {@code null} to speak without TLS
+	 */
+	default @Nullable SslBundle getSslBundle() {
+		return null;
+	}
 
 }

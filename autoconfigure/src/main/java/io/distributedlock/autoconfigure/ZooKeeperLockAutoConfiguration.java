@@ -19,6 +19,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.ssl.SslBundles;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.core.env.Environment;
@@ -57,11 +58,14 @@ public final class ZooKeeperLockAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean({ CuratorFramework.class, ZooKeeperLockProvider.class })
 	ZooKeeperLockClient zooKeeperLockClient(ObjectProvider<ZooKeeperConnectionDetails> details,
-			ZooKeeperLockProperties properties, ObjectProvider<LockCuratorCustomizer> customizers) {
+			ZooKeeperLockProperties properties, ObjectProvider<SslBundles> bundles,
+			ObjectProvider<LockCuratorCustomizer> customizers) {
 		ZooKeeperConnectionDetails present = details.getIfAvailable();
 		String connectString = (present != null) ? present.getConnectString()
 				: Objects.requireNonNull(properties.connectString());
-		return ZooKeeperLockClient.start(connectString, properties, acl(properties),
+		ZooKeeperSsl ssl = (present != null) ? ZooKeeperSsl.ofDetails(present)
+				: ZooKeeperSsl.ofProperty(properties, bundles.getIfAvailable());
+		return ZooKeeperLockClient.start(connectString, ssl, properties, acl(properties),
 				customizers.orderedStream().toList());
 	}
 
@@ -76,7 +80,7 @@ public final class ZooKeeperLockAutoConfiguration {
 		ZooKeeperLockProvider provider = new ZooKeeperLockProvider(
 				(ownClient != null) ? ownClient.client() : only(clients), settings, timer);
 		try {
-			awaitFirst(provider);
+			awaitFirst(provider, ownClient != null && ownClient.speaksTls(), general.failFast());
 		}
 		catch (LockConfigurationException ex) {
 			provider.close();
@@ -106,7 +110,7 @@ public final class ZooKeeperLockAutoConfiguration {
 	 * A first connection takes longer than a round trip. An ensemble that is down may
 	 * come back: the check of all stores tells of it.
 	 */
-	private static void awaitFirst(ZooKeeperLockProvider provider) {
+	private static void awaitFirst(ZooKeeperLockProvider provider, boolean tls, boolean failFast) {
 		try {
 			provider.check(START_TIMEOUT);
 		}
@@ -115,7 +119,22 @@ public final class ZooKeeperLockAutoConfiguration {
 		}
 		catch (LockException ex) {
 			logger.debug("The ensemble does not answer at start", ex);
+			if (tls) {
+				tellOfTls(ex, failFast);
+			}
 		}
+	}
+
+	/** The client keeps to itself, and its log, why a handshake failed. */
+	private static void tellOfTls(LockException ex, boolean failFast) {
+		String problem = "The lock store 'zookeeper' did not answer over TLS at start: " + ex.getMessage();
+		String action = "If the servers are up, see what the logger org.apache.zookeeper.ClientCnxnSocketNetty says of"
+				+ " the handshake: the port has to be one for TLS, the certificate trusted by the SSL bundle and issued"
+				+ " for the host's name, and where the servers demand one the bundle's own trusted by them";
+		if (failFast) {
+			throw new LockConfigurationException(LockError.STORE_DOWN_AT_START, problem, action, ex);
+		}
+		logger.warn(problem + ". " + action);
 	}
 
 	/** Whether it is known where the ensemble is. */

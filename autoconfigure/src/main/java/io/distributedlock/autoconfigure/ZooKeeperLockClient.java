@@ -8,6 +8,7 @@ import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.api.ACLProvider;
 import org.apache.curator.retry.ExponentialBackoffRetry;
 import org.apache.zookeeper.data.ACL;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.util.StringUtils;
 
@@ -19,12 +20,32 @@ final class ZooKeeperLockClient implements AutoCloseable {
 
 	private final CuratorFramework client;
 
-	private ZooKeeperLockClient(CuratorFramework client) {
+	private final @Nullable ZooKeeperSsl ssl;
+
+	private ZooKeeperLockClient(CuratorFramework client, @Nullable ZooKeeperSsl ssl) {
 		this.client = client;
+		this.ssl = ssl;
 	}
 
-	static ZooKeeperLockClient start(String connectString, ZooKeeperLockProperties properties, List<ACL> acl,
-			List<LockCuratorCustomizer> customizers) {
+	/**
+	 * Starts a client.
+	 * @param ssl how it speaks TLS, closed with it and also if it cannot be started
+	 */
+	static ZooKeeperLockClient start(String connectString, @Nullable ZooKeeperSsl ssl,
+			ZooKeeperLockProperties properties, List<ACL> acl, List<LockCuratorCustomizer> customizers) {
+		try {
+			return new ZooKeeperLockClient(client(connectString, ssl, properties, acl, customizers), ssl);
+		}
+		catch (RuntimeException ex) {
+			if (ssl != null) {
+				ssl.close();
+			}
+			throw ex;
+		}
+	}
+
+	private static CuratorFramework client(String connectString, @Nullable ZooKeeperSsl ssl,
+			ZooKeeperLockProperties properties, List<ACL> acl, List<LockCuratorCustomizer> customizers) {
 		// What is retried is Curator's own reading of the ensemble's members: locks are
 		// asked for without it.
 		CuratorFrameworkFactory.Builder builder = CuratorFrameworkFactory.builder()
@@ -43,10 +64,17 @@ final class ZooKeeperLockClient implements AutoCloseable {
 		if (!acl.isEmpty()) {
 			builder.aclProvider(new SameAcl(acl));
 		}
+		if (ssl != null) {
+			ssl.applyTo(builder);
+		}
 		customizers.forEach((customizer) -> customizer.customize(builder));
 		CuratorFramework client = builder.build();
 		client.start();
-		return new ZooKeeperLockClient(client);
+		return client;
+	}
+
+	boolean speaksTls() {
+		return this.ssl != null;
 	}
 
 	CuratorFramework client() {
@@ -56,6 +84,9 @@ final class ZooKeeperLockClient implements AutoCloseable {
 	@Override
 	public void close() {
 		this.client.close();
+		if (this.ssl != null) {
+			this.ssl.close();
+		}
 	}
 
 	private record SameAcl(List<ACL> acl) implements ACLProvider {

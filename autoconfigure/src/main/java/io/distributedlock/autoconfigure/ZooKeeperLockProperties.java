@@ -21,13 +21,14 @@ import io.distributedlock.zookeeper.ZooKeeperLockSettings;
  * @param root the node under which the locks are kept
  * @param acl who may do what with the nodes
  * @param auth how the client proves who it is
+ * @param ssl how the servers are spoken to over TLS
  * @since 0.1.0
  */
 @ConfigurationProperties("distributed-lock.zookeeper")
 public record ZooKeeperLockProperties(@Nullable String connectString, @DefaultValue("20s") Duration sessionTimeout,
 		@DefaultValue("5s") Duration connectionTimeout, @Nullable String namespace,
 		@DefaultValue(ZooKeeperLockSettings.DEFAULT_ROOT) String root, @DefaultValue("open") Acl acl,
-		@DefaultValue Auth auth) {
+		@DefaultValue Auth auth, @DefaultValue Ssl ssl) {
 
 	public ZooKeeperLockProperties {
 		requireTimeout("session-timeout", sessionTimeout, Duration.ofMillis(200));
@@ -58,6 +59,14 @@ public record ZooKeeperLockProperties(@Nullable String connectString, @DefaultVa
 	 * @param credentials what the scheme takes, such as 'user:password'
 	 */
 	public record Auth(@DefaultValue("digest") String scheme, @Nullable String credentials) {
+	}
+
+	/**
+	 * How the servers are spoken to over TLS.
+	 *
+	 * @param bundle the name of the SSL bundle to use; without one TLS is not used
+	 */
+	public record Ssl(@Nullable String bundle) {
 	}
 
 }

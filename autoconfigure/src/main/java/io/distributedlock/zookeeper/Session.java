@@ -97,6 +97,11 @@ final class Session implements Term {
 		return !this.ended && this.zooKeeper.getState().isConnected();
 	}
 
+	/** Whether the server does not believe who the client says it is. */
+	boolean isRefused() {
+		return this.zooKeeper.getState() == ZooKeeper.States.AUTH_FAILED;
+	}
+
 	private void answered(Code code) {
 		if (code == Code.SESSIONEXPIRED || code == Code.AUTHFAILED) {
 			end();

@@ -41,6 +41,8 @@ final class Sessions implements ConnectionStateListener, AutoCloseable {
 
 	private final Layout layout;
 
+	private final Replacement replacement;
+
 	private final LockTimer timer;
 
 	private final Consumer<Session> connected;
@@ -73,6 +75,7 @@ final class Sessions implements ConnectionStateListener, AutoCloseable {
 		this.settings = settings;
 		this.paths = paths;
 		this.layout = new Layout(paths);
+		this.replacement = new Replacement(client, settings.exclusive(), timer, this.lock, this::adopt);
 		this.timer = timer;
 		this.connected = connected;
 		this.ended = ended;
@@ -117,7 +120,7 @@ final class Sessions implements ConnectionStateListener, AutoCloseable {
 		boolean fresh;
 		this.lock.lock();
 		try {
-			if (this.closed || handle.getSessionId() == 0) {
+			if (this.closed || handle.getSessionId() == 0 || handle.getState() == ZooKeeper.States.AUTH_FAILED) {
 				return;
 			}
 			Seat before = this.seat;
@@ -134,11 +137,18 @@ final class Sessions implements ConnectionStateListener, AutoCloseable {
 			this.lock.unlock();
 		}
 		if (fresh) {
-			current.session.onShortened(() -> this.ended.accept(current.session));
+			current.session.onShortened(() -> ended(current));
 		}
 		current.begin();
 		if (!fresh) {
 			this.connected.accept(current.session);
+		}
+	}
+
+	private void ended(Seat seat) {
+		this.ended.accept(seat.session);
+		if (seat.session.isRefused()) {
+			this.replacement.start(() -> !this.closed && this.seat == seat);
 		}
 	}
 
@@ -167,7 +177,7 @@ final class Sessions implements ConnectionStateListener, AutoCloseable {
 					return present;
 				}
 				Seat current = this.seat;
-				LockException failure = (current != null) ? current.failure : null;
+				LockException failure = (current != null) ? current.failure() : null;
 				if (failure != null) {
 					throw failure;
 				}
@@ -252,6 +262,12 @@ final class Sessions implements ConnectionStateListener, AutoCloseable {
 
 		private boolean isReady() {
 			return this.setUp && this.session.isConnected() && this.session.isValid(System.nanoTime());
+		}
+
+		/** Why it cannot be relied upon, where waiting does not help. */
+		private @Nullable LockException failure() {
+			return this.session.isRefused() ? LockProviderException.nothingSent(LockError.NOT_PERMITTED,
+					ZooKeeperErrors.PROVIDER, "refuses this client's credentials", null) : this.failure;
 		}
 
 		private void begin() {

@@ -1,13 +1,17 @@
 package io.distributedlock.zookeeper;
 
+import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 
 import org.apache.curator.utils.ZookeeperFactory;
+import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.client.HostProvider;
+import org.apache.zookeeper.client.ZKClientConfig;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The servers of a client that connects again at once. ZooKeeper's own pauses at random
@@ -29,13 +33,7 @@ final class ImpatientHosts implements HostProvider {
 
 	/** Makes the clients of a {@code CuratorFramework}. */
 	static ZookeeperFactory clients() {
-		return (connect, timeout, watcher, readOnly) -> {
-			List<InetSocketAddress> servers = Arrays.stream(connect.split(","))
-				.map((server) -> server.split(":"))
-				.map((server) -> new InetSocketAddress(server[0], Integer.parseInt(server[1])))
-				.toList();
-			return new ZooKeeper(connect, timeout, watcher, readOnly, new ImpatientHosts(servers));
-		};
+		return new Clients();
 	}
 
 	@Override
@@ -64,6 +62,26 @@ final class ImpatientHosts implements HostProvider {
 	@Override
 	public boolean updateServerList(Collection<InetSocketAddress> servers, InetSocketAddress current) {
 		throw new UnsupportedOperationException();
+	}
+
+	private static final class Clients implements ZookeeperFactory {
+
+		@Override
+		public ZooKeeper newZooKeeper(String connect, int timeout, Watcher watcher, boolean readOnly)
+				throws IOException {
+			return newZooKeeper(connect, timeout, watcher, readOnly, null);
+		}
+
+		@Override
+		public ZooKeeper newZooKeeper(String connect, int timeout, Watcher watcher, boolean readOnly,
+				@Nullable ZKClientConfig config) throws IOException {
+			List<InetSocketAddress> servers = Arrays.stream(connect.split(","))
+				.map((server) -> server.split(":"))
+				.map((server) -> new InetSocketAddress(server[0], Integer.parseInt(server[1])))
+				.toList();
+			return new ZooKeeper(connect, timeout, watcher, readOnly, new ImpatientHosts(servers), config);
+		}
+
 	}
 
 }

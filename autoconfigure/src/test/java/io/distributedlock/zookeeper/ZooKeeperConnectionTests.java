@@ -187,10 +187,13 @@ class ZooKeeperConnectionTests {
 		Grant grant = take(this.process, this.key);
 		ZooKeeperLockProvider dead = this.fixture.newProcess();
 		attempt(dead, this.key, true);
+		String releaser = Long.toHexString(this.process.sessions().present().id());
+		assertThat(this.fixture.children(this.fixture.root() + "/processes")).contains(releaser);
 		assertThat(this.process.release(this.key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
 		this.proxy.refuse();
 		assertThat(attempt(this.rival, this.key, false)).as("reserved").isInstanceOf(Attempt.Busy.class);
 		await().atMost(PATIENCE).pollInterval(Duration.ofMillis(20)).until(() -> isFree(this.rival, this.key));
+		assertThat(this.fixture.children(this.fixture.root() + "/processes")).as("sessions").doesNotContain(releaser);
 	}
 
 }

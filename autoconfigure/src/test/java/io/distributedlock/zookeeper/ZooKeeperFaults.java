@@ -70,6 +70,18 @@ final class ZooKeeperFaults implements StoreFaults {
 		};
 	}
 
+	/**
+	 * The reservation of a door, with which the release of one that is waited for goes
+	 * on.
+	 */
+	Predicate<byte[]> reservation(LockKey key) {
+		byte[] door = this.fixture.path(key).door().getBytes(StandardCharsets.UTF_8);
+		return (packet) -> {
+			int at = find(packet, door, 0);
+			return at >= 0 && number(packet, at - 8) == ZooDefs.OpCode.setData;
+		};
+	}
+
 	private static int find(byte[] packet, byte[] text, int from) {
 		for (int at = from; at + text.length <= packet.length; at++) {
 			int length = 0;

@@ -2,7 +2,10 @@ package io.distributedlock.zookeeper;
 
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 
+import org.apache.zookeeper.data.Stat;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -11,6 +14,7 @@ import org.junit.jupiter.api.Timeout;
 import io.distributedlock.LockException;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockProvider.Attempt;
+import io.distributedlock.LockProvider.Contender;
 import io.distributedlock.LockProvider.Grant;
 import io.distributedlock.LockProvider.ReleaseOutcome;
 import io.distributedlock.OwnerId;
@@ -89,6 +93,70 @@ class ZooKeeperLostAnswerTests {
 			assertThat(this.rival.release(key, next.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
 		}
 		assertThat(this.fixture.heldEntries()).isZero();
+	}
+
+	@Test
+	void waitingRivalKeepsItsDoorThoughTheAnswersToTheReleaseBeforeWereLost() {
+		loseAnswersToReleasesWhileARivalWaits(6);
+	}
+
+	@Test
+	@Tag("soak")
+	@Timeout(1800)
+	void waitingRivalKeepsItsDoorThoughFiveHundredAnswersToReleasesWereLost() {
+		loseAnswersToReleasesWhileARivalWaits(500);
+	}
+
+	/**
+	 * In turn: the refused deletion of the marked door, its reservation, and the deletion
+	 * of one that the rival is just about to mark.
+	 */
+	private void loseAnswersToReleasesWhileARivalWaits(int rounds) {
+		for (int round = 0; round < rounds; round++) {
+			LockKey key = LockKey.of("lost", "waited-for-" + round + "-");
+			await().atMost(PATIENCE).until(() -> this.process.sessions().present() != null);
+			Grant grant = take(this.process, key);
+			this.proxy
+				.onReplyTo((round % 3 == 1) ? this.faults.reservation(key) : this.faults.packet(Command.RELEASE, key),
+						Effect.CUT)
+				.once();
+			CompletableFuture<Grant> waiting = CompletableFuture.supplyAsync(() -> waitFor(key));
+			if (round % 3 < 2) {
+				await().atMost(PATIENCE).until(() -> version(key) == GiveBack.WAITED_FOR);
+			}
+			ReleaseOutcome first = this.process.release(key, grant.owner(), TIMEOUT);
+			Grant next = waiting.orTimeout(PATIENCE.toSeconds(), TimeUnit.SECONDS).join();
+			assertThat(next.order()).isGreaterThan(grant.order());
+			if (first != ReleaseOutcome.RELEASED) {
+				await().atMost(PATIENCE)
+					.pollInterval(Duration.ofMillis(5))
+					.until(() -> this.process.release(key, grant.owner(), TIMEOUT) == ReleaseOutcome.RELEASED);
+			}
+			await().atMost(PATIENCE).until(() -> this.process.leftovers().size() == 0);
+			assertThat(attempt(this.process, key)).as("round %s", round).isInstanceOf(Attempt.Busy.class);
+			assertThat(this.rival.release(key, next.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
+		}
+		await().atMost(PATIENCE).until(() -> this.fixture.heldEntries() == 0);
+	}
+
+	private Grant waitFor(LockKey key) {
+		Contender contender = this.rival.enter(key, () -> {
+			// Asks again by itself.
+		});
+		OwnerId owner = OwnerId.random();
+		long end = System.nanoTime() + PATIENCE.toNanos();
+		while (System.nanoTime() - end < 0) {
+			if (contender.attempt(owner, LEASE, true, PATIENCE) instanceof Attempt.Granted granted) {
+				return granted.grant();
+			}
+		}
+		throw new AssertionError("The rival waits in vain");
+	}
+
+	private int version(LockKey key) {
+		Stat door = ZooKeeperFixture
+			.call(() -> this.fixture.admin().checkExists().forPath(this.fixture.path(key).door()));
+		return (door != null) ? door.getVersion() : -1;
 	}
 
 	@Test

@@ -14,19 +14,26 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
+import java.util.Properties;
 import java.util.Scanner;
 import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import org.apache.zookeeper.server.ContainerManager;
 import org.apache.zookeeper.server.NIOServerCnxnFactory;
+import org.apache.zookeeper.server.NettyServerCnxnFactory;
 import org.apache.zookeeper.server.ServerCnxn.DisconnectReason;
+import org.apache.zookeeper.server.ServerCnxnFactory;
 import org.apache.zookeeper.server.ZooKeeperServer;
+import org.apache.zookeeper.server.auth.X509AuthenticationProvider;
 import org.apache.zookeeper.server.quorum.QuorumPeerConfig;
 import org.apache.zookeeper.server.quorum.QuorumPeerMain;
+import org.apache.zookeeper.server.quorum.flexible.QuorumMaj;
 import org.slf4j.LoggerFactory;
 
 import org.springframework.util.FileSystemUtils;
@@ -46,12 +53,18 @@ final class ZooKeeperServerProcess {
 	private final int port;
 
 	private ZooKeeperServerProcess(Class<?> main, String... arguments) {
+		this(List.of(), main, arguments);
+	}
+
+	private ZooKeeperServerProcess(List<String> options, Class<?> main, String... arguments) {
 		quiet();
-		List<String> command = new ArrayList<>(List.of(
-				Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-XX:TieredStopAtLevel=1",
-				"-XX:+UseSerialGC", "-Xmx256m", "-Dzookeeper.forceSync=no", "-Dzookeeper.4lw.commands.whitelist=*",
-				"-Dzookeeper.test.allowDiscontinuousProposals=true", "-Dzookeeper.admin.enableServer=false",
-				"-Djava.awt.headless=true", "-cp", System.getProperty("java.class.path"), main.getName()));
+		List<String> command = new ArrayList<>(
+				List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-XX:TieredStopAtLevel=1",
+						"-XX:+UseSerialGC", "-Xmx256m", "-Dzookeeper.forceSync=no",
+						"-Dzookeeper.4lw.commands.whitelist=*", "-Dzookeeper.test.allowDiscontinuousProposals=true",
+						"-Dzookeeper.admin.enableServer=false", "-Djava.awt.headless=true"));
+		command.addAll(options);
+		command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
 		command.addAll(List.of(arguments));
 		try {
 			this.process = new ProcessBuilder(command).redirectError(Redirect.DISCARD).start();
@@ -67,6 +80,31 @@ final class ZooKeeperServerProcess {
 	/** Starts one of several, without waiting for the others. */
 	static ZooKeeperServerProcess ofEnsemble(Path configuration) {
 		return new ZooKeeperServerProcess(PeerMain.class, configuration.toString());
+	}
+
+	/** Starts one that listens with TLS too. */
+	static ZooKeeperServerProcess withTls(Path keyStore, Path trustStore) {
+		return new ZooKeeperServerProcess(List.of("-Dzookeeper.ssl.keyStore.location=" + keyStore,
+				"-Dzookeeper.ssl.keyStore.password=" + TestCertificates.PASSWORD,
+				"-Dzookeeper.ssl.trustStore.location=" + trustStore,
+				"-Dzookeeper.ssl.trustStore.password=" + TestCertificates.PASSWORD, "-Dzookeeper.ssl.clientAuth=want",
+				"-Dzookeeper.ssl.enabledProtocols=TLSv1.2,TLSv1.3", "-Dzookeeper.ssl.clientHostnameVerification=false",
+				"-Dzookeeper.authProvider.x509=" + X509AuthenticationProvider.class.getName()), TlsMain.class);
+	}
+
+	/** The port on which a server listens with TLS. */
+	int securePort() {
+		try {
+			return Integer.parseInt(answer());
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	/** Sets a system property of the server. */
+	void setProperty(String name, String value) {
+		send("set " + name + " " + value);
 	}
 
 	/** Ends it as a crash does. */
@@ -160,17 +198,26 @@ final class ZooKeeperServerProcess {
 		}
 
 		public static void main(String[] arguments) throws Exception {
+			Server server = start();
+			obey(() -> server);
+		}
+
+		private static Server start() throws Exception {
 			quiet();
 			File data = Files.createTempDirectory("zookeeper").toFile();
 			Runtime.getRuntime().addShutdownHook(new Thread(() -> FileSystemUtils.deleteRecursively(data)));
 			Server server = new Server(data);
 			NIOServerCnxnFactory connections = new NIOServerCnxnFactory();
-			connections.configure(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0, -1, false);
+			connections.configure(anyPort(), 0, -1, false);
 			connections.startup(server);
 			ContainerManager reaper = server.reaper();
 			reaper.start();
 			say(Integer.toString(connections.getLocalPort()));
-			obey(() -> server);
+			return server;
+		}
+
+		private static InetSocketAddress anyPort() {
+			return new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
 		}
 
 		private static void obey(Supplier<ZooKeeperServer> active) {
@@ -180,7 +227,10 @@ final class ZooKeeperServerProcess {
 				ZooKeeperServer server = active.get();
 				switch (order[0]) {
 					case "advance" -> server.setZxid(server.getZxid() + Long.parseLong(order[1]));
-					case "kill" -> server.getServerCnxnFactory().closeAll(DisconnectReason.CONNECTION_CLOSE_FORCED);
+					case "kill" -> Stream.of(server.getServerCnxnFactory(), server.getSecureServerCnxnFactory())
+						.filter(Objects::nonNull)
+						.forEach((factory) -> factory.closeAll(DisconnectReason.CONNECTION_CLOSE_FORCED));
+					case "set" -> System.setProperty(order[1], order[2]);
 					case "end" -> server.closeSession(Long.parseLong(order[1]));
 					default -> throw new IllegalArgumentException(order[0]);
 				}
@@ -193,6 +243,29 @@ final class ZooKeeperServerProcess {
 			byte[] line = ("> " + text + "\n").getBytes(StandardCharsets.UTF_8);
 			System.out.write(line, 0, line.length);
 			System.out.flush();
+		}
+
+	}
+
+	/** The server with a port for TLS, which it tells after the other. */
+	static final class TlsMain {
+
+		private TlsMain() {
+		}
+
+		public static void main(String[] arguments) throws Exception {
+			Server server = Main.start();
+			Properties members = new Properties();
+			members.setProperty("server.1",
+					"127.0.0.1:1:2:participant;127.0.0.1:" + server.getServerCnxnFactory().getLocalPort());
+			server.getZKDatabase().initConfigInZKDatabase(new QuorumMaj(members));
+			System.setProperty(ServerCnxnFactory.ZOOKEEPER_SERVER_CNXN_FACTORY, NettyServerCnxnFactory.class.getName());
+			ServerCnxnFactory connections = ServerCnxnFactory.createFactory();
+			connections.configure(Main.anyPort(), 0, -1, true);
+			connections.startup(server, false);
+			server.setSecureServerCnxnFactory(connections);
+			Main.say(Integer.toString(connections.getLocalPort()));
+			Main.obey(() -> server);
 		}
 
 	}

@@ -1,0 +1,140 @@
+package io.distributedlock.autoconfigure;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.FileSystems;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.GeneralSecurityException;
+import java.security.KeyStore;
+import java.security.KeyStoreException;
+import java.security.PrivateKey;
+import java.security.SecureRandom;
+import java.security.cert.Certificate;
+import java.util.Collections;
+import java.util.HexFormat;
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.ssl.SslBundle;
+import org.springframework.boot.ssl.SslBundleKey;
+import org.springframework.boot.ssl.SslStoreBundle;
+import org.springframework.util.FileSystemUtils;
+
+/**
+ * The stores of an SSL bundle as files, which is how ZooKeeper's client takes them. They
+ * stand in a directory that only its owner can read, until this is closed.
+ * <p>
+ * They are encrypted with a random password that is nowhere but in the memory of this
+ * process: what a process that is killed leaves behind, nobody can open.
+ */
+final class ZooKeeperSslStores implements AutoCloseable {
+
+	static final String TYPE = "PKCS12";
+
+	private final Path directory;
+
+	private final String password = randomPassword();
+
+	ZooKeeperSslStores() throws IOException {
+		boolean posix = FileSystems.getDefault().supportedFileAttributeViews().contains("posix");
+		FileAttribute<?>[] ownerOnly = posix
+				? new FileAttribute<?>[] {
+						PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")) }
+				: new FileAttribute<?>[0];
+		this.directory = Files.createTempDirectory("distributed-lock-zookeeper-", ownerOnly);
+	}
+
+	private static String randomPassword() {
+		byte[] bytes = new byte[32];
+		new SecureRandom().nextBytes(bytes);
+		return HexFormat.of().formatHex(bytes);
+	}
+
+	Path keyStore() {
+		return this.directory.resolve("key-store.p12");
+	}
+
+	Path trustStore() {
+		return this.directory.resolve("trust-store.p12");
+	}
+
+	/** The password of both stores and of the key. */
+	String password() {
+		return this.password;
+	}
+
+	/**
+	 * Writes those stores that the bundle has, in place of those written before. Whoever
+	 * reads meanwhile finds one or the other.
+	 * @throws KeyStoreException if a store has nothing in it that it is for
+	 */
+	void write(SslBundle bundle) throws IOException, GeneralSecurityException {
+		SslStoreBundle stores = bundle.getStores();
+		KeyStore keys = stores.getKeyStore();
+		KeyStore trusted = stores.getTrustStore();
+		if (keys != null) {
+			write(privateKeys(keys, bundle.getKey(), stores.getKeyStorePassword()), keyStore());
+		}
+		if (trusted != null) {
+			write(certificates(trusted), trustStore());
+		}
+	}
+
+	private KeyStore privateKeys(KeyStore from, SslBundleKey choice, @Nullable String storePassword)
+			throws IOException, GeneralSecurityException {
+		String alias = choice.getAlias();
+		String keyPassword = (choice.getPassword() != null) ? choice.getPassword() : storePassword;
+		List<String> aliases = (alias != null) ? List.of(alias) : Collections.list(from.aliases());
+		KeyStore to = empty();
+		for (String name : aliases) {
+			if (from.isKeyEntry(name) && from.getKey(name,
+					(keyPassword != null) ? keyPassword.toCharArray() : null) instanceof PrivateKey key) {
+				to.setKeyEntry(name, key, this.password.toCharArray(), from.getCertificateChain(name));
+			}
+		}
+		if (to.size() == 0) {
+			throw new KeyStoreException("its key store has no private key" + ((alias != null)
+					? " under the alias '" + alias + "', but " + Collections.list(from.aliases()) : ""));
+		}
+		return to;
+	}
+
+	private static KeyStore certificates(KeyStore from) throws IOException, GeneralSecurityException {
+		KeyStore to = empty();
+		for (String name : Collections.list(from.aliases())) {
+			Certificate certificate = from.getCertificate(name);
+			if (certificate != null) {
+				to.setCertificateEntry(name, certificate);
+			}
+		}
+		if (to.size() == 0) {
+			throw new KeyStoreException("its trust store has no certificate");
+		}
+		return to;
+	}
+
+	private static KeyStore empty() throws IOException, GeneralSecurityException {
+		KeyStore store = KeyStore.getInstance(TYPE);
+		store.load(null, null);
+		return store;
+	}
+
+	private void write(KeyStore store, Path file) throws IOException, GeneralSecurityException {
+		Path written = Files.createTempFile(this.directory, null, null);
+		try (OutputStream output = Files.newOutputStream(written)) {
+			store.store(output, this.password.toCharArray());
+		}
+		Files.move(written, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+	}
+
+	@Override
+	public void close() throws IOException {
+		FileSystemUtils.deleteRecursively(this.directory);
+	}
+
+}

@@ -1,0 +1,105 @@
+package io.distributedlock.zookeeper;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+
+import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.data.ACL;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import io.distributedlock.LockError;
+import io.distributedlock.LockKey;
+import io.distributedlock.LockLease;
+import io.distributedlock.LockProvider.Attempt;
+import io.distributedlock.LockProvider.Grant;
+import io.distributedlock.LockProvider.ReleaseOutcome;
+import io.distributedlock.LockProviderException;
+import io.distributedlock.LockRequest;
+import io.distributedlock.OwnerId;
+import io.distributedlock.support.LockSettings;
+import io.distributedlock.support.LockTemplate;
+import io.distributedlock.support.LockTimer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Rights and credentials that are lost in the middle.
+ */
+@Timeout(60)
+class ZooKeeperRightsTests {
+
+	private static final Duration SESSION = Duration.ofSeconds(3);
+
+	private static final Duration TIMEOUT = Duration.ofSeconds(1);
+
+	private final ZooKeeperFixture fixture = new ZooKeeperFixture(TestZooKeeper.connectString(), SESSION);
+
+	private final LockTimer timer = new LockTimer();
+
+	private final ZooKeeperLockProvider process = this.fixture.newProcess();
+
+	private final ZooKeeperLockProvider rival = this.fixture.newProcess();
+
+	private final LockTemplate locks = new LockTemplate(this.process, LockSettings.defaults(), this.timer, List.of(),
+			List.of());
+
+	private final LockKey key = LockKey.of("rights", "key");
+
+	@AfterEach
+	void close() {
+		this.locks.close();
+		this.timer.close();
+		this.fixture.close();
+	}
+
+	private static Attempt attempt(ZooKeeperLockProvider process, LockKey key) {
+		return process.enter(key, () -> {
+			// Nobody waits for the signal.
+		}).attempt(OwnerId.random(), Duration.ofSeconds(60), false, TIMEOUT);
+	}
+
+	private void mayBeUsed(String node, int permissions) {
+		ZooKeeperFixture.call(() -> this.fixture.admin()
+			.setACL()
+			.withACL(List.of(new ACL(permissions, ZooDefs.Ids.ANYONE_ID_UNSAFE)))
+			.forPath(node));
+	}
+
+	@Test
+	void credentialsThatAreRefusedLoseTheLockAtOnceAndAreToldUntilTheClientHasANewSession() {
+		LockLease lease = this.locks.acquire(LockRequest.of(this.key));
+		this.process.sessions()
+			.present()
+			.zooKeeper()
+			.addAuthInfo("unheard-of", "who:knows".getBytes(StandardCharsets.UTF_8));
+		await().until(() -> !lease.isHeld());
+		assertThat(attempt(this.rival, this.key)).as("the session has yet to end").isInstanceOf(Attempt.Busy.class);
+		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> attempt(this.process, this.key))
+			.withMessageContaining("credentials")
+			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.NOT_PERMITTED))
+			.satisfies((ex) -> assertThat(ex.sent()).isFalse());
+		await().until(() -> attempt(this.rival, this.key) instanceof Attempt.Granted);
+		LockKey other = LockKey.of("rights", "other");
+		await().ignoreExceptionsInstanceOf(LockProviderException.class)
+			.until(() -> attempt(this.process, other) instanceof Attempt.Granted);
+	}
+
+	@Test
+	void releaseWithoutTheRightToItIsUnclearAndCarriedOnOnceThereIsOne() {
+		String parent = LockPaths.parent(this.fixture.path(this.key).door());
+		Grant grant = ((Attempt.Granted) attempt(this.process, this.key)).grant();
+		mayBeUsed(parent, ZooDefs.Perms.READ | ZooDefs.Perms.CREATE | ZooDefs.Perms.ADMIN);
+		assertThat(this.process.release(this.key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.UNKNOWN);
+		assertThat(attempt(this.rival, this.key)).isInstanceOf(Attempt.Busy.class);
+		mayBeUsed(parent, ZooDefs.Perms.ALL);
+		await().until(() -> attempt(this.rival, this.key) instanceof Attempt.Granted);
+		assertThat(this.process.release(this.key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
+		assertThat(attempt(this.process, this.key)).as("the rival's door").isInstanceOf(Attempt.Busy.class);
+	}
+
+}
