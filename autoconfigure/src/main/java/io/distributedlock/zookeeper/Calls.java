@@ -50,25 +50,33 @@ final class Calls {
 		return end;
 	}
 
-	/** Creates a node whose name the server completes, and gives its path. */
+	/** Creates a node whose name the server completes, and gives that name. */
 	CompletableFuture<String> createSequential(String path) {
 		CompletableFuture<String> end = new CompletableFuture<>();
-		Create2Callback callback = (code, asked, context, created, stat) -> end(end, code, asked, created);
+		Create2Callback callback = (code, asked, context, created, stat) -> end(end, code, asked,
+				(created != null) ? name(created) : null);
 		this.zooKeeper.create(path, EMPTY, this.acl, CreateMode.EPHEMERAL_SEQUENTIAL, callback, null);
 		return end;
 	}
 
 	/**
+	 * Above the name the answer to several steps has what the client's paths leave out.
+	 */
+	private static String name(String created) {
+		return created.substring(created.lastIndexOf('/') + 1);
+	}
+
+	/**
 	 * Creates a container and the first node in it, at once: the server never removes a
 	 * container that nothing was ever in.
-	 * @return gives the node's path, empty if the container is there or its parent is not
+	 * @return gives the node's name, empty if the container is there or its parent is not
 	 */
 	CompletableFuture<String> createSequentialInContainer(String container, String path) {
 		List<Op> steps = List.of(Op.create(container, EMPTY, this.acl, CreateMode.CONTAINER),
 				Op.create(path, EMPTY, this.acl, CreateMode.EPHEMERAL_SEQUENTIAL));
 		return multi(steps).thenCompose((results) -> {
 			if (results.get(1) instanceof OpResult.CreateResult created) {
-				return CompletableFuture.completedFuture(created.getPath());
+				return CompletableFuture.completedFuture(name(created.getPath()));
 			}
 			Code code = (results.get(0) instanceof OpResult.ErrorResult refused) ? Code.get(refused.getErr()) : null;
 			return (code == Code.NODEEXISTS || code == Code.NONODE) ? CompletableFuture.completedFuture("")

@@ -71,7 +71,7 @@ final class Line {
 		this.place.joining();
 		boolean joined = false;
 		try {
-			this.place.joined(create());
+			this.place.joined(this.path.line() + "/" + create());
 			joined = true;
 		}
 		catch (LockProviderException ex) {
@@ -88,6 +88,7 @@ final class Line {
 		return true;
 	}
 
+	/** Gives the name of the new node. */
 	private String create() {
 		String prefix = this.path.line() + "/" + prefix();
 		while (true) {
@@ -144,7 +145,7 @@ final class Line {
 		}
 		String watched = this.path.line() + "/" + waiting.get(before - 1);
 		this.place.beginWatching(watched);
-		if (this.await.node(this.calls.read(watched, this.place.placeWatcher())) == null) {
+		if (this.await.node(this.calls.read(watched, this.place.watcher())) == null) {
 			this.place.placed(-1);
 			return false;
 		}
@@ -173,9 +174,14 @@ final class Line {
 		if (watch) {
 			this.place.beginWatching(this.path.door());
 		}
-		CompletableFuture<Node> read = this.calls.read(this.path.door(), watch ? this.place.doorWatcher() : null);
+		CompletableFuture<Node> read = this.calls.read(this.path.door(), watch ? this.place.watcher() : null);
 		Door taken = taking.door(this.place, node, sent);
-		return new Look(taken, (taken == null) ? this.await.node(read) : null);
+		Node door = (taken == null) ? this.await.node(read) : null;
+		if (watch && (door == null || door.version() == GiveBack.HELD)) {
+			// Nothing is watched, or the mark was too early for this door.
+			this.place.endWatching();
+		}
+		return new Look(taken, door);
 	}
 
 	/**

@@ -25,9 +25,7 @@ final class Place {
 
 	private final ReentrantLock lock = new ReentrantLock();
 
-	private final Watcher doorWatcher = this::doorChanged;
-
-	private final Watcher placeWatcher = this::placeBeforeChanged;
+	private final Watcher watcher;
 
 	private volatile Runnable changed;
 
@@ -47,12 +45,17 @@ final class Place {
 	private volatile boolean told;
 
 	/** The path of what is waited for, if a change of it will be told. */
-	private volatile @Nullable String watched;
+	private final AtomicReference<@Nullable String> watched = new AtomicReference<>();
 
-	Place(LockKey key, LockPath path, Session session, Runnable changed) {
+	/**
+	 * Creates a place without a node.
+	 * @param watcher told of what is watched, to tell {@link #changed}
+	 */
+	Place(LockKey key, LockPath path, Session session, Watcher watcher, Runnable changed) {
 		this.key = key;
 		this.path = path;
 		this.session = session;
+		this.watcher = watcher;
 		this.changed = changed;
 	}
 
@@ -98,7 +101,7 @@ final class Place {
 	/** The node is known, and counted. */
 	void joined(String path) {
 		this.before = -1;
-		this.watched = null;
+		this.watched.set(null);
 		this.node.set(path);
 		this.unclear = false;
 	}
@@ -118,7 +121,7 @@ final class Place {
 		}
 		this.session.free(this.path.placeBytes());
 		this.before = -1;
-		this.watched = null;
+		this.watched.set(null);
 		return true;
 	}
 
@@ -149,41 +152,42 @@ final class Place {
 	/** Where it stands; what is to be watched now is another node. */
 	void placed(int before) {
 		this.before = before;
-		this.watched = null;
+		this.watched.set(null);
 	}
 
 	boolean isWatching() {
-		return this.watched != null;
+		return this.watched.get() != null;
 	}
 
 	/** To be said before the watch is set, which may be told of at once. */
 	void beginWatching(String path) {
-		this.watched = path;
+		this.watched.set(path);
 	}
 
-	Watcher doorWatcher() {
-		return this.doorWatcher;
+	/** What was to be watched is not. */
+	void endWatching() {
+		this.watched.set(null);
 	}
 
-	Watcher placeWatcher() {
-		return this.placeWatcher;
+	Watcher watcher() {
+		return this.watcher;
 	}
 
-	private void doorChanged(WatchedEvent event) {
-		if (event.getType() != EventType.None && event.getPath().equals(this.watched)) {
-			this.watched = null;
+	/** What is watched may have changed; the watch is used up. */
+	void changed(WatchedEvent event) {
+		String present = this.watched.get();
+		if (event.getType() == EventType.None || present == null || !present.equals(event.getPath())
+				|| !this.watched.compareAndSet(present, null)) {
+			return;
+		}
+		if (isHead()) {
 			this.told = true;
-			signal();
 		}
-	}
-
-	private void placeBeforeChanged(WatchedEvent event) {
-		if (event.getType() == EventType.NodeDeleted && event.getPath().equals(this.watched)) {
+		else {
 			// Nobody comes in between: behind the first means first now.
-			this.before = (this.before == 1) ? 0 : -1;
-			this.watched = null;
-			signal();
+			this.before = (event.getType() == EventType.NodeDeleted && this.before == 1) ? 0 : -1;
 		}
+		signal();
 	}
 
 }

@@ -3,6 +3,8 @@ package io.distributedlock.zookeeper;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
+import org.apache.zookeeper.WatchedEvent;
+import org.apache.zookeeper.Watcher;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockKey;
@@ -20,7 +22,7 @@ final class Places {
 	/** The place in the line of a lock, without a node at first. */
 	Place of(LockKey key, LockPath path, Session session, long contender, Runnable changed) {
 		Place place = this.standing.compute(key, (same, present) -> (present != null && present.session() == session)
-				? present : new Place(key, path, session, changed));
+				? present : new Place(key, path, session, new Watch(this, key), changed));
 		place.takenOverBy(contender, changed);
 		return place;
 	}
@@ -80,6 +82,22 @@ final class Places {
 				place.signal();
 			}
 		}
+	}
+
+	/**
+	 * Equal to every other of the same lock, so that the client keeps one for a node,
+	 * however often it is waited for.
+	 */
+	private record Watch(Places places, LockKey key) implements Watcher {
+
+		@Override
+		public void process(WatchedEvent event) {
+			Place place = this.places.find(this.key, null);
+			if (place != null) {
+				place.changed(event);
+			}
+		}
+
 	}
 
 	/** A node that nobody stands on any more, until its end is confirmed. */

@@ -8,6 +8,7 @@ import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.OpResult;
+import org.apache.zookeeper.ZooDefs;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockKey;
@@ -66,10 +67,14 @@ final class Taking {
 	@Nullable Door createDoor() {
 		long czxid = granted(create());
 		while (czxid == NO_PARENT) {
-			this.await.result(this.layout.ensureParents(this.session.calls(), LockPaths.parent(this.path.door())));
+			createParents();
 			czxid = granted(create());
 		}
 		return door(czxid);
+	}
+
+	private void createParents() {
+		this.await.result(this.layout.ensureParents(this.session.calls(), LockPaths.parent(this.path.door())));
 	}
 
 	private CompletableFuture<Long> create() {
@@ -106,9 +111,15 @@ final class Taking {
 		return this.session.calls().multi(steps).thenApply((results) -> czxid(steps, results));
 	}
 
-	/** The door that a command has put up for who stood in line, if it has. */
+	/**
+	 * The door that a command has put up for who stood in line, if it has. A parent that
+	 * was missing is there afterwards.
+	 */
 	@Nullable Door door(Place place, String node, CompletableFuture<Long> sent) {
 		long czxid = granted(sent);
+		if (czxid == NO_PARENT) {
+			createParents();
+		}
 		if (czxid == NO_PLACE || czxid > 0) {
 			place.left(node);
 		}
@@ -123,11 +134,18 @@ final class Taking {
 			}
 			else if (results.get(i) instanceof OpResult.ErrorResult error && error.getErr() != Code.OK.intValue()
 					&& error.getErr() != Code.RUNTIMEINCONSISTENCY.intValue()) {
-				boolean last = i == steps.size() - 1;
-				return (last && error.getErr() == Code.NONODE.intValue()) ? NO_PLACE : BUSY;
+				return (error.getErr() == Code.NONODE.intValue()) ? missing(steps, i) : BUSY;
 			}
 		}
 		return czxid;
+	}
+
+	/** What is missing where a step says so; a door that is gone is looked for again. */
+	private static long missing(List<Op> steps, int step) {
+		if (steps.get(step).getType() == ZooDefs.OpCode.create) {
+			return NO_PARENT;
+		}
+		return (step == steps.size() - 1) ? NO_PLACE : BUSY;
 	}
 
 	/** Waits for the answer to a command that may have put up a door. */

@@ -75,7 +75,7 @@ final class ImpatientHosts implements HostProvider {
 		@Override
 		public ZooKeeper newZooKeeper(String connect, int timeout, Watcher watcher, boolean readOnly,
 				@Nullable ZKClientConfig config) throws IOException {
-			List<InetSocketAddress> servers = Arrays.stream(connect.split(","))
+			List<InetSocketAddress> servers = Arrays.stream(connect.replaceFirst("/.*", "").split(","))
 				.map((server) -> server.split(":"))
 				.map((server) -> new InetSocketAddress(server[0], Integer.parseInt(server[1])))
 				.toList();

@@ -7,6 +7,7 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.UnaryOperator;
 
 import org.apache.curator.CuratorZookeeperClient;
 import org.apache.curator.framework.CuratorFramework;
@@ -78,15 +79,20 @@ final class ZooKeeperFixture implements LockProviderFixture {
 	}
 
 	CuratorFramework client(String connect) {
-		CuratorFramework client = CuratorFrameworkFactory.builder()
-			.connectString(connect)
-			.sessionTimeoutMs((int) this.session.toMillis())
-			.connectionTimeoutMs(5000)
-			.retryPolicy(new RetryForever(100))
-			.maxCloseWaitMs(1)
-			.zookeeperFactory(ImpatientHosts.clients())
-			.ensembleTracker(false)
-			.waitForShutdownTimeoutMs(0)
+		return client(connect, (builder) -> builder);
+	}
+
+	CuratorFramework client(String connect, UnaryOperator<CuratorFrameworkFactory.Builder> change) {
+		CuratorFramework client = change
+			.apply(CuratorFrameworkFactory.builder()
+				.connectString(connect)
+				.sessionTimeoutMs((int) this.session.toMillis())
+				.connectionTimeoutMs(5000)
+				.retryPolicy(new RetryForever(100))
+				.maxCloseWaitMs(1)
+				.zookeeperFactory(ImpatientHosts.clients())
+				.ensembleTracker(false)
+				.waitForShutdownTimeoutMs(0))
 			.build();
 		client.start();
 		this.clients.add(client);
@@ -104,7 +110,7 @@ final class ZooKeeperFixture implements LockProviderFixture {
 
 	ZooKeeperLockProvider newProcess(CuratorFramework client) {
 		ZooKeeperLockProvider process = new ZooKeeperLockProvider(client,
-				new ZooKeeperLockSettings(this.root, PREFIX, List.of(), true), this.timer);
+				new ZooKeeperLockSettings(this.root, PREFIX, List.of(), Duration.ofSeconds(1)), this.timer);
 		this.processes.add(process);
 		return process;
 	}

@@ -3,13 +3,18 @@ package io.distributedlock.zookeeper;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import org.apache.curator.framework.CuratorFramework;
 import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.ZKUtil;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.data.ACL;
 import org.junit.jupiter.api.AfterEach;
@@ -17,12 +22,16 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
+import org.springframework.beans.DirectFieldAccessor;
+
+import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.LockException;
 import io.distributedlock.LockInterruptedException;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockProvider.Attempt;
+import io.distributedlock.LockProvider.Contender;
 import io.distributedlock.LockProvider.Grant;
 import io.distributedlock.LockProvider.ReleaseOutcome;
 import io.distributedlock.LockProviderException;
@@ -46,8 +55,9 @@ class ZooKeeperTreeTests {
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
-	private final ZooKeeperFixture fixture = new ZooKeeperFixture(TestZooKeeper.connectString(),
-			Duration.ofSeconds(20));
+	private static final Duration SESSION = Duration.ofSeconds(5);
+
+	private final ZooKeeperFixture fixture = new ZooKeeperFixture(TestZooKeeper.connectString(), SESSION);
 
 	private final LockTimer timer = new LockTimer();
 
@@ -99,6 +109,109 @@ class ZooKeeperTreeTests {
 			ended.set(true);
 		}
 		assertThat(deleting.get()).isPositive();
+	}
+
+	@Test
+	void processGoesOnAndHoldsItsLockThoughAllParentsAreDeleted() {
+		Grant grant = ((Attempt.Granted) attempt(this.process, this.key, false)).grant();
+		String door = this.fixture.path(this.key).door();
+		deleteAll(this.fixture.root() + "/processes");
+		await().during(SESSION)
+			.atMost(SESSION.multipliedBy(2))
+			.until(() -> grant.term().until() - System.nanoTime() > 0);
+		assertThat(ZooKeeperFixture.call(() -> this.fixture.admin().checkExists().forPath(door))).isNotNull();
+		assertThat(this.process.release(this.key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
+		deleteAll(this.fixture.root());
+		await().until(() -> !this.fixture.children(this.fixture.root() + "/processes").isEmpty());
+		this.locks.acquire(LockRequest.of(this.key)).close();
+	}
+
+	private void deleteAll(String node) {
+		ZooKeeperFixture
+			.call(() -> ZKUtil.deleteRecursive(this.fixture.admin().getZookeeperClient().getZooKeeper(), node, 100));
+	}
+
+	@Test
+	void whoStandsInLineIsGrantedALockWhoseParentWasDeletedWithIt() throws Exception {
+		attempt(this.process, this.key, false);
+		ZooKeeperLockProvider waiter = this.fixture.newProcess();
+		OwnerId owner = OwnerId.random();
+		Contender contender = waiter.enter(this.key, () -> {
+			// Asks again by itself.
+		});
+		assertThat(contender.attempt(owner, LEASE, true, TIMEOUT)).isInstanceOf(Attempt.Busy.class);
+		String door = this.fixture.path(this.key).door();
+		this.fixture.admin()
+			.getZookeeperClient()
+			.getZooKeeper()
+			.multi(List.of(Op.delete(door, -1), Op.delete(LockPaths.parent(door), -1)));
+		assertThat(contender.attempt(owner, LEASE, true, TIMEOUT)).isInstanceOf(Attempt.Granted.class);
+	}
+
+	@Test
+	void headMarksTheDoorOfWhoCameBetween() {
+		Grant first = ((Attempt.Granted) attempt(this.process, this.key, false)).grant();
+		ZooKeeperLockProvider waiter = this.fixture.newProcess();
+		assertThat(attempt(waiter, this.key, true)).isInstanceOf(Attempt.Busy.class);
+		ZooKeeperLockProvider newcomer = this.fixture.newProcess();
+		// As if the holder's session had ended: nothing is reserved.
+		this.fixture.expire(this.key);
+		Grant second = ((Attempt.Granted) attempt(newcomer, this.key, false)).grant();
+		assertThat(attempt(waiter, this.key, true)).isInstanceOf(Attempt.Busy.class);
+		assertThat(newcomer.release(this.key, second.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
+		assertThat(attempt(newcomer, this.key, false)).as("reserved").isInstanceOf(Attempt.Busy.class);
+		assertThat(attempt(waiter, this.key, true)).isInstanceOf(Attempt.Granted.class);
+		assertThat(second.order()).isGreaterThan(first.order());
+	}
+
+	@Test
+	void lockThatIsWaitedForAgainAndAgainIsWatchedOnce() {
+		attempt(this.process, this.key, false);
+		ZooKeeperLockProvider waiter = this.fixture.newProcess();
+		for (int round = 0; round < 20; round++) {
+			Contender contender = waiter.enter(this.key, () -> {
+				// Nobody waits for the signal.
+			});
+			assertThat(contender.attempt(OwnerId.random(), LEASE, true, TIMEOUT)).isInstanceOf(Attempt.Busy.class);
+			assertThat(contender.withdraw(TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
+		}
+		DirectFieldAccessor client = new DirectFieldAccessor(
+				new DirectFieldAccessor(waiter.sessions().present().zooKeeper()).getPropertyValue("cnxn"));
+		Map<?, ?> watches = (Map<?, ?>) new DirectFieldAccessor(client.getPropertyValue("watchManager"))
+			.getPropertyValue("dataWatches");
+		assertThat((Set<?>) watches.get(this.fixture.path(this.key).door())).hasSize(1);
+	}
+
+	@Test
+	void clientBelowARootOfItsOwnLeavesItsPlacesInLine() {
+		ZooKeeperFixture.call(() -> this.fixture.admin().create().orSetData().forPath("/chroot"));
+		String servers = TestZooKeeper.connectString() + "/chroot";
+		ZooKeeperLockProvider holder = this.fixture.newProcess(servers);
+		ZooKeeperLockProvider waiter = this.fixture.newProcess(servers);
+		attempt(holder, this.key, false);
+		String line = "/chroot" + this.fixture.path(this.key).line();
+		for (int round = 0; round < 3; round++) {
+			Contender contender = waiter.enter(this.key, () -> {
+				// Nobody waits for the signal.
+			});
+			assertThat(contender.attempt(OwnerId.random(), LEASE, true, TIMEOUT)).isInstanceOf(Attempt.Busy.class);
+			assertThat(this.fixture.children(line)).hasSize(1);
+			assertThat(contender.withdraw(TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
+			assertThat(this.fixture.children(line)).isEmpty();
+		}
+	}
+
+	@Test
+	void clientServesOneProviderAtATime() {
+		CuratorFramework client = this.fixture.client(TestZooKeeper.connectString());
+		ZooKeeperLockProvider first = this.fixture.newProcess(client);
+		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> this.fixture.newProcess(client))
+			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.SEVERAL_PROVIDERS));
+		first.close();
+		ZooKeeperLockProvider second = this.fixture.newProcess(client);
+		first.close();
+		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> this.fixture.newProcess(client));
+		assertThat(attempt(second, this.key, false)).isInstanceOf(Attempt.Granted.class);
 	}
 
 	/** Who is faster than the deletion of the parent gets it. */
