@@ -42,6 +42,8 @@ public final class ZooKeeperLockProvider implements LockProvider, AutoCloseable 
 
 	private final AtomicLong contenders = new AtomicLong();
 
+	private final Tenancy tenancy;
+
 	private final LockPaths paths;
 
 	private final Sessions sessions;
@@ -63,6 +65,8 @@ public final class ZooKeeperLockProvider implements LockProvider, AutoCloseable 
 	 * @param client the client, started now or later; stays the application's
 	 * @param settings the settings
 	 * @param timer signals the ends of leases and reservations, and the heartbeats
+	 * @throws io.distributedlock.LockConfigurationException if another provider that is
+	 * not closed has the same client and root
 	 */
 	public ZooKeeperLockProvider(CuratorFramework client, ZooKeeperLockSettings settings, LockTimer timer) {
 		String namespace = client.getNamespace();
@@ -75,6 +79,7 @@ public final class ZooKeeperLockProvider implements LockProvider, AutoCloseable 
 		this.leftovers = new Leftovers(this.doors, this.giveBack, timer);
 		this.renewals = new DoorRenewals(this.doors, this.leftovers);
 		this.sessions = new Sessions(client, settings, this.paths, timer, this::connected, this::ended);
+		this.tenancy = Tenancy.of(client, root);
 		this.sessions.start();
 	}
 
@@ -179,6 +184,7 @@ public final class ZooKeeperLockProvider implements LockProvider, AutoCloseable 
 	@Override
 	public void close() {
 		this.sessions.close();
+		this.tenancy.close();
 	}
 
 }
