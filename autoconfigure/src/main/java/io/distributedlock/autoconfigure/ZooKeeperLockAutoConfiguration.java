@@ -76,7 +76,8 @@ public final class ZooKeeperLockAutoConfiguration {
 			DistributedLockProperties general, LockTimer timer, Environment environment) {
 		ZooKeeperLockClient ownClient = own.getIfAvailable();
 		ZooKeeperLockSettings settings = new ZooKeeperLockSettings(properties.root(),
-				KeyPrefix.of(general, environment, "ensemble"), acl(properties), ownClient != null);
+				KeyPrefix.of(general, environment, "ensemble"), acl(properties),
+				(ownClient != null) ? general.callTimeout() : null);
 		ZooKeeperLockProvider provider = new ZooKeeperLockProvider(
 				(ownClient != null) ? ownClient.client() : only(clients), settings, timer);
 		try {
@@ -119,7 +120,7 @@ public final class ZooKeeperLockAutoConfiguration {
 		}
 		catch (LockException ex) {
 			logger.debug("The ensemble does not answer at start", ex);
-			if (tls) {
+			if (tls && ex.error() == LockError.STORE_TIMEOUT) {
 				tellOfTls(ex, failFast);
 			}
 		}
@@ -134,7 +135,8 @@ public final class ZooKeeperLockAutoConfiguration {
 		if (failFast) {
 			throw new LockConfigurationException(LockError.STORE_DOWN_AT_START, problem, action, ex);
 		}
-		logger.warn(problem + ". " + action);
+		// The check of all stores warns.
+		logger.info(action);
 	}
 
 	/** Whether it is known where the ensemble is. */

@@ -16,7 +16,9 @@ import java.security.SecureRandom;
 import java.security.cert.Certificate;
 import java.util.Collections;
 import java.util.HexFormat;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
 
@@ -69,19 +71,43 @@ final class ZooKeeperSslStores implements AutoCloseable {
 	}
 
 	/**
-	 * Writes those stores that the bundle has, in place of those written before. Whoever
-	 * reads meanwhile finds one or the other.
+	 * Writes those stores that the bundle has, in place of those written before, or none
+	 * if one of them cannot be. Whoever reads meanwhile finds one or the other.
 	 * @throws KeyStoreException if a store has nothing in it that it is for
 	 */
 	void write(SslBundle bundle) throws IOException, GeneralSecurityException {
 		SslStoreBundle stores = bundle.getStores();
 		KeyStore keys = stores.getKeyStore();
 		KeyStore trusted = stores.getTrustStore();
+		Map<Path, KeyStore> files = new LinkedHashMap<>();
 		if (keys != null) {
-			write(privateKeys(keys, bundle.getKey(), stores.getKeyStorePassword()), keyStore());
+			files.put(keyStore(), privateKeys(keys, bundle.getKey(), stores.getKeyStorePassword()));
 		}
 		if (trusted != null) {
-			write(certificates(trusted), trustStore());
+			files.put(trustStore(), certificates(trusted));
+		}
+		Map<Path, Path> written = new LinkedHashMap<>();
+		try {
+			for (Map.Entry<Path, KeyStore> file : files.entrySet()) {
+				Path temporary = Files.createTempFile(this.directory, null, null);
+				written.put(file.getKey(), temporary);
+				store(file.getValue(), temporary);
+			}
+			for (Map.Entry<Path, Path> file : written.entrySet()) {
+				Files.move(file.getValue(), file.getKey(), StandardCopyOption.ATOMIC_MOVE,
+						StandardCopyOption.REPLACE_EXISTING);
+			}
+		}
+		finally {
+			for (Path temporary : written.values()) {
+				Files.deleteIfExists(temporary);
+			}
+		}
+	}
+
+	private void store(KeyStore store, Path file) throws IOException, GeneralSecurityException {
+		try (OutputStream output = Files.newOutputStream(file)) {
+			store.store(output, this.password.toCharArray());
 		}
 	}
 
@@ -122,14 +148,6 @@ final class ZooKeeperSslStores implements AutoCloseable {
 		KeyStore store = KeyStore.getInstance(TYPE);
 		store.load(null, null);
 		return store;
-	}
-
-	private void write(KeyStore store, Path file) throws IOException, GeneralSecurityException {
-		Path written = Files.createTempFile(this.directory, null, null);
-		try (OutputStream output = Files.newOutputStream(written)) {
-			store.store(output, this.password.toCharArray());
-		}
-		Files.move(written, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
 	}
 
 	@Override

@@ -152,6 +152,10 @@ class ZooKeeperSslStoresTests {
 		assertThatExceptionOfType(KeyStoreException.class)
 			.isThrownBy(() -> this.stores.write(bundle(null, TestCertificates.trusting(), SslBundleKey.NONE)))
 			.withMessageContaining("no certificate");
+		assertThatExceptionOfType(KeyStoreException.class).as("good keys beside a bad trust store")
+			.isThrownBy(() -> this.stores
+				.write(bundle(TestCertificates.load("renewed"), TestCertificates.trusting(), SslBundleKey.NONE)))
+			.withMessageContaining("no certificate");
 		assertThatExceptionOfType(UnrecoverableKeyException.class)
 			.isThrownBy(() -> this.stores.write(bundle(keys("JKS", "other", "client"), null, SslBundleKey.NONE)));
 		assertClientTrustsServer("client");
