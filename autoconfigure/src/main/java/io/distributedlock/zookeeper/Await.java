@@ -22,9 +22,21 @@ final class Await {
 
 	private final long deadline;
 
+	private final boolean urgent;
+
 	Await(Session session, long deadline) {
+		this(session, deadline, false);
+	}
+
+	private Await(Session session, long deadline, boolean urgent) {
 		this.session = session;
 		this.deadline = deadline;
+		this.urgent = urgent;
+	}
+
+	/** For what must not come too late: it is worth a connection that says nothing. */
+	static Await urgent(Session session, long deadline) {
+		return new Await(session, deadline, true);
 	}
 
 	long deadline() {
@@ -43,7 +55,7 @@ final class Await {
 			throw ZooKeeperErrors.translate(ex);
 		}
 		catch (TimeoutException ex) {
-			this.session.unanswered(this.begunAt);
+			this.session.unanswered(this.begunAt, this.urgent);
 			throw ZooKeeperErrors.timedOut(ex);
 		}
 		catch (InterruptedException ex) {

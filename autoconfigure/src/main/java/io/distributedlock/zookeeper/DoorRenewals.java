@@ -57,7 +57,7 @@ final class DoorRenewals {
 		LockProviderException failure = null;
 		for (Running batch : running) {
 			try {
-				batch.read(new Await(batch.session, deadline), outcomes);
+				batch.read(Await.urgent(batch.session, deadline), outcomes);
 			}
 			catch (LockProviderException ex) {
 				failure = ex;

@@ -7,7 +7,6 @@ import java.util.concurrent.locks.ReentrantLock;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
-import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
@@ -34,6 +33,8 @@ final class Heartbeat {
 
 	private final LockTimer timer;
 
+	private final Runnable missing;
+
 	private final Runnable proved;
 
 	private final long interval;
@@ -54,14 +55,17 @@ final class Heartbeat {
 	 * Creates a heartbeat that does not yet beat.
 	 * @param path the node to be written to, which exists
 	 * @param heardAfter a moment at which the client was not connected, if one is known
+	 * @param missing puts the node up again, without blocking
 	 * @param proved told of each answer, on the event thread
 	 */
-	Heartbeat(Session session, String path, byte[] label, @Nullable Long heardAfter, LockTimer timer, Runnable proved) {
+	Heartbeat(Session session, String path, byte[] label, @Nullable Long heardAfter, LockTimer timer, Runnable missing,
+			Runnable proved) {
 		this.heardAfter = heardAfter;
 		this.session = session;
 		this.path = path;
 		this.label = label;
 		this.timer = timer;
+		this.missing = missing;
 		this.proved = proved;
 		this.interval = session.timeout() * 3 / 10;
 	}
@@ -89,7 +93,7 @@ final class Heartbeat {
 		if (stat == null) {
 			logger.debug("A heartbeat was not answered", failure);
 			if (ZooKeeperErrors.is(failure, Code.NONODE)) {
-				this.session.calls().create(this.path, this.label, CreateMode.EPHEMERAL);
+				this.missing.run();
 			}
 		}
 		else {

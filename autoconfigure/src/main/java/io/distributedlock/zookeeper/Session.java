@@ -1,10 +1,12 @@
 package io.distributedlock.zookeeper;
 
 import java.io.IOException;
+import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
 import org.apache.commons.logging.Log;
@@ -12,6 +14,7 @@ import org.apache.commons.logging.LogFactory;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.ACL;
+import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockProvider.Term;
 
@@ -44,7 +47,7 @@ final class Session implements Term {
 
 	private final Calls calls;
 
-	private final boolean exclusive;
+	private final @Nullable Duration longestSilence;
 
 	private final Set<Runnable> signals = ConcurrentHashMap.newKeySet();
 
@@ -55,20 +58,25 @@ final class Session implements Term {
 	/** When a silent connection was last dropped, so that one silence costs one. */
 	private final AtomicLong lastDrop = new AtomicLong(System.nanoTime());
 
+	/** When the first call was sent that nothing was answered after. */
+	private final AtomicLong firstUnanswered = new AtomicLong(System.nanoTime());
+
 	private volatile long until = System.nanoTime();
 
 	/** The leader's clock, in milliseconds, and when it was read here. */
 	private volatile Clock clock = new Clock(0, 0);
 
+	private final AtomicBoolean ending = new AtomicBoolean();
+
 	private volatile boolean ended;
 
 	private volatile long endedAt;
 
-	Session(ZooKeeper zooKeeper, List<ACL> acl, boolean exclusive) {
+	Session(ZooKeeper zooKeeper, List<ACL> acl, @Nullable Duration longestSilence) {
 		this.zooKeeper = zooKeeper;
 		this.id = zooKeeper.getSessionId();
 		this.timeout = TimeUnit.MILLISECONDS.toNanos(zooKeeper.getSessionTimeout());
-		this.exclusive = exclusive;
+		this.longestSilence = longestSilence;
 		this.calls = new Calls(zooKeeper, acl, this::answered);
 	}
 
@@ -139,7 +147,7 @@ final class Session implements Term {
 	public void onShortened(Runnable signal) {
 		this.signals.add(signal);
 		if (this.ended) {
-			signal.run();
+			tell(signal);
 		}
 	}
 
@@ -153,12 +161,19 @@ final class Session implements Term {
 
 	/** Everything that stands in it is gone, or will be. */
 	void end() {
-		if (this.ended) {
+		if (!this.ending.compareAndSet(false, true)) {
 			return;
 		}
 		this.endedAt = System.nanoTime();
 		this.ended = true;
-		this.signals.forEach(Runnable::run);
+		this.signals.forEach(this::tell);
+	}
+
+	/** Each is told once, whoever comes first. */
+	private void tell(Runnable signal) {
+		if (this.signals.remove(signal)) {
+			signal.run();
+		}
 	}
 
 	/**
@@ -194,19 +209,37 @@ final class Session implements Term {
 	}
 
 	/**
-	 * A call was not answered in time. If nothing else was either, the connection is
-	 * dropped, so that the client looks for another server; the session goes on.
+	 * A call was not answered in time. If nothing at all was for as long as a call may
+	 * take, the connection is dropped, so that the client looks for another server; the
+	 * session goes on. One call that had little time left says nothing of the others.
 	 * @param sentAt when the call was sent
+	 * @param urgent whether a lease ends if it is not answered: then its time was enough
 	 */
-	void unanswered(long sentAt) {
+	void unanswered(long sentAt, boolean urgent) {
 		long dropped = this.lastDrop.get();
-		if (!this.exclusive || this.lastAnswer.get() - sentAt > 0 || dropped - sentAt > 0 || !isConnected()
-				|| !this.lastDrop.compareAndSet(dropped, System.nanoTime())) {
+		if (this.longestSilence == null || this.lastAnswer.get() - sentAt > 0 || dropped - sentAt > 0
+				|| !isConnected()) {
 			return;
 		}
-		try {
-			logger.debug("Nothing was answered for " + TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - sentAt)
+		long silence = System.nanoTime() - silentSince(sentAt);
+		// The caller's time begins a little before the call is sent.
+		if ((urgent || silence >= this.longestSilence.toNanos() * 9 / 10)
+				&& this.lastDrop.compareAndSet(dropped, System.nanoTime())) {
+			logger.debug("Nothing was answered for " + TimeUnit.NANOSECONDS.toMillis(silence)
 					+ " ms: the connection is dropped");
+			drop();
+		}
+	}
+
+	/** When the first call was sent since the last answer, as far as is known. */
+	private long silentSince(long sentAt) {
+		return this.firstUnanswered.updateAndGet(
+				(first) -> (first - this.lastAnswer.get() > 0 && first - this.lastDrop.get() > 0 && first - sentAt < 0)
+						? first : sentAt);
+	}
+
+	private void drop() {
+		try {
 			this.zooKeeper.getTestable().closeSocket();
 			// The client notices when it next has something to send.
 			this.calls.sync("/");

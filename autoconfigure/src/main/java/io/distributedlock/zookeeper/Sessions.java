@@ -1,8 +1,5 @@
 package io.distributedlock.zookeeper;
 
-import java.nio.charset.StandardCharsets;
-import java.time.Duration;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -10,9 +7,11 @@ import java.util.function.Consumer;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.api.CuratorListener;
 import org.apache.curator.framework.state.ConnectionState;
 import org.apache.curator.framework.state.ConnectionStateListener;
-import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.WatchedEvent;
+import org.apache.zookeeper.Watcher.Event.KeeperState;
 import org.apache.zookeeper.ZooKeeper;
 import org.jspecify.annotations.Nullable;
 
@@ -20,7 +19,6 @@ import io.distributedlock.LockError;
 import io.distributedlock.LockException;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.support.LockTimer;
-import io.distributedlock.support.ProcessLabel;
 
 /**
  * Follows the client from session to session. Hands out only a session in which this
@@ -30,8 +28,6 @@ import io.distributedlock.support.ProcessLabel;
 final class Sessions implements ConnectionStateListener, AutoCloseable {
 
 	private static final Log logger = LogFactory.getLog(Sessions.class);
-
-	private static final Duration RETRY = Duration.ofSeconds(1);
 
 	private final CuratorFramework client;
 
@@ -49,7 +45,13 @@ final class Sessions implements ConnectionStateListener, AutoCloseable {
 
 	private final Consumer<Session> ended;
 
-	private final byte[] label = ProcessLabel.get().getBytes(StandardCharsets.UTF_8);
+	/** Curator knows no state of a connection that says so. */
+	private final CuratorListener refusals = (source, event) -> {
+		WatchedEvent told = event.getWatchedEvent();
+		if (told != null && told.getState() == KeeperState.AuthFailed) {
+			refused();
+		}
+	};
 
 	private final ReentrantLock lock = new ReentrantLock();
 
@@ -87,6 +89,7 @@ final class Sessions implements ConnectionStateListener, AutoCloseable {
 		boolean present = this.client.getZookeeperClient().isConnected();
 		this.notConnectedAt = present ? null : now;
 		this.client.getConnectionStateListenable().addListener(this);
+		this.client.getCuratorListenable().addListener(this.refusals);
 		if (present || this.client.getZookeeperClient().isConnected()) {
 			adopt();
 		}
@@ -103,7 +106,15 @@ final class Sessions implements ConnectionStateListener, AutoCloseable {
 			adopt();
 		}
 		else if (state == ConnectionState.LOST && current != null) {
-			current.session.end();
+			current.session().end();
+		}
+	}
+
+	private void refused() {
+		adopt();
+		Seat current = this.seat;
+		if (current != null && current.session().isRefused()) {
+			current.session().end();
 		}
 	}
 
@@ -120,16 +131,18 @@ final class Sessions implements ConnectionStateListener, AutoCloseable {
 		boolean fresh;
 		this.lock.lock();
 		try {
-			if (this.closed || handle.getSessionId() == 0 || handle.getState() == ZooKeeper.States.AUTH_FAILED) {
+			Seat before = this.seat;
+			boolean refused = handle.getState() == ZooKeeper.States.AUTH_FAILED;
+			if (this.closed || (handle.getSessionId() == 0 && !refused)
+					|| (refused && before != null && before.session().zooKeeper() == handle)) {
 				return;
 			}
-			Seat before = this.seat;
-			fresh = before == null || before.session.hasEnded() || !before.session.isOf(handle);
+			fresh = before == null || before.session().hasEnded() || !before.session().isOf(handle);
 			if (fresh && before != null) {
-				before.session.end();
-				this.notConnectedAt = before.session.lastAnswer();
+				before.session().end();
+				this.notConnectedAt = before.session().lastAnswer();
 			}
-			current = (before == null || fresh) ? new Seat(handle, this.notConnectedAt) : before;
+			current = (before == null || fresh) ? newSeat(handle) : before;
 			this.seat = current;
 			this.changed.signalAll();
 		}
@@ -137,17 +150,26 @@ final class Sessions implements ConnectionStateListener, AutoCloseable {
 			this.lock.unlock();
 		}
 		if (fresh) {
-			current.session.onShortened(() -> ended(current));
+			current.session().onShortened(() -> ended(current));
+			if (current.session().isRefused()) {
+				current.session().end();
+			}
 		}
 		current.begin();
 		if (!fresh) {
-			this.connected.accept(current.session);
+			this.connected.accept(current.session());
 		}
 	}
 
+	private Seat newSeat(ZooKeeper handle) {
+		Session session = new Session(handle, this.settings.acl(), this.settings.longestSilence());
+		return new Seat(session, this.layout, this.paths.process(session.id()), this.notConnectedAt, this.timer,
+				this::signal);
+	}
+
 	private void ended(Seat seat) {
-		this.ended.accept(seat.session);
-		if (seat.session.isRefused()) {
+		this.ended.accept(seat.session());
+		if (seat.session().isRefused()) {
 			this.replacement.start(() -> !this.closed && this.seat == seat);
 		}
 	}
@@ -155,7 +177,7 @@ final class Sessions implements ConnectionStateListener, AutoCloseable {
 	/** The present session if it can be relied upon, without waiting. */
 	@Nullable Session present() {
 		Seat current = this.seat;
-		return (current != null && current.isReady()) ? current.session : null;
+		return (current != null && current.isReady()) ? current.session() : null;
 	}
 
 	/**
@@ -201,7 +223,7 @@ final class Sessions implements ConnectionStateListener, AutoCloseable {
 	private LockProviderException notReady(@Nullable Seat current) {
 		String problem = this.closed ? "is closed"
 				: !this.client.isStarted() ? "cannot be reached: the CuratorFramework was not started"
-						: (current != null && current.session.isConnected())
+						: (current != null && current.session().isConnected())
 								? "has not confirmed this process's session in time" : "is not connected";
 		LockError error = this.closed ? LockError.SHUTTING_DOWN : LockError.STORE_TIMEOUT;
 		return LockProviderException.nothingSent(error, ZooKeeperErrors.PROVIDER, problem, null);
@@ -221,6 +243,7 @@ final class Sessions implements ConnectionStateListener, AutoCloseable {
 	@Override
 	public void close() {
 		this.client.getConnectionStateListenable().removeListener(this);
+		this.client.getCuratorListenable().removeListener(this.refusals);
 		Seat last;
 		this.lock.lock();
 		try {
@@ -232,98 +255,11 @@ final class Sessions implements ConnectionStateListener, AutoCloseable {
 		finally {
 			this.lock.unlock();
 		}
-		if (last != null && !last.session.hasEnded()) {
-			last.session.calls().delete(this.paths.process(last.session.id()), -1);
-			last.session.end();
+		if (last != null && !last.session().hasEnded()) {
+			// Nothing puts the node up again in a session that has ended.
+			last.session().end();
+			last.session().calls().delete(this.paths.process(last.session().id()), -1);
 		}
-	}
-
-	/** A session and how far its set-up has come. */
-	private final class Seat {
-
-		private final Session session;
-
-		private final String path;
-
-		private final Heartbeat heartbeat;
-
-		private boolean settingUp;
-
-		private volatile boolean setUp;
-
-		private volatile @Nullable LockException failure;
-
-		private Seat(ZooKeeper handle, @Nullable Long notConnectedAt) {
-			this.session = new Session(handle, Sessions.this.settings.acl(), Sessions.this.settings.exclusive());
-			this.path = Sessions.this.paths.process(this.session.id());
-			this.heartbeat = new Heartbeat(this.session, this.path, Sessions.this.label, notConnectedAt,
-					Sessions.this.timer, Sessions.this::signal);
-		}
-
-		private boolean isReady() {
-			return this.setUp && this.session.isConnected() && this.session.isValid(System.nanoTime());
-		}
-
-		/** Why it cannot be relied upon, where waiting does not help. */
-		private @Nullable LockException failure() {
-			return this.session.isRefused() ? LockProviderException.nothingSent(LockError.NOT_PERMITTED,
-					ZooKeeperErrors.PROVIDER, "refuses this client's credentials", null) : this.failure;
-		}
-
-		private void begin() {
-			if (this.setUp) {
-				this.heartbeat.beat();
-				return;
-			}
-			Sessions.this.lock.lock();
-			try {
-				if (this.settingUp || this.session.hasEnded()) {
-					return;
-				}
-				this.settingUp = true;
-			}
-			finally {
-				Sessions.this.lock.unlock();
-			}
-			Calls calls = this.session.calls();
-			Sessions.this.layout.ensure(calls)
-				.thenCompose((ready) -> Sessions.this.layout.ensure(calls, this.path, Sessions.this.label,
-						CreateMode.EPHEMERAL))
-				.whenComplete((ready, ex) -> end(ex));
-		}
-
-		private void end(@Nullable Throwable ex) {
-			if (ex == null) {
-				this.failure = null;
-				this.setUp = true;
-				this.heartbeat.beat();
-			}
-			else {
-				logger.debug("The session could not be set up", ex);
-				this.failure = this.session.isConnected() ? ZooKeeperErrors.nothingSent(ex) : null;
-			}
-			Sessions.this.lock.lock();
-			try {
-				this.settingUp = false;
-				Sessions.this.changed.signalAll();
-			}
-			finally {
-				Sessions.this.lock.unlock();
-			}
-			if (ex != null) {
-				again();
-			}
-		}
-
-		private void again() {
-			try {
-				Sessions.this.timer.schedule(this::begin, RETRY);
-			}
-			catch (RejectedExecutionException ex) {
-				logger.debug("The timer has ended with the application", ex);
-			}
-		}
-
 	}
 
 }

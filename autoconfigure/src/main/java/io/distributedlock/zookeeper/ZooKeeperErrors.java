@@ -55,6 +55,11 @@ final class ZooKeeperErrors {
 		return code == null || UNCLEAR.contains(code);
 	}
 
+	/** Whether the same call may succeed once the client has its connection again. */
+	static boolean mayPass(Throwable ex) {
+		return code(ex) != null && (isUnclear(ex) || isSessionOver(ex));
+	}
+
 	/** What a failed call is to its caller, who cannot tell whether it took effect. */
 	static LockProviderException translate(Throwable ex) {
 		Throwable cause = unwrap(ex);

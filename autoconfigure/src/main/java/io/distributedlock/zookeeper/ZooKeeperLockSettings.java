@@ -1,10 +1,12 @@
 package io.distributedlock.zookeeper;
 
+import java.time.Duration;
 import java.util.List;
 
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.common.PathUtils;
 import org.apache.zookeeper.data.ACL;
+import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
@@ -17,12 +19,13 @@ import io.distributedlock.LockError;
  * @param keyPrefix stands before every key, so that applications can share an ensemble
  * @param acl who may do what with the nodes that are created; the identity of every
  * process needs all permissions
- * @param exclusive whether the client serves locks alone; then a connection on which
- * nothing is answered any more is dropped after one call's time-out, instead of after two
- * thirds of the session's
+ * @param longestSilence how long the connection of a client that serves locks alone is
+ * kept though nothing is answered on it, which is what one call may take, or less where a
+ * lease is to be renewed; {@code null} where others use the client too: then it takes two
+ * thirds of the session's time-out
  * @since 0.1.0
  */
-public record ZooKeeperLockSettings(String root, String keyPrefix, List<ACL> acl, boolean exclusive) {
+public record ZooKeeperLockSettings(String root, String keyPrefix, List<ACL> acl, @Nullable Duration longestSilence) {
 
 	/** Where locks are kept unless said otherwise. */
 	public static final String DEFAULT_ROOT = "/distributed-lock";
@@ -61,7 +64,12 @@ public record ZooKeeperLockSettings(String root, String keyPrefix, List<ACL> acl
 	 * @return the settings
 	 */
 	public static ZooKeeperLockSettings defaults(String keyPrefix) {
-		return new ZooKeeperLockSettings(DEFAULT_ROOT, keyPrefix, List.of(), false);
+		return new ZooKeeperLockSettings(DEFAULT_ROOT, keyPrefix, List.of(), null);
+	}
+
+	/** Whether the client serves locks alone. */
+	boolean exclusive() {
+		return this.longestSilence != null;
 	}
 
 }

@@ -1,6 +1,7 @@
 package io.distributedlock.zookeeper;
 
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -16,10 +17,13 @@ import io.distributedlock.LockProvider.Grant;
 import io.distributedlock.LockProvider.ReleaseOutcome;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.OwnerId;
+import io.distributedlock.support.FrozenProcesses;
+import io.distributedlock.support.StoreFaults.Fault;
 import io.distributedlock.support.TcpProxy;
 import io.distributedlock.support.WireFault;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
@@ -167,6 +171,21 @@ class ZooKeeperConnectionTests {
 			assertThat(attempt(this.rival, this.key, false)).isInstanceOf(Attempt.Busy.class);
 		}
 		await().atMost(PATIENCE).until(() -> attempt(this.rival, this.key, false) instanceof Attempt.Granted);
+	}
+
+	@Test
+	void callWithLittleTimeDoesNotCutOthersShort() {
+		take(this.process, this.key);
+		LockKey other = LockKey.of("connection", "patient");
+		try (Fault frozen = FrozenProcesses.freeze(this.server.handle())) {
+			CompletableFuture<Attempt> patient = CompletableFuture
+				.supplyAsync(() -> enter(this.process, other).attempt(OwnerId.random(), LEASE, false, PATIENCE));
+			assertThatExceptionOfType(LockProviderException.class)
+				.isThrownBy(() -> enter(this.process, LockKey.of("connection", "impatient")).attempt(OwnerId.random(),
+						LEASE, false, Duration.ofMillis(50)));
+			frozen.close();
+			assertThat(patient.join()).isInstanceOf(Attempt.Granted.class);
+		}
 	}
 
 	@Test

@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 
+import org.apache.curator.framework.CuratorFramework;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.data.ACL;
 import org.junit.jupiter.api.AfterEach;
@@ -33,7 +34,7 @@ import static org.awaitility.Awaitility.await;
 @Timeout(60)
 class ZooKeeperRightsTests {
 
-	private static final Duration SESSION = Duration.ofSeconds(3);
+	private static final Duration SESSION = Duration.ofSeconds(6);
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(1);
 
@@ -77,7 +78,7 @@ class ZooKeeperRightsTests {
 			.present()
 			.zooKeeper()
 			.addAuthInfo("unheard-of", "who:knows".getBytes(StandardCharsets.UTF_8));
-		await().until(() -> !lease.isHeld());
+		await().atMost(Duration.ofSeconds(1)).until(() -> !lease.isHeld());
 		assertThat(attempt(this.rival, this.key)).as("the session has yet to end").isInstanceOf(Attempt.Busy.class);
 		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> attempt(this.process, this.key))
 			.withMessageContaining("credentials")
@@ -87,6 +88,18 @@ class ZooKeeperRightsTests {
 		LockKey other = LockKey.of("rights", "other");
 		await().ignoreExceptionsInstanceOf(LockProviderException.class)
 			.until(() -> attempt(this.process, other) instanceof Attempt.Granted);
+	}
+
+	@Test
+	void credentialsThatAreRefusedFromTheStartAreToldAndTriedAgain() throws Exception {
+		CuratorFramework client = this.fixture.client(TestZooKeeper.connectString(),
+				(builder) -> builder.authorization("unheard-of", "who:knows".getBytes(StandardCharsets.UTF_8)));
+		ZooKeeperLockProvider refused = this.fixture.newProcess(client);
+		await().untilAsserted(() -> assertThatExceptionOfType(LockProviderException.class)
+			.isThrownBy(() -> attempt(refused, this.key))
+			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.NOT_PERMITTED)));
+		long first = client.getZookeeperClient().getInstanceIndex();
+		await().until(() -> client.getZookeeperClient().getInstanceIndex() > first + 1);
 	}
 
 	@Test
