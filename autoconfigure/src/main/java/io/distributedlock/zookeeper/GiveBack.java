@@ -5,12 +5,14 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 import java.util.regex.Pattern;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.OpResult;
@@ -42,7 +44,7 @@ final class GiveBack {
 	/** The line has changed in the middle of the end of a grace. */
 	private static final Duration SOON = Duration.ofMillis(5);
 
-	/** A pause after a connection was lost in the middle of a grace. */
+	/** A pause after a connection or a right was lost in the middle of a grace. */
 	private static final Duration RETRY = Duration.ofMillis(250);
 
 	/** A session's id and a number by the server; whatever else is there is junk. */
@@ -174,8 +176,14 @@ final class GiveBack {
 		Op open = Op.delete(door.path().door(), RESERVED);
 		List<Op> steps = head.map((place) -> List.of(open, Op.delete(door.path().line() + "/" + place, -1)))
 			.orElse(List.of(open));
-		return calls.multi(steps)
-			.thenApply((results) -> results.stream().noneMatch((result) -> result instanceof OpResult.ErrorResult));
+		return calls.multi(steps).thenApply((results) -> {
+			for (OpResult result : results) {
+				if (result instanceof OpResult.ErrorResult error && Code.get(error.getErr()) == Code.NOAUTH) {
+					throw new CompletionException(KeeperException.create(Code.NOAUTH, door.path().door()));
+				}
+			}
+			return results.stream().noneMatch((result) -> result instanceof OpResult.ErrorResult);
+		});
 	}
 
 }

@@ -175,13 +175,19 @@ final class Line {
 			this.place.beginWatching(this.path.door());
 		}
 		CompletableFuture<Node> read = this.calls.read(this.path.door(), watch ? this.place.watcher() : null);
-		Door taken = taking.door(this.place, node, sent);
-		Node door = (taken == null) ? this.await.node(read) : null;
-		if (watch && (door == null || door.version() == GiveBack.HELD)) {
-			// Nothing is watched, or the mark was too early for this door.
-			this.place.endWatching();
+		boolean marked = false;
+		try {
+			Door taken = taking.door(this.place, node, sent);
+			Node door = (taken == null) ? this.await.node(read) : null;
+			marked = door != null && door.version() != GiveBack.HELD;
+			return new Look(taken, door);
 		}
-		return new Look(taken, door);
+		finally {
+			if (watch && !marked) {
+				// Nothing may be watched, or the mark was too early for this door.
+				this.place.endWatching();
+			}
+		}
 	}
 
 	/**

@@ -3,8 +3,10 @@ package io.distributedlock.zookeeper;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 
 import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.OpResult;
@@ -134,10 +136,21 @@ final class Taking {
 			}
 			else if (results.get(i) instanceof OpResult.ErrorResult error && error.getErr() != Code.OK.intValue()
 					&& error.getErr() != Code.RUNTIMEINCONSISTENCY.intValue()) {
-				return (error.getErr() == Code.NONODE.intValue()) ? missing(steps, i) : BUSY;
+				return refused(steps, i, Code.get(error.getErr()));
 			}
 		}
 		return czxid;
+	}
+
+	private static long refused(List<Op> steps, int step, @Nullable Code code) {
+		if (code == Code.NONODE) {
+			return missing(steps, step);
+		}
+		if (code == Code.NODEEXISTS || code == Code.BADVERSION) {
+			return BUSY;
+		}
+		throw new CompletionException(
+				KeeperException.create((code != null) ? code : Code.SYSTEMERROR, steps.get(step).getPath()));
 	}
 
 	/** What is missing where a step says so; a door that is gone is looked for again. */

@@ -10,6 +10,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 
 import org.apache.curator.CuratorZookeeperClient;
+import org.apache.curator.RetryLoop;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.RetryForever;
@@ -149,14 +150,15 @@ final class ZooKeeperFixture implements LockProviderFixture {
 	}
 
 	private long all(String path) {
-		return call(() -> {
+		CuratorZookeeperClient client = this.admin.getZookeeperClient();
+		return call(() -> RetryLoop.callWithRetry(client, () -> {
 			try {
-				return (long) this.admin.getZookeeperClient().getZooKeeper().getAllChildrenNumber(path);
+				return (long) client.getZooKeeper().getAllChildrenNumber(path);
 			}
 			catch (KeeperException.NoNodeException ex) {
 				return 0L;
 			}
-		});
+		}));
 	}
 
 	List<String> children(String path) {

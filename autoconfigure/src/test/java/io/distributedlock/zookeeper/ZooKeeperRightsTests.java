@@ -115,4 +115,22 @@ class ZooKeeperRightsTests {
 		assertThat(attempt(this.process, this.key)).as("the rival's door").isInstanceOf(Attempt.Busy.class);
 	}
 
+	@Test
+	void reservationThatMayNotBeEndedIsTriedNowAndThen() {
+		String parent = LockPaths.parent(this.fixture.path(this.key).door());
+		Grant grant = ((Attempt.Granted) attempt(this.process, this.key)).grant();
+		ZooKeeperLockProvider absent = this.fixture.newProcess();
+		absent.enter(this.key, () -> {
+			// Does not come when it is called.
+		}).attempt(OwnerId.random(), Duration.ofSeconds(60), true, TIMEOUT);
+		assertThat(this.process.release(this.key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
+		mayBeUsed(parent, ZooDefs.Perms.ALL & ~ZooDefs.Perms.DELETE);
+		ZooKeeperServerProcess server = ZooKeeperServerProcess.shared();
+		long before = server.statistic("zk_packets_received");
+		await().pollDelay(Duration.ofSeconds(1)).until(() -> attempt(this.rival, this.key) instanceof Attempt.Busy);
+		assertThat(server.statistic("zk_packets_received") - before).isLessThan(60);
+		mayBeUsed(parent, ZooDefs.Perms.ALL);
+		await().until(() -> attempt(this.rival, this.key) instanceof Attempt.Granted);
+	}
+
 }

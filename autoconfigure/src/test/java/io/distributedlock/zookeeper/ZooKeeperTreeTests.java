@@ -149,6 +149,32 @@ class ZooKeeperTreeTests {
 	}
 
 	@Test
+	void whoStandsInLineIsToldOfAMissingRightAndMarksTheDoorOfWhoComesAfterwards() {
+		attempt(this.process, this.key, false);
+		ZooKeeperLockProvider waiter = this.fixture.newProcess();
+		assertThat(attempt(waiter, this.key, true)).isInstanceOf(Attempt.Busy.class);
+		String parent = LockPaths.parent(this.fixture.path(this.key).door());
+		mayBeUsed(parent, ZooDefs.Perms.ALL & ~ZooDefs.Perms.CREATE);
+		this.fixture.expire(this.key);
+		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> attempt(waiter, this.key, true))
+			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.NOT_PERMITTED));
+		mayBeUsed(parent, ZooDefs.Perms.ALL);
+		ZooKeeperLockProvider newcomer = this.fixture.newProcess();
+		Grant grant = ((Attempt.Granted) attempt(newcomer, this.key, false)).grant();
+		assertThat(attempt(waiter, this.key, true)).isInstanceOf(Attempt.Busy.class);
+		assertThat(newcomer.release(this.key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
+		assertThat(attempt(newcomer, this.key, false)).as("reserved").isInstanceOf(Attempt.Busy.class);
+		assertThat(attempt(waiter, this.key, true)).isInstanceOf(Attempt.Granted.class);
+	}
+
+	private void mayBeUsed(String node, int permissions) {
+		ZooKeeperFixture.call(() -> this.fixture.admin()
+			.setACL()
+			.withACL(List.of(new ACL(permissions, ZooDefs.Ids.ANYONE_ID_UNSAFE)))
+			.forPath(node));
+	}
+
+	@Test
 	void headMarksTheDoorOfWhoCameBetween() {
 		Grant first = ((Attempt.Granted) attempt(this.process, this.key, false)).grant();
 		ZooKeeperLockProvider waiter = this.fixture.newProcess();
@@ -239,21 +265,14 @@ class ZooKeeperTreeTests {
 	}
 
 	@Test
-	void parentThatMayNotBeUsedIsAnErrorAndNeverBusy() throws Exception {
+	void parentThatMayNotBeUsedIsAnErrorAndNeverBusy() {
 		LockTemplate rival = this.locks;
 		rival.acquire(LockRequest.of(this.key)).close();
 		String parent = LockPaths.parent(this.fixture.path(this.key).door());
-		this.fixture.admin()
-			.setACL()
-			.withACL(List.of(new ACL(ZooDefs.Perms.ADMIN, ZooDefs.Ids.ANYONE_ID_UNSAFE)))
-			.forPath(parent);
+		mayBeUsed(parent, ZooDefs.Perms.ADMIN);
 		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> attempt(this.process, this.key, true))
 			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.NOT_PERMITTED));
-		this.fixture.admin()
-			.setACL()
-			.withACL(List.of(new ACL(ZooDefs.Perms.CREATE | ZooDefs.Perms.DELETE | ZooDefs.Perms.ADMIN,
-					ZooDefs.Ids.ANYONE_ID_UNSAFE)))
-			.forPath(parent);
+		mayBeUsed(parent, ZooDefs.Perms.CREATE | ZooDefs.Perms.DELETE | ZooDefs.Perms.ADMIN);
 		Grant grant = ((Attempt.Granted) attempt(this.process, this.key, false)).grant();
 		assertThat(attempt(this.fixture.newProcess(), this.key, false)).as("without the right to read the parent")
 			.isInstanceOf(Attempt.Busy.class);
@@ -264,10 +283,7 @@ class ZooKeeperTreeTests {
 	void lineThatMayNotBeReadIsAnErrorForWhoWaitsAlone() throws Exception {
 		String line = this.fixture.path(this.key).line();
 		this.fixture.admin().create().creatingParentsIfNeeded().forPath(line);
-		this.fixture.admin()
-			.setACL()
-			.withACL(List.of(new ACL(ZooDefs.Perms.ADMIN, ZooDefs.Ids.ANYONE_ID_UNSAFE)))
-			.forPath(line);
+		mayBeUsed(line, ZooDefs.Perms.ADMIN);
 		Grant grant = ((Attempt.Granted) attempt(this.process, this.key, false)).grant();
 		ZooKeeperLockProvider waiter = this.fixture.newProcess();
 		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> attempt(waiter, this.key, true))
