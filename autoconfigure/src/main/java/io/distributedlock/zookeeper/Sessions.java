@@ -90,8 +90,19 @@ final class Sessions implements ConnectionStateListener, AutoCloseable {
 		this.notConnectedAt = present ? null : now;
 		this.client.getConnectionStateListenable().addListener(this);
 		this.client.getCuratorListenable().addListener(this.refusals);
-		if (present || this.client.getZookeeperClient().isConnected()) {
+		if (present || this.client.getZookeeperClient().isConnected() || wasRefused()) {
 			adopt();
+		}
+	}
+
+	/** Of that nothing is told any more. */
+	private boolean wasRefused() {
+		try {
+			return this.client.getZookeeperClient().getZooKeeper().getState() == ZooKeeper.States.AUTH_FAILED;
+		}
+		catch (Exception ex) {
+			logger.debug("The client has no session yet", ex);
+			return false;
 		}
 	}
 

@@ -6,10 +6,13 @@ import java.util.List;
 
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.ACL;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
@@ -90,10 +93,15 @@ class ZooKeeperRightsTests {
 			.until(() -> attempt(this.process, other) instanceof Attempt.Granted);
 	}
 
-	@Test
-	void credentialsThatAreRefusedFromTheStartAreToldAndTriedAgain() throws Exception {
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void credentialsThatAreRefusedFromTheStartAreToldAndTriedAgain(boolean before) throws Exception {
 		CuratorFramework client = this.fixture.client(TestZooKeeper.connectString(),
 				(builder) -> builder.authorization("unheard-of", "who:knows".getBytes(StandardCharsets.UTF_8)));
+		if (before) {
+			ZooKeeper handle = client.getZookeeperClient().getZooKeeper();
+			await().until(() -> handle.getState() == ZooKeeper.States.AUTH_FAILED);
+		}
 		ZooKeeperLockProvider refused = this.fixture.newProcess(client);
 		await().untilAsserted(() -> assertThatExceptionOfType(LockProviderException.class)
 			.isThrownBy(() -> attempt(refused, this.key))
