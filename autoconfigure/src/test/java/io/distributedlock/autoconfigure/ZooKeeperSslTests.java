@@ -13,6 +13,7 @@ import java.util.stream.Stream;
 
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.client.ZKClientConfig;
 import org.apache.zookeeper.data.ACL;
@@ -318,7 +319,8 @@ class ZooKeeperSslTests {
 						lease.close();
 						return granted;
 					});
-				await().until(() -> client(first).getChildren().forPath("/distributed-lock/lines").size() == 1);
+				await().ignoreExceptionsInstanceOf(KeeperException.NoNodeException.class)
+					.until(() -> client(first).getChildren().forPath("/distributed-lock/lines").size() == 1);
 				assertThat(next).isNotDone();
 				held.ensureHeld();
 				released = System.nanoTime();

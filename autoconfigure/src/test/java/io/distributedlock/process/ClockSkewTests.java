@@ -20,7 +20,6 @@ import io.distributedlock.process.Endpoint.Database;
 import io.distributedlock.process.LockProcess.Acquired;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.within;
 
 /** Processes whose wall clocks differ by an hour and more exclude each other. */
 @Timeout(60)
@@ -72,7 +71,9 @@ class ClockSkewTests {
 		assertThat(first.ask("held")).isEqualTo("true");
 		Acquired followed = second.acquire("seat", LEASE, Duration.ofSeconds(5), false);
 		assertThat(followed.token()).isGreaterThan(held.token());
-		assertThat((followed.at() - held.at()) / 1e6).isCloseTo(LEASE.toMillis(), within(250.0));
+		// A busy machine comes late, but not by an hour.
+		assertThat(Duration.ofNanos(followed.at() - held.at())).isBetween(LEASE.minusMillis(250),
+				LEASE.plusMillis(750));
 		assertThat(first.ask("held")).isEqualTo("false");
 		assertThat(second.ask("held")).isEqualTo("true");
 		assertThat(second.ask("release")).isEqualTo("released");
