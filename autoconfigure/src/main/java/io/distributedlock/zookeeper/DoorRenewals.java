@@ -51,13 +51,13 @@ final class DoorRenewals {
 		List<Running> running = new ArrayList<>();
 		standing.forEach((session, due) -> {
 			for (int from = 0; from < due.size(); from += BATCH) {
-				running.add(new Running(session, due.subList(from, Math.min(from + BATCH, due.size()))));
+				running.add(new Running(session, due.subList(from, Math.min(from + BATCH, due.size())), deadline));
 			}
 		});
 		LockProviderException failure = null;
 		for (Running batch : running) {
 			try {
-				batch.read(Await.urgent(batch.session, deadline), outcomes);
+				batch.read(outcomes);
 			}
 			catch (LockProviderException ex) {
 				failure = ex;
@@ -86,21 +86,21 @@ final class DoorRenewals {
 	/** A request under way. */
 	private final class Running {
 
-		private final Session session;
+		private final Await await;
 
 		private final List<Due> due;
 
 		private final CompletableFuture<List<OpResult>> answer;
 
-		private Running(Session session, List<Due> due) {
-			this.session = session;
+		private Running(Session session, List<Due> due, long deadline) {
+			this.await = Await.urgent(session, deadline);
 			this.due = due;
 			this.answer = session.calls()
 				.multi(due.stream().map((each) -> Op.getData(each.door().path().door())).toList());
 		}
 
-		private void read(Await await, Map<Grant, RenewalOutcome> outcomes) {
-			List<OpResult> results = await.result(this.answer);
+		private void read(Map<Grant, RenewalOutcome> outcomes) {
+			List<OpResult> results = this.await.result(this.answer);
 			for (int i = 0; i < this.due.size(); i++) {
 				Due each = this.due.get(i);
 				outcomes.put(each.grant(), outcome(each, results.get(i)));

@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockProviderException;
@@ -145,11 +146,16 @@ final class Line {
 		}
 		String watched = this.path.line() + "/" + waiting.get(before - 1);
 		this.place.beginWatching(watched);
-		if (this.await.node(this.calls.read(watched, this.place.watcher())) == null) {
-			this.place.placed(-1);
-			return false;
+		boolean watching = false;
+		try {
+			watching = this.await.node(this.calls.read(watched, this.place.watcher())) != null;
+			return watching;
 		}
-		return true;
+		finally {
+			if (!watching) {
+				this.place.placed(-1);
+			}
+		}
 	}
 
 	/**
@@ -166,10 +172,8 @@ final class Line {
 			}
 		}
 		boolean watch = this.place.isHead() && !this.place.isWatching();
-		if (watch) {
-			// May hit a later door than the one last seen, which is as good.
-			this.calls.touch(this.path.door(), GiveBack.HELD);
-		}
+		// May hit a later door than the one last seen, which is as good.
+		CompletableFuture<Stat> mark = watch ? this.calls.touch(this.path.door(), GiveBack.HELD) : null;
 		CompletableFuture<Long> sent = taking.sendCreate(node);
 		if (watch) {
 			this.place.beginWatching(this.path.door());
@@ -180,6 +184,9 @@ final class Line {
 			Door taken = taking.door(this.place, node, sent);
 			Node door = (taken == null) ? this.await.node(read) : null;
 			marked = door != null && door.version() != GiveBack.HELD;
+			if (mark != null && door != null && !marked) {
+				requirePermitted(mark);
+			}
 			return new Look(taken, door);
 		}
 		finally {
@@ -187,6 +194,14 @@ final class Line {
 				// Nothing may be watched, or the mark was too early for this door.
 				this.place.endWatching();
 			}
+		}
+	}
+
+	/** Was answered before. What may not be marked would be looked at without end. */
+	private static void requirePermitted(CompletableFuture<Stat> mark) {
+		Throwable failure = mark.handle((stat, ex) -> ex).getNow(null);
+		if (failure != null && ZooKeeperErrors.is(failure, Code.NOAUTH)) {
+			throw ZooKeeperErrors.translate(failure);
 		}
 	}
 

@@ -37,6 +37,9 @@ final class Session implements Term {
 	 */
 	static final long MOST_BYTES = 1 << 20;
 
+	/** Less is a pause that is over before another connection stands. */
+	private static final long SHORTEST_SILENCE = TimeUnit.MILLISECONDS.toNanos(200);
+
 	private static final long MARGIN = TimeUnit.MILLISECONDS.toNanos(2);
 
 	private final ZooKeeper zooKeeper;
@@ -114,7 +117,11 @@ final class Session implements Term {
 		if (code == Code.SESSIONEXPIRED || code == Code.AUTHFAILED) {
 			end();
 		}
-		else if (code != Code.CONNECTIONLOSS) {
+		else if (code == Code.CONNECTIONLOSS) {
+			// What comes after it is silent on another connection.
+			this.lastDrop.accumulateAndGet(System.nanoTime(), (last, now) -> (now - last > 0) ? now : last);
+		}
+		else {
 			this.lastAnswer.accumulateAndGet(System.nanoTime(), (last, now) -> (now - last > 0) ? now : last);
 		}
 	}
@@ -223,7 +230,8 @@ final class Session implements Term {
 		}
 		long silence = System.nanoTime() - silentSince(sentAt);
 		// The caller's time begins a little before the call is sent.
-		if ((urgent || silence >= this.longestSilence.toNanos() * 9 / 10)
+		long longest = this.longestSilence.toNanos() * 9 / 10;
+		if (silence >= (urgent ? Math.min(longest, SHORTEST_SILENCE) : longest)
 				&& this.lastDrop.compareAndSet(dropped, System.nanoTime())) {
 			logger.debug("Nothing was answered for " + TimeUnit.NANOSECONDS.toMillis(silence)
 					+ " ms: the connection is dropped");

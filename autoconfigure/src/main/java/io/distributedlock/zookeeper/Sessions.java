@@ -8,6 +8,7 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.api.CuratorListener;
+import org.apache.curator.framework.listen.Listenable;
 import org.apache.curator.framework.state.ConnectionState;
 import org.apache.curator.framework.state.ConnectionStateListener;
 import org.apache.zookeeper.WatchedEvent;
@@ -89,9 +90,19 @@ final class Sessions implements ConnectionStateListener, AutoCloseable {
 		boolean present = this.client.getZookeeperClient().isConnected();
 		this.notConnectedAt = present ? null : now;
 		this.client.getConnectionStateListenable().addListener(this);
-		this.client.getCuratorListenable().addListener(this.refusals);
+		listenToRefusals((listeners) -> listeners.addListener(this.refusals));
 		if (present || this.client.getZookeeperClient().isConnected() || wasRefused()) {
 			adopt();
+		}
+	}
+
+	/** With a namespace of Curator's, a refusal is noticed by the next call alone. */
+	private void listenToRefusals(Consumer<Listenable<CuratorListener>> change) {
+		try {
+			change.accept(this.client.getCuratorListenable());
+		}
+		catch (UnsupportedOperationException ex) {
+			logger.debug("The client tells nobody of its events", ex);
 		}
 	}
 
@@ -254,7 +265,7 @@ final class Sessions implements ConnectionStateListener, AutoCloseable {
 	@Override
 	public void close() {
 		this.client.getConnectionStateListenable().removeListener(this);
-		this.client.getCuratorListenable().removeListener(this.refusals);
+		listenToRefusals((listeners) -> listeners.removeListener(this.refusals));
 		Seat last;
 		this.lock.lock();
 		try {

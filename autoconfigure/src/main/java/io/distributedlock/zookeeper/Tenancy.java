@@ -3,6 +3,7 @@ package io.distributedlock.zookeeper;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
+import org.apache.curator.CuratorZookeeperClient;
 import org.apache.curator.framework.CuratorFramework;
 
 import io.distributedlock.LockConfigurationException;
@@ -29,7 +30,7 @@ final class Tenancy implements AutoCloseable {
 	 * @throws LockConfigurationException if there is one already
 	 */
 	static Tenancy of(CuratorFramework client, String root) {
-		Tenant tenant = new Tenant(client, root);
+		Tenant tenant = new Tenant(client.getZookeeperClient(), root);
 		Tenancy tenancy = new Tenancy(tenant);
 		if (PRESENT.putIfAbsent(tenant, tenancy) != null) {
 			throw new LockConfigurationException(LockError.SEVERAL_PROVIDERS,
@@ -47,7 +48,8 @@ final class Tenancy implements AutoCloseable {
 		PRESENT.remove(this.tenant, this);
 	}
 
-	private record Tenant(CuratorFramework client, String root) {
+	/** Also told by the client with a namespace, which has the same session. */
+	private record Tenant(CuratorZookeeperClient client, String root) {
 	}
 
 }

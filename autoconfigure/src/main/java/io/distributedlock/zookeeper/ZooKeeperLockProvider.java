@@ -80,7 +80,13 @@ public final class ZooKeeperLockProvider implements LockProvider, AutoCloseable 
 		this.renewals = new DoorRenewals(this.doors, this.leftovers);
 		this.sessions = new Sessions(client, settings, this.paths, timer, this::connected, this::ended);
 		this.tenancy = Tenancy.of(client, root);
-		this.sessions.start();
+		try {
+			this.sessions.start();
+		}
+		catch (RuntimeException ex) {
+			close();
+			throw ex;
+		}
 	}
 
 	@Override
@@ -183,8 +189,12 @@ public final class ZooKeeperLockProvider implements LockProvider, AutoCloseable 
 	 */
 	@Override
 	public void close() {
-		this.sessions.close();
-		this.tenancy.close();
+		try {
+			this.sessions.close();
+		}
+		finally {
+			this.tenancy.close();
+		}
 	}
 
 }

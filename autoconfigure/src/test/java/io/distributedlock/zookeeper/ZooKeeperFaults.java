@@ -70,15 +70,21 @@ final class ZooKeeperFaults implements StoreFaults {
 		};
 	}
 
-	/**
-	 * The reservation of a door, with which the release of one that is waited for goes
-	 * on.
-	 */
+	/** A look at a place in line. */
+	Predicate<byte[]> look(LockKey key) {
+		return request(ZooDefs.OpCode.getData, this.fixture.path(key).line());
+	}
+
+	/** The reservation of a door, with which its release goes on if it is waited for. */
 	Predicate<byte[]> reservation(LockKey key) {
-		byte[] door = this.fixture.path(key).door().getBytes(StandardCharsets.UTF_8);
+		return request(ZooDefs.OpCode.setData, this.fixture.path(key).door());
+	}
+
+	private static Predicate<byte[]> request(int kind, String path) {
+		byte[] text = path.getBytes(StandardCharsets.UTF_8);
 		return (packet) -> {
-			int at = find(packet, door, 0);
-			return at >= 0 && number(packet, at - 8) == ZooDefs.OpCode.setData;
+			int at = find(packet, text, 0);
+			return at >= 0 && number(packet, at - 8) == kind;
 		};
 	}
 

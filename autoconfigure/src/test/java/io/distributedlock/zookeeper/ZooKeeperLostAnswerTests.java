@@ -4,6 +4,7 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import org.apache.zookeeper.data.Stat;
 import org.junit.jupiter.api.AfterEach;
@@ -137,6 +138,28 @@ class ZooKeeperLostAnswerTests {
 			assertThat(this.rival.release(key, next.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
 		}
 		await().atMost(PATIENCE).until(() -> this.fixture.heldEntries() == 0);
+	}
+
+	@Test
+	void waiterWhoseLookAtTheOneBeforeWasLostLooksAgain() {
+		LockKey key = LockKey.of("lost", "look-");
+		take(this.rival, key);
+		Contender before = this.fixture.newProcess().enter(key, () -> {
+			// Leaves.
+		});
+		assertThat(before.attempt(OwnerId.random(), LEASE, true, PATIENCE)).isInstanceOf(Attempt.Busy.class);
+		AtomicInteger told = new AtomicInteger();
+		Contender contender = this.process.enter(key, told::incrementAndGet);
+		await().atMost(PATIENCE).until(() -> this.process.sessions().present() != null);
+		this.proxy.onReplyTo(this.faults.look(key), Effect.CUT).once();
+		OwnerId owner = OwnerId.random();
+		assertThatExceptionOfType(LockException.class).isThrownBy(() -> contender.attempt(owner, LEASE, true, TIMEOUT));
+		await().atMost(PATIENCE)
+			.ignoreExceptionsInstanceOf(LockException.class)
+			.until(() -> contender.attempt(owner, LEASE, true, PATIENCE) instanceof Attempt.Busy);
+		told.set(0);
+		assertThat(before.withdraw(PATIENCE)).isEqualTo(ReleaseOutcome.RELEASED);
+		await().atMost(PATIENCE).until(() -> told.get() > 0);
 	}
 
 	private Grant waitFor(LockKey key) {

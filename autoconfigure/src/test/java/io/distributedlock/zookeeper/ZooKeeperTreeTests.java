@@ -228,6 +228,29 @@ class ZooKeeperTreeTests {
 	}
 
 	@Test
+	void doorThatMayNotBeMarkedIsAnErrorForWhoWaits() {
+		attempt(this.process, this.key, false);
+		ZooKeeperLockProvider waiter = this.fixture.newProcess();
+		mayBeUsed(this.fixture.path(this.key).door(), ZooDefs.Perms.READ | ZooDefs.Perms.ADMIN);
+		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> attempt(waiter, this.key, true))
+			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.NOT_PERMITTED));
+		mayBeUsed(this.fixture.path(this.key).door(), ZooDefs.Perms.ALL);
+		assertThat(attempt(waiter, this.key, true)).isInstanceOf(Attempt.Busy.class);
+	}
+
+	@Test
+	void clientWithANamespaceServesToo() {
+		CuratorFramework client = this.fixture.client(TestZooKeeper.connectString());
+		ZooKeeperLockProvider process = this.fixture.newProcess(client.usingNamespace("space"));
+		Grant grant = ((Attempt.Granted) attempt(process, this.key, false)).grant();
+		assertThat(attempt(this.process, this.key, false)).as("below another node").isInstanceOf(Attempt.Granted.class);
+		assertThat(process.release(this.key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
+		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> new ZooKeeperLockProvider(client,
+				new ZooKeeperLockSettings("/space" + this.fixture.root(), "contract-kit", List.of(), null), this.timer))
+			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.SEVERAL_PROVIDERS));
+	}
+
+	@Test
 	void clientServesOneProviderAtATime() {
 		CuratorFramework client = this.fixture.client(TestZooKeeper.connectString());
 		ZooKeeperLockProvider first = this.fixture.newProcess(client);
