@@ -81,7 +81,8 @@ public final class ZooKeeperLockAutoConfiguration {
 		ZooKeeperLockProvider provider = new ZooKeeperLockProvider(
 				(ownClient != null) ? ownClient.client() : only(clients), settings, timer);
 		try {
-			awaitFirst(provider, ownClient != null && ownClient.speaksTls(), general.failFast());
+			awaitFirst(provider, (ownClient != null) ? properties.connectionTimeout() : START_TIMEOUT,
+					ownClient != null && ownClient.speaksTls(), general.failFast());
 		}
 		catch (LockConfigurationException ex) {
 			provider.close();
@@ -111,9 +112,9 @@ public final class ZooKeeperLockAutoConfiguration {
 	 * A first connection takes longer than a round trip. An ensemble that is down may
 	 * come back: the check of all stores tells of it.
 	 */
-	private static void awaitFirst(ZooKeeperLockProvider provider, boolean tls, boolean failFast) {
+	private static void awaitFirst(ZooKeeperLockProvider provider, Duration timeout, boolean tls, boolean failFast) {
 		try {
-			provider.check(START_TIMEOUT);
+			provider.check(timeout);
 		}
 		catch (LockConfigurationException ex) {
 			throw ex;

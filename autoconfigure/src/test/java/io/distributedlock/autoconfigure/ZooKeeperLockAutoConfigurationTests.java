@@ -150,8 +150,9 @@ class ZooKeeperLockAutoConfigurationTests {
 
 	@Test
 	void ensembleThatIsDownOnlyWarnsUnlessAskedToFail(CapturedOutput output) {
-		ApplicationContextRunner down = this.bare
-			.withPropertyValues("distributed-lock.zookeeper.connect-string=127.0.0.1:1");
+		ApplicationContextRunner down = this.bare.withPropertyValues(
+				"distributed-lock.zookeeper.connect-string=127.0.0.1:1",
+				"distributed-lock.zookeeper.connection-timeout=500ms");
 		down.run((context) -> {
 			assertThat(context).hasNotFailed();
 			assertThat(output).containsOnlyOnce("The lock store 'zookeeper' did not answer at start");

@@ -65,7 +65,8 @@ class ZooKeeperSslTests {
 	private final ApplicationContextRunner bare = new ApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(SslAutoConfiguration.class, ZooKeeperLockAutoConfiguration.class,
 				DistributedLockAutoConfiguration.class))
-		.withPropertyValues("spring.application.name=shop", "distributed-lock.fail-fast=true");
+		.withPropertyValues("spring.application.name=shop", "distributed-lock.fail-fast=true",
+				"distributed-lock.zookeeper.connection-timeout=20s");
 
 	private final ApplicationContextRunner secure = this.bare.withPropertyValues(
 			"distributed-lock.zookeeper.connect-string=" + TlsZooKeeper.connectString(),
@@ -215,7 +216,8 @@ class ZooKeeperSslTests {
 
 	@Test
 	void serverThatIsNotTrustedFailsTheStart(CapturedOutput output) {
-		this.secure.withPropertyValues(trust("stranger"))
+		this.secure.withPropertyValues("distributed-lock.zookeeper.connection-timeout=3s")
+			.withPropertyValues(trust("stranger"))
 			.withBean(LockCuratorCustomizer.class, () -> TlsZooKeeper::hasten)
 			.run((context) -> {
 				assertFails(context, LockError.STORE_DOWN_AT_START, "over TLS", "ClientCnxnSocketNetty", "trusted");
@@ -290,7 +292,8 @@ class ZooKeeperSslTests {
 	void customizerHasTheLastWord() {
 		this.bare
 			.withPropertyValues("distributed-lock.zookeeper.ssl.bundle=ensemble",
-					"distributed-lock.zookeeper.connect-string=127.0.0.1:1", "distributed-lock.fail-fast=false")
+					"distributed-lock.zookeeper.connect-string=127.0.0.1:1", "distributed-lock.fail-fast=false",
+					"distributed-lock.zookeeper.connection-timeout=100ms")
 			.withPropertyValues(trust("server"))
 			.withBean(LockCuratorCustomizer.class,
 					() -> (builder) -> customize(builder.connectString(TlsZooKeeper.connectString())))
