@@ -1,0 +1,30 @@
+package io.distributedlock.zookeeper;
+
+import java.util.concurrent.CompletionException;
+
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.KeeperException.Code;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class ZooKeeperErrorsTests {
+
+	@ParameterizedTest
+	@EnumSource(names = { "CONNECTIONLOSS", "SESSIONEXPIRED", "OPERATIONTIMEOUT" })
+	void whatEndsWithTheConnectionIsWorthWaitingFor(Code code) {
+		assertThat(ZooKeeperErrors.mayPass(failure(code))).isTrue();
+	}
+
+	@ParameterizedTest
+	@EnumSource(names = { "NOAUTH", "INVALIDACL", "NOCHILDRENFOREPHEMERALS" })
+	void whatTheServersHaveRefusedIsToldAtOnce(Code code) {
+		assertThat(ZooKeeperErrors.mayPass(failure(code))).isFalse();
+	}
+
+	private static CompletionException failure(Code code) {
+		return new CompletionException(KeeperException.create(code, "/locks"));
+	}
+
+}
