@@ -75,7 +75,7 @@ public interface LockLease extends AutoCloseable {
 	/**
 	 * Gives the lock back: once, from any thread, within the call time-out. Closing again
 	 * changes nothing; closing a lost lock takes back what may be left of it, and of no
-	 * other tenure. A release that the store does not confirm is repeated in the
+	 * other grant. A release that the store does not confirm is repeated in the
 	 * background; the lock then ends with its lease at the latest.
 	 */
 	@Override

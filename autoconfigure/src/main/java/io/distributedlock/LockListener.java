@@ -27,7 +27,7 @@ public interface LockListener {
 	 * @param waited how long was waited
 	 * @param holder who held it, or {@code null} if not known
 	 */
-	default void onBusy(LockKey key, Duration waited, @Nullable Holder holder) {
+	default void onBusy(LockKey key, Duration waited, @Nullable LockHolder holder) {
 	}
 
 	/**

@@ -18,16 +18,16 @@ public final class LockNotAcquiredException extends LockException {
 
 	private final Duration waited;
 
-	private final transient @Nullable Holder holder;
+	private final transient @Nullable LockHolder holder;
 
-	public LockNotAcquiredException(LockKey key, Duration waited, @Nullable Holder holder) {
+	public LockNotAcquiredException(LockKey key, Duration waited, @Nullable LockHolder holder) {
 		super(LockError.BUSY, message(key, waited, holder), null);
 		this.key = key;
 		this.waited = waited;
 		this.holder = holder;
 	}
 
-	private static String message(LockKey key, Duration waited, @Nullable Holder holder) {
+	private static String message(LockKey key, Duration waited, @Nullable LockHolder holder) {
 		return "Lock '" + key + "' is held by " + ((holder != null) ? holder.describe() : "another owner")
 				+ " and did not become free within " + waited.toMillis() + " ms";
 	}
@@ -52,7 +52,7 @@ public final class LockNotAcquiredException extends LockException {
 	 * Who held the lock when it was last asked for.
 	 * @return the holder, or {@code null} where the store could not tell
 	 */
-	public @Nullable Holder holder() {
+	public @Nullable LockHolder holder() {
 		return this.holder;
 	}
 

@@ -12,12 +12,12 @@ import org.springframework.context.annotation.Import;
 import org.springframework.core.env.Environment;
 
 import io.distributedlock.LockListener;
-import io.distributedlock.LockObserver;
 import io.distributedlock.LockOperations;
-import io.distributedlock.LockProvider;
+import io.distributedlock.provider.LockObserver;
+import io.distributedlock.provider.LockProvider;
+import io.distributedlock.provider.LockTimer;
 import io.distributedlock.support.LockSettings;
 import io.distributedlock.support.LockTemplate;
-import io.distributedlock.support.LockTimer;
 
 /**
  * Auto-configuration for {@link LockOperations} and annotated methods over the one

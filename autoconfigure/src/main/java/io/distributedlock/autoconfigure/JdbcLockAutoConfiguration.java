@@ -38,7 +38,7 @@ import io.distributedlock.jdbc.DistributedLockDataSource;
 import io.distributedlock.jdbc.JdbcLockProvider;
 import io.distributedlock.jdbc.JdbcLockSettings;
 import io.distributedlock.jdbc.LockDataSource;
-import io.distributedlock.support.LockTimer;
+import io.distributedlock.provider.LockTimer;
 
 /**
  * Auto-configuration of locks in the application's database.

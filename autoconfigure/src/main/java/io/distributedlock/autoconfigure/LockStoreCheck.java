@@ -10,7 +10,7 @@ import org.springframework.beans.factory.SmartInitializingSingleton;
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.LockException;
-import io.distributedlock.LockProvider;
+import io.distributedlock.provider.LockProvider;
 
 /**
  * Asks the store at start, when all singletons and with them the database's schema are

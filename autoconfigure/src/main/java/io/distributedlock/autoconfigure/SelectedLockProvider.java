@@ -9,7 +9,7 @@ import org.springframework.beans.factory.ObjectProvider;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
-import io.distributedlock.LockProvider;
+import io.distributedlock.provider.LockProvider;
 
 /**
  * The provider that keeps the locks. A type of its own, so that the choice is made once

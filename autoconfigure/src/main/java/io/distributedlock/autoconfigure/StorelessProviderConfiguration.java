@@ -8,8 +8,8 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-import io.distributedlock.support.LocalLockProvider;
-import io.distributedlock.support.NoLockProvider;
+import io.distributedlock.local.LocalLockProvider;
+import io.distributedlock.local.NoLockProvider;
 
 /** The providers that need no store, each only when asked for by name. */
 @Configuration(proxyBeanMethods = false)

@@ -27,7 +27,7 @@ import org.springframework.core.env.Environment;
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.LockException;
-import io.distributedlock.support.LockTimer;
+import io.distributedlock.provider.LockTimer;
 import io.distributedlock.zookeeper.ZooKeeperLockProvider;
 import io.distributedlock.zookeeper.ZooKeeperLockSettings;
 

@@ -13,10 +13,10 @@ import org.jspecify.annotations.Nullable;
 import io.distributedlock.LockError;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.jdbc.SqlCall.Undo;
-import io.distributedlock.support.CallKind;
-import io.distributedlock.support.CallWatchdog;
-import io.distributedlock.support.LockThreads;
-import io.distributedlock.support.LockTimer;
+import io.distributedlock.provider.CallKind;
+import io.distributedlock.provider.CallWatchdog;
+import io.distributedlock.provider.LockThreads;
+import io.distributedlock.provider.LockTimer;
 
 /**
  * Runs calls that end in time whatever the database does. On the hot path a call stays in

@@ -6,7 +6,7 @@ import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
-import io.distributedlock.LockProvider.RenewalOutcome;
+import io.distributedlock.provider.RenewalOutcome;
 
 /**
  * The statements of one database, each a single round trip in autocommit mode that takes
@@ -75,7 +75,7 @@ interface Dialect {
 	 * Prolongs those rows that still have their owner and have not expired, in the order
 	 * of the list.
 	 */
-	List<RenewalOutcome> renew(Connection connection, List<Tenure> tenures) throws SQLException;
+	List<RenewalOutcome> renew(Connection connection, List<Renewal> renewals) throws SQLException;
 
 	/** Reads one page of keys, in their order, and whether each row may be swept. */
 	List<Candidate> candidates(Connection connection, String after, int limit, long retention) throws SQLException;
@@ -86,8 +86,8 @@ interface Dialect {
 	/** Reads the format row through every column, and the clock. */
 	Probe probe(Connection connection) throws SQLException;
 
-	/** A tenure to be renewed, with its lease in microseconds. */
-	record Tenure(String key, String owner, long lease) {
+	/** A grant to be renewed, with its lease in microseconds. */
+	record Renewal(String key, String owner, long lease) {
 	}
 
 	/** A key seen by the sweeper. */

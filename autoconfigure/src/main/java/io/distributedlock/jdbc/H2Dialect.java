@@ -10,7 +10,7 @@ import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 
-import io.distributedlock.LockProvider.RenewalOutcome;
+import io.distributedlock.provider.RenewalOutcome;
 
 /**
  * H2, in memory, in a file or as a server, in its own and its compatibility modes. Keys
@@ -214,15 +214,15 @@ final class H2Dialect implements Dialect {
 	}
 
 	@Override
-	public List<RenewalOutcome> renew(Connection connection, List<Tenure> tenures) throws SQLException {
-		Object[] want = arrays(connection, tenures);
+	public List<RenewalOutcome> renew(Connection connection, List<Renewal> renewals) throws SQLException {
+		Object[] want = arrays(connection, renewals);
 		Set<String> renewed = owned(connection, this.renew, want);
 		// Only what was not renewed asks why: locked by somebody just now, or no longer
 		// ours.
-		Set<String> ours = (renewed.size() < tenures.size()) ? owned(connection, this.stillOurs, want) : renewed;
-		List<RenewalOutcome> outcomes = new ArrayList<>(tenures.size());
-		for (Tenure tenure : tenures) {
-			String id = tenure.owner() + tenure.key();
+		Set<String> ours = (renewed.size() < renewals.size()) ? owned(connection, this.stillOurs, want) : renewed;
+		List<RenewalOutcome> outcomes = new ArrayList<>(renewals.size());
+		for (Renewal renewal : renewals) {
+			String id = renewal.owner() + renewal.key();
 			outcomes.add(renewed.contains(id) ? RenewalOutcome.RENEWED
 					: ours.contains(id) ? RenewalOutcome.UNKNOWN : RenewalOutcome.NOT_HELD);
 		}
@@ -233,10 +233,10 @@ final class H2Dialect implements Dialect {
 		return new HashSet<>(Sql.query(connection, sql, (row) -> row.getString(2) + text(row.getBytes(1)), want));
 	}
 
-	private static Object[] arrays(Connection connection, List<Tenure> tenures) throws SQLException {
-		Object[] keys = tenures.stream().map((tenure) -> bytes(tenure.key())).toArray();
-		Object[] owners = tenures.stream().map(Tenure::owner).toArray();
-		Object[] leases = tenures.stream().map(Tenure::lease).toArray();
+	private static Object[] arrays(Connection connection, List<Renewal> renewals) throws SQLException {
+		Object[] keys = renewals.stream().map((renewal) -> bytes(renewal.key())).toArray();
+		Object[] owners = renewals.stream().map(Renewal::owner).toArray();
+		Object[] leases = renewals.stream().map(Renewal::lease).toArray();
 		return new Object[] { connection.createArrayOf("VARBINARY", keys), connection.createArrayOf("VARCHAR", owners),
 				connection.createArrayOf("BIGINT", leases) };
 	}

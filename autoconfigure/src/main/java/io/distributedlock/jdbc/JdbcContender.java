@@ -9,11 +9,11 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockKey;
-import io.distributedlock.LockProvider.Attempt;
-import io.distributedlock.LockProvider.Contender;
-import io.distributedlock.LockProvider.Grant;
-import io.distributedlock.LockProvider.ReleaseOutcome;
-import io.distributedlock.OwnerId;
+import io.distributedlock.provider.AttemptResult;
+import io.distributedlock.provider.LockContender;
+import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.OwnerId;
+import io.distributedlock.provider.ReleaseOutcome;
 
 /**
  * This process's place in the contest for one row. The first attempt writes; later ones
@@ -21,7 +21,7 @@ import io.distributedlock.OwnerId;
  * release. Who was told of a release writes at once: it has the lock reserved, or now may
  * have the place.
  */
-final class JdbcContender implements Contender {
+final class JdbcContender implements LockContender {
 
 	private final JdbcLockProvider provider;
 
@@ -66,7 +66,7 @@ final class JdbcContender implements Contender {
 	}
 
 	@Override
-	public Attempt attempt(OwnerId owner, Duration lease, boolean willWait, Duration timeout) {
+	public AttemptResult attempt(OwnerId owner, Duration lease, boolean willWait, Duration timeout) {
 		long start = System.nanoTime();
 		Claim claim = new Claim(this.text, owner.text(), TimeUnit.NANOSECONDS.toMicros(lease.toNanos()),
 				this.provider.holder(), this.provider.process(), willWait, this.since);
@@ -89,14 +89,14 @@ final class JdbcContender implements Contender {
 			throw ex;
 		}
 		if (row == null) {
-			return new Attempt.Busy(Pause.afterContention(), null);
+			return new AttemptResult.Busy(Pause.afterContention(), null);
 		}
 		if (row.heldBy(claim.owner())) {
 			this.since = null;
 			this.inLine = false;
 			this.provider.waiting().remove(this.text, this);
-			return new Attempt.Granted(
-					new Grant(this.key, owner, row.order(), Duration.ofNanos(row.remaining() * 1000)));
+			return new AttemptResult.Granted(
+					new LockGrant(this.key, owner, row.order(), Duration.ofNanos(row.remaining() * 1000)));
 		}
 		if (willWait) {
 			this.provider.listener().start();
@@ -107,7 +107,7 @@ final class JdbcContender implements Contender {
 		long age = TimeUnit.NANOSECONDS.toMicros(System.nanoTime() - start);
 		Duration retryAfter = (willWait && this.provider.listener().hears()) ? this.pause.told(row, age)
 				: this.pause.polling(row, claim.process(), age, this.provider.grace());
-		return new Attempt.Busy(retryAfter, row.describeHolder());
+		return new AttemptResult.Busy(retryAfter, row.describeHolder());
 	}
 
 	private static LockRow lookOrWrite(Connection connection, Dialect dialect, Claim claim, long start,

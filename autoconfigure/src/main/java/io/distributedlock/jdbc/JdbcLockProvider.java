@@ -17,14 +17,18 @@ import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.LockException;
 import io.distributedlock.LockKey;
-import io.distributedlock.LockProvider;
 import io.distributedlock.LockProviderException;
-import io.distributedlock.OwnerId;
 import io.distributedlock.jdbc.Dialect.Probe;
-import io.distributedlock.jdbc.Dialect.Tenure;
-import io.distributedlock.support.CallKind;
-import io.distributedlock.support.LockTimer;
-import io.distributedlock.support.ProcessLabel;
+import io.distributedlock.jdbc.Dialect.Renewal;
+import io.distributedlock.provider.CallKind;
+import io.distributedlock.provider.LockContender;
+import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.LockProvider;
+import io.distributedlock.provider.LockTimer;
+import io.distributedlock.provider.OwnerId;
+import io.distributedlock.provider.ProcessLabel;
+import io.distributedlock.provider.ReleaseOutcome;
+import io.distributedlock.provider.RenewalOutcome;
 
 /**
  * Keeps locks in a table: one row per key, one statement per step, all times from the
@@ -111,7 +115,7 @@ public final class JdbcLockProvider implements LockProvider, AutoCloseable {
 	}
 
 	@Override
-	public Contender enter(LockKey key, Runnable changed) {
+	public LockContender enter(LockKey key, Runnable changed) {
 		return new JdbcContender(this, key, this.keys.text(key), changed);
 	}
 
@@ -136,23 +140,23 @@ public final class JdbcLockProvider implements LockProvider, AutoCloseable {
 	}
 
 	@Override
-	public Map<Grant, RenewalOutcome> renew(Map<Grant, Duration> leases, Duration timeout) {
-		List<Grant> grants = new ArrayList<>(leases.size());
-		List<Tenure> tenures = new ArrayList<>(leases.size());
+	public Map<LockGrant, RenewalOutcome> renew(Map<LockGrant, Duration> leases, Duration timeout) {
+		List<LockGrant> grants = new ArrayList<>(leases.size());
+		List<Renewal> renewals = new ArrayList<>(leases.size());
 		leases.forEach((grant, lease) -> {
 			grants.add(grant);
-			tenures.add(new Tenure(this.keys.text(grant.key()), grant.owner().text(),
+			renewals.add(new Renewal(this.keys.text(grant.key()), grant.owner().text(),
 					TimeUnit.NANOSECONDS.toMicros(lease.toNanos())));
 		});
 		List<RenewalOutcome> answers;
 		try {
 			answers = this.calls.call(CallKind.RENEWAL, timeout,
-					(connection, dialect) -> dialect.renew(connection, tenures));
+					(connection, dialect) -> dialect.renew(connection, renewals));
 		}
 		catch (SQLException ex) {
 			throw translate(ex);
 		}
-		Map<Grant, RenewalOutcome> outcomes = new HashMap<>();
+		Map<LockGrant, RenewalOutcome> outcomes = new HashMap<>();
 		for (int i = 0; i < grants.size(); i++) {
 			outcomes.put(grants.get(i), answers.get(i));
 		}

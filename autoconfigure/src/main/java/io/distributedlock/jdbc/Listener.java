@@ -13,9 +13,9 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
-import io.distributedlock.OwnerId;
-import io.distributedlock.support.CallKind;
-import io.distributedlock.support.LockThreads;
+import io.distributedlock.provider.CallKind;
+import io.distributedlock.provider.LockThreads;
+import io.distributedlock.provider.OwnerId;
 
 /**
  * Hears from the database that a lock was passed on, and tells who waits for it. Listens

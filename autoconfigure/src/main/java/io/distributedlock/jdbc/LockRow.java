@@ -6,7 +6,7 @@ import java.time.Duration;
 
 import org.jspecify.annotations.Nullable;
 
-import io.distributedlock.Holder;
+import io.distributedlock.LockHolder;
 
 /**
  * A row of the lock table as one statement saw it. Times are in microseconds by the
@@ -96,11 +96,11 @@ record LockRow(@Nullable String owner, long order, @Nullable String holder, long
 		return this.nextWaiter != null && this.placeLeft != null && this.placeLeft > 0;
 	}
 
-	@Nullable Holder describeHolder() {
+	@Nullable LockHolder describeHolder() {
 		if (this.owner == null || this.owner.startsWith(RESERVED) || this.holder == null) {
 			return null;
 		}
-		return new Holder(this.holder, Duration.ofNanos(Math.max(this.age, 0) * 1000),
+		return new LockHolder(this.holder, Duration.ofNanos(Math.max(this.age, 0) * 1000),
 				Duration.ofNanos(Math.max(this.remaining, 0) * 1000));
 	}
 

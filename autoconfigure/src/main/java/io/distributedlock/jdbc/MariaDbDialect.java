@@ -15,7 +15,7 @@ import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
 
-import io.distributedlock.LockProvider.RenewalOutcome;
+import io.distributedlock.provider.RenewalOutcome;
 
 /**
  * MariaDB, through its own driver or MySQL's. Keys are bytes, which no collation folds or
@@ -248,15 +248,15 @@ final class MariaDbDialect implements Dialect {
 	}
 
 	@Override
-	public List<RenewalOutcome> renew(Connection connection, List<Tenure> tenures) throws SQLException {
-		String want = json(tenures);
+	public List<RenewalOutcome> renew(Connection connection, List<Renewal> renewals) throws SQLException {
+		String want = json(renewals);
 		Set<String> renewed = owned(connection, this.renew, want);
 		// Only what was not renewed asks why: locked by somebody just now, or no longer
 		// ours.
-		Set<String> ours = (renewed.size() < tenures.size()) ? owned(connection, this.stillOurs, want) : renewed;
-		List<RenewalOutcome> outcomes = new ArrayList<>(tenures.size());
-		for (Tenure tenure : tenures) {
-			String id = tenure.owner() + HEX.formatHex(bytes(tenure.key()));
+		Set<String> ours = (renewed.size() < renewals.size()) ? owned(connection, this.stillOurs, want) : renewed;
+		List<RenewalOutcome> outcomes = new ArrayList<>(renewals.size());
+		for (Renewal renewal : renewals) {
+			String id = renewal.owner() + HEX.formatHex(bytes(renewal.key()));
 			outcomes.add(renewed.contains(id) ? RenewalOutcome.RENEWED
 					: ours.contains(id) ? RenewalOutcome.UNKNOWN : RenewalOutcome.NOT_HELD);
 		}
@@ -269,10 +269,10 @@ final class MariaDbDialect implements Dialect {
 	}
 
 	/** The rows are read, and so locked, in this order: that of the primary key. */
-	private static String json(List<Tenure> tenures) {
-		return tenures.stream()
-			.map((tenure) -> "[\"" + HEX.formatHex(bytes(tenure.key())) + "\",\"" + tenure.owner() + "\","
-					+ tenure.lease() + "]")
+	private static String json(List<Renewal> renewals) {
+		return renewals.stream()
+			.map((renewal) -> "[\"" + HEX.formatHex(bytes(renewal.key())) + "\",\"" + renewal.owner() + "\","
+					+ renewal.lease() + "]")
 			.sorted()
 			.collect(Collectors.joining(",", "[", "]"));
 	}

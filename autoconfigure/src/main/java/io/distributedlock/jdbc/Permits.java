@@ -7,7 +7,7 @@ import java.util.Objects;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
-import io.distributedlock.support.CallKind;
+import io.distributedlock.provider.CallKind;
 
 /**
  * Stands before the pool, so that waiting for a connection counts against a call's

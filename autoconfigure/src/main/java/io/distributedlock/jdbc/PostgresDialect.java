@@ -8,7 +8,7 @@ import java.util.Locale;
 
 import org.jspecify.annotations.Nullable;
 
-import io.distributedlock.LockProvider.RenewalOutcome;
+import io.distributedlock.provider.RenewalOutcome;
 
 /** PostgreSQL, tested on version 18. */
 final class PostgresDialect implements Dialect {
@@ -248,10 +248,10 @@ final class PostgresDialect implements Dialect {
 	}
 
 	@Override
-	public List<RenewalOutcome> renew(Connection connection, List<Tenure> tenures) throws SQLException {
-		Object[] keys = tenures.stream().map(Tenure::key).toArray();
-		Object[] owners = tenures.stream().map(Tenure::owner).toArray();
-		Object[] leases = tenures.stream().map(Tenure::lease).toArray();
+	public List<RenewalOutcome> renew(Connection connection, List<Renewal> renewals) throws SQLException {
+		Object[] keys = renewals.stream().map(Renewal::key).toArray();
+		Object[] owners = renewals.stream().map(Renewal::owner).toArray();
+		Object[] leases = renewals.stream().map(Renewal::lease).toArray();
 		return Sql.query(connection, this.renew,
 				(row) -> row.getBoolean(1) ? RenewalOutcome.RENEWED
 						: row.getBoolean(2) ? RenewalOutcome.UNKNOWN : RenewalOutcome.NOT_HELD,

@@ -1,7 +1,7 @@
 package io.distributedlock.jdbc;
 
 import io.distributedlock.LockKey;
-import io.distributedlock.support.StoreText;
+import io.distributedlock.provider.StoreText;
 
 /**
  * Turns keys into the texts of the key column: prefix and key, injectively; what does not

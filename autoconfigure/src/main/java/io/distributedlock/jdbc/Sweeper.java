@@ -14,11 +14,11 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
-import io.distributedlock.OwnerId;
 import io.distributedlock.jdbc.Dialect.Candidate;
-import io.distributedlock.support.CallKind;
-import io.distributedlock.support.LockThreads;
-import io.distributedlock.support.LockTimer;
+import io.distributedlock.provider.CallKind;
+import io.distributedlock.provider.LockThreads;
+import io.distributedlock.provider.LockTimer;
+import io.distributedlock.provider.OwnerId;
 
 /**
  * Deletes rows whose lock ended longer than the retention ago and whose order the clock

@@ -6,7 +6,7 @@ import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.jdbc.SqlCall.Undo;
-import io.distributedlock.support.WorkerResult;
+import io.distributedlock.provider.WorkerResult;
 
 /**
  * A call that runs on a worker because nothing can end it from outside: who waits for it

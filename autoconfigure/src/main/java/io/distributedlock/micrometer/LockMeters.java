@@ -14,9 +14,9 @@ import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
 import org.jspecify.annotations.Nullable;
 
-import io.distributedlock.LockObserver.AcquireOutcome;
-import io.distributedlock.LockProvider.RenewalOutcome;
 import io.distributedlock.LossReason;
+import io.distributedlock.provider.LockObserver.AcquireOutcome;
+import io.distributedlock.provider.RenewalOutcome;
 
 /** The meters of one lock name, registered together so that none appears late. */
 final class LockMeters {

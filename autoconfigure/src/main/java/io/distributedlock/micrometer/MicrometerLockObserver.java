@@ -7,9 +7,9 @@ import java.util.concurrent.ConcurrentMap;
 import io.micrometer.core.instrument.MeterRegistry;
 
 import io.distributedlock.LockKey;
-import io.distributedlock.LockObserver;
-import io.distributedlock.LockProvider;
 import io.distributedlock.LossReason;
+import io.distributedlock.provider.LockObserver;
+import io.distributedlock.provider.RenewalOutcome;
 
 /**
  * Counts and times locks: {@code distributed.lock.acquire} (timer, by outcome),
@@ -62,7 +62,7 @@ public final class MicrometerLockObserver implements LockObserver {
 	}
 
 	@Override
-	public void renewed(LockKey key, LockProvider.RenewalOutcome outcome) {
+	public void renewed(LockKey key, RenewalOutcome outcome) {
 		of(key).renewed(outcome);
 	}
 

@@ -7,7 +7,7 @@ import java.util.concurrent.TimeUnit;
 
 import org.jspecify.annotations.Nullable;
 
-import io.distributedlock.Holder;
+import io.distributedlock.LockHolder;
 import io.distributedlock.redis.RedisCalls.Reply;
 
 /** Reads what {@code attempt.lua} answers. */
@@ -74,7 +74,7 @@ final class AttemptReply {
 	}
 
 	/** Who holds the lock, or {@code null} if it is reserved. */
-	@Nullable Holder holder() {
+	@Nullable LockHolder holder() {
 		if (state() != 'H' && state() != 'W') {
 			return null;
 		}
@@ -83,7 +83,7 @@ final class AttemptReply {
 			return null;
 		}
 		long left = this.reply.number(2);
-		return new Holder(this.value.substring(label), heldFor(this.value.substring(STATE + 1, label)),
+		return new LockHolder(this.value.substring(label), heldFor(this.value.substring(STATE + 1, label)),
 				(left >= 0) ? Duration.ofMillis(left) : null);
 	}
 

@@ -17,7 +17,7 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.Subscription;
 import org.springframework.data.redis.connection.SubscriptionListener;
 
-import io.distributedlock.support.LockThreads;
+import io.distributedlock.provider.LockThreads;
 
 /**
  * This process's one channel, on which it is told that a lock is reserved for it. Opened

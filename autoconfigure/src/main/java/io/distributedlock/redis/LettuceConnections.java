@@ -18,8 +18,8 @@ import io.lettuce.core.codec.ByteArrayCodec;
 
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
+import io.distributedlock.provider.CallKind;
 import io.distributedlock.redis.ScriptClient.Answer;
-import io.distributedlock.support.CallKind;
 
 /**
  * A few connections of our own beside the one that Lettuce shares, each used by one

@@ -7,8 +7,8 @@ import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.api.async.BaseRedisAsyncCommands;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 
+import io.distributedlock.provider.CallKind;
 import io.distributedlock.redis.ScriptClient.Answer;
-import io.distributedlock.support.CallKind;
 
 /**
  * Runs scripts whose effect has to be on replicas before it counts. WAIT speaks of the

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
-import io.distributedlock.support.CallKind;
+import io.distributedlock.provider.CallKind;
 
 /**
  * Runs scripts on the connection that Lettuce shares among all threads: in the caller's

@@ -7,7 +7,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 
 import io.distributedlock.LockProviderException;
-import io.distributedlock.support.CallKind;
+import io.distributedlock.provider.CallKind;
 
 /**
  * Calls the server within a time-out: asks again while it says that it cannot yet, and

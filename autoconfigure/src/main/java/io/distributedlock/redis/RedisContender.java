@@ -3,18 +3,18 @@ package io.distributedlock.redis;
 import java.time.Duration;
 
 import io.distributedlock.LockKey;
-import io.distributedlock.LockProvider.Attempt;
-import io.distributedlock.LockProvider.Contender;
-import io.distributedlock.LockProvider.Grant;
-import io.distributedlock.LockProvider.ReleaseOutcome;
 import io.distributedlock.LockProviderException;
-import io.distributedlock.OwnerId;
+import io.distributedlock.provider.AttemptResult;
+import io.distributedlock.provider.LockContender;
+import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.OwnerId;
+import io.distributedlock.provider.ReleaseOutcome;
 
 /**
  * This process's place in the contest for one lock. It stands in line only once its inbox
  * is known to be open: what is sent before that would be lost.
  */
-final class RedisContender implements Contender {
+final class RedisContender implements LockContender {
 
 	private final RedisLockProvider provider;
 
@@ -46,18 +46,18 @@ final class RedisContender implements Contender {
 	}
 
 	@Override
-	public Attempt attempt(OwnerId owner, Duration lease, boolean willWait, Duration timeout) {
+	public AttemptResult attempt(OwnerId owner, Duration lease, boolean willWait, Duration timeout) {
 		long deadline = System.nanoTime() + timeout.toNanos();
 		boolean open = willWait && this.provider.inbox().isOpen();
-		Attempt attempt = ask(owner, lease, open, timeout);
-		if (attempt instanceof Attempt.Busy && willWait && !open && this.provider.inbox().open(deadline)) {
+		AttemptResult attempt = ask(owner, lease, open, timeout);
+		if (attempt instanceof AttemptResult.Busy && willWait && !open && this.provider.inbox().open(deadline)) {
 			Duration left = Duration.ofNanos(deadline - System.nanoTime());
 			return (left.isNegative() || left.isZero()) ? attempt : ask(owner, lease, true, left);
 		}
 		return attempt;
 	}
 
-	private Attempt ask(OwnerId owner, Duration lease, boolean standInLine, Duration timeout) {
+	private AttemptResult ask(OwnerId owner, Duration lease, boolean standInLine, Duration timeout) {
 		boolean stoodInLine = this.inLine;
 		if (standInLine) {
 			this.inLine = true;
@@ -76,11 +76,11 @@ final class RedisContender implements Contender {
 		}
 		if (!reply.isGranted()) {
 			this.score = (reply.score() > 0) ? reply.score() : this.score;
-			return new Attempt.Busy(reply.retryAfter(this.inLine), reply.holder());
+			return new AttemptResult.Busy(reply.retryAfter(this.inLine), reply.holder());
 		}
 		leave();
 		this.score = 0;
-		return new Attempt.Granted(new Grant(this.key, owner, reply.order(), reply.validity(lease)));
+		return new AttemptResult.Granted(new LockGrant(this.key, owner, reply.order(), reply.validity(lease)));
 	}
 
 	private void leave() {

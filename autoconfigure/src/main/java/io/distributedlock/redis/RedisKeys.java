@@ -3,7 +3,7 @@ package io.distributedlock.redis;
 import java.nio.charset.StandardCharsets;
 
 import io.distributedlock.LockKey;
-import io.distributedlock.support.StoreText;
+import io.distributedlock.provider.StoreText;
 
 /**
  * Names the keys of locks: <code>{prefix:b07}:lock:key</code>, and in the same slot of a

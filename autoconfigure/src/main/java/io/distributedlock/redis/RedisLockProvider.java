@@ -12,12 +12,16 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import io.distributedlock.LockError;
 import io.distributedlock.LockException;
 import io.distributedlock.LockKey;
-import io.distributedlock.LockProvider;
 import io.distributedlock.LockProviderException;
-import io.distributedlock.OwnerId;
+import io.distributedlock.provider.CallKind;
+import io.distributedlock.provider.LockContender;
+import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.LockProvider;
+import io.distributedlock.provider.OwnerId;
+import io.distributedlock.provider.ProcessLabel;
+import io.distributedlock.provider.ReleaseOutcome;
+import io.distributedlock.provider.RenewalOutcome;
 import io.distributedlock.redis.RedisCalls.Reply;
-import io.distributedlock.support.CallKind;
-import io.distributedlock.support.ProcessLabel;
 
 /**
  * Keeps locks in Redis: one string per held lock, one script per step, all times from the
@@ -91,7 +95,7 @@ public final class RedisLockProvider implements LockProvider, AutoCloseable {
 	}
 
 	@Override
-	public Contender enter(LockKey key, Runnable changed) {
+	public LockContender enter(LockKey key, Runnable changed) {
 		return new RedisContender(this, key, this.keys.names(key), changed);
 	}
 
@@ -116,7 +120,7 @@ public final class RedisLockProvider implements LockProvider, AutoCloseable {
 	}
 
 	@Override
-	public Map<Grant, RenewalOutcome> renew(Map<Grant, Duration> leases, Duration timeout) {
+	public Map<LockGrant, RenewalOutcome> renew(Map<LockGrant, Duration> leases, Duration timeout) {
 		return leases.isEmpty() ? new HashMap<>() : this.renewals.renew(leases, timeout);
 	}
 

@@ -12,12 +12,12 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
-import io.distributedlock.LockProvider.Grant;
-import io.distributedlock.LockProvider.RenewalOutcome;
 import io.distributedlock.LockProviderException;
+import io.distributedlock.provider.CallKind;
+import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.RenewalOutcome;
 import io.distributedlock.redis.RedisCalls.Reply;
 import io.distributedlock.redis.RedisCalls.Running;
-import io.distributedlock.support.CallKind;
 
 /**
  * Renews many locks by few scripts: one per bucket in a cluster, where only keys of one
@@ -49,7 +49,7 @@ final class RedisRenewals {
 	}
 
 	/** Renews each; throws only if nothing is known of any. */
-	Map<Grant, RenewalOutcome> renew(Map<Grant, Duration> leases, Duration timeout) {
+	Map<LockGrant, RenewalOutcome> renew(Map<LockGrant, Duration> leases, Duration timeout) {
 		long deadline = System.nanoTime() + timeout.toNanos();
 		boolean together = !this.byBucket;
 		try {
@@ -65,10 +65,10 @@ final class RedisRenewals {
 		}
 	}
 
-	private Map<Grant, RenewalOutcome> send(Map<Grant, Duration> leases, Duration timeout) {
+	private Map<LockGrant, RenewalOutcome> send(Map<LockGrant, Duration> leases, Duration timeout) {
 		long deadline = System.nanoTime() + timeout.toNanos();
-		Map<Grant, RenewalOutcome> outcomes = new HashMap<>(leases.size() * 2);
-		List<List<Map.Entry<Grant, Duration>>> apart = new ArrayList<>();
+		Map<LockGrant, RenewalOutcome> outcomes = new HashMap<>(leases.size() * 2);
+		List<List<Map.Entry<LockGrant, Duration>>> apart = new ArrayList<>();
 		LockProviderException failure = send(batches(leases), deadline, outcomes, apart);
 		if (!apart.isEmpty()) {
 			LockProviderException another = send(apart, deadline, outcomes, new ArrayList<>());
@@ -88,14 +88,14 @@ final class RedisRenewals {
 	 * @param apart gets, one by one, what failed because it was sent together
 	 * @return the last failure, if any
 	 */
-	private @Nullable LockProviderException send(List<List<Map.Entry<Grant, Duration>>> batches, long deadline,
-			Map<Grant, RenewalOutcome> outcomes, List<List<Map.Entry<Grant, Duration>>> apart) {
+	private @Nullable LockProviderException send(List<List<Map.Entry<LockGrant, Duration>>> batches, long deadline,
+			Map<LockGrant, RenewalOutcome> outcomes, List<List<Map.Entry<LockGrant, Duration>>> apart) {
 		Duration timeout = Duration.ofNanos(deadline - System.nanoTime());
 		List<Running> running = new ArrayList<>(batches.size());
 		batches.forEach((batch) -> running.add(this.calls.start(CallKind.RENEWAL, timeout, call(batch))));
 		LockProviderException failure = null;
 		for (int i = 0; i < batches.size(); i++) {
-			List<Map.Entry<Grant, Duration>> batch = batches.get(i);
+			List<Map.Entry<LockGrant, Duration>> batch = batches.get(i);
 			try {
 				read(batch, running.get(i).await(), outcomes);
 			}
@@ -111,14 +111,14 @@ final class RedisRenewals {
 		return failure;
 	}
 
-	private List<List<Map.Entry<Grant, Duration>>> batches(Map<Grant, Duration> leases) {
-		Map<Integer, List<Map.Entry<Grant, Duration>>> groups = new HashMap<>();
+	private List<List<Map.Entry<LockGrant, Duration>>> batches(Map<LockGrant, Duration> leases) {
+		Map<Integer, List<Map.Entry<LockGrant, Duration>>> groups = new HashMap<>();
 		leases.entrySet()
 			.forEach((entry) -> groups
 				.computeIfAbsent(this.byBucket ? RedisKeys.bucket(entry.getKey().key()) : 0,
 						(absent) -> new ArrayList<>())
 				.add(entry));
-		List<List<Map.Entry<Grant, Duration>>> batches = new ArrayList<>();
+		List<List<Map.Entry<LockGrant, Duration>>> batches = new ArrayList<>();
 		groups.values().forEach((group) -> {
 			for (int from = 0; from < group.size(); from += BATCH) {
 				batches.add(group.subList(from, Math.min(from + BATCH, group.size())));
@@ -127,11 +127,11 @@ final class RedisRenewals {
 		return batches;
 	}
 
-	private ScriptCall call(List<Map.Entry<Grant, Duration>> batch) {
+	private ScriptCall call(List<Map.Entry<LockGrant, Duration>> batch) {
 		byte[][] locks = new byte[batch.size()][];
 		byte[][] arguments = new byte[2 * batch.size()][];
 		for (int i = 0; i < locks.length; i++) {
-			Grant grant = batch.get(i).getKey();
+			LockGrant grant = batch.get(i).getKey();
 			locks[i] = this.keys.lock(grant.key());
 			arguments[2 * i] = RedisKeys.bytes(grant.owner().text());
 			arguments[2 * i + 1] = millis(batch.get(i).getValue());
@@ -139,7 +139,8 @@ final class RedisRenewals {
 		return new ScriptCall(Script.RENEW, locks, arguments);
 	}
 
-	private void read(List<Map.Entry<Grant, Duration>> batch, Reply reply, Map<Grant, RenewalOutcome> outcomes) {
+	private void read(List<Map.Entry<LockGrant, Duration>> batch, Reply reply,
+			Map<LockGrant, RenewalOutcome> outcomes) {
 		for (int i = 0; i < batch.size(); i++) {
 			RenewalOutcome outcome = OUTCOMES[(int) reply.number(i)];
 			outcomes.put(batch.get(i).getKey(),

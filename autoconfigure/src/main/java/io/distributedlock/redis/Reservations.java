@@ -10,7 +10,7 @@ import java.util.function.Consumer;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
-import io.distributedlock.support.LockThreads;
+import io.distributedlock.provider.LockThreads;
 
 /**
  * Looks after reservations: those that this process made for another one and that had

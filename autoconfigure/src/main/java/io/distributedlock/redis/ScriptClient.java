@@ -3,7 +3,7 @@ package io.distributedlock.redis;
 import java.util.List;
 import java.util.concurrent.TimeoutException;
 
-import io.distributedlock.support.CallKind;
+import io.distributedlock.provider.CallKind;
 
 /**
  * Runs scripts in the server by one of the Redis clients, each bounded in time.

@@ -12,8 +12,8 @@ import io.distributedlock.FencingToken;
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.LockProviderException;
+import io.distributedlock.provider.CallKind;
 import io.distributedlock.redis.RedisCalls.Reply;
-import io.distributedlock.support.CallKind;
 
 /** What a server has to be before it is trusted with locks. */
 final class ServerCheck {

@@ -3,7 +3,7 @@ package io.distributedlock.redis;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
-import io.distributedlock.support.CallKind;
+import io.distributedlock.provider.CallKind;
 
 /**
  * Runs scripts on workers, each on a connection that the factory gives for that one call.

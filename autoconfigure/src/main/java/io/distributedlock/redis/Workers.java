@@ -7,10 +7,10 @@ import java.util.function.Supplier;
 
 import io.distributedlock.LockError;
 import io.distributedlock.LockProviderException;
+import io.distributedlock.provider.CallKind;
+import io.distributedlock.provider.LockThreads;
+import io.distributedlock.provider.WorkerResult;
 import io.distributedlock.redis.ScriptClient.Pending;
-import io.distributedlock.support.CallKind;
-import io.distributedlock.support.LockThreads;
-import io.distributedlock.support.WorkerResult;
 
 /**
  * The few threads for what nothing can end from outside: who waits for it leaves in time,

@@ -2,7 +2,7 @@ package io.distributedlock.support;
 
 import org.jspecify.annotations.Nullable;
 
-import io.distributedlock.Holder;
+import io.distributedlock.LockHolder;
 import io.distributedlock.LockKey;
 
 /**
@@ -23,13 +23,13 @@ interface Acquisition {
 	long waitUntil();
 
 	/** The held lock, if {@link Progress#ACQUIRED}. */
-	HeldLease lease();
+	JoinableLease lease();
 
 	/** The key that is asked for at present. */
 	LockKey key();
 
 	/** Who held the lock, if {@link Progress#BUSY} and known. */
-	@Nullable Holder holder();
+	@Nullable LockHolder holder();
 
 	/** Gives up between two steps, leaving nothing behind. */
 	void abandon();

@@ -115,7 +115,7 @@ final class AsyncWaiter extends Waiter {
 		}
 	}
 
-	private void complete(HeldLease lease) {
+	private void complete(JoinableLease lease) {
 		if (!this.future.complete(lease)) {
 			try {
 				this.engine.io().execute(lease::close);

@@ -14,11 +14,13 @@ import org.apache.commons.logging.LogFactory;
 
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
-import io.distributedlock.LockProvider;
-import io.distributedlock.LockProvider.Grant;
-import io.distributedlock.LockProvider.ReleaseOutcome;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LossReason;
+import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.LockProvider;
+import io.distributedlock.provider.LockThreads;
+import io.distributedlock.provider.LockTimer;
+import io.distributedlock.provider.ReleaseOutcome;
 
 /**
  * The parts of the engine over one provider, and what happens at the two ends of a hold.
@@ -35,20 +37,20 @@ final class LockEngine {
 
 	private final LockTimer timer;
 
-	private final LockEvents events;
+	private final LockEventPublisher events;
 
 	private final ThreadPoolExecutor io;
 
-	private final Cleaner cleaner;
+	private final PendingReleaseQueue pendingReleases;
 
-	private final Gates gates;
+	private final KeyQueueRegistry queues;
 
-	private final Renewals renewals;
+	private final RenewalScheduler renewals;
 
-	private final LossWatch lossWatch;
+	private final ExpiryWatch expiryWatch;
 
 	/** What is held now: entered before the holder sees it, left when it ends. */
-	private final Set<TenureLease> held = ConcurrentHashMap.newKeySet();
+	private final Set<SingleKeyLease> held = ConcurrentHashMap.newKeySet();
 
 	private final ReentrantLock lock = new ReentrantLock();
 
@@ -56,16 +58,16 @@ final class LockEngine {
 
 	private volatile boolean stopping;
 
-	LockEngine(LockProvider provider, LockSettings settings, LockTimer timer, LockEvents events) {
+	LockEngine(LockProvider provider, LockSettings settings, LockTimer timer, LockEventPublisher events) {
 		this.provider = provider;
 		this.settings = settings;
 		this.timer = timer;
 		this.events = events;
 		this.io = LockThreads.pool(provider.name() + "-io", IO_THREADS);
-		this.cleaner = new Cleaner(provider, settings.callTimeout(), timer, this.io, this::freed);
-		this.gates = new Gates(this.cleaner);
-		this.renewals = new Renewals(this, provider, settings);
-		this.lossWatch = new LossWatch(this, timer);
+		this.pendingReleases = new PendingReleaseQueue(provider, settings.callTimeout(), timer, this.io, this::freed);
+		this.queues = new KeyQueueRegistry(this.pendingReleases);
+		this.renewals = new RenewalScheduler(this, provider, settings);
+		this.expiryWatch = new ExpiryWatch(this, timer);
 	}
 
 	LockProvider provider() {
@@ -84,19 +86,19 @@ final class LockEngine {
 		return this.io;
 	}
 
-	LockEvents events() {
+	LockEventPublisher events() {
 		return this.events;
 	}
 
-	Gates gates() {
-		return this.gates;
+	KeyQueueRegistry queues() {
+		return this.queues;
 	}
 
-	Cleaner cleaner() {
-		return this.cleaner;
+	PendingReleaseQueue pendingReleases() {
+		return this.pendingReleases;
 	}
 
-	Collection<TenureLease> held() {
+	Collection<SingleKeyLease> held() {
 		return this.held;
 	}
 
@@ -113,42 +115,42 @@ final class LockEngine {
 	/**
 	 * A grant has arrived in time: registers its renewal and the watch over its deadline,
 	 * so that both stand before the caller sees the handle.
-	 * @param tenure the tenure, already current in its gate
+	 * @param grant the grant, already current in its queue
 	 * @param sentAt when it was asked for
 	 * @return the handle of its first holder
 	 */
-	TenureLease begin(Tenure tenure, long sentAt) {
-		TenureLease lease = new TenureLease(this, tenure, 0);
-		tenure.heldBy(lease);
-		this.renewals.schedule(tenure, sentAt);
+	SingleKeyLease begin(HeldGrant heldGrant, long sentAt) {
+		SingleKeyLease lease = new SingleKeyLease(this, heldGrant, 0);
+		heldGrant.heldBy(lease);
+		this.renewals.schedule(heldGrant, sentAt);
 		this.held.add(lease);
 		this.events.holdBegan(lease);
-		this.renewals.register(tenure);
-		this.lossWatch.watch(tenure);
+		this.renewals.register(heldGrant);
+		this.expiryWatch.watch(heldGrant);
 		return lease;
 	}
 
 	/** The hold that the caller asked for begins or changes its end. */
-	void beginHold(TenureLease lease, long start, LockTerms terms) {
-		lease.tenure().beginHold(start, terms.maxHold());
-		this.lossWatch.watch(lease.tenure());
+	void beginHold(SingleKeyLease lease, long start, LockTerms terms) {
+		lease.heldGrant().beginHold(start, terms.maxHold());
+		this.expiryWatch.watch(lease.heldGrant());
 	}
 
 	/**
-	 * The tenure's place was left to be released: gives it back, and lets the next ask.
+	 * The grant's place was left to be released: gives it back, and lets the next ask.
 	 */
-	void release(TenureLease lease, Duration timeout) {
+	void release(SingleKeyLease lease, Duration timeout) {
 		// The answer may be that the term has ended, which brings the deadline forward.
-		long deadline = lease.tenure().deadline();
+		long deadline = lease.heldGrant().deadline();
 		try {
-			ReleaseOutcome outcome = send(lease.tenure().grant(), timeout);
+			ReleaseOutcome outcome = send(lease.heldGrant().grant(), timeout);
 			if (outcome == ReleaseOutcome.UNKNOWN) {
 				logger.warn("Store '" + this.provider.name() + "' did not confirm the release of lock '" + lease.key()
 						+ "'; it is repeated in the background, and the lock ends with its lease at the latest");
-				cleanUp(lease.tenure());
+				cleanUp(lease.heldGrant());
 			}
 			else if (outcome == ReleaseOutcome.NOT_HELD && !Nanos.isPast(deadline, System.nanoTime())
-					&& lease.tenure().loseAtRelease()) {
+					&& lease.heldGrant().loseAtRelease()) {
 				tellLoss(lease, LossReason.NOT_HELD);
 				return;
 			}
@@ -156,22 +158,22 @@ final class LockEngine {
 		}
 		finally {
 			end(lease);
-			lease.tenure().gate().ended(lease.tenure());
+			lease.heldGrant().queue().ended(lease.heldGrant());
 		}
 	}
 
-	/** The tenure's place was left, and no time is left to wait for its release. */
-	void releaseLater(TenureLease lease) {
-		cleanUp(lease.tenure());
+	/** The grant's place was left, and no time is left to wait for its release. */
+	void releaseLater(SingleKeyLease lease) {
+		cleanUp(lease.heldGrant());
 		this.events.released(lease);
 		end(lease);
-		lease.tenure().gate().ended(lease.tenure());
+		lease.heldGrant().queue().ended(lease.heldGrant());
 	}
 
 	/**
 	 * An interrupt must not keep a lock from being released; it is kept for the caller.
 	 */
-	private ReleaseOutcome send(Grant grant, Duration timeout) {
+	private ReleaseOutcome send(LockGrant grant, Duration timeout) {
 		boolean interrupted = Thread.interrupted();
 		try {
 			return this.provider.release(grant.key(), grant.owner(), timeout);
@@ -188,39 +190,39 @@ final class LockEngine {
 	}
 
 	/** The grant has ended under its holder: tells it, once. */
-	void lose(TenureLease lease, LossReason reason) {
-		if (lease.tenure().lose(reason)) {
+	void lose(SingleKeyLease lease, LossReason reason) {
+		if (lease.heldGrant().lose(reason)) {
 			end(lease);
-			lease.tenure().gate().ended(lease.tenure());
+			lease.heldGrant().queue().ended(lease.heldGrant());
 			tellLoss(lease, reason);
 		}
 	}
 
-	private void tellLoss(TenureLease lease, LossReason reason) {
+	private void tellLoss(SingleKeyLease lease, LossReason reason) {
 		this.events.lost(lease, reason);
 		lease.runLossActions();
 	}
 
 	/** A lost lock's handle was closed: what may be left of it is taken back. */
-	void abandon(TenureLease lease) {
-		if (lease.tenure().abandon(System.nanoTime())) {
-			cleanUp(lease.tenure());
+	void abandon(SingleKeyLease lease) {
+		if (lease.heldGrant().abandon(System.nanoTime())) {
+			cleanUp(lease.heldGrant());
 		}
 	}
 
-	/** The store prolonged a tenure whose deadline had passed here. */
-	void renewedTooLate(Tenure tenure) {
-		lose(tenure.holder(), tenure.reasonOfDeadline());
-		if (tenure.isAbandoned()) {
-			cleanUp(tenure);
+	/** The store prolonged a grant whose deadline had passed here. */
+	void renewedTooLate(HeldGrant heldGrant) {
+		lose(heldGrant.holder(), heldGrant.reasonOfDeadline());
+		if (heldGrant.isAbandoned()) {
+			cleanUp(heldGrant);
 		}
 	}
 
-	private void cleanUp(Tenure tenure) {
-		this.cleaner.release(tenure.grant().key(), tenure.grant().owner(), tenure.lease(), true);
+	private void cleanUp(HeldGrant heldGrant) {
+		this.pendingReleases.release(heldGrant.grant().key(), heldGrant.grant().owner(), heldGrant.lease(), true);
 	}
 
-	private void end(TenureLease lease) {
+	private void end(SingleKeyLease lease) {
 		this.held.remove(lease);
 		if (this.stopping) {
 			this.lock.lock();
@@ -240,15 +242,15 @@ final class LockEngine {
 	 */
 	void stop(Duration grace) {
 		this.stopping = true;
-		this.gates.signalAll();
+		this.queues.signalAll();
 		awaitIdle(grace.toNanos());
 		this.renewals.close();
-		this.cleaner.close();
+		this.pendingReleases.close();
 		this.io.shutdown();
 	}
 
 	private void freed(LockKey key) {
-		this.gates.changed(key);
+		this.queues.changed(key);
 	}
 
 	private void awaitIdle(long nanos) {

@@ -16,11 +16,12 @@ import io.distributedlock.LockLease;
 import io.distributedlock.LockListener;
 import io.distributedlock.LockLostException;
 import io.distributedlock.LockNotAcquiredException;
-import io.distributedlock.LockObserver;
 import io.distributedlock.LockOperations;
-import io.distributedlock.LockProvider;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
+import io.distributedlock.provider.LockObserver;
+import io.distributedlock.provider.LockProvider;
+import io.distributedlock.provider.LockTimer;
 
 /**
  * The engine behind {@link LockOperations}, over any {@link LockProvider}: annotated
@@ -46,7 +47,8 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 	 */
 	public LockTemplate(LockProvider provider, LockSettings settings, LockTimer timer, List<LockObserver> observers,
 			List<LockListener> listeners) {
-		this.engine = new LockEngine(provider, settings, timer, new LockEvents(provider.name(), observers, listeners));
+		this.engine = new LockEngine(provider, settings, timer,
+				new LockEventPublisher(provider.name(), observers, listeners));
 	}
 
 	@Override
@@ -61,7 +63,7 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 		return acquire(request, request.keys());
 	}
 
-	private HeldLease acquire(LockRequest request, List<LockKey> keys) {
+	private JoinableLease acquire(LockRequest request, List<LockKey> keys) {
 		long start = System.nanoTime();
 		ThreadWaiter waiter = new ThreadWaiter();
 		Acquisition acquisition = acquisition(keys, LockTerms.of(request, this.engine.settings()), waiter);
@@ -79,7 +81,7 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 	}
 
 	private Acquisition acquisition(List<LockKey> keys, LockTerms terms, Waiter waiter) {
-		Budget budget = Budget.of(terms, this.engine.settings().callTimeout());
+		WaitBudget budget = WaitBudget.of(terms, this.engine.settings().callTimeout());
 		return (keys.size() == 1) ? new SingleAcquisition(this.engine, keys.get(0), terms, budget, waiter, true)
 				: new MultiAcquisition(this.engine, keys, terms, budget, waiter);
 	}
@@ -118,9 +120,9 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 	public <T extends @Nullable Object, E extends Throwable> T execute(LockRequest request, LockCallback<T, E> body)
 			throws E {
 		List<LockKey> missing = new ArrayList<>(request.keys().size());
-		List<HeldLease> joined = new ArrayList<>(0);
+		List<JoinableLease> joined = new ArrayList<>(0);
 		for (LockKey key : request.keys()) {
-			HeldLease outer = outer(key);
+			JoinableLease outer = outer(key);
 			if (outer == null) {
 				missing.add(key);
 			}
@@ -131,18 +133,18 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 		if (missing.isEmpty()) {
 			return run(composite(request, List.of(), joined), body);
 		}
-		HeldLease own = acquire(request, missing);
+		JoinableLease own = acquire(request, missing);
 		return run(joined.isEmpty() ? own : composite(request, List.of(own), joined), body);
 	}
 
-	private HeldLease composite(LockRequest request, List<HeldLease> owned, List<HeldLease> joined) {
-		return new CompositeLease(request.keys(), owned, joined.stream().distinct().toList(),
+	private JoinableLease composite(LockRequest request, List<JoinableLease> owned, List<JoinableLease> joined) {
+		return new MultiKeyLease(request.keys(), owned, joined.stream().distinct().toList(),
 				this.engine.settings().callTimeout());
 	}
 
 	/** The lock that this thread already runs under, if it may be joined. */
-	private @Nullable HeldLease outer(LockKey key) {
-		HeldLease outer = (HeldLease) LockContext.find(this.engine, key);
+	private @Nullable JoinableLease outer(LockKey key) {
+		JoinableLease outer = (JoinableLease) LockContext.find(this.engine, key);
 		if (outer != null && !outer.isHeld()) {
 			outer.throwLoss(LockError.REENTRY_AFTER_LOSS);
 			return null;
@@ -150,7 +152,8 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 		return outer;
 	}
 
-	private <T extends @Nullable Object, E extends Throwable> T run(HeldLease lease, LockCallback<T, E> body) throws E {
+	private <T extends @Nullable Object, E extends Throwable> T run(JoinableLease lease, LockCallback<T, E> body)
+			throws E {
 		T result;
 		try (LockContext.Scope scope = LockContext.open(this.engine, lease)) {
 			result = body.doWithLock(lease);
@@ -164,7 +167,7 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 		return result;
 	}
 
-	private static void closeAfter(Throwable ex, HeldLease lease) {
+	private static void closeAfter(Throwable ex, JoinableLease lease) {
 		try {
 			lease.close();
 		}

@@ -6,8 +6,8 @@ import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
 
-import io.distributedlock.Holder;
 import io.distributedlock.LockError;
+import io.distributedlock.LockHolder;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
 
@@ -23,17 +23,17 @@ final class MultiAcquisition implements Acquisition {
 
 	private final LockTerms terms;
 
-	private final Budget budget;
+	private final WaitBudget budget;
 
 	private final Waiter waiter;
 
-	private final List<HeldLease> taken = new ArrayList<>();
+	private final List<JoinableLease> taken = new ArrayList<>();
 
 	private SingleAcquisition current;
 
-	private @Nullable CompositeLease lease;
+	private @Nullable MultiKeyLease lease;
 
-	MultiAcquisition(LockEngine engine, List<LockKey> keys, LockTerms terms, Budget budget, Waiter waiter) {
+	MultiAcquisition(LockEngine engine, List<LockKey> keys, LockTerms terms, WaitBudget budget, Waiter waiter) {
 		this.engine = engine;
 		this.keys = keys;
 		this.terms = terms;
@@ -72,15 +72,15 @@ final class MultiAcquisition implements Acquisition {
 
 	private Progress complete() {
 		long now = System.nanoTime();
-		for (HeldLease part : this.taken) {
+		for (JoinableLease part : this.taken) {
 			if (!part.isHeld()) {
 				throw new LockProviderException(LockError.STORE_FAILED, this.engine.provider().name(),
 						"lost lock '" + part.keys().get(0) + "' while the other keys of the request were acquired",
 						null);
 			}
-			this.engine.beginHold((TenureLease) part, now, this.terms);
+			this.engine.beginHold((SingleKeyLease) part, now, this.terms);
 		}
-		this.lease = new CompositeLease(this.keys, this.taken, List.of(), this.engine.settings().callTimeout());
+		this.lease = new MultiKeyLease(this.keys, this.taken, List.of(), this.engine.settings().callTimeout());
 		return Progress.ACQUIRED;
 	}
 
@@ -97,7 +97,7 @@ final class MultiAcquisition implements Acquisition {
 	}
 
 	@Override
-	public HeldLease lease() {
+	public JoinableLease lease() {
 		return Objects.requireNonNull(this.lease);
 	}
 
@@ -107,7 +107,7 @@ final class MultiAcquisition implements Acquisition {
 	}
 
 	@Override
-	public @Nullable Holder holder() {
+	public @Nullable LockHolder holder() {
 		return this.current.holder();
 	}
 

@@ -61,7 +61,7 @@ final class SerialQueue implements Executor {
 			this.lock.unlock();
 		}
 		try {
-			LockEvents.callSafely(task);
+			LockEventPublisher.callSafely(task);
 		}
 		finally {
 			continueWithNext();

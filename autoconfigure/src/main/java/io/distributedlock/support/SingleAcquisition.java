@@ -6,20 +6,20 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.FencingToken;
-import io.distributedlock.Holder;
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.LockException;
+import io.distributedlock.LockHolder;
 import io.distributedlock.LockKey;
-import io.distributedlock.LockObserver.AcquireOutcome;
-import io.distributedlock.LockProvider.Attempt;
-import io.distributedlock.LockProvider.Contender;
-import io.distributedlock.LockProvider.Grant;
 import io.distributedlock.LockProviderException;
-import io.distributedlock.OwnerId;
+import io.distributedlock.provider.AttemptResult;
+import io.distributedlock.provider.LockContender;
+import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.LockObserver.AcquireOutcome;
+import io.distributedlock.provider.OwnerId;
 
 /**
- * A request's way through the gate of one key. Stepped by one thread at a time.
+ * A request's way through the queue of one key. Stepped by one thread at a time.
  */
 final class SingleAcquisition implements Acquisition {
 
@@ -32,13 +32,13 @@ final class SingleAcquisition implements Acquisition {
 
 	private final LockTerms terms;
 
-	private final Budget budget;
+	private final WaitBudget budget;
 
 	private final Waiter waiter;
 
 	private final boolean alone;
 
-	private @Nullable Gate gate;
+	private @Nullable KeyQueue queue;
 
 	private long answersAtArrival;
 
@@ -46,18 +46,19 @@ final class SingleAcquisition implements Acquisition {
 
 	private long waitUntil;
 
-	/** A tenure that has begun, whether or not its handle was given to the caller. */
-	private @Nullable Tenure begun;
+	/** A grant that has begun, whether or not its handle was given to the caller. */
+	private @Nullable HeldGrant begun;
 
-	private @Nullable TenureLease lease;
+	private @Nullable SingleKeyLease lease;
 
-	private @Nullable Holder holder;
+	private @Nullable LockHolder holder;
 
 	/**
 	 * Creates the way to one key.
 	 * @param alone whether the hold begins with this key, or with others still to come
 	 */
-	SingleAcquisition(LockEngine engine, LockKey key, LockTerms terms, Budget budget, Waiter waiter, boolean alone) {
+	SingleAcquisition(LockEngine engine, LockKey key, LockTerms terms, WaitBudget budget, Waiter waiter,
+			boolean alone) {
 		this.engine = engine;
 		this.key = key;
 		this.terms = terms;
@@ -69,7 +70,7 @@ final class SingleAcquisition implements Acquisition {
 	@Override
 	public Progress step() {
 		this.waiter.clearSignal();
-		Gate joined = (this.gate != null) ? this.gate : join();
+		KeyQueue joined = (this.queue != null) ? this.queue : join();
 		if (this.engine.isStopping()) {
 			throw failed(this.engine.shuttingDown(this.key));
 		}
@@ -84,13 +85,13 @@ final class SingleAcquisition implements Acquisition {
 		return this.budget.mayWait(now) ? waitUntil(this.budget.waitUntil()) : overdue(joined, now);
 	}
 
-	private Gate join() {
+	private KeyQueue join() {
 		while (true) {
-			Gate candidate = this.engine.gates().gate(this.key);
+			KeyQueue candidate = this.engine.queues().queue(this.key);
 			long answers = candidate.join(this.waiter);
 			if (answers >= 0) {
 				this.answersAtArrival = answers;
-				this.gate = candidate;
+				this.queue = candidate;
 				return candidate;
 			}
 			Thread.onSpinWait();
@@ -98,7 +99,7 @@ final class SingleAcquisition implements Acquisition {
 	}
 
 	/** The wait is over before it was this request's turn: says what is known. */
-	private Progress overdue(Gate joined, long now) {
+	private Progress overdue(KeyQueue joined, long now) {
 		return switch (joined.verdict(this.waiter, this.answersAtArrival)) {
 			case HELD_HERE, BUSY -> busy(joined, now);
 			case TURN -> step();
@@ -111,12 +112,12 @@ final class SingleAcquisition implements Acquisition {
 		};
 	}
 
-	private LockProviderException unanswered(Gate joined) {
+	private LockProviderException unanswered(KeyQueue joined) {
 		return LockProviderException.nothingSent(LockError.STORE_TIMEOUT, this.engine.provider().name(),
 				"has not answered in time whether lock '" + this.key + "' is free", joined.lastFailure());
 	}
 
-	private Progress attempt(Gate joined, long now) {
+	private Progress attempt(KeyQueue joined, long now) {
 		OwnerId owner = joined.owner();
 		boolean willWait = this.budget.mayWait(now);
 		Duration timeout = this.budget.attemptTimeout(now);
@@ -124,37 +125,37 @@ final class SingleAcquisition implements Acquisition {
 			throw failed(unanswered(joined));
 		}
 		this.attempted = true;
-		Attempt attempt;
+		AttemptResult attempt;
 		try {
-			Contender contender = joined.contender(this.engine.provider());
+			LockContender contender = joined.contender(this.engine.provider());
 			attempt = Objects.requireNonNull(contender.attempt(owner, this.terms.lease(), willWait, timeout));
 		}
 		catch (RuntimeException | Error ex) {
 			throw unclear(joined, owner, willWait, ex);
 		}
-		if (attempt instanceof Attempt.Granted granted) {
+		if (attempt instanceof AttemptResult.Granted granted) {
 			return granted(joined, granted.grant(), now);
 		}
-		return busy(joined, (Attempt.Busy) attempt, willWait);
+		return busy(joined, (AttemptResult.Busy) attempt, willWait);
 	}
 
-	private Progress granted(Gate joined, Grant grant, long sentAt) {
+	private Progress granted(KeyQueue joined, LockGrant grant, long sentAt) {
 		long now = System.nanoTime();
-		Tenure tenure = new Tenure(joined, grant, this.terms.lease(), this.terms.renew(), sentAt, now);
+		HeldGrant heldGrant = new HeldGrant(joined, grant, this.terms.lease(), this.terms.renew(), sentAt, now);
 		if (this.alone) {
-			tenure.beginHold(sentAt, this.terms.maxHold());
+			heldGrant.beginHold(sentAt, this.terms.maxHold());
 		}
-		if (Nanos.isPast(tenure.deadline(), now)) {
+		if (Nanos.isPast(heldGrant.deadline(), now)) {
 			return tooLate(joined, grant, now);
 		}
 		if (grant.order() <= 0 || grant.order() > FencingToken.MAX_ORDER) {
 			throw giveBack(joined, grant, LockError.STORE_FAILED, "gave the order " + grant.order()
 					+ ", which is no order between 1 and 2^53 - 1, for lock '" + this.key + "'");
 		}
-		joined.granted(this.waiter, tenure);
+		joined.granted(this.waiter, heldGrant);
 		this.engine.events().acquireEnded(this.key, AcquireOutcome.ACQUIRED, now - this.budget.start());
-		this.begun = tenure;
-		TenureLease begun = this.engine.begin(tenure, sentAt);
+		this.begun = heldGrant;
+		SingleKeyLease begun = this.engine.begin(heldGrant, sentAt);
 		if (this.engine.isStopping()) {
 			begun.close();
 			throw failed(this.engine.shuttingDown(this.key));
@@ -164,29 +165,29 @@ final class SingleAcquisition implements Acquisition {
 	}
 
 	/** The answer took so long that the grant cannot be relied upon: not acquired. */
-	private Progress tooLate(Gate joined, Grant grant, long now) {
+	private Progress tooLate(KeyQueue joined, LockGrant grant, long now) {
 		if (!this.budget.mayWait(now)) {
 			throw giveBack(joined, grant, LockError.STORE_TIMEOUT,
 					"granted lock '" + this.key + "' so late that its lease of " + this.terms.lease().toMillis()
 							+ " ms was over; the lock was given back");
 		}
-		this.engine.cleaner().release(this.key, grant.owner(), this.terms.lease(), true);
+		this.engine.pendingReleases().release(this.key, grant.owner(), this.terms.lease(), true);
 		joined.unclear(null, false);
 		this.attempted = false;
 		return waitUntil(now + LEAST_PAUSE);
 	}
 
-	private LockException giveBack(Gate joined, Grant grant, LockError error, String problem) {
-		this.engine.cleaner().release(this.key, grant.owner(), this.terms.lease(), true);
+	private LockException giveBack(KeyQueue joined, LockGrant grant, LockError error, String problem) {
+		this.engine.pendingReleases().release(this.key, grant.owner(), this.terms.lease(), true);
 		LockProviderException failure = new LockProviderException(error, this.engine.provider().name(), problem, null);
 		joined.unclear(failure, false);
 		return failed(failure);
 	}
 
-	private Progress busy(Gate joined, Attempt.Busy busy, boolean willWait) {
+	private Progress busy(KeyQueue joined, AttemptResult.Busy busy, boolean willWait) {
 		joined.busy(busy, willWait);
 		if (willWait) {
-			this.engine.cleaner().keepPlace(this.key);
+			this.engine.pendingReleases().cancelWithdrawal(this.key);
 		}
 		long now = System.nanoTime();
 		if (!this.budget.mayWait(now)) {
@@ -196,7 +197,7 @@ final class SingleAcquisition implements Acquisition {
 		return waitUntil(Nanos.earlier(this.budget.waitUntil(), now + pause));
 	}
 
-	private Progress busy(Gate joined, long now) {
+	private Progress busy(KeyQueue joined, long now) {
 		this.holder = joined.holder(now);
 		joined.leave(this.waiter);
 		long waited = now - this.budget.start();
@@ -206,10 +207,10 @@ final class SingleAcquisition implements Acquisition {
 	}
 
 	/** It is not known what the attempt did: its owner id is never used again. */
-	private RuntimeException unclear(Gate joined, OwnerId owner, boolean willWait, Throwable ex) {
+	private RuntimeException unclear(KeyQueue joined, OwnerId owner, boolean willWait, Throwable ex) {
 		boolean sent = !(ex instanceof LockProviderException failure) || failure.sent();
 		if (sent && !(ex instanceof LockConfigurationException)) {
-			this.engine.cleaner().release(this.key, owner, this.terms.lease(), false);
+			this.engine.pendingReleases().release(this.key, owner, this.terms.lease(), false);
 		}
 		joined.unclear(ex, willWait && sent);
 		if (ex instanceof Error error) {
@@ -224,8 +225,8 @@ final class SingleAcquisition implements Acquisition {
 	}
 
 	private LockException failed(LockException failure) {
-		if (this.gate != null) {
-			this.gate.leave(this.waiter);
+		if (this.queue != null) {
+			this.queue.leave(this.waiter);
 		}
 		this.engine.events()
 			.acquireEnded(this.key,
@@ -245,12 +246,12 @@ final class SingleAcquisition implements Acquisition {
 	}
 
 	@Override
-	public TenureLease lease() {
+	public SingleKeyLease lease() {
 		return Objects.requireNonNull(this.lease);
 	}
 
 	@Override
-	public @Nullable Holder holder() {
+	public @Nullable LockHolder holder() {
 		return this.holder;
 	}
 
@@ -264,7 +265,7 @@ final class SingleAcquisition implements Acquisition {
 		if (this.begun != null) {
 			this.begun.holder().close();
 		}
-		else if (this.gate != null && this.gate.leave(this.waiter)) {
+		else if (this.queue != null && this.queue.leave(this.waiter)) {
 			this.engine.events()
 				.acquireEnded(this.key, AcquireOutcome.INTERRUPTED, System.nanoTime() - this.budget.start());
 		}

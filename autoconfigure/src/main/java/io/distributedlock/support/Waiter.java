@@ -3,12 +3,12 @@ package io.distributedlock.support;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request's place in the local queue of a {@link Gate}. Holds no thread: whoever
+ * One request's place in the local queue of a {@link KeyQueue}. Holds no thread: whoever
  * waits says in {@link #wake()} how it is woken.
  */
 abstract class Waiter {
 
-	/** Links of the gate's queue, guarded by the gate's lock. */
+	/** Links of the queue's queue, guarded by the queue's lock. */
 	@Nullable Waiter previous;
 
 	@Nullable Waiter next;
@@ -16,7 +16,7 @@ abstract class Waiter {
 	boolean queued;
 
 	/**
-	 * Waits only to learn whether the store answers at all; guarded by the gate's lock.
+	 * Waits only to learn whether the store answers at all; guarded by the queue's lock.
 	 */
 	boolean overdue;
 

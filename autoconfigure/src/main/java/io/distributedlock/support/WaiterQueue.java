@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Waiters in the order of their arrival; any of them leaves in constant time. Guarded by
- * the lock of the gate that it belongs to.
+ * the lock of the queue that it belongs to.
  */
 final class WaiterQueue {
 

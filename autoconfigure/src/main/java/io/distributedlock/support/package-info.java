@@ -1,5 +1,5 @@
 /**
- * The engine: waiting, tenures, renewal and cleaning up over any store, base classes for
+ * The engine: waiting, grants, renewal and cleaning up over any store, base classes for
  * providers, and the in-memory provider.
  */
 @NullMarked

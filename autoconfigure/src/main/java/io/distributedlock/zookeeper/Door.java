@@ -6,11 +6,11 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockKey;
-import io.distributedlock.LockProvider.Grant;
-import io.distributedlock.OwnerId;
+import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.OwnerId;
 
 /**
- * A door that this process has put up: one tenure of a lock, from the server's answer
+ * A door that this process has put up: one grant of a lock, from the server's answer
  * until somebody claims it to give it back. The server knows it by its session and
  * {@code czxid}; the owner id is known here alone.
  */
@@ -73,9 +73,9 @@ final class Door {
 		return (end != null) ? end - now : 0;
 	}
 
-	Grant grant() {
+	LockGrant grant() {
 		Duration left = Duration.ofNanos(Math.max(0, left(System.nanoTime())));
-		return new Grant(this.key, this.owner, this.czxid, left, this.session);
+		return new LockGrant(this.key, this.owner, this.czxid, left, this.session);
 	}
 
 	/** The server has just shown that it stands; fails once it was claimed. */

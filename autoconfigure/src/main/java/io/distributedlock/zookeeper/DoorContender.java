@@ -8,18 +8,18 @@ import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
-import io.distributedlock.LockProvider.Attempt;
-import io.distributedlock.LockProvider.Contender;
-import io.distributedlock.LockProvider.ReleaseOutcome;
 import io.distributedlock.LockProviderException;
-import io.distributedlock.OwnerId;
+import io.distributedlock.provider.AttemptResult;
+import io.distributedlock.provider.LockContender;
+import io.distributedlock.provider.OwnerId;
+import io.distributedlock.provider.ReleaseOutcome;
 
 /**
  * This process's place in the contest for one lock. A lock that nobody has costs one
  * request; who finds it busy and waits joins the line, looks at what stands before it,
  * and asks again when that changes, or after a second.
  */
-final class DoorContender implements Contender {
+final class DoorContender implements LockContender {
 
 	private static final Duration POLL = Duration.ofSeconds(1);
 
@@ -49,12 +49,12 @@ final class DoorContender implements Contender {
 	}
 
 	@Override
-	public Attempt attempt(OwnerId owner, Duration lease, boolean willWait, Duration timeout) {
+	public AttemptResult attempt(OwnerId owner, Duration lease, boolean willWait, Duration timeout) {
 		long deadline = System.nanoTime() + timeout.toNanos();
 		Session session = this.provider.sessions().ready(deadline);
 		Door present = this.provider.doors().find(this.key, owner);
 		if (present != null) {
-			return new Attempt.Granted(present.grant());
+			return new AttemptResult.Granted(present.grant());
 		}
 		this.provider.warnOfShortLease(lease, session);
 		Await await = new Await(session, deadline);
@@ -65,13 +65,13 @@ final class DoorContender implements Contender {
 							+ Session.MOST_BYTES + " bytes",
 					null);
 		}
-		Attempt attempt = null;
+		AttemptResult attempt = null;
 		try {
 			attempt = ask(owner, lease, willWait, session, await);
 			return attempt;
 		}
 		finally {
-			if (!(attempt instanceof Attempt.Granted)) {
+			if (!(attempt instanceof AttemptResult.Granted)) {
 				session.free(this.path.doorBytes());
 			}
 		}
@@ -91,14 +91,14 @@ final class DoorContender implements Contender {
 		}
 	}
 
-	private Attempt ask(OwnerId owner, Duration lease, boolean willWait, Session session, Await await) {
+	private AttemptResult ask(OwnerId owner, Duration lease, boolean willWait, Session session, Await await) {
 		Taking taking = new Taking(this.key, this.path, owner, lease, session, this.provider.leftovers(),
 				this.provider.sessions().layout(), await);
 		Place place = lockPlace(session, false, await);
 		boolean stands = place != null;
 		if (place == null) {
-			Attempt attempt = withoutPlace(taking, session, await);
-			if (!willWait || attempt instanceof Attempt.Granted) {
+			AttemptResult attempt = withoutPlace(taking, session, await);
+			if (!willWait || attempt instanceof AttemptResult.Granted) {
 				return attempt;
 			}
 		}
@@ -148,7 +148,7 @@ final class DoorContender implements Contender {
 		}
 	}
 
-	private Attempt withoutPlace(Taking taking, Session session, Await await) {
+	private AttemptResult withoutPlace(Taking taking, Session session, Await await) {
 		Node node = null;
 		for (int round = 0; round < MOST_ROUNDS && node == null; round++) {
 			Door door = taking.createDoor();
@@ -157,10 +157,11 @@ final class DoorContender implements Contender {
 			}
 			node = await.node(session.calls().read(this.path.door(), null));
 		}
-		return new Attempt.Busy(SOON, this.provider.holders().of(node, session, await));
+		return new AttemptResult.Busy(SOON, this.provider.holders().of(node, session, await));
 	}
 
-	private Attempt inLine(Place place, Taking taking, boolean willWait, Session session, Await await, boolean asked) {
+	private AttemptResult inLine(Place place, Taking taking, boolean willWait, Session session, Await await,
+			boolean asked) {
 		Line line = new Line(place, this.provider.sessions().layout(), await);
 		boolean refused = asked;
 		Node door = null;
@@ -195,12 +196,12 @@ final class DoorContender implements Contender {
 			}
 		}
 		Duration retryAfter = place.isWatching() ? POLL : SOON;
-		return new Attempt.Busy(retryAfter, this.provider.holders().of(door, session, await));
+		return new AttemptResult.Busy(retryAfter, this.provider.holders().of(door, session, await));
 	}
 
-	private Attempt granted(Door door) {
+	private AttemptResult granted(Door door) {
 		this.provider.doors().add(door);
-		return new Attempt.Granted(door.grant());
+		return new AttemptResult.Granted(door.grant());
 	}
 
 	@Override

@@ -11,9 +11,9 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.OpResult;
 
-import io.distributedlock.LockProvider.Grant;
-import io.distributedlock.LockProvider.RenewalOutcome;
 import io.distributedlock.LockProviderException;
+import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.RenewalOutcome;
 
 /**
  * Renews leases: looks whether the doors still stand, many with one request, and moves
@@ -34,9 +34,9 @@ final class DoorRenewals {
 	}
 
 	/** Renews each; throws only if nothing is known of any. */
-	Map<Grant, RenewalOutcome> renew(Map<Grant, Duration> leases, long deadline) {
-		Map<Grant, RenewalOutcome> outcomes = new HashMap<>(leases.size() * 2);
-		List<Grant> ended = new ArrayList<>();
+	Map<LockGrant, RenewalOutcome> renew(Map<LockGrant, Duration> leases, long deadline) {
+		Map<LockGrant, RenewalOutcome> outcomes = new HashMap<>(leases.size() * 2);
+		List<LockGrant> ended = new ArrayList<>();
 		Map<Session, List<Due>> standing = new HashMap<>();
 		leases.forEach((grant, lease) -> {
 			Door door = this.doors.find(grant.key(), grant.owner());
@@ -66,7 +66,7 @@ final class DoorRenewals {
 		if (failure != null && outcomes.isEmpty() && ended.isEmpty()) {
 			throw failure;
 		}
-		for (Grant grant : ended) {
+		for (LockGrant grant : ended) {
 			lapse(grant, deadline);
 			outcomes.put(grant, RenewalOutcome.NOT_HELD);
 		}
@@ -74,13 +74,13 @@ final class DoorRenewals {
 	}
 
 	/** What is over here is to be gone in the store too when that is told. */
-	private void lapse(Grant grant, long deadline) {
+	private void lapse(LockGrant grant, long deadline) {
 		this.doors.look();
 		this.leftovers.await(grant.key(), grant.owner(), deadline);
 	}
 
 	/** A lease to be renewed. */
-	private record Due(Grant grant, Door door, Duration lease) {
+	private record Due(LockGrant grant, Door door, Duration lease) {
 	}
 
 	/** A request under way. */
@@ -99,7 +99,7 @@ final class DoorRenewals {
 				.multi(due.stream().map((each) -> Op.getData(each.door().path().door())).toList());
 		}
 
-		private void read(Map<Grant, RenewalOutcome> outcomes) {
+		private void read(Map<LockGrant, RenewalOutcome> outcomes) {
 			List<OpResult> results = this.await.result(this.answer);
 			for (int i = 0; i < this.due.size(); i++) {
 				Due each = this.due.get(i);

@@ -6,9 +6,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockKey;
-import io.distributedlock.OwnerId;
-import io.distributedlock.support.Alarm;
-import io.distributedlock.support.LockTimer;
+import io.distributedlock.provider.DeadlineTimer;
+import io.distributedlock.provider.LockTimer;
+import io.distributedlock.provider.OwnerId;
 
 /**
  * The doors that this process holds. ZooKeeper has no expiry but that of the session, so
@@ -19,7 +19,7 @@ final class Doors {
 
 	private final ConcurrentHashMap<LockKey, Door> held = new ConcurrentHashMap<>();
 
-	private final Alarm alarm;
+	private final DeadlineTimer alarm;
 
 	private final Consumer<Door> lapsed;
 
@@ -28,7 +28,7 @@ final class Doors {
 	 * @param lapsed told of a door whose lease is over, already claimed; must not block
 	 */
 	Doors(LockTimer timer, Consumer<Door> lapsed) {
-		this.alarm = new Alarm(timer, this::look);
+		this.alarm = new DeadlineTimer(timer, this::look);
 		this.lapsed = lapsed;
 	}
 

@@ -19,7 +19,7 @@ import org.apache.zookeeper.OpResult;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockKey;
-import io.distributedlock.support.LockTimer;
+import io.distributedlock.provider.LockTimer;
 
 /**
  * Gives doors back. A door that nobody waits for is deleted. One that was marked becomes

@@ -11,7 +11,7 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
-import io.distributedlock.support.LockTimer;
+import io.distributedlock.provider.LockTimer;
 
 /**
  * Writes to the process's own node, at a little less than a third of the session's

@@ -10,7 +10,7 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
-import io.distributedlock.Holder;
+import io.distributedlock.LockHolder;
 import io.distributedlock.LockProviderException;
 
 /**
@@ -38,12 +38,13 @@ final class Holders {
 	 * @param door the door, or {@code null} if it was not there when it was looked at
 	 * @return the holder, or {@code null} where nobody holds
 	 */
-	@Nullable Holder of(@Nullable Node door, Session session, Await await) {
+	@Nullable LockHolder of(@Nullable Node door, Session session, Await await) {
 		if (door == null || door.version() == GiveBack.RESERVED) {
 			return null;
 		}
 		long owner = door.stat().getEphemeralOwner();
-		return new Holder(label(owner, session, await), Duration.ofMillis(session.since(door.stat().getCtime())), null);
+		return new LockHolder(label(owner, session, await), Duration.ofMillis(session.since(door.stat().getCtime())),
+				null);
 	}
 
 	private String label(long owner, Session session, Await await) {

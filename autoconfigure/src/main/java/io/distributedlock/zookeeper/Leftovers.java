@@ -17,9 +17,9 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockKey;
-import io.distributedlock.LockProvider.ReleaseOutcome;
-import io.distributedlock.OwnerId;
-import io.distributedlock.support.LockTimer;
+import io.distributedlock.provider.LockTimer;
+import io.distributedlock.provider.OwnerId;
+import io.distributedlock.provider.ReleaseOutcome;
 
 /**
  * What was sent and not answered: creates that may have put up a door for nobody, and

@@ -5,7 +5,7 @@ import java.util.LinkedHashSet;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 
-import io.distributedlock.OwnerId;
+import io.distributedlock.provider.OwnerId;
 
 /**
  * Owners whose doors are known to be gone, until that is asked for. Bounded: who is

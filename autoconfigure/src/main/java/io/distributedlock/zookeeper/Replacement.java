@@ -11,7 +11,7 @@ import org.apache.curator.CuratorZookeeperClient;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.zookeeper.ZooKeeper;
 
-import io.distributedlock.support.LockTimer;
+import io.distributedlock.provider.LockTimer;
 
 /**
  * Takes another handle where the servers have refused the credentials of the present one,

@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
 import io.distributedlock.LockError;
 import io.distributedlock.LockException;
 import io.distributedlock.LockProviderException;
-import io.distributedlock.support.LockTimer;
-import io.distributedlock.support.ProcessLabel;
+import io.distributedlock.provider.LockTimer;
+import io.distributedlock.provider.ProcessLabel;
 
 /**
  * A session and how far its set-up has come: the tree, this process's node in it, and the

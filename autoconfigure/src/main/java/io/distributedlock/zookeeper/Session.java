@@ -16,7 +16,7 @@ import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.ACL;
 import org.jspecify.annotations.Nullable;
 
-import io.distributedlock.LockProvider.Term;
+import io.distributedlock.provider.Term;
 
 /**
  * One session with the ensemble, from when it was first seen until it has ended: what is

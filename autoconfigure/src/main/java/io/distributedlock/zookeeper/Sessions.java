@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 import io.distributedlock.LockError;
 import io.distributedlock.LockException;
 import io.distributedlock.LockProviderException;
-import io.distributedlock.support.LockTimer;
+import io.distributedlock.provider.LockTimer;
 
 /**
  * Follows the client from session to session. Hands out only a session in which this

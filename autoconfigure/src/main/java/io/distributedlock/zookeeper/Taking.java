@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
-import io.distributedlock.OwnerId;
+import io.distributedlock.provider.OwnerId;
 
 /**
  * The commands that put up a door, each decided by the server alone: the door was not

@@ -12,10 +12,14 @@ import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.utils.ZKPaths;
 
 import io.distributedlock.LockKey;
-import io.distributedlock.LockProvider;
 import io.distributedlock.LockProviderException;
-import io.distributedlock.OwnerId;
-import io.distributedlock.support.LockTimer;
+import io.distributedlock.provider.LockContender;
+import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.LockProvider;
+import io.distributedlock.provider.LockTimer;
+import io.distributedlock.provider.OwnerId;
+import io.distributedlock.provider.ReleaseOutcome;
+import io.distributedlock.provider.RenewalOutcome;
 
 /**
  * Keeps locks in a ZooKeeper ensemble: an ephemeral node per held lock, in the session of
@@ -143,12 +147,12 @@ public final class ZooKeeperLockProvider implements LockProvider, AutoCloseable 
 	}
 
 	@Override
-	public Contender enter(LockKey key, Runnable changed) {
+	public LockContender enter(LockKey key, Runnable changed) {
 		return new DoorContender(this, key, this.paths.of(key), this.contenders.incrementAndGet(), changed);
 	}
 
 	@Override
-	public Map<Grant, RenewalOutcome> renew(Map<Grant, Duration> leases, Duration timeout) {
+	public Map<LockGrant, RenewalOutcome> renew(Map<LockGrant, Duration> leases, Duration timeout) {
 		return this.renewals.renew(leases, System.nanoTime() + timeout.toNanos());
 	}
 

@@ -20,12 +20,12 @@ import org.springframework.jdbc.datasource.init.DatabasePopulator;
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
-import io.distributedlock.LockProvider.Attempt.Granted;
 import io.distributedlock.LockProviderException;
-import io.distributedlock.OwnerId;
 import io.distributedlock.jdbc.DistributedLockDataSource;
 import io.distributedlock.jdbc.JdbcLockProvider;
 import io.distributedlock.jdbc.TestDatabases;
+import io.distributedlock.provider.AttemptResult.Granted;
+import io.distributedlock.provider.OwnerId;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;

@@ -21,11 +21,11 @@ import io.distributedlock.LockException;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockOperations;
-import io.distributedlock.LockProvider;
 import io.distributedlock.LockRequest;
+import io.distributedlock.local.LocalLockProvider;
+import io.distributedlock.provider.LockProvider;
 import io.distributedlock.redis.RedisLockProvider;
 import io.distributedlock.redis.TestRedis;
-import io.distributedlock.support.LocalLockProvider;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;

@@ -26,9 +26,9 @@ import io.distributedlock.LockException;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockOperations;
-import io.distributedlock.LockProvider;
 import io.distributedlock.LockRequest;
-import io.distributedlock.support.LocalLockProvider;
+import io.distributedlock.local.LocalLockProvider;
+import io.distributedlock.provider.LockProvider;
 import io.distributedlock.zookeeper.TestZooKeeper;
 import io.distributedlock.zookeeper.ZooKeeperLockProvider;
 

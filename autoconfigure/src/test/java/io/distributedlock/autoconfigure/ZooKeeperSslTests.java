@@ -44,9 +44,9 @@ import io.distributedlock.LockRequest;
 import io.distributedlock.autoconfigure.ZooKeeperLockProperties.Acl;
 import io.distributedlock.autoconfigure.ZooKeeperLockProperties.Auth;
 import io.distributedlock.autoconfigure.ZooKeeperLockProperties.Ssl;
-import io.distributedlock.support.TcpProxy;
-import io.distributedlock.support.WireFault;
-import io.distributedlock.support.WireFault.Effect;
+import io.distributedlock.testkit.TcpProxy;
+import io.distributedlock.testkit.WireFault;
+import io.distributedlock.testkit.WireFault.Effect;
 import io.distributedlock.zookeeper.TestCertificates;
 import io.distributedlock.zookeeper.TlsZooKeeper;
 

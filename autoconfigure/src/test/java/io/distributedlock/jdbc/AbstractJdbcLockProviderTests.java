@@ -32,17 +32,17 @@ import org.springframework.transaction.support.TransactionTemplate;
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
-import io.distributedlock.LockProvider.Attempt;
-import io.distributedlock.LockProvider.Attempt.Busy;
-import io.distributedlock.LockProvider.Attempt.Granted;
-import io.distributedlock.LockProvider.Contender;
-import io.distributedlock.LockProvider.Grant;
-import io.distributedlock.LockProvider.ReleaseOutcome;
-import io.distributedlock.LockProvider.RenewalOutcome;
 import io.distributedlock.LockProviderException;
-import io.distributedlock.OwnerId;
-import io.distributedlock.support.LockTimer;
-import io.distributedlock.support.ProcessLabel;
+import io.distributedlock.provider.AttemptResult;
+import io.distributedlock.provider.AttemptResult.Busy;
+import io.distributedlock.provider.AttemptResult.Granted;
+import io.distributedlock.provider.LockContender;
+import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.LockTimer;
+import io.distributedlock.provider.OwnerId;
+import io.distributedlock.provider.ProcessLabel;
+import io.distributedlock.provider.ReleaseOutcome;
+import io.distributedlock.provider.RenewalOutcome;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -117,40 +117,40 @@ abstract class AbstractJdbcLockProviderTests {
 		return created;
 	}
 
-	static Grant granted(Attempt attempt) {
+	static LockGrant granted(AttemptResult attempt) {
 		assertThat(attempt).isInstanceOf(Granted.class);
 		return ((Granted) attempt).grant();
 	}
 
-	static Busy busy(Attempt attempt) {
+	static Busy busy(AttemptResult attempt) {
 		assertThat(attempt).isInstanceOf(Busy.class);
 		return (Busy) attempt;
 	}
 
-	static Contender enter(JdbcLockProvider provider, LockKey key) {
+	static LockContender enter(JdbcLockProvider provider, LockKey key) {
 		return provider.enter(key, () -> {
 		});
 	}
 
-	static Grant take(JdbcLockProvider provider, LockKey key, Duration lease) {
+	static LockGrant take(JdbcLockProvider provider, LockKey key, Duration lease) {
 		return granted(enter(provider, key).attempt(OwnerId.random(), lease, false, TIMEOUT));
 	}
 
-	static ReleaseOutcome release(JdbcLockProvider provider, Grant grant) {
+	static ReleaseOutcome release(JdbcLockProvider provider, LockGrant grant) {
 		return provider.release(grant.key(), grant.owner(), TIMEOUT);
 	}
 
-	static Attempt ask(Contender contender, boolean willWait) {
+	static AttemptResult ask(LockContender contender, boolean willWait) {
 		return contender.attempt(OwnerId.random(), LEASE, willWait, TIMEOUT);
 	}
 
-	static void awaitExpiry(Grant grant) {
+	static void awaitExpiry(LockGrant grant) {
 		Awaitility.await().pollDelay(grant.validity().plusMillis(20)).until(() -> true);
 	}
 
 	@Test
 	void grantsAFreeKeyAndRefusesAHeldOne() {
-		Grant grant = take(this.provider, KEY, LEASE);
+		LockGrant grant = take(this.provider, KEY, LEASE);
 		assertThat(grant.validity()).isBetween(LEASE.minusSeconds(1), LEASE);
 		Busy busy = busy(ask(enter(this.other, KEY), false));
 		assertThat(busy.retryAfter()).isBetween(Duration.ofMillis(1), Duration.ofMillis(250));
@@ -165,9 +165,9 @@ abstract class AbstractJdbcLockProviderTests {
 	@Test
 	void aRepeatedAttemptOfTheOwnerAnswersTheSameGrant() {
 		OwnerId owner = OwnerId.random();
-		Grant first = granted(enter(this.provider, KEY).attempt(owner, LEASE, true, TIMEOUT));
+		LockGrant first = granted(enter(this.provider, KEY).attempt(owner, LEASE, true, TIMEOUT));
 		List<Map<String, Object>> before = this.jdbc.queryForList("SELECT * FROM distributed_lock ORDER BY lock_key");
-		Grant second = granted(enter(this.provider, KEY).attempt(owner, LEASE.multipliedBy(2), true, TIMEOUT));
+		LockGrant second = granted(enter(this.provider, KEY).attempt(owner, LEASE.multipliedBy(2), true, TIMEOUT));
 		assertThat(second.order()).isEqualTo(first.order());
 		assertThat(second.validity()).isLessThan(LEASE);
 		List<Map<String, Object>> after = this.jdbc.queryForList("SELECT * FROM distributed_lock ORDER BY lock_key");
@@ -193,7 +193,7 @@ abstract class AbstractJdbcLockProviderTests {
 		for (int round = 0; round < rounds; round++) {
 			LockKey key = LockKey.of("fresh", Integer.toString(round));
 			CyclicBarrier barrier = new CyclicBarrier(16);
-			List<Callable<Attempt>> tasks = new ArrayList<>();
+			List<Callable<AttemptResult>> tasks = new ArrayList<>();
 			for (int i = 0; i < 16; i++) {
 				JdbcLockProvider asked = (i % 2 == 0) ? this.provider : this.other;
 				tasks.add(() -> {
@@ -202,7 +202,7 @@ abstract class AbstractJdbcLockProviderTests {
 				});
 			}
 			int winners = 0;
-			for (Future<Attempt> answer : threads.invokeAll(tasks, 60, TimeUnit.SECONDS)) {
+			for (Future<AttemptResult> answer : threads.invokeAll(tasks, 60, TimeUnit.SECONDS)) {
 				winners += (answer.get() instanceof Granted) ? 1 : 0;
 			}
 			assertThat(winners).isEqualTo(1);
@@ -213,20 +213,20 @@ abstract class AbstractJdbcLockProviderTests {
 	void ordersRiseAcrossReleaseExpirySweepingAndAnEmptyTable() throws Exception {
 		List<Long> orders = new ArrayList<>();
 		for (int i = 0; i < 20; i++) {
-			Grant grant = take(this.provider, KEY, LEASE);
+			LockGrant grant = take(this.provider, KEY, LEASE);
 			orders.add(grant.order());
 			release(this.provider, grant);
 		}
-		Grant expiring = take(this.provider, KEY, Duration.ofMillis(30));
+		LockGrant expiring = take(this.provider, KEY, Duration.ofMillis(30));
 		orders.add(expiring.order());
 		awaitExpiry(expiring);
-		Grant released = take(this.other, KEY, LEASE);
+		LockGrant released = take(this.other, KEY, LEASE);
 		orders.add(released.order());
 		release(this.other, released);
 		this.jdbc.update("UPDATE distributed_lock SET expires_at = " + now() + " - INTERVAL '2' HOUR "
 				+ "WHERE holder IS NOT NULL");
 		assertThat(this.provider.sweeper().run()).isPositive();
-		Grant afterSweep = take(this.provider, KEY, LEASE);
+		LockGrant afterSweep = take(this.provider, KEY, LEASE);
 		orders.add(afterSweep.order());
 		this.jdbc.update("DELETE FROM distributed_lock");
 		orders.add(take(this.provider, KEY, LEASE).order());
@@ -235,7 +235,7 @@ abstract class AbstractJdbcLockProviderTests {
 
 	@Test
 	void anOrderAheadOfTheClockRisesExactlyAndIsNeverSwept() throws Exception {
-		Grant grant = take(this.provider, KEY, LEASE);
+		LockGrant grant = take(this.provider, KEY, LEASE);
 		release(this.provider, grant);
 		long ahead = (1L << 52) + 12345;
 		this.jdbc.update("UPDATE distributed_lock SET lease_order = ?, expires_at = " + now() + " - INTERVAL '2' "
@@ -258,7 +258,7 @@ abstract class AbstractJdbcLockProviderTests {
 				.map(Dialect.Candidate::key)
 				.toList();
 			assertThat(keys).hasSize(1);
-			Grant grant = take(this.other, KEY, LEASE);
+			LockGrant grant = take(this.other, KEY, LEASE);
 			assertThat(dialect.sweep(connection, keys, retention)).isZero();
 			assertThat(release(this.other, grant)).isEqualTo(ReleaseOutcome.RELEASED);
 		}
@@ -305,7 +305,7 @@ abstract class AbstractJdbcLockProviderTests {
 					return dialect.sweep(connection, keys, retention);
 				});
 				barrier.await();
-				Grant grant = take(this.other, KEY, LEASE);
+				LockGrant grant = take(this.other, KEY, LEASE);
 				swept += gone.get(30, TimeUnit.SECONDS);
 				assertThat(grant.order()).isGreaterThan(last);
 				last = grant.order();
@@ -323,7 +323,7 @@ abstract class AbstractJdbcLockProviderTests {
 
 	@Test
 	void aReleaseByAnotherOwnerChangesNothing() {
-		Grant grant = take(this.provider, KEY, LEASE);
+		LockGrant grant = take(this.provider, KEY, LEASE);
 		assertThat(this.other.release(KEY, OwnerId.random(), TIMEOUT)).isEqualTo(ReleaseOutcome.NOT_HELD);
 		busy(ask(enter(this.other, KEY), false));
 		assertThat(release(this.provider, grant)).isEqualTo(ReleaseOutcome.RELEASED);
@@ -331,10 +331,10 @@ abstract class AbstractJdbcLockProviderTests {
 
 	@Test
 	void anExpiredTenureIsNeitherRevivedNorFreesItsSuccessor() {
-		Grant first = take(this.provider, KEY, SHORT);
+		LockGrant first = take(this.provider, KEY, SHORT);
 		awaitExpiry(first);
 		assertThat(this.provider.renew(Map.of(first, LEASE), TIMEOUT)).containsEntry(first, RenewalOutcome.NOT_HELD);
-		Grant second = take(this.other, KEY, LEASE);
+		LockGrant second = take(this.other, KEY, LEASE);
 		assertThat(this.provider.renew(Map.of(first, LEASE), TIMEOUT)).containsEntry(first, RenewalOutcome.NOT_HELD);
 		assertThat(release(this.provider, first)).isEqualTo(ReleaseOutcome.NOT_HELD);
 		assertThat(this.other.renew(Map.of(second, LEASE), TIMEOUT)).containsEntry(second, RenewalOutcome.RENEWED);
@@ -342,15 +342,15 @@ abstract class AbstractJdbcLockProviderTests {
 
 	@Test
 	void aRenewalProlongsTheLease() {
-		Grant grant = take(this.provider, KEY, Duration.ofSeconds(1));
+		LockGrant grant = take(this.provider, KEY, Duration.ofSeconds(1));
 		assertThat(this.provider.renew(Map.of(grant, LEASE), TIMEOUT)).containsEntry(grant, RenewalOutcome.RENEWED);
 		assertThat(busy(ask(enter(this.other, KEY), false)).holder().remaining()).isGreaterThan(LEASE.minusSeconds(2));
 	}
 
 	@Test
 	void aReleaseReservesTheLockForTheProcessInLine() {
-		Grant grant = take(this.provider, KEY, LEASE);
-		Contender waiter = enter(this.other, KEY);
+		LockGrant grant = take(this.provider, KEY, LEASE);
+		LockContender waiter = enter(this.other, KEY);
 		busy(ask(waiter, true));
 		release(this.provider, grant);
 		Busy refused = busy(ask(enter(this.provider, KEY), false));
@@ -360,7 +360,7 @@ abstract class AbstractJdbcLockProviderTests {
 
 	@Test
 	void aReservationThatIsNotUsedLapses() {
-		Grant grant = take(this.provider, KEY, LEASE);
+		LockGrant grant = take(this.provider, KEY, LEASE);
 		busy(ask(enter(this.other, KEY), true));
 		release(this.provider, grant);
 		busy(ask(enter(this.provider, KEY), false));
@@ -372,7 +372,7 @@ abstract class AbstractJdbcLockProviderTests {
 
 	@Test
 	void nothingIsReservedForTheReleasingProcessItself() {
-		Grant grant = take(this.provider, KEY, LEASE);
+		LockGrant grant = take(this.provider, KEY, LEASE);
 		busy(ask(enter(this.provider, KEY), true));
 		release(this.provider, grant);
 		take(this.other, KEY, LEASE);
@@ -380,14 +380,14 @@ abstract class AbstractJdbcLockProviderTests {
 
 	@Test
 	void aWithdrawalGivesUpPlaceAndReservation() {
-		Grant grant = take(this.provider, KEY, LEASE);
-		Contender leaver = enter(this.other, KEY);
+		LockGrant grant = take(this.provider, KEY, LEASE);
+		LockContender leaver = enter(this.other, KEY);
 		busy(ask(leaver, true));
 		assertThat(leaver.withdraw(TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
 		assertThat(leaver.withdraw(TIMEOUT)).isEqualTo(ReleaseOutcome.NOT_HELD);
 		release(this.provider, grant);
 		grant = take(this.provider, KEY, LEASE);
-		Contender late = enter(this.other, KEY);
+		LockContender late = enter(this.other, KEY);
 		busy(ask(late, true));
 		release(this.provider, grant);
 		assertThat(late.withdraw(TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
@@ -397,14 +397,14 @@ abstract class AbstractJdbcLockProviderTests {
 	@Test
 	void anEarlierWaiterDisplacesALaterOneAndNotTheReverse() {
 		JdbcLockProvider third = provider(pool(this.database));
-		Grant grant = take(this.provider, KEY, LEASE);
-		Contender early = enter(this.other, KEY);
+		LockGrant grant = take(this.provider, KEY, LEASE);
+		LockContender early = enter(this.other, KEY);
 		busy(ask(early, true));
-		Contender late = enter(third, KEY);
+		LockContender late = enter(third, KEY);
 		busy(ask(late, true));
 		release(this.provider, grant);
 		busy(ask(late, true));
-		Grant next = granted(ask(early, true));
+		LockGrant next = granted(ask(early, true));
 		// The place went to nobody when it was used; who asks first after that has it.
 		busy(ask(late, true));
 		this.jdbc.update("UPDATE distributed_lock SET next_waiter = ?, next_since = " + now() + " + INTERVAL '1' "
@@ -418,9 +418,9 @@ abstract class AbstractJdbcLockProviderTests {
 	@Test
 	void aStalePlaceIsTakenOver() {
 		JdbcLockProvider third = provider(pool(this.database));
-		Grant grant = take(this.provider, KEY, LEASE);
+		LockGrant grant = take(this.provider, KEY, LEASE);
 		busy(ask(enter(this.other, KEY), true));
-		Contender late = enter(third, KEY);
+		LockContender late = enter(third, KEY);
 		busy(ask(late, true));
 		this.jdbc.update("UPDATE distributed_lock SET next_until = " + now() + " - INTERVAL '1' SECOND "
 				+ "WHERE next_waiter IS NOT NULL");
@@ -440,11 +440,11 @@ abstract class AbstractJdbcLockProviderTests {
 
 	@Test
 	void aBatchOfRenewalsTellsEachTenureItsOwnOutcome() throws Exception {
-		Map<Grant, Duration> leases = new HashMap<>();
-		Map<Grant, RenewalOutcome> expected = new HashMap<>();
-		List<Grant> grants = new ArrayList<>();
+		Map<LockGrant, Duration> leases = new HashMap<>();
+		Map<LockGrant, RenewalOutcome> expected = new HashMap<>();
+		List<LockGrant> grants = new ArrayList<>();
 		for (int i = 0; i < 500; i++) {
-			Grant grant = take(this.provider, LockKey.of("batch", Integer.toString(i)), LEASE);
+			LockGrant grant = take(this.provider, LockKey.of("batch", Integer.toString(i)), LEASE);
 			grants.add(grant);
 			leases.put(grant, LEASE.plusSeconds(i));
 			expected.put(grant, RenewalOutcome.RENEWED);
@@ -454,7 +454,7 @@ abstract class AbstractJdbcLockProviderTests {
 		release(this.provider, grants.get(8));
 		take(this.other, grants.get(8).key(), LEASE);
 		expected.put(grants.get(8), RenewalOutcome.NOT_HELD);
-		Grant twice = new Grant(grants.get(9).key(), OwnerId.random(), 1, LEASE);
+		LockGrant twice = new LockGrant(grants.get(9).key(), OwnerId.random(), 1, LEASE);
 		leases.put(twice, LEASE);
 		expected.put(twice, RenewalOutcome.NOT_HELD);
 		expected.put(grants.get(10), RenewalOutcome.UNKNOWN);
@@ -466,7 +466,7 @@ abstract class AbstractJdbcLockProviderTests {
 				statement.executeQuery();
 			}
 			long start = System.nanoTime();
-			Map<Grant, RenewalOutcome> outcomes = this.provider.renew(leases, TIMEOUT);
+			Map<LockGrant, RenewalOutcome> outcomes = this.provider.renew(leases, TIMEOUT);
 			assertThat(outcomes).isEqualTo(expected);
 			assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(1));
 			connection.rollback();
@@ -480,16 +480,16 @@ abstract class AbstractJdbcLockProviderTests {
 	void eachStepIsOneStatement() throws Exception {
 		CountingDataSource counting = new CountingDataSource(this.database);
 		JdbcLockProvider counted = provider(LockDataSource.of(counting, 8));
-		Grant grant = take(counted, KEY, LEASE);
+		LockGrant grant = take(counted, KEY, LEASE);
 		assertThat(counting.takeCount()).isEqualTo(1);
 		release(counted, grant);
 		assertThat(counting.takeCount()).isEqualTo(1);
-		Contender contender = enter(counted, KEY);
+		LockContender contender = enter(counted, KEY);
 		grant = granted(ask(contender, true));
 		assertThat(counting.takeCount()).isEqualTo(1);
 		contender.withdraw(TIMEOUT);
 		assertThat(counting.takeCount()).isZero();
-		Map<Grant, Duration> leases = new HashMap<>();
+		Map<LockGrant, Duration> leases = new HashMap<>();
 		for (int i = 0; i < 500; i++) {
 			leases.put(take(this.provider, LockKey.of("counted", Integer.toString(i)), LEASE), LEASE);
 		}
@@ -503,7 +503,7 @@ abstract class AbstractJdbcLockProviderTests {
 		CountingDataSource counting = new CountingDataSource(this.database);
 		JdbcLockProvider counted = provider(LockDataSource.of(counting, 8));
 		take(this.provider, KEY, LEASE);
-		Contender waiter = enter(counted, KEY);
+		LockContender waiter = enter(counted, KEY);
 		busy(ask(waiter, true));
 		awaitListening(counted);
 		counting.takeCount();
@@ -517,8 +517,8 @@ abstract class AbstractJdbcLockProviderTests {
 	@Test
 	void nothingRunsOnTheConnectionOfTheCallersTransaction() {
 		TransactionTemplate transaction = new TransactionTemplate(new DataSourceTransactionManager(this.database));
-		Grant grant = transaction.execute((status) -> {
-			Grant taken = take(this.provider, KEY, LEASE);
+		LockGrant grant = transaction.execute((status) -> {
+			LockGrant taken = take(this.provider, KEY, LEASE);
 			assertThat(this.provider.renew(Map.of(taken, LEASE), TIMEOUT)).containsValue(RenewalOutcome.RENEWED);
 			status.setRollbackOnly();
 			return taken;
@@ -537,7 +537,7 @@ abstract class AbstractJdbcLockProviderTests {
 				LockKey.of("k", "a", "b"), LockKey.of("k:a", "b"), LockKey.of("k", longText),
 				LockKey.of("k", longText + "y"), LockKey.of("k", "y" + longText), LockKey.of("k", "\u0000".repeat(300)),
 				LockKey.of("k", "\uD83D\uDD12".repeat(400)), LockKey.of("k", "x" + "\uD83D\uDD12".repeat(400)));
-		Map<Grant, Duration> leases = new HashMap<>();
+		Map<LockGrant, Duration> leases = new HashMap<>();
 		for (LockKey key : keys) {
 			leases.put(take(this.provider, key, LEASE), LEASE);
 		}
@@ -546,7 +546,7 @@ abstract class AbstractJdbcLockProviderTests {
 		}
 		assertThat(this.provider.renew(leases, TIMEOUT).values()).containsOnly(RenewalOutcome.RENEWED)
 			.hasSize(keys.size());
-		for (Grant grant : leases.keySet()) {
+		for (LockGrant grant : leases.keySet()) {
 			assertThat(release(this.provider, grant)).isEqualTo(ReleaseOutcome.RELEASED);
 		}
 	}
@@ -591,7 +591,7 @@ abstract class AbstractJdbcLockProviderTests {
 
 	@Test
 	void theRowOfAFreeLockThatIsLockedByAnotherTransactionIsAFailureNotBusy() throws Exception {
-		Grant grant = take(this.provider, KEY, LEASE);
+		LockGrant grant = take(this.provider, KEY, LEASE);
 		this.provider.release(KEY, grant.owner(), TIMEOUT);
 		try (Connection connection = this.database.getConnection()) {
 			TestDatabases.begin(connection);
@@ -608,7 +608,7 @@ abstract class AbstractJdbcLockProviderTests {
 
 	@Test
 	void aRowLockedByAnotherTransactionIsBusyNotAFailure() throws Exception {
-		Grant grant = take(this.provider, KEY, LEASE);
+		LockGrant grant = take(this.provider, KEY, LEASE);
 		try (Connection connection = this.database.getConnection()) {
 			TestDatabases.begin(connection);
 			try (var statement = connection

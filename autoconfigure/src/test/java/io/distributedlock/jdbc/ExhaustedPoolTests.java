@@ -20,9 +20,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import io.distributedlock.LockKey;
 import io.distributedlock.LockRequest;
+import io.distributedlock.provider.LockTimer;
 import io.distributedlock.support.LockSettings;
 import io.distributedlock.support.LockTemplate;
-import io.distributedlock.support.LockTimer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -18,15 +18,15 @@ import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
 import io.distributedlock.LockKey;
-import io.distributedlock.LockProvider.Attempt;
-import io.distributedlock.LockProvider.Grant;
-import io.distributedlock.LockProvider.ReleaseOutcome;
-import io.distributedlock.LockProvider.RenewalOutcome;
 import io.distributedlock.LockProviderException;
-import io.distributedlock.OwnerId;
-import io.distributedlock.support.LockTimer;
-import io.distributedlock.support.TcpProxy;
-import io.distributedlock.support.WireFault.Effect;
+import io.distributedlock.provider.AttemptResult;
+import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.LockTimer;
+import io.distributedlock.provider.OwnerId;
+import io.distributedlock.provider.ReleaseOutcome;
+import io.distributedlock.provider.RenewalOutcome;
+import io.distributedlock.testkit.TcpProxy;
+import io.distributedlock.testkit.WireFault.Effect;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -56,13 +56,13 @@ class ForeignPoolTests {
 		return new JdbcLockProvider(LockDataSource.of(pool, size), JdbcLockSettings.defaults("foreign"), this.timer);
 	}
 
-	private static Attempt ask(JdbcLockProvider provider, boolean willWait) {
+	private static AttemptResult ask(JdbcLockProvider provider, boolean willWait) {
 		return provider.enter(KEY, () -> {
 		}).attempt(OwnerId.random(), LEASE, willWait, TIMEOUT);
 	}
 
-	private static Grant take(JdbcLockProvider provider) {
-		return ((Attempt.Granted) ask(provider, false)).grant();
+	private static LockGrant take(JdbcLockProvider provider) {
+		return ((AttemptResult.Granted) ask(provider, false)).grant();
 	}
 
 	@Test
@@ -75,8 +75,8 @@ class ForeignPoolTests {
 			config.setUsername(TestDatabases.user(url));
 			config.setMaximumPoolSize(8);
 			try (HikariDataSource pool = new HikariDataSource(config); JdbcLockProvider provider = provider(pool)) {
-				Grant grant = take(provider);
-				Map<Grant, Duration> leases = Map.of(grant, LEASE);
+				LockGrant grant = take(provider);
+				Map<LockGrant, Duration> leases = Map.of(grant, LEASE);
 				for (int lost = 0; lost < 4; lost++) {
 					proxy.onRequest(ForeignPoolTests::setsIsolation, Effect.BLACK_HOLE).once();
 					assertThatExceptionOfType(LockProviderException.class)
@@ -102,7 +102,7 @@ class ForeignPoolTests {
 			connection.setAutoCommit(false);
 			connection.setTransactionIsolation(Connection.TRANSACTION_SERIALIZABLE);
 			try (JdbcLockProvider provider = provider(new SingleConnectionDataSource(connection, true), 1)) {
-				Grant grant = take(provider);
+				LockGrant grant = take(provider);
 				assertThat(provider.renew(Map.of(grant, LEASE), TIMEOUT)).containsEntry(grant, RenewalOutcome.RENEWED);
 				assertThat(provider.release(KEY, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
 			}
@@ -122,7 +122,7 @@ class ForeignPoolTests {
 				JdbcLockProvider holder = provider(pool);
 				JdbcLockProvider waiting = provider(pool)) {
 			take(holder);
-			assertThat(ask(waiting, true)).isInstanceOf(Attempt.Busy.class);
+			assertThat(ask(waiting, true)).isInstanceOf(AttemptResult.Busy.class);
 			await().untilAsserted(() -> assertThat(waiting.listener().hears()).isTrue());
 		}
 	}

@@ -20,13 +20,13 @@ import org.springframework.jdbc.core.JdbcTemplate;
 
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
-import io.distributedlock.LockProvider.Attempt.Granted;
-import io.distributedlock.LockProvider.Grant;
-import io.distributedlock.LockProvider.ReleaseOutcome;
-import io.distributedlock.LockProvider.RenewalOutcome;
 import io.distributedlock.LockProviderException;
-import io.distributedlock.OwnerId;
-import io.distributedlock.support.LockTimer;
+import io.distributedlock.provider.AttemptResult.Granted;
+import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.LockTimer;
+import io.distributedlock.provider.OwnerId;
+import io.distributedlock.provider.ReleaseOutcome;
+import io.distributedlock.provider.RenewalOutcome;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -84,7 +84,7 @@ class GrantsTests {
 		try {
 			check(failures, "acquire", () -> limited.enter(LockKey.of("fresh", OwnerId.random().text()), () -> {
 			}).attempt(OwnerId.random(), LEASE, true, TIMEOUT) instanceof Granted);
-			Grant grant = ((Granted) full.enter(key, () -> {
+			LockGrant grant = ((Granted) full.enter(key, () -> {
 			}).attempt(OwnerId.random(), LEASE, false, TIMEOUT)).grant();
 			check(failures, "renew",
 					() -> limited.renew(Map.of(grant, LEASE), TIMEOUT).containsValue(RenewalOutcome.RENEWED));

@@ -3,8 +3,8 @@ package io.distributedlock.jdbc;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-import io.distributedlock.support.LockProviderFaultContract;
-import io.distributedlock.support.LockProviderFixture;
+import io.distributedlock.testkit.LockProviderFaultContract;
+import io.distributedlock.testkit.LockProviderFixture;
 
 /**
  * Each test has a database of its own, so that those which leave the server alone run

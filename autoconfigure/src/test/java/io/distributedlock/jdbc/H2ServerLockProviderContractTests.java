@@ -2,8 +2,8 @@ package io.distributedlock.jdbc;
 
 import javax.sql.DataSource;
 
-import io.distributedlock.support.LockProviderContract;
-import io.distributedlock.support.LockProviderFixture;
+import io.distributedlock.testkit.LockProviderContract;
+import io.distributedlock.testkit.LockProviderFixture;
 
 class H2ServerLockProviderContractTests extends LockProviderContract {
 

@@ -27,14 +27,14 @@ import org.springframework.jdbc.core.JdbcTemplate;
 
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
-import io.distributedlock.LockProvider.Attempt;
-import io.distributedlock.LockProvider.Attempt.Granted;
-import io.distributedlock.LockProvider.Grant;
-import io.distributedlock.LockProvider.ReleaseOutcome;
-import io.distributedlock.LockProvider.RenewalOutcome;
 import io.distributedlock.LockProviderException;
-import io.distributedlock.OwnerId;
-import io.distributedlock.support.LockTimer;
+import io.distributedlock.provider.AttemptResult;
+import io.distributedlock.provider.AttemptResult.Granted;
+import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.LockTimer;
+import io.distributedlock.provider.OwnerId;
+import io.distributedlock.provider.ReleaseOutcome;
+import io.distributedlock.provider.RenewalOutcome;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -111,18 +111,18 @@ class JdbcFailureTests {
 		return provider;
 	}
 
-	private static Attempt attempt(JdbcLockProvider provider, LockKey key, Duration timeout) {
+	private static AttemptResult attempt(JdbcLockProvider provider, LockKey key, Duration timeout) {
 		return provider.enter(key, () -> {
 		}).attempt(OwnerId.random(), LEASE, false, timeout);
 	}
 
-	private static Grant take(JdbcLockProvider provider, LockKey key) {
+	private static LockGrant take(JdbcLockProvider provider, LockKey key) {
 		return ((Granted) attempt(provider, key, TIMEOUT)).grant();
 	}
 
 	/** Leaves a free row for the key, locked by a transaction until that is closed. */
 	private Connection lockFreeRow(DataSource database, JdbcLockProvider provider) throws SQLException {
-		Grant grant = take(provider, KEY);
+		LockGrant grant = take(provider, KEY);
 		provider.release(KEY, grant.owner(), TIMEOUT);
 		Connection connection = database.getConnection();
 		TestDatabases.begin(connection);
@@ -190,11 +190,11 @@ class JdbcFailureTests {
 	void stuckAcquiresDoNotKeepLocksFromBeingRenewedAndReleased(Patient patient) throws Exception {
 		DataSource database = TestDatabases.withTable(patient.database());
 		JdbcLockProvider provider = provider(database, 4);
-		Grant held = take(provider, LockKey.of("held"));
+		LockGrant held = take(provider, LockKey.of("held"));
 		ExecutorService threads = Executors.newFixedThreadPool(8);
 		this.resources.add(threads::shutdownNow);
 		try (Connection connection = database.getConnection()) {
-			Grant grant = take(provider, KEY);
+			LockGrant grant = take(provider, KEY);
 			TestDatabases.begin(connection);
 			try (Statement statement = connection.createStatement()) {
 				statement.executeQuery(
@@ -230,7 +230,7 @@ class JdbcFailureTests {
 				LockKey key = LockKey.of("user", Integer.toString(i));
 				users.add(threads.submit(() -> {
 					for (int n = 0; n < 5; n++) {
-						Grant grant = take(provider, key);
+						LockGrant grant = take(provider, key);
 						assertThat(provider.renew(Map.of(grant, LEASE), TIMEOUT)).containsValue(RenewalOutcome.RENEWED);
 						assertThat(provider.release(key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
 					}
@@ -277,7 +277,7 @@ class JdbcFailureTests {
 			.withCauseInstanceOf(SQLException.class);
 		jdbc.execute("GRANT SELECT, INSERT, UPDATE, DELETE ON distributed_lock TO " + role);
 		provider.check(TIMEOUT);
-		Grant grant = take(provider, KEY);
+		LockGrant grant = take(provider, KEY);
 		assertThat(provider.renew(Map.of(grant, LEASE), TIMEOUT)).containsValue(RenewalOutcome.RENEWED);
 		assertThat(provider.release(KEY, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
 	}
@@ -290,7 +290,7 @@ class JdbcFailureTests {
 		this.resources.add(threads::shutdownNow);
 		JdbcTemplate jdbc = new JdbcTemplate(database);
 		try (Connection connection = lockFreeRow(database, provider)) {
-			Future<Attempt> waiting = threads.submit(() -> attempt(provider, KEY, TIMEOUT));
+			Future<AttemptResult> waiting = threads.submit(() -> attempt(provider, KEY, TIMEOUT));
 			Awaitility.await()
 				.until(() -> jdbc.queryForObject("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity "
 						+ "WHERE datname = current_database() AND wait_event_type = 'Lock'", Long.class) > 0);
@@ -306,7 +306,7 @@ class JdbcFailureTests {
 	void aDatabaseThatIsGoneIsAFailureForEveryStep() {
 		DataSource database = TestDatabases.withTable(TestDatabases.h2());
 		JdbcLockProvider provider = provider(database, 4);
-		Grant grant = take(provider, KEY);
+		LockGrant grant = take(provider, KEY);
 		PGSimpleDataSource nowhere = new PGSimpleDataSource();
 		nowhere.setURL("jdbc:postgresql://localhost:1/none");
 		JdbcLockProvider dead = provider(nowhere, 4);
@@ -339,7 +339,7 @@ class JdbcFailureTests {
 			assertThat(setting(statement)).isEqualTo("off");
 			connection.commit();
 			assertThat(setting(statement)).isEqualTo("on");
-			dialect.renew(connection, List.of(new Dialect.Tenure("k", owner, 60_000_000)));
+			dialect.renew(connection, List.of(new Dialect.Renewal("k", owner, 60_000_000)));
 			assertThat(setting(statement)).isEqualTo("on");
 			connection.commit();
 			assertThat(dialect.release(connection, "k", owner, "p")).isTrue();

@@ -19,11 +19,11 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
 import io.distributedlock.LockKey;
-import io.distributedlock.LockProvider;
-import io.distributedlock.support.FrozenProcesses;
-import io.distributedlock.support.ProcessLabel;
-import io.distributedlock.support.StoreFaults;
-import io.distributedlock.support.TcpProxy;
+import io.distributedlock.provider.LockProvider;
+import io.distributedlock.provider.ProcessLabel;
+import io.distributedlock.testkit.FrozenProcesses;
+import io.distributedlock.testkit.StoreFaults;
+import io.distributedlock.testkit.TcpProxy;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

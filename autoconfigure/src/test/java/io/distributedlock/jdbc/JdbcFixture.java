@@ -14,10 +14,10 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 import io.distributedlock.LockKey;
-import io.distributedlock.LockProvider;
-import io.distributedlock.support.LockProviderFixture;
-import io.distributedlock.support.LockTimer;
-import io.distributedlock.support.StoreFaults;
+import io.distributedlock.provider.LockProvider;
+import io.distributedlock.provider.LockTimer;
+import io.distributedlock.testkit.LockProviderFixture;
+import io.distributedlock.testkit.StoreFaults;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

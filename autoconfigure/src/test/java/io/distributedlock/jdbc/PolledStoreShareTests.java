@@ -20,10 +20,10 @@ import org.junit.jupiter.params.provider.EnumSource;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockRequest;
-import io.distributedlock.support.LockProviderFixture;
+import io.distributedlock.provider.LockTimer;
 import io.distributedlock.support.LockSettings;
 import io.distributedlock.support.LockTemplate;
-import io.distributedlock.support.LockTimer;
+import io.distributedlock.testkit.LockProviderFixture;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -23,17 +23,17 @@ import org.junit.jupiter.params.provider.EnumSource;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockListener;
-import io.distributedlock.LockProvider.Attempt.Busy;
-import io.distributedlock.LockProvider.Attempt.Granted;
-import io.distributedlock.LockProvider.Grant;
-import io.distributedlock.LockProvider.ReleaseOutcome;
-import io.distributedlock.LockProvider.RenewalOutcome;
 import io.distributedlock.LockRequest;
 import io.distributedlock.LossReason;
-import io.distributedlock.OwnerId;
+import io.distributedlock.provider.AttemptResult.Busy;
+import io.distributedlock.provider.AttemptResult.Granted;
+import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.LockTimer;
+import io.distributedlock.provider.OwnerId;
+import io.distributedlock.provider.ReleaseOutcome;
+import io.distributedlock.provider.RenewalOutcome;
 import io.distributedlock.support.LockSettings;
 import io.distributedlock.support.LockTemplate;
-import io.distributedlock.support.LockTimer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -97,7 +97,7 @@ class PoolDefaultsTests {
 					JdbcLockSettings.defaults("defaults"), this.timer);
 			LockKey key = LockKey.of("shared");
 			for (int round = 0; round < 20; round++) {
-				Grant grant = ((Granted) one.enter(key, () -> {
+				LockGrant grant = ((Granted) one.enter(key, () -> {
 				}).attempt(OwnerId.random(), Duration.ofSeconds(30), false, TIMEOUT)).grant();
 				assertThat(other.enter(key, () -> {
 				}).attempt(OwnerId.random(), Duration.ofSeconds(30), false, TIMEOUT)).isInstanceOf(Busy.class);

@@ -31,13 +31,13 @@ import org.springframework.util.StringUtils;
 
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
-import io.distributedlock.LockProvider.Attempt;
-import io.distributedlock.LockProvider.Contender;
 import io.distributedlock.LockRequest;
-import io.distributedlock.OwnerId;
+import io.distributedlock.provider.AttemptResult;
+import io.distributedlock.provider.LockContender;
+import io.distributedlock.provider.LockTimer;
+import io.distributedlock.provider.OwnerId;
 import io.distributedlock.support.LockSettings;
 import io.distributedlock.support.LockTemplate;
-import io.distributedlock.support.LockTimer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -97,15 +97,15 @@ class PostgresNotificationTests {
 		return locks;
 	}
 
-	private static Attempt ask(Contender contender) {
+	private static AttemptResult ask(LockContender contender) {
 		return contender.attempt(OwnerId.random(), LEASE, true, TIMEOUT);
 	}
 
-	private Contender holdAndStandInLine(JdbcLockProvider waiting, Runnable changed) {
+	private LockContender holdAndStandInLine(JdbcLockProvider waiting, Runnable changed) {
 		assertThat(ask(provider().enter(KEY, () -> {
-		}))).isInstanceOf(Attempt.Granted.class);
-		Contender contender = waiting.enter(KEY, changed);
-		assertThat(ask(contender)).isInstanceOf(Attempt.Busy.class);
+		}))).isInstanceOf(AttemptResult.Granted.class);
+		LockContender contender = waiting.enter(KEY, changed);
+		assertThat(ask(contender)).isInstanceOf(AttemptResult.Busy.class);
 		return contender;
 	}
 
@@ -158,10 +158,10 @@ class PostgresNotificationTests {
 	@Test
 	void waitersSeldomLookWhileTheyAreTold() {
 		JdbcLockProvider waiting = provider();
-		Contender contender = holdAndStandInLine(waiting, () -> {
+		LockContender contender = holdAndStandInLine(waiting, () -> {
 		});
 		await().until(waiting.listener()::hears);
-		assertThat(((Attempt.Busy) ask(contender)).retryAfter()).isBetween(Duration.ofMillis(790),
+		assertThat(((AttemptResult.Busy) ask(contender)).retryAfter()).isBetween(Duration.ofMillis(790),
 				Duration.ofSeconds(1));
 	}
 
@@ -210,7 +210,7 @@ class PostgresNotificationTests {
 	void waitersLookWhenTheListenerIsLostAndWhenItIsBack() {
 		AtomicInteger looks = new AtomicInteger();
 		JdbcLockProvider waiting = provider();
-		Contender contender = holdAndStandInLine(waiting, looks::incrementAndGet);
+		LockContender contender = holdAndStandInLine(waiting, looks::incrementAndGet);
 		await().untilAsserted(() -> assertThat(looks).hasValue(1));
 		assertThat(waiting.listener().hears()).isTrue();
 		assertThat(cutListeners()).isEqualTo(1);
@@ -242,11 +242,11 @@ class PostgresNotificationTests {
 		int begin = output.getAll().length();
 		JdbcLockProvider waiting = provider(
 				LockDataSource.of(forListener(PostgresNotificationTests::withoutListening), 8));
-		Contender contender = holdAndStandInLine(waiting, () -> {
+		LockContender contender = holdAndStandInLine(waiting, () -> {
 		});
 		await().until(() -> output.getAll().substring(begin).contains(WARNING));
 		assertThat(output.getAll().substring(begin)).contains("swallows");
-		assertThat(((Attempt.Busy) ask(contender)).retryAfter()).isLessThanOrEqualTo(Duration.ofMillis(250));
+		assertThat(((AttemptResult.Busy) ask(contender)).retryAfter()).isLessThanOrEqualTo(Duration.ofMillis(250));
 		this.jdbc.update("DELETE FROM distributed_lock WHERE holder IS NOT NULL");
 		for (int round = 0; round < 5; round++) {
 			assertThat(handOver(locks(provider()), locks(waiting), waiting)).isLessThan(POLLED);

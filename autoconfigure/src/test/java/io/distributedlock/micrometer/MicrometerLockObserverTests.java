@@ -6,9 +6,9 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.junit.jupiter.api.Test;
 
 import io.distributedlock.LockKey;
-import io.distributedlock.LockObserver.AcquireOutcome;
-import io.distributedlock.LockProvider.RenewalOutcome;
 import io.distributedlock.LossReason;
+import io.distributedlock.provider.LockObserver.AcquireOutcome;
+import io.distributedlock.provider.RenewalOutcome;
 
 import static java.util.concurrent.TimeUnit.MILLISECONDS;
 import static org.assertj.core.api.Assertions.assertThat;

@@ -14,7 +14,7 @@ import io.distributedlock.jdbc.JdbcLockProvider;
 import io.distributedlock.jdbc.JdbcLockSettings;
 import io.distributedlock.jdbc.LockDataSource;
 import io.distributedlock.jdbc.TestDatabases;
-import io.distributedlock.support.LockTimer;
+import io.distributedlock.provider.LockTimer;
 
 /**
  * Where several JVMs reach a database.

@@ -8,12 +8,12 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockKey;
-import io.distributedlock.LockProvider;
 import io.distributedlock.LockRequest;
 import io.distributedlock.jdbc.JdbcLockProvider;
+import io.distributedlock.provider.LockProvider;
+import io.distributedlock.provider.LockTimer;
 import io.distributedlock.support.LockSettings;
 import io.distributedlock.support.LockTemplate;
-import io.distributedlock.support.LockTimer;
 
 /** The locks of the tests' own JVM, with a watch over what they send. */
 final class LocalLocks implements AutoCloseable {

@@ -22,8 +22,8 @@ import org.springframework.test.util.ReflectionTestUtils;
 
 import io.distributedlock.LockLease;
 import io.distributedlock.jdbc.TestDatabases;
-import io.distributedlock.support.LocalLockProvider;
-import io.distributedlock.support.LocalStore;
+import io.distributedlock.local.LocalLockProvider;
+import io.distributedlock.local.LocalStore;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;

@@ -8,12 +8,16 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.distributedlock.LockKey;
-import io.distributedlock.LockProvider;
-import io.distributedlock.OwnerId;
+import io.distributedlock.provider.LockContender;
+import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.LockProvider;
+import io.distributedlock.provider.OwnerId;
+import io.distributedlock.provider.ReleaseOutcome;
+import io.distributedlock.provider.RenewalOutcome;
 
 /**
  * Watches what a provider is sent: how many renewals, and which of them for owners that
- * were released before. A tenure is claimed for a renewal before it is sent, and can be
+ * were released before. A grant is claimed for a renewal before it is sent, and can be
  * claimed by one renewal at a time: so one renewal of an owner may be sent after its
  * release, that which was claimed before, and a second one may not.
  */
@@ -53,7 +57,7 @@ public final class RenewalLog implements LockProvider {
 		return this.batches.get();
 	}
 
-	/** How many tenures were renewed, each time counted. */
+	/** How many grants were renewed, each time counted. */
 	public int renewed() {
 		return this.renewed.get();
 	}
@@ -79,14 +83,14 @@ public final class RenewalLog implements LockProvider {
 	}
 
 	@Override
-	public Contender enter(LockKey key, Runnable changed) {
+	public LockContender enter(LockKey key, Runnable changed) {
 		return this.provider.enter(key, changed);
 	}
 
 	@Override
-	public Map<Grant, RenewalOutcome> renew(Map<Grant, Duration> leases, Duration timeout) {
+	public Map<LockGrant, RenewalOutcome> renew(Map<LockGrant, Duration> leases, Duration timeout) {
 		this.batches.incrementAndGet();
-		Map<Grant, Boolean> answered = new ConcurrentHashMap<>();
+		Map<LockGrant, Boolean> answered = new ConcurrentHashMap<>();
 		leases.keySet().forEach((grant) -> {
 			Release release = this.releases.get(grant.owner());
 			if (release != null) {
@@ -97,7 +101,7 @@ public final class RenewalLog implements LockProvider {
 				answered.put(grant, release.answered);
 			}
 		});
-		Map<Grant, RenewalOutcome> outcomes = this.provider.renew(leases, timeout);
+		Map<LockGrant, RenewalOutcome> outcomes = this.provider.renew(leases, timeout);
 		outcomes.forEach((grant, outcome) -> {
 			if (outcome == RenewalOutcome.RENEWED) {
 				this.renewed.incrementAndGet();

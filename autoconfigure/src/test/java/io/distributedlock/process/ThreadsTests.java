@@ -10,8 +10,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import io.distributedlock.LockLease;
+import io.distributedlock.local.LocalLockProvider;
 import io.distributedlock.process.Endpoint.Database;
-import io.distributedlock.support.LocalLockProvider;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;

@@ -7,9 +7,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 import io.distributedlock.LockLease;
+import io.distributedlock.provider.LockTimer;
 import io.distributedlock.support.LockSettings;
 import io.distributedlock.support.LockTemplate;
-import io.distributedlock.support.LockTimer;
 
 /** Holds a lock past its first lease and returns without closing anything. */
 final class UnclosedMain {

@@ -18,8 +18,8 @@ import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
-import io.distributedlock.support.FrozenProcesses;
 import io.distributedlock.support.LockTemplate;
+import io.distributedlock.testkit.FrozenProcesses;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;

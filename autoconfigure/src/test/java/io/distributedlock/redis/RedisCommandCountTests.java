@@ -24,15 +24,15 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
-import io.distributedlock.LockProvider.Attempt;
-import io.distributedlock.LockProvider.Contender;
-import io.distributedlock.LockProvider.Grant;
-import io.distributedlock.LockProvider.ReleaseOutcome;
 import io.distributedlock.LockRequest;
-import io.distributedlock.OwnerId;
+import io.distributedlock.provider.AttemptResult;
+import io.distributedlock.provider.LockContender;
+import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.LockTimer;
+import io.distributedlock.provider.OwnerId;
+import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.support.LockSettings;
 import io.distributedlock.support.LockTemplate;
-import io.distributedlock.support.LockTimer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -155,17 +155,17 @@ class RedisCommandCountTests {
 	void releaseWakesOneOfTwoHundredProcessesInTheOrderOfTheirArrival() throws Exception {
 		LockKey key = LockKey.of("lock", "crowded");
 		RedisLockProvider holder = process();
-		Grant grant = granted(attempt(holder.enter(key, () -> {
+		LockGrant grant = granted(attempt(holder.enter(key, () -> {
 		})));
 		BlockingQueue<Integer> woken = new LinkedBlockingQueue<>();
 		List<RedisLockProvider> processes = new ArrayList<>();
-		List<Contender> contenders = new ArrayList<>();
+		List<LockContender> contenders = new ArrayList<>();
 		for (int number = 0; number < 200; number++) {
 			int own = number;
 			RedisLockProvider process = process();
 			processes.add(process);
 			contenders.add(process.enter(key, () -> woken.add(own)));
-			assertThat(attempt(contenders.get(number))).isInstanceOf(Attempt.Busy.class);
+			assertThat(attempt(contenders.get(number))).isInstanceOf(AttemptResult.Busy.class);
 		}
 		woken.clear();
 		// Who is slow to come is passed over, for the first time in this server's life.
@@ -186,13 +186,13 @@ class RedisCommandCountTests {
 		assertThat(processes).allSatisfy((process) -> assertThat(process.waiting().size()).isZero());
 	}
 
-	private static Attempt attempt(Contender contender) {
+	private static AttemptResult attempt(LockContender contender) {
 		return contender.attempt(OwnerId.random(), LEASE, true, TIMEOUT);
 	}
 
-	private static Grant granted(Attempt attempt) {
-		assertThat(attempt).isInstanceOf(Attempt.Granted.class);
-		return ((Attempt.Granted) attempt).grant();
+	private static LockGrant granted(AttemptResult attempt) {
+		assertThat(attempt).isInstanceOf(AttemptResult.Granted.class);
+		return ((AttemptResult.Granted) attempt).grant();
 	}
 
 }

@@ -27,12 +27,12 @@ import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import io.distributedlock.LockKey;
-import io.distributedlock.LockProvider.Attempt;
-import io.distributedlock.LockProvider.Contender;
-import io.distributedlock.LockProvider.Grant;
-import io.distributedlock.LockProvider.ReleaseOutcome;
-import io.distributedlock.LockProvider.RenewalOutcome;
-import io.distributedlock.OwnerId;
+import io.distributedlock.provider.AttemptResult;
+import io.distributedlock.provider.LockContender;
+import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.OwnerId;
+import io.distributedlock.provider.ReleaseOutcome;
+import io.distributedlock.provider.RenewalOutcome;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -154,28 +154,28 @@ class RedisDocumentedRightsTests {
 
 	private static void takeRenewAndGiveBack(RedisLockProvider provider) {
 		OwnerId owner = OwnerId.random();
-		Contender contender = provider.enter(KEY, () -> {
+		LockContender contender = provider.enter(KEY, () -> {
 		});
-		Grant grant = granted(contender.attempt(owner, LEASE, false, TIMEOUT));
-		assertThat(contender.attempt(owner, LEASE, false, TIMEOUT)).isInstanceOf(Attempt.Granted.class);
+		LockGrant grant = granted(contender.attempt(owner, LEASE, false, TIMEOUT));
+		assertThat(contender.attempt(owner, LEASE, false, TIMEOUT)).isInstanceOf(AttemptResult.Granted.class);
 		assertThat(provider.renew(Map.of(grant, LEASE), TIMEOUT)).containsEntry(grant, RenewalOutcome.RENEWED);
 		assertThat(provider.release(KEY, owner, TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
 	}
 
 	private static void handOver(RedisLockProvider holder, RedisLockProvider waiter) throws InterruptedException {
-		Grant held = granted(attempt(holder.enter(KEY, () -> {
+		LockGrant held = granted(attempt(holder.enter(KEY, () -> {
 		})));
 		CountDownLatch woken = new CountDownLatch(2);
-		Contender next = waiter.enter(KEY, woken::countDown);
-		assertThat(attempt(next)).isInstanceOf(Attempt.Busy.class);
+		LockContender next = waiter.enter(KEY, woken::countDown);
+		assertThat(attempt(next)).isInstanceOf(AttemptResult.Busy.class);
 		assertThat(waiter.inbox().isOpen()).isTrue();
 		woken.countDown();
 		assertThat(holder.release(KEY, held.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
 		assertThat(woken.await(2, TimeUnit.SECONDS)).isTrue();
-		Grant grant = granted(attempt(next));
-		Contender late = holder.enter(KEY, () -> {
+		LockGrant grant = granted(attempt(next));
+		LockContender late = holder.enter(KEY, () -> {
 		});
-		assertThat(attempt(late)).isInstanceOf(Attempt.Busy.class);
+		assertThat(attempt(late)).isInstanceOf(AttemptResult.Busy.class);
 		assertThat(late.withdraw(TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
 		assertThat(waiter.release(KEY, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
 	}
@@ -186,13 +186,13 @@ class RedisDocumentedRightsTests {
 		}))).order()).isEqualTo((1L << 52) + 1);
 	}
 
-	private static Attempt attempt(Contender contender) {
+	private static AttemptResult attempt(LockContender contender) {
 		return contender.attempt(OwnerId.random(), LEASE, true, TIMEOUT);
 	}
 
-	private static Grant granted(Attempt attempt) {
-		assertThat(attempt).isInstanceOf(Attempt.Granted.class);
-		return ((Attempt.Granted) attempt).grant();
+	private static LockGrant granted(AttemptResult attempt) {
+		assertThat(attempt).isInstanceOf(AttemptResult.Granted.class);
+		return ((AttemptResult.Granted) attempt).grant();
 	}
 
 	/** What the server refused the user, by the server's own log. */

@@ -16,12 +16,12 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
-import io.distributedlock.LockProvider.Attempt;
-import io.distributedlock.LockProvider.Grant;
-import io.distributedlock.LockProvider.ReleaseOutcome;
-import io.distributedlock.LockProvider.RenewalOutcome;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
+import io.distributedlock.provider.AttemptResult;
+import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.ReleaseOutcome;
+import io.distributedlock.provider.RenewalOutcome;
 import io.distributedlock.support.LockTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -54,7 +54,7 @@ class RedisErrorAnswerTests {
 	}
 
 	/** Refused, and known not to be granted; what is held stays and can be kept. */
-	private static void assertRefusesAll(RedisLockProvider provider, Grant held, String code) {
+	private static void assertRefusesAll(RedisLockProvider provider, LockGrant held, String code) {
 		assertThat(failure(provider, OTHER)).hasMessageContaining(code).satisfies((ex) -> {
 			assertThat(((LockProviderException) ex).error()).isEqualTo(LockError.STORE_FAILED);
 			assertThat(((LockProviderException) ex).sent()).isFalse();
@@ -73,7 +73,7 @@ class RedisErrorAnswerTests {
 	void serverThatBecomesReadOnlyRefusesAndWhatIsHeldStays(String name,
 			Function<RedisConfiguration, RedisConnectionFactory> client) {
 		RedisLockProvider provider = this.processes.provider(connect(client));
-		Grant held = RedisProcesses.take(provider, KEY);
+		LockGrant held = RedisProcesses.take(provider, KEY);
 		this.admin.replicaof("127.0.0.1", 1);
 		try {
 			assertRefusesAll(provider, held, "READONLY");
@@ -90,7 +90,7 @@ class RedisErrorAnswerTests {
 	void serverThatIsBusyWithAScriptRefusesAndWhatIsHeldStays(String name,
 			Function<RedisConfiguration, RedisConnectionFactory> client) throws Exception {
 		RedisLockProvider provider = this.processes.provider(connect(client));
-		Grant held = RedisProcesses.take(provider, KEY);
+		LockGrant held = RedisProcesses.take(provider, KEY);
 		RedisProcesses.renew(provider, held);
 		this.admin.configSet("busy-reply-threshold", "20");
 		Thread looping = new Thread(() -> {
@@ -155,9 +155,10 @@ class RedisErrorAnswerTests {
 			assertThat(this.admin.type(key)).isEqualTo("list");
 		}
 		this.admin.flushAll();
-		Grant held = RedisProcesses.take(provider, KEY);
+		LockGrant held = RedisProcesses.take(provider, KEY);
 		this.admin.rpush(names.line(), RedisKeys.bytes("not ours"));
-		assertThat(RedisProcesses.standInLine(RedisProcesses.enter(provider, KEY))).isInstanceOf(Attempt.Busy.class);
+		assertThat(RedisProcesses.standInLine(RedisProcesses.enter(provider, KEY)))
+			.isInstanceOf(AttemptResult.Busy.class);
 		assertThat(RedisProcesses.renew(provider, held)).isEqualTo(RenewalOutcome.RENEWED);
 		assertThat(this.admin.type(names.line())).isEqualTo("list");
 	}

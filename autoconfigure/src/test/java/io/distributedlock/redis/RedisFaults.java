@@ -13,10 +13,10 @@ import redis.clients.jedis.args.ClientType;
 import redis.clients.jedis.params.ClientKillParams;
 
 import io.distributedlock.LockKey;
-import io.distributedlock.LockProvider;
-import io.distributedlock.support.FrozenProcesses;
-import io.distributedlock.support.StoreFaults;
-import io.distributedlock.support.TcpProxy;
+import io.distributedlock.provider.LockProvider;
+import io.distributedlock.testkit.FrozenProcesses;
+import io.distributedlock.testkit.StoreFaults;
+import io.distributedlock.testkit.TcpProxy;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -17,9 +17,9 @@ import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 import io.distributedlock.LockKey;
-import io.distributedlock.LockProvider;
-import io.distributedlock.support.LockProviderFixture;
-import io.distributedlock.support.StoreFaults;
+import io.distributedlock.provider.LockProvider;
+import io.distributedlock.testkit.LockProviderFixture;
+import io.distributedlock.testkit.StoreFaults;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -3,8 +3,8 @@ package io.distributedlock.redis;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-import io.distributedlock.support.LockProviderFaultContract;
-import io.distributedlock.support.LockProviderFixture;
+import io.distributedlock.testkit.LockProviderFaultContract;
+import io.distributedlock.testkit.LockProviderFixture;
 
 /**
  * Each test has a prefix and a user of its own, so that those which leave the servers

@@ -28,14 +28,14 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
-import io.distributedlock.LockProvider.Attempt;
-import io.distributedlock.LockProvider.Contender;
-import io.distributedlock.LockProvider.Grant;
-import io.distributedlock.LockProvider.ReleaseOutcome;
-import io.distributedlock.LockProvider.RenewalOutcome;
 import io.distributedlock.LockProviderException;
-import io.distributedlock.OwnerId;
-import io.distributedlock.support.FrozenProcesses;
+import io.distributedlock.provider.AttemptResult;
+import io.distributedlock.provider.LockContender;
+import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.OwnerId;
+import io.distributedlock.provider.ReleaseOutcome;
+import io.distributedlock.provider.RenewalOutcome;
+import io.distributedlock.testkit.FrozenProcesses;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -87,22 +87,22 @@ class RedisLockProviderTests {
 		return provider;
 	}
 
-	private static Contender enter(RedisLockProvider provider) {
+	private static LockContender enter(RedisLockProvider provider) {
 		return provider.enter(KEY, () -> {
 		});
 	}
 
-	private static Attempt attempt(Contender contender, boolean willWait) {
+	private static AttemptResult attempt(LockContender contender, boolean willWait) {
 		return contender.attempt(OwnerId.random(), LEASE, willWait, TIMEOUT);
 	}
 
-	private static Grant take(RedisLockProvider provider) {
+	private static LockGrant take(RedisLockProvider provider) {
 		return granted(attempt(enter(provider), false));
 	}
 
-	private static Grant granted(Attempt attempt) {
-		assertThat(attempt).isInstanceOf(Attempt.Granted.class);
-		return ((Attempt.Granted) attempt).grant();
+	private static LockGrant granted(AttemptResult attempt) {
+		assertThat(attempt).isInstanceOf(AttemptResult.Granted.class);
+		return ((AttemptResult.Granted) attempt).grant();
 	}
 
 	private List<byte[]> line() {
@@ -127,7 +127,7 @@ class RedisLockProviderTests {
 		long last = (1L << 52) + 1;
 		this.admin.zadd(this.names.orders(), last, RedisKeys.bytes("o"));
 		for (int round = 1; round < 5; round++) {
-			Grant grant = take(process);
+			LockGrant grant = take(process);
 			assertThat(grant.order()).isEqualTo(last + round);
 			process.release(KEY, grant.owner(), TIMEOUT);
 		}
@@ -138,7 +138,7 @@ class RedisLockProviderTests {
 		RedisLockProvider process = process();
 		for (int round = 0; round < 20; round++) {
 			this.admin.scriptFlush();
-			Grant grant = take(process);
+			LockGrant grant = take(process);
 			this.admin.scriptFlush();
 			assertThat(process.renew(Map.of(grant, LEASE), TIMEOUT)).containsEntry(grant, RenewalOutcome.RENEWED);
 			this.admin.scriptFlush();
@@ -153,7 +153,7 @@ class RedisLockProviderTests {
 		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> take(process))
 			.withMessageContaining("WRONGTYPE");
 		assertThat(process.release(KEY, OwnerId.random(), TIMEOUT)).isEqualTo(ReleaseOutcome.UNKNOWN);
-		Grant grant = new Grant(KEY, OwnerId.random(), 1, LEASE);
+		LockGrant grant = new LockGrant(KEY, OwnerId.random(), 1, LEASE);
 		assertThat(process.renew(Map.of(grant, LEASE), TIMEOUT)).containsEntry(grant, RenewalOutcome.UNKNOWN);
 		assertThat(this.admin.type(this.names.lock())).isEqualTo("list");
 	}
@@ -163,11 +163,11 @@ class RedisLockProviderTests {
 		RedisLockProvider holder = process();
 		RedisLockProvider waiter = process();
 		RedisLockProvider late = process();
-		Grant grant = take(holder);
-		assertThat(attempt(enter(waiter), true)).isInstanceOf(Attempt.Busy.class);
+		LockGrant grant = take(holder);
+		assertThat(attempt(enter(waiter), true)).isInstanceOf(AttemptResult.Busy.class);
 		this.admin.configSet("maxmemory", "1");
 		try {
-			assertThat(attempt(enter(late), true)).isInstanceOf(Attempt.Busy.class);
+			assertThat(attempt(enter(late), true)).isInstanceOf(AttemptResult.Busy.class);
 			assertThat(holder.renew(Map.of(grant, LEASE), TIMEOUT)).containsEntry(grant, RenewalOutcome.RENEWED);
 			assertThat(holder.release(KEY, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
 			this.admin.del(this.names.lock());
@@ -185,19 +185,19 @@ class RedisLockProviderTests {
 	@Test
 	void processThatWasCalledInVainComesBackToItsOldPlace() {
 		RedisLockProvider holder = process();
-		Grant grant = take(holder);
-		Contender first = enter(process());
-		Contender second = enter(process());
+		LockGrant grant = take(holder);
+		LockContender first = enter(process());
+		LockContender second = enter(process());
 		attempt(first, true);
 		attempt(second, true);
 		List<byte[]> before = line();
 		holder.release(KEY, grant.owner(), TIMEOUT);
 		assertThat(line()).hasSize(1);
 		RedisLockProvider third = process();
-		Attempt[] taken = new Attempt[1];
+		AttemptResult[] taken = new AttemptResult[1];
 		await().pollInterval(Duration.ofMillis(10)).until(() -> {
 			taken[0] = attempt(enter(third), false);
-			return taken[0] instanceof Attempt.Granted;
+			return taken[0] instanceof AttemptResult.Granted;
 		});
 		attempt(second, true);
 		attempt(first, true);
@@ -210,7 +210,7 @@ class RedisLockProviderTests {
 	@MethodSource("clients")
 	void frozenServerIsWaitedForNoLongerThanAllowed(String name, IntFunction<RedisConnectionFactory> client) {
 		RedisLockProvider process = process(client.apply(TestRedis.port()));
-		Grant grant = take(process);
+		LockGrant grant = take(process);
 		Duration timeout = Duration.ofMillis(300);
 		try (FrozenProcesses frozen = FrozenProcesses.freeze(TestRedis.server().handle())) {
 			for (int round = 0; round < 3; round++) {
@@ -264,7 +264,7 @@ class RedisLockProviderTests {
 		RedisLockProvider waiter = process(client.apply(TestRedis.port()));
 		take(holder);
 		AtomicInteger looks = new AtomicInteger();
-		Contender contender = waiter.enter(KEY, looks::incrementAndGet);
+		LockContender contender = waiter.enter(KEY, looks::incrementAndGet);
 		attempt(contender, true);
 		looks.set(0);
 		this.admin.clientKill(new ClientKillParams().type(ClientType.PUBSUB));
@@ -281,11 +281,11 @@ class RedisLockProviderTests {
 		try {
 			RedisLockProvider holder = process();
 			take(holder);
-			Contender contender = enter(process(factory));
+			LockContender contender = enter(process(factory));
 			for (int round = 0; round < 3; round++) {
-				Attempt attempt = attempt(contender, true);
-				assertThat(attempt).isInstanceOf(Attempt.Busy.class);
-				assertThat(((Attempt.Busy) attempt).retryAfter()).isLessThanOrEqualTo(Duration.ofMillis(100));
+				AttemptResult attempt = attempt(contender, true);
+				assertThat(attempt).isInstanceOf(AttemptResult.Busy.class);
+				assertThat(((AttemptResult.Busy) attempt).retryAfter()).isLessThanOrEqualTo(Duration.ofMillis(100));
 			}
 			assertThat(line()).isEmpty();
 			await().untilAsserted(() -> assertThat(output.getAll().split("Redis refuses to let", -1)).hasSize(2));
@@ -298,13 +298,13 @@ class RedisLockProviderTests {
 	@Test
 	void placeOfAProcessInWhichNobodyWaitsIsPassedOn() {
 		RedisLockProvider holder = process();
-		Grant grant = take(holder);
+		LockGrant grant = take(holder);
 		RedisLockProvider gone = process();
-		Contender forgotten = enter(gone);
+		LockContender forgotten = enter(gone);
 		attempt(forgotten, true);
 		gone.waiting().remove((RedisContender) forgotten);
 		RedisLockProvider next = process();
-		Contender waiting = enter(next);
+		LockContender waiting = enter(next);
 		attempt(waiting, true);
 		holder.release(KEY, grant.owner(), TIMEOUT);
 		await().pollInterval(Duration.ofMillis(2))

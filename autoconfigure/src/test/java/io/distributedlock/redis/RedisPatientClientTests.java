@@ -25,8 +25,8 @@ import io.distributedlock.LockLease;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
 import io.distributedlock.support.LockTemplate;
-import io.distributedlock.support.TcpProxy;
-import io.distributedlock.support.WireFault.Effect;
+import io.distributedlock.testkit.TcpProxy;
+import io.distributedlock.testkit.WireFault.Effect;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;

@@ -14,17 +14,17 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 import io.distributedlock.LockKey;
 import io.distributedlock.LockListener;
-import io.distributedlock.LockProvider;
-import io.distributedlock.LockProvider.Attempt;
-import io.distributedlock.LockProvider.Contender;
-import io.distributedlock.LockProvider.Grant;
-import io.distributedlock.LockProvider.ReleaseOutcome;
-import io.distributedlock.LockProvider.RenewalOutcome;
 import io.distributedlock.LockRequest;
-import io.distributedlock.OwnerId;
+import io.distributedlock.provider.AttemptResult;
+import io.distributedlock.provider.LockContender;
+import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.LockProvider;
+import io.distributedlock.provider.LockTimer;
+import io.distributedlock.provider.OwnerId;
+import io.distributedlock.provider.ReleaseOutcome;
+import io.distributedlock.provider.RenewalOutcome;
 import io.distributedlock.support.LockSettings;
 import io.distributedlock.support.LockTemplate;
-import io.distributedlock.support.LockTimer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -74,34 +74,34 @@ final class RedisProcesses implements AfterEachCallback {
 		return LockRequest.of(key).withLease(lease).withWaitTime(waitTime);
 	}
 
-	static Contender enter(LockProvider provider, LockKey key) {
+	static LockContender enter(LockProvider provider, LockKey key) {
 		return provider.enter(key, () -> {
 			// The tests ask by themselves.
 		});
 	}
 
-	static Attempt attempt(LockProvider provider, LockKey key) {
+	static AttemptResult attempt(LockProvider provider, LockKey key) {
 		return enter(provider, key).attempt(OwnerId.random(), LEASE, false, TIMEOUT);
 	}
 
-	static Attempt standInLine(Contender contender) {
+	static AttemptResult standInLine(LockContender contender) {
 		return contender.attempt(OwnerId.random(), LEASE, true, TIMEOUT);
 	}
 
-	static Grant take(LockProvider provider, LockKey key) {
+	static LockGrant take(LockProvider provider, LockKey key) {
 		return granted(attempt(provider, key));
 	}
 
-	static Grant granted(Attempt attempt) {
-		assertThat(attempt).isInstanceOf(Attempt.Granted.class);
-		return ((Attempt.Granted) attempt).grant();
+	static LockGrant granted(AttemptResult attempt) {
+		assertThat(attempt).isInstanceOf(AttemptResult.Granted.class);
+		return ((AttemptResult.Granted) attempt).grant();
 	}
 
-	static ReleaseOutcome release(LockProvider provider, Grant grant) {
+	static ReleaseOutcome release(LockProvider provider, LockGrant grant) {
 		return provider.release(grant.key(), grant.owner(), TIMEOUT);
 	}
 
-	static RenewalOutcome renew(LockProvider provider, Grant grant) {
+	static RenewalOutcome renew(LockProvider provider, LockGrant grant) {
 		return provider.renew(Map.of(grant, LEASE), TIMEOUT).getOrDefault(grant, RenewalOutcome.UNKNOWN);
 	}
 

@@ -28,8 +28,8 @@ import io.distributedlock.LockRequest;
 import io.distributedlock.process.RenewalLog;
 import io.distributedlock.support.LockSettings;
 import io.distributedlock.support.LockTemplate;
-import io.distributedlock.support.TcpProxy;
-import io.distributedlock.support.WireFault.Effect;
+import io.distributedlock.testkit.TcpProxy;
+import io.distributedlock.testkit.WireFault.Effect;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -17,13 +17,13 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
-import io.distributedlock.LockProvider.Attempt;
-import io.distributedlock.LockProvider.Grant;
-import io.distributedlock.LockProvider.ReleaseOutcome;
-import io.distributedlock.LockProvider.RenewalOutcome;
 import io.distributedlock.LockProviderException;
-import io.distributedlock.OwnerId;
-import io.distributedlock.support.FrozenProcesses;
+import io.distributedlock.provider.AttemptResult;
+import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.OwnerId;
+import io.distributedlock.provider.ReleaseOutcome;
+import io.distributedlock.provider.RenewalOutcome;
+import io.distributedlock.testkit.FrozenProcesses;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -63,7 +63,7 @@ class RedisReplicaTests {
 		return Stream.of(Arguments.of("lettuce", lettuce), Arguments.of("jedis", jedis));
 	}
 
-	private static Attempt attempt(RedisLockProvider provider, LockKey key, OwnerId owner) {
+	private static AttemptResult attempt(RedisLockProvider provider, LockKey key, OwnerId owner) {
 		return provider.enter(key, () -> {
 		}).attempt(owner, LEASE, false, TIMEOUT);
 	}
@@ -76,12 +76,12 @@ class RedisReplicaTests {
 		try (RedisLockProvider provider = new RedisLockProvider(factory,
 				new RedisLockSettings("replica", 1, Duration.ofMillis(300)))) {
 			LockKey key = LockKey.of("replicated", name);
-			Grant grant = ((Attempt.Granted) attempt(provider, key, OwnerId.random())).grant();
+			LockGrant grant = ((AttemptResult.Granted) attempt(provider, key, OwnerId.random())).grant();
 			assertThat(provider.renew(Map.of(grant, LEASE), TIMEOUT)).containsEntry(grant, RenewalOutcome.RENEWED);
 			LockKey second = LockKey.of("replicated", name + "-2");
 			OwnerId owner = OwnerId.random();
 			try (FrozenProcesses frozen = FrozenProcesses.freeze(replica.handle())) {
-				assertThat(attempt(provider, key, OwnerId.random())).isInstanceOf(Attempt.Busy.class);
+				assertThat(attempt(provider, key, OwnerId.random())).isInstanceOf(AttemptResult.Busy.class);
 				assertThatExceptionOfType(LockProviderException.class)
 					.isThrownBy(() -> attempt(provider, second, owner))
 					.satisfies((ex) -> {

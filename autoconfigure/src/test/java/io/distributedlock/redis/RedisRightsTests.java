@@ -15,10 +15,10 @@ import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 import io.distributedlock.LockKey;
-import io.distributedlock.LockProvider.Contender;
-import io.distributedlock.LockProvider.Grant;
-import io.distributedlock.LockProvider.ReleaseOutcome;
-import io.distributedlock.LockProvider.RenewalOutcome;
+import io.distributedlock.provider.LockContender;
+import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.ReleaseOutcome;
+import io.distributedlock.provider.RenewalOutcome;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -50,13 +50,13 @@ class RedisRightsTests {
 			RedisLockProvider waiter = login(client);
 			holder.check(RedisProcesses.TIMEOUT);
 			admin.zadd(RedisProcesses.KEYS.names(KEY).orders(), 1L << 52, RedisKeys.bytes("o"));
-			Grant grant = RedisProcesses.take(holder, KEY);
-			Contender waiting = RedisProcesses.enter(waiter, KEY);
+			LockGrant grant = RedisProcesses.take(holder, KEY);
+			LockContender waiting = RedisProcesses.enter(waiter, KEY);
 			RedisProcesses.standInLine(waiting);
 			RedisProcesses.standInLine(RedisProcesses.enter(login(client), KEY));
 			assertThat(RedisProcesses.renew(holder, grant)).isEqualTo(RenewalOutcome.RENEWED);
 			assertThat(RedisProcesses.release(holder, grant)).isEqualTo(ReleaseOutcome.RELEASED);
-			Grant next = RedisProcesses.granted(RedisProcesses.standInLine(waiting));
+			LockGrant next = RedisProcesses.granted(RedisProcesses.standInLine(waiting));
 			waiter.release(KEY, next.owner(), RedisProcesses.TIMEOUT);
 			LockKey another = LockKey.of("another");
 			RedisProcesses.release(holder, RedisProcesses.take(holder, another));

@@ -1,7 +1,7 @@
 package io.distributedlock.redis;
 
-import io.distributedlock.support.LockProviderContract;
-import io.distributedlock.support.LockProviderFixture;
+import io.distributedlock.testkit.LockProviderContract;
+import io.distributedlock.testkit.LockProviderFixture;
 
 class RedisSentinelJedisLockProviderContractTests extends LockProviderContract {
 

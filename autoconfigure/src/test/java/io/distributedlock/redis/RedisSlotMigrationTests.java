@@ -16,13 +16,13 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
-import io.distributedlock.LockProvider.Attempt;
-import io.distributedlock.LockProvider.Grant;
-import io.distributedlock.LockProvider.ReleaseOutcome;
-import io.distributedlock.LockProvider.RenewalOutcome;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
-import io.distributedlock.OwnerId;
+import io.distributedlock.provider.AttemptResult;
+import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.OwnerId;
+import io.distributedlock.provider.ReleaseOutcome;
+import io.distributedlock.provider.RenewalOutcome;
 import io.distributedlock.support.LockTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -55,9 +55,9 @@ class RedisSlotMigrationTests {
 		RedisLockProvider rival = this.processes.provider(client.apply(cluster.configuration()));
 		LockTemplate locks = this.processes.locks(client.apply(cluster.configuration()));
 		try (Jedis source = from.admin(); Jedis target = to.admin()) {
-			Grant held = RedisProcesses.take(provider, KEY);
-			assertThat(RedisProcesses.attempt(rival, KEY)).isInstanceOf(Attempt.Busy.class);
-			Grant sibling = RedisProcesses.take(provider, inSlot(slot, KEY));
+			LockGrant held = RedisProcesses.take(provider, KEY);
+			assertThat(RedisProcesses.attempt(rival, KEY)).isInstanceOf(AttemptResult.Busy.class);
+			LockGrant sibling = RedisProcesses.take(provider, inSlot(slot, KEY));
 			target.clusterSetSlotImporting(slot, source.clusterMyId());
 			source.clusterSetSlotMigrating(slot, target.clusterMyId());
 			assertWaitsForTheMove(rival);
@@ -71,9 +71,9 @@ class RedisSlotMigrationTests {
 			target.clusterSetSlotNode(slot, target.clusterMyId());
 			source.clusterSetSlotNode(slot, target.clusterMyId());
 			assertRenewed(provider, held, sibling);
-			assertThat(RedisProcesses.attempt(rival, KEY)).isInstanceOf(Attempt.Busy.class);
+			assertThat(RedisProcesses.attempt(rival, KEY)).isInstanceOf(AttemptResult.Busy.class);
 			assertThat(RedisProcesses.release(provider, held)).isEqualTo(ReleaseOutcome.RELEASED);
-			Grant next = RedisProcesses.take(rival, KEY);
+			LockGrant next = RedisProcesses.take(rival, KEY);
 			assertThat(next.order()).isGreaterThan(held.order());
 			try (LockLease lease = locks.acquire(LockRequest.of(FRESH))) {
 				lease.ensureHeld();
@@ -123,7 +123,7 @@ class RedisSlotMigrationTests {
 		byte[] lock = RedisProcesses.KEYS.lock(key);
 		RedisLockProvider provider = this.processes.provider(client.apply(cluster.configuration()),
 				new RedisLockSettings(RedisProcesses.PREFIX, 1, Duration.ofSeconds(1)));
-		Grant held = RedisProcesses.take(provider, key);
+		LockGrant held = RedisProcesses.take(provider, key);
 		try (Jedis source = from.admin(); Jedis target = to.admin()) {
 			target.clusterSetSlotImporting(TestCluster.slot(lock), source.clusterMyId());
 			source.clusterSetSlotMigrating(TestCluster.slot(lock), target.clusterMyId());
@@ -158,8 +158,8 @@ class RedisSlotMigrationTests {
 	}
 
 	/** Also if one of two in a batch has moved and the other one has not. */
-	private static void assertRenewed(RedisLockProvider provider, Grant first, Grant second) {
-		Map<Grant, Duration> leases = Map.of(first, RedisProcesses.LEASE, second, RedisProcesses.LEASE);
+	private static void assertRenewed(RedisLockProvider provider, LockGrant first, LockGrant second) {
+		Map<LockGrant, Duration> leases = Map.of(first, RedisProcesses.LEASE, second, RedisProcesses.LEASE);
 		assertThat(provider.renew(leases, RedisProcesses.TIMEOUT)).containsEntry(first, RenewalOutcome.RENEWED)
 			.containsEntry(second, RenewalOutcome.RENEWED);
 	}

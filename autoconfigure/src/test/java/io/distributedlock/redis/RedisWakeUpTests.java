@@ -20,10 +20,10 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import io.distributedlock.LockInterruptedException;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
-import io.distributedlock.LockProvider.Contender;
-import io.distributedlock.LockProvider.Grant;
-import io.distributedlock.LockProvider.ReleaseOutcome;
 import io.distributedlock.LockRequest;
+import io.distributedlock.provider.LockContender;
+import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.support.LockTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -72,7 +72,7 @@ class RedisWakeUpTests {
 			throws Exception {
 		RedisLockProvider holder = this.processes.provider(connect(client));
 		RedisLockProvider dead = this.processes.provider(connect(client));
-		Grant grant = RedisProcesses.take(holder, KEY);
+		LockGrant grant = RedisProcesses.take(holder, KEY);
 		RedisProcesses.standInLine(RedisProcesses.enter(dead, KEY));
 		dead.close();
 		awaitLine(1);
@@ -100,7 +100,7 @@ class RedisWakeUpTests {
 		LockTemplate fickle = this.processes.locks(connect(client));
 		LockTemplate patient = this.processes.locks(connect(client));
 		for (int round = 0; round < 20; round++) {
-			Grant grant = RedisProcesses.take(holder, KEY);
+			LockGrant grant = RedisProcesses.take(holder, KEY);
 			CompletableFuture<Void> first = new CompletableFuture<>();
 			Thread waiter = new Thread(() -> {
 				try (LockLease lease = fickle.acquire(PATIENT)) {
@@ -135,7 +135,7 @@ class RedisWakeUpTests {
 			Function<RedisConfiguration, RedisConnectionFactory> client) throws Exception {
 		RedisLockProvider holder = this.processes.provider(connect(client));
 		LockTemplate waiting = this.processes.locks(connect(client));
-		Grant grant = RedisProcesses.take(holder, KEY);
+		LockGrant grant = RedisProcesses.take(holder, KEY);
 		CompletableFuture<Long> waiter = acquired(waiting);
 		awaitLine(1);
 		this.admin.clientKill(new ClientKillParams().type(ClientType.PUBSUB));
@@ -157,7 +157,7 @@ class RedisWakeUpTests {
 		RedisLockProvider holder = this.processes.provider(client.apply(TestRedis.standalone(server.port())));
 		RedisLockProvider waiter = this.processes.provider(client.apply(TestRedis.standalone(server.port())));
 		RedisProcesses.take(holder, KEY);
-		Contender contender = RedisProcesses.enter(waiter, KEY);
+		LockContender contender = RedisProcesses.enter(waiter, KEY);
 		RedisProcesses.standInLine(contender);
 		assertThat(waiter.waiting().size()).isEqualTo(1);
 		server.kill();

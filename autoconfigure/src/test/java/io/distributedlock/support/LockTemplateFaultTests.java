@@ -20,14 +20,15 @@ import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockListener;
 import io.distributedlock.LockLostException;
-import io.distributedlock.LockProvider.Attempt;
-import io.distributedlock.LockProvider.Grant;
-import io.distributedlock.LockProvider.ReleaseOutcome;
-import io.distributedlock.LockProvider.RenewalOutcome;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
 import io.distributedlock.LossReason;
-import io.distributedlock.OwnerId;
+import io.distributedlock.provider.AttemptResult;
+import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.LockTimer;
+import io.distributedlock.provider.OwnerId;
+import io.distributedlock.provider.ReleaseOutcome;
+import io.distributedlock.provider.RenewalOutcome;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -141,7 +142,7 @@ class LockTemplateFaultTests {
 
 	@Test
 	void whoHasNoTimeIsToldBusyAtOnceWhileAnotherWaitsInLine() throws Exception {
-		this.provider.onAttempt = (answer) -> new Attempt.Busy(Duration.ofSeconds(2), null);
+		this.provider.onAttempt = (answer) -> new AttemptResult.Busy(Duration.ofSeconds(2), null);
 		CompletableFuture<Void> head = CompletableFuture
 			.runAsync(() -> this.locks.tryAcquire(this.request.withWaitTime(Duration.ofSeconds(2))));
 		await().until(() -> !this.provider.attempts.isEmpty());
@@ -172,8 +173,8 @@ class LockTemplateFaultTests {
 	@Test
 	void aLockThatIsFreedInTheBackgroundGoesToWhoWaitsInThisProcess() throws Exception {
 		this.provider.silent = true;
-		this.provider.onAttempt = (answer) -> (answer instanceof Attempt.Busy)
-				? new Attempt.Busy(Duration.ofSeconds(20), null) : answer;
+		this.provider.onAttempt = (answer) -> (answer instanceof AttemptResult.Busy)
+				? new AttemptResult.Busy(Duration.ofSeconds(20), null) : answer;
 		CountDownLatch waits = new CountDownLatch(1);
 		this.provider.onRelease = (owner) -> (waits.getCount() > 0) ? ReleaseOutcome.UNKNOWN : null;
 		this.locks.acquire(this.request).close();
@@ -266,7 +267,7 @@ class LockTemplateFaultTests {
 		AtomicLong released = new AtomicLong();
 		this.provider.onRenew = (leases, timeout) -> {
 			long before = released.get();
-			Map<Grant, RenewalOutcome> outcomes = this.provider.store.renew(leases, timeout);
+			Map<LockGrant, RenewalOutcome> outcomes = this.provider.store.renew(leases, timeout);
 			outcomes.forEach((grant, outcome) -> {
 				if (outcome == RenewalOutcome.RENEWED && grant.order() <= before) {
 					revived.incrementAndGet();
@@ -279,13 +280,13 @@ class LockTemplateFaultTests {
 				this.timer, List.of(), List.of());
 		try {
 			for (int cycle = 0; cycle < 10_000; cycle++) {
-				TenureLease lease = (TenureLease) eager.acquire(this.request);
+				SingleKeyLease lease = (SingleKeyLease) eager.acquire(this.request);
 				if (cycle % 50 == 0) {
 					pause(Duration.ofMillis(2));
 				}
 				lease.close();
-				assertThat(lease.tenure().beginRenewal()).isFalse();
-				released.set(lease.tenure().grant().order());
+				assertThat(lease.heldGrant().beginRenewal()).isFalse();
+				released.set(lease.heldGrant().grant().order());
 			}
 			assertThat(this.provider.renewals).hasSizeGreaterThan(100);
 			assertThat(revived).hasValue(0);

@@ -10,8 +10,14 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockKey;
-import io.distributedlock.LockProvider;
-import io.distributedlock.OwnerId;
+import io.distributedlock.local.LocalLockProvider;
+import io.distributedlock.provider.AttemptResult;
+import io.distributedlock.provider.LockContender;
+import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.LockProvider;
+import io.distributedlock.provider.OwnerId;
+import io.distributedlock.provider.ReleaseOutcome;
+import io.distributedlock.provider.RenewalOutcome;
 
 /**
  * A store in memory whose answers a test can replace, to play what no real store does at
@@ -25,18 +31,18 @@ final class ScriptedLockProvider implements LockProvider {
 
 	final List<OwnerId> releases = new CopyOnWriteArrayList<>();
 
-	final List<Map<Grant, Duration>> renewals = new CopyOnWriteArrayList<>();
+	final List<Map<LockGrant, Duration>> renewals = new CopyOnWriteArrayList<>();
 
 	final List<LockKey> withdrawals = new CopyOnWriteArrayList<>();
 
 	/** Whether nobody who waits is told that a lock is free. */
 	volatile boolean silent;
 
-	volatile @Nullable Function<Attempt, Attempt> onAttempt;
+	volatile @Nullable Function<AttemptResult, AttemptResult> onAttempt;
 
 	volatile @Nullable Function<OwnerId, @Nullable ReleaseOutcome> onRelease;
 
-	volatile @Nullable BiFunction<Map<Grant, Duration>, Duration, @Nullable Map<Grant, RenewalOutcome>> onRenew;
+	volatile @Nullable BiFunction<Map<LockGrant, Duration>, Duration, @Nullable Map<LockGrant, RenewalOutcome>> onRenew;
 
 	@Override
 	public String name() {
@@ -44,16 +50,16 @@ final class ScriptedLockProvider implements LockProvider {
 	}
 
 	@Override
-	public Contender enter(LockKey key, Runnable changed) {
-		Contender contender = this.store.enter(key, this.silent ? () -> {
+	public LockContender enter(LockKey key, Runnable changed) {
+		LockContender contender = this.store.enter(key, this.silent ? () -> {
 		} : changed);
-		return new Contender() {
+		return new LockContender() {
 
 			@Override
-			public Attempt attempt(OwnerId owner, Duration lease, boolean willWait, Duration timeout) {
+			public AttemptResult attempt(OwnerId owner, Duration lease, boolean willWait, Duration timeout) {
 				ScriptedLockProvider.this.attempts.add(owner);
-				Attempt answer = contender.attempt(owner, lease, willWait, timeout);
-				Function<Attempt, Attempt> script = ScriptedLockProvider.this.onAttempt;
+				AttemptResult answer = contender.attempt(owner, lease, willWait, timeout);
+				Function<AttemptResult, AttemptResult> script = ScriptedLockProvider.this.onAttempt;
 				return (script != null) ? script.apply(answer) : answer;
 			}
 
@@ -67,10 +73,10 @@ final class ScriptedLockProvider implements LockProvider {
 	}
 
 	@Override
-	public Map<Grant, RenewalOutcome> renew(Map<Grant, Duration> leases, Duration timeout) {
+	public Map<LockGrant, RenewalOutcome> renew(Map<LockGrant, Duration> leases, Duration timeout) {
 		this.renewals.add(Map.copyOf(leases));
-		BiFunction<Map<Grant, Duration>, Duration, @Nullable Map<Grant, RenewalOutcome>> script = this.onRenew;
-		Map<Grant, RenewalOutcome> answer = (script != null) ? script.apply(leases, timeout) : null;
+		BiFunction<Map<LockGrant, Duration>, Duration, @Nullable Map<LockGrant, RenewalOutcome>> script = this.onRenew;
+		Map<LockGrant, RenewalOutcome> answer = (script != null) ? script.apply(leases, timeout) : null;
 		return (answer != null) ? answer : this.store.renew(leases, timeout);
 	}
 

@@ -6,24 +6,24 @@ import java.util.function.Consumer;
 
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLostException;
-import io.distributedlock.LockProvider.Attempt;
-import io.distributedlock.LockProvider.Contender;
-import io.distributedlock.LockProvider.Grant;
-import io.distributedlock.LockProvider.ReleaseOutcome;
 import io.distributedlock.LockRequest;
 import io.distributedlock.LossReason;
-import io.distributedlock.OwnerId;
-import io.distributedlock.support.LockProviderFixture;
+import io.distributedlock.provider.AttemptResult;
+import io.distributedlock.provider.LockContender;
+import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.LockTimer;
+import io.distributedlock.provider.OwnerId;
+import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.support.LockSettings;
 import io.distributedlock.support.LockTemplate;
-import io.distributedlock.support.LockTimer;
+import io.distributedlock.testkit.LockProviderFixture;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Two promises in the form in which they can be broken here. In ZooKeeper a tenure ends
+ * Two promises in the form in which they can be broken here. In ZooKeeper a grant ends
  * without its holder only by the end of the session: a door that is deleted by hand
  * leaves nothing by which the server could tell it from the next.
  */
@@ -39,11 +39,11 @@ final class SessionContract {
 		LockKey key = LockKey.of("contract", "ended-session");
 		ZooKeeperLockProvider first = (ZooKeeperLockProvider) fixture.newProcess();
 		ZooKeeperLockProvider second = (ZooKeeperLockProvider) fixture.newProcess();
-		Grant stale = ((Attempt.Granted) attempt(first, key)).grant();
+		LockGrant stale = ((AttemptResult.Granted) attempt(first, key)).grant();
 		endSession.accept(first);
-		await().until(() -> attempt(second, key) instanceof Attempt.Granted);
+		await().until(() -> attempt(second, key) instanceof AttemptResult.Granted);
 		assertThat(first.release(key, stale.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.NOT_HELD);
-		assertThat(attempt(first, key)).isInstanceOf(Attempt.Busy.class);
+		assertThat(attempt(first, key)).isInstanceOf(AttemptResult.Busy.class);
 	}
 
 	static void lossThatOnlyTheReleaseNotices(LockProviderFixture fixture) {
@@ -65,8 +65,8 @@ final class SessionContract {
 		}
 	}
 
-	private static Attempt attempt(ZooKeeperLockProvider process, LockKey key) {
-		Contender contender = process.enter(key, () -> {
+	private static AttemptResult attempt(ZooKeeperLockProvider process, LockKey key) {
+		LockContender contender = process.enter(key, () -> {
 			// Nobody waits for the signal.
 		});
 		return contender.attempt(OwnerId.random(), Duration.ofSeconds(30), false, TIMEOUT);

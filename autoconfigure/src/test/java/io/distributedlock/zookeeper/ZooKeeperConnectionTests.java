@@ -11,16 +11,16 @@ import org.junit.jupiter.api.Timeout;
 import io.distributedlock.LockError;
 import io.distributedlock.LockException;
 import io.distributedlock.LockKey;
-import io.distributedlock.LockProvider.Attempt;
-import io.distributedlock.LockProvider.Contender;
-import io.distributedlock.LockProvider.Grant;
-import io.distributedlock.LockProvider.ReleaseOutcome;
 import io.distributedlock.LockProviderException;
-import io.distributedlock.OwnerId;
-import io.distributedlock.support.FrozenProcesses;
-import io.distributedlock.support.StoreFaults.Fault;
-import io.distributedlock.support.TcpProxy;
-import io.distributedlock.support.WireFault;
+import io.distributedlock.provider.AttemptResult;
+import io.distributedlock.provider.LockContender;
+import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.OwnerId;
+import io.distributedlock.provider.ReleaseOutcome;
+import io.distributedlock.testkit.FrozenProcesses;
+import io.distributedlock.testkit.StoreFaults.Fault;
+import io.distributedlock.testkit.TcpProxy;
+import io.distributedlock.testkit.WireFault;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -58,22 +58,22 @@ class ZooKeeperConnectionTests {
 		this.proxy.close();
 	}
 
-	private static Contender enter(ZooKeeperLockProvider process, LockKey key) {
+	private static LockContender enter(ZooKeeperLockProvider process, LockKey key) {
 		return process.enter(key, () -> {
 			// Nobody waits for the signal.
 		});
 	}
 
-	private static Attempt attempt(ZooKeeperLockProvider process, LockKey key, boolean willWait) {
+	private static AttemptResult attempt(ZooKeeperLockProvider process, LockKey key, boolean willWait) {
 		return enter(process, key).attempt(OwnerId.random(), LEASE, willWait, PATIENCE);
 	}
 
-	private static Grant take(ZooKeeperLockProvider process, LockKey key) {
-		return ((Attempt.Granted) attempt(process, key, false)).grant();
+	private static LockGrant take(ZooKeeperLockProvider process, LockKey key) {
+		return ((AttemptResult.Granted) attempt(process, key, false)).grant();
 	}
 
 	private static boolean isFree(ZooKeeperLockProvider process, LockKey key) {
-		return attempt(process, key, true) instanceof Attempt.Granted;
+		return attempt(process, key, true) instanceof AttemptResult.Granted;
 	}
 
 	/** The client may not have noticed yet that its connection was cut. */
@@ -87,11 +87,11 @@ class ZooKeeperConnectionTests {
 
 	@Test
 	void lockSurvivesThatTheConnectionIsCutForLessThanTheSession() {
-		Grant grant = take(this.process, this.key);
+		LockGrant grant = take(this.process, this.key);
 		for (int round = 0; round < 3; round++) {
 			this.proxy.cutAll();
 			awaitAnswers();
-			assertThat(attempt(this.rival, this.key, false)).isInstanceOf(Attempt.Busy.class);
+			assertThat(attempt(this.rival, this.key, false)).isInstanceOf(AttemptResult.Busy.class);
 		}
 		await().during(SESSION).atMost(PATIENCE).until(() -> grant.term().until() - System.nanoTime() > 0);
 		assertThat(this.process.release(this.key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
@@ -99,18 +99,18 @@ class ZooKeeperConnectionTests {
 
 	@Test
 	void lockIsLostBeforeAnybodyElseHasItWhenTheConnectionIsCutForLonger() {
-		Grant grant = take(this.process, this.key);
+		LockGrant grant = take(this.process, this.key);
 		try (WireFault silence = this.proxy.blackHole()) {
 			boolean granted = false;
 			while (!granted) {
 				long asked = System.nanoTime();
-				granted = attempt(this.rival, this.key, false) instanceof Attempt.Granted;
+				granted = attempt(this.rival, this.key, false) instanceof AttemptResult.Granted;
 				assertThat(granted && grant.term().until() - asked > 0).as("two rely upon it").isFalse();
 			}
 			assertThat(silence.hits()).isPositive();
 		}
 		assertThat(this.process.release(this.key, grant.owner(), PATIENCE)).isNotEqualTo(ReleaseOutcome.RELEASED);
-		assertThat(attempt(this.process, this.key, false)).isInstanceOf(Attempt.Busy.class);
+		assertThat(attempt(this.process, this.key, false)).isInstanceOf(AttemptResult.Busy.class);
 	}
 
 	@Test
@@ -138,21 +138,22 @@ class ZooKeeperConnectionTests {
 			else {
 				this.server.endSession(this.process.sessions().present().id());
 			}
-			Grant grant = null;
+			LockGrant grant = null;
 			while (grant == null) {
 				OwnerId owner = OwnerId.random();
 				try {
-					Attempt attempt = enter(this.process, fresh).attempt(owner, LEASE, false, PATIENCE);
-					assertThat(attempt).as("nobody else wants it").isInstanceOf(Attempt.Granted.class);
-					grant = ((Attempt.Granted) attempt).grant();
+					AttemptResult attempt = enter(this.process, fresh).attempt(owner, LEASE, false, PATIENCE);
+					assertThat(attempt).as("nobody else wants it").isInstanceOf(AttemptResult.Granted.class);
+					grant = ((AttemptResult.Granted) attempt).grant();
 				}
 				catch (LockException ex) {
 					assertThat(ex.error()).isIn(LockError.STORE_FAILED, LockError.STORE_TIMEOUT);
 				}
 			}
-			Grant held = grant;
+			LockGrant held = grant;
 			if (held.term().until() - System.nanoTime() > 0) {
-				assertThat(attempt(this.rival, fresh, false)).as("round %s", round).isInstanceOf(Attempt.Busy.class);
+				assertThat(attempt(this.rival, fresh, false)).as("round %s", round)
+					.isInstanceOf(AttemptResult.Busy.class);
 				assertThat(this.process.release(fresh, held.owner(), PATIENCE)).isEqualTo(ReleaseOutcome.RELEASED);
 			}
 			else {
@@ -163,14 +164,14 @@ class ZooKeeperConnectionTests {
 
 	@Test
 	void releaseThatFailsIsCarriedOnOnceTheConnectionIsBack() {
-		Grant grant = take(this.process, this.key);
+		LockGrant grant = take(this.process, this.key);
 		try (WireFault silence = this.proxy.blackHole()) {
 			assertThat(this.process.release(this.key, grant.owner(), Duration.ofMillis(100)))
 				.isEqualTo(ReleaseOutcome.UNKNOWN);
 			assertThat(silence.hits()).isPositive();
-			assertThat(attempt(this.rival, this.key, false)).isInstanceOf(Attempt.Busy.class);
+			assertThat(attempt(this.rival, this.key, false)).isInstanceOf(AttemptResult.Busy.class);
 		}
-		await().atMost(PATIENCE).until(() -> attempt(this.rival, this.key, false) instanceof Attempt.Granted);
+		await().atMost(PATIENCE).until(() -> attempt(this.rival, this.key, false) instanceof AttemptResult.Granted);
 	}
 
 	@Test
@@ -178,19 +179,19 @@ class ZooKeeperConnectionTests {
 		take(this.process, this.key);
 		LockKey other = LockKey.of("connection", "patient");
 		try (Fault frozen = FrozenProcesses.freeze(this.server.handle())) {
-			CompletableFuture<Attempt> patient = CompletableFuture
+			CompletableFuture<AttemptResult> patient = CompletableFuture
 				.supplyAsync(() -> enter(this.process, other).attempt(OwnerId.random(), LEASE, false, PATIENCE));
 			assertThatExceptionOfType(LockProviderException.class)
 				.isThrownBy(() -> enter(this.process, LockKey.of("connection", "impatient")).attempt(OwnerId.random(),
 						LEASE, false, Duration.ofMillis(50)));
 			frozen.close();
-			assertThat(patient.join()).isInstanceOf(Attempt.Granted.class);
+			assertThat(patient.join()).isInstanceOf(AttemptResult.Granted.class);
 		}
 	}
 
 	@Test
 	void reservationWhoseHeadDiesIsPassedOn() {
-		Grant grant = take(this.rival, this.key);
+		LockGrant grant = take(this.rival, this.key);
 		attempt(this.process, this.key, true);
 		ZooKeeperLockProvider second = this.fixture.newProcess();
 		attempt(second, this.key, true);
@@ -203,14 +204,14 @@ class ZooKeeperConnectionTests {
 
 	@Test
 	void reservationWhoseReleaserDiesEndsWithItsSessionAtTheLatest() {
-		Grant grant = take(this.process, this.key);
+		LockGrant grant = take(this.process, this.key);
 		ZooKeeperLockProvider dead = this.fixture.newProcess();
 		attempt(dead, this.key, true);
 		String releaser = Long.toHexString(this.process.sessions().present().id());
 		assertThat(this.fixture.children(this.fixture.root() + "/processes")).contains(releaser);
 		assertThat(this.process.release(this.key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
 		this.proxy.refuse();
-		assertThat(attempt(this.rival, this.key, false)).as("reserved").isInstanceOf(Attempt.Busy.class);
+		assertThat(attempt(this.rival, this.key, false)).as("reserved").isInstanceOf(AttemptResult.Busy.class);
 		await().atMost(PATIENCE).pollInterval(Duration.ofMillis(20)).until(() -> isFree(this.rival, this.key));
 		assertThat(this.fixture.children(this.fixture.root() + "/processes")).as("sessions").doesNotContain(releaser);
 	}

@@ -16,7 +16,7 @@ import java.util.stream.Collectors;
 
 import org.springframework.util.FileSystemUtils;
 
-import io.distributedlock.support.TcpProxy;
+import io.distributedlock.testkit.TcpProxy;
 
 import static org.awaitility.Awaitility.await;
 

@@ -1,6 +1,6 @@
 package io.distributedlock.zookeeper;
 
-import io.distributedlock.support.LockProviderFixture;
+import io.distributedlock.testkit.LockProviderFixture;
 
 /**
  * The fault kit on three servers, with a proxy before each.

@@ -12,12 +12,12 @@ import org.junit.jupiter.api.Timeout;
 import io.distributedlock.LockError;
 import io.distributedlock.LockException;
 import io.distributedlock.LockKey;
-import io.distributedlock.LockProvider.Attempt;
-import io.distributedlock.LockProvider.Grant;
-import io.distributedlock.LockProvider.ReleaseOutcome;
 import io.distributedlock.LockProviderException;
-import io.distributedlock.OwnerId;
-import io.distributedlock.support.WireFault;
+import io.distributedlock.provider.AttemptResult;
+import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.OwnerId;
+import io.distributedlock.provider.ReleaseOutcome;
+import io.distributedlock.testkit.WireFault;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -50,17 +50,17 @@ class ZooKeeperEnsembleTests {
 		this.fixture = new ZooKeeperFixture(this.ensemble.connectString(), session);
 	}
 
-	private static Attempt attempt(ZooKeeperLockProvider process, LockKey key, Duration timeout) {
+	private static AttemptResult attempt(ZooKeeperLockProvider process, LockKey key, Duration timeout) {
 		return process.enter(key, () -> {
 			// Nobody waits for the signal.
 		}).attempt(OwnerId.random(), LEASE, false, timeout);
 	}
 
-	private static Grant take(ZooKeeperLockProvider process, LockKey key) {
-		AtomicReference<@Nullable Grant> taken = new AtomicReference<>();
+	private static LockGrant take(ZooKeeperLockProvider process, LockKey key) {
+		AtomicReference<@Nullable LockGrant> taken = new AtomicReference<>();
 		await().atMost(PATIENCE).pollInterval(Duration.ofMillis(20)).until(() -> {
 			try {
-				taken.set((attempt(process, key, Duration.ofSeconds(1)) instanceof Attempt.Granted granted)
+				taken.set((attempt(process, key, Duration.ofSeconds(1)) instanceof AttemptResult.Granted granted)
 						? granted.grant() : null);
 			}
 			catch (LockException ex) {
@@ -74,11 +74,11 @@ class ZooKeeperEnsembleTests {
 	/**
 	 * A rival asks until it is granted, and gets it only after the holder's last moment.
 	 */
-	private void assertOutlivesItsDeadline(ZooKeeperLockProvider rival, Grant grant, Runnable meanwhile) {
+	private void assertOutlivesItsDeadline(ZooKeeperLockProvider rival, LockGrant grant, Runnable meanwhile) {
 		while (true) {
 			meanwhile.run();
 			long asked = System.nanoTime();
-			if (attempt(rival, this.key, PATIENCE) instanceof Attempt.Granted granted) {
+			if (attempt(rival, this.key, PATIENCE) instanceof AttemptResult.Granted granted) {
 				assertThat(grant.term().until() - asked).as("nanoseconds that the holder still relied upon it")
 					.isNegative();
 				assertThat(granted.grant().order()).isGreaterThan(grant.order());
@@ -94,7 +94,7 @@ class ZooKeeperEnsembleTests {
 		ZooKeeperServerProcess follower = this.ensemble.followers().get(0);
 		ZooKeeperLockProvider holder = this.fixture.newProcess(ZooKeeperEnsemble.connectString(follower));
 		ZooKeeperLockProvider rival = this.fixture.newProcess(ZooKeeperEnsemble.connectString(this.ensemble.leader()));
-		Grant grant = take(holder, this.key);
+		LockGrant grant = take(holder, this.key);
 		Session session = holder.sessions().present();
 		CuratorFramework witness = this.fixture.client(ZooKeeperEnsemble.connectString(follower));
 		String door = this.fixture.path(this.key).door();
@@ -129,7 +129,7 @@ class ZooKeeperEnsembleTests {
 		Session session = holder.sessions().ready(System.nanoTime() + PATIENCE.toNanos());
 		long first = session.until();
 		await().pollInterval(Duration.ofMillis(1)).until(() -> session.until() != first);
-		Grant grant = take(holder, this.key);
+		LockGrant grant = take(holder, this.key);
 		follower.kill();
 		try {
 			assertOutlivesItsDeadline(rival, grant, () -> {
@@ -146,7 +146,7 @@ class ZooKeeperEnsembleTests {
 		openWith(Duration.ofSeconds(20));
 		ZooKeeperLockProvider holder = this.fixture.newProcess();
 		ZooKeeperLockProvider rival = this.fixture.newProcess();
-		Grant grant = take(holder, this.key);
+		LockGrant grant = take(holder, this.key);
 		Session session = holder.sessions().present();
 		ZooKeeperServerProcess server = this.ensemble.servers()
 			.stream()
@@ -161,7 +161,7 @@ class ZooKeeperEnsembleTests {
 		this.ensemble.awaitAll();
 	}
 
-	private void release(ZooKeeperLockProvider holder, Grant grant) {
+	private void release(ZooKeeperLockProvider holder, LockGrant grant) {
 		await().atMost(PATIENCE)
 			.until(() -> holder.release(this.key, grant.owner(), Duration.ofSeconds(1)) == ReleaseOutcome.RELEASED);
 	}
@@ -171,17 +171,17 @@ class ZooKeeperEnsembleTests {
 		openWith(Duration.ofSeconds(20));
 		ZooKeeperLockProvider holder = this.fixture.newProcess();
 		ZooKeeperLockProvider rival = this.fixture.newProcess();
-		Grant grant = take(holder, this.key);
+		LockGrant grant = take(holder, this.key);
 		ZooKeeperServerProcess leader = this.ensemble.leader();
 		leader.kill();
 		this.ensemble.restart(leader);
 		await().atMost(PATIENCE)
 			.ignoreExceptions()
-			.untilAsserted(
-					() -> assertThat(attempt(rival, this.key, Duration.ofSeconds(1))).isInstanceOf(Attempt.Busy.class));
+			.untilAsserted(() -> assertThat(attempt(rival, this.key, Duration.ofSeconds(1)))
+				.isInstanceOf(AttemptResult.Busy.class));
 		assertThat(grant.term().until() - System.nanoTime()).isPositive();
 		release(holder, grant);
-		Grant next = take(rival, this.key);
+		LockGrant next = take(rival, this.key);
 		assertThat(next.order() >> 32).as("epoch").isGreaterThan(grant.order() >> 32);
 		release(rival, next);
 		this.ensemble.awaitAll();
@@ -192,7 +192,7 @@ class ZooKeeperEnsembleTests {
 		openWith(Duration.ofSeconds(20));
 		ZooKeeperLockProvider process = this.fixture.newProcess();
 		ZooKeeperLockProvider rival = this.fixture.newProcess();
-		Grant grant = take(process, this.key);
+		LockGrant grant = take(process, this.key);
 		var followers = this.ensemble.followers();
 		followers.forEach(ZooKeeperServerProcess::kill);
 		try {
@@ -210,8 +210,8 @@ class ZooKeeperEnsembleTests {
 		}
 		await().atMost(PATIENCE)
 			.ignoreExceptions()
-			.untilAsserted(
-					() -> assertThat(attempt(rival, this.key, Duration.ofSeconds(1))).isInstanceOf(Attempt.Busy.class));
+			.untilAsserted(() -> assertThat(attempt(rival, this.key, Duration.ofSeconds(1)))
+				.isInstanceOf(AttemptResult.Busy.class));
 		release(process, grant);
 		release(rival, take(rival, this.key));
 		this.ensemble.awaitAll();

@@ -14,10 +14,10 @@ import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.data.ACL;
 
 import io.distributedlock.LockKey;
-import io.distributedlock.LockProvider;
-import io.distributedlock.support.FrozenProcesses;
-import io.distributedlock.support.StoreFaults;
-import io.distributedlock.support.TcpProxy;
+import io.distributedlock.provider.LockProvider;
+import io.distributedlock.testkit.FrozenProcesses;
+import io.distributedlock.testkit.StoreFaults;
+import io.distributedlock.testkit.TcpProxy;
 
 /**
  * Faults of ZooKeeper's servers.

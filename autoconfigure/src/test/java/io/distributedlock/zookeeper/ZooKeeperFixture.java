@@ -19,9 +19,9 @@ import org.apache.zookeeper.ZooKeeper;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockKey;
-import io.distributedlock.support.LockProviderFixture;
-import io.distributedlock.support.LockTimer;
-import io.distributedlock.support.StoreFaults;
+import io.distributedlock.provider.LockTimer;
+import io.distributedlock.testkit.LockProviderFixture;
+import io.distributedlock.testkit.StoreFaults;
 
 import static org.awaitility.Awaitility.await;
 

@@ -7,18 +7,18 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 import io.distributedlock.LockKey;
-import io.distributedlock.LockProvider.Attempt;
-import io.distributedlock.LockProvider.Contender;
-import io.distributedlock.LockProvider.Grant;
-import io.distributedlock.LockProvider.ReleaseOutcome;
 import io.distributedlock.LockProviderException;
-import io.distributedlock.OwnerId;
-import io.distributedlock.support.LockProviderFaultContract;
-import io.distributedlock.support.LockProviderFixture;
-import io.distributedlock.support.StoreFaults.Command;
-import io.distributedlock.support.TcpProxy;
-import io.distributedlock.support.WireFault;
-import io.distributedlock.support.WireFault.Effect;
+import io.distributedlock.provider.AttemptResult;
+import io.distributedlock.provider.LockContender;
+import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.OwnerId;
+import io.distributedlock.provider.ReleaseOutcome;
+import io.distributedlock.testkit.LockProviderFaultContract;
+import io.distributedlock.testkit.LockProviderFixture;
+import io.distributedlock.testkit.StoreFaults.Command;
+import io.distributedlock.testkit.TcpProxy;
+import io.distributedlock.testkit.WireFault;
+import io.distributedlock.testkit.WireFault.Effect;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -56,7 +56,7 @@ class ZooKeeperLockFaultTests extends LockProviderFaultContract {
 		attempt(process, LockKey.of("fault", "first"));
 		WireFault held = proxy.onRequest(faults().packet(Command.ACQUIRE, key), Effect.HOLD).once();
 		OwnerId owner = OwnerId.random();
-		Contender contender = process.enter(key, () -> {
+		LockContender contender = process.enter(key, () -> {
 			// Nobody waits for the signal.
 		});
 		assertThatExceptionOfType(LockProviderException.class)
@@ -66,15 +66,15 @@ class ZooKeeperLockFaultTests extends LockProviderFaultContract {
 		assertThat(process.leftovers().size()).isZero();
 		held.close();
 		await().during(Duration.ofMillis(300)).until(() -> fixture().heldEntries() == 1);
-		assertThat(attempt(process, key)).isInstanceOf(Attempt.Granted.class);
+		assertThat(attempt(process, key)).isInstanceOf(AttemptResult.Granted.class);
 	}
 
-	static Grant take(ZooKeeperLockProvider process, LockKey key) {
-		return ((Attempt.Granted) attempt(process, key)).grant();
+	static LockGrant take(ZooKeeperLockProvider process, LockKey key) {
+		return ((AttemptResult.Granted) attempt(process, key)).grant();
 	}
 
-	private static Attempt attempt(ZooKeeperLockProvider process, LockKey key) {
-		Contender contender = process.enter(key, () -> {
+	private static AttemptResult attempt(ZooKeeperLockProvider process, LockKey key) {
+		LockContender contender = process.enter(key, () -> {
 			// Nobody waits for the signal.
 		});
 		return contender.attempt(OwnerId.random(), LEASE, false, Duration.ofSeconds(5));

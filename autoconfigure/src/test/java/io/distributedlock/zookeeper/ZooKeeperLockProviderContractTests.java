@@ -2,8 +2,8 @@ package io.distributedlock.zookeeper;
 
 import org.junit.jupiter.api.Test;
 
-import io.distributedlock.support.LockProviderContract;
-import io.distributedlock.support.LockProviderFixture;
+import io.distributedlock.testkit.LockProviderContract;
+import io.distributedlock.testkit.LockProviderFixture;
 
 class ZooKeeperLockProviderContractTests extends LockProviderContract {
 

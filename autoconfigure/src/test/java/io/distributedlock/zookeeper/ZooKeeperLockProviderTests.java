@@ -18,16 +18,16 @@ import io.distributedlock.LockException;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockLostException;
-import io.distributedlock.LockProvider.Attempt;
-import io.distributedlock.LockProvider.Contender;
-import io.distributedlock.LockProvider.Grant;
-import io.distributedlock.LockProvider.ReleaseOutcome;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
-import io.distributedlock.OwnerId;
+import io.distributedlock.provider.AttemptResult;
+import io.distributedlock.provider.LockContender;
+import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.LockTimer;
+import io.distributedlock.provider.OwnerId;
+import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.support.LockSettings;
 import io.distributedlock.support.LockTemplate;
-import io.distributedlock.support.LockTimer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -68,19 +68,20 @@ class ZooKeeperLockProviderTests {
 		return template;
 	}
 
-	private static Attempt attempt(ZooKeeperLockProvider process, LockKey key, boolean willWait) {
+	private static AttemptResult attempt(ZooKeeperLockProvider process, LockKey key, boolean willWait) {
 		return attempt(process, key, willWait, () -> {
 			// Nobody waits for the signal.
 		});
 	}
 
-	private static Attempt attempt(ZooKeeperLockProvider process, LockKey key, boolean willWait, Runnable changed) {
-		Contender contender = process.enter(key, changed);
+	private static AttemptResult attempt(ZooKeeperLockProvider process, LockKey key, boolean willWait,
+			Runnable changed) {
+		LockContender contender = process.enter(key, changed);
 		return contender.attempt(OwnerId.random(), LEASE, willWait, TIMEOUT);
 	}
 
-	private static Grant take(ZooKeeperLockProvider process, LockKey key) {
-		return ((Attempt.Granted) attempt(process, key, false)).grant();
+	private static LockGrant take(ZooKeeperLockProvider process, LockKey key) {
+		return ((AttemptResult.Granted) attempt(process, key, false)).grant();
 	}
 
 	private int nodes() {
@@ -137,7 +138,7 @@ class ZooKeeperLockProviderTests {
 
 	private void serveInOrder(int waiters) {
 		ZooKeeperLockProvider holder = this.fixture.newProcess();
-		Grant grant = take(holder, this.key);
+		LockGrant grant = take(holder, this.key);
 		List<Integer> told = Collections.synchronizedList(new ArrayList<>());
 		List<ZooKeeperLockProvider> processes = new ArrayList<>();
 		List<OwnerId> owners = new ArrayList<>();
@@ -148,7 +149,7 @@ class ZooKeeperLockProviderTests {
 			OwnerId owner = OwnerId.random();
 			owners.add(owner);
 			assertThat(process.enter(this.key, () -> told.add(who)).attempt(owner, LEASE, true, TIMEOUT))
-				.isInstanceOf(Attempt.Busy.class);
+				.isInstanceOf(AttemptResult.Busy.class);
 		}
 		assertThat(told).isEmpty();
 		ZooKeeperLockProvider present = holder;
@@ -158,14 +159,14 @@ class ZooKeeperLockProviderTests {
 			await().pollInterval(Duration.ofMillis(1)).until(() -> told.contains(who));
 			assertThat(told).containsOnly(who);
 			present = processes.get(turn);
-			grant = ((Attempt.Granted) present.enter(this.key, () -> told.add(who))
+			grant = ((AttemptResult.Granted) present.enter(this.key, () -> told.add(who))
 				.attempt(owners.get(turn), LEASE, true, TIMEOUT)).grant();
 			int next = turn + 1;
 			await().pollInterval(Duration.ofMillis(1)).until(() -> told.contains(next));
 			assertThat(told).as("told that it is the first now").contains(next).doesNotContain(next + 1);
 			assertThat(processes.get(next)
 				.enter(this.key, () -> told.add(next))
-				.attempt(owners.get(next), LEASE, true, TIMEOUT)).isInstanceOf(Attempt.Busy.class);
+				.attempt(owners.get(next), LEASE, true, TIMEOUT)).isInstanceOf(AttemptResult.Busy.class);
 			told.clear();
 		}
 	}
@@ -185,7 +186,7 @@ class ZooKeeperLockProviderTests {
 			assertThat(next.fencingToken()).isGreaterThan(lease.fencingToken());
 			lease.close();
 			next.ensureHeld();
-			assertThat(attempt(this.fixture.newProcess(), this.key, false)).isInstanceOf(Attempt.Busy.class);
+			assertThat(attempt(this.fixture.newProcess(), this.key, false)).isInstanceOf(AttemptResult.Busy.class);
 		}
 	}
 
@@ -206,19 +207,19 @@ class ZooKeeperLockProviderTests {
 	@Test
 	void waiterWhoseSessionEndsStandsInLineAgain() {
 		ZooKeeperLockProvider holder = this.fixture.newProcess();
-		Grant grant = take(holder, this.key);
+		LockGrant grant = take(holder, this.key);
 		ZooKeeperLockProvider waiter = this.fixture.newProcess();
 		String line = this.fixture.path(this.key).line();
 		AtomicInteger signals = new AtomicInteger();
-		assertThat(attempt(waiter, this.key, true, signals::incrementAndGet)).isInstanceOf(Attempt.Busy.class);
+		assertThat(attempt(waiter, this.key, true, signals::incrementAndGet)).isInstanceOf(AttemptResult.Busy.class);
 		String place = this.fixture.children(line).get(0);
 		this.server.endSession(waiter.sessions().present().id());
 		await().until(() -> signals.get() > 0);
-		assertThat(attempt(waiter, this.key, true)).isInstanceOf(Attempt.Busy.class);
+		assertThat(attempt(waiter, this.key, true)).isInstanceOf(AttemptResult.Busy.class);
 		assertThat(this.fixture.children(line)).hasSize(1).doesNotContain(place);
 		holder.release(this.key, grant.owner(), TIMEOUT);
-		assertThat(attempt(holder, this.key, false)).isInstanceOf(Attempt.Busy.class);
-		assertThat(attempt(waiter, this.key, true)).isInstanceOf(Attempt.Granted.class);
+		assertThat(attempt(holder, this.key, false)).isInstanceOf(AttemptResult.Busy.class);
+		assertThat(attempt(waiter, this.key, true)).isInstanceOf(AttemptResult.Granted.class);
 	}
 
 	@Test
@@ -228,7 +229,7 @@ class ZooKeeperLockProviderTests {
 		for (int round = 0; round < 5; round++) {
 			await().until(() -> process.sessions().present() != null);
 			this.server.endSession(process.sessions().present().id());
-			Grant grant = null;
+			LockGrant grant = null;
 			while (grant == null) {
 				try {
 					grant = take(process, this.key);
@@ -237,7 +238,7 @@ class ZooKeeperLockProviderTests {
 					assertThat(ex.error()).isIn(LockError.STORE_FAILED, LockError.STORE_TIMEOUT);
 				}
 			}
-			assertThat(attempt(rival, this.key, false)).isInstanceOf(Attempt.Busy.class);
+			assertThat(attempt(rival, this.key, false)).isInstanceOf(AttemptResult.Busy.class);
 			assertThat(grant.term().until() - System.nanoTime()).isPositive();
 			assertThat(process.release(this.key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
 		}
@@ -248,7 +249,7 @@ class ZooKeeperLockProviderTests {
 		ZooKeeperLockProvider process = this.fixture.newProcess();
 		long last = 0;
 		for (int round = 0; round < 3; round++) {
-			Grant grant = take(process, this.key);
+			LockGrant grant = take(process, this.key);
 			assertThat(grant.order()).isGreaterThan(last);
 			last = grant.order();
 			process.release(this.key, grant.owner(), TIMEOUT);
@@ -263,11 +264,11 @@ class ZooKeeperLockProviderTests {
 		this.fixture.admin().create().withMode(CreateMode.EPHEMERAL).forPath(line + "/0-not-a-number");
 		ZooKeeperLockProvider holder = this.fixture.newProcess();
 		ZooKeeperLockProvider waiter = this.fixture.newProcess();
-		Grant grant = take(holder, this.key);
-		assertThat(attempt(waiter, this.key, true)).isInstanceOf(Attempt.Busy.class);
+		LockGrant grant = take(holder, this.key);
+		assertThat(attempt(waiter, this.key, true)).isInstanceOf(AttemptResult.Busy.class);
 		holder.release(this.key, grant.owner(), TIMEOUT);
-		assertThat(attempt(holder, this.key, false)).isInstanceOf(Attempt.Busy.class);
-		assertThat(attempt(waiter, this.key, true)).isInstanceOf(Attempt.Granted.class);
+		assertThat(attempt(holder, this.key, false)).isInstanceOf(AttemptResult.Busy.class);
+		assertThat(attempt(waiter, this.key, true)).isInstanceOf(AttemptResult.Granted.class);
 	}
 
 	@Test
@@ -295,10 +296,10 @@ class ZooKeeperLockProviderTests {
 		Session session = process.sessions().ready(System.nanoTime() + TIMEOUT.toNanos());
 		ZooKeeperLockProvider rival = this.fixture.newProcess();
 		for (int round = 0; round < 20; round++) {
-			Grant grant = take(process, this.key);
+			LockGrant grant = take(process, this.key);
 			attempt(rival, this.key, true);
 			process.release(this.key, grant.owner(), TIMEOUT);
-			Grant theirs = ((Attempt.Granted) attempt(rival, this.key, true)).grant();
+			LockGrant theirs = ((AttemptResult.Granted) attempt(rival, this.key, true)).grant();
 			attempt(process, this.key, true);
 			process.enter(this.key, () -> {
 				// Nobody waits any more.

@@ -14,14 +14,14 @@ import org.junit.jupiter.api.Timeout;
 
 import io.distributedlock.LockException;
 import io.distributedlock.LockKey;
-import io.distributedlock.LockProvider.Attempt;
-import io.distributedlock.LockProvider.Contender;
-import io.distributedlock.LockProvider.Grant;
-import io.distributedlock.LockProvider.ReleaseOutcome;
-import io.distributedlock.OwnerId;
-import io.distributedlock.support.StoreFaults.Command;
-import io.distributedlock.support.TcpProxy;
-import io.distributedlock.support.WireFault.Effect;
+import io.distributedlock.provider.AttemptResult;
+import io.distributedlock.provider.LockContender;
+import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.OwnerId;
+import io.distributedlock.provider.ReleaseOutcome;
+import io.distributedlock.testkit.StoreFaults.Command;
+import io.distributedlock.testkit.TcpProxy;
+import io.distributedlock.testkit.WireFault.Effect;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -57,14 +57,14 @@ class ZooKeeperLostAnswerTests {
 		this.proxy.close();
 	}
 
-	private static Attempt attempt(ZooKeeperLockProvider process, LockKey key) {
+	private static AttemptResult attempt(ZooKeeperLockProvider process, LockKey key) {
 		return process.enter(key, () -> {
 			// Nobody waits for the signal.
 		}).attempt(OwnerId.random(), LEASE, false, PATIENCE);
 	}
 
-	private static Grant take(ZooKeeperLockProvider process, LockKey key) {
-		return ((Attempt.Granted) attempt(process, key)).grant();
+	private static LockGrant take(ZooKeeperLockProvider process, LockKey key) {
+		return ((AttemptResult.Granted) attempt(process, key)).grant();
 	}
 
 	@Test
@@ -82,15 +82,15 @@ class ZooKeeperLostAnswerTests {
 	private void loseAnswersToReleases(int rounds) {
 		for (int round = 0; round < rounds; round++) {
 			LockKey key = LockKey.of("lost", "release-" + round + "-");
-			Grant grant = take(this.process, key);
+			LockGrant grant = take(this.process, key);
 			this.proxy.onReplyTo(this.faults.packet(Command.RELEASE, key), Effect.CUT).once();
 			ReleaseOutcome first = this.process.release(key, grant.owner(), Duration.ofMillis(20));
 			assertThat(first).isEqualTo(ReleaseOutcome.UNKNOWN);
-			Grant next = take(this.rival, key);
+			LockGrant next = take(this.rival, key);
 			await().atMost(PATIENCE)
 				.pollInterval(Duration.ofMillis(5))
 				.until(() -> this.process.release(key, grant.owner(), TIMEOUT) == ReleaseOutcome.RELEASED);
-			assertThat(attempt(this.process, key)).isInstanceOf(Attempt.Busy.class);
+			assertThat(attempt(this.process, key)).isInstanceOf(AttemptResult.Busy.class);
 			assertThat(this.rival.release(key, next.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
 		}
 		assertThat(this.fixture.heldEntries()).isZero();
@@ -116,17 +116,17 @@ class ZooKeeperLostAnswerTests {
 		for (int round = 0; round < rounds; round++) {
 			LockKey key = LockKey.of("lost", "waited-for-" + round + "-");
 			await().atMost(PATIENCE).until(() -> this.process.sessions().present() != null);
-			Grant grant = take(this.process, key);
+			LockGrant grant = take(this.process, key);
 			this.proxy
 				.onReplyTo((round % 3 == 1) ? this.faults.reservation(key) : this.faults.packet(Command.RELEASE, key),
 						Effect.CUT)
 				.once();
-			CompletableFuture<Grant> waiting = CompletableFuture.supplyAsync(() -> waitFor(key));
+			CompletableFuture<LockGrant> waiting = CompletableFuture.supplyAsync(() -> waitFor(key));
 			if (round % 3 < 2) {
 				await().atMost(PATIENCE).until(() -> version(key) == GiveBack.WAITED_FOR);
 			}
 			ReleaseOutcome first = this.process.release(key, grant.owner(), TIMEOUT);
-			Grant next = waiting.orTimeout(PATIENCE.toSeconds(), TimeUnit.SECONDS).join();
+			LockGrant next = waiting.orTimeout(PATIENCE.toSeconds(), TimeUnit.SECONDS).join();
 			assertThat(next.order()).isGreaterThan(grant.order());
 			if (first != ReleaseOutcome.RELEASED) {
 				await().atMost(PATIENCE)
@@ -134,7 +134,7 @@ class ZooKeeperLostAnswerTests {
 					.until(() -> this.process.release(key, grant.owner(), TIMEOUT) == ReleaseOutcome.RELEASED);
 			}
 			await().atMost(PATIENCE).until(() -> this.process.leftovers().size() == 0);
-			assertThat(attempt(this.process, key)).as("round %s", round).isInstanceOf(Attempt.Busy.class);
+			assertThat(attempt(this.process, key)).as("round %s", round).isInstanceOf(AttemptResult.Busy.class);
 			assertThat(this.rival.release(key, next.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
 		}
 		await().atMost(PATIENCE).until(() -> this.fixture.heldEntries() == 0);
@@ -144,32 +144,32 @@ class ZooKeeperLostAnswerTests {
 	void waiterWhoseLookAtTheOneBeforeWasLostLooksAgain() {
 		LockKey key = LockKey.of("lost", "look-");
 		take(this.rival, key);
-		Contender before = this.fixture.newProcess().enter(key, () -> {
+		LockContender before = this.fixture.newProcess().enter(key, () -> {
 			// Leaves.
 		});
-		assertThat(before.attempt(OwnerId.random(), LEASE, true, PATIENCE)).isInstanceOf(Attempt.Busy.class);
+		assertThat(before.attempt(OwnerId.random(), LEASE, true, PATIENCE)).isInstanceOf(AttemptResult.Busy.class);
 		AtomicInteger told = new AtomicInteger();
-		Contender contender = this.process.enter(key, told::incrementAndGet);
+		LockContender contender = this.process.enter(key, told::incrementAndGet);
 		await().atMost(PATIENCE).until(() -> this.process.sessions().present() != null);
 		this.proxy.onReplyTo(this.faults.look(key), Effect.CUT).once();
 		OwnerId owner = OwnerId.random();
 		assertThatExceptionOfType(LockException.class).isThrownBy(() -> contender.attempt(owner, LEASE, true, TIMEOUT));
 		await().atMost(PATIENCE)
 			.ignoreExceptionsInstanceOf(LockException.class)
-			.until(() -> contender.attempt(owner, LEASE, true, PATIENCE) instanceof Attempt.Busy);
+			.until(() -> contender.attempt(owner, LEASE, true, PATIENCE) instanceof AttemptResult.Busy);
 		told.set(0);
 		assertThat(before.withdraw(PATIENCE)).isEqualTo(ReleaseOutcome.RELEASED);
 		await().atMost(PATIENCE).until(() -> told.get() > 0);
 	}
 
-	private Grant waitFor(LockKey key) {
-		Contender contender = this.rival.enter(key, () -> {
+	private LockGrant waitFor(LockKey key) {
+		LockContender contender = this.rival.enter(key, () -> {
 			// Asks again by itself.
 		});
 		OwnerId owner = OwnerId.random();
 		long end = System.nanoTime() + PATIENCE.toNanos();
 		while (System.nanoTime() - end < 0) {
-			if (contender.attempt(owner, LEASE, true, PATIENCE) instanceof Attempt.Granted granted) {
+			if (contender.attempt(owner, LEASE, true, PATIENCE) instanceof AttemptResult.Granted granted) {
 				return granted.grant();
 			}
 		}
@@ -203,10 +203,10 @@ class ZooKeeperLostAnswerTests {
 			assertThatExceptionOfType(LockException.class).isThrownBy(() -> this.process.enter(key, () -> {
 				// Nobody waits for the signal.
 			}).attempt(owner, LEASE, false, TIMEOUT));
-			Grant grant = take(this.process, key);
+			LockGrant grant = take(this.process, key);
 			assertThat(this.process.release(key, owner, TIMEOUT)).as("of the door before")
 				.isEqualTo(ReleaseOutcome.RELEASED);
-			assertThat(attempt(this.rival, key)).isInstanceOf(Attempt.Busy.class);
+			assertThat(attempt(this.rival, key)).isInstanceOf(AttemptResult.Busy.class);
 			assertThat(this.process.release(key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
 		}
 		assertThat(this.fixture.heldEntries()).isZero();

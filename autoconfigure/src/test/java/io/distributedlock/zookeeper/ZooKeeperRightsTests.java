@@ -17,15 +17,15 @@ import org.junit.jupiter.params.provider.ValueSource;
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
-import io.distributedlock.LockProvider.Attempt;
-import io.distributedlock.LockProvider.Grant;
-import io.distributedlock.LockProvider.ReleaseOutcome;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
-import io.distributedlock.OwnerId;
+import io.distributedlock.provider.AttemptResult;
+import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.LockTimer;
+import io.distributedlock.provider.OwnerId;
+import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.support.LockSettings;
 import io.distributedlock.support.LockTemplate;
-import io.distributedlock.support.LockTimer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -61,7 +61,7 @@ class ZooKeeperRightsTests {
 		this.fixture.close();
 	}
 
-	private static Attempt attempt(ZooKeeperLockProvider process, LockKey key) {
+	private static AttemptResult attempt(ZooKeeperLockProvider process, LockKey key) {
 		return process.enter(key, () -> {
 			// Nobody waits for the signal.
 		}).attempt(OwnerId.random(), Duration.ofSeconds(60), false, TIMEOUT);
@@ -82,15 +82,16 @@ class ZooKeeperRightsTests {
 			.zooKeeper()
 			.addAuthInfo("unheard-of", "who:knows".getBytes(StandardCharsets.UTF_8));
 		await().atMost(Duration.ofSeconds(1)).until(() -> !lease.isHeld());
-		assertThat(attempt(this.rival, this.key)).as("the session has yet to end").isInstanceOf(Attempt.Busy.class);
+		assertThat(attempt(this.rival, this.key)).as("the session has yet to end")
+			.isInstanceOf(AttemptResult.Busy.class);
 		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> attempt(this.process, this.key))
 			.withMessageContaining("credentials")
 			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.NOT_PERMITTED))
 			.satisfies((ex) -> assertThat(ex.sent()).isFalse());
-		await().until(() -> attempt(this.rival, this.key) instanceof Attempt.Granted);
+		await().until(() -> attempt(this.rival, this.key) instanceof AttemptResult.Granted);
 		LockKey other = LockKey.of("rights", "other");
 		await().ignoreExceptionsInstanceOf(LockProviderException.class)
-			.until(() -> attempt(this.process, other) instanceof Attempt.Granted);
+			.until(() -> attempt(this.process, other) instanceof AttemptResult.Granted);
 	}
 
 	@ParameterizedTest
@@ -113,20 +114,20 @@ class ZooKeeperRightsTests {
 	@Test
 	void releaseWithoutTheRightToItIsUnclearAndCarriedOnOnceThereIsOne() {
 		String parent = LockPaths.parent(this.fixture.path(this.key).door());
-		Grant grant = ((Attempt.Granted) attempt(this.process, this.key)).grant();
+		LockGrant grant = ((AttemptResult.Granted) attempt(this.process, this.key)).grant();
 		mayBeUsed(parent, ZooDefs.Perms.READ | ZooDefs.Perms.CREATE | ZooDefs.Perms.ADMIN);
 		assertThat(this.process.release(this.key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.UNKNOWN);
-		assertThat(attempt(this.rival, this.key)).isInstanceOf(Attempt.Busy.class);
+		assertThat(attempt(this.rival, this.key)).isInstanceOf(AttemptResult.Busy.class);
 		mayBeUsed(parent, ZooDefs.Perms.ALL);
-		await().until(() -> attempt(this.rival, this.key) instanceof Attempt.Granted);
+		await().until(() -> attempt(this.rival, this.key) instanceof AttemptResult.Granted);
 		assertThat(this.process.release(this.key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
-		assertThat(attempt(this.process, this.key)).as("the rival's door").isInstanceOf(Attempt.Busy.class);
+		assertThat(attempt(this.process, this.key)).as("the rival's door").isInstanceOf(AttemptResult.Busy.class);
 	}
 
 	@Test
 	void reservationThatMayNotBeEndedIsTriedNowAndThen() {
 		String parent = LockPaths.parent(this.fixture.path(this.key).door());
-		Grant grant = ((Attempt.Granted) attempt(this.process, this.key)).grant();
+		LockGrant grant = ((AttemptResult.Granted) attempt(this.process, this.key)).grant();
 		ZooKeeperLockProvider absent = this.fixture.newProcess();
 		absent.enter(this.key, () -> {
 			// Does not come when it is called.
@@ -135,10 +136,11 @@ class ZooKeeperRightsTests {
 		mayBeUsed(parent, ZooDefs.Perms.ALL & ~ZooDefs.Perms.DELETE);
 		ZooKeeperServerProcess server = ZooKeeperServerProcess.shared();
 		long before = server.statistic("zk_packets_received");
-		await().pollDelay(Duration.ofSeconds(1)).until(() -> attempt(this.rival, this.key) instanceof Attempt.Busy);
+		await().pollDelay(Duration.ofSeconds(1))
+			.until(() -> attempt(this.rival, this.key) instanceof AttemptResult.Busy);
 		assertThat(server.statistic("zk_packets_received") - before).isLessThan(60);
 		mayBeUsed(parent, ZooDefs.Perms.ALL);
-		await().until(() -> attempt(this.rival, this.key) instanceof Attempt.Granted);
+		await().until(() -> attempt(this.rival, this.key) instanceof AttemptResult.Granted);
 	}
 
 }

@@ -30,16 +30,16 @@ import io.distributedlock.LockException;
 import io.distributedlock.LockInterruptedException;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
-import io.distributedlock.LockProvider.Attempt;
-import io.distributedlock.LockProvider.Contender;
-import io.distributedlock.LockProvider.Grant;
-import io.distributedlock.LockProvider.ReleaseOutcome;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
-import io.distributedlock.OwnerId;
+import io.distributedlock.provider.AttemptResult;
+import io.distributedlock.provider.LockContender;
+import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.LockTimer;
+import io.distributedlock.provider.OwnerId;
+import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.support.LockSettings;
 import io.distributedlock.support.LockTemplate;
-import io.distributedlock.support.LockTimer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -75,7 +75,7 @@ class ZooKeeperTreeTests {
 		this.fixture.close();
 	}
 
-	private static Attempt attempt(ZooKeeperLockProvider process, LockKey key, boolean willWait) {
+	private static AttemptResult attempt(ZooKeeperLockProvider process, LockKey key, boolean willWait) {
 		return process.enter(key, () -> {
 			// Nobody waits for the signal.
 		}).attempt(OwnerId.random(), LEASE, willWait, TIMEOUT);
@@ -98,7 +98,7 @@ class ZooKeeperTreeTests {
 		try {
 			for (int round = 0; round < 100; round++) {
 				ZooKeeperLockProvider next = (round % 2 == 0) ? this.process : rival;
-				Grant grant = granted(next);
+				LockGrant grant = granted(next);
 				assertThat(grant.order()).isGreaterThan(last);
 				last = grant.order();
 				attempt((next == rival) ? this.process : rival, this.key, false);
@@ -113,7 +113,7 @@ class ZooKeeperTreeTests {
 
 	@Test
 	void processGoesOnAndHoldsItsLockThoughAllParentsAreDeleted() {
-		Grant grant = ((Attempt.Granted) attempt(this.process, this.key, false)).grant();
+		LockGrant grant = ((AttemptResult.Granted) attempt(this.process, this.key, false)).grant();
 		String door = this.fixture.path(this.key).door();
 		deleteAll(this.fixture.root() + "/processes");
 		await().during(SESSION)
@@ -136,23 +136,23 @@ class ZooKeeperTreeTests {
 		attempt(this.process, this.key, false);
 		ZooKeeperLockProvider waiter = this.fixture.newProcess();
 		OwnerId owner = OwnerId.random();
-		Contender contender = waiter.enter(this.key, () -> {
+		LockContender contender = waiter.enter(this.key, () -> {
 			// Asks again by itself.
 		});
-		assertThat(contender.attempt(owner, LEASE, true, TIMEOUT)).isInstanceOf(Attempt.Busy.class);
+		assertThat(contender.attempt(owner, LEASE, true, TIMEOUT)).isInstanceOf(AttemptResult.Busy.class);
 		String door = this.fixture.path(this.key).door();
 		this.fixture.admin()
 			.getZookeeperClient()
 			.getZooKeeper()
 			.multi(List.of(Op.delete(door, -1), Op.delete(LockPaths.parent(door), -1)));
-		assertThat(contender.attempt(owner, LEASE, true, TIMEOUT)).isInstanceOf(Attempt.Granted.class);
+		assertThat(contender.attempt(owner, LEASE, true, TIMEOUT)).isInstanceOf(AttemptResult.Granted.class);
 	}
 
 	@Test
 	void whoStandsInLineIsToldOfAMissingRightAndMarksTheDoorOfWhoComesAfterwards() {
 		attempt(this.process, this.key, false);
 		ZooKeeperLockProvider waiter = this.fixture.newProcess();
-		assertThat(attempt(waiter, this.key, true)).isInstanceOf(Attempt.Busy.class);
+		assertThat(attempt(waiter, this.key, true)).isInstanceOf(AttemptResult.Busy.class);
 		String parent = LockPaths.parent(this.fixture.path(this.key).door());
 		mayBeUsed(parent, ZooDefs.Perms.ALL & ~ZooDefs.Perms.CREATE);
 		this.fixture.expire(this.key);
@@ -160,11 +160,11 @@ class ZooKeeperTreeTests {
 			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.NOT_PERMITTED));
 		mayBeUsed(parent, ZooDefs.Perms.ALL);
 		ZooKeeperLockProvider newcomer = this.fixture.newProcess();
-		Grant grant = ((Attempt.Granted) attempt(newcomer, this.key, false)).grant();
-		assertThat(attempt(waiter, this.key, true)).isInstanceOf(Attempt.Busy.class);
+		LockGrant grant = ((AttemptResult.Granted) attempt(newcomer, this.key, false)).grant();
+		assertThat(attempt(waiter, this.key, true)).isInstanceOf(AttemptResult.Busy.class);
 		assertThat(newcomer.release(this.key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
-		assertThat(attempt(newcomer, this.key, false)).as("reserved").isInstanceOf(Attempt.Busy.class);
-		assertThat(attempt(waiter, this.key, true)).isInstanceOf(Attempt.Granted.class);
+		assertThat(attempt(newcomer, this.key, false)).as("reserved").isInstanceOf(AttemptResult.Busy.class);
+		assertThat(attempt(waiter, this.key, true)).isInstanceOf(AttemptResult.Granted.class);
 	}
 
 	private void mayBeUsed(String node, int permissions) {
@@ -176,17 +176,17 @@ class ZooKeeperTreeTests {
 
 	@Test
 	void headMarksTheDoorOfWhoCameBetween() {
-		Grant first = ((Attempt.Granted) attempt(this.process, this.key, false)).grant();
+		LockGrant first = ((AttemptResult.Granted) attempt(this.process, this.key, false)).grant();
 		ZooKeeperLockProvider waiter = this.fixture.newProcess();
-		assertThat(attempt(waiter, this.key, true)).isInstanceOf(Attempt.Busy.class);
+		assertThat(attempt(waiter, this.key, true)).isInstanceOf(AttemptResult.Busy.class);
 		ZooKeeperLockProvider newcomer = this.fixture.newProcess();
 		// As if the holder's session had ended: nothing is reserved.
 		this.fixture.expire(this.key);
-		Grant second = ((Attempt.Granted) attempt(newcomer, this.key, false)).grant();
-		assertThat(attempt(waiter, this.key, true)).isInstanceOf(Attempt.Busy.class);
+		LockGrant second = ((AttemptResult.Granted) attempt(newcomer, this.key, false)).grant();
+		assertThat(attempt(waiter, this.key, true)).isInstanceOf(AttemptResult.Busy.class);
 		assertThat(newcomer.release(this.key, second.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
-		assertThat(attempt(newcomer, this.key, false)).as("reserved").isInstanceOf(Attempt.Busy.class);
-		assertThat(attempt(waiter, this.key, true)).isInstanceOf(Attempt.Granted.class);
+		assertThat(attempt(newcomer, this.key, false)).as("reserved").isInstanceOf(AttemptResult.Busy.class);
+		assertThat(attempt(waiter, this.key, true)).isInstanceOf(AttemptResult.Granted.class);
 		assertThat(second.order()).isGreaterThan(first.order());
 	}
 
@@ -195,10 +195,11 @@ class ZooKeeperTreeTests {
 		attempt(this.process, this.key, false);
 		ZooKeeperLockProvider waiter = this.fixture.newProcess();
 		for (int round = 0; round < 20; round++) {
-			Contender contender = waiter.enter(this.key, () -> {
+			LockContender contender = waiter.enter(this.key, () -> {
 				// Nobody waits for the signal.
 			});
-			assertThat(contender.attempt(OwnerId.random(), LEASE, true, TIMEOUT)).isInstanceOf(Attempt.Busy.class);
+			assertThat(contender.attempt(OwnerId.random(), LEASE, true, TIMEOUT))
+				.isInstanceOf(AttemptResult.Busy.class);
 			assertThat(contender.withdraw(TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
 		}
 		DirectFieldAccessor client = new DirectFieldAccessor(
@@ -217,10 +218,11 @@ class ZooKeeperTreeTests {
 		attempt(holder, this.key, false);
 		String line = "/chroot" + this.fixture.path(this.key).line();
 		for (int round = 0; round < 3; round++) {
-			Contender contender = waiter.enter(this.key, () -> {
+			LockContender contender = waiter.enter(this.key, () -> {
 				// Nobody waits for the signal.
 			});
-			assertThat(contender.attempt(OwnerId.random(), LEASE, true, TIMEOUT)).isInstanceOf(Attempt.Busy.class);
+			assertThat(contender.attempt(OwnerId.random(), LEASE, true, TIMEOUT))
+				.isInstanceOf(AttemptResult.Busy.class);
 			assertThat(this.fixture.children(line)).hasSize(1);
 			assertThat(contender.withdraw(TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
 			assertThat(this.fixture.children(line)).isEmpty();
@@ -235,15 +237,16 @@ class ZooKeeperTreeTests {
 		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> attempt(waiter, this.key, true))
 			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.NOT_PERMITTED));
 		mayBeUsed(this.fixture.path(this.key).door(), ZooDefs.Perms.ALL);
-		assertThat(attempt(waiter, this.key, true)).isInstanceOf(Attempt.Busy.class);
+		assertThat(attempt(waiter, this.key, true)).isInstanceOf(AttemptResult.Busy.class);
 	}
 
 	@Test
 	void clientWithANamespaceServesToo() {
 		CuratorFramework client = this.fixture.client(TestZooKeeper.connectString());
 		ZooKeeperLockProvider process = this.fixture.newProcess(client.usingNamespace("space"));
-		Grant grant = ((Attempt.Granted) attempt(process, this.key, false)).grant();
-		assertThat(attempt(this.process, this.key, false)).as("below another node").isInstanceOf(Attempt.Granted.class);
+		LockGrant grant = ((AttemptResult.Granted) attempt(process, this.key, false)).grant();
+		assertThat(attempt(this.process, this.key, false)).as("below another node")
+			.isInstanceOf(AttemptResult.Granted.class);
 		assertThat(process.release(this.key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
 		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> new ZooKeeperLockProvider(client,
 				new ZooKeeperLockSettings("/space" + this.fixture.root(), "contract-kit", List.of(), null), this.timer))
@@ -260,14 +263,14 @@ class ZooKeeperTreeTests {
 		ZooKeeperLockProvider second = this.fixture.newProcess(client);
 		first.close();
 		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> this.fixture.newProcess(client));
-		assertThat(attempt(second, this.key, false)).isInstanceOf(Attempt.Granted.class);
+		assertThat(attempt(second, this.key, false)).isInstanceOf(AttemptResult.Granted.class);
 	}
 
 	/** Who is faster than the deletion of the parent gets it. */
-	private Grant granted(ZooKeeperLockProvider next) {
+	private LockGrant granted(ZooKeeperLockProvider next) {
 		while (true) {
 			try {
-				return ((Attempt.Granted) attempt(next, this.key, false)).grant();
+				return ((AttemptResult.Granted) attempt(next, this.key, false)).grant();
 			}
 			catch (LockProviderException ex) {
 				assertThat(ex.error()).isEqualTo(LockError.STORE_FAILED);
@@ -296,9 +299,9 @@ class ZooKeeperTreeTests {
 		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> attempt(this.process, this.key, true))
 			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.NOT_PERMITTED));
 		mayBeUsed(parent, ZooDefs.Perms.CREATE | ZooDefs.Perms.DELETE | ZooDefs.Perms.ADMIN);
-		Grant grant = ((Attempt.Granted) attempt(this.process, this.key, false)).grant();
+		LockGrant grant = ((AttemptResult.Granted) attempt(this.process, this.key, false)).grant();
 		assertThat(attempt(this.fixture.newProcess(), this.key, false)).as("without the right to read the parent")
-			.isInstanceOf(Attempt.Busy.class);
+			.isInstanceOf(AttemptResult.Busy.class);
 		assertThat(this.process.release(this.key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
 	}
 
@@ -307,12 +310,12 @@ class ZooKeeperTreeTests {
 		String line = this.fixture.path(this.key).line();
 		this.fixture.admin().create().creatingParentsIfNeeded().forPath(line);
 		mayBeUsed(line, ZooDefs.Perms.ADMIN);
-		Grant grant = ((Attempt.Granted) attempt(this.process, this.key, false)).grant();
+		LockGrant grant = ((AttemptResult.Granted) attempt(this.process, this.key, false)).grant();
 		ZooKeeperLockProvider waiter = this.fixture.newProcess();
 		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> attempt(waiter, this.key, true))
 			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.NOT_PERMITTED));
 		assertThat(this.process.release(this.key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
-		assertThat(attempt(waiter, this.key, false)).isInstanceOf(Attempt.Granted.class);
+		assertThat(attempt(waiter, this.key, false)).isInstanceOf(AttemptResult.Granted.class);
 	}
 
 	@Test
@@ -324,7 +327,7 @@ class ZooKeeperTreeTests {
 		this.fixture.admin()
 			.create()
 			.forPath(this.fixture.path(this.key).door(), "junk".getBytes(StandardCharsets.UTF_8));
-		assertThat(attempt(this.process, this.key, false)).as("somebody's node").isInstanceOf(Attempt.Busy.class);
+		assertThat(attempt(this.process, this.key, false)).as("somebody's node").isInstanceOf(AttemptResult.Busy.class);
 		this.fixture.expire(this.key);
 		this.locks.acquire(LockRequest.of(this.key)).close();
 	}
@@ -336,7 +339,7 @@ class ZooKeeperTreeTests {
 		try (LockLease lease = this.locks.acquire(LockRequest.of(first));
 				LockLease other = this.locks.acquire(LockRequest.of(second))) {
 			assertThat(lease.isHeld() && other.isHeld()).isTrue();
-			assertThat(attempt(this.fixture.newProcess(), first, false)).isInstanceOf(Attempt.Busy.class);
+			assertThat(attempt(this.fixture.newProcess(), first, false)).isInstanceOf(AttemptResult.Busy.class);
 		}
 	}
 

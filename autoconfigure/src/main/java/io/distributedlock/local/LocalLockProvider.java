@@ -1,0 +1,116 @@
+package io.distributedlock.local;
+
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
+
+import io.distributedlock.LockKey;
+import io.distributedlock.provider.AttemptResult;
+import io.distributedlock.provider.LockContender;
+import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.LockProvider;
+import io.distributedlock.provider.OwnerId;
+import io.distributedlock.provider.ReleaseOutcome;
+import io.distributedlock.provider.RenewalOutcome;
+
+/**
+ * Keeps locks in the memory of this JVM, for tests and for programs that run in one JVM
+ * only. Follows the same rules as a store in the network: leases expire, a release
+ * reserves the lock for the process that waits longest.
+ * <p>
+ * Each provider plays a process of its own. Its store is never down, so that time-outs
+ * are without meaning and no outcome is ever unclear. Fencing tokens rise while the store
+ * lives; they are not remembered beyond. Safe for use by many threads.
+ *
+ * @since 0.1.0
+ */
+public final class LocalLockProvider implements LockProvider {
+
+	private final OwnerId process = OwnerId.random();
+
+	private final String label = "local " + ProcessHandle.current().pid() + "-" + this.process.text().substring(0, 8);
+
+	private final AtomicLong contenders = new AtomicLong();
+
+	private final LocalStore store;
+
+	/** Creates a provider over a store of its own. */
+	public LocalLockProvider() {
+		this(new LocalStore());
+	}
+
+	/**
+	 * Creates a provider that plays one of several processes.
+	 * @param store the store that they share
+	 */
+	public LocalLockProvider(LocalStore store) {
+		this.store = store;
+	}
+
+	@Override
+	public String name() {
+		return "local";
+	}
+
+	@Override
+	public LockContender enter(LockKey key, Runnable changed) {
+		return new LocalContender(key, changed, this.contenders.incrementAndGet());
+	}
+
+	@Override
+	public Map<LockGrant, RenewalOutcome> renew(Map<LockGrant, Duration> leases, Duration timeout) {
+		Map<LockGrant, RenewalOutcome> outcomes = new LinkedHashMap<>(leases.size() * 2);
+		leases.forEach((grant, lease) -> outcomes.put(grant, this.store.renew(grant.key(), grant.owner(), lease)
+				? RenewalOutcome.RENEWED : RenewalOutcome.NOT_HELD));
+		return outcomes;
+	}
+
+	@Override
+	public ReleaseOutcome release(LockKey key, OwnerId owner, Duration timeout) {
+		return this.store.release(key, owner);
+	}
+
+	@Override
+	public void check(Duration timeout) {
+	}
+
+	/**
+	 * Ends the lease of a key in the store at once, as if its time had run out: a hook
+	 * for tests of what happens when a lock is lost. Its holder learns of it with the
+	 * next renewal; nobody is signalled.
+	 * @param key the key
+	 * @return whether the key was held
+	 */
+	public boolean expire(LockKey key) {
+		return this.store.expire(key);
+	}
+
+	private final class LocalContender implements LockContender {
+
+		private final LockKey key;
+
+		private final Runnable changed;
+
+		private final long number;
+
+		private LocalContender(LockKey key, Runnable changed, long number) {
+			this.key = key;
+			this.changed = changed;
+			this.number = number;
+		}
+
+		@Override
+		public AttemptResult attempt(OwnerId owner, Duration lease, boolean willWait, Duration timeout) {
+			return LocalLockProvider.this.store.attempt(new LocalAttempt(this.key, owner, lease,
+					LocalLockProvider.this.process, LocalLockProvider.this.label, this.number, willWait, this.changed));
+		}
+
+		@Override
+		public ReleaseOutcome withdraw(Duration timeout) {
+			return LocalLockProvider.this.store.withdraw(this.key, LocalLockProvider.this.process, this.number);
+		}
+
+	}
+
+}

@@ -1,0 +1,134 @@
+package io.distributedlock.local;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BiFunction;
+import java.util.function.LongSupplier;
+
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.LockKey;
+import io.distributedlock.provider.AttemptResult;
+import io.distributedlock.provider.OwnerId;
+import io.distributedlock.provider.ReleaseOutcome;
+
+/**
+ * A lock store in memory. Several {@link LocalLockProvider}s over one store contend as if
+ * they were processes of their own.
+ * <p>
+ * Each command is one atomic step on its key. Nothing is kept for a key that nobody holds
+ * or waits for. Orders come from one counter for all keys, which follows the store's
+ * clock, so that they rise although entries go. Safe for use by many threads.
+ *
+ * @since 0.1.0
+ */
+public final class LocalStore {
+
+	private static final long FURTHEST_CLOCK = 1L << 52;
+
+	private static final int SCAN_PAUSE = 1024;
+
+	private final ConcurrentHashMap<LockKey, LocalLock> entries = new ConcurrentHashMap<>();
+
+	private final AtomicLong lastOrder = new AtomicLong();
+
+	private final AtomicLong commandsToScan = new AtomicLong(SCAN_PAUSE);
+
+	private final AtomicBoolean scanning = new AtomicBoolean();
+
+	private final LongSupplier nanoTime;
+
+	private long mostEntries;
+
+	/** Creates an empty store. */
+	public LocalStore() {
+		this(System::nanoTime);
+	}
+
+	/**
+	 * Creates an empty store with a clock of its own.
+	 * @param nanoTime the time in nanoseconds since any origin, never falling
+	 */
+	public LocalStore(LongSupplier nanoTime) {
+		this.nanoTime = nanoTime;
+	}
+
+	AttemptResult attempt(LocalAttempt claim) {
+		sweepNowAndThen();
+		return step(claim.key(), (entry, now) -> entry.attempt(claim, () -> nextOrder(now), now));
+	}
+
+	boolean renew(LockKey key, OwnerId owner, Duration lease) {
+		return step(key, (entry, now) -> entry.renew(owner, lease, now));
+	}
+
+	ReleaseOutcome release(LockKey key, OwnerId owner) {
+		List<Runnable> signals = new ArrayList<>(1);
+		ReleaseOutcome outcome = step(key, (entry, now) -> entry.release(owner, now, signals));
+		signals.forEach(Runnable::run);
+		return outcome;
+	}
+
+	ReleaseOutcome withdraw(LockKey key, OwnerId process, long contender) {
+		List<Runnable> signals = new ArrayList<>(1);
+		ReleaseOutcome outcome = step(key, (entry, now) -> entry.withdraw(process, contender, now, signals));
+		signals.forEach(Runnable::run);
+		return outcome;
+	}
+
+	boolean expire(LockKey key) {
+		return step(key, LocalLock::expire);
+	}
+
+	/** The entries there are, those included that have lapsed and await the sweep. */
+	int size() {
+		return this.entries.size();
+	}
+
+	private <T> T step(LockKey key, BiFunction<LocalLock, Long, T> step) {
+		AtomicReference<@Nullable T> result = new AtomicReference<>();
+		this.entries.compute(key, (same, present) -> {
+			LocalLock entry = (present != null) ? present : new LocalLock();
+			long now = this.nanoTime.getAsLong();
+			result.setPlain(step.apply(entry, now));
+			return entry.isEmpty(now) ? null : entry;
+		});
+		T outcome = result.getPlain();
+		if (outcome == null) {
+			throw new IllegalStateException("A step on key '" + key + "' gave no result");
+		}
+		return outcome;
+	}
+
+	private long nextOrder(long now) {
+		long micros = now / 1000;
+		return this.lastOrder.updateAndGet((last) -> (micros < FURTHEST_CLOCK) ? Math.max(last + 1, micros) : last + 1);
+	}
+
+	/**
+	 * What lapsed and is never asked for again goes with a scan. It comes as rarely as
+	 * there are many entries, or once were: an emptied table is as long to walk.
+	 */
+	private void sweepNowAndThen() {
+		if (this.commandsToScan.decrementAndGet() > 0 || !this.scanning.compareAndSet(false, true)) {
+			return;
+		}
+		try {
+			for (LockKey key : this.entries.keySet()) {
+				this.entries.computeIfPresent(key,
+						(same, entry) -> entry.isEmpty(this.nanoTime.getAsLong()) ? null : entry);
+			}
+			this.mostEntries = Math.max(this.mostEntries, this.entries.mappingCount());
+			this.commandsToScan.set(SCAN_PAUSE + this.mostEntries);
+		}
+		finally {
+			this.scanning.set(false);
+		}
+	}
+
+}

@@ -1,0 +1,189 @@
+package io.distributedlock.provider;
+
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Ends blocking calls from outside: those that are overdue, and those whose thread was
+ * interrupted while it cannot notice (a socket read does not). One scan looks after all
+ * calls in flight, at least every 50 ms; a call costs no timer and no thread.
+ * <p>
+ * A finishing call and its abortion race for one state. Whoever calls {@link Call#end()}
+ * too late learns so, and must not give the call's connection back to anybody. Safe for
+ * use by many threads.
+ *
+ * @since 0.1.0
+ */
+public final class CallWatchdog {
+
+	private static final long PERIOD = TimeUnit.MILLISECONDS.toNanos(50);
+
+	private static final long SHORTEST = TimeUnit.MILLISECONDS.toNanos(1);
+
+	/** How long a call that has failed by itself waits for its abortion, at most. */
+	private static final long ABORT_TIME = TimeUnit.MILLISECONDS.toNanos(100);
+
+	private final LockTimer timer;
+
+	private final Executor aborter;
+
+	private final Set<Call> inFlight = ConcurrentHashMap.newKeySet();
+
+	private final AtomicBoolean scanning = new AtomicBoolean();
+
+	/**
+	 * Creates a watchdog.
+	 * @param timer runs the scans
+	 * @param aborter runs the abort actions, which may do I/O
+	 */
+	public CallWatchdog(LockTimer timer, Executor aborter) {
+		this.timer = timer;
+		this.aborter = aborter;
+	}
+
+	/**
+	 * Registers a call that the current thread is about to make.
+	 * @param timeout how long it may take
+	 * @param interruptible whether an interrupt of the current thread ends it early
+	 * @param abort ends the call from another thread; run at most once
+	 * @return the call, to be ended by the same thread
+	 */
+	public Call begin(Duration timeout, boolean interruptible, Runnable abort) {
+		Call call = new Call(System.nanoTime() + timeout.toNanos(), interruptible ? Thread.currentThread() : null,
+				abort);
+		this.inFlight.add(call);
+		if (this.scanning.compareAndSet(false, true)) {
+			schedule(Math.min(PERIOD, timeout.toNanos()));
+		}
+		return call;
+	}
+
+	private void schedule(long nanos) {
+		try {
+			this.timer.schedule(this::scan, Duration.ofNanos(Math.max(nanos, SHORTEST)));
+		}
+		catch (RejectedExecutionException | OutOfMemoryError ex) {
+			// Until the next call: what bounds this one is the store's own time-out.
+			this.scanning.set(false);
+		}
+	}
+
+	private void scan() {
+		long now = System.nanoTime();
+		long next = PERIOD;
+		for (Call call : this.inFlight) {
+			long left = call.deadline - now;
+			if (left <= 0 || call.interrupted()) {
+				abort(call);
+			}
+			else {
+				next = Math.min(next, left);
+			}
+		}
+		if (!this.inFlight.isEmpty()) {
+			schedule(next);
+			return;
+		}
+		this.scanning.set(false);
+		// A call may have begun between the look and the line above.
+		if (!this.inFlight.isEmpty() && this.scanning.compareAndSet(false, true)) {
+			schedule(SHORTEST);
+		}
+	}
+
+	private void abort(Call call) {
+		this.inFlight.remove(call);
+		if (!call.state.compareAndSet(State.IN_CALL, State.ABORTING)) {
+			return;
+		}
+		try {
+			this.aborter.execute(() -> {
+				try {
+					call.abort.run();
+				}
+				finally {
+					call.aborted.countDown();
+				}
+			});
+		}
+		catch (RejectedExecutionException | OutOfMemoryError ex) {
+			// Closed, or no thread is to be had: the store's own time-out bounds the
+			// call.
+			call.aborted.countDown();
+		}
+	}
+
+	private enum State {
+
+		IN_CALL, ABORTING, DONE
+
+	}
+
+	/** One call in flight. */
+	public final class Call {
+
+		private final AtomicReference<State> state = new AtomicReference<>(State.IN_CALL);
+
+		private final CountDownLatch aborted = new CountDownLatch(1);
+
+		private final long deadline;
+
+		private final @Nullable Thread caller;
+
+		private final Runnable abort;
+
+		private Call(long deadline, @Nullable Thread caller, Runnable abort) {
+			this.deadline = deadline;
+			this.caller = caller;
+			this.abort = abort;
+		}
+
+		private boolean interrupted() {
+			return this.caller != null && this.caller.isInterrupted();
+		}
+
+		/**
+		 * Ends the call, before anything else is done with its connection.
+		 * @return {@code true} if it ended by itself and will not be aborted any more;
+		 * {@code false} if it was aborted: the connection is to be thrown away
+		 */
+		public boolean end() {
+			if (this.state.compareAndSet(State.IN_CALL, State.DONE)) {
+				CallWatchdog.this.inFlight.remove(this);
+				return true;
+			}
+			awaitAbort();
+			return false;
+		}
+
+		private void awaitAbort() {
+			boolean interrupted = false;
+			long end = System.nanoTime() + ABORT_TIME;
+			while (true) {
+				try {
+					boolean ended = this.aborted.await(end - System.nanoTime(), TimeUnit.NANOSECONDS);
+					if (ended || end - System.nanoTime() <= 0) {
+						break;
+					}
+				}
+				catch (InterruptedException ex) {
+					interrupted = true;
+				}
+			}
+			if (interrupted) {
+				Thread.currentThread().interrupt();
+			}
+		}
+
+	}
+
+}

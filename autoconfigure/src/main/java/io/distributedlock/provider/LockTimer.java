@@ -1,0 +1,44 @@
+package io.distributedlock.provider;
+
+import java.time.Duration;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The one timer of the library: a queue of deadlines on one daemon thread. What it runs
+ * only signals; it never does I/O and never runs an application's code.
+ *
+ * @since 0.1.0
+ */
+public final class LockTimer implements AutoCloseable {
+
+	private final ScheduledThreadPoolExecutor executor;
+
+	/** Creates a timer, whose thread starts with the first deadline. */
+	public LockTimer() {
+		this.executor = new ScheduledThreadPoolExecutor(1, LockThreads.factory("timer"));
+		this.executor.setRemoveOnCancelPolicy(true);
+		this.executor.setKeepAliveTime(10, TimeUnit.SECONDS);
+		this.executor.allowCoreThreadTimeOut(true);
+		this.executor.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+	}
+
+	/**
+	 * Runs a signal after a delay.
+	 * @param signal what to run; quick, without I/O
+	 * @param delay the delay, at once if not positive
+	 * @return the pending signal, to cancel it
+	 * @throws java.util.concurrent.RejectedExecutionException after {@link #close()}
+	 */
+	public Future<?> schedule(Runnable signal, Duration delay) {
+		return this.executor.schedule(signal, delay.toNanos(), TimeUnit.NANOSECONDS);
+	}
+
+	/** Drops what is pending and ends the thread. */
+	@Override
+	public void close() {
+		this.executor.shutdownNow();
+	}
+
+}

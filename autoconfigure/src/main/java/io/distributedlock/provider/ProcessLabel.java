@@ -1,0 +1,46 @@
+package io.distributedlock.provider;
+
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+
+/**
+ * Names this process for people: host and process id.
+ *
+ * @since 0.1.0
+ */
+public final class ProcessLabel {
+
+	private static final int LENGTH = 255;
+
+	private ProcessLabel() {
+	}
+
+	/**
+	 * The name of this process.
+	 * @return host and process id, at most 255 characters
+	 */
+	public static String get() {
+		String suffix = ":" + ProcessHandle.current().pid();
+		String host = host();
+		return host.substring(0, Math.min(host.length(), LENGTH - suffix.length())) + suffix;
+	}
+
+	/**
+	 * The environment first: a name server that does not answer would delay the start.
+	 */
+	private static String host() {
+		for (String variable : new String[] { "HOSTNAME", "COMPUTERNAME" }) {
+			String name = System.getenv(variable);
+			if (name != null && !name.isBlank()) {
+				return name;
+			}
+		}
+		try {
+			return InetAddress.getLocalHost().getHostName();
+		}
+		catch (UnknownHostException ex) {
+			return "localhost";
+		}
+	}
+
+}

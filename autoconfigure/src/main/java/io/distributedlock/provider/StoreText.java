@@ -1,0 +1,54 @@
+package io.distributedlock.provider;
+
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+
+/**
+ * Fits the texts of keys into the width that a store has for them.
+ *
+ * @since 0.1.0
+ */
+public final class StoreText {
+
+	/**
+	 * Never part of an encoded key, in which only hexadecimal digits and 'u' follow a
+	 * percent sign.
+	 */
+	private static final String HASH_MARK = "%#";
+
+	private static final int HASH_LENGTH = 64;
+
+	private StoreText() {
+	}
+
+	/**
+	 * Shortens what is too long to a readable beginning and its SHA-256: different texts
+	 * stay different.
+	 * @param text a text that begins with, or is, the encoded text of a key
+	 * @param length the most characters that fit, more than 100
+	 * @return the text, or a shorter one in its place
+	 */
+	public static String fit(String text, int length) {
+		if (text.length() <= length) {
+			return text;
+		}
+		int cut = length - HASH_LENGTH - HASH_MARK.length();
+		if (Character.isHighSurrogate(text.charAt(cut - 1))) {
+			cut--;
+		}
+		return text.substring(0, cut) + HASH_MARK + hash(text);
+	}
+
+	private static String hash(String text) {
+		try {
+			byte[] digest = MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
+			return HexFormat.of().formatHex(digest);
+		}
+		catch (NoSuchAlgorithmException ex) {
+			throw new IllegalStateException("Every Java platform has SHA-256", ex);
+		}
+	}
+
+}

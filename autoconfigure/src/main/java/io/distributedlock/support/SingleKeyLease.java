@@ -1,0 +1,172 @@
+package io.distributedlock.support;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.FencingToken;
+import io.distributedlock.LockError;
+import io.distributedlock.LockKey;
+import io.distributedlock.LockLostException;
+import io.distributedlock.LossReason;
+
+/**
+ * The handle of one holder: a place in a grant. A handle whose place has passed can
+ * change nothing.
+ */
+final class SingleKeyLease implements JoinableLease {
+
+	private final LockEngine engine;
+
+	private final HeldGrant heldGrant;
+
+	private final int place;
+
+	private final AtomicReference<@Nullable SerialQueue> callbacks = new AtomicReference<>();
+
+	/** Actions to be run at the loss; replaced by {@link LossActions#DONE} then. */
+	private final AtomicReference<@Nullable LossActions> lossActions = new AtomicReference<>();
+
+	SingleKeyLease(LockEngine engine, HeldGrant heldGrant, int place) {
+		this.engine = engine;
+		this.heldGrant = heldGrant;
+		this.place = place;
+	}
+
+	HeldGrant heldGrant() {
+		return this.heldGrant;
+	}
+
+	LockKey key() {
+		return this.heldGrant.grant().key();
+	}
+
+	/** Where this lease's callbacks run, in order. */
+	SerialQueue callbacks() {
+		SerialQueue queue = this.callbacks.get();
+		if (queue == null) {
+			SerialQueue created = this.engine.events().newQueue();
+			queue = this.callbacks.compareAndSet(null, created) ? created : this.callbacks.get();
+		}
+		return (queue != null) ? queue : callbacks();
+	}
+
+	@Override
+	public List<LockKey> keys() {
+		return List.of(key());
+	}
+
+	@Override
+	public FencingToken fencingToken() {
+		return this.heldGrant.token(this.place);
+	}
+
+	@Override
+	public FencingToken fencingToken(LockKey key) {
+		if (!key.equals(key())) {
+			throw new IllegalArgumentException("Lock '" + key + "' is not held by this handle, but '" + key() + "' is");
+		}
+		return fencingToken();
+	}
+
+	@Override
+	public boolean isHeld() {
+		while (this.heldGrant.isAt(this.place)) {
+			if (!Nanos.isPast(this.heldGrant.deadline(), System.nanoTime())) {
+				return true;
+			}
+			this.engine.lose(this, this.heldGrant.reasonOfDeadline());
+		}
+		return false;
+	}
+
+	@Override
+	public Duration remaining() {
+		return isHeld() ? Duration.ofNanos(Math.max(0, this.heldGrant.deadline() - System.nanoTime())) : Duration.ZERO;
+	}
+
+	@Override
+	public @Nullable LossReason lossReason() {
+		return isHeld() ? null : this.heldGrant.lossReason();
+	}
+
+	@Override
+	public void ensureHeld() {
+		if (!isHeld()) {
+			throwLoss(LockError.LOST);
+			throw new IllegalStateException("Lock '" + key() + "' was released before");
+		}
+	}
+
+	@Override
+	public void throwLoss(LockError error) {
+		LossReason reason = lossReason();
+		if (reason != null) {
+			throw new LockLostException(error, key(), reason, null);
+		}
+	}
+
+	@Override
+	public void onLost(Runnable action) {
+		LossActions current;
+		LossActions extended;
+		do {
+			current = this.lossActions.get();
+			if (current == LossActions.DONE) {
+				callbacks().execute(action);
+				return;
+			}
+			extended = new LossActions(action, current);
+		}
+		while (!this.lossActions.compareAndSet(current, extended));
+	}
+
+	void runLossActions() {
+		Deque<Runnable> inOrder = new ArrayDeque<>();
+		LossActions actions = this.lossActions.getAndSet(LossActions.DONE);
+		while (actions != null && actions != LossActions.DONE) {
+			inOrder.push(actions.action());
+			actions = actions.earlier();
+		}
+		inOrder.forEach(callbacks()::execute);
+	}
+
+	@Override
+	public void close() {
+		closeBy(System.nanoTime() + this.engine.settings().callTimeout().toNanos());
+	}
+
+	@Override
+	public void closeBy(long instant) {
+		if (isHeld() && this.heldGrant.release(this.place)) {
+			long left = instant - System.nanoTime();
+			if (left > 0 || this.engine.isStopping()) {
+				this.engine.release(this, Duration.ofNanos(Math.max(left, 1)));
+			}
+			else {
+				this.engine.releaseLater(this);
+			}
+		}
+		else if (this.heldGrant.lossReason() != null) {
+			this.engine.abandon(this);
+		}
+	}
+
+	@Override
+	public String toString() {
+		return "Lock '" + key() + "', token " + fencingToken() + (isHeld() ? ", held" : ", not held");
+	}
+
+	/** A stack of actions, the latest first. */
+	private record LossActions(Runnable action, @Nullable LossActions earlier) {
+
+		static final LossActions DONE = new LossActions(() -> {
+		}, null);
+
+	}
+
+}

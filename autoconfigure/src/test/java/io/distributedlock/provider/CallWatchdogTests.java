@@ -1,0 +1,137 @@
+package io.distributedlock.provider;
+
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+class CallWatchdogTests {
+
+	private final LockTimer timer = new LockTimer();
+
+	private final ExecutorService aborter = Executors.newSingleThreadExecutor();
+
+	private final CallWatchdog watchdog = new CallWatchdog(this.timer, this.aborter);
+
+	@AfterEach
+	void close() {
+		this.timer.close();
+		this.aborter.shutdownNow();
+	}
+
+	@Test
+	void anOverdueCallIsAbortedOffTheTimersThread() throws Exception {
+		AtomicReference<String> thread = new AtomicReference<>();
+		CountDownLatch aborted = new CountDownLatch(1);
+		long start = System.nanoTime();
+		CallWatchdog.Call call = this.watchdog.begin(Duration.ofMillis(80), false, () -> {
+			thread.set(Thread.currentThread().getName());
+			aborted.countDown();
+		});
+		assertThat(aborted.await(5, TimeUnit.SECONDS)).isTrue();
+		assertThat(Duration.ofNanos(System.nanoTime() - start)).isBetween(Duration.ofMillis(80),
+				Duration.ofMillis(330));
+		assertThat(call.end()).isFalse();
+		assertThat(thread.get()).doesNotContain("timer");
+	}
+
+	@Test
+	void aCallThatEndsInTimeIsLeftAlone() throws Exception {
+		AtomicBoolean aborted = new AtomicBoolean();
+		CallWatchdog.Call call = this.watchdog.begin(Duration.ofMillis(60), true, () -> aborted.set(true));
+		assertThat(call.end()).isTrue();
+		CountDownLatch later = new CountDownLatch(1);
+		this.timer.schedule(later::countDown, Duration.ofMillis(150));
+		assertThat(later.await(5, TimeUnit.SECONDS)).isTrue();
+		assertThat(aborted).isFalse();
+	}
+
+	@Test
+	void anInterruptEndsOnlyAnInterruptibleCall() throws Exception {
+		assertThat(interrupted(true)).isTrue();
+		assertThat(interrupted(false)).isFalse();
+	}
+
+	private boolean interrupted(boolean interruptible) throws InterruptedException {
+		AtomicBoolean aborted = new AtomicBoolean();
+		CountDownLatch finish = new CountDownLatch(1);
+		Thread caller = new Thread(() -> {
+			CallWatchdog.Call call = this.watchdog.begin(Duration.ofSeconds(30), interruptible,
+					() -> aborted.set(true));
+			Thread.currentThread().interrupt();
+			long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(200);
+			while (!aborted.get() && System.nanoTime() < end) {
+				Thread.onSpinWait();
+			}
+			call.end();
+			finish.countDown();
+		});
+		caller.start();
+		assertThat(finish.await(5, TimeUnit.SECONDS)).isTrue();
+		return aborted.get();
+	}
+
+	@Test
+	void noCallIsAbortedAfterItHasEnded() throws Exception {
+		race(10_000, 8);
+	}
+
+	@Test
+	@Tag("soak")
+	void noCallIsAbortedAfterItHasEndedAtLength() throws Exception {
+		race(100_000, 8);
+	}
+
+	/**
+	 * Who is told that his call ended by itself gives its connection back: from then on
+	 * an abort would hit somebody else. Who is told the opposite throws it away.
+	 */
+	private void race(int calls, int threads) throws Exception {
+		ExecutorService callers = Executors.newFixedThreadPool(threads);
+		AtomicInteger foreign = new AtomicInteger();
+		AtomicInteger aborted = new AtomicInteger();
+		AtomicInteger thrownAway = new AtomicInteger();
+		CountDownLatch done = new CountDownLatch(threads);
+		for (int i = 0; i < threads; i++) {
+			callers.execute(() -> {
+				for (int n = 0; n < calls / threads; n++) {
+					AtomicBoolean hit = new AtomicBoolean();
+					AtomicBoolean givenBack = new AtomicBoolean();
+					CallWatchdog.Call call = this.watchdog.begin(Duration.ofMillis(2), false, () -> {
+						hit.set(true);
+						foreign.addAndGet(givenBack.get() ? 1 : 0);
+						aborted.incrementAndGet();
+					});
+					LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(1_000_000, 3_000_000));
+					givenBack.set(call.end());
+					if (givenBack.get()) {
+						foreign.addAndGet(hit.get() ? 1 : 0);
+					}
+					else {
+						thrownAway.incrementAndGet();
+					}
+				}
+				done.countDown();
+			});
+		}
+		assertThat(done.await(100, TimeUnit.SECONDS)).isTrue();
+		callers.shutdownNow();
+		await().untilAsserted(() -> assertThat(aborted).hasValue(thrownAway.get()));
+		assertThat(foreign).hasValue(0);
+		assertThat(thrownAway.get()).isBetween(calls / 100, calls - calls / 100);
+	}
+
+}

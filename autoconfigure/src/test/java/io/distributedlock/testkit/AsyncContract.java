@@ -1,0 +1,83 @@
+package io.distributedlock.testkit;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+
+import org.junit.jupiter.api.Test;
+
+import io.distributedlock.LockKey;
+import io.distributedlock.LockLease;
+import io.distributedlock.LockNotAcquiredException;
+import io.distributedlock.LockRequest;
+import io.distributedlock.provider.LockGrant;
+import io.distributedlock.support.LockTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Acquiring without a waiting thread keeps the same promises.
+ */
+interface AsyncContract extends ContractSupport {
+
+	@Test
+	default void futureCompletesWithTheLockOnceItIsFree() throws Exception {
+		LockKey key = freshKey();
+		ContractProcess holder = process();
+		LockGrant grant = holder.take(key);
+		ContractProcess waiting = process();
+		CompletableFuture<LockLease> future = waiting.locks().acquireAsync(LockRequest.of(key).withWaitTime(PATIENCE));
+		await().until(() -> waiting.provider().attempts() > 0);
+		assertThat(future).isNotDone();
+		holder.release(grant);
+		try (LockLease lease = future.get(10, TimeUnit.SECONDS)) {
+			assertThat(lease.isHeld()).isTrue();
+			assertThat(lease.fencingToken().order()).isGreaterThan(grant.order());
+		}
+		assertNothingIsLeft();
+	}
+
+	@Test
+	default void busyLockFailsTheFutureWhenTheWaitTimeIsOver() {
+		LockKey key = freshKey();
+		process().take(key);
+		LockTemplate locks = process().locks();
+		Duration wait = Duration.ofMillis(300);
+		long start = System.nanoTime();
+		CompletableFuture<LockLease> future = locks.acquireAsync(LockRequest.of(key).withWaitTime(wait));
+		assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> future.get(10, TimeUnit.SECONDS))
+			.withCauseInstanceOf(LockNotAcquiredException.class);
+		assertThat(ContractSupport.since(start)).isBetween(wait.minusMillis(5), wait.plus(TOLERANCE));
+	}
+
+	@Test
+	default void cancellingWithdraws() {
+		LockKey key = freshKey();
+		ContractProcess holder = process();
+		LockGrant grant = holder.take(key);
+		ContractProcess waiting = process();
+		CompletableFuture<LockLease> future = waiting.locks().acquireAsync(LockRequest.of(key).withWaitTime(PATIENCE));
+		await().until(() -> waiting.provider().attempts() > 0);
+		future.cancel(true);
+		holder.release(grant);
+		assertNothingIsLeft();
+		// An attempt may still be under way, whose grant is then given back.
+		process().locks().acquire(LockRequest.of(key).withWaitTime(PATIENCE)).close();
+	}
+
+	@Test
+	default void grantThatComesAfterTheCancellationIsGivenBack() {
+		LockTemplate locks = process().locks();
+		for (int round = 0; round < 50; round++) {
+			CompletableFuture<LockLease> future = locks.acquireAsync(LockRequest.of(freshKey()));
+			if (!future.cancel(true)) {
+				future.join().close();
+			}
+		}
+		assertNothingIsLeft();
+	}
+
+}

@@ -1,0 +1,126 @@
+package io.distributedlock.testkit;
+
+import java.time.Duration;
+
+import org.junit.jupiter.api.Test;
+
+import io.distributedlock.LockKey;
+import io.distributedlock.LockLease;
+import io.distributedlock.LockProviderException;
+import io.distributedlock.LockRequest;
+import io.distributedlock.provider.ReleaseOutcome;
+import io.distributedlock.support.LockTemplate;
+import io.distributedlock.testkit.CommandLog.Kind;
+import io.distributedlock.testkit.StoreFaults.Command;
+import io.distributedlock.testkit.WireFault.Effect;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * A connection that breaks in the middle of a command, and a server that takes none.
+ */
+interface BrokenConnectionContract extends FaultSupport {
+
+	Duration NO_WAIT = Duration.ZERO;
+
+	@Test
+	default void acquireWhoseConnectionBreaksIsTypedAndTakenBack() {
+		TcpProxy proxy = proxy();
+		FaultyProcess process = process(proxy);
+		LockKey unsent = freshKey();
+		LockKey unanswered = freshKey();
+		LockKey halfClosed = freshKey();
+		proxy.onRequest(faults().packet(Command.ACQUIRE, unsent), Effect.CUT).once();
+		proxy.onReplyTo(faults().packet(Command.ACQUIRE, unanswered), Effect.CUT).once();
+		proxy.onReplyTo(faults().packet(Command.ACQUIRE, halfClosed), Effect.HALF_CLOSE).once();
+		for (LockKey key : new LockKey[] { unsent, unanswered, halfClosed }) {
+			FaultSupport.assertStoreFails(NO_WAIT,
+					() -> process.locks().acquire(LockRequest.of(key).withWaitTime(NO_WAIT).withLease(LONG_LEASE)));
+		}
+		await().atMost(CLEAN).until(() -> fixture().heldEntries() == 0);
+		await().atMost(CLEAN).until(() -> process.log().outcomes(Kind.RELEASE).contains(ReleaseOutcome.RELEASED));
+		process().take(unanswered);
+	}
+
+	@Test
+	default void releaseWhoseConnectionBreaksIsSentAgain() {
+		TcpProxy proxy = proxy();
+		FaultyProcess process = process(proxy);
+		LockKey unsent = freshKey();
+		LockKey unanswered = freshKey();
+		proxy.onRequest(faults().packet(Command.RELEASE, unsent), Effect.CUT).once();
+		proxy.onReplyTo(faults().packet(Command.RELEASE, unanswered), Effect.CUT).once();
+		LockRecorder recorder = new LockRecorder();
+		LockTemplate locks = process.process().locks(recorder);
+		for (LockKey key : new LockKey[] { unsent, unanswered }) {
+			locks.acquire(LockRequest.of(key).withLease(LONG_LEASE)).close();
+		}
+		await().atMost(CLEAN).until(() -> fixture().heldEntries() == 0);
+		assertThat(recorder.told()).noneMatch((event) -> event.startsWith("lost"));
+	}
+
+	@Test
+	default void renewalWhoseConnectionBreaksIsSentAgainInsideTheLease() {
+		TcpProxy proxy = proxy();
+		FaultyProcess process = process(proxy);
+		LockKey key = freshKey();
+		Duration leaseTime = shortLease();
+		WireFault unsent = proxy.onRequest(faults().packet(Command.RENEWAL, key), Effect.CUT).once();
+		ContractProcess rival = process();
+		try (LockLease lease = process.locks().acquire(LockRequest.of(key).withLease(leaseTime))) {
+			await().atMost(leaseTime).until(() -> unsent.hits() == 1);
+			WireFault unanswered = proxy.onReplyTo(faults().packet(Command.RENEWAL, key), Effect.CUT).once();
+			await().atMost(leaseTime).until(() -> unanswered.hits() == 1);
+			await().during(leaseTime).atMost(PATIENCE).until(() -> lease.isHeld() && rival.isBusy(key));
+		}
+		assertNothingIsLeft();
+	}
+
+	@Test
+	@WholeStore
+	default void acquireWhoseConnectionTheServerEndsIsTypedAndTheNextOneSucceeds() throws Exception {
+		LockKey key = freshKey();
+		TcpProxy proxy = proxy();
+		FaultyProcess process = process(proxy);
+		try (WireFault held = proxy.onRequest(faults().packet(Command.ACQUIRE, key), Effect.HOLD).once()) {
+			TestThread<LockLease> acquire = TestThread
+				.start(() -> process.locks().acquire(LockRequest.of(key).withWaitTime(NO_WAIT)));
+			await().until(() -> held.hits() == 1);
+			faults().killConnections();
+			held.close();
+			assertThatExceptionOfType(LockProviderException.class).isThrownBy(acquire::result);
+		}
+		await().atMost(CLEAN).until(() -> fixture().heldEntries() == 0);
+		process.locks().acquire(LockRequest.of(key)).close();
+	}
+
+	@Test
+	@WholeStore
+	default void heldLockSurvivesThatTheServerEndsAllConnections() {
+		FaultyProcess process = process(proxy());
+		Duration leaseTime = shortLease();
+		try (LockLease lease = process.locks().acquire(LockRequest.of(freshKey()).withLease(leaseTime))) {
+			faults().killConnections();
+			await().during(leaseTime).atMost(PATIENCE).until(lease::isHeld);
+		}
+		assertNothingIsLeft();
+	}
+
+	@Test
+	default void refusedConnectionIsToldQuicklyAndNeverAsBusy() {
+		TcpProxy proxy = proxy();
+		FaultyProcess process = process(proxy);
+		LockKey key = freshKey();
+		process().take(key);
+		proxy.refuse();
+		for (int round = 0; round < 2; round++) {
+			FaultSupport.assertStoreFails(NO_WAIT,
+					() -> process.locks().tryAcquire(LockRequest.of(key).withWaitTime(NO_WAIT)));
+			FaultSupport.assertStoreFails(NO_WAIT,
+					() -> process.locks().acquire(LockRequest.of(freshKey()).withWaitTime(PATIENCE)));
+		}
+	}
+
+}

@@ -1,0 +1,148 @@
+package io.distributedlock.testkit;
+
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.distributedlock.LockKey;
+import io.distributedlock.provider.AttemptResult;
+import io.distributedlock.provider.LockContender;
+import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.LockProvider;
+import io.distributedlock.provider.OwnerId;
+import io.distributedlock.provider.ReleaseOutcome;
+import io.distributedlock.provider.RenewalOutcome;
+
+/**
+ * Counts the commands that reach a provider.
+ */
+final class CountingLockProvider implements LockProvider {
+
+	private final LockProvider provider;
+
+	private final AtomicInteger attempts = new AtomicInteger();
+
+	private final AtomicInteger attemptsUnderWay = new AtomicInteger();
+
+	private final AtomicInteger mostAttemptsAtOnce = new AtomicInteger();
+
+	private final AtomicInteger renewals = new AtomicInteger();
+
+	private final AtomicInteger releases = new AtomicInteger();
+
+	private final AtomicInteger withdrawals = new AtomicInteger();
+
+	private final AtomicInteger mostPassedOver = new AtomicInteger();
+
+	private final AtomicInteger grantsOfAll;
+
+	/**
+	 * Creates a counting provider.
+	 * @param provider the provider
+	 * @param grantsOfAll counts the grants of all processes
+	 */
+	CountingLockProvider(LockProvider provider, AtomicInteger grantsOfAll) {
+		this.provider = provider;
+		this.grantsOfAll = grantsOfAll;
+	}
+
+	int commands() {
+		return this.attempts.get() + this.renewals.get() + this.releases.get() + this.withdrawals.get();
+	}
+
+	int attempts() {
+		return this.attempts.get();
+	}
+
+	int mostAttemptsAtOnce() {
+		return this.mostAttemptsAtOnce.get();
+	}
+
+	/** The most grants that others got while this process stood in line. */
+	int mostPassedOver() {
+		return this.mostPassedOver.get();
+	}
+
+	int renewals() {
+		return this.renewals.get();
+	}
+
+	int releases() {
+		return this.releases.get();
+	}
+
+	@Override
+	public String name() {
+		return this.provider.name();
+	}
+
+	@Override
+	public LockContender enter(LockKey key, Runnable changed) {
+		return new CountingContender(this.provider.enter(key, changed));
+	}
+
+	@Override
+	public Map<LockGrant, RenewalOutcome> renew(Map<LockGrant, Duration> leases, Duration timeout) {
+		this.renewals.incrementAndGet();
+		return this.provider.renew(leases, timeout);
+	}
+
+	@Override
+	public ReleaseOutcome release(LockKey key, OwnerId owner, Duration timeout) {
+		this.releases.incrementAndGet();
+		return this.provider.release(key, owner, timeout);
+	}
+
+	@Override
+	public void check(Duration timeout) {
+		this.provider.check(timeout);
+	}
+
+	private final class CountingContender implements LockContender {
+
+		private final LockContender contender;
+
+		/** The grants when this process joined the line, or -1 when it stands in none. */
+		private int grantsAtArrival = -1;
+
+		private CountingContender(LockContender contender) {
+			this.contender = contender;
+		}
+
+		@Override
+		public AttemptResult attempt(OwnerId owner, Duration lease, boolean willWait, Duration timeout) {
+			CountingLockProvider.this.attempts.incrementAndGet();
+			int underWay = CountingLockProvider.this.attemptsUnderWay.incrementAndGet();
+			CountingLockProvider.this.mostAttemptsAtOnce.accumulateAndGet(underWay, Math::max);
+			try {
+				return answered(this.contender.attempt(owner, lease, willWait, timeout), willWait);
+			}
+			finally {
+				CountingLockProvider.this.attemptsUnderWay.decrementAndGet();
+			}
+		}
+
+		private AttemptResult answered(AttemptResult attempt, boolean willWait) {
+			AtomicInteger grants = CountingLockProvider.this.grantsOfAll;
+			if (attempt instanceof AttemptResult.Granted) {
+				int before = grants.getAndIncrement();
+				if (this.grantsAtArrival >= 0) {
+					CountingLockProvider.this.mostPassedOver.accumulateAndGet(before - this.grantsAtArrival, Math::max);
+					this.grantsAtArrival = -1;
+				}
+			}
+			else if (willWait && this.grantsAtArrival < 0) {
+				this.grantsAtArrival = grants.get();
+			}
+			return attempt;
+		}
+
+		@Override
+		public ReleaseOutcome withdraw(Duration timeout) {
+			CountingLockProvider.this.withdrawals.incrementAndGet();
+			return this.contender.withdraw(timeout);
+		}
+
+	}
+
+}

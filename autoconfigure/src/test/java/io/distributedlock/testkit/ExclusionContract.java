@@ -1,0 +1,97 @@
+package io.distributedlock.testkit;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.junit.jupiter.api.Test;
+
+import io.distributedlock.LockKey;
+import io.distributedlock.LockLease;
+import io.distributedlock.LockRequest;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * One holder at a time, tokens in the order of grants, and everybody gets a turn.
+ */
+interface ExclusionContract extends ContractSupport {
+
+	/** How often others may come first in a row. */
+	int HANDFUL = 3;
+
+	Duration LONG_WAIT = Duration.ofSeconds(50);
+
+	@Test
+	default void holdersExcludeEachOtherAndTokensRise() throws Exception {
+		LockRequest request = LockRequest.of(freshKey()).withWaitTime(LONG_WAIT);
+		AtomicInteger inside = new AtomicInteger();
+		int[] counter = new int[1];
+		List<Long> tokens = new ArrayList<>();
+		List<TestThread<Void>> threads = new ArrayList<>();
+		for (ContractProcess process : List.of(process(), process(), process())) {
+			for (int thread = 0; thread < 4; thread++) {
+				threads.add(TestThread.start(() -> {
+					for (int round = 0; round < 8; round++) {
+						process.locks().execute(request, (lease) -> {
+							assertThat(inside.incrementAndGet()).isEqualTo(1);
+							counter[0]++;
+							tokens.add(lease.fencingToken().value());
+							assertThat(inside.decrementAndGet()).isZero();
+							return null;
+						});
+					}
+					return null;
+				}));
+			}
+		}
+		for (TestThread<Void> thread : threads) {
+			thread.result();
+		}
+		assertThat(counter[0]).isEqualTo(3 * 4 * 8);
+		assertThat(tokens).hasSize(3 * 4 * 8).isSorted().doesNotHaveDuplicates();
+		assertNothingIsLeft();
+	}
+
+	@Test
+	default void whoStandsInLineIsNotPassedOver() throws Exception {
+		LockRequest request = LockRequest.of(freshKey()).withWaitTime(LONG_WAIT);
+		List<ContractProcess> processes = List.of(process(), process(), process());
+		AtomicInteger grants = new AtomicInteger();
+		List<TestThread<Void>> threads = new ArrayList<>();
+		for (ContractProcess process : processes) {
+			for (int thread = 0; thread < 2; thread++) {
+				threads.add(TestThread.start(() -> {
+					boolean more = true;
+					while (more) {
+						try (LockLease lease = process.locks().acquire(request)) {
+							lease.ensureHeld();
+							more = grants.incrementAndGet() < 60;
+						}
+					}
+					return null;
+				}));
+			}
+		}
+		for (TestThread<Void> thread : threads) {
+			thread.result();
+		}
+		assertThat(processes)
+			.allSatisfy((process) -> assertThat(process.provider().mostPassedOver()).isLessThanOrEqualTo(HANDFUL));
+	}
+
+	@Test
+	default void tokensRiseFromHolderToHolder() {
+		LockKey key = freshKey();
+		List<ContractProcess> processes = List.of(process(), process());
+		long last = 0;
+		for (int round = 0; round < 10; round++) {
+			try (LockLease lease = processes.get(round % 2).locks().acquire(LockRequest.of(key))) {
+				assertThat(lease.fencingToken().value()).isGreaterThan(last);
+				last = lease.fencingToken().value();
+			}
+		}
+	}
+
+}

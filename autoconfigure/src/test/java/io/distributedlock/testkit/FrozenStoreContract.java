@@ -1,0 +1,226 @@
+package io.distributedlock.testkit;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+
+import org.apache.commons.logging.LogFactory;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import io.distributedlock.LockError;
+import io.distributedlock.LockKey;
+import io.distributedlock.LockLease;
+import io.distributedlock.LockProviderException;
+import io.distributedlock.LockRequest;
+import io.distributedlock.LossReason;
+import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.ReleaseOutcome;
+import io.distributedlock.provider.RenewalOutcome;
+import io.distributedlock.support.LockTemplate;
+import io.distributedlock.testkit.StoreFaults.Fault;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * While the store's server stands still every call ends in time, and nobody is told that
+ * a lock is busy; once it goes on, nothing is locked that no handle holds.
+ */
+interface FrozenStoreContract extends FaultSupport {
+
+	Duration ONE_SECOND = Duration.ofSeconds(1);
+
+	@Test
+	@WholeStore
+	default void callsEndInTimeAndNothingIsLeftOnceAFrozenStoreGoesOn() throws Exception {
+		freezeUnderLoad(Duration.ofSeconds(2));
+	}
+
+	@Test
+	@WholeStore
+	@Tag("soak")
+	@Timeout(value = 4, unit = TimeUnit.MINUTES)
+	default void callsEndInTimeAndNothingIsLeftOnceAStoreGoesOnThatWasFrozenForLong() throws Exception {
+		for (int round = 0; round < 10; round++) {
+			freezeUnderLoad(Duration.ofSeconds(10));
+		}
+	}
+
+	private void freezeUnderLoad(Duration time) throws Exception {
+		FaultyProcess process = process(proxy());
+		LockLease kept = process.locks().acquire(LockRequest.of(freshKey()).withLease(LONG_LEASE));
+		Queue<LockLease> leases = new ConcurrentLinkedQueue<>();
+		List<LockGrant> grants = new ArrayList<>();
+		for (int thread = 0; thread < 20; thread++) {
+			leases.add(process.locks().acquire(LockRequest.of(freshKey()).withLease(LONG_LEASE)));
+			grants.add(process.process().take(freshKey(), LONG_LEASE));
+		}
+		AtomicBoolean thawed = new AtomicBoolean();
+		AtomicLong longest = new AtomicLong();
+		AtomicLong failed = new AtomicLong();
+		List<TestThread<Void>> threads = new ArrayList<>();
+		try (Fault frozen = faults().freeze()) {
+			for (LockGrant grant : grants) {
+				threads.add(TestThread.start(() -> {
+					for (int round = grants.indexOf(grant); !thawed.get(); round++) {
+						long start = System.nanoTime();
+						boolean answered = call(round % 3, process, grant, leases);
+						longest.accumulateAndGet(System.nanoTime() - start, Math::max);
+						failed.addAndGet(answered ? 0 : 1);
+					}
+					return null;
+				}));
+			}
+			TestThread.pass(time);
+		}
+		long thaw = System.nanoTime();
+		thawed.set(true);
+		for (TestThread<Void> thread : threads) {
+			thread.result();
+		}
+		leases.forEach(LockLease::close);
+		for (LockGrant grant : grants) {
+			await().pollDelay(Duration.ZERO)
+				.pollInterval(Duration.ofMillis(20))
+				.until(() -> process.process().release(grant) != ReleaseOutcome.UNKNOWN);
+		}
+		await().atMost(CLEAN.minus(ContractSupport.since(thaw)))
+			.pollInterval(Duration.ofMillis(100))
+			.untilAsserted(() -> assertThat(fixture().heldEntries()).isEqualTo(1));
+		assertThat(kept.isHeld()).isTrue();
+		kept.close();
+		LogFactory.getLog(FrozenStoreContract.class)
+			.info("Longest call while the store was frozen: " + longest.get() / 1_000_000 + " ms; calls that failed: "
+					+ failed);
+		assertThat(failed.get()).isGreaterThanOrEqualTo(20);
+		assertThat(Duration.ofNanos(longest.get())).isLessThanOrEqualTo(FaultSupport.bound(ONE_SECOND));
+	}
+
+	/** Acquires, renews or releases; tells whether the store answered. */
+	private boolean call(int kind, FaultyProcess process, LockGrant grant, Queue<LockLease> leases) {
+		try {
+			switch (kind) {
+				case 0 -> leases.add(process.locks()
+					.acquire(LockRequest.of(freshKey()).withWaitTime(ONE_SECOND).withLease(LONG_LEASE)));
+				case 1 -> assertThat(process.log().renew(Map.of(grant, LONG_LEASE), ONE_SECOND))
+					.doesNotContainValue(RenewalOutcome.NOT_HELD);
+				default -> {
+					LockLease lease = leases.poll();
+					if (lease != null) {
+						lease.close();
+					}
+				}
+			}
+			return true;
+		}
+		catch (LockProviderException ex) {
+			return false;
+		}
+	}
+
+	@Test
+	@WholeStore
+	default void waiterWhoseStoreFreezesIsNotToldThatTheLockIsBusy() throws Exception {
+		LockKey key = freshKey();
+		process().take(key);
+		FaultyProcess waiting = process(proxy());
+		// Long enough to look once more after the store froze.
+		Duration wait = fixture().pollBound().multipliedBy(2).plusMillis(500);
+		TestThread<LockLease> waiter = TestThread
+			.start(() -> waiting.locks().acquire(LockRequest.of(key).withWaitTime(wait)));
+		long started = System.nanoTime();
+		await().until(() -> waiting.process().provider().attempts() > 0 && waiter.isWaiting());
+		try (Fault frozen = faults().freeze()) {
+			assertStoreFailed(waiter::result);
+			assertThat(ContractSupport.since(started)).isLessThanOrEqualTo(FaultSupport.bound(wait));
+		}
+	}
+
+	@Test
+	@WholeStore
+	default void shutdownRefusesWaitersThoughTheStoreIsFrozen() throws Exception {
+		LockKey key = freshKey();
+		process().take(key);
+		FaultyProcess waiting = process(proxy());
+		LockTemplate locks = waiting.locks();
+		LockLease held = locks.acquire(LockRequest.of(freshKey()).withLease(LONG_LEASE));
+		TestThread<LockLease> waiter = TestThread
+			.start(() -> locks.acquire(LockRequest.of(key).withWaitTime(PATIENCE)));
+		await().until(() -> waiting.process().provider().attempts() > 3);
+		try (Fault frozen = faults().freeze()) {
+			long stopped = System.nanoTime();
+			locks.stop(Duration.ofMillis(300));
+			assertThat(ContractSupport.since(stopped)).isLessThan(ONE_SECOND);
+			assertThatExceptionOfType(LockProviderException.class).isThrownBy(waiter::result);
+			assertThat(ContractSupport.since(stopped)).isLessThan(ONE_SECOND.plus(TOLERANCE));
+			assertThatExceptionOfType(LockProviderException.class)
+				.isThrownBy(() -> locks.acquire(LockRequest.of(freshKey())))
+				.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.SHUTTING_DOWN));
+			assertThat(held.isHeld()).isTrue();
+		}
+	}
+
+	@Test
+	@WholeStore
+	default void lossIsToldAtTheDeadlineThoughTheStoreIsSilentAndAListenerBlocksOrThrows() {
+		CountDownLatch blocked = new CountDownLatch(1);
+		Queue<LossReason> told = new ConcurrentLinkedQueue<>();
+		FaultyProcess process = process(proxy());
+		LockTemplate locks = process.process().locks(new LockRecorder() {
+
+			@Override
+			public void onLost(LockLease lease, LossReason reason) {
+				told.add(reason);
+				if (told.size() == 1) {
+					uninterruptibly(blocked);
+				}
+				throw new IllegalStateException("of the listener");
+			}
+
+		});
+		Duration lease = Duration.ofMillis(900);
+		List<LockLease> leases = new ArrayList<>();
+		for (int number = 0; number < 3; number++) {
+			leases.add(locks.acquire(LockRequest.of(freshKey()).withLease(lease)));
+		}
+		try (Fault frozen = faults().freeze()) {
+			await().pollInterval(Duration.ofMillis(5))
+				.atMost(lease.plus(TOLERANCE))
+				.until(() -> leases.stream().noneMatch(LockLease::isHeld));
+			await().atMost(ONE_SECOND).until(() -> told.size() == 3);
+			assertThat(told).containsOnly(LossReason.EXPIRED);
+		}
+		blocked.countDown();
+		assertNothingIsLeft();
+		await().atMost(CLEAN).ignoreExceptions().until(() -> {
+			locks.acquire(LockRequest.of(freshKey())).close();
+			return true;
+		});
+	}
+
+	private static void uninterruptibly(CountDownLatch latch) {
+		try {
+			latch.await();
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+	}
+
+	private static void assertStoreFailed(Callable<?> call) {
+		assertThatExceptionOfType(LockProviderException.class).isThrownBy(call::call)
+			.satisfies((ex) -> assertThat(ex.error()).isIn(LockError.STORE_TIMEOUT, LockError.STORE_FAILED));
+	}
+
+}

@@ -1,0 +1,157 @@
+package io.distributedlock.testkit;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+
+import org.junit.jupiter.api.Test;
+
+import io.distributedlock.FencingToken;
+import io.distributedlock.LockKey;
+import io.distributedlock.provider.AttemptResult;
+import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.OwnerId;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * A key has one owner at a time, and every grant an order above those before.
+ */
+interface GrantContract extends ContractSupport {
+
+	@Test
+	default void freeKeyIsGrantedAndHeldKeyIsBusyForEverybody() {
+		LockKey key = freshKey();
+		ContractProcess holder = process();
+		LockGrant grant = holder.take(key);
+		assertThat(grant.key()).isEqualTo(key);
+		assertThat(grant.order()).isBetween(1L, FencingToken.MAX_ORDER);
+		assertThat(grant.validity()).isPositive().isLessThanOrEqualTo(ContractProcess.LEASE);
+		assertThat(holder.isBusy(key)).isTrue();
+		assertThat(process().isBusy(key)).isTrue();
+	}
+
+	@Test
+	default void ofManyAttemptsOnFreshKeyExactlyOneIsGranted() throws Exception {
+		List<ContractProcess> processes = List.of(process(), process());
+		ExecutorService threads = Executors.newFixedThreadPool(16);
+		try {
+			for (int round = 0; round < 30; round++) {
+				LockKey key = freshKey();
+				List<Future<AttemptResult>> attempts = new ArrayList<>();
+				for (int thread = 0; thread < 16; thread++) {
+					ContractProcess process = processes.get(thread % processes.size());
+					boolean willWait = thread % 3 == 0;
+					attempts.add(threads.submit(() -> process.provider().enter(key, () -> {
+						// Nobody waits for the signal.
+					}).attempt(OwnerId.random(), ContractProcess.LEASE, willWait, ContractProcess.TIMEOUT)));
+				}
+				int granted = 0;
+				for (Future<AttemptResult> attempt : attempts) {
+					granted += (attempt.get() instanceof AttemptResult.Granted) ? 1 : 0;
+				}
+				assertThat(granted).isEqualTo(1);
+			}
+		}
+		finally {
+			threads.shutdownNow();
+		}
+	}
+
+	@Test
+	default void repeatedAttemptIsTheSameGrantAndMovesNoExpiry() {
+		LockKey key = freshKey();
+		ContractProcess holder = process();
+		OwnerId owner = OwnerId.random();
+		LockGrant first = ContractProcess.granted(holder.attempt(key, owner, ContractProcess.LEASE, false));
+		LockGrant again = ContractProcess.granted(holder.attempt(key, owner, Duration.ofHours(1), true));
+		assertThat(again.owner()).isEqualTo(owner);
+		if (fixture().keepsOrders()) {
+			assertThat(again.order()).isEqualTo(first.order());
+		}
+		else {
+			assertThat(again.order()).isGreaterThan(first.order());
+		}
+		assertThat(again.validity()).isPositive().isLessThanOrEqualTo(ContractProcess.LEASE);
+		AttemptResult.Busy busy = ContractProcess.busy(process().attempt(key));
+		assertThat(busy.retryAfter()).isLessThanOrEqualTo(ContractProcess.LEASE);
+		if (busy.holder() != null && busy.holder().remaining() != null) {
+			assertThat(busy.holder().remaining()).isLessThanOrEqualTo(ContractProcess.LEASE);
+		}
+	}
+
+	@Test
+	default void busyAnswerNamesTheHolderAndWhenToAskAgain() {
+		LockKey key = freshKey();
+		process().take(key, Duration.ofSeconds(20));
+		ContractProcess other = process();
+		for (AttemptResult.Busy busy : List.of(ContractProcess.busy(other.attempt(key)), other.standInLine(key),
+				other.standInLine(key))) {
+			assertThat(busy.retryAfter()).isBetween(Duration.ZERO, Duration.ofSeconds(20));
+			assertThat(busy.holder()).isNotNull();
+			assertThat(busy.holder().label()).isNotBlank();
+			assertThat(busy.holder().heldFor()).isBetween(Duration.ZERO, PATIENCE);
+			if (fixture().tellsRemaining()) {
+				assertThat(busy.holder().remaining()).isBetween(Duration.ofSeconds(10), Duration.ofSeconds(20));
+			}
+		}
+	}
+
+	@Test
+	default void expiredLeaseIsGrantedToWhoeverComesAndNeverEarly() {
+		LockKey key = freshKey();
+		Duration lease = Duration.ofMillis(300);
+		ContractProcess other = process();
+		process().take(key, lease);
+		long taken = System.nanoTime();
+		AttemptResult.Busy busy = ContractProcess.busy(other.attempt(key));
+		assertThat(busy.retryAfter()).isLessThanOrEqualTo(lease);
+		await().pollInterval(Duration.ofMillis(5)).atMost(lease.plus(TOLERANCE)).until(() -> !other.isBusy(key));
+		assertThat(ContractSupport.since(taken)).isGreaterThan(lease.minusMillis(100));
+	}
+
+	@Test
+	default void ordersRiseOverReleaseExpiryAndWithdrawal() {
+		LockKey key = freshKey();
+		List<ContractProcess> processes = List.of(process(), process());
+		long last = 0;
+		for (int round = 0; round < 12; round++) {
+			ContractProcess holder = processes.get(round % 2);
+			ContractProcess other = processes.get(1 - round % 2);
+			LockGrant grant = holder.take(key);
+			assertThat(grant.order()).isGreaterThan(last);
+			last = grant.order();
+			if (round % 3 == 0) {
+				fixture().expire(key);
+			}
+			else {
+				if (round % 3 == 1) {
+					other.standInLine(key);
+				}
+				holder.release(grant);
+				other.withdraw(key);
+			}
+		}
+	}
+
+	@Test
+	default void ordersRiseForEachOfManyKeys() {
+		ContractProcess holder = process();
+		for (int number = 0; number < 50; number++) {
+			LockKey key = freshKey();
+			long last = 0;
+			for (int round = 0; round < 4; round++) {
+				LockGrant grant = holder.take(key);
+				assertThat(grant.order()).isGreaterThan(last);
+				last = grant.order();
+				holder.release(grant);
+			}
+		}
+		assertNothingIsLeft();
+	}
+
+}

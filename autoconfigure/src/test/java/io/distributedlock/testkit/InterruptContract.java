@@ -1,0 +1,102 @@
+package io.distributedlock.testkit;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Random;
+
+import org.junit.jupiter.api.Test;
+
+import io.distributedlock.LockInterruptedException;
+import io.distributedlock.LockKey;
+import io.distributedlock.LockLease;
+import io.distributedlock.LockRequest;
+import io.distributedlock.provider.LockGrant;
+import io.distributedlock.support.LockTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * An interrupt ends a wait soon, in its own type, with the flag set, leaving nothing.
+ */
+interface InterruptContract extends ContractSupport {
+
+	private static long untilInterrupted(LockTemplate locks, LockRequest request) {
+		assertThatExceptionOfType(LockInterruptedException.class).isThrownBy(() -> locks.acquire(request))
+			.satisfies((ex) -> assertThat(ex.key()).isEqualTo(request.keys().get(0)));
+		assertThat(Thread.currentThread().isInterrupted()).isTrue();
+		return System.nanoTime();
+	}
+
+	@Test
+	default void interruptEndsTheWaitOfHeadAndFollower() throws Exception {
+		LockKey key = freshKey();
+		ContractProcess holder = process();
+		LockGrant grant = holder.take(key);
+		ContractProcess waiting = process();
+		LockTemplate locks = waiting.locks();
+		LockRequest request = LockRequest.of(key).withWaitTime(PATIENCE);
+		TestThread<Long> head = TestThread.start(() -> untilInterrupted(locks, request));
+		await().until(() -> waiting.provider().attempts() > 0 && head.isWaiting());
+		TestThread<Long> follower = TestThread.start(() -> untilInterrupted(locks, request));
+		await().until(follower::isWaiting);
+		for (TestThread<Long> thread : List.of(follower, head)) {
+			long interrupted = System.nanoTime();
+			thread.interrupt();
+			assertThat(Duration.ofNanos(thread.result() - interrupted)).isLessThan(Duration.ofMillis(250));
+		}
+		holder.release(grant);
+		assertNothingIsLeft();
+	}
+
+	@Test
+	default void interruptedThreadAcquiresNothing() throws Exception {
+		LockKey key = freshKey();
+		LockTemplate locks = process().locks();
+		TestThread.start(() -> {
+			Thread.currentThread().interrupt();
+			return untilInterrupted(locks, LockRequest.of(key));
+		}).result();
+		process().take(key);
+	}
+
+	@Test
+	default void interruptDuringTheBodyKeepsNoLockFromBeingReleased() throws Exception {
+		LockKey key = freshKey();
+		LockTemplate locks = process().locks();
+		assertThat(TestThread.start(() -> {
+			locks.execute(LockRequest.of(key), (lease) -> {
+				Thread.currentThread().interrupt();
+				return null;
+			});
+			return Thread.currentThread().isInterrupted();
+		}).result()).isTrue();
+		process().take(key);
+	}
+
+	@Test
+	default void interruptsAtAnyMomentLeaveNothingBehind() throws Exception {
+		LockRequest request = LockRequest.of(freshKey()).withWaitTime(Duration.ofMillis(20));
+		LockTemplate locks = process().locks();
+		LockTemplate rival = process().locks();
+		Random random = new Random(23);
+		for (int round = 0; round < 100; round++) {
+			TestThread<Boolean> thread = TestThread.start(() -> {
+				try (LockLease lease = locks.tryAcquire(request)) {
+					return lease != null;
+				}
+				catch (LockInterruptedException ex) {
+					return false;
+				}
+			});
+			try (LockLease lease = (round % 2 == 0) ? rival.tryAcquire(request) : null) {
+				TestThread.pass(Duration.ofNanos(random.nextInt(3_000_000)));
+				thread.interrupt();
+			}
+			thread.result();
+		}
+		assertNothingIsLeft();
+	}
+
+}

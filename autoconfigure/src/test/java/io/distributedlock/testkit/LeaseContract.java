@@ -1,0 +1,128 @@
+package io.distributedlock.testkit;
+
+import java.time.Duration;
+
+import org.junit.jupiter.api.Test;
+
+import io.distributedlock.LockKey;
+import io.distributedlock.LockLease;
+import io.distributedlock.LockLostException;
+import io.distributedlock.LockRequest;
+import io.distributedlock.LossReason;
+import io.distributedlock.support.LockTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * A lease lasts as long as it is renewed, and a handle frees only its own grant.
+ */
+interface LeaseContract extends ContractSupport {
+
+	Duration SHORT = Duration.ofMillis(600);
+
+	@Test
+	default void renewalKeepsAShortLeaseForSeveralLeases() {
+		LockKey key = freshKey();
+		ContractProcess holder = process();
+		ContractProcess other = process();
+		try (LockLease lease = holder.locks().acquire(LockRequest.of(key).withLease(SHORT))) {
+			await().during(SHORT.multipliedBy(3))
+				.atMost(PATIENCE)
+				.pollInterval(Duration.ofMillis(50))
+				.until(() -> lease.isHeld() && other.isBusy(key));
+			assertThat(lease.remaining()).isBetween(Duration.ofMillis(1), SHORT);
+			assertThat(holder.provider().renewals()).isBetween(5, 30);
+		}
+		assertThat(other.isBusy(key)).isFalse();
+	}
+
+	@Test
+	default void renewalEndsWithTheRelease() {
+		ContractProcess holder = process();
+		LockLease lease = holder.locks().acquire(LockRequest.of(freshKey()).withLease(Duration.ofMillis(300)));
+		await().until(() -> holder.provider().renewals() > 1);
+		lease.close();
+		int renewals = holder.provider().renewals();
+		await().during(Duration.ofMillis(400)).atMost(PATIENCE).until(() -> holder.provider().renewals() <= renewals);
+		assertNothingIsLeft();
+	}
+
+	@Test
+	default void leaseThatIsNotRenewedIsTheLongestHold() {
+		LockKey key = freshKey();
+		ContractProcess holder = process();
+		LockTemplate locks = holder.locks();
+		long asked = System.nanoTime();
+		LockLease lease = locks.acquire(LockRequest.of(key).withLease(SHORT).withRenew(false));
+		long acquired = System.nanoTime();
+		await().pollInterval(Duration.ofMillis(5)).atMost(PATIENCE).until(() -> !lease.isHeld());
+		assertThat(ContractSupport.since(acquired)).isLessThan(SHORT.plusMillis(100));
+		assertThat(ContractSupport.since(asked)).isGreaterThan(SHORT.dividedBy(2));
+		assertThat(lease.remaining()).isZero();
+		assertThat(holder.provider().renewals()).isZero();
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(lease::ensureHeld)
+			.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(LossReason.EXPIRED));
+		try (LockLease next = process().locks().acquire(LockRequest.of(key).withWaitTime(PATIENCE))) {
+			lease.close();
+			next.ensureHeld();
+		}
+	}
+
+	@Test
+	default void renewalStopsAtTheLongestHold() {
+		LockKey key = freshKey();
+		Duration maxHold = Duration.ofMillis(900);
+		LockTemplate locks = process().locks();
+		long asked = System.nanoTime();
+		LockLease lease = locks.acquire(LockRequest.of(key).withLease(SHORT).withMaxHold(maxHold));
+		long acquired = System.nanoTime();
+		LockTemplate other = process().locks();
+		await().pollInterval(Duration.ofMillis(5)).atMost(PATIENCE).until(() -> !lease.isHeld());
+		assertThat(ContractSupport.since(acquired)).isLessThan(maxHold.plus(TOLERANCE));
+		assertThat(ContractSupport.since(asked)).isGreaterThan(SHORT);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(lease::ensureHeld)
+			.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(LossReason.MAX_HOLD));
+		other.acquire(LockRequest.of(key).withWaitTime(PATIENCE)).close();
+		assertThat(ContractSupport.since(acquired)).isLessThan(maxHold.plus(SHORT).plus(TOLERANCE));
+	}
+
+	@Test
+	default void closingTwiceFreesOnce() {
+		LockKey key = freshKey();
+		ContractProcess holder = process();
+		LockLease lease = holder.locks().acquire(LockRequest.of(key));
+		lease.close();
+		assertThat(lease.isHeld()).isFalse();
+		assertThatIllegalStateException().isThrownBy(lease::ensureHeld);
+		ContractProcess other = process();
+		other.take(key);
+		lease.close();
+		assertThat(holder.provider().releases()).isEqualTo(1);
+		assertThat(process().isBusy(key)).isTrue();
+	}
+
+	@Test
+	default void anyThreadMayCheckAndClose() throws Exception {
+		LockKey key = freshKey();
+		LockLease lease = process().locks().acquire(LockRequest.of(key));
+		assertThat(TestThread.start(() -> {
+			boolean held = lease.isHeld();
+			lease.close();
+			return held;
+		}).result()).isTrue();
+		assertThat(lease.isHeld()).isFalse();
+		process().take(key);
+	}
+
+	@Test
+	default void tokenStaysTheSameAfterTheHold() {
+		LockLease lease = process().locks().acquire(LockRequest.of(freshKey()));
+		long token = lease.fencingToken().value();
+		lease.close();
+		assertThat(lease.fencingToken().value()).isEqualTo(token);
+	}
+
+}

@@ -1,0 +1,178 @@
+package io.distributedlock.testkit;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import io.distributedlock.LockError;
+import io.distributedlock.LockKey;
+import io.distributedlock.LockLease;
+import io.distributedlock.LockProviderException;
+import io.distributedlock.LockRequest;
+import io.distributedlock.support.LockTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Shutdown is orderly, listeners are harmless, and keys leave nothing behind.
+ */
+interface LifecycleContract extends ContractSupport {
+
+	private static void assertRefused(ThrowingCallable call) {
+		assertThatExceptionOfType(LockProviderException.class).isThrownBy(call)
+			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.SHUTTING_DOWN));
+	}
+
+	@Test
+	default void shutdownRefusesWaitersAndRenewsForRunningBodies() throws Exception {
+		LockKey held = freshKey();
+		LockKey busy = freshKey();
+		process().take(busy);
+		ContractProcess stopping = process();
+		ContractProcess other = process();
+		LockTemplate locks = stopping.locks();
+		CountDownLatch finish = new CountDownLatch(1);
+		CountDownLatch started = new CountDownLatch(1);
+		TestThread<String> body = TestThread
+			.start(() -> locks.execute(LockRequest.of(held).withLease(Duration.ofMillis(600)), (lease) -> {
+				started.countDown();
+				finish.await();
+				lease.ensureHeld();
+				return "result";
+			}));
+		started.await();
+		TestThread<LockLease> waiter = TestThread
+			.start(() -> locks.acquire(LockRequest.of(busy).withWaitTime(PATIENCE)));
+		await().until(() -> stopping.provider().attempts() > 1 && waiter.isWaiting());
+		long stopped = System.nanoTime();
+		TestThread<Void> shutdown = TestThread.start(() -> {
+			locks.stop(PATIENCE);
+			return null;
+		});
+		assertRefused(waiter::result);
+		assertThat(ContractSupport.since(stopped)).isLessThan(Duration.ofSeconds(1));
+		assertRefused(() -> locks.acquire(LockRequest.of(freshKey())));
+		assertRefused(() -> locks.tryAcquire(LockRequest.of(freshKey())));
+		await().during(Duration.ofSeconds(1)).atMost(PATIENCE).until(() -> other.isBusy(held));
+		assertThat(shutdown.isDone()).isFalse();
+		finish.countDown();
+		assertThat(body.result()).isEqualTo("result");
+		shutdown.result();
+		assertThat(ContractSupport.since(stopped)).isLessThan(Duration.ofSeconds(5));
+		assertThat(other.isBusy(held)).isFalse();
+	}
+
+	@Test
+	default void shutdownReleasesNothingUnderARunningBody() {
+		LockKey key = freshKey();
+		ContractProcess other = process();
+		LockTemplate locks = process().locks();
+		LockLease lease = locks.acquire(LockRequest.of(key).withLease(Duration.ofMillis(900)));
+		long acquired = System.nanoTime();
+		locks.close();
+		assertThat(other.isBusy(key)).isTrue();
+		assertThat(lease.isHeld()).isTrue();
+		await().pollInterval(Duration.ofMillis(10)).atMost(PATIENCE).until(() -> !other.isBusy(key));
+		assertThat(ContractSupport.since(acquired)).isGreaterThan(Duration.ofMillis(500));
+		assertThat(lease.isHeld()).isFalse();
+	}
+
+	@Test
+	default void listenersAndObserversAreToldInOrder() {
+		LockRecorder recorder = new LockRecorder();
+		LockKey key = freshKey();
+		LockTemplate locks = process().locks(recorder);
+		try (LockLease lease = locks.acquire(LockRequest.of(key))) {
+			assertThat(locks.tryAcquire(LockRequest.of(key).withWaitTime(Duration.ZERO))).isNull();
+			lease.ensureHeld();
+		}
+		await().untilAsserted(() -> assertThat(recorder.told()).contains("busy", "observed BUSY")
+			.containsSubsequence("observed ACQUIRED", "observed hold", "observed end")
+			.containsSubsequence("acquired", "released"));
+	}
+
+	@Test
+	default void listenerThatBlocksOrThrowsNeitherDelaysNorBreaksALock() {
+		CountDownLatch blocked = new CountDownLatch(1);
+		AtomicInteger calls = new AtomicInteger();
+		LockTemplate locks = process().locks(new LockRecorder() {
+
+			@Override
+			public void onAcquired(LockLease lease) {
+				if (calls.incrementAndGet() == 1) {
+					try {
+						blocked.await();
+					}
+					catch (InterruptedException ex) {
+						Thread.currentThread().interrupt();
+					}
+				}
+				throw new IllegalStateException("of the listener");
+			}
+
+			@Override
+			public void holdBegan(LockKey key) {
+				throw new IllegalStateException("of the observer");
+			}
+
+		});
+		LockKey key = freshKey();
+		long start = System.nanoTime();
+		for (int round = 0; round < 20; round++) {
+			try (LockLease lease = locks.acquire(LockRequest.of(key))) {
+				lease.ensureHeld();
+			}
+		}
+		assertThat(ContractSupport.since(start)).isLessThan(Duration.ofSeconds(5));
+		await().atMost(PATIENCE).until(() -> calls.get() >= 20);
+		blocked.countDown();
+	}
+
+	@Test
+	default void thousandKeysLeaveNothingBehind() throws Exception {
+		takeAndRelease(1000);
+	}
+
+	@Test
+	@Tag("soak")
+	@Timeout(value = 10, unit = TimeUnit.MINUTES)
+	default void hundredThousandKeysLeaveNothingBehind() throws Exception {
+		takeAndRelease(100_000);
+	}
+
+	private void takeAndRelease(int keys) throws Exception {
+		LockTemplate locks = process().locks();
+		AtomicInteger unanswered = new AtomicInteger();
+		List<TestThread<Void>> threads = new ArrayList<>();
+		for (int thread = 0; thread < 4; thread++) {
+			threads.add(TestThread.start(() -> {
+				for (int number = 0; number < keys / 4; number++) {
+					try {
+						locks.acquire(LockRequest.of(freshKey())).close();
+					}
+					catch (LockProviderException ex) {
+						unanswered.incrementAndGet();
+					}
+				}
+				return null;
+			}));
+		}
+		for (TestThread<Void> thread : threads) {
+			thread.result();
+		}
+		// A machine that is slow for a second is no reason to leave something either.
+		assertThat(unanswered).hasValueLessThanOrEqualTo(keys / 1000);
+		assertNothingIsLeft();
+	}
+
+}

@@ -1,0 +1,150 @@
+package io.distributedlock.testkit;
+
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.Set;
+
+import org.junit.jupiter.api.Test;
+
+import io.distributedlock.LockKey;
+import io.distributedlock.LockLease;
+import io.distributedlock.LockRequest;
+import io.distributedlock.provider.OwnerId;
+import io.distributedlock.provider.ReleaseOutcome;
+import io.distributedlock.support.LockTemplate;
+import io.distributedlock.testkit.CommandLog.Call;
+import io.distributedlock.testkit.CommandLog.Kind;
+import io.distributedlock.testkit.StoreFaults.Command;
+import io.distributedlock.testkit.WireFault.Effect;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * A message to the store or its reply is lost or comes late: the end is typed, and
+ * nothing is left behind.
+ */
+interface LostMessageContract extends FaultSupport {
+
+	Duration WAIT = Duration.ofMillis(500);
+
+	@Test
+	default void lostReplyToAnAcquireIsTypedAndTakenBack() {
+		LockKey key = freshKey();
+		TcpProxy proxy = proxy();
+		FaultyProcess process = process(proxy);
+		proxy.onReplyTo(faults().packet(Command.ACQUIRE, key), Effect.BLACK_HOLE).once();
+		FaultSupport.assertStoreFails(WAIT,
+				() -> process.locks().acquire(LockRequest.of(key).withWaitTime(WAIT).withLease(LONG_LEASE)));
+		await().atMost(CLEAN).until(() -> process.log().outcomes(Kind.RELEASE).contains(ReleaseOutcome.RELEASED));
+		assertThat(fixture().heldEntries()).isZero();
+		process().take(key);
+	}
+
+	@Test
+	default void lostReplyToAReleaseLeavesTheBodyAloneAndTheLockFree() {
+		LockKey key = freshKey();
+		TcpProxy proxy = proxy();
+		FaultyProcess process = process(proxy);
+		proxy.onReplyTo(faults().packet(Command.RELEASE, key), Effect.BLACK_HOLE).once();
+		assertReleased(process, key);
+	}
+
+	@Test
+	default void lostReleaseIsSentAgain() {
+		LockKey key = freshKey();
+		TcpProxy proxy = proxy();
+		FaultyProcess process = process(proxy);
+		proxy.onRequest(faults().packet(Command.RELEASE, key), Effect.BLACK_HOLE).once();
+		assertReleased(process, key);
+		await().atMost(CLEAN).until(() -> process.log().outcomes(Kind.RELEASE).contains(ReleaseOutcome.RELEASED));
+	}
+
+	private void assertReleased(FaultyProcess process, LockKey key) {
+		int before = process.log().outcomes(Kind.RELEASE).size();
+		LockRecorder recorder = new LockRecorder();
+		LockTemplate locks = process.process().locks(recorder);
+		long[] bodyEnded = new long[1];
+		String result = locks.execute(LockRequest.of(key).withLease(LONG_LEASE), (lease) -> {
+			bodyEnded[0] = System.nanoTime();
+			return "result";
+		});
+		assertThat(result).isEqualTo("result");
+		assertThat(ContractSupport.since(bodyEnded[0])).isLessThanOrEqualTo(CALL.plus(TOLERANCE));
+		await().atMost(CLEAN).untilAsserted(() -> {
+			assertThat(process.log().outcomes(Kind.RELEASE)).hasSizeGreaterThanOrEqualTo(before + 2)
+				.element(before)
+				.isEqualTo(ReleaseOutcome.UNKNOWN);
+			assertThat(fixture().heldEntries()).isZero();
+		});
+		assertThat(recorder.told()).noneMatch((event) -> event.startsWith("lost"));
+		process().take(key);
+	}
+
+	@Test
+	default void lostReplyToARenewalIsRepeatedInsideTheLease() {
+		assertRenewed(true);
+	}
+
+	@Test
+	default void lostRenewalIsRepeatedInsideTheLease() {
+		assertRenewed(false);
+	}
+
+	private void assertRenewed(boolean reply) {
+		LockKey key = freshKey();
+		Duration leaseTime = shortLease();
+		TcpProxy proxy = proxy();
+		FaultyProcess process = process(proxy);
+		ContractProcess rival = process();
+		WireFault fault = reply ? proxy.onReplyTo(faults().packet(Command.RENEWAL, key), Effect.BLACK_HOLE).once()
+				: proxy.onRequest(faults().packet(Command.RENEWAL, key), Effect.BLACK_HOLE).once();
+		try (LockLease lease = process.locks().acquire(LockRequest.of(key).withLease(leaseTime))) {
+			await().atMost(leaseTime).until(() -> fault.hits() == 1);
+			await().during(leaseTime).atMost(PATIENCE).until(() -> lease.isHeld() && rival.isBusy(key));
+		}
+		assertThat(process.log().longest(Kind.RENEWAL)).isLessThanOrEqualTo(leaseTime.dividedBy(6).plus(TOLERANCE));
+		assertNothingIsLeft();
+	}
+
+	@Test
+	default void acquireThatArrivesAfterItsCompensationWasAnsweredHoldsNothingForLong() {
+		LockKey key = freshKey();
+		Duration leaseTime = Duration.ofSeconds(2);
+		TcpProxy proxy = proxy();
+		FaultyProcess process = process(proxy);
+		WireFault fault = proxy.onRequest(faults().packet(Command.ACQUIRE, key), Effect.HOLD).once();
+		faults().cancellation().ifPresent((packet) -> proxy.onRequest(packet, Effect.CUT));
+		FaultSupport.assertStoreFails(WAIT,
+				() -> process.locks().acquire(LockRequest.of(key).withWaitTime(WAIT).withLease(leaseTime)));
+		OwnerId lost = process.log()
+			.calls(Kind.ATTEMPT)
+			.reduce((first, last) -> last)
+			.orElseThrow()
+			.owners()
+			.iterator()
+			.next();
+		await().atMost(CLEAN).until(() -> ended(process, lost, ReleaseOutcome.NOT_HELD));
+		assertThat(fixture().heldEntries()).isZero();
+		fault.close();
+		long arrived = System.nanoTime();
+		await("the late grant").pollInterval(Duration.ofMillis(1))
+			.atMost(leaseTime)
+			.until(() -> fixture().heldEntries() == 1 || ended(process, lost, ReleaseOutcome.RELEASED));
+		await().atMost(leaseTime.plus(TOLERANCE)).until(() -> !process().isBusy(key));
+		assertThat(ContractSupport.since(arrived)).isLessThanOrEqualTo(leaseTime.plus(TOLERANCE));
+		try (LockLease lease = process.locks().acquire(LockRequest.of(freshKey()).withLease(LONG_LEASE))) {
+			lease.ensureHeld();
+		}
+		assertThat(process.log().calls(Kind.RENEWAL)).noneMatch((call) -> call.owners().contains(lost));
+		Set<OwnerId> owners = new HashSet<>();
+		assertThat(process.log().calls(Kind.ATTEMPT).map(Call::owners)).allMatch((owner) -> owners.addAll(owner));
+	}
+
+	private static boolean ended(FaultyProcess process, OwnerId owner, ReleaseOutcome outcome) {
+		return process.log()
+			.calls(Kind.RELEASE)
+			.anyMatch((call) -> call.owners().contains(owner) && call.outcome() == outcome);
+	}
+
+}

@@ -1,0 +1,102 @@
+package io.distributedlock.testkit;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+import org.junit.jupiter.api.Test;
+
+import io.distributedlock.LockKey;
+import io.distributedlock.LockLease;
+import io.distributedlock.LockLostException;
+import io.distributedlock.LockNotAcquiredException;
+import io.distributedlock.LockRequest;
+import io.distributedlock.support.LockTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Several keys are held all or none, and lost together.
+ */
+interface MultiKeyContract extends ContractSupport {
+
+	@Test
+	default void allKeysAreHeldEachWithItsToken() {
+		LockKey a = freshKey();
+		LockKey b = freshKey();
+		ContractProcess other = process();
+		try (LockLease lease = process().locks().acquire(LockRequest.ofAll(List.of(b, a, b)))) {
+			assertThat(lease.keys()).containsExactlyInAnyOrder(a, b).isSorted();
+			assertThat(lease.fencingToken(a).value()).isPositive();
+			assertThat(lease.fencingToken(b).value()).isPositive();
+			assertThatIllegalStateException().isThrownBy(lease::fencingToken);
+			assertThatIllegalArgumentException().isThrownBy(() -> lease.fencingToken(freshKey()));
+			assertThat(other.isBusy(a)).isTrue();
+			assertThat(other.isBusy(b)).isTrue();
+		}
+		assertNothingIsLeft();
+	}
+
+	@Test
+	default void oneBusyKeyLeavesTheOthersFreeWithinOneWaitTime() {
+		LockKey a = LockKey.of("contract", "multi", "a" + KEYS.incrementAndGet());
+		LockKey b = LockKey.of("contract", "multi", "b" + KEYS.incrementAndGet());
+		LockKey c = LockKey.of("contract", "multi", "c" + KEYS.incrementAndGet());
+		process().take(b);
+		LockTemplate locks = process().locks();
+		Duration wait = Duration.ofMillis(300);
+		long start = System.nanoTime();
+		assertThatExceptionOfType(LockNotAcquiredException.class)
+			.isThrownBy(() -> locks.acquire(LockRequest.ofAll(List.of(c, b, a)).withWaitTime(wait)))
+			.satisfies((ex) -> assertThat(ex.key()).isEqualTo(b));
+		assertThat(ContractSupport.since(start)).isLessThan(wait.plus(TOLERANCE));
+		ContractProcess other = process();
+		await().atMost(PATIENCE).until(() -> !other.isBusy(a));
+		assertThat(other.isBusy(c)).isFalse();
+	}
+
+	@Test
+	default void oppositeOrdersDoNotDeadlock() throws Exception {
+		LockKey a = freshKey();
+		LockKey b = freshKey();
+		List<TestThread<Void>> threads = new ArrayList<>();
+		for (List<LockKey> keys : List.of(List.of(a, b), List.of(b, a))) {
+			LockTemplate locks = process().locks();
+			LockRequest request = LockRequest.ofAll(keys).withWaitTime(Duration.ofSeconds(20));
+			threads.add(TestThread.start(() -> {
+				for (int round = 0; round < 10; round++) {
+					locks.acquire(request).close();
+				}
+				return null;
+			}));
+		}
+		for (TestThread<Void> thread : threads) {
+			thread.result();
+		}
+		assertNothingIsLeft();
+	}
+
+	@Test
+	default void oneLostKeyLosesTheWholeAndFreesTheOthers() {
+		LockKey a = freshKey();
+		LockKey b = freshKey();
+		LockKey c = freshKey();
+		LockTemplate locks = process().locks();
+		LockLease lease = locks.acquire(LockRequest.ofAll(List.of(a, b, c)).withLease(Duration.ofMillis(600)));
+		fixture().expire(b);
+		ContractProcess other = process();
+		other.take(b);
+		await().atMost(PATIENCE).until(() -> !lease.isHeld());
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(lease::ensureHeld)
+			.satisfies((ex) -> assertThat(ex.key()).isEqualTo(b));
+		lease.close();
+		assertThat(other.isBusy(a)).isFalse();
+		assertThat(other.isBusy(c)).isFalse();
+		assertThat(process().isBusy(b)).isTrue();
+	}
+
+}

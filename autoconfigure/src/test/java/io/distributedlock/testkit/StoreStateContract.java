@@ -1,0 +1,177 @@
+package io.distributedlock.testkit;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+import org.junit.jupiter.api.Test;
+
+import io.distributedlock.LockKey;
+import io.distributedlock.LockLease;
+import io.distributedlock.LockProviderException;
+import io.distributedlock.LockRequest;
+import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.RenewalOutcome;
+import io.distributedlock.testkit.CommandLog.Kind;
+import io.distributedlock.testkit.StoreFaults.Command;
+import io.distributedlock.testkit.StoreFaults.Fault;
+import io.distributedlock.testkit.WireFault.Effect;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * What others do to the store, and who is slow or gone, harms nobody else.
+ */
+interface StoreStateContract extends FaultSupport {
+
+	@Test
+	default void entryThatSomebodyElseLocksKeepsNoOtherFromBeingRenewed() {
+		Duration leaseTime = Duration.ofMillis(1200);
+		FaultyProcess process = process(proxy());
+		List<LockKey> keys = new ArrayList<>();
+		List<LockLease> leases = new ArrayList<>();
+		for (int number = 0; number < 5; number++) {
+			LockKey key = freshKey();
+			keys.add(key);
+			leases.add(process.locks().acquire(LockRequest.of(key).withLease(leaseTime)));
+		}
+		try (Fault locked = faults().lockRow(keys.get(2))) {
+			await().atMost(leaseTime)
+				.until(() -> process.log()
+					.outcomes(Kind.RENEWAL)
+					.stream()
+					.anyMatch((outcomes) -> outcomes instanceof Map<?, ?> map
+							&& map.containsValue(RenewalOutcome.UNKNOWN)));
+		}
+		await().during(leaseTime).atMost(PATIENCE).until(() -> leases.stream().allMatch(LockLease::isHeld));
+		leases.forEach(LockLease::close);
+		assertNothingIsLeft();
+	}
+
+	@Test
+	default void entryThatStaysLockedIsLostAloneAndItsHolderIsTold() {
+		Duration leaseTime = Duration.ofMillis(900);
+		FaultyProcess process = process(proxy());
+		LockKey key = freshKey();
+		LockLease stuck = process.locks().acquire(LockRequest.of(key).withLease(leaseTime));
+		LockLease other = process.locks().acquire(LockRequest.of(freshKey()).withLease(leaseTime));
+		try (Fault locked = faults().lockRow(key)) {
+			await().atMost(leaseTime.plus(TOLERANCE)).until(() -> !stuck.isHeld());
+			await().during(leaseTime).atMost(PATIENCE).until(other::isHeld);
+		}
+		stuck.close();
+		other.close();
+		assertNothingIsLeft();
+	}
+
+	@Test
+	default void entryThatTheStoreRefusesToRenewIsLostAloneAndItsHolderIsTold() {
+		Duration leaseTime = Duration.ofMillis(900);
+		FaultyProcess process = process(proxy());
+		List<LockLease> others = new ArrayList<>();
+		LockKey key = freshKey();
+		LockLease poisoned = process.locks().acquire(LockRequest.of(key).withLease(leaseTime));
+		for (int number = 0; number < 5; number++) {
+			others.add(process.locks().acquire(LockRequest.of(freshKey()).withLease(leaseTime)));
+		}
+		try (Fault poison = faults().poison(key)) {
+			assertThat(others).as("held when the fault began").allMatch(LockLease::isHeld);
+			await().atMost(leaseTime.multipliedBy(2).plus(TOLERANCE)).until(() -> !poisoned.isHeld());
+			await().during(leaseTime)
+				.atMost(PATIENCE)
+				.untilAsserted(() -> assertThat(others).as("renewals: %s", process.log().outcomes(Kind.RENEWAL))
+					.allMatch(LockLease::isHeld));
+		}
+		poisoned.close();
+		others.forEach(LockLease::close);
+		assertNothingIsLeft();
+	}
+
+	@Test
+	default void lapsedLeaseIsTakenOverByTheWaiterWithinOnePoll() throws Exception {
+		LockKey key = freshKey();
+		process().take(key, LONG_LEASE);
+		ContractProcess waiting = process();
+		TestThread<Long> waiter = TestThread.start(() -> {
+			try (LockLease lease = waiting.locks().acquire(LockRequest.of(key).withWaitTime(PATIENCE))) {
+				lease.ensureHeld();
+				return System.nanoTime();
+			}
+		});
+		await().until(() -> waiting.provider().attempts() > 2 && waiter.isWaiting());
+		fixture().expire(key);
+		long expired = System.nanoTime();
+		assertThat(Duration.ofNanos(waiter.result() - expired))
+			.isLessThanOrEqualTo(fixture().pollBound().plus(TOLERANCE));
+	}
+
+	@Test
+	@WholeStore
+	default void ordersRiseThoughTheLastOneIsAnHourAhead() {
+		LockKey key = freshKey();
+		List<ContractProcess> processes = List.of(process(), process());
+		LockGrant first = processes.get(0).take(key);
+		processes.get(0).release(first);
+		faults().advanceOrder(key, Duration.ofHours(1));
+		long last = first.order() + Duration.ofHours(1).toNanos() / 1000;
+		for (int round = 0; round < 6; round++) {
+			ContractProcess holder = processes.get(round % 2);
+			LockGrant grant = holder.take(key);
+			// A store may count what else it does in between.
+			assertThat(grant.order()).isGreaterThan(last).isLessThan(last + 10_000);
+			last = grant.order();
+			if (round % 2 == 0) {
+				fixture().expire(key);
+			}
+			else {
+				holder.release(grant);
+			}
+		}
+	}
+
+	@Test
+	default void firstWaiterThatCannotReachTheStoreIsPassedOverAfterTheGrace() throws Exception {
+		LockKey key = freshKey();
+		ContractProcess holder = process();
+		LockGrant grant = holder.take(key);
+		TcpProxy proxy = proxy();
+		FaultyProcess first = process(proxy);
+		TestThread<LockLease> gone = TestThread
+			.start(() -> first.locks().acquire(LockRequest.of(key).withWaitTime(PATIENCE)));
+		await().until(() -> first.process().provider().attempts() > 1 && gone.isWaiting());
+		ContractProcess second = process();
+		TestThread<Long> waiter = TestThread.start(() -> {
+			try (LockLease lease = second.locks().acquire(LockRequest.of(key).withWaitTime(PATIENCE))) {
+				lease.ensureHeld();
+				return System.nanoTime();
+			}
+		});
+		await().until(() -> first.process().provider().attempts() > 2 && second.provider().attempts() > 2);
+		try (WireFault silence = proxy.blackHole()) {
+			await().until(() -> silence.hits() > 0);
+			holder.release(grant);
+			long released = System.nanoTime();
+			assertThat(Duration.ofNanos(waiter.result() - released))
+				.isLessThanOrEqualTo(fixture().pollBound().multipliedBy(2).plus(TOLERANCE));
+			assertThatExceptionOfType(LockProviderException.class).isThrownBy(gone::result);
+		}
+		assertNothingIsLeft();
+		process().take(key);
+	}
+
+	@Test
+	default void grantThatArrivesAfterItsLeaseIsGivenBack() {
+		LockKey key = freshKey();
+		TcpProxy proxy = proxy();
+		FaultyProcess process = process(proxy);
+		proxy.onReplyTo(faults().packet(Command.ACQUIRE, key), Effect.DELAY).by(Duration.ofMillis(700)).once();
+		FaultSupport.assertStoreFails(Duration.ZERO, () -> process.locks()
+			.acquire(LockRequest.of(key).withWaitTime(Duration.ZERO).withLease(Duration.ofMillis(500))));
+		assertThat(process.log().outcomes(Kind.RENEWAL)).isEmpty();
+		assertNothingIsLeft();
+	}
+
+}

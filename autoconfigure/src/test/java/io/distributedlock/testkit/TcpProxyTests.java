@@ -1,0 +1,131 @@
+package io.distributedlock.testkit;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.time.Duration;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import io.distributedlock.testkit.WireFault.Effect;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIOException;
+
+@Timeout(20)
+class TcpProxyTests {
+
+	private ServerSocket echo;
+
+	private TcpProxy proxy;
+
+	private Socket client;
+
+	@BeforeEach
+	void open() throws IOException {
+		this.echo = new ServerSocket(0, 10, InetAddress.getLoopbackAddress());
+		TcpProxy.start("echo", this::serve);
+		this.proxy = new TcpProxy(new InetSocketAddress(InetAddress.getLoopbackAddress(), this.echo.getLocalPort()));
+		this.client = new Socket(InetAddress.getLoopbackAddress(), this.proxy.port());
+		this.client.setSoTimeout(300);
+	}
+
+	@AfterEach
+	void close() throws IOException {
+		this.client.close();
+		this.proxy.close();
+		this.echo.close();
+	}
+
+	private void serve() {
+		try (Socket socket = this.echo.accept()) {
+			socket.getInputStream().transferTo(socket.getOutputStream());
+		}
+		catch (IOException ex) {
+			// The test is over, or the connection was cut.
+			return;
+		}
+	}
+
+	private void say(String text) throws IOException {
+		this.client.getOutputStream().write(text.getBytes());
+	}
+
+	private int hear() throws IOException {
+		return this.client.getInputStream().read();
+	}
+
+	@Test
+	void forwardsWhatMatchesNothing() throws IOException {
+		say("a");
+		assertThat(hear()).isEqualTo('a');
+	}
+
+	@Test
+	void delaysOnce() throws IOException {
+		this.proxy.onRequest((packet) -> packet[0] == 'a', Effect.DELAY).by(Duration.ofMillis(150)).once();
+		long start = System.nanoTime();
+		say("a");
+		assertThat(hear()).isEqualTo('a');
+		assertThat(ContractSupport.since(start)).isGreaterThanOrEqualTo(Duration.ofMillis(150));
+		say("a");
+		assertThat(hear()).isEqualTo('a');
+	}
+
+	@Test
+	void dropsOnlyThePacket() throws IOException {
+		this.proxy.onReply((packet) -> packet[0] == 'a', Effect.DROP).once();
+		say("a");
+		assertThatIOException().isThrownBy(this::hear);
+		say("b");
+		assertThat(hear()).isEqualTo('b');
+	}
+
+	@Test
+	void blackHoleSwallowsWhatFollowsToo() throws IOException {
+		this.proxy.onReplyTo((packet) -> packet[0] == 'a', Effect.BLACK_HOLE).once();
+		say("a");
+		assertThatIOException().isThrownBy(this::hear);
+		say("b");
+		assertThatIOException().isThrownBy(this::hear);
+	}
+
+	@Test
+	void holdsBackUntilClosed() throws IOException {
+		WireFault fault = this.proxy.onRequest((packet) -> true, Effect.HOLD).once();
+		say("a");
+		assertThatIOException().isThrownBy(this::hear);
+		fault.close();
+		assertThat(hear()).isEqualTo('a');
+	}
+
+	@Test
+	void halfClosesAndCuts() throws IOException {
+		this.proxy.onReply((packet) -> packet[0] == 'a', Effect.HALF_CLOSE).once();
+		say("a");
+		assertThat(hear()).isEqualTo(-1);
+		this.proxy.onRequest((packet) -> packet[0] == 'b', Effect.CUT).once();
+		try (Socket other = new Socket(InetAddress.getLoopbackAddress(), this.proxy.port())) {
+			other.getOutputStream().write('b');
+			assertThatIOException().isThrownBy(() -> {
+				if (other.getInputStream().read() < 0) {
+					throw new IOException("closed");
+				}
+			});
+		}
+	}
+
+	@Test
+	void faultWithoutEffectFails() {
+		TcpProxy unused = new TcpProxy(new InetSocketAddress(InetAddress.getLoopbackAddress(), 1));
+		unused.onRequest((packet) -> true, Effect.DROP);
+		assertThatExceptionOfType(AssertionError.class).isThrownBy(unused::close);
+	}
+
+}

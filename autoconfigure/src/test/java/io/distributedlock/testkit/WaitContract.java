@@ -1,0 +1,143 @@
+package io.distributedlock.testkit;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+import org.junit.jupiter.api.Test;
+
+import io.distributedlock.LockError;
+import io.distributedlock.LockKey;
+import io.distributedlock.LockLease;
+import io.distributedlock.LockNotAcquiredException;
+import io.distributedlock.LockRequest;
+import io.distributedlock.provider.LockGrant;
+import io.distributedlock.support.LockTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * A wait ends in time, with what the store said.
+ */
+interface WaitContract extends ContractSupport {
+
+	Duration WAIT = Duration.ofMillis(400);
+
+	@Test
+	default void busyLockIsToldWhenTheWaitTimeIsOver() {
+		LockKey key = freshKey();
+		process().take(key);
+		LockTemplate locks = process().locks();
+		long start = System.nanoTime();
+		assertThatExceptionOfType(LockNotAcquiredException.class)
+			.isThrownBy(() -> locks.acquire(LockRequest.of(key).withWaitTime(WAIT)))
+			.satisfies((ex) -> {
+				assertThat(ex.error()).isEqualTo(LockError.BUSY);
+				assertThat(ex.key()).isEqualTo(key);
+				assertThat(ex.waited()).isBetween(WAIT.minusMillis(5), WAIT.plus(TOLERANCE));
+				assertThat(ex.holder()).isNotNull();
+			});
+		assertThat(ContractSupport.since(start)).isBetween(WAIT.minusMillis(5), WAIT.plus(TOLERANCE));
+		start = System.nanoTime();
+		assertThat(locks.tryAcquire(LockRequest.of(key).withWaitTime(WAIT))).isNull();
+		assertThat(ContractSupport.since(start)).isBetween(WAIT.minusMillis(5), WAIT.plus(TOLERANCE));
+	}
+
+	@Test
+	default void waitTimeIsSpentOnceAlsoBehindLocalWaiters() throws Exception {
+		LockKey key = freshKey();
+		process().take(key);
+		LockTemplate locks = process().locks();
+		TestThread<LockLease> ahead = TestThread
+			.start(() -> locks.tryAcquire(LockRequest.of(key).withWaitTime(WAIT.multipliedBy(2))));
+		await().until(ahead::isWaiting);
+		long start = System.nanoTime();
+		assertThat(locks.tryAcquire(LockRequest.of(key).withWaitTime(WAIT))).isNull();
+		assertThat(ContractSupport.since(start)).isBetween(WAIT.minusMillis(5), WAIT.plus(TOLERANCE));
+		assertThat(ahead.result()).isNull();
+	}
+
+	@Test
+	default void noWaitTimeIsOneAttemptWithoutAPlaceInLine() {
+		LockKey key = freshKey();
+		ContractProcess holder = process();
+		LockGrant grant = holder.take(key);
+		ContractProcess other = process();
+		assertThat(other.locks().tryAcquire(LockRequest.of(key).withWaitTime(Duration.ZERO))).isNull();
+		assertThat(other.provider().attempts()).isEqualTo(1);
+		holder.release(grant);
+		process().take(key);
+	}
+
+	@Test
+	default void deadHoldersLeaseIsTakenOverWhenItLapses() {
+		LockKey key = freshKey();
+		Duration lease = Duration.ofMillis(700);
+		LockTemplate locks = process().locks();
+		process().take(key, lease);
+		long taken = System.nanoTime();
+		try (LockLease next = locks.acquire(LockRequest.of(key).withWaitTime(PATIENCE))) {
+			assertThat(ContractSupport.since(taken)).isBetween(lease.minusMillis(200), lease.plus(TOLERANCE));
+			assertThat(next.isHeld()).isTrue();
+		}
+	}
+
+	@Test
+	default void releaseLetsTheNextProcessInWithinOnePoll() throws Exception {
+		LockKey key = freshKey();
+		ContractProcess waiting = process();
+		LockLease held = process().locks().acquire(LockRequest.of(key));
+		TestThread<Long> waiter = TestThread.start(() -> {
+			try (LockLease lease = waiting.locks().acquire(LockRequest.of(key).withWaitTime(PATIENCE))) {
+				lease.ensureHeld();
+				return System.nanoTime();
+			}
+		});
+		await().until(() -> waiting.provider().attempts() > 0 && waiter.isWaiting());
+		long released = System.nanoTime();
+		held.close();
+		Duration took = Duration.ofNanos(waiter.result() - released);
+		assertThat(took).isLessThanOrEqualTo(fixture().pollBound().plus(TOLERANCE));
+	}
+
+	@Test
+	default void thousandWaitersOfAProcessAreOneContender() {
+		LockKey key = freshKey();
+		ContractProcess holder = process();
+		ContractProcess waiting = process();
+		LockGrant grant = holder.take(key);
+		List<CompletableFuture<LockLease>> waiters = new ArrayList<>();
+		for (int waiter = 0; waiter < 1000; waiter++) {
+			waiters.add(waiting.locks().acquireAsync(LockRequest.of(key).withWaitTime(Duration.ofMillis(800))));
+		}
+		await().atMost(PATIENCE).until(() -> waiters.stream().allMatch(CompletableFuture::isDone));
+		assertThat(waiting.provider().mostAttemptsAtOnce()).isEqualTo(1);
+		assertThat(waiting.provider().attempts()).isLessThan(200);
+		holder.release(grant);
+		assertNothingIsLeft();
+	}
+
+	@Test
+	default void threadThatHoldsAHandleWaitsLikeAnybody() {
+		LockTemplate locks = process().locks();
+		LockRequest request = LockRequest.of(freshKey()).withWaitTime(Duration.ofMillis(50));
+		try (LockLease lease = locks.acquire(request)) {
+			assertThat(locks.tryAcquire(request)).isNull();
+			assertThat(lease.isHeld()).isTrue();
+		}
+		try (LockLease lease = locks.acquire(request)) {
+			assertThat(lease.isHeld()).isTrue();
+		}
+	}
+
+	@Test
+	default void uncontendedLockCostsTwoCommands() {
+		ContractProcess process = process();
+		process.locks().acquire(LockRequest.of(freshKey())).close();
+		assertThat(process.provider().commands()).isEqualTo(2);
+	}
+
+}
