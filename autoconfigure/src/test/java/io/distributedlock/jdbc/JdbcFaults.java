@@ -109,7 +109,7 @@ abstract class JdbcFaults implements StoreFaults {
 	}
 
 	@Override
-	public Fault lockRow(LockKey key) {
+	public Fault lockEntry(LockKey key) {
 		DataSource database = Objects.requireNonNull(jdbc().getDataSource());
 		try {
 			Connection rival = database.getConnection();
@@ -127,7 +127,7 @@ abstract class JdbcFaults implements StoreFaults {
 	}
 
 	@Override
-	public Fault poison(LockKey key) {
+	public Fault refuseWrites(LockKey key) {
 		Object stored = this.fixture.storeKey(key);
 		String literal = (stored instanceof byte[] bytes) ? "X'" + HexFormat.of().formatHex(bytes) + "'"
 				: "'" + stored + "'";

@@ -88,12 +88,12 @@ final class RedisFaults implements StoreFaults {
 
 	/** Redis has no locks of rows: something else stands there for a while. */
 	@Override
-	public Fault lockRow(LockKey key) {
-		return poison(key);
+	public Fault lockEntry(LockKey key) {
+		return refuseWrites(key);
 	}
 
 	@Override
-	public Fault poison(LockKey key) {
+	public Fault refuseWrites(LockKey key) {
 		byte[] lock = this.fixture.keys().lock(key);
 		Jedis master = this.fixture.admin(lock);
 		byte[] aside = (new String(lock, StandardCharsets.UTF_8) + ":aside").getBytes(StandardCharsets.UTF_8);

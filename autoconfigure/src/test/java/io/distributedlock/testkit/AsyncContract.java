@@ -19,7 +19,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Acquiring without a waiting thread keeps the same promises.
+ * Part of the contract on {@code acquireAsync}: a future keeps the promises of a call.
  */
 interface AsyncContract extends ContractSupport {
 
@@ -27,7 +27,7 @@ interface AsyncContract extends ContractSupport {
 	default void futureCompletesWithTheLockOnceItIsFree() throws Exception {
 		LockKey key = freshKey();
 		ContractProcess holder = process();
-		LockGrant grant = holder.take(key);
+		LockGrant grant = holder.acquire(key);
 		ContractProcess waiting = process();
 		CompletableFuture<LockLease> future = waiting.locks().acquireAsync(LockRequest.of(key).withWaitTime(PATIENCE));
 		await().until(() -> waiting.provider().attempts() > 0);
@@ -37,13 +37,13 @@ interface AsyncContract extends ContractSupport {
 			assertThat(lease.isHeld()).isTrue();
 			assertThat(lease.fencingToken().order()).isGreaterThan(grant.order());
 		}
-		assertNothingIsLeft();
+		assertStoreIsEmpty();
 	}
 
 	@Test
 	default void busyLockFailsTheFutureWhenTheWaitTimeIsOver() {
 		LockKey key = freshKey();
-		process().take(key);
+		process().acquire(key);
 		LockTemplate locks = process().locks();
 		Duration wait = Duration.ofMillis(300);
 		long start = System.nanoTime();
@@ -54,22 +54,22 @@ interface AsyncContract extends ContractSupport {
 	}
 
 	@Test
-	default void cancellingWithdraws() {
+	default void cancellationWithdrawsTheContender() {
 		LockKey key = freshKey();
 		ContractProcess holder = process();
-		LockGrant grant = holder.take(key);
+		LockGrant grant = holder.acquire(key);
 		ContractProcess waiting = process();
 		CompletableFuture<LockLease> future = waiting.locks().acquireAsync(LockRequest.of(key).withWaitTime(PATIENCE));
 		await().until(() -> waiting.provider().attempts() > 0);
 		future.cancel(true);
 		holder.release(grant);
-		assertNothingIsLeft();
-		// An attempt may still be under way, whose grant is then given back.
+		assertStoreIsEmpty();
+		// An attempt may still be under way; its grant is released.
 		process().locks().acquire(LockRequest.of(key).withWaitTime(PATIENCE)).close();
 	}
 
 	@Test
-	default void grantThatComesAfterTheCancellationIsGivenBack() {
+	default void grantAfterTheCancellationIsReleased() {
 		LockTemplate locks = process().locks();
 		for (int round = 0; round < 50; round++) {
 			CompletableFuture<LockLease> future = locks.acquireAsync(LockRequest.of(freshKey()));
@@ -77,7 +77,7 @@ interface AsyncContract extends ContractSupport {
 				future.join().close();
 			}
 		}
-		assertNothingIsLeft();
+		assertStoreIsEmpty();
 	}
 
 }

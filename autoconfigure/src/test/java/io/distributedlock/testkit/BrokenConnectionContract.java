@@ -19,14 +19,15 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * A connection that breaks in the middle of a command, and a server that takes none.
+ * Part of the fault contract on connections: one that breaks within a command, one that
+ * the server ends, and one that is refused.
  */
 interface BrokenConnectionContract extends FaultSupport {
 
 	Duration NO_WAIT = Duration.ZERO;
 
 	@Test
-	default void acquireWhoseConnectionBreaksIsTypedAndTakenBack() {
+	default void acquireFailsAndIsReleasedWhenItsConnectionBreaks() {
 		TcpProxy proxy = proxy();
 		FaultyProcess process = process(proxy);
 		LockKey unsent = freshKey();
@@ -41,11 +42,11 @@ interface BrokenConnectionContract extends FaultSupport {
 		}
 		await().atMost(CLEAN).until(() -> fixture().heldEntries() == 0);
 		await().atMost(CLEAN).until(() -> process.log().outcomes(Kind.RELEASE).contains(ReleaseOutcome.RELEASED));
-		process().take(unanswered);
+		process().acquire(unanswered);
 	}
 
 	@Test
-	default void releaseWhoseConnectionBreaksIsSentAgain() {
+	default void releaseIsRetriedAfterItsConnectionBreaks() {
 		TcpProxy proxy = proxy();
 		FaultyProcess process = process(proxy);
 		LockKey unsent = freshKey();
@@ -58,11 +59,11 @@ interface BrokenConnectionContract extends FaultSupport {
 			locks.acquire(LockRequest.of(key).withLease(LONG_LEASE)).close();
 		}
 		await().atMost(CLEAN).until(() -> fixture().heldEntries() == 0);
-		assertThat(recorder.told()).noneMatch((event) -> event.startsWith("lost"));
+		assertThat(recorder.events()).noneMatch((event) -> event.startsWith("lost"));
 	}
 
 	@Test
-	default void renewalWhoseConnectionBreaksIsSentAgainInsideTheLease() {
+	default void renewalIsRetriedAfterItsConnectionBreaks() {
 		TcpProxy proxy = proxy();
 		FaultyProcess process = process(proxy);
 		LockKey key = freshKey();
@@ -75,12 +76,12 @@ interface BrokenConnectionContract extends FaultSupport {
 			await().atMost(leaseTime).until(() -> unanswered.hits() == 1);
 			await().during(leaseTime).atMost(PATIENCE).until(() -> lease.isHeld() && rival.isBusy(key));
 		}
-		assertNothingIsLeft();
+		assertStoreIsEmpty();
 	}
 
 	@Test
 	@WholeStore
-	default void acquireWhoseConnectionTheServerEndsIsTypedAndTheNextOneSucceeds() throws Exception {
+	default void acquireFailsWhenTheServerEndsItsConnection() throws Exception {
 		LockKey key = freshKey();
 		TcpProxy proxy = proxy();
 		FaultyProcess process = process(proxy);
@@ -98,22 +99,22 @@ interface BrokenConnectionContract extends FaultSupport {
 
 	@Test
 	@WholeStore
-	default void heldLockSurvivesThatTheServerEndsAllConnections() {
+	default void heldLockSurvivesTheEndOfAllConnections() {
 		FaultyProcess process = process(proxy());
 		Duration leaseTime = shortLease();
 		try (LockLease lease = process.locks().acquire(LockRequest.of(freshKey()).withLease(leaseTime))) {
 			faults().killConnections();
 			await().during(leaseTime).atMost(PATIENCE).until(lease::isHeld);
 		}
-		assertNothingIsLeft();
+		assertStoreIsEmpty();
 	}
 
 	@Test
-	default void refusedConnectionIsToldQuicklyAndNeverAsBusy() {
+	default void refusedConnectionFailsQuicklyAndNeverAsBusy() {
 		TcpProxy proxy = proxy();
 		FaultyProcess process = process(proxy);
 		LockKey key = freshKey();
-		process().take(key);
+		process().acquire(key);
 		proxy.refuse();
 		for (int round = 0; round < 2; round++) {
 			FaultSupport.assertStoreFails(NO_WAIT,

@@ -20,8 +20,7 @@ import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.RenewalOutcome;
 
 /**
- * Writes down the commands that a provider was given, what came of them, and how long
- * they took.
+ * Provider that records each command with its outcome and duration.
  */
 final class CommandLog implements LockProvider {
 
@@ -101,7 +100,7 @@ final class CommandLog implements LockProvider {
 		this.provider.check(timeout);
 	}
 
-	/** What a command is for. */
+	/** Purpose of a command. */
 	enum Kind {
 
 		ATTEMPT, RENEWAL, RELEASE, WITHDRAWAL
@@ -109,9 +108,9 @@ final class CommandLog implements LockProvider {
 	}
 
 	/**
-	 * A command that has ended.
+	 * Completed command.
 	 *
-	 * @param outcome what it returned or threw
+	 * @param outcome the result, or the exception thrown
 	 */
 	record Call(Kind kind, Set<OwnerId> owners, Object outcome, Duration took) {
 	}

@@ -73,11 +73,11 @@ final class ContractProcess implements AutoCloseable {
 		return attempt(key, OwnerId.random(), LEASE, false);
 	}
 
-	LockGrant take(LockKey key) {
-		return take(key, LEASE);
+	LockGrant acquire(LockKey key) {
+		return acquire(key, LEASE);
 	}
 
-	LockGrant take(LockKey key, Duration lease) {
+	LockGrant acquire(LockKey key, Duration lease) {
 		return granted(attempt(key, OwnerId.random(), lease, false));
 	}
 
@@ -95,7 +95,7 @@ final class ContractProcess implements AutoCloseable {
 		return attempt(key) instanceof AttemptResult.Busy;
 	}
 
-	AttemptResult.Busy standInLine(LockKey key) {
+	AttemptResult.Busy enqueue(LockKey key) {
 		return busy(attempt(key, OwnerId.random(), LEASE, true));
 	}
 

@@ -16,40 +16,52 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * What the parts of the contract share.
+ * Access of each part of the contract to the store under test.
  */
 interface ContractSupport {
 
-	/** How much later than promised something may happen. */
+	/** Delay that the promises allow. */
 	Duration TOLERANCE = Duration.ofMillis(250);
 
-	/** For what must happen, without a promise of when. */
+	/** Limit for events without a promised time. */
 	Duration PATIENCE = Duration.ofSeconds(10);
 
 	AtomicInteger KEYS = new AtomicInteger();
 
-	/** Else who awaits something waits for 100 ms first, which adds up to minutes. */
-	static void lookAtOnce() {
+	/** Removes the 100 ms pause before each first poll, which adds up to minutes. */
+	static void pollWithoutDelay() {
 		Awaitility.setDefaultPollDelay(Duration.ZERO);
 		Awaitility.setDefaultPollInterval(Duration.ofMillis(10));
 	}
 
+	/**
+	 * Returns the fixture of the running test.
+	 * @return the fixture
+	 */
 	LockProviderFixture fixture();
 
-	/** A process that is closed with the test. */
+	/**
+	 * Creates a process over the fixture's store, closed after the test.
+	 * @return the process
+	 */
 	ContractProcess process();
 
+	/**
+	 * Creates a key that no other test uses.
+	 * @return the key
+	 */
 	default LockKey freshKey() {
 		return LockKey.of("contract", "key-" + KEYS.incrementAndGet());
 	}
 
-	default void assertNothingIsLeft() {
+	/** Waits until the store holds no entry of a holder, waiter or reservation. */
+	default void assertStoreIsEmpty() {
 		await().atMost(PATIENCE)
 			.pollInterval(Duration.ofMillis(20))
 			.untilAsserted(() -> assertThat(fixture().heldEntries()).isZero());
 	}
 
-	/** Does the same for all, several at a time, and gives what came of it. */
+	/** Applies a function to all elements in four threads and returns the results. */
 	static <T, R> List<R> inThreads(List<T> all, Function<T, R> work) {
 		ExecutorService threads = Executors.newFixedThreadPool(4);
 		try {

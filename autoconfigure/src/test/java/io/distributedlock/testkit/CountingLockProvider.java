@@ -14,7 +14,7 @@ import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.RenewalOutcome;
 
 /**
- * Counts the commands that reach a provider.
+ * Provider that counts its commands.
  */
 final class CountingLockProvider implements LockProvider {
 
@@ -32,7 +32,7 @@ final class CountingLockProvider implements LockProvider {
 
 	private final AtomicInteger withdrawals = new AtomicInteger();
 
-	private final AtomicInteger mostPassedOver = new AtomicInteger();
+	private final AtomicInteger mostOvertakes = new AtomicInteger();
 
 	private final AtomicInteger grantsOfAll;
 
@@ -58,9 +58,9 @@ final class CountingLockProvider implements LockProvider {
 		return this.mostAttemptsAtOnce.get();
 	}
 
-	/** The most grants that others got while this process stood in line. */
-	int mostPassedOver() {
-		return this.mostPassedOver.get();
+	/** Returns the most grants that other processes got while this one was queued. */
+	int mostOvertakes() {
+		return this.mostOvertakes.get();
 	}
 
 	int renewals() {
@@ -102,7 +102,7 @@ final class CountingLockProvider implements LockProvider {
 
 		private final LockContender contender;
 
-		/** The grants when this process joined the line, or -1 when it stands in none. */
+		/** Number of grants when this process joined the wait queue, or -1. */
 		private int grantsAtArrival = -1;
 
 		private CountingContender(LockContender contender) {
@@ -127,7 +127,7 @@ final class CountingLockProvider implements LockProvider {
 			if (attempt instanceof AttemptResult.Granted) {
 				int before = grants.getAndIncrement();
 				if (this.grantsAtArrival >= 0) {
-					CountingLockProvider.this.mostPassedOver.accumulateAndGet(before - this.grantsAtArrival, Math::max);
+					CountingLockProvider.this.mostOvertakes.accumulateAndGet(before - this.grantsAtArrival, Math::max);
 					this.grantsAtArrival = -1;
 				}
 			}

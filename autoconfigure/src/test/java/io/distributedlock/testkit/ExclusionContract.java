@@ -14,11 +14,12 @@ import io.distributedlock.LockRequest;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * One holder at a time, tokens in the order of grants, and everybody gets a turn.
+ * Part of the contract on exclusion: one holder at a time, rising fencing tokens, and no
+ * process that waits without end.
  */
 interface ExclusionContract extends ContractSupport {
 
-	/** How often others may come first in a row. */
+	/** Grants that other processes may get while one is queued. */
 	int HANDFUL = 3;
 
 	Duration LONG_WAIT = Duration.ofSeconds(50);
@@ -51,11 +52,11 @@ interface ExclusionContract extends ContractSupport {
 		}
 		assertThat(counter[0]).isEqualTo(3 * 4 * 8);
 		assertThat(tokens).hasSize(3 * 4 * 8).isSorted().doesNotHaveDuplicates();
-		assertNothingIsLeft();
+		assertStoreIsEmpty();
 	}
 
 	@Test
-	default void whoStandsInLineIsNotPassedOver() throws Exception {
+	default void queuedProcessIsNotOvertaken() throws Exception {
 		LockRequest request = LockRequest.of(freshKey()).withWaitTime(LONG_WAIT);
 		List<ContractProcess> processes = List.of(process(), process(), process());
 		AtomicInteger grants = new AtomicInteger();
@@ -78,7 +79,7 @@ interface ExclusionContract extends ContractSupport {
 			thread.result();
 		}
 		assertThat(processes)
-			.allSatisfy((process) -> assertThat(process.provider().mostPassedOver()).isLessThanOrEqualTo(HANDFUL));
+			.allSatisfy((process) -> assertThat(process.provider().mostOvertakes()).isLessThanOrEqualTo(HANDFUL));
 	}
 
 	@Test

@@ -13,46 +13,60 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * What the parts of the fault contract share.
+ * Access of each part of the fault contract to the store and the network before it.
  */
 interface FaultSupport extends ContractSupport {
 
-	/** What one round trip may take by the settings of the contract. */
+	/** Time-out of one round trip. */
 	Duration CALL = LockSettings.defaults().callTimeout();
 
-	/** What a loaded machine may add to what is promised. */
+	/** Further delay on a loaded machine. */
 	Duration SLACK = Duration.ofMillis(250);
 
-	/** Within which nothing stands in the store for nobody, once it answers again. */
+	/** Limit for the removal of all orphaned entries once the store answers again. */
 	Duration CLEAN = Duration.ofSeconds(5);
 
 	Duration LONG_LEASE = Duration.ofSeconds(60);
 
+	/**
+	 * Returns the faults of the running test's store.
+	 * @return the faults
+	 */
 	StoreFaults faults();
 
-	/** A way to the store that can be disturbed, closed with the test. */
+	/**
+	 * Creates a proxy before the store's servers, closed after the test.
+	 * @return the proxy
+	 */
 	TcpProxy proxy();
 
-	/** A process that reaches the store by a proxy, with connections that stand. */
+	/**
+	 * Creates a process that reaches the store through a proxy and is connected already.
+	 * @param proxy the proxy
+	 * @return the process, closed after the test
+	 */
 	FaultyProcess process(TcpProxy proxy);
 
-	/** A short lease that survives that the connection breaks. */
+	/**
+	 * Returns the shortest lease that survives a broken connection.
+	 * @return the lease
+	 */
 	default Duration shortLease() {
 		return Duration.ofMillis(1200).plus(faults().reconnectTime().multipliedBy(2));
 	}
 
-	/** No key of a test is part of another's. */
+	/** Creates a key whose text is not part of another key's text. */
 	@Override
 	default LockKey freshKey() {
 		return LockKey.of("fault", "key-" + KEYS.incrementAndGet() + "-");
 	}
 
-	/** The bound of P9 for an acquire, on a loaded machine. */
+	/** Returns the longest time that an acquire may take on a loaded machine. */
 	static Duration bound(Duration waitTime) {
 		return ((waitTime.compareTo(CALL) > 0) ? waitTime : CALL).plus(TOLERANCE).plus(SLACK);
 	}
 
-	/** The call ends in time, and its exception says that the store did not answer. */
+	/** Asserts that a call ends in time with an exception of the store. */
 	static LockProviderException assertStoreFails(Duration waitTime, ThrowingCallable acquire) {
 		long start = System.nanoTime();
 		LockProviderException[] failure = new LockProviderException[1];

@@ -34,8 +34,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * While the store's server stands still every call ends in time, and nobody is told that
- * a lock is busy; once it goes on, nothing is locked that no handle holds.
+ * Part of the fault contract on frozen servers: every call ends in time and never reports
+ * a busy lock. When the server resumes, only locks with a handle stay held.
  */
 interface FrozenStoreContract extends FaultSupport {
 
@@ -43,7 +43,7 @@ interface FrozenStoreContract extends FaultSupport {
 
 	@Test
 	@WholeStore
-	default void callsEndInTimeAndNothingIsLeftOnceAFrozenStoreGoesOn() throws Exception {
+	default void callsEndInTimeWhileTheStoreIsFrozen() throws Exception {
 		freezeUnderLoad(Duration.ofSeconds(2));
 	}
 
@@ -51,7 +51,7 @@ interface FrozenStoreContract extends FaultSupport {
 	@WholeStore
 	@Tag("soak")
 	@Timeout(value = 4, unit = TimeUnit.MINUTES)
-	default void callsEndInTimeAndNothingIsLeftOnceAStoreGoesOnThatWasFrozenForLong() throws Exception {
+	default void callsEndInTimeWhileTheStoreIsFrozenRepeatedly() throws Exception {
 		for (int round = 0; round < 10; round++) {
 			freezeUnderLoad(Duration.ofSeconds(10));
 		}
@@ -64,7 +64,7 @@ interface FrozenStoreContract extends FaultSupport {
 		List<LockGrant> grants = new ArrayList<>();
 		for (int thread = 0; thread < 20; thread++) {
 			leases.add(process.locks().acquire(LockRequest.of(freshKey()).withLease(LONG_LEASE)));
-			grants.add(process.process().take(freshKey(), LONG_LEASE));
+			grants.add(process.process().acquire(freshKey(), LONG_LEASE));
 		}
 		AtomicBoolean thawed = new AtomicBoolean();
 		AtomicLong longest = new AtomicLong();
@@ -107,7 +107,7 @@ interface FrozenStoreContract extends FaultSupport {
 		assertThat(Duration.ofNanos(longest.get())).isLessThanOrEqualTo(FaultSupport.bound(ONE_SECOND));
 	}
 
-	/** Acquires, renews or releases; tells whether the store answered. */
+	/** Acquires, renews or releases, and returns whether the store answered. */
 	private boolean call(int kind, FaultyProcess process, LockGrant grant, Queue<LockLease> leases) {
 		try {
 			switch (kind) {
@@ -131,11 +131,11 @@ interface FrozenStoreContract extends FaultSupport {
 
 	@Test
 	@WholeStore
-	default void waiterWhoseStoreFreezesIsNotToldThatTheLockIsBusy() throws Exception {
+	default void frozenStoreFailsTheWaiterInsteadOfReportingBusy() throws Exception {
 		LockKey key = freshKey();
-		process().take(key);
+		process().acquire(key);
 		FaultyProcess waiting = process(proxy());
-		// Long enough to look once more after the store froze.
+		// Long enough for another attempt after the store froze.
 		Duration wait = fixture().pollBound().multipliedBy(2).plusMillis(500);
 		TestThread<LockLease> waiter = TestThread
 			.start(() -> waiting.locks().acquire(LockRequest.of(key).withWaitTime(wait)));
@@ -149,9 +149,9 @@ interface FrozenStoreContract extends FaultSupport {
 
 	@Test
 	@WholeStore
-	default void shutdownRefusesWaitersThoughTheStoreIsFrozen() throws Exception {
+	default void shutdownRefusesWaitersWhileTheStoreIsFrozen() throws Exception {
 		LockKey key = freshKey();
-		process().take(key);
+		process().acquire(key);
 		FaultyProcess waiting = process(proxy());
 		LockTemplate locks = waiting.locks();
 		LockLease held = locks.acquire(LockRequest.of(freshKey()).withLease(LONG_LEASE));
@@ -173,7 +173,7 @@ interface FrozenStoreContract extends FaultSupport {
 
 	@Test
 	@WholeStore
-	default void lossIsToldAtTheDeadlineThoughTheStoreIsSilentAndAListenerBlocksOrThrows() {
+	default void lossIsReportedByTheDeadlineWhileTheStoreIsFrozen() {
 		CountDownLatch blocked = new CountDownLatch(1);
 		Queue<LossReason> told = new ConcurrentLinkedQueue<>();
 		FaultyProcess process = process(proxy());
@@ -202,7 +202,7 @@ interface FrozenStoreContract extends FaultSupport {
 			assertThat(told).containsOnly(LossReason.EXPIRED);
 		}
 		blocked.countDown();
-		assertNothingIsLeft();
+		assertStoreIsEmpty();
 		await().atMost(CLEAN).ignoreExceptions().until(() -> {
 			locks.acquire(LockRequest.of(freshKey())).close();
 			return true;

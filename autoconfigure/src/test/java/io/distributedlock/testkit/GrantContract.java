@@ -19,15 +19,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * A key has one owner at a time, and every grant an order above those before.
+ * Part of the contract on grants: a key has one owner at a time, and the orders of its
+ * grants rise.
  */
 interface GrantContract extends ContractSupport {
 
 	@Test
-	default void freeKeyIsGrantedAndHeldKeyIsBusyForEverybody() {
+	default void freeKeyIsGrantedAndHeldKeyIsBusyForAllProcesses() {
 		LockKey key = freshKey();
 		ContractProcess holder = process();
-		LockGrant grant = holder.take(key);
+		LockGrant grant = holder.acquire(key);
 		assertThat(grant.key()).isEqualTo(key);
 		assertThat(grant.order()).isBetween(1L, FencingToken.MAX_ORDER);
 		assertThat(grant.validity()).isPositive().isLessThanOrEqualTo(ContractProcess.LEASE);
@@ -36,7 +37,7 @@ interface GrantContract extends ContractSupport {
 	}
 
 	@Test
-	default void ofManyAttemptsOnFreshKeyExactlyOneIsGranted() throws Exception {
+	default void exactlyOneOfManyConcurrentAttemptsIsGranted() throws Exception {
 		List<ContractProcess> processes = List.of(process(), process());
 		ExecutorService threads = Executors.newFixedThreadPool(16);
 		try {
@@ -47,7 +48,7 @@ interface GrantContract extends ContractSupport {
 					ContractProcess process = processes.get(thread % processes.size());
 					boolean willWait = thread % 3 == 0;
 					attempts.add(threads.submit(() -> process.provider().enter(key, () -> {
-						// Nobody waits for the signal.
+						// This contender does not wait for signals.
 					}).attempt(OwnerId.random(), ContractProcess.LEASE, willWait, ContractProcess.TIMEOUT)));
 				}
 				int granted = 0;
@@ -63,7 +64,7 @@ interface GrantContract extends ContractSupport {
 	}
 
 	@Test
-	default void repeatedAttemptIsTheSameGrantAndMovesNoExpiry() {
+	default void repeatedAttemptReturnsTheSameGrantAndExpiry() {
 		LockKey key = freshKey();
 		ContractProcess holder = process();
 		OwnerId owner = OwnerId.random();
@@ -85,28 +86,28 @@ interface GrantContract extends ContractSupport {
 	}
 
 	@Test
-	default void busyAnswerNamesTheHolderAndWhenToAskAgain() {
+	default void busyAnswerNamesTheHolderAndTheRetryTime() {
 		LockKey key = freshKey();
-		process().take(key, Duration.ofSeconds(20));
+		process().acquire(key, Duration.ofSeconds(20));
 		ContractProcess other = process();
-		for (AttemptResult.Busy busy : List.of(ContractProcess.busy(other.attempt(key)), other.standInLine(key),
-				other.standInLine(key))) {
+		for (AttemptResult.Busy busy : List.of(ContractProcess.busy(other.attempt(key)), other.enqueue(key),
+				other.enqueue(key))) {
 			assertThat(busy.retryAfter()).isBetween(Duration.ZERO, Duration.ofSeconds(20));
 			assertThat(busy.holder()).isNotNull();
 			assertThat(busy.holder().label()).isNotBlank();
 			assertThat(busy.holder().heldFor()).isBetween(Duration.ZERO, PATIENCE);
-			if (fixture().tellsRemaining()) {
+			if (fixture().reportsRemaining()) {
 				assertThat(busy.holder().remaining()).isBetween(Duration.ofSeconds(10), Duration.ofSeconds(20));
 			}
 		}
 	}
 
 	@Test
-	default void expiredLeaseIsGrantedToWhoeverComesAndNeverEarly() {
+	default void expiredLeaseIsGrantedToAnyProcessButNotEarly() {
 		LockKey key = freshKey();
 		Duration lease = Duration.ofMillis(300);
 		ContractProcess other = process();
-		process().take(key, lease);
+		process().acquire(key, lease);
 		long taken = System.nanoTime();
 		AttemptResult.Busy busy = ContractProcess.busy(other.attempt(key));
 		assertThat(busy.retryAfter()).isLessThanOrEqualTo(lease);
@@ -122,7 +123,7 @@ interface GrantContract extends ContractSupport {
 		for (int round = 0; round < 12; round++) {
 			ContractProcess holder = processes.get(round % 2);
 			ContractProcess other = processes.get(1 - round % 2);
-			LockGrant grant = holder.take(key);
+			LockGrant grant = holder.acquire(key);
 			assertThat(grant.order()).isGreaterThan(last);
 			last = grant.order();
 			if (round % 3 == 0) {
@@ -130,7 +131,7 @@ interface GrantContract extends ContractSupport {
 			}
 			else {
 				if (round % 3 == 1) {
-					other.standInLine(key);
+					other.enqueue(key);
 				}
 				holder.release(grant);
 				other.withdraw(key);
@@ -145,13 +146,13 @@ interface GrantContract extends ContractSupport {
 			LockKey key = freshKey();
 			long last = 0;
 			for (int round = 0; round < 4; round++) {
-				LockGrant grant = holder.take(key);
+				LockGrant grant = holder.acquire(key);
 				assertThat(grant.order()).isGreaterThan(last);
 				last = grant.order();
 				holder.release(grant);
 			}
 		}
-		assertNothingIsLeft();
+		assertStoreIsEmpty();
 	}
 
 }

@@ -18,7 +18,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * An interrupt ends a wait soon, in its own type, with the flag set, leaving nothing.
+ * Part of the contract on interrupts: an interrupt ends a wait with its own exception,
+ * keeps the flag and leaves no entry in the store.
  */
 interface InterruptContract extends ContractSupport {
 
@@ -33,7 +34,7 @@ interface InterruptContract extends ContractSupport {
 	default void interruptEndsTheWaitOfHeadAndFollower() throws Exception {
 		LockKey key = freshKey();
 		ContractProcess holder = process();
-		LockGrant grant = holder.take(key);
+		LockGrant grant = holder.acquire(key);
 		ContractProcess waiting = process();
 		LockTemplate locks = waiting.locks();
 		LockRequest request = LockRequest.of(key).withWaitTime(PATIENCE);
@@ -47,7 +48,7 @@ interface InterruptContract extends ContractSupport {
 			assertThat(Duration.ofNanos(thread.result() - interrupted)).isLessThan(Duration.ofMillis(250));
 		}
 		holder.release(grant);
-		assertNothingIsLeft();
+		assertStoreIsEmpty();
 	}
 
 	@Test
@@ -58,11 +59,11 @@ interface InterruptContract extends ContractSupport {
 			Thread.currentThread().interrupt();
 			return untilInterrupted(locks, LockRequest.of(key));
 		}).result();
-		process().take(key);
+		process().acquire(key);
 	}
 
 	@Test
-	default void interruptDuringTheBodyKeepsNoLockFromBeingReleased() throws Exception {
+	default void interruptedBodyStillReleasesItsLock() throws Exception {
 		LockKey key = freshKey();
 		LockTemplate locks = process().locks();
 		assertThat(TestThread.start(() -> {
@@ -72,7 +73,7 @@ interface InterruptContract extends ContractSupport {
 			});
 			return Thread.currentThread().isInterrupted();
 		}).result()).isTrue();
-		process().take(key);
+		process().acquire(key);
 	}
 
 	@Test
@@ -96,7 +97,7 @@ interface InterruptContract extends ContractSupport {
 			}
 			thread.result();
 		}
-		assertNothingIsLeft();
+		assertStoreIsEmpty();
 	}
 
 }

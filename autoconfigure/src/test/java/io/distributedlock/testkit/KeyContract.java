@@ -15,7 +15,8 @@ import io.distributedlock.provider.ReleaseOutcome;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Keys are data: different keys never meet, and nothing in them is evaluated.
+ * Part of the contract on keys: different keys are different locks, and a store never
+ * evaluates the text of a key.
  */
 interface KeyContract extends ContractSupport {
 
@@ -35,7 +36,7 @@ interface KeyContract extends ContractSupport {
 			List.of("${user.home}"), List.of("#root"), List.of("redis.call('FLUSHALL')"), List.of("<b>abc</b>"));
 
 	@Test
-	default void awkwardKeysNeverMeet() {
+	default void awkwardKeysAreDifferentLocks() {
 		List<LockKey> keys = new ArrayList<>();
 		AWKWARD.forEach((parts) -> keys.add(LockKey.of("contract", parts)));
 		keys.add(LockKey.of("Contract", "abc"));
@@ -66,17 +67,17 @@ interface KeyContract extends ContractSupport {
 		for (LockGrant grant : grants) {
 			assertThat(holder.release(grant)).as("release of %s", grant.key()).isEqualTo(ReleaseOutcome.RELEASED);
 		}
-		assertNothingIsLeft();
+		assertStoreIsEmpty();
 	}
 
 	@Test
 	default void thousandKeysHeldAtOnceLeaveNothingBehind() {
 		ContractProcess holder = process();
 		List<LockGrant> grants = ContractSupport.inThreads(Collections.nCopies(1000, holder),
-				(process) -> process.take(freshKey()));
+				(process) -> process.acquire(freshKey()));
 		assertThat(fixture().heldEntries()).isEqualTo(1000);
 		assertThat(ContractSupport.inThreads(grants, holder::release)).containsOnly(ReleaseOutcome.RELEASED);
-		assertNothingIsLeft();
+		assertStoreIsEmpty();
 	}
 
 }

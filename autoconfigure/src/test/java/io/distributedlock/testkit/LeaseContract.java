@@ -17,7 +17,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.awaitility.Awaitility.await;
 
 /**
- * A lease lasts as long as it is renewed, and a handle frees only its own grant.
+ * Part of the contract on leases: renewal extends a lease until its release or its
+ * longest hold, and a handle releases only its own grant.
  */
 interface LeaseContract extends ContractSupport {
 
@@ -47,11 +48,11 @@ interface LeaseContract extends ContractSupport {
 		lease.close();
 		int renewals = holder.provider().renewals();
 		await().during(Duration.ofMillis(400)).atMost(PATIENCE).until(() -> holder.provider().renewals() <= renewals);
-		assertNothingIsLeft();
+		assertStoreIsEmpty();
 	}
 
 	@Test
-	default void leaseThatIsNotRenewedIsTheLongestHold() {
+	default void leaseWithoutRenewalLimitsTheHold() {
 		LockKey key = freshKey();
 		ContractProcess holder = process();
 		LockTemplate locks = holder.locks();
@@ -90,7 +91,7 @@ interface LeaseContract extends ContractSupport {
 	}
 
 	@Test
-	default void closingTwiceFreesOnce() {
+	default void closingTwiceReleasesOnce() {
 		LockKey key = freshKey();
 		ContractProcess holder = process();
 		LockLease lease = holder.locks().acquire(LockRequest.of(key));
@@ -98,7 +99,7 @@ interface LeaseContract extends ContractSupport {
 		assertThat(lease.isHeld()).isFalse();
 		assertThatIllegalStateException().isThrownBy(lease::ensureHeld);
 		ContractProcess other = process();
-		other.take(key);
+		other.acquire(key);
 		lease.close();
 		assertThat(holder.provider().releases()).isEqualTo(1);
 		assertThat(process().isBusy(key)).isTrue();
@@ -114,11 +115,11 @@ interface LeaseContract extends ContractSupport {
 			return held;
 		}).result()).isTrue();
 		assertThat(lease.isHeld()).isFalse();
-		process().take(key);
+		process().acquire(key);
 	}
 
 	@Test
-	default void tokenStaysTheSameAfterTheHold() {
+	default void tokenStaysReadableAfterTheRelease() {
 		LockLease lease = process().locks().acquire(LockRequest.of(freshKey()));
 		long token = lease.fencingToken().value();
 		lease.close();

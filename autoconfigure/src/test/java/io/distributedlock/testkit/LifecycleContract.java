@@ -24,7 +24,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Shutdown is orderly, listeners are harmless, and keys leave nothing behind.
+ * Part of the contract on the engine's life: shutdown keeps running bodies locked,
+ * listeners do no harm, and released keys leave no entry.
  */
 interface LifecycleContract extends ContractSupport {
 
@@ -37,7 +38,7 @@ interface LifecycleContract extends ContractSupport {
 	default void shutdownRefusesWaitersAndRenewsForRunningBodies() throws Exception {
 		LockKey held = freshKey();
 		LockKey busy = freshKey();
-		process().take(busy);
+		process().acquire(busy);
 		ContractProcess stopping = process();
 		ContractProcess other = process();
 		LockTemplate locks = stopping.locks();
@@ -73,7 +74,7 @@ interface LifecycleContract extends ContractSupport {
 	}
 
 	@Test
-	default void shutdownReleasesNothingUnderARunningBody() {
+	default void shutdownKeepsTheLockOfARunningBody() {
 		LockKey key = freshKey();
 		ContractProcess other = process();
 		LockTemplate locks = process().locks();
@@ -88,7 +89,7 @@ interface LifecycleContract extends ContractSupport {
 	}
 
 	@Test
-	default void listenersAndObserversAreToldInOrder() {
+	default void listenersAndObserversAreNotifiedInOrder() {
 		LockRecorder recorder = new LockRecorder();
 		LockKey key = freshKey();
 		LockTemplate locks = process().locks(recorder);
@@ -96,13 +97,13 @@ interface LifecycleContract extends ContractSupport {
 			assertThat(locks.tryAcquire(LockRequest.of(key).withWaitTime(Duration.ZERO))).isNull();
 			lease.ensureHeld();
 		}
-		await().untilAsserted(() -> assertThat(recorder.told()).contains("busy", "observed BUSY")
+		await().untilAsserted(() -> assertThat(recorder.events()).contains("busy", "observed BUSY")
 			.containsSubsequence("observed ACQUIRED", "observed hold", "observed end")
 			.containsSubsequence("acquired", "released"));
 	}
 
 	@Test
-	default void listenerThatBlocksOrThrowsNeitherDelaysNorBreaksALock() {
+	default void blockedOrThrowingListenerDoesNotAffectLocks() {
 		CountDownLatch blocked = new CountDownLatch(1);
 		AtomicInteger calls = new AtomicInteger();
 		LockTemplate locks = process().locks(new LockRecorder() {
@@ -140,17 +141,17 @@ interface LifecycleContract extends ContractSupport {
 
 	@Test
 	default void thousandKeysLeaveNothingBehind() throws Exception {
-		takeAndRelease(1000);
+		acquireAndRelease(1000);
 	}
 
 	@Test
 	@Tag("soak")
 	@Timeout(value = 10, unit = TimeUnit.MINUTES)
 	default void hundredThousandKeysLeaveNothingBehind() throws Exception {
-		takeAndRelease(100_000);
+		acquireAndRelease(100_000);
 	}
 
-	private void takeAndRelease(int keys) throws Exception {
+	private void acquireAndRelease(int keys) throws Exception {
 		LockTemplate locks = process().locks();
 		AtomicInteger unanswered = new AtomicInteger();
 		List<TestThread<Void>> threads = new ArrayList<>();
@@ -172,7 +173,7 @@ interface LifecycleContract extends ContractSupport {
 		}
 		// A machine that is slow for a second is no reason to leave something either.
 		assertThat(unanswered).hasValueLessThanOrEqualTo(keys / 1000);
-		assertNothingIsLeft();
+		assertStoreIsEmpty();
 	}
 
 }

@@ -30,7 +30,7 @@ public abstract class LockProviderContract implements GrantContract, OwnerContra
 
 	@BeforeEach
 	final void open() {
-		ContractSupport.lookAtOnce();
+		ContractSupport.pollWithoutDelay();
 		this.fixture = createFixture();
 	}
 

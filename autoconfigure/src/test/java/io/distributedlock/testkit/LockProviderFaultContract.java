@@ -35,7 +35,7 @@ public abstract class LockProviderFaultContract
 
 	@BeforeEach
 	final void open() {
-		ContractSupport.lookAtOnce();
+		ContractSupport.pollWithoutDelay();
 		this.fixture = createFixture();
 	}
 
@@ -74,7 +74,7 @@ public abstract class LockProviderFaultContract
 	public final FaultyProcess process(TcpProxy proxy) {
 		CommandLog log = new CommandLog(faults().newProcess(proxy));
 		ContractProcess process = add(log);
-		LockGrant grant = process.take(freshKey());
+		LockGrant grant = process.acquire(freshKey());
 		process.release(grant);
 		log.clear();
 		return new FaultyProcess(process, log);

@@ -49,7 +49,7 @@ public interface LockProviderFixture extends AutoCloseable {
 	 * Whether the store can tell others how long a grant lasts unless it is renewed.
 	 * @return whether it can
 	 */
-	default boolean tellsRemaining() {
+	default boolean reportsRemaining() {
 		return true;
 	}
 

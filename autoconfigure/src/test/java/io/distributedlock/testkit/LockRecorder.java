@@ -14,54 +14,54 @@ import io.distributedlock.LossReason;
 import io.distributedlock.provider.LockObserver;
 
 /**
- * Writes down what a listener and an observer are told.
+ * Listener and observer that records its calls.
  */
 class LockRecorder implements LockListener, LockObserver {
 
-	private final Queue<String> told = new ConcurrentLinkedQueue<>();
+	private final Queue<String> events = new ConcurrentLinkedQueue<>();
 
-	Queue<String> told() {
-		return this.told;
+	Queue<String> events() {
+		return this.events;
 	}
 
 	@Override
 	public void onAcquired(LockLease lease) {
-		this.told.add("acquired");
+		this.events.add("acquired");
 	}
 
 	@Override
 	public void onBusy(LockKey key, Duration waited, @Nullable LockHolder holder) {
-		this.told.add("busy");
+		this.events.add("busy");
 	}
 
 	@Override
 	public void onLost(LockLease lease, LossReason reason) {
-		this.told.add("lost " + reason);
+		this.events.add("lost " + reason);
 	}
 
 	@Override
 	public void onReleased(LockLease lease) {
-		this.told.add("released");
+		this.events.add("released");
 	}
 
 	@Override
 	public void acquireEnded(LockKey key, AcquireOutcome outcome, Duration took) {
-		this.told.add("observed " + outcome);
+		this.events.add("observed " + outcome);
 	}
 
 	@Override
 	public void holdBegan(LockKey key) {
-		this.told.add("observed hold");
+		this.events.add("observed hold");
 	}
 
 	@Override
 	public void holdEnded(LockKey key) {
-		this.told.add("observed end");
+		this.events.add("observed end");
 	}
 
 	@Override
 	public void lost(LockKey key, LossReason reason) {
-		this.told.add("observed loss " + reason);
+		this.events.add("observed loss " + reason);
 	}
 
 }

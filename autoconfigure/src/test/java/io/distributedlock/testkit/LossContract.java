@@ -20,7 +20,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * A lost lock is told to its holder, and a handle that outlived it changes nothing.
+ * Part of the contract on losses: the holder learns of a lost lock, and a stale handle
+ * changes nothing.
  */
 interface LossContract extends ContractSupport {
 
@@ -35,7 +36,7 @@ interface LossContract extends ContractSupport {
 	}
 
 	@Test
-	default void lossIsToldInEveryWay() {
+	default void lossIsReportedInEveryWay() {
 		LockKey key = freshKey();
 		LockRecorder recorder = new LockRecorder();
 		AtomicInteger actions = new AtomicInteger();
@@ -44,7 +45,7 @@ interface LossContract extends ContractSupport {
 		fixture().expire(key);
 		long expired = System.nanoTime();
 		ContractProcess next = process();
-		next.take(key);
+		next.acquire(key);
 		awaitLoss(lease);
 		assertThat(ContractSupport.since(expired)).isLessThan(LEASE.plus(TOLERANCE));
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(lease::ensureHeld).satisfies((ex) -> {
@@ -55,15 +56,15 @@ interface LossContract extends ContractSupport {
 		await().until(() -> actions.get() == 1);
 		lease.onLost(actions::incrementAndGet);
 		await().until(() -> actions.get() == 2);
-		await().untilAsserted(
-				() -> assertThat(recorder.told()).contains("lost NOT_HELD", "observed loss NOT_HELD", "observed end"));
+		await().untilAsserted(() -> assertThat(recorder.events()).contains("lost NOT_HELD", "observed loss NOT_HELD",
+				"observed end"));
 		lease.close();
-		assertThat(recorder.told()).doesNotContain("released");
+		assertThat(recorder.events()).doesNotContain("released");
 		assertThat(next.isBusy(key)).isTrue();
 	}
 
 	@Test
-	default void goodBodyEndsWithTheLoss() {
+	default void lossFailsABodyThatReturnsNormally() {
 		LockKey key = freshKey();
 		LockTemplate locks = process().locks();
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> locks.execute(shortLease(key), (lease) -> {
@@ -74,20 +75,20 @@ interface LossContract extends ContractSupport {
 	}
 
 	@Test
-	default void lossThatOnlyTheReleaseNoticesIsToldToo() {
+	default void lossFoundByTheReleaseIsThrown() {
 		LockKey key = freshKey();
 		LockTemplate locks = process().locks();
 		assertThatExceptionOfType(LockLostException.class)
 			.isThrownBy(() -> locks.execute(LockRequest.of(key).withRenew(false), (lease) -> {
 				fixture().expire(key);
-				process().take(key);
+				process().acquire(key);
 				return "result";
 			}))
 			.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(LossReason.NOT_HELD));
 	}
 
 	@Test
-	default void exceptionOfTheBodyWinsAndCarriesTheLoss() {
+	default void exceptionOfTheBodyCarriesTheLossAsSuppressed() {
 		LockKey key = freshKey();
 		LockTemplate locks = process().locks();
 		IOException problem = new IOException("of the body");
@@ -103,7 +104,7 @@ interface LossContract extends ContractSupport {
 	}
 
 	@Test
-	default void staleHandleLeavesTheNextTenureOfItsProcessAlone() {
+	default void staleHandleLeavesTheNextGrantOfItsProcessAlone() {
 		LockKey key = freshKey();
 		LockTemplate locks = process().locks();
 		LockLease stale = locks.acquire(shortLease(key));
@@ -133,7 +134,7 @@ interface LossContract extends ContractSupport {
 	}
 
 	@Test
-	default void actionThatThrowsOrBlocksHoldsNobodyUp() throws Exception {
+	default void blockedOrThrowingActionDoesNotDelayOthers() throws Exception {
 		LockKey first = freshKey();
 		LockKey second = freshKey();
 		LockTemplate locks = process().locks();

@@ -21,15 +21,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * A message to the store or its reply is lost or comes late: the end is typed, and
- * nothing is left behind.
+ * Part of the fault contract on lost messages: after a lost or late command or reply the
+ * call has a typed end and no entry remains.
  */
 interface LostMessageContract extends FaultSupport {
 
 	Duration WAIT = Duration.ofMillis(500);
 
 	@Test
-	default void lostReplyToAnAcquireIsTypedAndTakenBack() {
+	default void acquireFailsAndIsReleasedWhenItsReplyIsLost() {
 		LockKey key = freshKey();
 		TcpProxy proxy = proxy();
 		FaultyProcess process = process(proxy);
@@ -38,11 +38,11 @@ interface LostMessageContract extends FaultSupport {
 				() -> process.locks().acquire(LockRequest.of(key).withWaitTime(WAIT).withLease(LONG_LEASE)));
 		await().atMost(CLEAN).until(() -> process.log().outcomes(Kind.RELEASE).contains(ReleaseOutcome.RELEASED));
 		assertThat(fixture().heldEntries()).isZero();
-		process().take(key);
+		process().acquire(key);
 	}
 
 	@Test
-	default void lostReplyToAReleaseLeavesTheBodyAloneAndTheLockFree() {
+	default void lostReplyToAReleaseFreesTheLockAndKeepsTheResult() {
 		LockKey key = freshKey();
 		TcpProxy proxy = proxy();
 		FaultyProcess process = process(proxy);
@@ -51,7 +51,7 @@ interface LostMessageContract extends FaultSupport {
 	}
 
 	@Test
-	default void lostReleaseIsSentAgain() {
+	default void releaseIsRetriedAfterItsRequestIsLost() {
 		LockKey key = freshKey();
 		TcpProxy proxy = proxy();
 		FaultyProcess process = process(proxy);
@@ -77,17 +77,17 @@ interface LostMessageContract extends FaultSupport {
 				.isEqualTo(ReleaseOutcome.UNKNOWN);
 			assertThat(fixture().heldEntries()).isZero();
 		});
-		assertThat(recorder.told()).noneMatch((event) -> event.startsWith("lost"));
-		process().take(key);
+		assertThat(recorder.events()).noneMatch((event) -> event.startsWith("lost"));
+		process().acquire(key);
 	}
 
 	@Test
-	default void lostReplyToARenewalIsRepeatedInsideTheLease() {
+	default void renewalIsRetriedAfterItsReplyIsLost() {
 		assertRenewed(true);
 	}
 
 	@Test
-	default void lostRenewalIsRepeatedInsideTheLease() {
+	default void renewalIsRetriedAfterItsRequestIsLost() {
 		assertRenewed(false);
 	}
 
@@ -104,11 +104,11 @@ interface LostMessageContract extends FaultSupport {
 			await().during(leaseTime).atMost(PATIENCE).until(() -> lease.isHeld() && rival.isBusy(key));
 		}
 		assertThat(process.log().longest(Kind.RENEWAL)).isLessThanOrEqualTo(leaseTime.dividedBy(6).plus(TOLERANCE));
-		assertNothingIsLeft();
+		assertStoreIsEmpty();
 	}
 
 	@Test
-	default void acquireThatArrivesAfterItsCompensationWasAnsweredHoldsNothingForLong() {
+	default void lateAcquireAfterItsReleaseEndsWithinOneLease() {
 		LockKey key = freshKey();
 		Duration leaseTime = Duration.ofSeconds(2);
 		TcpProxy proxy = proxy();

@@ -20,7 +20,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Several keys are held all or none, and lost together.
+ * Part of the contract on several keys: they are acquired all or none and lost together.
  */
 interface MultiKeyContract extends ContractSupport {
 
@@ -38,7 +38,7 @@ interface MultiKeyContract extends ContractSupport {
 			assertThat(other.isBusy(a)).isTrue();
 			assertThat(other.isBusy(b)).isTrue();
 		}
-		assertNothingIsLeft();
+		assertStoreIsEmpty();
 	}
 
 	@Test
@@ -46,7 +46,7 @@ interface MultiKeyContract extends ContractSupport {
 		LockKey a = LockKey.of("contract", "multi", "a" + KEYS.incrementAndGet());
 		LockKey b = LockKey.of("contract", "multi", "b" + KEYS.incrementAndGet());
 		LockKey c = LockKey.of("contract", "multi", "c" + KEYS.incrementAndGet());
-		process().take(b);
+		process().acquire(b);
 		LockTemplate locks = process().locks();
 		Duration wait = Duration.ofMillis(300);
 		long start = System.nanoTime();
@@ -77,11 +77,11 @@ interface MultiKeyContract extends ContractSupport {
 		for (TestThread<Void> thread : threads) {
 			thread.result();
 		}
-		assertNothingIsLeft();
+		assertStoreIsEmpty();
 	}
 
 	@Test
-	default void oneLostKeyLosesTheWholeAndFreesTheOthers() {
+	default void oneLostKeyLosesTheLeaseAndFreesTheOthers() {
 		LockKey a = freshKey();
 		LockKey b = freshKey();
 		LockKey c = freshKey();
@@ -89,7 +89,7 @@ interface MultiKeyContract extends ContractSupport {
 		LockLease lease = locks.acquire(LockRequest.ofAll(List.of(a, b, c)).withLease(Duration.ofMillis(600)));
 		fixture().expire(b);
 		ContractProcess other = process();
-		other.take(b);
+		other.acquire(b);
 		await().atMost(PATIENCE).until(() -> !lease.isHeld());
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(lease::ensureHeld)
 			.satisfies((ex) -> assertThat(ex.key()).isEqualTo(b));

@@ -19,7 +19,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Only the owner of a grant frees or prolongs it, and only while it lasts.
+ * Part of the contract on owners: only the owner of a grant releases or renews it, and
+ * only before it expires.
  */
 interface OwnerContract extends ContractSupport {
 
@@ -32,10 +33,10 @@ interface OwnerContract extends ContractSupport {
 		LockKey key = freshKey();
 		ContractProcess holder = process();
 		ContractProcess next = process();
-		LockGrant grant = holder.take(key);
+		LockGrant grant = holder.acquire(key);
 		assertThat(holder.release(grant)).isEqualTo(ReleaseOutcome.RELEASED);
 		assertThat(holder.release(grant)).isEqualTo(ReleaseOutcome.NOT_HELD);
-		next.take(key);
+		next.acquire(key);
 		assertThat(holder.release(grant)).isEqualTo(ReleaseOutcome.NOT_HELD);
 		assertThat(holder.isBusy(key)).isTrue();
 	}
@@ -44,7 +45,7 @@ interface OwnerContract extends ContractSupport {
 	default void releaseAndRenewalByAnotherOwnerChangeNothing() {
 		LockKey key = freshKey();
 		ContractProcess holder = process();
-		LockGrant grant = holder.take(key);
+		LockGrant grant = holder.acquire(key);
 		for (ContractProcess process : new ContractProcess[] { holder, process() }) {
 			assertThat(process.release(stranger(grant))).isEqualTo(ReleaseOutcome.NOT_HELD);
 			assertThat(process.renew(stranger(grant), Duration.ofHours(1))).isEqualTo(RenewalOutcome.NOT_HELD);
@@ -56,7 +57,7 @@ interface OwnerContract extends ContractSupport {
 	@Test
 	default void releaseAndRenewalOfOneKeyLeaveAnotherAlone() {
 		ContractProcess holder = process();
-		LockGrant grant = holder.take(freshKey());
+		LockGrant grant = holder.acquire(freshKey());
 		LockGrant elsewhere = new LockGrant(freshKey(), grant.owner(), grant.order(), grant.validity());
 		assertThat(holder.release(elsewhere)).isEqualTo(ReleaseOutcome.NOT_HELD);
 		assertThat(holder.renew(elsewhere)).isEqualTo(RenewalOutcome.NOT_HELD);
@@ -64,14 +65,14 @@ interface OwnerContract extends ContractSupport {
 	}
 
 	@Test
-	default void releaseOfAnExpiredTenureLeavesTheNextHolderAlone() {
+	default void releaseOfAnExpiredGrantLeavesTheNextHolderAlone() {
 		for (boolean sameProcess : new boolean[] { true, false }) {
 			LockKey key = freshKey();
 			ContractProcess first = process();
 			ContractProcess second = sameProcess ? first : process();
-			LockGrant stale = first.take(key);
+			LockGrant stale = first.acquire(key);
 			fixture().expire(key);
-			LockGrant present = second.take(key);
+			LockGrant present = second.acquire(key);
 			assertThat(first.release(stale)).isEqualTo(ReleaseOutcome.NOT_HELD);
 			assertThat(first.renew(stale)).isEqualTo(RenewalOutcome.NOT_HELD);
 			assertThat(process().isBusy(key)).isTrue();
@@ -80,43 +81,43 @@ interface OwnerContract extends ContractSupport {
 	}
 
 	@Test
-	default void renewalOfAnExpiredOrReleasedTenureRevivesNothing() {
+	default void renewalDoesNotReviveAnExpiredOrReleasedGrant() {
 		ContractProcess holder = process();
 		LockKey expired = freshKey();
-		LockGrant lapsed = holder.take(expired);
+		LockGrant lapsed = holder.acquire(expired);
 		fixture().expire(expired);
 		assertThat(holder.renew(lapsed)).isEqualTo(RenewalOutcome.NOT_HELD);
 		assertThat(holder.renew(lapsed)).isEqualTo(RenewalOutcome.NOT_HELD);
 		LockKey freed = freshKey();
-		LockGrant released = holder.take(freed);
+		LockGrant released = holder.acquire(freed);
 		holder.release(released);
 		assertThat(holder.renew(released)).isEqualTo(RenewalOutcome.NOT_HELD);
 		ContractProcess next = process();
-		next.take(expired);
-		next.take(freed);
+		next.acquire(expired);
+		next.acquire(freed);
 	}
 
 	@Test
-	default void renewalOfALapsedTenureThatNobodyTookIsRefused() {
+	default void renewalOfAnExpiredFreeGrantIsRefused() {
 		LockKey key = freshKey();
 		ContractProcess holder = process();
 		Duration lease = Duration.ofMillis(50);
-		LockGrant grant = holder.take(key, lease);
+		LockGrant grant = holder.acquire(key, lease);
 		TestThread.pass(lease.plusMillis(50));
 		assertThat(holder.renew(grant)).isEqualTo(RenewalOutcome.NOT_HELD);
-		process().take(key);
+		process().acquire(key);
 	}
 
 	@Test
-	default void renewalMakesTheTenureLastTheGivenTimeFromNowOn() {
+	default void renewalExtendsTheGrantByTheGivenLease() {
 		LockKey key = freshKey();
 		ContractProcess holder = process();
 		ContractProcess other = process();
 		Duration lease = Duration.ofSeconds(1);
-		LockGrant grant = holder.take(key, lease);
+		LockGrant grant = holder.acquire(key, lease);
 		assertThat(holder.renew(grant, Duration.ofSeconds(20))).isEqualTo(RenewalOutcome.RENEWED);
 		AttemptResult.Busy busy = ContractProcess.busy(other.attempt(key));
-		if (fixture().tellsRemaining()) {
+		if (fixture().reportsRemaining()) {
 			assertThat(busy.holder().remaining()).isBetween(Duration.ofSeconds(10), Duration.ofSeconds(20));
 		}
 		else {
@@ -125,18 +126,18 @@ interface OwnerContract extends ContractSupport {
 	}
 
 	@Test
-	default void batchOfRenewalsHasAnOutcomeForEach() {
+	default void renewalBatchHasAnOutcomeForEachGrant() {
 		ContractProcess holder = process();
 		ContractProcess other = process();
-		LockGrant held = holder.take(freshKey());
-		LockGrant alsoHeld = holder.take(freshKey());
-		LockGrant released = holder.take(freshKey());
+		LockGrant held = holder.acquire(freshKey());
+		LockGrant alsoHeld = holder.acquire(freshKey());
+		LockGrant released = holder.acquire(freshKey());
 		holder.release(released);
-		LockGrant expired = holder.take(freshKey());
+		LockGrant expired = holder.acquire(freshKey());
 		fixture().expire(expired.key());
-		LockGrant lost = holder.take(freshKey());
+		LockGrant lost = holder.acquire(freshKey());
 		fixture().expire(lost.key());
-		LockGrant won = other.take(lost.key());
+		LockGrant won = other.acquire(lost.key());
 		LockGrant foreign = stranger(won);
 		Map<LockGrant, Duration> leases = new HashMap<>();
 		for (LockGrant grant : new LockGrant[] { held, alsoHeld, released, expired, lost, foreign }) {
@@ -150,10 +151,10 @@ interface OwnerContract extends ContractSupport {
 	}
 
 	@Test
-	default void fiveHundredTenuresAreRenewedInOneCall() {
+	default void fiveHundredGrantsAreRenewedInOneCall() {
 		ContractProcess holder = process();
 		Map<LockGrant, Duration> leases = new HashMap<>();
-		ContractSupport.inThreads(Collections.nCopies(500, holder), (process) -> process.take(freshKey()))
+		ContractSupport.inThreads(Collections.nCopies(500, holder), (process) -> process.acquire(freshKey()))
 			.forEach((grant) -> leases.put(grant, ContractProcess.LEASE));
 		Map<LockGrant, RenewalOutcome> outcomes = holder.provider().renew(leases, ContractProcess.TIMEOUT);
 		assertThat(outcomes).hasSize(500).allSatisfy((grant, outcome) -> {
@@ -161,11 +162,11 @@ interface OwnerContract extends ContractSupport {
 			assertThat(outcome).isEqualTo(RenewalOutcome.RENEWED);
 		});
 		ContractSupport.inThreads(List.copyOf(leases.keySet()), holder::release);
-		assertNothingIsLeft();
+		assertStoreIsEmpty();
 	}
 
 	@Test
-	default void emptyBatchIsRenewedWithoutOutcome() {
+	default void emptyRenewalBatchHasNoOutcome() {
 		assertThat(process().provider().renew(Map.of(), ContractProcess.TIMEOUT)).isEmpty();
 	}
 

@@ -30,7 +30,7 @@ final class ProxyLink {
 
 	private final AtomicInteger openDirections = new AtomicInteger(2);
 
-	/** What is to happen to the server's next packet. */
+	/** Fault for the server's next packet. */
 	private final AtomicReference<@Nullable WireFault> awaitingReply = new AtomicReference<>();
 
 	private volatile boolean swallowsRequests;
@@ -59,7 +59,8 @@ final class ProxyLink {
 				byte[] packet = Arrays.copyOf(buffer, read);
 				if (passes(packet, way) && !forward(to, packet) && way == Direction.TO_CLIENT
 						&& this.openDirections.get() == 1) {
-					// Nobody is left to speak to the server, as its system would tell it.
+					// Both ends of the client have gone, so the server's packets have no
+					// receiver.
 					return;
 				}
 			}
@@ -79,8 +80,8 @@ final class ProxyLink {
 	}
 
 	/**
-	 * A receiver that has gone does not end the direction: what the sender still says has
-	 * effects on its side.
+	 * Forwards a packet and returns whether the receiver was reachable. A receiver that
+	 * has gone does not end the direction: later packets still reach the proxy's faults.
 	 */
 	private static boolean forward(Socket to, byte[] packet) {
 		try {

@@ -17,19 +17,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * A release reserves the lock for the process that waits longest, for a short grace.
+ * Part of the contract on the wait queue: a release reserves the lock for the first
+ * queued process for a short grace.
  */
 interface ReservationContract extends ContractSupport {
 
 	/** The shortest grace of any store. */
 	Duration GRACE = Duration.ofMillis(100);
 
-	private LockGrant takeReserved(ContractProcess process, LockKey key) {
+	private LockGrant acquireReserved(ContractProcess process, LockKey key) {
 		return ContractProcess.granted(process.attempt(key, OwnerId.random(), ContractProcess.LEASE, true));
 	}
 
-	/** A round that a slow machine stretched beyond the grace shows nothing. */
-	private static void untilQuickEnough(BooleanSupplier round) {
+	/** Repeats a round that a slow machine stretched beyond the grace. */
+	private static void repeatUntilWithinGrace(BooleanSupplier round) {
 		for (int rounds = 0; rounds < 20; rounds++) {
 			if (round.getAsBoolean()) {
 				return;
@@ -39,14 +40,14 @@ interface ReservationContract extends ContractSupport {
 	}
 
 	@Test
-	default void releaseReservesForTheWaitingProcessAndNobodyElseGetsIt() {
+	default void releaseReservesTheLockForTheQueuedProcess() {
 		ContractProcess holder = process();
 		ContractProcess waiter = process();
 		ContractProcess third = process();
-		untilQuickEnough(() -> {
+		repeatUntilWithinGrace(() -> {
 			LockKey key = freshKey();
-			LockGrant grant = holder.take(key);
-			waiter.standInLine(key);
+			LockGrant grant = holder.acquire(key);
+			waiter.enqueue(key);
 			long released = System.nanoTime();
 			assertThat(holder.release(grant)).isEqualTo(ReleaseOutcome.RELEASED);
 			boolean releaserIsBusy = holder.isBusy(key);
@@ -56,17 +57,17 @@ interface ReservationContract extends ContractSupport {
 			}
 			assertThat(releaserIsBusy).isTrue();
 			assertThat(thirdIsBusy).isTrue();
-			takeReserved(waiter, key);
+			acquireReserved(waiter, key);
 			return true;
 		});
 	}
 
 	@Test
-	default void deadProcessIsPassedOverAfterTheGrace() {
+	default void deadQueuedProcessIsSkippedAfterTheGrace() {
 		LockKey key = freshKey();
 		ContractProcess holder = process();
-		LockGrant grant = holder.take(key);
-		process().standInLine(key);
+		LockGrant grant = holder.acquire(key);
+		process().enqueue(key);
 		holder.release(grant);
 		ContractProcess third = process();
 		await().pollInterval(Duration.ofMillis(10))
@@ -75,15 +76,15 @@ interface ReservationContract extends ContractSupport {
 	}
 
 	@Test
-	default void deadProcessCostsOneGraceOnce() {
+	default void deadQueuedProcessCostsOneGraceOnce() {
 		ContractProcess holder = process();
 		ContractProcess dead = process();
 		ContractProcess second = process();
 		ContractProcess third = process();
 		LockKey key = freshKey();
-		LockGrant grant = holder.take(key);
-		dead.standInLine(key);
-		second.standInLine(key);
+		LockGrant grant = holder.acquire(key);
+		dead.enqueue(key);
+		second.enqueue(key);
 		holder.release(grant);
 		List<LockGrant> grants = new ArrayList<>();
 		await().pollInterval(Duration.ofMillis(10)).atMost(PATIENCE).until(() -> {
@@ -93,19 +94,19 @@ interface ReservationContract extends ContractSupport {
 			}
 			return !grants.isEmpty();
 		});
-		third.standInLine(key);
+		third.enqueue(key);
 		second.release(grants.get(0));
-		takeReserved(third, key);
+		acquireReserved(third, key);
 	}
 
 	@Test
-	default void waitingProcessesAreServedInOrderOfArrival() {
+	default void queuedProcessesAreGrantedInOrderOfArrival() {
 		ContractProcess holder = process();
 		List<ContractProcess> waiters = List.of(process(), process(), process());
-		untilQuickEnough(() -> {
+		repeatUntilWithinGrace(() -> {
 			LockKey key = freshKey();
-			LockGrant grant = holder.take(key);
-			waiters.forEach((waiter) -> waiter.standInLine(key));
+			LockGrant grant = holder.acquire(key);
+			waiters.forEach((waiter) -> waiter.enqueue(key));
 			ContractProcess releaser = holder;
 			for (int turn = 0; turn < waiters.size(); turn++) {
 				long released = System.nanoTime();
@@ -120,9 +121,9 @@ interface ReservationContract extends ContractSupport {
 				}
 				assertThat(othersAreBusy).isTrue();
 				releaser = waiters.get(turn);
-				grant = takeReserved(releaser, key);
+				grant = acquireReserved(releaser, key);
 				for (int later = waiters.size() - 1; later > turn; later--) {
-					waiters.get(later).standInLine(key);
+					waiters.get(later).enqueue(key);
 				}
 			}
 			return true;
@@ -130,17 +131,17 @@ interface ReservationContract extends ContractSupport {
 	}
 
 	@Test
-	default void askingAgainKeepsThePlace() {
+	default void repeatedAttemptKeepsTheQueueEntry() {
 		ContractProcess holder = process();
 		ContractProcess first = process();
 		ContractProcess second = process();
-		untilQuickEnough(() -> {
+		repeatUntilWithinGrace(() -> {
 			LockKey key = freshKey();
-			LockGrant grant = holder.take(key);
-			first.standInLine(key);
-			second.standInLine(key);
-			first.standInLine(key);
-			second.standInLine(key);
+			LockGrant grant = holder.acquire(key);
+			first.enqueue(key);
+			second.enqueue(key);
+			first.enqueue(key);
+			second.enqueue(key);
 			long released = System.nanoTime();
 			holder.release(grant);
 			boolean secondIsBusy = second.isBusy(key);
@@ -148,103 +149,103 @@ interface ReservationContract extends ContractSupport {
 				return false;
 			}
 			assertThat(secondIsBusy).isTrue();
-			takeReserved(first, key);
+			acquireReserved(first, key);
 			return true;
 		});
 	}
 
 	@Test
-	default void grantUsesThePlaceUp() {
+	default void grantRemovesTheQueueEntry() {
 		ContractProcess holder = process();
 		ContractProcess waiter = process();
 		LockKey key = freshKey();
-		LockGrant grant = holder.take(key);
-		waiter.standInLine(key);
+		LockGrant grant = holder.acquire(key);
+		waiter.enqueue(key);
 		holder.release(grant);
-		waiter.release(takeReserved(waiter, key));
-		process().take(key);
+		waiter.release(acquireReserved(waiter, key));
+		process().acquire(key);
 	}
 
 	@Test
-	default void withdrawalOfAReservationFreesTheKey() {
+	default void withdrawnReservationFreesTheKey() {
 		ContractProcess holder = process();
 		ContractProcess waiter = process();
 		LockKey key = freshKey();
-		LockGrant grant = holder.take(key);
-		waiter.standInLine(key);
+		LockGrant grant = holder.acquire(key);
+		waiter.enqueue(key);
 		holder.release(grant);
 		assertThat(waiter.withdraw(key)).isNotEqualTo(ReleaseOutcome.UNKNOWN);
 		ContractProcess third = process();
-		third.release(third.take(key));
-		assertNothingIsLeft();
+		third.release(third.acquire(key));
+		assertStoreIsEmpty();
 	}
 
 	@Test
-	default void withdrawalOfAReservationLetsTheNextOneHaveIt() {
+	default void withdrawnReservationPassesToTheNextProcess() {
 		ContractProcess holder = process();
 		ContractProcess first = process();
 		ContractProcess second = process();
 		LockKey key = freshKey();
-		LockGrant grant = holder.take(key);
-		first.standInLine(key);
-		second.standInLine(key);
+		LockGrant grant = holder.acquire(key);
+		first.enqueue(key);
+		second.enqueue(key);
 		holder.release(grant);
 		assertThat(first.withdraw(key)).isNotEqualTo(ReleaseOutcome.UNKNOWN);
-		takeReserved(second, key);
+		acquireReserved(second, key);
 	}
 
 	@Test
-	default void withdrawalGivesThePlaceUp() {
+	default void withdrawalRemovesTheQueueEntry() {
 		ContractProcess holder = process();
 		ContractProcess waiter = process();
 		LockKey key = freshKey();
-		LockGrant grant = holder.take(key);
-		waiter.standInLine(key);
+		LockGrant grant = holder.acquire(key);
+		waiter.enqueue(key);
 		assertThat(waiter.withdraw(key)).isNotEqualTo(ReleaseOutcome.UNKNOWN);
 		holder.release(grant);
 		ContractProcess third = process();
-		third.release(third.take(key));
-		assertNothingIsLeft();
+		third.release(third.acquire(key));
+		assertStoreIsEmpty();
 	}
 
 	@Test
-	default void withdrawalWithoutAPlaceTouchesNobody() {
+	default void withdrawalWithoutEntryChangesNothing() {
 		ContractProcess holder = process();
 		ContractProcess other = process();
 		LockKey key = freshKey();
-		holder.take(key);
+		holder.acquire(key);
 		assertThat(holder.withdraw(key)).isNotEqualTo(ReleaseOutcome.UNKNOWN);
 		assertThat(other.withdraw(key)).isNotEqualTo(ReleaseOutcome.UNKNOWN);
 		assertThat(other.isBusy(key)).isTrue();
 	}
 
 	@Test
-	default void attemptThatWillNotWaitTakesNoPlace() {
+	default void attemptWithoutWaitLeavesNoQueueEntry() {
 		ContractProcess holder = process();
 		LockKey key = freshKey();
-		LockGrant grant = holder.take(key);
+		LockGrant grant = holder.acquire(key);
 		assertThat(process().isBusy(key)).isTrue();
 		holder.release(grant);
-		process().take(key);
+		process().acquire(key);
 	}
 
 	@Test
 	default void releaseDoesNotReserveForItsOwnProcess() {
 		ContractProcess holder = process();
 		LockKey key = freshKey();
-		LockGrant grant = holder.take(key);
-		holder.standInLine(key);
+		LockGrant grant = holder.acquire(key);
+		holder.enqueue(key);
 		holder.release(grant);
-		process().take(key);
+		process().acquire(key);
 	}
 
 	@Test
-	default void expiredKeyIsForWhoeverComesFirst() {
+	default void expiredKeyIsGrantedToTheFirstAttempt() {
 		LockKey key = freshKey();
-		process().take(key);
-		process().standInLine(key);
+		process().acquire(key);
+		process().enqueue(key);
 		fixture().expire(key);
-		process().take(key);
+		process().acquire(key);
 	}
 
 }

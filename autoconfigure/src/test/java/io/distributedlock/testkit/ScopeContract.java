@@ -22,13 +22,13 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
 /**
- * A body runs under its lock, nested calls join it, and what it throws is what the caller
- * sees.
+ * Part of the contract on {@code execute}: a body runs under its lock, nested calls join
+ * it, and the caller sees the body's exception.
  */
 interface ScopeContract extends ContractSupport {
 
 	@Test
-	default void nestedCallJoinsWithoutTheStoreAndLeavesTheLeaseAlone() {
+	default void nestedCallJoinsWithoutCommandsAndKeepsTheLease() {
 		LockKey key = freshKey();
 		ContractProcess process = process();
 		ContractProcess other = process();
@@ -89,7 +89,7 @@ interface ScopeContract extends ContractSupport {
 	@Test
 	default void bodyDoesNotRunWithoutTheLock() {
 		LockKey key = freshKey();
-		process().take(key);
+		process().acquire(key);
 		AtomicBoolean ran = new AtomicBoolean();
 		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(
 				() -> process().locks().execute(LockRequest.of(key).withWaitTime(Duration.ofMillis(50)), (lease) -> {
@@ -100,7 +100,7 @@ interface ScopeContract extends ContractSupport {
 	}
 
 	@Test
-	default void whatTheBodyThrowsPassesUnchangedAndFreesTheLock() {
+	default void exceptionOfTheBodyPassesUnchangedAndFreesTheLock() {
 		LockTemplate locks = process().locks();
 		ContractProcess other = process();
 		for (Throwable problem : List.of(new IOException("io"), new InterruptedException("body"),
@@ -128,7 +128,7 @@ interface ScopeContract extends ContractSupport {
 	}
 
 	@Test
-	default void nullIsAResult() {
+	default void bodyMayReturnNull() {
 		Object result = process().locks().execute(LockRequest.of(freshKey()), (lease) -> null);
 		assertThat(result).isNull();
 	}

@@ -38,10 +38,10 @@ public interface StoreFaults extends AutoCloseable {
 	Fault freeze();
 
 	/** Holds the lock of a key's row in a transaction of somebody else until closed. */
-	Fault lockRow(LockKey key);
+	Fault lockEntry(LockKey key);
 
 	/** Lets the store refuse whatever is written about a key until closed. */
-	Fault poison(LockKey key);
+	Fault refuseWrites(LockKey key);
 
 	/**
 	 * Recognizes how a client ends in the server what it has given up, if it can.

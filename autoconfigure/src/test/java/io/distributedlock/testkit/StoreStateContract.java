@@ -23,12 +23,13 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * What others do to the store, and who is slow or gone, harms nobody else.
+ * Part of the fault contract on the store's data: a locked, refused or late entry affects
+ * no other lock.
  */
 interface StoreStateContract extends FaultSupport {
 
 	@Test
-	default void entryThatSomebodyElseLocksKeepsNoOtherFromBeingRenewed() {
+	default void lockedEntryDoesNotPreventOtherRenewals() {
 		Duration leaseTime = Duration.ofMillis(1200);
 		FaultyProcess process = process(proxy());
 		List<LockKey> keys = new ArrayList<>();
@@ -38,7 +39,7 @@ interface StoreStateContract extends FaultSupport {
 			keys.add(key);
 			leases.add(process.locks().acquire(LockRequest.of(key).withLease(leaseTime)));
 		}
-		try (Fault locked = faults().lockRow(keys.get(2))) {
+		try (Fault locked = faults().lockEntry(keys.get(2))) {
 			await().atMost(leaseTime)
 				.until(() -> process.log()
 					.outcomes(Kind.RENEWAL)
@@ -48,27 +49,27 @@ interface StoreStateContract extends FaultSupport {
 		}
 		await().during(leaseTime).atMost(PATIENCE).until(() -> leases.stream().allMatch(LockLease::isHeld));
 		leases.forEach(LockLease::close);
-		assertNothingIsLeft();
+		assertStoreIsEmpty();
 	}
 
 	@Test
-	default void entryThatStaysLockedIsLostAloneAndItsHolderIsTold() {
+	default void entryThatStaysLockedIsLostAlone() {
 		Duration leaseTime = Duration.ofMillis(900);
 		FaultyProcess process = process(proxy());
 		LockKey key = freshKey();
 		LockLease stuck = process.locks().acquire(LockRequest.of(key).withLease(leaseTime));
 		LockLease other = process.locks().acquire(LockRequest.of(freshKey()).withLease(leaseTime));
-		try (Fault locked = faults().lockRow(key)) {
+		try (Fault locked = faults().lockEntry(key)) {
 			await().atMost(leaseTime.plus(TOLERANCE)).until(() -> !stuck.isHeld());
 			await().during(leaseTime).atMost(PATIENCE).until(other::isHeld);
 		}
 		stuck.close();
 		other.close();
-		assertNothingIsLeft();
+		assertStoreIsEmpty();
 	}
 
 	@Test
-	default void entryThatTheStoreRefusesToRenewIsLostAloneAndItsHolderIsTold() {
+	default void entryThatTheStoreRefusesToRenewIsLostAlone() {
 		Duration leaseTime = Duration.ofMillis(900);
 		FaultyProcess process = process(proxy());
 		List<LockLease> others = new ArrayList<>();
@@ -77,7 +78,7 @@ interface StoreStateContract extends FaultSupport {
 		for (int number = 0; number < 5; number++) {
 			others.add(process.locks().acquire(LockRequest.of(freshKey()).withLease(leaseTime)));
 		}
-		try (Fault poison = faults().poison(key)) {
+		try (Fault poison = faults().refuseWrites(key)) {
 			assertThat(others).as("held when the fault began").allMatch(LockLease::isHeld);
 			await().atMost(leaseTime.multipliedBy(2).plus(TOLERANCE)).until(() -> !poisoned.isHeld());
 			await().during(leaseTime)
@@ -87,13 +88,13 @@ interface StoreStateContract extends FaultSupport {
 		}
 		poisoned.close();
 		others.forEach(LockLease::close);
-		assertNothingIsLeft();
+		assertStoreIsEmpty();
 	}
 
 	@Test
-	default void lapsedLeaseIsTakenOverByTheWaiterWithinOnePoll() throws Exception {
+	default void waiterAcquiresAnExpiredLockWithinOnePoll() throws Exception {
 		LockKey key = freshKey();
-		process().take(key, LONG_LEASE);
+		process().acquire(key, LONG_LEASE);
 		ContractProcess waiting = process();
 		TestThread<Long> waiter = TestThread.start(() -> {
 			try (LockLease lease = waiting.locks().acquire(LockRequest.of(key).withWaitTime(PATIENCE))) {
@@ -110,17 +111,17 @@ interface StoreStateContract extends FaultSupport {
 
 	@Test
 	@WholeStore
-	default void ordersRiseThoughTheLastOneIsAnHourAhead() {
+	default void ordersRiseWhenTheLastOneIsAnHourAhead() {
 		LockKey key = freshKey();
 		List<ContractProcess> processes = List.of(process(), process());
-		LockGrant first = processes.get(0).take(key);
+		LockGrant first = processes.get(0).acquire(key);
 		processes.get(0).release(first);
 		faults().advanceOrder(key, Duration.ofHours(1));
 		long last = first.order() + Duration.ofHours(1).toNanos() / 1000;
 		for (int round = 0; round < 6; round++) {
 			ContractProcess holder = processes.get(round % 2);
-			LockGrant grant = holder.take(key);
-			// A store may count what else it does in between.
+			LockGrant grant = holder.acquire(key);
+			// A store may use some orders for other operations.
 			assertThat(grant.order()).isGreaterThan(last).isLessThan(last + 10_000);
 			last = grant.order();
 			if (round % 2 == 0) {
@@ -133,10 +134,10 @@ interface StoreStateContract extends FaultSupport {
 	}
 
 	@Test
-	default void firstWaiterThatCannotReachTheStoreIsPassedOverAfterTheGrace() throws Exception {
+	default void unreachableFirstWaiterIsSkippedAfterTheGrace() throws Exception {
 		LockKey key = freshKey();
 		ContractProcess holder = process();
-		LockGrant grant = holder.take(key);
+		LockGrant grant = holder.acquire(key);
 		TcpProxy proxy = proxy();
 		FaultyProcess first = process(proxy);
 		TestThread<LockLease> gone = TestThread
@@ -158,12 +159,12 @@ interface StoreStateContract extends FaultSupport {
 				.isLessThanOrEqualTo(fixture().pollBound().multipliedBy(2).plus(TOLERANCE));
 			assertThatExceptionOfType(LockProviderException.class).isThrownBy(gone::result);
 		}
-		assertNothingIsLeft();
-		process().take(key);
+		assertStoreIsEmpty();
+		process().acquire(key);
 	}
 
 	@Test
-	default void grantThatArrivesAfterItsLeaseIsGivenBack() {
+	default void grantThatArrivesAfterItsLeaseIsReleased() {
 		LockKey key = freshKey();
 		TcpProxy proxy = proxy();
 		FaultyProcess process = process(proxy);
@@ -171,7 +172,7 @@ interface StoreStateContract extends FaultSupport {
 		FaultSupport.assertStoreFails(Duration.ZERO, () -> process.locks()
 			.acquire(LockRequest.of(key).withWaitTime(Duration.ZERO).withLease(Duration.ofMillis(500))));
 		assertThat(process.log().outcomes(Kind.RENEWAL)).isEmpty();
-		assertNothingIsLeft();
+		assertStoreIsEmpty();
 	}
 
 }

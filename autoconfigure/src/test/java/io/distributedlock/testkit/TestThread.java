@@ -8,7 +8,7 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A daemon thread with a result.
+ * Daemon thread with a result.
  *
  * @param <T> the result
  */
@@ -29,7 +29,7 @@ final class TestThread<T> {
 		return new TestThread<>(work);
 	}
 
-	/** Lets time pass in which nothing can be waited for. */
+	/** Waits for a time during which no condition can be awaited. */
 	static void pass(Duration time) {
 		try {
 			new CountDownLatch(1).await(time.toNanos(), TimeUnit.NANOSECONDS);
@@ -51,7 +51,7 @@ final class TestThread<T> {
 		return this.task.isDone();
 	}
 
-	/** Waits for as long as the test may take. */
+	/** Waits for the result without a limit of its own. */
 	T result() throws Exception {
 		try {
 			return this.task.get();

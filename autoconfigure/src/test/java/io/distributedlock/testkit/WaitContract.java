@@ -20,16 +20,16 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * A wait ends in time, with what the store said.
+ * Part of the contract on waiting: a wait ends in time and reports the store's answer.
  */
 interface WaitContract extends ContractSupport {
 
 	Duration WAIT = Duration.ofMillis(400);
 
 	@Test
-	default void busyLockIsToldWhenTheWaitTimeIsOver() {
+	default void acquireReportsBusyWhenTheWaitTimeIsOver() {
 		LockKey key = freshKey();
-		process().take(key);
+		process().acquire(key);
 		LockTemplate locks = process().locks();
 		long start = System.nanoTime();
 		assertThatExceptionOfType(LockNotAcquiredException.class)
@@ -47,9 +47,9 @@ interface WaitContract extends ContractSupport {
 	}
 
 	@Test
-	default void waitTimeIsSpentOnceAlsoBehindLocalWaiters() throws Exception {
+	default void waitTimeIncludesTheLocalQueue() throws Exception {
 		LockKey key = freshKey();
-		process().take(key);
+		process().acquire(key);
 		LockTemplate locks = process().locks();
 		TestThread<LockLease> ahead = TestThread
 			.start(() -> locks.tryAcquire(LockRequest.of(key).withWaitTime(WAIT.multipliedBy(2))));
@@ -61,23 +61,23 @@ interface WaitContract extends ContractSupport {
 	}
 
 	@Test
-	default void noWaitTimeIsOneAttemptWithoutAPlaceInLine() {
+	default void zeroWaitTimeMakesOneAttemptWithoutQueueEntry() {
 		LockKey key = freshKey();
 		ContractProcess holder = process();
-		LockGrant grant = holder.take(key);
+		LockGrant grant = holder.acquire(key);
 		ContractProcess other = process();
 		assertThat(other.locks().tryAcquire(LockRequest.of(key).withWaitTime(Duration.ZERO))).isNull();
 		assertThat(other.provider().attempts()).isEqualTo(1);
 		holder.release(grant);
-		process().take(key);
+		process().acquire(key);
 	}
 
 	@Test
-	default void deadHoldersLeaseIsTakenOverWhenItLapses() {
+	default void waiterAcquiresTheLockOfADeadHolderOnExpiry() {
 		LockKey key = freshKey();
 		Duration lease = Duration.ofMillis(700);
 		LockTemplate locks = process().locks();
-		process().take(key, lease);
+		process().acquire(key, lease);
 		long taken = System.nanoTime();
 		try (LockLease next = locks.acquire(LockRequest.of(key).withWaitTime(PATIENCE))) {
 			assertThat(ContractSupport.since(taken)).isBetween(lease.minusMillis(200), lease.plus(TOLERANCE));
@@ -86,7 +86,7 @@ interface WaitContract extends ContractSupport {
 	}
 
 	@Test
-	default void releaseLetsTheNextProcessInWithinOnePoll() throws Exception {
+	default void waiterAcquiresAReleasedLockWithinOnePoll() throws Exception {
 		LockKey key = freshKey();
 		ContractProcess waiting = process();
 		LockLease held = process().locks().acquire(LockRequest.of(key));
@@ -108,7 +108,7 @@ interface WaitContract extends ContractSupport {
 		LockKey key = freshKey();
 		ContractProcess holder = process();
 		ContractProcess waiting = process();
-		LockGrant grant = holder.take(key);
+		LockGrant grant = holder.acquire(key);
 		List<CompletableFuture<LockLease>> waiters = new ArrayList<>();
 		for (int waiter = 0; waiter < 1000; waiter++) {
 			waiters.add(waiting.locks().acquireAsync(LockRequest.of(key).withWaitTime(Duration.ofMillis(800))));
@@ -117,11 +117,11 @@ interface WaitContract extends ContractSupport {
 		assertThat(waiting.provider().mostAttemptsAtOnce()).isEqualTo(1);
 		assertThat(waiting.provider().attempts()).isLessThan(200);
 		holder.release(grant);
-		assertNothingIsLeft();
+		assertStoreIsEmpty();
 	}
 
 	@Test
-	default void threadThatHoldsAHandleWaitsLikeAnybody() {
+	default void threadWithAHandleWaitsLikeAnyOther() {
 		LockTemplate locks = process().locks();
 		LockRequest request = LockRequest.of(freshKey()).withWaitTime(Duration.ofMillis(50));
 		try (LockLease lease = locks.acquire(request)) {

@@ -21,14 +21,14 @@ class ZooKeeperEnsembleContractTests extends LockProviderContract {
 
 	@Test
 	@Override
-	public void releaseOfAnExpiredTenureLeavesTheNextHolderAlone() {
+	public void releaseOfAnExpiredGrantLeavesTheNextHolderAlone() {
 		SessionContract.releaseAfterTheEndOfTheSession(fixture(),
 				(process) -> ZooKeeperEnsemble.shared().leader().endSession(process.sessions().present().id()));
 	}
 
 	@Test
 	@Override
-	public void lossThatOnlyTheReleaseNoticesIsToldToo() {
+	public void lossFoundByTheReleaseIsThrown() {
 		SessionContract.lossThatOnlyTheReleaseNotices(fixture());
 	}
 

@@ -138,7 +138,7 @@ final class ZooKeeperFaults implements StoreFaults {
 
 	/** Nobody may read or write the door, but the permission to say so is kept. */
 	@Override
-	public Fault lockRow(LockKey key) {
+	public Fault lockEntry(LockKey key) {
 		String door = this.fixture.path(key).door();
 		setAcl(door, new ACL(ZooDefs.Perms.ADMIN, ZooDefs.Ids.ANYONE_ID_UNSAFE));
 		return remember(() -> {
@@ -154,8 +154,8 @@ final class ZooKeeperFaults implements StoreFaults {
 	}
 
 	@Override
-	public Fault poison(LockKey key) {
-		return lockRow(key);
+	public Fault refuseWrites(LockKey key) {
+		return lockEntry(key);
 	}
 
 	@Override

@@ -187,7 +187,7 @@ final class ZooKeeperFixture implements LockProviderFixture {
 	}
 
 	@Override
-	public boolean tellsRemaining() {
+	public boolean reportsRemaining() {
 		return false;
 	}
 

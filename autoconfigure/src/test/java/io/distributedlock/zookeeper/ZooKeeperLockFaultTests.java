@@ -49,7 +49,7 @@ class ZooKeeperLockFaultTests extends LockProviderFaultContract {
 	 */
 	@Test
 	@Override
-	public void acquireThatArrivesAfterItsCompensationWasAnsweredHoldsNothingForLong() {
+	public void lateAcquireAfterItsReleaseEndsWithinOneLease() {
 		LockKey key = LockKey.of("fault", "held-back");
 		TcpProxy proxy = proxy();
 		ZooKeeperLockProvider process = (ZooKeeperLockProvider) faults().newProcess(proxy);

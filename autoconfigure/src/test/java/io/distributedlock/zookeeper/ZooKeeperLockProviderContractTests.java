@@ -14,14 +14,14 @@ class ZooKeeperLockProviderContractTests extends LockProviderContract {
 
 	@Test
 	@Override
-	public void releaseOfAnExpiredTenureLeavesTheNextHolderAlone() {
+	public void releaseOfAnExpiredGrantLeavesTheNextHolderAlone() {
 		SessionContract.releaseAfterTheEndOfTheSession(fixture(),
 				(process) -> ZooKeeperServerProcess.shared().endSession(process.sessions().present().id()));
 	}
 
 	@Test
 	@Override
-	public void lossThatOnlyTheReleaseNoticesIsToldToo() {
+	public void lossFoundByTheReleaseIsThrown() {
 		SessionContract.lossThatOnlyTheReleaseNotices(fixture());
 	}
 
