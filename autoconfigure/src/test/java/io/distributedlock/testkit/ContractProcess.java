@@ -5,8 +5,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
+import org.jspecify.annotations.Nullable;
+
 import io.distributedlock.LockKey;
-import io.distributedlock.LockRequest;
 import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockGrant;
@@ -20,10 +21,11 @@ import io.distributedlock.support.LockTemplate;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * One process of a contract test: its provider, spoken to directly as the engine does,
- * and its engine.
+ * Process of a contract test: a provider that receives single commands, and an engine
+ * over it. A test creates as many as it needs by {@link LockProviderContract#process()};
+ * a provider's own tests in a subclass of the contract may use it too.
  */
-final class ContractProcess implements AutoCloseable {
+public final class ContractProcess implements AutoCloseable {
 
 	static final Duration LEASE = Duration.ofSeconds(30);
 
@@ -35,7 +37,7 @@ final class ContractProcess implements AutoCloseable {
 
 	private final CountingLockProvider provider;
 
-	private LockTemplate template;
+	private @Nullable LockTemplate template;
 
 	ContractProcess(CountingLockProvider provider) {
 		this.provider = provider;
@@ -45,39 +47,59 @@ final class ContractProcess implements AutoCloseable {
 		return this.provider;
 	}
 
-	synchronized LockTemplate locks() {
+	/**
+	 * Returns the engine of this process.
+	 * @return the engine, the same one for each call
+	 */
+	public synchronized LockTemplate locks() {
 		if (this.template == null) {
 			this.template = new LockTemplate(this.provider, LockSettings.defaults(), this.timer, List.of(), List.of());
 		}
 		return this.template;
 	}
 
-	LockTemplate locks(LockRecorder recorder) {
+	synchronized LockTemplate locks(LockRecorder recorder) {
 		assertThat(this.template).isNull();
 		this.template = new LockTemplate(this.provider, LockSettings.defaults(), this.timer, List.of(recorder),
 				List.of(recorder));
 		return this.template;
 	}
 
-	static LockRequest request(LockKey key) {
-		return LockRequest.of(key);
-	}
-
-	AttemptResult attempt(LockKey key, OwnerId owner, Duration lease, boolean willWait) {
-		return this.contenders.computeIfAbsent(key, (k) -> this.provider.enter(k, () -> {
-			// Signals are hints: the contract asks again by itself.
-		})).attempt(owner, lease, willWait, TIMEOUT);
-	}
-
-	AttemptResult attempt(LockKey key) {
+	/**
+	 * Sends one attempt with a fresh owner that does not wait.
+	 * @param key the key
+	 * @return the store's answer
+	 */
+	public AttemptResult attempt(LockKey key) {
 		return attempt(key, OwnerId.random(), LEASE, false);
 	}
 
-	LockGrant acquire(LockKey key) {
+	AttemptResult attempt(LockKey key, OwnerId owner, Duration lease, boolean willWait) {
+		return contender(key).attempt(owner, lease, willWait, TIMEOUT);
+	}
+
+	private LockContender contender(LockKey key) {
+		return this.contenders.computeIfAbsent(key, (k) -> this.provider.enter(k, () -> {
+			// Signals are hints: the contract repeats its attempts by itself.
+		}));
+	}
+
+	/**
+	 * Acquires a key by one attempt with a lease of 30 seconds; fails if it is busy.
+	 * @param key the key
+	 * @return the grant
+	 */
+	public LockGrant acquire(LockKey key) {
 		return acquire(key, LEASE);
 	}
 
-	LockGrant acquire(LockKey key, Duration lease) {
+	/**
+	 * Acquires a key by one attempt; fails if it is busy.
+	 * @param key the key
+	 * @param lease the lease
+	 * @return the grant
+	 */
+	public LockGrant acquire(LockKey key, Duration lease) {
 		return granted(attempt(key, OwnerId.random(), lease, false));
 	}
 
@@ -91,29 +113,59 @@ final class ContractProcess implements AutoCloseable {
 		return (AttemptResult.Busy) attempt;
 	}
 
-	boolean isBusy(LockKey key) {
+	/**
+	 * Returns whether one attempt finds the key busy. If not, this process holds the key
+	 * afterwards.
+	 * @param key the key
+	 * @return whether the key is busy
+	 */
+	public boolean isBusy(LockKey key) {
 		return attempt(key) instanceof AttemptResult.Busy;
 	}
 
-	AttemptResult.Busy enqueue(LockKey key) {
+	/**
+	 * Joins the wait queue of a key by one attempt; fails if the key is free.
+	 * @param key a key that is held
+	 * @return the busy answer
+	 */
+	public AttemptResult.Busy enqueue(LockKey key) {
 		return busy(attempt(key, OwnerId.random(), LEASE, true));
 	}
 
-	ReleaseOutcome withdraw(LockKey key) {
-		return this.contenders.computeIfAbsent(key, (k) -> this.provider.enter(k, () -> {
-			// Nobody waits here any more.
-		})).withdraw(TIMEOUT);
+	/**
+	 * Withdraws this process's entry from the wait queue of a key.
+	 * @param key the key
+	 * @return the store's answer
+	 */
+	public ReleaseOutcome withdraw(LockKey key) {
+		return contender(key).withdraw(TIMEOUT);
 	}
 
-	ReleaseOutcome release(LockGrant grant) {
+	/**
+	 * Releases a grant.
+	 * @param grant the grant
+	 * @return the store's answer
+	 */
+	public ReleaseOutcome release(LockGrant grant) {
 		return this.provider.release(grant.key(), grant.owner(), TIMEOUT);
 	}
 
-	RenewalOutcome renew(LockGrant grant) {
+	/**
+	 * Renews a grant for 30 seconds.
+	 * @param grant the grant
+	 * @return the store's answer
+	 */
+	public RenewalOutcome renew(LockGrant grant) {
 		return renew(grant, LEASE);
 	}
 
-	RenewalOutcome renew(LockGrant grant, Duration lease) {
+	/**
+	 * Renews a grant.
+	 * @param grant the grant
+	 * @param lease the new lease, from now on
+	 * @return the store's answer
+	 */
+	public RenewalOutcome renew(LockGrant grant, Duration lease) {
 		return this.provider.renew(Map.of(grant, lease), TIMEOUT).getOrDefault(grant, RenewalOutcome.UNKNOWN);
 	}
 

@@ -3,15 +3,37 @@ package io.distributedlock.testkit;
 import io.distributedlock.support.LockTemplate;
 
 /**
- * A process of a fault contract.
- *
- * @param process the process
- * @param log what it sent
+ * Process of the fault contract that reaches its store through a {@link TcpProxy}.
  */
-record FaultyProcess(ContractProcess process, CommandLog log) {
+public final class FaultyProcess {
 
-	LockTemplate locks() {
+	private final ContractProcess process;
+
+	private final CommandLog log;
+
+	FaultyProcess(ContractProcess process, CommandLog log) {
+		this.process = process;
+		this.log = log;
+	}
+
+	/**
+	 * Returns the process, to send single commands.
+	 * @return the process
+	 */
+	public ContractProcess process() {
+		return this.process;
+	}
+
+	/**
+	 * Returns the process's engine.
+	 * @return the engine
+	 */
+	public LockTemplate locks() {
 		return this.process.locks();
+	}
+
+	CommandLog log() {
+		return this.log;
 	}
 
 }

@@ -14,7 +14,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Operating-system processes that are stopped until this is closed.
+ * Operating-system processes that are stopped by a signal until this is closed. For
+ * {@link StoreFaults#freeze()}; needs {@code kill} and {@code /proc} of Linux.
  */
 public final class FrozenProcesses implements StoreFaults.Fault {
 
@@ -24,7 +25,11 @@ public final class FrozenProcesses implements StoreFaults.Fault {
 		this.pids = pids;
 	}
 
-	/** Stops processes and those they have started. */
+	/**
+	 * Stops processes and their descendants.
+	 * @param servers the processes
+	 * @return the fault; closing it resumes the processes
+	 */
 	public static FrozenProcesses freeze(ProcessHandle... servers) {
 		List<Long> pids = new ArrayList<>(Arrays.stream(servers).map(ProcessHandle::pid).toList());
 		signal("-STOP", pids);
@@ -70,7 +75,7 @@ public final class FrozenProcesses implements StoreFaults.Fault {
 
 	@Override
 	public void close() {
-		// The server last: it would clear away children that have ended meanwhile.
+		// The server resumes last: it would remove children that have ended meanwhile.
 		List<Long> childrenFirst = new ArrayList<>(this.pids);
 		Collections.reverse(childrenFirst);
 		signal("-CONT", childrenFirst);

@@ -2,20 +2,39 @@ package io.distributedlock.testkit;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
 import io.distributedlock.provider.LockGrant;
 
 /**
- * What every provider promises while its store or the way to it fails. For providers
- * whose fixture has {@link LockProviderFixture#faults() faults}; a provider without a
- * server does not extend it.
+ * Contract of a {@link io.distributedlock.provider.LockProvider} while its store or the
+ * network before it fails.
+ * <p>
+ * For a provider with a server: extend this class beside {@link LockProviderContract},
+ * and let the fixture return {@linkplain LockProviderFixture#faults() faults}. A subclass
+ * may run its tests concurrently; those that affect the whole store then run alone.
+ * <p>
+ * The parts, each an interface of this package that begins with the given words:
+ * <ul>
+ * <li><b>LostMessage</b>: a command or reply that is lost or late has a typed end, is
+ * retried or released, and blocks its key for one lease at most.</li>
+ * <li><b>BrokenConnection</b>: the same for a connection that breaks within a command or
+ * is refused; held locks survive a reconnection.</li>
+ * <li><b>FrozenStore</b>: while the server is stopped each call ends in time, never
+ * reports a busy lock, and losses are reported by the deadline.</li>
+ * <li><b>StoreState</b>: an entry that is locked or refused by the store affects no other
+ * lock, an unreachable waiter costs one grace, and orders rise above a clock that was
+ * ahead.</li>
+ * </ul>
  */
-@ResourceLock(providers = WholeStore.Locks.class)
+@Timeout(value = 2, unit = TimeUnit.MINUTES)
+@ResourceLock(providers = WholeStoreLocks.class)
 public abstract class LockProviderFaultContract
 		implements LostMessageContract, FrozenStoreContract, BrokenConnectionContract, StoreStateContract {
 
@@ -28,7 +47,7 @@ public abstract class LockProviderFaultContract
 	private LockProviderFixture fixture;
 
 	/**
-	 * Creates the fixture of one test, over a store in which nothing is locked.
+	 * Creates the fixture of one test over a store in which no key is locked.
 	 * @return the fixture, closed after the test
 	 */
 	protected abstract LockProviderFixture createFixture();
@@ -39,7 +58,7 @@ public abstract class LockProviderFaultContract
 		this.fixture = createFixture();
 	}
 
-	/** A fault that never took effect fails the test here. */
+	/** Closes the test's objects; a fault without an effect fails the test. */
 	@AfterEach
 	final void close() {
 		faults().close();
@@ -55,7 +74,8 @@ public abstract class LockProviderFaultContract
 
 	@Override
 	public final StoreFaults faults() {
-		return this.fixture.faults().orElseThrow(() -> new AssertionError("The fixture can do nothing to its store"));
+		return this.fixture.faults()
+			.orElseThrow(() -> new AssertionError("The fixture returns no faults: implement faults()"));
 	}
 
 	@Override

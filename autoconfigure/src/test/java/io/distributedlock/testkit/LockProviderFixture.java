@@ -7,57 +7,61 @@ import io.distributedlock.LockKey;
 import io.distributedlock.provider.LockProvider;
 
 /**
- * What {@link LockProviderContract} needs to know of a provider: one store of its own,
- * and ways to look into it that the provider itself does not offer.
+ * Access of a contract to one store, with operations that a provider does not offer. The
+ * author of a provider implements it; each test has an instance of its own.
+ * <p>
+ * A fixture begins with a store in which no key is locked. It may share a server with
+ * other fixtures as long as their keys do not meet, for example by a prefix or a table of
+ * its own. Several threads call {@link #newProcess()} and {@link #heldEntries()}.
  */
 public interface LockProviderFixture extends AutoCloseable {
 
 	/**
-	 * A provider over this fixture's store that plays a process of its own.
-	 * @return the provider, ended by {@link #close()}
+	 * Creates a provider that acts as a process of its own over this fixture's store: it
+	 * has its own connections and its own identity in the wait queue.
+	 * @return the provider, which {@link #close()} ends
 	 */
 	LockProvider newProcess();
 
 	/**
-	 * Ends the lease of a key in the store at once, without telling anybody.
-	 * @param key a key that is held
+	 * Ends the lease of a key in the store at once and notifies no process.
+	 * @param key a key that is held; another one fails the test
 	 */
 	void expire(LockKey key);
 
 	/**
-	 * Counts what stands in the store for holders, waiters and reservations.
-	 * @return the number of entries that a store without holders and waiters has not
+	 * Counts the store's entries of holders, waiters and reservations. Entries that
+	 * remain after a release, such as the last order of a key, do not count.
+	 * @return the number of entries; zero when no process holds or waits
 	 */
 	long heldEntries();
 
 	/**
-	 * The longest pause between two looks of a waiting process at a busy lock.
-	 * @return the pause
+	 * Returns the longest pause between two attempts of a process that waits.
+	 * @return the pause, at most one second
 	 */
 	Duration pollBound();
 
 	/**
-	 * Whether the store keeps the order of a grant, so that a repeated attempt by its
-	 * owner answers with the same one; else it answers with a higher one.
-	 * @return whether it does
+	 * Returns whether a repeated attempt of an owner returns the order of its first
+	 * grant. A store that does not keep it returns a higher one.
+	 * @return {@code true} unless overridden
 	 */
 	default boolean keepsOrders() {
 		return true;
 	}
 
 	/**
-	 * Whether the store can tell others how long a grant lasts unless it is renewed.
-	 * @return whether it can
+	 * Returns whether a busy answer contains the remaining time of the holder's lease.
+	 * @return {@code true} unless overridden
 	 */
 	default boolean reportsRemaining() {
 		return true;
 	}
 
 	/**
-	 * What this fixture can do to its store. Only who can do something here extends
-	 * {@link LockProviderFaultContract} too.
-	 * @return the faults, ended by {@link #close()}, or nothing where there is no server
-	 * and no way to it
+	 * Returns the faults that {@link LockProviderFaultContract} injects.
+	 * @return the faults, which {@link #close()} ends; empty for a store without a server
 	 */
 	default Optional<StoreFaults> faults() {
 		return Optional.empty();

@@ -10,57 +10,80 @@ import io.distributedlock.LockKey;
 import io.distributedlock.provider.LockProvider;
 
 /**
- * What a {@link LockProviderFixture} can do to its store and to the way to it. Each of
- * these fails if it has no effect.
+ * Faults of a store and of the network before it, for {@link LockProviderFaultContract}.
+ * The author of a provider with a server implements it and returns it from
+ * {@link LockProviderFixture#faults()}. A fault without an effect fails the test.
  */
 public interface StoreFaults extends AutoCloseable {
 
-	/** Where the store's servers listen. */
+	/**
+	 * Returns the addresses of the store's servers.
+	 * @return the addresses; each port occurs once
+	 */
 	List<InetSocketAddress> servers();
 
 	/**
-	 * A provider that plays a process of its own and reaches the store's servers by a
-	 * proxy.
-	 * @param proxy stands before the servers
-	 * @return the provider, ended by the fixture
+	 * Creates a provider that acts as a process of its own and reaches the store's
+	 * servers only through a proxy.
+	 * @param proxy the proxy; {@link TcpProxy#port(int)} maps each server's port
+	 * @return the provider, which the fixture ends
 	 */
 	LockProvider newProcess(TcpProxy proxy);
 
 	/**
 	 * Recognizes a command on the wire.
 	 * @param command the command
-	 * @param key the key it is about
-	 * @return what holds for the packet by which the command takes effect
+	 * @param key the key of the command
+	 * @return a predicate that matches the bytes of the packet by which the store
+	 * executes the command, and no other packet
 	 */
 	Predicate<byte[]> packet(Command command, LockKey key);
 
-	/** Stops the processes of all servers until closed. */
+	/**
+	 * Stops the processes of all servers.
+	 * @return the fault; closing it resumes the processes
+	 * @see FrozenProcesses
+	 */
 	Fault freeze();
 
-	/** Holds the lock of a key's row in a transaction of somebody else until closed. */
+	/**
+	 * Blocks changes of a key's entry, as a foreign transaction does that locks its row.
+	 * A store without such locks may refuse the changes instead.
+	 * @param key a key that is held
+	 * @return the fault; closing it allows changes again
+	 */
 	Fault lockEntry(LockKey key);
 
-	/** Lets the store refuse whatever is written about a key until closed. */
+	/**
+	 * Lets the store refuse each change of a key's entry with an error.
+	 * @param key a key that is held
+	 * @return the fault; closing it allows changes again
+	 */
 	Fault refuseWrites(LockKey key);
 
 	/**
-	 * Recognizes how a client ends in the server what it has given up, if it can.
-	 * @return what holds for such a packet, or nothing where there is none
+	 * Recognizes the packet by which a client cancels a command in the server.
+	 * @return a predicate over the bytes of a packet, or empty where clients do not
+	 * cancel commands
 	 */
 	default Optional<Predicate<byte[]>> cancellation() {
 		return Optional.empty();
 	}
 
-	/** Ends, in the server, all connections of the processes of this fixture. */
+	/** Ends all connections of this fixture's processes on the server's side. */
 	void killConnections();
 
-	/** Lets the last order of a key look as if given later than it was. */
+	/**
+	 * Raises the last order of a key, as a store's clock does that was ahead.
+	 * @param key a key that was granted before
+	 * @param by the time by which the order is raised
+	 */
 	void advanceOrder(LockKey key, Duration by);
 
 	/**
-	 * How long a client may take to be connected again after its connection broke, by its
-	 * own doing.
-	 * @return the time, by which a lease has to be longer to survive that
+	 * Returns the longest time that a client needs to connect again by itself after its
+	 * connection broke. The contract lengthens the leases that must survive it.
+	 * @return the time; zero unless overridden
 	 */
 	default Duration reconnectTime() {
 		return Duration.ZERO;
@@ -69,14 +92,19 @@ public interface StoreFaults extends AutoCloseable {
 	@Override
 	void close();
 
-	/** What can be told apart on the wire. */
+	/** Command that {@link #packet} recognizes. */
 	enum Command {
 
-		ACQUIRE, RENEWAL, RELEASE
+		/** Attempt to acquire a key. */
+		ACQUIRE,
+		/** Renewal of a batch that contains the key. */
+		RENEWAL,
+		/** Release of a key. */
+		RELEASE
 
 	}
 
-	/** Something that ends when it is closed. */
+	/** Fault that lasts until it is closed. */
 	interface Fault extends AutoCloseable {
 
 		@Override

@@ -17,14 +17,16 @@ import java.util.function.Predicate;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Stands between a client and a server and disturbs what they say: a packet that matches
- * a predicate, or the reply to it, is delayed, dropped, held back, or costs the
- * connection. A store of several servers has one port here for each. Closing it fails if
- * one of its faults never took effect.
+ * Proxy between a client and a server that delays, drops or holds packets, or breaks
+ * their connections. It has one port for each server of a store. Closing it fails if one
+ * of its faults had no effect.
+ * <p>
+ * A packet is the byte array of one read from a socket. Faults apply to packets that
+ * match a predicate, in the order in which they were added. Safe for use by many threads.
  */
 public final class TcpProxy implements AutoCloseable {
 
-	/** By the ports of the servers, the first one first. */
+	/** Listeners by the ports of their servers, in the order of the servers. */
 	private final Map<Integer, ServerSocket> listeners = new LinkedHashMap<>();
 
 	private final Set<ProxyLink> links = ConcurrentHashMap.newKeySet();
@@ -43,7 +45,7 @@ public final class TcpProxy implements AutoCloseable {
 
 	/**
 	 * Opens a proxy on as many free ports of the loopback interface as there are servers.
-	 * @param targets the servers, each on a port that no other has
+	 * @param targets the servers, each with a different port
 	 */
 	public TcpProxy(List<InetSocketAddress> targets) {
 		for (InetSocketAddress target : targets) {
@@ -64,15 +66,18 @@ public final class TcpProxy implements AutoCloseable {
 		thread.start();
 	}
 
-	/** The port on which clients reach the server, the first one of several. */
+	/**
+	 * Returns the port on which clients reach the first server.
+	 * @return the proxy's port on the loopback interface
+	 */
 	public int port() {
 		return this.listeners.values().iterator().next().getLocalPort();
 	}
 
 	/**
-	 * The port on which clients reach a server.
+	 * Returns the port on which clients reach a server.
 	 * @param server the server's own port
-	 * @return the proxy's, or the server's own if the proxy does not stand before it
+	 * @return the proxy's port, or the server's own port if it is none of the servers
 	 */
 	public int port(int server) {
 		ServerSocket listener = this.listeners.get(server);
@@ -108,17 +113,33 @@ public final class TcpProxy implements AutoCloseable {
 		}
 	}
 
-	/** Disturbs packets of a client that match. */
+	/**
+	 * Applies an effect to each packet of a client that matches.
+	 * @param packet the predicate over the packet's bytes
+	 * @param effect the effect
+	 * @return the fault
+	 */
 	public WireFault onRequest(Predicate<byte[]> packet, WireFault.Effect effect) {
 		return add(new WireFault(Direction.TO_SERVER, packet, effect, false));
 	}
 
-	/** Disturbs the first packet that the server sends after a client's that matches. */
+	/**
+	 * Applies an effect to the first packet that the server sends after a client's packet
+	 * that matches.
+	 * @param packet the predicate over the bytes of the client's packet
+	 * @param effect the effect
+	 * @return the fault
+	 */
 	public WireFault onReplyTo(Predicate<byte[]> packet, WireFault.Effect effect) {
 		return add(new WireFault(Direction.TO_SERVER, packet, effect, true));
 	}
 
-	/** Disturbs packets of the server that match. */
+	/**
+	 * Applies an effect to each packet of the server that matches.
+	 * @param packet the predicate over the packet's bytes
+	 * @param effect the effect
+	 * @return the fault
+	 */
 	public WireFault onReply(Predicate<byte[]> packet, WireFault.Effect effect) {
 		return add(new WireFault(Direction.TO_CLIENT, packet, effect, false));
 	}
@@ -128,18 +149,21 @@ public final class TcpProxy implements AutoCloseable {
 		return fault;
 	}
 
-	/** Swallows everything in both directions, also on new connections, until lifted. */
+	/**
+	 * Drops all packets in both directions, also those of new connections.
+	 * @return the fault; closing it cuts the connections that lost packets
+	 */
 	public WireFault blackHole() {
 		return add(new WireFault(null, (packet) -> true, WireFault.Effect.BLACK_HOLE, false));
 	}
 
-	/** Cuts all connections. */
+	/** Cuts all connections; fails if there is none. */
 	public void cutAll() {
 		assertThat(this.links).as("connections to be cut").isNotEmpty();
 		this.links.forEach(ProxyLink::cut);
 	}
 
-	/** Cuts all connections, and refuses new ones for good. */
+	/** Cuts all connections and refuses new ones from now on. */
 	public void refuse() {
 		for (ServerSocket listener : this.listeners.values()) {
 			try {
@@ -160,7 +184,7 @@ public final class TcpProxy implements AutoCloseable {
 		assertThat(this.faults).allSatisfy(WireFault::assertTookEffect);
 	}
 
-	/** Which way a packet goes. */
+	/** Direction of a packet. */
 	enum Direction {
 
 		TO_SERVER, TO_CLIENT

@@ -13,9 +13,8 @@ import org.jspecify.annotations.Nullable;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A disturbance of a {@link TcpProxy}, in force until it is closed, or until it has taken
- * effect as often as it may. What is held back goes on when it is closed; connections
- * that lost bytes are cut then.
+ * Fault of a {@link TcpProxy}, active until it is closed or has taken effect as often as
+ * it may. Closing it forwards held packets and cuts connections that lost packets.
  */
 public final class WireFault implements AutoCloseable {
 
@@ -44,19 +43,29 @@ public final class WireFault implements AutoCloseable {
 		this.reply = reply;
 	}
 
-	/** Takes effect once only. */
+	/**
+	 * Limits this fault to one effect.
+	 * @return this fault
+	 */
 	public WireFault once() {
 		this.most = 1;
 		return this;
 	}
 
-	/** How long a {@link Effect#DELAY delayed} packet takes. */
+	/**
+	 * Sets the delay of {@link Effect#DELAY}.
+	 * @param delay the delay
+	 * @return this fault
+	 */
 	public WireFault by(Duration delay) {
 		this.delay = delay;
 		return this;
 	}
 
-	/** How often it took effect. */
+	/**
+	 * Returns the number of packets to which this fault was applied.
+	 * @return the number
+	 */
 	public int hits() {
 		return this.hits.get();
 	}
@@ -75,7 +84,7 @@ public final class WireFault implements AutoCloseable {
 				&& this.hits.getAndUpdate((count) -> (count < this.most) ? count + 1 : count) < this.most;
 	}
 
-	/** Whether the packet is to be forwarded. */
+	/** Applies the effect and returns whether the packet is to be forwarded. */
 	boolean apply(ProxyLink link, TcpProxy.Direction way) throws InterruptedException {
 		switch (this.effect) {
 			case DELAY -> this.lifted.await(this.delay.toNanos(), TimeUnit.NANOSECONDS);
@@ -97,20 +106,20 @@ public final class WireFault implements AutoCloseable {
 		this.broken.forEach(ProxyLink::cut);
 	}
 
-	/** What becomes of a packet. */
+	/** Effect of a fault on a packet. */
 	public enum Effect {
 
-		/** It goes on later. */
+		/** Forwards the packet after a delay. */
 		DELAY,
-		/** It goes on when the fault is closed. */
+		/** Forwards the packet when the fault is closed. */
 		HOLD,
-		/** It is lost. */
+		/** Drops the packet. */
 		DROP,
-		/** It is lost, and all that follow it in its direction. */
+		/** Drops the packet and all later ones of its connection and direction. */
 		BLACK_HOLE,
-		/** It is lost, and its receiver learns that nothing more will come. */
+		/** Drops the packet and ends the stream of its direction. */
 		HALF_CLOSE,
-		/** It is lost, and the connection is reset for both. */
+		/** Drops the packet and resets the connection on both sides. */
 		CUT
 
 	}
