@@ -52,7 +52,7 @@ final class LockPaths {
 	LockPath of(LockKey key) {
 		String name = name(this.keyPrefix + ":" + key.encoded());
 		String place = bucket(name) + "/" + name;
-		return new LockPath(this.root + "/doors/" + place, this.root + "/lines/" + place);
+		return new LockPath(this.root + "/locks/" + place, this.root + "/queues/" + place);
 	}
 
 	private static String bucket(String name) {
@@ -61,7 +61,7 @@ final class LockPaths {
 	}
 
 	String doors() {
-		return this.root + "/doors";
+		return this.root + "/locks";
 	}
 
 	/** The names of the parents of doors. */

@@ -51,7 +51,7 @@ class ZooKeeperLockAutoConfigurationTests {
 				LockLease lease = context.getBean(LockOperations.class)
 					.acquire(LockRequest.of(LockKey.of("orders", "42")))) {
 			lease.ensureHeld();
-			String doors = root + "/doors";
+			String doors = root + "/locks";
 			List<String> held = new ArrayList<>();
 			for (String bucket : admin.getChildren().forPath(doors)) {
 				held.addAll(admin.getChildren().forPath(doors + "/" + bucket));

@@ -140,10 +140,10 @@ final class ZooKeeperFixture implements LockProviderFixture {
 	@Override
 	public long heldEntries() {
 		call(() -> this.admin.sync().forPath(this.root));
-		long entries = all(this.root + "/doors") - children(this.root + "/doors").size();
-		for (String bucket : children(this.root + "/lines")) {
-			for (String line : children(this.root + "/lines/" + bucket)) {
-				entries += children(this.root + "/lines/" + bucket + "/" + line).size();
+		long entries = all(this.root + "/locks") - children(this.root + "/locks").size();
+		for (String bucket : children(this.root + "/queues")) {
+			for (String line : children(this.root + "/queues/" + bucket)) {
+				entries += children(this.root + "/queues/" + bucket + "/" + line).size();
 			}
 		}
 		return entries;

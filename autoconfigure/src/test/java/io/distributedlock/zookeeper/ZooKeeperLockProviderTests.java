@@ -253,7 +253,7 @@ class ZooKeeperLockProviderTests {
 			assertThat(grant.order()).isGreaterThan(last);
 			last = grant.order();
 			process.release(this.key, grant.owner(), TIMEOUT);
-			this.fixture.admin().delete().deletingChildrenIfNeeded().forPath(this.fixture.root() + "/doors");
+			this.fixture.admin().delete().deletingChildrenIfNeeded().forPath(this.fixture.root() + "/locks");
 		}
 	}
 

@@ -322,7 +322,7 @@ class ZooKeeperTreeTests {
 	void junkBesideTheDoorsAndInTheirPlaceIsNobodysLock() throws Exception {
 		String bucket = LockPaths.parent(this.fixture.path(this.key).door());
 		this.fixture.admin().create().creatingParentsIfNeeded().forPath(bucket + "/junk with blanks \u00e4");
-		this.fixture.admin().create().creatingParentsIfNeeded().forPath(this.fixture.root() + "/lines/zz/junk/junk");
+		this.fixture.admin().create().creatingParentsIfNeeded().forPath(this.fixture.root() + "/queues/zz/junk/junk");
 		this.locks.acquire(LockRequest.of(this.key)).close();
 		this.fixture.admin()
 			.create()
@@ -417,9 +417,9 @@ class ZooKeeperTreeTests {
 	}
 
 	private long lines() {
-		return this.fixture.children(this.fixture.root() + "/lines")
+		return this.fixture.children(this.fixture.root() + "/queues")
 			.stream()
-			.mapToLong((bucket) -> this.fixture.children(this.fixture.root() + "/lines/" + bucket).size())
+			.mapToLong((bucket) -> this.fixture.children(this.fixture.root() + "/queues/" + bucket).size())
 			.sum();
 	}
 

@@ -86,7 +86,7 @@ class ZooKeeperProfileTests {
 				new RetryOneTime(100))) {
 			client.start();
 			assertThatExceptionOfType(KeeperException.NoAuthException.class)
-				.isThrownBy(() -> client.getChildren().forPath("/distributed-lock/doors"));
+				.isThrownBy(() -> client.getChildren().forPath("/distributed-lock/locks"));
 		}
 	}
 
