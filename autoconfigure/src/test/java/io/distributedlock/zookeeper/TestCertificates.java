@@ -113,7 +113,7 @@ public final class TestCertificates {
 		});
 	}
 
-	/** One's private key, as text that anybody can read. */
+	/** Returns a private key as text that is not encrypted. */
 	public static String privateKey(String owner) {
 		try {
 			Key key = load(owner).getKey(owner, PASSWORD.toCharArray());

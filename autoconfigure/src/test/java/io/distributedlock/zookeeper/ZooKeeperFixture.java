@@ -26,7 +26,7 @@ import io.distributedlock.testkit.StoreFaults;
 import static org.awaitility.Awaitility.await;
 
 /**
- * A tree in an ensemble; each process has a client of its own.
+ * Fixture with its own root in an ensemble; each process has its own client.
  */
 final class ZooKeeperFixture implements LockProviderFixture {
 
@@ -125,7 +125,7 @@ final class ZooKeeperFixture implements LockProviderFixture {
 	}
 
 	LockPath path(LockKey key) {
-		return new LockPaths(this.root, PREFIX).of(key);
+		return new NodePaths(this.root, PREFIX).of(key);
 	}
 
 	List<ZooKeeperLockProvider> processes() {
@@ -134,7 +134,7 @@ final class ZooKeeperFixture implements LockProviderFixture {
 
 	@Override
 	public void expire(LockKey key) {
-		call(() -> this.admin.delete().forPath(path(key).door()));
+		call(() -> this.admin.delete().forPath(path(key).lockNode()));
 	}
 
 	@Override
@@ -142,8 +142,8 @@ final class ZooKeeperFixture implements LockProviderFixture {
 		call(() -> this.admin.sync().forPath(this.root));
 		long entries = all(this.root + "/locks") - children(this.root + "/locks").size();
 		for (String bucket : children(this.root + "/queues")) {
-			for (String line : children(this.root + "/queues/" + bucket)) {
-				entries += children(this.root + "/queues/" + bucket + "/" + line).size();
+			for (String queue : children(this.root + "/queues/" + bucket)) {
+				entries += children(this.root + "/queues/" + bucket + "/" + queue).size();
 			}
 		}
 		return entries;
@@ -206,7 +206,7 @@ final class ZooKeeperFixture implements LockProviderFixture {
 
 	/**
 	 * Ends a client and waits for the end of its session alone: afterwards it pauses for
-	 * a while, which nobody has to wait for.
+	 * a while, for which no test has to wait.
 	 */
 	private static CompletableFuture<Void> end(CuratorFramework client) {
 		Optional<ZooKeeper> connected = Optional.of(client.getZookeeperClient())

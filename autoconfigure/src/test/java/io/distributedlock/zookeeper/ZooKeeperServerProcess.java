@@ -41,8 +41,8 @@ import org.springframework.util.FileSystemUtils;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A ZooKeeper server in a JVM of its own, which can be frozen and told what no client may
- * do; ends with the tests.
+ * ZooKeeper server in its own JVM, which a test can freeze and command beyond what a
+ * client may do. It ends with the tests.
  */
 final class ZooKeeperServerProcess {
 
@@ -191,7 +191,9 @@ final class ZooKeeperServerProcess {
 
 	}
 
-	/** The server: tells its port, takes orders, and ends with its standard input. */
+	/**
+	 * Server process: prints its port, executes commands, ends with its standard input.
+	 */
 	static final class Main {
 
 		private Main() {
@@ -247,7 +249,7 @@ final class ZooKeeperServerProcess {
 
 	}
 
-	/** The server with a port for TLS, which it tells after the other. */
+	/** Server process with a second port for TLS, which it prints after the other. */
 	static final class TlsMain {
 
 		private TlsMain() {
