@@ -76,7 +76,7 @@ class ZooKeeperConnectionTests {
 		return attempt(process, key, true) instanceof AttemptResult.Granted;
 	}
 
-	/** The client may not have noticed yet that its connection was cut. */
+	/** Waits until the client has noticed that its connection was cut. */
 	private void awaitAnswers() {
 		LockKey other = LockKey.of("connection", "other");
 		await().atMost(PATIENCE)
@@ -103,9 +103,9 @@ class ZooKeeperConnectionTests {
 		try (WireFault silence = this.proxy.blackHole()) {
 			boolean granted = false;
 			while (!granted) {
-				long asked = System.nanoTime();
+				long attemptedAt = System.nanoTime();
 				granted = attempt(this.rival, this.key, false) instanceof AttemptResult.Granted;
-				assertThat(granted && grant.term().until() - asked > 0).as("two processes rely on it").isFalse();
+				assertThat(granted && grant.term().until() - attemptedAt > 0).as("two processes rely on it").isFalse();
 			}
 			assertThat(silence.hits()).isPositive();
 		}
@@ -125,7 +125,9 @@ class ZooKeeperConnectionTests {
 		cutAndAcquireAtOnce(500);
 	}
 
-	/** Every other time the session ends too. */
+	/**
+	 * Cuts the connection or ends the session in turn, and acquires directly afterwards.
+	 */
 	private void cutAndAcquireAtOnce(int rounds) {
 		for (int round = 0; round < rounds; round++) {
 			LockKey fresh = LockKey.of("connection", "cut-" + round + "-");
@@ -138,19 +140,7 @@ class ZooKeeperConnectionTests {
 			else {
 				this.server.endSession(this.process.sessions().present().id());
 			}
-			LockGrant grant = null;
-			while (grant == null) {
-				OwnerId owner = OwnerId.random();
-				try {
-					AttemptResult attempt = enter(this.process, fresh).attempt(owner, LEASE, false, PATIENCE);
-					assertThat(attempt).as("no rival attempts").isInstanceOf(AttemptResult.Granted.class);
-					grant = ((AttemptResult.Granted) attempt).grant();
-				}
-				catch (LockException ex) {
-					assertThat(ex.error()).isIn(LockError.STORE_FAILED, LockError.STORE_TIMEOUT);
-				}
-			}
-			LockGrant held = grant;
+			LockGrant held = acquireDespiteFailures(fresh);
 			if (held.term().until() - System.nanoTime() > 0) {
 				assertThat(attempt(this.rival, fresh, false)).as("round %s", round)
 					.isInstanceOf(AttemptResult.Busy.class);
@@ -158,6 +148,19 @@ class ZooKeeperConnectionTests {
 			}
 			else {
 				await().atMost(PATIENCE).until(() -> isFree(this.rival, fresh));
+			}
+		}
+	}
+
+	private LockGrant acquireDespiteFailures(LockKey fresh) {
+		while (true) {
+			try {
+				AttemptResult attempt = attempt(this.process, fresh, false);
+				assertThat(attempt).as("no rival attempts").isInstanceOf(AttemptResult.Granted.class);
+				return ((AttemptResult.Granted) attempt).grant();
+			}
+			catch (LockException ex) {
+				assertThat(ex.error()).isIn(LockError.STORE_FAILED, LockError.STORE_TIMEOUT);
 			}
 		}
 	}

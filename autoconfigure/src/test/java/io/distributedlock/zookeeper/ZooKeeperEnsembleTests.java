@@ -57,18 +57,18 @@ class ZooKeeperEnsembleTests {
 	}
 
 	private static LockGrant acquire(ZooKeeperLockProvider process, LockKey key) {
-		AtomicReference<@Nullable LockGrant> taken = new AtomicReference<>();
+		AtomicReference<@Nullable LockGrant> grant = new AtomicReference<>();
 		await().atMost(PATIENCE).pollInterval(Duration.ofMillis(20)).until(() -> {
 			try {
-				taken.set((attempt(process, key, Duration.ofSeconds(1)) instanceof AttemptResult.Granted granted)
+				grant.set((attempt(process, key, Duration.ofSeconds(1)) instanceof AttemptResult.Granted granted)
 						? granted.grant() : null);
 			}
 			catch (LockException ex) {
 				assertThat(ex.error()).isIn(LockError.STORE_FAILED, LockError.STORE_TIMEOUT);
 			}
-			return taken.get() != null;
+			return grant.get() != null;
 		});
-		return taken.get();
+		return grant.get();
 	}
 
 	/**
@@ -77,9 +77,9 @@ class ZooKeeperEnsembleTests {
 	private void assertOutlivesItsDeadline(ZooKeeperLockProvider rival, LockGrant grant, Runnable meanwhile) {
 		while (true) {
 			meanwhile.run();
-			long asked = System.nanoTime();
+			long attemptedAt = System.nanoTime();
 			if (attempt(rival, this.key, PATIENCE) instanceof AttemptResult.Granted granted) {
-				assertThat(grant.term().until() - asked).as("nanoseconds that the holder still relied on it")
+				assertThat(grant.term().until() - attemptedAt).as("nanoseconds that the holder still relied on it")
 					.isNegative();
 				assertThat(granted.grant().order()).isGreaterThan(grant.order());
 				rival.release(this.key, granted.grant().owner(), PATIENCE);
@@ -99,12 +99,7 @@ class ZooKeeperEnsembleTests {
 		CuratorFramework witness = this.fixture.client(ZooKeeperEnsemble.connectString(follower));
 		String lockNode = this.fixture.path(this.key).lockNode();
 		assertThat(witness.checkExists().forPath(lockNode)).isNotNull();
-		// Some heartbeats, so that the deadline has moved before.
-		long first = session.until();
-		await().until(() -> session.until() - first > SHORT.toNanos() / 2);
-		// Until the next one is due, the follower answers each read of the holder.
-		long last = session.until();
-		await().pollDelay(Duration.ZERO).pollInterval(Duration.ofMillis(1)).until(() -> session.until() != last);
+		awaitHeartbeats(session);
 		WireFault cut = this.ensemble.way(follower).blackHole();
 		try {
 			assertOutlivesItsDeadline(rival, grant, () -> session.operations().read(lockNode, null));
@@ -117,6 +112,14 @@ class ZooKeeperEnsembleTests {
 			cut.close();
 			this.ensemble.awaitAll();
 		}
+	}
+
+	/** Waits until the deadline has moved often, and until it has just moved again. */
+	private static void awaitHeartbeats(Session session) {
+		long first = session.until();
+		await().until(() -> session.until() - first > SHORT.toNanos() / 2);
+		long last = session.until();
+		await().pollDelay(Duration.ZERO).pollInterval(Duration.ofMillis(1)).until(() -> session.until() != last);
 	}
 
 	@Test

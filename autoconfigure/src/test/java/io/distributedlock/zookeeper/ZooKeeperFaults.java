@@ -26,7 +26,7 @@ final class ZooKeeperFaults implements StoreFaults {
 
 	private final Supplier<List<ZooKeeperServerProcess>> servers;
 
-	/** Who numbers the transactions. */
+	/** The leader, which numbers the transactions. */
 	private final Supplier<ZooKeeperServerProcess> leader;
 
 	private final ZooKeeperFixture fixture;
@@ -170,7 +170,7 @@ final class ZooKeeperFaults implements StoreFaults {
 		this.leader.get().advance(by.toNanos() / 1000);
 	}
 
-	/** The client clears up for 100 ms before it connects again. */
+	/** Returns more than the 100 ms that the client pauses before it reconnects. */
 	@Override
 	public Duration reconnectTime() {
 		return Duration.ofMillis(150);

@@ -52,7 +52,7 @@ final class ZooKeeperFixture implements LockProviderFixture {
 
 	private @Nullable StoreFaults faults;
 
-	/** A fixture over a tree of its own, which no session of another test has. */
+	/** Creates a fixture with a new root, which no other test uses. */
 	ZooKeeperFixture(String servers, Duration session) {
 		this(servers, session, "/locks-" + ROOTS.incrementAndGet());
 	}

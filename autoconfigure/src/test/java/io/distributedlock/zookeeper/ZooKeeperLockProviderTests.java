@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 
 import org.apache.zookeeper.CreateMode;
 import org.junit.jupiter.api.AfterEach;
@@ -140,35 +141,38 @@ class ZooKeeperLockProviderTests {
 		ZooKeeperLockProvider holder = this.fixture.newProcess();
 		LockGrant grant = acquire(holder, this.key);
 		List<Integer> signals = Collections.synchronizedList(new ArrayList<>());
-		List<ZooKeeperLockProvider> processes = new ArrayList<>();
-		List<OwnerId> owners = new ArrayList<>();
-		for (int number = 0; number < waiters; number++) {
-			int who = number;
-			ZooKeeperLockProvider process = this.fixture.newProcess();
-			processes.add(process);
-			OwnerId owner = OwnerId.random();
-			owners.add(owner);
-			assertThat(process.enter(this.key, () -> signals.add(who)).attempt(owner, LEASE, true, TIMEOUT))
-				.isInstanceOf(AttemptResult.Busy.class);
-		}
+		List<Supplier<AttemptResult>> attempts = new ArrayList<>();
+		List<ZooKeeperLockProvider> processes = enqueue(waiters, signals, attempts);
 		assertThat(signals).isEmpty();
 		ZooKeeperLockProvider present = holder;
 		for (int turn = 0; turn < 5; turn++) {
 			assertThat(present.release(this.key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
-			int who = turn;
-			await().pollInterval(Duration.ofMillis(1)).until(() -> signals.contains(who));
-			assertThat(signals).containsOnly(who);
+			int head = turn;
+			await().pollInterval(Duration.ofMillis(1)).until(() -> signals.contains(head));
+			assertThat(signals).containsOnly(head);
 			present = processes.get(turn);
-			grant = ((AttemptResult.Granted) present.enter(this.key, () -> signals.add(who))
-				.attempt(owners.get(turn), LEASE, true, TIMEOUT)).grant();
+			grant = ((AttemptResult.Granted) attempts.get(turn).get()).grant();
 			int next = turn + 1;
 			await().pollInterval(Duration.ofMillis(1)).until(() -> signals.contains(next));
 			assertThat(signals).as("notified as the new head").contains(next).doesNotContain(next + 1);
-			assertThat(processes.get(next)
-				.enter(this.key, () -> signals.add(next))
-				.attempt(owners.get(next), LEASE, true, TIMEOUT)).isInstanceOf(AttemptResult.Busy.class);
+			assertThat(attempts.get(next).get()).isInstanceOf(AttemptResult.Busy.class);
 			signals.clear();
 		}
+	}
+
+	/** Enqueues new processes, each of which records its number when it is notified. */
+	private List<ZooKeeperLockProvider> enqueue(int waiters, List<Integer> signals,
+			List<Supplier<AttemptResult>> attempts) {
+		List<ZooKeeperLockProvider> processes = new ArrayList<>();
+		for (int number = 0; number < waiters; number++) {
+			int index = number;
+			OwnerId owner = OwnerId.random();
+			ZooKeeperLockProvider process = this.fixture.newProcess();
+			processes.add(process);
+			attempts.add(() -> process.enter(this.key, () -> signals.add(index)).attempt(owner, LEASE, true, TIMEOUT));
+			assertThat(attempts.get(index).get()).isInstanceOf(AttemptResult.Busy.class);
+		}
+		return processes;
 	}
 
 	@Test

@@ -77,12 +77,12 @@ final class ZooKeeperServerProcess {
 		}
 	}
 
-	/** Starts one of several, without waiting for the others. */
+	/** Starts a member of an ensemble, without waiting for the others. */
 	static ZooKeeperServerProcess ofEnsemble(Path configuration) {
 		return new ZooKeeperServerProcess(PeerMain.class, configuration.toString());
 	}
 
-	/** Starts one that listens with TLS too. */
+	/** Starts a server that also listens with TLS. */
 	static ZooKeeperServerProcess withTls(Path keyStore, Path trustStore) {
 		return new ZooKeeperServerProcess(List.of("-Dzookeeper.ssl.keyStore.location=" + keyStore,
 				"-Dzookeeper.ssl.keyStore.password=" + TestCertificates.PASSWORD,
@@ -92,7 +92,7 @@ final class ZooKeeperServerProcess {
 				"-Dzookeeper.authProvider.x509=" + X509AuthenticationProvider.class.getName()), TlsMain.class);
 	}
 
-	/** The port on which a server listens with TLS. */
+	/** Returns the port on which the server listens with TLS. */
 	int securePort() {
 		try {
 			return Integer.parseInt(answer());
@@ -107,7 +107,7 @@ final class ZooKeeperServerProcess {
 		send("set " + name + " " + value);
 	}
 
-	/** Ends it as a crash does. */
+	/** Kills the process, as in a crash. */
 	void kill() {
 		this.process.destroyForcibly();
 		this.process.onExit().join();
@@ -117,7 +117,7 @@ final class ZooKeeperServerProcess {
 		return Shared.SERVER;
 	}
 
-	/** What the client and the server have to say of each step is too much for a log. */
+	/** Reduces the logs of client and server to errors. */
 	static void quiet() {
 		for (String name : new String[] { "org.apache.zookeeper", "org.apache.curator" }) {
 			((Logger) LoggerFactory.getLogger(name)).setLevel(Level.ERROR);
@@ -151,7 +151,7 @@ final class ZooKeeperServerProcess {
 		send("end " + id);
 	}
 
-	/** A number by which the server is watched. */
+	/** Returns a value of the server's monitoring command. */
 	long statistic(String name) {
 		try (Socket socket = new Socket(address().getAddress(), this.port)) {
 			socket.getOutputStream().write("mntr".getBytes(StandardCharsets.US_ASCII));
@@ -272,7 +272,7 @@ final class ZooKeeperServerProcess {
 
 	}
 
-	/** One server of several. */
+	/** Server process of a member of an ensemble. */
 	static final class PeerMain {
 
 		private PeerMain() {

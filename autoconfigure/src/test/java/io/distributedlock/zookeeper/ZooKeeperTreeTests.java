@@ -382,6 +382,18 @@ class ZooKeeperTreeTests {
 		for (int number = 0; number < keys; number++) {
 			this.locks.acquire(LockRequest.of(LockKey.of("tree", "fresh-" + number))).close();
 		}
+		interruptWaiters(rival, interrupts);
+		await().atMost(Duration.ofSeconds(20)).until(() -> this.fixture.heldEntries() == 0);
+		for (ZooKeeperLockProvider each : this.fixture.processes()) {
+			await().until(() -> each.undecided().size() == 0 && each.sessions().present().bytes() == 0);
+		}
+		await().until(() -> ZooKeeperServerProcess.shared().statistic("zk_watch_count") == watches);
+		rival.close();
+		rivalTimer.close();
+		await().atMost(Duration.ofSeconds(30)).until(() -> queueContainers() == 0);
+	}
+
+	private void interruptWaiters(LockTemplate rival, int interrupts) throws InterruptedException {
 		Random random = new Random(5);
 		for (int round = 0; round < interrupts; round++) {
 			LockRequest request = LockRequest.of(LockKey.of("tree", "interrupted-" + round % 50))
@@ -394,14 +406,6 @@ class ZooKeeperTreeTests {
 			}
 			thread.join();
 		}
-		await().atMost(Duration.ofSeconds(20)).until(() -> this.fixture.heldEntries() == 0);
-		for (ZooKeeperLockProvider each : this.fixture.processes()) {
-			await().until(() -> each.undecided().size() == 0 && each.sessions().present().bytes() == 0);
-		}
-		await().until(() -> ZooKeeperServerProcess.shared().statistic("zk_watch_count") == watches);
-		rival.close();
-		rivalTimer.close();
-		await().atMost(Duration.ofSeconds(30)).until(() -> queueContainers() == 0);
 	}
 
 	private void acquire(LockRequest request) {
