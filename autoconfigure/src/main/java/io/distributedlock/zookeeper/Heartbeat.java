@@ -1,6 +1,7 @@
 package io.distributedlock.zookeeper;
 
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.ReentrantLock;
@@ -14,12 +15,14 @@ import org.jspecify.annotations.Nullable;
 import io.distributedlock.provider.LockTimer;
 
 /**
- * Writes to the process's own node, at a little less than a third of the session's
- * time-out, and moves the session's deadline with each answer: to one time-out after the
- * answered write <em>before</em> was sent. Before the first write the session was
- * created, or its connection came back, after a moment at which there was none; where
- * that was not seen, the client, which is never silent for a third of the time-out, was
- * heard before.
+ * Heartbeat of a session: a write to the process node at 0.3 of the session's time-out.
+ * Each answer moves the session's deadline to one time-out after the answered write
+ * <em>before</em> was sent.
+ * <p>
+ * The first answer counts from a moment at which the client was not connected, because
+ * the leader has heard of the session since. If no such moment is known, it counts from
+ * two thirds of the time-out before the first write: the client is never silent for a
+ * third of the time-out.
  */
 final class Heartbeat {
 
@@ -27,77 +30,63 @@ final class Heartbeat {
 
 	private final Session session;
 
-	private final String path;
-
-	private final byte[] label;
+	private final ProcessNode processNode;
 
 	private final LockTimer timer;
 
-	private final Runnable missing;
-
-	private final Runnable proved;
-
-	private final long interval;
+	private final long intervalNanos;
 
 	private final ReentrantLock lock = new ReentrantLock();
 
 	private boolean underWay;
 
 	/** A moment after which the leader has heard of the session, if one is known. */
-	private @Nullable Long heardAfter;
+	private @Nullable Long heardAfterNanos;
 
 	/** When the answered write was sent that the next answer proves. */
-	private @Nullable Long candidate;
+	private @Nullable Long candidateNanos;
 
 	private @Nullable Future<?> pending;
 
 	/**
-	 * Creates a heartbeat that does not yet beat.
-	 * @param path the node to be written to, which exists
-	 * @param heardAfter a moment at which the client was not connected, if one is known
-	 * @param missing puts the node up again, without blocking
-	 * @param proved told of each answer, on the event thread
+	 * Creates a heartbeat that has not begun.
+	 * @param heardAfterNanos a moment at which the client was not connected, or
+	 * {@code null}
 	 */
-	Heartbeat(Session session, String path, byte[] label, @Nullable Long heardAfter, LockTimer timer, Runnable missing,
-			Runnable proved) {
-		this.heardAfter = heardAfter;
+	Heartbeat(Session session, ProcessNode processNode, @Nullable Long heardAfterNanos, LockTimer timer) {
+		this.heardAfterNanos = heardAfterNanos;
 		this.session = session;
-		this.path = path;
-		this.label = label;
+		this.processNode = processNode;
 		this.timer = timer;
-		this.missing = missing;
-		this.proved = proved;
-		this.interval = session.timeout() * 3 / 10;
+		this.intervalNanos = session.timeoutNanos() * 3 / 10;
 	}
 
-	/** Writes now, unless a write is under way. */
-	void beat() {
-		long sentAt;
+	/** Sends a write, unless one is under way, and schedules the next. */
+	void send() {
+		long sentAtNanos;
 		this.lock.lock();
 		try {
 			if (this.underWay || this.session.hasEnded()) {
 				return;
 			}
 			this.underWay = true;
-			sentAt = System.nanoTime();
+			sentAtNanos = System.nanoTime();
 		}
 		finally {
 			this.lock.unlock();
 		}
-		this.session.calls()
-			.setData(this.path, this.label, -1)
-			.whenComplete((stat, failure) -> answered(sentAt, stat, failure));
+		this.processNode.write().whenComplete((stat, failure) -> complete(sentAtNanos, stat, failure));
 	}
 
-	private void answered(long sentAt, @Nullable Stat stat, @Nullable Throwable failure) {
+	private void complete(long sentAtNanos, @Nullable Stat stat, @Nullable Throwable failure) {
 		if (stat == null) {
 			logger.debug("A heartbeat was not answered", failure);
 			if (ZooKeeperErrors.is(failure, Code.NONODE)) {
-				this.missing.run();
+				this.processNode.create();
 			}
 		}
 		else {
-			this.session.proved(base(sentAt), stat.getMtime());
+			this.session.confirm(provenNanos(sentAtNanos), stat.getMtime());
 		}
 		this.lock.lock();
 		try {
@@ -108,24 +97,25 @@ final class Heartbeat {
 			this.lock.unlock();
 		}
 		if (stat != null) {
-			this.proved.run();
+			this.processNode.written();
 		}
 	}
 
-	private long base(long sentAt) {
+	private long provenNanos(long sentAtNanos) {
 		this.lock.lock();
 		try {
-			Long before = this.candidate;
-			if (before == null || sentAt - before >= this.interval * 9 / 10) {
-				this.candidate = sentAt;
+			Long before = this.candidateNanos;
+			boolean due = before == null || sentAtNanos - before >= this.intervalNanos * 9 / 10;
+			if (due) {
+				this.candidateNanos = sentAtNanos;
 			}
-			if (before != null && sentAt - before >= this.interval * 9 / 10) {
-				this.heardAfter = before;
+			if (due && before != null) {
+				this.heardAfterNanos = before;
 			}
-			Long known = this.heardAfter;
+			Long known = this.heardAfterNanos;
 			if (known == null) {
-				known = sentAt - this.session.timeout() * 2 / 3;
-				this.heardAfter = known;
+				known = sentAtNanos - this.session.timeoutNanos() * 2 / 3;
+				this.heardAfterNanos = known;
 			}
 			return known;
 		}
@@ -142,14 +132,29 @@ final class Heartbeat {
 			return;
 		}
 		long now = System.nanoTime();
-		Long before = this.candidate;
-		long delay = (before != null) ? Math.max(before + this.interval - now, this.interval / 10) : this.interval / 10;
+		Long before = this.candidateNanos;
+		long shortest = this.intervalNanos / 10;
+		long delay = (before != null) ? Math.max(before + this.intervalNanos - now, shortest) : shortest;
 		try {
-			this.pending = this.timer.schedule(this::beat, Duration.ofNanos(delay));
+			this.pending = this.timer.schedule(this::send, Duration.ofNanos(delay));
 		}
 		catch (RejectedExecutionException ex) {
-			logger.debug("The timer has ended with the application: no more heartbeats", ex);
+			logger.debug("The timer is closed: no heartbeat follows", ex);
 		}
+	}
+
+	/** The process node that a heartbeat writes to; no method blocks. */
+	interface ProcessNode {
+
+		/** Sends a write to the node. */
+		CompletableFuture<Stat> write();
+
+		/** Creates the node again after it was found missing. */
+		void create();
+
+		/** Receives each answered write, after the session's deadline was moved. */
+		void written();
+
 	}
 
 }

@@ -1,23 +1,24 @@
 package io.distributedlock.zookeeper;
 
 /**
- * The nodes of one lock.
+ * Paths of the nodes of one lock.
  *
- * @param door the node that is there while the lock is held or reserved
- * @param line the container of those who wait
+ * @param lockNode the ephemeral node that exists while the lock is held or reserved
+ * @param queue the container of the wait queue
  */
-record LockPath(String door, String line) {
+record LockPath(String lockNode, String queue) {
 
-	/** What a process adds to the line's path for its place. */
-	private static final int PLACE_LENGTH = 28;
+	/** The slash, the session's id, a hyphen and the sequence number of an entry. */
+	private static final int ENTRY_NAME_LENGTH = 28;
 
-	/** The bytes of ephemeral paths that a door costs its session. */
-	int doorBytes() {
-		return this.door.length();
+	/** Returns the bytes of ephemeral paths that a lock node adds to its session. */
+	int lockNodeBytes() {
+		return this.lockNode.length();
 	}
 
-	int placeBytes() {
-		return this.line.length() + PLACE_LENGTH;
+	/** Returns the bytes of ephemeral paths that a queue entry adds to its session. */
+	int queueEntryBytes() {
+		return this.queue.length() + ENTRY_NAME_LENGTH;
 	}
 
 }

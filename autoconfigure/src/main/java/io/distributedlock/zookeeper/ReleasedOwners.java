@@ -8,12 +8,12 @@ import java.util.concurrent.locks.ReentrantLock;
 import io.distributedlock.provider.OwnerId;
 
 /**
- * Owners whose doors are known to be gone, until that is asked for. Bounded: who is
- * forgotten counts as not held.
+ * Set of the last owners whose release was confirmed, each until it is removed. It is
+ * bounded: an owner that was dropped from it counts as not held.
  */
 final class ReleasedOwners {
 
-	private static final int MOST = 10_000;
+	static final int MAX_SIZE = 10_000;
 
 	private final ReentrantLock lock = new ReentrantLock();
 
@@ -23,7 +23,7 @@ final class ReleasedOwners {
 		this.lock.lock();
 		try {
 			this.owners.add(owner);
-			if (this.owners.size() > MOST) {
+			if (this.owners.size() > MAX_SIZE) {
 				Iterator<OwnerId> oldest = this.owners.iterator();
 				oldest.next();
 				oldest.remove();
@@ -34,6 +34,7 @@ final class ReleasedOwners {
 		}
 	}
 
+	/** Removes an owner and returns whether it was in the set. */
 	boolean remove(OwnerId owner) {
 		this.lock.lock();
 		try {

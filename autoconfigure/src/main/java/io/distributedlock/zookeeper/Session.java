@@ -19,36 +19,39 @@ import org.jspecify.annotations.Nullable;
 import io.distributedlock.provider.Term;
 
 /**
- * One session with the ensemble, from when it was first seen until it has ended: what is
- * created in it stands as long as it does.
+ * Session with the ensemble, from its first connection until its end. ZooKeeper deletes
+ * the nodes of a session when it ends.
  * <p>
- * Until when it lasts is known from our own writes alone. A follower that is cut off from
- * the leader goes on answering reads while the leader lets the session expire; a write
- * has been to the leader. How late the leader may have heard that we are there is bounded
- * by the write before: by then the follower has told it.
+ * Only the answers to writes prove how long a session lasts. A follower that is cut off
+ * from the leader still answers reads while the leader expires the session; a write has
+ * reached the leader. The answered write before it bounds when the leader last heard of
+ * the session: since then the follower has reported it.
+ * <p>
+ * It also counts the bytes of the session's ephemeral paths, and drops a connection on
+ * which nothing is answered. Safe for use by many threads.
  */
 final class Session implements Term {
 
 	private static final Log logger = LogFactory.getLog(Session.class);
 
 	/**
-	 * The most bytes of ephemeral paths: they all go into the one transaction that ends
-	 * the session, and a server cannot read one that is too long.
+	 * The limit for all ephemeral paths together: they go into the one transaction that
+	 * closes the session, and a server cannot read one beyond about 1 MB.
 	 */
-	static final long MOST_BYTES = 1 << 20;
+	static final long MAX_PATH_BYTES = 1 << 20;
 
-	/** Less is a pause that is over before another connection stands. */
-	private static final long SHORTEST_SILENCE = TimeUnit.MILLISECONDS.toNanos(200);
+	/** A shorter silence ends before another connection is established. */
+	private static final long SHORTEST_SILENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
-	private static final long MARGIN = TimeUnit.MILLISECONDS.toNanos(2);
+	private static final long MARGIN_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
 	private final ZooKeeper zooKeeper;
 
 	private final long id;
 
-	private final long timeout;
+	private final long timeoutNanos;
 
-	private final Calls calls;
+	private final ZooKeeperOperations operations;
 
 	private final @Nullable Duration longestSilence;
 
@@ -56,31 +59,31 @@ final class Session implements Term {
 
 	private final AtomicLong bytes = new AtomicLong();
 
-	private final AtomicLong lastAnswer = new AtomicLong(System.nanoTime());
+	private final AtomicLong lastAnswerNanos = new AtomicLong(System.nanoTime());
 
-	/** When a silent connection was last dropped, so that one silence costs one. */
-	private final AtomicLong lastDrop = new AtomicLong(System.nanoTime());
+	/** When a connection was last lost, so that one silence drops one connection. */
+	private final AtomicLong lastDropNanos = new AtomicLong(System.nanoTime());
 
-	/** When the first call was sent that nothing was answered after. */
-	private final AtomicLong firstUnanswered = new AtomicLong(System.nanoTime());
+	/** When the first request was sent after which nothing was answered. */
+	private final AtomicLong firstUnansweredNanos = new AtomicLong(System.nanoTime());
 
-	private volatile long until = System.nanoTime();
+	private volatile long untilNanos = System.nanoTime();
 
-	/** The leader's clock, in milliseconds, and when it was read here. */
+	/** The last reading of the leader's clock. */
 	private volatile Clock clock = new Clock(0, 0);
 
 	private final AtomicBoolean ending = new AtomicBoolean();
 
 	private volatile boolean ended;
 
-	private volatile long endedAt;
+	private volatile long endedAtNanos;
 
 	Session(ZooKeeper zooKeeper, List<ACL> acl, @Nullable Duration longestSilence) {
 		this.zooKeeper = zooKeeper;
 		this.id = zooKeeper.getSessionId();
-		this.timeout = TimeUnit.MILLISECONDS.toNanos(zooKeeper.getSessionTimeout());
+		this.timeoutNanos = TimeUnit.MILLISECONDS.toNanos(zooKeeper.getSessionTimeout());
 		this.longestSilence = longestSilence;
-		this.calls = new Calls(zooKeeper, acl, this::answered);
+		this.operations = new ZooKeeperOperations(zooKeeper, acl, this::answered);
 	}
 
 	ZooKeeper zooKeeper() {
@@ -91,13 +94,13 @@ final class Session implements Term {
 		return this.id;
 	}
 
-	/** The time-out that the server granted, in nanoseconds. */
-	long timeout() {
-		return this.timeout;
+	/** Returns the time-out that the server granted. */
+	long timeoutNanos() {
+		return this.timeoutNanos;
 	}
 
-	Calls calls() {
-		return this.calls;
+	ZooKeeperOperations operations() {
+		return this.operations;
 	}
 
 	boolean isOf(ZooKeeper handle) {
@@ -108,7 +111,7 @@ final class Session implements Term {
 		return !this.ended && this.zooKeeper.getState().isConnected();
 	}
 
-	/** Whether the server does not believe who the client says it is. */
+	/** Returns whether the servers have refused the client's credentials. */
 	boolean isRefused() {
 		return this.zooKeeper.getState() == ZooKeeper.States.AUTH_FAILED;
 	}
@@ -118,95 +121,98 @@ final class Session implements Term {
 			end();
 		}
 		else if (code == Code.CONNECTIONLOSS) {
-			// What comes after it is silent on another connection.
-			this.lastDrop.accumulateAndGet(System.nanoTime(), (last, now) -> (now - last > 0) ? now : last);
+			// A silence after it belongs to another connection.
+			this.lastDropNanos.accumulateAndGet(System.nanoTime(), (last, now) -> (now - last > 0) ? now : last);
 		}
 		else {
-			this.lastAnswer.accumulateAndGet(System.nanoTime(), (last, now) -> (now - last > 0) ? now : last);
+			this.lastAnswerNanos.accumulateAndGet(System.nanoTime(), (last, now) -> (now - last > 0) ? now : last);
 		}
 	}
 
-	/** When the server last answered anything, which no later session was there for. */
-	long lastAnswer() {
-		return this.lastAnswer.get();
+	/** Returns when the server last answered; each later session began after that. */
+	long lastAnswerNanos() {
+		return this.lastAnswerNanos.get();
 	}
 
 	/**
-	 * The server answered a write of ours.
-	 * @param base a moment after which the leader has heard of this session
-	 * @param serverTime the leader's clock at the write
+	 * Records an answered write, which may move the session's deadline.
+	 * @param heardAfterNanos a moment after which the leader has heard of this session
+	 * @param serverTimeMillis the leader's clock at the write
 	 */
-	void proved(long base, long serverTime) {
-		long proven = base + this.timeout - this.timeout / 200 - MARGIN;
-		if (!this.ended && proven - this.until > 0) {
-			this.until = proven;
+	void confirm(long heardAfterNanos, long serverTimeMillis) {
+		long provenNanos = heardAfterNanos + this.timeoutNanos - this.timeoutNanos / 200 - MARGIN_NANOS;
+		if (!this.ended && provenNanos - this.untilNanos > 0) {
+			this.untilNanos = provenNanos;
 		}
-		this.clock = new Clock(serverTime, System.nanoTime());
+		this.clock = new Clock(serverTimeMillis, System.nanoTime());
 	}
 
 	@Override
 	public long until() {
-		long proven = this.until;
-		return (this.ended && proven - this.endedAt > 0) ? this.endedAt : proven;
+		long provenNanos = this.untilNanos;
+		return (this.ended && provenNanos - this.endedAtNanos > 0) ? this.endedAtNanos : provenNanos;
 	}
 
 	@Override
 	public void onShortened(Runnable signal) {
 		this.signals.add(signal);
 		if (this.ended) {
-			tell(signal);
+			signal(signal);
 		}
 	}
 
-	boolean isValid(long now) {
-		return !this.ended && this.until - now > 0;
+	boolean isValid(long nowNanos) {
+		return !this.ended && this.untilNanos - nowNanos > 0;
 	}
 
 	boolean hasEnded() {
 		return this.ended;
 	}
 
-	/** Everything that stands in it is gone, or will be. */
+	/** Ends the session: ZooKeeper has deleted its nodes, or will. */
 	void end() {
 		if (!this.ending.compareAndSet(false, true)) {
 			return;
 		}
-		this.endedAt = System.nanoTime();
+		this.endedAtNanos = System.nanoTime();
 		this.ended = true;
-		this.signals.forEach(this::tell);
+		this.signals.forEach(this::signal);
 	}
 
-	/** Each is told once, whoever comes first. */
-	private void tell(Runnable signal) {
+	/** Runs a signal once, whichever thread comes first. */
+	private void signal(Runnable signal) {
 		if (this.signals.remove(signal)) {
 			signal.run();
 		}
 	}
 
 	/**
-	 * Milliseconds since a time of the leader's clock; 0 if that is in the future.
+	 * Returns the time since a time of the leader's clock; 0 if that is in the future.
 	 */
-	long since(long serverTime) {
+	long millisSince(long serverTimeMillis) {
 		Clock read = this.clock;
-		long now = read.serverTime() + TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - read.readAt());
-		return Math.max(0, now - serverTime);
+		long now = read.serverTimeMillis() + TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - read.readAtNanos());
+		return Math.max(0, now - serverTimeMillis);
 	}
 
-	/** Makes room for a path; fails if the session has too many. */
-	boolean reserve(int length) {
-		if (this.bytes.addAndGet(length) <= MOST_BYTES) {
+	/**
+	 * Counts the bytes of a path.
+	 * @return {@code false} if the session has no room for it
+	 */
+	boolean tryAllocate(int length) {
+		if (this.bytes.addAndGet(length) <= MAX_PATH_BYTES) {
 			return true;
 		}
 		this.bytes.addAndGet(-length);
 		return false;
 	}
 
-	/** A path is there, whether there is room for it or not. */
-	void occupy(int length) {
+	/** Counts the bytes of a path that exists, whether there is room for it or not. */
+	void allocate(int length) {
 		this.bytes.addAndGet(length);
 	}
 
-	/** The length of all paths together. */
+	/** Returns the counted bytes of all paths. */
 	long bytes() {
 		return this.bytes.get();
 	}
@@ -216,41 +222,54 @@ final class Session implements Term {
 	}
 
 	/**
-	 * A call was not answered in time. If nothing at all was for as long as a call may
-	 * take, the connection is dropped, so that the client looks for another server; the
-	 * session goes on. One call that had little time left says nothing of the others.
-	 * @param sentAt when the call was sent
-	 * @param urgent whether a lease ends if it is not answered: then its time was enough
+	 * Records that a call was not answered in time. If nothing at all was answered for
+	 * the longest silence, the connection is dropped, so that the client connects to
+	 * another server; the session lasts. One call with a short time-out proves nothing.
 	 */
-	void unanswered(long sentAt, boolean urgent) {
-		long dropped = this.lastDrop.get();
-		if (this.longestSilence == null || this.lastAnswer.get() - sentAt > 0 || dropped - sentAt > 0
-				|| !isConnected()) {
+	void callTimedOut(long sentAtNanos) {
+		timedOut(sentAtNanos, longestSilenceNanos());
+	}
+
+	/**
+	 * Records that a renewal was not answered in time. A lease depends on it, so that a
+	 * shorter silence is enough to drop the connection.
+	 */
+	void renewalTimedOut(long sentAtNanos) {
+		timedOut(sentAtNanos, Math.min(longestSilenceNanos(), SHORTEST_SILENCE_NANOS));
+	}
+
+	/**
+	 * Returns a little less than configured: a call begins before its request is sent.
+	 */
+	private long longestSilenceNanos() {
+		return (this.longestSilence != null) ? this.longestSilence.toNanos() * 9 / 10 : Long.MAX_VALUE;
+	}
+
+	private void timedOut(long sentAtNanos, long toleratedNanos) {
+		long droppedNanos = this.lastDropNanos.get();
+		if (this.longestSilence == null || this.lastAnswerNanos.get() - sentAtNanos > 0
+				|| droppedNanos - sentAtNanos > 0 || !isConnected()) {
 			return;
 		}
-		long silence = System.nanoTime() - silentSince(sentAt);
-		// The caller's time begins a little before the call is sent.
-		long longest = this.longestSilence.toNanos() * 9 / 10;
-		if (silence >= (urgent ? Math.min(longest, SHORTEST_SILENCE) : longest)
-				&& this.lastDrop.compareAndSet(dropped, System.nanoTime())) {
-			logger.debug("Nothing was answered for " + TimeUnit.NANOSECONDS.toMillis(silence)
+		long silenceNanos = System.nanoTime() - silentSince(sentAtNanos);
+		if (silenceNanos >= toleratedNanos && this.lastDropNanos.compareAndSet(droppedNanos, System.nanoTime())) {
+			logger.debug("Nothing was answered for " + TimeUnit.NANOSECONDS.toMillis(silenceNanos)
 					+ " ms: the connection is dropped");
 			drop();
 		}
 	}
 
-	/** When the first call was sent since the last answer, as far as is known. */
-	private long silentSince(long sentAt) {
-		return this.firstUnanswered.updateAndGet(
-				(first) -> (first - this.lastAnswer.get() > 0 && first - this.lastDrop.get() > 0 && first - sentAt < 0)
-						? first : sentAt);
+	/** Returns when the first request was sent since the last answer, as far as known. */
+	private long silentSince(long sentAtNanos) {
+		return this.firstUnansweredNanos.updateAndGet((first) -> (first - this.lastAnswerNanos.get() > 0
+				&& first - this.lastDropNanos.get() > 0 && first - sentAtNanos < 0) ? first : sentAtNanos);
 	}
 
 	private void drop() {
 		try {
 			this.zooKeeper.getTestable().closeSocket();
-			// The client notices when it next has something to send.
-			this.calls.sync("/");
+			// The client notices the closed socket when it sends the next request.
+			this.operations.sync("/");
 		}
 		catch (IOException | RuntimeException ex) {
 			logger.debug("The connection could not be dropped", ex);
@@ -258,10 +277,9 @@ final class Session implements Term {
 	}
 
 	/**
-	 * A reading of the leader's clock, which serves only to tell people how long a lock
-	 * has been held.
+	 * Reading of the leader's clock, used only to report how long a lock has been held.
 	 */
-	private record Clock(long serverTime, long readAt) {
+	private record Clock(long serverTimeMillis, long readAtNanos) {
 	}
 
 }

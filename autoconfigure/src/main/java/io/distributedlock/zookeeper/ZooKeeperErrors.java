@@ -14,7 +14,7 @@ import io.distributedlock.LockError;
 import io.distributedlock.LockException;
 import io.distributedlock.LockProviderException;
 
-/** Tells what the client meant by an error. */
+/** Translation of the client's errors into those of this project. */
 final class ZooKeeperErrors {
 
 	static final String PROVIDER = "zookeeper";
@@ -25,7 +25,7 @@ final class ZooKeeperErrors {
 	private ZooKeeperErrors() {
 	}
 
-	/** The client's own exception. */
+	/** Returns the client's own exception. */
 	static Throwable unwrap(Throwable ex) {
 		Throwable cause = ex;
 		while ((cause instanceof CompletionException || cause instanceof ExecutionException)
@@ -43,24 +43,24 @@ final class ZooKeeperErrors {
 		return code(ex) == code;
 	}
 
-	/** Whether the session has ended, and with it all that stood in it. */
+	/** Returns whether the session has ended, and its nodes with it. */
 	static boolean isSessionOver(@Nullable Throwable ex) {
 		Code code = code(ex);
 		return code == Code.SESSIONEXPIRED || code == Code.AUTHFAILED || code == Code.SESSIONCLOSEDREQUIRESASLAUTH;
 	}
 
-	/** Whether it is not known what the server did. */
+	/** Returns whether the effect of the request is not known. */
 	static boolean isUnclear(Throwable ex) {
 		Code code = code(ex);
 		return code == null || UNCLEAR.contains(code);
 	}
 
-	/** Whether the same call may succeed once the client has its connection again. */
+	/** Returns whether the same request may succeed after the client reconnects. */
 	static boolean mayPass(Throwable ex) {
 		return code(ex) != null && (isUnclear(ex) || isSessionOver(ex));
 	}
 
-	/** What a failed call is to its caller, who cannot tell whether it took effect. */
+	/** Translates the failure of a request that may have taken effect. */
 	static LockProviderException translate(Throwable ex) {
 		Throwable cause = unwrap(ex);
 		if (cause instanceof LockProviderException failure) {
@@ -69,7 +69,7 @@ final class ZooKeeperErrors {
 		Code code = code(cause);
 		if (code == Code.NOAUTH || code == Code.AUTHFAILED) {
 			return new LockProviderException(LockError.NOT_PERMITTED, PROVIDER,
-					"refuses this client what locks need: " + cause.getMessage(), cause);
+					"refuses this client a permission that locks need: " + cause.getMessage(), cause);
 		}
 		if (code == Code.OPERATIONTIMEOUT || code == Code.REQUESTTIMEOUT) {
 			return timedOut(cause);
@@ -77,7 +77,7 @@ final class ZooKeeperErrors {
 		return new LockProviderException(LockError.STORE_FAILED, PROVIDER, "failed: " + cause.getMessage(), cause);
 	}
 
-	/** The same, where nothing was sent that could have granted a lock. */
+	/** Translates the failure of a request that cannot have granted a lock. */
 	static LockException nothingSent(Throwable ex) {
 		if (unwrap(ex) instanceof LockConfigurationException mistake) {
 			return mistake;
@@ -93,7 +93,7 @@ final class ZooKeeperErrors {
 
 	static LockProviderException interrupted(Throwable ex) {
 		return new LockProviderException(LockError.STORE_FAILED, PROVIDER,
-				"was not waited for: the thread was interrupted", ex);
+				"did not answer before the thread was interrupted", ex);
 	}
 
 }

@@ -3,11 +3,8 @@ package io.distributedlock.zookeeper;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.utils.ZKPaths;
 
@@ -22,68 +19,63 @@ import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.RenewalOutcome;
 
 /**
- * Keeps locks in a ZooKeeper ensemble: an ephemeral node per held lock, in the session of
- * the process, whose {@code czxid} is the order of the grant.
+ * Lock provider for a ZooKeeper ensemble. A held lock is an ephemeral node in the session
+ * of this process; the node's {@code czxid} is the order of the grant.
  * <p>
- * A lock that nobody waits for costs one request to take and one to give back. Processes
- * that wait stand in a line per lock, each told of what stands right before it; a release
- * reserves the lock for the first of them. A lock lasts as long as the session does, and
- * is relied upon as long as the ensemble has confirmed that by answering writes; its
- * lease ends it earlier where it is not renewed. An ensemble that cannot answer is a
- * {@link LockProviderException}, never a busy lock. No thread of its own; safe for use by
- * many threads.
+ * An acquire and a release cost one request each while no process waits. Processes that
+ * wait enter a wait queue per lock, and a release reserves the lock for the head of that
+ * queue. A grant ends with the session, which is relied upon only as long as answered
+ * writes prove that it lasts, or with its lease if that is not renewed. An ensemble that
+ * does not answer is a {@link LockProviderException}, never a busy lock.
  * <p>
- * The recipe follows ZooKeeper's own for locks, with the queue beside the lock's node
- * instead of in its place, so that a lock without waiters needs no queue.
+ * The documentation of this package describes the recipe. The provider has no thread of
+ * its own, and is safe for use by many threads.
  *
  * @since 0.1.0
  */
 public final class ZooKeeperLockProvider implements LockProvider, AutoCloseable {
 
-	private static final Log logger = LogFactory.getLog(ZooKeeperLockProvider.class);
-
-	private final AtomicBoolean shortLeaseTold = new AtomicBoolean();
-
 	private final AtomicLong contenders = new AtomicLong();
 
-	private final Tenancy tenancy;
+	private final RootRegistration registration;
 
-	private final LockPaths paths;
+	private final NodePaths paths;
 
-	private final Sessions sessions;
+	private final SessionTracker sessions;
 
-	private final Doors doors;
+	private final LockNodeRegistry lockNodes;
 
-	private final Places places = new Places();
+	private final QueueEntryRegistry queueEntries = new QueueEntryRegistry();
 
-	private final GiveBack giveBack;
+	private final ReleaseOperation releaseOperation;
 
-	private final Leftovers leftovers;
+	private final RenewalOperation renewalOperation;
 
-	private final Holders holders;
+	private final UndecidedCommands undecided;
 
-	private final DoorRenewals renewals;
+	private final ProviderComponents components;
 
 	/**
-	 * Creates a provider that follows the client's sessions from now on.
-	 * @param client the client, started now or later; stays the application's
+	 * Creates a provider that tracks the client's sessions from now on.
+	 * @param client the client, which may be started later, and which the caller closes
 	 * @param settings the settings
-	 * @param timer signals the ends of leases and reservations, and the heartbeats
-	 * @throws io.distributedlock.LockConfigurationException if another provider that is
-	 * not closed has the same client and root
+	 * @param timer the timer for the ends of leases and reservations, and for heartbeats
+	 * @throws io.distributedlock.LockConfigurationException if another open provider of
+	 * this JVM uses the same client and root
 	 */
 	public ZooKeeperLockProvider(CuratorFramework client, ZooKeeperLockSettings settings, LockTimer timer) {
 		String namespace = client.getNamespace();
 		String root = (namespace == null || namespace.isEmpty()) ? settings.root()
 				: ZKPaths.makePath(namespace, settings.root());
-		this.paths = new LockPaths(root, settings.keyPrefix());
-		this.holders = new Holders(this.paths);
-		this.giveBack = new GiveBack(timer, this.places::leave);
-		this.doors = new Doors(timer, this::lapsed);
-		this.leftovers = new Leftovers(this.doors, this.giveBack, timer);
-		this.renewals = new DoorRenewals(this.doors, this.leftovers);
-		this.sessions = new Sessions(client, settings, this.paths, timer, this::connected, this::ended);
-		this.tenancy = Tenancy.of(client, root);
+		this.paths = new NodePaths(root, settings.keyPrefix());
+		this.releaseOperation = new ReleaseOperation(timer, this.queueEntries::dequeue);
+		this.lockNodes = new LockNodeRegistry(timer, this::expire);
+		this.undecided = new UndecidedCommands(this.lockNodes, this.releaseOperation, timer);
+		this.renewalOperation = new RenewalOperation(this.lockNodes, this.undecided);
+		this.sessions = new SessionTracker(client, settings, this.paths, timer, new SessionEvents());
+		this.components = new ProviderComponents(this.sessions, this.lockNodes, this.queueEntries, this.undecided,
+				new LockHolderResolver(this.paths), new ShortLeaseWarning());
+		this.registration = RootRegistration.register(client, root);
 		try {
 			this.sessions.start();
 		}
@@ -98,98 +90,66 @@ public final class ZooKeeperLockProvider implements LockProvider, AutoCloseable 
 		return ZooKeeperErrors.PROVIDER;
 	}
 
-	LockPaths paths() {
+	NodePaths paths() {
 		return this.paths;
 	}
 
-	Sessions sessions() {
+	SessionTracker sessions() {
 		return this.sessions;
 	}
 
-	Doors doors() {
-		return this.doors;
+	UndecidedCommands undecided() {
+		return this.undecided;
 	}
 
-	Places places() {
-		return this.places;
-	}
-
-	Leftovers leftovers() {
-		return this.leftovers;
-	}
-
-	Holders holders() {
-		return this.holders;
-	}
-
-	/** Told once: after a crash such a lock stays for longer than its lease. */
-	void warnOfShortLease(Duration lease, Session session) {
-		if (lease.toNanos() < session.timeout() && this.shortLeaseTold.compareAndSet(false, true)) {
-			logger.warn("A lock was asked for with a lease of " + lease.toMillis()
-					+ " ms, but ZooKeeper keeps the locks of a process that died for its session's time-out of "
-					+ Duration.ofNanos(session.timeout()).toMillis() + " ms");
-		}
-	}
-
-	private void connected(Session session) {
-		this.leftovers.resolve(session);
-		this.places.reconnected(session);
-	}
-
-	private void ended(Session session) {
-		this.doors.drop(session);
-		this.leftovers.drop(session);
-		this.places.drop(session);
-	}
-
-	private void lapsed(Door door) {
-		this.leftovers.released(door, this.giveBack.start(door));
+	private void expire(LockNode node) {
+		this.undecided.addRelease(node, this.releaseOperation.release(node));
 	}
 
 	@Override
 	public LockContender enter(LockKey key, Runnable changed) {
-		return new DoorContender(this, key, this.paths.of(key), this.contenders.incrementAndGet(), changed);
+		return new ZooKeeperContender(this.components, key, this.paths.of(key), this.contenders.incrementAndGet(),
+				changed);
 	}
 
 	@Override
 	public Map<LockGrant, RenewalOutcome> renew(Map<LockGrant, Duration> leases, Duration timeout) {
-		return this.renewals.renew(leases, System.nanoTime() + timeout.toNanos());
+		return this.renewalOperation.renew(leases, System.nanoTime() + timeout.toNanos());
 	}
 
 	@Override
 	public ReleaseOutcome release(LockKey key, OwnerId owner, Duration timeout) {
-		long deadline = System.nanoTime() + timeout.toNanos();
-		Door door = this.doors.find(key, owner);
-		if (door != null && this.doors.claim(door)) {
-			return release(door, deadline);
+		long deadlineNanos = System.nanoTime() + timeout.toNanos();
+		LockNode node = this.lockNodes.find(key, owner);
+		if (node != null && this.lockNodes.remove(node)) {
+			return release(node, deadlineNanos);
 		}
-		return this.leftovers.await(key, owner, deadline);
+		return this.undecided.await(key, owner, deadlineNanos);
 	}
 
-	private ReleaseOutcome release(Door door, long deadline) {
-		CompletableFuture<Boolean> sent = this.giveBack.start(door);
+	private ReleaseOutcome release(LockNode node, long deadlineNanos) {
+		CompletableFuture<Boolean> sent = this.releaseOperation.release(node);
 		try {
-			boolean found = new Await(door.session(), deadline).result(sent);
-			return found ? ReleaseOutcome.RELEASED : ReleaseOutcome.NOT_HELD;
+			boolean existed = new CallDeadline(node.session(), deadlineNanos).await(sent);
+			return existed ? ReleaseOutcome.RELEASED : ReleaseOutcome.NOT_HELD;
 		}
 		catch (LockProviderException ex) {
-			if (door.session().hasEnded()) {
+			if (node.session().hasEnded()) {
 				return ReleaseOutcome.NOT_HELD;
 			}
-			this.leftovers.released(door, sent);
-			return this.leftovers.await(door.key(), door.owner(), deadline);
+			this.undecided.addRelease(node, sent);
+			return this.undecided.await(node.key(), node.owner(), deadlineNanos);
 		}
 	}
 
 	@Override
 	public void check(Duration timeout) {
-		this.sessions.ready(System.nanoTime() + timeout.toNanos());
+		this.sessions.awaitReady(System.nanoTime() + timeout.toNanos());
 	}
 
 	/**
-	 * Takes no more calls and gives up this process's session as far as locks are
-	 * concerned: what it still holds counts as lost, and stands in the store until the
-	 * client, which stays open, ends that session.
+	 * Closes this provider, but not its client. Locks that are still held count as lost;
+	 * their nodes exist until the client ends the session.
 	 */
 	@Override
 	public void close() {
@@ -197,8 +157,26 @@ public final class ZooKeeperLockProvider implements LockProvider, AutoCloseable 
 			this.sessions.close();
 		}
 		finally {
-			this.tenancy.close();
+			this.registration.close();
 		}
+	}
+
+	/** Listener that passes the events of sessions to the components. */
+	private final class SessionEvents implements SessionListener {
+
+		@Override
+		public void connected(Session session) {
+			ZooKeeperLockProvider.this.undecided.retry(session);
+			ZooKeeperLockProvider.this.queueEntries.retry(session);
+		}
+
+		@Override
+		public void ended(Session session) {
+			ZooKeeperLockProvider.this.lockNodes.removeAll(session);
+			ZooKeeperLockProvider.this.undecided.completeAll(session);
+			ZooKeeperLockProvider.this.queueEntries.removeAll(session);
+		}
+
 	}
 
 }

@@ -12,26 +12,30 @@ import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 
 /**
- * What a {@link ZooKeeperLockProvider} has to be told.
+ * Settings of a {@link ZooKeeperLockProvider}.
  *
- * @param root the node under which the locks are kept, below the client's namespace;
- * short, for it is part of every path
- * @param keyPrefix stands before every key, so that applications can share an ensemble
- * @param acl who may do what with the nodes that are created; the identity of every
- * process needs all permissions
- * @param longestSilence how long the connection of a client that serves locks alone is
- * kept though nothing is answered on it, which is what one call may take, or less where a
- * lease is to be renewed; {@code null} where others use the client too: then it takes two
- * thirds of the session's time-out
+ * @param root the parent of all nodes of the provider, below the client's namespace; at
+ * most 100 characters, because it is part of every path
+ * @param keyPrefix the prefix of every key, so that applications can share an ensemble;
+ * not blank
+ * @param acl the access control list of all nodes that are created, in which every
+ * process needs all permissions; empty for one that permits everything to every client
+ * @param longestSilence how long a connection is kept on which nothing is answered, if
+ * the client serves locks alone (renewals tolerate less); {@code null} if the application
+ * uses the client too: then its own limit of two thirds of the session's time-out applies
  * @since 0.1.0
  */
 public record ZooKeeperLockSettings(String root, String keyPrefix, List<ACL> acl, @Nullable Duration longestSilence) {
 
-	/** Where locks are kept unless said otherwise. */
+	/** The default root. */
 	public static final String DEFAULT_ROOT = "/distributed-lock";
 
-	private static final int LONGEST_ROOT = 100;
+	private static final int MAX_ROOT_LENGTH = 100;
 
+	/**
+	 * Creates the settings.
+	 * @throws LockConfigurationException if the root or the key prefix is invalid
+	 */
 	public ZooKeeperLockSettings {
 		if (keyPrefix.isBlank()) {
 			throw new LockConfigurationException(LockError.INVALID_PROPERTY, "The key prefix is blank",
@@ -43,7 +47,7 @@ public record ZooKeeperLockSettings(String root, String keyPrefix, List<ACL> acl
 	}
 
 	private static void requireRoot(String root) {
-		String problem = (root.length() > LONGEST_ROOT) ? "it is longer than " + LONGEST_ROOT + " characters"
+		String problem = (root.length() > MAX_ROOT_LENGTH) ? "it is longer than " + MAX_ROOT_LENGTH + " characters"
 				: "/".equals(root) ? "it is the root of the whole tree" : null;
 		try {
 			PathUtils.validatePath(root);
@@ -59,15 +63,16 @@ public record ZooKeeperLockSettings(String root, String keyPrefix, List<ACL> acl
 	}
 
 	/**
-	 * The defaults, for a client that others use too.
-	 * @param keyPrefix stands before every key
+	 * Returns the defaults, for a client that the application uses too.
+	 * @param keyPrefix the prefix of every key
 	 * @return the settings
+	 * @throws LockConfigurationException if the key prefix is blank
 	 */
 	public static ZooKeeperLockSettings defaults(String keyPrefix) {
 		return new ZooKeeperLockSettings(DEFAULT_ROOT, keyPrefix, List.of(), null);
 	}
 
-	/** Whether the client serves locks alone. */
+	/** Returns whether the client serves locks alone. */
 	boolean exclusive() {
 		return this.longestSilence != null;
 	}

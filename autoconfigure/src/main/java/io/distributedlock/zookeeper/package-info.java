@@ -1,5 +1,135 @@
 /**
- * The provider that keeps locks in a ZooKeeper ensemble, over curator-framework.
+ * Lock provider for a ZooKeeper ensemble, over curator-framework.
+ *
+ * <h2>Layout</h2>
+ * <table class="striped">
+ * <caption>Nodes below the root</caption> <thead>
+ * <tr>
+ * <th scope="col">node</th>
+ * <th scope="col">kind</th>
+ * <th scope="col">content</th>
+ * </tr>
+ * </thead> <tbody>
+ * <tr>
+ * <td>the root itself</td>
+ * <td>persistent</td>
+ * <td>the number of the layout's format</td>
+ * </tr>
+ * <tr>
+ * <td>{@code locks/00} to {@code locks/ff}</td>
+ * <td>persistent</td>
+ * <td>parents of the lock nodes</td>
+ * </tr>
+ * <tr>
+ * <td>{@code locks/7f/prefix:key}</td>
+ * <td>ephemeral</td>
+ * <td>the <em>lock node</em>: it exists while the lock is held or reserved</td>
+ * </tr>
+ * <tr>
+ * <td>{@code queues/7f/prefix:key}</td>
+ * <td>container</td>
+ * <td>the <em>wait queue</em> of a lock; ZooKeeper removes it after its last entry</td>
+ * </tr>
+ * <tr>
+ * <td>{@code queues/7f/prefix:key/session-sequence}</td>
+ * <td>ephemeral, sequential</td>
+ * <td>the <em>queue entry</em> of one waiting process</td>
+ * </tr>
+ * <tr>
+ * <td>{@code processes/session}</td>
+ * <td>ephemeral</td>
+ * <td>the <em>process node</em>: its data is the label of the process, its heartbeat
+ * writes to it</td>
+ * </tr>
+ * </tbody>
+ * </table>
+ * <p>
+ * The {@code czxid} of a lock node is the order of the grant: ZooKeeper gives each change
+ * of the tree a higher transaction id than the one before. A process identifies its lock
+ * node by session and {@code czxid}; data decides nothing.
+ *
+ * <h2>States of a lock</h2>
+ * <table class="striped">
+ * <caption>States and the requests that change them</caption> <thead>
+ * <tr>
+ * <th scope="col">state</th>
+ * <th scope="col">version of the lock node</th>
+ * <th scope="col">requests</th>
+ * </tr>
+ * </thead> <tbody>
+ * <tr>
+ * <td>free</td>
+ * <td>no lock node</td>
+ * <td>any process: {@code create} (held). A process with a queue entry:
+ * {@code multi(create, setData expecting 0, delete of its entry)} (contended)</td>
+ * </tr>
+ * <tr>
+ * <td>{@code HELD}</td>
+ * <td>0</td>
+ * <td>the holder: {@code delete} expecting 0 (free). The head of the queue:
+ * {@code setData} expecting 0 (contended)</td>
+ * </tr>
+ * <tr>
+ * <td>{@code CONTENDED}</td>
+ * <td>1</td>
+ * <td>the holder: {@code setData} expecting 1 (reserved)</td>
+ * </tr>
+ * <tr>
+ * <td>{@code RESERVED}</td>
+ * <td>2</td>
+ * <td>the head of the queue:
+ * {@code multi(delete expecting 2, create, setData expecting 0,
+ * delete of its entry)} (contended). The former holder: {@code delete} expecting 2, after
+ * the grace period together with the head's entry (free). A process that leaves an empty
+ * queue: {@code delete} expecting 2 (free)</td>
+ * </tr>
+ * </tbody>
+ * </table>
+ * <p>
+ * In each state the end of the lock node's session makes the lock free.
+ *
+ * <h2>Recipe</h2>
+ * <ol>
+ * <li><strong>Acquire.</strong> {@code create} the lock node. The answer has the
+ * {@code czxid}. {@code NODEEXISTS} means that the lock is busy; {@code NONODE}, that the
+ * parent has to be created first.</li>
+ * <li><strong>Wait.</strong> After {@code NODEEXISTS} create a sequential queue entry,
+ * one per process and lock, and read the queue once. The head watches the lock node; each
+ * other entry watches its predecessor. One batch of the head makes the lock node
+ * contended, attempts to create it, and reads and watches it. Each waiter attempts again
+ * when its watch fires, and once a second: a lost event or a paused head costs time,
+ * never a hang.</li>
+ * <li><strong>Release.</strong> {@code delete} the lock node, expecting version 0.
+ * {@code BADVERSION} means that the lock is contended.</li>
+ * <li><strong>Hand-over.</strong> The releasing process deletes its own queue entry, if
+ * it has one, and reserves the lock with {@code setData} expecting 1. The head replaces
+ * the reserved lock node by its own in one transaction, so that no other process can
+ * acquire the lock in between. After 100 ms the releasing process reads the queue and the
+ * lock node again; it deletes an unused reservation and the head's entry in one
+ * transaction, or the reservation alone at once where the queue is empty.</li>
+ * <li><strong>Clean-up.</strong> An unanswered command is never repeated blindly: the
+ * next lock node of the same name starts at version 0 again. After the client has
+ * reconnected, {@code sync} and a read decide: behind the {@code sync} no earlier request
+ * of the session takes effect. A lock node of the undecided command is released. Until
+ * then the process sends no other command for the same key. A session that has ended has
+ * no nodes.</li>
+ * <li><strong>Deadline.</strong> The process writes to its process node at 0.3 of the
+ * session's time-out. An answered write moves the deadline of the session to one time-out
+ * after the write before it was sent, minus a margin for the drift between clocks. Reads
+ * do not move it. A grant ends at the earliest of this deadline, its lease, and the end
+ * of its session. A lease that is not renewed is released by its process; a renewal reads
+ * whether the lock node still exists.</li>
+ * </ol>
+ *
+ * <h2>Sources</h2>
+ * <p>
+ * The wait queue is that of the lock in ZooKeeper's
+ * <a href="https://zookeeper.apache.org/doc/current/recipes.html">recipes</a>, in which
+ * each client watches only its predecessor. In that recipe, and in Curator's
+ * {@code InterProcessMutex}, the first entry of the queue is the lock; here the lock is a
+ * node beside the queue, so that a lock without waiters needs one request to acquire and
+ * one to release. The use of the {@code czxid} as a fencing token corresponds to the
+ * sequencer of Google's Chubby lock service.
  */
 @NullMarked
 package io.distributedlock.zookeeper;

@@ -51,10 +51,10 @@ class ZooKeeperLockAutoConfigurationTests {
 				LockLease lease = context.getBean(LockOperations.class)
 					.acquire(LockRequest.of(LockKey.of("orders", "42")))) {
 			lease.ensureHeld();
-			String doors = root + "/doors";
+			String locks = root + "/locks";
 			List<String> held = new ArrayList<>();
-			for (String bucket : admin.getChildren().forPath(doors)) {
-				held.addAll(admin.getChildren().forPath(doors + "/" + bucket));
+			for (String bucket : admin.getChildren().forPath(locks)) {
+				held.addAll(admin.getChildren().forPath(locks + "/" + bucket));
 			}
 			assertThat(held).containsExactly("shop:orders:42");
 		}

@@ -323,7 +323,7 @@ class ZooKeeperSslTests {
 						return granted;
 					});
 				await().ignoreExceptionsInstanceOf(KeeperException.NoNodeException.class)
-					.until(() -> client(first).getChildren().forPath("/distributed-lock/lines").size() == 1);
+					.until(() -> client(first).getChildren().forPath("/distributed-lock/queues").size() == 1);
 				assertThat(next).isNotDone();
 				held.ensureHeld();
 				released = System.nanoTime();

@@ -14,9 +14,9 @@ import org.apache.zookeeper.client.ZKClientConfig;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The servers of a client that connects again at once. ZooKeeper's own pauses at random
- * for up to a second each time, and for one more where there is one server alone: nothing
- * that a test could learn from, but in each of them time that nothing happens.
+ * Host provider of a client that reconnects without a pause. ZooKeeper's client pauses at
+ * random for up to a second before each connection, and for another second where it has
+ * one server only, which would slow each test down.
  */
 final class ImpatientHosts implements HostProvider {
 
@@ -42,8 +42,8 @@ final class ImpatientHosts implements HostProvider {
 	}
 
 	/**
-	 * Called by the thread that pauses right afterwards, once it was connected, and goes
-	 * on if it is interrupted.
+	 * Returns the next server. The calling thread pauses afterwards if it was connected
+	 * before; an interrupt ends that pause.
 	 */
 	@Override
 	public InetSocketAddress next(long spinDelay) {

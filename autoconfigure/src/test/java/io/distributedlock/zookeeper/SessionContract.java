@@ -23,9 +23,9 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Two promises in the form in which they can be broken here. In ZooKeeper a grant ends
- * without its holder only by the end of the session: a door that is deleted by hand
- * leaves nothing by which the server could tell it from the next.
+ * Two promises of the contract in the form in which ZooKeeper can break them. In
+ * ZooKeeper a grant ends without its holder only by the end of the session: after a lock
+ * node was deleted by hand, the server cannot distinguish the next one from it.
  */
 final class SessionContract {
 
@@ -67,7 +67,7 @@ final class SessionContract {
 
 	private static AttemptResult attempt(ZooKeeperLockProvider process, LockKey key) {
 		LockContender contender = process.enter(key, () -> {
-			// Nobody waits for the signal.
+			// Ignored: the test attempts by itself.
 		});
 		return contender.attempt(OwnerId.random(), Duration.ofSeconds(30), false, TIMEOUT);
 	}

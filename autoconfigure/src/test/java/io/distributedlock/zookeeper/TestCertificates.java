@@ -21,8 +21,8 @@ import org.springframework.util.FileSystemUtils;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Certificates that sign themselves, made once for each JVM and gone with it. Who has one
- * has a key store of the same name, with this one entry.
+ * Self-signed certificates, created once per JVM and deleted with it. Each owner has a
+ * key store of its name with this one entry.
  */
 public final class TestCertificates {
 
@@ -113,7 +113,7 @@ public final class TestCertificates {
 		});
 	}
 
-	/** One's private key, as text that anybody can read. */
+	/** Returns a private key as text that is not encrypted. */
 	public static String privateKey(String owner) {
 		try {
 			Key key = load(owner).getKey(owner, PASSWORD.toCharArray());

@@ -1,7 +1,7 @@
 package io.distributedlock.zookeeper;
 
 /**
- * The server that all tests of a JVM share.
+ * Server that all tests of a JVM share.
  */
 public final class TestZooKeeper {
 

@@ -7,7 +7,7 @@ import org.apache.curator.framework.CuratorFrameworkFactory;
 
 /**
  * A server with one port for TLS and one without, which trusts {@link TestCertificates}.
- * It tells clients, as an ensemble does, that its members are on the port without.
+ * It announces its port without TLS to clients, as an ensemble does.
  */
 public final class TlsZooKeeper {
 

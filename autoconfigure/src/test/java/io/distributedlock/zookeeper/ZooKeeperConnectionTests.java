@@ -27,7 +27,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * The connection goes and comes back, sooner or later than the session ends.
+ * Tests of lost connections, for less or more than the session's time-out.
  */
 @Timeout(60)
 class ZooKeeperConnectionTests {
@@ -60,7 +60,7 @@ class ZooKeeperConnectionTests {
 
 	private static LockContender enter(ZooKeeperLockProvider process, LockKey key) {
 		return process.enter(key, () -> {
-			// Nobody waits for the signal.
+			// Ignored: the test attempts by itself.
 		});
 	}
 
@@ -68,7 +68,7 @@ class ZooKeeperConnectionTests {
 		return enter(process, key).attempt(OwnerId.random(), LEASE, willWait, PATIENCE);
 	}
 
-	private static LockGrant take(ZooKeeperLockProvider process, LockKey key) {
+	private static LockGrant acquire(ZooKeeperLockProvider process, LockKey key) {
 		return ((AttemptResult.Granted) attempt(process, key, false)).grant();
 	}
 
@@ -76,18 +76,18 @@ class ZooKeeperConnectionTests {
 		return attempt(process, key, true) instanceof AttemptResult.Granted;
 	}
 
-	/** The client may not have noticed yet that its connection was cut. */
+	/** Waits until the client has noticed that its connection was cut. */
 	private void awaitAnswers() {
 		LockKey other = LockKey.of("connection", "other");
 		await().atMost(PATIENCE)
 			.ignoreExceptionsInstanceOf(LockProviderException.class)
-			.until(() -> this.process.release(other, take(this.process, other).owner(), TIMEOUT),
+			.until(() -> this.process.release(other, acquire(this.process, other).owner(), TIMEOUT),
 					(outcome) -> outcome == ReleaseOutcome.RELEASED);
 	}
 
 	@Test
-	void lockSurvivesThatTheConnectionIsCutForLessThanTheSession() {
-		LockGrant grant = take(this.process, this.key);
+	void lockSurvivesACutShorterThanTheSession() {
+		LockGrant grant = acquire(this.process, this.key);
 		for (int round = 0; round < 3; round++) {
 			this.proxy.cutAll();
 			awaitAnswers();
@@ -98,14 +98,14 @@ class ZooKeeperConnectionTests {
 	}
 
 	@Test
-	void lockIsLostBeforeAnybodyElseHasItWhenTheConnectionIsCutForLonger() {
-		LockGrant grant = take(this.process, this.key);
+	void lockIsLostBeforeARivalAcquiresItAfterALongCut() {
+		LockGrant grant = acquire(this.process, this.key);
 		try (WireFault silence = this.proxy.blackHole()) {
 			boolean granted = false;
 			while (!granted) {
-				long asked = System.nanoTime();
+				long attemptedAt = System.nanoTime();
 				granted = attempt(this.rival, this.key, false) instanceof AttemptResult.Granted;
-				assertThat(granted && grant.term().until() - asked > 0).as("two rely upon it").isFalse();
+				assertThat(granted && grant.term().until() - attemptedAt > 0).as("two processes rely on it").isFalse();
 			}
 			assertThat(silence.hits()).isPositive();
 		}
@@ -114,18 +114,20 @@ class ZooKeeperConnectionTests {
 	}
 
 	@Test
-	void grantAfterACutIsOnTheSessionThatLives() {
+	void grantAfterACutBelongsToTheLivingSession() {
 		cutAndAcquireAtOnce(8);
 	}
 
 	@Test
 	@Tag("soak")
 	@Timeout(1800)
-	void grantAfterFiveHundredCutsIsOnTheSessionThatLives() {
+	void grantAfterFiveHundredCutsBelongsToTheLivingSession() {
 		cutAndAcquireAtOnce(500);
 	}
 
-	/** Every other time the session ends too. */
+	/**
+	 * Cuts the connection or ends the session in turn, and acquires directly afterwards.
+	 */
 	private void cutAndAcquireAtOnce(int rounds) {
 		for (int round = 0; round < rounds; round++) {
 			LockKey fresh = LockKey.of("connection", "cut-" + round + "-");
@@ -138,19 +140,7 @@ class ZooKeeperConnectionTests {
 			else {
 				this.server.endSession(this.process.sessions().present().id());
 			}
-			LockGrant grant = null;
-			while (grant == null) {
-				OwnerId owner = OwnerId.random();
-				try {
-					AttemptResult attempt = enter(this.process, fresh).attempt(owner, LEASE, false, PATIENCE);
-					assertThat(attempt).as("nobody else wants it").isInstanceOf(AttemptResult.Granted.class);
-					grant = ((AttemptResult.Granted) attempt).grant();
-				}
-				catch (LockException ex) {
-					assertThat(ex.error()).isIn(LockError.STORE_FAILED, LockError.STORE_TIMEOUT);
-				}
-			}
-			LockGrant held = grant;
+			LockGrant held = acquireDespiteFailures(fresh);
 			if (held.term().until() - System.nanoTime() > 0) {
 				assertThat(attempt(this.rival, fresh, false)).as("round %s", round)
 					.isInstanceOf(AttemptResult.Busy.class);
@@ -162,9 +152,22 @@ class ZooKeeperConnectionTests {
 		}
 	}
 
+	private LockGrant acquireDespiteFailures(LockKey fresh) {
+		while (true) {
+			try {
+				AttemptResult attempt = attempt(this.process, fresh, false);
+				assertThat(attempt).as("no rival attempts").isInstanceOf(AttemptResult.Granted.class);
+				return ((AttemptResult.Granted) attempt).grant();
+			}
+			catch (LockException ex) {
+				assertThat(ex.error()).isIn(LockError.STORE_FAILED, LockError.STORE_TIMEOUT);
+			}
+		}
+	}
+
 	@Test
-	void releaseThatFailsIsCarriedOnOnceTheConnectionIsBack() {
-		LockGrant grant = take(this.process, this.key);
+	void failedReleaseCompletesAfterReconnect() {
+		LockGrant grant = acquire(this.process, this.key);
 		try (WireFault silence = this.proxy.blackHole()) {
 			assertThat(this.process.release(this.key, grant.owner(), Duration.ofMillis(100)))
 				.isEqualTo(ReleaseOutcome.UNKNOWN);
@@ -175,8 +178,8 @@ class ZooKeeperConnectionTests {
 	}
 
 	@Test
-	void callWithLittleTimeDoesNotCutOthersShort() {
-		take(this.process, this.key);
+	void callWithShortTimeoutLeavesOtherCallsAlone() {
+		acquire(this.process, this.key);
 		LockKey other = LockKey.of("connection", "patient");
 		try (Fault frozen = FrozenProcesses.freeze(this.server.handle())) {
 			CompletableFuture<AttemptResult> patient = CompletableFuture
@@ -190,8 +193,8 @@ class ZooKeeperConnectionTests {
 	}
 
 	@Test
-	void reservationWhoseHeadDiesIsPassedOn() {
-		LockGrant grant = take(this.rival, this.key);
+	void reservationOfADeadHeadExpires() {
+		LockGrant grant = acquire(this.rival, this.key);
 		attempt(this.process, this.key, true);
 		ZooKeeperLockProvider second = this.fixture.newProcess();
 		attempt(second, this.key, true);
@@ -203,8 +206,8 @@ class ZooKeeperConnectionTests {
 	}
 
 	@Test
-	void reservationWhoseReleaserDiesEndsWithItsSessionAtTheLatest() {
-		LockGrant grant = take(this.process, this.key);
+	void reservationOfADeadReleaserEndsWithItsSession() {
+		LockGrant grant = acquire(this.process, this.key);
 		ZooKeeperLockProvider dead = this.fixture.newProcess();
 		attempt(dead, this.key, true);
 		String releaser = Long.toHexString(this.process.sessions().present().id());

@@ -21,8 +21,8 @@ import io.distributedlock.testkit.TcpProxy;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Three servers in JVMs of their own. Each reaches the others' data by a proxy of its
- * own, so that it can be cut off from its leader while its clients still reach it.
+ * Ensemble of three servers, each in its own JVM. Each server reaches the others through
+ * its own proxy, so that a test can cut it off from its leader but not from its clients.
  */
 final class ZooKeeperEnsemble {
 

@@ -8,8 +8,8 @@ import io.distributedlock.testkit.LockProviderContract;
 import io.distributedlock.testkit.LockProviderFixture;
 
 /**
- * The contract on three servers, of which each client talks to any. Each test has a tree
- * of its own.
+ * Contract tests on three servers; a client may use any of them. Each test has its own
+ * root.
  */
 @Execution(ExecutionMode.CONCURRENT)
 class ZooKeeperEnsembleContractTests extends LockProviderContract {

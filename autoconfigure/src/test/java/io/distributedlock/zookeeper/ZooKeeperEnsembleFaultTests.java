@@ -3,7 +3,7 @@ package io.distributedlock.zookeeper;
 import io.distributedlock.testkit.LockProviderFixture;
 
 /**
- * The fault kit on three servers, with a proxy before each.
+ * Fault tests on three servers, with a proxy before each.
  */
 class ZooKeeperEnsembleFaultTests extends ZooKeeperLockFaultTests {
 

@@ -24,7 +24,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * What only several servers can do: no longer agree, and go on without one of them.
+ * Tests of an ensemble whose servers are cut off from each other or die.
  */
 @Timeout(120)
 class ZooKeeperEnsembleTests {
@@ -52,34 +52,34 @@ class ZooKeeperEnsembleTests {
 
 	private static AttemptResult attempt(ZooKeeperLockProvider process, LockKey key, Duration timeout) {
 		return process.enter(key, () -> {
-			// Nobody waits for the signal.
+			// Ignored: the test attempts by itself.
 		}).attempt(OwnerId.random(), LEASE, false, timeout);
 	}
 
-	private static LockGrant take(ZooKeeperLockProvider process, LockKey key) {
-		AtomicReference<@Nullable LockGrant> taken = new AtomicReference<>();
+	private static LockGrant acquire(ZooKeeperLockProvider process, LockKey key) {
+		AtomicReference<@Nullable LockGrant> grant = new AtomicReference<>();
 		await().atMost(PATIENCE).pollInterval(Duration.ofMillis(20)).until(() -> {
 			try {
-				taken.set((attempt(process, key, Duration.ofSeconds(1)) instanceof AttemptResult.Granted granted)
+				grant.set((attempt(process, key, Duration.ofSeconds(1)) instanceof AttemptResult.Granted granted)
 						? granted.grant() : null);
 			}
 			catch (LockException ex) {
 				assertThat(ex.error()).isIn(LockError.STORE_FAILED, LockError.STORE_TIMEOUT);
 			}
-			return taken.get() != null;
+			return grant.get() != null;
 		});
-		return taken.get();
+		return grant.get();
 	}
 
 	/**
-	 * A rival asks until it is granted, and gets it only after the holder's last moment.
+	 * Attempts as a rival until it is granted, which must be after the holder's deadline.
 	 */
 	private void assertOutlivesItsDeadline(ZooKeeperLockProvider rival, LockGrant grant, Runnable meanwhile) {
 		while (true) {
 			meanwhile.run();
-			long asked = System.nanoTime();
+			long attemptedAt = System.nanoTime();
 			if (attempt(rival, this.key, PATIENCE) instanceof AttemptResult.Granted granted) {
-				assertThat(grant.term().until() - asked).as("nanoseconds that the holder still relied upon it")
+				assertThat(grant.term().until() - attemptedAt).as("nanoseconds that the holder still relied on it")
 					.isNegative();
 				assertThat(granted.grant().order()).isGreaterThan(grant.order());
 				rival.release(this.key, granted.grant().owner(), PATIENCE);
@@ -89,26 +89,21 @@ class ZooKeeperEnsembleTests {
 	}
 
 	@Test
-	void followerThatIsCutOffFromTheLeaderProvesNothingByAnsweringItsClient() throws Exception {
+	void readsFromACutOffFollowerDoNotMoveTheDeadline() throws Exception {
 		openWith(SHORT);
 		ZooKeeperServerProcess follower = this.ensemble.followers().get(0);
 		ZooKeeperLockProvider holder = this.fixture.newProcess(ZooKeeperEnsemble.connectString(follower));
 		ZooKeeperLockProvider rival = this.fixture.newProcess(ZooKeeperEnsemble.connectString(this.ensemble.leader()));
-		LockGrant grant = take(holder, this.key);
+		LockGrant grant = acquire(holder, this.key);
 		Session session = holder.sessions().present();
 		CuratorFramework witness = this.fixture.client(ZooKeeperEnsemble.connectString(follower));
-		String door = this.fixture.path(this.key).door();
-		assertThat(witness.checkExists().forPath(door)).isNotNull();
-		// Some heartbeats, so that the deadline has moved before.
-		long first = session.until();
-		await().until(() -> session.until() - first > SHORT.toNanos() / 2);
-		// Until the next one is due, the follower answers all that the holder asks.
-		long last = session.until();
-		await().pollDelay(Duration.ZERO).pollInterval(Duration.ofMillis(1)).until(() -> session.until() != last);
+		String lockNode = this.fixture.path(this.key).lockNode();
+		assertThat(witness.checkExists().forPath(lockNode)).isNotNull();
+		awaitHeartbeats(session);
 		WireFault cut = this.ensemble.way(follower).blackHole();
 		try {
-			assertOutlivesItsDeadline(rival, grant, () -> session.calls().read(door, null));
-			assertThat(witness.checkExists().forPath(door)).as("what the follower still answers")
+			assertOutlivesItsDeadline(rival, grant, () -> session.operations().read(lockNode, null));
+			assertThat(witness.checkExists().forPath(lockNode)).as("the follower's answer")
 				.satisfies((stat) -> assertThat(stat.getCzxid()).isEqualTo(grant.order()));
 			assertThat(holder.release(this.key, grant.owner(), Duration.ofMillis(300))).isIn(ReleaseOutcome.UNKNOWN,
 					ReleaseOutcome.NOT_HELD);
@@ -119,17 +114,25 @@ class ZooKeeperEnsembleTests {
 		}
 	}
 
+	/** Waits until the deadline has moved often, and until it has just moved again. */
+	private static void awaitHeartbeats(Session session) {
+		long first = session.until();
+		await().until(() -> session.until() - first > SHORT.toNanos() / 2);
+		long last = session.until();
+		await().pollDelay(Duration.ZERO).pollInterval(Duration.ofMillis(1)).until(() -> session.until() != last);
+	}
+
 	@Test
-	void doorOfAHolderWhoseFollowerDiesAfterItsAnswerOutlivesTheDeadline() {
+	void lockNodeOutlivesTheDeadlineAfterItsFollowerDies() {
 		openWith(SHORT);
 		ZooKeeperServerProcess follower = this.ensemble.followers().get(0);
 		ZooKeeperLockProvider rival = this.fixture.newProcess(ZooKeeperEnsemble.connectString(this.ensemble.leader()));
-		// Knows no other server, so that its session ends.
+		// This client has no other server, so that its session ends.
 		ZooKeeperLockProvider holder = this.fixture.newProcess(ZooKeeperEnsemble.connectString(follower));
-		Session session = holder.sessions().ready(System.nanoTime() + PATIENCE.toNanos());
+		Session session = holder.sessions().awaitReady(System.nanoTime() + PATIENCE.toNanos());
 		long first = session.until();
 		await().pollInterval(Duration.ofMillis(1)).until(() -> session.until() != first);
-		LockGrant grant = take(holder, this.key);
+		LockGrant grant = acquire(holder, this.key);
 		follower.kill();
 		try {
 			assertOutlivesItsDeadline(rival, grant, () -> {
@@ -142,11 +145,11 @@ class ZooKeeperEnsembleTests {
 	}
 
 	@Test
-	void lockSurvivesThatItsServerDies() {
+	void lockSurvivesTheDeathOfItsServer() {
 		openWith(Duration.ofSeconds(20));
 		ZooKeeperLockProvider holder = this.fixture.newProcess();
 		ZooKeeperLockProvider rival = this.fixture.newProcess();
-		LockGrant grant = take(holder, this.key);
+		LockGrant grant = acquire(holder, this.key);
 		Session session = holder.sessions().present();
 		ZooKeeperServerProcess server = this.ensemble.servers()
 			.stream()
@@ -157,7 +160,7 @@ class ZooKeeperEnsembleTests {
 		this.ensemble.restart(server);
 		release(holder, grant);
 		assertThat(session.hasEnded()).isFalse();
-		release(rival, take(rival, this.key));
+		release(rival, acquire(rival, this.key));
 		this.ensemble.awaitAll();
 	}
 
@@ -167,11 +170,11 @@ class ZooKeeperEnsembleTests {
 	}
 
 	@Test
-	void lockAndOrderSurviveThatTheLeaderDies() {
+	void lockAndOrderSurviveTheDeathOfTheLeader() {
 		openWith(Duration.ofSeconds(20));
 		ZooKeeperLockProvider holder = this.fixture.newProcess();
 		ZooKeeperLockProvider rival = this.fixture.newProcess();
-		LockGrant grant = take(holder, this.key);
+		LockGrant grant = acquire(holder, this.key);
 		ZooKeeperServerProcess leader = this.ensemble.leader();
 		leader.kill();
 		this.ensemble.restart(leader);
@@ -181,18 +184,18 @@ class ZooKeeperEnsembleTests {
 				.isInstanceOf(AttemptResult.Busy.class));
 		assertThat(grant.term().until() - System.nanoTime()).isPositive();
 		release(holder, grant);
-		LockGrant next = take(rival, this.key);
+		LockGrant next = acquire(rival, this.key);
 		assertThat(next.order() >> 32).as("epoch").isGreaterThan(grant.order() >> 32);
 		release(rival, next);
 		this.ensemble.awaitAll();
 	}
 
 	@Test
-	void lostQuorumIsToldInTimeAndNothingHasToBeRestartedOnceItIsBack() {
+	void lostQuorumFailsInTimeAndEndsWithoutARestart() {
 		openWith(Duration.ofSeconds(20));
 		ZooKeeperLockProvider process = this.fixture.newProcess();
 		ZooKeeperLockProvider rival = this.fixture.newProcess();
-		LockGrant grant = take(process, this.key);
+		LockGrant grant = acquire(process, this.key);
 		var followers = this.ensemble.followers();
 		followers.forEach(ZooKeeperServerProcess::kill);
 		try {
@@ -213,7 +216,7 @@ class ZooKeeperEnsembleTests {
 			.untilAsserted(() -> assertThat(attempt(rival, this.key, Duration.ofSeconds(1)))
 				.isInstanceOf(AttemptResult.Busy.class));
 		release(process, grant);
-		release(rival, take(rival, this.key));
+		release(rival, acquire(rival, this.key));
 		this.ensemble.awaitAll();
 	}
 

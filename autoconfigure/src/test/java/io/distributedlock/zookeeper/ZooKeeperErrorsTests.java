@@ -13,13 +13,13 @@ class ZooKeeperErrorsTests {
 
 	@ParameterizedTest
 	@EnumSource(names = { "CONNECTIONLOSS", "SESSIONEXPIRED", "OPERATIONTIMEOUT" })
-	void whatEndsWithTheConnectionIsWorthWaitingFor(Code code) {
+	void errorsOfAConnectionMayPass(Code code) {
 		assertThat(ZooKeeperErrors.mayPass(failure(code))).isTrue();
 	}
 
 	@ParameterizedTest
 	@EnumSource(names = { "NOAUTH", "INVALIDACL", "NOCHILDRENFOREPHEMERALS" })
-	void whatTheServersHaveRefusedIsToldAtOnce(Code code) {
+	void refusalsDoNotPass(Code code) {
 		assertThat(ZooKeeperErrors.mayPass(failure(code))).isFalse();
 	}
 

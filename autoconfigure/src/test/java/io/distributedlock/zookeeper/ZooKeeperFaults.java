@@ -20,13 +20,13 @@ import io.distributedlock.testkit.StoreFaults;
 import io.distributedlock.testkit.TcpProxy;
 
 /**
- * Faults of ZooKeeper's servers.
+ * Faults of ZooKeeper servers for the fault kit.
  */
 final class ZooKeeperFaults implements StoreFaults {
 
 	private final Supplier<List<ZooKeeperServerProcess>> servers;
 
-	/** Who numbers the transactions. */
+	/** The leader, which numbers the transactions. */
 	private final Supplier<ZooKeeperServerProcess> leader;
 
 	private final ZooKeeperFixture fixture;
@@ -59,9 +59,9 @@ final class ZooKeeperFaults implements StoreFaults {
 
 	@Override
 	public Predicate<byte[]> packet(Command command, LockKey key) {
-		byte[] door = this.fixture.path(key).door().getBytes(StandardCharsets.UTF_8);
+		byte[] lockNode = this.fixture.path(key).lockNode().getBytes(StandardCharsets.UTF_8);
 		return (packet) -> {
-			for (int at = find(packet, door, 0); at >= 0; at = find(packet, door, at + 1)) {
+			for (int at = find(packet, lockNode, 0); at >= 0; at = find(packet, lockNode, at + 1)) {
 				if (kind(packet, at) == command) {
 					return true;
 				}
@@ -70,14 +70,16 @@ final class ZooKeeperFaults implements StoreFaults {
 		};
 	}
 
-	/** A look at a place in line. */
-	Predicate<byte[]> look(LockKey key) {
-		return request(ZooDefs.OpCode.getData, this.fixture.path(key).line());
+	/** Matches the read of a predecessor in the wait queue. */
+	Predicate<byte[]> predecessorRead(LockKey key) {
+		return request(ZooDefs.OpCode.getData, this.fixture.path(key).queue());
 	}
 
-	/** The reservation of a door, with which its release goes on if it is waited for. */
+	/**
+	 * Matches the request that reserves a contended lock node.
+	 */
 	Predicate<byte[]> reservation(LockKey key) {
-		return request(ZooDefs.OpCode.setData, this.fixture.path(key).door());
+		return request(ZooDefs.OpCode.setData, this.fixture.path(key).lockNode());
 	}
 
 	private static Predicate<byte[]> request(int kind, String path) {
@@ -102,8 +104,8 @@ final class ZooKeeperFaults implements StoreFaults {
 	}
 
 	/**
-	 * Before a path stands its length, before that what is to be done with it; a step of
-	 * several has five bytes in between.
+	 * Finds a request: the operation's code and the path's length precede the path; in a
+	 * transaction five more bytes are between the two.
 	 */
 	private static Command kind(byte[] packet, int path) {
 		int alone = number(packet, path - 8);
@@ -136,21 +138,21 @@ final class ZooKeeperFaults implements StoreFaults {
 		};
 	}
 
-	/** Nobody may read or write the door, but the permission to say so is kept. */
+	/** Denies reading and writing the lock node, but not the change of its ACL. */
 	@Override
 	public Fault lockEntry(LockKey key) {
-		String door = this.fixture.path(key).door();
-		setAcl(door, new ACL(ZooDefs.Perms.ADMIN, ZooDefs.Ids.ANYONE_ID_UNSAFE));
+		String lockNode = this.fixture.path(key).lockNode();
+		setAcl(lockNode, new ACL(ZooDefs.Perms.ADMIN, ZooDefs.Ids.ANYONE_ID_UNSAFE));
 		return remember(() -> {
-			String bucket = LockPaths.parent(door);
-			if (this.fixture.children(bucket).contains(door.substring(bucket.length() + 1))) {
-				setAcl(door, new ACL(ZooDefs.Perms.ALL, ZooDefs.Ids.ANYONE_ID_UNSAFE));
+			String bucket = NodePaths.parent(lockNode);
+			if (this.fixture.children(bucket).contains(lockNode.substring(bucket.length() + 1))) {
+				setAcl(lockNode, new ACL(ZooDefs.Perms.ALL, ZooDefs.Ids.ANYONE_ID_UNSAFE));
 			}
 		});
 	}
 
-	private void setAcl(String door, ACL acl) {
-		ZooKeeperFixture.call(() -> this.fixture.admin().setACL().withACL(List.of(acl)).forPath(door));
+	private void setAcl(String lockNode, ACL acl) {
+		ZooKeeperFixture.call(() -> this.fixture.admin().setACL().withACL(List.of(acl)).forPath(lockNode));
 	}
 
 	@Override
@@ -168,7 +170,7 @@ final class ZooKeeperFaults implements StoreFaults {
 		this.leader.get().advance(by.toNanos() / 1000);
 	}
 
-	/** The client clears up for 100 ms before it connects again. */
+	/** Returns more than the 100 ms that the client pauses before it reconnects. */
 	@Override
 	public Duration reconnectTime() {
 		return Duration.ofMillis(150);

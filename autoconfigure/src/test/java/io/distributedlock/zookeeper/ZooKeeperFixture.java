@@ -26,7 +26,7 @@ import io.distributedlock.testkit.StoreFaults;
 import static org.awaitility.Awaitility.await;
 
 /**
- * A tree in an ensemble; each process has a client of its own.
+ * Fixture with its own root in an ensemble; each process has its own client.
  */
 final class ZooKeeperFixture implements LockProviderFixture {
 
@@ -52,7 +52,7 @@ final class ZooKeeperFixture implements LockProviderFixture {
 
 	private @Nullable StoreFaults faults;
 
-	/** A fixture over a tree of its own, which no session of another test has. */
+	/** Creates a fixture with a new root, which no other test uses. */
 	ZooKeeperFixture(String servers, Duration session) {
 		this(servers, session, "/locks-" + ROOTS.incrementAndGet());
 	}
@@ -125,7 +125,7 @@ final class ZooKeeperFixture implements LockProviderFixture {
 	}
 
 	LockPath path(LockKey key) {
-		return new LockPaths(this.root, PREFIX).of(key);
+		return new NodePaths(this.root, PREFIX).of(key);
 	}
 
 	List<ZooKeeperLockProvider> processes() {
@@ -134,16 +134,16 @@ final class ZooKeeperFixture implements LockProviderFixture {
 
 	@Override
 	public void expire(LockKey key) {
-		call(() -> this.admin.delete().forPath(path(key).door()));
+		call(() -> this.admin.delete().forPath(path(key).lockNode()));
 	}
 
 	@Override
 	public long heldEntries() {
 		call(() -> this.admin.sync().forPath(this.root));
-		long entries = all(this.root + "/doors") - children(this.root + "/doors").size();
-		for (String bucket : children(this.root + "/lines")) {
-			for (String line : children(this.root + "/lines/" + bucket)) {
-				entries += children(this.root + "/lines/" + bucket + "/" + line).size();
+		long entries = all(this.root + "/locks") - children(this.root + "/locks").size();
+		for (String bucket : children(this.root + "/queues")) {
+			for (String queue : children(this.root + "/queues/" + bucket)) {
+				entries += children(this.root + "/queues/" + bucket + "/" + queue).size();
 			}
 		}
 		return entries;
@@ -206,7 +206,7 @@ final class ZooKeeperFixture implements LockProviderFixture {
 
 	/**
 	 * Ends a client and waits for the end of its session alone: afterwards it pauses for
-	 * a while, which nobody has to wait for.
+	 * a while, for which no test has to wait.
 	 */
 	private static CompletableFuture<Void> end(CuratorFramework client) {
 		Optional<ZooKeeper> connected = Optional.of(client.getZookeeperClient())

@@ -25,8 +25,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Each test has a tree of its own, so that those which leave the server alone run beside
- * each other.
+ * Fault tests on one server. Each test has its own root, so that tests which do not
+ * disturb the server run in parallel.
  */
 @Execution(ExecutionMode.CONCURRENT)
 class ZooKeeperLockFaultTests extends LockProviderFaultContract {
@@ -44,8 +44,8 @@ class ZooKeeperLockFaultTests extends LockProviderFaultContract {
 	}
 
 	/**
-	 * A server takes nothing more from a session's connection once it has another: what
-	 * was held back on the way comes to nothing.
+	 * A server ignores the former connection of a session after it has accepted another,
+	 * so that a delayed request never takes effect.
 	 */
 	@Test
 	@Override
@@ -57,25 +57,25 @@ class ZooKeeperLockFaultTests extends LockProviderFaultContract {
 		WireFault held = proxy.onRequest(faults().packet(Command.ACQUIRE, key), Effect.HOLD).once();
 		OwnerId owner = OwnerId.random();
 		LockContender contender = process.enter(key, () -> {
-			// Nobody waits for the signal.
+			// Ignored: the test attempts by itself.
 		});
 		assertThatExceptionOfType(LockProviderException.class)
 			.isThrownBy(() -> contender.attempt(owner, LEASE, true, TIMEOUT));
 		assertThat(held.hits()).isEqualTo(1);
 		await().until(() -> process.release(key, owner, TIMEOUT) == ReleaseOutcome.NOT_HELD);
-		assertThat(process.leftovers().size()).isZero();
+		assertThat(process.undecided().size()).isZero();
 		held.close();
 		await().during(Duration.ofMillis(300)).until(() -> fixture().heldEntries() == 1);
 		assertThat(attempt(process, key)).isInstanceOf(AttemptResult.Granted.class);
 	}
 
-	static LockGrant take(ZooKeeperLockProvider process, LockKey key) {
+	static LockGrant acquire(ZooKeeperLockProvider process, LockKey key) {
 		return ((AttemptResult.Granted) attempt(process, key)).grant();
 	}
 
 	private static AttemptResult attempt(ZooKeeperLockProvider process, LockKey key) {
 		LockContender contender = process.enter(key, () -> {
-			// Nobody waits for the signal.
+			// Ignored: the test attempts by itself.
 		});
 		return contender.attempt(OwnerId.random(), LEASE, false, Duration.ofSeconds(5));
 	}

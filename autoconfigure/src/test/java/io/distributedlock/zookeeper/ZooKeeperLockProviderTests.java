@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 
 import org.apache.zookeeper.CreateMode;
 import org.junit.jupiter.api.AfterEach;
@@ -34,7 +35,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * What only ZooKeeper has: sessions, watches, and a bill of requests.
+ * Tests of sessions, watches and the number of requests.
  */
 class ZooKeeperLockProviderTests {
 
@@ -70,7 +71,7 @@ class ZooKeeperLockProviderTests {
 
 	private static AttemptResult attempt(ZooKeeperLockProvider process, LockKey key, boolean willWait) {
 		return attempt(process, key, willWait, () -> {
-			// Nobody waits for the signal.
+			// Ignored: the test attempts by itself.
 		});
 	}
 
@@ -80,7 +81,7 @@ class ZooKeeperLockProviderTests {
 		return contender.attempt(OwnerId.random(), LEASE, willWait, TIMEOUT);
 	}
 
-	private static LockGrant take(ZooKeeperLockProvider process, LockKey key) {
+	private static LockGrant acquire(ZooKeeperLockProvider process, LockKey key) {
 		return ((AttemptResult.Granted) attempt(process, key, false)).grant();
 	}
 
@@ -92,7 +93,7 @@ class ZooKeeperLockProviderTests {
 	}
 
 	@Test
-	void lockOnAKeyNeverSeenBeforeCostsTwoRequestsAndLeavesNothing() {
+	void newKeyCostsTwoRequestsAndLeavesNoNode() {
 		LockTemplate locks = locks(this.fixture.newProcess());
 		locks.acquire(LockRequest.of(this.key)).close();
 		int nodes = nodes();
@@ -102,85 +103,88 @@ class ZooKeeperLockProviderTests {
 			locks.acquire(LockRequest.of(LockKey.of("zookeeper", this.key.encoded(), "fresh-" + round))).close();
 		}
 		long sent = this.server.statistic("zk_packets_received") - before;
-		// Heartbeats, pings and the questions of this test itself come on top.
+		// The server also counts heartbeats, pings and the requests of this test.
 		assertThat(sent).isBetween(2L * rounds, 2L * rounds + 20);
 		assertThat(nodes()).isEqualTo(nodes);
 		assertThat(this.fixture.heldEntries()).isZero();
 	}
 
 	@Test
-	void waitingLeavesNothingButAContainerThatTheServerRemoves() throws Exception {
+	void waitingLeavesOnlyAContainerThatTheServerRemoves() throws Exception {
 		LockTemplate holder = locks(this.fixture.newProcess());
 		LockTemplate waiter = locks(this.fixture.newProcess());
-		String line = this.fixture.path(this.key).line();
+		String queue = this.fixture.path(this.key).queue();
 		LockLease held = holder.acquire(LockRequest.of(this.key));
 		waiter.acquire(LockRequest.of(LockKey.of("zookeeper", "first"))).close();
 		long watches = this.server.statistic("zk_watch_count");
 		CompletableFuture<LockLease> waiting = waiter.acquireAsync(LockRequest.of(this.key).withWaitTime(TIMEOUT));
-		await().until(() -> this.fixture.children(line).size() == 1);
+		await().until(() -> this.fixture.children(queue).size() == 1);
 		held.close();
 		waiting.get(5, TimeUnit.SECONDS).close();
 		await().until(() -> this.fixture.heldEntries() == 0);
 		await().until(() -> this.server.statistic("zk_watch_count") == watches);
-		await().atMost(Duration.ofSeconds(20)).until(() -> this.fixture.admin().checkExists().forPath(line) == null);
+		await().atMost(Duration.ofSeconds(20)).until(() -> this.fixture.admin().checkExists().forPath(queue) == null);
 	}
 
 	@Test
-	void releaseTellsTheFirstOfManyWaitersAndTheyAreServedInOrder() {
+	void releaseNotifiesOnlyTheHeadAndTheQueueIsServedInOrder() {
 		serveInOrder(30);
 	}
 
 	@Test
 	@Tag("soak")
-	void releaseTellsTheFirstOfTwoHundredWaitersAndTheyAreServedInOrder() {
+	void releaseNotifiesOnlyTheHeadOfTwoHundredWaiters() {
 		serveInOrder(200);
 	}
 
 	private void serveInOrder(int waiters) {
 		ZooKeeperLockProvider holder = this.fixture.newProcess();
-		LockGrant grant = take(holder, this.key);
-		List<Integer> told = Collections.synchronizedList(new ArrayList<>());
-		List<ZooKeeperLockProvider> processes = new ArrayList<>();
-		List<OwnerId> owners = new ArrayList<>();
-		for (int number = 0; number < waiters; number++) {
-			int who = number;
-			ZooKeeperLockProvider process = this.fixture.newProcess();
-			processes.add(process);
-			OwnerId owner = OwnerId.random();
-			owners.add(owner);
-			assertThat(process.enter(this.key, () -> told.add(who)).attempt(owner, LEASE, true, TIMEOUT))
-				.isInstanceOf(AttemptResult.Busy.class);
-		}
-		assertThat(told).isEmpty();
+		LockGrant grant = acquire(holder, this.key);
+		List<Integer> signals = Collections.synchronizedList(new ArrayList<>());
+		List<Supplier<AttemptResult>> attempts = new ArrayList<>();
+		List<ZooKeeperLockProvider> processes = enqueue(waiters, signals, attempts);
+		assertThat(signals).isEmpty();
 		ZooKeeperLockProvider present = holder;
 		for (int turn = 0; turn < 5; turn++) {
 			assertThat(present.release(this.key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
-			int who = turn;
-			await().pollInterval(Duration.ofMillis(1)).until(() -> told.contains(who));
-			assertThat(told).containsOnly(who);
+			int head = turn;
+			await().pollInterval(Duration.ofMillis(1)).until(() -> signals.contains(head));
+			assertThat(signals).containsOnly(head);
 			present = processes.get(turn);
-			grant = ((AttemptResult.Granted) present.enter(this.key, () -> told.add(who))
-				.attempt(owners.get(turn), LEASE, true, TIMEOUT)).grant();
+			grant = ((AttemptResult.Granted) attempts.get(turn).get()).grant();
 			int next = turn + 1;
-			await().pollInterval(Duration.ofMillis(1)).until(() -> told.contains(next));
-			assertThat(told).as("told that it is the first now").contains(next).doesNotContain(next + 1);
-			assertThat(processes.get(next)
-				.enter(this.key, () -> told.add(next))
-				.attempt(owners.get(next), LEASE, true, TIMEOUT)).isInstanceOf(AttemptResult.Busy.class);
-			told.clear();
+			await().pollInterval(Duration.ofMillis(1)).until(() -> signals.contains(next));
+			assertThat(signals).as("notified as the new head").contains(next).doesNotContain(next + 1);
+			assertThat(attempts.get(next).get()).isInstanceOf(AttemptResult.Busy.class);
+			signals.clear();
 		}
 	}
 
+	/** Enqueues new processes, each of which records its number when it is notified. */
+	private List<ZooKeeperLockProvider> enqueue(int waiters, List<Integer> signals,
+			List<Supplier<AttemptResult>> attempts) {
+		List<ZooKeeperLockProvider> processes = new ArrayList<>();
+		for (int number = 0; number < waiters; number++) {
+			int index = number;
+			OwnerId owner = OwnerId.random();
+			ZooKeeperLockProvider process = this.fixture.newProcess();
+			processes.add(process);
+			attempts.add(() -> process.enter(this.key, () -> signals.add(index)).attempt(owner, LEASE, true, TIMEOUT));
+			assertThat(attempts.get(index).get()).isInstanceOf(AttemptResult.Busy.class);
+		}
+		return processes;
+	}
+
 	@Test
-	void sessionThatTheServerEndsLosesItsLocksAndTheNextOneGrants() {
+	void endedSessionLosesItsLocksAndTheNextOneGrants() {
 		ZooKeeperLockProvider process = this.fixture.newProcess();
 		LockTemplate locks = locks(process);
 		LockLease lease = locks.acquire(LockRequest.of(this.key));
-		AtomicInteger told = new AtomicInteger();
-		lease.onLost(told::incrementAndGet);
+		AtomicInteger signals = new AtomicInteger();
+		lease.onLost(signals::incrementAndGet);
 		this.server.endSession(process.sessions().present().id());
 		await().until(() -> !lease.isHeld());
-		await().until(() -> told.get() == 1);
+		await().until(() -> signals.get() == 1);
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(lease::ensureHeld);
 		try (LockLease next = locks.acquire(LockRequest.of(this.key))) {
 			assertThat(next.fencingToken()).isGreaterThan(lease.fencingToken());
@@ -205,25 +209,25 @@ class ZooKeeperLockProviderTests {
 	}
 
 	@Test
-	void waiterWhoseSessionEndsStandsInLineAgain() {
+	void waiterIsEnqueuedAgainAfterItsSessionHasEnded() {
 		ZooKeeperLockProvider holder = this.fixture.newProcess();
-		LockGrant grant = take(holder, this.key);
+		LockGrant grant = acquire(holder, this.key);
 		ZooKeeperLockProvider waiter = this.fixture.newProcess();
-		String line = this.fixture.path(this.key).line();
+		String queue = this.fixture.path(this.key).queue();
 		AtomicInteger signals = new AtomicInteger();
 		assertThat(attempt(waiter, this.key, true, signals::incrementAndGet)).isInstanceOf(AttemptResult.Busy.class);
-		String place = this.fixture.children(line).get(0);
+		String entry = this.fixture.children(queue).get(0);
 		this.server.endSession(waiter.sessions().present().id());
 		await().until(() -> signals.get() > 0);
 		assertThat(attempt(waiter, this.key, true)).isInstanceOf(AttemptResult.Busy.class);
-		assertThat(this.fixture.children(line)).hasSize(1).doesNotContain(place);
+		assertThat(this.fixture.children(queue)).hasSize(1).doesNotContain(entry);
 		holder.release(this.key, grant.owner(), TIMEOUT);
 		assertThat(attempt(holder, this.key, false)).isInstanceOf(AttemptResult.Busy.class);
 		assertThat(attempt(waiter, this.key, true)).isInstanceOf(AttemptResult.Granted.class);
 	}
 
 	@Test
-	void grantIsNeverOnADeadSessionsNode() {
+	void grantNeverBelongsToAnEndedSession() {
 		ZooKeeperLockProvider process = this.fixture.newProcess();
 		ZooKeeperLockProvider rival = this.fixture.newProcess();
 		for (int round = 0; round < 5; round++) {
@@ -232,7 +236,7 @@ class ZooKeeperLockProviderTests {
 			LockGrant grant = null;
 			while (grant == null) {
 				try {
-					grant = take(process, this.key);
+					grant = acquire(process, this.key);
 				}
 				catch (LockException ex) {
 					assertThat(ex.error()).isIn(LockError.STORE_FAILED, LockError.STORE_TIMEOUT);
@@ -245,26 +249,26 @@ class ZooKeeperLockProviderTests {
 	}
 
 	@Test
-	void ordersRiseThoughTheParentsAreCreatedAnew() throws Exception {
+	void ordersRiseAfterTheParentsWereCreatedAgain() throws Exception {
 		ZooKeeperLockProvider process = this.fixture.newProcess();
 		long last = 0;
 		for (int round = 0; round < 3; round++) {
-			LockGrant grant = take(process, this.key);
+			LockGrant grant = acquire(process, this.key);
 			assertThat(grant.order()).isGreaterThan(last);
 			last = grant.order();
 			process.release(this.key, grant.owner(), TIMEOUT);
-			this.fixture.admin().delete().deletingChildrenIfNeeded().forPath(this.fixture.root() + "/doors");
+			this.fixture.admin().delete().deletingChildrenIfNeeded().forPath(this.fixture.root() + "/locks");
 		}
 	}
 
 	@Test
-	void junkInTheLineIsIgnored() throws Exception {
-		String line = this.fixture.path(this.key).line();
-		this.fixture.admin().create().creatingParentsIfNeeded().forPath(line + "/junk");
-		this.fixture.admin().create().withMode(CreateMode.EPHEMERAL).forPath(line + "/0-not-a-number");
+	void foreignNodesInTheQueueAreIgnored() throws Exception {
+		String queue = this.fixture.path(this.key).queue();
+		this.fixture.admin().create().creatingParentsIfNeeded().forPath(queue + "/junk");
+		this.fixture.admin().create().withMode(CreateMode.EPHEMERAL).forPath(queue + "/0-not-a-number");
 		ZooKeeperLockProvider holder = this.fixture.newProcess();
 		ZooKeeperLockProvider waiter = this.fixture.newProcess();
-		LockGrant grant = take(holder, this.key);
+		LockGrant grant = acquire(holder, this.key);
 		assertThat(attempt(waiter, this.key, true)).isInstanceOf(AttemptResult.Busy.class);
 		holder.release(this.key, grant.owner(), TIMEOUT);
 		assertThat(attempt(holder, this.key, false)).isInstanceOf(AttemptResult.Busy.class);
@@ -272,37 +276,37 @@ class ZooKeeperLockProviderTests {
 	}
 
 	@Test
-	void sessionCarriesNoMorePathsThanAServerCanRead() {
+	void sessionRefusesMorePathsThanAServerCanRead() {
 		ZooKeeperLockProvider process = this.fixture.newProcess();
-		Session session = process.sessions().ready(System.nanoTime() + TIMEOUT.toNanos());
-		assertThat(session.reserve((int) Session.MOST_BYTES - 10)).isTrue();
-		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> take(process, this.key))
+		Session session = process.sessions().awaitReady(System.nanoTime() + TIMEOUT.toNanos());
+		assertThat(session.tryAllocate((int) Session.MAX_PATH_BYTES - 10)).isTrue();
+		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> acquire(process, this.key))
 			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.SESSION_FULL))
 			.satisfies((ex) -> assertThat(ex.sent()).isFalse());
-		session.free((int) Session.MOST_BYTES - 10);
-		take(process, this.key);
+		session.free((int) Session.MAX_PATH_BYTES - 10);
+		acquire(process, this.key);
 	}
 
 	@Test
 	void tenThousandLocksOfLongKeysFitIntoASession() {
-		LockPaths paths = new LockPaths(ZooKeeperLockSettings.DEFAULT_ROOT, "a-long-application-name");
-		int length = paths.of(LockKey.of("name", "k".repeat(200))).doorBytes();
-		assertThat(10_000L * length).isLessThan(Session.MOST_BYTES);
+		NodePaths paths = new NodePaths(ZooKeeperLockSettings.DEFAULT_ROOT, "a-long-application-name");
+		int length = paths.of(LockKey.of("name", "k".repeat(200))).lockNodeBytes();
+		assertThat(10_000L * length).isLessThan(Session.MAX_PATH_BYTES);
 	}
 
 	@Test
 	void releasedPathsMakeRoomAgain() {
 		ZooKeeperLockProvider process = this.fixture.newProcess();
-		Session session = process.sessions().ready(System.nanoTime() + TIMEOUT.toNanos());
+		Session session = process.sessions().awaitReady(System.nanoTime() + TIMEOUT.toNanos());
 		ZooKeeperLockProvider rival = this.fixture.newProcess();
 		for (int round = 0; round < 20; round++) {
-			LockGrant grant = take(process, this.key);
+			LockGrant grant = acquire(process, this.key);
 			attempt(rival, this.key, true);
 			process.release(this.key, grant.owner(), TIMEOUT);
 			LockGrant theirs = ((AttemptResult.Granted) attempt(rival, this.key, true)).grant();
 			attempt(process, this.key, true);
 			process.enter(this.key, () -> {
-				// Nobody waits any more.
+				// Ignored: the test attempts by itself.
 			}).withdraw(TIMEOUT);
 			rival.release(this.key, theirs.owner(), TIMEOUT);
 			await().until(() -> this.fixture.heldEntries() == 0);

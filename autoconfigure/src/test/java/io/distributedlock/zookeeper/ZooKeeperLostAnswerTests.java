@@ -28,7 +28,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * The answer to what took effect is lost: nobody's door is taken for another's.
+ * Tests of lost answers to commands that took effect.
  */
 class ZooKeeperLostAnswerTests {
 
@@ -59,34 +59,34 @@ class ZooKeeperLostAnswerTests {
 
 	private static AttemptResult attempt(ZooKeeperLockProvider process, LockKey key) {
 		return process.enter(key, () -> {
-			// Nobody waits for the signal.
+			// Ignored: the test attempts by itself.
 		}).attempt(OwnerId.random(), LEASE, false, PATIENCE);
 	}
 
-	private static LockGrant take(ZooKeeperLockProvider process, LockKey key) {
+	private static LockGrant acquire(ZooKeeperLockProvider process, LockKey key) {
 		return ((AttemptResult.Granted) attempt(process, key)).grant();
 	}
 
 	@Test
-	void rivalKeepsItsDoorThoughTheAnswerToTheReleaseBeforeWasLost() {
+	void rivalKeepsItsLockAfterALostAnswerToARelease() {
 		loseAnswersToReleases(4);
 	}
 
 	@Test
 	@Tag("soak")
 	@Timeout(1800)
-	void rivalKeepsItsDoorThoughFiveHundredAnswersToReleasesWereLost() {
+	void rivalKeepsItsLockAfterFiveHundredLostReleases() {
 		loseAnswersToReleases(500);
 	}
 
 	private void loseAnswersToReleases(int rounds) {
 		for (int round = 0; round < rounds; round++) {
 			LockKey key = LockKey.of("lost", "release-" + round + "-");
-			LockGrant grant = take(this.process, key);
+			LockGrant grant = acquire(this.process, key);
 			this.proxy.onReplyTo(this.faults.packet(Command.RELEASE, key), Effect.CUT).once();
 			ReleaseOutcome first = this.process.release(key, grant.owner(), Duration.ofMillis(20));
 			assertThat(first).isEqualTo(ReleaseOutcome.UNKNOWN);
-			LockGrant next = take(this.rival, key);
+			LockGrant next = acquire(this.rival, key);
 			await().atMost(PATIENCE)
 				.pollInterval(Duration.ofMillis(5))
 				.until(() -> this.process.release(key, grant.owner(), TIMEOUT) == ReleaseOutcome.RELEASED);
@@ -97,33 +97,33 @@ class ZooKeeperLostAnswerTests {
 	}
 
 	@Test
-	void waitingRivalKeepsItsDoorThoughTheAnswersToTheReleaseBeforeWereLost() {
+	void waitingRivalKeepsItsLockAfterALostAnswerToARelease() {
 		loseAnswersToReleasesWhileARivalWaits(6);
 	}
 
 	@Test
 	@Tag("soak")
 	@Timeout(1800)
-	void waitingRivalKeepsItsDoorThoughFiveHundredAnswersToReleasesWereLost() {
+	void waitingRivalKeepsItsLockAfterFiveHundredLostReleases() {
 		loseAnswersToReleasesWhileARivalWaits(500);
 	}
 
 	/**
-	 * In turn: the refused deletion of the marked door, its reservation, and the deletion
-	 * of one that the rival is just about to mark.
+	 * Loses in turn the answer to the refused deletion of a contended lock node, to its
+	 * reservation, and to the deletion of one that the rival is about to contend.
 	 */
 	private void loseAnswersToReleasesWhileARivalWaits(int rounds) {
 		for (int round = 0; round < rounds; round++) {
 			LockKey key = LockKey.of("lost", "waited-for-" + round + "-");
 			await().atMost(PATIENCE).until(() -> this.process.sessions().present() != null);
-			LockGrant grant = take(this.process, key);
+			LockGrant grant = acquire(this.process, key);
 			this.proxy
 				.onReplyTo((round % 3 == 1) ? this.faults.reservation(key) : this.faults.packet(Command.RELEASE, key),
 						Effect.CUT)
 				.once();
 			CompletableFuture<LockGrant> waiting = CompletableFuture.supplyAsync(() -> waitFor(key));
 			if (round % 3 < 2) {
-				await().atMost(PATIENCE).until(() -> version(key) == GiveBack.WAITED_FOR);
+				await().atMost(PATIENCE).until(() -> version(key) == LockNodeState.CONTENDED.version());
 			}
 			ReleaseOutcome first = this.process.release(key, grant.owner(), TIMEOUT);
 			LockGrant next = waiting.orTimeout(PATIENCE.toSeconds(), TimeUnit.SECONDS).join();
@@ -133,7 +133,7 @@ class ZooKeeperLostAnswerTests {
 					.pollInterval(Duration.ofMillis(5))
 					.until(() -> this.process.release(key, grant.owner(), TIMEOUT) == ReleaseOutcome.RELEASED);
 			}
-			await().atMost(PATIENCE).until(() -> this.process.leftovers().size() == 0);
+			await().atMost(PATIENCE).until(() -> this.process.undecided().size() == 0);
 			assertThat(attempt(this.process, key)).as("round %s", round).isInstanceOf(AttemptResult.Busy.class);
 			assertThat(this.rival.release(key, next.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
 		}
@@ -141,30 +141,30 @@ class ZooKeeperLostAnswerTests {
 	}
 
 	@Test
-	void waiterWhoseLookAtTheOneBeforeWasLostLooksAgain() {
-		LockKey key = LockKey.of("lost", "look-");
-		take(this.rival, key);
+	void waiterReadsItsPredecessorAgainAfterALostAnswer() {
+		LockKey key = LockKey.of("lost", "predecessor-");
+		acquire(this.rival, key);
 		LockContender before = this.fixture.newProcess().enter(key, () -> {
-			// Leaves.
+			// Ignored: the contender withdraws.
 		});
 		assertThat(before.attempt(OwnerId.random(), LEASE, true, PATIENCE)).isInstanceOf(AttemptResult.Busy.class);
-		AtomicInteger told = new AtomicInteger();
-		LockContender contender = this.process.enter(key, told::incrementAndGet);
+		AtomicInteger signals = new AtomicInteger();
+		LockContender contender = this.process.enter(key, signals::incrementAndGet);
 		await().atMost(PATIENCE).until(() -> this.process.sessions().present() != null);
-		this.proxy.onReplyTo(this.faults.look(key), Effect.CUT).once();
+		this.proxy.onReplyTo(this.faults.predecessorRead(key), Effect.CUT).once();
 		OwnerId owner = OwnerId.random();
 		assertThatExceptionOfType(LockException.class).isThrownBy(() -> contender.attempt(owner, LEASE, true, TIMEOUT));
 		await().atMost(PATIENCE)
 			.ignoreExceptionsInstanceOf(LockException.class)
 			.until(() -> contender.attempt(owner, LEASE, true, PATIENCE) instanceof AttemptResult.Busy);
-		told.set(0);
+		signals.set(0);
 		assertThat(before.withdraw(PATIENCE)).isEqualTo(ReleaseOutcome.RELEASED);
-		await().atMost(PATIENCE).until(() -> told.get() > 0);
+		await().atMost(PATIENCE).until(() -> signals.get() > 0);
 	}
 
 	private LockGrant waitFor(LockKey key) {
 		LockContender contender = this.rival.enter(key, () -> {
-			// Asks again by itself.
+			// Ignored: the test attempts by itself.
 		});
 		OwnerId owner = OwnerId.random();
 		long end = System.nanoTime() + PATIENCE.toNanos();
@@ -177,20 +177,20 @@ class ZooKeeperLostAnswerTests {
 	}
 
 	private int version(LockKey key) {
-		Stat door = ZooKeeperFixture
-			.call(() -> this.fixture.admin().checkExists().forPath(this.fixture.path(key).door()));
-		return (door != null) ? door.getVersion() : -1;
+		Stat lockNode = ZooKeeperFixture
+			.call(() -> this.fixture.admin().checkExists().forPath(this.fixture.path(key).lockNode()));
+		return (lockNode != null) ? lockNode.getVersion() : -1;
 	}
 
 	@Test
-	void doorWhoseAnswerWasLostIsTakenDownAndTheNextOneIsNot() {
+	void lockNodeOfALostAcquireIsReleasedAndTheNextOneIsNot() {
 		loseAnswersToAcquires(4);
 	}
 
 	@Test
 	@Tag("soak")
 	@Timeout(1800)
-	void fiveHundredDoorsWhoseAnswersWereLostAreTakenDown() {
+	void lockNodesOfFiveHundredLostAcquiresAreReleased() {
 		loseAnswersToAcquires(500);
 	}
 
@@ -201,10 +201,10 @@ class ZooKeeperLostAnswerTests {
 			this.proxy.onReplyTo(this.faults.packet(Command.ACQUIRE, key), Effect.CUT).once();
 			OwnerId owner = OwnerId.random();
 			assertThatExceptionOfType(LockException.class).isThrownBy(() -> this.process.enter(key, () -> {
-				// Nobody waits for the signal.
+				// Ignored: the test attempts by itself.
 			}).attempt(owner, LEASE, false, TIMEOUT));
-			LockGrant grant = take(this.process, key);
-			assertThat(this.process.release(key, owner, TIMEOUT)).as("of the door before")
+			LockGrant grant = acquire(this.process, key);
+			assertThat(this.process.release(key, owner, TIMEOUT)).as("release of the lost acquire")
 				.isEqualTo(ReleaseOutcome.RELEASED);
 			assertThat(attempt(this.rival, key)).isInstanceOf(AttemptResult.Busy.class);
 			assertThat(this.process.release(key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);

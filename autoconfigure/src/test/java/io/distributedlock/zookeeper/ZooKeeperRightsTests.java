@@ -32,7 +32,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Rights and credentials that are lost in the middle.
+ * Tests of permissions and credentials that are lost while locks are used.
  */
 @Timeout(60)
 class ZooKeeperRightsTests {
@@ -63,11 +63,11 @@ class ZooKeeperRightsTests {
 
 	private static AttemptResult attempt(ZooKeeperLockProvider process, LockKey key) {
 		return process.enter(key, () -> {
-			// Nobody waits for the signal.
+			// Ignored: the test attempts by itself.
 		}).attempt(OwnerId.random(), Duration.ofSeconds(60), false, TIMEOUT);
 	}
 
-	private void mayBeUsed(String node, int permissions) {
+	private void permit(String node, int permissions) {
 		ZooKeeperFixture.call(() -> this.fixture.admin()
 			.setACL()
 			.withACL(List.of(new ACL(permissions, ZooDefs.Ids.ANYONE_ID_UNSAFE)))
@@ -75,14 +75,14 @@ class ZooKeeperRightsTests {
 	}
 
 	@Test
-	void credentialsThatAreRefusedLoseTheLockAtOnceAndAreToldUntilTheClientHasANewSession() {
+	void refusedCredentialsLoseTheLockAndFailUntilANewSession() {
 		LockLease lease = this.locks.acquire(LockRequest.of(this.key));
 		this.process.sessions()
 			.present()
 			.zooKeeper()
 			.addAuthInfo("unheard-of", "who:knows".getBytes(StandardCharsets.UTF_8));
 		await().atMost(Duration.ofSeconds(1)).until(() -> !lease.isHeld());
-		assertThat(attempt(this.rival, this.key)).as("the session has yet to end")
+		assertThat(attempt(this.rival, this.key)).as("the session has not ended yet")
 			.isInstanceOf(AttemptResult.Busy.class);
 		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> attempt(this.process, this.key))
 			.withMessageContaining("credentials")
@@ -96,7 +96,7 @@ class ZooKeeperRightsTests {
 
 	@ParameterizedTest
 	@ValueSource(booleans = { false, true })
-	void credentialsThatAreRefusedFromTheStartAreToldAndTriedAgain(boolean before) throws Exception {
+	void credentialsRefusedAtTheStartFailAndAreTriedAgain(boolean before) throws Exception {
 		CuratorFramework client = this.fixture.client(TestZooKeeper.connectString(),
 				(builder) -> builder.authorization("unheard-of", "who:knows".getBytes(StandardCharsets.UTF_8)));
 		if (before) {
@@ -112,34 +112,34 @@ class ZooKeeperRightsTests {
 	}
 
 	@Test
-	void releaseWithoutTheRightToItIsUnclearAndCarriedOnOnceThereIsOne() {
-		String parent = LockPaths.parent(this.fixture.path(this.key).door());
+	void releaseWithoutPermissionIsUnclearAndCompletesWithIt() {
+		String parent = NodePaths.parent(this.fixture.path(this.key).lockNode());
 		LockGrant grant = ((AttemptResult.Granted) attempt(this.process, this.key)).grant();
-		mayBeUsed(parent, ZooDefs.Perms.READ | ZooDefs.Perms.CREATE | ZooDefs.Perms.ADMIN);
+		permit(parent, ZooDefs.Perms.READ | ZooDefs.Perms.CREATE | ZooDefs.Perms.ADMIN);
 		assertThat(this.process.release(this.key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.UNKNOWN);
 		assertThat(attempt(this.rival, this.key)).isInstanceOf(AttemptResult.Busy.class);
-		mayBeUsed(parent, ZooDefs.Perms.ALL);
+		permit(parent, ZooDefs.Perms.ALL);
 		await().until(() -> attempt(this.rival, this.key) instanceof AttemptResult.Granted);
 		assertThat(this.process.release(this.key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
-		assertThat(attempt(this.process, this.key)).as("the rival's door").isInstanceOf(AttemptResult.Busy.class);
+		assertThat(attempt(this.process, this.key)).as("the rival's lock").isInstanceOf(AttemptResult.Busy.class);
 	}
 
 	@Test
-	void reservationThatMayNotBeEndedIsTriedNowAndThen() {
-		String parent = LockPaths.parent(this.fixture.path(this.key).door());
+	void forbiddenEndOfAReservationIsTriedAgain() {
+		String parent = NodePaths.parent(this.fixture.path(this.key).lockNode());
 		LockGrant grant = ((AttemptResult.Granted) attempt(this.process, this.key)).grant();
 		ZooKeeperLockProvider absent = this.fixture.newProcess();
 		absent.enter(this.key, () -> {
-			// Does not come when it is called.
+			// Ignored: this waiter never uses its reservation.
 		}).attempt(OwnerId.random(), Duration.ofSeconds(60), true, TIMEOUT);
 		assertThat(this.process.release(this.key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
-		mayBeUsed(parent, ZooDefs.Perms.ALL & ~ZooDefs.Perms.DELETE);
+		permit(parent, ZooDefs.Perms.ALL & ~ZooDefs.Perms.DELETE);
 		ZooKeeperServerProcess server = ZooKeeperServerProcess.shared();
 		long before = server.statistic("zk_packets_received");
 		await().pollDelay(Duration.ofSeconds(1))
 			.until(() -> attempt(this.rival, this.key) instanceof AttemptResult.Busy);
 		assertThat(server.statistic("zk_packets_received") - before).isLessThan(60);
-		mayBeUsed(parent, ZooDefs.Perms.ALL);
+		permit(parent, ZooDefs.Perms.ALL);
 		await().until(() -> attempt(this.rival, this.key) instanceof AttemptResult.Granted);
 	}
 

@@ -41,8 +41,8 @@ import org.springframework.util.FileSystemUtils;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A ZooKeeper server in a JVM of its own, which can be frozen and told what no client may
- * do; ends with the tests.
+ * ZooKeeper server in its own JVM, which a test can freeze and command beyond what a
+ * client may do. It ends with the tests.
  */
 final class ZooKeeperServerProcess {
 
@@ -77,12 +77,12 @@ final class ZooKeeperServerProcess {
 		}
 	}
 
-	/** Starts one of several, without waiting for the others. */
+	/** Starts a member of an ensemble, without waiting for the others. */
 	static ZooKeeperServerProcess ofEnsemble(Path configuration) {
 		return new ZooKeeperServerProcess(PeerMain.class, configuration.toString());
 	}
 
-	/** Starts one that listens with TLS too. */
+	/** Starts a server that also listens with TLS. */
 	static ZooKeeperServerProcess withTls(Path keyStore, Path trustStore) {
 		return new ZooKeeperServerProcess(List.of("-Dzookeeper.ssl.keyStore.location=" + keyStore,
 				"-Dzookeeper.ssl.keyStore.password=" + TestCertificates.PASSWORD,
@@ -92,7 +92,7 @@ final class ZooKeeperServerProcess {
 				"-Dzookeeper.authProvider.x509=" + X509AuthenticationProvider.class.getName()), TlsMain.class);
 	}
 
-	/** The port on which a server listens with TLS. */
+	/** Returns the port on which the server listens with TLS. */
 	int securePort() {
 		try {
 			return Integer.parseInt(answer());
@@ -107,7 +107,7 @@ final class ZooKeeperServerProcess {
 		send("set " + name + " " + value);
 	}
 
-	/** Ends it as a crash does. */
+	/** Kills the process, as in a crash. */
 	void kill() {
 		this.process.destroyForcibly();
 		this.process.onExit().join();
@@ -117,7 +117,7 @@ final class ZooKeeperServerProcess {
 		return Shared.SERVER;
 	}
 
-	/** What the client and the server have to say of each step is too much for a log. */
+	/** Reduces the logs of client and server to errors. */
 	static void quiet() {
 		for (String name : new String[] { "org.apache.zookeeper", "org.apache.curator" }) {
 			((Logger) LoggerFactory.getLogger(name)).setLevel(Level.ERROR);
@@ -151,7 +151,7 @@ final class ZooKeeperServerProcess {
 		send("end " + id);
 	}
 
-	/** A number by which the server is watched. */
+	/** Returns a value of the server's monitoring command. */
 	long statistic(String name) {
 		try (Socket socket = new Socket(address().getAddress(), this.port)) {
 			socket.getOutputStream().write("mntr".getBytes(StandardCharsets.US_ASCII));
@@ -191,7 +191,9 @@ final class ZooKeeperServerProcess {
 
 	}
 
-	/** The server: tells its port, takes orders, and ends with its standard input. */
+	/**
+	 * Server process: prints its port, executes commands, ends with its standard input.
+	 */
 	static final class Main {
 
 		private Main() {
@@ -247,7 +249,7 @@ final class ZooKeeperServerProcess {
 
 	}
 
-	/** The server with a port for TLS, which it tells after the other. */
+	/** Server process with a second port for TLS, which it prints after the other. */
 	static final class TlsMain {
 
 		private TlsMain() {
@@ -270,7 +272,7 @@ final class ZooKeeperServerProcess {
 
 	}
 
-	/** One server of several. */
+	/** Server process of a member of an ensemble. */
 	static final class PeerMain {
 
 		private PeerMain() {

@@ -46,7 +46,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * What others do to the tree, and what is left in it.
+ * Tests of changes to the tree by other clients, and of the nodes that remain.
  */
 @Timeout(60)
 class ZooKeeperTreeTests {
@@ -77,20 +77,20 @@ class ZooKeeperTreeTests {
 
 	private static AttemptResult attempt(ZooKeeperLockProvider process, LockKey key, boolean willWait) {
 		return process.enter(key, () -> {
-			// Nobody waits for the signal.
+			// Ignored: the test attempts by itself.
 		}).attempt(OwnerId.random(), LEASE, willWait, TIMEOUT);
 	}
 
 	@Test
-	void locksGoOnThoughTheirParentsAreDeletedAgainAndAgain() throws Exception {
+	void locksWorkWhileTheirParentsAreDeleted() throws Exception {
 		ZooKeeperLockProvider rival = this.fixture.newProcess();
 		AtomicBoolean ended = new AtomicBoolean();
 		CompletableFuture<Integer> deleting = CompletableFuture.supplyAsync(() -> {
 			int rounds = 0;
 			for (; !ended.get(); rounds++) {
-				delete(LockPaths.parent(this.fixture.path(this.key).door()));
-				delete(this.fixture.path(this.key).line());
-				delete(LockPaths.parent(this.fixture.path(this.key).line()));
+				delete(NodePaths.parent(this.fixture.path(this.key).lockNode()));
+				delete(this.fixture.path(this.key).queue());
+				delete(NodePaths.parent(this.fixture.path(this.key).queue()));
 			}
 			return rounds;
 		});
@@ -112,14 +112,14 @@ class ZooKeeperTreeTests {
 	}
 
 	@Test
-	void processGoesOnAndHoldsItsLockThoughAllParentsAreDeleted() {
+	void processKeepsItsLockAfterAllParentsAreDeleted() {
 		LockGrant grant = ((AttemptResult.Granted) attempt(this.process, this.key, false)).grant();
-		String door = this.fixture.path(this.key).door();
+		String lockNode = this.fixture.path(this.key).lockNode();
 		deleteAll(this.fixture.root() + "/processes");
 		await().during(SESSION)
 			.atMost(SESSION.multipliedBy(2))
 			.until(() -> grant.term().until() - System.nanoTime() > 0);
-		assertThat(ZooKeeperFixture.call(() -> this.fixture.admin().checkExists().forPath(door))).isNotNull();
+		assertThat(ZooKeeperFixture.call(() -> this.fixture.admin().checkExists().forPath(lockNode))).isNotNull();
 		assertThat(this.process.release(this.key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
 		deleteAll(this.fixture.root());
 		await().until(() -> !this.fixture.children(this.fixture.root() + "/processes").isEmpty());
@@ -132,33 +132,33 @@ class ZooKeeperTreeTests {
 	}
 
 	@Test
-	void whoStandsInLineIsGrantedALockWhoseParentWasDeletedWithIt() throws Exception {
+	void queuedProcessIsGrantedALockWhoseParentWasDeleted() throws Exception {
 		attempt(this.process, this.key, false);
 		ZooKeeperLockProvider waiter = this.fixture.newProcess();
 		OwnerId owner = OwnerId.random();
 		LockContender contender = waiter.enter(this.key, () -> {
-			// Asks again by itself.
+			// Ignored: the test attempts by itself.
 		});
 		assertThat(contender.attempt(owner, LEASE, true, TIMEOUT)).isInstanceOf(AttemptResult.Busy.class);
-		String door = this.fixture.path(this.key).door();
+		String lockNode = this.fixture.path(this.key).lockNode();
 		this.fixture.admin()
 			.getZookeeperClient()
 			.getZooKeeper()
-			.multi(List.of(Op.delete(door, -1), Op.delete(LockPaths.parent(door), -1)));
+			.multi(List.of(Op.delete(lockNode, -1), Op.delete(NodePaths.parent(lockNode), -1)));
 		assertThat(contender.attempt(owner, LEASE, true, TIMEOUT)).isInstanceOf(AttemptResult.Granted.class);
 	}
 
 	@Test
-	void whoStandsInLineIsToldOfAMissingRightAndMarksTheDoorOfWhoComesAfterwards() {
+	void queuedProcessReportsAMissingPermissionAndContendsAgain() {
 		attempt(this.process, this.key, false);
 		ZooKeeperLockProvider waiter = this.fixture.newProcess();
 		assertThat(attempt(waiter, this.key, true)).isInstanceOf(AttemptResult.Busy.class);
-		String parent = LockPaths.parent(this.fixture.path(this.key).door());
-		mayBeUsed(parent, ZooDefs.Perms.ALL & ~ZooDefs.Perms.CREATE);
+		String parent = NodePaths.parent(this.fixture.path(this.key).lockNode());
+		permit(parent, ZooDefs.Perms.ALL & ~ZooDefs.Perms.CREATE);
 		this.fixture.expire(this.key);
 		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> attempt(waiter, this.key, true))
 			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.NOT_PERMITTED));
-		mayBeUsed(parent, ZooDefs.Perms.ALL);
+		permit(parent, ZooDefs.Perms.ALL);
 		ZooKeeperLockProvider newcomer = this.fixture.newProcess();
 		LockGrant grant = ((AttemptResult.Granted) attempt(newcomer, this.key, false)).grant();
 		assertThat(attempt(waiter, this.key, true)).isInstanceOf(AttemptResult.Busy.class);
@@ -167,7 +167,7 @@ class ZooKeeperTreeTests {
 		assertThat(attempt(waiter, this.key, true)).isInstanceOf(AttemptResult.Granted.class);
 	}
 
-	private void mayBeUsed(String node, int permissions) {
+	private void permit(String node, int permissions) {
 		ZooKeeperFixture.call(() -> this.fixture.admin()
 			.setACL()
 			.withACL(List.of(new ACL(permissions, ZooDefs.Ids.ANYONE_ID_UNSAFE)))
@@ -175,7 +175,7 @@ class ZooKeeperTreeTests {
 	}
 
 	@Test
-	void headMarksTheDoorOfWhoCameBetween() {
+	void headContendsTheLockNodeOfANewcomer() {
 		LockGrant first = ((AttemptResult.Granted) attempt(this.process, this.key, false)).grant();
 		ZooKeeperLockProvider waiter = this.fixture.newProcess();
 		assertThat(attempt(waiter, this.key, true)).isInstanceOf(AttemptResult.Busy.class);
@@ -191,12 +191,12 @@ class ZooKeeperTreeTests {
 	}
 
 	@Test
-	void lockThatIsWaitedForAgainAndAgainIsWatchedOnce() {
+	void repeatedWaitsForALockKeepOneWatch() {
 		attempt(this.process, this.key, false);
 		ZooKeeperLockProvider waiter = this.fixture.newProcess();
 		for (int round = 0; round < 20; round++) {
 			LockContender contender = waiter.enter(this.key, () -> {
-				// Nobody waits for the signal.
+				// Ignored: the test attempts by itself.
 			});
 			assertThat(contender.attempt(OwnerId.random(), LEASE, true, TIMEOUT))
 				.isInstanceOf(AttemptResult.Busy.class);
@@ -206,46 +206,46 @@ class ZooKeeperTreeTests {
 				new DirectFieldAccessor(waiter.sessions().present().zooKeeper()).getPropertyValue("cnxn"));
 		Map<?, ?> watches = (Map<?, ?>) new DirectFieldAccessor(client.getPropertyValue("watchManager"))
 			.getPropertyValue("dataWatches");
-		assertThat((Set<?>) watches.get(this.fixture.path(this.key).door())).hasSize(1);
+		assertThat((Set<?>) watches.get(this.fixture.path(this.key).lockNode())).hasSize(1);
 	}
 
 	@Test
-	void clientBelowARootOfItsOwnLeavesItsPlacesInLine() {
+	void clientWithAChrootRemovesItsQueueEntries() {
 		ZooKeeperFixture.call(() -> this.fixture.admin().create().orSetData().forPath("/chroot"));
 		String servers = TestZooKeeper.connectString() + "/chroot";
 		ZooKeeperLockProvider holder = this.fixture.newProcess(servers);
 		ZooKeeperLockProvider waiter = this.fixture.newProcess(servers);
 		attempt(holder, this.key, false);
-		String line = "/chroot" + this.fixture.path(this.key).line();
+		String queue = "/chroot" + this.fixture.path(this.key).queue();
 		for (int round = 0; round < 3; round++) {
 			LockContender contender = waiter.enter(this.key, () -> {
-				// Nobody waits for the signal.
+				// Ignored: the test attempts by itself.
 			});
 			assertThat(contender.attempt(OwnerId.random(), LEASE, true, TIMEOUT))
 				.isInstanceOf(AttemptResult.Busy.class);
-			assertThat(this.fixture.children(line)).hasSize(1);
+			assertThat(this.fixture.children(queue)).hasSize(1);
 			assertThat(contender.withdraw(TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
-			assertThat(this.fixture.children(line)).isEmpty();
+			assertThat(this.fixture.children(queue)).isEmpty();
 		}
 	}
 
 	@Test
-	void doorThatMayNotBeMarkedIsAnErrorForWhoWaits() {
+	void lockNodeThatForbidsWritesIsAnErrorForAWaiter() {
 		attempt(this.process, this.key, false);
 		ZooKeeperLockProvider waiter = this.fixture.newProcess();
-		mayBeUsed(this.fixture.path(this.key).door(), ZooDefs.Perms.READ | ZooDefs.Perms.ADMIN);
+		permit(this.fixture.path(this.key).lockNode(), ZooDefs.Perms.READ | ZooDefs.Perms.ADMIN);
 		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> attempt(waiter, this.key, true))
 			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.NOT_PERMITTED));
-		mayBeUsed(this.fixture.path(this.key).door(), ZooDefs.Perms.ALL);
+		permit(this.fixture.path(this.key).lockNode(), ZooDefs.Perms.ALL);
 		assertThat(attempt(waiter, this.key, true)).isInstanceOf(AttemptResult.Busy.class);
 	}
 
 	@Test
-	void clientWithANamespaceServesToo() {
+	void clientWithANamespaceIsSupported() {
 		CuratorFramework client = this.fixture.client(TestZooKeeper.connectString());
 		ZooKeeperLockProvider process = this.fixture.newProcess(client.usingNamespace("space"));
 		LockGrant grant = ((AttemptResult.Granted) attempt(process, this.key, false)).grant();
-		assertThat(attempt(this.process, this.key, false)).as("below another node")
+		assertThat(attempt(this.process, this.key, false)).as("below another root")
 			.isInstanceOf(AttemptResult.Granted.class);
 		assertThat(process.release(this.key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
 		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> new ZooKeeperLockProvider(client,
@@ -266,7 +266,7 @@ class ZooKeeperTreeTests {
 		assertThat(attempt(second, this.key, false)).isInstanceOf(AttemptResult.Granted.class);
 	}
 
-	/** Who is faster than the deletion of the parent gets it. */
+	/** Attempts until no deletion of a parent interferes. */
 	private LockGrant granted(ZooKeeperLockProvider next) {
 		while (true) {
 			try {
@@ -291,25 +291,25 @@ class ZooKeeperTreeTests {
 	}
 
 	@Test
-	void parentThatMayNotBeUsedIsAnErrorAndNeverBusy() {
+	void forbiddenParentIsAnErrorAndNeverBusy() {
 		LockTemplate rival = this.locks;
 		rival.acquire(LockRequest.of(this.key)).close();
-		String parent = LockPaths.parent(this.fixture.path(this.key).door());
-		mayBeUsed(parent, ZooDefs.Perms.ADMIN);
+		String parent = NodePaths.parent(this.fixture.path(this.key).lockNode());
+		permit(parent, ZooDefs.Perms.ADMIN);
 		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> attempt(this.process, this.key, true))
 			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.NOT_PERMITTED));
-		mayBeUsed(parent, ZooDefs.Perms.CREATE | ZooDefs.Perms.DELETE | ZooDefs.Perms.ADMIN);
+		permit(parent, ZooDefs.Perms.CREATE | ZooDefs.Perms.DELETE | ZooDefs.Perms.ADMIN);
 		LockGrant grant = ((AttemptResult.Granted) attempt(this.process, this.key, false)).grant();
-		assertThat(attempt(this.fixture.newProcess(), this.key, false)).as("without the right to read the parent")
+		assertThat(attempt(this.fixture.newProcess(), this.key, false)).as("without the permission to read the parent")
 			.isInstanceOf(AttemptResult.Busy.class);
 		assertThat(this.process.release(this.key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
 	}
 
 	@Test
-	void lineThatMayNotBeReadIsAnErrorForWhoWaitsAlone() throws Exception {
-		String line = this.fixture.path(this.key).line();
-		this.fixture.admin().create().creatingParentsIfNeeded().forPath(line);
-		mayBeUsed(line, ZooDefs.Perms.ADMIN);
+	void unreadableQueueIsAnErrorOnlyForAWaiter() throws Exception {
+		String queue = this.fixture.path(this.key).queue();
+		this.fixture.admin().create().creatingParentsIfNeeded().forPath(queue);
+		permit(queue, ZooDefs.Perms.ADMIN);
 		LockGrant grant = ((AttemptResult.Granted) attempt(this.process, this.key, false)).grant();
 		ZooKeeperLockProvider waiter = this.fixture.newProcess();
 		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> attempt(waiter, this.key, true))
@@ -319,21 +319,21 @@ class ZooKeeperTreeTests {
 	}
 
 	@Test
-	void junkBesideTheDoorsAndInTheirPlaceIsNobodysLock() throws Exception {
-		String bucket = LockPaths.parent(this.fixture.path(this.key).door());
+	void foreignNodesNeitherHoldNorBlockOtherLocks() throws Exception {
+		String bucket = NodePaths.parent(this.fixture.path(this.key).lockNode());
 		this.fixture.admin().create().creatingParentsIfNeeded().forPath(bucket + "/junk with blanks \u00e4");
-		this.fixture.admin().create().creatingParentsIfNeeded().forPath(this.fixture.root() + "/lines/zz/junk/junk");
+		this.fixture.admin().create().creatingParentsIfNeeded().forPath(this.fixture.root() + "/queues/zz/junk/junk");
 		this.locks.acquire(LockRequest.of(this.key)).close();
 		this.fixture.admin()
 			.create()
-			.forPath(this.fixture.path(this.key).door(), "junk".getBytes(StandardCharsets.UTF_8));
-		assertThat(attempt(this.process, this.key, false)).as("somebody's node").isInstanceOf(AttemptResult.Busy.class);
+			.forPath(this.fixture.path(this.key).lockNode(), "junk".getBytes(StandardCharsets.UTF_8));
+		assertThat(attempt(this.process, this.key, false)).as("a foreign node").isInstanceOf(AttemptResult.Busy.class);
 		this.fixture.expire(this.key);
 		this.locks.acquire(LockRequest.of(this.key)).close();
 	}
 
 	@Test
-	void keyOfAMegabyteIsAKey() {
+	void keyMayHaveAMegabyte() {
 		LockKey first = LockKey.of("tree", "k".repeat(1 << 20) + "1");
 		LockKey second = LockKey.of("tree", "k".repeat(1 << 20) + "2");
 		try (LockLease lease = this.locks.acquire(LockRequest.of(first));
@@ -344,16 +344,16 @@ class ZooKeeperTreeTests {
 	}
 
 	@Test
-	void callbackThatBlocksHoldsNoOtherLockUp() {
+	void blockingCallbackDelaysNoOtherLock() {
 		CountDownLatch blocked = new CountDownLatch(1);
-		AtomicInteger told = new AtomicInteger();
+		AtomicInteger signals = new AtomicInteger();
 		LockLease first = this.locks.acquire(LockRequest.of(this.key));
 		LockLease second = this.locks.acquire(LockRequest.of(LockKey.of("tree", "second")));
 		try {
 			first.onLost(() -> await().forever().until(() -> blocked.getCount() == 0));
-			second.onLost(told::incrementAndGet);
+			second.onLost(signals::incrementAndGet);
 			ZooKeeperServerProcess.shared().endSession(this.process.sessions().present().id());
-			await().until(() -> told.get() == 1);
+			await().until(() -> signals.get() == 1);
 			this.locks.acquire(LockRequest.of(this.key).withWaitTime(TIMEOUT)).close();
 		}
 		finally {
@@ -362,18 +362,18 @@ class ZooKeeperTreeTests {
 	}
 
 	@Test
-	void manyKeysAndInterruptsLeaveNothingBehind() throws Exception {
-		leaveNothingBehind(10_000, 1000);
+	void manyKeysAndInterruptsLeaveNoNodes() throws Exception {
+		assertNoNodesRemain(10_000, 1000);
 	}
 
 	@Test
 	@Tag("soak")
 	@Timeout(1800)
-	void hundredThousandKeysAndTenThousandInterruptsLeaveNothingBehind() throws Exception {
-		leaveNothingBehind(100_000, 10_000);
+	void hundredThousandKeysAndManyInterruptsLeaveNoNodes() throws Exception {
+		assertNoNodesRemain(100_000, 10_000);
 	}
 
-	private void leaveNothingBehind(int keys, int interrupts) throws Exception {
+	private void assertNoNodesRemain(int keys, int interrupts) throws Exception {
 		LockTimer rivalTimer = new LockTimer();
 		LockTemplate rival = new LockTemplate(this.fixture.newProcess(), LockSettings.defaults(), rivalTimer, List.of(),
 				List.of());
@@ -382,6 +382,18 @@ class ZooKeeperTreeTests {
 		for (int number = 0; number < keys; number++) {
 			this.locks.acquire(LockRequest.of(LockKey.of("tree", "fresh-" + number))).close();
 		}
+		interruptWaiters(rival, interrupts);
+		await().atMost(Duration.ofSeconds(20)).until(() -> this.fixture.heldEntries() == 0);
+		for (ZooKeeperLockProvider each : this.fixture.processes()) {
+			await().until(() -> each.undecided().size() == 0 && each.sessions().present().bytes() == 0);
+		}
+		await().until(() -> ZooKeeperServerProcess.shared().statistic("zk_watch_count") == watches);
+		rival.close();
+		rivalTimer.close();
+		await().atMost(Duration.ofSeconds(30)).until(() -> queueContainers() == 0);
+	}
+
+	private void interruptWaiters(LockTemplate rival, int interrupts) throws InterruptedException {
 		Random random = new Random(5);
 		for (int round = 0; round < interrupts; round++) {
 			LockRequest request = LockRequest.of(LockKey.of("tree", "interrupted-" + round % 50))
@@ -394,14 +406,6 @@ class ZooKeeperTreeTests {
 			}
 			thread.join();
 		}
-		await().atMost(Duration.ofSeconds(20)).until(() -> this.fixture.heldEntries() == 0);
-		for (ZooKeeperLockProvider each : this.fixture.processes()) {
-			await().until(() -> each.leftovers().size() == 0 && each.sessions().present().bytes() == 0);
-		}
-		await().until(() -> ZooKeeperServerProcess.shared().statistic("zk_watch_count") == watches);
-		rival.close();
-		rivalTimer.close();
-		await().atMost(Duration.ofSeconds(30)).until(() -> lines() == 0);
 	}
 
 	private void acquire(LockRequest request) {
@@ -416,10 +420,10 @@ class ZooKeeperTreeTests {
 		}
 	}
 
-	private long lines() {
-		return this.fixture.children(this.fixture.root() + "/lines")
+	private long queueContainers() {
+		return this.fixture.children(this.fixture.root() + "/queues")
 			.stream()
-			.mapToLong((bucket) -> this.fixture.children(this.fixture.root() + "/lines/" + bucket).size())
+			.mapToLong((bucket) -> this.fixture.children(this.fixture.root() + "/queues/" + bucket).size())
 			.sum();
 	}
 

@@ -71,7 +71,7 @@ class ZooKeeperProfileTests {
 	}
 
 	@Test
-	void killedHolderIsSucceededAfterItsSessionByAnotherProcessWithAHigherToken() throws Exception {
+	void killedHolderIsSucceededWithAHigherTokenAfterItsSession() throws Exception {
 		sales.assertKilledHolderIsSucceeded(SESSION);
 	}
 
@@ -81,12 +81,12 @@ class ZooKeeperProfileTests {
 	}
 
 	@Test
-	void showsNobodyItsLocksWithoutThePassword() throws Exception {
+	void refusesToListLocksWithoutThePassword() throws Exception {
 		try (CuratorFramework client = CuratorFrameworkFactory.newClient("127.0.0.1:" + serverPort(),
 				new RetryOneTime(100))) {
 			client.start();
 			assertThatExceptionOfType(KeeperException.NoAuthException.class)
-				.isThrownBy(() -> client.getChildren().forPath("/distributed-lock/doors"));
+				.isThrownBy(() -> client.getChildren().forPath("/distributed-lock/locks"));
 		}
 	}
 
@@ -95,7 +95,7 @@ class ZooKeeperProfileTests {
 		assertThat(ListeningSockets.of(control.pid())).isNotEmpty().allMatch(ListeningSockets::isLoopback);
 	}
 
-	/** Where somebody answers as a ZooKeeper server does. */
+	/** Finds the port on which a ZooKeeper server answers. */
 	private static int serverPort() throws IOException {
 		for (String address : ListeningSockets.of(control.pid())) {
 			int port = Integer.parseInt(address.substring(address.indexOf(':') + 1), 16);
@@ -107,7 +107,7 @@ class ZooKeeperProfileTests {
 				}
 			}
 			catch (SocketTimeoutException ex) {
-				// The web server waits for more.
+				// The web server waits for the rest of a request.
 				continue;
 			}
 		}

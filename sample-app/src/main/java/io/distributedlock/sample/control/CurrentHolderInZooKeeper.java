@@ -18,17 +18,18 @@ import org.springframework.stereotype.Component;
 import io.distributedlock.sample.SampleApplication;
 
 /**
- * Reads the locks' nodes: of those that are held, the one that came last.
+ * Finder of the current holder in ZooKeeper: among the held lock nodes it takes the one
+ * that was created last.
  */
 @Component
 @Profile("!" + SampleApplication.WORKER + " & " + EmbeddedZooKeeperServer.PROFILE)
 class CurrentHolderInZooKeeper implements CurrentHolder {
 
-	private static final String DOORS = "/distributed-lock/doors";
+	private static final String LOCKS = "/distributed-lock/locks";
 
 	private static final String PROCESSES = "/distributed-lock/processes";
 
-	/** The version of a door that waits for the next one in line. */
+	/** The version of a lock node that is reserved for the head of its wait queue. */
 	private static final int RESERVED = 2;
 
 	private final CuratorFramework client;
@@ -41,8 +42,8 @@ class CurrentHolderInZooKeeper implements CurrentHolder {
 	public Optional<LockHolder> find() {
 		try {
 			Stat last = null;
-			for (String door : doors()) {
-				Stat stat = this.client.checkExists().forPath(door);
+			for (String lockNode : lockNodes()) {
+				Stat stat = this.client.checkExists().forPath(lockNode);
 				if (stat != null && stat.getVersion() < RESERVED
 						&& (last == null || stat.getCzxid() > last.getCzxid())) {
 					last = stat;
@@ -58,29 +59,29 @@ class CurrentHolderInZooKeeper implements CurrentHolder {
 			return Optional.empty();
 		}
 		catch (Exception ex) {
-			throw new IllegalStateException("ZooKeeper does not tell who holds the lock", ex);
+			throw new IllegalStateException("ZooKeeper did not answer which process holds the lock", ex);
 		}
 	}
 
-	/** The doors of all parents, with one request. */
-	private List<String> doors() throws Exception {
+	/** Lists the lock nodes of all parents with one request. */
+	private List<String> lockNodes() throws Exception {
 		List<String> parents = this.client.getChildren()
-			.forPath(DOORS)
+			.forPath(LOCKS)
 			.stream()
-			.map((name) -> DOORS + "/" + name)
+			.map((name) -> LOCKS + "/" + name)
 			.toList();
 		List<OpResult> found = this.client.getZookeeperClient()
 			.getZooKeeper()
 			.multi(parents.stream().map(Op::getChildren).toList());
-		List<String> doors = new ArrayList<>();
+		List<String> lockNodes = new ArrayList<>();
 		for (int i = 0; i < found.size(); i++) {
 			if (found.get(i) instanceof GetChildrenResult children) {
 				for (String name : children.getChildren()) {
-					doors.add(parents.get(i) + "/" + name);
+					lockNodes.add(parents.get(i) + "/" + name);
 				}
 			}
 		}
-		return doors;
+		return lockNodes;
 	}
 
 }

@@ -19,9 +19,9 @@ import org.springframework.stereotype.Component;
 import io.distributedlock.sample.SampleApplication;
 
 /**
- * A real ZooKeeper server on the loopback interface, within this process and with its log
- * in a temporary directory, which goes when the process does, even if it is killed. Only
- * who knows its password, new with each start, gets at the locks.
+ * ZooKeeper server within this process, on the loopback interface only. Its files are in
+ * a temporary directory that is deleted after the end of the process, even if that is
+ * killed. A client needs its password, which is new with each start, to use the locks.
  */
 @Component
 @Profile("!" + SampleApplication.WORKER + " & " + EmbeddedZooKeeperServer.PROFILE)
@@ -47,14 +47,14 @@ class EmbeddedZooKeeperServer implements LockServer, AutoCloseable {
 	private final TestingServer server;
 
 	EmbeddedZooKeeperServer() throws Exception {
-		// Closed to everybody else.
+		// Other users of this machine cannot read this directory.
 		Path directory = Files.createTempDirectory("distributed-lock-sample");
 		this.will = LastWill.write("true", "rm -rf -- \"$1\"", directory);
 		this.server = new TestingServer(new InstanceSpec(directory.resolve("data").toFile(), -1, -1, -1, false, -1,
 				TICK_MILLIS, -1, SETTINGS, LOOPBACK), true);
 	}
 
-	/** A client for this process, not started. */
+	/** Creates a client for this process, which is not started. */
 	CuratorFramework client() {
 		return CuratorFrameworkFactory.builder()
 			.connectString(this.server.getConnectString())

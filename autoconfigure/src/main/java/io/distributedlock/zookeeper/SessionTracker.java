@@ -22,34 +22,30 @@ import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.LockTimer;
 
 /**
- * Follows the client from session to session. Hands out only a session in which this
- * process's node stands and which is proven to last; who asks keeps it for all that
- * belongs together, whatever session the client has by then.
+ * Tracker of the client's sessions. It returns only a session in which this process's
+ * node exists and which is proven to last. A caller uses one session for all requests
+ * that belong together, whatever session the client has by then.
  */
-final class Sessions implements ConnectionStateListener, AutoCloseable {
+final class SessionTracker implements ConnectionStateListener, AutoCloseable {
 
-	private static final Log logger = LogFactory.getLog(Sessions.class);
+	private static final Log logger = LogFactory.getLog(SessionTracker.class);
 
 	private final CuratorFramework client;
 
 	private final ZooKeeperLockSettings settings;
 
-	private final LockPaths paths;
+	private final PersistentNodes persistentNodes;
 
-	private final Layout layout;
-
-	private final Replacement replacement;
+	private final HandleReplacement replacement;
 
 	private final LockTimer timer;
 
-	private final Consumer<Session> connected;
+	private final SessionListener listener;
 
-	private final Consumer<Session> ended;
-
-	/** Curator knows no state of a connection that says so. */
+	/** Listens for refused credentials, for which Curator has no connection state. */
 	private final CuratorListener refusals = (source, event) -> {
-		WatchedEvent told = event.getWatchedEvent();
-		if (told != null && told.getState() == KeeperState.AuthFailed) {
+		WatchedEvent watched = event.getWatchedEvent();
+		if (watched != null && watched.getState() == KeeperState.AuthFailed) {
 			refused();
 		}
 	};
@@ -58,55 +54,55 @@ final class Sessions implements ConnectionStateListener, AutoCloseable {
 
 	private final Condition changed = this.lock.newCondition();
 
-	private volatile @Nullable Seat seat;
+	private volatile @Nullable SessionSetup setup;
 
 	/**
 	 * The last moment at which the present session was not connected, if one is known.
 	 */
-	private @Nullable Long notConnectedAt;
+	private @Nullable Long notConnectedAtNanos;
 
 	private volatile boolean closed;
 
 	/**
-	 * Creates the sessions of a client.
-	 * @param connected told of a session whose connection came back; must not block
-	 * @param ended told of a session that has ended; must not block
+	 * Creates a tracker that has not started.
+	 * @param client the client, whose lifecycle belongs to the caller
 	 */
-	Sessions(CuratorFramework client, ZooKeeperLockSettings settings, LockPaths paths, LockTimer timer,
-			Consumer<Session> connected, Consumer<Session> ended) {
+	SessionTracker(CuratorFramework client, ZooKeeperLockSettings settings, NodePaths paths, LockTimer timer,
+			SessionListener listener) {
 		this.client = client;
 		this.settings = settings;
-		this.paths = paths;
-		this.layout = new Layout(paths);
-		this.replacement = new Replacement(client, settings.exclusive(), timer, this.lock, this::adopt);
+		this.persistentNodes = new PersistentNodes(paths);
+		this.replacement = new HandleReplacement(client, settings, timer, this.lock, this::adopt);
 		this.timer = timer;
-		this.connected = connected;
-		this.ended = ended;
+		this.listener = listener;
 	}
 
-	/** Begins to follow the client. */
+	/** Starts to track the client's sessions. */
 	void start() {
 		long now = System.nanoTime();
-		boolean present = this.client.getZookeeperClient().isConnected();
-		this.notConnectedAt = present ? null : now;
+		boolean connected = this.client.getZookeeperClient().isConnected();
+		this.notConnectedAtNanos = connected ? null : now;
 		this.client.getConnectionStateListenable().addListener(this);
-		listenToRefusals((listeners) -> listeners.addListener(this.refusals));
-		if (present || this.client.getZookeeperClient().isConnected() || wasRefused()) {
+		changeRefusalListener((listeners) -> listeners.addListener(this.refusals));
+		if (connected || this.client.getZookeeperClient().isConnected() || wasRefused()) {
 			adopt();
 		}
 	}
 
-	/** With a namespace of Curator's, a refusal is noticed by the next call alone. */
-	private void listenToRefusals(Consumer<Listenable<CuratorListener>> change) {
+	/**
+	 * Changes the listeners of the client. A client with a namespace has none: there only
+	 * the next call notices a refusal.
+	 */
+	private void changeRefusalListener(Consumer<Listenable<CuratorListener>> change) {
 		try {
 			change.accept(this.client.getCuratorListenable());
 		}
 		catch (UnsupportedOperationException ex) {
-			logger.debug("The client tells nobody of its events", ex);
+			logger.debug("The client has no listeners for its events", ex);
 		}
 	}
 
-	/** Of that nothing is told any more. */
+	/** Returns whether the servers refused the client before it was tracked. */
 	private boolean wasRefused() {
 		try {
 			return this.client.getZookeeperClient().getZooKeeper().getState() == ZooKeeper.States.AUTH_FAILED;
@@ -117,13 +113,13 @@ final class Sessions implements ConnectionStateListener, AutoCloseable {
 		}
 	}
 
-	Layout layout() {
-		return this.layout;
+	PersistentNodes persistentNodes() {
+		return this.persistentNodes;
 	}
 
 	@Override
 	public void stateChanged(CuratorFramework source, ConnectionState state) {
-		Seat current = this.seat;
+		SessionSetup current = this.setup;
 		if (state == ConnectionState.CONNECTED || state == ConnectionState.RECONNECTED) {
 			adopt();
 		}
@@ -134,7 +130,7 @@ final class Sessions implements ConnectionStateListener, AutoCloseable {
 
 	private void refused() {
 		adopt();
-		Seat current = this.seat;
+		SessionSetup current = this.setup;
 		if (current != null && current.session().isRefused()) {
 			current.session().end();
 		}
@@ -149,11 +145,11 @@ final class Sessions implements ConnectionStateListener, AutoCloseable {
 			logger.debug("The client has no session yet", ex);
 			return;
 		}
-		Seat current;
+		SessionSetup current;
 		boolean fresh;
 		this.lock.lock();
 		try {
-			Seat before = this.seat;
+			SessionSetup before = this.setup;
 			boolean refused = handle.getState() == ZooKeeper.States.AUTH_FAILED;
 			if (this.closed || (handle.getSessionId() == 0 && !refused)
 					|| (refused && before != null && before.session().zooKeeper() == handle)) {
@@ -162,10 +158,10 @@ final class Sessions implements ConnectionStateListener, AutoCloseable {
 			fresh = before == null || before.session().hasEnded() || !before.session().isOf(handle);
 			if (fresh && before != null) {
 				before.session().end();
-				this.notConnectedAt = before.session().lastAnswer();
+				this.notConnectedAtNanos = before.session().lastAnswerNanos();
 			}
-			current = (before == null || fresh) ? newSeat(handle) : before;
-			this.seat = current;
+			current = (before == null || fresh) ? newSetup(handle) : before;
+			this.setup = current;
 			this.changed.signalAll();
 		}
 		finally {
@@ -177,42 +173,41 @@ final class Sessions implements ConnectionStateListener, AutoCloseable {
 				current.session().end();
 			}
 		}
-		current.begin();
+		current.start();
 		if (!fresh) {
-			this.connected.accept(current.session());
+			this.listener.connected(current.session());
 		}
 	}
 
-	private Seat newSeat(ZooKeeper handle) {
+	private SessionSetup newSetup(ZooKeeper handle) {
 		Session session = new Session(handle, this.settings.acl(), this.settings.longestSilence());
-		return new Seat(session, this.layout, this.paths.process(session.id()), this.notConnectedAt, this.timer,
-				this::signal);
+		return new SessionSetup(session, this.persistentNodes, this.notConnectedAtNanos, this.timer, this::signal);
 	}
 
-	private void ended(Seat seat) {
-		this.ended.accept(seat.session());
-		if (seat.session().isRefused()) {
-			this.replacement.start(() -> !this.closed && this.seat == seat);
+	private void ended(SessionSetup ended) {
+		this.listener.ended(ended.session());
+		if (ended.session().isRefused()) {
+			this.replacement.start(() -> !this.closed && this.setup == ended);
 		}
 	}
 
-	/** The present session if it can be relied upon, without waiting. */
+	/** Returns the present session if it is ready, without waiting, or {@code null}. */
 	@Nullable Session present() {
-		Seat current = this.seat;
+		SessionSetup current = this.setup;
 		return (current != null && current.isReady()) ? current.session() : null;
 	}
 
 	/**
-	 * The present session, once it can be relied upon.
-	 * @param deadline until when to wait for that
-	 * @throws LockProviderException if there is none; nothing was sent
+	 * Waits until the present session is ready.
+	 * @param deadlineNanos the deadline as {@link System#nanoTime()} counts
+	 * @throws LockProviderException if no session is ready in time; nothing was sent
 	 */
-	Session ready(long deadline) {
+	Session awaitReady(long deadlineNanos) {
 		Session present = present();
-		return (present != null) ? present : await(deadline);
+		return (present != null) ? present : await(deadlineNanos);
 	}
 
-	private Session await(long deadline) {
+	private Session await(long deadlineNanos) {
 		this.lock.lock();
 		try {
 			while (true) {
@@ -220,29 +215,29 @@ final class Sessions implements ConnectionStateListener, AutoCloseable {
 				if (present != null) {
 					return present;
 				}
-				Seat current = this.seat;
+				SessionSetup current = this.setup;
 				LockException failure = (current != null) ? current.failure() : null;
 				if (failure != null) {
 					throw failure;
 				}
-				long left = deadline - System.nanoTime();
-				if (left <= 0 || this.closed) {
+				long remaining = deadlineNanos - System.nanoTime();
+				if (remaining <= 0 || this.closed) {
 					throw notReady(current);
 				}
-				this.changed.awaitNanos(left);
+				this.changed.awaitNanos(remaining);
 			}
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
 			throw LockProviderException.nothingSent(LockError.STORE_FAILED, ZooKeeperErrors.PROVIDER,
-					"was not waited for: the thread was interrupted", ex);
+					"did not answer before the thread was interrupted", ex);
 		}
 		finally {
 			this.lock.unlock();
 		}
 	}
 
-	private LockProviderException notReady(@Nullable Seat current) {
+	private LockProviderException notReady(@Nullable SessionSetup current) {
 		String problem = this.closed ? "is closed"
 				: !this.client.isStarted() ? "cannot be reached: the CuratorFramework was not started"
 						: (current != null && current.session().isConnected())
@@ -261,26 +256,27 @@ final class Sessions implements ConnectionStateListener, AutoCloseable {
 		}
 	}
 
-	/** Leaves the client alone, and takes this process's node away. */
+	/** Stops tracking and deletes this process's node; the client stays open. */
 	@Override
 	public void close() {
 		this.client.getConnectionStateListenable().removeListener(this);
-		listenToRefusals((listeners) -> listeners.removeListener(this.refusals));
-		Seat last;
+		changeRefusalListener((listeners) -> listeners.removeListener(this.refusals));
+		SessionSetup last;
 		this.lock.lock();
 		try {
 			this.closed = true;
-			last = this.seat;
-			this.seat = null;
+			last = this.setup;
+			this.setup = null;
 			this.changed.signalAll();
 		}
 		finally {
 			this.lock.unlock();
 		}
 		if (last != null && !last.session().hasEnded()) {
-			// Nothing puts the node up again in a session that has ended.
-			last.session().end();
-			last.session().calls().delete(this.paths.process(last.session().id()), -1);
+			// No heartbeat creates the node again in a session that has ended.
+			Session session = last.session();
+			session.end();
+			session.operations().delete(this.persistentNodes.paths().process(session.id()), -1);
 		}
 	}
 

@@ -10,18 +10,19 @@ import java.util.List;
 import io.distributedlock.LockKey;
 
 /**
- * Names the nodes: doors and lines under 256 fixed parents each, so that a key never seen
- * before needs no parent of its own, and the nodes of the processes.
+ * Paths of all nodes of a provider: lock nodes and wait queues under 256 fixed parents
+ * each, so that a new key needs no parent of its own, and process nodes.
  * <p>
- * A key becomes one level of a path, injectively: what is not plain ASCII, and the slash,
- * is escaped byte by byte, and what is too long is cut and told apart by its SHA-256.
- * Short, because all ephemeral paths of a session have to fit into one transaction.
+ * The mapping from a key to one level of a path is injective: control characters, bytes
+ * outside ASCII, slash and percent sign are escaped, and a long name is cut and extended
+ * by its SHA-256. Paths are short, because all ephemeral paths of a session have to fit
+ * into the one transaction that closes it.
  */
-final class LockPaths {
+final class NodePaths {
 
 	private static final int BUCKETS = 256;
 
-	private static final int LONGEST = 64;
+	private static final int MAX_LENGTH = 64;
 
 	/**
 	 * Never part of an escaped text, in which hexadecimal digits follow a percent sign.
@@ -37,10 +38,11 @@ final class LockPaths {
 	private final String keyPrefix;
 
 	/**
-	 * Creates the names below a node.
-	 * @param root the node's full path, with the client's namespace
+	 * Creates the paths below a root.
+	 * @param root the full path of the root, with the client's namespace
+	 * @param keyPrefix the prefix of each key
 	 */
-	LockPaths(String root, String keyPrefix) {
+	NodePaths(String root, String keyPrefix) {
 		this.root = root;
 		this.keyPrefix = keyPrefix;
 	}
@@ -51,8 +53,8 @@ final class LockPaths {
 
 	LockPath of(LockKey key) {
 		String name = name(this.keyPrefix + ":" + key.encoded());
-		String place = bucket(name) + "/" + name;
-		return new LockPath(this.root + "/doors/" + place, this.root + "/lines/" + place);
+		String suffix = bucket(name) + "/" + name;
+		return new LockPath(this.root + "/locks/" + suffix, this.root + "/queues/" + suffix);
 	}
 
 	private static String bucket(String name) {
@@ -60,11 +62,11 @@ final class LockPaths {
 		return bucket((hash ^ (hash >>> 8) ^ (hash >>> 16) ^ (hash >>> 24)) & (BUCKETS - 1));
 	}
 
-	String doors() {
-		return this.root + "/doors";
+	String locks() {
+		return this.root + "/locks";
 	}
 
-	/** The names of the parents of doors. */
+	/** Returns the names of the parents of lock nodes. */
 	static List<String> buckets() {
 		List<String> buckets = new ArrayList<>(BUCKETS);
 		for (int number = 0; number < BUCKETS; number++) {
@@ -81,12 +83,12 @@ final class LockPaths {
 		return this.root + "/processes";
 	}
 
-	/** The node of the process whose session has the given id. */
-	String process(long session) {
-		return processes() + "/" + Long.toHexString(session);
+	/** Returns the path of the node of the process that has a session. */
+	String process(long sessionId) {
+		return processes() + "/" + Long.toHexString(sessionId);
 	}
 
-	/** The node itself and all above it but the root of the tree, from the top. */
+	/** Returns a path and those of its parents but the tree's root, from the top. */
 	static List<String> withParents(String path) {
 		List<String> nodes = new ArrayList<>();
 		for (int slash = path.indexOf('/', 1); slash > 0; slash = path.indexOf('/', slash + 1)) {
@@ -102,8 +104,8 @@ final class LockPaths {
 
 	private static String name(String text) {
 		byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
-		StringBuilder name = new StringBuilder(LONGEST);
-		for (int i = 0; i < bytes.length && name.length() <= LONGEST; i++) {
+		StringBuilder name = new StringBuilder(MAX_LENGTH);
+		for (int i = 0; i < bytes.length && name.length() <= MAX_LENGTH; i++) {
 			int value = bytes[i] & 0xff;
 			if (value < 0x20 || value >= 0x7f || value == '/' || value == '%') {
 				name.append('%').append(HEX.charAt(value >> 4)).append(HEX.charAt(value & 0xf));
@@ -112,10 +114,10 @@ final class LockPaths {
 				name.append((char) value);
 			}
 		}
-		if (name.length() <= LONGEST) {
+		if (name.length() <= MAX_LENGTH) {
 			return name.toString();
 		}
-		name.setLength(LONGEST - HASH_LENGTH - HASH_MARK.length());
+		name.setLength(MAX_LENGTH - HASH_LENGTH - HASH_MARK.length());
 		return name.append(HASH_MARK).append(hash(bytes)).toString();
 	}
 

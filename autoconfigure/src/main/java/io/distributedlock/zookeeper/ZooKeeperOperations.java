@@ -18,11 +18,11 @@ import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The requests of one ZooKeeper handle, none of which blocks. What is sent is answered,
- * and what depends on an answer runs, in the order of sending, on the handle's event
- * thread. A failure is a {@link KeeperException}.
+ * Asynchronous operations of one ZooKeeper handle. Each request is answered; answers and
+ * the stages that depend on them run on the handle's event thread, in the order of
+ * sending, and must not block. A failure is a {@link KeeperException}.
  */
-final class Calls {
+final class ZooKeeperOperations {
 
 	private static final byte[] EMPTY = {};
 
@@ -33,11 +33,12 @@ final class Calls {
 	private final Consumer<Code> answered;
 
 	/**
-	 * Creates the calls of a handle.
-	 * @param acl who may do what with created nodes
-	 * @param answered told of each end of a call, before who made it; must not block
+	 * Creates the operations of a handle.
+	 * @param acl the access control list of created nodes
+	 * @param answered receives the code of each answer before the caller does; must not
+	 * block
 	 */
-	Calls(ZooKeeper zooKeeper, List<ACL> acl, Consumer<Code> answered) {
+	ZooKeeperOperations(ZooKeeper zooKeeper, List<ACL> acl, Consumer<Code> answered) {
 		this.zooKeeper = zooKeeper;
 		this.acl = acl;
 		this.answered = answered;
@@ -50,7 +51,7 @@ final class Calls {
 		return end;
 	}
 
-	/** Creates a node whose name the server completes, and gives that name. */
+	/** Creates an ephemeral sequential node and returns the name that it got. */
 	CompletableFuture<String> createSequential(String path) {
 		CompletableFuture<String> end = new CompletableFuture<>();
 		Create2Callback callback = (code, asked, context, created, stat) -> end(end, code, asked,
@@ -60,16 +61,18 @@ final class Calls {
 	}
 
 	/**
-	 * Above the name the answer to several steps has what the client's paths leave out.
+	 * Returns the last level of a path: the answer to a transaction has a full path, with
+	 * the client's root.
 	 */
 	private static String name(String created) {
 		return created.substring(created.lastIndexOf('/') + 1);
 	}
 
 	/**
-	 * Creates a container and the first node in it, at once: the server never removes a
-	 * container that nothing was ever in.
-	 * @return gives the node's name, empty if the container is there or its parent is not
+	 * Creates a container and its first node in one transaction: ZooKeeper never removes
+	 * a container that never had a child.
+	 * @return completes with the node's name, or with an empty name if the container
+	 * exists or its parent is missing
 	 */
 	CompletableFuture<String> createSequentialInContainer(String container, String path) {
 		List<Op> steps = List.of(Op.create(container, EMPTY, this.acl, CreateMode.CONTAINER),
@@ -97,15 +100,15 @@ final class Calls {
 		return end;
 	}
 
-	/** Changes a node's version and nothing else. */
+	/** Writes empty data, so that only the version changes. */
 	CompletableFuture<Stat> touch(String path, int version) {
 		return setData(path, EMPTY, version);
 	}
 
-	CompletableFuture<Node> read(String path, @Nullable Watcher watcher) {
-		CompletableFuture<Node> end = new CompletableFuture<>();
+	CompletableFuture<ZNode> read(String path, @Nullable Watcher watcher) {
+		CompletableFuture<ZNode> end = new CompletableFuture<>();
 		this.zooKeeper.getData(path, watcher, (code, asked, context, data, stat) -> end(end, code, asked,
-				(stat != null) ? new Node((data != null) ? data : EMPTY, stat) : null), null);
+				(stat != null) ? new ZNode((data != null) ? data : EMPTY, stat) : null), null);
 		return end;
 	}
 
@@ -117,8 +120,8 @@ final class Calls {
 	}
 
 	/**
-	 * Sends several steps that take effect together or not at all. Only an end of the
-	 * connection or the session is a failure; else the results tell.
+	 * Sends a transaction. Only the end of the connection or the session is a failure;
+	 * each other error is among the results.
 	 */
 	CompletableFuture<List<OpResult>> multi(List<Op> steps) {
 		CompletableFuture<List<OpResult>> end = new CompletableFuture<>();
@@ -137,7 +140,7 @@ final class Calls {
 		return Op.setData(path, EMPTY, version);
 	}
 
-	/** After its answer no earlier request of the session can take effect any more. */
+	/** Sends a sync: after its answer no earlier request of the session takes effect. */
 	CompletableFuture<Boolean> sync(String path) {
 		CompletableFuture<Boolean> end = new CompletableFuture<>();
 		this.zooKeeper.sync(path, (code, asked, context) -> end(end, code, asked, true), null);

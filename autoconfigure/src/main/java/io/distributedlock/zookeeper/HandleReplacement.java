@@ -14,13 +14,13 @@ import org.apache.zookeeper.ZooKeeper;
 import io.distributedlock.provider.LockTimer;
 
 /**
- * Takes another handle where the servers have refused the credentials of the present one,
- * which then never says anything again. Curator does not do so by itself, and does not
- * tell of it; with a client of the application's own that is left to the application.
+ * Replacement of a ZooKeeper handle whose credentials the servers have refused: such a
+ * handle never connects again, and Curator neither replaces it nor reports it. The handle
+ * of a client that the application also uses is left to the application.
  */
-final class Replacement {
+final class HandleReplacement {
 
-	private static final Log logger = LogFactory.getLog(Replacement.class);
+	private static final Log logger = LogFactory.getLog(HandleReplacement.class);
 
 	private static final Duration PAUSE = Duration.ofSeconds(1);
 
@@ -36,19 +36,19 @@ final class Replacement {
 
 	/**
 	 * Creates the replacement.
-	 * @param exclusive whether the client is for the locks alone
-	 * @param lock under which a need can end: what was closed gets no handle any more
-	 * @param adopt looks whether there is another handle that can be used
+	 * @param lock the lock under which the need for a replacement can end
+	 * @param adopt adopts the client's handle if it is another one that can be used
 	 */
-	Replacement(CuratorFramework client, boolean exclusive, LockTimer timer, ReentrantLock lock, Runnable adopt) {
+	HandleReplacement(CuratorFramework client, ZooKeeperLockSettings settings, LockTimer timer, ReentrantLock lock,
+			Runnable adopt) {
 		this.client = client;
-		this.exclusive = exclusive;
+		this.exclusive = settings.exclusive();
 		this.timer = timer;
 		this.lock = lock;
 		this.adopt = adopt;
 	}
 
-	/** Tries from time to time, as long as it is needed. */
+	/** Starts to replace the handle once a second, as long as that is needed. */
 	void start(BooleanSupplier needed) {
 		try {
 			this.timer.schedule(() -> {
@@ -59,11 +59,11 @@ final class Replacement {
 			}, PAUSE);
 		}
 		catch (RejectedExecutionException ex) {
-			logger.debug("The timer has ended with the application", ex);
+			logger.debug("The timer is closed", ex);
 		}
 	}
 
-	/** Quick: a handle that was refused has nothing to say at its end. */
+	/** Replaces the handle, which is quick: a refused handle has no session to close. */
 	private boolean replace(BooleanSupplier needed) {
 		this.lock.lock();
 		try {
@@ -76,7 +76,7 @@ final class Replacement {
 			}
 		}
 		catch (Exception ex) {
-			logger.debug("There is no other handle yet", ex);
+			logger.debug("The client has no other handle yet", ex);
 		}
 		finally {
 			this.lock.unlock();

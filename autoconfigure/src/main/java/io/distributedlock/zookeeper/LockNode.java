@@ -1,0 +1,115 @@
+package io.distributedlock.zookeeper;
+
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicReference;
+
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.LockKey;
+import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.OwnerId;
+
+/**
+ * Lock node that this process has created: one grant of a lock, from the server's answer
+ * until its release begins. ZooKeeper identifies it by session and {@code czxid}; only
+ * this process knows the owner id. Safe for use by many threads.
+ */
+final class LockNode {
+
+	private final LockAttempt attempt;
+
+	private final long czxid;
+
+	/**
+	 * The end of the lease as {@link System#nanoTime()} counts; {@code null} once the
+	 * release has begun. One value, so that no renewal follows the begin of a release and
+	 * a renewed lease does not expire at its former end.
+	 */
+	private final AtomicReference<@Nullable Long> leaseEndNanos;
+
+	/**
+	 * Creates the local state of a granted lock.
+	 * @param attempt the attempt that created the node
+	 * @param czxid the node's {@code czxid}, which is the order of the grant
+	 * @param lease how long the grant lasts if it is not renewed
+	 */
+	LockNode(LockAttempt attempt, long czxid, Duration lease) {
+		this.attempt = attempt;
+		this.czxid = czxid;
+		this.leaseEndNanos = new AtomicReference<>(System.nanoTime() + lease.toNanos());
+	}
+
+	LockAttempt attempt() {
+		return this.attempt;
+	}
+
+	LockKey key() {
+		return this.attempt.key();
+	}
+
+	LockPath path() {
+		return this.attempt.path();
+	}
+
+	OwnerId owner() {
+		return this.attempt.owner();
+	}
+
+	Session session() {
+		return this.attempt.session();
+	}
+
+	long czxid() {
+		return this.czxid;
+	}
+
+	/** Returns the end of the lease, or {@code null} once the release has begun. */
+	@Nullable Long leaseEndNanos() {
+		return this.leaseEndNanos.get();
+	}
+
+	/** Returns the rest of the lease, at most 0 once the release has begun. */
+	long remainingNanos(long nowNanos) {
+		Long end = this.leaseEndNanos.get();
+		return (end != null) ? end - nowNanos : 0;
+	}
+
+	LockGrant grant() {
+		Duration remaining = Duration.ofNanos(Math.max(0, remainingNanos(System.nanoTime())));
+		return new LockGrant(key(), owner(), this.czxid, remaining, session());
+	}
+
+	/**
+	 * Renews the lease from now on.
+	 * @return {@code false} if the release has begun
+	 */
+	boolean renew(Duration lease) {
+		Long end = this.leaseEndNanos.get();
+		while (end != null && !this.leaseEndNanos.compareAndSet(end, System.nanoTime() + lease.toNanos())) {
+			end = this.leaseEndNanos.get();
+		}
+		return end != null;
+	}
+
+	/**
+	 * Ends the lease so that the node can be released.
+	 * @return {@code true} for exactly one caller, which has to release the node
+	 */
+	boolean endLease() {
+		return this.leaseEndNanos.getAndSet(null) != null;
+	}
+
+	/**
+	 * Ends the lease as {@link #endLease()} does, but only if it has expired.
+	 */
+	boolean endExpiredLease(long nowNanos) {
+		Long end = this.leaseEndNanos.get();
+		return end != null && end - nowNanos <= 0 && this.leaseEndNanos.compareAndSet(end, null);
+	}
+
+	/** Returns whether a node that was read is this lock node, in any state. */
+	boolean isSameAs(ZNode node) {
+		return node.isOwnedBy(session().id()) && node.stat().getCzxid() == this.czxid;
+	}
+
+}

@@ -1,0 +1,29 @@
+package io.distributedlock.zookeeper;
+
+/**
+ * State of a lock node, which is the version of its data. A lock without a lock node is
+ * free. The transitions are listed in the documentation of this package.
+ */
+enum LockNodeState {
+
+	/** A process holds the lock, and no other process has announced that it waits. */
+	HELD(0),
+
+	/** A process holds the lock, and the head of the wait queue has announced itself. */
+	CONTENDED(1),
+
+	/** No process holds the lock: it is reserved for the head of the wait queue. */
+	RESERVED(2);
+
+	private final int version;
+
+	LockNodeState(int version) {
+		this.version = version;
+	}
+
+	/** Returns the version that ZooKeeper reports for a node in this state. */
+	int version() {
+		return this.version;
+	}
+
+}

@@ -1,0 +1,9 @@
+package io.distributedlock.zookeeper;
+
+/**
+ * Components of one provider that its contenders share.
+ */
+record ProviderComponents(SessionTracker sessions, LockNodeRegistry lockNodes, QueueEntryRegistry queueEntries,
+		UndecidedCommands undecided, LockHolderResolver holders, ShortLeaseWarning shortLeaseWarning) {
+
+}

@@ -1,0 +1,207 @@
+package io.distributedlock.zookeeper;
+
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.ReentrantLock;
+
+import org.apache.zookeeper.WatchedEvent;
+import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.Watcher.Event.EventType;
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.LockKey;
+
+/**
+ * Entry of this process in the wait queue of one lock, in one session. The head of the
+ * queue watches the lock node, each other entry watches its predecessor. A thread changes
+ * the entry only while it has {@link #lock()}; a watch event only sets the next step and
+ * notifies the contender.
+ */
+final class QueueEntry {
+
+	private static final int UNKNOWN_POSITION = -1;
+
+	private final LockKey key;
+
+	private final LockPath path;
+
+	private final Session session;
+
+	private final ReentrantLock lock = new ReentrantLock();
+
+	private final Watcher watcher;
+
+	private volatile Runnable changed;
+
+	/** The number of the last contender that uses this entry. */
+	private volatile long contender;
+
+	/** The path of the entry's node, or {@code null} while there is none. */
+	private final AtomicReference<@Nullable String> node = new AtomicReference<>();
+
+	/** Whether a node of this entry may exist whose path is not known. */
+	private volatile boolean unclear;
+
+	/** The number of entries before this one. */
+	private volatile int position = UNKNOWN_POSITION;
+
+	/** Whether the lock node has changed since the head's last attempt. */
+	private volatile boolean notified;
+
+	/** The path of the watched node, or {@code null} if no watch is set. */
+	private final AtomicReference<@Nullable String> watched = new AtomicReference<>();
+
+	/**
+	 * Creates an entry without a node.
+	 * @param watcher the watcher that passes its events to {@link #process}
+	 * @param changed notifies the contender; must not block
+	 */
+	QueueEntry(LockKey key, LockPath path, Session session, Watcher watcher, Runnable changed) {
+		this.key = key;
+		this.path = path;
+		this.session = session;
+		this.watcher = watcher;
+		this.changed = changed;
+	}
+
+	LockKey key() {
+		return this.key;
+	}
+
+	LockPath path() {
+		return this.path;
+	}
+
+	Session session() {
+		return this.session;
+	}
+
+	ReentrantLock lock() {
+		return this.lock;
+	}
+
+	/** Assigns the entry to a contender, which is notified from now on. */
+	void assign(long contenderNumber, Runnable signal) {
+		this.contender = Math.max(this.contender, contenderNumber);
+		this.changed = signal;
+	}
+
+	/**
+	 * Returns whether a contender may withdraw the entry: a late withdrawal must not
+	 * remove the entry of a later contender.
+	 */
+	boolean mayBeWithdrawnBy(long contenderNumber) {
+		return this.contender <= contenderNumber;
+	}
+
+	void notifyContender() {
+		this.changed.run();
+	}
+
+	@Nullable String node() {
+		return this.node.get();
+	}
+
+	/** Records that a command is sent whose answer decides whether a node exists. */
+	void markUnclear() {
+		this.unclear = true;
+	}
+
+	/** Records that no node exists whose path is not known. */
+	void markClear() {
+		this.unclear = false;
+	}
+
+	/** Records the path of the entry's node, whose bytes the session has counted. */
+	void created(String nodePath) {
+		setPosition(UNKNOWN_POSITION);
+		this.node.set(nodePath);
+		this.unclear = false;
+	}
+
+	/**
+	 * Records that a node is deleted.
+	 * @return whether it was the entry's node
+	 */
+	boolean deleted(String nodePath) {
+		if (!this.node.compareAndSet(nodePath, null)) {
+			return false;
+		}
+		this.session.free(this.path.queueEntryBytes());
+		setPosition(UNKNOWN_POSITION);
+		return true;
+	}
+
+	/** Returns whether the store has no node for this entry. */
+	boolean isEmpty() {
+		return !this.unclear && this.node.get() == null;
+	}
+
+	boolean isUnclear() {
+		return this.unclear;
+	}
+
+	boolean isHead() {
+		return this.position == 0;
+	}
+
+	boolean isPositionKnown() {
+		return this.position >= 0;
+	}
+
+	/** Sets the number of entries before this one; another node has to be watched now. */
+	void setPosition(int position) {
+		this.position = position;
+		this.watched.set(null);
+	}
+
+	/** Records that the position has to be read again. */
+	void clearPosition() {
+		setPosition(UNKNOWN_POSITION);
+	}
+
+	/**
+	 * Returns and resets whether the head was notified of a change of the lock node,
+	 * which most likely is a reservation.
+	 */
+	boolean pollNotification() {
+		boolean was = this.notified;
+		this.notified = false;
+		return was && isHead();
+	}
+
+	boolean isWatching() {
+		return this.watched.get() != null;
+	}
+
+	/** Records a watch; called before the request is sent, for the event may be quick. */
+	void beginWatch(String nodePath) {
+		this.watched.set(nodePath);
+	}
+
+	/** Records that no watch is set. */
+	void cancelWatch() {
+		this.watched.set(null);
+	}
+
+	Watcher watcher() {
+		return this.watcher;
+	}
+
+	/** Processes the event of a watch, which ZooKeeper has removed with it. */
+	void process(WatchedEvent event) {
+		String present = this.watched.get();
+		if (event.getType() == EventType.None || present == null || !present.equals(event.getPath())
+				|| !this.watched.compareAndSet(present, null)) {
+			return;
+		}
+		if (isHead()) {
+			this.notified = true;
+		}
+		else {
+			// No entry can be inserted: the one behind a deleted head is the head now.
+			this.position = (event.getType() == EventType.NodeDeleted && this.position == 1) ? 0 : UNKNOWN_POSITION;
+		}
+		notifyContender();
+	}
+
+}

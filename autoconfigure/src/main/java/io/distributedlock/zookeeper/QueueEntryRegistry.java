@@ -1,0 +1,118 @@
+package io.distributedlock.zookeeper;
+
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+import org.apache.zookeeper.WatchedEvent;
+import org.apache.zookeeper.Watcher;
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.LockKey;
+
+/**
+ * Registry of this process's entries in wait queues, at most one per lock. An entry
+ * belongs to the process: the next contender for the same lock uses it again.
+ */
+final class QueueEntryRegistry {
+
+	private final ConcurrentHashMap<LockKey, QueueEntry> entries = new ConcurrentHashMap<>();
+
+	private final Set<Deletion> deletions = ConcurrentHashMap.newKeySet();
+
+	/**
+	 * Returns the entry for a lock, a new one without a node if there is none, and
+	 * assigns it to a contender.
+	 */
+	QueueEntry getOrCreate(LockKey key, LockPath path, Session session, long contenderNumber, Runnable changed) {
+		QueueEntry entry = this.entries.compute(key,
+				(same, present) -> (present != null && present.session() == session) ? present
+						: new QueueEntry(key, path, session, new EntryWatcher(this, key), changed));
+		entry.assign(contenderNumber, changed);
+		return entry;
+	}
+
+	boolean contains(QueueEntry entry) {
+		return this.entries.get(entry.key()) == entry;
+	}
+
+	/**
+	 * Returns the entry for a lock, or {@code null}.
+	 * @param session the session it has to belong to, or {@code null} for any
+	 */
+	@Nullable QueueEntry find(LockKey key, @Nullable Session session) {
+		QueueEntry entry = this.entries.get(key);
+		return (entry != null && (session == null || entry.session() == session)) ? entry : null;
+	}
+
+	void remove(QueueEntry entry) {
+		this.entries.remove(entry.key(), entry);
+	}
+
+	/**
+	 * Deletes the entry's node before this process reserves the lock: the reservation is
+	 * for another process, and a waiter of this one is enqueued again at the end.
+	 */
+	void dequeue(LockKey key) {
+		QueueEntry entry = this.entries.get(key);
+		String node = (entry != null) ? entry.node() : null;
+		if (entry != null && node != null && entry.deleted(node)) {
+			delete(new Deletion(entry.session(), node));
+			entry.notifyContender();
+		}
+	}
+
+	private void delete(Deletion deletion) {
+		this.deletions.add(deletion);
+		deletion.session().operations().delete(deletion.node(), -1).whenComplete((deleted, failure) -> {
+			if (failure == null || !ZooKeeperErrors.isUnclear(failure)) {
+				this.deletions.remove(deletion);
+			}
+		});
+	}
+
+	/**
+	 * Repeats unanswered deletions of a session whose connection is back, and notifies
+	 * all contenders, because watch events may be lost.
+	 */
+	void retry(Session session) {
+		for (Deletion deletion : this.deletions) {
+			if (deletion.session() == session) {
+				delete(deletion);
+			}
+		}
+		this.entries.values().forEach(QueueEntry::notifyContender);
+	}
+
+	/** Removes the entries of a session that has ended, and notifies their contenders. */
+	void removeAll(Session session) {
+		this.deletions.removeIf((deletion) -> deletion.session() == session);
+		for (QueueEntry entry : this.entries.values()) {
+			if (entry.session() == session) {
+				remove(entry);
+				entry.notifyContender();
+			}
+		}
+	}
+
+	/**
+	 * Watcher for one lock. Equal to each other watcher for the same lock, so that
+	 * ZooKeeper's client keeps one per node, however often the lock is waited for.
+	 */
+	private record EntryWatcher(QueueEntryRegistry registry, LockKey key) implements Watcher {
+
+		@Override
+		public void process(WatchedEvent event) {
+			QueueEntry entry = this.registry.find(this.key, null);
+			if (entry != null) {
+				entry.process(event);
+			}
+		}
+
+	}
+
+	/** Deletion of a queue node that is not confirmed yet. */
+	private record Deletion(Session session, String node) {
+
+	}
+
+}

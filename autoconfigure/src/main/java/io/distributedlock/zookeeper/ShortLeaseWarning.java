@@ -1,0 +1,28 @@
+package io.distributedlock.zookeeper;
+
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
+/**
+ * Warning, logged once, that a lease is shorter than the session's time-out: after a
+ * crash of its holder a lock lasts until that time-out has passed.
+ */
+final class ShortLeaseWarning {
+
+	private static final Log logger = LogFactory.getLog(ShortLeaseWarning.class);
+
+	private final AtomicBoolean logged = new AtomicBoolean();
+
+	void check(Duration lease, long sessionTimeoutNanos) {
+		if (lease.toNanos() < sessionTimeoutNanos && this.logged.compareAndSet(false, true)) {
+			logger.warn("A lock was acquired with a lease of " + lease.toMillis()
+					+ " ms, but ZooKeeper keeps the locks of a process that died for its session's time-out of "
+					+ Duration.ofNanos(sessionTimeoutNanos).toMillis()
+					+ " ms: shorten distributed-lock.zookeeper.session-timeout or use a longer lease");
+		}
+	}
+
+}
