@@ -8,7 +8,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockHolder;
-import io.distributedlock.redis.RedisCalls.Reply;
+import io.distributedlock.redis.ScriptExecutor.Reply;
 
 /** Reads what {@code attempt.lua} answers. */
 final class AttemptReply {

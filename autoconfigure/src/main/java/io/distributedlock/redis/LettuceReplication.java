@@ -18,13 +18,13 @@ import io.distributedlock.redis.ScriptClient.Answer;
  */
 final class LettuceReplication {
 
-	private final LettuceConnections connections;
+	private final LettuceConnectionPool connections;
 
-	private final Replicas replicas;
+	private final ReplicaRequirement replicas;
 
 	private final DisconnectCounter disconnects;
 
-	LettuceReplication(LettuceConnections connections, Replicas replicas, DisconnectCounter disconnects) {
+	LettuceReplication(LettuceConnectionPool connections, ReplicaRequirement replicas, DisconnectCounter disconnects) {
 		this.connections = connections;
 		this.replicas = replicas;
 		this.disconnects = disconnects;
@@ -37,14 +37,14 @@ final class LettuceReplication {
 
 	private Answer run(StatefulConnection<byte[], byte[]> connection, ScriptCall call, CallKind kind, long deadline)
 			throws InterruptedException, TimeoutException {
-		RedisClusterAsyncCommands<byte[], byte[]> node = LettuceConnections.node(connection, call.keys()[0], kind,
+		RedisClusterAsyncCommands<byte[], byte[]> node = LettuceConnectionPool.node(connection, call.keys()[0], kind,
 				deadline);
 		long broken = this.disconnects.count();
-		List<Object> values = LettuceScripts.run(node, call, kind, deadline);
+		List<Object> values = LettuceScriptClient.run(node, call, kind, deadline);
 		if (!call.hasProlonged(values)) {
 			return new Answer(values, true);
 		}
-		long acknowledged = LettuceScripts.await(((BaseRedisAsyncCommands<byte[], byte[]>) node)
+		long acknowledged = LettuceScriptClient.await(((BaseRedisAsyncCommands<byte[], byte[]>) node)
 			.waitForReplication(this.replicas.atLeast(), this.replicas.millis(deadline)), kind, deadline);
 		// After a reconnect it is another connection to the server, on which nothing was
 		// written.

@@ -20,7 +20,7 @@ final class RedisContender implements LockContender {
 
 	private final LockKey key;
 
-	private final LockNames names;
+	private final RedisLockKeys names;
 
 	private final Runnable changed;
 
@@ -30,14 +30,14 @@ final class RedisContender implements LockContender {
 	/** Whether the store may have a place of this process. */
 	private volatile boolean inLine;
 
-	RedisContender(RedisLockProvider provider, LockKey key, LockNames names, Runnable changed) {
+	RedisContender(RedisLockProvider provider, LockKey key, RedisLockKeys names, Runnable changed) {
 		this.provider = provider;
 		this.key = key;
 		this.names = names;
 		this.changed = changed;
 	}
 
-	LockNames names() {
+	RedisLockKeys names() {
 		return this.names;
 	}
 

@@ -21,7 +21,7 @@ import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ProcessLabel;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.RenewalOutcome;
-import io.distributedlock.redis.RedisCalls.Reply;
+import io.distributedlock.redis.ScriptExecutor.Reply;
 
 /**
  * Keeps locks in Redis: one string per held lock, one script per step, all times from the
@@ -44,23 +44,23 @@ public final class RedisLockProvider implements LockProvider, AutoCloseable {
 
 	private static final Duration PASS_ON_TIMEOUT = Duration.ofSeconds(1);
 
-	private final RedisKeys keys;
+	private final RedisLayout keys;
 
-	private final RedisCalls calls;
+	private final ScriptExecutor calls;
 
-	private final RedisRenewals renewals;
+	private final BatchRenewal renewals;
 
-	private final WaitingContenders waiting = new WaitingContenders();
+	private final RedisContenderRegistry waiting = new RedisContenderRegistry();
 
-	private final Inbox inbox;
+	private final NotificationSubscription inbox;
 
-	private final Reservations reservations = new Reservations();
+	private final ReservationMonitor reservations = new ReservationMonitor();
 
 	private final String process = OwnerId.random().text();
 
-	private final byte[] processBytes = RedisKeys.bytes(this.process);
+	private final byte[] processBytes = RedisLayout.bytes(this.process);
 
-	private final byte[] label = RedisKeys.bytes(ProcessLabel.get());
+	private final byte[] label = RedisLayout.bytes(ProcessLabel.get());
 
 	private final byte[] inboxes;
 
@@ -70,11 +70,12 @@ public final class RedisLockProvider implements LockProvider, AutoCloseable {
 	 * @param settings the settings
 	 */
 	public RedisLockProvider(RedisConnectionFactory factory, RedisLockSettings settings) {
-		this.keys = new RedisKeys(settings.keyPrefix());
-		this.calls = new RedisCalls(ScriptClients.create(factory, settings.replicas()));
-		this.renewals = new RedisRenewals(this.calls, this.keys, ScriptClients.isCluster(factory));
-		this.inboxes = RedisKeys.bytes(this.keys.inboxes());
-		this.inbox = new Inbox(factory, this.keys.inboxes() + this.process, this.waiting, this::passOn);
+		this.keys = new RedisLayout(settings.keyPrefix());
+		this.calls = new ScriptExecutor(ScriptClientFactory.create(factory, settings.replicas()));
+		this.renewals = new BatchRenewal(this.calls, this.keys, ScriptClientFactory.isCluster(factory));
+		this.inboxes = RedisLayout.bytes(this.keys.inboxes());
+		this.inbox = new NotificationSubscription(factory, this.keys.inboxes() + this.process, this.waiting,
+				this::passOn);
 	}
 
 	@Override
@@ -86,11 +87,11 @@ public final class RedisLockProvider implements LockProvider, AutoCloseable {
 		return this.process;
 	}
 
-	Inbox inbox() {
+	NotificationSubscription inbox() {
 		return this.inbox;
 	}
 
-	WaitingContenders waiting() {
+	RedisContenderRegistry waiting() {
 		return this.waiting;
 	}
 
@@ -103,9 +104,9 @@ public final class RedisLockProvider implements LockProvider, AutoCloseable {
 	 * Asks for a lock.
 	 * @param score the place in line, as {@code attempt.lua} takes it
 	 */
-	AttemptReply attempt(LockNames names, OwnerId owner, Duration lease, String score, Duration timeout) {
-		byte[][] arguments = { RedisKeys.bytes(owner.text()), RedisRenewals.millis(lease), this.label,
-				this.processBytes, RedisKeys.bytes(score) };
+	AttemptReply attempt(RedisLockKeys names, OwnerId owner, Duration lease, String score, Duration timeout) {
+		byte[][] arguments = { RedisLayout.bytes(owner.text()), BatchRenewal.millis(lease), this.label,
+				this.processBytes, RedisLayout.bytes(score) };
 		AttemptReply reply = new AttemptReply(this.calls.call(CallKind.ACQUIRE, timeout, new ScriptCall(Script.ATTEMPT,
 				new byte[][] { names.lock(), names.orders(), names.line() }, arguments)));
 		if (reply.isGranted() && reply.isResent()) {
@@ -126,14 +127,14 @@ public final class RedisLockProvider implements LockProvider, AutoCloseable {
 
 	@Override
 	public ReleaseOutcome release(LockKey key, OwnerId owner, Duration timeout) {
-		return giveBack(Script.RELEASE, this.keys.names(key), RedisKeys.bytes(owner.text()), timeout);
+		return giveBack(Script.RELEASE, this.keys.names(key), RedisLayout.bytes(owner.text()), timeout);
 	}
 
-	ReleaseOutcome withdraw(LockNames names, Duration timeout) {
+	ReleaseOutcome withdraw(RedisLockKeys names, Duration timeout) {
 		return giveBack(Script.WITHDRAW, names, new byte[0], timeout);
 	}
 
-	private ReleaseOutcome giveBack(Script script, LockNames names, byte[] owner, Duration timeout) {
+	private ReleaseOutcome giveBack(Script script, RedisLockKeys names, byte[] owner, Duration timeout) {
 		ScriptCall call = new ScriptCall(script, new byte[][] { names.lock(), names.line() },
 				new byte[][] { owner, this.processBytes, this.inboxes });
 		try {
@@ -158,7 +159,7 @@ public final class RedisLockProvider implements LockProvider, AutoCloseable {
 	}
 
 	/** Whoever the lock was reserved for should have taken it by now. */
-	private void passOnLapsed(LockNames names) {
+	private void passOnLapsed(RedisLockKeys names) {
 		giveBack(Script.PASS, names, new byte[0], PASS_ON_TIMEOUT);
 	}
 

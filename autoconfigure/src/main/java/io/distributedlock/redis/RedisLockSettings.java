@@ -53,8 +53,8 @@ public record RedisLockSettings(String keyPrefix, int minReplicas, Duration repl
 		return new RedisLockSettings(keyPrefix, 0, DEFAULT_REPLICA_TIMEOUT);
 	}
 
-	Replicas replicas() {
-		return new Replicas(this.minReplicas, this.replicaTimeout);
+	ReplicaRequirement replicas() {
+		return new ReplicaRequirement(this.minReplicas, this.replicaTimeout);
 	}
 
 }

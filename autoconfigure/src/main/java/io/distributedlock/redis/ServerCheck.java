@@ -13,7 +13,7 @@ import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.CallKind;
-import io.distributedlock.redis.RedisCalls.Reply;
+import io.distributedlock.redis.ScriptExecutor.Reply;
 
 /** What a server has to be before it is trusted with locks. */
 final class ServerCheck {
@@ -32,9 +32,9 @@ final class ServerCheck {
 	 * @throws LockProviderException if it does not answer, or cannot be written to
 	 * @throws LockConfigurationException if it cannot be used
 	 */
-	static void check(RedisCalls calls, RedisKeys keys, Duration timeout) {
+	static void check(ScriptExecutor calls, RedisLayout keys, Duration timeout) {
 		Reply reply = calls.call(CallKind.ACQUIRE, timeout, new ScriptCall(Script.CHECK, new byte[][] { keys.format() },
-				new byte[][] { RedisKeys.bytes(Long.toString(RedisKeys.FORMAT)) }));
+				new byte[][] { RedisLayout.bytes(Long.toString(RedisLayout.FORMAT)) }));
 		checkFormat(new String(reply.bytes(0), StandardCharsets.UTF_8));
 		long clock = reply.number(1);
 		if (clock <= 0 || clock > FencingToken.MAX_ORDER) {
@@ -54,10 +54,10 @@ final class ServerCheck {
 		catch (NumberFormatException ex) {
 			format = Long.MAX_VALUE;
 		}
-		if (format > RedisKeys.FORMAT) {
+		if (format > RedisLayout.FORMAT) {
 			throw new LockConfigurationException(LockError.NEWER_FORMAT,
 					"The locks in Redis have format " + text + ", but this version knows formats up to "
-							+ RedisKeys.FORMAT,
+							+ RedisLayout.FORMAT,
 					"Upgrade this application: two formats side by side would not exclude each other");
 		}
 	}

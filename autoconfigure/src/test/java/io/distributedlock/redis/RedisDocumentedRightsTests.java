@@ -181,7 +181,7 @@ class RedisDocumentedRightsTests {
 	}
 
 	private static void takeWithAnOrderAheadOfTheClock(RedisLockProvider provider) {
-		admin.zadd(new RedisKeys(PREFIX).names(KEY).orders(), 1L << 52, RedisKeys.bytes("o"));
+		admin.zadd(new RedisLayout(PREFIX).names(KEY).orders(), 1L << 52, RedisLayout.bytes("o"));
 		assertThat(granted(attempt(provider.enter(KEY, () -> {
 		}))).order()).isEqualTo((1L << 52) + 1);
 	}

@@ -97,8 +97,8 @@ final class RedisFaults implements StoreFaults {
 		byte[] lock = this.fixture.keys().lock(key);
 		Jedis master = this.fixture.admin(lock);
 		byte[] aside = (new String(lock, StandardCharsets.UTF_8) + ":aside").getBytes(StandardCharsets.UTF_8);
-		master.eval(RedisKeys.bytes(REPLACE), 2, lock, aside);
-		return remember(() -> master.eval(RedisKeys.bytes(RESTORE), 2, lock, aside));
+		master.eval(RedisLayout.bytes(REPLACE), 2, lock, aside);
+		return remember(() -> master.eval(RedisLayout.bytes(RESTORE), 2, lock, aside));
 	}
 
 	@Override
@@ -117,7 +117,7 @@ final class RedisFaults implements StoreFaults {
 	@Override
 	public void advanceOrder(LockKey key, Duration by) {
 		byte[] orders = this.fixture.keys().names(key).orders();
-		this.fixture.admin(orders).zincrby(orders, by.toNanos() / 1000, RedisKeys.bytes("o"));
+		this.fixture.admin(orders).zincrby(orders, by.toNanos() / 1000, RedisLayout.bytes("o"));
 	}
 
 	@Override

@@ -33,7 +33,7 @@ final class RedisFixture implements LockProviderFixture {
 
 	private final String prefix = "contract-kit-" + FIXTURES.incrementAndGet();
 
-	private final RedisKeys keys = new RedisKeys(this.prefix);
+	private final RedisLayout keys = new RedisLayout(this.prefix);
 
 	private final List<RedisLockProvider> processes = new ArrayList<>();
 
@@ -103,7 +103,7 @@ final class RedisFixture implements LockProviderFixture {
 		return this.masters.get(this.owner.applyAsInt(key));
 	}
 
-	RedisKeys keys() {
+	RedisLayout keys() {
 		return this.keys;
 	}
 

@@ -61,7 +61,7 @@ class RedisFootprintTests {
 		for (int number = 0; number < keys; number++) {
 			locks.acquire(LockRequest.of(LockKey.of("orders", Integer.toString(number)))).close();
 		}
-		assertThat(this.admin.dbSize()).isEqualTo(RedisKeys.BUCKETS);
+		assertThat(this.admin.dbSize()).isEqualTo(RedisLayout.BUCKETS);
 		assertThat(this.admin.keys("*")).allMatch((key) -> key.endsWith("}:orders"));
 	}
 

@@ -55,9 +55,9 @@ class RedisLockProviderTests {
 
 	private static final LockKey KEY = LockKey.of("orders", "42");
 
-	private final RedisKeys keys = new RedisKeys(PREFIX);
+	private final RedisLayout keys = new RedisLayout(PREFIX);
 
-	private final LockNames names = this.keys.names(KEY);
+	private final RedisLockKeys names = this.keys.names(KEY);
 
 	private final Jedis admin = TestRedis.admin();
 
@@ -125,7 +125,7 @@ class RedisLockProviderTests {
 	void orderAheadOfTheClockRisesByOneAndStaysExact() {
 		RedisLockProvider process = process();
 		long last = (1L << 52) + 1;
-		this.admin.zadd(this.names.orders(), last, RedisKeys.bytes("o"));
+		this.admin.zadd(this.names.orders(), last, RedisLayout.bytes("o"));
 		for (int round = 1; round < 5; round++) {
 			LockGrant grant = take(process);
 			assertThat(grant.order()).isEqualTo(last + round);
@@ -149,7 +149,7 @@ class RedisLockProviderTests {
 	@Test
 	void somethingElseUnderTheLocksNameIsAFailureAndStaysThere() {
 		RedisLockProvider process = process();
-		this.admin.rpush(this.names.lock(), RedisKeys.bytes("element"));
+		this.admin.rpush(this.names.lock(), RedisLayout.bytes("element"));
 		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> take(process))
 			.withMessageContaining("WRONGTYPE");
 		assertThat(process.release(KEY, OwnerId.random(), TIMEOUT)).isEqualTo(ReleaseOutcome.UNKNOWN);
@@ -315,10 +315,10 @@ class RedisLockProviderTests {
 	@Test
 	void keysOfALockShareASlotWhateverTheKey() {
 		for (String part : new String[] { "a{b}c", "{}", "}{", "plain" }) {
-			LockNames awkward = this.keys.names(LockKey.of("lock", part));
+			RedisLockKeys awkward = this.keys.names(LockKey.of("lock", part));
 			assertThat(awkward.text()).matches("\\{single:b\\d\\d}:lock:lock:.*");
 			assertThat(new String(awkward.line())).isEqualTo(awkward.text().replaceFirst(":lock:", ":line:"));
-			LockNames again = this.keys.names(awkward.text());
+			RedisLockKeys again = this.keys.names(awkward.text());
 			assertThat(again.line()).isEqualTo(awkward.line());
 			assertThat(again.orders()).isEqualTo(awkward.orders());
 		}

@@ -34,7 +34,7 @@ class RedisLostDataTests {
 	private static final Duration LEASE = Duration.ofMillis(1500);
 
 	/** Writes unless a holder with a higher token has written before: 19-digit texts. */
-	private static final byte[] FENCED_WRITE = RedisKeys.bytes("""
+	private static final byte[] FENCED_WRITE = RedisLayout.bytes("""
 			local last = redis.call('HGET', KEYS[1], 'fence')
 			if last and last > ARGV[1] then return 0 end
 			redis.call('HSET', KEYS[1], 'fence', ARGV[1], 'value', ARGV[2])
@@ -102,8 +102,8 @@ class RedisLostDataTests {
 
 	private static boolean write(Jedis resource, LockLease lease, String value) {
 		return Long.valueOf(1)
-			.equals(resource.eval(FENCED_WRITE, 1, RedisKeys.bytes("fenced"),
-					RedisKeys.bytes(lease.fencingToken().toSortableText()), RedisKeys.bytes(value)));
+			.equals(resource.eval(FENCED_WRITE, 1, RedisLayout.bytes("fenced"),
+					RedisLayout.bytes(lease.fencingToken().toSortableText()), RedisLayout.bytes(value)));
 	}
 
 }

@@ -39,7 +39,7 @@ final class RedisProcesses implements AfterEachCallback {
 
 	static final Duration TIMEOUT = Duration.ofSeconds(5);
 
-	static final RedisKeys KEYS = new RedisKeys(PREFIX);
+	static final RedisLayout KEYS = new RedisLayout(PREFIX);
 
 	private final Deque<AutoCloseable> opened = new ArrayDeque<>();
 

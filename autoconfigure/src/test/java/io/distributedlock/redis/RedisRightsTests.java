@@ -49,7 +49,7 @@ class RedisRightsTests {
 			RedisLockProvider holder = login(client);
 			RedisLockProvider waiter = login(client);
 			holder.check(RedisProcesses.TIMEOUT);
-			admin.zadd(RedisProcesses.KEYS.names(KEY).orders(), 1L << 52, RedisKeys.bytes("o"));
+			admin.zadd(RedisProcesses.KEYS.names(KEY).orders(), 1L << 52, RedisLayout.bytes("o"));
 			LockGrant grant = RedisProcesses.take(holder, KEY);
 			LockContender waiting = RedisProcesses.enter(waiter, KEY);
 			RedisProcesses.standInLine(waiting);

@@ -41,7 +41,7 @@ class RedisSlotMigrationTests {
 	@RegisterExtension
 	private final RedisProcesses processes = new RedisProcesses();
 
-	private final LockNames names = RedisProcesses.KEYS.names(KEY);
+	private final RedisLockKeys names = RedisProcesses.KEYS.names(KEY);
 
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("io.distributedlock.redis.TestClients#all")
@@ -172,7 +172,7 @@ class RedisSlotMigrationTests {
 	private void migrate(Jedis source, RedisServer to) {
 		byte[][] keys = source.clusterGetKeysInSlot(TestCluster.slot(this.names.lock()), 100)
 			.stream()
-			.map(RedisKeys::bytes)
+			.map(RedisLayout::bytes)
 			.toArray(byte[][]::new);
 		source.migrate("127.0.0.1", to.port(), 1000, new MigrateParams(), keys);
 	}

@@ -12,7 +12,7 @@ import io.distributedlock.provider.StoreText;
  * number of keys. Injective. These names and the choice of the bucket are part of the
  * layout's format.
  */
-final class RedisKeys {
+final class RedisLayout {
 
 	/** The layout that this version understands. */
 	static final long FORMAT = 1;
@@ -32,7 +32,7 @@ final class RedisKeys {
 
 	private final byte[][] orders = new byte[BUCKETS][];
 
-	RedisKeys(String prefix) {
+	RedisLayout(String prefix) {
 		this.prefix = LockKey.of(prefix).encoded();
 		for (int bucket = 0; bucket < BUCKETS; bucket++) {
 			this.tags[bucket] = "{" + this.prefix + ":b" + bucket / 10 + bucket % 10 + "}:";
@@ -40,18 +40,18 @@ final class RedisKeys {
 		}
 	}
 
-	LockNames names(LockKey key) {
+	RedisLockKeys names(LockKey key) {
 		int bucket = bucket(key);
 		String text = StoreText.fit(key.encoded(), LENGTH);
 		String tag = this.tags[bucket];
 		String lock = tag + LOCK + text;
-		return new LockNames(lock, bytes(lock), this.orders[bucket], bytes(tag + LINE + text));
+		return new RedisLockKeys(lock, bytes(lock), this.orders[bucket], bytes(tag + LINE + text));
 	}
 
 	/** The names that belong to a lock's, of whatever key. */
-	LockNames names(String lock) {
+	RedisLockKeys names(String lock) {
 		int tag = this.tags[0].length();
-		return new LockNames(lock, bytes(lock), bytes(lock.substring(0, tag) + "orders"),
+		return new RedisLockKeys(lock, bytes(lock), bytes(lock.substring(0, tag) + "orders"),
 				bytes(lock.substring(0, tag) + LINE + lock.substring(tag + LOCK.length())));
 	}
 

@@ -9,5 +9,5 @@ package io.distributedlock.redis;
  * @param line the line of the processes that wait for it
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
-record LockNames(String text, byte[] lock, byte[] orders, byte[] line) {
+record RedisLockKeys(String text, byte[] lock, byte[] orders, byte[] line) {
 }

@@ -13,7 +13,7 @@ import io.distributedlock.provider.CallKind;
  * Calls the server within a time-out: asks again while it says that it cannot yet, and
  * tells what it meant by an error.
  */
-final class RedisCalls implements AutoCloseable {
+final class ScriptExecutor implements AutoCloseable {
 
 	private static final long FIRST_PAUSE = TimeUnit.MILLISECONDS.toNanos(5);
 
@@ -21,7 +21,7 @@ final class RedisCalls implements AutoCloseable {
 
 	private final ScriptClient client;
 
-	RedisCalls(ScriptClient client) {
+	ScriptExecutor(ScriptClient client) {
 		this.client = client;
 	}
 
@@ -71,7 +71,7 @@ final class RedisCalls implements AutoCloseable {
 
 		private final ScriptCall call;
 
-		private final long disconnects = RedisCalls.this.client.disconnects();
+		private final long disconnects = ScriptExecutor.this.client.disconnects();
 
 		private ScriptClient.Pending<ScriptClient.Answer> pending;
 
@@ -84,7 +84,7 @@ final class RedisCalls implements AutoCloseable {
 
 		private ScriptClient.Pending<ScriptClient.Answer> send() {
 			try {
-				return RedisCalls.this.client.start(this.call, this.kind, this.deadline);
+				return ScriptExecutor.this.client.start(this.call, this.kind, this.deadline);
 			}
 			catch (InterruptedException | TimeoutException | RuntimeException ex) {
 				return () -> {
@@ -124,7 +124,7 @@ final class RedisCalls implements AutoCloseable {
 		}
 
 		private boolean resent() {
-			return RedisCalls.this.client.disconnects() != this.disconnects;
+			return ScriptExecutor.this.client.disconnects() != this.disconnects;
 		}
 
 		private void pause(long nanos, RuntimeException ex) {

@@ -17,9 +17,9 @@ import io.distributedlock.provider.LockThreads;
  * better be used, for more processes stand in line, and those made for this process when
  * nobody in it waits any more.
  */
-final class Reservations implements AutoCloseable {
+final class ReservationMonitor implements AutoCloseable {
 
-	private static final Log logger = LogFactory.getLog(Reservations.class);
+	private static final Log logger = LogFactory.getLog(ReservationMonitor.class);
 
 	/** How long a reservation counts, and what the next look may come too early by. */
 	private static final long GRACE = 105;
@@ -31,7 +31,7 @@ final class Reservations implements AutoCloseable {
 
 	private final Set<String> watched = ConcurrentHashMap.newKeySet();
 
-	Reservations() {
+	ReservationMonitor() {
 		this.thread = new ScheduledThreadPoolExecutor(1, LockThreads.factory("redis-pass-on"));
 		this.thread.setKeepAliveTime(10, TimeUnit.SECONDS);
 		this.thread.allowCoreThreadTimeOut(true);
@@ -43,7 +43,7 @@ final class Reservations implements AutoCloseable {
 	 * that happens, one look per lock and grace is enough.
 	 * @param passOn passes the lock on if the reservation has lapsed
 	 */
-	void made(LockNames names, Consumer<LockNames> passOn) {
+	void made(RedisLockKeys names, Consumer<RedisLockKeys> passOn) {
 		if (this.watched.size() < CAPACITY && this.watched.add(names.text())) {
 			submit(names.text(), GRACE, () -> {
 				this.watched.remove(names.text());

@@ -31,7 +31,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * What becomes of each error that the server answers.
  */
-class RedisErrorAnswerTests {
+class RedisErrorReplyTests {
 
 	private static final LockKey KEY = LockKey.of("orders", "42");
 
@@ -147,16 +147,16 @@ class RedisErrorAnswerTests {
 	void somethingElseAtAnyOfOurKeysIsAFailureAndStaysThere(String name,
 			Function<RedisConfiguration, RedisConnectionFactory> client) {
 		RedisLockProvider provider = this.processes.provider(connect(client));
-		LockNames names = RedisProcesses.KEYS.names(KEY);
+		RedisLockKeys names = RedisProcesses.KEYS.names(KEY);
 		for (byte[] key : new byte[][] { names.lock(), names.orders() }) {
 			this.admin.flushAll();
-			this.admin.rpush(key, RedisKeys.bytes("not ours"));
+			this.admin.rpush(key, RedisLayout.bytes("not ours"));
 			assertThat(failure(provider, KEY)).hasMessageContaining("WRONGTYPE");
 			assertThat(this.admin.type(key)).isEqualTo("list");
 		}
 		this.admin.flushAll();
 		LockGrant held = RedisProcesses.take(provider, KEY);
-		this.admin.rpush(names.line(), RedisKeys.bytes("not ours"));
+		this.admin.rpush(names.line(), RedisLayout.bytes("not ours"));
 		assertThat(RedisProcesses.standInLine(RedisProcesses.enter(provider, KEY)))
 			.isInstanceOf(AttemptResult.Busy.class);
 		assertThat(RedisProcesses.renew(provider, held)).isEqualTo(RenewalOutcome.RENEWED);

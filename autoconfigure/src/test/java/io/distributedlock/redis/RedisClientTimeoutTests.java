@@ -36,7 +36,7 @@ import static org.awaitility.Awaitility.await;
  * Clients that the application told to wait for a minute, or not for long, or that share
  * no connection.
  */
-class RedisPatientClientTests {
+class RedisClientTimeoutTests {
 
 	private static final Duration LEASE = Duration.ofSeconds(2);
 
@@ -44,8 +44,8 @@ class RedisPatientClientTests {
 	private final RedisProcesses processes = new RedisProcesses();
 
 	static Stream<Arguments> clients() {
-		return Stream.of(Arguments.of("jedis", (Connector) RedisPatientClientTests::jedis),
-				Arguments.of("lettuce, nothing shared", (Connector) RedisPatientClientTests::lettuce));
+		return Stream.of(Arguments.of("jedis", (Connector) RedisClientTimeoutTests::jedis),
+				Arguments.of("lettuce, nothing shared", (Connector) RedisClientTimeoutTests::lettuce));
 	}
 
 	private static RedisConnectionFactory jedis(int port) {

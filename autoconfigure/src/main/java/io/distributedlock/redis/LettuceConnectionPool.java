@@ -26,7 +26,7 @@ import io.distributedlock.redis.ScriptClient.Answer;
  * worker at a time; as many as there are workers at most. One that did not answer is not
  * used again.
  */
-final class LettuceConnections implements AutoCloseable {
+final class LettuceConnectionPool implements AutoCloseable {
 
 	private final LettuceConnectionFactory factory;
 
@@ -34,7 +34,7 @@ final class LettuceConnections implements AutoCloseable {
 
 	private volatile boolean closed;
 
-	LettuceConnections(LettuceConnectionFactory factory) {
+	LettuceConnectionPool(LettuceConnectionFactory factory) {
 		this.factory = factory;
 	}
 
@@ -122,7 +122,7 @@ final class LettuceConnections implements AutoCloseable {
 		}
 		CompletableFuture<StatefulRedisConnection<byte[], byte[]>> opened = cluster
 			.getConnectionAsync(node.getNodeId());
-		return LettuceScripts.await(opened, kind, deadline).async();
+		return LettuceScriptClient.await(opened, kind, deadline).async();
 	}
 
 	/** Closes what is not in use; what is wanted later is opened again. */

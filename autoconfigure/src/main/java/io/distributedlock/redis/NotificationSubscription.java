@@ -27,9 +27,9 @@ import io.distributedlock.provider.LockThreads;
  * Messages are hints. After the channel was opened again every waiter looks once, for
  * what was sent meanwhile is lost.
  */
-final class Inbox implements MessageListener, SubscriptionListener, AutoCloseable {
+final class NotificationSubscription implements MessageListener, SubscriptionListener, AutoCloseable {
 
-	private static final Log logger = LogFactory.getLog(Inbox.class);
+	private static final Log logger = LogFactory.getLog(NotificationSubscription.class);
 
 	private static final long FAILURE_PAUSE = TimeUnit.MILLISECONDS.toNanos(250);
 
@@ -39,7 +39,7 @@ final class Inbox implements MessageListener, SubscriptionListener, AutoCloseabl
 
 	private final String channel;
 
-	private final WaitingContenders waiting;
+	private final RedisContenderRegistry waiting;
 
 	private final Consumer<String> nobodyWaits;
 
@@ -61,7 +61,8 @@ final class Inbox implements MessageListener, SubscriptionListener, AutoCloseabl
 	 * @param nobodyWaits told the name of a lock that was reserved though nobody in this
 	 * process waits for it; must not block
 	 */
-	Inbox(RedisConnectionFactory factory, String channel, WaitingContenders waiting, Consumer<String> nobodyWaits) {
+	NotificationSubscription(RedisConnectionFactory factory, String channel, RedisContenderRegistry waiting,
+			Consumer<String> nobodyWaits) {
 		this.factory = factory;
 		this.channel = channel;
 		this.waiting = waiting;

@@ -30,7 +30,7 @@ import io.distributedlock.provider.CallKind;
  * A shared connection that does not answer is the application's to close; until it
  * answers again scripts have connections of their own.
  */
-final class LettuceScripts implements ScriptClient {
+final class LettuceScriptClient implements ScriptClient {
 
 	/** How long a broken connection may take to be noticed as such. */
 	private static final long NOTICE = TimeUnit.MILLISECONDS.toNanos(50);
@@ -39,28 +39,28 @@ final class LettuceScripts implements ScriptClient {
 
 	private final boolean shared;
 
-	private final Workers workers = new Workers();
+	private final WorkerPools workers = new WorkerPools();
 
 	private final DisconnectCounter disconnects = new DisconnectCounter();
 
-	private final LettuceConnections connections;
+	private final LettuceConnectionPool connections;
 
 	private final @Nullable LettuceReplication replication;
 
-	private final SilentSlots silent;
+	private final UnresponsiveSlotTracker silent;
 
-	private final LettuceTopology topology = new LettuceTopology();
+	private final LettuceTopologyRefresh topology = new LettuceTopologyRefresh();
 
 	/** The client whose shared connection is known to be open. */
 	private volatile @Nullable AbstractRedisClient connected;
 
-	LettuceScripts(LettuceConnectionFactory factory, Replicas replicas) {
+	LettuceScriptClient(LettuceConnectionFactory factory, ReplicaRequirement replicas) {
 		this.factory = factory;
 		this.shared = factory.getShareNativeConnection();
-		this.connections = new LettuceConnections(factory);
+		this.connections = new LettuceConnectionPool(factory);
 		this.replication = replicas.areAsked() ? new LettuceReplication(this.connections, replicas, this.disconnects)
 				: null;
-		this.silent = new SilentSlots((this.replication != null) ? () -> {
+		this.silent = new UnresponsiveSlotTracker((this.replication != null) ? () -> {
 		} : this.connections::closeIdle);
 	}
 
@@ -112,7 +112,8 @@ final class LettuceScripts implements ScriptClient {
 
 	private Answer beside(ScriptCall call, CallKind kind, long deadline) {
 		return this.connections
-			.use((connection) -> new Answer(run(LettuceConnections.commands(connection), call, kind, deadline), true));
+			.use((connection) -> new Answer(run(LettuceConnectionPool.commands(connection), call, kind, deadline),
+					true));
 	}
 
 	private static RedisFuture<List<Object>> evalsha(RedisClusterAsyncCommands<byte[], byte[]> commands,
@@ -157,7 +158,7 @@ final class LettuceScripts implements ScriptClient {
 
 	@SuppressWarnings("unchecked")
 	private Answer unshared(ScriptCall call, CallKind kind, long deadline) {
-		try (RedisConnection connection = WorkerScripts.connect(this.factory)) {
+		try (RedisConnection connection = WorkerScriptClient.connect(this.factory)) {
 			return new Answer(run((RedisClusterAsyncCommands<byte[], byte[]>) connection.getNativeConnection(), call,
 					kind, deadline), true);
 		}

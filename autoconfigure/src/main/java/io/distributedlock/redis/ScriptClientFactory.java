@@ -8,26 +8,26 @@ import org.springframework.util.ClassUtils;
 import io.distributedlock.redis.ScriptClient.Answer;
 
 /** Finds out which client a connection factory uses, any of which may be missing. */
-final class ScriptClients {
+final class ScriptClientFactory {
 
 	private static final boolean LETTUCE = isPresent("io.lettuce.core.AbstractRedisClient");
 
 	private static final boolean JEDIS = isPresent("redis.clients.jedis.Jedis");
 
-	private ScriptClients() {
+	private ScriptClientFactory() {
 	}
 
-	static ScriptClient create(RedisConnectionFactory factory, Replicas replicas) {
+	static ScriptClient create(RedisConnectionFactory factory, ReplicaRequirement replicas) {
 		if (LETTUCE && Lettuce.isIt(factory)) {
 			return Lettuce.client(factory, replicas);
 		}
 		if (JEDIS) {
-			return new WorkerScripts(factory, Jedis.runner(replicas));
+			return new WorkerScriptClient(factory, Jedis.runner(replicas));
 		}
 		if (replicas.areAsked()) {
 			throw RedisErrors.cannotWait();
 		}
-		return new WorkerScripts(factory,
+		return new WorkerScriptClient(factory,
 				(connection, call, deadline) -> new Answer(ScriptRunner.bySpring(connection, call), true));
 	}
 
@@ -36,7 +36,7 @@ final class ScriptClients {
 	}
 
 	private static boolean isPresent(String type) {
-		return ClassUtils.isPresent(type, ScriptClients.class.getClassLoader());
+		return ClassUtils.isPresent(type, ScriptClientFactory.class.getClassLoader());
 	}
 
 	/** Apart, so that Lettuce may be missing. */
@@ -46,8 +46,8 @@ final class ScriptClients {
 			return factory instanceof LettuceConnectionFactory;
 		}
 
-		static ScriptClient client(RedisConnectionFactory factory, Replicas replicas) {
-			return new LettuceScripts((LettuceConnectionFactory) factory, replicas);
+		static ScriptClient client(RedisConnectionFactory factory, ReplicaRequirement replicas) {
+			return new LettuceScriptClient((LettuceConnectionFactory) factory, replicas);
 		}
 
 		static boolean isCluster(RedisConnectionFactory factory) {
@@ -59,8 +59,8 @@ final class ScriptClients {
 	/** Apart, so that Jedis may be missing. */
 	private static final class Jedis {
 
-		static ScriptRunner runner(Replicas replicas) {
-			return new JedisRunner(replicas);
+		static ScriptRunner runner(ReplicaRequirement replicas) {
+			return new JedisScriptRunner(replicas);
 		}
 
 		static boolean isCluster(RedisConnectionFactory factory) {

@@ -10,7 +10,7 @@ import java.util.function.Supplier;
  * lost for good it may look sound for many minutes. A question that is still under way
  * there tells when it speaks again.
  */
-final class SilentSlots {
+final class UnresponsiveSlotTracker {
 
 	/** No more than there are buckets. */
 	private final Set<Integer> silent = ConcurrentHashMap.newKeySet();
@@ -21,7 +21,7 @@ final class SilentSlots {
 	 * Starts with none.
 	 * @param allSpeak told when there are none any more; must not block
 	 */
-	SilentSlots(Runnable allSpeak) {
+	UnresponsiveSlotTracker(Runnable allSpeak) {
 		this.allSpeak = allSpeak;
 	}
 

@@ -7,7 +7,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /** The contenders of this process that stand in line, by the names of their locks. */
-final class WaitingContenders {
+final class RedisContenderRegistry {
 
 	private final Map<String, Set<RedisContender>> byLock = new ConcurrentHashMap<>();
 

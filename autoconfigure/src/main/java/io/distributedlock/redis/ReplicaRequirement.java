@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
  * @param atLeast the number, 0 for none
  * @param timeout how long to wait for them
  */
-record Replicas(int atLeast, Duration timeout) {
+record ReplicaRequirement(int atLeast, Duration timeout) {
 
 	boolean areAsked() {
 		return this.atLeast > 0;

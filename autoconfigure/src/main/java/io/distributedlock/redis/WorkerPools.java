@@ -17,7 +17,7 @@ import io.distributedlock.redis.ScriptClient.Pending;
  * whatever the client and its pool do. Each kind of call has its own, so that acquires
  * that are stuck hold up neither releases nor renewals.
  */
-final class Workers implements AutoCloseable {
+final class WorkerPools implements AutoCloseable {
 
 	private final ExecutorService acquirers = LockThreads.pool("redis-call", 4);
 

@@ -27,11 +27,11 @@ import io.distributedlock.redis.ScriptClient.Answer;
  * whose answer was lost, and does not tell. Only what the node has clearly not run is
  * left to Jedis, which follows redirections and looks for nodes anew.
  */
-final class JedisRunner implements ScriptRunner {
+final class JedisScriptRunner implements ScriptRunner {
 
-	private final Replicas replicas;
+	private final ReplicaRequirement replicas;
 
-	JedisRunner(Replicas replicas) {
+	JedisScriptRunner(ReplicaRequirement replicas) {
 		this.replicas = replicas;
 	}
 
@@ -123,7 +123,7 @@ final class JedisRunner implements ScriptRunner {
 	private static List<?> run(Jedis jedis, ScriptCall call) {
 		byte[][] keysAndArguments = call.keysAndArguments();
 		try {
-			return (List<?>) jedis.evalsha(RedisKeys.bytes(call.script().digest()), call.keys().length,
+			return (List<?>) jedis.evalsha(RedisLayout.bytes(call.script().digest()), call.keys().length,
 					keysAndArguments);
 		}
 		catch (RuntimeException ex) {
@@ -145,7 +145,7 @@ final class JedisRunner implements ScriptRunner {
 	private Answer runPipelined(UnifiedJedis client, ScriptCall call, long deadline) {
 		byte[][] keysAndArguments = call.keysAndArguments();
 		try (Pipeline pipeline = (Pipeline) client.pipelined()) {
-			Response<Object> answer = pipeline.evalsha(RedisKeys.bytes(call.script().digest()), call.keys().length,
+			Response<Object> answer = pipeline.evalsha(RedisLayout.bytes(call.script().digest()), call.keys().length,
 					keysAndArguments);
 			pipeline.sync();
 			if (isUnknownScript(answer)) {

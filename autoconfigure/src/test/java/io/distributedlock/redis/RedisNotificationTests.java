@@ -32,7 +32,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * Who is woken when those who should be cannot be, or do not want the lock any more.
  */
-class RedisWakeUpTests {
+class RedisNotificationTests {
 
 	private static final LockKey KEY = LockKey.of("orders", "42");
 
@@ -44,7 +44,7 @@ class RedisWakeUpTests {
 	@RegisterExtension
 	private final RedisProcesses processes = new RedisProcesses();
 
-	private final LockNames names = RedisProcesses.KEYS.names(KEY);
+	private final RedisLockKeys names = RedisProcesses.KEYS.names(KEY);
 
 	private final Jedis admin = this.processes.closing(TestRedis.emptied());
 

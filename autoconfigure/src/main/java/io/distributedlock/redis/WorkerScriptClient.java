@@ -8,15 +8,15 @@ import io.distributedlock.provider.CallKind;
 /**
  * Runs scripts on workers, each on a connection that the factory gives for that one call.
  */
-final class WorkerScripts implements ScriptClient {
+final class WorkerScriptClient implements ScriptClient {
 
 	private final RedisConnectionFactory factory;
 
 	private final ScriptRunner runner;
 
-	private final Workers workers = new Workers();
+	private final WorkerPools workers = new WorkerPools();
 
-	WorkerScripts(RedisConnectionFactory factory, ScriptRunner runner) {
+	WorkerScriptClient(RedisConnectionFactory factory, ScriptRunner runner) {
 		this.factory = factory;
 		this.runner = runner;
 	}

@@ -13,9 +13,9 @@ import org.apache.commons.logging.LogFactory;
  * Has Lettuce look again who serves which slot of a cluster, after a node did not answer
  * or sent us to another one: unless configured, it goes on asking the old one for ever.
  */
-final class LettuceTopology {
+final class LettuceTopologyRefresh {
 
-	private static final Log logger = LogFactory.getLog(LettuceTopology.class);
+	private static final Log logger = LogFactory.getLog(LettuceTopologyRefresh.class);
 
 	private static final long PAUSE = TimeUnit.SECONDS.toNanos(1);
 

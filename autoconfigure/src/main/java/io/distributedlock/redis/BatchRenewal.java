@@ -16,33 +16,33 @@ import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.RenewalOutcome;
-import io.distributedlock.redis.RedisCalls.Reply;
-import io.distributedlock.redis.RedisCalls.Running;
+import io.distributedlock.redis.ScriptExecutor.Reply;
+import io.distributedlock.redis.ScriptExecutor.Running;
 
 /**
  * Renews many locks by few scripts: one per bucket in a cluster, where only keys of one
  * slot go together, else one per 500 locks. All are sent before the first is awaited, so
  * that a node that does not answer holds up its own locks only.
  */
-final class RedisRenewals {
+final class BatchRenewal {
 
-	private static final Log logger = LogFactory.getLog(RedisRenewals.class);
+	private static final Log logger = LogFactory.getLog(BatchRenewal.class);
 
 	private static final int BATCH = 500;
 
 	private static final RenewalOutcome[] OUTCOMES = { RenewalOutcome.NOT_HELD, RenewalOutcome.RENEWED,
 			RenewalOutcome.UNKNOWN };
 
-	private final RedisCalls calls;
+	private final ScriptExecutor calls;
 
-	private final RedisKeys keys;
+	private final RedisLayout keys;
 
 	private volatile boolean byBucket;
 
 	/** Whether the last batch had an error, which is told once. */
 	private volatile boolean failing;
 
-	RedisRenewals(RedisCalls calls, RedisKeys keys, boolean cluster) {
+	BatchRenewal(ScriptExecutor calls, RedisLayout keys, boolean cluster) {
 		this.calls = calls;
 		this.keys = keys;
 		this.byBucket = cluster;
@@ -115,7 +115,7 @@ final class RedisRenewals {
 		Map<Integer, List<Map.Entry<LockGrant, Duration>>> groups = new HashMap<>();
 		leases.entrySet()
 			.forEach((entry) -> groups
-				.computeIfAbsent(this.byBucket ? RedisKeys.bucket(entry.getKey().key()) : 0,
+				.computeIfAbsent(this.byBucket ? RedisLayout.bucket(entry.getKey().key()) : 0,
 						(absent) -> new ArrayList<>())
 				.add(entry));
 		List<List<Map.Entry<LockGrant, Duration>>> batches = new ArrayList<>();
@@ -133,7 +133,7 @@ final class RedisRenewals {
 		for (int i = 0; i < locks.length; i++) {
 			LockGrant grant = batch.get(i).getKey();
 			locks[i] = this.keys.lock(grant.key());
-			arguments[2 * i] = RedisKeys.bytes(grant.owner().text());
+			arguments[2 * i] = RedisLayout.bytes(grant.owner().text());
 			arguments[2 * i + 1] = millis(batch.get(i).getValue());
 		}
 		return new ScriptCall(Script.RENEW, locks, arguments);
@@ -169,7 +169,7 @@ final class RedisRenewals {
 	static byte[] millis(Duration lease) {
 		long nanos = lease.toNanos();
 		long millis = TimeUnit.NANOSECONDS.toMillis(nanos);
-		return RedisKeys.bytes(Long.toString((TimeUnit.MILLISECONDS.toNanos(millis) == nanos) ? millis : millis + 1));
+		return RedisLayout.bytes(Long.toString((TimeUnit.MILLISECONDS.toNanos(millis) == nanos) ? millis : millis + 1));
 	}
 
 }
