@@ -6,7 +6,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -16,92 +15,96 @@ import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.RenewalOutcome;
-import io.distributedlock.redis.ScriptExecutor.Reply;
-import io.distributedlock.redis.ScriptExecutor.Running;
+import io.distributedlock.redis.ScriptExecutor.Execution;
 
 /**
- * Renews many locks by few scripts: one per bucket in a cluster, where only keys of one
- * slot go together, else one per 500 locks. All are sent before the first is awaited, so
- * that a node that does not answer holds up its own locks only.
+ * Renewal of many locks by few scripts: one per bucket in a cluster, whose scripts take
+ * keys of one slot only, else one per 500 locks. All scripts are sent before the first
+ * reply is awaited, so that a node that does not reply delays only its own locks.
  */
 final class BatchRenewal {
 
 	private static final Log logger = LogFactory.getLog(BatchRenewal.class);
 
-	private static final int BATCH = 500;
+	private static final int BATCH_SIZE = 500;
 
+	/** The outcomes by the numbers that {@code renew.lua} replies. */
 	private static final RenewalOutcome[] OUTCOMES = { RenewalOutcome.NOT_HELD, RenewalOutcome.RENEWED,
 			RenewalOutcome.UNKNOWN };
 
-	private final ScriptExecutor calls;
+	private final ScriptExecutor executor;
 
-	private final RedisLayout keys;
+	private final RedisLayout layout;
 
 	private volatile boolean byBucket;
 
-	/** Whether the last batch had an error, which is told once. */
+	/** Whether the last batch had an error; a row of errors is logged once. */
 	private volatile boolean failing;
 
-	BatchRenewal(ScriptExecutor calls, RedisLayout keys, boolean cluster) {
-		this.calls = calls;
-		this.keys = keys;
+	BatchRenewal(ScriptExecutor executor, RedisLayout layout, boolean cluster) {
+		this.executor = executor;
+		this.layout = layout;
 		this.byBucket = cluster;
 	}
 
-	/** Renews each; throws only if nothing is known of any. */
+	/**
+	 * Renews grants.
+	 * @throws LockProviderException if the outcome of all of them is unknown
+	 */
 	Map<LockGrant, RenewalOutcome> renew(Map<LockGrant, Duration> leases, Duration timeout) {
-		long deadline = System.nanoTime() + timeout.toNanos();
-		boolean together = !this.byBucket;
+		long deadlineNanos = System.nanoTime() + timeout.toNanos();
+		boolean mixed = !this.byBucket;
 		try {
 			return send(leases, timeout);
 		}
 		catch (LockProviderException ex) {
-			if (!together || !RedisErrors.isSplit(ex)) {
+			if (!mixed || !RedisErrors.isCrossSlot(ex)) {
 				throw ex;
 			}
-			// A proxy before a cluster: the client does not know that it is one.
+			// The connection factory is that of a single server: a proxy hides the
+			// cluster.
 			this.byBucket = true;
-			return send(leases, Duration.ofNanos(deadline - System.nanoTime()));
+			return send(leases, Duration.ofNanos(deadlineNanos - System.nanoTime()));
 		}
 	}
 
 	private Map<LockGrant, RenewalOutcome> send(Map<LockGrant, Duration> leases, Duration timeout) {
-		long deadline = System.nanoTime() + timeout.toNanos();
+		long deadlineNanos = System.nanoTime() + timeout.toNanos();
 		Map<LockGrant, RenewalOutcome> outcomes = new HashMap<>(leases.size() * 2);
-		List<List<Map.Entry<LockGrant, Duration>>> apart = new ArrayList<>();
-		LockProviderException failure = send(batches(leases), deadline, outcomes, apart);
-		if (!apart.isEmpty()) {
-			LockProviderException another = send(apart, deadline, outcomes, new ArrayList<>());
+		List<List<Map.Entry<LockGrant, Duration>>> single = new ArrayList<>();
+		LockProviderException failure = send(batches(leases), deadlineNanos, outcomes, single);
+		if (!single.isEmpty()) {
+			LockProviderException another = send(single, deadlineNanos, outcomes, new ArrayList<>());
 			failure = (failure != null) ? failure : another;
 		}
 		if (failure != null && outcomes.isEmpty()) {
 			throw failure;
 		}
 		if (failure != null) {
-			tell(failure.getMessage(), failure);
+			warn(failure.getMessage(), failure);
 		}
 		return outcomes;
 	}
 
 	/**
-	 * Sends all and reads the outcomes.
-	 * @param apart gets, one by one, what failed because it was sent together
+	 * Sends all batches and reads their outcomes.
+	 * @param single receives the grants of a batch whose slot is migrating, one by one
 	 * @return the last failure, if any
 	 */
-	private @Nullable LockProviderException send(List<List<Map.Entry<LockGrant, Duration>>> batches, long deadline,
-			Map<LockGrant, RenewalOutcome> outcomes, List<List<Map.Entry<LockGrant, Duration>>> apart) {
-		Duration timeout = Duration.ofNanos(deadline - System.nanoTime());
-		List<Running> running = new ArrayList<>(batches.size());
-		batches.forEach((batch) -> running.add(this.calls.start(CallKind.RENEWAL, timeout, call(batch))));
+	private @Nullable LockProviderException send(List<List<Map.Entry<LockGrant, Duration>>> batches, long deadlineNanos,
+			Map<LockGrant, RenewalOutcome> outcomes, List<List<Map.Entry<LockGrant, Duration>>> single) {
+		Duration timeout = Duration.ofNanos(deadlineNanos - System.nanoTime());
+		List<Execution> executions = new ArrayList<>(batches.size());
+		batches.forEach((batch) -> executions.add(this.executor.start(CallKind.RENEWAL, timeout, call(batch))));
 		LockProviderException failure = null;
 		for (int i = 0; i < batches.size(); i++) {
 			List<Map.Entry<LockGrant, Duration>> batch = batches.get(i);
 			try {
-				read(batch, running.get(i).await(), outcomes);
+				read(batch, executions.get(i).await(), outcomes);
 			}
 			catch (LockProviderException ex) {
-				if (batch.size() > 1 && RedisErrors.isApart(ex)) {
-					batch.forEach((entry) -> apart.add(List.of(entry)));
+				if (batch.size() > 1 && RedisErrors.isSlotMigrating(ex)) {
+					batch.forEach((entry) -> single.add(List.of(entry)));
 				}
 				else {
 					failure = ex;
@@ -120,8 +123,8 @@ final class BatchRenewal {
 				.add(entry));
 		List<List<Map.Entry<LockGrant, Duration>>> batches = new ArrayList<>();
 		groups.values().forEach((group) -> {
-			for (int from = 0; from < group.size(); from += BATCH) {
-				batches.add(group.subList(from, Math.min(from + BATCH, group.size())));
+			for (int from = 0; from < group.size(); from += BATCH_SIZE) {
+				batches.add(group.subList(from, Math.min(from + BATCH_SIZE, group.size())));
 			}
 		});
 		return batches;
@@ -132,14 +135,14 @@ final class BatchRenewal {
 		byte[][] arguments = new byte[2 * batch.size()][];
 		for (int i = 0; i < locks.length; i++) {
 			LockGrant grant = batch.get(i).getKey();
-			locks[i] = this.keys.lock(grant.key());
+			locks[i] = this.layout.lock(grant.key());
 			arguments[2 * i] = RedisLayout.bytes(grant.owner().text());
-			arguments[2 * i + 1] = millis(batch.get(i).getValue());
+			arguments[2 * i + 1] = ScriptCall.millis(batch.get(i).getValue());
 		}
 		return new ScriptCall(Script.RENEW, locks, arguments);
 	}
 
-	private void read(List<Map.Entry<LockGrant, Duration>> batch, Reply reply,
+	private void read(List<Map.Entry<LockGrant, Duration>> batch, ScriptReply reply,
 			Map<LockGrant, RenewalOutcome> outcomes) {
 		for (int i = 0; i < batch.size(); i++) {
 			RenewalOutcome outcome = OUTCOMES[(int) reply.number(i)];
@@ -148,28 +151,21 @@ final class BatchRenewal {
 		}
 		byte[] error = reply.bytes(batch.size());
 		if (error.length > 0) {
-			tell(new String(error, StandardCharsets.UTF_8), null);
+			warn(new String(error, StandardCharsets.UTF_8), null);
 		}
 		else if (!reply.replicated()) {
-			tell("too few replicas have them", null);
+			warn("too few replicas acknowledged the renewal", null);
 		}
 		else {
 			this.failing = false;
 		}
 	}
 
-	private void tell(@Nullable String problem, @Nullable Throwable ex) {
+	private void warn(@Nullable String problem, @Nullable Throwable ex) {
 		if (!this.failing) {
 			this.failing = true;
-			logger.warn("Some locks could not be renewed and are tried again within their leases: " + problem, ex);
+			logger.warn("Some locks could not be renewed, and are retried within their leases: " + problem, ex);
 		}
-	}
-
-	/** A lease in whole milliseconds, rounded up: never shorter than asked for. */
-	static byte[] millis(Duration lease) {
-		long nanos = lease.toNanos();
-		long millis = TimeUnit.NANOSECONDS.toMillis(nanos);
-		return RedisLayout.bytes(Long.toString((TimeUnit.MILLISECONDS.toNanos(millis) == nanos) ? millis : millis + 1));
 	}
 
 }

@@ -18,14 +18,13 @@ import redis.clients.jedis.util.JedisClusterCRC16;
 
 import org.springframework.data.redis.connection.RedisConnection;
 
-import io.distributedlock.redis.ScriptClient.Answer;
-
 /**
- * Runs scripts by Jedis, any of its clients, on one of its connections where they give
- * one: so that a script waits no longer than it may, and WAIT follows it on the same
- * connection. In a cluster it asks the slot's node itself: Jedis sends a command again
- * whose answer was lost, and does not tell. Only what the node has clearly not run is
- * left to Jedis, which follows redirections and looks for nodes anew.
+ * Runs scripts with any of the clients of Jedis, where possible on one connection: its
+ * read time-out is then that of the call, and WAIT follows on the same connection.
+ * <p>
+ * In a cluster it calls the node of the slot itself, since Jedis would send a command
+ * again whose reply was lost, without telling. Only a call that the node has surely not
+ * run is left to Jedis, which follows redirections and refreshes its view of the nodes.
  */
 final class JedisScriptRunner implements ScriptRunner {
 
@@ -36,31 +35,31 @@ final class JedisScriptRunner implements ScriptRunner {
 	}
 
 	@Override
-	public Answer run(RedisConnection connection, ScriptCall call, long deadline) {
+	public ScriptReply run(RedisConnection connection, ScriptCall call, long deadlineNanos) {
 		Object client = connection.getNativeConnection();
 		int slot = JedisClusterCRC16.getSlot(call.keys()[0]);
 		if (client instanceof JedisCluster cluster) {
-			return runInCluster(connection, () -> cluster.getConnectionFromSlot(slot), call, deadline);
+			return runInCluster(connection, () -> cluster.getConnectionFromSlot(slot), call, deadlineNanos);
 		}
 		if (client instanceof RedisClusterClient cluster) {
-			return runInCluster(connection, () -> cluster.getConnectionFromSlot(slot), call, deadline);
+			return runInCluster(connection, () -> cluster.getConnectionFromSlot(slot), call, deadlineNanos);
 		}
 		if (client instanceof Jedis jedis) {
-			return run(jedis, call, deadline);
+			return run(jedis, call, deadlineNanos);
 		}
 		Connection pooled = pooled(client);
 		if (pooled != null) {
 			try (Jedis jedis = new Jedis(pooled)) {
-				return run(jedis, call, deadline);
+				return run(jedis, call, deadlineNanos);
 			}
 		}
-		if (!this.replicas.areAsked() || !call.prolongs()) {
-			return new Answer(ScriptRunner.bySpring(connection, call), true);
+		if (!this.replicas.isPresent() || !call.needsReplicas()) {
+			return new ScriptReply(ScriptRunner.runBySpring(connection, call), true);
 		}
 		if (client instanceof UnifiedJedis unified) {
-			return runPipelined(unified, call, deadline);
+			return runPipelined(unified, call, deadlineNanos);
 		}
-		throw RedisErrors.cannotWait();
+		throw RedisErrors.replicasNotSupported();
 	}
 
 	private static @Nullable Connection pooled(Object client) {
@@ -75,47 +74,47 @@ final class JedisScriptRunner implements ScriptRunner {
 		}
 	}
 
-	private Answer runInCluster(RedisConnection connection, Supplier<Connection> owner, ScriptCall call,
-			long deadline) {
+	private ScriptReply runInCluster(RedisConnection connection, Supplier<Connection> slotOwner, ScriptCall call,
+			long deadlineNanos) {
 		Connection node;
 		try {
-			node = owner.get();
+			node = slotOwner.get();
 		}
 		catch (RuntimeException ex) {
-			return byCluster(connection, call);
+			return runByCluster(connection, call);
 		}
 		try (Jedis jedis = new Jedis(node)) {
-			return run(jedis, call, deadline);
+			return run(jedis, call, deadlineNanos);
 		}
 		catch (RuntimeException ex) {
-			if (!RedisErrors.isPassing(ex)) {
+			if (!RedisErrors.isTransient(ex)) {
 				throw ex;
 			}
 		}
-		return byCluster(connection, call);
+		return runByCluster(connection, call);
 	}
 
-	private Answer byCluster(RedisConnection connection, ScriptCall call) {
-		return new Answer(ScriptRunner.bySpring(connection, call), !this.replicas.areAsked());
+	private ScriptReply runByCluster(RedisConnection connection, ScriptCall call) {
+		return new ScriptReply(ScriptRunner.runBySpring(connection, call), !this.replicas.isPresent());
 	}
 
-	/** Whoever waits for it has left at the deadline, so the worker need not stay. */
-	private Answer run(Jedis jedis, ScriptCall call, long deadline) {
+	/** Ends at the deadline, since the caller does not wait longer. */
+	private ScriptReply run(Jedis jedis, ScriptCall call, long deadlineNanos) {
 		Connection connection = jedis.getConnection();
-		int usual = connection.getSoTimeout();
-		long left = Math.max(TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime()), 1);
-		boolean shorter = usual == 0 || left < usual;
+		int usualMillis = connection.getSoTimeout();
+		long remainingMillis = Math.max(TimeUnit.NANOSECONDS.toMillis(deadlineNanos - System.nanoTime()), 1);
+		boolean shorter = usualMillis == 0 || remainingMillis < usualMillis;
 		if (shorter) {
-			connection.setSoTimeout((int) Math.min(left, Integer.MAX_VALUE));
+			connection.setSoTimeout((int) Math.min(remainingMillis, Integer.MAX_VALUE));
 		}
 		try {
 			List<?> values = run(jedis, call);
-			return new Answer(values,
-					!this.replicas.areAsked() || !call.hasProlonged(values) || isReplicated(jedis, deadline));
+			return new ScriptReply(values, !this.replicas.isPresent() || !call.hasGrantedOrRenewed(values)
+					|| isReplicated(jedis, deadlineNanos));
 		}
 		finally {
 			if (shorter && !connection.isBroken()) {
-				connection.setSoTimeout(usual);
+				connection.setSoTimeout(usualMillis);
 			}
 		}
 	}
@@ -134,38 +133,36 @@ final class JedisScriptRunner implements ScriptRunner {
 		}
 	}
 
-	private boolean isReplicated(Jedis jedis, long deadline) {
-		return jedis.waitReplicas(this.replicas.atLeast(), this.replicas.millis(deadline)) >= this.replicas.atLeast();
+	private boolean isReplicated(Jedis jedis, long deadlineNanos) {
+		return jedis.waitReplicas(this.replicas.count(), this.replicas.timeoutMillis(deadlineNanos)) >= this.replicas
+			.count();
 	}
 
-	/**
-	 * Where the client gives no connection, a pipeline is the only way to keep one for
-	 * two commands.
-	 */
-	private Answer runPipelined(UnifiedJedis client, ScriptCall call, long deadline) {
+	/** Sends two commands on one connection of a client that gives no connection. */
+	private ScriptReply runPipelined(UnifiedJedis client, ScriptCall call, long deadlineNanos) {
 		byte[][] keysAndArguments = call.keysAndArguments();
 		try (Pipeline pipeline = (Pipeline) client.pipelined()) {
-			Response<Object> answer = pipeline.evalsha(RedisLayout.bytes(call.script().digest()), call.keys().length,
+			Response<Object> reply = pipeline.evalsha(RedisLayout.bytes(call.script().digest()), call.keys().length,
 					keysAndArguments);
 			pipeline.sync();
-			if (isUnknownScript(answer)) {
-				answer = pipeline.eval(call.script().text(), call.keys().length, keysAndArguments);
+			if (isUnknownScript(reply)) {
+				reply = pipeline.eval(call.script().text(), call.keys().length, keysAndArguments);
 				pipeline.sync();
 			}
-			List<?> values = (List<?>) answer.get();
-			if (!call.hasProlonged(values)) {
-				return new Answer(values, true);
+			List<?> values = (List<?>) reply.get();
+			if (!call.hasGrantedOrRenewed(values)) {
+				return new ScriptReply(values, true);
 			}
-			Response<Long> acknowledged = pipeline.waitReplicas(this.replicas.atLeast(),
-					this.replicas.millis(deadline));
+			Response<Long> acknowledged = pipeline.waitReplicas(this.replicas.count(),
+					this.replicas.timeoutMillis(deadlineNanos));
 			pipeline.sync();
-			return new Answer(values, acknowledged.get() >= this.replicas.atLeast());
+			return new ScriptReply(values, acknowledged.get() >= this.replicas.count());
 		}
 	}
 
-	private static boolean isUnknownScript(Response<Object> answer) {
+	private static boolean isUnknownScript(Response<Object> reply) {
 		try {
-			answer.get();
+			reply.get();
 			return false;
 		}
 		catch (RuntimeException ex) {

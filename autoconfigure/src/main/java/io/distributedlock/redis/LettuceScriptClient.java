@@ -1,8 +1,6 @@
 package io.distributedlock.redis;
 
 import java.util.List;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
@@ -11,7 +9,6 @@ import java.util.function.Supplier;
 import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisFuture;
-import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.cluster.SlotHash;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import org.jspecify.annotations.Nullable;
@@ -23,17 +20,16 @@ import io.distributedlock.provider.CallKind;
 
 /**
  * Runs scripts on the connection that Lettuce shares among all threads: in the caller's
- * thread, by a timed wait on Lettuce's own future. A call that ends early is cancelled,
- * so that it is not sent again after a reconnect. What blocks is left to workers: opening
- * the connection, everything where the factory shares none, and waiting for replicas.
+ * thread, by a timed wait for Lettuce's own future. Workers do what blocks: opening the
+ * connection, all calls where the factory shares none, and the wait for replicas.
  * <p>
- * A shared connection that does not answer is the application's to close; until it
- * answers again scripts have connections of their own.
+ * Only the application can close a shared connection that does not reply. Until it
+ * replies again, scripts run on connections of the pool.
  */
 final class LettuceScriptClient implements ScriptClient {
 
-	/** How long a broken connection may take to be noticed as such. */
-	private static final long NOTICE = TimeUnit.MILLISECONDS.toNanos(50);
+	/** The longest time between the failure of a command and that of its connection. */
+	private static final long DISCONNECT_DELAY_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
 	private final LettuceConnectionFactory factory;
 
@@ -47,7 +43,7 @@ final class LettuceScriptClient implements ScriptClient {
 
 	private final @Nullable LettuceReplication replication;
 
-	private final UnresponsiveSlotTracker silent;
+	private final UnresponsiveSlotTracker unresponsive;
 
 	private final LettuceTopologyRefresh topology = new LettuceTopologyRefresh();
 
@@ -58,109 +54,86 @@ final class LettuceScriptClient implements ScriptClient {
 		this.factory = factory;
 		this.shared = factory.getShareNativeConnection();
 		this.connections = new LettuceConnectionPool(factory);
-		this.replication = replicas.areAsked() ? new LettuceReplication(this.connections, replicas, this.disconnects)
+		this.replication = replicas.isPresent() ? new LettuceReplication(this.connections, replicas, this.disconnects)
 				: null;
-		this.silent = new UnresponsiveSlotTracker((this.replication != null) ? () -> {
+		this.unresponsive = new UnresponsiveSlotTracker((this.replication != null) ? () -> {
 		} : this.connections::closeIdle);
 	}
 
 	@Override
-	public Pending<Answer> start(ScriptCall call, CallKind kind, long deadline)
+	public PendingResult<ScriptReply> start(ScriptCall call, CallKind kind, long deadlineNanos)
 			throws InterruptedException, TimeoutException {
 		AbstractRedisClient client = client();
 		LettuceReplication replicating = this.replication;
-		if (replicating != null && call.prolongs()) {
-			return this.workers.submit(kind, deadline,
-					() -> observed(client, () -> replicating.run(call, kind, deadline)));
+		if (replicating != null && call.needsReplicas()) {
+			return this.workers.submit(kind, deadlineNanos,
+					() -> refreshOnFailure(client, () -> replicating.run(call, kind, deadlineNanos)));
 		}
 		if (!this.shared) {
-			return this.workers.submit(kind, deadline, () -> unshared(call, kind, deadline));
+			return this.workers.submit(kind, deadlineNanos, () -> runUnshared(call, kind, deadlineNanos));
 		}
 		int slot = this.factory.isClusterAware() ? SlotHash.getSlot(call.keys()[0]) : 0;
-		if (this.silent.contains(slot)) {
-			return this.workers.submit(kind, deadline, () -> observed(client, () -> beside(call, kind, deadline)));
+		if (this.unresponsive.contains(slot)) {
+			return this.workers.submit(kind, deadlineNanos,
+					() -> refreshOnFailure(client, () -> runOnPool(call, kind, deadlineNanos)));
 		}
-		RedisClusterAsyncCommands<byte[], byte[]> commands = commands(client, kind, deadline);
-		long broken = this.disconnects.count();
-		RedisFuture<List<Object>> answer = evalsha(commands, call);
+		RedisClusterAsyncCommands<byte[], byte[]> commands = commands(client, kind, deadlineNanos);
+		long disconnectsBefore = this.disconnects.count();
+		RedisFuture<List<Object>> reply = LettuceCommands.send(commands, call);
 		return () -> {
 			try {
-				return new Answer(run(answer, commands, call, kind, deadline), true);
+				return new ScriptReply(LettuceCommands.await(reply, commands, call, kind, deadlineNanos), true);
 			}
 			catch (TimeoutException | RuntimeException ex) {
-				this.topology.failed(client, ex);
+				this.topology.onFailure(client, ex);
 				if (RedisErrors.isTimeout(ex)) {
-					this.silent.add(slot, () -> commands.get(call.keys()[0]));
+					this.unresponsive.add(slot, () -> commands.get(call.keys()[0]));
 				}
 				else {
-					awaitDisconnect(ex, broken, deadline);
+					awaitDisconnect(ex, disconnectsBefore, deadlineNanos);
 				}
 				throw ex;
 			}
 		};
 	}
 
-	private Answer observed(AbstractRedisClient client, Supplier<Answer> action) {
+	private ScriptReply refreshOnFailure(AbstractRedisClient client, Supplier<ScriptReply> action) {
 		try {
 			return action.get();
 		}
 		catch (RuntimeException ex) {
-			this.topology.failed(client, ex);
+			this.topology.onFailure(client, ex);
 			throw ex;
 		}
 	}
 
-	private Answer beside(ScriptCall call, CallKind kind, long deadline) {
-		return this.connections
-			.use((connection) -> new Answer(run(LettuceConnectionPool.commands(connection), call, kind, deadline),
-					true));
-	}
-
-	private static RedisFuture<List<Object>> evalsha(RedisClusterAsyncCommands<byte[], byte[]> commands,
-			ScriptCall call) {
-		return commands.evalsha(call.script().digest(), ScriptOutputType.MULTI, call.keys(), call.arguments());
-	}
-
-	static List<Object> run(RedisClusterAsyncCommands<byte[], byte[]> commands, ScriptCall call, CallKind kind,
-			long deadline) throws InterruptedException, TimeoutException {
-		return run(evalsha(commands, call), commands, call, kind, deadline);
-	}
-
-	private static List<Object> run(RedisFuture<List<Object>> answer,
-			RedisClusterAsyncCommands<byte[], byte[]> commands, ScriptCall call, CallKind kind, long deadline)
-			throws InterruptedException, TimeoutException {
-		try {
-			return await(answer, kind, deadline);
-		}
-		catch (RuntimeException ex) {
-			if (!RedisErrors.isUnknownScript(ex)) {
-				throw ex;
-			}
-			return await(commands.eval(call.script().text(), ScriptOutputType.MULTI, call.keys(), call.arguments()),
-					kind, deadline);
-		}
+	private ScriptReply runOnPool(ScriptCall call, CallKind kind, long deadlineNanos) {
+		return this.connections.use((connection) -> new ScriptReply(
+				LettuceCommands.run(LettuceConnectionPool.commands(connection), call, kind, deadlineNanos), true));
 	}
 
 	/**
-	 * Commands fail a moment before their connection counts as broken. In that moment the
-	 * next call would have to take itself for one that was under way.
+	 * Waits until the counter has seen the disconnect that made a command fail: commands
+	 * fail a moment earlier, and the next call would count the disconnect as its own.
 	 */
-	private void awaitDisconnect(Exception ex, long broken, long deadline) {
+	private void awaitDisconnect(Exception ex, long disconnectsBefore, long deadlineNanos) {
 		if (ex instanceof RedisCommandExecutionException) {
 			return;
 		}
-		long end = Math.min(System.nanoTime() + NOTICE - deadline, 0) + deadline;
-		while (this.disconnects.count() == broken && end - System.nanoTime() > 0
+		long endNanos = Math.min(System.nanoTime() + DISCONNECT_DELAY_NANOS - deadlineNanos, 0) + deadlineNanos;
+		while (this.disconnects.count() == disconnectsBefore && endNanos - System.nanoTime() > 0
 				&& !Thread.currentThread().isInterrupted()) {
 			LockSupport.parkNanos(this, TimeUnit.MILLISECONDS.toNanos(1));
 		}
 	}
 
 	@SuppressWarnings("unchecked")
-	private Answer unshared(ScriptCall call, CallKind kind, long deadline) {
+	private ScriptReply runUnshared(ScriptCall call, CallKind kind, long deadlineNanos) {
 		try (RedisConnection connection = WorkerScriptClient.connect(this.factory)) {
-			return new Answer(run((RedisClusterAsyncCommands<byte[], byte[]>) connection.getNativeConnection(), call,
-					kind, deadline), true);
+			return new ScriptReply(
+					LettuceCommands.run((RedisClusterAsyncCommands<byte[], byte[]>) connection.getNativeConnection(),
+							call, kind, deadlineNanos),
+					true);
 		}
 		catch (TimeoutException ex) {
 			throw RedisErrors.timedOut(ex);
@@ -182,60 +155,28 @@ final class LettuceScriptClient implements ScriptClient {
 		}
 	}
 
-	private RedisClusterAsyncCommands<byte[], byte[]> commands(AbstractRedisClient client, CallKind kind, long deadline)
-			throws InterruptedException, TimeoutException {
+	private RedisClusterAsyncCommands<byte[], byte[]> commands(AbstractRedisClient client, CallKind kind,
+			long deadlineNanos) throws InterruptedException, TimeoutException {
 		if (client == this.connected) {
-			return commands();
+			return sharedCommands();
 		}
-		RedisClusterAsyncCommands<byte[], byte[]> commands = this.workers.submit(kind, deadline, this::commands)
+		RedisClusterAsyncCommands<byte[], byte[]> commands = this.workers
+			.submit(kind, deadlineNanos, this::sharedCommands)
 			.await();
 		this.connected = client;
 		return commands;
 	}
 
-	/** The shared connection, which outlives the one that Spring wraps around it. */
+	/**
+	 * The commands of the shared connection, which closing Spring's wrapper keeps open.
+	 */
 	@SuppressWarnings("unchecked")
-	private RedisClusterAsyncCommands<byte[], byte[]> commands() {
+	private RedisClusterAsyncCommands<byte[], byte[]> sharedCommands() {
 		try (RedisConnection connection = this.factory.getConnection()) {
 			return (RedisClusterAsyncCommands<byte[], byte[]>) connection.getNativeConnection();
 		}
 		catch (RuntimeException ex) {
 			throw RedisErrors.notConnected(ex);
-		}
-	}
-
-	static <T> T await(Future<T> answer, CallKind kind, long deadline) throws InterruptedException, TimeoutException {
-		boolean interrupted = false;
-		boolean ended = false;
-		try {
-			while (true) {
-				try {
-					T result = answer.get(Math.max(deadline - System.nanoTime(), 0), TimeUnit.NANOSECONDS);
-					ended = true;
-					return result;
-				}
-				catch (InterruptedException ex) {
-					if (kind.interruptible()) {
-						throw ex;
-					}
-					interrupted = true;
-				}
-			}
-		}
-		catch (ExecutionException ex) {
-			ended = true;
-			if (ex.getCause() instanceof RuntimeException failure) {
-				throw failure;
-			}
-			throw new IllegalStateException(ex.getCause());
-		}
-		finally {
-			if (!ended) {
-				answer.cancel(true);
-			}
-			if (interrupted) {
-				Thread.currentThread().interrupt();
-			}
 		}
 	}
 

@@ -10,31 +10,33 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 /**
- * Has Lettuce look again who serves which slot of a cluster, after a node did not answer
- * or sent us to another one: unless configured, it goes on asking the old one for ever.
+ * Refreshes Lettuce's view of a cluster after a node did not reply or redirected a call,
+ * once a second at most. Unless the application configures a refresh, Lettuce keeps
+ * calling the old node.
  */
 final class LettuceTopologyRefresh {
 
 	private static final Log logger = LogFactory.getLog(LettuceTopologyRefresh.class);
 
-	private static final long PAUSE = TimeUnit.SECONDS.toNanos(1);
+	private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-	private final AtomicLong lastLook = new AtomicLong(System.nanoTime() - PAUSE);
+	private final AtomicLong lastRefreshNanos = new AtomicLong(System.nanoTime() - PAUSE_NANOS);
 
-	void failed(AbstractRedisClient client, Throwable ex) {
+	/** Refreshes the view if the failure of a call hints at a change. */
+	void onFailure(AbstractRedisClient client, Throwable ex) {
 		if (!(ex instanceof RedisCommandExecutionException) || RedisErrors.isMoved(ex)) {
-			lookAgain(client);
+			refresh(client);
 		}
 	}
 
-	private void lookAgain(AbstractRedisClient client) {
+	private void refresh(AbstractRedisClient client) {
 		long now = System.nanoTime();
-		long last = this.lastLook.get();
-		if (client instanceof RedisClusterClient cluster && now - last >= PAUSE
-				&& this.lastLook.compareAndSet(last, now)) {
+		long last = this.lastRefreshNanos.get();
+		if (client instanceof RedisClusterClient cluster && now - last >= PAUSE_NANOS
+				&& this.lastRefreshNanos.compareAndSet(last, now)) {
 			cluster.refreshPartitionsAsync().whenComplete((done, ex) -> {
 				if (ex != null) {
-					logger.debug("The nodes of the cluster could not be looked for", ex);
+					logger.debug("The topology of the cluster could not be refreshed", ex);
 				}
 			});
 		}

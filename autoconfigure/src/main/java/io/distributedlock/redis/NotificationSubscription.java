@@ -20,28 +20,29 @@ import org.springframework.data.redis.connection.SubscriptionListener;
 import io.distributedlock.provider.LockThreads;
 
 /**
- * This process's one channel, on which it is told that a lock is reserved for it. Opened
- * when somebody first has to wait; one that breaks is opened again, by Lettuce itself or
- * by the next who waits. Jedis keeps a thread in the subscription, Lettuce does not.
+ * This process's subscription to its one channel, on which it is notified of locks that
+ * are reserved for it. The subscription begins with the first contender that has to wait.
+ * After a broken connection Lettuce subscribes again by itself, and the next waiting
+ * contender does otherwise. Jedis keeps a thread in the subscription, Lettuce does not.
  * <p>
- * Messages are hints. After the channel was opened again every waiter looks once, for
- * what was sent meanwhile is lost.
+ * Notifications are hints. Each time the subscription becomes active it signals all
+ * contenders, since earlier notifications may be lost. Safe for use by many threads.
  */
 final class NotificationSubscription implements MessageListener, SubscriptionListener, AutoCloseable {
 
 	private static final Log logger = LogFactory.getLog(NotificationSubscription.class);
 
-	private static final long FAILURE_PAUSE = TimeUnit.MILLISECONDS.toNanos(250);
+	private static final long FAILURE_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
 
-	private static final long REFUSAL_PAUSE = TimeUnit.MINUTES.toNanos(1);
+	private static final long DENIAL_PAUSE_NANOS = TimeUnit.MINUTES.toNanos(1);
 
 	private final RedisConnectionFactory factory;
 
 	private final String channel;
 
-	private final RedisContenderRegistry waiting;
+	private final RedisContenderRegistry contenders;
 
-	private final Consumer<String> nobodyWaits;
+	private final Consumer<String> unwanted;
 
 	private final ReentrantLock lock = new ReentrantLock();
 
@@ -49,48 +50,59 @@ final class NotificationSubscription implements MessageListener, SubscriptionLis
 
 	private volatile State state = State.IDLE;
 
-	/** Not opened again before this, after it failed. */
-	private long notBefore = System.nanoTime();
+	/** The earliest time of the next try to subscribe after a failed one. */
+	private long notBeforeNanos = System.nanoTime();
 
 	private boolean warned;
 
 	private @Nullable RedisConnection connection;
 
 	/**
-	 * Creates an inbox, not yet open.
-	 * @param nobodyWaits told the name of a lock that was reserved though nobody in this
-	 * process waits for it; must not block
+	 * Creates a subscription that is not active.
+	 * @param contenders the contenders to signal
+	 * @param unwanted receives the name of a lock that was reserved although no contender
+	 * of this process waits for it; must not block
 	 */
-	NotificationSubscription(RedisConnectionFactory factory, String channel, RedisContenderRegistry waiting,
-			Consumer<String> nobodyWaits) {
+	NotificationSubscription(RedisConnectionFactory factory, String channel, RedisContenderRegistry contenders,
+			Consumer<String> unwanted) {
 		this.factory = factory;
 		this.channel = channel;
-		this.waiting = waiting;
-		this.nobodyWaits = nobodyWaits;
+		this.contenders = contenders;
+		this.unwanted = unwanted;
 	}
 
-	/** Whether what is sent to the channel arrives here, as far as is known. */
-	boolean isOpen() {
-		return this.state == State.OPEN;
+	/** Adds a contender that a notification for its lock signals. */
+	void register(RedisContenderRegistry.Contender contender) {
+		this.contenders.add(contender);
+	}
+
+	/** Removes a contender. */
+	void unregister(RedisContenderRegistry.Contender contender) {
+		this.contenders.remove(contender);
+	}
+
+	/** Whether notifications arrive, as far as this process knows. */
+	boolean isActive() {
+		return this.state == State.ACTIVE;
 	}
 
 	/**
-	 * Sees to it that the inbox is open.
-	 * @param deadline until when to wait for that
-	 * @return whether it is open; if not, waiters have to poll for now
+	 * Subscribes unless the subscription is active.
+	 * @param deadlineNanos the end of the wait for the server's confirmation
+	 * @return whether the subscription is active; if not, contenders have to poll
 	 */
-	boolean open(long deadline) {
+	boolean activate(long deadlineNanos) {
 		this.lock.lock();
 		try {
-			if (this.state == State.IDLE && this.notBefore - System.nanoTime() <= 0) {
-				this.state = State.OPENING;
-				start();
+			if (this.state == State.IDLE && this.notBeforeNanos - System.nanoTime() <= 0) {
+				this.state = State.SUBSCRIBING;
+				startThread();
 			}
-			long left = deadline - System.nanoTime();
-			while (this.state == State.OPENING && left > 0) {
-				left = this.changed.awaitNanos(left);
+			long remainingNanos = deadlineNanos - System.nanoTime();
+			while (this.state == State.SUBSCRIBING && remainingNanos > 0) {
+				remainingNanos = this.changed.awaitNanos(remainingNanos);
 			}
-			return this.state == State.OPEN;
+			return this.state == State.ACTIVE;
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
@@ -101,34 +113,34 @@ final class NotificationSubscription implements MessageListener, SubscriptionLis
 		}
 	}
 
-	private void start() {
+	private void startThread() {
 		try {
-			LockThreads.factory("redis-inbox").newThread(this::run).start();
+			LockThreads.factory("redis-subscription").newThread(this::subscribe).start();
 		}
 		catch (OutOfMemoryError ex) {
-			ended(ex);
+			deactivate(ex);
 		}
 	}
 
 	/** Returns at once with Lettuce, and with Jedis when the subscription has ended. */
-	private void run() {
+	private void subscribe() {
 		try {
 			RedisConnection opened = this.factory.getConnection();
-			if (!use(opened)) {
+			if (!keep(opened)) {
 				opened.close();
 				return;
 			}
 			opened.subscribe(this, this.channel.getBytes(StandardCharsets.UTF_8));
 			if (!opened.isSubscribed()) {
-				ended(null);
+				deactivate(null);
 			}
 		}
 		catch (RuntimeException | Error ex) {
-			ended(ex);
+			deactivate(ex);
 		}
 	}
 
-	private boolean use(RedisConnection opened) {
+	private boolean keep(RedisConnection opened) {
 		this.lock.lock();
 		try {
 			if (this.state == State.CLOSED) {
@@ -142,8 +154,8 @@ final class NotificationSubscription implements MessageListener, SubscriptionLis
 		}
 	}
 
-	private void ended(@Nullable Throwable ex) {
-		boolean refused = ex != null && RedisErrors.isDenied(ex);
+	private void deactivate(@Nullable Throwable ex) {
+		boolean denied = ex != null && RedisErrors.isDenied(ex);
 		RedisConnection broken;
 		boolean warn;
 		this.lock.lock();
@@ -154,20 +166,21 @@ final class NotificationSubscription implements MessageListener, SubscriptionLis
 			broken = this.connection;
 			this.connection = null;
 			this.state = State.IDLE;
-			this.notBefore = System.nanoTime() + (refused ? REFUSAL_PAUSE : FAILURE_PAUSE);
-			warn = refused && !this.warned;
-			this.warned |= refused;
+			this.notBeforeNanos = System.nanoTime() + (denied ? DENIAL_PAUSE_NANOS : FAILURE_PAUSE_NANOS);
+			warn = denied && !this.warned;
+			this.warned |= denied;
 			this.changed.signalAll();
 		}
 		finally {
 			this.lock.unlock();
 		}
 		if (warn) {
-			logger.warn("Redis refuses to let this application subscribe to '" + this.channel
-					+ "': those who wait for a lock poll for it, later than they could have it", ex);
+			logger.warn("Redis does not permit this application to subscribe to '" + this.channel
+					+ "': waiting processes poll instead and acquire released locks later. "
+					+ "Permit SUBSCRIBE and the channel", ex);
 		}
 		else {
-			logger.debug("The inbox of the locks was closed", ex);
+			logger.debug("The subscription to '" + this.channel + "' ended", ex);
 		}
 		close(broken);
 	}
@@ -179,20 +192,20 @@ final class NotificationSubscription implements MessageListener, SubscriptionLis
 			if (this.state == State.CLOSED) {
 				return;
 			}
-			this.state = State.OPEN;
+			this.state = State.ACTIVE;
 			this.changed.signalAll();
 		}
 		finally {
 			this.lock.unlock();
 		}
-		this.waiting.signalAll();
+		this.contenders.signalAll();
 	}
 
 	@Override
 	public void onMessage(Message message, byte @Nullable [] pattern) {
-		String reserved = new String(message.getBody(), StandardCharsets.UTF_8);
-		if (!this.waiting.signal(reserved)) {
-			this.nobodyWaits.accept(reserved);
+		String lockName = new String(message.getBody(), StandardCharsets.UTF_8);
+		if (!this.contenders.signal(lockName)) {
+			this.unwanted.accept(lockName);
 		}
 	}
 
@@ -224,13 +237,13 @@ final class NotificationSubscription implements MessageListener, SubscriptionLis
 			open.close();
 		}
 		catch (RuntimeException ex) {
-			logger.debug("The connection of the inbox could not be closed", ex);
+			logger.debug("The connection of the subscription could not be closed", ex);
 		}
 	}
 
 	private enum State {
 
-		IDLE, OPENING, OPEN, CLOSED
+		IDLE, SUBSCRIBING, ACTIVE, CLOSED
 
 	}
 

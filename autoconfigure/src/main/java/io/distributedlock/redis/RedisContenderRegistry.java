@@ -6,47 +6,62 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** The contenders of this process that stand in line, by the names of their locks. */
+/**
+ * The contenders of this process that are in a wait queue, by the names of their locks.
+ * Safe for use by many threads.
+ */
 final class RedisContenderRegistry {
 
-	private final Map<String, Set<RedisContender>> byLock = new ConcurrentHashMap<>();
+	private final Map<String, Set<Contender>> byLock = new ConcurrentHashMap<>();
 
-	void add(RedisContender contender) {
-		this.byLock.compute(contender.names().text(), (lock, present) -> {
-			Set<RedisContender> contenders = (present != null) ? present : ConcurrentHashMap.newKeySet(1);
+	void add(Contender contender) {
+		this.byLock.compute(contender.lockName(), (lock, present) -> {
+			Set<Contender> contenders = (present != null) ? present : ConcurrentHashMap.newKeySet(1);
 			contenders.add(contender);
 			return contenders;
 		});
 	}
 
-	void remove(RedisContender contender) {
-		this.byLock.computeIfPresent(contender.names().text(), (lock, contenders) -> {
+	void remove(Contender contender) {
+		this.byLock.computeIfPresent(contender.lockName(), (lock, contenders) -> {
 			contenders.remove(contender);
 			return contenders.isEmpty() ? null : contenders;
 		});
 	}
 
 	/**
-	 * Tells those who wait for a lock to look.
-	 * @return whether there was anybody
+	 * Signals the contenders for one lock.
+	 * @return whether there is such a contender
 	 */
-	boolean signal(String lock) {
-		boolean anybody = false;
-		for (RedisContender contender : this.byLock.getOrDefault(lock, Set.of())) {
-			anybody = true;
+	boolean signal(String lockName) {
+		boolean found = false;
+		for (Contender contender : this.byLock.getOrDefault(lockName, Set.of())) {
+			found = true;
 			contender.signal();
 		}
-		return anybody;
+		return found;
 	}
 
-	/** Tells everybody to look. */
+	/** Signals all contenders. */
 	void signalAll() {
-		List<Collection<RedisContender>> all = List.copyOf(this.byLock.values());
-		all.forEach((contenders) -> contenders.forEach(RedisContender::signal));
+		List<Collection<Contender>> all = List.copyOf(this.byLock.values());
+		all.forEach((contenders) -> contenders.forEach(Contender::signal));
 	}
 
+	/** The number of locks for which contenders wait. */
 	int size() {
 		return this.byLock.size();
+	}
+
+	/** A contender that a notification causes to attempt again. */
+	interface Contender {
+
+		/** The name of the lock, as {@link RedisLockKeys#name()} has it. */
+		String lockName();
+
+		/** Causes the next attempt; must not block. */
+		void signal();
+
 	}
 
 }

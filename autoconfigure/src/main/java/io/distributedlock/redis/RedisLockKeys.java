@@ -1,13 +1,14 @@
 package io.distributedlock.redis;
 
 /**
- * The names under which one lock stands in the store, all in one slot of a cluster.
+ * The Redis keys of one lock, all in one slot of a cluster.
  *
- * @param text the name of the lock, which is also what its waiters are woken with
- * @param lock the name of the lock
- * @param orders the last order of its bucket
- * @param line the line of the processes that wait for it
+ * @param name the key of the lock's value as text, which is also the message of a
+ * notification
+ * @param lock the key of the lock's value
+ * @param orders the key of the last order of the lock's bucket
+ * @param queue the key of the lock's wait queue
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
-record RedisLockKeys(String text, byte[] lock, byte[] orders, byte[] line) {
+record RedisLockKeys(String name, byte[] lock, byte[] orders, byte[] queue) {
 }

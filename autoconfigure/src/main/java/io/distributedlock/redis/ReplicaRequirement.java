@@ -4,21 +4,22 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /**
- * How many replicas have to have a grant or a renewal before it counts.
+ * The replicas that have to acknowledge a grant or a renewal before it counts.
  *
- * @param atLeast the number, 0 for none
- * @param timeout how long to wait for them
+ * @param count the number of replicas, 0 for none
+ * @param timeout the longest wait for their acknowledgements
  */
-record ReplicaRequirement(int atLeast, Duration timeout) {
+record ReplicaRequirement(int count, Duration timeout) {
 
-	boolean areAsked() {
-		return this.atLeast > 0;
+	/** Whether any replica is required. */
+	boolean isPresent() {
+		return this.count > 0;
 	}
 
-	/** The argument of WAIT, to which 0 would mean: for ever. */
-	long millis(long deadline) {
-		long left = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
-		return Math.max(Math.min(this.timeout.toMillis(), left), 1);
+	/** The time-out of WAIT in milliseconds, at least 1, since 0 would mean no end. */
+	long timeoutMillis(long deadlineNanos) {
+		long remainingMillis = TimeUnit.NANOSECONDS.toMillis(deadlineNanos - System.nanoTime());
+		return Math.max(Math.min(this.timeout.toMillis(), remainingMillis), 1);
 	}
 
 }

@@ -5,7 +5,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -13,58 +12,57 @@ import org.apache.commons.logging.LogFactory;
 import io.distributedlock.provider.LockThreads;
 
 /**
- * Looks after reservations: those that this process made for another one and that had
- * better be used, for more processes stand in line, and those made for this process when
- * nobody in it waits any more.
+ * The background steps after reservations, run by one thread: one step for each
+ * reservation that this process made while further processes were in the wait queue, and
+ * one for each reservation for this process that it does not use.
  */
 final class ReservationMonitor implements AutoCloseable {
 
 	private static final Log logger = LogFactory.getLog(ReservationMonitor.class);
 
-	/** How long a reservation counts, and what the next look may come too early by. */
-	private static final long GRACE = 105;
+	/** The reservation, and some time by which the clocks may differ. */
+	private static final long RESERVATION_MILLIS = RedisLayout.RESERVATION.toMillis() + 5;
 
-	/** What is beyond is left to those who wait, each of whom looks once a second. */
+	/** Further reservations are left to the waiters, which attempt once a second. */
 	private static final int CAPACITY = 1_000;
 
 	private final ScheduledThreadPoolExecutor thread;
 
-	private final Set<String> watched = ConcurrentHashMap.newKeySet();
+	private final Set<String> scheduled = ConcurrentHashMap.newKeySet();
 
 	ReservationMonitor() {
-		this.thread = new ScheduledThreadPoolExecutor(1, LockThreads.factory("redis-pass-on"));
+		this.thread = new ScheduledThreadPoolExecutor(1, LockThreads.factory("redis-reservation"));
 		this.thread.setKeepAliveTime(10, TimeUnit.SECONDS);
 		this.thread.allowCoreThreadTimeOut(true);
 		this.thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
 	}
 
 	/**
-	 * A lock was reserved for another process, and others wait behind it. However often
-	 * that happens, one look per lock and grace is enough.
-	 * @param passOn passes the lock on if the reservation has lapsed
+	 * Runs a step once a reservation made now has ended. At most one step per lock is
+	 * scheduled, however many reservations are made meanwhile.
 	 */
-	void made(RedisLockKeys names, Consumer<RedisLockKeys> passOn) {
-		if (this.watched.size() < CAPACITY && this.watched.add(names.text())) {
-			submit(names.text(), GRACE, () -> {
-				this.watched.remove(names.text());
-				passOn.accept(names);
+	void runAfterReservation(String lockName, Runnable step) {
+		if (this.scheduled.size() < CAPACITY && this.scheduled.add(lockName)) {
+			schedule(lockName, RESERVATION_MILLIS, () -> {
+				this.scheduled.remove(lockName);
+				step.run();
 			});
 		}
 	}
 
-	/** A lock was reserved for this process, in which nobody waits for it. */
-	void unwanted(String lock, Runnable withdraw) {
+	/** Runs a step as soon as the thread is idle. */
+	void runNow(String lockName, Runnable step) {
 		if (this.thread.getQueue().size() < 2 * CAPACITY) {
-			submit(lock, 0, withdraw);
+			schedule(lockName, 0, step);
 		}
 	}
 
-	private void submit(String lock, long millis, Runnable action) {
+	private void schedule(String lockName, long delayMillis, Runnable step) {
 		try {
-			this.thread.schedule(action, millis, TimeUnit.MILLISECONDS);
+			this.thread.schedule(step, delayMillis, TimeUnit.MILLISECONDS);
 		}
 		catch (RejectedExecutionException | OutOfMemoryError ex) {
-			logger.debug("The reservation of '" + lock + "' is left to lapse", ex);
+			logger.debug("The reservation of '" + lockName + "' expires by itself", ex);
 		}
 	}
 

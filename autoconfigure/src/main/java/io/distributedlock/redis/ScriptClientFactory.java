@@ -5,9 +5,10 @@ import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.util.ClassUtils;
 
-import io.distributedlock.redis.ScriptClient.Answer;
-
-/** Finds out which client a connection factory uses, any of which may be missing. */
+/**
+ * Creates the script client for a connection factory. Lettuce and Jedis are optional, so
+ * each is used by a nested class of its own.
+ */
 final class ScriptClientFactory {
 
 	private static final boolean LETTUCE = isPresent("io.lettuce.core.AbstractRedisClient");
@@ -18,17 +19,17 @@ final class ScriptClientFactory {
 	}
 
 	static ScriptClient create(RedisConnectionFactory factory, ReplicaRequirement replicas) {
-		if (LETTUCE && Lettuce.isIt(factory)) {
+		if (LETTUCE && Lettuce.isClientOf(factory)) {
 			return Lettuce.client(factory, replicas);
 		}
 		if (JEDIS) {
 			return new WorkerScriptClient(factory, Jedis.runner(replicas));
 		}
-		if (replicas.areAsked()) {
-			throw RedisErrors.cannotWait();
+		if (replicas.isPresent()) {
+			throw RedisErrors.replicasNotSupported();
 		}
 		return new WorkerScriptClient(factory,
-				(connection, call, deadline) -> new Answer(ScriptRunner.bySpring(connection, call), true));
+				(connection, call, deadlineNanos) -> new ScriptReply(ScriptRunner.runBySpring(connection, call), true));
 	}
 
 	static boolean isCluster(RedisConnectionFactory factory) {
@@ -39,10 +40,10 @@ final class ScriptClientFactory {
 		return ClassUtils.isPresent(type, ScriptClientFactory.class.getClassLoader());
 	}
 
-	/** Apart, so that Lettuce may be missing. */
+	/** Loaded only where Lettuce is present. */
 	private static final class Lettuce {
 
-		static boolean isIt(RedisConnectionFactory factory) {
+		static boolean isClientOf(RedisConnectionFactory factory) {
 			return factory instanceof LettuceConnectionFactory;
 		}
 
@@ -56,7 +57,7 @@ final class ScriptClientFactory {
 
 	}
 
-	/** Apart, so that Jedis may be missing. */
+	/** Loaded only where Jedis is present. */
 	private static final class Jedis {
 
 		static ScriptRunner runner(ReplicaRequirement replicas) {

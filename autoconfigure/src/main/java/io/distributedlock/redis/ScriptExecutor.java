@@ -1,7 +1,6 @@
 package io.distributedlock.redis;
 
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
@@ -10,14 +9,14 @@ import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.CallKind;
 
 /**
- * Calls the server within a time-out: asks again while it says that it cannot yet, and
- * tells what it meant by an error.
+ * Executes scripts within a time-out: repeats a call while the server replies that it
+ * cannot serve it yet, and translates errors.
  */
 final class ScriptExecutor implements AutoCloseable {
 
-	private static final long FIRST_PAUSE = TimeUnit.MILLISECONDS.toNanos(5);
+	private static final long FIRST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
-	private static final long LONGEST_PAUSE = TimeUnit.MILLISECONDS.toNanos(80);
+	private static final long LONGEST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(80);
 
 	private final ScriptClient client;
 
@@ -26,16 +25,16 @@ final class ScriptExecutor implements AutoCloseable {
 	}
 
 	/**
-	 * Runs a script and waits for its answer.
-	 * @throws LockProviderException if there was none
+	 * Runs a script and awaits its reply.
+	 * @throws LockProviderException if there was no reply, or an error
 	 */
-	Reply call(CallKind kind, Duration timeout, ScriptCall call) {
+	ScriptReply execute(CallKind kind, Duration timeout, ScriptCall call) {
 		return start(kind, timeout, call).await();
 	}
 
-	/** Starts a script, to be awaited. Never throws. */
-	Running start(CallKind kind, Duration timeout, ScriptCall call) {
-		return new Running(kind, System.nanoTime() + timeout.toNanos(), call);
+	/** Starts a script, whose reply is to be awaited. Never throws. */
+	Execution start(CallKind kind, Duration timeout, ScriptCall call) {
+		return new Execution(kind, System.nanoTime() + timeout.toNanos(), call);
 	}
 
 	@Override
@@ -43,48 +42,29 @@ final class ScriptExecutor implements AutoCloseable {
 		this.client.close();
 	}
 
-	/**
-	 * The server's answer.
-	 *
-	 * @param values what the script gave
-	 * @param replicated whether as many replicas have it as are asked for
-	 * @param resent whether the client may have sent the command more than once
-	 */
-	record Reply(List<?> values, boolean replicated, boolean resent) {
-
-		long number(int index) {
-			return (this.values.get(index) instanceof Long number) ? number : 0;
-		}
-
-		byte[] bytes(int index) {
-			return (this.values.get(index) instanceof byte[] bytes) ? bytes : new byte[0];
-		}
-
-	}
-
-	/** A call under way. */
-	final class Running {
+	/** A call that has begun. */
+	final class Execution {
 
 		private final CallKind kind;
 
-		private final long deadline;
+		private final long deadlineNanos;
 
 		private final ScriptCall call;
 
 		private final long disconnects = ScriptExecutor.this.client.disconnects();
 
-		private ScriptClient.Pending<ScriptClient.Answer> pending;
+		private PendingResult<ScriptReply> pending;
 
-		private Running(CallKind kind, long deadline, ScriptCall call) {
+		private Execution(CallKind kind, long deadlineNanos, ScriptCall call) {
 			this.kind = kind;
-			this.deadline = deadline;
+			this.deadlineNanos = deadlineNanos;
 			this.call = call;
 			this.pending = send();
 		}
 
-		private ScriptClient.Pending<ScriptClient.Answer> send() {
+		private PendingResult<ScriptReply> send() {
 			try {
-				return ScriptExecutor.this.client.start(this.call, this.kind, this.deadline);
+				return ScriptExecutor.this.client.start(this.call, this.kind, this.deadlineNanos);
 			}
 			catch (InterruptedException | TimeoutException | RuntimeException ex) {
 				return () -> {
@@ -93,12 +73,15 @@ final class ScriptExecutor implements AutoCloseable {
 			}
 		}
 
-		Reply await() {
-			long pause = FIRST_PAUSE;
+		/**
+		 * Awaits the reply.
+		 * @throws LockProviderException if there was no reply, or an error
+		 */
+		ScriptReply await() {
+			long pauseNanos = FIRST_PAUSE_NANOS;
 			while (true) {
 				try {
-					ScriptClient.Answer answer = this.pending.await();
-					return new Reply(answer.values(), answer.replicated(), resent());
+					return this.pending.await().withResent(isResent());
 				}
 				catch (InterruptedException ex) {
 					Thread.currentThread().interrupt();
@@ -108,32 +91,33 @@ final class ScriptExecutor implements AutoCloseable {
 					throw RedisErrors.timedOut(ex);
 				}
 				catch (RuntimeException ex) {
-					if (!mayPass(ex) || this.deadline - System.nanoTime() <= 2 * pause) {
-						throw RedisErrors.translate(ex, resent());
+					if (!isRepeatable(ex) || this.deadlineNanos - System.nanoTime() <= 2 * pauseNanos) {
+						throw RedisErrors.translate(ex, isResent());
 					}
-					pause(pause, ex);
-					pause = Math.min(pause * 2, LONGEST_PAUSE);
+					pause(pauseNanos, ex);
+					pauseNanos = Math.min(pauseNanos * 2, LONGEST_PAUSE_NANOS);
 					this.pending = send();
 				}
 			}
 		}
 
-		/** A batch that is apart goes on in pieces instead. */
-		private boolean mayPass(RuntimeException ex) {
-			return RedisErrors.isPassing(ex) && !(this.kind == CallKind.RENEWAL && RedisErrors.isApart(ex));
+		/** A batch whose keys are on two nodes is not repeated but sent in parts. */
+		private boolean isRepeatable(RuntimeException ex) {
+			return RedisErrors.isTransient(ex) && !(this.kind == CallKind.RENEWAL && RedisErrors.isSlotMigrating(ex));
 		}
 
-		private boolean resent() {
+		private boolean isResent() {
 			return ScriptExecutor.this.client.disconnects() != this.disconnects;
 		}
 
 		private void pause(long nanos, RuntimeException ex) {
-			long end = System.nanoTime() + nanos;
-			while (end - System.nanoTime() > 0) {
+			long endNanos = System.nanoTime() + nanos;
+			while (endNanos - System.nanoTime() > 0) {
 				if (Thread.currentThread().isInterrupted()) {
-					throw this.kind.interruptible() ? RedisErrors.interrupted(ex) : RedisErrors.translate(ex, resent());
+					throw this.kind.interruptible() ? RedisErrors.interrupted(ex)
+							: RedisErrors.translate(ex, isResent());
 				}
-				LockSupport.parkNanos(this, end - System.nanoTime());
+				LockSupport.parkNanos(this, endNanos - System.nanoTime());
 			}
 		}
 

@@ -6,45 +6,45 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
 /**
- * Which parts of the store the shared connection gets no answers from: after a packet was
- * lost for good it may look sound for many minutes. A question that is still under way
- * there tells when it speaks again.
+ * The slots whose node does not reply on the shared connection, which may seem open for
+ * many minutes after packets were lost. A probe that is under way on that connection
+ * shows when the node replies again.
  */
 final class UnresponsiveSlotTracker {
 
-	/** No more than there are buckets. */
-	private final Set<Integer> silent = ConcurrentHashMap.newKeySet();
+	/** At most one per bucket. */
+	private final Set<Integer> slots = ConcurrentHashMap.newKeySet();
 
-	private final Runnable allSpeak;
+	private final Runnable allResponsive;
 
 	/**
-	 * Starts with none.
-	 * @param allSpeak told when there are none any more; must not block
+	 * Creates a tracker without slots.
+	 * @param allResponsive runs when the last slot is removed; must not block
 	 */
-	UnresponsiveSlotTracker(Runnable allSpeak) {
-		this.allSpeak = allSpeak;
+	UnresponsiveSlotTracker(Runnable allResponsive) {
+		this.allResponsive = allResponsive;
 	}
 
 	boolean contains(int slot) {
-		return !this.silent.isEmpty() && this.silent.contains(slot);
+		return !this.slots.isEmpty() && this.slots.contains(slot);
 	}
 
 	/**
-	 * A slot did not answer in time.
-	 * @param question asks it something; that the question failed with its connection is
-	 * an answer too, and that the client has waited for it long enough is none
+	 * Adds a slot until a probe ends.
+	 * @param probe sends a command to the node of the slot; any end of it but a time-out
+	 * of the client removes the slot, also a failure of the connection
 	 */
-	void add(int slot, Supplier<? extends CompletionStage<?>> question) {
-		if (this.silent.add(slot)) {
-			ask(slot, question);
+	void add(int slot, Supplier<? extends CompletionStage<?>> probe) {
+		if (this.slots.add(slot)) {
+			send(slot, probe);
 		}
 	}
 
-	private void ask(int slot, Supplier<? extends CompletionStage<?>> question) {
+	private void send(int slot, Supplier<? extends CompletionStage<?>> probe) {
 		try {
-			question.get().whenComplete((answer, ex) -> {
+			probe.get().whenComplete((reply, ex) -> {
 				if (ex != null && RedisErrors.isTimeout(ex)) {
-					ask(slot, question);
+					send(slot, probe);
 				}
 				else {
 					remove(slot);
@@ -57,9 +57,9 @@ final class UnresponsiveSlotTracker {
 	}
 
 	private void remove(int slot) {
-		this.silent.remove(slot);
-		if (this.silent.isEmpty()) {
-			this.allSpeak.run();
+		this.slots.remove(slot);
+		if (this.slots.isEmpty()) {
+			this.allResponsive.run();
 		}
 	}
 

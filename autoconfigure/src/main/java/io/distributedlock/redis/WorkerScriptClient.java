@@ -6,7 +6,8 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import io.distributedlock.provider.CallKind;
 
 /**
- * Runs scripts on workers, each on a connection that the factory gives for that one call.
+ * Runs scripts in worker threads, each on a connection that the factory opens or lends
+ * for that one call.
  */
 final class WorkerScriptClient implements ScriptClient {
 
@@ -22,13 +23,14 @@ final class WorkerScriptClient implements ScriptClient {
 	}
 
 	@Override
-	public Pending<Answer> start(ScriptCall call, CallKind kind, long deadline) {
-		return this.workers.submit(kind, deadline, () -> run(this.factory, this.runner, call, deadline));
+	public PendingResult<ScriptReply> start(ScriptCall call, CallKind kind, long deadlineNanos) {
+		return this.workers.submit(kind, deadlineNanos, () -> run(this.factory, this.runner, call, deadlineNanos));
 	}
 
-	private static Answer run(RedisConnectionFactory factory, ScriptRunner runner, ScriptCall call, long deadline) {
+	private static ScriptReply run(RedisConnectionFactory factory, ScriptRunner runner, ScriptCall call,
+			long deadlineNanos) {
 		try (RedisConnection connection = connect(factory)) {
-			return runner.run(connection, call, deadline);
+			return runner.run(connection, call, deadlineNanos);
 		}
 	}
 
@@ -41,6 +43,7 @@ final class WorkerScriptClient implements ScriptClient {
 		}
 	}
 
+	/** Always 0: each call has a connection of its own, which is not opened again. */
 	@Override
 	public long disconnects() {
 		return 0;

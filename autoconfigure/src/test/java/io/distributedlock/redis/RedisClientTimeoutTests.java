@@ -33,8 +33,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Clients that the application told to wait for a minute, or not for long, or that share
- * no connection.
+ * Tests with clients whose own time-out is a minute or short, or that share no
+ * connection.
  */
 class RedisClientTimeoutTests {
 
@@ -64,7 +64,7 @@ class RedisClientTimeoutTests {
 
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("clients")
-	void repliesThatAreLostAgainAndAgainDoNotUseUpTheWorkers(String name, Connector client) {
+	void lostRepliesDoNotBlockAllWorkers(String name, Connector client) {
 		try (TcpProxy proxy = new TcpProxy(TestRedis.server().address()); Jedis admin = TestRedis.admin()) {
 			admin.flushAll();
 			admin.scriptLoad(Script.RENEW.text());
@@ -84,7 +84,7 @@ class RedisClientTimeoutTests {
 	}
 
 	@Test
-	void sharedConnectionThatStaysSilentIsNotReliedUponAgain() {
+	void unresponsiveSharedConnectionIsNotUsedUntilItReplies() {
 		try (TcpProxy proxy = new TcpProxy(TestRedis.server().address())) {
 			LettuceConnectionFactory factory = new LettuceConnectionFactory(
 					new RedisStandaloneConfiguration("127.0.0.1", proxy.port()),
