@@ -120,6 +120,7 @@ class RedisDocumentedRightsTests {
 
 	@Test
 	void nothingElseIsAllowed() {
+		admin.flushAll();
 		RedisStandaloneConfiguration user = user("");
 		try (Jedis jedis = new Jedis("127.0.0.1", server.port())) {
 			jedis.auth(user.getUsername(), new String(user.getPassword().get()));
