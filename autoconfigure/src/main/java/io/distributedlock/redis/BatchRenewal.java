@@ -18,7 +18,7 @@ import io.distributedlock.provider.RenewalOutcome;
 import io.distributedlock.redis.ScriptExecutor.Execution;
 
 /**
- * Renewal of many locks by few scripts: one per bucket in a cluster, whose scripts take
+ * Renewal of many locks by few scripts: one per bucket in a cluster, whose scripts accept
  * keys of one slot only, else one per 500 locks. All scripts are sent before the first
  * reply is awaited, so that a node that does not reply delays only its own locks.
  */

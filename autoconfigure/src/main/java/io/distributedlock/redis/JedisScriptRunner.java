@@ -138,7 +138,7 @@ final class JedisScriptRunner implements ScriptRunner {
 			.count();
 	}
 
-	/** Sends two commands on one connection of a client that gives no connection. */
+	/** Sends two commands on one connection of a client that lends no connection. */
 	private ScriptReply runPipelined(UnifiedJedis client, ScriptCall call, long deadlineNanos) {
 		byte[][] keysAndArguments = call.keysAndArguments();
 		try (Pipeline pipeline = (Pipeline) client.pipelined()) {

@@ -67,7 +67,7 @@ final class Script {
 		return this.text;
 	}
 
-	/** The SHA-1 of the text, as EVALSHA takes it. */
+	/** The SHA-1 of the text, the argument of EVALSHA. */
 	String digest() {
 		return this.digest;
 	}

@@ -17,10 +17,10 @@
  * process attempts again when it is notified, when the lease or the reservation ends, and
  * after one second at most.</li>
  * <li><b>Release</b> ({@code release.lua}). If the value has the owner's id, the state
- * decides: {@code HELD} deletes the key. {@code CONTENDED} removes the own process from
- * the queue, takes out the first process, replaces the value by a reservation of 100 ms
- * for that process and publishes the lock's name on its channel ({@code reserve.lua}).
- * With an empty queue the key is deleted.</li>
+ * decides: {@code HELD} deletes the key. {@code CONTENDED} removes this process from the
+ * queue, then the first of the others. The lock is reserved for that one for 100 ms, and
+ * its name is published on the channel of that process ({@code reserve.lua}). With an
+ * empty queue the key is deleted.</li>
  * <li><b>Expire a reservation</b> ({@code expire-reservation.lua}). If further processes
  * were in the queue, the process that made the reservation checks it after it should have
  * been used. If it was not, the lock is reserved for the next process.</li>
@@ -28,7 +28,7 @@
  * has the owner's id; a lock that has expired is not renewed.</li>
  * <li><b>Withdraw</b> ({@code withdraw.lua}). A process without waiters leaves the queue;
  * a lock that is reserved for it is reserved for the next process. A notification for
- * which no contender waits is answered by the same step.</li>
+ * which no contender waits leads to the same step.</li>
  * <li><b>Replay.</b> After a reconnect Lettuce sends commands again that had no reply.
  * Each step is safe when it is run twice: it compares the owner or process id. If a
  * connection broke during a call, a grant counts as unknown, its owner id is not used

@@ -2,7 +2,7 @@
 -- lock for the first process in the wait queue and notifies that process, or makes the
 -- lock free.
 -- The key outlives the reservation by one poll interval. A process that acquires the lock
--- in that time still sees the reservation, and so looks into the wait queue.
+-- in that time still finds the reservation, and so checks the wait queue.
 -- Reply: {1} if the lock is free now, or {1, 1} or {1, 0}: it is reserved, and further
 --   processes are in the queue, or none.
 local first = redis.call('ZPOPMIN', KEYS[2])[1]

@@ -192,15 +192,15 @@ class RedisLockProviderTests {
 		holder.release(KEY, grant.owner(), TIMEOUT);
 		assertThat(queue()).hasSize(1);
 		RedisLockProvider third = process();
-		AttemptResult[] taken = new AttemptResult[1];
+		AttemptResult[] acquired = new AttemptResult[1];
 		await().pollInterval(Duration.ofMillis(10)).until(() -> {
-			taken[0] = attempt(enter(third), false);
-			return taken[0] instanceof AttemptResult.Granted;
+			acquired[0] = attempt(enter(third), false);
+			return acquired[0] instanceof AttemptResult.Granted;
 		});
 		attempt(second, true);
 		attempt(first, true);
 		assertThat(queue()).containsExactlyElementsOf(before);
-		third.release(KEY, granted(taken[0]).owner(), TIMEOUT);
+		third.release(KEY, granted(acquired[0]).owner(), TIMEOUT);
 		granted(attempt(first, true));
 	}
 
