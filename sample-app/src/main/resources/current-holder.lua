@@ -1,16 +1,19 @@
--- Who holds the lock of the event that is on sale, which is the one taken last: for a
--- server with few keys, for it looks at all of them.
--- Answers {label, order}, or nothing while nobody does.
+-- Finds the holder of the lock that was acquired last, which is that of the event on sale.
+-- For a server with few keys, since it reads all of them. docs/redis.md describes the keys.
+-- Reply: {label of the process, order}, or an empty table if no lock is held.
+local ORDER_MEMBER = 'order'
+local STATE, LABEL = 33, 44
+local HELD, CONTENDED = 'H', 'C'
 local holder = {}
 local last = 0
 for _, lock in ipairs(redis.call('KEYS', '{*}:lock:*')) do
   local value = redis.call('GET', lock)
-  local state = value and string.sub(value, 33, 33)
-  if state == 'H' or state == 'W' then
-    local order = redis.call('ZSCORE', string.match(lock, '^{.-}:') .. 'orders', 'o')
+  local state = value and string.sub(value, STATE, STATE)
+  if state == HELD or state == CONTENDED then
+    local order = redis.call('ZSCORE', string.match(lock, '^{.-}:') .. 'orders', ORDER_MEMBER)
     if tonumber(order) > last then
       last = tonumber(order)
-      holder = {string.sub(value, 44), order}
+      holder = {string.sub(value, LABEL), order}
     end
   end
 end

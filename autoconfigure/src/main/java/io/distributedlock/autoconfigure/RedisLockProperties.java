@@ -9,8 +9,9 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * Properties of the locks that are kept in Redis; the connection is that of
  * {@code spring.data.redis}.
  *
- * @param minReplicas how many replicas have to have a grant or a renewal before it counts
- * @param replicaTimeout how long to wait for the replicas
+ * @param minReplicas the number of replicas that have to acknowledge a grant or a renewal
+ * before it counts
+ * @param replicaTimeout the longest wait for these replicas
  * @since 0.1.0
  */
 @ConfigurationProperties("distributed-lock.redis")

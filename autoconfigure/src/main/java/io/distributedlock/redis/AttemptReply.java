@@ -8,45 +8,37 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockHolder;
-import io.distributedlock.redis.RedisCalls.Reply;
+import io.distributedlock.redis.RedisLayout.State;
 
-/** Reads what {@code attempt.lua} answers. */
+/** The reply of {@code attempt.lua}: a grant, or the value of the lock that is busy. */
 final class AttemptReply {
 
-	/** What stands in the place of the order if there was no grant. */
-	static final long BUSY = 0;
+	/** The longest pause of a process that no notification can reach. */
+	private static final Duration SHORT_POLL_INTERVAL = Duration.ofMillis(100);
 
-	/** How long a waiter goes at most without looking. */
-	static final Duration POLL = Duration.ofSeconds(1);
+	private static final int AFTER_STATE = RedisLayout.ID_LENGTH + 1;
 
-	/** How long it does where nobody can wake it. */
-	private static final Duration SHORT_POLL = Duration.ofMillis(100);
+	private static final int LABEL = AFTER_STATE + RedisLayout.GRANT_SECOND_LENGTH;
 
-	private static final int OWNER = 32;
-
-	private static final int STATE = OWNER;
-
-	private static final int SINCE = 10;
-
-	private final Reply reply;
+	private final ScriptReply reply;
 
 	private final String value;
 
-	AttemptReply(Reply reply) {
+	AttemptReply(ScriptReply reply) {
 		this.reply = reply;
 		this.value = isGranted() ? "" : new String(reply.bytes(1), StandardCharsets.UTF_8);
 	}
 
 	boolean isGranted() {
-		return order() != BUSY;
+		return order() != Script.NOT_GRANTED;
 	}
 
-	/** Whether the command may have been sent more than once. */
+	/** Whether the client may have sent the command more than once. */
 	boolean isResent() {
 		return this.reply.resent();
 	}
 
-	/** Whether as many replicas have the grant as are asked for. */
+	/** Whether as many replicas as required acknowledged the grant. */
 	boolean isReplicated() {
 		return this.reply.replicated();
 	}
@@ -55,41 +47,38 @@ final class AttemptReply {
 		return this.reply.number(0);
 	}
 
-	/** How long a granted lock lasts: what was asked for, or what is left of it. */
+	/**
+	 * How long the granted lock lasts: the whole lease, or the rest of an earlier grant.
+	 */
 	Duration validity(Duration lease) {
 		if (this.reply.values().size() == 1) {
 			return lease;
 		}
-		Duration left = Duration.ofMillis(this.reply.number(1));
-		return (left.isNegative() || left.compareTo(lease) > 0) ? lease : left;
+		Duration remaining = Duration.ofMillis(this.reply.number(1));
+		return (remaining.isNegative() || remaining.compareTo(lease) > 0) ? lease : remaining;
 	}
 
-	/** Where this process stands in line, by the microsecond it came, or 0. */
+	/**
+	 * The score of this process in the wait queue, the server's microsecond of its first
+	 * entry; 0 if it is not in the queue.
+	 */
 	long score() {
 		return this.reply.number(4);
 	}
 
-	private char state() {
-		return (this.value.length() > STATE) ? this.value.charAt(STATE) : ' ';
-	}
-
-	/** Who holds the lock, or {@code null} if it is reserved. */
+	/** The holder of the lock, or {@code null} if it is reserved or free. */
 	@Nullable LockHolder holder() {
-		if (state() != 'H' && state() != 'W') {
+		if ((!State.HELD.isOf(this.value) && !State.CONTENDED.isOf(this.value)) || this.value.length() < LABEL) {
 			return null;
 		}
-		int label = STATE + 1 + SINCE;
-		if (this.value.length() < label) {
-			return null;
-		}
-		long left = this.reply.number(2);
-		return new LockHolder(this.value.substring(label), heldFor(this.value.substring(STATE + 1, label)),
-				(left >= 0) ? Duration.ofMillis(left) : null);
+		long remainingMillis = this.reply.number(2);
+		return new LockHolder(this.value.substring(LABEL), heldFor(this.value.substring(AFTER_STATE, LABEL)),
+				(remainingMillis >= 0) ? Duration.ofMillis(remainingMillis) : null);
 	}
 
-	private @Nullable Duration heldFor(String since) {
+	private @Nullable Duration heldFor(String grantSecond) {
 		try {
-			long seconds = TimeUnit.MICROSECONDS.toSeconds(now()) - Long.parseLong(since);
+			long seconds = TimeUnit.MICROSECONDS.toSeconds(nowMicros()) - Long.parseLong(grantSecond);
 			return (seconds >= 0) ? Duration.ofSeconds(seconds) : null;
 		}
 		catch (NumberFormatException ex) {
@@ -97,26 +86,27 @@ final class AttemptReply {
 		}
 	}
 
-	private long now() {
+	private long nowMicros() {
 		return this.reply.number(3);
 	}
 
 	/**
-	 * When to ask again though nothing was signalled. Jittered, so that not all who wait
-	 * ask together.
+	 * The pause until the next attempt, which a notification cuts short. Random in part,
+	 * so that not all processes attempt at the same moment.
+	 * @param queued whether this process is in the wait queue
 	 */
-	Duration retryAfter(boolean mayBeWoken) {
-		Duration poll = mayBeWoken ? POLL : SHORT_POLL;
-		long longest = poll.toNanos() - ThreadLocalRandom.current().nextLong(poll.toNanos() / 5);
-		long left = nanosLeft();
-		return Duration.ofNanos((left >= 0) ? Math.min(left, longest) : longest);
+	Duration retryAfter(boolean queued) {
+		Duration interval = queued ? RedisLayout.POLL_INTERVAL : SHORT_POLL_INTERVAL;
+		long longestNanos = interval.toNanos() - ThreadLocalRandom.current().nextLong(interval.toNanos() / 5);
+		long remainingNanos = remainingNanos();
+		return Duration.ofNanos((remainingNanos >= 0) ? Math.min(remainingNanos, longestNanos) : longestNanos);
 	}
 
-	/** Until the lease or the reservation ends, or -1 if that is not known. */
-	private long nanosLeft() {
-		if (state() == 'R') {
+	/** The rest of the lease or of the reservation; negative if it is unknown. */
+	private long remainingNanos() {
+		if (State.RESERVED.isOf(this.value)) {
 			try {
-				long micros = Long.parseLong(this.value.substring(STATE + 1)) - now();
+				long micros = Long.parseLong(this.value.substring(AFTER_STATE)) - nowMicros();
 				return TimeUnit.MICROSECONDS.toNanos(Math.max(micros, 0) + ThreadLocalRandom.current().nextInt(2000));
 			}
 			catch (NumberFormatException ex) {

@@ -10,16 +10,16 @@ import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 
 /**
- * Counts how often a connection of a Lettuce client broke: only then does Lettuce send
- * unanswered commands again. Connections that the application closes do not count, and no
- * scripts run on those that are subscribed. Connections that were open before the client
- * was watched do count.
+ * Counter of the connections of a Lettuce client that broke: only after a disconnect does
+ * Lettuce send commands without a reply again. It counts neither connections that the
+ * application closes nor subscribed ones, on which no scripts run. It does count
+ * connections that were opened before {@link #watch}.
  */
 final class DisconnectCounter implements RedisConnectionStateListener, AutoCloseable {
 
 	private final AtomicLong count = new AtomicLong();
 
-	/** More than one only after the application has restarted its connection factory. */
+	/** More than one only after the application restarted its connection factory. */
 	private final Set<AbstractRedisClient> watched = ConcurrentHashMap.newKeySet();
 
 	void watch(AbstractRedisClient client) {

@@ -8,47 +8,45 @@ import io.lettuce.core.api.async.BaseRedisAsyncCommands;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 
 import io.distributedlock.provider.CallKind;
-import io.distributedlock.redis.ScriptClient.Answer;
 
 /**
- * Runs scripts whose effect has to be on replicas before it counts. WAIT speaks of the
- * connection on which it is sent, and stops everything on it meanwhile: on the connection
- * that Lettuce shares it would hold up the whole application. So these scripts have
- * connections of their own.
+ * Runs scripts whose writes replicas have to acknowledge. WAIT counts the writes of its
+ * own connection, and blocks that connection meanwhile: on Lettuce's shared connection it
+ * would block the whole application. So these scripts run on connections of the pool.
  */
 final class LettuceReplication {
 
-	private final LettuceConnections connections;
+	private final LettuceConnectionPool connections;
 
-	private final Replicas replicas;
+	private final ReplicaRequirement replicas;
 
 	private final DisconnectCounter disconnects;
 
-	LettuceReplication(LettuceConnections connections, Replicas replicas, DisconnectCounter disconnects) {
+	LettuceReplication(LettuceConnectionPool connections, ReplicaRequirement replicas, DisconnectCounter disconnects) {
 		this.connections = connections;
 		this.replicas = replicas;
 		this.disconnects = disconnects;
 	}
 
-	/** Blocks the current thread, a worker. */
-	Answer run(ScriptCall call, CallKind kind, long deadline) {
-		return this.connections.use((connection) -> run(connection, call, kind, deadline));
+	/** Runs a script in the current thread, a worker. */
+	ScriptReply run(ScriptCall call, CallKind kind, long deadlineNanos) {
+		return this.connections.use((connection) -> run(connection, call, kind, deadlineNanos));
 	}
 
-	private Answer run(StatefulConnection<byte[], byte[]> connection, ScriptCall call, CallKind kind, long deadline)
-			throws InterruptedException, TimeoutException {
-		RedisClusterAsyncCommands<byte[], byte[]> node = LettuceConnections.node(connection, call.keys()[0], kind,
-				deadline);
-		long broken = this.disconnects.count();
-		List<Object> values = LettuceScripts.run(node, call, kind, deadline);
-		if (!call.hasProlonged(values)) {
-			return new Answer(values, true);
+	private ScriptReply run(StatefulConnection<byte[], byte[]> connection, ScriptCall call, CallKind kind,
+			long deadlineNanos) throws InterruptedException, TimeoutException {
+		RedisClusterAsyncCommands<byte[], byte[]> node = LettuceConnectionPool.node(connection, call.keys()[0], kind,
+				deadlineNanos);
+		long disconnectsBefore = this.disconnects.count();
+		List<Object> values = LettuceCommands.run(node, call, kind, deadlineNanos);
+		if (!call.hasGrantedOrRenewed(values)) {
+			return new ScriptReply(values, true);
 		}
-		long acknowledged = LettuceScripts.await(((BaseRedisAsyncCommands<byte[], byte[]>) node)
-			.waitForReplication(this.replicas.atLeast(), this.replicas.millis(deadline)), kind, deadline);
-		// After a reconnect it is another connection to the server, on which nothing was
-		// written.
-		return new Answer(values, acknowledged >= this.replicas.atLeast() && this.disconnects.count() == broken);
+		long acknowledged = LettuceCommands.await(((BaseRedisAsyncCommands<byte[], byte[]>) node).waitForReplication(
+				this.replicas.count(), this.replicas.timeoutMillis(deadlineNanos)), kind, deadlineNanos);
+		// After a reconnect WAIT counts a new connection, on which nothing was written.
+		return new ScriptReply(values,
+				acknowledged >= this.replicas.count() && this.disconnects.count() == disconnectsBefore);
 	}
 
 }

@@ -1,6 +1,7 @@
 package io.distributedlock.redis;
 
 import java.time.Duration;
+import java.util.OptionalLong;
 
 import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
@@ -11,93 +12,103 @@ import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
 
 /**
- * This process's place in the contest for one lock. It stands in line only once its inbox
- * is known to be open: what is sent before that would be lost.
+ * This process as a contender for one lock. It enters the wait queue only while its
+ * subscription is active, since earlier notifications would be lost.
  */
-final class RedisContender implements LockContender {
-
-	private final RedisLockProvider provider;
+final class RedisContender implements LockContender, RedisContenderRegistry.Contender {
 
 	private final LockKey key;
 
-	private final LockNames names;
+	private final RedisLockKeys keys;
+
+	private final RedisLockRepository repository;
+
+	private final NotificationSubscription subscription;
 
 	private final Runnable changed;
 
-	/** Where this process stands in line, or stood before it was called in vain. */
+	/** The score of the last entry in the wait queue, kept after a vain notification. */
 	private long score;
 
-	/** Whether the store may have a place of this process. */
-	private volatile boolean inLine;
+	/** Whether the wait queue may have an entry of this process. */
+	private volatile boolean queued;
 
-	RedisContender(RedisLockProvider provider, LockKey key, LockNames names, Runnable changed) {
-		this.provider = provider;
+	/**
+	 * Creates a contender without an entry in the wait queue.
+	 * @param changed causes the next attempt; must not block
+	 */
+	RedisContender(LockKey key, RedisLockKeys keys, RedisLockRepository repository,
+			NotificationSubscription subscription, Runnable changed) {
 		this.key = key;
-		this.names = names;
+		this.keys = keys;
+		this.repository = repository;
+		this.subscription = subscription;
 		this.changed = changed;
 	}
 
-	LockNames names() {
-		return this.names;
+	@Override
+	public String lockName() {
+		return this.keys.name();
 	}
 
-	void signal() {
+	@Override
+	public void signal() {
 		this.changed.run();
 	}
 
 	@Override
 	public AttemptResult attempt(OwnerId owner, Duration lease, boolean willWait, Duration timeout) {
-		long deadline = System.nanoTime() + timeout.toNanos();
-		boolean open = willWait && this.provider.inbox().isOpen();
-		AttemptResult attempt = ask(owner, lease, open, timeout);
-		if (attempt instanceof AttemptResult.Busy && willWait && !open && this.provider.inbox().open(deadline)) {
-			Duration left = Duration.ofNanos(deadline - System.nanoTime());
-			return (left.isNegative() || left.isZero()) ? attempt : ask(owner, lease, true, left);
+		long deadlineNanos = System.nanoTime() + timeout.toNanos();
+		boolean active = willWait && this.subscription.isActive();
+		AttemptResult result = attemptOnce(owner, lease, active, timeout);
+		if (result instanceof AttemptResult.Busy && willWait && !active && this.subscription.activate(deadlineNanos)) {
+			Duration remaining = Duration.ofNanos(deadlineNanos - System.nanoTime());
+			return (remaining.isNegative() || remaining.isZero()) ? result : attemptOnce(owner, lease, true, remaining);
 		}
-		return attempt;
+		return result;
 	}
 
-	private AttemptResult ask(OwnerId owner, Duration lease, boolean standInLine, Duration timeout) {
-		boolean stoodInLine = this.inLine;
-		if (standInLine) {
-			this.inLine = true;
-			this.provider.waiting().add(this);
+	private AttemptResult attemptOnce(OwnerId owner, Duration lease, boolean enqueue, Duration timeout) {
+		boolean queuedBefore = this.queued;
+		if (enqueue) {
+			this.queued = true;
+			this.subscription.register(this);
 		}
 		AttemptReply reply;
 		try {
-			reply = this.provider.attempt(this.names, owner, lease, standInLine ? Long.toString(this.score) : "",
-					timeout);
+			reply = this.repository.attempt(this.keys, owner, lease,
+					enqueue ? OptionalLong.of(this.score) : OptionalLong.empty(), timeout);
 		}
 		catch (LockProviderException ex) {
-			if (!ex.sent() && !stoodInLine) {
-				leave();
+			if (!ex.sent() && !queuedBefore) {
+				dequeued();
 			}
 			throw ex;
 		}
 		if (!reply.isGranted()) {
 			this.score = (reply.score() > 0) ? reply.score() : this.score;
-			return new AttemptResult.Busy(reply.retryAfter(this.inLine), reply.holder());
+			return new AttemptResult.Busy(reply.retryAfter(this.queued), reply.holder());
 		}
-		leave();
+		dequeued();
 		this.score = 0;
 		return new AttemptResult.Granted(new LockGrant(this.key, owner, reply.order(), reply.validity(lease)));
 	}
 
-	private void leave() {
-		this.inLine = false;
-		this.provider.waiting().remove(this);
+	private void dequeued() {
+		this.queued = false;
+		this.subscription.unregister(this);
 	}
 
 	@Override
 	public ReleaseOutcome withdraw(Duration timeout) {
-		if (!this.inLine) {
+		if (!this.queued) {
 			return ReleaseOutcome.NOT_HELD;
 		}
-		// Nobody waits here any more, whatever the server says: what it still reserves
-		// for this process is passed on.
-		this.provider.waiting().remove(this);
-		ReleaseOutcome outcome = this.provider.withdraw(this.names, timeout);
-		this.inLine = outcome == ReleaseOutcome.UNKNOWN;
+		// Not registered any more even if the withdrawal fails: a later reservation is
+		// then unwanted, and withdrawn as such.
+		this.subscription.unregister(this);
+		ReleaseOutcome outcome = this.repository.withdraw(this.keys, timeout);
+		this.queued = outcome == ReleaseOutcome.UNKNOWN;
 		return outcome;
 	}
 

@@ -11,8 +11,8 @@ import io.distributedlock.LockError;
 import io.distributedlock.LockProviderException;
 
 /**
- * Tells what the server or its client meant by an error, by the code with which the
- * server's answer begins: both clients and all versions keep it, inside scripts too.
+ * Translation of the errors of the server and its clients, by the code with which the
+ * server's error begins: both clients and all versions keep it, also inside scripts.
  */
 final class RedisErrors {
 
@@ -22,15 +22,15 @@ final class RedisErrors {
 		.compile("(?:^|[\\s:-])(READONLY|OOM|BUSY|WRONGTYPE|NOPERM|NOAUTH|WRONGPASS|LOADING|MOVED|ASK|TRYAGAIN"
 				+ "|CLUSTERDOWN|MASTERDOWN|NOREPLICAS|MISCONF|CROSSSLOT|NOSCRIPT)\\s");
 
-	/** Inside a script the server does not say NOPERM. */
+	/** Inside a script the error has no code NOPERM. */
 	private static final Pattern DENIED = Pattern
 		.compile("The user executing the script can't|(?i)unknown command|No permissions to access");
 
-	/** Soon to be over; the command was not run. */
-	private static final Set<String> PASSING = Set.of("LOADING", "MOVED", "ASK", "TRYAGAIN", "CLUSTERDOWN",
+	/** Conditions that end soon; the server did not run the command. */
+	private static final Set<String> TRANSIENT = Set.of("LOADING", "MOVED", "ASK", "TRYAGAIN", "CLUSTERDOWN",
 			"MASTERDOWN");
 
-	/** The first write was refused, so that nothing was written. */
+	/** The server refused the first write, so that nothing was written. */
 	private static final Set<String> REFUSED = Set.of("READONLY", "OOM", "BUSY", "NOREPLICAS", "MISCONF", "CROSSSLOT",
 			"NOSCRIPT");
 
@@ -39,36 +39,36 @@ final class RedisErrors {
 	private RedisErrors() {
 	}
 
-	/** Whether the server has forgotten the script, or never saw it. */
+	/** Whether the script is not in the server's cache. */
 	static boolean isUnknownScript(Throwable ex) {
 		return "NOSCRIPT".equals(code(ex));
 	}
 
-	/** Whether to ask again soon: the server answered that it could not yet. */
-	static boolean isPassing(Throwable ex) {
+	/** Whether the same call may succeed soon. */
+	static boolean isTransient(Throwable ex) {
 		String code = code(ex);
-		return code != null && PASSING.contains(code);
+		return code != null && TRANSIENT.contains(code);
 	}
 
 	/**
-	 * Whether the keys of one call are on two nodes, because their slot is being moved. A
-	 * call of one key alone would be served.
+	 * Whether the keys of one call are on two nodes, since their slot is migrating. A
+	 * call with one of the keys alone can succeed.
 	 */
-	static boolean isApart(Throwable ex) {
+	static boolean isSlotMigrating(Throwable ex) {
 		return "TRYAGAIN".equals(code(ex));
 	}
 
-	/** Whether another node serves the slot by now. */
+	/** Whether another node serves the slot. */
 	static boolean isMoved(Throwable ex) {
 		return "MOVED".equals(code(ex));
 	}
 
-	/** Whether the keys of one call belong to different nodes. */
-	static boolean isSplit(Throwable ex) {
+	/** Whether the keys of one call have different slots. */
+	static boolean isCrossSlot(Throwable ex) {
 		return "CROSSSLOT".equals(code(ex));
 	}
 
-	/** Whether the server, or a proxy before it, refuses this to this user. */
+	/** Whether the server, or a proxy before it, denies the user a right. */
 	static boolean isDenied(Throwable ex) {
 		String code = code(ex);
 		return (code != null) ? DENIALS.contains(code) : find(DENIED, ex) != null;
@@ -81,22 +81,22 @@ final class RedisErrors {
 	}
 
 	/**
-	 * What a failed call is to its caller.
+	 * Translates the failure of a call.
 	 * @param ex the client's exception
-	 * @param resent whether the client may have sent the command twice, so that a refusal
-	 * of one says nothing of the other
+	 * @param resent whether the client may have sent the command twice: the refusal of
+	 * one does not exclude that the other was run
 	 */
 	static LockProviderException translate(RuntimeException ex, boolean resent) {
 		if (ex instanceof LockProviderException failure) {
 			return failure;
 		}
 		String code = code(ex);
-		if (code != null && !resent && (PASSING.contains(code) || REFUSED.contains(code))) {
+		if (code != null && !resent && (TRANSIENT.contains(code) || REFUSED.contains(code))) {
 			return LockProviderException.nothingSent(LockError.STORE_FAILED, PROVIDER, "refused: " + text(ex), ex);
 		}
 		if (isDenied(ex)) {
 			return new LockProviderException(LockError.NOT_PERMITTED, PROVIDER,
-					"refuses this user a command, a key or a channel that locks need: " + text(ex), ex);
+					"denies this user a command, a key or a channel that locks need: " + text(ex), ex);
 		}
 		if (isTimeout(ex)) {
 			return timedOut(ex);
@@ -110,17 +110,17 @@ final class RedisErrors {
 
 	static LockProviderException interrupted(@Nullable Throwable ex) {
 		return new LockProviderException(LockError.STORE_FAILED, PROVIDER,
-				"was not waited for: the thread was interrupted", ex);
+				"was not awaited: the thread was interrupted", ex);
 	}
 
-	static LockConfigurationException cannotWait() {
+	static LockConfigurationException replicasNotSupported() {
 		return new LockConfigurationException(LockError.INVALID_PROPERTY,
-				"The property distributed-lock.redis.min-replicas is set, but this connection factory does not let "
-						+ "a command be followed by WAIT on its own connection",
-				"Use Lettuce, or Jedis without its unified client");
+				"The property distributed-lock.redis.min-replicas is set, but this connection factory cannot send "
+						+ "WAIT on the connection of the command before it",
+				"Use Lettuce, or Jedis without its unified client, or remove the property");
 	}
 
-	/** Whether there was no answer in the time that the client or the caller gave. */
+	/** Whether there was no reply within the time-out of the client or the caller. */
 	static boolean isTimeout(Throwable ex) {
 		for (Throwable cause = ex; cause != null; cause = cause.getCause()) {
 			if (cause.getClass().getSimpleName().endsWith("TimeoutException")) {
@@ -147,7 +147,7 @@ final class RedisErrors {
 		return null;
 	}
 
-	/** The text of the innermost cause, which is the server's own. */
+	/** The message of the innermost cause, which is the server's own. */
 	private static String text(Throwable ex) {
 		Throwable innermost = ex;
 		while (innermost.getCause() != null) {

@@ -6,20 +6,24 @@ import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 
 /**
- * What a {@link RedisLockProvider} has to be told.
+ * Settings of a {@link RedisLockProvider}.
  *
- * @param keyPrefix stands before every key, without braces, so that applications can
+ * @param keyPrefix the beginning of every key, without braces, so that applications can
  * share a server
- * @param minReplicas how many replicas have to have a grant or a renewal before it
- * counts; 0 asks none
- * @param replicaTimeout how long to wait for them
+ * @param minReplicas the number of replicas that have to acknowledge a grant or a renewal
+ * before it counts, 0 to 100; 0 waits for none
+ * @param replicaTimeout the longest wait for them, 1 ms to 1 hour
  * @since 0.1.0
  */
 public record RedisLockSettings(String keyPrefix, int minReplicas, Duration replicaTimeout) {
 
-	/** How long to wait for replicas unless said otherwise. */
+	/** The default of the longest wait for replicas. */
 	public static final Duration DEFAULT_REPLICA_TIMEOUT = Duration.ofMillis(500);
 
+	/**
+	 * Creates settings.
+	 * @throws LockConfigurationException if a value is out of its range
+	 */
 	public RedisLockSettings {
 		if (keyPrefix.isBlank()) {
 			throw new LockConfigurationException(LockError.INVALID_PROPERTY, "The key prefix is blank",
@@ -34,7 +38,7 @@ public record RedisLockSettings(String keyPrefix, int minReplicas, Duration repl
 		if (minReplicas < 0 || minReplicas > 100) {
 			throw new LockConfigurationException(LockError.INVALID_PROPERTY,
 					"The property distributed-lock.redis.min-replicas is " + minReplicas + ", but must be 0 to 100",
-					"Leave it unset to rely on the primary alone");
+					"Remove the property to wait for no replica");
 		}
 		if (replicaTimeout.compareTo(Duration.ofMillis(1)) < 0 || replicaTimeout.compareTo(Duration.ofHours(1)) > 0) {
 			throw new LockConfigurationException(LockError.INVALID_PROPERTY,
@@ -45,16 +49,17 @@ public record RedisLockSettings(String keyPrefix, int minReplicas, Duration repl
 	}
 
 	/**
-	 * The defaults: the primary alone counts.
-	 * @param keyPrefix stands before every key
+	 * Creates settings that wait for no replica.
+	 * @param keyPrefix the beginning of every key
 	 * @return the settings
+	 * @throws LockConfigurationException if the prefix is blank or has braces
 	 */
 	public static RedisLockSettings defaults(String keyPrefix) {
 		return new RedisLockSettings(keyPrefix, 0, DEFAULT_REPLICA_TIMEOUT);
 	}
 
-	Replicas replicas() {
-		return new Replicas(this.minReplicas, this.replicaTimeout);
+	ReplicaRequirement replicaRequirement() {
+		return new ReplicaRequirement(this.minReplicas, this.replicaTimeout);
 	}
 
 }

@@ -8,7 +8,10 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
-/** The Lua scripts, which stand in {@code .lua} files beside this class. */
+/**
+ * A Lua script: the constants of the layout, followed by one or two {@code .lua} files
+ * from the package of this class.
+ */
 final class Script {
 
 	static final Script ATTEMPT = load("attempt");
@@ -17,11 +20,14 @@ final class Script {
 
 	static final Script WITHDRAW = load("withdraw", "reserve");
 
-	static final Script PASS = load("pass", "reserve");
+	static final Script EXPIRE_RESERVATION = load("expire-reservation", "reserve");
 
 	static final Script RENEW = load("renew");
 
 	static final Script CHECK = load("check");
+
+	/** The first value in the reply of {@link #ATTEMPT} unless that is an order. */
+	static final long NOT_GRANTED = 0;
 
 	private final byte[] text;
 
@@ -32,9 +38,8 @@ final class Script {
 		this.digest = digest(text);
 	}
 
-	/** One script out of files that continue each other. */
 	private static Script load(String... names) {
-		StringBuilder text = new StringBuilder();
+		StringBuilder text = new StringBuilder(RedisLayout.scriptConstants());
 		for (String name : names) {
 			try (InputStream file = Script.class.getResourceAsStream(name + ".lua")) {
 				if (file == null) {
@@ -49,7 +54,6 @@ final class Script {
 		return new Script(text.toString().getBytes(StandardCharsets.UTF_8));
 	}
 
-	/** By its SHA-1 the server knows a script that it has seen. */
 	private static String digest(byte[] text) {
 		try {
 			return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-1").digest(text));
@@ -63,6 +67,7 @@ final class Script {
 		return this.text;
 	}
 
+	/** The SHA-1 of the text, the argument of EVALSHA. */
 	String digest() {
 		return this.digest;
 	}

@@ -1,16 +1,25 @@
 package io.distributedlock.redis;
 
+import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 
 /**
  * One run of a script.
  *
  * @param script the script
- * @param keys its keys, all of one slot in a cluster
- * @param arguments its arguments
+ * @param keys the keys, all in one slot of a cluster
+ * @param arguments the arguments
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
 record ScriptCall(Script script, byte[][] keys, byte[][] arguments) {
+
+	/** The argument for a lease: whole milliseconds, rounded up. */
+	static byte[] millis(Duration lease) {
+		long nanos = lease.toNanos();
+		long millis = TimeUnit.NANOSECONDS.toMillis(nanos);
+		return RedisLayout.bytes(Long.toString((TimeUnit.MILLISECONDS.toNanos(millis) == nanos) ? millis : millis + 1));
+	}
 
 	byte[][] keysAndArguments() {
 		byte[][] all = new byte[this.keys.length + this.arguments.length][];
@@ -19,15 +28,15 @@ record ScriptCall(Script script, byte[][] keys, byte[][] arguments) {
 		return all;
 	}
 
-	/** Whether the replicas matter to it: it grants or prolongs. */
-	boolean prolongs() {
+	/** Whether replicas have to acknowledge the call: it grants or renews. */
+	boolean needsReplicas() {
 		return this.script == Script.ATTEMPT || this.script == Script.RENEW;
 	}
 
-	/** Whether, by this answer, it has granted or may have prolonged something. */
-	boolean hasProlonged(List<?> answer) {
+	/** Whether, by this reply, the call granted a lock or may have renewed one. */
+	boolean hasGrantedOrRenewed(List<?> reply) {
 		return this.script == Script.RENEW
-				|| (this.script == Script.ATTEMPT && !Long.valueOf(AttemptReply.BUSY).equals(answer.get(0)));
+				|| (this.script == Script.ATTEMPT && !Long.valueOf(Script.NOT_GRANTED).equals(reply.get(0)));
 	}
 
 }

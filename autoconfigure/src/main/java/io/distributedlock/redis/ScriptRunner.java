@@ -6,16 +6,14 @@ import java.util.Objects;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.ReturnType;
 
-import io.distributedlock.redis.ScriptClient.Answer;
-
-/** Runs a script on a connection and blocks until it has answered. */
+/** Runs a script on a connection and blocks until the reply. */
 @FunctionalInterface
 interface ScriptRunner {
 
-	Answer run(RedisConnection connection, ScriptCall call, long deadline);
+	ScriptReply run(RedisConnection connection, ScriptCall call, long deadlineNanos);
 
-	/** Runs it by Spring's own interface, whatever client there is below. */
-	static List<?> bySpring(RedisConnection connection, ScriptCall call) {
+	/** Runs a script through Spring Data's interface, with any client. */
+	static List<?> runBySpring(RedisConnection connection, ScriptCall call) {
 		byte[][] keysAndArguments = call.keysAndArguments();
 		try {
 			return Objects.requireNonNull(connection.scriptingCommands()

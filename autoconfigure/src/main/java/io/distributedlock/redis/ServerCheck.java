@@ -13,9 +13,11 @@ import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.CallKind;
-import io.distributedlock.redis.RedisCalls.Reply;
 
-/** What a server has to be before it is trusted with locks. */
+/**
+ * The check of a server at the start of the application: format, clock, version, and
+ * eviction of keys.
+ */
 final class ServerCheck {
 
 	private static final Log logger = LogFactory.getLog(ServerCheck.class);
@@ -28,18 +30,19 @@ final class ServerCheck {
 	}
 
 	/**
-	 * Asks the server. A replica that may only be read refuses the format.
-	 * @throws LockProviderException if it does not answer, or cannot be written to
-	 * @throws LockConfigurationException if it cannot be used
+	 * Checks the server. A read-only replica refuses the write of the format.
+	 * @throws LockProviderException if the server does not reply or refuses writes
+	 * @throws LockConfigurationException if the server cannot keep locks
 	 */
-	static void check(RedisCalls calls, RedisKeys keys, Duration timeout) {
-		Reply reply = calls.call(CallKind.ACQUIRE, timeout, new ScriptCall(Script.CHECK, new byte[][] { keys.format() },
-				new byte[][] { RedisKeys.bytes(Long.toString(RedisKeys.FORMAT)) }));
+	static void check(ScriptExecutor executor, RedisLayout layout, Duration timeout) {
+		ScriptReply reply = executor.execute(CallKind.ACQUIRE, timeout,
+				new ScriptCall(Script.CHECK, new byte[][] { layout.format() },
+						new byte[][] { RedisLayout.bytes(Long.toString(RedisLayout.FORMAT)) }));
 		checkFormat(new String(reply.bytes(0), StandardCharsets.UTF_8));
 		long clock = reply.number(1);
 		if (clock <= 0 || clock > FencingToken.MAX_ORDER) {
 			throw new LockProviderException(LockError.STORE_FAILED, RedisErrors.PROVIDER,
-					"has a clock from which no fencing token can be made: " + clock + " µs since 1970", null);
+					"has a clock that is out of the range of fencing tokens: " + clock + " µs since 1970", null);
 		}
 		String info = new String(reply.bytes(2), StandardCharsets.UTF_8);
 		checkVersion(info);
@@ -54,10 +57,10 @@ final class ServerCheck {
 		catch (NumberFormatException ex) {
 			format = Long.MAX_VALUE;
 		}
-		if (format > RedisKeys.FORMAT) {
+		if (format > RedisLayout.FORMAT) {
 			throw new LockConfigurationException(LockError.NEWER_FORMAT,
 					"The locks in Redis have format " + text + ", but this version knows formats up to "
-							+ RedisKeys.FORMAT,
+							+ RedisLayout.FORMAT,
 					"Upgrade this application: two formats side by side would not exclude each other");
 		}
 	}
@@ -65,7 +68,7 @@ final class ServerCheck {
 	static void checkVersion(String info) {
 		Matcher version = VERSION.matcher(info);
 		if (!version.find()) {
-			logger.debug("The server does not tell its version");
+			logger.debug("The version of the Redis server is unknown");
 			return;
 		}
 		int major = Integer.parseInt(version.group(1));
@@ -81,7 +84,7 @@ final class ServerCheck {
 		Matcher policy = POLICY.matcher(info);
 		if (policy.find() && !policy.group(1).equals("noeviction")) {
 			logger.warn("The Redis server evicts keys when its memory is full (maxmemory-policy is '" + policy.group(1)
-					+ "'): a lock that is evicted has two holders. Use 'noeviction' for a server that keeps locks");
+					+ "'): after the eviction of a lock it can have two holders. Set the policy to 'noeviction'");
 		}
 	}
 

@@ -1,5 +1,83 @@
 /**
- * Locks kept in Redis, through Spring Data Redis with Lettuce or Jedis.
+ * Locks in Redis, through Spring Data Redis with Lettuce or Jedis.
+ * <p>
+ * <b>The recipe.</b> Each step is one Lua script, which the server runs atomically; all
+ * times are the server's.
+ * <ol>
+ * <li><b>Attempt</b> ({@code attempt.lua}). {@code SET lock value NX PX lease} acquires a
+ * free lock. The value begins with a random owner id. The order of the grant, from which
+ * the fencing token is made, is the server's clock in microseconds, or the last order of
+ * the bucket + 1 if that is higher. An owner that holds the lock already is granted it
+ * again, with a new order and the same expiry. A process for which the lock is reserved,
+ * and any process after the reservation has ended, replaces the value.</li>
+ * <li><b>Wait</b> (the same script). A process that may wait first subscribes to its
+ * channel. An attempt at a busy lock then adds the process to the wait queue, a sorted
+ * set by the time of the first entry, and changes the state from {@code HELD} to
+ * {@code CONTENDED}. A process that was notified in vain returns with its old score. The
+ * process attempts again when it is notified, when the lease or the reservation ends, and
+ * after one second at most.</li>
+ * <li><b>Release</b> ({@code release.lua}). If the value has the owner's id, the state
+ * decides: {@code HELD} deletes the key. {@code CONTENDED} removes this process from the
+ * queue, then the first of the others. The lock is reserved for that one for 100 ms, and
+ * its name is published on the channel of that process ({@code reserve.lua}). With an
+ * empty queue the key is deleted.</li>
+ * <li><b>Expire a reservation</b> ({@code expire-reservation.lua}). If further processes
+ * were in the queue, the process that made the reservation checks it after it should have
+ * been used. If it was not, the lock is reserved for the next process.</li>
+ * <li><b>Renew</b> ({@code renew.lua}). {@code PEXPIRE} for each lock whose value still
+ * has the owner's id; a lock that has expired is not renewed.</li>
+ * <li><b>Withdraw</b> ({@code withdraw.lua}). A process without waiters leaves the queue;
+ * a lock that is reserved for it is reserved for the next process. A notification for
+ * which no contender waits leads to the same step.</li>
+ * <li><b>Replay.</b> After a reconnect Lettuce sends commands again that had no reply.
+ * Each step is safe when it is run twice: it compares the owner or process id. If a
+ * connection broke during a call, a grant counts as unknown, its owner id is not used
+ * again, and the outcome of a release is unknown until it is repeated.</li>
+ * </ol>
+ * <table border="1">
+ * <caption>States of a lock: the value of its key</caption>
+ * <tr>
+ * <th>state</th>
+ * <th>value</th>
+ * <th>changed by</th>
+ * </tr>
+ * <tr>
+ * <td>free</td>
+ * <td>no key</td>
+ * <td>attempt of any process: {@code HELD}</td>
+ * </tr>
+ * <tr>
+ * <td>{@code HELD}</td>
+ * <td>owner id (32), {@code H}, second of the grant (10), label of the process</td>
+ * <td>attempt of a process that waits: {@code CONTENDED}; release by the owner: free;
+ * renewal by the owner: a later expiry; expiry: free</td>
+ * </tr>
+ * <tr>
+ * <td>{@code CONTENDED}</td>
+ * <td>the same with {@code C}</td>
+ * <td>release by the owner: {@code RESERVED} for the first process in the queue, or free;
+ * renewal by the owner: a later expiry; expiry: free</td>
+ * </tr>
+ * <tr>
+ * <td>{@code RESERVED}</td>
+ * <td>process id (32), {@code R}, microsecond of the end</td>
+ * <td>attempt of that process, or of any process after the end: {@code CONTENDED} if the
+ * queue has further processes, else {@code HELD}; withdrawal by that process, or
+ * expire-reservation after the end: {@code RESERVED} for the next one, or free; expiry,
+ * one second after the end: free</td>
+ * </tr>
+ * </table>
+ * <p>
+ * <b>Keys</b> of the lock {@code orders:42} with the prefix {@code shop}, all in one slot
+ * of a cluster ({@code RedisLayout}): {@code {shop:b05}:lock:orders:42} is its value,
+ * {@code {shop:b05}:queue:orders:42} its wait queue, {@code {shop:b05}:orders} has the
+ * last order of the bucket, {@code {shop:b00}:format} the number of the layout. The
+ * channel of a process is {@code shop:notify:<process id>}.
+ * <p>
+ * <b>Sources.</b> Attempt, renewal and release follow the pattern "Distributed Locks with
+ * Redis" of the Redis manual for a single instance: {@code SET NX PX} with a random
+ * value, which is compared before the key is deleted. Fencing tokens are those of Martin
+ * Kleppmann, "How to do distributed locking". Redlock is not used.
  */
 @NullMarked
 package io.distributedlock.redis;

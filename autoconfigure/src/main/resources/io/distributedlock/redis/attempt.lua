@@ -1,54 +1,54 @@
--- Asks for a lock.
--- KEYS: the lock, the orders of its bucket, its line.
--- ARGV: owner, lease in milliseconds, label of the process, process, and the process's
---   score in the line: empty = will not wait, 0 = a new place, else the score it had.
--- Granted: {order}, or {order, milliseconds left} if it was held by this owner before.
--- Busy: {0, value, milliseconds left, microseconds now, score}.
---
--- A held lock reads: owner (32), H or W (waited for), second of the grant (10), label.
--- A reserved one: process (32), R, microsecond at which the reservation ends.
+-- Attempts to acquire a lock.
+-- KEYS: the lock, the orders of its bucket, its wait queue.
+-- ARGV: owner, lease in milliseconds, label of the process, id of the process, and the
+--   score of the process in the wait queue: empty = the process does not wait, 0 = it has
+--   no score yet, else the score of its earlier entry.
+-- Reply to a grant: {order}, or {order, remaining milliseconds} if this owner held the
+--   lock already.
+-- Reply otherwise: {0, value, remaining milliseconds, server's microsecond, score}.
+-- RedisLayout declares the constants.
 local time = redis.call('TIME')
-local left = false
-local set = redis.pcall('SET', KEYS[1], ARGV[1] .. 'H' .. time[1] .. ARGV[3], 'NX', 'PX', ARGV[2])
-if not (set and set.ok) then
-  -- A full memory refuses to set a lock before it looks whether there is one.
-  if set and not string.find(set.err, 'OOM', 1, true) then
-    return set
+local remaining = false
+local reply = redis.pcall('SET', KEYS[1], ARGV[1] .. HELD .. time[1] .. ARGV[3], 'NX', 'PX', ARGV[2])
+if not (reply and reply.ok) then
+  -- At maxmemory, the server refuses SET before it applies NX.
+  if reply and not string.find(reply.err, 'OOM', 1, true) then
+    return reply
   end
   local now = time[1] * 1000000 + time[2]
   local value = redis.call('GET', KEYS[1])
   if not value then
-    return set or {0, '', 0, now, 0}
+    return reply or {0, '', 0, now, 0}
   end
-  local holder = string.sub(value, 1, 32)
-  local state = string.sub(value, 33, 33)
-  local takeable = false
-  if state == 'R' then
-    -- An end farther away than any grace was set before the clock stepped back.
-    local rest = tonumber(string.sub(value, 34)) - now
-    takeable = holder == ARGV[4] or rest <= 0 or rest > 200000
+  local id = string.sub(value, 1, ID_LENGTH)
+  local state = string.sub(value, STATE, STATE)
+  local acquirable = false
+  if state == RESERVED then
+    -- A reservation with more time left was made before the server's clock stepped back.
+    local left = tonumber(string.sub(value, STATE + 1)) - now
+    acquirable = id == ARGV[4] or left <= 0 or left > LONGEST_RESERVATION_MICROS
   end
-  if takeable then
+  if acquirable then
     redis.call('ZREM', KEYS[3], ARGV[4])
-    local next = redis.call('EXISTS', KEYS[3]) == 1 and 'W' or 'H'
-    redis.call('SET', KEYS[1], ARGV[1] .. next .. time[1] .. ARGV[3], 'PX', ARGV[2])
-  elseif holder == ARGV[1] and (state == 'H' or state == 'W') then
-    left = redis.call('PTTL', KEYS[1])
+    state = redis.call('EXISTS', KEYS[3]) == 1 and CONTENDED or HELD
+    redis.call('SET', KEYS[1], ARGV[1] .. state .. time[1] .. ARGV[3], 'PX', ARGV[2])
+  elseif id == ARGV[1] and (state == HELD or state == CONTENDED) then
+    remaining = redis.call('PTTL', KEYS[1])
   else
     local score = 0
     if ARGV[5] ~= '' then
-      local marked = state == 'W' or state == 'R'
-      if state == 'H' then
-        marked = type(redis.pcall('SETRANGE', KEYS[1], 32, 'W')) == 'number'
+      local contended = state == CONTENDED or state == RESERVED
+      if state == HELD then
+        contended = type(redis.pcall('SETRANGE', KEYS[1], ID_LENGTH, CONTENDED)) == 'number'
       end
-      if marked then
+      if contended then
         local first = now
         if ARGV[5] ~= '0' then
           first = ARGV[5]
         end
         if type(redis.pcall('ZADD', KEYS[3], 'NX', first, ARGV[4])) == 'number' then
           score = tonumber(redis.call('ZSCORE', KEYS[3], ARGV[4]))
-          redis.call('PEXPIRE', KEYS[3], 5000)
+          redis.call('PEXPIRE', KEYS[3], QUEUE_EXPIRY_MILLIS)
         end
       end
     end
@@ -56,10 +56,10 @@ if not (set and set.ok) then
   end
 end
 local order = time[1] * 1000000 + time[2]
-if redis.call('ZADD', KEYS[2], 'GT', 'CH', order, 'o') == 0 then
-  order = tonumber(redis.call('ZINCRBY', KEYS[2], 1, 'o'))
+if redis.call('ZADD', KEYS[2], 'GT', 'CH', order, ORDER_MEMBER) == 0 then
+  order = tonumber(redis.call('ZINCRBY', KEYS[2], 1, ORDER_MEMBER))
 end
-if left then
-  return {order, left}
+if remaining then
+  return {order, remaining}
 end
 return {order}

@@ -1,6 +1,6 @@
--- Whether the store can be used, and what it is.
--- KEYS: the layout's format. ARGV: the format of this version.
--- Answers {format, microseconds now, INFO as far as it may be read}.
+-- Checks whether the server can keep locks, and creates the key of the format.
+-- KEYS: the format of the layout. ARGV: the format of this version.
+-- Reply: {format, server's microsecond, those sections of INFO that the user may read}.
 local format = redis.call('GET', KEYS[1])
 if not format then
   redis.call('SET', KEYS[1], ARGV[1])

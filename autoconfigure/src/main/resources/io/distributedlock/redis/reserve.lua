@@ -1,17 +1,20 @@
--- The lock is nobody's any more: reserves it for the first in line and wakes that
--- process, or sets it free. The reservation counts for 100 ms and stays to be seen for a
--- poll more, so that whoever takes it looks after the line.
--- Answers {1}, or {1, 1} if others stand in line behind the one it is reserved for.
-local head = redis.call('ZPOPMIN', KEYS[2])[1]
-if not head then
+-- The second part of release.lua, withdraw.lua and expire-reservation.lua: reserves the
+-- lock for the first process in the wait queue and notifies that process, or makes the
+-- lock free.
+-- The key outlives the reservation by one poll interval. A process that acquires the lock
+-- in that time still finds the reservation, and so checks the wait queue.
+-- Reply: {1} if the lock is free now, or {1, 1} or {1, 0}: it is reserved, and further
+--   processes are in the queue, or none.
+local first = redis.call('ZPOPMIN', KEYS[2])[1]
+if not first then
   redis.call('DEL', KEYS[1])
   return {1}
 end
 local time = redis.call('TIME')
-local ends = string.format('%.0f', time[1] * 1000000 + time[2] + 100000)
-if redis.pcall('SET', KEYS[1], head .. 'R' .. ends, 'PX', 1100).err then
-  -- No memory for a reservation.
+local ends = string.format('%.0f', time[1] * 1000000 + time[2] + RESERVATION_MICROS)
+if redis.pcall('SET', KEYS[1], first .. RESERVED .. ends, 'PX', RESERVATION_EXPIRY_MILLIS).err then
+  -- At maxmemory, the server refuses the reservation: the lock becomes free.
   redis.call('DEL', KEYS[1])
 end
-redis.pcall('PUBLISH', ARGV[3] .. head, KEYS[1])
+redis.pcall('PUBLISH', ARGV[3] .. first, KEYS[1])
 return {1, redis.call('EXISTS', KEYS[2])}

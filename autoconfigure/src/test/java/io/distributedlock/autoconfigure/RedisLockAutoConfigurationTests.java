@@ -57,12 +57,12 @@ class RedisLockAutoConfigurationTests {
 	}
 
 	@Test
-	void applicationsRedisKeepsTheLocksThroughLettuce() {
+	void locksAreKeptInTheApplicationsRedisThroughLettuce() {
 		this.runner.run(RedisLockAutoConfigurationTests::assertLocksInRedis);
 	}
 
 	@Test
-	void applicationsRedisKeepsTheLocksThroughJedis() {
+	void locksAreKeptInTheApplicationsRedisThroughJedis() {
 		this.runner.withPropertyValues("spring.data.redis.client-type=jedis", "distributed-lock.provider=redis")
 			.run(RedisLockAutoConfigurationTests::assertLocksInRedis);
 		this.runner.withClassLoader(new FilteredClassLoader("io.lettuce"))
@@ -76,7 +76,7 @@ class RedisLockAutoConfigurationTests {
 	}
 
 	@Test
-	void serverThatIsDownOnlyWarnsUnlessAskedToFail(CapturedOutput output) {
+	void unreachableServerIsWarnedOfUnlessFailFastIsSet(CapturedOutput output) {
 		ApplicationContextRunner down = this.runner.withPropertyValues("spring.data.redis.port=1");
 		down.run((context) -> {
 			assertThat(context).hasNotFailed();
@@ -103,7 +103,7 @@ class RedisLockAutoConfigurationTests {
 	}
 
 	@Test
-	void serverThatEvictsLocksIsWarnedOf(CapturedOutput output) {
+	void evictingServerIsWarnedOf(CapturedOutput output) {
 		try (Jedis admin = TestRedis.admin()) {
 			admin.configSet("maxmemory-policy", "allkeys-lru");
 			try {
@@ -117,7 +117,7 @@ class RedisLockAutoConfigurationTests {
 	}
 
 	@Test
-	void propertiesThatCannotWorkFailTheStart() {
+	void invalidPropertiesFailTheStart() {
 		for (String property : new String[] { "distributed-lock.redis.min-replicas=-1",
 				"distributed-lock.redis.replica-timeout=0" }) {
 			this.runner.withPropertyValues(property).run((context) -> {
@@ -137,7 +137,7 @@ class RedisLockAutoConfigurationTests {
 	}
 
 	@Test
-	void standsBackForAnotherProviderAndWithoutRedis() {
+	void backsOffForAnotherProviderAndWithoutRedis() {
 		this.runner.withPropertyValues("distributed-lock.provider=local")
 			.run((context) -> assertThat(context).hasSingleBean(LocalLockProvider.class)
 				.doesNotHaveBean(RedisLockProvider.class));

@@ -8,12 +8,12 @@ import java.util.regex.Pattern;
 import redis.clients.jedis.Jedis;
 
 /**
- * What the server has run since the last look: what clients sent, and what scripts
- * called.
+ * The commands that the server has run since the last reset, both those that clients sent
+ * and those that scripts called.
  */
 final class CommandStats {
 
-	private static final Pattern LINE = Pattern.compile("cmdstat_([^:]+):calls=(\\d+)");
+	private static final Pattern CALLS = Pattern.compile("cmdstat_([^:]+):calls=(\\d+)");
 
 	private final Jedis admin;
 
@@ -25,10 +25,10 @@ final class CommandStats {
 		this.admin.configResetStat();
 	}
 
-	/** The calls by the names of their commands, without those of the tests' own. */
+	/** Counts the calls by command, without the commands of the tests. */
 	Map<String, Long> calls() {
 		Map<String, Long> calls = new TreeMap<>();
-		Matcher matcher = LINE.matcher(this.admin.info("commandstats"));
+		Matcher matcher = CALLS.matcher(this.admin.info("commandstats"));
 		while (matcher.find()) {
 			calls.put(matcher.group(1), Long.valueOf(matcher.group(2)));
 		}
@@ -36,7 +36,7 @@ final class CommandStats {
 		return calls;
 	}
 
-	/** How many commands clients sent: none of theirs is called by a script. */
+	/** Counts the commands that clients sent: scripts call none of these. */
 	static long ofClients(Map<String, Long> calls) {
 		return calls.entrySet()
 			.stream()

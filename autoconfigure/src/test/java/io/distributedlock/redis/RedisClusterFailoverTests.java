@@ -23,7 +23,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * A master of a cluster that dies, without a replica and with one.
+ * Tests of a cluster whose master dies, with its replica or without.
  */
 class RedisClusterFailoverTests {
 
@@ -32,7 +32,7 @@ class RedisClusterFailoverTests {
 
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("io.distributedlock.redis.TestClients#all")
-	void deadMasterIsAFailureAndItsReplicaTakesOverWithHigherTokens(String name,
+	void replicaOfADeadMasterGrantsWithHigherTokens(String name,
 			Function<RedisConfiguration, RedisConnectionFactory> client) {
 		TestCluster cluster = this.processes.closing(new TestCluster(1));
 		RedisServer dying = cluster.masters().get(0);
@@ -66,7 +66,7 @@ class RedisClusterFailoverTests {
 		});
 	}
 
-	/** Busy, granted or typed, but not later than allowed. */
+	/** Asserts that an attempt ends in time: granted, busy or with a typed failure. */
 	private static LockLease assertInTime(Supplier<LockLease> acquire, AtomicInteger failures) {
 		long start = System.nanoTime();
 		try {

@@ -39,8 +39,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 /**
- * The user that {@code docs/redis.md} tells to create may do what locks need, and nothing
- * else.
+ * Tests that the user in {@code docs/redis.md} has the rights that locks need, and no
+ * others.
  */
 class RedisDocumentedRightsTests {
 
@@ -54,10 +54,10 @@ class RedisDocumentedRightsTests {
 
 	private static final LockKey KEY = LockKey.of("orders", "42");
 
-	/** The user's name, then what it may do. */
+	/** The name of the user, followed by the rules. */
 	private static final List<String> documented = documented();
 
-	/** Without what Jedis sends only on connections that have been idle for long. */
+	/** Without PING, which Jedis sends only on connections that were idle for long. */
 	private static final List<String> commands = documented.stream()
 		.filter((rule) -> rule.startsWith("+") && !rule.equals("+ping"))
 		.toList();
@@ -90,7 +90,7 @@ class RedisDocumentedRightsTests {
 		}
 	}
 
-	/** Lets the user come into being, without the given command. */
+	/** Creates the user without the given command. */
 	private static RedisStandaloneConfiguration user(String without) {
 		String name = documented.get(0);
 		List<String> rules = new ArrayList<>(documented.subList(1, documented.size()));
@@ -113,18 +113,19 @@ class RedisDocumentedRightsTests {
 
 	@ParameterizedTest
 	@FieldSource("commands")
-	void noCommandIsAllowedInVain(String command) throws Exception {
+	void everyCommandIsNeeded(String command) throws Exception {
 		Throwable failure = catchThrowable(() -> runAllSteps(Client.JEDIS, user(command)));
 		assertThat(denied()).as("after %s", failure).contains("command " + command.substring(1));
 	}
 
 	@Test
 	void nothingElseIsAllowed() {
+		admin.flushAll();
 		RedisStandaloneConfiguration user = user("");
 		try (Jedis jedis = new Jedis("127.0.0.1", server.port())) {
 			jedis.auth(user.getUsername(), new String(user.getPassword().get()));
-			assertThat(jedis.get("{shop:b07}:lock:orders:42")).isNull();
-			for (String key : new String[] { "other", "{shops:b07}:lock:a", "{shop:b7}:lock:a", "shop:inbox:a" }) {
+			assertThat(jedis.get("{shop:b05}:lock:orders:42")).isNull();
+			for (String key : new String[] { "other", "{shops:b05}:lock:a", "{shop:b7}:lock:a", "shop:notify:a" }) {
 				assertThatExceptionOfType(JedisAccessControlException.class).as(key).isThrownBy(() -> jedis.get(key));
 			}
 			assertThatExceptionOfType(JedisAccessControlException.class)
@@ -143,16 +144,16 @@ class RedisDocumentedRightsTests {
 		try (RedisLockProvider holder = new RedisLockProvider(connections, settings);
 				RedisLockProvider waiter = new RedisLockProvider(connections, settings)) {
 			holder.check(TIMEOUT);
-			takeRenewAndGiveBack(holder);
+			acquireRenewAndRelease(holder);
 			handOver(holder, waiter);
-			takeWithAnOrderAheadOfTheClock(holder);
+			acquireWithLastOrderAheadOfClock(holder);
 		}
 		finally {
 			((DisposableBean) connections).destroy();
 		}
 	}
 
-	private static void takeRenewAndGiveBack(RedisLockProvider provider) {
+	private static void acquireRenewAndRelease(RedisLockProvider provider) {
 		OwnerId owner = OwnerId.random();
 		LockContender contender = provider.enter(KEY, () -> {
 		});
@@ -165,13 +166,13 @@ class RedisDocumentedRightsTests {
 	private static void handOver(RedisLockProvider holder, RedisLockProvider waiter) throws InterruptedException {
 		LockGrant held = granted(attempt(holder.enter(KEY, () -> {
 		})));
-		CountDownLatch woken = new CountDownLatch(2);
-		LockContender next = waiter.enter(KEY, woken::countDown);
+		CountDownLatch notified = new CountDownLatch(2);
+		LockContender next = waiter.enter(KEY, notified::countDown);
 		assertThat(attempt(next)).isInstanceOf(AttemptResult.Busy.class);
-		assertThat(waiter.inbox().isOpen()).isTrue();
-		woken.countDown();
+		assertThat(waiter.subscription().isActive()).isTrue();
+		notified.countDown();
 		assertThat(holder.release(KEY, held.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
-		assertThat(woken.await(2, TimeUnit.SECONDS)).isTrue();
+		assertThat(notified.await(2, TimeUnit.SECONDS)).isTrue();
 		LockGrant grant = granted(attempt(next));
 		LockContender late = holder.enter(KEY, () -> {
 		});
@@ -180,8 +181,8 @@ class RedisDocumentedRightsTests {
 		assertThat(waiter.release(KEY, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
 	}
 
-	private static void takeWithAnOrderAheadOfTheClock(RedisLockProvider provider) {
-		admin.zadd(new RedisKeys(PREFIX).names(KEY).orders(), 1L << 52, RedisKeys.bytes("o"));
+	private static void acquireWithLastOrderAheadOfClock(RedisLockProvider provider) {
+		admin.zadd(new RedisLayout(PREFIX).keys(KEY).orders(), 1L << 52, RedisLayout.bytes(RedisLayout.ORDER_MEMBER));
 		assertThat(granted(attempt(provider.enter(KEY, () -> {
 		}))).order()).isEqualTo((1L << 52) + 1);
 	}
@@ -195,7 +196,7 @@ class RedisDocumentedRightsTests {
 		return ((AttemptResult.Granted) attempt).grant();
 	}
 
-	/** What the server refused the user, by the server's own log. */
+	/** Lists what the server denied the user, by its own log. */
 	private static List<String> denied() {
 		return admin.aclLog().stream().map((entry) -> entry.getReason() + " " + entry.getObject()).toList();
 	}

@@ -25,11 +25,11 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 final class RedisFaults implements StoreFaults {
 
-	/** Puts something in a lock's place that no script understands. */
+	/** Replaces a lock by a key of another type. */
 	private static final String REPLACE = "redis.call('RENAME', KEYS[1], KEYS[2]) "
 			+ "return redis.call('RPUSH', KEYS[1], 'not a lock')";
 
-	/** Puts the lock back, if its lease has not ended meanwhile. */
+	/** Restores the lock, if its lease has not ended meanwhile. */
 	private static final String RESTORE = "redis.call('DEL', KEYS[1]) "
 			+ "if redis.call('EXISTS', KEYS[2]) == 1 then redis.call('RENAME', KEYS[2], KEYS[1]) end";
 
@@ -65,7 +65,7 @@ final class RedisFaults implements StoreFaults {
 			case RENEWAL -> Script.RENEW.digest();
 			case RELEASE -> Script.RELEASE.digest();
 		};
-		String name = new String(this.fixture.keys().lock(key), StandardCharsets.UTF_8);
+		String name = new String(this.fixture.layout().lock(key), StandardCharsets.UTF_8);
 		// One packet may have several commands, each of which begins with an asterisk.
 		Predicate<String> found = Pattern.compile(digest + "[^*]*" + Pattern.quote(name + "\r\n")).asPredicate();
 		return (bytes) -> found.test(new String(bytes, StandardCharsets.UTF_8));
@@ -86,7 +86,7 @@ final class RedisFaults implements StoreFaults {
 		};
 	}
 
-	/** Redis has no locks of rows: something else stands there for a while. */
+	/** Redis has no row locks: replaces the lock by another key for a while. */
 	@Override
 	public Fault lockEntry(LockKey key) {
 		return refuseWrites(key);
@@ -94,11 +94,11 @@ final class RedisFaults implements StoreFaults {
 
 	@Override
 	public Fault refuseWrites(LockKey key) {
-		byte[] lock = this.fixture.keys().lock(key);
+		byte[] lock = this.fixture.layout().lock(key);
 		Jedis master = this.fixture.admin(lock);
 		byte[] aside = (new String(lock, StandardCharsets.UTF_8) + ":aside").getBytes(StandardCharsets.UTF_8);
-		master.eval(RedisKeys.bytes(REPLACE), 2, lock, aside);
-		return remember(() -> master.eval(RedisKeys.bytes(RESTORE), 2, lock, aside));
+		master.eval(RedisLayout.bytes(REPLACE), 2, lock, aside);
+		return remember(() -> master.eval(RedisLayout.bytes(RESTORE), 2, lock, aside));
 	}
 
 	@Override
@@ -116,8 +116,8 @@ final class RedisFaults implements StoreFaults {
 
 	@Override
 	public void advanceOrder(LockKey key, Duration by) {
-		byte[] orders = this.fixture.keys().names(key).orders();
-		this.fixture.admin(orders).zincrby(orders, by.toNanos() / 1000, RedisKeys.bytes("o"));
+		byte[] orders = this.fixture.layout().keys(key).orders();
+		this.fixture.admin(orders).zincrby(orders, by.toNanos() / 1000, RedisLayout.bytes(RedisLayout.ORDER_MEMBER));
 	}
 
 	@Override

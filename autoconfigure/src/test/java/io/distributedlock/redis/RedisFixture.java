@@ -33,7 +33,7 @@ final class RedisFixture implements LockProviderFixture {
 
 	private final String prefix = "contract-kit-" + FIXTURES.incrementAndGet();
 
-	private final RedisKeys keys = new RedisKeys(this.prefix);
+	private final RedisLayout layout = new RedisLayout(this.prefix);
 
 	private final List<RedisLockProvider> processes = new ArrayList<>();
 
@@ -103,13 +103,13 @@ final class RedisFixture implements LockProviderFixture {
 		return this.masters.get(this.owner.applyAsInt(key));
 	}
 
-	RedisKeys keys() {
-		return this.keys;
+	RedisLayout layout() {
+		return this.layout;
 	}
 
 	@Override
 	public void expire(LockKey key) {
-		byte[] lock = this.keys.lock(key);
+		byte[] lock = this.layout.lock(key);
 		assertThat(admin(lock).del(lock)).isEqualTo(1);
 	}
 
@@ -128,7 +128,7 @@ final class RedisFixture implements LockProviderFixture {
 
 	@Override
 	public Duration pollBound() {
-		return AttemptReply.POLL;
+		return RedisLayout.POLL_INTERVAL;
 	}
 
 	@Override

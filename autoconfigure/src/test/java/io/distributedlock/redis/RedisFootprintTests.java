@@ -27,13 +27,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * What many locks leave in the server, and what many held ones cost.
+ * Tests of the keys that remain after many locks, and of the threads and connections for
+ * many held ones.
  */
 class RedisFootprintTests {
 
 	private static final int HELD = 10_000;
 
-	/** One for each worker and that of the test: Jedis needs one for each call. */
+	/** One for each worker and one for the test: Jedis needs one for each call. */
 	private static final long MOST_CONNECTIONS = 12;
 
 	private static final Duration LEASE = Duration.ofMillis(4500);
@@ -45,14 +46,14 @@ class RedisFootprintTests {
 
 	@Test
 	@Timeout(60)
-	void serverKeepsNothingOfTenThousandKeysButTheOrdersOfTheirBuckets() {
+	void tenThousandLocksLeaveOnlyTheOrdersOfTheirBuckets() {
 		assertKeepsOrdersOnly(10_000);
 	}
 
 	@Test
 	@Tag("soak")
 	@Timeout(value = 20, unit = TimeUnit.MINUTES)
-	void serverKeepsNothingOfAMillionKeysButTheOrdersOfTheirBuckets() {
+	void millionLocksLeaveOnlyTheOrdersOfTheirBuckets() {
 		assertKeepsOrdersOnly(1_000_000);
 	}
 
@@ -61,14 +62,14 @@ class RedisFootprintTests {
 		for (int number = 0; number < keys; number++) {
 			locks.acquire(LockRequest.of(LockKey.of("orders", Integer.toString(number)))).close();
 		}
-		assertThat(this.admin.dbSize()).isEqualTo(RedisKeys.BUCKETS);
+		assertThat(this.admin.dbSize()).isEqualTo(RedisLayout.BUCKETS);
 		assertThat(this.admin.keys("*")).allMatch((key) -> key.endsWith("}:orders"));
 	}
 
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("io.distributedlock.redis.TestClients#all")
 	@Timeout(60)
-	void threadsAndConnectionsAreAsManyWithOneLockAsWithTenThousand(String name,
+	void tenThousandLocksNeedNoMoreThreadsThanOne(String name,
 			Function<RedisConfiguration, RedisConnectionFactory> client) {
 		LockTemplate locks = this.processes.locks(client.apply(TestRedis.standalone(TestRedis.port())));
 		for (int number = 0; number < 20; number++) {
@@ -87,10 +88,10 @@ class RedisFootprintTests {
 		await().pollDelay(LEASE.multipliedBy(2).dividedBy(3)).until(() -> true);
 		Map<String, Long> calls = stats.calls();
 		assertThat(leases.stream().filter(LockLease::isHeld).count()).isEqualTo(HELD);
-		// One lock alone may not have needed the second of two workers yet.
+		// One lock alone may not have started the second of two workers.
 		assertThat(threads()).isLessThanOrEqualTo(threads + 1);
 		assertThat(connections()).isLessThanOrEqualTo(Math.max(connections, MOST_CONNECTIONS));
-		// Two periods, 500 locks in each script, and some that were not due together.
+		// Two periods of 500 locks per script, and some locks that were due apart.
 		assertThat(CommandStats.ofClients(calls)).as("renewals: %s", calls).isBetween(20L, 200L);
 		leases.forEach(LockLease::close);
 		first.close();

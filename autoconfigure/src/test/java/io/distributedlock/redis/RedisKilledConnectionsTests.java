@@ -30,7 +30,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * A server that ends all its connections ten times a second.
+ * Tests of a server that closes all its connections ten times a second.
  */
 class RedisKilledConnectionsTests {
 
@@ -51,7 +51,7 @@ class RedisKilledConnectionsTests {
 
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("io.distributedlock.redis.TestClients#all")
-	void locksExcludeAndAreFreedThoughAllConnectionsAreKilledAgainAndAgain(String name,
+	void locksExcludeWhileAllConnectionsAreKilledRepeatedly(String name,
 			Function<RedisConfiguration, RedisConnectionFactory> client) throws Exception {
 		try (Jedis admin = TestRedis.admin()) {
 			admin.flushAll();

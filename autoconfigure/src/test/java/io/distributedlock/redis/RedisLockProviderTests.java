@@ -42,7 +42,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * What the provider does that the contract kit cannot see, on a standalone server.
+ * Tests of the provider on a standalone server, besides the contract.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class RedisLockProviderTests {
@@ -55,9 +55,7 @@ class RedisLockProviderTests {
 
 	private static final LockKey KEY = LockKey.of("orders", "42");
 
-	private final RedisKeys keys = new RedisKeys(PREFIX);
-
-	private final LockNames names = this.keys.names(KEY);
+	private final RedisLockKeys keys = new RedisLayout(PREFIX).keys(KEY);
 
 	private final Jedis admin = TestRedis.admin();
 
@@ -96,7 +94,7 @@ class RedisLockProviderTests {
 		return contender.attempt(OwnerId.random(), LEASE, willWait, TIMEOUT);
 	}
 
-	private static LockGrant take(RedisLockProvider provider) {
+	private static LockGrant acquire(RedisLockProvider provider) {
 		return granted(attempt(enter(provider), false));
 	}
 
@@ -105,8 +103,8 @@ class RedisLockProviderTests {
 		return ((AttemptResult.Granted) attempt).grant();
 	}
 
-	private List<byte[]> line() {
-		return this.admin.zrange(this.names.line(), 0, -1);
+	private List<byte[]> queue() {
+		return this.admin.zrange(this.keys.queue(), 0, -1);
 	}
 
 	static Stream<Arguments> clients() {
@@ -125,20 +123,20 @@ class RedisLockProviderTests {
 	void orderAheadOfTheClockRisesByOneAndStaysExact() {
 		RedisLockProvider process = process();
 		long last = (1L << 52) + 1;
-		this.admin.zadd(this.names.orders(), last, RedisKeys.bytes("o"));
+		this.admin.zadd(this.keys.orders(), last, RedisLayout.bytes(RedisLayout.ORDER_MEMBER));
 		for (int round = 1; round < 5; round++) {
-			LockGrant grant = take(process);
+			LockGrant grant = acquire(process);
 			assertThat(grant.order()).isEqualTo(last + round);
 			process.release(KEY, grant.owner(), TIMEOUT);
 		}
 	}
 
 	@Test
-	void flushedScriptsAreNotNoticed() {
+	void scriptsFlushedBetweenStepsAreSentAgain() {
 		RedisLockProvider process = process();
 		for (int round = 0; round < 20; round++) {
 			this.admin.scriptFlush();
-			LockGrant grant = take(process);
+			LockGrant grant = acquire(process);
 			this.admin.scriptFlush();
 			assertThat(process.renew(Map.of(grant, LEASE), TIMEOUT)).containsEntry(grant, RenewalOutcome.RENEWED);
 			this.admin.scriptFlush();
@@ -147,35 +145,35 @@ class RedisLockProviderTests {
 	}
 
 	@Test
-	void somethingElseUnderTheLocksNameIsAFailureAndStaysThere() {
+	void keyOfAnotherTypeIsAFailureAndRemains() {
 		RedisLockProvider process = process();
-		this.admin.rpush(this.names.lock(), RedisKeys.bytes("element"));
-		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> take(process))
+		this.admin.rpush(this.keys.lock(), RedisLayout.bytes("element"));
+		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> acquire(process))
 			.withMessageContaining("WRONGTYPE");
 		assertThat(process.release(KEY, OwnerId.random(), TIMEOUT)).isEqualTo(ReleaseOutcome.UNKNOWN);
 		LockGrant grant = new LockGrant(KEY, OwnerId.random(), 1, LEASE);
 		assertThat(process.renew(Map.of(grant, LEASE), TIMEOUT)).containsEntry(grant, RenewalOutcome.UNKNOWN);
-		assertThat(this.admin.type(this.names.lock())).isEqualTo("list");
+		assertThat(this.admin.type(this.keys.lock())).isEqualTo("list");
 	}
 
 	@Test
-	void fullMemoryRefusesGrantsAndPlacesButRenewsAndReleases() {
+	void fullMemoryRefusesGrantsAndQueueEntriesOnly() {
 		RedisLockProvider holder = process();
 		RedisLockProvider waiter = process();
 		RedisLockProvider late = process();
-		LockGrant grant = take(holder);
+		LockGrant grant = acquire(holder);
 		assertThat(attempt(enter(waiter), true)).isInstanceOf(AttemptResult.Busy.class);
 		this.admin.configSet("maxmemory", "1");
 		try {
 			assertThat(attempt(enter(late), true)).isInstanceOf(AttemptResult.Busy.class);
 			assertThat(holder.renew(Map.of(grant, LEASE), TIMEOUT)).containsEntry(grant, RenewalOutcome.RENEWED);
 			assertThat(holder.release(KEY, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
-			this.admin.del(this.names.lock());
-			assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> take(holder)).satisfies((ex) -> {
+			this.admin.del(this.keys.lock());
+			assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> acquire(holder)).satisfies((ex) -> {
 				assertThat(ex).hasMessageContaining("OOM");
 				assertThat(ex.sent()).isFalse();
 			});
-			assertThat(this.admin.exists(this.names.lock())).isFalse();
+			assertThat(this.admin.exists(this.keys.lock())).isFalse();
 		}
 		finally {
 			this.admin.configSet("maxmemory", "0");
@@ -183,34 +181,34 @@ class RedisLockProviderTests {
 	}
 
 	@Test
-	void processThatWasCalledInVainComesBackToItsOldPlace() {
+	void processNotifiedInVainKeepsItsScore() {
 		RedisLockProvider holder = process();
-		LockGrant grant = take(holder);
+		LockGrant grant = acquire(holder);
 		LockContender first = enter(process());
 		LockContender second = enter(process());
 		attempt(first, true);
 		attempt(second, true);
-		List<byte[]> before = line();
+		List<byte[]> before = queue();
 		holder.release(KEY, grant.owner(), TIMEOUT);
-		assertThat(line()).hasSize(1);
+		assertThat(queue()).hasSize(1);
 		RedisLockProvider third = process();
-		AttemptResult[] taken = new AttemptResult[1];
+		AttemptResult[] acquired = new AttemptResult[1];
 		await().pollInterval(Duration.ofMillis(10)).until(() -> {
-			taken[0] = attempt(enter(third), false);
-			return taken[0] instanceof AttemptResult.Granted;
+			acquired[0] = attempt(enter(third), false);
+			return acquired[0] instanceof AttemptResult.Granted;
 		});
 		attempt(second, true);
 		attempt(first, true);
-		assertThat(line()).containsExactlyElementsOf(before);
-		third.release(KEY, granted(taken[0]).owner(), TIMEOUT);
+		assertThat(queue()).containsExactlyElementsOf(before);
+		third.release(KEY, granted(acquired[0]).owner(), TIMEOUT);
 		granted(attempt(first, true));
 	}
 
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("clients")
-	void frozenServerIsWaitedForNoLongerThanAllowed(String name, IntFunction<RedisConnectionFactory> client) {
+	void callsOfAFrozenServerEndInTime(String name, IntFunction<RedisConnectionFactory> client) {
 		RedisLockProvider process = process(client.apply(TestRedis.port()));
-		LockGrant grant = take(process);
+		LockGrant grant = acquire(process);
 		Duration timeout = Duration.ofMillis(300);
 		try (FrozenProcesses frozen = FrozenProcesses.freeze(TestRedis.server().handle())) {
 			for (int round = 0; round < 3; round++) {
@@ -239,7 +237,7 @@ class RedisLockProviderTests {
 	}
 
 	@Test
-	void onlyConnectionsThatBreakAreCounted() {
+	void counterCountsOnlyBrokenConnections() {
 		LettuceConnectionFactory factory = TestRedis.lettuce(TestRedis.port());
 		try (DisconnectCounter counter = new DisconnectCounter()) {
 			factory.getConnection().close();
@@ -259,69 +257,57 @@ class RedisLockProviderTests {
 
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("clients")
-	void everybodyLooksOnceAfterTheInboxWasLost(String name, IntFunction<RedisConnectionFactory> client) {
+	void everyWaiterIsSignalledAfterANewSubscription(String name, IntFunction<RedisConnectionFactory> client) {
 		RedisLockProvider holder = process();
 		RedisLockProvider waiter = process(client.apply(TestRedis.port()));
-		take(holder);
-		AtomicInteger looks = new AtomicInteger();
-		LockContender contender = waiter.enter(KEY, looks::incrementAndGet);
+		acquire(holder);
+		AtomicInteger signals = new AtomicInteger();
+		LockContender contender = waiter.enter(KEY, signals::incrementAndGet);
 		attempt(contender, true);
-		looks.set(0);
+		signals.set(0);
 		this.admin.clientKill(new ClientKillParams().type(ClientType.PUBSUB));
 		await().pollInterval(Duration.ofMillis(20)).until(() -> {
 			attempt(contender, true);
-			return looks.get() > 0 && waiter.inbox().isOpen();
+			return signals.get() > 0 && waiter.subscription().isActive();
 		});
 	}
 
 	@Test
-	void whoMayNotSubscribePollsAndIsToldOnce(CapturedOutput output) {
-		this.admin.aclSetUser("deaf", "on", ">secret", "~*", "+@all", "resetchannels");
-		LettuceConnectionFactory factory = TestRedis.lettuce(TestRedis.port(), "deaf", "secret");
+	void deniedSubscriptionIsWarnedOfOnceAndReplacedByPolls(CapturedOutput output) {
+		this.admin.aclSetUser("unsubscribed", "on", ">secret", "~*", "+@all", "resetchannels");
+		LettuceConnectionFactory factory = TestRedis.lettuce(TestRedis.port(), "unsubscribed", "secret");
 		try {
 			RedisLockProvider holder = process();
-			take(holder);
+			acquire(holder);
 			LockContender contender = enter(process(factory));
 			for (int round = 0; round < 3; round++) {
 				AttemptResult attempt = attempt(contender, true);
 				assertThat(attempt).isInstanceOf(AttemptResult.Busy.class);
 				assertThat(((AttemptResult.Busy) attempt).retryAfter()).isLessThanOrEqualTo(Duration.ofMillis(100));
 			}
-			assertThat(line()).isEmpty();
-			await().untilAsserted(() -> assertThat(output.getAll().split("Redis refuses to let", -1)).hasSize(2));
+			assertThat(queue()).isEmpty();
+			await().untilAsserted(() -> assertThat(output.getAll().split("Redis does not permit", -1)).hasSize(2));
 		}
 		finally {
-			this.admin.aclDelUser("deaf");
+			this.admin.aclDelUser("unsubscribed");
 		}
 	}
 
 	@Test
-	void placeOfAProcessInWhichNobodyWaitsIsPassedOn() {
+	void unwantedReservationIsMadeForTheNextProcess() {
 		RedisLockProvider holder = process();
-		LockGrant grant = take(holder);
+		LockGrant grant = acquire(holder);
 		RedisLockProvider gone = process();
 		LockContender forgotten = enter(gone);
 		attempt(forgotten, true);
-		gone.waiting().remove((RedisContender) forgotten);
+		gone.contenders().remove((RedisContender) forgotten);
 		RedisLockProvider next = process();
 		LockContender waiting = enter(next);
 		attempt(waiting, true);
 		holder.release(KEY, grant.owner(), TIMEOUT);
 		await().pollInterval(Duration.ofMillis(2))
-			.until(() -> new String(this.admin.get(this.names.lock())).startsWith(next.process() + "R"));
+			.until(() -> new String(this.admin.get(this.keys.lock())).startsWith(next.process() + "R"));
 		granted(attempt(waiting, true));
-	}
-
-	@Test
-	void keysOfALockShareASlotWhateverTheKey() {
-		for (String part : new String[] { "a{b}c", "{}", "}{", "plain" }) {
-			LockNames awkward = this.keys.names(LockKey.of("lock", part));
-			assertThat(awkward.text()).matches("\\{single:b\\d\\d}:lock:lock:.*");
-			assertThat(new String(awkward.line())).isEqualTo(awkward.text().replaceFirst(":lock:", ":line:"));
-			LockNames again = this.keys.names(awkward.text());
-			assertThat(again.line()).isEqualTo(awkward.line());
-			assertThat(again.orders()).isEqualTo(awkward.orders());
-		}
 	}
 
 }

@@ -24,8 +24,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Servers that forget, or never knew, what was granted: both holders believe in their
- * lock for a while, but the later one's token is higher.
+ * Tests of servers that have lost a granted lock: two holders hold it for a while, and
+ * the token of the later one is higher.
  */
 class RedisLostDataTests {
 
@@ -33,8 +33,8 @@ class RedisLostDataTests {
 
 	private static final Duration LEASE = Duration.ofMillis(1500);
 
-	/** Writes unless a holder with a higher token has written before: 19-digit texts. */
-	private static final byte[] FENCED_WRITE = RedisKeys.bytes("""
+	/** Writes unless a higher token was written before; tokens are texts of 19 digits. */
+	private static final byte[] FENCED_WRITE = RedisLayout.bytes("""
 			local last = redis.call('HGET', KEYS[1], 'fence')
 			if last and last > ARGV[1] then return 0 end
 			redis.call('HSET', KEYS[1], 'fence', ARGV[1], 'value', ARGV[2])
@@ -45,7 +45,7 @@ class RedisLostDataTests {
 
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("io.distributedlock.redis.TestClients#all")
-	void emptyRestartIsToldAtTheNextRenewalAndTokensKeepRising(String name,
+	void emptyRestartIsALossAtTheNextRenewalAndTokensRise(String name,
 			Function<RedisConfiguration, RedisConnectionFactory> client) {
 		RedisServer server = this.processes.closing(new RedisServer());
 		Queue<LossReason> lost = new ConcurrentLinkedQueue<>();
@@ -74,7 +74,7 @@ class RedisLostDataTests {
 
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("io.distributedlock.redis.TestClients#all")
-	void replicaPromotedTooEarlyGrantsAgainAndTheFenceRefusesTheFirst(String name,
+	void fenceRefusesTheFirstHolderAfterAnEarlyPromotion(String name,
 			Function<RedisConfiguration, RedisConnectionFactory> client) {
 		RedisServer primary = this.processes.closing(new RedisServer("--repl-diskless-sync-delay", "0"));
 		RedisServer replica = this.processes.closing(new RedisServer("--replicaof", "127.0.0.1 " + primary.port()));
@@ -102,8 +102,8 @@ class RedisLostDataTests {
 
 	private static boolean write(Jedis resource, LockLease lease, String value) {
 		return Long.valueOf(1)
-			.equals(resource.eval(FENCED_WRITE, 1, RedisKeys.bytes("fenced"),
-					RedisKeys.bytes(lease.fencingToken().toSortableText()), RedisKeys.bytes(value)));
+			.equals(resource.eval(FENCED_WRITE, 1, RedisLayout.bytes("fenced"),
+					RedisLayout.bytes(lease.fencingToken().toSortableText()), RedisLayout.bytes(value)));
 	}
 
 }

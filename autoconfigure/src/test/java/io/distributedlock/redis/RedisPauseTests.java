@@ -25,7 +25,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * A server that takes commands and lets them wait.
+ * Tests of a server that accepts commands and delays them.
  */
 class RedisPauseTests {
 
@@ -43,7 +43,7 @@ class RedisPauseTests {
 
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("io.distributedlock.redis.TestClients#all")
-	void waitsForAPausedServerEndInTimeAndTypedAndLeaveNothing(String name,
+	void waitsForAPausedServerEndInTimeAndLeaveNothing(String name,
 			Function<RedisConfiguration, RedisConnectionFactory> client) {
 		LockTemplate locks = this.processes.locks(client.apply(TestRedis.standalone(TestRedis.port())));
 		LockLease kept = locks.acquire(LockRequest.of(LockKey.of("kept")).withLease(Duration.ofSeconds(4)));
@@ -56,7 +56,7 @@ class RedisPauseTests {
 					.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.STORE_TIMEOUT));
 				assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofMillis(1700));
 			}
-			await().ignoreExceptions().until(() -> !this.admin.exists(RedisProcesses.KEYS.lock(KEY)));
+			await().ignoreExceptions().until(() -> !this.admin.exists(RedisProcesses.LAYOUT.lock(KEY)));
 			locks.acquire(LockRequest.of(KEY)).close();
 		}
 		kept.ensureHeld();

@@ -29,7 +29,7 @@ import io.distributedlock.support.LockTemplate;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Processes that have their locks in Redis, closed after the test.
+ * Processes with locks in Redis, closed after the test.
  */
 final class RedisProcesses implements AfterEachCallback {
 
@@ -39,7 +39,7 @@ final class RedisProcesses implements AfterEachCallback {
 
 	static final Duration TIMEOUT = Duration.ofSeconds(5);
 
-	static final RedisKeys KEYS = new RedisKeys(PREFIX);
+	static final RedisLayout LAYOUT = new RedisLayout(PREFIX);
 
 	private final Deque<AutoCloseable> opened = new ArrayDeque<>();
 
@@ -48,19 +48,19 @@ final class RedisProcesses implements AfterEachCallback {
 		return opened;
 	}
 
-	/** A process over connections that are its own. */
+	/** Creates a process with connections of its own. */
 	RedisLockProvider provider(RedisConnectionFactory factory) {
 		return provider(factory, RedisLockSettings.defaults(PREFIX));
 	}
 
 	RedisLockProvider provider(RedisConnectionFactory factory, RedisLockSettings settings) {
 		closing(() -> ((DisposableBean) factory).destroy());
-		// The first connection of a JVM takes its time.
+		// Opening the first connection of a JVM is slow.
 		factory.getConnection().close();
 		return closing(new RedisLockProvider(factory, settings));
 	}
 
-	/** The engine of a process over connections that are its own. */
+	/** Creates the engine of a process with connections of its own. */
 	LockTemplate locks(RedisConnectionFactory factory, LockListener... listeners) {
 		return locks(provider(factory), LockSettings.defaults(), listeners);
 	}
@@ -76,7 +76,7 @@ final class RedisProcesses implements AfterEachCallback {
 
 	static LockContender enter(LockProvider provider, LockKey key) {
 		return provider.enter(key, () -> {
-			// The tests ask by themselves.
+			// The tests attempt by themselves.
 		});
 	}
 
@@ -84,11 +84,11 @@ final class RedisProcesses implements AfterEachCallback {
 		return enter(provider, key).attempt(OwnerId.random(), LEASE, false, TIMEOUT);
 	}
 
-	static AttemptResult standInLine(LockContender contender) {
+	static AttemptResult enqueue(LockContender contender) {
 		return contender.attempt(OwnerId.random(), LEASE, true, TIMEOUT);
 	}
 
-	static LockGrant take(LockProvider provider, LockKey key) {
+	static LockGrant acquire(LockProvider provider, LockKey key) {
 		return granted(attempt(provider, key));
 	}
 

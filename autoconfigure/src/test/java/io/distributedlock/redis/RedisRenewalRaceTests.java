@@ -113,7 +113,7 @@ class RedisRenewalRaceTests {
 			LockSupport.parkNanos(1_500_000);
 		}
 		lease.close();
-		if (cycle % 8 == 0 && looking.exists(RedisProcesses.KEYS.lock(key))) {
+		if (cycle % 8 == 0 && looking.exists(RedisProcesses.LAYOUT.lock(key))) {
 			prolonged.incrementAndGet();
 		}
 	}

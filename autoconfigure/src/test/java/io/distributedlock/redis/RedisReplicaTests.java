@@ -30,7 +30,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * A primary with a replica, which can be frozen.
+ * Tests of a primary with a replica, which can be frozen.
  */
 class RedisReplicaTests {
 
@@ -70,7 +70,7 @@ class RedisReplicaTests {
 
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("clients")
-	void grantsAndRenewalsCountOnceTheReplicaHasThem(String name, IntFunction<RedisConnectionFactory> client)
+	void grantsAndRenewalsCountOnceAReplicaAcknowledges(String name, IntFunction<RedisConnectionFactory> client)
 			throws Exception {
 		RedisConnectionFactory factory = client.apply(primary.port());
 		try (RedisLockProvider provider = new RedisLockProvider(factory,
@@ -101,7 +101,7 @@ class RedisReplicaTests {
 
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("clients")
-	void readOnlyReplicaIsRefusedAndGrantsNothing(String name, IntFunction<RedisConnectionFactory> client)
+	void readOnlyReplicaFailsTheCheckAndGrantsNothing(String name, IntFunction<RedisConnectionFactory> client)
 			throws Exception {
 		RedisConnectionFactory factory = client.apply(replica.port());
 		try (RedisLockProvider provider = new RedisLockProvider(factory, RedisLockSettings.defaults("readonly"))) {

@@ -9,8 +9,8 @@ import redis.clients.jedis.Jedis;
 import org.springframework.data.redis.connection.RedisConfiguration;
 
 /**
- * What a user needs for locks, and no more, as rules of {@code ACL SETUSER}. The contract
- * kits run as such a user.
+ * The rights that locks need, and no others, as rules of {@code ACL SETUSER}. The
+ * contract tests run as a user with these.
  */
 final class RedisRights {
 
@@ -18,17 +18,17 @@ final class RedisRights {
 
 	static final String PASSWORD = "only for locks";
 
-	/** Sent by the provider; the second only where the server has forgotten a script. */
+	/** Sent by the provider; the second only if the server does not know a script. */
 	static final List<String> SENT = List.of("+evalsha", "+eval");
 
 	/** Called by the scripts. */
 	static final List<String> IN_SCRIPTS = List.of("+get", "+set", "+del", "+exists", "+pexpire", "+pttl", "+setrange",
 			"+zadd", "+zincrby", "+zpopmin", "+zrem", "+zscore", "+time", "+publish");
 
-	/** To be woken; without it those who wait poll. */
-	static final List<String> WAKING = List.of("+subscribe", "+unsubscribe");
+	/** For notifications; without them waiting processes poll. */
+	static final List<String> NOTIFICATIONS = List.of("+subscribe", "+unsubscribe");
 
-	/** Only read by the check at start, which goes on without. */
+	/** Only for the check at start, which succeeds without. */
 	static final List<String> CHECK = List.of("+info");
 
 	/**
@@ -47,12 +47,12 @@ final class RedisRights {
 	private RedisRights() {
 	}
 
-	/** The keys and channels of one prefix, and no commands yet. */
+	/** Lists the rules for the keys and channels of one prefix, without commands. */
 	static List<String> ofPrefix(String prefix) {
-		return List.of("resetkeys", "resetchannels", "-@all", "~{" + prefix + ":b??}:*", "&" + prefix + ":inbox:*");
+		return List.of("resetkeys", "resetchannels", "-@all", "~{" + prefix + ":b??}:*", "&" + prefix + ":notify:*");
 	}
 
-	/** Lets the user come into being. */
+	/** Creates the user. */
 	@SafeVarargs
 	static void grant(Jedis server, String prefix, List<String>... commands) {
 		grantTo(USER, server, prefix, commands);
@@ -66,7 +66,7 @@ final class RedisRights {
 		server.aclSetUser(user, rules.toArray(String[]::new));
 	}
 
-	/** Lets connections be that user's. */
+	/** Lets connections log in as the user. */
 	static RedisConfiguration login(RedisConfiguration servers) {
 		return login(servers, USER);
 	}
@@ -78,9 +78,9 @@ final class RedisRights {
 		return servers;
 	}
 
-	/** Grants all but what only replicas need, to a user that is named as its prefix. */
+	/** Creates a user named as its prefix, with all rights but those for replicas. */
 	static void grantForKit(Jedis server, String prefix) {
-		grantTo(prefix, server, prefix, SENT, IN_SCRIPTS, WAKING, CHECK, CONNECTION, CLUSTER);
+		grantTo(prefix, server, prefix, SENT, IN_SCRIPTS, NOTIFICATIONS, CHECK, CONNECTION, CLUSTER);
 	}
 
 }

@@ -24,8 +24,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * The rights that are named as needed are needed. That they are enough is shown by the
- * contract kits, which have no others.
+ * Tests that the documented rights are needed. The contract tests show that they are
+ * enough, since they have no others.
  */
 class RedisRightsTests {
 
@@ -36,30 +36,30 @@ class RedisRightsTests {
 
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("io.distributedlock.redis.TestClients#all")
-	void everyRightThatIsNamedIsUsedAndNoOther(String name,
+	void everyDocumentedRightIsUsedAndNoOther(String name,
 			Function<RedisConfiguration, RedisConnectionFactory> client) {
 		try (Jedis admin = TestRedis.admin()) {
 			admin.flushAll();
 			admin.aclLogReset();
 			RedisRights.grant(admin, RedisProcesses.PREFIX, RedisRights.SENT, RedisRights.IN_SCRIPTS,
-					RedisRights.WAKING, RedisRights.CHECK, RedisRights.CONNECTION);
+					RedisRights.NOTIFICATIONS, RedisRights.CHECK, RedisRights.CONNECTION);
 			CommandStats stats = new CommandStats(admin);
 			admin.scriptFlush();
 			stats.reset();
 			RedisLockProvider holder = login(client);
 			RedisLockProvider waiter = login(client);
 			holder.check(RedisProcesses.TIMEOUT);
-			admin.zadd(RedisProcesses.KEYS.names(KEY).orders(), 1L << 52, RedisKeys.bytes("o"));
-			LockGrant grant = RedisProcesses.take(holder, KEY);
+			admin.zadd(RedisProcesses.LAYOUT.keys(KEY).orders(), 1L << 52, RedisLayout.bytes(RedisLayout.ORDER_MEMBER));
+			LockGrant grant = RedisProcesses.acquire(holder, KEY);
 			LockContender waiting = RedisProcesses.enter(waiter, KEY);
-			RedisProcesses.standInLine(waiting);
-			RedisProcesses.standInLine(RedisProcesses.enter(login(client), KEY));
+			RedisProcesses.enqueue(waiting);
+			RedisProcesses.enqueue(RedisProcesses.enter(login(client), KEY));
 			assertThat(RedisProcesses.renew(holder, grant)).isEqualTo(RenewalOutcome.RENEWED);
 			assertThat(RedisProcesses.release(holder, grant)).isEqualTo(ReleaseOutcome.RELEASED);
-			LockGrant next = RedisProcesses.granted(RedisProcesses.standInLine(waiting));
+			LockGrant next = RedisProcesses.granted(RedisProcesses.enqueue(waiting));
 			waiter.release(KEY, next.owner(), RedisProcesses.TIMEOUT);
 			LockKey another = LockKey.of("another");
-			RedisProcesses.release(holder, RedisProcesses.take(holder, another));
+			RedisProcesses.release(holder, RedisProcesses.acquire(holder, another));
 			await().pollDelay(Duration.ofMillis(20)).until(() -> true);
 			Map<String, Long> calls = stats.calls();
 			List<String> used = Stream.of(RedisRights.SENT, RedisRights.IN_SCRIPTS, List.of("+subscribe"))

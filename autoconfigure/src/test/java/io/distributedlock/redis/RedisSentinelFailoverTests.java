@@ -22,7 +22,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * A primary under sentinels that dies.
+ * Tests of a primary that dies under sentinels.
  */
 class RedisSentinelFailoverTests {
 
@@ -35,7 +35,7 @@ class RedisSentinelFailoverTests {
 
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("io.distributedlock.redis.TestClients#all")
-	void deadPrimaryIsAFailureUntilItsReplicaGrantsWithHigherTokens(String name,
+	void replicaOfADeadPrimaryGrantsWithHigherTokens(String name,
 			Function<RedisConfiguration, RedisConnectionFactory> client) {
 		TestSentinels sentinels = this.processes.closing(new TestSentinels(Duration.ofMillis(500)));
 		LockTemplate locks = this.processes.locks(client.apply(sentinels.configuration()));

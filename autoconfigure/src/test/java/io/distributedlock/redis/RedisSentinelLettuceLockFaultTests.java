@@ -7,8 +7,8 @@ import io.distributedlock.testkit.LockProviderFaultContract;
 import io.distributedlock.testkit.LockProviderFixture;
 
 /**
- * Each test has a prefix and a user of its own, so that those which leave the servers
- * alone run beside each other.
+ * Each test has a prefix and a user of its own, so that tests which do not disturb the
+ * servers run concurrently.
  */
 @Execution(ExecutionMode.CONCURRENT)
 class RedisSentinelLettuceLockFaultTests extends LockProviderFaultContract {

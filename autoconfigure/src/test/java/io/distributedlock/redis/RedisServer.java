@@ -21,12 +21,12 @@ import redis.clients.jedis.Jedis;
 import static org.awaitility.Awaitility.await;
 
 /**
- * A Redis server of the tests' own: a process on a free port, without persistence. Ends
+ * A Redis server for the tests: a process on a free port, without persistence, which ends
  * with the JVM at the latest.
  */
 final class RedisServer implements AutoCloseable {
 
-	/** The cluster's bus is at a port 10,000 higher. */
+	/** The port of the cluster bus is higher by 10,000. */
 	private static final int HIGHEST_PORT = 55_000;
 
 	private final int port;
@@ -104,7 +104,7 @@ final class RedisServer implements AutoCloseable {
 		}
 	}
 
-	/** Kills the server at once: a later {@link #start()} knows nothing any more. */
+	/** Kills the server at once; its data is lost. */
 	void kill() {
 		this.process.destroyForcibly();
 		try {
@@ -119,7 +119,7 @@ final class RedisServer implements AutoCloseable {
 		return this.port;
 	}
 
-	/** A client that sees what no provider shows. */
+	/** Opens a client with all rights. */
 	Jedis admin() {
 		return new Jedis("127.0.0.1", this.port, 10_000);
 	}
@@ -140,7 +140,7 @@ final class RedisServer implements AutoCloseable {
 				Files.deleteIfExists(this.directory.resolve(file));
 			}
 			catch (IOException ex) {
-				// What the server left else is left to the system.
+				// The system removes temporary files that remain.
 				break;
 			}
 		}

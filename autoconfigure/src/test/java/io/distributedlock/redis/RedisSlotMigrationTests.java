@@ -30,7 +30,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Slots that move from one master to another while their locks are in use.
+ * Tests of slots that migrate to another master while their locks are in use.
  */
 class RedisSlotMigrationTests {
 
@@ -41,53 +41,52 @@ class RedisSlotMigrationTests {
 	@RegisterExtension
 	private final RedisProcesses processes = new RedisProcesses();
 
-	private final LockNames names = RedisProcesses.KEYS.names(KEY);
+	private final RedisLockKeys keys = RedisProcesses.LAYOUT.keys(KEY);
 
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("io.distributedlock.redis.TestClients#all")
-	void locksAreKeptAndGrantedWhileTheirSlotMoves(String name,
+	void locksAreRenewedWhileTheirSlotMigrates(String name,
 			Function<RedisConfiguration, RedisConnectionFactory> client) {
 		TestCluster cluster = this.processes.closing(new TestCluster(0));
-		int slot = TestCluster.slot(this.names.lock());
+		int slot = TestCluster.slot(this.keys.lock());
 		RedisServer from = cluster.owner(slot);
 		RedisServer to = cluster.masters().stream().filter((node) -> node != from).findFirst().orElseThrow();
 		RedisLockProvider provider = this.processes.provider(client.apply(cluster.configuration()));
 		RedisLockProvider rival = this.processes.provider(client.apply(cluster.configuration()));
 		LockTemplate locks = this.processes.locks(client.apply(cluster.configuration()));
 		try (Jedis source = from.admin(); Jedis target = to.admin()) {
-			LockGrant held = RedisProcesses.take(provider, KEY);
+			LockGrant held = RedisProcesses.acquire(provider, KEY);
 			assertThat(RedisProcesses.attempt(rival, KEY)).isInstanceOf(AttemptResult.Busy.class);
-			LockGrant sibling = RedisProcesses.take(provider, inSlot(slot, KEY));
+			LockGrant sibling = RedisProcesses.acquire(provider, inSlot(slot, KEY));
 			target.clusterSetSlotImporting(slot, source.clusterMyId());
 			source.clusterSetSlotMigrating(slot, target.clusterMyId());
-			assertWaitsForTheMove(rival);
+			assertTryAgain(rival);
 			assertRenewed(provider, held, sibling);
-			migrate(source, to, this.names.lock());
-			assertWaitsForTheMove(rival);
+			migrate(source, to, this.keys.lock());
+			assertTryAgain(rival);
 			assertRenewed(provider, held, sibling);
 			migrate(source, to);
-			assertWaitsForTheMove(rival);
+			assertTryAgain(rival);
 			assertRenewed(provider, held, sibling);
 			target.clusterSetSlotNode(slot, target.clusterMyId());
 			source.clusterSetSlotNode(slot, target.clusterMyId());
 			assertRenewed(provider, held, sibling);
 			assertThat(RedisProcesses.attempt(rival, KEY)).isInstanceOf(AttemptResult.Busy.class);
 			assertThat(RedisProcesses.release(provider, held)).isEqualTo(ReleaseOutcome.RELEASED);
-			LockGrant next = RedisProcesses.take(rival, KEY);
+			LockGrant next = RedisProcesses.acquire(rival, KEY);
 			assertThat(next.order()).isGreaterThan(held.order());
 			try (LockLease lease = locks.acquire(LockRequest.of(FRESH))) {
 				lease.ensureHeld();
 			}
-			assertThat(target.exists(this.names.lock())).isTrue();
+			assertThat(target.exists(this.keys.lock())).isTrue();
 		}
 	}
 
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("io.distributedlock.redis.TestClients#all")
-	void waiterGetsItsTurnThoughTheSlotMovesMeanwhile(String name,
-			Function<RedisConfiguration, RedisConnectionFactory> client) {
+	void waiterAcquiresAfterItsSlotMigrated(String name, Function<RedisConfiguration, RedisConnectionFactory> client) {
 		TestCluster cluster = this.processes.closing(new TestCluster(0));
-		int slot = TestCluster.slot(this.names.lock());
+		int slot = TestCluster.slot(this.keys.lock());
 		RedisServer from = cluster.owner(slot);
 		RedisServer to = cluster.masters().stream().filter((node) -> node != from).findFirst().orElseThrow();
 		LockTemplate locks = this.processes.locks(client.apply(cluster.configuration()));
@@ -96,7 +95,7 @@ class RedisSlotMigrationTests {
 		LockLease held = locks.acquire(LockRequest.of(KEY).withLease(leaseTime));
 		var waiter = others.acquireAsync(LockRequest.of(KEY).withWaitTime(Duration.ofSeconds(10)));
 		try (Jedis source = from.admin(); Jedis target = to.admin()) {
-			await().until(() -> source.exists(this.names.line()));
+			await().until(() -> source.exists(this.keys.queue()));
 			target.clusterSetSlotImporting(slot, source.clusterMyId());
 			source.clusterSetSlotMigrating(slot, target.clusterMyId());
 			migrate(source, to);
@@ -114,26 +113,26 @@ class RedisSlotMigrationTests {
 
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("io.distributedlock.redis.TestClients#all")
-	void lockThatReplicasHaveToHaveIsGrantedAfterItsSlotHasMoved(String name,
+	void replicatedLockIsGrantedAfterItsSlotMigrated(String name,
 			Function<RedisConfiguration, RedisConnectionFactory> client) {
 		TestCluster cluster = this.processes.closing(new TestCluster(2));
 		RedisServer from = cluster.masters().get(0);
 		RedisServer to = cluster.masters().get(1);
 		LockKey key = cluster.key(from, true);
-		byte[] lock = RedisProcesses.KEYS.lock(key);
+		byte[] lock = RedisProcesses.LAYOUT.lock(key);
 		RedisLockProvider provider = this.processes.provider(client.apply(cluster.configuration()),
 				new RedisLockSettings(RedisProcesses.PREFIX, 1, Duration.ofSeconds(1)));
-		LockGrant held = RedisProcesses.take(provider, key);
+		LockGrant held = RedisProcesses.acquire(provider, key);
 		try (Jedis source = from.admin(); Jedis target = to.admin()) {
 			target.clusterSetSlotImporting(TestCluster.slot(lock), source.clusterMyId());
 			source.clusterSetSlotMigrating(TestCluster.slot(lock), target.clusterMyId());
 			migrate(source, to, lock);
-			migrate(source, to, RedisProcesses.KEYS.names(key).orders());
+			migrate(source, to, RedisProcesses.LAYOUT.keys(key).orders());
 			target.clusterSetSlotNode(TestCluster.slot(lock), target.clusterMyId());
 			source.clusterSetSlotNode(TestCluster.slot(lock), target.clusterMyId());
 			await().ignoreExceptions().until(() -> RedisProcesses.renew(provider, held) == RenewalOutcome.RENEWED);
 			assertThat(RedisProcesses.release(provider, held)).isEqualTo(ReleaseOutcome.RELEASED);
-			assertThat(RedisProcesses.take(provider, key).order()).isGreaterThan(held.order());
+			assertThat(RedisProcesses.acquire(provider, key).order()).isGreaterThan(held.order());
 			assertThat(target.exists(lock)).isTrue();
 		}
 	}
@@ -141,13 +140,13 @@ class RedisSlotMigrationTests {
 	private static LockKey inSlot(int slot, LockKey except) {
 		return IntStream.range(0, 10_000)
 			.mapToObj((number) -> LockKey.of("orders", "sibling-" + number))
-			.filter((key) -> TestCluster.slot(RedisProcesses.KEYS.lock(key)) == slot && !key.equals(except))
+			.filter((key) -> TestCluster.slot(RedisProcesses.LAYOUT.lock(key)) == slot && !key.equals(except))
 			.findFirst()
 			.orElseThrow();
 	}
 
-	/** The line is nowhere yet, so the server says TRYAGAIN to whoever names it too. */
-	private static void assertWaitsForTheMove(RedisLockProvider rival) {
+	/** Asserts TRYAGAIN: the wait queue has no key yet, so the keys are not together. */
+	private static void assertTryAgain(RedisLockProvider rival) {
 		Duration timeout = Duration.ofMillis(500);
 		long start = System.nanoTime();
 		assertThatExceptionOfType(LockProviderException.class).isThrownBy(
@@ -157,7 +156,7 @@ class RedisSlotMigrationTests {
 		assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(timeout.plus(Duration.ofMillis(250)));
 	}
 
-	/** Also if one of two in a batch has moved and the other one has not. */
+	/** Asserts renewals, also if one key of the batch has migrated and the other not. */
 	private static void assertRenewed(RedisLockProvider provider, LockGrant first, LockGrant second) {
 		Map<LockGrant, Duration> leases = Map.of(first, RedisProcesses.LEASE, second, RedisProcesses.LEASE);
 		assertThat(provider.renew(leases, RedisProcesses.TIMEOUT)).containsEntry(first, RenewalOutcome.RENEWED)
@@ -168,11 +167,11 @@ class RedisSlotMigrationTests {
 		source.migrate("127.0.0.1", to.port(), 1000, new MigrateParams(), key);
 	}
 
-	/** Moves all keys of the lock's bucket. */
+	/** Migrates all keys of the lock's bucket. */
 	private void migrate(Jedis source, RedisServer to) {
-		byte[][] keys = source.clusterGetKeysInSlot(TestCluster.slot(this.names.lock()), 100)
+		byte[][] keys = source.clusterGetKeysInSlot(TestCluster.slot(this.keys.lock()), 100)
 			.stream()
-			.map(RedisKeys::bytes)
+			.map(RedisLayout::bytes)
 			.toArray(byte[][]::new);
 		source.migrate("127.0.0.1", to.port(), 1000, new MigrateParams(), keys);
 	}

@@ -18,8 +18,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatNoException;
 
 /**
- * What a server has to be; that a replica is refused is shown with a real one by
- * {@link RedisReplicaTests}.
+ * Tests of the check at start; {@link RedisReplicaTests} shows that a replica is refused.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class ServerCheckTests {
@@ -29,7 +28,7 @@ class ServerCheckTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "5.0.14", "6.0.20", "6.1.242" })
-	void serverThatIsTooOldIsRefused(String version) {
+	void oldServerIsRefused(String version) {
 		assertThatExceptionOfType(LockConfigurationException.class)
 			.isThrownBy(() -> ServerCheck.checkVersion("# Server\r\nredis_version:" + version + "\r\nredis_mode:x"))
 			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.STORE_TOO_OLD));
@@ -38,12 +37,12 @@ class ServerCheckTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "redis_version:6.2.0", "redis_version:7.2.4\r\nvalkey_version:8.0.1",
 			"redis_version:10.0.0", "" })
-	void serverThatIsNewEnoughOrDoesNotTellIsAccepted(String info) {
+	void newServerOrUnknownVersionIsAccepted(String info) {
 		assertThatNoException().isThrownBy(() -> ServerCheck.checkVersion(info));
 	}
 
 	@Test
-	void evictionIsWarnedOfWithAnyPolicyButOne(CapturedOutput output) {
+	void evictionIsWarnedOfUnlessThePolicyIsNoeviction(CapturedOutput output) {
 		ServerCheck.checkPolicy("maxmemory_policy:noeviction");
 		assertThat(output).doesNotContain("maxmemory-policy");
 		ServerCheck.checkPolicy("maxmemory_policy:volatile-ttl");
@@ -51,7 +50,7 @@ class ServerCheckTests {
 	}
 
 	@Test
-	void userThatMayNotReadInfoIsNotHeldUp() {
+	void checkSucceedsWithoutTheRightToReadInfo() {
 		try (Jedis admin = TestRedis.admin()) {
 			RedisRights.grant(admin, RedisProcesses.PREFIX, RedisRights.SENT, RedisRights.IN_SCRIPTS,
 					RedisRights.CONNECTION);

@@ -25,10 +25,10 @@ import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
-/** Connection factories as Boot makes them, started, to be destroyed by the caller. */
+/** Started connection factories as Boot creates them, to be destroyed by the caller. */
 final class TestClients {
 
-	/** The ports that the servers say. */
+	/** The ports that the servers announce. */
 	static final IntUnaryOperator SAME_PORTS = (port) -> port;
 
 	private TestClients() {
@@ -45,7 +45,7 @@ final class TestClients {
 		return lettuce(servers, Netty.RESOURCES);
 	}
 
-	/** Finds other ports where the servers say theirs. */
+	/** Connects to other ports than the servers announce. */
 	static LettuceConnectionFactory lettuce(RedisConfiguration servers, IntUnaryOperator ports) {
 		if (ports == SAME_PORTS) {
 			return lettuce(servers);
@@ -80,7 +80,7 @@ final class TestClients {
 		return jedis(servers, SAME_PORTS);
 	}
 
-	/** Finds other ports where the servers say theirs. */
+	/** Connects to other ports than the servers announce. */
 	static JedisConnectionFactory jedis(RedisConfiguration servers, IntUnaryOperator ports) {
 		JedisClientConfiguration client = JedisClientConfiguration.builder()
 			.customizeClientConfig((config) -> config
@@ -103,14 +103,14 @@ final class TestClients {
 		return factory;
 	}
 
-	/** A client of servers that may have other ports than they say. */
+	/** A client of servers that may have other ports than they announce. */
 	interface Client {
 
 		RedisConnectionFactory connect(RedisConfiguration servers, IntUnaryOperator ports);
 
 	}
 
-	/** Shared, because each has threads of its own. */
+	/** Shared, since each instance has threads of its own. */
 	private static final class Netty {
 
 		private static final ClientResources RESOURCES = DefaultClientResources.create();

@@ -79,7 +79,7 @@ final class TestCluster implements AutoCloseable {
 	LockKey key(RedisServer master, boolean same, String... parts) {
 		return IntStream.range(0, 1000)
 			.mapToObj((number) -> LockKey.of("orders-" + number, parts))
-			.filter((key) -> (owner(slot(RedisProcesses.KEYS.lock(key))) == master) == same)
+			.filter((key) -> (owner(slot(RedisProcesses.LAYOUT.lock(key))) == master) == same)
 			.findFirst()
 			.orElseThrow();
 	}

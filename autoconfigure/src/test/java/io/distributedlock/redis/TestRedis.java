@@ -8,7 +8,7 @@ import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * The one standalone server of the tests.
+ * The standalone server that tests share.
  */
 public final class TestRedis {
 
@@ -24,14 +24,14 @@ public final class TestRedis {
 		return server().port();
 	}
 
-	/** A client that sees what no provider shows, of the server with nothing in it. */
+	/** Empties the server and opens a client with all rights. */
 	static Jedis emptied() {
 		Jedis admin = admin();
 		admin.flushAll();
 		return admin;
 	}
 
-	/** A client that sees what no provider shows. */
+	/** Opens a client with all rights. */
 	public static Jedis admin() {
 		return server().admin();
 	}

@@ -56,7 +56,7 @@ final class TestSentinels implements AutoCloseable {
 		return configuration;
 	}
 
-	/** The set that contract kits share, which forgives its primary long silences. */
+	/** The set that contract tests share; it replaces a primary only after a minute. */
 	static TestSentinels shared() {
 		return Shared.SENTINELS;
 	}

@@ -69,7 +69,7 @@ class RedisProfileTests {
 	}
 
 	@Test
-	void killedHolderIsSucceededAfterItsLeaseByAnotherProcessWithAHigherToken() throws Exception {
+	void killedHolderIsSucceededAfterItsLeaseWithAHigherToken() throws Exception {
 		sales.assertKilledHolderIsSucceeded(LEASE);
 	}
 
@@ -79,8 +79,8 @@ class RedisProfileTests {
 	}
 
 	@Test
-	void letsNobodyInWithoutThePassword() throws IOException {
-		assertThat(answerOfServer("PING")).startsWith("-NOAUTH");
+	void serverRefusesCommandsWithoutThePassword() throws IOException {
+		assertThat(replyOfServer("PING")).startsWith("-NOAUTH");
 	}
 
 	@Test
@@ -88,7 +88,7 @@ class RedisProfileTests {
 		assertThat(ListeningSockets.of(server().pid())).hasSize(1).allMatch(ListeningSockets::isLoopback);
 	}
 
-	private static String answerOfServer(String command) throws IOException {
+	private static String replyOfServer(String command) throws IOException {
 		try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port())) {
 			socket.setSoTimeout(5000);
 			socket.getOutputStream().write((command + "\r\n").getBytes(StandardCharsets.US_ASCII));
@@ -103,7 +103,7 @@ class RedisProfileTests {
 		return Integer.parseInt(port.group(1));
 	}
 
-	/** The only process that runs the program of the server's own directory. */
+	/** Finds the only process whose program is in the server's directory. */
 	private static ProcessHandle server() throws IOException {
 		String program = serverDirectories().get(0).resolve("redis-server").toString();
 		return ProcessHandle.allProcesses()

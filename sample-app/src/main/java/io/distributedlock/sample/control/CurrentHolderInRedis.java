@@ -12,7 +12,7 @@ import org.springframework.stereotype.Component;
 import io.distributedlock.sample.SampleApplication;
 
 /**
- * Reads the lock's key.
+ * The current holder, read from the keys of the locks in Redis.
  */
 @Component
 @Profile("!" + SampleApplication.WORKER + " & " + EmbeddedRedisServer.PROFILE)

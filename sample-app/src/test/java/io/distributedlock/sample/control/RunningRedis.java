@@ -7,7 +7,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 /**
- * The server of the profile "redis" for tests of other packages.
+ * A running server of the profile "redis", for tests of other packages.
  */
 public final class RunningRedis implements AutoCloseable {
 

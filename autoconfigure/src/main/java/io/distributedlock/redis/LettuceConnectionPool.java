@@ -19,14 +19,13 @@ import io.lettuce.core.codec.ByteArrayCodec;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import io.distributedlock.provider.CallKind;
-import io.distributedlock.redis.ScriptClient.Answer;
 
 /**
- * A few connections of our own beside the one that Lettuce shares, each used by one
- * worker at a time; as many as there are workers at most. One that did not answer is not
- * used again.
+ * A pool of connections beside the one that Lettuce shares, each used by one worker at a
+ * time; at most as many as there are workers. A connection on which a call failed is
+ * closed.
  */
-final class LettuceConnections implements AutoCloseable {
+final class LettuceConnectionPool implements AutoCloseable {
 
 	private final LettuceConnectionFactory factory;
 
@@ -34,18 +33,18 @@ final class LettuceConnections implements AutoCloseable {
 
 	private volatile boolean closed;
 
-	LettuceConnections(LettuceConnectionFactory factory) {
+	LettuceConnectionPool(LettuceConnectionFactory factory) {
 		this.factory = factory;
 	}
 
-	/** Blocks the current thread, a worker. */
-	Answer use(Use use) {
+	/** Uses a connection in the current thread, a worker. */
+	ScriptReply use(Action action) {
 		StatefulConnection<byte[], byte[]> connection = borrow();
 		boolean usable = false;
 		try {
-			Answer answer = use.with(connection);
+			ScriptReply reply = action.run(connection);
 			usable = true;
-			return answer;
+			return reply;
 		}
 		catch (TimeoutException ex) {
 			throw RedisErrors.timedOut(ex);
@@ -104,28 +103,29 @@ final class LettuceConnections implements AutoCloseable {
 		}
 	}
 
-	/** Commands that in a cluster go to the node of their key. */
+	/** The commands of a connection; in a cluster each goes to the node of its key. */
 	static RedisClusterAsyncCommands<byte[], byte[]> commands(StatefulConnection<byte[], byte[]> connection) {
 		return (connection instanceof StatefulRedisClusterConnection<byte[], byte[]> cluster) ? cluster.async()
 				: ((StatefulRedisConnection<byte[], byte[]>) connection).async();
 	}
 
-	/** Commands to the node of one key, all on one connection to it. */
+	/** The commands to the node of one key, all on the same connection to it. */
 	static RedisClusterAsyncCommands<byte[], byte[]> node(StatefulConnection<byte[], byte[]> connection, byte[] key,
-			CallKind kind, long deadline) throws InterruptedException, TimeoutException {
+			CallKind kind, long deadlineNanos) throws InterruptedException, TimeoutException {
 		if (!(connection instanceof StatefulRedisClusterConnection<byte[], byte[]> cluster)) {
 			return commands(connection);
 		}
 		RedisClusterNode node = cluster.getPartitions().getMasterBySlot(SlotHash.getSlot(key));
 		if (node == null) {
-			throw RedisErrors.notConnected(new IllegalStateException("No node is known for the slot of the lock"));
+			throw RedisErrors
+				.notConnected(new IllegalStateException("No node of the cluster is known for the slot of the lock"));
 		}
 		CompletableFuture<StatefulRedisConnection<byte[], byte[]>> opened = cluster
 			.getConnectionAsync(node.getNodeId());
-		return LettuceScripts.await(opened, kind, deadline).async();
+		return LettuceCommands.await(opened, kind, deadlineNanos).async();
 	}
 
-	/** Closes what is not in use; what is wanted later is opened again. */
+	/** Closes the connections that are not in use; later calls open new ones. */
 	void closeIdle() {
 		for (StatefulConnection<byte[], byte[]> connection = this.idle
 			.poll(); connection != null; connection = this.idle.poll()) {
@@ -139,11 +139,11 @@ final class LettuceConnections implements AutoCloseable {
 		closeIdle();
 	}
 
-	/** What is done with a connection. */
+	/** The use of a connection. */
 	@FunctionalInterface
-	interface Use {
+	interface Action {
 
-		Answer with(StatefulConnection<byte[], byte[]> connection) throws InterruptedException, TimeoutException;
+		ScriptReply run(StatefulConnection<byte[], byte[]> connection) throws InterruptedException, TimeoutException;
 
 	}
 

@@ -33,10 +33,10 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Clients that the application told to wait for a minute, or not for long, or that share
- * no connection.
+ * Tests with clients whose own time-out is a minute or short, or that share no
+ * connection.
  */
-class RedisPatientClientTests {
+class RedisClientTimeoutTests {
 
 	private static final Duration LEASE = Duration.ofSeconds(2);
 
@@ -44,8 +44,8 @@ class RedisPatientClientTests {
 	private final RedisProcesses processes = new RedisProcesses();
 
 	static Stream<Arguments> clients() {
-		return Stream.of(Arguments.of("jedis", (Connector) RedisPatientClientTests::jedis),
-				Arguments.of("lettuce, nothing shared", (Connector) RedisPatientClientTests::lettuce));
+		return Stream.of(Arguments.of("jedis", (Connector) RedisClientTimeoutTests::jedis),
+				Arguments.of("lettuce, nothing shared", (Connector) RedisClientTimeoutTests::lettuce));
 	}
 
 	private static RedisConnectionFactory jedis(int port) {
@@ -64,7 +64,7 @@ class RedisPatientClientTests {
 
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("clients")
-	void repliesThatAreLostAgainAndAgainDoNotUseUpTheWorkers(String name, Connector client) {
+	void lostRepliesDoNotBlockAllWorkers(String name, Connector client) {
 		try (TcpProxy proxy = new TcpProxy(TestRedis.server().address()); Jedis admin = TestRedis.admin()) {
 			admin.flushAll();
 			admin.scriptLoad(Script.RENEW.text());
@@ -84,7 +84,7 @@ class RedisPatientClientTests {
 	}
 
 	@Test
-	void sharedConnectionThatStaysSilentIsNotReliedUponAgain() {
+	void unresponsiveSharedConnectionIsNotUsedUntilItReplies() {
 		try (TcpProxy proxy = new TcpProxy(TestRedis.server().address())) {
 			LettuceConnectionFactory factory = new LettuceConnectionFactory(
 					new RedisStandaloneConfiguration("127.0.0.1", proxy.port()),

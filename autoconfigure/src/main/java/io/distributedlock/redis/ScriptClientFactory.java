@@ -5,30 +5,31 @@ import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.util.ClassUtils;
 
-import io.distributedlock.redis.ScriptClient.Answer;
-
-/** Finds out which client a connection factory uses, any of which may be missing. */
-final class ScriptClients {
+/**
+ * Creates the script client for a connection factory. Lettuce and Jedis are optional, so
+ * each is used by a nested class of its own.
+ */
+final class ScriptClientFactory {
 
 	private static final boolean LETTUCE = isPresent("io.lettuce.core.AbstractRedisClient");
 
 	private static final boolean JEDIS = isPresent("redis.clients.jedis.Jedis");
 
-	private ScriptClients() {
+	private ScriptClientFactory() {
 	}
 
-	static ScriptClient create(RedisConnectionFactory factory, Replicas replicas) {
-		if (LETTUCE && Lettuce.isIt(factory)) {
+	static ScriptClient create(RedisConnectionFactory factory, ReplicaRequirement replicas) {
+		if (LETTUCE && Lettuce.isClientOf(factory)) {
 			return Lettuce.client(factory, replicas);
 		}
 		if (JEDIS) {
-			return new WorkerScripts(factory, Jedis.runner(replicas));
+			return new WorkerScriptClient(factory, Jedis.runner(replicas));
 		}
-		if (replicas.areAsked()) {
-			throw RedisErrors.cannotWait();
+		if (replicas.isPresent()) {
+			throw RedisErrors.replicasNotSupported();
 		}
-		return new WorkerScripts(factory,
-				(connection, call, deadline) -> new Answer(ScriptRunner.bySpring(connection, call), true));
+		return new WorkerScriptClient(factory,
+				(connection, call, deadlineNanos) -> new ScriptReply(ScriptRunner.runBySpring(connection, call), true));
 	}
 
 	static boolean isCluster(RedisConnectionFactory factory) {
@@ -36,18 +37,18 @@ final class ScriptClients {
 	}
 
 	private static boolean isPresent(String type) {
-		return ClassUtils.isPresent(type, ScriptClients.class.getClassLoader());
+		return ClassUtils.isPresent(type, ScriptClientFactory.class.getClassLoader());
 	}
 
-	/** Apart, so that Lettuce may be missing. */
+	/** Loaded only where Lettuce is present. */
 	private static final class Lettuce {
 
-		static boolean isIt(RedisConnectionFactory factory) {
+		static boolean isClientOf(RedisConnectionFactory factory) {
 			return factory instanceof LettuceConnectionFactory;
 		}
 
-		static ScriptClient client(RedisConnectionFactory factory, Replicas replicas) {
-			return new LettuceScripts((LettuceConnectionFactory) factory, replicas);
+		static ScriptClient client(RedisConnectionFactory factory, ReplicaRequirement replicas) {
+			return new LettuceScriptClient((LettuceConnectionFactory) factory, replicas);
 		}
 
 		static boolean isCluster(RedisConnectionFactory factory) {
@@ -56,11 +57,11 @@ final class ScriptClients {
 
 	}
 
-	/** Apart, so that Jedis may be missing. */
+	/** Loaded only where Jedis is present. */
 	private static final class Jedis {
 
-		static ScriptRunner runner(Replicas replicas) {
-			return new JedisRunner(replicas);
+		static ScriptRunner runner(ReplicaRequirement replicas) {
+			return new JedisScriptRunner(replicas);
 		}
 
 		static boolean isCluster(RedisConnectionFactory factory) {

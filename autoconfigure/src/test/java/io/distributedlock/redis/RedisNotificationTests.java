@@ -30,21 +30,21 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Who is woken when those who should be cannot be, or do not want the lock any more.
+ * Tests of notifications that are lost, or reach processes that wait no more.
  */
-class RedisWakeUpTests {
+class RedisNotificationTests {
 
 	private static final LockKey KEY = LockKey.of("orders", "42");
 
 	private static final LockRequest PATIENT = LockRequest.of(KEY).withWaitTime(Duration.ofSeconds(20));
 
-	/** More than a loaded machine needs, and less than the shortest pause of a timer. */
-	private static final Duration BY_MESSAGE = Duration.ofMillis(600);
+	/** More than a loaded machine needs, and less than the shortest poll interval. */
+	private static final Duration BY_NOTIFICATION = Duration.ofMillis(600);
 
 	@RegisterExtension
 	private final RedisProcesses processes = new RedisProcesses();
 
-	private final LockNames names = RedisProcesses.KEYS.names(KEY);
+	private final RedisLockKeys keys = RedisProcesses.LAYOUT.keys(KEY);
 
 	private final Jedis admin = this.processes.closing(TestRedis.emptied());
 
@@ -52,11 +52,11 @@ class RedisWakeUpTests {
 		return client.apply(TestRedis.standalone(TestRedis.port()));
 	}
 
-	private void awaitLine(int length) {
-		await().pollInterval(Duration.ofMillis(2)).until(() -> this.admin.zcard(this.names.line()) == length);
+	private void awaitQueue(int length) {
+		await().pollInterval(Duration.ofMillis(2)).until(() -> this.admin.zcard(this.keys.queue()) == length);
 	}
 
-	/** How long it takes from now on until a process gets and gives back the lock. */
+	/** Acquires and releases the lock in another thread; the result is the time. */
 	private static CompletableFuture<Long> acquired(LockTemplate locks) {
 		return CompletableFuture.supplyAsync(() -> {
 			try (LockLease lease = locks.acquire(PATIENT)) {
@@ -68,18 +68,18 @@ class RedisWakeUpTests {
 
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("io.distributedlock.redis.TestClients#all")
-	void deadFirstWaiterCostsOneGraceOnce(String name, Function<RedisConfiguration, RedisConnectionFactory> client)
-			throws Exception {
+	void deadFirstProcessDelaysTheNextByOneReservation(String name,
+			Function<RedisConfiguration, RedisConnectionFactory> client) throws Exception {
 		RedisLockProvider holder = this.processes.provider(connect(client));
 		RedisLockProvider dead = this.processes.provider(connect(client));
-		LockGrant grant = RedisProcesses.take(holder, KEY);
-		RedisProcesses.standInLine(RedisProcesses.enter(dead, KEY));
+		LockGrant grant = RedisProcesses.acquire(holder, KEY);
+		RedisProcesses.enqueue(RedisProcesses.enter(dead, KEY));
 		dead.close();
-		awaitLine(1);
+		awaitQueue(1);
 		List<CompletableFuture<Long>> living = new ArrayList<>();
 		for (int number = 0; number < 3; number++) {
 			living.add(acquired(this.processes.locks(connect(client))));
-			awaitLine(number + 2);
+			awaitQueue(number + 2);
 		}
 		long released = System.nanoTime();
 		RedisProcesses.release(holder, grant);
@@ -88,22 +88,22 @@ class RedisWakeUpTests {
 			turns.add(one.get(10, TimeUnit.SECONDS));
 		}
 		assertThat(turns).isSorted();
-		assertThat(Duration.ofNanos(turns.get(0) - released)).isBetween(Duration.ofMillis(95), BY_MESSAGE);
+		assertThat(Duration.ofNanos(turns.get(0) - released)).isBetween(Duration.ofMillis(95), BY_NOTIFICATION);
 		assertThat(Duration.ofNanos(turns.get(2) - turns.get(0))).isLessThan(Duration.ofMillis(95));
 	}
 
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("io.distributedlock.redis.TestClients#all")
-	void waiterThatGivesUpWhenItIsCalledLeavesTheTurnToTheNext(String name,
+	void interruptedWaiterLeavesItsReservationToTheNext(String name,
 			Function<RedisConfiguration, RedisConnectionFactory> client) throws Exception {
 		RedisLockProvider holder = this.processes.provider(connect(client));
-		LockTemplate fickle = this.processes.locks(connect(client));
+		LockTemplate impatient = this.processes.locks(connect(client));
 		LockTemplate patient = this.processes.locks(connect(client));
 		for (int round = 0; round < 20; round++) {
-			LockGrant grant = RedisProcesses.take(holder, KEY);
+			LockGrant grant = RedisProcesses.acquire(holder, KEY);
 			CompletableFuture<Void> first = new CompletableFuture<>();
 			Thread waiter = new Thread(() -> {
-				try (LockLease lease = fickle.acquire(PATIENT)) {
+				try (LockLease lease = impatient.acquire(PATIENT)) {
 					lease.ensureHeld();
 					first.complete(null);
 				}
@@ -115,29 +115,29 @@ class RedisWakeUpTests {
 				}
 			});
 			waiter.start();
-			awaitLine(1);
+			awaitQueue(1);
 			CompletableFuture<Long> next = acquired(patient);
-			awaitLine(2);
+			awaitQueue(2);
 			long released = System.nanoTime();
 			Thread interrupter = new Thread(waiter::interrupt);
 			interrupter.start();
 			RedisProcesses.release(holder, grant);
-			assertThat(Duration.ofNanos(next.get(10, TimeUnit.SECONDS) - released)).isLessThan(BY_MESSAGE);
+			assertThat(Duration.ofNanos(next.get(10, TimeUnit.SECONDS) - released)).isLessThan(BY_NOTIFICATION);
 			first.get(10, TimeUnit.SECONDS);
 			interrupter.join();
-			await().until(() -> !this.admin.exists(this.names.lock()) && !this.admin.exists(this.names.line()));
+			await().until(() -> !this.admin.exists(this.keys.lock()) && !this.admin.exists(this.keys.queue()));
 		}
 	}
 
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("io.distributedlock.redis.TestClients#all")
-	void waiterThatNoMessageReachesTakesOverByItsTimer(String name,
+	void waiterWithoutNotificationAcquiresByItsTimer(String name,
 			Function<RedisConfiguration, RedisConnectionFactory> client) throws Exception {
 		RedisLockProvider holder = this.processes.provider(connect(client));
 		LockTemplate waiting = this.processes.locks(connect(client));
-		LockGrant grant = RedisProcesses.take(holder, KEY);
+		LockGrant grant = RedisProcesses.acquire(holder, KEY);
 		CompletableFuture<Long> waiter = acquired(waiting);
-		awaitLine(1);
+		awaitQueue(1);
 		this.admin.clientKill(new ClientKillParams().type(ClientType.PUBSUB));
 		long released = System.nanoTime();
 		RedisProcesses.release(holder, grant);
@@ -146,23 +146,23 @@ class RedisWakeUpTests {
 			assertThat(Duration.ofNanos(System.nanoTime() - released)).isLessThan(Duration.ofSeconds(5));
 		}
 		assertThat(Duration.ofNanos(waiter.get() - released))
-			.isLessThanOrEqualTo(AttemptReply.POLL.plus(Duration.ofMillis(250)));
+			.isLessThanOrEqualTo(RedisLayout.POLL_INTERVAL.plus(Duration.ofMillis(250)));
 	}
 
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("io.distributedlock.redis.TestClients#all")
-	void placeThatCannotBeGivenUpKeepsNobodyAmongThoseWhoWait(String name,
+	void failedWithdrawalUnregistersTheContender(String name,
 			Function<RedisConfiguration, RedisConnectionFactory> client) {
 		RedisServer server = this.processes.closing(new RedisServer());
 		RedisLockProvider holder = this.processes.provider(client.apply(TestRedis.standalone(server.port())));
 		RedisLockProvider waiter = this.processes.provider(client.apply(TestRedis.standalone(server.port())));
-		RedisProcesses.take(holder, KEY);
+		RedisProcesses.acquire(holder, KEY);
 		LockContender contender = RedisProcesses.enter(waiter, KEY);
-		RedisProcesses.standInLine(contender);
-		assertThat(waiter.waiting().size()).isEqualTo(1);
+		RedisProcesses.enqueue(contender);
+		assertThat(waiter.contenders().size()).isEqualTo(1);
 		server.kill();
 		assertThat(contender.withdraw(Duration.ofMillis(300))).isEqualTo(ReleaseOutcome.UNKNOWN);
-		assertThat(waiter.waiting().size()).isZero();
+		assertThat(waiter.contenders().size()).isZero();
 		server.start();
 		await().untilAsserted(
 				() -> assertThat(contender.withdraw(Duration.ofSeconds(1))).isNotEqualTo(ReleaseOutcome.UNKNOWN));

@@ -29,9 +29,9 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * What becomes of each error that the server answers.
+ * Tests of the errors that the server replies.
  */
-class RedisErrorAnswerTests {
+class RedisErrorReplyTests {
 
 	private static final LockKey KEY = LockKey.of("orders", "42");
 
@@ -53,7 +53,7 @@ class RedisErrorAnswerTests {
 		return failure[0];
 	}
 
-	/** Refused, and known not to be granted; what is held stays and can be kept. */
+	/** Asserts that each step is refused, and that no lock was granted. */
 	private static void assertRefusesAll(RedisLockProvider provider, LockGrant held, String code) {
 		assertThat(failure(provider, OTHER)).hasMessageContaining(code).satisfies((ex) -> {
 			assertThat(((LockProviderException) ex).error()).isEqualTo(LockError.STORE_FAILED);
@@ -70,10 +70,10 @@ class RedisErrorAnswerTests {
 
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("io.distributedlock.redis.TestClients#all")
-	void serverThatBecomesReadOnlyRefusesAndWhatIsHeldStays(String name,
+	void readOnlyServerRefusesAndHeldLocksRemain(String name,
 			Function<RedisConfiguration, RedisConnectionFactory> client) {
 		RedisLockProvider provider = this.processes.provider(connect(client));
-		LockGrant held = RedisProcesses.take(provider, KEY);
+		LockGrant held = RedisProcesses.acquire(provider, KEY);
 		this.admin.replicaof("127.0.0.1", 1);
 		try {
 			assertRefusesAll(provider, held, "READONLY");
@@ -87,10 +87,10 @@ class RedisErrorAnswerTests {
 
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("io.distributedlock.redis.TestClients#all")
-	void serverThatIsBusyWithAScriptRefusesAndWhatIsHeldStays(String name,
+	void serverBusyWithAScriptRefusesAndHeldLocksRemain(String name,
 			Function<RedisConfiguration, RedisConnectionFactory> client) throws Exception {
 		RedisLockProvider provider = this.processes.provider(connect(client));
-		LockGrant held = RedisProcesses.take(provider, KEY);
+		LockGrant held = RedisProcesses.acquire(provider, KEY);
 		RedisProcesses.renew(provider, held);
 		this.admin.configSet("busy-reply-threshold", "20");
 		Thread looping = new Thread(() -> {
@@ -124,7 +124,7 @@ class RedisErrorAnswerTests {
 
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("io.distributedlock.redis.TestClients#all")
-	void fullMemoryRefusesGrantsTypedAndRenewsAndReleases(String name,
+	void fullMemoryRefusesGrantsButRenewsAndReleases(String name,
 			Function<RedisConfiguration, RedisConnectionFactory> client) {
 		LockTemplate locks = this.processes.locks(connect(client));
 		Duration leaseTime = Duration.ofMillis(600);
@@ -139,33 +139,32 @@ class RedisErrorAnswerTests {
 		finally {
 			this.admin.configSet("maxmemory", "0");
 		}
-		assertThat(this.admin.exists(RedisProcesses.KEYS.lock(KEY))).isFalse();
+		assertThat(this.admin.exists(RedisProcesses.LAYOUT.lock(KEY))).isFalse();
 	}
 
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("io.distributedlock.redis.TestClients#all")
-	void somethingElseAtAnyOfOurKeysIsAFailureAndStaysThere(String name,
+	void keyOfAnotherTypeIsAFailureAndRemains(String name,
 			Function<RedisConfiguration, RedisConnectionFactory> client) {
 		RedisLockProvider provider = this.processes.provider(connect(client));
-		LockNames names = RedisProcesses.KEYS.names(KEY);
-		for (byte[] key : new byte[][] { names.lock(), names.orders() }) {
+		RedisLockKeys keys = RedisProcesses.LAYOUT.keys(KEY);
+		for (byte[] key : new byte[][] { keys.lock(), keys.orders() }) {
 			this.admin.flushAll();
-			this.admin.rpush(key, RedisKeys.bytes("not ours"));
+			this.admin.rpush(key, RedisLayout.bytes("not ours"));
 			assertThat(failure(provider, KEY)).hasMessageContaining("WRONGTYPE");
 			assertThat(this.admin.type(key)).isEqualTo("list");
 		}
 		this.admin.flushAll();
-		LockGrant held = RedisProcesses.take(provider, KEY);
-		this.admin.rpush(names.line(), RedisKeys.bytes("not ours"));
-		assertThat(RedisProcesses.standInLine(RedisProcesses.enter(provider, KEY)))
-			.isInstanceOf(AttemptResult.Busy.class);
+		LockGrant held = RedisProcesses.acquire(provider, KEY);
+		this.admin.rpush(keys.queue(), RedisLayout.bytes("not ours"));
+		assertThat(RedisProcesses.enqueue(RedisProcesses.enter(provider, KEY))).isInstanceOf(AttemptResult.Busy.class);
 		assertThat(RedisProcesses.renew(provider, held)).isEqualTo(RenewalOutcome.RENEWED);
-		assertThat(this.admin.type(names.line())).isEqualTo("list");
+		assertThat(this.admin.type(keys.queue())).isEqualTo("list");
 	}
 
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("io.distributedlock.redis.TestClients#all")
-	void missingRightIsToldAsSuch(String name, Function<RedisConfiguration, RedisConnectionFactory> client) {
+	void missingRightIsNotPermitted(String name, Function<RedisConfiguration, RedisConnectionFactory> client) {
 		for (String right : new String[] { "-evalsha", "-set", "-zadd", "-time", "resetkeys" }) {
 			RedisRights.grant(this.admin, RedisProcesses.PREFIX, RedisRights.SENT, RedisRights.IN_SCRIPTS,
 					RedisRights.CONNECTION);
@@ -179,8 +178,7 @@ class RedisErrorAnswerTests {
 
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("io.distributedlock.redis.TestClients#all")
-	void scriptsThatAreFlushedAllTheTimeAreNotNoticed(String name,
-			Function<RedisConfiguration, RedisConnectionFactory> client) {
+	void flushedScriptsAreSentAgain(String name, Function<RedisConfiguration, RedisConnectionFactory> client) {
 		LockTemplate locks = this.processes.locks(connect(client));
 		Duration leaseTime = Duration.ofMillis(600);
 		long end = System.nanoTime() + leaseTime.multipliedBy(3).toNanos();
@@ -199,7 +197,7 @@ class RedisErrorAnswerTests {
 				kept.ensureHeld();
 			}
 		}
-		assertThat(this.admin.exists(RedisProcesses.KEYS.lock(KEY), RedisProcesses.KEYS.lock(OTHER))).isZero();
+		assertThat(this.admin.exists(RedisProcesses.LAYOUT.lock(KEY), RedisProcesses.LAYOUT.lock(OTHER))).isZero();
 	}
 
 }

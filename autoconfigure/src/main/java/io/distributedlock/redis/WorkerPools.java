@@ -10,36 +10,33 @@ import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.LockThreads;
 import io.distributedlock.provider.WorkerResult;
-import io.distributedlock.redis.ScriptClient.Pending;
 
 /**
- * The few threads for what nothing can end from outside: who waits for it leaves in time,
- * whatever the client and its pool do. Each kind of call has its own, so that acquires
- * that are stuck hold up neither releases nor renewals.
+ * The threads for calls that block: a caller leaves at its deadline, however long the
+ * client or its pool blocks. Each kind of call has a pool of its own, so that blocked
+ * acquires delay neither releases nor renewals.
  */
-final class Workers implements AutoCloseable {
+final class WorkerPools implements AutoCloseable {
 
 	private final ExecutorService acquirers = LockThreads.pool("redis-call", 4);
 
 	/**
-	 * One more than what is cleaned up at once, so that a node that does not answer holds
-	 * up no releases on others.
+	 * One more than the engine's concurrent retries of releases, so that one node that
+	 * does not reply delays no release on the others.
 	 */
 	private final ExecutorService releasers = LockThreads.pool("redis-release", 5);
 
-	/**
-	 * Two, so that a renewal whose answer is lost does not keep the next from being sent.
-	 */
+	/** Two, so that a renewal whose reply is lost does not delay the next one. */
 	private final ExecutorService renewers = LockThreads.pool("redis-renewal", 2);
 
 	/**
-	 * Has something done.
-	 * @param deadline until when its result is waited for
+	 * Submits an action to the pool of its kind.
+	 * @param deadlineNanos the end of the wait for its result
 	 */
-	<T> Pending<T> submit(CallKind kind, long deadline, Supplier<T> action) {
-		WorkerResult<T> end = new WorkerResult<>();
+	<T> PendingResult<T> submit(CallKind kind, long deadlineNanos, Supplier<T> action) {
+		WorkerResult<T> result = new WorkerResult<>();
 		try {
-			executor(kind).execute(() -> work(action, end));
+			executor(kind).execute(() -> run(action, result));
 		}
 		catch (RejectedExecutionException ex) {
 			throw LockProviderException.nothingSent(LockError.SHUTTING_DOWN, RedisErrors.PROVIDER, "is closed", ex);
@@ -49,28 +46,28 @@ final class Workers implements AutoCloseable {
 					"could not be called: " + ex.getMessage(), ex);
 		}
 		return () -> {
-			if (!end.await(deadline, kind.interruptible())) {
-				throw new TimeoutException("No answer in time");
+			if (!result.await(deadlineNanos, kind.interruptible())) {
+				throw new TimeoutException("No reply in time");
 			}
-			if (end.failure() instanceof RuntimeException failure) {
+			if (result.failure() instanceof RuntimeException failure) {
 				throw failure;
 			}
-			return end.value();
+			return result.value();
 		};
 	}
 
-	private static <T> void work(Supplier<T> action, WorkerResult<T> end) {
-		if (end.isAbandoned()) {
+	private static <T> void run(Supplier<T> action, WorkerResult<T> result) {
+		if (result.isAbandoned()) {
 			return;
 		}
 		try {
-			end.complete(action.get());
+			result.complete(action.get());
 		}
 		catch (RuntimeException ex) {
-			end.fail(ex);
+			result.fail(ex);
 		}
 		catch (Error ex) {
-			end.fail(new IllegalStateException(ex));
+			result.fail(new IllegalStateException(ex));
 			throw ex;
 		}
 	}
@@ -83,7 +80,7 @@ final class Workers implements AutoCloseable {
 		};
 	}
 
-	/** Takes no more calls. Those under way end by themselves. */
+	/** Rejects further calls; running ones end by themselves. */
 	@Override
 	public void close() {
 		this.acquirers.shutdown();

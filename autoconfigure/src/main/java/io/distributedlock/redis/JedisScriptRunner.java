@@ -1,0 +1,173 @@
+package io.distributedlock.redis;
+
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
+import redis.clients.jedis.Connection;
+import redis.clients.jedis.Jedis;
+import redis.clients.jedis.JedisCluster;
+import redis.clients.jedis.JedisPooled;
+import redis.clients.jedis.Pipeline;
+import redis.clients.jedis.RedisClient;
+import redis.clients.jedis.RedisClusterClient;
+import redis.clients.jedis.Response;
+import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.util.JedisClusterCRC16;
+
+import org.springframework.data.redis.connection.RedisConnection;
+
+/**
+ * Runs scripts with any of the clients of Jedis, where possible on one connection: its
+ * read time-out is then that of the call, and WAIT follows on the same connection.
+ * <p>
+ * In a cluster it calls the node of the slot itself, since Jedis would send a command
+ * again whose reply was lost, without telling. Only a call that the node has surely not
+ * run is left to Jedis, which follows redirections and refreshes its view of the nodes.
+ */
+final class JedisScriptRunner implements ScriptRunner {
+
+	private final ReplicaRequirement replicas;
+
+	JedisScriptRunner(ReplicaRequirement replicas) {
+		this.replicas = replicas;
+	}
+
+	@Override
+	public ScriptReply run(RedisConnection connection, ScriptCall call, long deadlineNanos) {
+		Object client = connection.getNativeConnection();
+		int slot = JedisClusterCRC16.getSlot(call.keys()[0]);
+		if (client instanceof JedisCluster cluster) {
+			return runInCluster(connection, () -> cluster.getConnectionFromSlot(slot), call, deadlineNanos);
+		}
+		if (client instanceof RedisClusterClient cluster) {
+			return runInCluster(connection, () -> cluster.getConnectionFromSlot(slot), call, deadlineNanos);
+		}
+		if (client instanceof Jedis jedis) {
+			return run(jedis, call, deadlineNanos);
+		}
+		Connection pooled = pooled(client);
+		if (pooled != null) {
+			try (Jedis jedis = new Jedis(pooled)) {
+				return run(jedis, call, deadlineNanos);
+			}
+		}
+		if (!this.replicas.isPresent() || !call.needsReplicas()) {
+			return new ScriptReply(ScriptRunner.runBySpring(connection, call), true);
+		}
+		if (client instanceof UnifiedJedis unified) {
+			return runPipelined(unified, call, deadlineNanos);
+		}
+		throw RedisErrors.replicasNotSupported();
+	}
+
+	private static @Nullable Connection pooled(Object client) {
+		try {
+			if (client instanceof RedisClient single) {
+				return single.getPool().getResource();
+			}
+			return (client instanceof JedisPooled single) ? single.getPool().getResource() : null;
+		}
+		catch (RuntimeException ex) {
+			throw RedisErrors.notConnected(ex);
+		}
+	}
+
+	private ScriptReply runInCluster(RedisConnection connection, Supplier<Connection> slotOwner, ScriptCall call,
+			long deadlineNanos) {
+		Connection node;
+		try {
+			node = slotOwner.get();
+		}
+		catch (RuntimeException ex) {
+			return runByCluster(connection, call);
+		}
+		try (Jedis jedis = new Jedis(node)) {
+			return run(jedis, call, deadlineNanos);
+		}
+		catch (RuntimeException ex) {
+			if (!RedisErrors.isTransient(ex)) {
+				throw ex;
+			}
+		}
+		return runByCluster(connection, call);
+	}
+
+	private ScriptReply runByCluster(RedisConnection connection, ScriptCall call) {
+		return new ScriptReply(ScriptRunner.runBySpring(connection, call), !this.replicas.isPresent());
+	}
+
+	/** Ends at the deadline, since the caller does not wait longer. */
+	private ScriptReply run(Jedis jedis, ScriptCall call, long deadlineNanos) {
+		Connection connection = jedis.getConnection();
+		int usualMillis = connection.getSoTimeout();
+		long remainingMillis = Math.max(TimeUnit.NANOSECONDS.toMillis(deadlineNanos - System.nanoTime()), 1);
+		boolean shorter = usualMillis == 0 || remainingMillis < usualMillis;
+		if (shorter) {
+			connection.setSoTimeout((int) Math.min(remainingMillis, Integer.MAX_VALUE));
+		}
+		try {
+			List<?> values = run(jedis, call);
+			return new ScriptReply(values, !this.replicas.isPresent() || !call.hasGrantedOrRenewed(values)
+					|| isReplicated(jedis, deadlineNanos));
+		}
+		finally {
+			if (shorter && !connection.isBroken()) {
+				connection.setSoTimeout(usualMillis);
+			}
+		}
+	}
+
+	private static List<?> run(Jedis jedis, ScriptCall call) {
+		byte[][] keysAndArguments = call.keysAndArguments();
+		try {
+			return (List<?>) jedis.evalsha(RedisLayout.bytes(call.script().digest()), call.keys().length,
+					keysAndArguments);
+		}
+		catch (RuntimeException ex) {
+			if (!RedisErrors.isUnknownScript(ex)) {
+				throw ex;
+			}
+			return (List<?>) jedis.eval(call.script().text(), call.keys().length, keysAndArguments);
+		}
+	}
+
+	private boolean isReplicated(Jedis jedis, long deadlineNanos) {
+		return jedis.waitReplicas(this.replicas.count(), this.replicas.timeoutMillis(deadlineNanos)) >= this.replicas
+			.count();
+	}
+
+	/** Sends two commands on one connection of a client that lends no connection. */
+	private ScriptReply runPipelined(UnifiedJedis client, ScriptCall call, long deadlineNanos) {
+		byte[][] keysAndArguments = call.keysAndArguments();
+		try (Pipeline pipeline = (Pipeline) client.pipelined()) {
+			Response<Object> reply = pipeline.evalsha(RedisLayout.bytes(call.script().digest()), call.keys().length,
+					keysAndArguments);
+			pipeline.sync();
+			if (isUnknownScript(reply)) {
+				reply = pipeline.eval(call.script().text(), call.keys().length, keysAndArguments);
+				pipeline.sync();
+			}
+			List<?> values = (List<?>) reply.get();
+			if (!call.hasGrantedOrRenewed(values)) {
+				return new ScriptReply(values, true);
+			}
+			Response<Long> acknowledged = pipeline.waitReplicas(this.replicas.count(),
+					this.replicas.timeoutMillis(deadlineNanos));
+			pipeline.sync();
+			return new ScriptReply(values, acknowledged.get() >= this.replicas.count());
+		}
+	}
+
+	private static boolean isUnknownScript(Response<Object> reply) {
+		try {
+			reply.get();
+			return false;
+		}
+		catch (RuntimeException ex) {
+			return RedisErrors.isUnknownScript(ex);
+		}
+	}
+
+}

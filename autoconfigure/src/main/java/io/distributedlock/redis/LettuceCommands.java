@@ -1,0 +1,88 @@
+package io.distributedlock.redis;
+
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+import io.lettuce.core.RedisFuture;
+import io.lettuce.core.ScriptOutputType;
+import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
+
+import io.distributedlock.provider.CallKind;
+
+/**
+ * Scripts sent by Lettuce's asynchronous commands, and timed waits for their futures. A
+ * future that is not done at its deadline is cancelled, so that Lettuce does not send its
+ * command again after a reconnect.
+ */
+final class LettuceCommands {
+
+	private LettuceCommands() {
+	}
+
+	/** Sends a script by its digest. */
+	static RedisFuture<List<Object>> send(RedisClusterAsyncCommands<byte[], byte[]> commands, ScriptCall call) {
+		return commands.evalsha(call.script().digest(), ScriptOutputType.MULTI, call.keys(), call.arguments());
+	}
+
+	/** Sends a script and awaits its reply. */
+	static List<Object> run(RedisClusterAsyncCommands<byte[], byte[]> commands, ScriptCall call, CallKind kind,
+			long deadlineNanos) throws InterruptedException, TimeoutException {
+		return await(send(commands, call), commands, call, kind, deadlineNanos);
+	}
+
+	/** Awaits the reply to a script; sends its text if the server does not know it. */
+	static List<Object> await(RedisFuture<List<Object>> reply, RedisClusterAsyncCommands<byte[], byte[]> commands,
+			ScriptCall call, CallKind kind, long deadlineNanos) throws InterruptedException, TimeoutException {
+		try {
+			return await(reply, kind, deadlineNanos);
+		}
+		catch (RuntimeException ex) {
+			if (!RedisErrors.isUnknownScript(ex)) {
+				throw ex;
+			}
+			return await(commands.eval(call.script().text(), ScriptOutputType.MULTI, call.keys(), call.arguments()),
+					kind, deadlineNanos);
+		}
+	}
+
+	/** Awaits a future; an interrupt ends the wait only where the kind allows it. */
+	static <T> T await(Future<T> future, CallKind kind, long deadlineNanos)
+			throws InterruptedException, TimeoutException {
+		boolean interrupted = false;
+		boolean done = false;
+		try {
+			while (true) {
+				try {
+					T result = future.get(Math.max(deadlineNanos - System.nanoTime(), 0), TimeUnit.NANOSECONDS);
+					done = true;
+					return result;
+				}
+				catch (InterruptedException ex) {
+					if (kind.interruptible()) {
+						throw ex;
+					}
+					interrupted = true;
+				}
+			}
+		}
+		catch (ExecutionException ex) {
+			done = true;
+			if (ex.getCause() instanceof RuntimeException failure) {
+				throw failure;
+			}
+			throw new IllegalStateException(ex.getCause());
+		}
+		finally {
+			if (!done) {
+				future.cancel(true);
+			}
+			if (interrupted) {
+				Thread.currentThread().interrupt();
+			}
+		}
+	}
+
+}

@@ -1,0 +1,250 @@
+package io.distributedlock.redis;
+
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.data.redis.connection.Message;
+import org.springframework.data.redis.connection.MessageListener;
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.Subscription;
+import org.springframework.data.redis.connection.SubscriptionListener;
+
+import io.distributedlock.provider.LockThreads;
+
+/**
+ * This process's subscription to its one channel, on which it is notified of locks that
+ * are reserved for it. The subscription begins with the first contender that has to wait.
+ * After a broken connection Lettuce subscribes again by itself, and the next waiting
+ * contender does otherwise. Jedis keeps a thread in the subscription, Lettuce does not.
+ * <p>
+ * Notifications are hints. Each time the subscription becomes active it signals all
+ * contenders, since earlier notifications may be lost. Safe for use by many threads.
+ */
+final class NotificationSubscription implements MessageListener, SubscriptionListener, AutoCloseable {
+
+	private static final Log logger = LogFactory.getLog(NotificationSubscription.class);
+
+	private static final long FAILURE_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
+
+	private static final long DENIAL_PAUSE_NANOS = TimeUnit.MINUTES.toNanos(1);
+
+	private final RedisConnectionFactory factory;
+
+	private final String channel;
+
+	private final RedisContenderRegistry contenders;
+
+	private final Consumer<String> unwanted;
+
+	private final ReentrantLock lock = new ReentrantLock();
+
+	private final Condition changed = this.lock.newCondition();
+
+	private volatile State state = State.IDLE;
+
+	/** The earliest time of the next try to subscribe after a failed one. */
+	private long notBeforeNanos = System.nanoTime();
+
+	private boolean warned;
+
+	private @Nullable RedisConnection connection;
+
+	/**
+	 * Creates a subscription that is not active.
+	 * @param contenders the contenders to signal
+	 * @param unwanted receives the name of a lock that was reserved although no contender
+	 * of this process waits for it; must not block
+	 */
+	NotificationSubscription(RedisConnectionFactory factory, String channel, RedisContenderRegistry contenders,
+			Consumer<String> unwanted) {
+		this.factory = factory;
+		this.channel = channel;
+		this.contenders = contenders;
+		this.unwanted = unwanted;
+	}
+
+	/** Adds a contender that a notification for its lock signals. */
+	void register(RedisContenderRegistry.Contender contender) {
+		this.contenders.add(contender);
+	}
+
+	/** Removes a contender. */
+	void unregister(RedisContenderRegistry.Contender contender) {
+		this.contenders.remove(contender);
+	}
+
+	/** Whether notifications arrive, as far as this process knows. */
+	boolean isActive() {
+		return this.state == State.ACTIVE;
+	}
+
+	/**
+	 * Subscribes unless the subscription is active.
+	 * @param deadlineNanos the end of the wait for the server's confirmation
+	 * @return whether the subscription is active; if not, contenders have to poll
+	 */
+	boolean activate(long deadlineNanos) {
+		this.lock.lock();
+		try {
+			if (this.state == State.IDLE && this.notBeforeNanos - System.nanoTime() <= 0) {
+				this.state = State.SUBSCRIBING;
+				startThread();
+			}
+			long remainingNanos = deadlineNanos - System.nanoTime();
+			while (this.state == State.SUBSCRIBING && remainingNanos > 0) {
+				remainingNanos = this.changed.awaitNanos(remainingNanos);
+			}
+			return this.state == State.ACTIVE;
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw RedisErrors.interrupted(ex);
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	private void startThread() {
+		try {
+			LockThreads.factory("redis-subscription").newThread(this::subscribe).start();
+		}
+		catch (OutOfMemoryError ex) {
+			deactivate(ex);
+		}
+	}
+
+	/** Returns at once with Lettuce, and with Jedis when the subscription has ended. */
+	private void subscribe() {
+		try {
+			RedisConnection opened = this.factory.getConnection();
+			if (!keep(opened)) {
+				opened.close();
+				return;
+			}
+			opened.subscribe(this, this.channel.getBytes(StandardCharsets.UTF_8));
+			if (!opened.isSubscribed()) {
+				deactivate(null);
+			}
+		}
+		catch (RuntimeException | Error ex) {
+			deactivate(ex);
+		}
+	}
+
+	private boolean keep(RedisConnection opened) {
+		this.lock.lock();
+		try {
+			if (this.state == State.CLOSED) {
+				return false;
+			}
+			this.connection = opened;
+			return true;
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	private void deactivate(@Nullable Throwable ex) {
+		boolean denied = ex != null && RedisErrors.isDenied(ex);
+		RedisConnection broken;
+		boolean warn;
+		this.lock.lock();
+		try {
+			if (this.state == State.CLOSED) {
+				return;
+			}
+			broken = this.connection;
+			this.connection = null;
+			this.state = State.IDLE;
+			this.notBeforeNanos = System.nanoTime() + (denied ? DENIAL_PAUSE_NANOS : FAILURE_PAUSE_NANOS);
+			warn = denied && !this.warned;
+			this.warned |= denied;
+			this.changed.signalAll();
+		}
+		finally {
+			this.lock.unlock();
+		}
+		if (warn) {
+			logger.warn("Redis does not permit this application to subscribe to '" + this.channel
+					+ "': waiting processes poll instead and acquire released locks later. "
+					+ "Permit SUBSCRIBE and the channel", ex);
+		}
+		else {
+			logger.debug("The subscription to '" + this.channel + "' ended", ex);
+		}
+		close(broken);
+	}
+
+	@Override
+	public void onChannelSubscribed(byte[] subscribed, long count) {
+		this.lock.lock();
+		try {
+			if (this.state == State.CLOSED) {
+				return;
+			}
+			this.state = State.ACTIVE;
+			this.changed.signalAll();
+		}
+		finally {
+			this.lock.unlock();
+		}
+		this.contenders.signalAll();
+	}
+
+	@Override
+	public void onMessage(Message message, byte @Nullable [] pattern) {
+		String lockName = new String(message.getBody(), StandardCharsets.UTF_8);
+		if (!this.contenders.signal(lockName)) {
+			this.unwanted.accept(lockName);
+		}
+	}
+
+	@Override
+	public void close() {
+		RedisConnection open;
+		this.lock.lock();
+		try {
+			this.state = State.CLOSED;
+			open = this.connection;
+			this.connection = null;
+			this.changed.signalAll();
+		}
+		finally {
+			this.lock.unlock();
+		}
+		close(open);
+	}
+
+	private static void close(@Nullable RedisConnection open) {
+		if (open == null) {
+			return;
+		}
+		try {
+			Subscription subscription = open.getSubscription();
+			if (subscription != null && subscription.isAlive()) {
+				subscription.unsubscribe();
+			}
+			open.close();
+		}
+		catch (RuntimeException ex) {
+			logger.debug("The connection of the subscription could not be closed", ex);
+		}
+	}
+
+	private enum State {
+
+		IDLE, SUBSCRIBING, ACTIVE, CLOSED
+
+	}
+
+}

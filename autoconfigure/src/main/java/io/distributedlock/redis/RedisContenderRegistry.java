@@ -1,0 +1,67 @@
+package io.distributedlock.redis;
+
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * The contenders of this process that are in a wait queue, by the names of their locks.
+ * Safe for use by many threads.
+ */
+final class RedisContenderRegistry {
+
+	private final Map<String, Set<Contender>> byLock = new ConcurrentHashMap<>();
+
+	void add(Contender contender) {
+		this.byLock.compute(contender.lockName(), (lock, present) -> {
+			Set<Contender> contenders = (present != null) ? present : ConcurrentHashMap.newKeySet(1);
+			contenders.add(contender);
+			return contenders;
+		});
+	}
+
+	void remove(Contender contender) {
+		this.byLock.computeIfPresent(contender.lockName(), (lock, contenders) -> {
+			contenders.remove(contender);
+			return contenders.isEmpty() ? null : contenders;
+		});
+	}
+
+	/**
+	 * Signals the contenders for one lock.
+	 * @return whether there is such a contender
+	 */
+	boolean signal(String lockName) {
+		boolean found = false;
+		for (Contender contender : this.byLock.getOrDefault(lockName, Set.of())) {
+			found = true;
+			contender.signal();
+		}
+		return found;
+	}
+
+	/** Signals all contenders. */
+	void signalAll() {
+		List<Collection<Contender>> all = List.copyOf(this.byLock.values());
+		all.forEach((contenders) -> contenders.forEach(Contender::signal));
+	}
+
+	/** The number of locks for which contenders wait. */
+	int size() {
+		return this.byLock.size();
+	}
+
+	/** A contender that a notification causes to attempt again. */
+	interface Contender {
+
+		/** The name of the lock, as {@link RedisLockKeys#name()} has it. */
+		String lockName();
+
+		/** Causes the next attempt; must not block. */
+		void signal();
+
+	}
+
+}

@@ -1,0 +1,34 @@
+package io.distributedlock.redis;
+
+import java.util.List;
+
+/**
+ * The reply of the server to one run of a script.
+ *
+ * @param values the values that the script returned: {@code Long} or {@code byte[]}
+ * @param replicated whether as many replicas as required acknowledged the writes; also
+ * {@code true} where none are required
+ * @param resent whether the client may have sent the command more than once
+ */
+record ScriptReply(List<?> values, boolean replicated, boolean resent) {
+
+	/** Creates the reply to a command that was sent once. */
+	ScriptReply(List<?> values, boolean replicated) {
+		this(values, replicated, false);
+	}
+
+	ScriptReply withResent(boolean resent) {
+		return new ScriptReply(this.values, this.replicated, resent);
+	}
+
+	/** Reads a number; 0 where the value is none. */
+	long number(int index) {
+		return (this.values.get(index) instanceof Long number) ? number : 0;
+	}
+
+	/** Reads a text; empty where the value is none. */
+	byte[] bytes(int index) {
+		return (this.values.get(index) instanceof byte[] bytes) ? bytes : new byte[0];
+	}
+
+}

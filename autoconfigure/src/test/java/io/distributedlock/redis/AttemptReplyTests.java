@@ -1,0 +1,103 @@
+package io.distributedlock.redis;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+import org.junit.jupiter.api.RepeatedTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import io.distributedlock.LockHolder;
+import io.distributedlock.provider.OwnerId;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class AttemptReplyTests {
+
+	private static final Duration LEASE = Duration.ofSeconds(30);
+
+	private static final long NOW_SECONDS = 1_700_000_100;
+
+	private static final long NOW_MICROS = TimeUnit.SECONDS.toMicros(NOW_SECONDS);
+
+	private static final String ID = OwnerId.random().text();
+
+	private static AttemptReply reply(Object... values) {
+		return new AttemptReply(new ScriptReply(List.of(values), true));
+	}
+
+	private static AttemptReply busy(String value, long remainingMillis) {
+		return reply(0L, RedisLayout.bytes(value), remainingMillis, NOW_MICROS, 7L);
+	}
+
+	@Test
+	void newGrantHasItsOrderAndLastsTheLease() {
+		AttemptReply reply = reply(42L);
+		assertThat(reply.isGranted()).isTrue();
+		assertThat(reply.order()).isEqualTo(42);
+		assertThat(reply.validity(LEASE)).isEqualTo(LEASE);
+	}
+
+	@Test
+	void repeatedGrantLastsTheRestOfTheLease() {
+		assertThat(reply(42L, 1500L).validity(LEASE)).isEqualTo(Duration.ofMillis(1500));
+	}
+
+	@ParameterizedTest
+	@ValueSource(longs = { -1, 30_001 })
+	void repeatedGrantLastsNoLongerThanTheLease(long remainingMillis) {
+		assertThat(reply(42L, remainingMillis).validity(LEASE)).isEqualTo(LEASE);
+	}
+
+	@ParameterizedTest
+	@ValueSource(chars = { 'H', 'C' })
+	void holderIsReadFromTheValueOfAHeldLock(char state) {
+		AttemptReply reply = busy(ID + state + (NOW_SECONDS - 100) + "vm:16162", 5000);
+		assertThat(reply.isGranted()).isFalse();
+		assertThat(reply.score()).isEqualTo(7);
+		assertThat(reply.holder())
+			.isEqualTo(new LockHolder("vm:16162", Duration.ofSeconds(100), Duration.ofSeconds(5)));
+	}
+
+	@Test
+	void timesThatAreUnknownAreNull() {
+		assertThat(busy(ID + "Hsomewhen??vm:16162", -1).holder()).isEqualTo(new LockHolder("vm:16162", null, null));
+		assertThat(busy(ID + "H" + (NOW_SECONDS + 1) + "vm:16162", -1).holder())
+			.isEqualTo(new LockHolder("vm:16162", null, null));
+	}
+
+	@Test
+	void reservedOrUnreadableValueHasNoHolder() {
+		assertThat(busy(ID + "R" + NOW_MICROS, 100).holder()).isNull();
+		assertThat(busy("", 0).holder()).isNull();
+		assertThat(busy(ID + "H17", 100).holder()).isNull();
+		assertThat(busy(ID + "X1700000000vm:16162", 100).holder()).isNull();
+	}
+
+	@RepeatedTest(20)
+	void queuedProcessPollsAfterFourFifthsOfASecondAtTheEarliest() {
+		assertThat(busy(ID + "C" + NOW_SECONDS + "vm:1", 30_000).retryAfter(true)).isBetween(Duration.ofMillis(800),
+				RedisLayout.POLL_INTERVAL);
+	}
+
+	@RepeatedTest(20)
+	void processWithoutNotificationsPollsTenTimesASecond() {
+		assertThat(busy(ID + "H" + NOW_SECONDS + "vm:1", 30_000).retryAfter(false)).isBetween(Duration.ofMillis(80),
+				Duration.ofMillis(100));
+	}
+
+	@Test
+	void nextAttemptComesWhenTheLeaseEnds() {
+		assertThat(busy(ID + "C" + NOW_SECONDS + "vm:1", 30).retryAfter(true)).isEqualTo(Duration.ofMillis(30));
+	}
+
+	@RepeatedTest(20)
+	void nextAttemptComesSoonAfterTheReservationEnds() {
+		assertThat(busy(ID + "R" + (NOW_MICROS + 50_000), 1050).retryAfter(true)).isBetween(Duration.ofMillis(50),
+				Duration.ofMillis(52));
+		assertThat(busy(ID + "R" + (NOW_MICROS - 50_000), 950).retryAfter(true)).isLessThan(Duration.ofMillis(2));
+	}
+
+}

@@ -1,0 +1,88 @@
+package io.distributedlock.redis;
+
+import java.util.concurrent.TimeoutException;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import io.distributedlock.LockError;
+import io.distributedlock.LockProviderException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class RedisErrorsTests {
+
+	private static RuntimeException error(String message) {
+		return new IllegalStateException("client", new IllegalArgumentException(message));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "LOADING", "MOVED", "ASK", "TRYAGAIN", "CLUSTERDOWN", "MASTERDOWN" })
+	void transientErrorMayBeRepeatedAndSentNothing(String code) {
+		RuntimeException ex = error(code + " and more");
+		assertThat(RedisErrors.isTransient(ex)).isTrue();
+		assertThat(RedisErrors.translate(ex, false).sent()).isFalse();
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "READONLY", "OOM", "BUSY", "NOREPLICAS", "MISCONF", "CROSSSLOT", "NOSCRIPT" })
+	void refusalIsNotRepeatedAndSentNothing(String code) {
+		RuntimeException ex = error("ERR Error running script: -" + code + " and more");
+		assertThat(RedisErrors.isTransient(ex)).isFalse();
+		LockProviderException translated = RedisErrors.translate(ex, false);
+		assertThat(translated.error()).isEqualTo(LockError.STORE_FAILED);
+		assertThat(translated.sent()).isFalse();
+		assertThat(translated).hasMessageContaining("refused: ERR").hasMessageContaining(code);
+	}
+
+	@Test
+	void refusalOfACommandThatWasSentTwiceLeavesTheOutcomeUnknown() {
+		assertThat(RedisErrors.translate(error("OOM command not allowed"), true).sent()).isTrue();
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "NOPERM this user has no permissions", "NOAUTH Authentication required.",
+			"WRONGPASS invalid username", "The user executing the script can't access at least one of the keys",
+			"ERR unknown command 'EVALSHA'", "No permissions to access a channel" })
+	void deniedRightIsNotPermitted(String message) {
+		RuntimeException ex = error(message);
+		assertThat(RedisErrors.isDenied(ex)).isTrue();
+		assertThat(RedisErrors.translate(ex, false).error()).isEqualTo(LockError.NOT_PERMITTED);
+		assertThat(RedisErrors.notConnected(ex).error()).isEqualTo(LockError.NOT_PERMITTED);
+	}
+
+	@Test
+	void timeoutOfTheClientIsATimeoutWithAnUnknownOutcome() {
+		RuntimeException ex = new IllegalStateException(new TimeoutException("after 1 s"));
+		LockProviderException translated = RedisErrors.translate(ex, false);
+		assertThat(translated.error()).isEqualTo(LockError.STORE_TIMEOUT);
+		assertThat(translated.sent()).isTrue();
+		assertThat(RedisErrors.notConnected(ex).error()).isEqualTo(LockError.STORE_TIMEOUT);
+		assertThat(RedisErrors.notConnected(ex).sent()).isFalse();
+	}
+
+	@Test
+	void otherErrorIsAFailureWithTheServersWords() {
+		assertThat(RedisErrors.translate(error("WRONGTYPE Operation against a key"), false))
+			.hasMessageContaining("failed: WRONGTYPE Operation against a key")
+			.satisfies((ex) -> assertThat(((LockProviderException) ex).sent()).isTrue());
+	}
+
+	@Test
+	void codesAreFoundAtTheBeginningOfAnErrorOnly() {
+		assertThat(RedisErrors.isUnknownScript(error("NOSCRIPT No matching script."))).isTrue();
+		assertThat(RedisErrors.isSlotMigrating(error("TRYAGAIN Multiple keys request"))).isTrue();
+		assertThat(RedisErrors.isMoved(error("MOVED 5646 127.0.0.1:7000"))).isTrue();
+		assertThat(RedisErrors.isCrossSlot(error("CROSSSLOT Keys in request"))).isTrue();
+		assertThat(RedisErrors.isMoved(error("the key REMOVED it"))).isFalse();
+		assertThat(RedisErrors.isMoved(new IllegalStateException())).isFalse();
+	}
+
+	@Test
+	void translatedExceptionStaysAsItIs() {
+		LockProviderException ex = RedisErrors.timedOut(new TimeoutException());
+		assertThat(RedisErrors.translate(ex, false)).isSameAs(ex);
+	}
+
+}

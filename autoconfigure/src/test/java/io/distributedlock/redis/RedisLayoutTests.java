@@ -1,0 +1,118 @@
+package io.distributedlock.redis;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.Locale;
+import java.util.Set;
+import java.util.stream.IntStream;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Isolated;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import redis.clients.jedis.util.JedisClusterCRC16;
+
+import io.distributedlock.LockKey;
+import io.distributedlock.provider.OwnerId;
+import io.distributedlock.redis.RedisLayout.State;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests of format 1: a change of any name here is another format.
+ */
+@Isolated("sets the default locale")
+class RedisLayoutTests {
+
+	private static final LockKey KEY = LockKey.of("orders", "42");
+
+	private final RedisLayout layout = new RedisLayout("shop");
+
+	@Test
+	void namesAreThoseOfFormatOne() {
+		RedisLockKeys keys = this.layout.keys(KEY);
+		assertThat(RedisLayout.FORMAT).isEqualTo(1);
+		assertThat(keys.name()).isEqualTo("{shop:b05}:lock:orders:42");
+		assertThat(keys.lock()).asString(StandardCharsets.UTF_8).isEqualTo(keys.name());
+		assertThat(keys.queue()).asString(StandardCharsets.UTF_8).isEqualTo("{shop:b05}:queue:orders:42");
+		assertThat(keys.orders()).asString(StandardCharsets.UTF_8).isEqualTo("{shop:b05}:orders");
+		assertThat(this.layout.lock(KEY)).isEqualTo(keys.lock());
+		assertThat(this.layout.format()).asString(StandardCharsets.UTF_8).isEqualTo("{shop:b00}:format");
+		assertThat(this.layout.channelPrefix()).isEqualTo("shop:notify:");
+	}
+
+	@Test
+	void constantsOfScriptsAreThoseOfFormatOne() {
+		assertThat(RedisLayout.scriptConstants()).isEqualTo("""
+				local ID_LENGTH, STATE = 32, 33
+				local HELD, CONTENDED, RESERVED = 'H', 'C', 'R'
+				local ORDER_MEMBER = 'order'
+				local RESERVATION_MICROS, LONGEST_RESERVATION_MICROS = 100000, 200000
+				local RESERVATION_EXPIRY_MILLIS, QUEUE_EXPIRY_MILLIS = 1100, 5000
+				""");
+	}
+
+	@Test
+	void constantsOfScriptsDoNotDependOnTheLocale() {
+		String expected = RedisLayout.scriptConstants();
+		Locale before = Locale.getDefault();
+		try {
+			Locale.setDefault(Locale.forLanguageTag("ar-EG-u-nu-arab"));
+			assertThat(RedisLayout.scriptConstants()).isEqualTo(expected);
+		}
+		finally {
+			Locale.setDefault(before);
+		}
+	}
+
+	@Test
+	void idsHaveTheLengthOfTheLayout() {
+		assertThat(OwnerId.random().text()).hasSize(RedisLayout.ID_LENGTH);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "a{b}c", "{}", "}{", "plain" })
+	void keysOfALockShareASlotWhateverItsKey(String part) {
+		RedisLockKeys keys = this.layout.keys(LockKey.of("lock", part));
+		assertThat(Arrays.asList(keys.orders(), keys.queue())).allSatisfy(
+				(key) -> assertThat(JedisClusterCRC16.getSlot(key)).isEqualTo(JedisClusterCRC16.getSlot(keys.lock())));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "a{b}c", "{}", "lock:", "queue:", "plain" })
+	void nameOfALockLeadsToItsOtherKeys(String part) {
+		RedisLockKeys keys = this.layout.keys(LockKey.of("lock", part));
+		RedisLockKeys again = this.layout.keys(keys.name());
+		assertThat(again.lock()).isEqualTo(keys.lock());
+		assertThat(again.queue()).isEqualTo(keys.queue());
+		assertThat(again.orders()).isEqualTo(keys.orders());
+	}
+
+	@Test
+	void locksAreSpreadOverAllBuckets() {
+		Set<Integer> buckets = new HashSet<>();
+		IntStream.range(0, 10_000)
+			.forEach((number) -> buckets.add(RedisLayout.bucket(LockKey.of("lock", Integer.toString(number)))));
+		assertThat(buckets).hasSize(RedisLayout.BUCKETS)
+			.allSatisfy((bucket) -> assertThat(bucket).isBetween(0, RedisLayout.BUCKETS - 1));
+	}
+
+	@Test
+	void longKeysAreShortenedAndStayDifferent() {
+		String text = "x".repeat(2000);
+		RedisLockKeys first = this.layout.keys(LockKey.of("lock", text));
+		assertThat(first.name()).hasSizeLessThan(600)
+			.isNotEqualTo(this.layout.keys(LockKey.of("lock", text + "x")).name());
+	}
+
+	@Test
+	void stateIsTheCharacterAfterTheId() {
+		String id = OwnerId.random().text();
+		assertThat(State.HELD.isOf(id + "H1700000000vm:1")).isTrue();
+		assertThat(State.CONTENDED.isOf(id + "C1700000000vm:1")).isTrue();
+		assertThat(State.RESERVED.isOf(id + "R1700000000000000")).isTrue();
+		assertThat(State.values()).noneMatch((state) -> state.isOf(id) || state.isOf(id + "X") || state.isOf(""));
+	}
+
+}

@@ -1,0 +1,57 @@
+package io.distributedlock.redis;
+
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import io.distributedlock.LockConfigurationException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+class RedisLockSettingsTests {
+
+	private static final Duration TIMEOUT = RedisLockSettings.DEFAULT_REPLICA_TIMEOUT;
+
+	@ParameterizedTest
+	@ValueSource(strings = { "", " ", "{shop", "shop}" })
+	void blankPrefixOrBracesAreRefused(String prefix) {
+		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> RedisLockSettings.defaults(prefix))
+			.withMessageContaining("key prefix");
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { -1, 101 })
+	void numberOfReplicasOutOfRangeIsRefused(int replicas) {
+		assertThatExceptionOfType(LockConfigurationException.class)
+			.isThrownBy(() -> new RedisLockSettings("shop", replicas, TIMEOUT))
+			.withMessageContaining("distributed-lock.redis.min-replicas is " + replicas);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "PT0S", "PT0.0009S", "PT1H0.001S" })
+	void replicaTimeoutOutOfRangeIsRefused(Duration timeout) {
+		assertThatExceptionOfType(LockConfigurationException.class)
+			.isThrownBy(() -> new RedisLockSettings("shop", 1, timeout))
+			.withMessageContaining("distributed-lock.redis.replica-timeout");
+	}
+
+	@Test
+	void defaultsRequireNoReplica() {
+		assertThat(RedisLockSettings.defaults("shop").replicaRequirement().isPresent()).isFalse();
+		assertThat(new RedisLockSettings("shop", 1, TIMEOUT).replicaRequirement().isPresent()).isTrue();
+	}
+
+	@Test
+	void waitForReplicasEndsAtItsTimeoutOrTheDeadline() {
+		ReplicaRequirement requirement = new ReplicaRequirement(1, TIMEOUT);
+		long now = System.nanoTime();
+		assertThat(requirement.timeoutMillis(now + TimeUnit.HOURS.toNanos(1))).isEqualTo(TIMEOUT.toMillis());
+		assertThat(requirement.timeoutMillis(now + TimeUnit.MILLISECONDS.toNanos(200))).isBetween(1L, 200L);
+		assertThat(requirement.timeoutMillis(now)).isEqualTo(1);
+	}
+
+}

@@ -1,0 +1,74 @@
+package io.distributedlock.redis;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class UnresponsiveSlotTrackerTests {
+
+	private final AtomicInteger allResponsive = new AtomicInteger();
+
+	private final UnresponsiveSlotTracker tracker = new UnresponsiveSlotTracker(this.allResponsive::incrementAndGet);
+
+	private final Deque<CompletableFuture<Object>> probes = new ArrayDeque<>();
+
+	private CompletableFuture<Object> probe() {
+		CompletableFuture<Object> probe = new CompletableFuture<>();
+		this.probes.add(probe);
+		return probe;
+	}
+
+	@Test
+	void slotIsUnresponsiveUntilItsProbeEnds() {
+		this.tracker.add(7, this::probe);
+		assertThat(this.tracker.contains(7)).isTrue();
+		assertThat(this.tracker.contains(8)).isFalse();
+		this.probes.getLast().complete("value");
+		assertThat(this.tracker.contains(7)).isFalse();
+		assertThat(this.allResponsive).hasValue(1);
+	}
+
+	@Test
+	void probeIsRepeatedAfterATimeoutOfTheClient() {
+		this.tracker.add(7, this::probe);
+		this.probes.getLast().completeExceptionally(new TimeoutException());
+		assertThat(this.probes).hasSize(2);
+		assertThat(this.tracker.contains(7)).isTrue();
+		assertThat(this.allResponsive).hasValue(0);
+	}
+
+	@Test
+	void failureOfTheConnectionEndsTheProbe() {
+		this.tracker.add(7, this::probe);
+		this.probes.getLast().completeExceptionally(new IllegalStateException("connection closed"));
+		assertThat(this.tracker.contains(7)).isFalse();
+		this.tracker.add(8, () -> {
+			throw new IllegalStateException("connection closed");
+		});
+		assertThat(this.tracker.contains(8)).isFalse();
+	}
+
+	@Test
+	void slotHasOneProbeAtATime() {
+		this.tracker.add(7, this::probe);
+		this.tracker.add(7, this::probe);
+		assertThat(this.probes).hasSize(1);
+	}
+
+	@Test
+	void callbackRunsOnlyWhenTheLastSlotIsResponsive() {
+		this.tracker.add(7, this::probe);
+		this.tracker.add(8, this::probe);
+		this.probes.getFirst().complete("value");
+		assertThat(this.allResponsive).hasValue(0);
+		this.probes.getLast().complete("value");
+		assertThat(this.allResponsive).hasValue(1);
+	}
+
+}
