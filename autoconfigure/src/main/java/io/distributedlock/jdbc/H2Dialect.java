@@ -22,39 +22,39 @@ final class H2Dialect implements Dialect {
 			owner, lease_order, holder,
 			{now} - CAST(EXTRACT(EPOCH FROM acquired_at) * 1000000 AS BIGINT),
 			CAST(EXTRACT(EPOCH FROM expires_at) * 1000000 AS BIGINT) - {now},
-			next_waiter,
-			CAST(EXTRACT(EPOCH FROM next_since) * 1000000 AS BIGINT),
-			CAST(EXTRACT(EPOCH FROM next_until) * 1000000 AS BIGINT) - {now},
+			first_waiter,
+			CAST(EXTRACT(EPOCH FROM first_since) * 1000000 AS BIGINT),
+			CAST(EXTRACT(EPOCH FROM first_until) * 1000000 AS BIGINT) - {now},
 			{now},
-			then_waiter,
-			CAST(EXTRACT(EPOCH FROM then_since) * 1000000 AS BIGINT),
-			CAST(EXTRACT(EPOCH FROM then_until) * 1000000 AS BIGINT) - {now}
+			second_waiter,
+			CAST(EXTRACT(EPOCH FROM second_since) * 1000000 AS BIGINT),
+			CAST(EXTRACT(EPOCH FROM second_until) * 1000000 AS BIGINT) - {now}
 			""";
 
 	private static final String NOW = "CAST(EXTRACT(EPOCH FROM CURRENT_TIMESTAMP(6)) * 1000000 AS BIGINT)";
 
 	private static final String TAKEABLE = """
-			(t.owner IS NULL OR t.owner = 'R' || s.process OR t.expires_at <= s.now)""";
+			(t.owner IS NULL OR t.owner = 'reserved:' || s.process OR t.expires_at <= s.now)""";
 
 	private static final String PLACE_OPEN = """
-			(s.since IS NOT NULL AND t.owner <> s.owner AND (t.next_waiter IS NULL OR t.next_waiter = s.process
-				OR t.next_until IS NULL OR t.next_until <= s.now OR t.next_since > s.since))""";
+			(s.since IS NOT NULL AND t.owner <> s.owner AND (t.first_waiter IS NULL OR t.first_waiter = s.process
+				OR t.first_until IS NULL OR t.first_until <= s.now OR t.first_since > s.since))""";
 
 	private static final String DISPLACED = """
-			({placeOpen} AND t.next_waiter <> s.process AND t.next_until > s.now
-				AND (t.then_waiter IS NULL OR t.then_waiter = s.process OR t.then_until <= s.now
-					OR t.then_since >= t.next_since))""";
+			({placeOpen} AND t.first_waiter <> s.process AND t.first_until > s.now
+				AND (t.second_waiter IS NULL OR t.second_waiter = s.process OR t.second_until <= s.now
+					OR t.second_since >= t.first_since))""";
 
 	private static final String SECOND = """
 			(s.since IS NOT NULL AND t.owner <> s.owner AND NOT {placeOpen}
-				AND (t.then_waiter IS NULL OR t.then_waiter = s.process OR t.then_until <= s.now
-					OR t.then_since >= s.since))""";
+				AND (t.second_waiter IS NULL OR t.second_waiter = s.process OR t.second_until <= s.now
+					OR t.second_since >= s.since))""";
 
 	private static final String ATTEMPT = """
 			SELECT {columns} FROM FINAL TABLE (
 				MERGE INTO {table} t
 				USING (
-					SELECT CAST(? AS VARBINARY(2048)) AS lock_key, CAST(? AS VARCHAR(33)) AS owner,
+					SELECT CAST(? AS VARBINARY(2048)) AS lock_key, CAST(? AS VARCHAR(41)) AS owner,
 						CAST(EXTRACT(EPOCH FROM n.now) * 1000000 AS BIGINT) AS lease_order,
 						DATEADD(MICROSECOND, CAST(? AS BIGINT), n.now) AS expires_at, n.now AS now,
 						CAST(? AS VARCHAR(255)) AS holder, CAST(? AS VARCHAR(32)) AS process,
@@ -69,18 +69,18 @@ final class H2Dialect implements Dialect {
 					expires_at = CASE WHEN {takeable} THEN s.expires_at ELSE t.expires_at END,
 					acquired_at = CASE WHEN {takeable} THEN s.now ELSE t.acquired_at END,
 					holder = CASE WHEN {takeable} THEN s.holder ELSE t.holder END,
-					next_waiter = CASE WHEN {takeable} THEN NULLIF(t.next_waiter, s.process)
-						WHEN {placeOpen} THEN s.process ELSE t.next_waiter END,
-					next_since = CASE WHEN {takeable} OR NOT {placeOpen} THEN t.next_since ELSE s.since END,
-					next_until = CASE WHEN {takeable} OR NOT {placeOpen} THEN t.next_until
+					first_waiter = CASE WHEN {takeable} THEN NULLIF(t.first_waiter, s.process)
+						WHEN {placeOpen} THEN s.process ELSE t.first_waiter END,
+					first_since = CASE WHEN {takeable} OR NOT {placeOpen} THEN t.first_since ELSE s.since END,
+					first_until = CASE WHEN {takeable} OR NOT {placeOpen} THEN t.first_until
 						ELSE DATEADD(MICROSECOND, {place}, s.now) END,
-					then_waiter = CASE WHEN {takeable} THEN NULLIF(t.then_waiter, s.process)
-						WHEN {displaced} THEN t.next_waiter WHEN {placeOpen} THEN NULLIF(t.then_waiter, s.process)
-						WHEN {second} THEN s.process ELSE t.then_waiter END,
-					then_since = CASE WHEN {takeable} THEN t.then_since WHEN {displaced} THEN t.next_since
-						WHEN {second} THEN s.since ELSE t.then_since END,
-					then_until = CASE WHEN {takeable} THEN t.then_until WHEN {displaced} THEN t.next_until
-						WHEN {second} THEN DATEADD(MICROSECOND, {place}, s.now) ELSE t.then_until END
+					second_waiter = CASE WHEN {takeable} THEN NULLIF(t.second_waiter, s.process)
+						WHEN {displaced} THEN t.first_waiter WHEN {placeOpen} THEN NULLIF(t.second_waiter, s.process)
+						WHEN {second} THEN s.process ELSE t.second_waiter END,
+					second_since = CASE WHEN {takeable} THEN t.second_since WHEN {displaced} THEN t.first_since
+						WHEN {second} THEN s.since ELSE t.second_since END,
+					second_until = CASE WHEN {takeable} THEN t.second_until WHEN {displaced} THEN t.first_until
+						WHEN {second} THEN DATEADD(MICROSECOND, {place}, s.now) ELSE t.second_until END
 				WHEN NOT MATCHED THEN INSERT (lock_key, owner, lease_order, expires_at, acquired_at, holder)
 					VALUES (s.lock_key, s.owner, s.lease_order, s.expires_at, s.now, s.holder))""";
 
@@ -88,19 +88,19 @@ final class H2Dialect implements Dialect {
 
 	private static final String RELEASE = """
 			UPDATE {table} SET
-				owner = CASE WHEN next_waiter <> ? AND next_until > CURRENT_TIMESTAMP(6) THEN 'R' || next_waiter END,
-				expires_at = CASE WHEN next_waiter <> ? AND next_until > CURRENT_TIMESTAMP(6)
+				owner = CASE WHEN first_waiter <> ? AND first_until > CURRENT_TIMESTAMP(6) THEN 'reserved:' || first_waiter END,
+				expires_at = CASE WHEN first_waiter <> ? AND first_until > CURRENT_TIMESTAMP(6)
 					THEN DATEADD(MICROSECOND, {grace}, CURRENT_TIMESTAMP(6)) ELSE CURRENT_TIMESTAMP(6) END,
-				next_waiter = CASE WHEN then_waiter <> ? AND then_until > CURRENT_TIMESTAMP(6) THEN then_waiter END,
-				next_since = then_since, next_until = then_until, then_waiter = NULL
+				first_waiter = CASE WHEN second_waiter <> ? AND second_until > CURRENT_TIMESTAMP(6) THEN second_waiter END,
+				first_since = second_since, first_until = second_until, second_waiter = NULL
 			WHERE lock_key = ? AND owner = ?""";
 
 	private static final String LEAVE = """
-			UPDATE {table} SET next_waiter = NULLIF(next_waiter, ?), then_waiter = NULLIF(then_waiter, ?)
-			WHERE lock_key = ? AND (next_waiter = ? OR then_waiter = ?)""";
+			UPDATE {table} SET first_waiter = NULLIF(first_waiter, ?), second_waiter = NULLIF(second_waiter, ?)
+			WHERE lock_key = ? AND (first_waiter = ? OR second_waiter = ?)""";
 
 	private static final String WANT = """
-			UNNEST(CAST(? AS VARBINARY(2048) ARRAY), CAST(? AS VARCHAR(33) ARRAY), CAST(? AS BIGINT ARRAY)) AS w(k, o, lease)""";
+			UNNEST(CAST(? AS VARBINARY(2048) ARRAY), CAST(? AS VARCHAR(41) ARRAY), CAST(? AS BIGINT ARRAY)) AS w(k, o, lease)""";
 
 	private static final String RENEW = """
 			SELECT lock_key, owner FROM FINAL TABLE (
@@ -128,8 +128,8 @@ final class H2Dialect implements Dialect {
 
 	private static final String PROBE = """
 			SELECT f.lease_order, {now} FROM (VALUES 1) one(n) LEFT JOIN (
-				SELECT lock_key, owner, lease_order, expires_at, acquired_at, holder, next_waiter, next_since, next_until,
-					then_waiter, then_since, then_until
+				SELECT lock_key, owner, lease_order, expires_at, acquired_at, holder, first_waiter, first_since, first_until,
+					second_waiter, second_since, second_until
 				FROM {table} WHERE lock_key = ?) f ON TRUE""";
 
 	private final String schema;

@@ -34,7 +34,7 @@ record LockRow(@Nullable String owner, long order, @Nullable String holder, long
 	/**
 	 * Precedes the process id where the owner is the process that a lock is reserved for.
 	 */
-	static final String RESERVED = "R";
+	static final String RESERVED = "reserved:";
 
 	/** Reads the twelve columns that every dialect selects in this order. */
 	static LockRow read(ResultSet result) throws SQLException {

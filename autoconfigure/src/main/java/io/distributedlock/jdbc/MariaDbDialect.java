@@ -41,32 +41,32 @@ final class MariaDbDialect implements Dialect {
 			owner, lease_order, holder,
 			TIMESTAMPDIFF(MICROSECOND, acquired_at, {clock}),
 			TIMESTAMPDIFF(MICROSECOND, {clock}, expires_at),
-			next_waiter,
-			TIMESTAMPDIFF(MICROSECOND, '1970-01-01', next_since),
-			TIMESTAMPDIFF(MICROSECOND, {clock}, next_until),
+			first_waiter,
+			TIMESTAMPDIFF(MICROSECOND, '1970-01-01', first_since),
+			TIMESTAMPDIFF(MICROSECOND, {clock}, first_until),
 			TIMESTAMPDIFF(MICROSECOND, '1970-01-01', {clock}),
-			then_waiter,
-			TIMESTAMPDIFF(MICROSECOND, '1970-01-01', then_since),
-			TIMESTAMPDIFF(MICROSECOND, {clock}, then_until)
+			second_waiter,
+			TIMESTAMPDIFF(MICROSECOND, '1970-01-01', second_since),
+			TIMESTAMPDIFF(MICROSECOND, {clock}, second_until)
 			""";
 
 	private static final String TAKEABLE = """
-			(owner IS NULL OR owner = CONCAT('R', VALUES(next_waiter)) OR expires_at <= VALUES(acquired_at))""";
+			(owner IS NULL OR owner = CONCAT('reserved:', VALUES(first_waiter)) OR expires_at <= VALUES(acquired_at))""";
 
 	private static final String PLACE_OPEN = """
-			(VALUES(next_since) IS NOT NULL AND owner <> VALUES(owner) AND (next_waiter IS NULL
-				OR next_waiter = VALUES(next_waiter) OR next_until IS NULL OR next_until <= VALUES(acquired_at)
-				OR next_since > VALUES(next_since)))""";
+			(VALUES(first_since) IS NOT NULL AND owner <> VALUES(owner) AND (first_waiter IS NULL
+				OR first_waiter = VALUES(first_waiter) OR first_until IS NULL OR first_until <= VALUES(acquired_at)
+				OR first_since > VALUES(first_since)))""";
 
 	private static final String DISPLACED = """
-			({placeOpen} AND next_waiter <> VALUES(next_waiter) AND next_until > VALUES(acquired_at)
-				AND (then_waiter IS NULL OR then_waiter = VALUES(next_waiter) OR then_until <= VALUES(acquired_at)
-					OR then_since >= next_since))""";
+			({placeOpen} AND first_waiter <> VALUES(first_waiter) AND first_until > VALUES(acquired_at)
+				AND (second_waiter IS NULL OR second_waiter = VALUES(first_waiter) OR second_until <= VALUES(acquired_at)
+					OR second_since >= first_since))""";
 
 	private static final String SECOND = """
-			(VALUES(next_since) IS NOT NULL AND owner <> VALUES(owner) AND NOT {placeOpen}
-				AND (then_waiter IS NULL OR then_waiter = VALUES(next_waiter) OR then_until <= VALUES(acquired_at)
-					OR then_since >= VALUES(next_since)))""";
+			(VALUES(first_since) IS NOT NULL AND owner <> VALUES(owner) AND NOT {placeOpen}
+				AND (second_waiter IS NULL OR second_waiter = VALUES(first_waiter) OR second_until <= VALUES(acquired_at)
+					OR second_since >= VALUES(first_since)))""";
 
 	// Assignments run from left to right, or all on the old row with sql_mode
 	// SIMULTANEOUS_ASSIGNMENT. So nothing is assigned before the last condition that
@@ -76,7 +76,7 @@ final class MariaDbDialect implements Dialect {
 	// acquisition.
 	private static final String ATTEMPT = """
 			INSERT INTO {table}
-				(lock_key, owner, lease_order, expires_at, acquired_at, holder, next_waiter, next_since)
+				(lock_key, owner, lease_order, expires_at, acquired_at, holder, first_waiter, first_since)
 			VALUES (?, ?, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)),
 				UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, UTC_TIMESTAMP(6), ?, ?,
 				CASE WHEN ? THEN COALESCE(TIMESTAMP'1970-01-01 00:00:00.000000' + INTERVAL ? MICROSECOND,
@@ -86,17 +86,17 @@ final class MariaDbDialect implements Dialect {
 					ELSE lease_order END,
 				holder = CASE WHEN {takeable} THEN VALUES(holder) ELSE holder END,
 				acquired_at = CASE WHEN {takeable} THEN VALUES(acquired_at) ELSE acquired_at END,
-				then_since = CASE WHEN {takeable} THEN then_since WHEN {displaced} THEN next_since
-					WHEN {second} THEN VALUES(next_since) ELSE then_since END,
-				then_until = CASE WHEN {takeable} THEN then_until WHEN {displaced} THEN next_until
-					WHEN {second} THEN VALUES(acquired_at) + INTERVAL {place} MICROSECOND ELSE then_until END,
-				then_waiter = CASE WHEN {takeable} THEN NULLIF(then_waiter, VALUES(next_waiter))
-					WHEN {displaced} THEN next_waiter WHEN {placeOpen} THEN NULLIF(then_waiter, VALUES(next_waiter))
-					WHEN {second} THEN VALUES(next_waiter) ELSE then_waiter END,
-				next_waiter = CASE WHEN {takeable} THEN NULLIF(next_waiter, VALUES(next_waiter))
-					WHEN {placeOpen} THEN VALUES(next_waiter) ELSE next_waiter END,
-				next_since = CASE WHEN {takeable} OR NOT {placeOpen} THEN next_since ELSE VALUES(next_since) END,
-				next_until = CASE WHEN {takeable} OR NOT {placeOpen} THEN next_until
+				second_since = CASE WHEN {takeable} THEN second_since WHEN {displaced} THEN first_since
+					WHEN {second} THEN VALUES(first_since) ELSE second_since END,
+				second_until = CASE WHEN {takeable} THEN second_until WHEN {displaced} THEN first_until
+					WHEN {second} THEN VALUES(acquired_at) + INTERVAL {place} MICROSECOND ELSE second_until END,
+				second_waiter = CASE WHEN {takeable} THEN NULLIF(second_waiter, VALUES(first_waiter))
+					WHEN {displaced} THEN first_waiter WHEN {placeOpen} THEN NULLIF(second_waiter, VALUES(first_waiter))
+					WHEN {second} THEN VALUES(first_waiter) ELSE second_waiter END,
+				first_waiter = CASE WHEN {takeable} THEN NULLIF(first_waiter, VALUES(first_waiter))
+					WHEN {placeOpen} THEN VALUES(first_waiter) ELSE first_waiter END,
+				first_since = CASE WHEN {takeable} OR NOT {placeOpen} THEN first_since ELSE VALUES(first_since) END,
+				first_until = CASE WHEN {takeable} OR NOT {placeOpen} THEN first_until
 					ELSE VALUES(acquired_at) + INTERVAL {place} MICROSECOND END,
 				owner = CASE WHEN {takeable} THEN VALUES(owner) ELSE owner END,
 				expires_at = CASE WHEN {takeable} OR (owner = VALUES(owner) AND acquired_at = VALUES(acquired_at))
@@ -107,20 +107,20 @@ final class MariaDbDialect implements Dialect {
 
 	private static final String RELEASE = """
 			UPDATE {table} SET
-				expires_at = CASE WHEN next_waiter <> ? AND next_until > UTC_TIMESTAMP(6)
+				expires_at = CASE WHEN first_waiter <> ? AND first_until > UTC_TIMESTAMP(6)
 					THEN UTC_TIMESTAMP(6) + INTERVAL {grace} MICROSECOND ELSE UTC_TIMESTAMP(6) END,
-				owner = CASE WHEN next_waiter <> ? AND next_until > UTC_TIMESTAMP(6) THEN CONCAT('R', next_waiter) END,
-				next_waiter = CASE WHEN then_waiter <> ? AND then_until > UTC_TIMESTAMP(6) THEN then_waiter END,
-				next_since = then_since, next_until = then_until, then_waiter = NULL
+				owner = CASE WHEN first_waiter <> ? AND first_until > UTC_TIMESTAMP(6) THEN CONCAT('reserved:', first_waiter) END,
+				first_waiter = CASE WHEN second_waiter <> ? AND second_until > UTC_TIMESTAMP(6) THEN second_waiter END,
+				first_since = second_since, first_until = second_until, second_waiter = NULL
 			WHERE lock_key = ? AND owner = ?""";
 
 	private static final String LEAVE = """
-			UPDATE {table} SET next_waiter = NULLIF(next_waiter, ?), then_waiter = NULLIF(then_waiter, ?)
-			WHERE lock_key = ? AND (next_waiter = ? OR then_waiter = ?)""";
+			UPDATE {table} SET first_waiter = NULLIF(first_waiter, ?), second_waiter = NULLIF(second_waiter, ?)
+			WHERE lock_key = ? AND (first_waiter = ? OR second_waiter = ?)""";
 
 	private static final String WANT = """
 			JSON_TABLE(?, '$[*]' COLUMNS (k VARCHAR(4096) PATH '$[0]',
-				o VARCHAR(33) CHARACTER SET ascii COLLATE ascii_nopad_bin PATH '$[1]', lease BIGINT PATH '$[2]')) w
+				o VARCHAR(41) CHARACTER SET ascii COLLATE ascii_nopad_bin PATH '$[1]', lease BIGINT PATH '$[2]')) w
 			STRAIGHT_JOIN {table} l ON l.lock_key = UNHEX(w.k) AND l.owner = w.o
 			WHERE l.expires_at > UTC_TIMESTAMP(6)""";
 
@@ -145,8 +145,8 @@ final class MariaDbDialect implements Dialect {
 	private static final String PROBE = """
 			SELECT f.lease_order, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))
 			FROM (SELECT 1) one LEFT JOIN (
-				SELECT lock_key, owner, lease_order, expires_at, acquired_at, holder, next_waiter, next_since, next_until,
-					then_waiter, then_since, then_until
+				SELECT lock_key, owner, lease_order, expires_at, acquired_at, holder, first_waiter, first_since, first_until,
+					second_waiter, second_since, second_until
 				FROM {table} WHERE lock_key = ?) f ON TRUE""";
 
 	private final String schema;

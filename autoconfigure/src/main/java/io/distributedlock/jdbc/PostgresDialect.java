@@ -25,32 +25,32 @@ final class PostgresDialect implements Dialect {
 			owner, lease_order, holder,
 			(extract(epoch FROM clock_timestamp() - acquired_at) * 1000000)::bigint,
 			(extract(epoch FROM expires_at - clock_timestamp()) * 1000000)::bigint,
-			next_waiter,
-			(extract(epoch FROM next_since) * 1000000)::bigint,
-			(extract(epoch FROM next_until - clock_timestamp()) * 1000000)::bigint,
+			first_waiter,
+			(extract(epoch FROM first_since) * 1000000)::bigint,
+			(extract(epoch FROM first_until - clock_timestamp()) * 1000000)::bigint,
 			(extract(epoch FROM clock_timestamp()) * 1000000)::bigint,
-			then_waiter,
-			(extract(epoch FROM then_since) * 1000000)::bigint,
-			(extract(epoch FROM then_until - clock_timestamp()) * 1000000)::bigint
+			second_waiter,
+			(extract(epoch FROM second_since) * 1000000)::bigint,
+			(extract(epoch FROM second_until - clock_timestamp()) * 1000000)::bigint
 			""";
 
 	private static final String TAKEABLE = """
-			(l.owner IS NULL OR l.owner = 'R' || EXCLUDED.next_waiter OR l.expires_at <= EXCLUDED.acquired_at)""";
+			(l.owner IS NULL OR l.owner = 'reserved:' || EXCLUDED.first_waiter OR l.expires_at <= EXCLUDED.acquired_at)""";
 
 	private static final String PLACE_OPEN = """
-			(EXCLUDED.next_since IS NOT NULL AND l.owner <> EXCLUDED.owner AND (l.next_waiter IS NULL
-				OR l.next_waiter = EXCLUDED.next_waiter OR l.next_until IS NULL
-				OR l.next_until <= EXCLUDED.acquired_at OR l.next_since > EXCLUDED.next_since))""";
+			(EXCLUDED.first_since IS NOT NULL AND l.owner <> EXCLUDED.owner AND (l.first_waiter IS NULL
+				OR l.first_waiter = EXCLUDED.first_waiter OR l.first_until IS NULL
+				OR l.first_until <= EXCLUDED.acquired_at OR l.first_since > EXCLUDED.first_since))""";
 
 	private static final String DISPLACED = """
-			({placeOpen} AND l.next_waiter <> EXCLUDED.next_waiter AND l.next_until > EXCLUDED.acquired_at
-				AND (l.then_waiter IS NULL OR l.then_waiter = EXCLUDED.next_waiter
-					OR l.then_until <= EXCLUDED.acquired_at OR l.then_since >= l.next_since))""";
+			({placeOpen} AND l.first_waiter <> EXCLUDED.first_waiter AND l.first_until > EXCLUDED.acquired_at
+				AND (l.second_waiter IS NULL OR l.second_waiter = EXCLUDED.first_waiter
+					OR l.second_until <= EXCLUDED.acquired_at OR l.second_since >= l.first_since))""";
 
 	private static final String SECOND = """
-			(EXCLUDED.next_since IS NOT NULL AND l.owner <> EXCLUDED.owner AND NOT {placeOpen}
-				AND (l.then_waiter IS NULL OR l.then_waiter = EXCLUDED.next_waiter
-					OR l.then_until <= EXCLUDED.acquired_at OR l.then_since >= EXCLUDED.next_since))""";
+			(EXCLUDED.first_since IS NOT NULL AND l.owner <> EXCLUDED.owner AND NOT {placeOpen}
+				AND (l.second_waiter IS NULL OR l.second_waiter = EXCLUDED.first_waiter
+					OR l.second_until <= EXCLUDED.acquired_at OR l.second_since >= EXCLUDED.first_since))""";
 
 	// Every CASE judges by the one clock value of the subselect, which a volatile
 	// function keeps from being flattened. What the row would hold as a new one carries
@@ -58,7 +58,7 @@ final class PostgresDialect implements Dialect {
 	// its place has no end, and so counts as empty.
 	private static final String ATTEMPT = """
 			INSERT INTO {table} AS l
-				(lock_key, owner, lease_order, expires_at, acquired_at, holder, next_waiter, next_since)
+				(lock_key, owner, lease_order, expires_at, acquired_at, holder, first_waiter, first_since)
 			SELECT ?, ?, (extract(epoch FROM t.now) * 1000000)::bigint, t.now + ?::bigint * interval '1 microsecond',
 				t.now, ?, ?, CASE WHEN ?::boolean
 					THEN coalesce(timestamptz 'epoch' + ?::bigint * interval '1 microsecond', t.now) END
@@ -71,18 +71,18 @@ final class PostgresDialect implements Dialect {
 				expires_at = CASE WHEN {takeable} THEN EXCLUDED.expires_at ELSE l.expires_at END,
 				acquired_at = CASE WHEN {takeable} THEN EXCLUDED.acquired_at ELSE l.acquired_at END,
 				holder = CASE WHEN {takeable} THEN EXCLUDED.holder ELSE l.holder END,
-				next_waiter = CASE WHEN {takeable} THEN nullif(l.next_waiter, EXCLUDED.next_waiter)
-					WHEN {placeOpen} THEN EXCLUDED.next_waiter ELSE l.next_waiter END,
-				next_since = CASE WHEN {takeable} OR NOT {placeOpen} THEN l.next_since ELSE EXCLUDED.next_since END,
-				next_until = CASE WHEN {takeable} OR NOT {placeOpen} THEN l.next_until
+				first_waiter = CASE WHEN {takeable} THEN nullif(l.first_waiter, EXCLUDED.first_waiter)
+					WHEN {placeOpen} THEN EXCLUDED.first_waiter ELSE l.first_waiter END,
+				first_since = CASE WHEN {takeable} OR NOT {placeOpen} THEN l.first_since ELSE EXCLUDED.first_since END,
+				first_until = CASE WHEN {takeable} OR NOT {placeOpen} THEN l.first_until
 					ELSE EXCLUDED.acquired_at + {place} * interval '1 microsecond' END,
-				then_waiter = CASE WHEN {takeable} THEN nullif(l.then_waiter, EXCLUDED.next_waiter)
-					WHEN {displaced} THEN l.next_waiter WHEN {placeOpen} THEN nullif(l.then_waiter, EXCLUDED.next_waiter)
-					WHEN {second} THEN EXCLUDED.next_waiter ELSE l.then_waiter END,
-				then_since = CASE WHEN {takeable} THEN l.then_since WHEN {displaced} THEN l.next_since
-					WHEN {second} THEN EXCLUDED.next_since ELSE l.then_since END,
-				then_until = CASE WHEN {takeable} THEN l.then_until WHEN {displaced} THEN l.next_until
-					WHEN {second} THEN EXCLUDED.acquired_at + {place} * interval '1 microsecond' ELSE l.then_until END
+				second_waiter = CASE WHEN {takeable} THEN nullif(l.second_waiter, EXCLUDED.first_waiter)
+					WHEN {displaced} THEN l.first_waiter WHEN {placeOpen} THEN nullif(l.second_waiter, EXCLUDED.first_waiter)
+					WHEN {second} THEN EXCLUDED.first_waiter ELSE l.second_waiter END,
+				second_since = CASE WHEN {takeable} THEN l.second_since WHEN {displaced} THEN l.first_since
+					WHEN {second} THEN EXCLUDED.first_since ELSE l.second_since END,
+				second_until = CASE WHEN {takeable} THEN l.second_until WHEN {displaced} THEN l.first_until
+					WHEN {second} THEN EXCLUDED.acquired_at + {place} * interval '1 microsecond' ELSE l.second_until END
 			RETURNING {columns}""";
 
 	private static final String LOOK = "SELECT {columns} FROM {table} WHERE lock_key = ?";
@@ -91,21 +91,21 @@ final class PostgresDialect implements Dialect {
 	// the same.
 	private static final String RELEASE = """
 			UPDATE {table} l SET
-				owner = CASE WHEN l.next_waiter <> t.process AND l.next_until > t.now THEN 'R' || l.next_waiter END,
-				expires_at = CASE WHEN l.next_waiter <> t.process AND l.next_until > t.now
+				owner = CASE WHEN l.first_waiter <> t.process AND l.first_until > t.now THEN 'reserved:' || l.first_waiter END,
+				expires_at = CASE WHEN l.first_waiter <> t.process AND l.first_until > t.now
 					THEN t.now + {grace} * interval '1 microsecond' ELSE t.now END,
-				next_waiter = CASE WHEN l.then_waiter <> t.process AND l.then_until > t.now THEN l.then_waiter END,
-				next_since = l.then_since, next_until = l.then_until, then_waiter = NULL
+				first_waiter = CASE WHEN l.second_waiter <> t.process AND l.second_until > t.now THEN l.second_waiter END,
+				first_since = l.second_since, first_until = l.second_until, second_waiter = NULL
 			FROM (SELECT clock_timestamp() AS now, ?::text AS process) t
 			WHERE l.lock_key = ? AND l.owner = ? AND set_config('synchronous_commit', 'off', true) IS NOT NULL
-			RETURNING CASE WHEN l.owner LIKE 'R%' OR l.next_waiter IS NOT NULL THEN pg_notify('{channel}', l.lock_key)::text END""";
+			RETURNING CASE WHEN l.owner LIKE 'reserved:%' OR l.first_waiter IS NOT NULL THEN pg_notify('{channel}', l.lock_key)::text END""";
 
 	// Told in any case: whoever waits without a place may now have it.
 	private static final String LEAVE = """
 			UPDATE {table} l SET
-				next_waiter = nullif(l.next_waiter, t.process), then_waiter = nullif(l.then_waiter, t.process)
+				first_waiter = nullif(l.first_waiter, t.process), second_waiter = nullif(l.second_waiter, t.process)
 			FROM (SELECT ?::text AS process) t
-			WHERE l.lock_key = ? AND (l.next_waiter = t.process OR l.then_waiter = t.process)
+			WHERE l.lock_key = ? AND (l.first_waiter = t.process OR l.second_waiter = t.process)
 				AND set_config('synchronous_commit', 'off', true) IS NOT NULL
 			RETURNING pg_notify('{channel}', l.lock_key)::text""";
 
@@ -135,8 +135,8 @@ final class PostgresDialect implements Dialect {
 	private static final String PROBE = """
 			SELECT f.lease_order, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
 			FROM (SELECT 1) one LEFT JOIN (
-				SELECT lock_key, owner, lease_order, expires_at, acquired_at, holder, next_waiter, next_since, next_until,
-					then_waiter, then_since, then_until
+				SELECT lock_key, owner, lease_order, expires_at, acquired_at, holder, first_waiter, first_since, first_until,
+					second_waiter, second_since, second_until
 				FROM {table} WHERE lock_key = ?) f ON true""";
 
 	private final String channel;

@@ -407,8 +407,8 @@ abstract class AbstractJdbcLockProviderTests {
 		LockGrant next = granted(ask(early, true));
 		// The place went to nobody when it was used; who asks first after that has it.
 		busy(ask(late, true));
-		this.jdbc.update("UPDATE distributed_lock SET next_waiter = ?, next_since = " + now() + " + INTERVAL '1' "
-				+ "HOUR WHERE next_waiter IS NOT NULL", this.provider.process());
+		this.jdbc.update("UPDATE distributed_lock SET first_waiter = ?, first_since = " + now() + " + INTERVAL '1' "
+				+ "HOUR WHERE first_waiter IS NOT NULL", this.provider.process());
 		busy(ask(late, true));
 		release(this.other, next);
 		busy(ask(enter(this.provider, KEY), false));
@@ -422,8 +422,8 @@ abstract class AbstractJdbcLockProviderTests {
 		busy(ask(enter(this.other, KEY), true));
 		LockContender late = enter(third, KEY);
 		busy(ask(late, true));
-		this.jdbc.update("UPDATE distributed_lock SET next_until = " + now() + " - INTERVAL '1' SECOND "
-				+ "WHERE next_waiter IS NOT NULL");
+		this.jdbc.update("UPDATE distributed_lock SET first_until = " + now() + " - INTERVAL '1' SECOND "
+				+ "WHERE first_waiter IS NOT NULL");
 		busy(ask(late, true));
 		release(this.provider, grant);
 		busy(ask(enter(this.other, KEY), false));

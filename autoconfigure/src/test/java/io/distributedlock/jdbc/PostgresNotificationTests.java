@@ -121,7 +121,7 @@ class PostgresNotificationTests {
 		}, this.threads);
 		await().pollInterval(Duration.ofMillis(2))
 			.until(() -> waiting.waiting().size() == 1 && this.jdbc.queryForObject(
-					"SELECT count(*) FROM distributed_lock WHERE next_until > clock_timestamp()", Long.class) > 0);
+					"SELECT count(*) FROM distributed_lock WHERE first_until > clock_timestamp()", Long.class) > 0);
 		long released = System.nanoTime();
 		held.close();
 		Duration took = Duration.ofNanos(got.orTimeout(10, TimeUnit.SECONDS).join() - released);
