@@ -252,10 +252,10 @@ abstract class AbstractJdbcLockProviderTests {
 		Dialect dialect = dialect();
 		long retention = TimeUnit.HOURS.toMicros(1);
 		try (Connection connection = this.database.getConnection()) {
-			List<String> keys = dialect.candidates(connection, "", 100, retention)
+			List<String> keys = dialect.readSweepCandidates(connection, "", 100, retention)
 				.stream()
-				.filter(Dialect.Candidate::sweepable)
-				.map(Dialect.Candidate::key)
+				.filter(Dialect.SweepCandidate::deletable)
+				.map(Dialect.SweepCandidate::key)
 				.toList();
 			assertThat(keys).hasSize(1);
 			LockGrant grant = take(this.other, KEY, LEASE);
@@ -292,10 +292,10 @@ abstract class AbstractJdbcLockProviderTests {
 				release(this.provider, take(this.provider, KEY, LEASE));
 				this.jdbc.update("UPDATE distributed_lock SET expires_at = " + now() + " - INTERVAL '2' HOUR "
 						+ "WHERE holder IS NOT NULL");
-				List<String> keys = dialect.candidates(connection, "", 100, retention)
+				List<String> keys = dialect.readSweepCandidates(connection, "", 100, retention)
 					.stream()
-					.filter(Dialect.Candidate::sweepable)
-					.map(Dialect.Candidate::key)
+					.filter(Dialect.SweepCandidate::deletable)
+					.map(Dialect.SweepCandidate::key)
 					.toList();
 				CyclicBarrier barrier = new CyclicBarrier(2);
 				long late = TimeUnit.MICROSECONDS.toNanos(round % 40 * 50L);
@@ -317,7 +317,7 @@ abstract class AbstractJdbcLockProviderTests {
 
 	Dialect dialect() throws SQLException {
 		try (Connection connection = this.database.getConnection()) {
-			return Dialects.find(connection, "distributed_lock");
+			return DialectResolver.resolve(connection, "distributed_lock");
 		}
 	}
 

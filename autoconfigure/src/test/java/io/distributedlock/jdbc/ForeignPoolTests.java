@@ -123,7 +123,7 @@ class ForeignPoolTests {
 				JdbcLockProvider waiting = provider(pool)) {
 			take(holder);
 			assertThat(ask(waiting, true)).isInstanceOf(AttemptResult.Busy.class);
-			await().untilAsserted(() -> assertThat(waiting.listener().hears()).isTrue());
+			await().untilAsserted(() -> assertThat(waiting.listener().isReceiving()).isTrue());
 		}
 	}
 

@@ -330,11 +330,11 @@ class JdbcFailureTests {
 			statement.execute("SET SESSION synchronous_commit = on");
 			connection.commit();
 			String owner = OwnerId.random().text();
-			Claim claim = new Claim("k", owner, 60_000_000, "h", "p", true, null);
-			dialect.attempt(connection, claim);
+			LockAttempt attempt = new LockAttempt("k", owner, 60_000_000, "h", "p", true, null);
+			dialect.attempt(connection, attempt);
 			assertThat(setting(statement)).isEqualTo("on");
 			connection.commit();
-			Claim rival = new Claim("k", OwnerId.random().text(), 60_000_000, "h", "q", true, null);
+			LockAttempt rival = new LockAttempt("k", OwnerId.random().text(), 60_000_000, "h", "q", true, null);
 			dialect.attempt(connection, rival);
 			assertThat(setting(statement)).isEqualTo("off");
 			connection.commit();
@@ -345,7 +345,8 @@ class JdbcFailureTests {
 			assertThat(dialect.release(connection, "k", owner, "p")).isTrue();
 			assertThat(setting(statement)).isEqualTo("off");
 			connection.commit();
-			dialect.attempt(connection, new Claim("k", OwnerId.random().text(), 60_000_000, "h", "q", true, null));
+			dialect.attempt(connection,
+					new LockAttempt("k", OwnerId.random().text(), 60_000_000, "h", "q", true, null));
 			assertThat(setting(statement)).isEqualTo("on");
 			connection.commit();
 		}

@@ -77,7 +77,7 @@ final class JdbcFixture implements LockProviderFixture {
 
 	/** The key as the table has it. */
 	Object storeKey(LockKey key) {
-		String text = new StoreKeys(PREFIX).text(key);
+		String text = new LockKeyEncoder(PREFIX).encode(key);
 		return this.bytes ? text.getBytes(StandardCharsets.UTF_8) : text;
 	}
 

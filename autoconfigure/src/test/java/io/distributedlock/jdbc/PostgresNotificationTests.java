@@ -54,7 +54,7 @@ class PostgresNotificationTests {
 	/** The longest pause of who polls, and what a slow machine adds. */
 	private static final Duration POLLED = Duration.ofMillis(250 + 250);
 
-	private static final String WARNING = "Waiting for locks of other processes polls the database";
+	private static final String WARNING = "Contenders for locks poll the database";
 
 	private final LockTimer timer = new LockTimer();
 
@@ -120,12 +120,12 @@ class PostgresNotificationTests {
 			}
 		}, this.threads);
 		await().pollInterval(Duration.ofMillis(2))
-			.until(() -> waiting.waiting().size() == 1 && this.jdbc.queryForObject(
+			.until(() -> waiting.listener().contenders() == 1 && this.jdbc.queryForObject(
 					"SELECT count(*) FROM distributed_lock WHERE first_until > clock_timestamp()", Long.class) > 0);
 		long released = System.nanoTime();
 		held.close();
 		Duration took = Duration.ofNanos(got.orTimeout(10, TimeUnit.SECONDS).join() - released);
-		assertThat(waiting.waiting().isEmpty()).isTrue();
+		assertThat(waiting.listener().contenders()).isZero();
 		return took;
 	}
 
@@ -142,7 +142,7 @@ class PostgresNotificationTests {
 		LockTemplate from = locks(provider());
 		LockTemplate to = locks(waiting);
 		handOver(from, to, waiting);
-		await().until(waiting.listener()::hears);
+		await().until(waiting.listener()::isReceiving);
 		List<Duration> took = new ArrayList<>();
 		for (int round = 0; round < 60; round++) {
 			took.add(handOver(from, to, waiting));
@@ -160,7 +160,7 @@ class PostgresNotificationTests {
 		JdbcLockProvider waiting = provider();
 		LockContender contender = holdAndStandInLine(waiting, () -> {
 		});
-		await().until(waiting.listener()::hears);
+		await().until(waiting.listener()::isReceiving);
 		assertThat(((AttemptResult.Busy) ask(contender)).retryAfter()).isBetween(Duration.ofMillis(790),
 				Duration.ofSeconds(1));
 	}
@@ -172,7 +172,7 @@ class PostgresNotificationTests {
 		LockTemplate from = locks(provider());
 		LockTemplate to = locks(waiting);
 		handOver(from, to, waiting);
-		await().until(waiting.listener()::hears);
+		await().until(waiting.listener()::isReceiving);
 		handOver(from, to, waiting);
 		counting.takeCount();
 		try (LockLease lease = to.acquire(LockRequest.of(KEY))) {
@@ -212,12 +212,12 @@ class PostgresNotificationTests {
 		JdbcLockProvider waiting = provider();
 		LockContender contender = holdAndStandInLine(waiting, looks::incrementAndGet);
 		await().untilAsserted(() -> assertThat(looks).hasValue(1));
-		assertThat(waiting.listener().hears()).isTrue();
+		assertThat(waiting.listener().isReceiving()).isTrue();
 		assertThat(cutListeners()).isEqualTo(1);
 		await().untilAsserted(() -> assertThat(looks).hasValue(3));
-		await().until(waiting.listener()::hears);
+		await().until(waiting.listener()::isReceiving);
 		contender.withdraw(TIMEOUT);
-		assertThat(waiting.waiting().isEmpty()).isTrue();
+		assertThat(waiting.listener().contenders()).isZero();
 	}
 
 	@Test
@@ -232,7 +232,7 @@ class PostgresNotificationTests {
 		});
 		await().untilAsserted(() -> assertThat(refused).hasValueGreaterThan(4));
 		assertThat(StringUtils.countOccurrencesOf(output.getAll().substring(begin), WARNING)).isEqualTo(1);
-		assertThat(waiting.listener().hears()).isFalse();
+		assertThat(waiting.listener().isReceiving()).isFalse();
 		this.jdbc.update("DELETE FROM distributed_lock WHERE holder IS NOT NULL");
 		assertThat(handOver(locks(provider()), locks(waiting), waiting)).isLessThan(POLLED);
 	}

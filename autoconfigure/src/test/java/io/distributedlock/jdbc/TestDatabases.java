@@ -173,7 +173,7 @@ public final class TestDatabases {
 	/** Creates the lock table. */
 	public static <T extends DataSource> T withTable(T dataSource) {
 		try (Connection connection = dataSource.getConnection()) {
-			String script = Dialects.find(connection, JdbcLockSettings.DEFAULT_TABLE).schema();
+			String script = DialectResolver.resolve(connection, JdbcLockSettings.DEFAULT_TABLE).schema();
 			ScriptUtils.executeSqlScript(connection, new ByteArrayResource(script.getBytes()));
 		}
 		catch (SQLException ex) {

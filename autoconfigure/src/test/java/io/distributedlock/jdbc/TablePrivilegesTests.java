@@ -34,7 +34,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Which rights on the table each step needs: all four that the documents name, and none
  * besides.
  */
-class GrantsTests {
+class TablePrivilegesTests {
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
@@ -91,12 +91,12 @@ class GrantsTests {
 			check(failures, "release", () -> limited.release(key, grant.owner(), TIMEOUT) == ReleaseOutcome.RELEASED);
 			Dialect dialect;
 			try (Connection connection = owner.getConnection()) {
-				dialect = Dialects.find(connection, JdbcLockSettings.DEFAULT_TABLE);
+				dialect = DialectResolver.resolve(connection, JdbcLockSettings.DEFAULT_TABLE);
 			}
 			try (LockDataSource pool = LockDataSource.connect(url, role, "", null, 1, Duration.ofSeconds(1))) {
 				Connection connection = pool.borrow();
 				try {
-					dialect.candidates(connection, "", 10, 1_000_000);
+					dialect.readSweepCandidates(connection, "", 10, 1_000_000);
 					dialect.sweep(connection, List.of("none"), 1_000_000);
 				}
 				catch (SQLException ex) {
@@ -104,7 +104,7 @@ class GrantsTests {
 					failures.add("sweep");
 				}
 				finally {
-					pool.giveBack(connection);
+					pool.close(connection);
 				}
 			}
 			return failures;
