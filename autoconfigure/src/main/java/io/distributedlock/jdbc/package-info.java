@@ -97,24 +97,26 @@
  * already has this owner, it changes nothing. The contender has the lock if the returned
  * row has its owner id.</li>
  * <li><b>Enter the wait queue.</b> The same upsert does so if the lock is busy and the
- * contender will wait. It becomes the first entry if that is empty, not valid, its own, or
- * of a process that was refused later. The second entry is open under the same conditions:
- * to the process that was displaced from the first entry, else to the contender.</li>
+ * contender will wait. It becomes the first entry if that is empty, not valid, its own,
+ * or of a process that was refused later. The second entry is open under the same
+ * conditions: to the process that was displaced from the first entry, else to the
+ * contender.</li>
  * <li><b>Wait.</b> Further attempts read the row first, and write only if that would
- * change it: acquire the lock, enter the wait queue, or refresh an entry of which half the
- * time is over. On PostgreSQL a contender waits for a notification and then writes at
+ * change it: acquire the lock, enter the wait queue, or refresh an entry of which half
+ * the time is over. On PostgreSQL a contender waits for a notification and then writes at
  * once; it polls about once a second besides. Elsewhere it polls after 5 to 250 ms, with
  * an entry at least twice within a reservation. No pause is longer than the rest of the
  * lease.</li>
- * <li><b>Release.</b> An update where key and owner match. If the first entry is valid and
- * of another process, the row becomes reserved for it, for 100 ms on PostgreSQL and 250 ms
- * elsewhere; otherwise it becomes free. The second entry becomes the first. The row stays,
- * so that orders continue. PostgreSQL notifies contenders in the same statement.</li>
- * <li><b>Renew.</b> One statement for up to 500 leases: it sets the end of those that have
- * their owner and have not expired, and skips rows that are locked. On H2 and MariaDB a
- * second statement separates skipped leases (unknown) from lost ones.</li>
- * <li><b>Withdraw.</b> An update removes the entries of the process; then the statement of
- * a release, with the reservation as owner, frees or passes on a lock reserved for
+ * <li><b>Release.</b> An update where key and owner match. If the first entry is valid
+ * and of another process, the row becomes reserved for it, for 100 ms on PostgreSQL and
+ * 250 ms elsewhere; otherwise it becomes free. The second entry becomes the first. The
+ * row stays, so that orders continue. PostgreSQL notifies contenders in the same
+ * statement.</li>
+ * <li><b>Renew.</b> One statement for up to 500 leases: it sets the end of those that
+ * have their owner and have not expired, and skips rows that are locked. On H2 and
+ * MariaDB a second statement separates skipped leases (unknown) from lost ones.</li>
+ * <li><b>Withdraw.</b> An update removes the entries of the process; then the statement
+ * of a release, with the reservation as owner, frees or passes on a lock reserved for
  * it.</li>
  * <li><b>Sweep.</b> One process at a time, which holds the lock {@code %sweeper} of the
  * table, reads pages of keys and deletes rows that expired longer than the retention ago

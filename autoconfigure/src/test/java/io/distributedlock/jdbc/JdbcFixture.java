@@ -22,7 +22,7 @@ import io.distributedlock.testkit.StoreFaults;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The table of one database, emptied for each test; each process has a pool of its own.
+ * Lock table of one database, emptied for each test. Each process has its own pool.
  */
 final class JdbcFixture implements LockProviderFixture {
 
@@ -75,13 +75,13 @@ final class JdbcFixture implements LockProviderFixture {
 		return this.processes;
 	}
 
-	/** The key as the table has it. */
+	/** Returns the key in the form of the key column. */
 	Object storeKey(LockKey key) {
 		String text = new LockKeyEncoder(PREFIX).encode(key);
 		return this.bytes ? text.getBytes(StandardCharsets.UTF_8) : text;
 	}
 
-	/** A process with the connection that the check at its start has left it. */
+	/** Creates a process that has opened its first connection. */
 	@Override
 	public LockProvider newProcess() {
 		LockProvider process = newProcess(this.url);

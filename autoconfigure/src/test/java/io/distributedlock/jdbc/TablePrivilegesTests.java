@@ -31,8 +31,7 @@ import io.distributedlock.provider.RenewalOutcome;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Which rights on the table each step needs: all four that the documents name, and none
- * besides.
+ * Rights on the table that each step needs: the four in the documentation and no other.
  */
 class TablePrivilegesTests {
 
@@ -51,7 +50,7 @@ class TablePrivilegesTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "postgres", "mariadb", "mariadb with mysql driver" })
-	void eachRightIsNeededByAStepAndTheFourAreEnough(String database) throws Exception {
+	void fourRightsAreNeededAndSufficient(String database) throws Exception {
 		DataSource owner = TestDatabases.withTable(switch (database) {
 			case "postgres" -> TestDatabases.postgres();
 			case "mariadb" -> TestDatabases.mariaDb();
@@ -75,7 +74,7 @@ class TablePrivilegesTests {
 		assertThat(needed.get("DELETE")).containsExactly("sweep");
 	}
 
-	/** The steps that are refused. */
+	/** Returns the steps that are denied. */
 	private Set<String> failures(DataSource owner, String url, String role) throws SQLException {
 		Set<String> failures = new TreeSet<>();
 		LockKey key = LockKey.of("granted", OwnerId.random().text());
