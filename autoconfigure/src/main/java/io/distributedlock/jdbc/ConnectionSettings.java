@@ -4,22 +4,24 @@ import java.sql.Connection;
 import java.sql.SQLException;
 
 /**
- * How a connection of somebody else's pool came, and has to go back.
+ * Settings of a connection from a foreign pool, restored before the connection returns.
  *
  * @param autoCommit whether each statement is a transaction
- * @param isolation the isolation of transactions
+ * @param isolation the isolation of transactions, a constant of {@link Connection}
  */
 record ConnectionSettings(boolean autoCommit, int isolation) {
 
-	/** What a statement of ours needs. */
-	static final ConnectionSettings FIT = new ConnectionSettings(true, Connection.TRANSACTION_READ_COMMITTED);
+	/** The settings that the statements of locks need. */
+	static final ConnectionSettings REQUIRED = new ConnectionSettings(true, Connection.TRANSACTION_READ_COMMITTED);
 
-	/** Changes what is different now; each change may be a round trip. */
-	void change(Connection connection, ConnectionSettings now) throws SQLException {
-		if (this.isolation != now.isolation) {
+	/**
+	 * Applies what differs from the current settings; each change may be a round trip.
+	 */
+	void apply(Connection connection, ConnectionSettings current) throws SQLException {
+		if (this.isolation != current.isolation) {
 			connection.setTransactionIsolation(this.isolation);
 		}
-		if (this.autoCommit != now.autoCommit) {
+		if (this.autoCommit != current.autoCommit) {
 			connection.setAutoCommit(this.autoCommit);
 		}
 	}

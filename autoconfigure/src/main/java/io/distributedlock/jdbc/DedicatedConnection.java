@@ -4,21 +4,23 @@ import java.sql.Connection;
 import java.sql.SQLException;
 
 /**
- * A connection kept for one purpose.
+ * Connection with one purpose, outside the pool where possible.
  *
  * @param connection the connection
- * @param end ends the connection and what it was made from
+ * @param closer closes the connection and the pool that opened it, if any
  */
-record DedicatedConnection(Connection connection, Runnable end) implements AutoCloseable {
+record DedicatedConnection(Connection connection, Runnable closer) implements AutoCloseable {
 
-	/** Ends what runs on the connection. Any thread may do so. */
+	/**
+	 * Aborts the connection with the statement that runs on it. Any thread may call it.
+	 */
 	void abort() throws SQLException {
 		this.connection.abort(Runnable::run);
 	}
 
 	@Override
 	public void close() {
-		this.end.run();
+		this.closer.run();
 	}
 
 }

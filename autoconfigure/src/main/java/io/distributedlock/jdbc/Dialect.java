@@ -9,96 +9,127 @@ import org.jspecify.annotations.Nullable;
 import io.distributedlock.provider.RenewalOutcome;
 
 /**
- * The statements of one database, each a single round trip in autocommit mode that takes
- * all times from the database's clock.
+ * Statements of one kind of database. Each is a single round trip in autocommit mode and
+ * takes all times from the database's clock; the package description has the recipe.
  */
 interface Dialect {
 
+	/** Validity of a wait-queue entry where contenders poll. */
+	long POLLED_ENTRY_MICROS = 1_000_000;
+
+	/** Length of a reservation where contenders poll: one poll bound. */
+	long POLLED_RESERVATION_MICROS = 250_000;
+
 	/** Whether {@link Connection#abort} ends a running statement. */
-	boolean abortable();
+	boolean isAbortable();
 
-	/**
-	 * For how long a released lock is kept for who has the place, in microseconds.
-	 */
-	default long grace() {
-		return Claim.GRACE;
+	/** Returns how long a released lock stays reserved for the first contender. */
+	default long reservationMicros() {
+		return POLLED_RESERVATION_MICROS;
 	}
 
-	/** For how long a place in line counts without being refreshed, in microseconds. */
-	default long place() {
-		return Claim.PLACE;
+	/** Returns how long an entry of the wait queue is valid without being refreshed. */
+	default long entryMicros() {
+		return POLLED_ENTRY_MICROS;
 	}
 
 	/**
-	 * Where the database tells of keys whose lock was passed on, or {@code null} if it
-	 * cannot.
+	 * Returns the channel on which the database notifies contenders of a release, or
+	 * {@code null} if it has no notifications.
 	 */
 	default @Nullable String channel() {
 		return null;
 	}
 
-	/** Ends what is then still running on the connection, should an abort get stuck. */
-	default void limit(Connection connection, int millis) throws SQLException {
+	/**
+	 * Bounds a read from the connection in milliseconds, where an abort can block.
+	 */
+	default void limitReads(Connection connection, int millis) throws SQLException {
 	}
 
-	/** The script that creates the lock table. */
+	/** Returns the script that creates the lock table. */
 	String schema();
 
 	/**
-	 * Takes the row if it is takeable, else a place in line if one is open; always
-	 * answers the row.
+	 * Acquires the row if the process may have it, else enters the wait queue if the
+	 * attempt waits and an entry is open to it. Always returns the row.
 	 */
-	LockRow attempt(Connection connection, Claim claim) throws SQLException;
+	LockRow attempt(Connection connection, LockAttempt attempt) throws SQLException;
 
 	/** Reads the row without locking it. */
-	@Nullable LockRow look(Connection connection, String key) throws SQLException;
+	@Nullable LockRow read(Connection connection, String key) throws SQLException;
 
 	/**
-	 * Frees the row if it has this owner, or reserves it for another process that has the
-	 * place.
+	 * Releases the row if it has this owner, and reserves it for the first contender of
+	 * another process.
+	 * @return whether the row had this owner
 	 */
 	boolean release(Connection connection, String key, String owner, String process) throws SQLException;
 
-	/** Clears the places of the process. */
-	boolean leave(Connection connection, String key, String process) throws SQLException;
+	/**
+	 * Removes the wait-queue entries of the process.
+	 * @return whether there was one
+	 */
+	boolean removeEntries(Connection connection, String key, String process) throws SQLException;
 
 	/**
-	 * Clears the places of the process, and passes on a reservation made for it: in this
-	 * order, so that none is made in between.
+	 * Removes the wait-queue entries of the process, then releases a reservation made for
+	 * it. In this order no reservation can be made in between.
+	 * @return whether there was an entry or a reservation
 	 */
 	default boolean withdraw(Connection connection, String key, String process) throws SQLException {
-		boolean left = leave(connection, key, process);
-		return release(connection, key, LockRow.RESERVED + process, process) || left;
+		boolean removed = removeEntries(connection, key, process);
+		return release(connection, key, LockRow.RESERVED + process, process) || removed;
 	}
 
 	/**
-	 * Prolongs those rows that still have their owner and have not expired, in the order
-	 * of the list.
+	 * Extends the leases of those rows that still have their owner and have not expired.
+	 * @return the outcomes in the order of the list
 	 */
 	List<RenewalOutcome> renew(Connection connection, List<Renewal> renewals) throws SQLException;
 
-	/** Reads one page of keys, in their order, and whether each row may be swept. */
-	List<Candidate> candidates(Connection connection, String after, int limit, long retention) throws SQLException;
+	/**
+	 * Reads one page of keys in their order, and whether each row may be deleted.
+	 * @param after the last key of the page before, or an empty text
+	 */
+	List<SweepCandidate> readSweepCandidates(Connection connection, String after, int limit, long retentionMicros)
+			throws SQLException;
 
-	/** Deletes those of the rows that may still be swept. */
-	int sweep(Connection connection, List<String> keys, long retention) throws SQLException;
+	/**
+	 * Deletes those of the rows that may still be deleted.
+	 * @return how many rows were deleted
+	 */
+	int sweep(Connection connection, List<String> keys, long retentionMicros) throws SQLException;
 
-	/** Reads the format row through every column, and the clock. */
-	Probe probe(Connection connection) throws SQLException;
+	/** Reads the format row, naming every column, and the clock. */
+	TableStatus readStatus(Connection connection) throws SQLException;
 
-	/** A grant to be renewed, with its lease in microseconds. */
-	record Renewal(String key, String owner, long lease) {
-	}
-
-	/** A key seen by the sweeper. */
-	record Candidate(String key, boolean sweepable) {
+	/**
+	 * Lease to be extended.
+	 *
+	 * @param key the text of the key column
+	 * @param owner the owner id of the grant
+	 * @param leaseMicros the new lease in microseconds from now
+	 */
+	record Renewal(String key, String owner, long leaseMicros) {
 	}
 
 	/**
-	 * What the table says of itself: its format, and the clock in microseconds since
-	 * 1970.
+	 * Row that the sweeper has read.
+	 *
+	 * @param key the text of the key column
+	 * @param deletable whether the row may be deleted
 	 */
-	record Probe(long format, long clock) {
+	record SweepCandidate(String key, boolean deletable) {
+	}
+
+	/**
+	 * Format of the lock table, and the clock of its database.
+	 *
+	 * @param format the format number, 0 if the table has no format row
+	 * @param clockMicros the clock in microseconds since 1970
+	 */
+	record TableStatus(long format, long clockMicros) {
 	}
 
 }

@@ -9,8 +9,8 @@ import java.lang.annotation.Target;
 import org.springframework.beans.factory.annotation.Qualifier;
 
 /**
- * Marks the {@code DataSource} bean that the locks are to use as it is, instead of a pool
- * derived from the application's own.
+ * Qualifier of the {@code DataSource} bean that locks use as it is, instead of a pool
+ * derived from the application's {@code DataSource}.
  *
  * @since 0.1.0
  */

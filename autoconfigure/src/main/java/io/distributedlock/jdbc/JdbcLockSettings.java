@@ -7,24 +7,28 @@ import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 
 /**
- * What a {@link JdbcLockProvider} has to be told.
+ * Settings of a {@link JdbcLockProvider}.
  *
- * @param keyPrefix stands before every key, so that applications can share a table
+ * @param keyPrefix the beginning of every key, so that applications can share a table
  * @param table the lock table, optionally with its schema
  * @param retention how long the row of an ended lock is kept, at least a second
  * @since 0.1.0
  */
 public record JdbcLockSettings(String keyPrefix, String table, Duration retention) {
 
-	/** The lock table unless another is named. */
+	/** The default name of the lock table. */
 	public static final String DEFAULT_TABLE = "distributed_lock";
 
-	/** How long the row of an ended lock is kept unless said otherwise. */
+	/** The default time for which the row of an ended lock is kept. */
 	public static final Duration DEFAULT_RETENTION = Duration.ofHours(1);
 
 	private static final Pattern TABLE = Pattern
 		.compile("[A-Za-z_][A-Za-z0-9_]{0,62}(\\.[A-Za-z_][A-Za-z0-9_]{0,62})?");
 
+	/**
+	 * Creates settings.
+	 * @throws LockConfigurationException if a value is not valid
+	 */
 	public JdbcLockSettings {
 		if (keyPrefix.isBlank()) {
 			throw new LockConfigurationException(LockError.INVALID_PROPERTY, "The key prefix is blank",
@@ -33,19 +37,20 @@ public record JdbcLockSettings(String keyPrefix, String table, Duration retentio
 		}
 		if (!TABLE.matcher(table).matches()) {
 			throw new LockConfigurationException(LockError.INVALID_PROPERTY,
-					"The lock table '" + table + "' is not a plain table name",
-					"Use letters, digits and underscores, with at most one schema before a dot");
+					"The property distributed-lock.jdbc.table is '" + table + "', which is not a plain table name",
+					"Use letters, digits and underscores, optionally after a schema and a dot");
 		}
 		if (retention.compareTo(Duration.ofSeconds(1)) < 0 || retention.compareTo(Duration.ofDays(3650)) > 0) {
 			throw new LockConfigurationException(LockError.INVALID_PROPERTY,
-					"The retention of lock rows is " + retention + ", but must be 1 second to 10 years",
-					"Leave it unset to sweep an ended lock's row after an hour");
+					"The property distributed-lock.jdbc.retention is " + retention
+							+ ", but must be 1 second to 10 years",
+					"Leave it unset to delete the row of an ended lock after an hour");
 		}
 	}
 
 	/**
-	 * The defaults: table {@code distributed_lock}, rows kept for an hour.
-	 * @param keyPrefix stands before every key
+	 * Returns the defaults: table {@code distributed_lock}, rows kept for an hour.
+	 * @param keyPrefix the beginning of every key
 	 * @return the settings
 	 */
 	public static JdbcLockSettings defaults(String keyPrefix) {

@@ -19,17 +19,17 @@ import io.distributedlock.LockError;
 import io.distributedlock.LockProviderException;
 
 /**
- * Where the locks' connections come from: a small pool of their own, so that held locks
- * can be renewed and released while the application holds every connection of its pool.
+ * Source of connections for locks: a small pool of their own, so that held locks can be
+ * renewed and released while the application holds every connection of its pool.
  * <p>
- * Connections are plain ones in autocommit mode at READ COMMITTED, never those of the
- * caller's transaction. Safe for use by many threads.
+ * Connections are in autocommit mode at READ COMMITTED, and never bound to the caller's
+ * transaction. Safe for use by many threads.
  *
  * @since 0.1.0
  */
 public final class LockDataSource implements AutoCloseable {
 
-	/** How many connections the locks use at most unless said otherwise. */
+	/** The default for the largest number of connections. */
 	public static final int DEFAULT_SIZE = 8;
 
 	private static final Log logger = LogFactory.getLog(LockDataSource.class);
@@ -43,22 +43,22 @@ public final class LockDataSource implements AutoCloseable {
 
 	private final boolean own;
 
-	/** A Hikari pool, where connections come from one. */
+	/** The Hikari pool of the connections, or {@code null} if there is none. */
 	private final @Nullable DataSource pool;
 
-	/** That of the pool's first connection: to ask each one would be a round trip. */
+	/** The isolation of the first connection: to read that of each is a round trip. */
 	private volatile @Nullable Integer isolation;
 
 	private LockDataSource(DataSource dataSource, int size, boolean own) {
 		this.dataSource = dataSource;
 		this.own = own;
 		this.pool = hikari(dataSource);
-		this.size = (this.pool != null) ? Math.min(size, HikariPools.size(this.pool)) : size;
+		this.size = (this.pool != null) ? Math.min(size, HikariSupport.size(this.pool)) : size;
 	}
 
 	private static @Nullable DataSource hikari(DataSource dataSource) {
 		try {
-			return HIKARI ? HikariPools.unwrap(dataSource) : null;
+			return HIKARI ? HikariSupport.unwrap(dataSource) : null;
 		}
 		catch (SQLException ex) {
 			return null;
@@ -66,38 +66,39 @@ public final class LockDataSource implements AutoCloseable {
 	}
 
 	/**
-	 * A pool of our own with the settings of the application's {@code DataSource}; where
-	 * they cannot be learned, the application's pool itself, with a warning.
+	 * Creates a pool of its own with the settings of the application's
+	 * {@code DataSource}. Where it does not reveal them, shares the application's pool
+	 * and logs a warning.
 	 * @param application the application's {@code DataSource}
-	 * @param size the most connections
+	 * @param size the largest number of connections
 	 * @param callTimeout how long a statement may take, also enforced in the database
 	 * @return the source of connections
 	 */
 	public static LockDataSource derive(DataSource application, int size, Duration callTimeout) {
 		DataSource target = unwrap(application);
 		try {
-			HikariConfig config = HIKARI ? HikariPools.configuration(target) : null;
+			HikariConfig config = HIKARI ? HikariSupport.configuration(target) : null;
 			if (config != null) {
-				return new LockDataSource(HikariPools.create(config, size, callTimeout), size, true);
+				return new LockDataSource(HikariSupport.create(config, size, callTimeout), size, true);
 			}
 		}
 		catch (SQLException ex) {
-			logger.debug("The application's DataSource does not tell its settings", ex);
+			logger.debug("The settings of the application's DataSource could not be read", ex);
 		}
-		logger.warn("Locks share the application's connection pool, because no settings for a pool of their own "
-				+ "could be derived from a " + target.getClass().getName()
-				+ ": bodies that hold all its connections can keep locks from being renewed. Define a DataSource "
+		logger.warn("Locks share the application's connection pool, because settings for a pool of their own cannot "
+				+ "be read from " + target.getClass().getName()
+				+ ". While locked methods hold all its connections, no lock can be renewed. Define a DataSource "
 				+ "bean qualified with @DistributedLockDataSource");
 		return new LockDataSource(target, size, false);
 	}
 
 	/**
-	 * A pool of our own for a database.
+	 * Creates a pool of its own for a database.
 	 * @param url the JDBC URL
 	 * @param username the user, if any
 	 * @param password the password, if any
 	 * @param driverClassName the driver's class, or {@code null} to find it by the URL
-	 * @param size the most connections
+	 * @param size the largest number of connections
 	 * @param callTimeout how long a statement may take, also enforced in the database
 	 * @return the source of connections
 	 */
@@ -110,21 +111,21 @@ public final class LockDataSource implements AutoCloseable {
 		if (driverClassName != null) {
 			config.setDriverClassName(driverClassName);
 		}
-		return new LockDataSource(HikariPools.create(config, size, callTimeout), size, true);
+		return new LockDataSource(HikariSupport.create(config, size, callTimeout), size, true);
 	}
 
 	/**
-	 * A given {@code DataSource}, used as it is and never closed. Nothing else should
-	 * draw from it.
+	 * Uses a given {@code DataSource} as it is, and never closes it. Nothing else should
+	 * use its connections.
 	 * @param dataSource the source of connections
-	 * @param size the most connections to use at a time
+	 * @param size the largest number of connections in use at a time
 	 * @return the source of connections
 	 */
 	public static LockDataSource of(DataSource dataSource, int size) {
 		return new LockDataSource(unwrap(dataSource), size, false);
 	}
 
-	/** Takes off what would hand out the connection of the caller's transaction. */
+	/** Unwraps proxies that return the connection of the caller's transaction. */
 	private static DataSource unwrap(DataSource dataSource) {
 		DataSource target = dataSource;
 		while (target instanceof DelegatingDataSource delegating && delegating.getTargetDataSource() != null) {
@@ -138,15 +139,18 @@ public final class LockDataSource implements AutoCloseable {
 	}
 
 	boolean hasIdleConnection() {
-		return this.own && this.pool != null && HikariPools.hasIdleConnection((HikariDataSource) this.pool);
+		return this.own && this.pool != null && HikariSupport.hasIdleConnection((HikariDataSource) this.pool);
 	}
 
-	/** How long {@link #borrow()} takes at most, where that is known. */
-	Duration longestBorrow() {
-		return (this.pool != null) ? HikariPools.longestBorrow(this.pool) : Duration.ZERO;
+	/** Returns how long {@link #borrow()} takes at most, zero where that is not known. */
+	Duration maxBorrowTime() {
+		return (this.pool != null) ? HikariSupport.maxBorrowTime(this.pool) : Duration.ZERO;
 	}
 
-	/** A connection as the pool has it: {@link #adapt} makes it fit for locks. */
+	/**
+	 * Borrows a connection with the settings of the pool, which {@link #adapt} changes.
+	 * @throws LockProviderException if the pool has no connection
+	 */
 	Connection borrow() {
 		try {
 			return this.dataSource.getConnection();
@@ -155,16 +159,15 @@ public final class LockDataSource implements AutoCloseable {
 			LockError error = (SqlErrors.classify(ex) != LockError.STORE_FAILED) ? SqlErrors.classify(ex)
 					: (ex.getCause() == null && ex.getMessage() != null && ex.getMessage().contains("timed out"))
 							? LockError.STORE_TIMEOUT : LockError.STORE_FAILED;
-			throw LockProviderException.nothingSent(error, SqlErrors.PROVIDER, "gave no connection: " + ex.getMessage(),
+			throw LockProviderException.nothingSent(error, SqlErrors.PROVIDER, "has no connection: " + ex.getMessage(),
 					ex);
 		}
 	}
 
 	/**
-	 * A connection of the database outside the pool, where the pool tells how to make
-	 * one.
+	 * Opens a connection outside the pool, or borrows one of a pool other than Hikari.
 	 */
-	DedicatedConnection dedicated() throws SQLException {
+	DedicatedConnection openDedicated() throws SQLException {
 		if (this.pool == null) {
 			Connection connection = borrow();
 			try {
@@ -176,11 +179,11 @@ public final class LockDataSource implements AutoCloseable {
 			}
 			return new DedicatedConnection(connection, () -> discard(connection));
 		}
-		HikariDataSource single = HikariPools.single((HikariDataSource) this.pool);
+		HikariDataSource single = HikariSupport.single((HikariDataSource) this.pool);
 		try {
 			Connection connection = single.getConnection();
 			return new DedicatedConnection(connection, () -> {
-				HikariPools.evict(single, connection);
+				HikariSupport.evict(single, connection);
 				single.close();
 			});
 		}
@@ -191,12 +194,12 @@ public final class LockDataSource implements AutoCloseable {
 	}
 
 	/**
-	 * Makes a connection fit for locks. May talk to the database.
-	 * @return how it has to go back
+	 * Applies the settings that locks need. Each change may be a round trip.
+	 * @return the settings to restore
 	 */
 	ConnectionSettings adapt(Connection connection) throws SQLException {
 		if (this.own) {
-			return ConnectionSettings.FIT;
+			return ConnectionSettings.REQUIRED;
 		}
 		Integer known = this.isolation;
 		if (known == null) {
@@ -204,31 +207,32 @@ public final class LockDataSource implements AutoCloseable {
 			this.isolation = known;
 		}
 		ConnectionSettings found = new ConnectionSettings(connection.getAutoCommit(), known);
-		ConnectionSettings.FIT.change(connection, found);
+		ConnectionSettings.REQUIRED.apply(connection, found);
 		return found;
 	}
 
-	/** Undoes {@link #adapt}, or sees to it that nobody gets the connection. */
+	/** Restores the settings before {@link #adapt}, or discards the connection. */
 	void restore(Connection connection, ConnectionSettings found) {
 		try {
-			found.change(connection, ConnectionSettings.FIT);
+			found.apply(connection, ConnectionSettings.REQUIRED);
 		}
 		catch (SQLException ex) {
-			logger.debug("A connection could not be set back", ex);
+			logger.debug("The settings of a connection could not be restored", ex);
 			discard(connection);
 		}
 	}
 
-	void giveBack(Connection connection) {
+	/** Returns a connection to the pool. */
+	void close(Connection connection) {
 		try {
 			connection.close();
 		}
 		catch (SQLException ex) {
-			logger.debug("A connection failed as it was given back", ex);
+			logger.debug("A connection could not be closed", ex);
 		}
 	}
 
-	/** Ends what runs on the connection, and never lets anybody use it again. */
+	/** Aborts a connection and removes it from the pool. Any thread may call it. */
 	void discard(Connection connection) {
 		try {
 			connection.abort(Runnable::run);
@@ -236,12 +240,12 @@ public final class LockDataSource implements AutoCloseable {
 		catch (SQLException ex) {
 			logger.debug("A connection could not be aborted", ex);
 		}
-		if (this.pool == null || !HikariPools.evict((HikariDataSource) this.pool, connection)) {
-			giveBack(connection);
+		if (this.pool == null || !HikariSupport.evict((HikariDataSource) this.pool, connection)) {
+			close(connection);
 		}
 	}
 
-	/** Closes the pool, if it is our own. */
+	/** Closes the pool if it was created here. */
 	@Override
 	public void close() {
 		if (this.own && this.dataSource instanceof HikariDataSource ownPool) {

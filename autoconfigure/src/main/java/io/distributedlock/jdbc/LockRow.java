@@ -9,99 +9,115 @@ import org.jspecify.annotations.Nullable;
 import io.distributedlock.LockHolder;
 
 /**
- * A row of the lock table as one statement saw it. Times are in microseconds by the
- * database's clock, relative to the moment of the statement unless they say otherwise.
+ * Row of the lock table as one statement saw it. Times are in microseconds by the
+ * database's clock and relative to the moment of the statement, unless they count from
+ * 1970.
  *
- * @param owner the owner id, or a {@link #RESERVED reservation}, or {@code null}
+ * @param owner the owner id, a {@link #RESERVED reservation}, or {@code null}
  * @param order the order of the last grant
  * @param holder the label of the last holder
- * @param age the time since the grant
- * @param remaining the time until the lock or the reservation ends; negative when over
- * @param nextWaiter the process that has the place in line
- * @param nextSince when that process was first refused, since 1970
- * @param placeLeft the time for which the place counts without being refreshed, negative
- * when over, or {@code null} if nobody has it
- * @param now when the statement looked, since 1970
- * @param thenWaiter the process that has the place behind
- * @param thenSince when that process was first refused, since 1970
- * @param thenLeft the time for which that place counts, negative when over, or
- * {@code null} if nobody has it
+ * @param heldMicros the time since the last grant
+ * @param remainingMicros the time until the lease or the reservation expires, not
+ * positive once it has
+ * @param nowMicros the moment of the statement since 1970
+ * @param first the first entry of the wait queue, {@code null} if none is valid
+ * @param second the second entry of the wait queue, {@code null} if none is valid
  */
-record LockRow(@Nullable String owner, long order, @Nullable String holder, long age, long remaining,
-		@Nullable String nextWaiter, long nextSince, @Nullable Long placeLeft, long now, @Nullable String thenWaiter,
-		long thenSince, @Nullable Long thenLeft) {
+record LockRow(@Nullable String owner, long order, @Nullable String holder, long heldMicros, long remainingMicros,
+		long nowMicros, @Nullable QueueEntry first, @Nullable QueueEntry second) {
 
-	/**
-	 * Precedes the process id where the owner is the process that a lock is reserved for.
-	 */
-	static final String RESERVED = "R";
+	/** Precedes the process id in the owner column of a reserved lock. */
+	static final String RESERVED = "reserved:";
 
 	/** Reads the twelve columns that every dialect selects in this order. */
 	static LockRow read(ResultSet result) throws SQLException {
 		return new LockRow(result.getString(1), result.getLong(2), result.getString(3), result.getLong(4),
-				result.getLong(5), result.getString(6), result.getLong(7), nullable(result, 8), result.getLong(9),
-				result.getString(10), result.getLong(11), nullable(result, 12));
+				result.getLong(5), result.getLong(9), QueueEntry.read(result, 6, 7, 8),
+				QueueEntry.read(result, 10, 11, 12));
 	}
 
-	private static @Nullable Long nullable(ResultSet result, int column) throws SQLException {
-		long value = result.getLong(column);
-		return result.wasNull() ? null : value;
-	}
-
-	boolean heldBy(String owner) {
+	boolean isHeldBy(String owner) {
 		return owner.equals(this.owner);
 	}
 
-	boolean takeableBy(String process) {
-		return this.owner == null || this.remaining <= 0 || reservedFor(process);
+	/** Whether an attempt of the process would be granted. */
+	boolean isAcquirableBy(String process) {
+		return this.owner == null || this.remainingMicros <= 0 || this.owner.equals(RESERVED + process);
 	}
 
-	boolean reservedFor(String process) {
-		return this.owner != null && this.owner.equals(RESERVED + process);
+	/** Whether the wait queue has an entry of the process. */
+	boolean isQueued(String process) {
+		return isEntryOf(process, this.first) || isEntryOf(process, this.second);
 	}
 
-	boolean placeHeldBy(String process) {
-		return placeTaken() && process.equals(this.nextWaiter);
+	/**
+	 * Returns when the process was first refused, in microseconds since 1970: now if the
+	 * wait queue has no entry of it.
+	 */
+	long sinceMicros(String process) {
+		if (this.first != null && isEntryOf(process, this.first)) {
+			return this.first.sinceMicros();
+		}
+		return (this.second != null && isEntryOf(process, this.second)) ? this.second.sinceMicros() : this.nowMicros;
 	}
 
-	/** Whether a process that was first refused at the given time may take the place. */
-	boolean placeOpenTo(long since) {
-		return !placeTaken() || this.nextSince > since;
+	/**
+	 * Whether an attempt would change the row: acquire the lock, enter the wait queue, or
+	 * refresh an entry whose time is half over.
+	 * @param entryMicros how long an entry is valid without being refreshed
+	 */
+	boolean isChangedBy(LockAttempt attempt, long entryMicros) {
+		if (isAcquirableBy(attempt.process()) || isHeldBy(attempt.owner())) {
+			return true;
+		}
+		Long since = attempt.sinceMicros();
+		if (!attempt.willWait() || since == null) {
+			return false;
+		}
+		if (this.first == null) {
+			return true;
+		}
+		if (isEntryOf(attempt.process(), this.first)) {
+			return this.first.leftMicros() < entryMicros / 2;
+		}
+		if (this.first.sinceMicros() > since || this.second == null) {
+			return true;
+		}
+		return isEntryOf(attempt.process(), this.second) ? this.second.leftMicros() < entryMicros / 2
+				: this.second.sinceMicros() > since;
 	}
 
-	boolean secondHeldBy(String process) {
-		return secondTaken() && process.equals(this.thenWaiter);
+	private static boolean isEntryOf(String process, @Nullable QueueEntry entry) {
+		return entry != null && process.equals(entry.process());
 	}
 
-	/** Whether a process that was first refused at the given time may be the second. */
-	boolean secondOpenTo(long since) {
-		return !secondTaken() || this.thenSince > since;
-	}
-
-	/** When the process was first refused, now if it does not stand in line. */
-	long sinceOf(String process) {
-		return placeHeldBy(process) ? this.nextSince : secondHeldBy(process) ? this.thenSince : this.now;
-	}
-
-	/** Whether the process stands in line. */
-	boolean inLine(String process) {
-		return placeHeldBy(process) || secondHeldBy(process);
-	}
-
-	private boolean secondTaken() {
-		return this.thenWaiter != null && this.thenLeft != null && this.thenLeft > 0;
-	}
-
-	private boolean placeTaken() {
-		return this.nextWaiter != null && this.placeLeft != null && this.placeLeft > 0;
-	}
-
+	/** Describes the holder, {@code null} while the lock is free or reserved. */
 	@Nullable LockHolder describeHolder() {
 		if (this.owner == null || this.owner.startsWith(RESERVED) || this.holder == null) {
 			return null;
 		}
-		return new LockHolder(this.holder, Duration.ofNanos(Math.max(this.age, 0) * 1000),
-				Duration.ofNanos(Math.max(this.remaining, 0) * 1000));
+		return new LockHolder(this.holder, Duration.ofNanos(Math.max(this.heldMicros, 0) * 1000),
+				Duration.ofNanos(Math.max(this.remainingMicros, 0) * 1000));
+	}
+
+	/**
+	 * Valid entry of the wait queue.
+	 *
+	 * @param process the id of the process that waits
+	 * @param sinceMicros when that process was first refused, since 1970
+	 * @param leftMicros how much longer the entry is valid without being refreshed
+	 */
+	record QueueEntry(String process, long sinceMicros, long leftMicros) {
+
+		private static @Nullable QueueEntry read(ResultSet result, int process, int since, int left)
+				throws SQLException {
+			String waiter = result.getString(process);
+			// A NULL reads as 0: an entry without an end is not valid either.
+			long leftMicros = result.getLong(left);
+			return (waiter != null && leftMicros > 0) ? new QueueEntry(waiter, result.getLong(since), leftMicros)
+					: null;
+		}
+
 	}
 
 }

@@ -18,20 +18,17 @@ import org.jspecify.annotations.Nullable;
 import io.distributedlock.provider.RenewalOutcome;
 
 /**
- * MariaDB, through its own driver or MySQL's. Keys are bytes, which no collation folds or
- * pads and no connection's character set changes; times are UTC whatever the session's
- * time zone.
+ * Dialect of MariaDB, through its own driver or MySQL's. Keys are bytes, so that neither
+ * a collation nor the character set of a connection changes them. Times are UTC whatever
+ * the session's time zone.
  */
 final class MariaDbDialect implements Dialect {
-
-	/** The server ended the statement because of {@code max_statement_time}. */
-	static final int STATEMENT_TIMED_OUT = 1969;
 
 	private static final HexFormat HEX = HexFormat.of();
 
 	/**
-	 * The clock at this very moment. {@code SYSDATE} alone runs on, but tells the
-	 * session's time.
+	 * The clock now instead of at the start of the statement. Only {@code SYSDATE} has
+	 * it, and in the session's time zone.
 	 */
 	private static final String CLOCK = """
 			(UTC_TIMESTAMP(6) + INTERVAL GREATEST(TIMESTAMPDIFF(MICROSECOND, CURRENT_TIMESTAMP(6), SYSDATE(6)), 0)
@@ -41,172 +38,172 @@ final class MariaDbDialect implements Dialect {
 			owner, lease_order, holder,
 			TIMESTAMPDIFF(MICROSECOND, acquired_at, {clock}),
 			TIMESTAMPDIFF(MICROSECOND, {clock}, expires_at),
-			next_waiter,
-			TIMESTAMPDIFF(MICROSECOND, '1970-01-01', next_since),
-			TIMESTAMPDIFF(MICROSECOND, {clock}, next_until),
+			first_waiter,
+			TIMESTAMPDIFF(MICROSECOND, '1970-01-01', first_since),
+			TIMESTAMPDIFF(MICROSECOND, {clock}, first_until),
 			TIMESTAMPDIFF(MICROSECOND, '1970-01-01', {clock}),
-			then_waiter,
-			TIMESTAMPDIFF(MICROSECOND, '1970-01-01', then_since),
-			TIMESTAMPDIFF(MICROSECOND, {clock}, then_until)
+			second_waiter,
+			TIMESTAMPDIFF(MICROSECOND, '1970-01-01', second_since),
+			TIMESTAMPDIFF(MICROSECOND, {clock}, second_until)
 			""";
 
-	private static final String TAKEABLE = """
-			(owner IS NULL OR owner = CONCAT('R', VALUES(next_waiter)) OR expires_at <= VALUES(acquired_at))""";
+	private static final String ACQUIRABLE = """
+			(owner IS NULL OR owner = CONCAT('reserved:', VALUES(first_waiter)) OR expires_at <= VALUES(acquired_at))""";
 
-	private static final String PLACE_OPEN = """
-			(VALUES(next_since) IS NOT NULL AND owner <> VALUES(owner) AND (next_waiter IS NULL
-				OR next_waiter = VALUES(next_waiter) OR next_until IS NULL OR next_until <= VALUES(acquired_at)
-				OR next_since > VALUES(next_since)))""";
+	private static final String FIRST_OPEN = """
+			(VALUES(first_since) IS NOT NULL AND owner <> VALUES(owner) AND (first_waiter IS NULL
+				OR first_waiter = VALUES(first_waiter) OR first_until IS NULL OR first_until <= VALUES(acquired_at)
+				OR first_since > VALUES(first_since)))""";
 
 	private static final String DISPLACED = """
-			({placeOpen} AND next_waiter <> VALUES(next_waiter) AND next_until > VALUES(acquired_at)
-				AND (then_waiter IS NULL OR then_waiter = VALUES(next_waiter) OR then_until <= VALUES(acquired_at)
-					OR then_since >= next_since))""";
+			({firstOpen} AND first_waiter <> VALUES(first_waiter) AND first_until > VALUES(acquired_at)
+				AND (second_waiter IS NULL OR second_waiter = VALUES(first_waiter) OR second_until <= VALUES(acquired_at)
+					OR second_since >= first_since))""";
 
-	private static final String SECOND = """
-			(VALUES(next_since) IS NOT NULL AND owner <> VALUES(owner) AND NOT {placeOpen}
-				AND (then_waiter IS NULL OR then_waiter = VALUES(next_waiter) OR then_until <= VALUES(acquired_at)
-					OR then_since >= VALUES(next_since)))""";
+	private static final String SECOND_OPEN = """
+			(VALUES(first_since) IS NOT NULL AND owner <> VALUES(owner) AND NOT {firstOpen}
+				AND (second_waiter IS NULL OR second_waiter = VALUES(first_waiter) OR second_until <= VALUES(acquired_at)
+					OR second_since >= VALUES(first_since)))""";
 
-	// Assignments run from left to right, or all on the old row with sql_mode
-	// SIMULTANEOUS_ASSIGNMENT. So nothing is assigned before the last condition that
-	// reads it, but for some whose new values give the same answer as the old row did: a
-	// second place that was open has the same arrival afterwards, a place that was open
-	// is this process's, and an owner that was granted the lock comes with its time of
-	// acquisition.
+	// Assignments run from left to right, or all on the old row if sql_mode has
+	// SIMULTANEOUS_ASSIGNMENT. So a column is assigned after the last condition that
+	// reads it. The exceptions are conditions that hold for the new value as they held
+	// for the old one: a second entry that was open, a first entry that was open and now
+	// is that of this process, and an owner that was granted the lock, which
+	// acquired_at shows.
 	private static final String ATTEMPT = """
 			INSERT INTO {table}
-				(lock_key, owner, lease_order, expires_at, acquired_at, holder, next_waiter, next_since)
+				(lock_key, owner, lease_order, expires_at, acquired_at, holder, first_waiter, first_since)
 			VALUES (?, ?, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)),
 				UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, UTC_TIMESTAMP(6), ?, ?,
 				CASE WHEN ? THEN COALESCE(TIMESTAMP'1970-01-01 00:00:00.000000' + INTERVAL ? MICROSECOND,
 					UTC_TIMESTAMP(6)) END)
 			ON DUPLICATE KEY UPDATE
-				lease_order = CASE WHEN {takeable} THEN GREATEST(lease_order + 1, VALUES(lease_order))
+				lease_order = CASE WHEN {acquirable} THEN GREATEST(lease_order + 1, VALUES(lease_order))
 					ELSE lease_order END,
-				holder = CASE WHEN {takeable} THEN VALUES(holder) ELSE holder END,
-				acquired_at = CASE WHEN {takeable} THEN VALUES(acquired_at) ELSE acquired_at END,
-				then_since = CASE WHEN {takeable} THEN then_since WHEN {displaced} THEN next_since
-					WHEN {second} THEN VALUES(next_since) ELSE then_since END,
-				then_until = CASE WHEN {takeable} THEN then_until WHEN {displaced} THEN next_until
-					WHEN {second} THEN VALUES(acquired_at) + INTERVAL {place} MICROSECOND ELSE then_until END,
-				then_waiter = CASE WHEN {takeable} THEN NULLIF(then_waiter, VALUES(next_waiter))
-					WHEN {displaced} THEN next_waiter WHEN {placeOpen} THEN NULLIF(then_waiter, VALUES(next_waiter))
-					WHEN {second} THEN VALUES(next_waiter) ELSE then_waiter END,
-				next_waiter = CASE WHEN {takeable} THEN NULLIF(next_waiter, VALUES(next_waiter))
-					WHEN {placeOpen} THEN VALUES(next_waiter) ELSE next_waiter END,
-				next_since = CASE WHEN {takeable} OR NOT {placeOpen} THEN next_since ELSE VALUES(next_since) END,
-				next_until = CASE WHEN {takeable} OR NOT {placeOpen} THEN next_until
-					ELSE VALUES(acquired_at) + INTERVAL {place} MICROSECOND END,
-				owner = CASE WHEN {takeable} THEN VALUES(owner) ELSE owner END,
-				expires_at = CASE WHEN {takeable} OR (owner = VALUES(owner) AND acquired_at = VALUES(acquired_at))
+				holder = CASE WHEN {acquirable} THEN VALUES(holder) ELSE holder END,
+				acquired_at = CASE WHEN {acquirable} THEN VALUES(acquired_at) ELSE acquired_at END,
+				second_since = CASE WHEN {acquirable} THEN second_since WHEN {displaced} THEN first_since
+					WHEN {secondOpen} THEN VALUES(first_since) ELSE second_since END,
+				second_until = CASE WHEN {acquirable} THEN second_until WHEN {displaced} THEN first_until
+					WHEN {secondOpen} THEN VALUES(acquired_at) + INTERVAL {entry} MICROSECOND ELSE second_until END,
+				second_waiter = CASE WHEN {acquirable} THEN NULLIF(second_waiter, VALUES(first_waiter))
+					WHEN {displaced} THEN first_waiter WHEN {firstOpen} THEN NULLIF(second_waiter, VALUES(first_waiter))
+					WHEN {secondOpen} THEN VALUES(first_waiter) ELSE second_waiter END,
+				first_waiter = CASE WHEN {acquirable} THEN NULLIF(first_waiter, VALUES(first_waiter))
+					WHEN {firstOpen} THEN VALUES(first_waiter) ELSE first_waiter END,
+				first_since = CASE WHEN {acquirable} OR NOT {firstOpen} THEN first_since ELSE VALUES(first_since) END,
+				first_until = CASE WHEN {acquirable} OR NOT {firstOpen} THEN first_until
+					ELSE VALUES(acquired_at) + INTERVAL {entry} MICROSECOND END,
+				owner = CASE WHEN {acquirable} THEN VALUES(owner) ELSE owner END,
+				expires_at = CASE WHEN {acquirable} OR (owner = VALUES(owner) AND acquired_at = VALUES(acquired_at))
 					THEN VALUES(expires_at) ELSE expires_at END
 			RETURNING {columns}""";
 
-	private static final String LOOK = "SELECT {columns} FROM {table} WHERE lock_key = ?";
+	private static final String READ = "SELECT {columns} FROM {table} WHERE lock_key = ?";
 
 	private static final String RELEASE = """
 			UPDATE {table} SET
-				expires_at = CASE WHEN next_waiter <> ? AND next_until > UTC_TIMESTAMP(6)
-					THEN UTC_TIMESTAMP(6) + INTERVAL {grace} MICROSECOND ELSE UTC_TIMESTAMP(6) END,
-				owner = CASE WHEN next_waiter <> ? AND next_until > UTC_TIMESTAMP(6) THEN CONCAT('R', next_waiter) END,
-				next_waiter = CASE WHEN then_waiter <> ? AND then_until > UTC_TIMESTAMP(6) THEN then_waiter END,
-				next_since = then_since, next_until = then_until, then_waiter = NULL
+				expires_at = CASE WHEN first_waiter <> ? AND first_until > UTC_TIMESTAMP(6)
+					THEN UTC_TIMESTAMP(6) + INTERVAL {reservation} MICROSECOND ELSE UTC_TIMESTAMP(6) END,
+				owner = CASE WHEN first_waiter <> ? AND first_until > UTC_TIMESTAMP(6) THEN CONCAT('reserved:', first_waiter) END,
+				first_waiter = CASE WHEN second_waiter <> ? AND second_until > UTC_TIMESTAMP(6) THEN second_waiter END,
+				first_since = second_since, first_until = second_until, second_waiter = NULL
 			WHERE lock_key = ? AND owner = ?""";
 
-	private static final String LEAVE = """
-			UPDATE {table} SET next_waiter = NULLIF(next_waiter, ?), then_waiter = NULLIF(then_waiter, ?)
-			WHERE lock_key = ? AND (next_waiter = ? OR then_waiter = ?)""";
+	private static final String REMOVE_ENTRIES = """
+			UPDATE {table} SET first_waiter = NULLIF(first_waiter, ?), second_waiter = NULLIF(second_waiter, ?)
+			WHERE lock_key = ? AND (first_waiter = ? OR second_waiter = ?)""";
 
-	private static final String WANT = """
+	private static final String RENEWALS = """
 			JSON_TABLE(?, '$[*]' COLUMNS (k VARCHAR(4096) PATH '$[0]',
-				o VARCHAR(33) CHARACTER SET ascii COLLATE ascii_nopad_bin PATH '$[1]', lease BIGINT PATH '$[2]')) w
+				o VARCHAR(41) CHARACTER SET ascii COLLATE ascii_nopad_bin PATH '$[1]', lease BIGINT PATH '$[2]')) w
 			STRAIGHT_JOIN {table} l ON l.lock_key = UNHEX(w.k) AND l.owner = w.o
 			WHERE l.expires_at > UTC_TIMESTAMP(6)""";
 
 	private static final String RENEW = """
 			INSERT INTO {table} (lock_key, owner, lease_order, expires_at)
 			SELECT l.lock_key, l.owner, l.lease_order, UTC_TIMESTAMP(6) + INTERVAL w.lease MICROSECOND
-			FROM {want} FOR UPDATE SKIP LOCKED
+			FROM {renewals} FOR UPDATE SKIP LOCKED
 			ON DUPLICATE KEY UPDATE expires_at = VALUES(expires_at)
 			RETURNING lock_key, owner""";
 
-	private static final String STILL_OURS = "SELECT l.lock_key, l.owner FROM {want}";
+	private static final String STILL_HELD = "SELECT l.lock_key, l.owner FROM {renewals}";
 
-	private static final String SWEEPABLE = """
+	private static final String DELETABLE = """
 			COALESCE(expires_at < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND
 				AND lease_order < TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)), FALSE)""";
 
 	private static final String CANDIDATES = """
-			SELECT lock_key, {sweepable} FROM {table} WHERE lock_key > ? ORDER BY lock_key LIMIT ?""";
+			SELECT lock_key, {deletable} FROM {table} WHERE lock_key > ? ORDER BY lock_key LIMIT ?""";
 
-	private static final String SWEEP = "DELETE FROM {table} WHERE {sweepable} AND lock_key IN ({keys})";
+	private static final String SWEEP = "DELETE FROM {table} WHERE {deletable} AND lock_key IN ({keys})";
 
-	private static final String PROBE = """
+	private static final String STATUS = """
 			SELECT f.lease_order, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))
 			FROM (SELECT 1) one LEFT JOIN (
-				SELECT lock_key, owner, lease_order, expires_at, acquired_at, holder, next_waiter, next_since, next_until,
-					then_waiter, then_since, then_until
+				SELECT lock_key, owner, lease_order, expires_at, acquired_at, holder, first_waiter, first_since, first_until,
+					second_waiter, second_since, second_until
 				FROM {table} WHERE lock_key = ?) f ON TRUE""";
 
 	private final String schema;
 
 	private final String attempt;
 
-	private final String look;
+	private final String read;
 
 	private final String release;
 
-	private final String leave;
+	private final String removeEntries;
 
 	private final String renew;
 
-	private final String stillOurs;
+	private final String stillHeld;
 
 	private final String candidates;
 
 	private final String sweep;
 
-	private final String probe;
+	private final String status;
 
 	MariaDbDialect(String table) {
 		this.schema = Sql.script("mariadb", table);
 		this.attempt = fill(ATTEMPT, table);
-		this.look = fill(LOOK, table);
+		this.read = fill(READ, table);
 		this.release = fill(RELEASE, table);
-		this.leave = fill(LEAVE, table);
+		this.removeEntries = fill(REMOVE_ENTRIES, table);
 		this.renew = fill(RENEW, table);
-		this.stillOurs = fill(STILL_OURS, table);
+		this.stillHeld = fill(STILL_HELD, table);
 		this.candidates = fill(CANDIDATES, table);
 		this.sweep = fill(SWEEP, table);
-		this.probe = fill(PROBE, table);
+		this.status = fill(STATUS, table);
 	}
 
 	private static String fill(String sql, String table) {
 		return sql.replace("{columns}", COLUMNS)
 			.replace("{clock}", CLOCK)
-			.replace("{takeable}", TAKEABLE)
+			.replace("{acquirable}", ACQUIRABLE)
 			.replace("{displaced}", DISPLACED)
-			.replace("{second}", SECOND)
-			.replace("{placeOpen}", PLACE_OPEN)
-			.replace("{want}", WANT)
-			.replace("{sweepable}", SWEEPABLE)
-			.replace("{place}", Long.toString(Claim.PLACE))
-			.replace("{grace}", Long.toString(Claim.GRACE))
+			.replace("{secondOpen}", SECOND_OPEN)
+			.replace("{firstOpen}", FIRST_OPEN)
+			.replace("{renewals}", RENEWALS)
+			.replace("{deletable}", DELETABLE)
+			.replace("{entry}", Long.toString(POLLED_ENTRY_MICROS))
+			.replace("{reservation}", Long.toString(POLLED_RESERVATION_MICROS))
 			.replace("{table}", table);
 	}
 
 	@Override
-	public boolean abortable() {
+	public boolean isAbortable() {
 		return true;
 	}
 
 	/**
-	 * MariaDB's driver aborts a running statement by a KILL over a new connection, which
-	 * a server that does not answer keeps waiting.
+	 * Bounds reads, because MariaDB's driver aborts a statement by a KILL over a new
+	 * connection, which a server that hangs does not accept.
 	 */
 	@Override
-	public void limit(Connection connection, int millis) throws SQLException {
+	public void limitReads(Connection connection, int millis) throws SQLException {
 		connection.setNetworkTimeout(Runnable::run, millis);
 	}
 
@@ -216,24 +213,25 @@ final class MariaDbDialect implements Dialect {
 	}
 
 	@Override
-	public LockRow attempt(Connection connection, Claim claim) throws SQLException {
+	public LockRow attempt(Connection connection, LockAttempt attempt) throws SQLException {
 		try {
 			return Sql
-				.query(connection, this.attempt, LockRow::read, bytes(claim.key()), claim.owner(), claim.lease(),
-						claim.holder(), claim.process(), claim.willWait(), claim.since())
+				.query(connection, this.attempt, LockRow::read, bytes(attempt.key()), attempt.owner(),
+						attempt.leaseMicros(), attempt.holder(), attempt.process(), attempt.willWait(),
+						attempt.sinceMicros())
 				.get(0);
 		}
 		catch (SQLException ex) {
-			// The bound of a statement is also that of waiting for a row's lock, because
-			// InnoDB's own counts whole seconds.
-			throw (ex.getErrorCode() == STATEMENT_TIMED_OUT) ? new SQLTransientException(
+			// The bound of a statement also bounds the wait for a row's lock, because
+			// that of InnoDB counts whole seconds.
+			throw (ex.getErrorCode() == SqlErrors.MARIADB_STATEMENT_TIMEOUT) ? new SQLTransientException(
 					"The statement may have waited for the row's lock", SqlErrors.LOCK_NOT_AVAILABLE, ex) : ex;
 		}
 	}
 
 	@Override
-	public @Nullable LockRow look(Connection connection, String key) throws SQLException {
-		List<LockRow> rows = Sql.query(connection, this.look, LockRow::read, (Object) bytes(key));
+	public @Nullable LockRow read(Connection connection, String key) throws SQLException {
+		List<LockRow> rows = Sql.query(connection, this.read, LockRow::read, (Object) bytes(key));
 		return rows.isEmpty() ? null : rows.get(0);
 	}
 
@@ -243,61 +241,62 @@ final class MariaDbDialect implements Dialect {
 	}
 
 	@Override
-	public boolean leave(Connection connection, String key, String process) throws SQLException {
-		return Sql.update(connection, this.leave, process, process, bytes(key), process, process) > 0;
+	public boolean removeEntries(Connection connection, String key, String process) throws SQLException {
+		return Sql.update(connection, this.removeEntries, process, process, bytes(key), process, process) > 0;
 	}
 
 	@Override
 	public List<RenewalOutcome> renew(Connection connection, List<Renewal> renewals) throws SQLException {
-		String want = json(renewals);
-		Set<String> renewed = owned(connection, this.renew, want);
-		// Only what was not renewed asks why: locked by somebody just now, or no longer
-		// ours.
-		Set<String> ours = (renewed.size() < renewals.size()) ? owned(connection, this.stillOurs, want) : renewed;
+		String batch = json(renewals);
+		Set<String> renewed = owned(connection, this.renew, batch);
+		// A lease that was not renewed is unknown if its row is locked, else lost.
+		Set<String> held = (renewed.size() < renewals.size()) ? owned(connection, this.stillHeld, batch) : renewed;
 		List<RenewalOutcome> outcomes = new ArrayList<>(renewals.size());
 		for (Renewal renewal : renewals) {
 			String id = renewal.owner() + HEX.formatHex(bytes(renewal.key()));
 			outcomes.add(renewed.contains(id) ? RenewalOutcome.RENEWED
-					: ours.contains(id) ? RenewalOutcome.UNKNOWN : RenewalOutcome.NOT_HELD);
+					: held.contains(id) ? RenewalOutcome.UNKNOWN : RenewalOutcome.NOT_HELD);
 		}
 		return outcomes;
 	}
 
-	private static Set<String> owned(Connection connection, String sql, String want) throws SQLException {
+	private static Set<String> owned(Connection connection, String sql, String batch) throws SQLException {
 		return new HashSet<>(
-				Sql.query(connection, sql, (row) -> row.getString(2) + HEX.formatHex(row.getBytes(1)), want));
+				Sql.query(connection, sql, (row) -> row.getString(2) + HEX.formatHex(row.getBytes(1)), batch));
 	}
 
-	/** The rows are read, and so locked, in this order: that of the primary key. */
+	/**
+	 * Encodes renewals in the order of the primary key, in which their rows are locked.
+	 */
 	private static String json(List<Renewal> renewals) {
 		return renewals.stream()
 			.map((renewal) -> "[\"" + HEX.formatHex(bytes(renewal.key())) + "\",\"" + renewal.owner() + "\","
-					+ renewal.lease() + "]")
+					+ renewal.leaseMicros() + "]")
 			.sorted()
 			.collect(Collectors.joining(",", "[", "]"));
 	}
 
 	@Override
-	public List<Candidate> candidates(Connection connection, String after, int limit, long retention)
-			throws SQLException {
+	public List<SweepCandidate> readSweepCandidates(Connection connection, String after, int limit,
+			long retentionMicros) throws SQLException {
 		return Sql.query(connection, this.candidates,
-				(row) -> new Candidate(new String(row.getBytes(1), StandardCharsets.UTF_8), row.getBoolean(2)),
-				retention, bytes(after), limit);
+				(row) -> new SweepCandidate(new String(row.getBytes(1), StandardCharsets.UTF_8), row.getBoolean(2)),
+				retentionMicros, bytes(after), limit);
 	}
 
 	@Override
-	public int sweep(Connection connection, List<String> keys, long retention) throws SQLException {
+	public int sweep(Connection connection, List<String> keys, long retentionMicros) throws SQLException {
 		String sql = this.sweep.replace("{keys}", String.join(",", Collections.nCopies(keys.size(), "?")));
 		@Nullable Object[] arguments = new Object[keys.size() + 1];
-		Arrays.setAll(arguments, (i) -> (i == 0) ? (Object) retention : bytes(keys.get(i - 1)));
+		Arrays.setAll(arguments, (i) -> (i == 0) ? (Object) retentionMicros : bytes(keys.get(i - 1)));
 		return Sql.update(connection, sql, arguments);
 	}
 
 	@Override
-	public Probe probe(Connection connection) throws SQLException {
+	public TableStatus readStatus(Connection connection) throws SQLException {
 		return Sql
-			.query(connection, this.probe, (row) -> new Probe(row.getLong(1), row.getLong(2)),
-					(Object) bytes(StoreKeys.FORMAT))
+			.query(connection, this.status, (row) -> new TableStatus(row.getLong(1), row.getLong(2)),
+					(Object) bytes(LockKeyEncoder.FORMAT_ROW))
 			.get(0);
 	}
 

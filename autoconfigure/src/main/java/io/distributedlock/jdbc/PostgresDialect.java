@@ -10,133 +10,132 @@ import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.provider.RenewalOutcome;
 
-/** PostgreSQL, tested on version 18. */
+/** Dialect of PostgreSQL, tested on version 18. */
 final class PostgresDialect implements Dialect {
 
-	/** For how long a released lock is kept for who has the place. */
-	private static final long GRACE = 100_000;
+	/** Length of a reservation. */
+	private static final long RESERVATION_MICROS = 100_000;
 
-	/** Who is told of releases looks only once a second, and still has the place. */
-	private static final long PLACE = 3_000_000;
+	/** Validity of an entry: a contender that is notified polls about once a second. */
+	private static final long ENTRY_MICROS = 3_000_000;
 
-	private static final int CHANNEL_LENGTH = 63;
+	private static final int MAX_CHANNEL_LENGTH = 63;
 
 	private static final String COLUMNS = """
 			owner, lease_order, holder,
 			(extract(epoch FROM clock_timestamp() - acquired_at) * 1000000)::bigint,
 			(extract(epoch FROM expires_at - clock_timestamp()) * 1000000)::bigint,
-			next_waiter,
-			(extract(epoch FROM next_since) * 1000000)::bigint,
-			(extract(epoch FROM next_until - clock_timestamp()) * 1000000)::bigint,
+			first_waiter,
+			(extract(epoch FROM first_since) * 1000000)::bigint,
+			(extract(epoch FROM first_until - clock_timestamp()) * 1000000)::bigint,
 			(extract(epoch FROM clock_timestamp()) * 1000000)::bigint,
-			then_waiter,
-			(extract(epoch FROM then_since) * 1000000)::bigint,
-			(extract(epoch FROM then_until - clock_timestamp()) * 1000000)::bigint
+			second_waiter,
+			(extract(epoch FROM second_since) * 1000000)::bigint,
+			(extract(epoch FROM second_until - clock_timestamp()) * 1000000)::bigint
 			""";
 
-	private static final String TAKEABLE = """
-			(l.owner IS NULL OR l.owner = 'R' || EXCLUDED.next_waiter OR l.expires_at <= EXCLUDED.acquired_at)""";
+	private static final String ACQUIRABLE = """
+			(l.owner IS NULL OR l.owner = 'reserved:' || EXCLUDED.first_waiter OR l.expires_at <= EXCLUDED.acquired_at)""";
 
-	private static final String PLACE_OPEN = """
-			(EXCLUDED.next_since IS NOT NULL AND l.owner <> EXCLUDED.owner AND (l.next_waiter IS NULL
-				OR l.next_waiter = EXCLUDED.next_waiter OR l.next_until IS NULL
-				OR l.next_until <= EXCLUDED.acquired_at OR l.next_since > EXCLUDED.next_since))""";
+	private static final String FIRST_OPEN = """
+			(EXCLUDED.first_since IS NOT NULL AND l.owner <> EXCLUDED.owner AND (l.first_waiter IS NULL
+				OR l.first_waiter = EXCLUDED.first_waiter OR l.first_until IS NULL
+				OR l.first_until <= EXCLUDED.acquired_at OR l.first_since > EXCLUDED.first_since))""";
 
 	private static final String DISPLACED = """
-			({placeOpen} AND l.next_waiter <> EXCLUDED.next_waiter AND l.next_until > EXCLUDED.acquired_at
-				AND (l.then_waiter IS NULL OR l.then_waiter = EXCLUDED.next_waiter
-					OR l.then_until <= EXCLUDED.acquired_at OR l.then_since >= l.next_since))""";
+			({firstOpen} AND l.first_waiter <> EXCLUDED.first_waiter AND l.first_until > EXCLUDED.acquired_at
+				AND (l.second_waiter IS NULL OR l.second_waiter = EXCLUDED.first_waiter
+					OR l.second_until <= EXCLUDED.acquired_at OR l.second_since >= l.first_since))""";
 
-	private static final String SECOND = """
-			(EXCLUDED.next_since IS NOT NULL AND l.owner <> EXCLUDED.owner AND NOT {placeOpen}
-				AND (l.then_waiter IS NULL OR l.then_waiter = EXCLUDED.next_waiter
-					OR l.then_until <= EXCLUDED.acquired_at OR l.then_since >= EXCLUDED.next_since))""";
+	private static final String SECOND_OPEN = """
+			(EXCLUDED.first_since IS NOT NULL AND l.owner <> EXCLUDED.owner AND NOT {firstOpen}
+				AND (l.second_waiter IS NULL OR l.second_waiter = EXCLUDED.first_waiter
+					OR l.second_until <= EXCLUDED.acquired_at OR l.second_since >= EXCLUDED.first_since))""";
 
-	// Every CASE judges by the one clock value of the subselect, which a volatile
-	// function keeps from being flattened. What the row would hold as a new one carries
-	// the claim:
-	// its place has no end, and so counts as empty.
+	// Every CASE uses the one clock value of the subselect, which PostgreSQL does not
+	// flatten because the function is volatile. A new row holds the parameters of the
+	// attempt in its first entry, which has no end and so is not valid. A busy answer
+	// commits asynchronously, because it delays the holder's release.
 	private static final String ATTEMPT = """
 			INSERT INTO {table} AS l
-				(lock_key, owner, lease_order, expires_at, acquired_at, holder, next_waiter, next_since)
+				(lock_key, owner, lease_order, expires_at, acquired_at, holder, first_waiter, first_since)
 			SELECT ?, ?, (extract(epoch FROM t.now) * 1000000)::bigint, t.now + ?::bigint * interval '1 microsecond',
 				t.now, ?, ?, CASE WHEN ?::boolean
 					THEN coalesce(timestamptz 'epoch' + ?::bigint * interval '1 microsecond', t.now) END
 			FROM (SELECT clock_timestamp() AS now) t
 			ON CONFLICT (lock_key) DO UPDATE SET
-				owner = CASE WHEN {takeable} THEN EXCLUDED.owner
+				owner = CASE WHEN {acquirable} THEN EXCLUDED.owner
 					ELSE CASE WHEN set_config('synchronous_commit', 'off', true) IS NOT NULL THEN l.owner END END,
-				lease_order = CASE WHEN {takeable} THEN greatest(l.lease_order + 1, EXCLUDED.lease_order)
+				lease_order = CASE WHEN {acquirable} THEN greatest(l.lease_order + 1, EXCLUDED.lease_order)
 					ELSE l.lease_order END,
-				expires_at = CASE WHEN {takeable} THEN EXCLUDED.expires_at ELSE l.expires_at END,
-				acquired_at = CASE WHEN {takeable} THEN EXCLUDED.acquired_at ELSE l.acquired_at END,
-				holder = CASE WHEN {takeable} THEN EXCLUDED.holder ELSE l.holder END,
-				next_waiter = CASE WHEN {takeable} THEN nullif(l.next_waiter, EXCLUDED.next_waiter)
-					WHEN {placeOpen} THEN EXCLUDED.next_waiter ELSE l.next_waiter END,
-				next_since = CASE WHEN {takeable} OR NOT {placeOpen} THEN l.next_since ELSE EXCLUDED.next_since END,
-				next_until = CASE WHEN {takeable} OR NOT {placeOpen} THEN l.next_until
-					ELSE EXCLUDED.acquired_at + {place} * interval '1 microsecond' END,
-				then_waiter = CASE WHEN {takeable} THEN nullif(l.then_waiter, EXCLUDED.next_waiter)
-					WHEN {displaced} THEN l.next_waiter WHEN {placeOpen} THEN nullif(l.then_waiter, EXCLUDED.next_waiter)
-					WHEN {second} THEN EXCLUDED.next_waiter ELSE l.then_waiter END,
-				then_since = CASE WHEN {takeable} THEN l.then_since WHEN {displaced} THEN l.next_since
-					WHEN {second} THEN EXCLUDED.next_since ELSE l.then_since END,
-				then_until = CASE WHEN {takeable} THEN l.then_until WHEN {displaced} THEN l.next_until
-					WHEN {second} THEN EXCLUDED.acquired_at + {place} * interval '1 microsecond' ELSE l.then_until END
+				expires_at = CASE WHEN {acquirable} THEN EXCLUDED.expires_at ELSE l.expires_at END,
+				acquired_at = CASE WHEN {acquirable} THEN EXCLUDED.acquired_at ELSE l.acquired_at END,
+				holder = CASE WHEN {acquirable} THEN EXCLUDED.holder ELSE l.holder END,
+				first_waiter = CASE WHEN {acquirable} THEN nullif(l.first_waiter, EXCLUDED.first_waiter)
+					WHEN {firstOpen} THEN EXCLUDED.first_waiter ELSE l.first_waiter END,
+				first_since = CASE WHEN {acquirable} OR NOT {firstOpen} THEN l.first_since ELSE EXCLUDED.first_since END,
+				first_until = CASE WHEN {acquirable} OR NOT {firstOpen} THEN l.first_until
+					ELSE EXCLUDED.acquired_at + {entry} * interval '1 microsecond' END,
+				second_waiter = CASE WHEN {acquirable} THEN nullif(l.second_waiter, EXCLUDED.first_waiter)
+					WHEN {displaced} THEN l.first_waiter WHEN {firstOpen} THEN nullif(l.second_waiter, EXCLUDED.first_waiter)
+					WHEN {secondOpen} THEN EXCLUDED.first_waiter ELSE l.second_waiter END,
+				second_since = CASE WHEN {acquirable} THEN l.second_since WHEN {displaced} THEN l.first_since
+					WHEN {secondOpen} THEN EXCLUDED.first_since ELSE l.second_since END,
+				second_until = CASE WHEN {acquirable} THEN l.second_until WHEN {displaced} THEN l.first_until
+					WHEN {secondOpen} THEN EXCLUDED.acquired_at + {entry} * interval '1 microsecond' ELSE l.second_until END
 			RETURNING {columns}""";
 
-	private static final String LOOK = "SELECT {columns} FROM {table} WHERE lock_key = ?";
+	private static final String READ = "SELECT {columns} FROM {table} WHERE lock_key = ?";
 
-	// An ended lock needs no synchronous commit: lost in a crash, its lease ends it all
-	// the same.
+	// A release commits asynchronously: if a crash undoes it, the lease still expires.
 	private static final String RELEASE = """
 			UPDATE {table} l SET
-				owner = CASE WHEN l.next_waiter <> t.process AND l.next_until > t.now THEN 'R' || l.next_waiter END,
-				expires_at = CASE WHEN l.next_waiter <> t.process AND l.next_until > t.now
-					THEN t.now + {grace} * interval '1 microsecond' ELSE t.now END,
-				next_waiter = CASE WHEN l.then_waiter <> t.process AND l.then_until > t.now THEN l.then_waiter END,
-				next_since = l.then_since, next_until = l.then_until, then_waiter = NULL
+				owner = CASE WHEN l.first_waiter <> t.process AND l.first_until > t.now THEN 'reserved:' || l.first_waiter END,
+				expires_at = CASE WHEN l.first_waiter <> t.process AND l.first_until > t.now
+					THEN t.now + {reservation} * interval '1 microsecond' ELSE t.now END,
+				first_waiter = CASE WHEN l.second_waiter <> t.process AND l.second_until > t.now THEN l.second_waiter END,
+				first_since = l.second_since, first_until = l.second_until, second_waiter = NULL
 			FROM (SELECT clock_timestamp() AS now, ?::text AS process) t
 			WHERE l.lock_key = ? AND l.owner = ? AND set_config('synchronous_commit', 'off', true) IS NOT NULL
-			RETURNING CASE WHEN l.owner LIKE 'R%' OR l.next_waiter IS NOT NULL THEN pg_notify('{channel}', l.lock_key)::text END""";
+			RETURNING CASE WHEN l.owner LIKE 'reserved:%' OR l.first_waiter IS NOT NULL THEN pg_notify('{channel}', l.lock_key)::text END""";
 
-	// Told in any case: whoever waits without a place may now have it.
-	private static final String LEAVE = """
+	// Notifies in any case: another contender may now enter the wait queue.
+	private static final String REMOVE_ENTRIES = """
 			UPDATE {table} l SET
-				next_waiter = nullif(l.next_waiter, t.process), then_waiter = nullif(l.then_waiter, t.process)
+				first_waiter = nullif(l.first_waiter, t.process), second_waiter = nullif(l.second_waiter, t.process)
 			FROM (SELECT ?::text AS process) t
-			WHERE l.lock_key = ? AND (l.next_waiter = t.process OR l.then_waiter = t.process)
+			WHERE l.lock_key = ? AND (l.first_waiter = t.process OR l.second_waiter = t.process)
 				AND set_config('synchronous_commit', 'off', true) IS NOT NULL
 			RETURNING pg_notify('{channel}', l.lock_key)::text""";
 
 	private static final String RENEW = """
-			WITH want AS (
+			WITH batch AS (
 				SELECT * FROM unnest(?::text[], ?::text[], ?::bigint[]) WITH ORDINALITY AS w(k, o, lease, i)),
-			mine AS (
-				SELECT l.lock_key, l.owner, w.lease FROM want w JOIN {table} l ON l.lock_key = w.k AND l.owner = w.o
+			locked AS (
+				SELECT l.lock_key, l.owner, w.lease FROM batch w JOIN {table} l ON l.lock_key = w.k AND l.owner = w.o
 				WHERE l.expires_at > clock_timestamp() ORDER BY l.lock_key FOR NO KEY UPDATE OF l SKIP LOCKED),
-			done AS (
-				UPDATE {table} d SET expires_at = clock_timestamp() + m.lease * interval '1 microsecond' FROM mine m
+			renewed AS (
+				UPDATE {table} d SET expires_at = clock_timestamp() + m.lease * interval '1 microsecond' FROM locked m
 				WHERE d.lock_key = m.lock_key AND d.owner = m.owner RETURNING d.lock_key, d.owner)
 			SELECT d.lock_key IS NOT NULL,
 				coalesce(l.owner = w.o AND l.expires_at > clock_timestamp(), false)
-			FROM want w LEFT JOIN done d ON d.lock_key = w.k AND d.owner = w.o LEFT JOIN {table} l ON l.lock_key = w.k
+			FROM batch w LEFT JOIN renewed d ON d.lock_key = w.k AND d.owner = w.o LEFT JOIN {table} l ON l.lock_key = w.k
 			ORDER BY w.i""";
 
-	private static final String SWEEPABLE = """
+	private static final String DELETABLE = """
 			coalesce(expires_at < clock_timestamp() - ?::bigint * interval '1 microsecond'
 				AND lease_order < (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, false)""";
 
 	private static final String CANDIDATES = """
-			SELECT lock_key, {sweepable} FROM {table} WHERE lock_key > ? ORDER BY lock_key LIMIT ?""";
+			SELECT lock_key, {deletable} FROM {table} WHERE lock_key > ? ORDER BY lock_key LIMIT ?""";
 
-	private static final String SWEEP = "DELETE FROM {table} WHERE lock_key = ANY(?) AND {sweepable}";
+	private static final String SWEEP = "DELETE FROM {table} WHERE lock_key = ANY(?) AND {deletable}";
 
-	private static final String PROBE = """
+	private static final String STATUS = """
 			SELECT f.lease_order, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
 			FROM (SELECT 1) one LEFT JOIN (
-				SELECT lock_key, owner, lease_order, expires_at, acquired_at, holder, next_waiter, next_since, next_until,
-					then_waiter, then_since, then_until
+				SELECT lock_key, owner, lease_order, expires_at, acquired_at, holder, first_waiter, first_since, first_until,
+					second_waiter, second_since, second_until
 				FROM {table} WHERE lock_key = ?) f ON true""";
 
 	private final String channel;
@@ -145,11 +144,11 @@ final class PostgresDialect implements Dialect {
 
 	private final String attempt;
 
-	private final String look;
+	private final String read;
 
 	private final String release;
 
-	private final String leave;
+	private final String removeEntries;
 
 	private final String renew;
 
@@ -157,56 +156,56 @@ final class PostgresDialect implements Dialect {
 
 	private final String sweep;
 
-	private final String probe;
+	private final String status;
 
 	PostgresDialect(String table) {
 		this.channel = channel(table);
 		this.schema = Sql.script("postgresql", table);
 		this.attempt = fill(ATTEMPT, table);
-		this.look = fill(LOOK, table);
+		this.read = fill(READ, table);
 		this.release = fill(RELEASE, table);
-		this.leave = fill(LEAVE, table);
+		this.removeEntries = fill(REMOVE_ENTRIES, table);
 		this.renew = fill(RENEW, table);
 		this.candidates = fill(CANDIDATES, table);
 		this.sweep = fill(SWEEP, table);
-		this.probe = fill(PROBE, table);
+		this.status = fill(STATUS, table);
 	}
 
 	/**
-	 * The table's name without its schema, which not everybody may spell out. Tables that
-	 * meet in one channel wake each other's waiters in vain, no more.
+	 * Returns the table's name without its schema, which processes can name differently.
+	 * Tables that share a channel only cause needless attempts.
 	 */
 	private static String channel(String table) {
 		String name = table.toLowerCase(Locale.ROOT).substring(table.lastIndexOf('.') + 1);
-		return name.substring(Math.max(0, name.length() - CHANNEL_LENGTH));
+		return name.substring(Math.max(0, name.length() - MAX_CHANNEL_LENGTH));
 	}
 
 	private static String fill(String sql, String table) {
 		return sql.replace("{columns}", COLUMNS)
-			.replace("{takeable}", TAKEABLE)
+			.replace("{acquirable}", ACQUIRABLE)
 			.replace("{displaced}", DISPLACED)
-			.replace("{second}", SECOND)
-			.replace("{placeOpen}", PLACE_OPEN)
-			.replace("{sweepable}", SWEEPABLE)
-			.replace("{place}", Long.toString(PLACE))
-			.replace("{grace}", Long.toString(GRACE))
+			.replace("{secondOpen}", SECOND_OPEN)
+			.replace("{firstOpen}", FIRST_OPEN)
+			.replace("{deletable}", DELETABLE)
+			.replace("{entry}", Long.toString(ENTRY_MICROS))
+			.replace("{reservation}", Long.toString(RESERVATION_MICROS))
 			.replace("{channel}", channel(table))
 			.replace("{table}", table);
 	}
 
 	@Override
-	public boolean abortable() {
+	public boolean isAbortable() {
 		return true;
 	}
 
 	@Override
-	public long grace() {
-		return GRACE;
+	public long reservationMicros() {
+		return RESERVATION_MICROS;
 	}
 
 	@Override
-	public long place() {
-		return PLACE;
+	public long entryMicros() {
+		return ENTRY_MICROS;
 	}
 
 	@Override
@@ -220,30 +219,30 @@ final class PostgresDialect implements Dialect {
 	}
 
 	@Override
-	public LockRow attempt(Connection connection, Claim claim) throws SQLException {
+	public LockRow attempt(Connection connection, LockAttempt attempt) throws SQLException {
 		return Sql
-			.query(connection, this.attempt, LockRow::read, claim.key(), claim.owner(), claim.lease(), claim.holder(),
-					claim.process(), claim.willWait(), claim.since())
+			.query(connection, this.attempt, LockRow::read, attempt.key(), attempt.owner(), attempt.leaseMicros(),
+					attempt.holder(), attempt.process(), attempt.willWait(), attempt.sinceMicros())
 			.get(0);
 	}
 
 	@Override
-	public @Nullable LockRow look(Connection connection, String key) throws SQLException {
-		List<LockRow> rows = Sql.query(connection, this.look, LockRow::read, key);
+	public @Nullable LockRow read(Connection connection, String key) throws SQLException {
+		List<LockRow> rows = Sql.query(connection, this.read, LockRow::read, key);
 		return rows.isEmpty() ? null : rows.get(0);
 	}
 
 	@Override
 	public boolean release(Connection connection, String key, String owner, String process) throws SQLException {
-		return !Sql.query(connection, this.release, PostgresDialect::told, process, key, owner).isEmpty();
+		return !Sql.query(connection, this.release, PostgresDialect::isNotified, process, key, owner).isEmpty();
 	}
 
 	@Override
-	public boolean leave(Connection connection, String key, String process) throws SQLException {
-		return !Sql.query(connection, this.leave, PostgresDialect::told, process, key).isEmpty();
+	public boolean removeEntries(Connection connection, String key, String process) throws SQLException {
+		return !Sql.query(connection, this.removeEntries, PostgresDialect::isNotified, process, key).isEmpty();
 	}
 
-	private static boolean told(ResultSet row) throws SQLException {
+	private static boolean isNotified(ResultSet row) throws SQLException {
 		return row.getString(1) != null;
 	}
 
@@ -251,7 +250,7 @@ final class PostgresDialect implements Dialect {
 	public List<RenewalOutcome> renew(Connection connection, List<Renewal> renewals) throws SQLException {
 		Object[] keys = renewals.stream().map(Renewal::key).toArray();
 		Object[] owners = renewals.stream().map(Renewal::owner).toArray();
-		Object[] leases = renewals.stream().map(Renewal::lease).toArray();
+		Object[] leases = renewals.stream().map(Renewal::leaseMicros).toArray();
 		return Sql.query(connection, this.renew,
 				(row) -> row.getBoolean(1) ? RenewalOutcome.RENEWED
 						: row.getBoolean(2) ? RenewalOutcome.UNKNOWN : RenewalOutcome.NOT_HELD,
@@ -260,20 +259,22 @@ final class PostgresDialect implements Dialect {
 	}
 
 	@Override
-	public List<Candidate> candidates(Connection connection, String after, int limit, long retention)
-			throws SQLException {
-		return Sql.query(connection, this.candidates, (row) -> new Candidate(row.getString(1), row.getBoolean(2)),
-				retention, after, limit);
+	public List<SweepCandidate> readSweepCandidates(Connection connection, String after, int limit,
+			long retentionMicros) throws SQLException {
+		return Sql.query(connection, this.candidates, (row) -> new SweepCandidate(row.getString(1), row.getBoolean(2)),
+				retentionMicros, after, limit);
 	}
 
 	@Override
-	public int sweep(Connection connection, List<String> keys, long retention) throws SQLException {
-		return Sql.update(connection, this.sweep, connection.createArrayOf("text", keys.toArray()), retention);
+	public int sweep(Connection connection, List<String> keys, long retentionMicros) throws SQLException {
+		return Sql.update(connection, this.sweep, connection.createArrayOf("text", keys.toArray()), retentionMicros);
 	}
 
 	@Override
-	public Probe probe(Connection connection) throws SQLException {
-		return Sql.query(connection, this.probe, (row) -> new Probe(row.getLong(1), row.getLong(2)), StoreKeys.FORMAT)
+	public TableStatus readStatus(Connection connection) throws SQLException {
+		return Sql
+			.query(connection, this.status, (row) -> new TableStatus(row.getLong(1), row.getLong(2)),
+					LockKeyEncoder.FORMAT_ROW)
 			.get(0);
 	}
 

@@ -14,7 +14,7 @@ import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
-/** Runs one statement on a connection. */
+/** Execution of one statement on a connection. */
 final class Sql {
 
 	private Sql() {
@@ -24,7 +24,7 @@ final class Sql {
 			throws SQLException {
 		try (PreparedStatement statement = connection.prepareStatement(sql)) {
 			bind(statement, arguments);
-			// MySQL's driver has no other way to the rows of an INSERT that returns some.
+			// MySQL's driver returns the rows of INSERT … RETURNING in no other way.
 			statement.execute();
 			try (ResultSet result = statement.getResultSet()) {
 				List<T> rows = new ArrayList<>();
@@ -58,6 +58,7 @@ final class Sql {
 		}
 	}
 
+	/** Loads the schema script of a platform for a table. */
 	static String script(String platform, String table) {
 		String resource = "schema-" + platform + ".sql";
 		try (InputStream stream = Sql.class.getResourceAsStream(resource)) {
@@ -72,7 +73,7 @@ final class Sql {
 		}
 	}
 
-	/** Reads the row that a result stands at. */
+	/** Reader of the current row of a result. */
 	interface Reader<T> {
 
 		T read(ResultSet result) throws SQLException;

@@ -6,9 +6,9 @@ import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is done with a connection during one bounded call.
+ * Work with a connection during one call of the database.
  *
- * @param <T> what it finds out
+ * @param <T> the result
  */
 @FunctionalInterface
 interface SqlCall<T extends @Nullable Object> {
@@ -16,12 +16,12 @@ interface SqlCall<T extends @Nullable Object> {
 	T run(Connection connection, Dialect dialect) throws SQLException;
 
 	/**
-	 * Undoes what a call did whose caller had left before it ended.
+	 * Compensation of a call that ended after its caller had abandoned it.
 	 *
-	 * @param <T> what the call had found out
+	 * @param <T> the result of the call
 	 */
 	@FunctionalInterface
-	interface Undo<T extends @Nullable Object> {
+	interface Compensation<T extends @Nullable Object> {
 
 		void run(Connection connection, Dialect dialect, T result) throws SQLException;
 

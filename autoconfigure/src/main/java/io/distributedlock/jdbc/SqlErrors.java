@@ -11,23 +11,24 @@ import org.jspecify.annotations.Nullable;
 import io.distributedlock.LockError;
 import io.distributedlock.LockProviderException;
 
-/** Tells what a database meant by an error: contention, a time-out, or a failure. */
+/** Classification of SQL errors: contention, a time-out, or a failure. */
 final class SqlErrors {
 
 	static final String PROVIDER = "jdbc";
 
 	static final String LOCK_NOT_AVAILABLE = "55P03";
 
+	/** The server ended the statement because of {@code max_statement_time}. */
+	static final int MARIADB_STATEMENT_TIMEOUT = 1969;
+
 	private static final int H2_LOCK_TIMEOUT = 50200;
 
 	private static final int MARIADB_LOCK_WAIT_TIMEOUT = 1205;
 
-	/**
-	 * Deadlock, serialization failure, lock not available; H2 has 50200 and 90131
-	 * besides.
-	 */
+	/** Serialization failure, deadlock, lock not available. */
 	private static final Set<String> CONTENTION = Set.of("40001", "40P01", LOCK_NOT_AVAILABLE);
 
+	/** Deadlock, lock time-out, concurrent update. */
 	private static final Set<Integer> H2_CONTENTION = Set.of(40001, H2_LOCK_TIMEOUT, 90131);
 
 	/** Record changed, lock wait time-out, deadlock. */
@@ -41,27 +42,27 @@ final class SqlErrors {
 
 	private static final Set<Integer> H2_DENIED = Set.of(90096, 90040, 28000);
 
-	/** Denied: the database, the log-in, a statement on the table, on a column. */
+	/** Access denied to the database, at log-in, to the table, to a column. */
 	private static final Set<Integer> MARIADB_DENIED = Set.of(1044, 1045, 1142, 1143);
 
 	private SqlErrors() {
 	}
 
-	/** Whether the statement changed nothing because somebody else was at the row. */
+	/** Whether the statement changed nothing because another one changed the row. */
 	static boolean isContention(SQLException ex) {
 		return CONTENTION.contains(state(ex))
 				|| (isH2(ex) ? H2_CONTENTION : MARIADB_CONTENTION).contains(ex.getErrorCode());
 	}
 
-	/** Whether the row stayed locked for longer than a statement may wait. */
+	/** Whether the row was locked for longer than a statement may wait. */
 	static boolean isRowLocked(SQLException ex) {
 		return LOCK_NOT_AVAILABLE.equals(state(ex))
 				|| (isH2(ex) ? ex.getErrorCode() == H2_LOCK_TIMEOUT : ex.getErrorCode() == MARIADB_LOCK_WAIT_TIMEOUT);
 	}
 
 	/**
-	 * Whether the connection is of no use any more. A pool that does not know it by the
-	 * error hands it out again, for as long as it is used often enough not to be tested.
+	 * Whether the connection is broken. A pool that does not see this by the error lends
+	 * the connection again until it validates it.
 	 */
 	static boolean isConnectionLost(SQLException ex) {
 		return ex instanceof SQLNonTransientConnectionException || ex instanceof SQLRecoverableException
@@ -72,6 +73,7 @@ final class SqlErrors {
 		return "23505".equals(state(ex));
 	}
 
+	/** Returns the entry of the error catalogue for an error that is no contention. */
 	static LockError classify(SQLException ex) {
 		if (MISSING.contains(state(ex)) || (isH2(ex) && H2_MISSING.contains(ex.getErrorCode()))) {
 			return LockError.TABLE_MISSING;
@@ -80,7 +82,7 @@ final class SqlErrors {
 			return LockError.NOT_PERMITTED;
 		}
 		if (ex instanceof SQLTimeoutException || "57014".equals(state(ex))
-				|| ex.getErrorCode() == MariaDbDialect.STATEMENT_TIMED_OUT) {
+				|| ex.getErrorCode() == MARIADB_STATEMENT_TIMEOUT) {
 			return LockError.STORE_TIMEOUT;
 		}
 		return LockError.STORE_FAILED;
@@ -89,11 +91,11 @@ final class SqlErrors {
 	static LockProviderException translate(SQLException ex, String table, @Nullable Dialect dialect) {
 		LockError error = classify(ex);
 		String problem = switch (error) {
-			case TABLE_MISSING -> "has no table '" + table + "' with the expected columns"
-					+ ((dialect != null) ? ". Create it with:\n" + dialect.schema() : "");
-			case NOT_PERMITTED -> "refuses access to the table '" + table
-					+ "', which needs SELECT, INSERT, UPDATE and DELETE: " + ex.getMessage();
-			case STORE_TIMEOUT -> "ended a statement because it took too long: " + ex.getMessage();
+			case TABLE_MISSING -> "lacks the table '" + table + "' or one of its columns: " + ex.getMessage()
+					+ ((dialect != null) ? "\nCreate the table with:\n" + dialect.schema() : "");
+			case NOT_PERMITTED -> "denies access to the table '" + table
+					+ "'. Grant SELECT, INSERT, UPDATE and DELETE: " + ex.getMessage();
+			case STORE_TIMEOUT -> "ended a statement after its time-out: " + ex.getMessage();
 			default -> "failed: " + ex.getMessage();
 		};
 		return new LockProviderException(error, PROVIDER, problem, ex);

@@ -14,34 +14,34 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
-import io.distributedlock.jdbc.Dialect.Candidate;
+import io.distributedlock.jdbc.Dialect.SweepCandidate;
 import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.LockThreads;
 import io.distributedlock.provider.LockTimer;
 import io.distributedlock.provider.OwnerId;
 
 /**
- * Deletes rows whose lock ended longer than the retention ago and whose order the clock
- * has passed, so that no later grant of the key can get a lower one. Candidates are read
- * first and deleted by their key with both conditions repeated: a row that came back to
- * life in between stays. One process sweeps at a time, held apart by a row of this very
- * table.
+ * Periodic deletion of rows whose lock ended longer than the retention ago and whose
+ * order is behind the clock, so that no later grant of the key can have a lower order.
+ * Candidates are read first, then deleted by key with both conditions repeated, so that a
+ * row acquired in between stays. A lock in the same table keeps other processes from
+ * sweeping at the same time.
  */
 final class Sweeper {
 
-	private static final int PAGE = 500;
+	private static final int PAGE_SIZE = 500;
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
-	private static final long LEASE = TimeUnit.SECONDS.toMicros(60);
+	private static final long LEASE_MICROS = TimeUnit.SECONDS.toMicros(60);
 
 	private static final Log logger = LogFactory.getLog(Sweeper.class);
 
-	private final BoundedCalls calls;
+	private final SqlCallExecutor calls;
 
-	private final long retention;
+	private final long retentionMicros;
 
-	private final long period;
+	private final long periodMillis;
 
 	private final LockTimer timer;
 
@@ -53,34 +53,34 @@ final class Sweeper {
 
 	private volatile boolean stopped;
 
-	private volatile @Nullable Future<?> pending;
+	private volatile @Nullable Future<?> next;
 
-	Sweeper(BoundedCalls calls, Duration retention, LockTimer timer, String process, String holder) {
+	Sweeper(SqlCallExecutor calls, Duration retention, LockTimer timer, String process, String holder) {
 		this.calls = calls;
-		this.retention = TimeUnit.NANOSECONDS.toMicros(retention.toNanos());
-		this.period = Math.min(Math.max(retention.toMillis() / 4, 1000), 600_000);
+		this.retentionMicros = TimeUnit.NANOSECONDS.toMicros(retention.toNanos());
+		this.periodMillis = Math.min(Math.max(retention.toMillis() / 4, 1000), 600_000);
 		this.timer = timer;
 		this.process = process;
 		this.holder = holder;
 	}
 
 	void start() {
-		long jittered = this.period - ThreadLocalRandom.current().nextLong(this.period / 4);
+		long jitteredMillis = this.periodMillis - ThreadLocalRandom.current().nextLong(this.periodMillis / 4);
 		try {
-			this.pending = this.timer.schedule(() -> this.executor.execute(this::runAndGoOn),
-					Duration.ofMillis(jittered));
+			this.next = this.timer.schedule(() -> this.executor.execute(this::runAndReschedule),
+					Duration.ofMillis(jitteredMillis));
 		}
 		catch (RejectedExecutionException ex) {
-			logger.debug("The timer is closed: no more sweeping", ex);
+			logger.debug("The sweeper stops, because the timer is closed", ex);
 		}
 	}
 
-	private void runAndGoOn() {
+	private void runAndReschedule() {
 		try {
 			run();
 		}
 		catch (SQLException | RuntimeException ex) {
-			logger.debug("Sweeping the lock table failed, and will be tried again", ex);
+			logger.debug("Sweeping the lock table failed and will be retried", ex);
 		}
 		finally {
 			if (!this.stopped) {
@@ -89,33 +89,37 @@ final class Sweeper {
 		}
 	}
 
-	/** Sweeps once, unless another process does so; tells how many rows went. */
+	/**
+	 * Sweeps once, unless another process does so.
+	 * @return how many rows were deleted
+	 */
 	int run() throws SQLException {
 		String owner = OwnerId.random().text();
-		Claim claim = new Claim(StoreKeys.SWEEPER, owner, LEASE, this.holder, this.process, false, null);
-		if (!call((connection, dialect) -> dialect.attempt(connection, claim)).heldBy(owner)) {
+		LockAttempt attempt = new LockAttempt(LockKeyEncoder.SWEEPER_ROW, owner, LEASE_MICROS, this.holder,
+				this.process, false, null);
+		if (!call((connection, dialect) -> dialect.attempt(connection, attempt)).isHeldBy(owner)) {
 			return 0;
 		}
 		try {
 			return sweep();
 		}
 		finally {
-			call((connection, dialect) -> dialect.release(connection, StoreKeys.SWEEPER, owner, this.process));
+			call((connection, dialect) -> dialect.release(connection, LockKeyEncoder.SWEEPER_ROW, owner, this.process));
 		}
 	}
 
 	private int sweep() throws SQLException {
-		long end = System.nanoTime() + TimeUnit.MICROSECONDS.toNanos(LEASE / 2);
+		long deadlineNanos = System.nanoTime() + TimeUnit.MICROSECONDS.toNanos(LEASE_MICROS / 2);
 		int swept = 0;
 		String after = "";
-		while (!this.stopped && System.nanoTime() - end < 0) {
+		while (!this.stopped && System.nanoTime() - deadlineNanos < 0) {
 			String from = after;
-			List<Candidate> page = call((connection, dialect) -> candidates(connection, dialect, from));
-			List<String> keys = page.stream().filter(Candidate::sweepable).map(Candidate::key).toList();
+			List<SweepCandidate> page = call((connection, dialect) -> readPage(connection, dialect, from));
+			List<String> keys = page.stream().filter(SweepCandidate::deletable).map(SweepCandidate::key).toList();
 			if (!keys.isEmpty()) {
-				swept += call((connection, dialect) -> dialect.sweep(connection, keys, this.retention));
+				swept += call((connection, dialect) -> dialect.sweep(connection, keys, this.retentionMicros));
 			}
-			if (page.size() < PAGE) {
+			if (page.size() < PAGE_SIZE) {
 				break;
 			}
 			after = page.get(page.size() - 1).key();
@@ -123,19 +127,19 @@ final class Sweeper {
 		return swept;
 	}
 
-	List<Candidate> candidates(Connection connection, Dialect dialect, String after) throws SQLException {
-		return dialect.candidates(connection, after, PAGE, this.retention);
+	private List<SweepCandidate> readPage(Connection connection, Dialect dialect, String after) throws SQLException {
+		return dialect.readSweepCandidates(connection, after, PAGE_SIZE, this.retentionMicros);
 	}
 
 	private <T> T call(SqlCall<T> call) throws SQLException {
-		return this.calls.call(CallKind.RELEASE, TIMEOUT, call);
+		return this.calls.execute(CallKind.RELEASE, TIMEOUT, call);
 	}
 
 	void stop() {
 		this.stopped = true;
-		Future<?> next = this.pending;
-		if (next != null) {
-			next.cancel(false);
+		Future<?> scheduled = this.next;
+		if (scheduled != null) {
+			scheduled.cancel(false);
 		}
 	}
 

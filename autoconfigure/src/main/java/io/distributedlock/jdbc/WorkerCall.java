@@ -5,66 +5,71 @@ import java.sql.SQLException;
 
 import org.jspecify.annotations.Nullable;
 
-import io.distributedlock.jdbc.SqlCall.Undo;
+import io.distributedlock.jdbc.SqlCall.Compensation;
 import io.distributedlock.provider.WorkerResult;
 
 /**
- * A call that runs on a worker because nothing can end it from outside: who waits for it
- * may leave, and what it then still does is undone by the worker. The worker is never
- * interrupted: H2 closes its database file when that happens.
+ * Call on a worker thread, which the caller can abandon. The worker then compensates for
+ * what the call did. It is never interrupted, because H2 closes its database file when a
+ * thread is interrupted.
+ *
+ * @param <T> the result
  */
 final class WorkerCall<T extends @Nullable Object> implements SqlCall<T> {
 
 	private final SqlCall<T> call;
 
-	private final Undo<T> undo;
+	private final Compensation<T> compensation;
 
-	private final WorkerResult<T> end = new WorkerResult<>();
+	private final WorkerResult<T> outcome = new WorkerResult<>();
 
-	WorkerCall(SqlCall<T> call, Undo<T> undo) {
+	WorkerCall(SqlCall<T> call, Compensation<T> compensation) {
 		this.call = call;
-		this.undo = undo;
+		this.compensation = compensation;
 	}
 
 	boolean isAbandoned() {
-		return this.end.isAbandoned();
+		return this.outcome.isAbandoned();
 	}
 
 	@Override
 	public T run(Connection connection, Dialect dialect) throws SQLException {
-		T found = this.call.run(connection, dialect);
-		if (!this.end.complete(found)) {
-			this.undo.run(connection, dialect, found);
+		T result = this.call.run(connection, dialect);
+		if (!this.outcome.complete(result)) {
+			this.compensation.run(connection, dialect, result);
 		}
-		return found;
+		return result;
 	}
 
 	void fail(Throwable ex) {
-		this.end.fail(ex);
+		this.outcome.fail(ex);
 	}
 
 	/**
-	 * Waits for the end.
+	 * Waits until the call has ended.
+	 * @param deadlineNanos until when, as {@link System#nanoTime()} counts
+	 * @param interruptible whether an interrupt ends the wait
 	 * @return whether the call has ended; if not, it is abandoned
 	 * @throws InterruptedException if interruptible and the thread was interrupted; the
 	 * call is abandoned
 	 */
-	boolean await(long deadline, boolean interruptible) throws InterruptedException {
-		return this.end.await(deadline, interruptible);
+	boolean await(long deadlineNanos, boolean interruptible) throws InterruptedException {
+		return this.outcome.await(deadlineNanos, interruptible);
 	}
 
+	/** Returns the result of a call that has ended, or throws its failure. */
 	T result() throws SQLException {
-		Throwable ex = this.end.failure();
-		if (ex instanceof SQLException failed) {
-			throw failed;
+		Throwable ex = this.outcome.failure();
+		if (ex instanceof SQLException failure) {
+			throw failure;
 		}
-		if (ex instanceof RuntimeException failed) {
-			throw failed;
+		if (ex instanceof RuntimeException failure) {
+			throw failure;
 		}
-		if (ex instanceof Error failed) {
-			throw failed;
+		if (ex instanceof Error failure) {
+			throw failure;
 		}
-		return this.end.value();
+		return this.outcome.value();
 	}
 
 }

@@ -1,5 +1,138 @@
 /**
  * Locks in a table of a database that the application already has.
+ * <p>
+ * <b>The row.</b> The lock table has one row per key. All its times are by the database's
+ * clock.
+ * <table>
+ * <caption>Columns of the lock table</caption>
+ * <tr>
+ * <th>column</th>
+ * <th>content</th>
+ * </tr>
+ * <tr>
+ * <td>{@code lock_key}</td>
+ * <td>prefix and key, the primary key</td>
+ * </tr>
+ * <tr>
+ * <td>{@code owner}</td>
+ * <td>the owner id of the current grant; {@code reserved:} and a process id; or
+ * {@code NULL}</td>
+ * </tr>
+ * <tr>
+ * <td>{@code lease_order}</td>
+ * <td>the order of the last grant; it never falls</td>
+ * </tr>
+ * <tr>
+ * <td>{@code expires_at}</td>
+ * <td>the end of the lease, of the reservation, or of the last lease</td>
+ * </tr>
+ * <tr>
+ * <td>{@code acquired_at}, {@code holder}</td>
+ * <td>when and by which process the lock was last acquired, for people</td>
+ * </tr>
+ * <tr>
+ * <td>{@code first_waiter}, {@code first_since}, {@code first_until}</td>
+ * <td>the first entry of the wait queue: the process id of a contender, when it was first
+ * refused, and until when the entry is valid</td>
+ * </tr>
+ * <tr>
+ * <td>{@code second_waiter}, {@code second_since}, {@code second_until}</td>
+ * <td>the second entry</td>
+ * </tr>
+ * </table>
+ * <p>
+ * <b>States of a row.</b> Only {@code owner} and {@code expires_at} decide about an
+ * attempt. Release and renewal change a row only if it has their owner.
+ * <table>
+ * <caption>States of a row</caption>
+ * <tr>
+ * <th>state</th>
+ * <th>{@code owner}</th>
+ * <th>{@code expires_at}</th>
+ * <th>valid entries</th>
+ * <th>may acquire</th>
+ * </tr>
+ * <tr>
+ * <td>free</td>
+ * <td>{@code NULL}</td>
+ * <td>any</td>
+ * <td>any</td>
+ * <td>each process</td>
+ * </tr>
+ * <tr>
+ * <td>held</td>
+ * <td>owner id</td>
+ * <td>in the future</td>
+ * <td>none</td>
+ * <td>no process</td>
+ * </tr>
+ * <tr>
+ * <td>held and waited for</td>
+ * <td>owner id</td>
+ * <td>in the future</td>
+ * <td>one or two</td>
+ * <td>no process; a release reserves the lock</td>
+ * </tr>
+ * <tr>
+ * <td>reserved</td>
+ * <td>{@code reserved:} and a process id</td>
+ * <td>in the future</td>
+ * <td>any</td>
+ * <td>that process</td>
+ * </tr>
+ * <tr>
+ * <td>expired</td>
+ * <td>not {@code NULL}</td>
+ * <td>in the past</td>
+ * <td>any</td>
+ * <td>each process</td>
+ * </tr>
+ * </table>
+ * <p>
+ * <b>The recipe.</b> Each step is one statement in autocommit mode, but for those named.
+ * <ol>
+ * <li><b>Attempt.</b> An upsert that always returns the row. If the process may acquire
+ * the row, it sets owner, holder and times, raises the order to the larger of the last
+ * order + 1 and the clock's microseconds, and removes this process's entries. If the row
+ * already has this owner, it changes nothing. The contender has the lock if the returned
+ * row has its owner id.</li>
+ * <li><b>Enter the wait queue.</b> The same upsert does so if the lock is busy and the
+ * contender will wait. It becomes the first entry if that is empty, not valid, its own,
+ * or of a process that was refused later. The second entry is open under the same
+ * conditions: to the process that was displaced from the first entry, else to the
+ * contender.</li>
+ * <li><b>Wait.</b> Further attempts read the row first, and write only if that would
+ * change it: acquire the lock, enter the wait queue, or refresh an entry of which half
+ * the time is over. On PostgreSQL a contender waits for a notification and then writes at
+ * once; it polls about once a second besides. Elsewhere it polls after 5 to 250 ms, with
+ * an entry at least twice within a reservation. No pause is longer than the rest of the
+ * lease.</li>
+ * <li><b>Release.</b> An update where key and owner match. If the first entry is valid
+ * and of another process, the row becomes reserved for it, for 100 ms on PostgreSQL and
+ * 250 ms elsewhere; otherwise it becomes free. The second entry becomes the first. The
+ * row stays, so that orders continue. PostgreSQL notifies contenders in the same
+ * statement.</li>
+ * <li><b>Renew.</b> One statement for up to 500 leases: it sets the end of those that
+ * have their owner and have not expired, and skips rows that are locked. On H2 and
+ * MariaDB a second statement separates skipped leases (unknown) from lost ones.</li>
+ * <li><b>Withdraw.</b> An update removes the entries of the process; then the statement
+ * of a release, with the reservation as owner, frees or passes on a lock reserved for
+ * it.</li>
+ * <li><b>Sweep.</b> One process at a time, which holds the lock {@code %sweeper} of the
+ * table, reads pages of keys and deletes rows that expired longer than the retention ago
+ * and whose order is less than the clock's microseconds. The deletion repeats both
+ * conditions.</li>
+ * </ol>
+ * The row {@code %format} has the format number of the table as its order.
+ * <p>
+ * <b>Sources.</b> An attempt that compares and takes over an expired row is the recipe of
+ * ShedLock's {@code StorageBasedLockProvider} and of Spring Integration's
+ * {@code LockRepository}. Reservation, wait queue and order are of this project; the
+ * decision record {@code docs/decisions/0001-two-wait-queue-entries.md} explains the two
+ * entries. Statements rely on {@code INSERT … ON CONFLICT … RETURNING},
+ * {@code FOR UPDATE SKIP LOCKED} and {@code NOTIFY} of PostgreSQL,
+ * {@code INSERT … ON DUPLICATE KEY UPDATE … RETURNING} of MariaDB, and
+ * {@code SELECT … FROM FINAL TABLE (MERGE …)} of H2.
  */
 @NullMarked
 package io.distributedlock.jdbc;

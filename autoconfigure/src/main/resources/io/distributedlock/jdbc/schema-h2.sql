@@ -1,16 +1,16 @@
 CREATE TABLE IF NOT EXISTS distributed_lock (
 	lock_key VARBINARY(2048) NOT NULL PRIMARY KEY,
-	owner VARCHAR(33),
+	owner VARCHAR(41),
 	lease_order BIGINT NOT NULL,
 	expires_at TIMESTAMP(6) WITH TIME ZONE,
 	acquired_at TIMESTAMP(6) WITH TIME ZONE,
 	holder VARCHAR(255),
-	next_waiter VARCHAR(32),
-	next_since TIMESTAMP(6) WITH TIME ZONE,
-	next_until TIMESTAMP(6) WITH TIME ZONE,
-	then_waiter VARCHAR(32),
-	then_since TIMESTAMP(6) WITH TIME ZONE,
-	then_until TIMESTAMP(6) WITH TIME ZONE
+	first_waiter VARCHAR(32),
+	first_since TIMESTAMP(6) WITH TIME ZONE,
+	first_until TIMESTAMP(6) WITH TIME ZONE,
+	second_waiter VARCHAR(32),
+	second_since TIMESTAMP(6) WITH TIME ZONE,
+	second_until TIMESTAMP(6) WITH TIME ZONE
 );
 
 INSERT INTO distributed_lock (lock_key, lease_order)

@@ -55,6 +55,8 @@ abstract class AbstractJdbcLockProviderTests {
 
 	static final Duration TIMEOUT = Duration.ofSeconds(5);
 
+	private static final long RETENTION_MICROS = TimeUnit.HOURS.toMicros(1);
+
 	static final LockKey KEY = LockKey.of("orders", "42");
 
 	final List<AutoCloseable> resources = new ArrayList<>();
@@ -71,7 +73,7 @@ abstract class AbstractJdbcLockProviderTests {
 
 	abstract DataSource database();
 
-	/** The database's clock as the columns have it. */
+	/** Returns the SQL of the database's clock in the type of the columns. */
 	String now() {
 		return "CURRENT_TIMESTAMP";
 	}
@@ -94,7 +96,7 @@ abstract class AbstractJdbcLockProviderTests {
 		this.timer.close();
 	}
 
-	/** Until what a provider does once for its first waiter is over. */
+	/** Waits until the provider has done what it does once for its first contender. */
 	void awaitListening(JdbcLockProvider waiting) {
 	}
 
@@ -132,7 +134,7 @@ abstract class AbstractJdbcLockProviderTests {
 		});
 	}
 
-	static LockGrant take(JdbcLockProvider provider, LockKey key, Duration lease) {
+	static LockGrant acquire(JdbcLockProvider provider, LockKey key, Duration lease) {
 		return granted(enter(provider, key).attempt(OwnerId.random(), lease, false, TIMEOUT));
 	}
 
@@ -140,7 +142,14 @@ abstract class AbstractJdbcLockProviderTests {
 		return provider.release(grant.key(), grant.owner(), TIMEOUT);
 	}
 
-	static AttemptResult ask(LockContender contender, boolean willWait) {
+	/** Repeats a release whose outcome is unknown, such as one that timed out. */
+	static ReleaseOutcome releaseForCertain(JdbcLockProvider provider, LockGrant grant) {
+		return Awaitility.await()
+			.atMost(Duration.ofSeconds(30))
+			.until(() -> release(provider, grant), (outcome) -> outcome != ReleaseOutcome.UNKNOWN);
+	}
+
+	static AttemptResult attempt(LockContender contender, boolean willWait) {
 		return contender.attempt(OwnerId.random(), LEASE, willWait, TIMEOUT);
 	}
 
@@ -149,21 +158,21 @@ abstract class AbstractJdbcLockProviderTests {
 	}
 
 	@Test
-	void grantsAFreeKeyAndRefusesAHeldOne() {
-		LockGrant grant = take(this.provider, KEY, LEASE);
+	void freeKeyIsGrantedAndHeldKeyIsBusy() {
+		LockGrant grant = acquire(this.provider, KEY, LEASE);
 		assertThat(grant.validity()).isBetween(LEASE.minusSeconds(1), LEASE);
-		Busy busy = busy(ask(enter(this.other, KEY), false));
+		Busy busy = busy(attempt(enter(this.other, KEY), false));
 		assertThat(busy.retryAfter()).isBetween(Duration.ofMillis(1), Duration.ofMillis(250));
 		assertThat(busy.holder().label()).isEqualTo(ProcessLabel.get());
 		assertThat(busy.holder().heldFor()).isBetween(Duration.ZERO, Duration.ofSeconds(2));
 		assertThat(busy.holder().remaining()).isBetween(LEASE.minusSeconds(2), LEASE);
 		assertThat(release(this.provider, grant)).isEqualTo(ReleaseOutcome.RELEASED);
 		assertThat(release(this.provider, grant)).isEqualTo(ReleaseOutcome.NOT_HELD);
-		assertThat(take(this.other, KEY, LEASE).order()).isGreaterThan(grant.order());
+		assertThat(acquire(this.other, KEY, LEASE).order()).isGreaterThan(grant.order());
 	}
 
 	@Test
-	void aRepeatedAttemptOfTheOwnerAnswersTheSameGrant() {
+	void repeatedAttemptOfAnOwnerReturnsTheSameGrant() {
 		OwnerId owner = OwnerId.random();
 		LockGrant first = granted(enter(this.provider, KEY).attempt(owner, LEASE, true, TIMEOUT));
 		List<Map<String, Object>> before = this.jdbc.queryForList("SELECT * FROM distributed_lock ORDER BY lock_key");
@@ -176,18 +185,18 @@ abstract class AbstractJdbcLockProviderTests {
 	}
 
 	@Test
-	void exactlyOneOfSixteenThreadsGetsAFreshKey() throws Exception {
-		storm(60);
+	void freshKeyIsGrantedToOneOfSixteenThreads() throws Exception {
+		attemptFreshKeysConcurrently(60);
 	}
 
 	@Test
 	@Tag("soak")
 	@Timeout(value = 10, unit = TimeUnit.MINUTES)
-	void exactlyOneOfSixteenThreadsGetsAFreshKeyEachOfAThousandTimes() throws Exception {
-		storm(1000);
+	void freshKeyIsGrantedToOneOfSixteenThreadsAThousandTimes() throws Exception {
+		attemptFreshKeysConcurrently(1000);
 	}
 
-	private void storm(int rounds) throws Exception {
+	private void attemptFreshKeysConcurrently(int rounds) throws Exception {
 		ExecutorService threads = Executors.newFixedThreadPool(16);
 		this.resources.add(threads::shutdownNow);
 		for (int round = 0; round < rounds; round++) {
@@ -198,7 +207,7 @@ abstract class AbstractJdbcLockProviderTests {
 				JdbcLockProvider asked = (i % 2 == 0) ? this.provider : this.other;
 				tasks.add(() -> {
 					barrier.await();
-					return ask(enter(asked, key), true);
+					return attempt(enter(asked, key), true);
 				});
 			}
 			int winners = 0;
@@ -210,325 +219,341 @@ abstract class AbstractJdbcLockProviderTests {
 	}
 
 	@Test
-	void ordersRiseAcrossReleaseExpirySweepingAndAnEmptyTable() throws Exception {
+	void ordersRiseAcrossReleaseExpirySweepAndEmptiedTable() throws Exception {
 		List<Long> orders = new ArrayList<>();
 		for (int i = 0; i < 20; i++) {
-			LockGrant grant = take(this.provider, KEY, LEASE);
+			LockGrant grant = acquire(this.provider, KEY, LEASE);
 			orders.add(grant.order());
 			release(this.provider, grant);
 		}
-		LockGrant expiring = take(this.provider, KEY, Duration.ofMillis(30));
+		LockGrant expiring = acquire(this.provider, KEY, Duration.ofMillis(30));
 		orders.add(expiring.order());
 		awaitExpiry(expiring);
-		LockGrant released = take(this.other, KEY, LEASE);
+		LockGrant released = acquire(this.other, KEY, LEASE);
 		orders.add(released.order());
 		release(this.other, released);
-		this.jdbc.update("UPDATE distributed_lock SET expires_at = " + now() + " - INTERVAL '2' HOUR "
-				+ "WHERE holder IS NOT NULL");
+		ageRows();
 		assertThat(this.provider.sweeper().run()).isPositive();
-		LockGrant afterSweep = take(this.provider, KEY, LEASE);
+		LockGrant afterSweep = acquire(this.provider, KEY, LEASE);
 		orders.add(afterSweep.order());
 		this.jdbc.update("DELETE FROM distributed_lock");
-		orders.add(take(this.provider, KEY, LEASE).order());
+		orders.add(acquire(this.provider, KEY, LEASE).order());
 		assertThat(orders).isSorted().doesNotHaveDuplicates();
 	}
 
 	@Test
-	void anOrderAheadOfTheClockRisesExactlyAndIsNeverSwept() throws Exception {
-		LockGrant grant = take(this.provider, KEY, LEASE);
+	void orderAheadOfTheClockRisesByOneAndIsNotSwept() throws Exception {
+		LockGrant grant = acquire(this.provider, KEY, LEASE);
 		release(this.provider, grant);
 		long ahead = (1L << 52) + 12345;
 		this.jdbc.update("UPDATE distributed_lock SET lease_order = ?, expires_at = " + now() + " - INTERVAL '2' "
 				+ "HOUR WHERE holder IS NOT NULL", ahead);
 		assertThat(this.provider.sweeper().run()).isZero();
-		assertThat(take(this.provider, KEY, LEASE).order()).isEqualTo(ahead + 1);
+		assertThat(acquire(this.provider, KEY, LEASE).order()).isEqualTo(ahead + 1);
 	}
 
 	@Test
-	void aRowThatCameBackToLifeIsNotSwept() throws Exception {
-		release(this.provider, take(this.provider, KEY, LEASE));
-		this.jdbc.update("UPDATE distributed_lock SET expires_at = " + now() + " - INTERVAL '2' HOUR "
-				+ "WHERE holder IS NOT NULL");
+	void rowAcquiredAgainIsNotSwept() throws Exception {
+		release(this.provider, acquire(this.provider, KEY, LEASE));
+		ageRows();
 		Dialect dialect = dialect();
-		long retention = TimeUnit.HOURS.toMicros(1);
 		try (Connection connection = this.database.getConnection()) {
-			List<String> keys = dialect.candidates(connection, "", 100, retention)
-				.stream()
-				.filter(Dialect.Candidate::sweepable)
-				.map(Dialect.Candidate::key)
-				.toList();
+			List<String> keys = deletableKeys(dialect, connection);
 			assertThat(keys).hasSize(1);
-			LockGrant grant = take(this.other, KEY, LEASE);
-			assertThat(dialect.sweep(connection, keys, retention)).isZero();
+			LockGrant grant = acquire(this.other, KEY, LEASE);
+			assertThat(dialect.sweep(connection, keys, RETENTION_MICROS)).isZero();
 			assertThat(release(this.other, grant)).isEqualTo(ReleaseOutcome.RELEASED);
 		}
 	}
 
 	@Test
-	void theSweeperNeverTakesALiveRow() throws Exception {
-		sweepBesideAttempts(100);
+	void sweeperDeletesNoHeldRow() throws Exception {
+		sweepDuringAttempts(100);
 	}
 
 	@Test
 	@Tag("soak")
 	@Timeout(value = 20, unit = TimeUnit.MINUTES)
-	void theSweeperNeverTakesALiveRowAtLength() throws Exception {
-		sweepBesideAttempts(10_000);
+	void sweeperDeletesNoHeldRowInManyRounds() throws Exception {
+		sweepDuringAttempts(10_000);
 	}
 
 	/**
-	 * Each round the row is old enough to go when both begin, the sweeper by up to two
-	 * milliseconds later, and who took it must have it afterwards.
+	 * Sweeps an old row while an attempt runs. The owner that was granted the row must
+	 * have it afterwards. The one that came first in a round starts later in the next, so
+	 * that both orders occur on any machine.
 	 */
-	private void sweepBesideAttempts(int rounds) throws Exception {
+	private void sweepDuringAttempts(int rounds) throws Exception {
 		Dialect dialect = dialect();
-		long retention = TimeUnit.HOURS.toMicros(1);
 		ExecutorService threads = Executors.newSingleThreadExecutor();
 		this.resources.add(threads::shutdownNow);
 		int swept = 0;
 		long last = 0;
+		long aheadNanos = 0;
 		try (Connection connection = this.database.getConnection()) {
 			for (int round = 0; round < rounds; round++) {
-				release(this.provider, take(this.provider, KEY, LEASE));
-				this.jdbc.update("UPDATE distributed_lock SET expires_at = " + now() + " - INTERVAL '2' HOUR "
-						+ "WHERE holder IS NOT NULL");
-				List<String> keys = dialect.candidates(connection, "", 100, retention)
-					.stream()
-					.filter(Dialect.Candidate::sweepable)
-					.map(Dialect.Candidate::key)
-					.toList();
+				release(this.provider, acquire(this.provider, KEY, LEASE));
+				ageRows();
+				List<String> keys = deletableKeys(dialect, connection);
 				CyclicBarrier barrier = new CyclicBarrier(2);
-				long late = TimeUnit.MICROSECONDS.toNanos(round % 40 * 50L);
-				Future<Integer> gone = threads.submit(() -> {
+				long sweepDelayNanos = Math.max(aheadNanos, 0);
+				Future<Integer> deleted = threads.submit(() -> {
 					barrier.await();
-					LockSupport.parkNanos(late);
-					return dialect.sweep(connection, keys, retention);
+					LockSupport.parkNanos(sweepDelayNanos);
+					return dialect.sweep(connection, keys, RETENTION_MICROS);
 				});
 				barrier.await();
-				LockGrant grant = take(this.other, KEY, LEASE);
-				swept += gone.get(30, TimeUnit.SECONDS);
+				LockSupport.parkNanos(Math.max(-aheadNanos, 0));
+				LockGrant grant = acquire(this.other, KEY, LEASE);
+				int sweptNow = deleted.get(30, TimeUnit.SECONDS);
+				swept += sweptNow;
+				aheadNanos += TimeUnit.MICROSECONDS.toNanos((sweptNow > 0) ? 200 : -200);
 				assertThat(grant.order()).isGreaterThan(last);
 				last = grant.order();
-				assertThat(release(this.other, grant)).isEqualTo(ReleaseOutcome.RELEASED);
+				assertThat(releaseForCertain(this.other, grant)).isEqualTo(ReleaseOutcome.RELEASED);
 			}
 		}
-		assertThat(swept).as("rounds in which the sweeper came first").isBetween(1, rounds - 1);
+		assertThat(swept).as("rounds in which the row was swept").isBetween(1, rounds - 1);
+	}
+
+	/** Ends all leases longer ago than the retention. */
+	private void ageRows() {
+		this.jdbc.update("UPDATE distributed_lock SET expires_at = " + now() + " - INTERVAL '2' HOUR "
+				+ "WHERE holder IS NOT NULL");
+	}
+
+	private static List<String> deletableKeys(Dialect dialect, Connection connection) throws SQLException {
+		return dialect.readSweepCandidates(connection, "", 100, RETENTION_MICROS)
+			.stream()
+			.filter(Dialect.SweepCandidate::deletable)
+			.map(Dialect.SweepCandidate::key)
+			.toList();
 	}
 
 	Dialect dialect() throws SQLException {
 		try (Connection connection = this.database.getConnection()) {
-			return Dialects.find(connection, "distributed_lock");
+			return DialectResolver.resolve(connection, "distributed_lock");
 		}
 	}
 
 	@Test
-	void aReleaseByAnotherOwnerChangesNothing() {
-		LockGrant grant = take(this.provider, KEY, LEASE);
+	void releaseByAnotherOwnerChangesNothing() {
+		LockGrant grant = acquire(this.provider, KEY, LEASE);
 		assertThat(this.other.release(KEY, OwnerId.random(), TIMEOUT)).isEqualTo(ReleaseOutcome.NOT_HELD);
-		busy(ask(enter(this.other, KEY), false));
+		busy(attempt(enter(this.other, KEY), false));
 		assertThat(release(this.provider, grant)).isEqualTo(ReleaseOutcome.RELEASED);
 	}
 
 	@Test
-	void anExpiredTenureIsNeitherRevivedNorFreesItsSuccessor() {
-		LockGrant first = take(this.provider, KEY, SHORT);
+	void expiredGrantIsNotRenewedAndDoesNotReleaseItsSuccessor() {
+		LockGrant first = acquire(this.provider, KEY, SHORT);
 		awaitExpiry(first);
 		assertThat(this.provider.renew(Map.of(first, LEASE), TIMEOUT)).containsEntry(first, RenewalOutcome.NOT_HELD);
-		LockGrant second = take(this.other, KEY, LEASE);
+		LockGrant second = acquire(this.other, KEY, LEASE);
 		assertThat(this.provider.renew(Map.of(first, LEASE), TIMEOUT)).containsEntry(first, RenewalOutcome.NOT_HELD);
 		assertThat(release(this.provider, first)).isEqualTo(ReleaseOutcome.NOT_HELD);
 		assertThat(this.other.renew(Map.of(second, LEASE), TIMEOUT)).containsEntry(second, RenewalOutcome.RENEWED);
 	}
 
 	@Test
-	void aRenewalProlongsTheLease() {
-		LockGrant grant = take(this.provider, KEY, Duration.ofSeconds(1));
+	void renewalExtendsTheLease() {
+		LockGrant grant = acquire(this.provider, KEY, Duration.ofSeconds(1));
 		assertThat(this.provider.renew(Map.of(grant, LEASE), TIMEOUT)).containsEntry(grant, RenewalOutcome.RENEWED);
-		assertThat(busy(ask(enter(this.other, KEY), false)).holder().remaining()).isGreaterThan(LEASE.minusSeconds(2));
+		assertThat(busy(attempt(enter(this.other, KEY), false)).holder().remaining())
+			.isGreaterThan(LEASE.minusSeconds(2));
 	}
 
 	@Test
-	void aReleaseReservesTheLockForTheProcessInLine() {
-		LockGrant grant = take(this.provider, KEY, LEASE);
+	void releaseReservesTheLockForTheFirstContender() {
+		LockGrant grant = acquire(this.provider, KEY, LEASE);
 		LockContender waiter = enter(this.other, KEY);
-		busy(ask(waiter, true));
+		busy(attempt(waiter, true));
 		release(this.provider, grant);
-		Busy refused = busy(ask(enter(this.provider, KEY), false));
+		Busy refused = busy(attempt(enter(this.provider, KEY), false));
 		assertThat(refused.holder()).isNull();
-		assertThat(granted(ask(waiter, true)).order()).isGreaterThan(grant.order());
+		assertThat(granted(attempt(waiter, true)).order()).isGreaterThan(grant.order());
 	}
 
 	@Test
-	void aReservationThatIsNotUsedLapses() {
-		LockGrant grant = take(this.provider, KEY, LEASE);
-		busy(ask(enter(this.other, KEY), true));
+	void unusedReservationExpires() {
+		LockGrant grant = acquire(this.provider, KEY, LEASE);
+		busy(attempt(enter(this.other, KEY), true));
 		release(this.provider, grant);
-		busy(ask(enter(this.provider, KEY), false));
+		busy(attempt(enter(this.provider, KEY), false));
 		Awaitility.await()
 			.atMost(Duration.ofSeconds(2))
 			.pollInterval(Duration.ofMillis(20))
-			.until(() -> ask(enter(this.provider, KEY), false) instanceof Granted);
+			.until(() -> attempt(enter(this.provider, KEY), false) instanceof Granted);
 	}
 
 	@Test
-	void nothingIsReservedForTheReleasingProcessItself() {
-		LockGrant grant = take(this.provider, KEY, LEASE);
-		busy(ask(enter(this.provider, KEY), true));
+	void releaseReservesNothingForItsOwnProcess() {
+		LockGrant grant = acquire(this.provider, KEY, LEASE);
+		busy(attempt(enter(this.provider, KEY), true));
 		release(this.provider, grant);
-		take(this.other, KEY, LEASE);
+		acquire(this.other, KEY, LEASE);
 	}
 
 	@Test
-	void aWithdrawalGivesUpPlaceAndReservation() {
-		LockGrant grant = take(this.provider, KEY, LEASE);
+	void withdrawalRemovesEntryAndReservation() {
+		LockGrant grant = acquire(this.provider, KEY, LEASE);
 		LockContender leaver = enter(this.other, KEY);
-		busy(ask(leaver, true));
+		busy(attempt(leaver, true));
 		assertThat(leaver.withdraw(TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
 		assertThat(leaver.withdraw(TIMEOUT)).isEqualTo(ReleaseOutcome.NOT_HELD);
 		release(this.provider, grant);
-		grant = take(this.provider, KEY, LEASE);
+		grant = acquire(this.provider, KEY, LEASE);
 		LockContender late = enter(this.other, KEY);
-		busy(ask(late, true));
+		busy(attempt(late, true));
 		release(this.provider, grant);
 		assertThat(late.withdraw(TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
-		take(this.provider, KEY, LEASE);
+		acquire(this.provider, KEY, LEASE);
 	}
 
 	@Test
-	void anEarlierWaiterDisplacesALaterOneAndNotTheReverse() {
+	void earlierContenderDisplacesALaterOneOnly() {
 		JdbcLockProvider third = provider(pool(this.database));
-		LockGrant grant = take(this.provider, KEY, LEASE);
+		LockGrant grant = acquire(this.provider, KEY, LEASE);
 		LockContender early = enter(this.other, KEY);
-		busy(ask(early, true));
+		busy(attempt(early, true));
 		LockContender late = enter(third, KEY);
-		busy(ask(late, true));
+		busy(attempt(late, true));
 		release(this.provider, grant);
-		busy(ask(late, true));
-		LockGrant next = granted(ask(early, true));
-		// The place went to nobody when it was used; who asks first after that has it.
-		busy(ask(late, true));
-		this.jdbc.update("UPDATE distributed_lock SET next_waiter = ?, next_since = " + now() + " + INTERVAL '1' "
-				+ "HOUR WHERE next_waiter IS NOT NULL", this.provider.process());
-		busy(ask(late, true));
+		busy(attempt(late, true));
+		LockGrant next = granted(attempt(early, true));
+		// The grant has removed its entry, so the next contender becomes the first.
+		busy(attempt(late, true));
+		this.jdbc.update("UPDATE distributed_lock SET first_waiter = ?, first_since = " + now() + " + INTERVAL '1' "
+				+ "HOUR WHERE first_waiter IS NOT NULL", this.provider.process());
+		busy(attempt(late, true));
 		release(this.other, next);
-		busy(ask(enter(this.provider, KEY), false));
-		granted(ask(late, true));
+		busy(attempt(enter(this.provider, KEY), false));
+		granted(attempt(late, true));
 	}
 
 	@Test
-	void aStalePlaceIsTakenOver() {
+	void expiredEntryIsReplaced() {
 		JdbcLockProvider third = provider(pool(this.database));
-		LockGrant grant = take(this.provider, KEY, LEASE);
-		busy(ask(enter(this.other, KEY), true));
+		LockGrant grant = acquire(this.provider, KEY, LEASE);
+		busy(attempt(enter(this.other, KEY), true));
 		LockContender late = enter(third, KEY);
-		busy(ask(late, true));
-		this.jdbc.update("UPDATE distributed_lock SET next_until = " + now() + " - INTERVAL '1' SECOND "
-				+ "WHERE next_waiter IS NOT NULL");
-		busy(ask(late, true));
+		busy(attempt(late, true));
+		this.jdbc.update("UPDATE distributed_lock SET first_until = " + now() + " - INTERVAL '1' SECOND "
+				+ "WHERE first_waiter IS NOT NULL");
+		busy(attempt(late, true));
 		release(this.provider, grant);
-		busy(ask(enter(this.other, KEY), false));
-		granted(ask(late, true));
+		busy(attempt(enter(this.other, KEY), false));
+		granted(attempt(late, true));
 	}
 
 	@Test
-	void aReleasedKeyStaysTakeableWhenTheClockStepsBack() {
-		release(this.provider, take(this.provider, KEY, LEASE));
+	void releasedKeyStaysFreeWhenTheClockStepsBack() {
+		release(this.provider, acquire(this.provider, KEY, LEASE));
 		this.jdbc.update("UPDATE distributed_lock SET expires_at = " + now() + " + INTERVAL '1' HOUR "
 				+ "WHERE holder IS NOT NULL");
-		take(this.other, KEY, LEASE);
+		acquire(this.other, KEY, LEASE);
 	}
 
 	@Test
-	void aBatchOfRenewalsTellsEachTenureItsOwnOutcome() throws Exception {
+	void batchOfRenewalsHasAnOutcomeForEachGrant() throws Exception {
+		List<LockGrant> grants = acquireBatch(500);
 		Map<LockGrant, Duration> leases = new HashMap<>();
+		grants.forEach((grant) -> leases.put(grant, LEASE.plusSeconds(leases.size())));
 		Map<LockGrant, RenewalOutcome> expected = new HashMap<>();
-		List<LockGrant> grants = new ArrayList<>();
-		for (int i = 0; i < 500; i++) {
-			LockGrant grant = take(this.provider, LockKey.of("batch", Integer.toString(i)), LEASE);
-			grants.add(grant);
-			leases.put(grant, LEASE.plusSeconds(i));
-			expected.put(grant, RenewalOutcome.RENEWED);
-		}
+		grants.forEach((grant) -> expected.put(grant, RenewalOutcome.RENEWED));
 		release(this.provider, grants.get(7));
 		expected.put(grants.get(7), RenewalOutcome.NOT_HELD);
 		release(this.provider, grants.get(8));
-		take(this.other, grants.get(8).key(), LEASE);
+		acquire(this.other, grants.get(8).key(), LEASE);
 		expected.put(grants.get(8), RenewalOutcome.NOT_HELD);
-		LockGrant twice = new LockGrant(grants.get(9).key(), OwnerId.random(), 1, LEASE);
-		leases.put(twice, LEASE);
-		expected.put(twice, RenewalOutcome.NOT_HELD);
+		LockGrant neverGranted = new LockGrant(grants.get(9).key(), OwnerId.random(), 1, LEASE);
+		leases.put(neverGranted, LEASE);
+		expected.put(neverGranted, RenewalOutcome.NOT_HELD);
 		expected.put(grants.get(10), RenewalOutcome.UNKNOWN);
-		try (Connection connection = this.database.getConnection()) {
-			TestDatabases.begin(connection);
-			try (var statement = connection
-				.prepareStatement("SELECT owner FROM distributed_lock WHERE owner = ? FOR UPDATE")) {
-				statement.setString(1, grants.get(10).owner().text());
-				statement.executeQuery();
-			}
-			long start = System.nanoTime();
-			Map<LockGrant, RenewalOutcome> outcomes = this.provider.renew(leases, TIMEOUT);
-			assertThat(outcomes).isEqualTo(expected);
-			assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(1));
+		try (Connection connection = lockRow(grants.get(10))) {
+			long startNanos = System.nanoTime();
+			assertThat(this.provider.renew(leases, TIMEOUT)).isEqualTo(expected);
+			assertThat(Duration.ofNanos(System.nanoTime() - startNanos)).isLessThan(Duration.ofSeconds(1));
 			connection.rollback();
 		}
 		assertThat(this.provider.renew(Map.of(grants.get(10), LEASE), TIMEOUT)).containsValue(RenewalOutcome.RENEWED);
-		assertThat(busy(ask(enter(this.other, grants.get(499).key()), false)).holder().remaining())
+		assertThat(busy(attempt(enter(this.other, grants.get(499).key()), false)).holder().remaining())
 			.isGreaterThan(LEASE.plusSeconds(490));
+	}
+
+	private List<LockGrant> acquireBatch(int size) {
+		List<LockGrant> grants = new ArrayList<>();
+		for (int i = 0; i < size; i++) {
+			grants.add(acquire(this.provider, LockKey.of("batch", Integer.toString(i)), LEASE));
+		}
+		return grants;
+	}
+
+	/** Locks the row of a grant until the connection ends its transaction. */
+	private Connection lockRow(LockGrant grant) throws SQLException {
+		Connection connection = this.database.getConnection();
+		TestDatabases.begin(connection);
+		try (var statement = connection
+			.prepareStatement("SELECT owner FROM distributed_lock WHERE owner = ? FOR UPDATE")) {
+			statement.setString(1, grant.owner().text());
+			statement.executeQuery();
+		}
+		return connection;
 	}
 
 	@Test
 	void eachStepIsOneStatement() throws Exception {
 		CountingDataSource counting = new CountingDataSource(this.database);
 		JdbcLockProvider counted = provider(LockDataSource.of(counting, 8));
-		LockGrant grant = take(counted, KEY, LEASE);
-		assertThat(counting.takeCount()).isEqualTo(1);
+		LockGrant grant = acquire(counted, KEY, LEASE);
+		assertThat(counting.resetCount()).isEqualTo(1);
 		release(counted, grant);
-		assertThat(counting.takeCount()).isEqualTo(1);
+		assertThat(counting.resetCount()).isEqualTo(1);
 		LockContender contender = enter(counted, KEY);
-		grant = granted(ask(contender, true));
-		assertThat(counting.takeCount()).isEqualTo(1);
+		grant = granted(attempt(contender, true));
+		assertThat(counting.resetCount()).isEqualTo(1);
 		contender.withdraw(TIMEOUT);
-		assertThat(counting.takeCount()).isZero();
+		assertThat(counting.resetCount()).isZero();
 		Map<LockGrant, Duration> leases = new HashMap<>();
 		for (int i = 0; i < 500; i++) {
-			leases.put(take(this.provider, LockKey.of("counted", Integer.toString(i)), LEASE), LEASE);
+			leases.put(acquire(this.provider, LockKey.of("counted", Integer.toString(i)), LEASE), LEASE);
 		}
-		counting.takeCount();
+		counting.resetCount();
 		assertThat(counted.renew(leases, TIMEOUT)).hasSize(500).doesNotContainValue(RenewalOutcome.NOT_HELD);
-		assertThat(counting.takeCount()).isEqualTo(1);
+		assertThat(counting.resetCount()).isEqualTo(1);
 	}
 
 	@Test
-	void aWaiterOnlyReadsWhileNothingChanges() throws Exception {
+	void contenderOnlyReadsWhileTheRowIsUnchanged() throws Exception {
 		CountingDataSource counting = new CountingDataSource(this.database);
 		JdbcLockProvider counted = provider(LockDataSource.of(counting, 8));
-		take(this.provider, KEY, LEASE);
+		acquire(this.provider, KEY, LEASE);
 		LockContender waiter = enter(counted, KEY);
-		busy(ask(waiter, true));
+		busy(attempt(waiter, true));
 		awaitListening(counted);
-		counting.takeCount();
+		counting.resetCount();
 		for (int i = 0; i < 5; i++) {
-			busy(ask(waiter, true));
+			busy(attempt(waiter, true));
 		}
-		assertThat(counting.takeCount()).isEqualTo(5);
-		assertThat(counting.takeStatements()).allMatch((sql) -> sql.startsWith("SELECT") && !sql.contains("MERGE"));
+		assertThat(counting.resetCount()).isEqualTo(5);
+		assertThat(counting.lastStatements()).allMatch((sql) -> sql.startsWith("SELECT") && !sql.contains("MERGE"));
 	}
 
 	@Test
-	void nothingRunsOnTheConnectionOfTheCallersTransaction() {
+	void locksIgnoreTheCallersTransaction() {
 		TransactionTemplate transaction = new TransactionTemplate(new DataSourceTransactionManager(this.database));
 		LockGrant grant = transaction.execute((status) -> {
-			LockGrant taken = take(this.provider, KEY, LEASE);
+			LockGrant taken = acquire(this.provider, KEY, LEASE);
 			assertThat(this.provider.renew(Map.of(taken, LEASE), TIMEOUT)).containsValue(RenewalOutcome.RENEWED);
 			status.setRollbackOnly();
 			return taken;
 		});
-		busy(ask(enter(this.other, KEY), false));
+		busy(attempt(enter(this.other, KEY), false));
 		assertThat(release(this.provider, grant)).isEqualTo(ReleaseOutcome.RELEASED);
 	}
 
 	@Test
-	void awkwardKeysDoNotMeet() {
+	void unusualKeysStayDistinct() {
 		String longText = "x".repeat(1_000_000);
 		List<LockKey> keys = List.of(LockKey.of("k", "a"), LockKey.of("k", "A"), LockKey.of("k", "a "),
 				LockKey.of("k", " a"), LockKey.of("k", "a\0"), LockKey.of("k", "a%00"), LockKey.of("k", "ä"),
@@ -539,10 +564,10 @@ abstract class AbstractJdbcLockProviderTests {
 				LockKey.of("k", "\uD83D\uDD12".repeat(400)), LockKey.of("k", "x" + "\uD83D\uDD12".repeat(400)));
 		Map<LockGrant, Duration> leases = new HashMap<>();
 		for (LockKey key : keys) {
-			leases.put(take(this.provider, key, LEASE), LEASE);
+			leases.put(acquire(this.provider, key, LEASE), LEASE);
 		}
 		for (LockKey key : keys) {
-			busy(ask(enter(this.other, key), false));
+			busy(attempt(enter(this.other, key), false));
 		}
 		assertThat(this.provider.renew(leases, TIMEOUT).values()).containsOnly(RenewalOutcome.RENEWED)
 			.hasSize(keys.size());
@@ -552,16 +577,16 @@ abstract class AbstractJdbcLockProviderTests {
 	}
 
 	@Test
-	void prefixesKeepApplicationsApart() {
+	void prefixesSeparateApplications() {
 		JdbcLockProvider prefixed = provider(pool(this.database), JdbcLockSettings.defaults("app:orders"));
-		take(this.provider, LockKey.of("orders", "1"), LEASE);
-		take(prefixed, LockKey.of("1"), LEASE);
+		acquire(this.provider, LockKey.of("orders", "1"), LEASE);
+		acquire(prefixed, LockKey.of("1"), LEASE);
 	}
 
 	@Test
-	void aMissingTableIsNamedWithTheScriptThatCreatesIt() {
+	void missingTableIsReportedWithItsScript() {
 		this.jdbc.execute("DROP TABLE distributed_lock");
-		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> take(this.provider, KEY, LEASE))
+		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> acquire(this.provider, KEY, LEASE))
 			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.TABLE_MISSING))
 			.withMessageContaining("CREATE TABLE")
 			.withCauseInstanceOf(SQLException.class);
@@ -574,7 +599,7 @@ abstract class AbstractJdbcLockProviderTests {
 	}
 
 	@Test
-	void aNewerFormatIsRefused() {
+	void newerFormatIsRefused() {
 		this.provider.check(TIMEOUT);
 		this.jdbc.update("UPDATE distributed_lock SET lease_order = 2 WHERE holder IS NULL");
 		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> this.provider.check(TIMEOUT))
@@ -584,40 +609,35 @@ abstract class AbstractJdbcLockProviderTests {
 	}
 
 	@Test
-	void theSchemaScriptMayRunAgain() {
+	void schemaScriptCanRunAgain() {
 		TestDatabases.withTable(this.database);
 		assertThat(this.jdbc.queryForObject("SELECT count(*) FROM distributed_lock", Long.class)).isEqualTo(1);
 	}
 
 	@Test
-	void theRowOfAFreeLockThatIsLockedByAnotherTransactionIsAFailureNotBusy() throws Exception {
-		LockGrant grant = take(this.provider, KEY, LEASE);
+	void lockedRowOfAFreeLockIsAFailure() throws Exception {
+		LockGrant grant = acquire(this.provider, KEY, LEASE);
 		this.provider.release(KEY, grant.owner(), TIMEOUT);
 		try (Connection connection = this.database.getConnection()) {
 			TestDatabases.begin(connection);
 			try (var statement = connection.createStatement()) {
 				statement.executeQuery("SELECT owner FROM distributed_lock WHERE holder IS NOT NULL FOR UPDATE");
 			}
-			assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> ask(enter(this.other, KEY), true))
+			assertThatExceptionOfType(LockProviderException.class)
+				.isThrownBy(() -> attempt(enter(this.other, KEY), true))
 				.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.STORE_TIMEOUT))
 				.withMessageContaining("locked by another transaction");
 			connection.rollback();
 		}
-		take(this.other, KEY, LEASE);
+		acquire(this.other, KEY, LEASE);
 	}
 
 	@Test
-	void aRowLockedByAnotherTransactionIsBusyNotAFailure() throws Exception {
-		LockGrant grant = take(this.provider, KEY, LEASE);
-		try (Connection connection = this.database.getConnection()) {
-			TestDatabases.begin(connection);
-			try (var statement = connection
-				.prepareStatement("SELECT owner FROM distributed_lock WHERE owner = ? FOR UPDATE")) {
-				statement.setString(1, grant.owner().text());
-				statement.executeQuery();
-			}
+	void lockedRowOfAHeldLockIsBusy() throws Exception {
+		LockGrant grant = acquire(this.provider, KEY, LEASE);
+		try (Connection connection = lockRow(grant)) {
 			long start = System.nanoTime();
-			assertThat(busy(ask(enter(this.other, KEY), true)).holder()).isNotNull();
+			assertThat(busy(attempt(enter(this.other, KEY), true)).holder()).isNotNull();
 			assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(1));
 			assertThat(this.provider.release(KEY, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.UNKNOWN);
 			connection.rollback();

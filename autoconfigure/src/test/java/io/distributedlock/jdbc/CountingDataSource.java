@@ -12,27 +12,27 @@ import javax.sql.DataSource;
 
 import org.springframework.jdbc.datasource.AbstractDataSource;
 
-/** Counts the statements that go through it, whichever way they are made. */
+/** Data source that counts the statements of its connections. */
 class CountingDataSource extends AbstractDataSource {
 
 	private final DataSource target;
 
 	private final List<String> statements = new CopyOnWriteArrayList<>();
 
-	private List<String> taken = List.of();
+	private List<String> last = List.of();
 
 	CountingDataSource(DataSource target) {
 		this.target = target;
 	}
 
-	int takeCount() {
-		this.taken = new ArrayList<>(this.statements);
+	int resetCount() {
+		this.last = new ArrayList<>(this.statements);
 		this.statements.clear();
-		return this.taken.size();
+		return this.last.size();
 	}
 
-	List<String> takeStatements() {
-		return this.taken;
+	List<String> lastStatements() {
+		return this.last;
 	}
 
 	@Override

@@ -27,7 +27,7 @@ import io.distributedlock.support.LockTemplate;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Bodies that hold every connection of the application's pool, whatever its defaults.
+ * Locked methods that hold every connection of the application's pool.
  */
 class ExhaustedPoolTests {
 
@@ -35,7 +35,7 @@ class ExhaustedPoolTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "h2", "postgres", "mariadb" })
-	void locksGoOnWhileBodiesHoldEveryConnectionOfTheApplication(String database) throws Exception {
+	void locksWorkWhileTheApplicationHoldsAllItsConnections(String database) throws Exception {
 		HikariConfig config = new HikariConfig();
 		config.setDataSource(TestDatabases.withTable(switch (database) {
 			case "h2" -> TestDatabases.h2();

@@ -32,7 +32,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
-/** Connections of a pool that is not the locks' own, and comes with its own settings. */
+/** Connections of a pool that is not the locks' own and has other settings. */
 class ForeignPoolTests {
 
 	private static final Duration LEASE = Duration.ofSeconds(30);
@@ -56,17 +56,17 @@ class ForeignPoolTests {
 		return new JdbcLockProvider(LockDataSource.of(pool, size), JdbcLockSettings.defaults("foreign"), this.timer);
 	}
 
-	private static AttemptResult ask(JdbcLockProvider provider, boolean willWait) {
+	private static AttemptResult attempt(JdbcLockProvider provider, boolean willWait) {
 		return provider.enter(KEY, () -> {
 		}).attempt(OwnerId.random(), LEASE, willWait, TIMEOUT);
 	}
 
-	private static LockGrant take(JdbcLockProvider provider) {
-		return ((AttemptResult.Granted) ask(provider, false)).grant();
+	private static LockGrant acquire(JdbcLockProvider provider) {
+		return ((AttemptResult.Granted) attempt(provider, false)).grant();
 	}
 
 	@Test
-	void connectionThatIsLostWhileItIsSetUpKeepsNoRenewalFromBeingSent() {
+	void connectionLostDuringAdaptationBlocksNoRenewal() {
 		String url = TestDatabases.url(TestDatabases.withTable(TestDatabases.mariaDb()));
 		URI address = URI.create(url.substring("jdbc:".length()));
 		try (TcpProxy proxy = new TcpProxy(new InetSocketAddress(address.getHost(), address.getPort()))) {
@@ -75,7 +75,7 @@ class ForeignPoolTests {
 			config.setUsername(TestDatabases.user(url));
 			config.setMaximumPoolSize(8);
 			try (HikariDataSource pool = new HikariDataSource(config); JdbcLockProvider provider = provider(pool)) {
-				LockGrant grant = take(provider);
+				LockGrant grant = acquire(provider);
 				Map<LockGrant, Duration> leases = Map.of(grant, LEASE);
 				for (int lost = 0; lost < 4; lost++) {
 					proxy.onRequest(ForeignPoolTests::setsIsolation, Effect.BLACK_HOLE).once();
@@ -96,17 +96,17 @@ class ForeignPoolTests {
 	}
 
 	@Test
-	void connectionGoesBackAsItCame() throws SQLException {
+	void connectionIsReturnedWithItsOwnSettings() throws SQLException {
 		DataSource database = TestDatabases.withTable(TestDatabases.mariaDb());
 		try (Connection connection = database.getConnection()) {
 			connection.setAutoCommit(false);
 			connection.setTransactionIsolation(Connection.TRANSACTION_SERIALIZABLE);
 			try (JdbcLockProvider provider = provider(new SingleConnectionDataSource(connection, true), 1)) {
-				LockGrant grant = take(provider);
+				LockGrant grant = acquire(provider);
 				assertThat(provider.renew(Map.of(grant, LEASE), TIMEOUT)).containsEntry(grant, RenewalOutcome.RENEWED);
 				assertThat(provider.release(KEY, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
 			}
-			// The sweeper may still be at it.
+			// The sweeper may still use the connection.
 			await().untilAsserted(() -> assertThat(connection.getAutoCommit()).isFalse());
 			assertThat(connection.getTransactionIsolation()).isEqualTo(Connection.TRANSACTION_SERIALIZABLE);
 			connection.rollback();
@@ -114,16 +114,16 @@ class ForeignPoolTests {
 	}
 
 	@Test
-	void listenerHearsThoughThePoolDoesNotCommitByItself() {
+	void listenerReceivesOverAPoolWithoutAutoCommit() {
 		HikariConfig config = new HikariConfig();
 		config.setDataSource(TestDatabases.withTable(TestDatabases.postgres()));
 		config.setAutoCommit(false);
 		try (HikariDataSource pool = new HikariDataSource(config);
 				JdbcLockProvider holder = provider(pool);
 				JdbcLockProvider waiting = provider(pool)) {
-			take(holder);
-			assertThat(ask(waiting, true)).isInstanceOf(AttemptResult.Busy.class);
-			await().untilAsserted(() -> assertThat(waiting.listener().hears()).isTrue());
+			acquire(holder);
+			assertThat(attempt(waiting, true)).isInstanceOf(AttemptResult.Busy.class);
+			await().untilAsserted(() -> assertThat(waiting.listener().isReceiving()).isTrue());
 		}
 	}
 

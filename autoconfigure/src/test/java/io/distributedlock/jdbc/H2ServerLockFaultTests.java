@@ -7,8 +7,8 @@ import io.distributedlock.testkit.LockProviderFaultContract;
 import io.distributedlock.testkit.LockProviderFixture;
 
 /**
- * Each test has a database of its own, so that those which leave the server alone run
- * beside each other.
+ * Each test has a database of its own, so that tests without faults of the server run
+ * concurrently.
  */
 @Execution(ExecutionMode.CONCURRENT)
 class H2ServerLockFaultTests extends LockProviderFaultContract {

@@ -12,7 +12,7 @@ import org.h2.jdbcx.JdbcDataSource;
 import org.h2.tools.Server;
 
 /**
- * An H2 server in a JVM of its own, which can be frozen; ends with the tests.
+ * H2 server in a JVM of its own, which can be frozen. It ends with the tests.
  */
 final class H2ServerProcess {
 
@@ -43,7 +43,7 @@ final class H2ServerProcess {
 		return this.process.toHandle();
 	}
 
-	/** A fresh database. */
+	/** Creates a database. */
 	DataSource database() {
 		JdbcDataSource dataSource = new JdbcDataSource();
 		dataSource.setURL("jdbc:h2:tcp://localhost:" + this.port + "/mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1");
@@ -58,7 +58,7 @@ final class H2ServerProcess {
 
 	}
 
-	/** The server: tells its port, and ends with its standard input. */
+	/** Main class of the server. It prints its port and ends with its standard input. */
 	static final class Main {
 
 		private Main() {
@@ -66,8 +66,8 @@ final class H2ServerProcess {
 
 		public static void main(String[] arguments) throws Exception {
 			Server server = Server.createTcpServer("-tcpPort", "0", "-ifNotExists", "-tcpDaemon").start();
-			byte[] line = (server.getPort() + "\n").getBytes();
-			System.out.write(line, 0, line.length);
+			byte[] output = (server.getPort() + "\n").getBytes();
+			System.out.write(output, 0, output.length);
 			System.out.flush();
 			while (System.in.read() >= 0) {
 				Thread.onSpinWait();

@@ -65,7 +65,7 @@ class JdbcFailureTests {
 	 * Databases in which a statement waits for a row's lock until it is ended from
 	 * outside.
 	 */
-	enum Patient {
+	enum BlockingDatabase {
 
 		H2 {
 			@Override
@@ -116,13 +116,13 @@ class JdbcFailureTests {
 		}).attempt(OwnerId.random(), LEASE, false, timeout);
 	}
 
-	private static LockGrant take(JdbcLockProvider provider, LockKey key) {
+	private static LockGrant acquire(JdbcLockProvider provider, LockKey key) {
 		return ((Granted) attempt(provider, key, TIMEOUT)).grant();
 	}
 
 	/** Leaves a free row for the key, locked by a transaction until that is closed. */
 	private Connection lockFreeRow(DataSource database, JdbcLockProvider provider) throws SQLException {
-		LockGrant grant = take(provider, KEY);
+		LockGrant grant = acquire(provider, KEY);
 		provider.release(KEY, grant.owner(), TIMEOUT);
 		Connection connection = database.getConnection();
 		TestDatabases.begin(connection);
@@ -134,8 +134,8 @@ class JdbcFailureTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void anAttemptEndsInTimeAndWhatItStillGetsIsReleased(Patient patient) throws Exception {
-		DataSource database = TestDatabases.withTable(patient.database());
+	void attemptTimesOutAndItsLateGrantIsReleased(BlockingDatabase blocking) throws Exception {
+		DataSource database = TestDatabases.withTable(blocking.database());
 		JdbcLockProvider provider = provider(database, 8);
 		OwnerId owner = OwnerId.random();
 		try (Connection connection = lockFreeRow(database, provider)) {
@@ -148,10 +148,10 @@ class JdbcFailureTests {
 					Duration.ofMillis(550));
 			connection.rollback();
 		}
-		// A server that was not told of the time-out may grant after the client has gone:
-		// there it takes the release by owner that the engine's cleaner sends.
+		// A server that does not know of the time-out may grant after it. Then the lock
+		// needs a release by owner, which in an application is a pending release.
 		Awaitility.await().until(() -> {
-			if (patient.compareTo(Patient.POSTGRES) >= 0) {
+			if (blocking.compareTo(BlockingDatabase.POSTGRES) >= 0) {
 				provider.release(KEY, owner, TIMEOUT);
 			}
 			return attempt(provider, KEY, TIMEOUT) instanceof Granted;
@@ -160,8 +160,8 @@ class JdbcFailureTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void anInterruptEndsAnAttemptAndStaysSet(Patient patient) throws Exception {
-		DataSource database = TestDatabases.withTable(patient.database());
+	void interruptEndsAnAttemptAndStaysSet(BlockingDatabase blocking) throws Exception {
+		DataSource database = TestDatabases.withTable(blocking.database());
 		JdbcLockProvider provider = provider(database, 8);
 		ExecutorService threads = Executors.newSingleThreadExecutor();
 		this.resources.add(threads::shutdownNow);
@@ -187,29 +187,29 @@ class JdbcFailureTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void stuckAcquiresDoNotKeepLocksFromBeingRenewedAndReleased(Patient patient) throws Exception {
-		DataSource database = TestDatabases.withTable(patient.database());
+	void hangingAcquiresBlockNeitherRenewalNorRelease(BlockingDatabase blocking) throws Exception {
+		DataSource database = TestDatabases.withTable(blocking.database());
 		JdbcLockProvider provider = provider(database, 4);
-		LockGrant held = take(provider, LockKey.of("held"));
+		LockGrant held = acquire(provider, LockKey.of("held"));
 		ExecutorService threads = Executors.newFixedThreadPool(8);
 		this.resources.add(threads::shutdownNow);
 		try (Connection connection = database.getConnection()) {
-			LockGrant grant = take(provider, KEY);
+			LockGrant grant = acquire(provider, KEY);
 			TestDatabases.begin(connection);
 			try (Statement statement = connection.createStatement()) {
 				statement.executeQuery(
 						"SELECT owner FROM distributed_lock WHERE owner = '" + grant.owner().text() + "' FOR UPDATE");
 			}
-			List<Future<?>> stuck = new ArrayList<>();
+			List<Future<?>> hanging = new ArrayList<>();
 			for (int i = 0; i < 8; i++) {
-				stuck.add(threads.submit(() -> attempt(provider, KEY, Duration.ofSeconds(1))));
+				hanging.add(threads.submit(() -> attempt(provider, KEY, Duration.ofSeconds(1))));
 			}
 			Awaitility.await().pollDelay(Duration.ofMillis(200)).until(() -> true);
 			assertThat(provider.renew(Map.of(held, LEASE), Duration.ofMillis(500))).containsEntry(held,
 					RenewalOutcome.RENEWED);
 			assertThat(provider.release(held.key(), held.owner(), Duration.ofMillis(500)))
 				.isEqualTo(ReleaseOutcome.RELEASED);
-			for (Future<?> future : stuck) {
+			for (Future<?> future : hanging) {
 				assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> future.get(5, TimeUnit.SECONDS))
 					.withCauseInstanceOf(LockProviderException.class);
 			}
@@ -219,8 +219,8 @@ class JdbcFailureTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void poolsOfOneAndTwoServeManyThreads(Patient patient) throws Exception {
-		DataSource database = TestDatabases.withTable(patient.database());
+	void poolsOfOneAndTwoServeManyThreads(BlockingDatabase blocking) throws Exception {
+		DataSource database = TestDatabases.withTable(blocking.database());
 		ExecutorService threads = Executors.newFixedThreadPool(8);
 		this.resources.add(threads::shutdownNow);
 		for (int size = 1; size <= 2; size++) {
@@ -230,7 +230,7 @@ class JdbcFailureTests {
 				LockKey key = LockKey.of("user", Integer.toString(i));
 				users.add(threads.submit(() -> {
 					for (int n = 0; n < 5; n++) {
-						LockGrant grant = take(provider, key);
+						LockGrant grant = acquire(provider, key);
 						assertThat(provider.renew(Map.of(grant, LEASE), TIMEOUT)).containsValue(RenewalOutcome.RENEWED);
 						assertThat(provider.release(key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
 					}
@@ -243,7 +243,7 @@ class JdbcFailureTests {
 	}
 
 	@Test
-	void theServerEndsWhatOurOwnPoolHasSent() throws Exception {
+	void serverEndsStatementsOfTheLocksPool() throws Exception {
 		PGSimpleDataSource database = TestDatabases.withTable(TestDatabases.postgres());
 		JdbcLockProvider provider = new JdbcLockProvider(LockDataSource.connect(database.getURL(), database.getUser(),
 				database.getPassword(), null, 4, Duration.ofMillis(600)), JdbcLockSettings.defaults("app"), this.timer);
@@ -262,7 +262,7 @@ class JdbcFailureTests {
 	}
 
 	@Test
-	void aRoleNeedsJustTheFourRightsAndSaysSoWithoutThem() {
+	void missingRightIsReportedAndFourRightsSuffice() {
 		PGSimpleDataSource admin = TestDatabases.withTable(TestDatabases.postgres());
 		JdbcTemplate jdbc = new JdbcTemplate(admin);
 		String role = "r" + OwnerId.random().text();
@@ -272,18 +272,18 @@ class JdbcFailureTests {
 		limited.setUser(role);
 		limited.setPassword("x");
 		JdbcLockProvider provider = provider(limited, 4);
-		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> take(provider, KEY))
+		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> acquire(provider, KEY))
 			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.NOT_PERMITTED))
 			.withCauseInstanceOf(SQLException.class);
 		jdbc.execute("GRANT SELECT, INSERT, UPDATE, DELETE ON distributed_lock TO " + role);
 		provider.check(TIMEOUT);
-		LockGrant grant = take(provider, KEY);
+		LockGrant grant = acquire(provider, KEY);
 		assertThat(provider.renew(Map.of(grant, LEASE), TIMEOUT)).containsValue(RenewalOutcome.RENEWED);
 		assertThat(provider.release(KEY, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
 	}
 
 	@Test
-	void aKilledConnectionIsAFailureNeverBusy() throws Exception {
+	void killedConnectionIsAFailure() throws Exception {
 		PGSimpleDataSource database = TestDatabases.withTable(TestDatabases.postgres());
 		JdbcLockProvider provider = provider(database, 4);
 		ExecutorService threads = Executors.newFixedThreadPool(1);
@@ -303,26 +303,26 @@ class JdbcFailureTests {
 	}
 
 	@Test
-	void aDatabaseThatIsGoneIsAFailureForEveryStep() {
+	void unreachableDatabaseIsAFailureOfEveryStep() {
 		DataSource database = TestDatabases.withTable(TestDatabases.h2());
 		JdbcLockProvider provider = provider(database, 4);
-		LockGrant grant = take(provider, KEY);
+		LockGrant grant = acquire(provider, KEY);
 		PGSimpleDataSource nowhere = new PGSimpleDataSource();
 		nowhere.setURL("jdbc:postgresql://localhost:1/none");
-		JdbcLockProvider dead = provider(nowhere, 4);
-		LockProviderException ex = catchThrowableOfType(LockProviderException.class, () -> take(dead, KEY));
+		JdbcLockProvider unreachable = provider(nowhere, 4);
+		LockProviderException ex = catchThrowableOfType(LockProviderException.class, () -> acquire(unreachable, KEY));
 		assertThat(ex.error()).isEqualTo(LockError.STORE_FAILED);
 		assertThat(ex).hasCauseInstanceOf(SQLException.class);
 		assertThatExceptionOfType(LockProviderException.class)
-			.isThrownBy(() -> dead.renew(Map.of(grant, LEASE), TIMEOUT));
-		assertThat(dead.release(KEY, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.UNKNOWN);
-		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> dead.check(TIMEOUT));
+			.isThrownBy(() -> unreachable.renew(Map.of(grant, LEASE), TIMEOUT));
+		assertThat(unreachable.release(KEY, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.UNKNOWN);
+		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> unreachable.check(TIMEOUT));
 		TestDatabases.execute(database, "DROP ALL OBJECTS");
 		assertThat(provider.release(KEY, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.UNKNOWN);
 	}
 
 	@Test
-	void busyAnswersCommitLazilyButGrantsDoNot() throws Exception {
+	void busyAnswersCommitAsynchronouslyGrantsDoNot() throws Exception {
 		PGSimpleDataSource database = TestDatabases.withTable(TestDatabases.postgres());
 		PostgresDialect dialect = new PostgresDialect("distributed_lock");
 		try (Connection connection = database.getConnection(); Statement statement = connection.createStatement()) {
@@ -330,12 +330,12 @@ class JdbcFailureTests {
 			statement.execute("SET SESSION synchronous_commit = on");
 			connection.commit();
 			String owner = OwnerId.random().text();
-			Claim claim = new Claim("k", owner, 60_000_000, "h", "p", true, null);
-			dialect.attempt(connection, claim);
+			LockAttempt attempt = new LockAttempt("k", owner, 60_000_000, "h", "p", true, null);
+			dialect.attempt(connection, attempt);
 			assertThat(setting(statement)).isEqualTo("on");
 			connection.commit();
-			Claim rival = new Claim("k", OwnerId.random().text(), 60_000_000, "h", "q", true, null);
-			dialect.attempt(connection, rival);
+			LockAttempt other = new LockAttempt("k", OwnerId.random().text(), 60_000_000, "h", "q", true, null);
+			dialect.attempt(connection, other);
 			assertThat(setting(statement)).isEqualTo("off");
 			connection.commit();
 			assertThat(setting(statement)).isEqualTo("on");
@@ -345,7 +345,8 @@ class JdbcFailureTests {
 			assertThat(dialect.release(connection, "k", owner, "p")).isTrue();
 			assertThat(setting(statement)).isEqualTo("off");
 			connection.commit();
-			dialect.attempt(connection, new Claim("k", OwnerId.random().text(), 60_000_000, "h", "q", true, null));
+			dialect.attempt(connection,
+					new LockAttempt("k", OwnerId.random().text(), 60_000_000, "h", "q", true, null));
 			assertThat(setting(statement)).isEqualTo("on");
 			connection.commit();
 		}

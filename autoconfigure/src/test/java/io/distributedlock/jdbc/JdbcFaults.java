@@ -28,7 +28,7 @@ import io.distributedlock.testkit.TcpProxy;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Faults of a database that is reached over TCP.
+ * Faults of a database that is accessed over TCP.
  */
 abstract class JdbcFaults implements StoreFaults {
 
@@ -40,13 +40,16 @@ abstract class JdbcFaults implements StoreFaults {
 		this.fixture = fixture;
 	}
 
-	/** The server's process, which may have started others. */
+	/** Returns the server's process, which may have child processes. */
 	abstract ProcessHandle process();
 
-	/** Identifies a session to {@link #kill}. */
+	/** Returns the id of a session for {@link #kill}. */
 	abstract Object session(JdbcTemplate jdbc);
 
-	/** Ends all sessions but one and those given; tells how many. */
+	/**
+	 * Ends all sessions but its own and those given.
+	 * @return how many sessions were ended
+	 */
 	abstract int kill(List<Object> spared);
 
 	/** Adds a check that the rows of the table need not pass yet. */
@@ -69,9 +72,8 @@ abstract class JdbcFaults implements StoreFaults {
 	}
 
 	/**
-	 * The statements are told apart by their arguments, because their text need not be
-	 * sent with them: only an attempt carries the holder's label, only a release the
-	 * process.
+	 * Distinguishes the statements by their arguments, because a packet need not have
+	 * their text: only an attempt has the holder's label, only a release the process.
 	 */
 	@Override
 	public Predicate<byte[]> packet(Command command, LockKey key) {
@@ -112,14 +114,14 @@ abstract class JdbcFaults implements StoreFaults {
 	public Fault lockEntry(LockKey key) {
 		DataSource database = Objects.requireNonNull(jdbc().getDataSource());
 		try {
-			Connection rival = database.getConnection();
-			rival.setAutoCommit(false);
-			try (PreparedStatement statement = rival
+			Connection other = database.getConnection();
+			other.setAutoCommit(false);
+			try (PreparedStatement statement = other
 				.prepareStatement("SELECT owner FROM distributed_lock WHERE lock_key = ? FOR UPDATE")) {
 				statement.setObject(1, this.fixture.storeKey(key));
 				assertThat(statement.executeQuery().next()).as("row of %s to be locked", key).isTrue();
 			}
-			return remember(new RowLock(rival));
+			return remember(new RowLock(other));
 		}
 		catch (SQLException ex) {
 			throw new IllegalStateException(ex);
@@ -143,8 +145,8 @@ abstract class JdbcFaults implements StoreFaults {
 	public void killConnections() {
 		List<Object> spared = new ArrayList<>();
 		for (Fault fault : this.open) {
-			if (fault instanceof RowLock rival) {
-				spared.add(session(new JdbcTemplate(new SingleConnectionDataSource(rival.connection(), true))));
+			if (fault instanceof RowLock lock) {
+				spared.add(session(new JdbcTemplate(new SingleConnectionDataSource(lock.connection(), true))));
 			}
 		}
 		assertThat(kill(spared)).as("connections killed").isPositive();
@@ -163,7 +165,7 @@ abstract class JdbcFaults implements StoreFaults {
 		this.open.clear();
 	}
 
-	/** A transaction of somebody else that holds a row. */
+	/** Transaction of another client that locks a row. */
 	private record RowLock(Connection connection) implements Fault {
 
 		@Override

@@ -22,7 +22,7 @@ import io.distributedlock.testkit.StoreFaults;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The table of one database, emptied for each test; each process has a pool of its own.
+ * Lock table of one database, emptied for each test. Each process has its own pool.
  */
 final class JdbcFixture implements LockProviderFixture {
 
@@ -75,13 +75,13 @@ final class JdbcFixture implements LockProviderFixture {
 		return this.processes;
 	}
 
-	/** The key as the table has it. */
+	/** Returns the key in the form of the key column. */
 	Object storeKey(LockKey key) {
-		String text = new StoreKeys(PREFIX).text(key);
+		String text = new LockKeyEncoder(PREFIX).encode(key);
 		return this.bytes ? text.getBytes(StandardCharsets.UTF_8) : text;
 	}
 
-	/** A process with the connection that the check at its start has left it. */
+	/** Creates a process that has opened its first connection. */
 	@Override
 	public LockProvider newProcess() {
 		LockProvider process = newProcess(this.url);
@@ -109,8 +109,8 @@ final class JdbcFixture implements LockProviderFixture {
 	public long heldEntries() {
 		Long entries = this.jdbc.queryForObject("""
 				SELECT count(*) FROM distributed_lock WHERE (owner IS NOT NULL AND expires_at > {now})
-				OR (next_waiter IS NOT NULL AND next_until > {now})
-				OR (then_waiter IS NOT NULL AND then_until > {now})""".replace("{now}", this.now), Long.class);
+				OR (first_waiter IS NOT NULL AND first_until > {now})
+				OR (second_waiter IS NOT NULL AND second_until > {now})""".replace("{now}", this.now), Long.class);
 		return (entries != null) ? entries : -1;
 	}
 

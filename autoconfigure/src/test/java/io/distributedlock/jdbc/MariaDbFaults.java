@@ -34,7 +34,7 @@ final class MariaDbFaults extends JdbcFaults {
 		}
 	}
 
-	/** MariaDB's own driver kills by another connection. */
+	/** Matches the KILL that MariaDB's own driver sends over another connection. */
 	@Override
 	public Optional<Predicate<byte[]>> cancellation() {
 		return this.kills ? Optional.of((packet) -> new String(packet, StandardCharsets.ISO_8859_1).contains("KILL "))

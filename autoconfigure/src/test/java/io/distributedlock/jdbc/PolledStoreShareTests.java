@@ -27,10 +27,10 @@ import io.distributedlock.testkit.LockProviderFixture;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** A process does not get more of a lock because more of its threads want it. */
+/** Shares of a lock between a process with many threads and one with a single thread. */
 class PolledStoreShareTests {
 
-	private static final int CROWD = 15;
+	private static final int MANY = 15;
 
 	private final LockTimer timer = new LockTimer();
 
@@ -44,50 +44,50 @@ class PolledStoreShareTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void crowdAndSingleThreadGetAlike(Store store) throws Exception {
+	void manyThreadsAndOneThreadGetEqualShares(Store store) throws Exception {
 		assertSharesAreAlike(store, Duration.ofSeconds(5));
 	}
 
 	@ParameterizedTest
 	@EnumSource
 	@Tag("soak")
-	void crowdAndSingleThreadGetAlikeForHalfAMinute(Store store) throws Exception {
+	void manyThreadsAndOneThreadGetEqualSharesForHalfAMinute(Store store) throws Exception {
 		assertSharesAreAlike(store, Duration.ofSeconds(30));
 	}
 
 	private void assertSharesAreAlike(Store store, Duration time) throws Exception {
-		AtomicInteger crowd;
+		AtomicInteger many;
 		AtomicInteger single;
 		try (LockProviderFixture fixture = new JdbcFixture(TestDatabases.withTable(store.fresh.get()))) {
 			long end = System.nanoTime() + time.toNanos();
 			List<Future<?>> ends = new ArrayList<>();
-			crowd = process(fixture, CROWD, end, ends);
+			many = process(fixture, MANY, end, ends);
 			single = process(fixture, 1, end, ends);
 			for (Future<?> ended : ends) {
 				ended.get(time.toSeconds() + 60, TimeUnit.SECONDS);
 			}
 		}
-		double share = 100.0 * single.get() / (single.get() + crowd.get());
-		assertThat(share).as("per cent of %s + %s tenures", single, crowd).isBetween(30.0, 70.0);
-		assertThat(single.get() + crowd.get()).isGreaterThan(30);
+		double share = 100.0 * single.get() / (single.get() + many.get());
+		assertThat(share).as("per cent of %s + %s grants", single, many).isBetween(30.0, 70.0);
+		assertThat(single.get() + many.get()).isGreaterThan(30);
 	}
 
 	private AtomicInteger process(LockProviderFixture fixture, int size, long end, List<Future<?>> ends) {
 		LockTemplate locks = new LockTemplate(fixture.newProcess(), LockSettings.defaults(), this.timer, List.of(),
 				List.of());
 		LockRequest request = LockRequest.of(LockKey.of("shared")).withWaitTime(Duration.ofSeconds(30));
-		AtomicInteger tenures = new AtomicInteger();
+		AtomicInteger grants = new AtomicInteger();
 		for (int thread = 0; thread < size; thread++) {
 			ends.add(this.threads.submit(() -> {
 				while (System.nanoTime() - end < 0) {
 					try (LockLease lease = locks.acquire(request)) {
 						lease.ensureHeld();
-						tenures.incrementAndGet();
+						grants.incrementAndGet();
 					}
 				}
 			}));
 		}
-		return tenures;
+		return grants;
 	}
 
 	enum Store {

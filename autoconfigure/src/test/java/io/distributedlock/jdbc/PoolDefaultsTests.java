@@ -38,7 +38,7 @@ import io.distributedlock.support.LockTemplate;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Connections that come without autocommit and as SERIALIZABLE, and many threads at once.
+ * Pools whose connections have no autocommit and are SERIALIZABLE, and many threads.
  */
 class PoolDefaultsTests {
 
@@ -89,7 +89,7 @@ class PoolDefaultsTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void everyStepTakesEffectAtOnceOnASharedPoolWhateverItsDefaults(Database database) {
+	void everyStepCommitsOnAPoolWithOtherDefaults(Database database) {
 		try (HikariDataSource application = application(database)) {
 			JdbcLockProvider one = new JdbcLockProvider(LockDataSource.of(application, 4),
 					JdbcLockSettings.defaults("defaults"), this.timer);
@@ -112,55 +112,64 @@ class PoolDefaultsTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void aHundredThreadsOnTheirOwnKeysLoseNoLeaseWhileRenewalsAreDue(Database database) throws Exception {
+	void hundredThreadsLoseNoLeaseDuringRenewals(Database database) throws Exception {
 		try (HikariDataSource application = application(database)) {
 			JdbcLockProvider provider = new JdbcLockProvider(
 					LockDataSource.derive(application, LockDataSource.DEFAULT_SIZE, Duration.ofSeconds(1)),
 					JdbcLockSettings.defaults("hundred"), this.timer);
 			AtomicInteger lost = new AtomicInteger();
-			LockListener listener = new LockListener() {
-
-				@Override
-				public void onLost(LockLease lease, LossReason reason) {
-					lost.incrementAndGet();
-				}
-
-			};
 			LockTemplate locks = new LockTemplate(provider, LockSettings.defaults(), this.timer, List.of(),
-					List.of(listener));
+					List.of(countLosses(lost)));
 			Duration lease = Duration.ofSeconds(2);
 			List<LockLease> kept = new ArrayList<>();
 			for (int number = 0; number < THREADS; number++) {
 				kept.add(locks.acquire(LockRequest.of(LockKey.of("kept", Integer.toString(number))).withLease(lease)));
 			}
-			AtomicLong longest = new AtomicLong();
-			CountDownLatch start = new CountDownLatch(1);
-			ExecutorService threads = Executors.newFixedThreadPool(THREADS);
-			List<Future<Integer>> done = new ArrayList<>();
-			for (int thread = 0; thread < THREADS; thread++) {
-				LockRequest request = LockRequest.of(LockKey.of("own", Integer.toString(thread)))
-					.withLease(lease)
-					.withWaitTime(Duration.ofSeconds(1));
-				done.add(threads.submit(() -> work(locks, request, start, longest)));
-			}
-			start.countDown();
-			int rounds = 0;
-			for (Future<Integer> future : done) {
-				rounds += future.get(30, TimeUnit.SECONDS);
-			}
-			threads.shutdown();
+			AtomicLong longestNanos = new AtomicLong();
+			int rounds = acquireConcurrently(locks, lease, longestNanos);
 			assertThat(rounds).isGreaterThan(THREADS);
 			assertThat(kept).allMatch(LockLease::isHeld);
 			assertThat(lost).hasValue(0);
-			assertThat(Duration.ofNanos(longest.get())).isLessThanOrEqualTo(Duration.ofMillis(1250));
+			assertThat(Duration.ofNanos(longestNanos.get())).isLessThanOrEqualTo(Duration.ofMillis(1250));
 			kept.forEach(LockLease::close);
 			locks.close();
 			provider.close();
 		}
 	}
 
-	/** Longer than a lease, so that renewals are due throughout. */
-	private static int work(LockTemplate locks, LockRequest request, CountDownLatch start, AtomicLong longest)
+	private static LockListener countLosses(AtomicInteger lost) {
+		return new LockListener() {
+
+			@Override
+			public void onLost(LockLease lease, LossReason reason) {
+				lost.incrementAndGet();
+			}
+
+		};
+	}
+
+	private static int acquireConcurrently(LockTemplate locks, Duration lease, AtomicLong longestNanos)
+			throws Exception {
+		CountDownLatch start = new CountDownLatch(1);
+		ExecutorService threads = Executors.newFixedThreadPool(THREADS);
+		List<Future<Integer>> done = new ArrayList<>();
+		for (int thread = 0; thread < THREADS; thread++) {
+			LockRequest request = LockRequest.of(LockKey.of("own", Integer.toString(thread)))
+				.withLease(lease)
+				.withWaitTime(Duration.ofSeconds(1));
+			done.add(threads.submit(() -> work(locks, request, start, longestNanos)));
+		}
+		start.countDown();
+		int rounds = 0;
+		for (Future<Integer> future : done) {
+			rounds += future.get(30, TimeUnit.SECONDS);
+		}
+		threads.shutdown();
+		return rounds;
+	}
+
+	/** Acquires for longer than a lease, so that renewals are due meanwhile. */
+	private static int work(LockTemplate locks, LockRequest request, CountDownLatch start, AtomicLong longestNanos)
 			throws InterruptedException {
 		start.await();
 		long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(3);
@@ -168,7 +177,7 @@ class PoolDefaultsTests {
 		while (System.nanoTime() - end < 0) {
 			long begun = System.nanoTime();
 			LockLease lease = locks.acquire(request);
-			longest.accumulateAndGet(System.nanoTime() - begun, Math::max);
+			longestNanos.accumulateAndGet(System.nanoTime() - begun, Math::max);
 			lease.ensureHeld();
 			lease.close();
 			rounds++;

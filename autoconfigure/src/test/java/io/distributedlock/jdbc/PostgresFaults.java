@@ -16,7 +16,7 @@ final class PostgresFaults extends JdbcFaults {
 
 	@Override
 	ProcessHandle process() {
-		// Looked up while the connection is open, and with it its process.
+		// The backend process lasts only as long as its connection.
 		return Objects.requireNonNull(jdbc().execute((Connection connection) -> {
 			long backend = (Integer) session(new JdbcTemplate(new SingleConnectionDataSource(connection, true)));
 			return ProcessHandle.of(backend).flatMap(ProcessHandle::parent).orElseThrow();

@@ -13,7 +13,7 @@ class PostgresJdbcLockProviderTests extends AbstractJdbcLockProviderTests {
 
 	@Override
 	void awaitListening(JdbcLockProvider waiting) {
-		Awaitility.await().until(waiting.listener()::hears);
+		Awaitility.await().until(waiting.listener()::isReceiving);
 	}
 
 }

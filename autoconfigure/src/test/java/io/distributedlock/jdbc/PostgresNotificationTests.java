@@ -51,10 +51,10 @@ class PostgresNotificationTests {
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
-	/** The longest pause of who polls, and what a slow machine adds. */
+	/** The longest pause between two polls, with a margin for a slow machine. */
 	private static final Duration POLLED = Duration.ofMillis(250 + 250);
 
-	private static final String WARNING = "Waiting for locks of other processes polls the database";
+	private static final String WARNING = "Contenders for locks poll the database";
 
 	private final LockTimer timer = new LockTimer();
 
@@ -97,19 +97,19 @@ class PostgresNotificationTests {
 		return locks;
 	}
 
-	private static AttemptResult ask(LockContender contender) {
+	private static AttemptResult attempt(LockContender contender) {
 		return contender.attempt(OwnerId.random(), LEASE, true, TIMEOUT);
 	}
 
-	private LockContender holdAndStandInLine(JdbcLockProvider waiting, Runnable changed) {
-		assertThat(ask(provider().enter(KEY, () -> {
+	private LockContender holdAndEnqueue(JdbcLockProvider waiting, Runnable changed) {
+		assertThat(attempt(provider().enter(KEY, () -> {
 		}))).isInstanceOf(AttemptResult.Granted.class);
 		LockContender contender = waiting.enter(KEY, changed);
-		assertThat(ask(contender)).isInstanceOf(AttemptResult.Busy.class);
+		assertThat(attempt(contender)).isInstanceOf(AttemptResult.Busy.class);
 		return contender;
 	}
 
-	/** How long the lock takes from the one that holds it to the one that waits. */
+	/** Returns the time from a release to the grant of the contender. */
 	private Duration handOver(LockTemplate from, LockTemplate to, JdbcLockProvider waiting) {
 		LockRequest request = LockRequest.of(KEY).withWaitTime(TIMEOUT);
 		LockLease held = from.acquire(request);
@@ -120,29 +120,29 @@ class PostgresNotificationTests {
 			}
 		}, this.threads);
 		await().pollInterval(Duration.ofMillis(2))
-			.until(() -> waiting.waiting().size() == 1 && this.jdbc.queryForObject(
-					"SELECT count(*) FROM distributed_lock WHERE next_until > clock_timestamp()", Long.class) > 0);
+			.until(() -> waiting.listener().contenders() == 1 && this.jdbc.queryForObject(
+					"SELECT count(*) FROM distributed_lock WHERE first_until > clock_timestamp()", Long.class) > 0);
 		long released = System.nanoTime();
 		held.close();
 		Duration took = Duration.ofNanos(got.orTimeout(10, TimeUnit.SECONDS).join() - released);
-		assertThat(waiting.waiting().isEmpty()).isTrue();
+		assertThat(waiting.listener().contenders()).isZero();
 		return took;
 	}
 
-	private int cutListeners() {
-		Integer cut = this.jdbc.queryForObject("""
+	private int terminateListeners() {
+		Integer terminated = this.jdbc.queryForObject("""
 				SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
 				WHERE query LIKE 'LISTEN%' AND datname = current_database()""", Integer.class);
-		return (cut != null) ? cut : 0;
+		return (terminated != null) ? terminated : 0;
 	}
 
 	@Test
-	void whoWaitsIsToldOfTheRelease() {
+	void contenderIsNotifiedOfARelease() {
 		JdbcLockProvider waiting = provider();
 		LockTemplate from = locks(provider());
 		LockTemplate to = locks(waiting);
 		handOver(from, to, waiting);
-		await().until(waiting.listener()::hears);
+		await().until(waiting.listener()::isReceiving);
 		List<Duration> took = new ArrayList<>();
 		for (int round = 0; round < 60; round++) {
 			took.add(handOver(from, to, waiting));
@@ -156,97 +156,98 @@ class PostgresNotificationTests {
 	}
 
 	@Test
-	void waitersSeldomLookWhileTheyAreTold() {
+	void notifiedContenderPollsOnceASecond() {
 		JdbcLockProvider waiting = provider();
-		LockContender contender = holdAndStandInLine(waiting, () -> {
+		LockContender contender = holdAndEnqueue(waiting, () -> {
 		});
-		await().until(waiting.listener()::hears);
-		assertThat(((AttemptResult.Busy) ask(contender)).retryAfter()).isBetween(Duration.ofMillis(790),
+		await().until(waiting.listener()::isReceiving);
+		assertThat(((AttemptResult.Busy) attempt(contender)).retryAfter()).isBetween(Duration.ofMillis(790),
 				Duration.ofSeconds(1));
 	}
 
 	@Test
-	void nothingIsAskedWhileNobodyWaits() throws Exception {
+	void noStatementRunsWithoutContenders() throws Exception {
 		CountingDataSource counting = new CountingDataSource(this.database);
 		JdbcLockProvider waiting = provider(LockDataSource.of(counting, 8));
 		LockTemplate from = locks(provider());
 		LockTemplate to = locks(waiting);
 		handOver(from, to, waiting);
-		await().until(waiting.listener()::hears);
+		await().until(waiting.listener()::isReceiving);
 		handOver(from, to, waiting);
-		counting.takeCount();
+		counting.resetCount();
 		try (LockLease lease = to.acquire(LockRequest.of(KEY))) {
-			assertThat(counting.takeCount()).isEqualTo(1);
+			assertThat(counting.resetCount()).isEqualTo(1);
 			await().pollDelay(Duration.ofSeconds(2)).until(lease::isHeld);
-			assertThat(counting.takeCount()).isZero();
+			assertThat(counting.resetCount()).isZero();
 		}
-		assertThat(counting.takeCount()).isEqualTo(1);
+		assertThat(counting.resetCount()).isEqualTo(1);
 	}
 
 	@Test
-	void notificationsCutAgainAndAgainCostOnePollAtMost() throws Exception {
+	void lostConnectionsCostAtMostOnePoll() throws Exception {
 		JdbcLockProvider waiting = provider();
 		LockTemplate from = locks(provider());
 		LockTemplate to = locks(waiting);
-		AtomicInteger cuts = new AtomicInteger();
-		try (AutoCloseable cutting = cutting(cuts)) {
+		AtomicInteger terminations = new AtomicInteger();
+		try (AutoCloseable terminating = terminating(terminations)) {
 			for (int round = 0; round < 15; round++) {
 				assertThat(handOver(from, to, waiting)).isLessThan(POLLED);
 			}
 		}
-		assertThat(cuts).hasPositiveValue();
+		assertThat(terminations).hasPositiveValue();
 	}
 
-	private AutoCloseable cutting(AtomicInteger cuts) {
-		var cutter = Executors.newSingleThreadScheduledExecutor();
-		cutter.scheduleWithFixedDelay(() -> cuts.addAndGet(cutListeners()), 0, 20, TimeUnit.MILLISECONDS);
+	private AutoCloseable terminating(AtomicInteger terminations) {
+		var terminator = Executors.newSingleThreadScheduledExecutor();
+		terminator.scheduleWithFixedDelay(() -> terminations.addAndGet(terminateListeners()), 0, 20,
+				TimeUnit.MILLISECONDS);
 		return () -> {
-			cutter.shutdown();
-			assertThat(cutter.awaitTermination(5, TimeUnit.SECONDS)).isTrue();
+			terminator.shutdown();
+			assertThat(terminator.awaitTermination(5, TimeUnit.SECONDS)).isTrue();
 		};
 	}
 
 	@Test
-	void waitersLookWhenTheListenerIsLostAndWhenItIsBack() {
-		AtomicInteger looks = new AtomicInteger();
+	void contendersPollWhenListeningEndsAndRestarts() {
+		AtomicInteger changes = new AtomicInteger();
 		JdbcLockProvider waiting = provider();
-		LockContender contender = holdAndStandInLine(waiting, looks::incrementAndGet);
-		await().untilAsserted(() -> assertThat(looks).hasValue(1));
-		assertThat(waiting.listener().hears()).isTrue();
-		assertThat(cutListeners()).isEqualTo(1);
-		await().untilAsserted(() -> assertThat(looks).hasValue(3));
-		await().until(waiting.listener()::hears);
+		LockContender contender = holdAndEnqueue(waiting, changes::incrementAndGet);
+		await().untilAsserted(() -> assertThat(changes).hasValue(1));
+		assertThat(waiting.listener().isReceiving()).isTrue();
+		assertThat(terminateListeners()).isEqualTo(1);
+		await().untilAsserted(() -> assertThat(changes).hasValue(3));
+		await().until(waiting.listener()::isReceiving);
 		contender.withdraw(TIMEOUT);
-		assertThat(waiting.waiting().isEmpty()).isTrue();
+		assertThat(waiting.listener().contenders()).isZero();
 	}
 
 	@Test
-	void listenerThatCannotConnectIsSaidOnceAndDoneWithout(CapturedOutput output) {
+	void refusedListenerIsLoggedOnceAndPollingWorks(CapturedOutput output) {
 		int begin = output.getAll().length();
 		AtomicInteger refused = new AtomicInteger();
 		JdbcLockProvider waiting = provider(LockDataSource.of(forListener((connection) -> {
 			refused.incrementAndGet();
 			return null;
 		}), 8));
-		holdAndStandInLine(waiting, () -> {
+		holdAndEnqueue(waiting, () -> {
 		});
 		await().untilAsserted(() -> assertThat(refused).hasValueGreaterThan(4));
 		assertThat(StringUtils.countOccurrencesOf(output.getAll().substring(begin), WARNING)).isEqualTo(1);
-		assertThat(waiting.listener().hears()).isFalse();
+		assertThat(waiting.listener().isReceiving()).isFalse();
 		this.jdbc.update("DELETE FROM distributed_lock WHERE holder IS NOT NULL");
 		assertThat(handOver(locks(provider()), locks(waiting), waiting)).isLessThan(POLLED);
 	}
 
 	@Test
-	void poolerThatSwallowsNotificationsIsNoticedAndSaidOnce(CapturedOutput output) {
+	void poolerThatSwallowsNotificationsIsLoggedOnce(CapturedOutput output) {
 		int begin = output.getAll().length();
 		JdbcLockProvider waiting = provider(
 				LockDataSource.of(forListener(PostgresNotificationTests::withoutListening), 8));
-		LockContender contender = holdAndStandInLine(waiting, () -> {
+		LockContender contender = holdAndEnqueue(waiting, () -> {
 		});
 		await().until(() -> output.getAll().substring(begin).contains(WARNING));
 		assertThat(output.getAll().substring(begin)).contains("swallows");
-		assertThat(((AttemptResult.Busy) ask(contender)).retryAfter()).isLessThanOrEqualTo(Duration.ofMillis(250));
+		assertThat(((AttemptResult.Busy) attempt(contender)).retryAfter()).isLessThanOrEqualTo(Duration.ofMillis(250));
 		this.jdbc.update("DELETE FROM distributed_lock WHERE holder IS NOT NULL");
 		for (int round = 0; round < 5; round++) {
 			assertThat(handOver(locks(provider()), locks(waiting), waiting)).isLessThan(POLLED);

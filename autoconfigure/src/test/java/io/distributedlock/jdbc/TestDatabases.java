@@ -32,7 +32,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * The databases of the tests, started once per JVM and stopped with it. Each test gets a
+ * Databases of the tests, started once per JVM and stopped with it. Each test has a
  * database of its own.
  */
 public final class TestDatabases {
@@ -40,17 +40,17 @@ public final class TestDatabases {
 	private TestDatabases() {
 	}
 
-	/** A fresh H2 database in memory. */
+	/** Creates a H2 database in memory. */
 	public static DataSource h2() {
 		return h2("");
 	}
 
-	/** A fresh H2 database in memory with further settings in its URL. */
+	/** Creates a H2 database in memory with further settings in its URL. */
 	public static DataSource h2(String settings) {
 		return h2Url("jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1" + settings);
 	}
 
-	/** A fresh database of an H2 server, reached over TCP. */
+	/** Creates a database of an H2 server, reached over TCP. */
 	public static DataSource h2Server() {
 		return h2Url("jdbc:h2:tcp://localhost:" + H2Server.SERVER.getPort() + "/mem:" + UUID.randomUUID()
 				+ ";DB_CLOSE_DELAY=-1");
@@ -64,19 +64,19 @@ public final class TestDatabases {
 		return dataSource;
 	}
 
-	/** A fresh database of the PostgreSQL server. */
+	/** Creates a database of the PostgreSQL server. */
 	public static PGSimpleDataSource postgres() {
 		String name = "t" + UUID.randomUUID().toString().replace("-", "");
 		execute(Postgres.SERVER.getPostgresDatabase(), "CREATE DATABASE " + name);
 		return (PGSimpleDataSource) Postgres.SERVER.getDatabase("postgres", name);
 	}
 
-	/** A fresh database of the MariaDB server, through its own driver. */
+	/** Creates a database of the MariaDB server, through its own driver. */
 	public static DataSource mariaDb() {
 		return mariaDb("");
 	}
 
-	/** A fresh database of the MariaDB server with further settings in its URL. */
+	/** Creates a database of the MariaDB server with further settings in its URL. */
 	public static DataSource mariaDb(String settings) {
 		MariaDbDataSource dataSource = new MariaDbDataSource();
 		try {
@@ -89,7 +89,7 @@ public final class TestDatabases {
 		return dataSource;
 	}
 
-	/** A fresh database of the MariaDB server, through MySQL's driver. */
+	/** Creates a database of the MariaDB server, through MySQL's driver. */
 	public static DataSource mariaDbWithMySqlDriver() {
 		MysqlDataSource dataSource = new MysqlDataSource();
 		dataSource.setURL("jdbc:mysql://" + MariaDbServer.database() + "?sslMode=DISABLED");
@@ -101,14 +101,14 @@ public final class TestDatabases {
 		return url.startsWith("jdbc:mariadb:") || url.startsWith("jdbc:mysql:");
 	}
 
-	/** Who may do everything without a password. */
+	/** Returns the user with all rights, who has no password. */
 	static String user(String url) {
 		return isMariaDb(url) ? "root" : url.startsWith("jdbc:h2:") ? "sa" : "postgres";
 	}
 
 	/**
-	 * The address without the user, which MariaDB's driver writes into it and prefers to
-	 * the one it is given.
+	 * Returns the URL without the user. MariaDB's driver adds the user to the URL, and
+	 * then ignores the user that is passed with it.
 	 */
 	static String url(DataSource database) {
 		try (Connection connection = database.getConnection()) {
@@ -119,7 +119,7 @@ public final class TestDatabases {
 		}
 	}
 
-	/** Lets somebody do with the lock table what the documents ask for, and no more. */
+	/** Creates a role that has only the documented rights on the lock table. */
 	static String grantLocks(DataSource owner, String url) {
 		if (url.startsWith("jdbc:h2:")) {
 			return user(url);
@@ -140,7 +140,7 @@ public final class TestDatabases {
 		return role;
 	}
 
-	/** Runs a script. */
+	/** Executes a statement. */
 	public static void execute(DataSource dataSource, String sql) {
 		try (Connection connection = dataSource.getConnection(); Statement statement = connection.createStatement()) {
 			statement.execute(sql);
@@ -151,15 +151,15 @@ public final class TestDatabases {
 	}
 
 	/**
-	 * Begins a transaction that locks only the rows it finds: at MariaDB's own isolation
-	 * it would lock all that it reads.
+	 * Begins a transaction that locks only the rows that match. With MariaDB's default
+	 * isolation it would lock all rows that it reads.
 	 */
 	public static void begin(Connection connection) throws SQLException {
 		connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
 		connection.setAutoCommit(false);
 	}
 
-	/** Lets a provider open its first connection, however slow the machine is. */
+	/** Waits until a provider has opened its first connection. */
 	public static void warmUp(LockProvider provider) {
 		await().atMost(Duration.ofSeconds(30))
 			.pollDelay(Duration.ZERO)
@@ -173,7 +173,7 @@ public final class TestDatabases {
 	/** Creates the lock table. */
 	public static <T extends DataSource> T withTable(T dataSource) {
 		try (Connection connection = dataSource.getConnection()) {
-			String script = Dialects.find(connection, JdbcLockSettings.DEFAULT_TABLE).schema();
+			String script = DialectResolver.resolve(connection, JdbcLockSettings.DEFAULT_TABLE).schema();
 			ScriptUtils.executeSqlScript(connection, new ByteArrayResource(script.getBytes()));
 		}
 		catch (SQLException ex) {

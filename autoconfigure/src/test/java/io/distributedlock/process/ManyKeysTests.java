@@ -109,8 +109,9 @@ class ManyKeysTests {
 			.info(keys + " keys: " + grown + " bytes more heap, " + LocalLocks.threads() + " threads after " + threads);
 		assertThat(grown).isLessThan(TOLERANCE);
 		assertThat(LocalLocks.threads()).isLessThanOrEqualTo(threads + 2);
-		Object gates = ReflectionTestUtils.getField(ReflectionTestUtils.getField(locks.template(), "engine"), "gates");
-		assertThat((Map<?, ?>) ReflectionTestUtils.getField(gates, "gates")).isEmpty();
+		Object engine = ReflectionTestUtils.getField(locks.template(), "engine");
+		Object queues = ReflectionTestUtils.getField(engine, "queues");
+		assertThat((Map<?, ?>) ReflectionTestUtils.getField(queues, "queues")).isEmpty();
 	}
 
 	private static void lock(LocalLocks locks, AtomicInteger next, int keys) throws Exception {

@@ -85,7 +85,7 @@ class PostgresHandOverTests {
 
 	private boolean waited() {
 		Boolean waited = this.jdbc.queryForObject(
-				"SELECT EXISTS (SELECT FROM distributed_lock WHERE next_until > clock_timestamp())", Boolean.class);
+				"SELECT EXISTS (SELECT FROM distributed_lock WHERE first_until > clock_timestamp())", Boolean.class);
 		return Boolean.TRUE.equals(waited);
 	}
 

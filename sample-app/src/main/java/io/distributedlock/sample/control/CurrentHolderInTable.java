@@ -26,7 +26,7 @@ class CurrentHolderInTable implements CurrentHolder {
 	public Optional<LockHolder> find() {
 		return this.jdbc.sql("""
 				SELECT holder, lease_order FROM distributed_lock
-				WHERE owner IS NOT NULL AND owner NOT LIKE 'R%' AND expires_at > CURRENT_TIMESTAMP
+				WHERE owner IS NOT NULL AND owner NOT LIKE 'reserved:%' AND expires_at > CURRENT_TIMESTAMP
 				ORDER BY acquired_at DESC FETCH FIRST 1 ROW ONLY
 				""").query((row, number) -> LockHolder.of(row.getString(1), row.getLong(2))).optional();
 	}

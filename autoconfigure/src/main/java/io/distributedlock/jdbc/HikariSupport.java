@@ -14,12 +14,14 @@ import com.zaxxer.hikari.HikariDataSource;
 import com.zaxxer.hikari.HikariPoolMXBean;
 import org.jspecify.annotations.Nullable;
 
-/** All that touches Hikari, so that the rest works without it. */
-final class HikariPools {
+/**
+ * Access to Hikari. No other class loads its types unless it is present.
+ */
+final class HikariSupport {
 
 	private static final List<String> MARIADB = List.of("jdbc:mariadb:", "jdbc:mysql:", "org.mariadb.", "com.mysql.");
 
-	private HikariPools() {
+	private HikariSupport() {
 	}
 
 	static @Nullable HikariConfig configuration(DataSource application) throws SQLException {
@@ -32,7 +34,7 @@ final class HikariPools {
 	}
 
 	static HikariDataSource create(HikariConfig config, int size, Duration callTimeout) {
-		long timeout = Math.max(250, callTimeout.toMillis() / 2);
+		long timeoutMillis = Math.max(250, callTimeout.toMillis() / 2);
 		config.setPoolName("distributed-lock");
 		config.setMaximumPoolSize(size);
 		config.setMinimumIdle(1);
@@ -40,8 +42,8 @@ final class HikariPools {
 		config.setAutoCommit(true);
 		config.setReadOnly(false);
 		config.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
-		config.setConnectionTimeout(timeout);
-		config.setValidationTimeout(timeout);
+		config.setConnectionTimeout(timeoutMillis);
+		config.setValidationTimeout(timeoutMillis);
 		config.setInitializationFailTimeout(-1);
 		config.setRegisterMbeans(false);
 		config.setLeakDetectionThreshold(0);
@@ -50,7 +52,7 @@ final class HikariPools {
 		return new HikariDataSource(config);
 	}
 
-	/** A pool of one connection that stays open, made like those of another pool. */
+	/** Creates a pool of one connection, with the settings of another pool. */
 	static HikariDataSource single(HikariDataSource pool) {
 		HikariConfig config = new HikariConfig();
 		pool.copyStateTo(config);
@@ -68,9 +70,10 @@ final class HikariPools {
 	}
 
 	/**
-	 * A remote H2 whose answer is lost would keep its thread and connection for ever:
-	 * there nothing ends a read from outside. MariaDB's driver aborts over a new
-	 * connection, and would wait for that as long as an application may want to.
+	 * Bounds reads where an abort cannot end them. A read from a remote H2 would
+	 * otherwise keep its thread and connection for ever. MariaDB's driver aborts over a
+	 * new connection, which it would otherwise wait for as long as the application
+	 * allows.
 	 */
 	private static void boundReads(HikariConfig config, Duration callTimeout) {
 		String url = (config.getJdbcUrl() != null) ? config.getJdbcUrl().toUpperCase(Locale.ROOT) : "";
@@ -88,39 +91,39 @@ final class HikariPools {
 		}
 	}
 
-	/** Bounds, in the server, the moment at which a command can still take effect. */
+	/** Returns the SQL by which the server bounds how late a command can take effect. */
 	private static @Nullable String initSql(HikariConfig config, Duration callTimeout) {
-		String known = config.getJdbcUrl() + ' ' + config.getDriverClassName() + ' ' + config.getDataSourceClassName()
-				+ ' ' + config.getDataSource();
-		long statement = Math.max(callTimeout.toMillis(), 1);
-		long lock = Math.max(statement / 2, 1);
-		String ours = null;
-		if (known.contains("postgresql")) {
-			ours = """
+		String description = config.getJdbcUrl() + ' ' + config.getDriverClassName() + ' '
+				+ config.getDataSourceClassName() + ' ' + config.getDataSource();
+		long statementMillis = Math.max(callTimeout.toMillis(), 1);
+		long lockMillis = Math.max(statementMillis / 2, 1);
+		String locks = null;
+		if (description.contains("postgresql")) {
+			locks = """
 					SET statement_timeout = %d; SET lock_timeout = %d; SELECT set_config(name, '%d', false) \
 					FROM pg_settings WHERE name = 'client_connection_check_interval' AND version() LIKE '%%linux%%'"""
-				.formatted(statement, lock, statement);
+				.formatted(statementMillis, lockMillis, statementMillis);
 		}
-		else if (isMariaDb(known)) {
-			// InnoDB counts whole seconds; what is shorter bounds the statement. Only
-			// MariaDB
-			// reads the part in the comment.
-			ours = "SET /*M! max_statement_time = %s, */ innodb_lock_wait_timeout = %d, time_zone = '+00:00'"
-				.formatted(BigDecimal.valueOf(lock, 3).toPlainString(), Math.max(lock / 1000, 1));
+		else if (isMariaDb(description)) {
+			// InnoDB counts whole seconds, so the bound of the statement covers shorter
+			// times. Only MariaDB reads the part in the comment.
+			locks = "SET /*M! max_statement_time = %s, */ innodb_lock_wait_timeout = %d, time_zone = '+00:00'"
+				.formatted(BigDecimal.valueOf(lockMillis, 3).toPlainString(), Math.max(lockMillis / 1000, 1));
 		}
-		else if (known.contains("h2")) {
-			ours = "SET LOCK_TIMEOUT %d; SET QUERY_TIMEOUT %d".formatted(lock, statement);
+		else if (description.contains("h2")) {
+			locks = "SET LOCK_TIMEOUT %d; SET QUERY_TIMEOUT %d".formatted(lockMillis, statementMillis);
 		}
-		String theirs = config.getConnectionInitSql();
-		if (theirs == null || ours == null) {
-			return (theirs == null) ? ours : theirs;
+		String application = config.getConnectionInitSql();
+		if (application == null || locks == null) {
+			return (application == null) ? locks : application;
 		}
-		return isMariaDb(known) ? "BEGIN NOT ATOMIC " + theirs.replaceAll("[;\\s]+$", "") + "; " + ours + "; END"
-				: theirs + "; " + ours;
+		return isMariaDb(description)
+				? "BEGIN NOT ATOMIC " + application.replaceAll("[;\\s]+$", "") + "; " + locks + "; END"
+				: application + "; " + locks;
 	}
 
-	private static boolean isMariaDb(String known) {
-		return MARIADB.stream().anyMatch(known::contains);
+	private static boolean isMariaDb(String description) {
+		return MARIADB.stream().anyMatch(description::contains);
 	}
 
 	static boolean hasIdleConnection(HikariDataSource pool) {
@@ -132,8 +135,8 @@ final class HikariPools {
 		return ((HikariDataSource) pool).getMaximumPoolSize();
 	}
 
-	/** A connection is waited for, and may then be found dead, and so on until here. */
-	static Duration longestBorrow(DataSource pool) {
+	/** Returns how long the pool waits for a connection, including its validation. */
+	static Duration maxBorrowTime(DataSource pool) {
 		return Duration.ofMillis(((HikariDataSource) pool).getConnectionTimeout());
 	}
 

@@ -31,10 +31,9 @@ import io.distributedlock.provider.RenewalOutcome;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Which rights on the table each step needs: all four that the documents name, and none
- * besides.
+ * Rights on the table that each step needs: the four in the documentation and no other.
  */
-class GrantsTests {
+class TablePrivilegesTests {
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
@@ -51,7 +50,7 @@ class GrantsTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "postgres", "mariadb", "mariadb with mysql driver" })
-	void eachRightIsNeededByAStepAndTheFourAreEnough(String database) throws Exception {
+	void fourRightsAreNeededAndSufficient(String database) throws Exception {
 		DataSource owner = TestDatabases.withTable(switch (database) {
 			case "postgres" -> TestDatabases.postgres();
 			case "mariadb" -> TestDatabases.mariaDb();
@@ -75,7 +74,7 @@ class GrantsTests {
 		assertThat(needed.get("DELETE")).containsExactly("sweep");
 	}
 
-	/** The steps that are refused. */
+	/** Returns the steps that are denied. */
 	private Set<String> failures(DataSource owner, String url, String role) throws SQLException {
 		Set<String> failures = new TreeSet<>();
 		LockKey key = LockKey.of("granted", OwnerId.random().text());
@@ -91,12 +90,12 @@ class GrantsTests {
 			check(failures, "release", () -> limited.release(key, grant.owner(), TIMEOUT) == ReleaseOutcome.RELEASED);
 			Dialect dialect;
 			try (Connection connection = owner.getConnection()) {
-				dialect = Dialects.find(connection, JdbcLockSettings.DEFAULT_TABLE);
+				dialect = DialectResolver.resolve(connection, JdbcLockSettings.DEFAULT_TABLE);
 			}
 			try (LockDataSource pool = LockDataSource.connect(url, role, "", null, 1, Duration.ofSeconds(1))) {
 				Connection connection = pool.borrow();
 				try {
-					dialect.candidates(connection, "", 10, 1_000_000);
+					dialect.readSweepCandidates(connection, "", 10, 1_000_000);
 					dialect.sweep(connection, List.of("none"), 1_000_000);
 				}
 				catch (SQLException ex) {
@@ -104,7 +103,7 @@ class GrantsTests {
 					failures.add("sweep");
 				}
 				finally {
-					pool.giveBack(connection);
+					pool.close(connection);
 				}
 			}
 			return failures;

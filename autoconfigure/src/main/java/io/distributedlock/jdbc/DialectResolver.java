@@ -7,13 +7,13 @@ import java.sql.SQLException;
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 
-/** Knows which statements a database takes. */
-final class Dialects {
+/** Resolver of the dialect by the product name that the driver reports. */
+final class DialectResolver {
 
-	private Dialects() {
+	private DialectResolver() {
 	}
 
-	static Dialect find(Connection connection, String table) throws SQLException {
+	static Dialect resolve(Connection connection, String table) throws SQLException {
 		DatabaseMetaData database = connection.getMetaData();
 		String product = database.getDatabaseProductName();
 		return switch (product) {
@@ -21,10 +21,10 @@ final class Dialects {
 			case "PostgreSQL" -> new PostgresDialect(table);
 			case "MariaDB" -> new MariaDbDialect(table);
 			default -> {
-				// MySQL's driver takes every server for MySQL.
+				// MySQL's driver names every server MySQL.
 				if (!database.getDatabaseProductVersion().contains("MariaDB")) {
 					throw new LockConfigurationException(LockError.NO_PROVIDER,
-							"Locks cannot be kept in a database of the kind '" + product + "'",
+							"The database '" + product + "' is not supported as a lock store",
 							"Use PostgreSQL, MariaDB or H2, or name another store in distributed-lock.provider");
 				}
 				yield new MariaDbDialect(table);

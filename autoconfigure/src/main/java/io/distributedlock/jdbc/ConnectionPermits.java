@@ -1,0 +1,92 @@
+package io.distributedlock.jdbc;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+
+import io.distributedlock.provider.CallKind;
+
+/**
+ * Permits to use a connection of the pool, so that the wait for a connection counts
+ * against a call's time-out. The limits are nested: acquires and releases together leave
+ * one connection to renewals, and acquires leave one to releases in a pool of three or
+ * more. However many calls hang, held locks can still be renewed. The semaphores are not
+ * fair, because fairness would cost a context switch for each call.
+ */
+final class ConnectionPermits {
+
+	/** The limits that a call of each kind counts against, the narrowest first. */
+	private final Map<CallKind, List<Semaphore>> limits;
+
+	ConnectionPermits(int size) {
+		Semaphore all = new Semaphore(size);
+		Semaphore notRenewals = new Semaphore(Math.max(size - 1, 1));
+		Semaphore acquires = new Semaphore(Math.max(size - 2, 1));
+		this.limits = Map.of(CallKind.ACQUIRE, List.of(acquires, notRenewals, all), CallKind.RELEASE,
+				List.of(notRenewals, all), CallKind.RENEWAL, List.of(all));
+	}
+
+	/**
+	 * Acquires a permit within the time-out.
+	 * @return whether the permit was acquired
+	 * @throws InterruptedException if a call of this kind is interruptible and the thread
+	 * was interrupted
+	 */
+	boolean tryAcquire(CallKind kind, Duration timeout) throws InterruptedException {
+		long deadlineNanos = System.nanoTime() + timeout.toNanos();
+		List<Semaphore> own = limits(kind);
+		int acquired = 0;
+		try {
+			while (acquired < own.size() && tryAcquire(own.get(acquired), kind, deadlineNanos)) {
+				acquired++;
+			}
+			return acquired == own.size();
+		}
+		finally {
+			if (acquired < own.size()) {
+				release(own.subList(0, acquired));
+			}
+		}
+	}
+
+	private static boolean tryAcquire(Semaphore semaphore, CallKind kind, long deadlineNanos)
+			throws InterruptedException {
+		if (kind.interruptible()) {
+			return semaphore.tryAcquire(deadlineNanos - System.nanoTime(), TimeUnit.NANOSECONDS);
+		}
+		boolean interrupted = false;
+		try {
+			while (true) {
+				try {
+					return semaphore.tryAcquire(deadlineNanos - System.nanoTime(), TimeUnit.NANOSECONDS);
+				}
+				catch (InterruptedException ex) {
+					interrupted = true;
+				}
+			}
+		}
+		finally {
+			if (interrupted) {
+				Thread.currentThread().interrupt();
+			}
+		}
+	}
+
+	void release(CallKind kind) {
+		release(limits(kind));
+	}
+
+	private static void release(List<Semaphore> acquired) {
+		for (int i = acquired.size() - 1; i >= 0; i--) {
+			acquired.get(i).release();
+		}
+	}
+
+	private List<Semaphore> limits(CallKind kind) {
+		return Objects.requireNonNull(this.limits.get(kind));
+	}
+
+}

@@ -1,0 +1,199 @@
+package io.distributedlock.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.SQLTimeoutException;
+import java.time.Duration;
+import java.util.List;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.LockConfigurationException;
+import io.distributedlock.LockError;
+import io.distributedlock.LockException;
+import io.distributedlock.LockProviderException;
+import io.distributedlock.jdbc.Dialect.Renewal;
+import io.distributedlock.jdbc.Dialect.TableStatus;
+import io.distributedlock.provider.CallKind;
+import io.distributedlock.provider.OwnerId;
+import io.distributedlock.provider.ProcessLabel;
+import io.distributedlock.provider.ReleaseOutcome;
+import io.distributedlock.provider.RenewalOutcome;
+
+/**
+ * Lock table as this process uses it: each step within its time-out, with SQL errors as
+ * outcomes or exceptions of a provider. Safe for use by many threads.
+ */
+final class LockTable {
+
+	private static final Log logger = LogFactory.getLog(LockTable.class);
+
+	private final SqlCallExecutor calls;
+
+	private final String name;
+
+	private final String process = OwnerId.random().text();
+
+	private final String holder = ProcessLabel.get();
+
+	LockTable(SqlCallExecutor calls, String name) {
+		this.calls = calls;
+		this.name = name;
+	}
+
+	/** Returns the id by which this process enters wait queues. */
+	String process() {
+		return this.process;
+	}
+
+	/** Returns the label of this process for people. */
+	String holder() {
+		return this.holder;
+	}
+
+	/** Returns the length of a reservation. */
+	long reservationMicros() {
+		Dialect dialect = this.calls.knownDialect();
+		return (dialect != null) ? dialect.reservationMicros() : Dialect.POLLED_RESERVATION_MICROS;
+	}
+
+	/**
+	 * Attempts to acquire a row.
+	 * @return the row after the attempt, or {@code null} if another statement changed it
+	 * at the same time
+	 * @throws LockProviderException if the database could not answer
+	 */
+	@Nullable LockRow attempt(LockAttempt attempt, Duration timeout) {
+		long deadlineNanos = System.nanoTime() + timeout.toNanos();
+		return attempt(attempt, timeout, (connection, dialect) -> write(connection, dialect, attempt, deadlineNanos));
+	}
+
+	/**
+	 * Polls a row, and attempts to acquire it only if that would change the row: a write
+	 * locks the row and so delays the holder's release.
+	 * @return the row after the poll, or {@code null} if another statement changed it at
+	 * the same time
+	 * @throws LockProviderException if the database could not answer
+	 */
+	@Nullable LockRow poll(LockAttempt attempt, Duration timeout) {
+		long deadlineNanos = System.nanoTime() + timeout.toNanos();
+		return attempt(attempt, timeout, (connection, dialect) -> {
+			LockRow row = dialect.read(connection, attempt.key());
+			return (row == null || row.isChangedBy(attempt, dialect.entryMicros()))
+					? write(connection, dialect, attempt, deadlineNanos) : row;
+		});
+	}
+
+	private @Nullable LockRow attempt(LockAttempt attempt, Duration timeout, SqlCall<LockRow> call) {
+		try {
+			return this.calls.execute(CallKind.ACQUIRE, timeout, call, (connection, dialect, row) -> {
+				if (row.isHeldBy(attempt.owner())) {
+					dialect.release(connection, attempt.key(), attempt.owner(), attempt.process());
+				}
+			});
+		}
+		catch (SQLException ex) {
+			if (SqlErrors.isContention(ex)) {
+				return null;
+			}
+			throw translate(ex);
+		}
+	}
+
+	/**
+	 * Repeats an attempt that failed with a duplicate key: two first inserts of one key
+	 * can collide in H2. A row that is locked although the lock is free is no contention:
+	 * another transaction has locked it.
+	 */
+	private static LockRow write(Connection connection, Dialect dialect, LockAttempt attempt, long deadlineNanos)
+			throws SQLException {
+		while (true) {
+			try {
+				return dialect.attempt(connection, attempt);
+			}
+			catch (SQLException ex) {
+				if (SqlErrors.isRowLocked(ex)) {
+					LockRow row = dialect.read(connection, attempt.key());
+					if (row != null && !row.isAcquirableBy(attempt.process())) {
+						return row;
+					}
+					throw new SQLTimeoutException("the row of a free lock is locked by another transaction", ex);
+				}
+				if (!SqlErrors.isDuplicateKey(ex) || System.nanoTime() - deadlineNanos > 0) {
+					throw ex;
+				}
+			}
+		}
+	}
+
+	/** Releases a row if it has this owner. */
+	ReleaseOutcome release(String key, String owner, Duration timeout) {
+		return release("release", timeout,
+				(connection, dialect) -> dialect.release(connection, key, owner, this.process));
+	}
+
+	/** Removes the wait-queue entries of this process, and a reservation made for it. */
+	ReleaseOutcome withdraw(String key, Duration timeout) {
+		return release("withdrawal", timeout, (connection, dialect) -> dialect.withdraw(connection, key, this.process));
+	}
+
+	private ReleaseOutcome release(String step, Duration timeout, SqlCall<Boolean> call) {
+		try {
+			return this.calls.execute(CallKind.RELEASE, timeout, call) ? ReleaseOutcome.RELEASED
+					: ReleaseOutcome.NOT_HELD;
+		}
+		catch (SQLException | LockException ex) {
+			logger.debug("The outcome of a " + step + " is unknown", ex);
+			return ReleaseOutcome.UNKNOWN;
+		}
+	}
+
+	/**
+	 * Renews leases in one batch.
+	 * @return the outcomes in the order of the list
+	 * @throws LockProviderException if the database could not answer
+	 */
+	List<RenewalOutcome> renew(List<Renewal> renewals, Duration timeout) {
+		try {
+			return this.calls.execute(CallKind.RENEWAL, timeout,
+					(connection, dialect) -> dialect.renew(connection, renewals));
+		}
+		catch (SQLException ex) {
+			throw translate(ex);
+		}
+	}
+
+	/**
+	 * Reads the format of the table and the database's clock.
+	 * @throws LockConfigurationException if the table or a column is missing
+	 * @throws LockProviderException if the database could not answer
+	 */
+	TableStatus readStatus(Duration timeout) {
+		try {
+			return this.calls.execute(CallKind.ACQUIRE, timeout,
+					(connection, dialect) -> dialect.readStatus(connection));
+		}
+		catch (SQLException ex) {
+			if (SqlErrors.classify(ex) == LockError.TABLE_MISSING) {
+				throw tableMissing(ex);
+			}
+			throw translate(ex);
+		}
+	}
+
+	private LockConfigurationException tableMissing(SQLException cause) {
+		Dialect dialect = this.calls.knownDialect();
+		return new LockConfigurationException(LockError.TABLE_MISSING,
+				"The lock table '" + this.name + "' or one of its columns is missing: " + cause.getMessage(),
+				"Create the table, or set distributed-lock.jdbc.initialize-schema=always"
+						+ ((dialect != null) ? ":\n\n" + dialect.schema() : ""),
+				cause);
+	}
+
+	private LockProviderException translate(SQLException ex) {
+		return SqlErrors.translate(ex, this.name, this.calls.knownDialect());
+	}
+
+}

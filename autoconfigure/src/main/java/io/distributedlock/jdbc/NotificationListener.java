@@ -1,0 +1,256 @@
+package io.distributedlock.jdbc;
+
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.provider.CallKind;
+import io.distributedlock.provider.LockThreads;
+import io.distributedlock.provider.OwnerId;
+
+/**
+ * Listener of the database's notifications, which forwards them to the contenders of this
+ * process. It listens on a connection of its own, from the first contender that waits
+ * until no contender has waited for 10 s. It counts as receiving only after it has
+ * received a notification of its own, because a pooler may swallow them. A lost
+ * notification costs one poll of the contender. Safe for use by many threads.
+ */
+final class NotificationListener implements AutoCloseable {
+
+	/** Begins the payload by which the listener tests that it receives notifications. */
+	private static final String SELF_TEST = "%self-test:";
+
+	private static final int SELF_TEST_MILLIS = 1000;
+
+	private static final int PERIOD_MILLIS = 500;
+
+	private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+	/** A connection that lasted so long resets the count of failures. */
+	private static final long STABLE_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+	private static final long VALIDATION_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+	private static final long FIRST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+
+	private static final long MAX_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(30);
+
+	private static final int FAILURES_BEFORE_WARNING = 3;
+
+	private static final Log logger = LogFactory.getLog(NotificationListener.class);
+
+	private final LockDataSource dataSource;
+
+	private final SqlCallExecutor calls;
+
+	private final NotifiedContenderRegistry contenders = new NotifiedContenderRegistry();
+
+	private final ExecutorService executor = LockThreads.pool("jdbc-listener", 1);
+
+	private final AtomicBoolean running = new AtomicBoolean();
+
+	private volatile boolean closed;
+
+	private volatile boolean receiving;
+
+	private volatile @Nullable NotificationConnection connection;
+
+	private volatile @Nullable Thread thread;
+
+	private volatile long notBeforeNanos = System.nanoTime();
+
+	private volatile long lastNeededNanos;
+
+	private int failures;
+
+	private boolean warned;
+
+	NotificationListener(LockDataSource dataSource, SqlCallExecutor calls) {
+		this.dataSource = dataSource;
+		this.calls = calls;
+	}
+
+	/** Whether notifications are known to arrive. */
+	boolean isReceiving() {
+		return this.receiving;
+	}
+
+	/** Registers a contender of this process that waits, instead of an earlier one. */
+	void register(String key, NotifiedContender contender) {
+		this.contenders.register(key, contender);
+	}
+
+	void unregister(String key, NotifiedContender contender) {
+		this.contenders.unregister(key, contender);
+	}
+
+	/** Returns how many contenders of this process are registered. */
+	int contenders() {
+		return this.contenders.size();
+	}
+
+	/**
+	 * Starts to listen, unless it listens already or the database has no notifications.
+	 */
+	void start() {
+		if (this.running.get() || this.closed || channel() == null || !this.running.compareAndSet(false, true)) {
+			return;
+		}
+		this.lastNeededNanos = System.nanoTime();
+		try {
+			this.executor.execute(this::run);
+		}
+		catch (RejectedExecutionException ex) {
+			logger.debug("The listener is closed", ex);
+		}
+	}
+
+	private @Nullable String channel() {
+		Dialect dialect = this.calls.knownDialect();
+		return (dialect != null) ? dialect.channel() : null;
+	}
+
+	private void run() {
+		this.thread = Thread.currentThread();
+		try {
+			while (isNeeded()) {
+				long leftNanos = this.notBeforeNanos - System.nanoTime();
+				if (leftNanos > 0) {
+					LockSupport.parkNanos(this, Math.min(leftNanos, TimeUnit.MILLISECONDS.toNanos(PERIOD_MILLIS)));
+				}
+				else {
+					listen();
+				}
+			}
+		}
+		finally {
+			this.thread = null;
+			this.running.set(false);
+			if (!this.contenders.isEmpty()) {
+				start();
+			}
+		}
+	}
+
+	private boolean isNeeded() {
+		long now = System.nanoTime();
+		this.contenders.unregisterIdleSince(now - IDLE_NANOS);
+		if (!this.contenders.isEmpty()) {
+			this.lastNeededNanos = now;
+		}
+		return !this.closed && now - this.lastNeededNanos < IDLE_NANOS;
+	}
+
+	private void listen() {
+		String channel = channel();
+		if (channel == null) {
+			return;
+		}
+		long startNanos = System.nanoTime();
+		try (NotificationConnection listening = NotificationConnection.listen(this.dataSource.openDedicated(),
+				channel)) {
+			this.connection = listening;
+			if (receivesSelfTest(listening, channel)) {
+				this.receiving = true;
+				this.contenders.listeningChanged();
+				receive(listening);
+			}
+			else if (!this.closed) {
+				this.notBeforeNanos = System.nanoTime() + MAX_PAUSE_NANOS;
+				warn("notifications of PostgreSQL do not arrive. A pooler in transaction mode, such as PgBouncer, "
+						+ "swallows them, and mixes the session settings of locks with those of the application. "
+						+ "Define a DataSource with a direct connection, qualified with @DistributedLockDataSource",
+						null);
+			}
+		}
+		catch (SQLException | RuntimeException | LinkageError ex) {
+			failed(startNanos, ex);
+		}
+		finally {
+			this.connection = null;
+			if (this.receiving) {
+				this.receiving = false;
+				this.contenders.listeningChanged();
+			}
+		}
+	}
+
+	private boolean receivesSelfTest(NotificationConnection listening, String channel) throws SQLException {
+		String payload = SELF_TEST + OwnerId.random();
+		this.calls.execute(CallKind.ACQUIRE, Duration.ofMillis(SELF_TEST_MILLIS), (any, dialect) -> {
+			NotificationConnection.send(any, channel, payload);
+			return true;
+		});
+		long deadlineNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(SELF_TEST_MILLIS);
+		long leftNanos = deadlineNanos - System.nanoTime();
+		while (leftNanos > 0 && !this.closed) {
+			if (listening.await((int) TimeUnit.NANOSECONDS.toMillis(leftNanos)).contains(payload)) {
+				return true;
+			}
+			leftNanos = deadlineNanos - System.nanoTime();
+		}
+		return false;
+	}
+
+	private void receive(NotificationConnection listening) throws SQLException {
+		long validatedNanos = System.nanoTime();
+		while (isNeeded()) {
+			listening.await(PERIOD_MILLIS).forEach(this.contenders::notifyContender);
+			if (System.nanoTime() - validatedNanos >= VALIDATION_NANOS && !this.contenders.isEmpty()) {
+				if (!listening.isAlive()) {
+					throw new SQLException("The listening connection does not answer");
+				}
+				validatedNanos = System.nanoTime();
+			}
+		}
+	}
+
+	/** Sets the pause before the next try, which grows while connections do not last. */
+	private void failed(long startNanos, Throwable ex) {
+		if (this.closed) {
+			return;
+		}
+		long now = System.nanoTime();
+		this.failures = (this.receiving && now - startNanos >= STABLE_NANOS) ? 1 : this.failures + 1;
+		long pauseNanos = Math.min(FIRST_PAUSE_NANOS << Math.min(this.failures, 10), MAX_PAUSE_NANOS);
+		this.notBeforeNanos = now + pauseNanos - ThreadLocalRandom.current().nextLong(pauseNanos / 4);
+		logger.debug("Listening for notifications failed and will be retried", ex);
+		if (this.failures == FAILURES_BEFORE_WARNING) {
+			warn("listening for notifications of PostgreSQL fails repeatedly", ex);
+		}
+	}
+
+	private void warn(String problem, @Nullable Throwable cause) {
+		if (!this.warned) {
+			this.warned = true;
+			logger.warn("Contenders for locks poll the database: " + problem, cause);
+		}
+	}
+
+	/** Stops to listen at once. */
+	@Override
+	public void close() {
+		this.closed = true;
+		this.executor.shutdown();
+		LockSupport.unpark(this.thread);
+		NotificationConnection current = this.connection;
+		if (current != null) {
+			try {
+				current.abort();
+			}
+			catch (SQLException ex) {
+				logger.debug("The listening connection could not be aborted", ex);
+			}
+		}
+	}
+
+}

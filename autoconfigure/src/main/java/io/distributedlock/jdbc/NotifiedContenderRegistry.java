@@ -1,0 +1,50 @@
+package io.distributedlock.jdbc;
+
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * Registry of the contenders of this process that wait, by the text of the key column.
+ * Safe for use by many threads.
+ */
+final class NotifiedContenderRegistry {
+
+	private final Map<String, NotifiedContender> contenders = new ConcurrentHashMap<>();
+
+	/** Registers a contender, instead of an earlier one of the key. */
+	void register(String key, NotifiedContender contender) {
+		this.contenders.put(key, contender);
+	}
+
+	void unregister(String key, NotifiedContender contender) {
+		this.contenders.remove(key, contender);
+	}
+
+	/**
+	 * Unregisters contenders that have not attempted since then.
+	 * @param nanos an instant of {@link System#nanoTime()}
+	 */
+	void unregisterIdleSince(long nanos) {
+		this.contenders.values().removeIf((contender) -> !contender.hasAttemptedSince(nanos));
+	}
+
+	boolean isEmpty() {
+		return this.contenders.isEmpty();
+	}
+
+	int size() {
+		return this.contenders.size();
+	}
+
+	void notifyContender(String key) {
+		NotifiedContender contender = this.contenders.get(key);
+		if (contender != null) {
+			contender.onNotification();
+		}
+	}
+
+	void listeningChanged() {
+		this.contenders.values().forEach(NotifiedContender::onListeningChanged);
+	}
+
+}

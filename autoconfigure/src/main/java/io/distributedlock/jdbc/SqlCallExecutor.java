@@ -1,0 +1,256 @@
+package io.distributedlock.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.LockError;
+import io.distributedlock.LockProviderException;
+import io.distributedlock.jdbc.SqlCall.Compensation;
+import io.distributedlock.provider.CallKind;
+import io.distributedlock.provider.CallWatchdog;
+import io.distributedlock.provider.LockThreads;
+import io.distributedlock.provider.LockTimer;
+
+/**
+ * Executor of calls that end within their time-out whatever the database does. On the hot
+ * path a call runs in its caller's thread, and the watchdog aborts its connection. Where
+ * the driver does not support that (H2), or where a connection may have to be opened
+ * first, the call runs on one of a few workers, and the caller abandons it after the
+ * time-out. Safe for use by many threads.
+ */
+final class SqlCallExecutor implements AutoCloseable {
+
+	/**
+	 * Hikari validates connections that were idle for more than half a second, which is a
+	 * round trip of its own.
+	 */
+	private static final long WARM_NANOS = TimeUnit.MILLISECONDS.toNanos(400);
+
+	/** The time for an abort to end a call, before the bound of reads ends it. */
+	private static final long ABORT_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+	private final LockDataSource dataSource;
+
+	private final String table;
+
+	private final ConnectionPermits permits;
+
+	private final ExecutorService acquirers = LockThreads.pool("jdbc-call", 3);
+
+	private final ExecutorService releasers = LockThreads.pool("jdbc-release", 2);
+
+	/**
+	 * Has two threads, so that a renewal whose answer is lost does not block the next.
+	 */
+	private final ExecutorService renewers = LockThreads.pool("jdbc-renewal", 2);
+
+	/** Has several threads, because an abort waits for a database that hangs. */
+	private final ExecutorService aborters = LockThreads.pool("jdbc-abort", 4);
+
+	private final CallWatchdog watchdog;
+
+	private volatile @Nullable Dialect dialect;
+
+	private volatile long lastSuccessNanos = System.nanoTime() - 2 * WARM_NANOS;
+
+	SqlCallExecutor(LockDataSource dataSource, String table, LockTimer timer) {
+		this.dataSource = dataSource;
+		this.table = table;
+		this.permits = new ConnectionPermits(dataSource.size());
+		this.watchdog = new CallWatchdog(timer, this.aborters);
+	}
+
+	<T extends @Nullable Object> T execute(CallKind kind, Duration timeout, SqlCall<T> call) throws SQLException {
+		return execute(kind, timeout, call, (connection, usedDialect, result) -> {
+		});
+	}
+
+	/**
+	 * Executes a call.
+	 * @param compensation compensates for a call that the caller has abandoned
+	 * @throws SQLException if the database answered with an error
+	 * @throws LockProviderException if it did not answer within the time-out, if no
+	 * connection was available, or if an interrupt ended the call
+	 */
+	<T extends @Nullable Object> T execute(CallKind kind, Duration timeout, SqlCall<T> call,
+			Compensation<T> compensation) throws SQLException {
+		long deadlineNanos = System.nanoTime() + timeout.toNanos();
+		try {
+			if (!this.permits.tryAcquire(kind, timeout)) {
+				throw noConnection("had no free connection within " + timeout.toMillis() + " ms");
+			}
+			Dialect known = this.dialect;
+			if (known != null && known.isAbortable() && mayRunInCaller(deadlineNanos)) {
+				try {
+					return run(kind, deadlineNanos, call);
+				}
+				finally {
+					this.permits.release(kind);
+				}
+			}
+			return runOnWorker(kind, deadlineNanos, timeout, new WorkerCall<>(call, compensation));
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw interrupted(ex);
+		}
+	}
+
+	/**
+	 * Whether the pool probably has a connection at once, and in any case answers before
+	 * the deadline.
+	 */
+	private boolean mayRunInCaller(long deadlineNanos) {
+		long now = System.nanoTime();
+		return now - this.lastSuccessNanos < WARM_NANOS && this.dataSource.hasIdleConnection()
+				&& deadlineNanos - now >= this.dataSource.maxBorrowTime().toNanos();
+	}
+
+	private <T extends @Nullable Object> T runOnWorker(CallKind kind, long deadlineNanos, Duration timeout,
+			WorkerCall<T> call) throws SQLException, InterruptedException {
+		try {
+			executor(kind).execute(() -> work(kind, deadlineNanos, call));
+		}
+		catch (RejectedExecutionException ex) {
+			this.permits.release(kind);
+			throw LockProviderException.nothingSent(LockError.SHUTTING_DOWN, SqlErrors.PROVIDER, "is closed", ex);
+		}
+		catch (OutOfMemoryError ex) {
+			this.permits.release(kind);
+			throw LockProviderException.nothingSent(LockError.STORE_FAILED, SqlErrors.PROVIDER,
+					"could not be called: " + ex.getMessage(), ex);
+		}
+		if (!call.await(deadlineNanos, kind.interruptible())) {
+			throw timedOut("did not answer within " + timeout.toMillis() + " ms", null);
+		}
+		return call.result();
+	}
+
+	private void work(CallKind kind, long deadlineNanos, WorkerCall<?> call) {
+		try {
+			if (!call.isAbandoned()) {
+				run(kind, deadlineNanos, call);
+			}
+		}
+		catch (SQLException | RuntimeException | Error ex) {
+			call.fail(ex);
+		}
+		finally {
+			this.permits.release(kind);
+		}
+	}
+
+	private <T extends @Nullable Object> T run(CallKind kind, long deadlineNanos, SqlCall<T> call) throws SQLException {
+		Connection connection = this.dataSource.borrow();
+		boolean usable = true;
+		try {
+			Dialect used = dialect(connection);
+			if (!used.isAbortable()) {
+				return runAdapted(connection, used, call);
+			}
+			long leftNanos = deadlineNanos - System.nanoTime();
+			if (leftNanos <= 0) {
+				throw noConnection("had no usable connection in time");
+			}
+			CallWatchdog.Call watched = this.watchdog.begin(Duration.ofNanos(leftNanos), kind.interruptible(),
+					() -> this.dataSource.discard(connection));
+			SQLException failure = null;
+			try {
+				used.limitReads(connection,
+						(int) Math.min(TimeUnit.NANOSECONDS.toMillis(leftNanos + ABORT_NANOS), Integer.MAX_VALUE));
+				T result = runAdapted(connection, used, call);
+				this.lastSuccessNanos = System.nanoTime();
+				return result;
+			}
+			catch (SQLException ex) {
+				failure = ex;
+				throw ex;
+			}
+			finally {
+				usable = watched.end();
+				if (!usable && failure != null) {
+					failBecauseAborted(kind, failure);
+				}
+			}
+		}
+		catch (SQLException ex) {
+			if (usable && SqlErrors.isConnectionLost(ex)) {
+				usable = false;
+				this.dataSource.discard(connection);
+			}
+			throw ex;
+		}
+		finally {
+			if (usable) {
+				this.dataSource.close(connection);
+			}
+		}
+	}
+
+	private <T extends @Nullable Object> T runAdapted(Connection connection, Dialect used, SqlCall<T> call)
+			throws SQLException {
+		ConnectionSettings found = this.dataSource.adapt(connection);
+		try {
+			return call.run(connection, used);
+		}
+		finally {
+			this.dataSource.restore(connection, found);
+		}
+	}
+
+	private static void failBecauseAborted(CallKind kind, SQLException failure) {
+		throw (kind.interruptible() && Thread.currentThread().isInterrupted()) ? interrupted(failure)
+				: timedOut("did not answer in time", failure);
+	}
+
+	private Dialect dialect(Connection connection) throws SQLException {
+		Dialect known = this.dialect;
+		if (known == null) {
+			known = DialectResolver.resolve(connection, this.table);
+			this.dialect = known;
+		}
+		return known;
+	}
+
+	@Nullable Dialect knownDialect() {
+		return this.dialect;
+	}
+
+	private Executor executor(CallKind kind) {
+		return switch (kind) {
+			case ACQUIRE -> this.acquirers;
+			case RELEASE -> this.releasers;
+			case RENEWAL -> this.renewers;
+		};
+	}
+
+	private static LockProviderException noConnection(String problem) {
+		return LockProviderException.nothingSent(LockError.STORE_TIMEOUT, SqlErrors.PROVIDER, problem, null);
+	}
+
+	private static LockProviderException timedOut(String problem, @Nullable Throwable cause) {
+		return new LockProviderException(LockError.STORE_TIMEOUT, SqlErrors.PROVIDER, problem, cause);
+	}
+
+	private static LockProviderException interrupted(Throwable cause) {
+		return new LockProviderException(LockError.STORE_FAILED, SqlErrors.PROVIDER,
+				"did not answer before the thread was interrupted", cause);
+	}
+
+	/** Rejects further calls. Calls under way end by themselves, without an interrupt. */
+	@Override
+	public void close() {
+		this.acquirers.shutdown();
+		this.releasers.shutdown();
+		this.renewers.shutdown();
+		this.aborters.shutdown();
+	}
+
+}
