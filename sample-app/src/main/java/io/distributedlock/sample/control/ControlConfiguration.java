@@ -28,7 +28,7 @@ class ControlConfiguration implements WebMvcConfigurer {
 
 	@Override
 	public void addInterceptors(InterceptorRegistry registry) {
-		registry.addInterceptor(new LoopbackOnly()).addPathPatterns("/api/**");
+		registry.addInterceptor(new LoopbackOnly()).addPathPatterns("/", "/api/**");
 	}
 
 }
