@@ -1,5 +1,11 @@
 package io.distributedlock.autoconfigure;
 
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import java.util.List;
+
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -10,6 +16,7 @@ import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.core.annotation.AliasFor;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Component;
@@ -25,6 +32,10 @@ import io.distributedlock.LockOperations;
 import io.distributedlock.LockRequest;
 import io.distributedlock.annotation.DistributedLock;
 import io.distributedlock.interceptor.OnBusy;
+import io.distributedlock.local.LocalLockProvider;
+import io.distributedlock.provider.LockTimer;
+import io.distributedlock.support.LockSettings;
+import io.distributedlock.support.LockTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -66,9 +77,9 @@ class DocumentedExampleTests {
 	@Test
 	void annotatedMethodAndCallByHandWriteOneAfterTheOther() {
 		this.payments.pay(42);
-		assertThat(paid()).isTrue();
+		assertThat(paid(42)).isTrue();
 		this.payments.refund(42);
-		assertThat(paid()).isFalse();
+		assertThat(paid(42)).isFalse();
 	}
 
 	@Test
@@ -101,8 +112,35 @@ class DocumentedExampleTests {
 		assertThat(this.reports.sent()).isOne();
 	}
 
-	private static boolean paid() {
-		return context.getBean(JdbcClient.class).sql("SELECT paid FROM orders").query(Boolean.class).single();
+	@Test
+	void composedAnnotationSkipsAJobThatRunsElsewhere() {
+		try (LockLease elsewhere = this.locks.acquire(LockRequest.of(LockKey.of("nightly-clean-up")))) {
+			this.reports.deleteOldReports();
+			assertThat(this.reports.deleted()).isZero();
+			assertThat(elsewhere.isHeld()).isTrue();
+		}
+		this.reports.deleteOldReports();
+		assertThat(this.reports.deleted()).isOne();
+	}
+
+	@Test
+	void locksInMemoryServeAClassWithoutSpring() {
+		JdbcClient jdbc = context.getBean(JdbcClient.class);
+		jdbc.sql("INSERT INTO orders (id, paid) VALUES (43, TRUE)").update();
+		try (LockTimer timer = new LockTimer();
+				LockTemplate template = new LockTemplate(new LocalLockProvider(), LockSettings.defaults(), timer,
+						List.of(), List.of())) {
+			new Payments(template, jdbc).refund(43);
+		}
+		assertThat(paid(43)).isFalse();
+	}
+
+	private static boolean paid(long orderId) {
+		return context.getBean(JdbcClient.class)
+			.sql("SELECT paid FROM orders WHERE id = :id")
+			.param("id", orderId)
+			.query(Boolean.class)
+			.single();
 	}
 
 	@Configuration(proxyBeanMethods = false)
@@ -155,8 +193,14 @@ class DocumentedExampleTests {
 
 		private int sent;
 
+		private int deleted;
+
 		int sent() {
 			return this.sent;
+		}
+
+		int deleted() {
+			return this.deleted;
 		}
 
 		@Scheduled(cron = "0 0 3 * * *")
@@ -164,6 +208,21 @@ class DocumentedExampleTests {
 		public void sendNightlyReport() {
 			this.sent++;
 		}
+
+		@RunOnce("nightly-clean-up")
+		public void deleteOldReports() {
+			this.deleted++;
+		}
+
+	}
+
+	@Target(ElementType.METHOD)
+	@Retention(RetentionPolicy.RUNTIME)
+	@DistributedLock(waitTime = "0", onBusy = OnBusy.SKIP)
+	@interface RunOnce {
+
+		@AliasFor(annotation = DistributedLock.class, attribute = "name")
+		String value();
 
 	}
 
