@@ -4,8 +4,8 @@ import org.springframework.boot.context.event.ApplicationEnvironmentPreparedEven
 import org.springframework.context.ApplicationListener;
 
 /**
- * Ends a worker whose control process has died while the worker was getting up. Once it
- * is up, it learns of that sooner by the end of its standard input.
+ * Watch on the control process while a worker starts: the worker ends if the control
+ * process does. A started worker notices that by the end of its standard input.
  */
 class ControlProcessWatch implements ApplicationListener<ApplicationEnvironmentPreparedEvent> {
 
@@ -22,8 +22,7 @@ class ControlProcessWatch implements ApplicationListener<ApplicationEnvironmentP
 	}
 
 	private static void end() {
-		// The database went with the control process: nothing is left to be closed in
-		// order.
+		// The database ended with the control process, so there is nothing to close.
 		Runtime.getRuntime().halt(1);
 	}
 

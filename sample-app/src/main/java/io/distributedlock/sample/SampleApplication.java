@@ -5,8 +5,8 @@ import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.boot.context.properties.ConfigurationPropertiesScan;
 
 /**
- * Starts the sample: the control process, or with the profile {@value #WORKER} one of its
- * workers.
+ * Entry point of the sample: the control process, or with the profile {@value #WORKER}
+ * one of its workers.
  */
 @SpringBootApplication
 @ConfigurationPropertiesScan

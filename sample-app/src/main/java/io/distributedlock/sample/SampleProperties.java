@@ -5,7 +5,7 @@ import java.time.Duration;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 
 /**
- * The size of the show.
+ * Size of the sample.
  *
  * @param workers how many processes sell
  * @param sellers how many threads sell in each of them

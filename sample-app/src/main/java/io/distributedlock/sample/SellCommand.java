@@ -3,7 +3,7 @@ package io.distributedlock.sample;
 import java.time.Duration;
 
 /**
- * What the control process tells its workers, as one line of text.
+ * Command of the control process to its workers, as one line of text.
  *
  * @param eventId the event to sell out
  * @param locked whether each sale is guarded by the lock
@@ -12,7 +12,7 @@ import java.time.Duration;
 public record SellCommand(int eventId, boolean locked, Duration thinkTime) {
 
 	/**
-	 * Reads what {@link #toLine()} wrote.
+	 * Parses the text of {@link #toLine()}.
 	 * @param line the line
 	 * @return the command
 	 * @throws IllegalArgumentException if the line is no command
@@ -27,8 +27,8 @@ public record SellCommand(int eventId, boolean locked, Duration thinkTime) {
 	}
 
 	/**
-	 * The command as a line of text.
-	 * @return the line, without its end
+	 * Formats the command as a line of text.
+	 * @return the line, without a line break
 	 */
 	public String toLine() {
 		return "sell " + this.eventId + " " + this.locked + " " + this.thinkTime.toMillis();

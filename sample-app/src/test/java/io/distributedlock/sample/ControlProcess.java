@@ -98,6 +98,11 @@ class ControlProcess implements AutoCloseable {
 		return send(request(path).GET());
 	}
 
+	/** The page that a browser shows. */
+	String page(String path) throws Exception {
+		return this.http.send(request(path).GET().build(), BodyHandlers.ofString()).body();
+	}
+
 	JsonNode post(String path) throws Exception {
 		return send(request(path).POST(BodyPublishers.noBody()));
 	}

@@ -12,14 +12,14 @@ import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 import io.distributedlock.sample.SampleApplication;
 
 /**
- * Brings the scheduler that thaws workers, and guards what anybody could ask for.
+ * Configuration of the scheduler that thaws workers, and of the requests' guard.
  */
 @Configuration(proxyBeanMethods = false)
 @EnableScheduling
 @Profile("!" + SampleApplication.WORKER)
 class ControlConfiguration implements WebMvcConfigurer {
 
-	/** What an application has for other purposes, the locks use too. */
+	/** The locks use the client that the application has for other purposes. */
 	@Bean(initMethod = "start")
 	@Profile(EmbeddedZooKeeperServer.PROFILE)
 	CuratorFramework curatorFramework(EmbeddedZooKeeperServer server) {
@@ -28,7 +28,7 @@ class ControlConfiguration implements WebMvcConfigurer {
 
 	@Override
 	public void addInterceptors(InterceptorRegistry registry) {
-		registry.addInterceptor(new LoopbackOnly()).addPathPatterns("/api/**");
+		registry.addInterceptor(new LoopbackOnly()).addPathPatterns("/", "/api/**");
 	}
 
 }

@@ -3,13 +3,12 @@ package io.distributedlock.sample.control;
 import java.util.Optional;
 
 /**
- * Reads from the locks' store, without asking for a lock, who holds that of the event
- * that is on sale.
+ * Reads the holder of the lock of the event that is on sale from the locks' store.
  */
 interface CurrentHolder {
 
 	/**
-	 * Looks who holds the lock now.
+	 * Reads the present holder.
 	 * @return the holder, if there is one
 	 */
 	Optional<LockHolder> find();

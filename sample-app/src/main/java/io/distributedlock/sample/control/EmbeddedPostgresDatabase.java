@@ -14,9 +14,9 @@ import org.springframework.stereotype.Component;
 import io.distributedlock.sample.SampleApplication;
 
 /**
- * A real PostgreSQL server of this process's own on the loopback interface, unpacked into
- * a temporary directory. Server and directory go when the process does, even if it is
- * killed. Its password is new with each start.
+ * PostgreSQL server of this process, on the loopback interface, unpacked into a temporary
+ * directory. The server ends and the directory is deleted with the process, even if that
+ * is killed. The password is new with each start.
  */
 @Component
 @Profile("!" + SampleApplication.WORKER + " & " + EmbeddedPostgresDatabase.PROFILE)
@@ -36,19 +36,19 @@ class EmbeddedPostgresDatabase implements JdbcConnectionDetails, AutoCloseable {
 
 	private final String password = UUID.randomUUID().toString();
 
-	private final LastWill will;
+	private final ExitCommand exitCommand;
 
 	private final EmbeddedPostgres server;
 
 	EmbeddedPostgresDatabase() throws IOException {
-		// Closed to everybody else; the server's own directories within it are not.
+		// Other users of this machine cannot read this directory.
 		Path directory = Files.createTempDirectory("distributed-lock-sample");
-		this.will = LastWill.write("true", STOP_AND_CLEAN_UP, directory);
+		this.exitCommand = ExitCommand.register("true", STOP_AND_CLEAN_UP, directory);
 		Path passwordFile = Files.writeString(directory.resolve("password"), this.password);
 		this.server = EmbeddedPostgres.builder()
 			.setOverrideWorkingDirectory(directory.resolve("server").toFile())
 			.setDataDirectory(directory.resolve(DATA))
-			// These reach initdb as they are: without them everybody may come in.
+			// Arguments of initdb: without them the server asks for no password.
 			.setLocaleConfig("auth", "scram-sha-256")
 			.setLocaleConfig("pwfile", passwordFile.toString())
 			.setConnectConfig("password", this.password)
@@ -73,7 +73,7 @@ class EmbeddedPostgresDatabase implements JdbcConnectionDetails, AutoCloseable {
 	@Override
 	public void close() throws IOException {
 		this.server.close();
-		this.will.close();
+		this.exitCommand.close();
 	}
 
 }

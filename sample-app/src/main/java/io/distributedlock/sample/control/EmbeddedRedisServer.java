@@ -22,9 +22,9 @@ import org.springframework.stereotype.Component;
 import io.distributedlock.sample.SampleApplication;
 
 /**
- * A real Redis server of this process's own on the loopback interface, which keeps
- * nothing but locks, and those in memory only. Server and files go when the process does,
- * even if it is killed. Its password is new with each start.
+ * Redis server of this process, on the loopback interface, which keeps only locks, and
+ * those in memory. The server ends and its files are deleted with the process, even if
+ * that is killed. The password is new with each start.
  */
 @Component
 @Profile("!" + SampleApplication.WORKER + " & " + EmbeddedRedisServer.PROFILE)
@@ -40,13 +40,13 @@ class EmbeddedRedisServer implements DataRedisConnectionDetails, LockServer, Aut
 
 	private static final String LOG = "log";
 
-	private static final Duration PATIENCE = Duration.ofSeconds(10);
+	private static final Duration START_TIMEOUT = Duration.ofSeconds(10);
 
-	private static final Duration LOOK_AGAIN_AFTER = Duration.ofMillis(10);
+	private static final Duration POLL_INTERVAL = Duration.ofMillis(10);
 
 	/**
-	 * The shell is the server's parent and so knows its process from the beginning. In a
-	 * session of its own, where there are such, the server does not hear a Ctrl+C.
+	 * The shell is the server's parent and so knows its process id. In a session of its
+	 * own, where the system has {@code setsid}, the server gets no signal of Ctrl+C.
 	 */
 	private static final String START = """
 			{ $(command -v setsid) "$1/%s" "$1/%s" > "$1/%s" 2>&1 & }""".formatted(BINARY, CONFIGURATION, LOG);
@@ -57,10 +57,10 @@ class EmbeddedRedisServer implements DataRedisConnectionDetails, LockServer, Aut
 
 	private final int port;
 
-	private final LastWill will;
+	private final ExitCommand exitCommand;
 
 	EmbeddedRedisServer() throws IOException {
-		// Closed to everybody else, and with it the password in the configuration.
+		// Other users of this machine cannot read this directory with the password.
 		Path directory = Files.createTempDirectory("distributed-lock-sample");
 		this.port = freePort();
 		Files.writeString(directory.resolve(CONFIGURATION), """
@@ -73,7 +73,7 @@ class EmbeddedRedisServer implements DataRedisConnectionDetails, LockServer, Aut
 				dir "%s"
 				""".formatted(this.port, LOOPBACK, this.password, directory));
 		unpack(directory.resolve(BINARY));
-		this.will = LastWill.write(START, STOP_AND_CLEAN_UP, directory);
+		this.exitCommand = ExitCommand.register(START, STOP_AND_CLEAN_UP, directory);
 		awaitServer(directory.resolve(LOG));
 	}
 
@@ -98,18 +98,18 @@ class EmbeddedRedisServer implements DataRedisConnectionDetails, LockServer, Aut
 	private void awaitServer(Path log) throws IOException {
 		long start = System.nanoTime();
 		while (!listens()) {
-			if (System.nanoTime() - start > PATIENCE.toNanos()) {
-				String said = Files.readString(log);
+			if (System.nanoTime() - start > START_TIMEOUT.toNanos()) {
+				String output = Files.readString(log);
 				close();
-				throw new IllegalStateException("The Redis server did not start: " + said);
+				throw new IllegalStateException("The Redis server did not start: " + output);
 			}
-			LockSupport.parkNanos(LOOK_AGAIN_AFTER.toNanos());
+			LockSupport.parkNanos(POLL_INTERVAL.toNanos());
 		}
 	}
 
 	private boolean listens() {
 		try (Socket socket = new Socket()) {
-			socket.connect(new InetSocketAddress(LOOPBACK, this.port), (int) PATIENCE.toMillis());
+			socket.connect(new InetSocketAddress(LOOPBACK, this.port), (int) START_TIMEOUT.toMillis());
 			return true;
 		}
 		catch (IOException ex) {
@@ -140,7 +140,7 @@ class EmbeddedRedisServer implements DataRedisConnectionDetails, LockServer, Aut
 
 	@Override
 	public void close() {
-		this.will.close();
+		this.exitCommand.close();
 	}
 
 }

@@ -42,14 +42,14 @@ class EmbeddedZooKeeperServer implements LockServer, AutoCloseable {
 
 	private final String credentials = "sample:" + UUID.randomUUID();
 
-	private final LastWill will;
+	private final ExitCommand exitCommand;
 
 	private final TestingServer server;
 
 	EmbeddedZooKeeperServer() throws Exception {
 		// Other users of this machine cannot read this directory.
 		Path directory = Files.createTempDirectory("distributed-lock-sample");
-		this.will = LastWill.write("true", "rm -rf -- \"$1\"", directory);
+		this.exitCommand = ExitCommand.register("true", "rm -rf -- \"$1\"", directory);
 		this.server = new TestingServer(new InstanceSpec(directory.resolve("data").toFile(), -1, -1, -1, false, -1,
 				TICK_MILLIS, -1, SETTINGS, LOOPBACK), true);
 	}
@@ -78,7 +78,7 @@ class EmbeddedZooKeeperServer implements LockServer, AutoCloseable {
 	@Override
 	public void close() throws IOException {
 		this.server.close();
-		this.will.close();
+		this.exitCommand.close();
 	}
 
 }

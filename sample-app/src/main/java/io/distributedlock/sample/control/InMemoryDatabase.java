@@ -14,8 +14,8 @@ import org.springframework.stereotype.Component;
 import io.distributedlock.sample.SampleApplication;
 
 /**
- * A database in memory that all processes share through a server on the loopback
- * interface. Its password is new with each start, for other users of the machine reach
+ * In-memory database that all processes share through a server on the loopback interface.
+ * The password is new with each start, because other users of the machine can connect to
  * that interface too.
  */
 @Component

@@ -3,15 +3,17 @@ package io.distributedlock.sample.control;
 import io.distributedlock.FencingToken;
 
 /**
- * Who holds the lock.
+ * The process that holds the lock, as the page and the endpoint show it.
  *
  * @param pid the holding process
- * @param token the first fencing token of its grant, as text: JSON's readers round such
- * numbers
+ * @param token the first fencing token of its grant, as text, because readers of JSON
+ * round such numbers
  */
 record LockHolder(long pid, String token) {
 
-	/** Reads the holder's label, host and process id, and the order of its grant. */
+	/**
+	 * Creates a holder from its label (host and process id) and the order of its grant.
+	 */
 	static LockHolder of(String label, long order) {
 		long pid = Long.parseLong(label.substring(label.lastIndexOf(':') + 1));
 		return new LockHolder(pid, Long.toString(FencingToken.of(order, 0).value()));

@@ -3,18 +3,18 @@ package io.distributedlock.sample.control;
 import java.util.Map;
 
 /**
- * A server of this process's own that keeps the locks, beside the database.
+ * Server within the sample that keeps the locks, beside the database.
  */
 interface LockServer {
 
 	/**
-	 * Names the profile that has the locks there.
+	 * Returns the profile in which the locks are kept there.
 	 * @return the profile, for the workers as well
 	 */
 	String profile();
 
 	/**
-	 * Tells workers how to get there.
+	 * Returns the settings with which workers connect to the server.
 	 * @return variables of their environment
 	 */
 	Map<String, String> workerEnvironment();

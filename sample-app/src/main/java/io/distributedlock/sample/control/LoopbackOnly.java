@@ -13,18 +13,18 @@ import org.springframework.web.server.ResponseStatusException;
 import org.springframework.web.servlet.HandlerInterceptor;
 
 /**
- * Refuses whoever is not on this machine, wherever the server listens, and pages of other
- * sites in a browser that is.
+ * Refuses requests from other machines, whatever interface the server listens on, and
+ * requests of other sites' pages in a browser on this machine.
  */
 class LoopbackOnly implements HandlerInterceptor {
 
-	/** A site whose name was pointed to this machine still asks for it by that name. */
+	/** A site whose name resolves to this machine still sends that name as the host. */
 	private static final Pattern LOOPBACK_NAME = Pattern.compile("localhost|127(\\.\\d{1,3}){3}|\\[?[0:]*:1]?");
 
 	@Override
 	public boolean preHandle(HttpServletRequest request, HttpServletResponse response, Object handler)
 			throws UnknownHostException {
-		// An address and no name: nothing is looked up.
+		// The argument is an address, so no name is resolved.
 		if (!InetAddress.getByName(request.getRemoteAddr()).isLoopbackAddress() || CorsUtils.isCorsRequest(request)
 				|| !LOOPBACK_NAME.matcher(request.getServerName()).matches()) {
 			throw new ResponseStatusException(HttpStatus.FORBIDDEN, "The sample is controlled from this machine only");

@@ -10,8 +10,8 @@ import io.distributedlock.sample.SampleApplication;
 import io.distributedlock.sample.SampleProperties;
 
 /**
- * Sells once without and once with the lock before the web server opens, so that whoever
- * reaches it finds both results.
+ * The first two sales, one without the lock and one with it. They end before the web
+ * server starts, so that its first answer has both results.
  */
 @Component
 @Profile("!" + SampleApplication.WORKER)

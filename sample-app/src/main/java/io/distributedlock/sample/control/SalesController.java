@@ -20,7 +20,7 @@ import io.distributedlock.sample.SampleApplication;
 import io.distributedlock.sample.SampleProperties;
 
 /**
- * Starts sales and shows their results.
+ * Endpoints that start sales and show their results.
  */
 @RestController
 @RequestMapping("/api")
@@ -46,12 +46,13 @@ class SalesController {
 			required = false) @DurationFormat(style = DurationFormat.Style.SIMPLE) @Nullable Duration thinkTime) {
 		Duration chosen = (thinkTime != null) ? thinkTime : this.thinkTime;
 		if (chosen.isNegative() || chosen.compareTo(MAX_THINK_TIME) > 0) {
-			throw new ResponseStatusException(HttpStatus.BAD_REQUEST, "A customer thinks from 0s to 5s, not " + chosen);
+			throw new ResponseStatusException(HttpStatus.BAD_REQUEST,
+					"The think time has to be 0s to 5s, not " + chosen);
 		}
 		return this.runs.run(lock, chosen);
 	}
 
-	/** Who holds the lock now; no content while nobody does. */
+	/** Answers with the holder of the lock, or with no content if there is none. */
 	@GetMapping("/holder")
 	ResponseEntity<LockHolder> holder() {
 		return this.holder.find().map(ResponseEntity::ok).orElseGet(() -> ResponseEntity.noContent().build());

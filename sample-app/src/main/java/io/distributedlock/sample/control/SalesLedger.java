@@ -12,7 +12,7 @@ import org.springframework.stereotype.Repository;
 import io.distributedlock.sample.SampleApplication;
 
 /**
- * What the control process reads and writes in the shared database.
+ * Statements of the control process on the shared database.
  */
 @Repository
 @Profile("!" + SampleApplication.WORKER)

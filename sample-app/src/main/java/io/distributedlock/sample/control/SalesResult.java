@@ -4,13 +4,14 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * How the sale of an event went.
+ * Result of the sale of one event.
  *
  * @param oversold how many tickets were sold for seats that had been sold before
  * @param sold how many tickets were sold
  * @param capacity how many seats there are
- * @param refused how many writes the fence refused, because they came after their lease
- * @param processes the process ids of those who sold
+ * @param refused how many writes the fence refused because they came after the end of
+ * their lease
+ * @param processes the ids of the processes that sold
  */
 record SalesResult(int oversold, int sold, int capacity, int refused, List<Long> processes) {
 

@@ -17,7 +17,7 @@ import io.distributedlock.sample.SampleProperties;
 import io.distributedlock.sample.SellCommand;
 
 /**
- * Puts events on sale, one after the other, and remembers how the last ones went.
+ * Sales of new events, one after the other, and the latest result of each kind.
  */
 @Service
 @Profile("!" + SampleApplication.WORKER)
@@ -58,7 +58,7 @@ class SalesRuns {
 		}
 	}
 
-	/** The latest result without the lock ("off") and with it ("on"). */
+	/** Returns the latest result without the lock ("off") and with it ("on"). */
 	Map<String, SalesResult> latest() {
 		return new TreeMap<>(this.latest);
 	}

@@ -17,7 +17,7 @@ import org.springframework.web.server.ResponseStatusException;
 import io.distributedlock.sample.SampleApplication;
 
 /**
- * Shows the workers, and does to them what machines do to processes.
+ * Endpoints that show the workers, and kill or freeze them.
  */
 @RestController
 @RequestMapping(WorkerController.PATH)
@@ -48,7 +48,7 @@ class WorkerController {
 		return WorkerState.of(worker);
 	}
 
-	/** Stops a worker with SIGSTOP, and lets it go on some seconds later. */
+	/** Stops a worker with SIGSTOP, and continues it some seconds later. */
 	@PostMapping("/{pid}/freeze")
 	WorkerState freeze(@PathVariable long pid, @RequestParam long seconds) {
 		if (seconds < 1 || seconds > WorkerPool.LONGEST_FREEZE.toSeconds()) {
@@ -73,7 +73,7 @@ class WorkerController {
 	}
 
 	/**
-	 * A worker as its operating system sees it.
+	 * State of a worker in the operating system.
 	 *
 	 * @param pid the process id
 	 * @param state {@code running}, {@code frozen} or {@code ended}

@@ -18,7 +18,7 @@ import org.springframework.util.ClassUtils;
 import io.distributedlock.sample.SampleApplication;
 
 /**
- * Starts worker processes: the same program on the same JVM, with another profile.
+ * Launcher of worker processes: the same program on the same JVM, with another profile.
  */
 @Component
 @Profile("!" + SampleApplication.WORKER)
@@ -36,7 +36,7 @@ class WorkerLauncher {
 	WorkerProcess launch() {
 		ProcessBuilder builder = new ProcessBuilder(command()).redirectOutput(Redirect.INHERIT)
 			.redirectError(Redirect.INHERIT);
-		// Not by arguments, which every user of the machine may read.
+		// Every user of the machine can read the arguments of a process.
 		Map<String, String> environment = builder.environment();
 		environment.put("SPRING_PROFILES_ACTIVE", SampleApplication.WORKER);
 		environment.put("SAMPLE_CONTROL_PID", Long.toString(ProcessHandle.current().pid()));

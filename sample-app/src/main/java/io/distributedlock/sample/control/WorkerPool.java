@@ -16,7 +16,7 @@ import io.distributedlock.sample.SampleProperties;
 import io.distributedlock.sample.SellCommand;
 
 /**
- * The workers, from the start of the control process to its end.
+ * The worker processes, from the start of the control process to its end.
  */
 @Component
 @Profile("!" + SampleApplication.WORKER)
@@ -26,11 +26,11 @@ class WorkerPool implements SmartLifecycle {
 
 	static final Duration LONGEST_FREEZE = Duration.ofMinutes(2);
 
-	private static final Duration PATIENCE = Duration.ofMinutes(1);
+	private static final Duration ANSWER_TIMEOUT = Duration.ofMinutes(1);
 
-	private static final Duration PATIENCE_AT_END = Duration.ofSeconds(5);
+	private static final Duration STOP_TIMEOUT = Duration.ofSeconds(5);
 
-	private static final Duration LOOK_AGAIN_AFTER = Duration.ofMillis(20);
+	private static final Duration POLL_INTERVAL = Duration.ofMillis(20);
 
 	private final WorkerLauncher launcher;
 
@@ -54,22 +54,22 @@ class WorkerPool implements SmartLifecycle {
 	private void fillUp() {
 		Stream<WorkerProcess> missing = Stream.generate(this.launcher::launch).limit(this.size - pids().size());
 		this.workers = Stream.concat(alive().stream(), missing).toList();
-		await(this.ledger::readyWorkers, PATIENCE);
+		await(this.ledger::readyWorkers, ANSWER_TIMEOUT);
 		if (pids().size() < this.size) {
-			throw new IllegalStateException("Only the workers " + pids() + " came up");
+			throw new IllegalStateException("Only the workers " + pids() + " have started");
 		}
 	}
 
 	/**
-	 * Has all workers sell, and waits until those that are alive have finished. Who was
-	 * killed before is replaced.
-	 * @param command what they are told
-	 * @param duration how long the sale takes at most if nobody is hindered
+	 * Sends the command to all workers, and waits until those that are alive have
+	 * finished. Killed workers are replaced before.
+	 * @param command the command
+	 * @param duration how long the sale takes at most if no worker is frozen
 	 */
 	void sell(SellCommand command, Duration duration) {
 		fillUp();
 		alive().forEach((worker) -> worker.send(command));
-		await(() -> this.ledger.finishedWorkers(command.eventId()), duration.plus(LONGEST_FREEZE).plus(PATIENCE));
+		await(() -> this.ledger.finishedWorkers(command.eventId()), duration.plus(LONGEST_FREEZE).plus(ANSWER_TIMEOUT));
 	}
 
 	List<WorkerProcess> alive() {
@@ -80,21 +80,22 @@ class WorkerPool implements SmartLifecycle {
 		return alive().stream().map(WorkerProcess::pid).toList();
 	}
 
-	private void await(Supplier<Set<Long>> reported, Duration patience) {
+	private void await(Supplier<Set<Long>> reported, Duration timeout) {
 		long start = System.nanoTime();
 		while (!reported.get().containsAll(pids())) {
-			if (System.nanoTime() - start > patience.toNanos()) {
-				throw new IllegalStateException("Of the workers " + pids() + " only " + reported.get() + " answered");
+			if (System.nanoTime() - start > timeout.toNanos()) {
+				throw new IllegalStateException(
+						"Only the workers " + reported.get() + " of " + pids() + " answered in time");
 			}
-			LockSupport.parkNanos(LOOK_AGAIN_AFTER.toNanos());
+			LockSupport.parkNanos(POLL_INTERVAL.toNanos());
 		}
 	}
 
 	@Override
 	public void stop() {
 		this.workers.forEach(WorkerProcess::thaw);
-		this.workers.forEach(WorkerProcess::dismiss);
-		this.workers.forEach((worker) -> worker.awaitEnd(PATIENCE_AT_END));
+		this.workers.forEach(WorkerProcess::stop);
+		this.workers.forEach((worker) -> worker.awaitEnd(STOP_TIMEOUT));
 		this.workers = List.of();
 	}
 

@@ -14,14 +14,14 @@ import org.jspecify.annotations.Nullable;
 import io.distributedlock.sample.SellCommand;
 
 /**
- * A running worker. Commands go to its standard input; whether it lives is the operating
- * system's word, and what it did stands in the database.
+ * Process of a worker. Commands are written to its standard input; its results are in the
+ * database.
  */
 class WorkerProcess {
 
 	private static final Log logger = LogFactory.getLog(WorkerProcess.class);
 
-	private static final Duration KILLED_WITHIN = Duration.ofSeconds(5);
+	private static final Duration KILL_TIMEOUT = Duration.ofSeconds(5);
 
 	private final Process process;
 
@@ -29,7 +29,7 @@ class WorkerProcess {
 
 	private final ReentrantLock freezing = new ReentrantLock();
 
-	private @Nullable LastWill thaw;
+	private @Nullable ExitCommand thaw;
 
 	WorkerProcess(Process process) {
 		this.process = process;
@@ -55,8 +55,8 @@ class WorkerProcess {
 	}
 
 	/**
-	 * Stops the process where it stands. It goes on when it is thawed, or when the
-	 * control process has ended: then to end itself.
+	 * Stops the process with SIGSTOP. It continues when it is thawed, or when the control
+	 * process has ended: then it ends itself.
 	 * @return {@code false} if it is frozen already
 	 */
 	boolean freeze() {
@@ -65,7 +65,7 @@ class WorkerProcess {
 			if (this.thaw != null) {
 				return false;
 			}
-			this.thaw = LastWill.write("kill -STOP \"$1\"", "kill -CONT \"$1\"", pid());
+			this.thaw = ExitCommand.register("kill -STOP \"$1\"", "kill -CONT \"$1\"", pid());
 			return true;
 		}
 		finally {
@@ -86,10 +86,10 @@ class WorkerProcess {
 		}
 	}
 
-	/** Ends the process at once, frozen or not: it can release nothing. */
+	/** Kills the process, frozen or not, so that it cannot release its lock. */
 	void kill() {
 		this.process.destroyForcibly();
-		awaitEnd(KILLED_WITHIN);
+		awaitEnd(KILL_TIMEOUT);
 		thaw();
 	}
 
@@ -100,24 +100,24 @@ class WorkerProcess {
 			this.commands.flush();
 		}
 		catch (IOException ex) {
-			logger.warn("Worker " + pid() + " takes no commands any more", ex);
+			logger.warn("Worker " + pid() + " does not read commands any more", ex);
 		}
 	}
 
-	/** Asks the worker to leave; it does so when it reads the end of its commands. */
-	void dismiss() {
+	/** Closes the standard input of the worker, which ends when it reads that. */
+	void stop() {
 		try {
 			this.commands.close();
 		}
 		catch (IOException ex) {
-			logger.debug("Worker " + pid() + " had left before", ex);
+			logger.debug("Worker " + pid() + " had ended before", ex);
 		}
 	}
 
-	/** Waits for the dismissed worker to leave, and ends it if it does not. */
-	void awaitEnd(Duration patience) {
+	/** Waits for the end of the process, and kills it after the timeout. */
+	void awaitEnd(Duration timeout) {
 		try {
-			if (!this.process.waitFor(patience.toMillis(), TimeUnit.MILLISECONDS)) {
+			if (!this.process.waitFor(timeout.toMillis(), TimeUnit.MILLISECONDS)) {
 				this.process.destroyForcibly();
 			}
 		}

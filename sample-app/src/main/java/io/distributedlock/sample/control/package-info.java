@@ -1,5 +1,6 @@
 /**
- * The control process: owns the database, starts the workers and shows what they sold.
+ * The control process, which has the database, starts the workers and shows their
+ * results.
  */
 @NullMarked
 package io.distributedlock.sample.control;

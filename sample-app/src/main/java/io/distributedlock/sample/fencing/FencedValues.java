@@ -15,13 +15,13 @@ import io.distributedlock.FencingToken;
 
 /**
  * Values in Redis that are written under a lock, each with a fence: the highest fencing
- * token that has written it. Who was paused past its lease has a lower one, and is
- * refused.
+ * token that has written it. A holder that was paused past its lease has a lower token,
+ * and its write is refused.
  * <p>
- * The fence has a key of its own: it would otherwise go with a value that expires or is
- * deleted, and the late write would pass as the first. It must not be evicted either, so
- * the server needs the {@code maxmemory-policy} {@code noeviction}; and like anything in
- * Redis it can be lost in a fail-over that comes before its replication.
+ * The fence has a key of its own, so that it does not expire and is not deleted with the
+ * value: a late write would then pass as the first. It must not be evicted either, so the
+ * server needs the {@code maxmemory-policy} {@code noeviction}. Like all data in Redis it
+ * can be lost in a fail-over before its replication.
  */
 public class FencedValues {
 
@@ -35,21 +35,21 @@ public class FencedValues {
 	/**
 	 * Creates the values.
 	 * @param redis the connection to the server
-	 * @param fenceRetention for how long after a write late ones are refused: longer than
-	 * any process can be paused
+	 * @param fenceRetention how long late writes are refused after a write, at least 1
+	 * ms: longer than any process can be paused
 	 */
 	public FencedValues(StringRedisTemplate redis, Duration fenceRetention) {
-		Assert.isTrue(fenceRetention.toMillis() > 0, "A fence is kept for a time");
+		Assert.isTrue(fenceRetention.toMillis() > 0, "'fenceRetention' must be at least 1 ms");
 		this.redis = redis;
 		this.fenceRetention = fenceRetention;
 	}
 
 	/**
-	 * Writes a value that stays.
+	 * Writes a value that does not expire.
 	 * @param name the name of the value, without braces
 	 * @param value the value
 	 * @param token the fencing token of the lock under which it is written
-	 * @throws StaleWriteException if a later holder has already written
+	 * @throws StaleWriteException if a later holder has written
 	 */
 	public void write(String name, String value, FencingToken token) {
 		write(name, token, value, null);
@@ -61,7 +61,7 @@ public class FencedValues {
 	 * @param value the value
 	 * @param token the fencing token of the lock under which it is written
 	 * @param expiry how long the value lasts
-	 * @throws StaleWriteException if a later holder has already written
+	 * @throws StaleWriteException if a later holder has written
 	 */
 	public void write(String name, String value, FencingToken token, Duration expiry) {
 		write(name, token, value, Long.toString(expiry.toMillis()));
@@ -88,10 +88,10 @@ public class FencedValues {
 		return this.redis.opsForValue().get(key(name));
 	}
 
-	/** In braces, so that a cluster keeps value and fence together. */
+	/** Puts the name in braces, so that a cluster keeps value and fence in one slot. */
 	private static String key(String name) {
 		Assert.isTrue(!name.isEmpty() && name.indexOf('{') < 0 && name.indexOf('}') < 0,
-				() -> "Not a name: '" + name + "'");
+				() -> "The name '" + name + "' is empty or has braces");
 		return "{" + name + "}";
 	}
 

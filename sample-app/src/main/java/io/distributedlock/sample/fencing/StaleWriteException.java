@@ -3,7 +3,7 @@ package io.distributedlock.sample.fencing;
 import io.distributedlock.FencingToken;
 
 /**
- * A write was refused because a later holder of the lock has already written.
+ * Exception for a write that was refused because a later holder of the lock has written.
  */
 public class StaleWriteException extends RuntimeException {
 

@@ -17,9 +17,9 @@ import io.distributedlock.sample.SampleApplication;
 import io.distributedlock.sample.SellCommand;
 
 /**
- * Takes the control process's commands from standard input, and keeps the worker alive as
- * long as that stays open. The operating system closes it however the control process
- * ends, so that no worker outlives it.
+ * Reader of the control process's commands on standard input. The worker lives as long as
+ * that is open. The operating system closes it when the control process ends, even if it
+ * is killed, so that no worker outlives it.
  */
 @Component
 @Profile(SampleApplication.WORKER)
@@ -41,7 +41,7 @@ class SalesDesk implements ApplicationRunner {
 
 	@Override
 	public void run(ApplicationArguments args) throws IOException {
-		rehearse();
+		warmUp();
 		this.ledger.reportReady();
 		BufferedReader commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
 		@Nullable String line = commands.readLine();
@@ -52,10 +52,10 @@ class SalesDesk implements ApplicationRunner {
 	}
 
 	/**
-	 * Classes are loaded and connections opened before the sale begins: otherwise one
-	 * process sells all seats while the others still get up.
+	 * Loads classes and opens connections before the sale begins: otherwise one process
+	 * sells all seats while the others still start.
 	 */
-	private void rehearse() {
+	private void warmUp() {
 		this.sales.sellUnlocked(NO_EVENT, Duration.ZERO);
 		this.sales.sell(NO_EVENT, Duration.ZERO);
 	}

@@ -7,7 +7,7 @@ import org.springframework.stereotype.Repository;
 import io.distributedlock.sample.SampleApplication;
 
 /**
- * What a worker reads and writes in the shared database.
+ * Statements of a worker on the shared database.
  */
 @Repository
 @Profile(SampleApplication.WORKER)
@@ -30,8 +30,8 @@ class SeatLedger {
 	}
 
 	/**
-	 * Sells the seat, unless a later holder of the lock has already written: what a
-	 * paused holder decided before its lease ran out must not overwrite what came after.
+	 * Sells the seat, unless a later holder of the lock has written: the decision of a
+	 * holder that was paused past its lease must not overwrite a later one.
 	 */
 	void sell(int eventId, int seat, long token) {
 		int updated = this.jdbc
@@ -71,7 +71,7 @@ class SeatLedger {
 			.update();
 	}
 
-	/** The seats of an event, by their number. */
+	/** Number of sold seats and of all seats of an event. */
 	record Seats(int sold, int capacity) {
 
 		static final Seats NONE = new Seats(0, 0);

@@ -13,7 +13,7 @@ import io.distributedlock.sample.SampleApplication;
 import io.distributedlock.sample.worker.SeatLedger.Seats;
 
 /**
- * Sells the next free seat of an event: once as it has to be, once without the lock.
+ * Sale of the next free seat of an event, with the lock and without it.
  */
 @Service
 @Profile(SampleApplication.WORKER)
@@ -40,8 +40,8 @@ class SeatSales {
 	}
 
 	/**
-	 * Sells a seat as if nobody else did. The transaction alone does not help: all
-	 * processes may read the same number of sold seats before one of them writes.
+	 * Sells a seat without the lock. The transaction alone does not help: all processes
+	 * may read the same number of sold seats before one of them writes.
 	 * @param event the event
 	 * @param thinkTime how long the customer thinks
 	 * @return {@code false} if there was none left

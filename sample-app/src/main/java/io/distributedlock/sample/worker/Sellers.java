@@ -19,7 +19,7 @@ import io.distributedlock.sample.SampleProperties;
 import io.distributedlock.sample.SellCommand;
 
 /**
- * The threads that sell, all at once and until nothing is left.
+ * The threads that sell, all at once, until no seat is free.
  */
 @Component
 @Profile(SampleApplication.WORKER)
@@ -40,7 +40,7 @@ class Sellers {
 		this.ledger = ledger;
 		this.count = properties.sellers();
 		CustomizableThreadFactory threads = new CustomizableThreadFactory("seller-");
-		// The worker ends when its control process does, whatever the sellers wait for.
+		// The worker ends with its control process, also while the sellers wait.
 		threads.setDaemon(true);
 		this.executor = Executors.newCachedThreadPool(threads);
 	}
@@ -52,7 +52,7 @@ class Sellers {
 			.toArray(CompletableFuture<?>[]::new);
 		CompletableFuture.allOf(sellers).whenCompleteAsync((done, failure) -> {
 			if (failure != null) {
-				logger.error("A seller gave up: " + command, failure);
+				logger.error("A seller failed: " + command, failure);
 			}
 			this.ledger.reportDone(command.eventId());
 		}, this.executor);
@@ -65,8 +65,8 @@ class Sellers {
 	}
 
 	/**
-	 * Sells one seat. Who was paused for too long has not sold and goes on: with the next
-	 * seat, under a lock of its own.
+	 * Sells one seat. A sale that was refused or rolled back is not repeated: the seller
+	 * continues with the next seat.
 	 */
 	private boolean sell(SellCommand command) {
 		try {
@@ -79,7 +79,7 @@ class Sellers {
 			return true;
 		}
 		catch (LockLostException | ConcurrencyFailureException ex) {
-			logger.warn("A sale of event " + command.eventId() + " was taken back: " + ex.getMessage());
+			logger.warn("A sale of event " + command.eventId() + " was rolled back: " + ex.getMessage());
 			return true;
 		}
 	}

@@ -1,7 +1,7 @@
 package io.distributedlock.sample.worker;
 
 /**
- * A sale was refused because a later holder of the lock has already sold.
+ * Exception for a sale that was refused because a later holder of the lock has sold.
  */
 class StaleSaleException extends RuntimeException {
 

@@ -1,5 +1,5 @@
 /**
- * A worker process: sells seats when it is told to.
+ * A worker process, which sells seats on command.
  */
 @NullMarked
 package io.distributedlock.sample.worker;
