@@ -14,6 +14,8 @@ public enum LockError {
 	LOST("DL-201"),
 	/** A nested call asked for a lock that the enclosing call had already lost. */
 	REENTRY_AFTER_LOSS("DL-202"),
+	/** A lock of a request for several keys was lost before the last was acquired. */
+	LOST_WHILE_ACQUIRING("DL-203"),
 	/** The store refused, or failed to answer. */
 	STORE_FAILED("DL-301"),
 	/** The store did not answer in time. */

@@ -24,9 +24,11 @@ public final class LockLostException extends LockException {
 	}
 
 	private static String message(LockError error, LockKey key, LossReason reason) {
-		String what = "Lock '" + key + "' was lost (" + reason.description() + ")";
-		return (error == LockError.REENTRY_AFTER_LOSS) ? what + " before the nested call could join it"
-				: what + " while its holder still worked; results may overlap with the next holder's";
+		return "Lock '" + key + "' was lost (" + reason.description() + ") " + switch (error) {
+			case REENTRY_AFTER_LOSS -> "before the body of the nested call could start";
+			case LOST_WHILE_ACQUIRING -> "while the other locks of the request were acquired; its body has not started";
+			default -> "while its holder still worked; results may overlap with the next holder's";
+		};
 	}
 
 	/**

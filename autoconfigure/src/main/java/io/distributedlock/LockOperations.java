@@ -20,6 +20,8 @@ public interface LockOperations {
 	 * scope: the same thread asking again waits like anybody else.
 	 * @param request what is asked for
 	 * @return the held lock, or {@code null} if it is busy
+	 * @throws LockLostException if a lock of several keys was lost before the last was
+	 * acquired
 	 * @throws LockProviderException if the store could not answer
 	 * @throws LockInterruptedException if the thread is interrupted; its flag is set
 	 * again
@@ -32,6 +34,8 @@ public interface LockOperations {
 	 * @param request what is asked for
 	 * @return the held lock
 	 * @throws LockNotAcquiredException if it stays busy for the wait time
+	 * @throws LockLostException if a lock of several keys was lost before the last was
+	 * acquired
 	 * @throws LockProviderException if the store could not answer
 	 * @throws LockInterruptedException if the thread is interrupted; its flag is set
 	 * again
@@ -60,7 +64,9 @@ public interface LockOperations {
 	 * @throws LockNotAcquiredException if the lock stays busy for the wait time
 	 * @throws LockProviderException if the store could not answer
 	 * @throws LockInterruptedException if the thread is interrupted while it waits
-	 * @throws LockLostException if the lock was lost before the body had returned
+	 * @throws LockLostException if the lock was lost before the body had returned, or the
+	 * body did not start because a lock that it needs was lost while others were waited
+	 * for
 	 */
 	<T extends @Nullable Object, E extends Throwable> T execute(LockRequest request, LockCallback<T, E> body) throws E;
 

@@ -134,7 +134,29 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 			return run(composite(request, List.of(), joined), body);
 		}
 		JoinableLease own = acquire(request, missing);
-		return run(joined.isEmpty() ? own : composite(request, List.of(own), joined), body);
+		if (joined.isEmpty()) {
+			return run(own, body);
+		}
+		requireStillHeld(joined, own);
+		return run(composite(request, List.of(own), joined), body);
+	}
+
+	/**
+	 * Checks once more what was joined before the own locks were waited for: the body
+	 * must not start under a lost lock.
+	 */
+	private static void requireStillHeld(List<JoinableLease> joined, JoinableLease own) {
+		try {
+			for (JoinableLease part : joined) {
+				part.throwLoss(LockError.REENTRY_AFTER_LOSS);
+				part.ensureHeld();
+			}
+			own.throwLoss(LockError.LOST_WHILE_ACQUIRING);
+		}
+		catch (LockLostException | IllegalStateException ex) {
+			closeAfter(ex, own);
+			throw ex;
+		}
 	}
 
 	private JoinableLease composite(LockRequest request, List<JoinableLease> owned, List<JoinableLease> joined) {

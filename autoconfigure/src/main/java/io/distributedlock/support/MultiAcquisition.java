@@ -9,7 +9,6 @@ import org.jspecify.annotations.Nullable;
 import io.distributedlock.LockError;
 import io.distributedlock.LockHolder;
 import io.distributedlock.LockKey;
-import io.distributedlock.LockProviderException;
 
 /**
  * A request's way to several keys, one after the other in their order, all or none. What
@@ -73,11 +72,7 @@ final class MultiAcquisition implements Acquisition {
 	private Progress complete() {
 		long now = System.nanoTime();
 		for (JoinableLease part : this.taken) {
-			if (!part.isHeld()) {
-				throw new LockProviderException(LockError.STORE_FAILED, this.engine.provider().name(),
-						"lost lock '" + part.keys().get(0) + "' while the other keys of the request were acquired",
-						null);
-			}
+			part.throwLoss(LockError.LOST_WHILE_ACQUIRING);
 			this.engine.beginHold((SingleKeyLease) part, now, this.terms);
 		}
 		this.lease = new MultiKeyLease(this.keys, this.taken, List.of(), this.engine.settings().callTimeout());
