@@ -38,6 +38,15 @@ public interface LockProvider {
 	LockContender enter(LockKey key, Runnable changed);
 
 	/**
+	 * Whether a key is granted to one owner at a time. Where it is not, the callers of
+	 * one process do not wait for each other either.
+	 * @return {@code true} for every provider that keeps locks
+	 */
+	default boolean isExclusive() {
+		return true;
+	}
+
+	/**
 	 * Prolongs grants, in one round trip where the store allows it. A grant whose lock
 	 * has expired in the store is never revived.
 	 * @param leases the grants, each with the time it is to last from now on

@@ -29,6 +29,11 @@ final class KeyQueueRegistry {
 		return (queue != null) ? queue : this.queues.computeIfAbsent(key, (absent) -> new KeyQueue(absent, this));
 	}
 
+	/** A queue that no other request joins: its requests do not exclude each other. */
+	KeyQueue unshared(LockKey key) {
+		return new KeyQueue(key, this);
+	}
+
 	/**
 	 * Forgets a closed queue.
 	 * @param queue the queue

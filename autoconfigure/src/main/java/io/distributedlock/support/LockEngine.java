@@ -90,8 +90,9 @@ final class LockEngine {
 		return this.events;
 	}
 
-	KeyQueueRegistry queues() {
-		return this.queues;
+	/** The queue in which a request for the key waits for its turn. */
+	KeyQueue queue(LockKey key) {
+		return this.provider.isExclusive() ? this.queues.queue(key) : this.queues.unshared(key);
 	}
 
 	PendingReleaseQueue pendingReleases() {

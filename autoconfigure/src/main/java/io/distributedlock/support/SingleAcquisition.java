@@ -87,7 +87,7 @@ final class SingleAcquisition implements Acquisition {
 
 	private KeyQueue join() {
 		while (true) {
-			KeyQueue candidate = this.engine.queues().queue(this.key);
+			KeyQueue candidate = this.engine.queue(this.key);
 			long answers = candidate.join(this.waiter);
 			if (answers >= 0) {
 				this.answersAtArrival = answers;
