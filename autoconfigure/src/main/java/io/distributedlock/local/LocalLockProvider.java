@@ -11,6 +11,7 @@ import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.LockProvider;
 import io.distributedlock.provider.OwnerId;
+import io.distributedlock.provider.ProcessLabel;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.RenewalOutcome;
 
@@ -28,8 +29,6 @@ import io.distributedlock.provider.RenewalOutcome;
 public final class LocalLockProvider implements LockProvider {
 
 	private final OwnerId process = OwnerId.random();
-
-	private final String label = "local " + ProcessHandle.current().pid() + "-" + this.process.text().substring(0, 8);
 
 	private final AtomicLong contenders = new AtomicLong();
 
@@ -103,7 +102,7 @@ public final class LocalLockProvider implements LockProvider {
 		@Override
 		public AttemptResult attempt(OwnerId owner, Duration lease, boolean willWait, Duration timeout) {
 			return LocalLockProvider.this.store.attempt(new LocalAttempt(this.key, owner, lease,
-					LocalLockProvider.this.process, LocalLockProvider.this.label, this.number, willWait, this.changed));
+					LocalLockProvider.this.process, ProcessLabel.get(), this.number, willWait, this.changed));
 		}
 
 		@Override

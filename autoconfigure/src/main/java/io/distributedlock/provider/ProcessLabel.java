@@ -12,6 +12,8 @@ public final class ProcessLabel {
 
 	private static final int LENGTH = 255;
 
+	private static final String LABEL = create();
+
 	private ProcessLabel() {
 	}
 
@@ -20,6 +22,10 @@ public final class ProcessLabel {
 	 * @return host and process id, at most 255 characters
 	 */
 	public static String get() {
+		return LABEL;
+	}
+
+	private static String create() {
 		String suffix = ":" + ProcessHandle.current().pid();
 		String host = host();
 		return host.substring(0, Math.min(host.length(), LENGTH - suffix.length())) + suffix;

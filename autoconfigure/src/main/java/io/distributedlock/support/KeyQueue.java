@@ -12,6 +12,7 @@ import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockProvider;
 import io.distributedlock.provider.OwnerId;
+import io.distributedlock.provider.ProcessLabel;
 
 /**
  * The local queue for one key: of all requests in this process only the head asks the
@@ -261,7 +262,7 @@ final class KeyQueue {
 		this.lock.lock();
 		try {
 			if (this.heldGrant != null) {
-				return new LockHolder("this process", Duration.ofNanos(now - this.heldGrant.grantedAt()),
+				return new LockHolder(ProcessLabel.get(), Duration.ofNanos(now - this.heldGrant.grantedAt()),
 						Duration.ofNanos(Math.max(0, this.heldGrant.deadline() - now)));
 			}
 			return (this.lastBusy != null) ? this.lastBusy.holder() : null;
