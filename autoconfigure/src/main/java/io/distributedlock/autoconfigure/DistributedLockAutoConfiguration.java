@@ -36,6 +36,11 @@ public final class DistributedLockAutoConfiguration {
 		return new LockTimer();
 	}
 
+	@Bean
+	static DurationUnits distributedLockDurationUnits(Environment environment) {
+		return new DurationUnits(environment);
+	}
+
 	/** The engine, unless the application brings its own. */
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnMissingBean(LockOperations.class)
