@@ -18,6 +18,7 @@ import com.tngtech.archunit.core.domain.AccessTarget.CodeUnitCallTarget;
 import com.tngtech.archunit.core.domain.JavaCall;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaMethod;
 import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
@@ -34,6 +35,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.platform.commons.annotation.Testable;
 
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.context.annotation.Bean;
 
 import io.distributedlock.local.NoLockProvider;
 
@@ -254,6 +256,17 @@ class ArchitectureTests {
 	}
 
 	@Test
+	void beanNamesBeginWithTheNameOfTheProject() {
+		methods().that()
+			.areAnnotatedWith(Bean.class)
+			.should()
+			.haveNameStartingWith("distributedLock")
+			.andShould(beNamedByTheMethod())
+			.because("a bean of the application, or of another library, may have any shorter name")
+			.check(MAIN);
+	}
+
+	@Test
 	void testsAreFoundByTheBuild() {
 		methods().that()
 			.areMetaAnnotatedWith(Testable.class)
@@ -290,6 +303,19 @@ class ArchitectureTests {
 
 	private static DescribedPredicate<JavaCall<?>> target(String description, Predicate<CodeUnitCallTarget> predicate) {
 		return describe(description, (call) -> predicate.test(call.getTarget()));
+	}
+
+	private static ArchCondition<JavaMethod> beNamedByTheMethod() {
+		return new ArchCondition<>("have no other bean name") {
+
+			@Override
+			public void check(JavaMethod method, ConditionEvents events) {
+				Bean bean = method.getAnnotationOfType(Bean.class);
+				boolean plain = bean.name().length == 0 && bean.value().length == 0;
+				events.add(new SimpleConditionEvent(method, plain, method.getFullName() + " names its bean"));
+			}
+
+		};
 	}
 
 	private static ArchCondition<JavaClass> beInANullMarkedPackage() {

@@ -67,8 +67,9 @@ public final class JdbcLockAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	@Conditional(OnSchemaInitialization.class)
-	JdbcLockSchemaInitializer jdbcLockSchemaInitializer(@DistributedLockDataSource ObjectProvider<DataSource> own,
-			ObjectProvider<DataSource> application, JdbcLockProperties properties) {
+	JdbcLockSchemaInitializer distributedLockJdbcSchemaInitializer(
+			@DistributedLockDataSource ObjectProvider<DataSource> own, ObjectProvider<DataSource> application,
+			JdbcLockProperties properties) {
 		DataSource chosen = own(own);
 		return JdbcLockSchemaInitializer.create((chosen != null) ? chosen : only(application), properties);
 	}
@@ -76,7 +77,7 @@ public final class JdbcLockAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	@DependsOnDatabaseInitialization
-	JdbcLockProvider jdbcLockProvider(@DistributedLockDataSource ObjectProvider<DataSource> own,
+	JdbcLockProvider distributedLockJdbcProvider(@DistributedLockDataSource ObjectProvider<DataSource> own,
 			ObjectProvider<DataSource> application, ObjectProvider<JdbcConnectionDetails> details,
 			JdbcLockProperties properties, DistributedLockProperties general, LockTimer timer,
 			Environment environment) {

@@ -32,7 +32,7 @@ public final class RedisLockAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	RedisLockProvider redisLockProvider(ObjectProvider<RedisConnectionFactory> factories,
+	RedisLockProvider distributedLockRedisProvider(ObjectProvider<RedisConnectionFactory> factories,
 			RedisLockProperties properties, DistributedLockProperties general, Environment environment) {
 		RedisConnectionFactory factory = factories.getIfUnique();
 		if (factory == null) {

@@ -57,7 +57,7 @@ public final class ZooKeeperLockAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean({ CuratorFramework.class, ZooKeeperLockProvider.class })
-	ZooKeeperLockClient zooKeeperLockClient(ObjectProvider<ZooKeeperConnectionDetails> details,
+	ZooKeeperLockClient distributedLockZooKeeperClient(ObjectProvider<ZooKeeperConnectionDetails> details,
 			ZooKeeperLockProperties properties, ObjectProvider<SslBundles> bundles,
 			ObjectProvider<LockCuratorCustomizer> customizers) {
 		ZooKeeperConnectionDetails present = details.getIfAvailable();
@@ -71,7 +71,7 @@ public final class ZooKeeperLockAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	ZooKeeperLockProvider zooKeeperLockProvider(ObjectProvider<CuratorFramework> clients,
+	ZooKeeperLockProvider distributedLockZooKeeperProvider(ObjectProvider<CuratorFramework> clients,
 			ObjectProvider<ZooKeeperLockClient> own, ZooKeeperLockProperties properties,
 			DistributedLockProperties general, LockTimer timer, Environment environment) {
 		ZooKeeperLockClient ownClient = own.getIfAvailable();
