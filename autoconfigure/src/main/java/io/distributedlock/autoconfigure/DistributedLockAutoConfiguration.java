@@ -27,14 +27,8 @@ import io.distributedlock.support.LockTemplate;
  */
 @AutoConfiguration
 @EnableConfigurationProperties(DistributedLockProperties.class)
-@Import({ LockProxyConfiguration.class, StorelessProviderConfiguration.class })
+@Import({ LockTimerConfiguration.class, LockProxyConfiguration.class, StorelessProviderConfiguration.class })
 public final class DistributedLockAutoConfiguration {
-
-	@Bean
-	@ConditionalOnMissingBean
-	LockTimer distributedLockTimer() {
-		return new LockTimer();
-	}
 
 	@Bean
 	static DurationUnits distributedLockDurationUnits(Environment environment) {

@@ -51,18 +51,12 @@ import io.distributedlock.provider.LockTimer;
 @ConditionalOnBean(DataSource.class)
 @ConditionalOnProperty(prefix = "distributed-lock", name = "provider", havingValue = "jdbc", matchIfMissing = true)
 @EnableConfigurationProperties({ DistributedLockProperties.class, JdbcLockProperties.class })
-@Import(DatabaseInitializationDependencyConfigurer.class)
+@Import({ LockTimerConfiguration.class, DatabaseInitializationDependencyConfigurer.class })
 public final class JdbcLockAutoConfiguration {
 
 	private static final Log logger = LogFactory.getLog(JdbcLockAutoConfiguration.class);
 
 	private static final Duration START_TIMEOUT = Duration.ofSeconds(3);
-
-	@Bean
-	@ConditionalOnMissingBean
-	LockTimer distributedLockTimer() {
-		return new LockTimer();
-	}
 
 	@Bean
 	@ConditionalOnMissingBean

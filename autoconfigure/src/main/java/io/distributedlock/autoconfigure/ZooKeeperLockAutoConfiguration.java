@@ -22,6 +22,7 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.boot.ssl.SslBundles;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
+import org.springframework.context.annotation.Import;
 import org.springframework.core.env.Environment;
 
 import io.distributedlock.LockConfigurationException;
@@ -43,17 +44,12 @@ import io.distributedlock.zookeeper.ZooKeeperLockSettings;
 @ConditionalOnProperty(prefix = "distributed-lock", name = "provider", havingValue = "zookeeper", matchIfMissing = true)
 @Conditional(ZooKeeperLockAutoConfiguration.OnEnsemble.class)
 @EnableConfigurationProperties({ DistributedLockProperties.class, ZooKeeperLockProperties.class })
+@Import(LockTimerConfiguration.class)
 public final class ZooKeeperLockAutoConfiguration {
 
 	private static final Log logger = LogFactory.getLog(ZooKeeperLockAutoConfiguration.class);
 
 	private static final Duration START_TIMEOUT = Duration.ofSeconds(3);
-
-	@Bean
-	@ConditionalOnMissingBean
-	LockTimer distributedLockTimer() {
-		return new LockTimer();
-	}
 
 	@Bean
 	@ConditionalOnMissingBean({ CuratorFramework.class, ZooKeeperLockProvider.class })
