@@ -71,6 +71,12 @@ public final class DistributedLockAutoConfiguration {
 		}
 
 		@Bean
+		LockStartReport distributedLockStartReport(SelectedLockProvider selected, ObjectProvider<LockStorePlace> places,
+				LockSettings settings) {
+			return new LockStartReport(selected, places.orderedStream().toList(), settings);
+		}
+
+		@Bean
 		LockStoreCheck distributedLockStoreCheck(SelectedLockProvider selected, DistributedLockProperties properties) {
 			return new LockStoreCheck(selected.provider(), properties.callTimeout(), properties.failFast());
 		}

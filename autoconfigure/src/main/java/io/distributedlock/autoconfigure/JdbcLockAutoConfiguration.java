@@ -92,6 +92,12 @@ public final class JdbcLockAutoConfiguration {
 		return provider;
 	}
 
+	@Bean
+	LockStorePlace distributedLockJdbcPlace(JdbcLockProperties properties, DistributedLockProperties general,
+			Environment environment) {
+		return new LockStorePlace("jdbc", KeyPrefix.text(general, environment), "table '" + properties.table() + "'");
+	}
+
 	private static @Nullable DataSource own(ObjectProvider<DataSource> own) {
 		List<DataSource> qualified = own.stream().toList();
 		if (qualified.size() > 1) {

@@ -44,4 +44,11 @@ public final class RedisLockAutoConfiguration {
 				properties.minReplicas(), properties.replicaTimeout()));
 	}
 
+	@Bean
+	LockStorePlace distributedLockRedisPlace(ObjectProvider<RedisConnectionFactory> factories,
+			DistributedLockProperties general, Environment environment) {
+		return new LockStorePlace("redis", KeyPrefix.text(general, environment),
+				RedisPlace.of(factories.getIfUnique()));
+	}
+
 }

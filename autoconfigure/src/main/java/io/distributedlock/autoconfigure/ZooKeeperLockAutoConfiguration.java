@@ -87,6 +87,19 @@ public final class ZooKeeperLockAutoConfiguration {
 		return provider;
 	}
 
+	@Bean
+	LockStorePlace distributedLockZooKeeperPlace(ObjectProvider<CuratorFramework> clients,
+			ObjectProvider<ZooKeeperLockClient> own, ZooKeeperLockProperties properties,
+			DistributedLockProperties general, Environment environment) {
+		ZooKeeperLockClient ownClient = own.getIfAvailable();
+		CuratorFramework client = (ownClient != null) ? ownClient.client() : clients.getIfUnique();
+		String namespace = (client != null && !client.getNamespace().isEmpty()) ? "/" + client.getNamespace() : "";
+		String ensemble = (client != null)
+				? "ensemble " + client.getZookeeperClient().getCurrentConnectionString() + ", " : "";
+		return new LockStorePlace("zookeeper", KeyPrefix.text(general, environment),
+				ensemble + "root '" + namespace + properties.root() + "'");
+	}
+
 	private static CuratorFramework only(ObjectProvider<CuratorFramework> clients) {
 		CuratorFramework client = clients.getIfUnique();
 		if (client == null) {
