@@ -43,10 +43,7 @@ public final class DistributedLockAutoConfiguration {
 		@Bean
 		@ConditionalOnMissingBean
 		LockSettings distributedLockSettings(DistributedLockProperties properties) {
-			Double fraction = properties.renewal().fraction();
-			return new LockSettings(properties.lease(), properties.waitTime(), properties.maxHold(),
-					properties.callTimeout(),
-					(fraction != null) ? fraction : LockSettings.defaults().renewalFraction());
+			return properties.toSettings();
 		}
 
 		@Bean

@@ -8,6 +8,9 @@ import io.distributedlock.LockLease;
  */
 interface JoinableLease extends LockLease {
 
+	/** Whether the lock was granted to this engine. */
+	boolean isOf(LockEngine engine);
+
 	/**
 	 * Gives the lock back, in the background where the call could not end in time.
 	 * @param instant when the call has to end, by {@link System#nanoTime()}

@@ -166,18 +166,19 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 
 	/** The lock that this thread already runs under, if it may be joined. */
 	private @Nullable JoinableLease outer(LockKey key) {
-		JoinableLease outer = (JoinableLease) LockContext.find(this.engine, key);
-		if (outer != null && !outer.isHeld()) {
-			outer.throwLoss(LockError.REENTRY_AFTER_LOSS);
-			return null;
+		for (LockLease outer : LockContext.findAll()) {
+			if (outer instanceof JoinableLease joinable && joinable.isOf(this.engine) && outer.keys().contains(key)) {
+				joinable.throwLoss(LockError.REENTRY_AFTER_LOSS);
+				return joinable.isHeld() ? joinable : null;
+			}
 		}
-		return outer;
+		return null;
 	}
 
 	private <T extends @Nullable Object, E extends Throwable> T run(JoinableLease lease, LockCallback<T, E> body)
 			throws E {
 		T result;
-		try (LockContext.Scope scope = LockContext.open(this.engine, lease)) {
+		try (LockContext.Scope scope = LockContext.open(lease)) {
 			result = body.doWithLock(lease);
 		}
 		catch (Throwable ex) {

@@ -41,6 +41,11 @@ final class MultiKeyLease implements JoinableLease {
 	}
 
 	@Override
+	public boolean isOf(LockEngine engine) {
+		return this.all.get(0).isOf(engine);
+	}
+
+	@Override
 	public List<LockKey> keys() {
 		return this.keys;
 	}

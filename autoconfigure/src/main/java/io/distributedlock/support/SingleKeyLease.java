@@ -56,6 +56,11 @@ final class SingleKeyLease implements JoinableLease {
 	}
 
 	@Override
+	public boolean isOf(LockEngine engine) {
+		return this.engine == engine;
+	}
+
+	@Override
 	public List<LockKey> keys() {
 		return List.of(key());
 	}
