@@ -47,27 +47,27 @@ public final class MicrometerLockObserver implements LockObserver {
 	}
 
 	@Override
-	public void acquireEnded(LockKey key, AcquireOutcome outcome, Duration took) {
+	public void onAcquireEnd(LockKey key, AcquireOutcome outcome, Duration took) {
 		of(key).acquireEnded(outcome, took);
 	}
 
 	@Override
-	public void holdBegan(LockKey key) {
+	public void onHoldStart(LockKey key) {
 		of(key).held(1);
 	}
 
 	@Override
-	public void holdEnded(LockKey key) {
+	public void onHoldEnd(LockKey key) {
 		of(key).held(-1);
 	}
 
 	@Override
-	public void renewed(LockKey key, RenewalOutcome outcome) {
+	public void onRenewal(LockKey key, RenewalOutcome outcome) {
 		of(key).renewed(outcome);
 	}
 
 	@Override
-	public void lost(LockKey key, LossReason reason) {
+	public void onLost(LockKey key, LossReason reason) {
 		of(key).lost(reason);
 	}
 

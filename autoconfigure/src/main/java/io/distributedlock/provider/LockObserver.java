@@ -21,21 +21,21 @@ public interface LockObserver {
 	 * @param outcome how it ended
 	 * @param took how long it took, waiting included
 	 */
-	default void acquireEnded(LockKey key, AcquireOutcome outcome, Duration took) {
+	default void onAcquireEnd(LockKey key, AcquireOutcome outcome, Duration took) {
 	}
 
 	/**
 	 * A lock began to be held.
 	 * @param key the key
 	 */
-	default void holdBegan(LockKey key) {
+	default void onHoldStart(LockKey key) {
 	}
 
 	/**
 	 * A lock is no longer held: released, or lost.
 	 * @param key the key
 	 */
-	default void holdEnded(LockKey key) {
+	default void onHoldEnd(LockKey key) {
 	}
 
 	/**
@@ -43,7 +43,7 @@ public interface LockObserver {
 	 * @param key the key
 	 * @param outcome what the store said
 	 */
-	default void renewed(LockKey key, RenewalOutcome outcome) {
+	default void onRenewal(LockKey key, RenewalOutcome outcome) {
 	}
 
 	/**
@@ -51,7 +51,7 @@ public interface LockObserver {
 	 * @param key the key
 	 * @param reason why
 	 */
-	default void lost(LockKey key, LossReason reason) {
+	default void onLost(LockKey key, LossReason reason) {
 	}
 
 	/** How a request for a lock ended. */

@@ -62,13 +62,13 @@ final class LockEventPublisher {
 	void acquireEnded(LockKey key, AcquireOutcome outcome, long tookNanos) {
 		if (!this.observers.isEmpty()) {
 			Duration took = Duration.ofNanos(tookNanos);
-			observe((observer) -> observer.acquireEnded(key, outcome, took));
+			observe((observer) -> observer.onAcquireEnd(key, outcome, took));
 		}
 	}
 
 	void holdBegan(SingleKeyLease lease) {
 		if (!this.observers.isEmpty()) {
-			observe((observer) -> observer.holdBegan(lease.key()));
+			observe((observer) -> observer.onHoldStart(lease.key()));
 		}
 		if (!this.listeners.isEmpty()) {
 			tell(lease.callbacks(), (listener) -> listener.onAcquired(lease));
@@ -77,7 +77,7 @@ final class LockEventPublisher {
 
 	void released(SingleKeyLease lease) {
 		if (!this.observers.isEmpty()) {
-			observe((observer) -> observer.holdEnded(lease.key()));
+			observe((observer) -> observer.onHoldEnd(lease.key()));
 		}
 		if (!this.listeners.isEmpty()) {
 			tell(lease.callbacks(), (listener) -> listener.onReleased(lease));
@@ -86,8 +86,8 @@ final class LockEventPublisher {
 
 	void lost(SingleKeyLease lease, LossReason reason) {
 		lease.callbacks().execute(() -> observe((observer) -> {
-			observer.lost(lease.key(), reason);
-			observer.holdEnded(lease.key());
+			observer.onLost(lease.key(), reason);
+			observer.onHoldEnd(lease.key());
 		}));
 		this.completions.execute(() -> logger.error("Lock '" + lease.key() + "' with fencing token "
 				+ lease.fencingToken() + " was lost: " + reason.description()
@@ -107,7 +107,7 @@ final class LockEventPublisher {
 
 	void renewed(LockKey key, RenewalOutcome outcome) {
 		if (!this.observers.isEmpty()) {
-			observe((observer) -> observer.renewed(key, outcome));
+			observe((observer) -> observer.onRenewal(key, outcome));
 		}
 	}
 

@@ -199,7 +199,7 @@ class DistributedLockAutoConfigurationTests {
 		}).withBean(LockObserver.class, () -> observer).run((context) -> {
 			context.getBean(LockOperations.class).acquire(LockRequest.of(LockKey.of("k"))).close();
 			assertThat(acquired.get(5, SECONDS).keys()).containsExactly(LockKey.of("k"));
-			then(observer).should().holdBegan(LockKey.of("k"));
+			then(observer).should().onHoldStart(LockKey.of("k"));
 		});
 	}
 
