@@ -7,7 +7,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is asked of a lock. Immutable; each {@code with…} method gives a changed copy.
+ * A request for a lock. Immutable; each {@code with…} method returns a changed copy.
  *
  * @param keys the keys to be held together, sorted and without repetition, at least one
  * @param lease how long the store keeps the lock unless it is renewed, or {@code null}
@@ -39,7 +39,7 @@ public record LockRequest(List<LockKey> keys, @Nullable Duration lease, @Nullabl
 	}
 
 	/**
-	 * A request for one key with the defaults.
+	 * Creates a request for one key with the defaults.
 	 * @param key the key
 	 * @return the request
 	 */
@@ -48,7 +48,7 @@ public record LockRequest(List<LockKey> keys, @Nullable Duration lease, @Nullabl
 	}
 
 	/**
-	 * A request for several keys, held all or none.
+	 * Creates a request for several keys, held all or none.
 	 * @param keys the keys, at least one; repeated ones count once
 	 * @return the request
 	 * @throws LockConfigurationException if there are none
@@ -58,7 +58,7 @@ public record LockRequest(List<LockKey> keys, @Nullable Duration lease, @Nullabl
 	}
 
 	/**
-	 * A copy with another lease.
+	 * Returns a copy with another lease.
 	 * @param lease the lease, 10 ms to 365 days, or {@code null} for the default
 	 * @return the copy
 	 * @throws LockConfigurationException if it is out of range
@@ -68,7 +68,7 @@ public record LockRequest(List<LockKey> keys, @Nullable Duration lease, @Nullabl
 	}
 
 	/**
-	 * A copy with another wait time.
+	 * Returns a copy with another wait time.
 	 * @param waitTime the wait time, up to 365 days, or {@code null} for the default
 	 * @return the copy
 	 * @throws LockConfigurationException if it is out of range
@@ -78,7 +78,7 @@ public record LockRequest(List<LockKey> keys, @Nullable Duration lease, @Nullabl
 	}
 
 	/**
-	 * A copy that is renewed, or not.
+	 * Returns a copy whose lock is renewed, or not.
 	 * @param renew whether the lease is renewed while the lock is held
 	 * @return the copy
 	 */
@@ -87,7 +87,7 @@ public record LockRequest(List<LockKey> keys, @Nullable Duration lease, @Nullabl
 	}
 
 	/**
-	 * A copy with another longest hold.
+	 * Returns a copy with another longest hold.
 	 * @param maxHold the longest hold, more than zero and up to 365 days, or {@code null}
 	 * for the default
 	 * @return the copy
@@ -98,7 +98,7 @@ public record LockRequest(List<LockKey> keys, @Nullable Duration lease, @Nullabl
 	}
 
 	/**
-	 * A copy for other keys.
+	 * Returns a copy for other keys.
 	 * @param keys the keys, at least one
 	 * @return the copy
 	 * @throws LockConfigurationException if there are none

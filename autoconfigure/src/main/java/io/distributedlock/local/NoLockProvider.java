@@ -19,7 +19,7 @@ import io.distributedlock.provider.RenewalOutcome;
 
 /**
  * A provider that locks nothing: every request is granted at once, whether or not the key
- * is held. The only way to switch locking off, for those who choose it by name.
+ * is held. Used only where it is chosen by name.
  * <p>
  * Its orders are microseconds since the epoch, as those of the stores are, and rise with
  * every grant. A resource that has seen the tokens of a store therefore accepts those

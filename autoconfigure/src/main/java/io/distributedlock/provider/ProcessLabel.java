@@ -4,7 +4,7 @@ import java.net.InetAddress;
 import java.net.UnknownHostException;
 
 /**
- * Names this process for people: host and process id.
+ * The name of this process for people to read: host and process id.
  *
  * @since 0.1.0
  */
@@ -18,7 +18,7 @@ public final class ProcessLabel {
 	}
 
 	/**
-	 * The name of this process.
+	 * Returns the name of this process.
 	 * @return host and process id, at most 255 characters
 	 */
 	public static String get() {
@@ -32,7 +32,8 @@ public final class ProcessLabel {
 	}
 
 	/**
-	 * The environment first: a name server that does not answer would delay the start.
+	 * Reads the environment first, because a name server that does not answer would delay
+	 * the start.
 	 */
 	private static String host() {
 		for (String variable : new String[] { "HOSTNAME", "COMPUTERNAME" }) {

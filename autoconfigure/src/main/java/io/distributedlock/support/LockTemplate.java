@@ -27,9 +27,9 @@ import io.distributedlock.provider.LockTimer;
  * The engine behind {@link LockOperations}, over any {@link LockProvider}: annotated
  * methods and programs share it.
  * <p>
- * Waiting requests of one process queue locally, and only the first of them asks the
- * store. Held locks are renewed in batches on one thread, and a loss is told at the local
- * deadline at the latest. Safe for use by many threads.
+ * Waiting requests of one process queue locally, and only the first of them attempts in
+ * the store. Held locks are renewed in batches on one thread, and a loss is reported at
+ * the local deadline at the latest. Safe for use by many threads.
  *
  * @since 0.1.0
  */
@@ -38,12 +38,12 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 	private final LockEngine engine;
 
 	/**
-	 * Creates a template. Its threads start with the first need.
+	 * Creates a template. Its threads start when they are needed.
 	 * @param provider the store
 	 * @param settings the defaults and bounds
 	 * @param timer the timer, which may be shared and is not closed by the template
-	 * @param observers measure locks on the threads that work
-	 * @param listeners are told of locks on other threads
+	 * @param observers the observers, called on the threads that work
+	 * @param listeners the listeners, called on threads of their own
 	 */
 	public LockTemplate(LockProvider provider, LockSettings settings, LockTimer timer, List<LockObserver> observers,
 			List<LockListener> listeners) {
@@ -86,7 +86,7 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 				: new MultiAcquisition(this.engine, keys, terms, budget, waiter);
 	}
 
-	/** Steps an acquisition on the calling thread, which parks in between. */
+	/** Drives an acquisition on the calling thread, which parks between steps. */
 	private boolean drive(Acquisition acquisition, ThreadWaiter waiter) {
 		while (true) {
 			if (Thread.currentThread().isInterrupted()) {
@@ -112,7 +112,7 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 			if (progress != Acquisition.Progress.WAIT) {
 				return progress == Acquisition.Progress.ACQUIRED;
 			}
-			waiter.await(acquisition.waitUntil());
+			waiter.await(acquisition.waitUntilNanos());
 		}
 	}
 
@@ -164,7 +164,7 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 				this.engine.settings().callTimeout());
 	}
 
-	/** The lock that this thread already runs under, if it may be joined. */
+	/** Returns the lock that this thread already runs under, if it can be joined. */
 	private @Nullable JoinableLease outer(LockKey key) {
 		for (LockLease outer : LockContext.findAll()) {
 			if (outer instanceof JoinableLease joinable && joinable.isOf(this.engine) && outer.keys().contains(key)) {
@@ -208,10 +208,10 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 	}
 
 	/**
-	 * Ends the template in order: from now on nothing is granted, and who waits is
-	 * refused with {@link LockError#SHUTTING_DOWN}; held locks are renewed while their
-	 * bodies finish within the grace period, then no more. Nothing is released under a
-	 * running body: its lease runs out.
+	 * Stops the template. From now on no lock is granted, and waiting requests fail with
+	 * {@link LockError#SHUTTING_DOWN}. Held locks are renewed while their bodies finish
+	 * within the grace period. No lock is released under a running body: its lease runs
+	 * out.
 	 * @param grace how long to wait for running bodies
 	 */
 	public void stop(Duration grace) {
