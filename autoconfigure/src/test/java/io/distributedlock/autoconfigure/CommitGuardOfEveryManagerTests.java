@@ -50,7 +50,7 @@ class CommitGuardOfEveryManagerTests {
 		.withPropertyValues("spring.datasource.generate-unique-name=true", "distributed-lock.provider=local");
 
 	@Test
-	void managerOfAFactoryBeanDoesNotCommitUnderALostLock(CapturedOutput output) {
+	void managerOfAFactoryBeanIsGuarded(CapturedOutput output) {
 		this.runner.withUserConfiguration(MadeByFactoryBean.class).run((context) -> {
 			assertRolledBack(context);
 			assertThat(output).doesNotContain(WARNING);
@@ -58,7 +58,7 @@ class CommitGuardOfEveryManagerTests {
 	}
 
 	@Test
-	void managerThatWasCreatedEarlyDoesNotCommitUnderALostLock(CapturedOutput output) {
+	void managerThatWasCreatedEarlyIsGuarded(CapturedOutput output) {
 		this.runner.withUserConfiguration(CreatedEarly.class).run((context) -> {
 			assertRolledBack(context);
 			assertThat(output).doesNotContain(WARNING);
@@ -66,13 +66,13 @@ class CommitGuardOfEveryManagerTests {
 	}
 
 	@Test
-	void factoryBeansProductThatWasCreatedEarlyDoesNotCommitUnderALostLock() {
+	void productOfAnEarlyFactoryBeanIsGuarded() {
 		this.runner.withUserConfiguration(MadeEarlyByFactoryBean.class)
 			.run(CommitGuardOfEveryManagerTests::assertRolledBack);
 	}
 
 	@Test
-	void lazyManagerDoesNotCommitUnderALostLock() {
+	void lazyManagerIsGuarded() {
 		this.runner.withUserConfiguration(CreatedLate.class).run((context) -> {
 			assertThat(context.getBeanFactory().containsSingleton("transactionManager")).isFalse();
 			assertRolledBack(context);
@@ -80,7 +80,7 @@ class CommitGuardOfEveryManagerTests {
 	}
 
 	@Test
-	void managerThatCannotBeGuardedIsNamedOnceAtStart(CapturedOutput output) {
+	void unguardedManagerIsNamedOnceAtStart(CapturedOutput output) {
 		this.runner.withUserConfiguration(Wrapped.class)
 			.run((context) -> assertThat(output).contains("WARN")
 				.containsOnlyOnce(WARNING)
@@ -89,7 +89,7 @@ class CommitGuardOfEveryManagerTests {
 	}
 
 	@Test
-	void lazyManagerThatCannotBeGuardedIsNamedWhenItIsCreated(CapturedOutput output) {
+	void unguardedLazyManagerIsNamedWhenCreated(CapturedOutput output) {
 		this.runner.withUserConfiguration(WrappedLate.class).run((context) -> {
 			assertThat(output).doesNotContain(WARNING);
 			context.getBean(PlatformTransactionManager.class);
@@ -98,7 +98,7 @@ class CommitGuardOfEveryManagerTests {
 	}
 
 	@Test
-	void managerThatIsWrappedAfterItWasGuardedDoesNotCommitUnderALostLock(CapturedOutput output) {
+	void managerThatIsWrappedAfterItsGuardIsGuarded(CapturedOutput output) {
 		this.runner.withUserConfiguration(WrappedByAPostProcessor.class).run((context) -> {
 			assertThat(context.getBean(PlatformTransactionManager.class)).isInstanceOf(Delegating.class);
 			assertRolledBack(context);

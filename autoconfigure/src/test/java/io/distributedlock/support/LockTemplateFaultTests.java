@@ -394,7 +394,7 @@ class LockTemplateFaultTests {
 	}
 
 	@Test
-	void busyLockOfThisProcessNamesTheProcessAsOtherProcessesDo() {
+	void busyLockNamesThisProcessAsOthersDo() {
 		try (LockLease lease = this.locks.acquire(this.request)) {
 			assertThat(lease.isHeld()).isTrue();
 			assertThatExceptionOfType(LockNotAcquiredException.class)

@@ -85,7 +85,7 @@ interface MultiKeyContract extends ContractSupport {
 	}
 
 	@Test
-	default void nestedBodyDoesNotStartWhenAJoinedLockIsLostMeanwhile() throws Exception {
+	default void nestedBodyDoesNotStartAfterAJoinedLockWasLost() throws Exception {
 		LockKey joined = LockKey.of("contract", "multi", "a" + KEYS.incrementAndGet());
 		LockKey awaited = LockKey.of("contract", "multi", "b" + KEYS.incrementAndGet());
 		ContractProcess process = process();
@@ -115,7 +115,7 @@ interface MultiKeyContract extends ContractSupport {
 	}
 
 	@Test
-	default void requestFailsWhenOneOfItsOwnLocksIsLostMeanwhile() throws Exception {
+	default void requestFailsWhenALockOfItsOwnIsLostMeanwhile() throws Exception {
 		LockKey lost = LockKey.of("contract", "multi", "a" + KEYS.incrementAndGet());
 		LockKey awaited = LockKey.of("contract", "multi", "b" + KEYS.incrementAndGet());
 		ContractProcess other = process();
