@@ -93,6 +93,7 @@ public final class JdbcLockAutoConfiguration {
 	}
 
 	@Bean
+	@ConditionalOnBean(name = "distributedLockJdbcProvider")
 	LockStorePlace distributedLockJdbcPlace(JdbcLockProperties properties, DistributedLockProperties general,
 			Environment environment) {
 		return new LockStorePlace("jdbc", KeyPrefix.text(general, environment), "table '" + properties.table() + "'");

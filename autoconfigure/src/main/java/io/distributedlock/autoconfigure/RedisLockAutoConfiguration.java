@@ -45,6 +45,7 @@ public final class RedisLockAutoConfiguration {
 	}
 
 	@Bean
+	@ConditionalOnBean(name = "distributedLockRedisProvider")
 	LockStorePlace distributedLockRedisPlace(ObjectProvider<RedisConnectionFactory> factories,
 			DistributedLockProperties general, Environment environment) {
 		return new LockStorePlace("redis", KeyPrefix.text(general, environment),

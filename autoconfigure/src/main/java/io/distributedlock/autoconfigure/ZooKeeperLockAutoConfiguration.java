@@ -88,6 +88,7 @@ public final class ZooKeeperLockAutoConfiguration {
 	}
 
 	@Bean
+	@ConditionalOnBean(name = "distributedLockZooKeeperProvider")
 	LockStorePlace distributedLockZooKeeperPlace(ObjectProvider<CuratorFramework> clients,
 			ObjectProvider<ZooKeeperLockClient> own, ZooKeeperLockProperties properties,
 			DistributedLockProperties general, Environment environment) {

@@ -1,5 +1,7 @@
 package io.distributedlock.autoconfigure;
 
+import java.time.Duration;
+
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -9,6 +11,12 @@ import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+
+import io.distributedlock.redis.RedisLockProvider;
+import io.distributedlock.redis.RedisLockSettings;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -62,6 +70,12 @@ class LockStartReportTests {
 	}
 
 	@Test
+	void placeOfAnApplicationsOwnProviderIsNotClaimed(CapturedOutput output) {
+		this.redis.withUserConfiguration(OwnProvider.class)
+			.run((context) -> assertThat(output).contains("store 'redis' (the only candidate), lease 30s"));
+	}
+
+	@Test
 	void ensembleAndRootAreNamedForZooKeeper(CapturedOutput output) {
 		this.runner.withConfiguration(AutoConfigurations.of(ZooKeeperLockAutoConfiguration.class))
 			.withPropertyValues("distributed-lock.zookeeper.connect-string=127.0.0.1:1",
@@ -72,6 +86,16 @@ class LockStartReportTests {
 				.contains("store 'zookeeper' (the only candidate), ensemble 127.0.0.1:1, root '/apps/own',"
 						+ " key prefix 'orders',")
 				.doesNotContain("secret"));
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class OwnProvider {
+
+		@Bean
+		RedisLockProvider ownProvider(RedisConnectionFactory factory) {
+			return new RedisLockProvider(factory, new RedisLockSettings("own", 0, Duration.ofMillis(500)));
+		}
+
 	}
 
 }
