@@ -6,19 +6,19 @@ package io.distributedlock;
  * has passed to another (Kleppmann, "How to do distributed locking"; the sequencer of
  * Google's Chubby).
  * <p>
- * The value is the store's order of the grant × 1,024 + the holder's place within it. It
- * never changes during a hold, re-entrant ones included. Pass it on as text where JSON or
- * Lua could round it.
+ * The value is the store's order of the grant × 1,024 + the number of the hold within the
+ * grant. It never changes during a hold, and re-entrant calls have the same one. Pass it
+ * on as text where JSON or Lua could round it.
  *
  * @param value the token, positive
  * @since 0.1.0
  */
 public record FencingToken(long value) implements Comparable<FencingToken> {
 
-	/** The highest order that a store may give: 2^53 - 1. */
+	/** The highest order that a store may assign: 2^53 - 1. */
 	public static final long MAX_ORDER = (1L << 53) - 1;
 
-	static final int PLACES = 1024;
+	static final int HOLDS = 1024;
 
 	public FencingToken {
 		if (value <= 0) {
@@ -27,32 +27,32 @@ public record FencingToken(long value) implements Comparable<FencingToken> {
 	}
 
 	/**
-	 * The token of the holder at the given place of the grant with the given order.
+	 * Creates the token of one hold of a grant.
 	 * @param order the store's order, from 1 to {@link #MAX_ORDER}
-	 * @param place the place within the grant, from 0 to 1,000
+	 * @param holdNumber the number of the hold within the grant, from 0 to 1,000
 	 * @return the token
 	 * @throws IllegalArgumentException if either is out of range
 	 */
-	public static FencingToken of(long order, int place) {
+	public static FencingToken of(long order, int holdNumber) {
 		if (order <= 0 || order > MAX_ORDER) {
 			throw new IllegalArgumentException("An order lies between 1 and 2^53 - 1, not at " + order);
 		}
-		if (place < 0 || place > 1000) {
-			throw new IllegalArgumentException("A place lies between 0 and 1,000, not at " + place);
+		if (holdNumber < 0 || holdNumber > 1000) {
+			throw new IllegalArgumentException("A hold number lies between 0 and 1,000, not at " + holdNumber);
 		}
-		return new FencingToken(order * PLACES + place);
+		return new FencingToken(order * HOLDS + holdNumber);
 	}
 
 	/**
-	 * The store's order of the grant that this token belongs to.
+	 * Returns the store's order of the grant that this token belongs to.
 	 * @return the order
 	 */
 	public long order() {
-		return this.value / PLACES;
+		return this.value / HOLDS;
 	}
 
 	/**
-	 * The token as 19 digits, so that texts sort as the numbers do.
+	 * Returns the token as 19 digits, so that texts sort as the numbers do.
 	 * @return the zero-padded decimal digits
 	 */
 	public String toSortableText() {

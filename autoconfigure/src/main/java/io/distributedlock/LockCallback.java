@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
  * Work that is done while a lock is held.
  *
  * @param <T> the result
- * @param <E> what the work may throw
+ * @param <E> the exception that the work may throw
  * @since 0.1.0
  */
 @FunctionalInterface

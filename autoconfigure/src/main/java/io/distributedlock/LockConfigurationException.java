@@ -3,9 +3,9 @@ package io.distributedlock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A mistake of the application: a key that is null, a lease that cannot be, an annotation
- * that could have no effect. Found at start wherever that is possible, else at the call,
- * before anything is locked.
+ * A mistake of the application, such as a null key, a lease out of range, or an
+ * annotation without effect. It is found at start where that is possible, and otherwise
+ * at the call, before a lock is acquired.
  *
  * @since 0.1.0
  */
@@ -17,10 +17,23 @@ public final class LockConfigurationException extends LockException {
 
 	private final String action;
 
+	/**
+	 * Creates an exception without a cause.
+	 * @param error the entry in the error catalogue
+	 * @param problem what is wrong and where, a sentence without its full stop
+	 * @param action what to do about it, a sentence without its full stop
+	 */
 	public LockConfigurationException(LockError error, String problem, String action) {
 		this(error, problem, action, null);
 	}
 
+	/**
+	 * Creates an exception.
+	 * @param error the entry in the error catalogue
+	 * @param problem what is wrong and where, a sentence without its full stop
+	 * @param action what to do about it, a sentence without its full stop
+	 * @param cause the cause, or {@code null}
+	 */
 	public LockConfigurationException(LockError error, String problem, String action, @Nullable Throwable cause) {
 		super(error, problem + ". " + action, cause);
 		this.problem = problem;
@@ -28,7 +41,7 @@ public final class LockConfigurationException extends LockException {
 	}
 
 	/**
-	 * What is wrong, and where.
+	 * Returns what is wrong, and where.
 	 * @return a sentence without its full stop
 	 */
 	public String problem() {
@@ -36,7 +49,7 @@ public final class LockConfigurationException extends LockException {
 	}
 
 	/**
-	 * What to do about it.
+	 * Returns what to do about it.
 	 * @return a sentence
 	 */
 	public String action() {

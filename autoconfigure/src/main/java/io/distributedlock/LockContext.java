@@ -1,13 +1,15 @@
 package io.distributedlock;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 
 import org.jspecify.annotations.Nullable;
 
 /**
- * The locks that the current thread runs under: what {@link LockOperations#execute} and
- * annotated methods hold around their bodies. A nested request joins what it finds here.
- * Belongs to the thread while the body runs in it, and is empty again when it has left.
+ * The locks that the current thread runs under: those that {@link LockOperations#execute}
+ * and annotated methods hold around their bodies. A nested request joins the locks that
+ * it finds here. The context belongs to the thread, and is empty again after the body.
  *
  * @since 0.1.0
  */
@@ -19,7 +21,7 @@ public final class LockContext {
 	}
 
 	/**
-	 * The innermost lock that this thread runs under.
+	 * Returns the innermost lock that this thread runs under.
 	 * @return the handle
 	 * @throws IllegalStateException if it runs under none
 	 */
@@ -30,7 +32,7 @@ public final class LockContext {
 	}
 
 	/**
-	 * The innermost lock that this thread runs under, if any.
+	 * Finds the innermost lock that this thread runs under.
 	 * @return the handle, or empty
 	 */
 	public static Optional<LockLease> find() {
@@ -39,23 +41,24 @@ public final class LockContext {
 	}
 
 	/**
-	 * The innermost lock on the given key that this thread runs under.
-	 * @param source whose lock it must be, as given to {@link #open}
-	 * @param key the key
-	 * @return the handle, or {@code null} if there is none
+	 * Finds all locks that this thread runs under.
+	 * @return the handles, the innermost first; empty if there are none
 	 */
-	public static @Nullable LockLease find(Object source, LockKey key) {
-		for (Scope scope = SCOPES.get(); scope != null; scope = scope.outer) {
-			if (scope.source == source && scope.lease.keys().contains(key)) {
-				return scope.lease;
-			}
+	public static List<LockLease> findAll() {
+		Scope scope = SCOPES.get();
+		if (scope == null) {
+			return List.of();
 		}
-		return null;
+		List<LockLease> leases = new ArrayList<>();
+		for (; scope != null; scope = scope.outer) {
+			leases.add(scope.lease);
+		}
+		return leases;
 	}
 
 	/**
-	 * Checks that nothing this thread runs under was lost, except what it
-	 * {@link #ignoreLoss() ignores}: to be asked before work is made final.
+	 * Checks that no lock of this thread was lost, except those whose loss is
+	 * {@link Scope#ignoreLoss() ignored}. Call it before work is made final.
 	 * @throws LockLostException if a lock was lost
 	 */
 	public static void ensureNoneLost() {
@@ -67,26 +70,15 @@ public final class LockContext {
 	}
 
 	/**
-	 * From now on the loss of the innermost lock is no obstacle to
-	 * {@link #ensureNoneLost} in its scope.
-	 * @throws IllegalStateException if the thread runs under no lock
-	 */
-	public static void ignoreLoss() {
-		Scope scope = SCOPES.get();
-		if (scope == null) {
-			throw new IllegalStateException("No lock is held around this call whose loss could be ignored");
-		}
-		scope.lossIgnored = true;
-	}
-
-	/**
-	 * Opens a scope on this thread, for the engine and those who integrate with it.
-	 * @param source whose lock it is; only the same source joins it
+	 * Opens a scope on this thread: until it is closed, the thread runs under the lock,
+	 * which {@link #current()} returns. {@link LockOperations#execute} does so around the
+	 * body. Call it where a handle was acquired otherwise and the code below has to find
+	 * it. A scope neither renews nor releases the lock.
 	 * @param lease the held lock
 	 * @return the scope, to be closed by the same thread before any scope around it
 	 */
-	public static Scope open(Object source, LockLease lease) {
-		Scope scope = new Scope(source, lease, SCOPES.get());
+	public static Scope open(LockLease lease) {
+		Scope scope = new Scope(lease, SCOPES.get());
 		SCOPES.set(scope);
 		return scope;
 	}
@@ -94,18 +86,26 @@ public final class LockContext {
 	/** The extent of a thread's work under a lock. Closing it releases nothing. */
 	public static final class Scope implements AutoCloseable {
 
-		private final Object source;
-
 		private final LockLease lease;
 
 		private final @Nullable Scope outer;
 
 		private boolean lossIgnored;
 
-		private Scope(Object source, LockLease lease, @Nullable Scope outer) {
-			this.source = source;
+		private Scope(LockLease lease, @Nullable Scope outer) {
 			this.lease = lease;
 			this.outer = outer;
+		}
+
+		/**
+		 * Lets work below this scope be made final although the lock was lost: from now
+		 * on its loss is no obstacle to {@link LockContext#ensureNoneLost()}. Holds for
+		 * the scopes of the same handle directly around this one too.
+		 */
+		public void ignoreLoss() {
+			for (Scope scope = this; scope != null && scope.lease == this.lease; scope = scope.outer) {
+				scope.lossIgnored = true;
+			}
 		}
 
 		@Override

@@ -1,28 +1,30 @@
 package io.distributedlock;
 
 /**
- * The catalogue of errors. Every {@link LockException} carries one, its message begins
- * with the {@link #id() id}, and {@code docs/errors.md} says more about each.
+ * The catalogue of errors. Every {@link LockException} has one, its message begins with
+ * the {@link #id() id}, and {@code docs/errors.md} describes each.
  *
  * @since 0.1.0
  */
 public enum LockError {
 
-	/** The lock is held by somebody else, and stayed so for the whole wait time. */
+	/** Another owner held the lock for the whole wait time. */
 	BUSY("DL-101"),
-	/** A lease ended while its holder still worked. */
+	/** The lock was lost while its holder still worked. */
 	LOST("DL-201"),
-	/** A nested call asked for a lock that the enclosing call had already lost. */
+	/** A nested call requested a lock that the enclosing call had lost. */
 	REENTRY_AFTER_LOSS("DL-202"),
-	/** The store refused, or failed to answer. */
+	/** A lock of a request for several keys was lost before the last was acquired. */
+	LOST_WHILE_ACQUIRING("DL-203"),
+	/** The store failed, or refused the command. */
 	STORE_FAILED("DL-301"),
 	/** The store did not answer in time. */
 	STORE_TIMEOUT("DL-302"),
 	/** Locks are no longer granted because the application is shutting down. */
 	SHUTTING_DOWN("DL-303"),
-	/** The lock table is missing, or has not the expected columns. */
+	/** The lock table is missing, or lacks columns. */
 	TABLE_MISSING("DL-304"),
-	/** The role may not do what the lock needs. */
+	/** The user of the store lacks a right that locks need. */
 	NOT_PERMITTED("DL-305"),
 	/** The store was laid out by a newer version than this one. */
 	NEWER_FORMAT("DL-306"),
@@ -41,7 +43,8 @@ public enum LockError {
 	/** A composite key has two collections. */
 	TWO_COLLECTIONS("DL-504"),
 	/**
-	 * A key's value has no text form of its own, so that each process would see another.
+	 * A key's value has no text form of its own, so that its text would differ in each
+	 * process.
 	 */
 	KEY_WITHOUT_TEXT("DL-505"),
 	/** The key expression failed at the call. */
@@ -60,13 +63,13 @@ public enum LockError {
 	UNKNOWN_VARIABLE("DL-602"),
 	/** A duration of an annotation cannot be read. */
 	INVALID_DURATION("DL-603"),
-	/** A method that gives a primitive cannot be skipped. */
+	/** A method with a primitive result cannot be skipped. */
 	SKIP_ON_PRIMITIVE("DL-604"),
 	/** A result type that finishes after the method has returned. */
 	UNSUPPORTED_RESULT("DL-605"),
 	/** An annotated method that no proxy can intercept. */
 	NOT_PROXYABLE("DL-606"),
-	/** An annotated bean that ended up without the lock's advisor. */
+	/** An annotated bean that was created without the lock's advisor. */
 	NOT_ADVISED("DL-607"),
 	/** Two methods that share a default name. */
 	AMBIGUOUS_NAME("DL-608"),
@@ -74,9 +77,9 @@ public enum LockError {
 	LIFECYCLE_METHOD("DL-609"),
 	/** The transaction's advisor would run outside the lock's. */
 	ADVISOR_ORDER("DL-610"),
-	/** No store to keep the locks in. */
+	/** There is no store for the locks. */
 	NO_PROVIDER("DL-701"),
-	/** Several stores, none of them chosen. */
+	/** There are several stores, and none is chosen. */
 	SEVERAL_PROVIDERS("DL-702"),
 	/** The store did not answer at start, and the application asked to fail then. */
 	STORE_DOWN_AT_START("DL-703");
@@ -88,7 +91,7 @@ public enum LockError {
 	}
 
 	/**
-	 * The identifier in the catalogue.
+	 * Returns the identifier in the catalogue.
 	 * @return {@code DL-} and three digits
 	 */
 	public String id() {

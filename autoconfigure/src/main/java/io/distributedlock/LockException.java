@@ -3,8 +3,8 @@ package io.distributedlock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What can go wrong with a lock. The kinds stay apart: a busy lock is never reported as a
- * failing store, nor a failing store as a busy lock.
+ * The base of all exceptions of locks. Their kinds are never mixed up: a busy lock is not
+ * reported as a failing store, nor a failing store as a busy lock.
  *
  * @since 0.1.0
  */
@@ -21,7 +21,7 @@ public abstract sealed class LockException extends RuntimeException permits Lock
 	}
 
 	/**
-	 * The entry in the error catalogue.
+	 * Returns the entry in the error catalogue.
 	 * @return the error
 	 */
 	public final LockError error() {
@@ -29,7 +29,7 @@ public abstract sealed class LockException extends RuntimeException permits Lock
 	}
 
 	/**
-	 * The identifier in the error catalogue.
+	 * Returns the identifier in the error catalogue.
 	 * @return {@code DL-} and three digits
 	 */
 	public final String id() {

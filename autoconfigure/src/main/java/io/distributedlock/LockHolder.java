@@ -5,10 +5,10 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who holds a busy lock, as far as the store can tell.
+ * The holder of a busy lock, as far as the store knows it.
  *
- * @param label the holding process, for people to read
- * @param heldFor since when it holds, or {@code null} if not known
+ * @param label the name of the holding process, for people to read
+ * @param heldFor how long it has held the lock, or {@code null} if not known
  * @param remaining how long its lease lasts unless renewed, or {@code null} if not known
  * @since 0.1.0
  */

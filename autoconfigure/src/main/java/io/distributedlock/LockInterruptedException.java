@@ -1,8 +1,8 @@
 package io.distributedlock;
 
 /**
- * The thread was interrupted while it waited for a lock. Its interrupt flag is set again,
- * and nothing is left behind in the store.
+ * Thrown when the thread was interrupted while it waited for a lock. Its interrupt flag
+ * is set again, and its request is removed from the store.
  *
  * @since 0.1.0
  */
@@ -12,13 +12,17 @@ public final class LockInterruptedException extends LockException {
 
 	private final transient LockKey key;
 
+	/**
+	 * Creates an exception.
+	 * @param key the key that was waited for
+	 */
 	public LockInterruptedException(LockKey key) {
 		super(LockError.INTERRUPTED, "Interrupted while waiting for lock '" + key + "'", null);
 		this.key = key;
 	}
 
 	/**
-	 * The key that was waited for.
+	 * Returns the key that was waited for.
 	 * @return the key
 	 */
 	public LockKey key() {

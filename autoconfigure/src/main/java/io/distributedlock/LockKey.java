@@ -6,8 +6,9 @@ import java.util.List;
 import org.springframework.util.Assert;
 
 /**
- * What is locked: a bounded {@link #name() name}, shared by all locks of one kind and fit
- * for a metric's tag, and the parts that tell one lock of that kind from another.
+ * The key of a lock: a bounded {@link #name() name}, which all locks of one kind share
+ * and which is fit for a tag of a metric, and the parts that identify one lock of that
+ * kind.
  * <p>
  * Two keys are equal exactly when their name and parts are, and so are their
  * {@link #encoded() encoded} texts: parts are joined by {@code ':'}, in which every
@@ -31,7 +32,7 @@ public final class LockKey implements Comparable<LockKey> {
 	}
 
 	/**
-	 * A key of the given name and parts.
+	 * Creates a key of the given name and parts.
 	 * @param name the bounded name, not blank
 	 * @param parts the parts, none blank; no parts mean the one lock of that name
 	 * @return the key
@@ -42,7 +43,7 @@ public final class LockKey implements Comparable<LockKey> {
 	}
 
 	/**
-	 * A key of the given name and parts.
+	 * Creates a key of the given name and parts.
 	 * @param name the bounded name, not blank
 	 * @param parts the parts, none blank; no parts mean the one lock of that name
 	 * @return the key
@@ -93,7 +94,7 @@ public final class LockKey implements Comparable<LockKey> {
 		}
 	}
 
-	/** UTF-8 cannot carry half a pair: all such halves would become one and the same. */
+	/** Escapes an unpaired surrogate, because UTF-8 encodes all of them alike. */
 	private static int appendSurrogate(StringBuilder text, String part, int index) {
 		char c = part.charAt(index);
 		if (Character.isHighSurrogate(c) && index + 1 < part.length()
@@ -110,7 +111,7 @@ public final class LockKey implements Comparable<LockKey> {
 	}
 
 	/**
-	 * The bounded name that all locks of this kind share.
+	 * Returns the bounded name that all locks of this kind share.
 	 * @return the name, never blank
 	 */
 	public String name() {
@@ -118,7 +119,7 @@ public final class LockKey implements Comparable<LockKey> {
 	}
 
 	/**
-	 * The parts that tell this lock from others of its name.
+	 * Returns the parts that identify this lock among those of its name.
 	 * @return the parts, unmodifiable, possibly empty
 	 */
 	public List<String> parts() {
@@ -126,8 +127,8 @@ public final class LockKey implements Comparable<LockKey> {
 	}
 
 	/**
-	 * The injective text form: different keys have different texts, made of characters
-	 * that every store keeps as they are.
+	 * Returns the injective text form: different keys have different texts, made of
+	 * characters that every store keeps unchanged.
 	 * @return the text, in which neither control characters nor unpaired surrogates occur
 	 */
 	public String encoded() {

@@ -5,41 +5,41 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Is told of what happens to locks, after it has happened. Runs on a few threads of the
- * library, in order for each lock; a listener that blocks or throws neither delays nor
- * breaks a lock. When more than 10,000 notifications wait for slow listeners, further
- * ones are dropped, losses never.
+ * A listener that is notified of events of locks, after they have happened. It runs on a
+ * few threads of the library, in order for each lock. A listener that blocks or throws
+ * neither delays nor breaks a lock. If more than 10,000 notifications wait for slow
+ * listeners, further ones are dropped, but never a loss.
  *
  * @since 0.1.0
  */
 public interface LockListener {
 
 	/**
-	 * A lock was acquired.
+	 * Receives a lock that was acquired.
 	 * @param lease the held lock
 	 */
 	default void onAcquired(LockLease lease) {
 	}
 
 	/**
-	 * A lock stayed busy for the whole wait time.
+	 * Receives the key of a lock that was busy for the whole wait time.
 	 * @param key the key that was busy
-	 * @param waited how long was waited
-	 * @param holder who held it, or {@code null} if not known
+	 * @param waited how long the request waited
+	 * @param holder the holder, or {@code null} if not known
 	 */
 	default void onBusy(LockKey key, Duration waited, @Nullable LockHolder holder) {
 	}
 
 	/**
-	 * A lock was lost while its holder still worked.
+	 * Receives a lock that was lost while its holder still worked.
 	 * @param lease the lost lock
-	 * @param reason why
+	 * @param reason the reason of the loss
 	 */
 	default void onLost(LockLease lease, LossReason reason) {
 	}
 
 	/**
-	 * A lock was given back by its holder.
+	 * Receives a lock that its holder has released.
 	 * @param lease the lock, no longer held
 	 */
 	default void onReleased(LockLease lease) {

@@ -3,9 +3,10 @@ package io.distributedlock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The lock was lost while its holder still worked: the lease ended before it could be
- * renewed, or the store gave the lock to another. What was done under it may overlap with
- * the next holder's work; only a {@link FencingToken fenced} resource can tell.
+ * Thrown when a lock was lost before its holder released it: the lease ended before it
+ * was renewed, or the store granted the lock to another owner. Work under the lock may
+ * overlap with the work of the next holder; only a {@link FencingToken fenced} resource
+ * detects it.
  *
  * @since 0.1.0
  */
@@ -17,6 +18,13 @@ public final class LockLostException extends LockException {
 
 	private final LossReason reason;
 
+	/**
+	 * Creates an exception.
+	 * @param error the entry in the error catalogue
+	 * @param key the key that was lost
+	 * @param reason the reason of the loss
+	 * @param cause the cause, or {@code null}
+	 */
 	public LockLostException(LockError error, LockKey key, LossReason reason, @Nullable Throwable cause) {
 		super(error, message(error, key, reason), cause);
 		this.key = key;
@@ -24,13 +32,15 @@ public final class LockLostException extends LockException {
 	}
 
 	private static String message(LockError error, LockKey key, LossReason reason) {
-		String what = "Lock '" + key + "' was lost (" + reason.description() + ")";
-		return (error == LockError.REENTRY_AFTER_LOSS) ? what + " before the nested call could join it"
-				: what + " while its holder still worked; results may overlap with the next holder's";
+		return "Lock '" + key + "' was lost (" + reason.description() + ") " + switch (error) {
+			case REENTRY_AFTER_LOSS -> "before the body of the nested call could start";
+			case LOST_WHILE_ACQUIRING -> "while the other locks of the request were acquired; its body has not started";
+			default -> "while its holder still worked; results may overlap with the next holder's";
+		};
 	}
 
 	/**
-	 * The key that was lost.
+	 * Returns the key that was lost.
 	 * @return the key
 	 */
 	public LockKey key() {
@@ -38,7 +48,7 @@ public final class LockLostException extends LockException {
 	}
 
 	/**
-	 * Why it was lost.
+	 * Returns why it was lost.
 	 * @return the reason
 	 */
 	public LossReason reason() {

@@ -5,8 +5,8 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The lock was busy for the whole wait time. The store answered: somebody else, or this
- * very thread by an earlier handle, holds it.
+ * Thrown when the lock was busy for the whole wait time. The store answered: another
+ * owner, or this thread by an earlier handle, holds it.
  *
  * @since 0.1.0
  */
@@ -20,6 +20,12 @@ public final class LockNotAcquiredException extends LockException {
 
 	private final transient @Nullable LockHolder holder;
 
+	/**
+	 * Creates an exception.
+	 * @param key the key that was busy
+	 * @param waited how long the request waited
+	 * @param holder the holder, or {@code null} if not known
+	 */
 	public LockNotAcquiredException(LockKey key, Duration waited, @Nullable LockHolder holder) {
 		super(LockError.BUSY, message(key, waited, holder), null);
 		this.key = key;
@@ -33,7 +39,7 @@ public final class LockNotAcquiredException extends LockException {
 	}
 
 	/**
-	 * The key that was busy.
+	 * Returns the key that was busy.
 	 * @return the key
 	 */
 	public LockKey key() {
@@ -41,7 +47,7 @@ public final class LockNotAcquiredException extends LockException {
 	}
 
 	/**
-	 * How long was waited.
+	 * Returns how long the request waited.
 	 * @return the duration, not negative
 	 */
 	public Duration waited() {
@@ -49,8 +55,8 @@ public final class LockNotAcquiredException extends LockException {
 	}
 
 	/**
-	 * Who held the lock when it was last asked for.
-	 * @return the holder, or {@code null} where the store could not tell
+	 * Returns the holder at the last attempt.
+	 * @return the holder, or {@code null} if the store does not know it
 	 */
 	public @Nullable LockHolder holder() {
 		return this.holder;

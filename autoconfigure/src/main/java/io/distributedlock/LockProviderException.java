@@ -3,9 +3,9 @@ package io.distributedlock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The store could not answer: it is down, too slow, or refuses. Whether the command took
- * effect may be unclear; what may have been granted is released in the background and
- * never renewed.
+ * Thrown when the store could not answer: it is down, too slow, or refuses the command.
+ * Whether the command took effect may be unclear. A lock that may have been granted is
+ * released in the background and never renewed.
  *
  * @since 0.1.0
  */
@@ -18,7 +18,7 @@ public final class LockProviderException extends LockException {
 	private final boolean sent;
 
 	/**
-	 * A failure after which it is unclear whether the command took effect.
+	 * Creates a failure after which it is unclear whether the command took effect.
 	 * @param error the entry in the error catalogue
 	 * @param provider the name of the provider
 	 * @param problem what went wrong, as the rest of a sentence about the store
@@ -36,8 +36,8 @@ public final class LockProviderException extends LockException {
 	}
 
 	/**
-	 * A failure before anything was sent, such as no connection: nothing can have taken
-	 * effect in the store.
+	 * Creates a failure before anything was sent, such as no connection: nothing can have
+	 * taken effect in the store.
 	 * @param error the entry in the error catalogue
 	 * @param provider the name of the provider
 	 * @param problem what went wrong, as the rest of a sentence about the store
@@ -50,7 +50,7 @@ public final class LockProviderException extends LockException {
 	}
 
 	/**
-	 * The name of the provider whose store could not answer.
+	 * Returns the name of the provider whose store could not answer.
 	 * @return the name
 	 */
 	public String provider() {
@@ -58,7 +58,8 @@ public final class LockProviderException extends LockException {
 	}
 
 	/**
-	 * Whether the command may have reached the store, so that its effect is unclear.
+	 * Returns whether the command may have reached the store, so that its effect is
+	 * unclear.
 	 * @return {@code false} if nothing was sent
 	 */
 	public boolean sent() {

@@ -7,7 +7,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is asked of a lock. Immutable; each {@code with…} method gives a changed copy.
+ * A request for a lock. Immutable; each {@code with…} method returns a changed copy.
  *
  * @param keys the keys to be held together, sorted and without repetition, at least one
  * @param lease how long the store keeps the lock unless it is renewed, or {@code null}
@@ -33,13 +33,13 @@ public record LockRequest(List<LockKey> keys, @Nullable Duration lease, @Nullabl
 					"Name at least one key; an empty collection would run the body without a lock");
 		}
 		keys = (keys.size() == 1) ? List.copyOf(keys) : keys.stream().distinct().sorted().toList();
-		validateLease("lease", lease);
-		validateWaitTime("waitTime", waitTime);
-		validateMaxHold("maxHold", maxHold);
+		requireLease(lease);
+		requireWaitTime(waitTime);
+		requireMaxHold(maxHold);
 	}
 
 	/**
-	 * A request for one key with the defaults.
+	 * Creates a request for one key with the defaults.
 	 * @param key the key
 	 * @return the request
 	 */
@@ -48,7 +48,7 @@ public record LockRequest(List<LockKey> keys, @Nullable Duration lease, @Nullabl
 	}
 
 	/**
-	 * A request for several keys, held all or none.
+	 * Creates a request for several keys, held all or none.
 	 * @param keys the keys, at least one; repeated ones count once
 	 * @return the request
 	 * @throws LockConfigurationException if there are none
@@ -58,7 +58,7 @@ public record LockRequest(List<LockKey> keys, @Nullable Duration lease, @Nullabl
 	}
 
 	/**
-	 * A copy with another lease.
+	 * Returns a copy with another lease.
 	 * @param lease the lease, 10 ms to 365 days, or {@code null} for the default
 	 * @return the copy
 	 * @throws LockConfigurationException if it is out of range
@@ -68,7 +68,7 @@ public record LockRequest(List<LockKey> keys, @Nullable Duration lease, @Nullabl
 	}
 
 	/**
-	 * A copy with another wait time.
+	 * Returns a copy with another wait time.
 	 * @param waitTime the wait time, up to 365 days, or {@code null} for the default
 	 * @return the copy
 	 * @throws LockConfigurationException if it is out of range
@@ -78,7 +78,7 @@ public record LockRequest(List<LockKey> keys, @Nullable Duration lease, @Nullabl
 	}
 
 	/**
-	 * A copy that is renewed, or not.
+	 * Returns a copy whose lock is renewed, or not.
 	 * @param renew whether the lease is renewed while the lock is held
 	 * @return the copy
 	 */
@@ -87,7 +87,7 @@ public record LockRequest(List<LockKey> keys, @Nullable Duration lease, @Nullabl
 	}
 
 	/**
-	 * A copy with another longest hold.
+	 * Returns a copy with another longest hold.
 	 * @param maxHold the longest hold, more than zero and up to 365 days, or {@code null}
 	 * for the default
 	 * @return the copy
@@ -98,7 +98,7 @@ public record LockRequest(List<LockKey> keys, @Nullable Duration lease, @Nullabl
 	}
 
 	/**
-	 * A copy for other keys.
+	 * Returns a copy for other keys.
 	 * @param keys the keys, at least one
 	 * @return the copy
 	 * @throws LockConfigurationException if there are none
@@ -107,43 +107,25 @@ public record LockRequest(List<LockKey> keys, @Nullable Duration lease, @Nullabl
 		return new LockRequest(List.copyOf(keys), this.lease, this.waitTime, this.renew, this.maxHold);
 	}
 
-	/**
-	 * Refuses a lease that cannot work.
-	 * @param source what the value belongs to, named in the message
-	 * @param lease the lease, or {@code null} for the default
-	 * @throws LockConfigurationException if it is out of range
-	 */
-	public static void validateLease(String source, @Nullable Duration lease) {
+	private static void requireLease(@Nullable Duration lease) {
 		if (lease != null && (lease.compareTo(SHORTEST_LEASE) < 0 || lease.compareTo(LONGEST) > 0)) {
 			throw new LockConfigurationException(LockError.INVALID_LEASE,
-					"The " + source + " is " + lease + ", but a lease lasts 10 ms to 365 days",
+					"The lease is " + lease + ", but a lease lasts 10 ms to 365 days",
 					"Choose a lease longer than the store's slowest answer, such as 30s");
 		}
 	}
 
-	/**
-	 * Refuses a wait time that cannot work.
-	 * @param source what the value belongs to, named in the message
-	 * @param waitTime the wait time, or {@code null} for the default
-	 * @throws LockConfigurationException if it is out of range
-	 */
-	public static void validateWaitTime(String source, @Nullable Duration waitTime) {
+	private static void requireWaitTime(@Nullable Duration waitTime) {
 		if (waitTime != null && (waitTime.isNegative() || waitTime.compareTo(LONGEST) > 0)) {
 			throw new LockConfigurationException(LockError.INVALID_WAIT_TIME,
-					"The " + source + " is " + waitTime + ", but a wait lasts 0 to 365 days", "Use 0 for one attempt");
+					"The wait time is " + waitTime + ", but a wait lasts 0 to 365 days", "Use 0 for one attempt");
 		}
 	}
 
-	/**
-	 * Refuses a longest hold that cannot work.
-	 * @param source what the value belongs to, named in the message
-	 * @param maxHold the longest hold, or {@code null} for the default
-	 * @throws LockConfigurationException if it is out of range
-	 */
-	public static void validateMaxHold(String source, @Nullable Duration maxHold) {
+	private static void requireMaxHold(@Nullable Duration maxHold) {
 		if (maxHold != null && (maxHold.isNegative() || maxHold.isZero() || maxHold.compareTo(LONGEST) > 0)) {
 			throw new LockConfigurationException(LockError.INVALID_MAX_HOLD,
-					"The " + source + " is " + maxHold + ", but a longest hold is more than 0 and at most 365 days",
+					"The longest hold is " + maxHold + ", but a longest hold is more than 0 and at most 365 days",
 					"Leave it unset for no limit");
 		}
 	}

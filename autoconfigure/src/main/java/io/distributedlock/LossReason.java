@@ -1,15 +1,15 @@
 package io.distributedlock;
 
 /**
- * Why a lease ended before its holder gave it back.
+ * The reason why a lock was lost before its holder released it.
  *
  * @since 0.1.0
  */
 public enum LossReason {
 
-	/** The lease ran out: it was not renewed in time, or was not to be renewed. */
+	/** The lease ran out: it was not renewed in time, or renewal was switched off. */
 	EXPIRED("the lease ran out"),
-	/** The store answered that the lock is no longer held by this owner. */
+	/** The store answered that this owner no longer holds the lock. */
 	NOT_HELD("the store no longer knows this owner"),
 	/** The longest hold that the request allows was reached. */
 	MAX_HOLD("the longest hold was reached");
@@ -21,7 +21,7 @@ public enum LossReason {
 	}
 
 	/**
-	 * The reason in words.
+	 * Returns the reason in words.
 	 * @return a clause for messages
 	 */
 	public String description() {

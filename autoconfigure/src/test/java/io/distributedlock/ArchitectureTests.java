@@ -18,6 +18,7 @@ import com.tngtech.archunit.core.domain.AccessTarget.CodeUnitCallTarget;
 import com.tngtech.archunit.core.domain.JavaCall;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaMethod;
 import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
@@ -34,6 +35,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.platform.commons.annotation.Testable;
 
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.context.annotation.Bean;
+
+import io.distributedlock.local.NoLockProvider;
 
 import static com.tngtech.archunit.base.DescribedPredicate.describe;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
@@ -62,6 +66,12 @@ class ArchitectureTests {
 	private static final JavaClasses TESTS = new ClassFileImporter()
 		.withImportOption(new ImportOption.OnlyIncludeTests())
 		.importPackages(ROOT);
+
+	/**
+	 * Locks nothing and has no store, so that there is no store's clock from which its
+	 * fencing tokens could continue. They decide nothing here but their own order.
+	 */
+	private static final Class<?> WITHOUT_A_STORE_CLOCK = NoLockProvider.class;
 
 	@Test
 	void everyPackageIsKnown() {
@@ -183,7 +193,9 @@ class ArchitectureTests {
 
 	@Test
 	void noWallClockDecidesAnything() {
-		noClasses().should()
+		noClasses().that()
+			.doNotBelongToAnyOf(WITHOUT_A_STORE_CLOCK)
+			.should()
 			.callMethod(System.class, "currentTimeMillis")
 			.orShould()
 			.callConstructor(Date.class)
@@ -243,6 +255,17 @@ class ArchitectureTests {
 	}
 
 	@Test
+	void beanNamesBeginWithTheNameOfTheProject() {
+		methods().that()
+			.areAnnotatedWith(Bean.class)
+			.should()
+			.haveNameStartingWith("distributedLock")
+			.andShould(beNamedByTheMethod())
+			.because("a bean of the application, or of another library, may have any shorter name")
+			.check(MAIN);
+	}
+
+	@Test
 	void testsAreFoundByTheBuild() {
 		methods().that()
 			.areMetaAnnotatedWith(Testable.class)
@@ -279,6 +302,19 @@ class ArchitectureTests {
 
 	private static DescribedPredicate<JavaCall<?>> target(String description, Predicate<CodeUnitCallTarget> predicate) {
 		return describe(description, (call) -> predicate.test(call.getTarget()));
+	}
+
+	private static ArchCondition<JavaMethod> beNamedByTheMethod() {
+		return new ArchCondition<>("have no other bean name") {
+
+			@Override
+			public void check(JavaMethod method, ConditionEvents events) {
+				Bean bean = method.getAnnotationOfType(Bean.class);
+				boolean plain = bean.name().length == 0 && bean.value().length == 0;
+				events.add(new SimpleConditionEvent(method, plain, method.getFullName() + " names its bean"));
+			}
+
+		};
 	}
 
 	private static ArchCondition<JavaClass> beInANullMarkedPackage() {

@@ -12,11 +12,9 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 class LockContextTests {
 
-	private final Object source = new Object();
+	private final LockLease outer = new NamedLease("outer", null);
 
-	private final LockLease outer = new NamedLease("outer");
-
-	private final LockLease inner = new NamedLease("inner");
+	private final LockLease inner = new NamedLease("inner", null);
 
 	@Test
 	void threadWithoutAScopeHasNoCurrentLock() {
@@ -26,42 +24,44 @@ class LockContextTests {
 
 	@Test
 	void innermostScopeIsCurrentUntilItCloses() {
-		try (LockContext.Scope first = LockContext.open(this.source, this.outer)) {
+		try (LockContext.Scope first = LockContext.open(this.outer)) {
 			assertThat(LockContext.current()).isSameAs(this.outer);
-			try (LockContext.Scope second = LockContext.open(this.source, this.inner)) {
+			try (LockContext.Scope second = LockContext.open(this.inner)) {
 				assertThat(LockContext.current()).isSameAs(this.inner);
-				assertThat(LockContext.find(this.source, LockKey.of("outer"))).isSameAs(this.outer);
+				assertThat(LockContext.findAll()).containsExactly(this.inner, this.outer);
 				assertThat(second).isNotSameAs(first);
 			}
 			assertThat(LockContext.current()).isSameAs(this.outer);
-			assertThat(LockContext.find(this.source, LockKey.of("inner"))).isNull();
+			assertThat(LockContext.findAll()).containsExactly(this.outer);
 		}
 		assertThat(LockContext.find()).isEmpty();
+		assertThat(LockContext.findAll()).isEmpty();
 	}
 
 	@Test
-	void onlyTheSameSourceAndKeyAreFound() {
-		try (LockContext.Scope scope = LockContext.open(this.source, this.outer)) {
-			assertThat(scope).isNotNull();
-			assertThat(LockContext.find(new Object(), LockKey.of("outer"))).isNull();
-			assertThat(LockContext.find(this.source, LockKey.of("other"))).isNull();
+	void lossIsIgnoredInTheScopesOfTheSameHandleOnly() {
+		LockLease lost = new NamedLease("lost", LossReason.EXPIRED);
+		try (LockContext.Scope first = LockContext.open(lost); LockContext.Scope second = LockContext.open(lost)) {
+			assertThat(first).isNotSameAs(second);
+			assertThatIllegalStateException().isThrownBy(LockContext::ensureNoneLost);
+			second.ignoreLoss();
+			LockContext.ensureNoneLost();
+			try (LockContext.Scope third = LockContext.open(new NamedLease("other", LossReason.EXPIRED))) {
+				assertThat(third).isNotNull();
+				assertThatIllegalStateException().isThrownBy(LockContext::ensureNoneLost);
+			}
 		}
 	}
 
 	@Test
 	void scopeBelongsToItsThread() {
-		try (LockContext.Scope scope = LockContext.open(this.source, this.outer)) {
+		try (LockContext.Scope scope = LockContext.open(this.outer)) {
 			assertThat(scope).isNotNull();
 			assertThat(CompletableFuture.supplyAsync(LockContext::find).join()).isEmpty();
 		}
 	}
 
-	private record NamedLease(String name) implements LockLease {
-
-		@Override
-		public @Nullable LossReason lossReason() {
-			return null;
-		}
+	private record NamedLease(String name, @Nullable LossReason lossReason) implements LockLease {
 
 		@Override
 		public List<LockKey> keys() {
@@ -90,7 +90,9 @@ class LockContextTests {
 
 		@Override
 		public void ensureHeld() {
-			// Held for the whole test.
+			if (this.lossReason != null) {
+				throw new IllegalStateException("lost");
+			}
 		}
 
 		@Override

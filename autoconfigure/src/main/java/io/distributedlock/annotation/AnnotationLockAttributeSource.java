@@ -19,6 +19,7 @@ import org.springframework.util.StringValueResolver;
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.LockException;
+import io.distributedlock.LockKey;
 import io.distributedlock.LockRequest;
 import io.distributedlock.interceptor.LockAttribute;
 import io.distributedlock.interceptor.LockAttributeSource;
@@ -97,15 +98,24 @@ public final class AnnotationLockAttributeSource implements LockAttributeSource 
 			Duration lease = duration("lease");
 			Duration waitTime = duration("waitTime");
 			Duration maxHold = duration("maxHold");
-			LockRequest.validateLease("lease of " + this.described, lease);
-			LockRequest.validateWaitTime("waitTime of " + this.described, waitTime);
-			LockRequest.validateMaxHold("maxHold of " + this.described, maxHold);
+			requireRequestable(lease, waitTime, maxHold);
 			List<String> keys = Stream.of(this.annotation.getStringArray("key"))
 				.map((key) -> resolve("key", key, LockError.INVALID_EXPRESSION))
 				.toList();
 			DistributedLock values = this.annotation.synthesize();
 			return new LockAttribute(name(), keys, lease, waitTime, values.renew(), maxHold, values.onBusy(),
 					values.onLost());
+		}
+
+		/** Refuses at start a duration that every request would refuse. */
+		private void requireRequestable(@Nullable Duration lease, @Nullable Duration waitTime,
+				@Nullable Duration maxHold) {
+			try {
+				LockRequest.of(LockKey.of("any")).withLease(lease).withWaitTime(waitTime).withMaxHold(maxHold);
+			}
+			catch (LockConfigurationException ex) {
+				throw new LockConfigurationException(ex.error(), this.described + ": " + ex.problem(), ex.action());
+			}
 		}
 
 		private String name() {

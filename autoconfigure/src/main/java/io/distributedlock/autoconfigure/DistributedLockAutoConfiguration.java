@@ -27,13 +27,12 @@ import io.distributedlock.support.LockTemplate;
  */
 @AutoConfiguration
 @EnableConfigurationProperties(DistributedLockProperties.class)
-@Import({ LockProxyConfiguration.class, StorelessProviderConfiguration.class })
+@Import({ LockTimerConfiguration.class, LockProxyConfiguration.class, StorelessProviderConfiguration.class })
 public final class DistributedLockAutoConfiguration {
 
 	@Bean
-	@ConditionalOnMissingBean
-	LockTimer distributedLockTimer() {
-		return new LockTimer();
+	static DurationUnits distributedLockDurationUnits(Environment environment) {
+		return new DurationUnits(environment);
 	}
 
 	/** The engine, unless the application brings its own. */
@@ -44,10 +43,7 @@ public final class DistributedLockAutoConfiguration {
 		@Bean
 		@ConditionalOnMissingBean
 		LockSettings distributedLockSettings(DistributedLockProperties properties) {
-			Double fraction = properties.renewal().fraction();
-			return new LockSettings(properties.lease(), properties.waitTime(), properties.maxHold(),
-					properties.callTimeout(),
-					(fraction != null) ? fraction : LockSettings.defaults().renewalFraction());
+			return properties.toSettings();
 		}
 
 		@Bean
@@ -69,6 +65,12 @@ public final class DistributedLockAutoConfiguration {
 			Duration grace = properties.shutdown().gracePeriod();
 			return new LockLifecycle(template, (grace != null) ? grace : environment
 				.getProperty("spring.lifecycle.timeout-per-shutdown-phase", Duration.class, Duration.ofSeconds(30)));
+		}
+
+		@Bean
+		LockStartReport distributedLockStartReport(SelectedLockProvider selected, ObjectProvider<LockStorePlace> places,
+				LockSettings settings) {
+			return new LockStartReport(selected, places.orderedStream().toList(), settings);
 		}
 
 		@Bean

@@ -9,8 +9,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
-import io.distributedlock.LockRequest;
 import io.distributedlock.interceptor.LockAdvisor;
+import io.distributedlock.support.LockSettings;
 
 /**
  * The properties that hold for every store.
@@ -36,17 +36,34 @@ public record DistributedLockProperties(@Nullable String provider, @Nullable Str
 		@DefaultValue("1s") Duration callTimeout, @DefaultValue Renewal renewal, @DefaultValue Shutdown shutdown,
 		@DefaultValue Aop aop, @DefaultValue Transaction transaction, @DefaultValue("false") boolean failFast) {
 
+	private static final LockSettings DEFAULTS = LockSettings.defaults();
+
 	public DistributedLockProperties {
-		LockRequest.validateLease("property distributed-lock.lease", lease);
-		LockRequest.validateWaitTime("property distributed-lock.wait-time", waitTime);
-		LockRequest.validateMaxHold("property distributed-lock.max-hold", maxHold);
-		if (callTimeout.compareTo(Duration.ofMillis(1)) < 0 || callTimeout.compareTo(Duration.ofHours(1)) > 0) {
-			throw invalid("call-timeout", callTimeout, "but a round trip may take 1 ms to 1 hour",
-					"Choose what one round trip to the store may take at worst, such as 1s");
-		}
+		require("lease", () -> DEFAULTS.withLease(lease));
+		require("wait-time", () -> DEFAULTS.withWaitTime(waitTime));
+		require("max-hold", () -> DEFAULTS.withMaxHold(maxHold));
+		require("call-timeout", () -> DEFAULTS.withCallTimeout(callTimeout));
 		if (keyPrefix != null && (keyPrefix.indexOf('{') >= 0 || keyPrefix.indexOf('}') >= 0)) {
 			throw invalid("key-prefix", "'" + keyPrefix + "'", "but braces would split keys in a clustered store",
 					"Use letters, digits, '-' and '.'");
+		}
+	}
+
+	/** The settings of the engine. */
+	LockSettings toSettings() {
+		Double fraction = this.renewal.fraction();
+		return new LockSettings(this.lease, this.waitTime, this.maxHold, this.callTimeout,
+				(fraction != null) ? fraction : DEFAULTS.renewalFraction());
+	}
+
+	/** Names the property of a setting that is refused. */
+	private static void require(String property, Runnable setting) {
+		try {
+			setting.run();
+		}
+		catch (LockConfigurationException ex) {
+			throw new LockConfigurationException(ex.error(),
+					"Property distributed-lock." + property + ": " + ex.problem(), ex.action());
 		}
 	}
 
@@ -64,9 +81,8 @@ public record DistributedLockProperties(@Nullable String provider, @Nullable Str
 	public record Renewal(@Nullable Double fraction) {
 
 		public Renewal {
-			if (fraction != null && !(fraction > 0 && fraction <= 0.5)) {
-				throw invalid("renewal.fraction", fraction, "but must be more than 0 and at most 0.5",
-						"Leave it unset to renew after a third of the lease");
+			if (fraction != null) {
+				require("renewal.fraction", () -> DEFAULTS.withRenewalFraction(fraction));
 			}
 		}
 

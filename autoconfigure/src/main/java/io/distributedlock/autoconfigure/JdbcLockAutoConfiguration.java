@@ -51,7 +51,7 @@ import io.distributedlock.provider.LockTimer;
 @ConditionalOnBean(DataSource.class)
 @ConditionalOnProperty(prefix = "distributed-lock", name = "provider", havingValue = "jdbc", matchIfMissing = true)
 @EnableConfigurationProperties({ DistributedLockProperties.class, JdbcLockProperties.class })
-@Import(DatabaseInitializationDependencyConfigurer.class)
+@Import({ LockTimerConfiguration.class, DatabaseInitializationDependencyConfigurer.class })
 public final class JdbcLockAutoConfiguration {
 
 	private static final Log logger = LogFactory.getLog(JdbcLockAutoConfiguration.class);
@@ -60,15 +60,10 @@ public final class JdbcLockAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	LockTimer distributedLockTimer() {
-		return new LockTimer();
-	}
-
-	@Bean
-	@ConditionalOnMissingBean
 	@Conditional(OnSchemaInitialization.class)
-	JdbcLockSchemaInitializer jdbcLockSchemaInitializer(@DistributedLockDataSource ObjectProvider<DataSource> own,
-			ObjectProvider<DataSource> application, JdbcLockProperties properties) {
+	JdbcLockSchemaInitializer distributedLockJdbcSchemaInitializer(
+			@DistributedLockDataSource ObjectProvider<DataSource> own, ObjectProvider<DataSource> application,
+			JdbcLockProperties properties) {
 		DataSource chosen = own(own);
 		return JdbcLockSchemaInitializer.create((chosen != null) ? chosen : only(application), properties);
 	}
@@ -76,7 +71,7 @@ public final class JdbcLockAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	@DependsOnDatabaseInitialization
-	JdbcLockProvider jdbcLockProvider(@DistributedLockDataSource ObjectProvider<DataSource> own,
+	JdbcLockProvider distributedLockJdbcProvider(@DistributedLockDataSource ObjectProvider<DataSource> own,
 			ObjectProvider<DataSource> application, ObjectProvider<JdbcConnectionDetails> details,
 			JdbcLockProperties properties, DistributedLockProperties general, LockTimer timer,
 			Environment environment) {
@@ -95,6 +90,13 @@ public final class JdbcLockAutoConfiguration {
 			throw ex;
 		}
 		return provider;
+	}
+
+	@Bean
+	@ConditionalOnBean(name = "distributedLockJdbcProvider")
+	LockStorePlace distributedLockJdbcPlace(JdbcLockProperties properties, DistributedLockProperties general,
+			Environment environment) {
+		return new LockStorePlace("jdbc", KeyPrefix.text(general, environment), "table '" + properties.table() + "'");
 	}
 
 	private static @Nullable DataSource own(ObjectProvider<DataSource> own) {

@@ -1,11 +1,9 @@
 package io.distributedlock.autoconfigure;
 
 import java.time.Duration;
-import java.time.temporal.ChronoUnit;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
-import org.springframework.boot.convert.DurationUnit;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
 
 import io.distributedlock.LockConfigurationException;
@@ -24,8 +22,7 @@ import io.distributedlock.jdbc.LockDataSource;
  */
 @ConfigurationProperties("distributed-lock.jdbc")
 public record JdbcLockProperties(@DefaultValue(JdbcLockSettings.DEFAULT_TABLE) String table,
-		@DefaultValue("" + LockDataSource.DEFAULT_SIZE) int poolSize,
-		@DefaultValue("1h") @DurationUnit(ChronoUnit.SECONDS) Duration retention,
+		@DefaultValue("" + LockDataSource.DEFAULT_SIZE) int poolSize, @DefaultValue("1h") Duration retention,
 		@DefaultValue("embedded") DatabaseInitializationMode initializeSchema) {
 
 	public JdbcLockProperties {

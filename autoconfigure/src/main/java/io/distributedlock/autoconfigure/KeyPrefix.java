@@ -2,6 +2,7 @@ package io.distributedlock.autoconfigure;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.env.Environment;
 import org.springframework.util.StringUtils;
@@ -21,14 +22,24 @@ final class KeyPrefix {
 	 * @param store what applications may share, for the warning that this one has no name
 	 */
 	static String of(DistributedLockProperties properties, Environment environment, String store) {
-		String prefix = properties.keyPrefix();
-		String name = StringUtils.hasText(prefix) ? prefix : environment.getProperty("spring.application.name");
-		if (!StringUtils.hasText(name)) {
+		String prefix = asked(properties, environment);
+		if (!StringUtils.hasText(prefix)) {
 			logger.warn("Neither distributed-lock.key-prefix nor spring.application.name is set: lock keys begin with '"
 					+ DEFAULT + "', and applications that share the " + store + " share them");
 			return DEFAULT;
 		}
-		return name;
+		return prefix;
+	}
+
+	/** The same prefix, without a warning. */
+	static String text(DistributedLockProperties properties, Environment environment) {
+		String prefix = asked(properties, environment);
+		return StringUtils.hasText(prefix) ? prefix : DEFAULT;
+	}
+
+	private static @Nullable String asked(DistributedLockProperties properties, Environment environment) {
+		String prefix = properties.keyPrefix();
+		return StringUtils.hasText(prefix) ? prefix : environment.getProperty("spring.application.name");
 	}
 
 }

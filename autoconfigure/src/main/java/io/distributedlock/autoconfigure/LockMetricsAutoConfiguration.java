@@ -24,7 +24,7 @@ public final class LockMetricsAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	MicrometerLockObserver micrometerLockObserver(MeterRegistry registry, SelectedLockProvider selected) {
+	MicrometerLockObserver distributedLockMicrometerObserver(MeterRegistry registry, SelectedLockProvider selected) {
 		return new MicrometerLockObserver(registry, selected.provider().name());
 	}
 

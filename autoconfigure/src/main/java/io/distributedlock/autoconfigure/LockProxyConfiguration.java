@@ -30,35 +30,39 @@ class LockProxyConfiguration {
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	@ConditionalOnMissingBean
-	static LockAttributeSource lockAttributeSource(ConfigurableListableBeanFactory beanFactory) {
+	static LockAttributeSource distributedLockAttributeSource(ConfigurableListableBeanFactory beanFactory) {
 		return new AnnotationLockAttributeSource(beanFactory::resolveEmbeddedValue);
 	}
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	@ConditionalOnMissingBean
-	static LockedMethods lockedMethods(LockAttributeSource source, ConfigurableListableBeanFactory beanFactory) {
+	static LockedMethods distributedLockedMethods(LockAttributeSource source,
+			ConfigurableListableBeanFactory beanFactory) {
 		return new LockedMethods(source, beanFactory);
 	}
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	@ConditionalOnMissingBean
-	static LockInterceptor lockInterceptor(LockedMethods methods, ObjectProvider<LockOperations> operations) {
+	static LockInterceptor distributedLockInterceptor(LockedMethods methods,
+			ObjectProvider<LockOperations> operations) {
 		return new LockInterceptor(methods, operations::getObject);
 	}
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	@ConditionalOnMissingBean
-	static LockAdvisor lockAdvisor(LockInterceptor interceptor, LockedMethods methods, Environment environment) {
+	static LockAdvisor distributedLockAdvisor(LockInterceptor interceptor, LockedMethods methods,
+			Environment environment) {
 		int order = environment.getProperty("distributed-lock.aop.order", Integer.class, LockAdvisor.DEFAULT_ORDER);
 		return new LockAdvisor(interceptor, methods, order);
 	}
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static LockedBeanVerifier lockedBeanVerifier(LockedMethods methods, ConfigurableListableBeanFactory beanFactory) {
+	static LockedBeanVerifier distributedLockedBeanVerifier(LockedMethods methods,
+			ConfigurableListableBeanFactory beanFactory) {
 		return new LockedBeanVerifier(methods, beanFactory);
 	}
 

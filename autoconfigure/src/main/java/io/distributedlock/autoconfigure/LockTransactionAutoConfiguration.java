@@ -1,7 +1,7 @@
 package io.distributedlock.autoconfigure;
 
 import org.springframework.beans.factory.config.BeanDefinition;
-import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
@@ -9,10 +9,11 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Role;
 import org.springframework.transaction.ConfigurableTransactionManager;
 
-import io.distributedlock.transaction.LockCommitGuard;
+import io.distributedlock.transaction.LockCommitGuardProcessor;
 
 /**
- * Auto-configuration of the {@link LockCommitGuard} on every transaction manager.
+ * Auto-configuration of the {@link io.distributedlock.transaction.LockCommitGuard} on
+ * every transaction manager.
  *
  * @since 0.1.0
  */
@@ -23,19 +24,8 @@ public final class LockTransactionAutoConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static BeanPostProcessor lockCommitGuardPostProcessor() {
-		LockCommitGuard guard = new LockCommitGuard();
-		return new BeanPostProcessor() {
-
-			@Override
-			public Object postProcessBeforeInitialization(Object bean, String beanName) {
-				if (bean instanceof ConfigurableTransactionManager manager) {
-					manager.addListener(guard);
-				}
-				return bean;
-			}
-
-		};
+	static LockCommitGuardProcessor distributedLockCommitGuardProcessor(ConfigurableListableBeanFactory beanFactory) {
+		return new LockCommitGuardProcessor(beanFactory);
 	}
 
 }

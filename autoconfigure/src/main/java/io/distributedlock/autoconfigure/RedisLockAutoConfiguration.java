@@ -32,7 +32,7 @@ public final class RedisLockAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	RedisLockProvider redisLockProvider(ObjectProvider<RedisConnectionFactory> factories,
+	RedisLockProvider distributedLockRedisProvider(ObjectProvider<RedisConnectionFactory> factories,
 			RedisLockProperties properties, DistributedLockProperties general, Environment environment) {
 		RedisConnectionFactory factory = factories.getIfUnique();
 		if (factory == null) {
@@ -42,6 +42,14 @@ public final class RedisLockAutoConfiguration {
 		}
 		return new RedisLockProvider(factory, new RedisLockSettings(KeyPrefix.of(general, environment, "server"),
 				properties.minReplicas(), properties.replicaTimeout()));
+	}
+
+	@Bean
+	@ConditionalOnBean(name = "distributedLockRedisProvider")
+	LockStorePlace distributedLockRedisPlace(ObjectProvider<RedisConnectionFactory> factories,
+			DistributedLockProperties general, Environment environment) {
+		return new LockStorePlace("redis", KeyPrefix.text(general, environment),
+				RedisPlace.of(factories.getIfUnique()));
 	}
 
 }

@@ -16,8 +16,9 @@ import io.distributedlock.provider.LockProvider;
  * and is no candidate itself.
  *
  * @param provider the chosen provider
+ * @param reason why it was chosen, for people to read
  */
-record SelectedLockProvider(LockProvider provider) {
+record SelectedLockProvider(LockProvider provider, String reason) {
 
 	/**
 	 * Chooses among the candidates.
@@ -29,7 +30,7 @@ record SelectedLockProvider(LockProvider provider) {
 	static SelectedLockProvider select(ObjectProvider<LockProvider> candidates, @Nullable String name) {
 		List<LockProvider> all = candidates.orderedStream().toList();
 		if (name != null && !name.isBlank()) {
-			return new SelectedLockProvider(named(all, name.trim()));
+			return new SelectedLockProvider(named(all, name.trim()), "chosen by distributed-lock.provider");
 		}
 		if (all.isEmpty()) {
 			throw new LockConfigurationException(LockError.NO_PROVIDER,
@@ -46,7 +47,7 @@ record SelectedLockProvider(LockProvider provider) {
 					"There are several stores to keep distributed locks in: " + names(all),
 					"Choose one with distributed-lock.provider, or mark one LockProvider as @Primary");
 		}
-		return new SelectedLockProvider(unique);
+		return new SelectedLockProvider(unique, (all.size() == 1) ? "the only candidate" : "the primary candidate");
 	}
 
 	private static LockProvider named(List<LockProvider> all, String name) {

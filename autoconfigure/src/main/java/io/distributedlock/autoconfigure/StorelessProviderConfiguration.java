@@ -20,14 +20,14 @@ class StorelessProviderConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	@ConditionalOnProperty(name = "distributed-lock.provider", havingValue = "local")
-	LocalLockProvider localLockProvider() {
+	LocalLockProvider distributedLockLocalProvider() {
 		return new LocalLockProvider();
 	}
 
 	@Bean
 	@ConditionalOnMissingBean
 	@ConditionalOnProperty(name = "distributed-lock.provider", havingValue = "none")
-	NoLockProvider noLockProvider() {
+	NoLockProvider distributedLockNoneProvider() {
 		logger.warn("Locking is off (distributed-lock.provider=none): methods run without their locks");
 		return new NoLockProvider();
 	}

@@ -22,6 +22,7 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.boot.ssl.SslBundles;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
+import org.springframework.context.annotation.Import;
 import org.springframework.core.env.Environment;
 
 import io.distributedlock.LockConfigurationException;
@@ -43,6 +44,7 @@ import io.distributedlock.zookeeper.ZooKeeperLockSettings;
 @ConditionalOnProperty(prefix = "distributed-lock", name = "provider", havingValue = "zookeeper", matchIfMissing = true)
 @Conditional(ZooKeeperLockAutoConfiguration.OnEnsemble.class)
 @EnableConfigurationProperties({ DistributedLockProperties.class, ZooKeeperLockProperties.class })
+@Import(LockTimerConfiguration.class)
 public final class ZooKeeperLockAutoConfiguration {
 
 	private static final Log logger = LogFactory.getLog(ZooKeeperLockAutoConfiguration.class);
@@ -50,14 +52,8 @@ public final class ZooKeeperLockAutoConfiguration {
 	private static final Duration START_TIMEOUT = Duration.ofSeconds(3);
 
 	@Bean
-	@ConditionalOnMissingBean
-	LockTimer distributedLockTimer() {
-		return new LockTimer();
-	}
-
-	@Bean
 	@ConditionalOnMissingBean({ CuratorFramework.class, ZooKeeperLockProvider.class })
-	ZooKeeperLockClient zooKeeperLockClient(ObjectProvider<ZooKeeperConnectionDetails> details,
+	ZooKeeperLockClient distributedLockZooKeeperClient(ObjectProvider<ZooKeeperConnectionDetails> details,
 			ZooKeeperLockProperties properties, ObjectProvider<SslBundles> bundles,
 			ObjectProvider<LockCuratorCustomizer> customizers) {
 		ZooKeeperConnectionDetails present = details.getIfAvailable();
@@ -71,7 +67,7 @@ public final class ZooKeeperLockAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	ZooKeeperLockProvider zooKeeperLockProvider(ObjectProvider<CuratorFramework> clients,
+	ZooKeeperLockProvider distributedLockZooKeeperProvider(ObjectProvider<CuratorFramework> clients,
 			ObjectProvider<ZooKeeperLockClient> own, ZooKeeperLockProperties properties,
 			DistributedLockProperties general, LockTimer timer, Environment environment) {
 		ZooKeeperLockClient ownClient = own.getIfAvailable();
@@ -89,6 +85,20 @@ public final class ZooKeeperLockAutoConfiguration {
 			throw ex;
 		}
 		return provider;
+	}
+
+	@Bean
+	@ConditionalOnBean(name = "distributedLockZooKeeperProvider")
+	LockStorePlace distributedLockZooKeeperPlace(ObjectProvider<CuratorFramework> clients,
+			ObjectProvider<ZooKeeperLockClient> own, ZooKeeperLockProperties properties,
+			DistributedLockProperties general, Environment environment) {
+		ZooKeeperLockClient ownClient = own.getIfAvailable();
+		CuratorFramework client = (ownClient != null) ? ownClient.client() : clients.getIfUnique();
+		String namespace = (client != null && !client.getNamespace().isEmpty()) ? "/" + client.getNamespace() : "";
+		String ensemble = (client != null)
+				? "ensemble " + client.getZookeeperClient().getCurrentConnectionString() + ", " : "";
+		return new LockStorePlace("zookeeper", KeyPrefix.text(general, environment),
+				ensemble + "root '" + namespace + properties.root() + "'");
 	}
 
 	private static CuratorFramework only(ObjectProvider<CuratorFramework> clients) {

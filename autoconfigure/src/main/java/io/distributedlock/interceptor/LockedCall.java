@@ -52,12 +52,16 @@ final class LockedCall implements LockCallback<@Nullable Object, Throwable> {
 	@Override
 	public @Nullable Object doWithLock(LockLease lease) throws Throwable {
 		this.started = true;
-		if (this.method.ignoresLoss()) {
-			LockContext.ignoreLoss();
-		}
-		this.result = this.invocation.proceed();
+		this.result = this.method.ignoresLoss() ? proceedThoughLost(lease) : this.invocation.proceed();
 		this.returned = true;
 		return this.result;
+	}
+
+	private @Nullable Object proceedThoughLost(LockLease lease) throws Throwable {
+		try (LockContext.Scope scope = LockContext.open(lease)) {
+			scope.ignoreLoss();
+			return this.invocation.proceed();
+		}
 	}
 
 }

@@ -16,17 +16,17 @@ import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
 
 /**
- * What stands in a {@link LocalStore} for one key: the grant, the reservation, and the
- * waitQueue of waiting processes in order of arrival. Touched only within the store's
- * atomic step for that key; all times are nanoseconds of the store's clock.
+ * The entry of one key in a {@link LocalStore}: the grant, the reservation, and the wait
+ * queue of processes in order of arrival. Accessed only within the store's atomic step
+ * for that key; all times are nanoseconds of the store's clock.
  */
 final class LocalLock {
 
-	private static final long GRACE = TimeUnit.MILLISECONDS.toNanos(100);
+	private static final long GRACE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-	private static final long POLL_BOUND = TimeUnit.SECONDS.toNanos(1);
+	private static final long POLL_BOUND_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-	private static final long PLACE_LIFE = 3 * POLL_BOUND;
+	private static final long ENTRY_LIFE_NANOS = 3 * POLL_BOUND_NANOS;
 
 	private final Map<OwnerId, LocalQueueEntry> waitQueue = new LinkedHashMap<>(4);
 
@@ -34,78 +34,78 @@ final class LocalLock {
 
 	private @Nullable LocalQueueEntry reserved;
 
-	private long reservedUntil;
+	private long reservedUntilNanos;
 
-	AttemptResult attempt(LocalAttempt attempt, LongSupplier orders, long now) {
-		dropWhatLapsed(now);
+	AttemptResult attempt(LocalAttempt attempt, LongSupplier orders, long nowNanos) {
+		removeExpired(nowNanos);
 		Holding present = this.holding;
 		if (present != null && present.owner.equals(attempt.owner())) {
-			return granted(attempt, present, now);
+			return granted(attempt, present, nowNanos);
 		}
 		if (present == null && (this.reserved == null || this.reserved.process().equals(attempt.process()))) {
 			this.waitQueue.remove(attempt.process());
 			this.reserved = null;
-			this.holding = new Holding(attempt, orders.getAsLong(), now);
-			return granted(attempt, this.holding, now);
+			this.holding = new Holding(attempt, orders.getAsLong(), nowNanos);
+			return granted(attempt, this.holding, nowNanos);
 		}
 		if (attempt.willWait()) {
 			this.waitQueue
 				.computeIfAbsent(attempt.process(), (process) -> new LocalQueueEntry(process, attempt.changed()))
-				.refresh(attempt.contender(), attempt.changed(), now + PLACE_LIFE);
+				.refresh(attempt.contender(), attempt.changed(), nowNanos + ENTRY_LIFE_NANOS);
 		}
-		return (present != null) ? busy(present, now)
-				: new AttemptResult.Busy(Duration.ofNanos(this.reservedUntil - now), null);
+		return (present != null) ? busy(present, nowNanos)
+				: new AttemptResult.Busy(Duration.ofNanos(this.reservedUntilNanos - nowNanos), null);
 	}
 
-	private static AttemptResult granted(LocalAttempt attempt, Holding holding, long now) {
-		return new AttemptResult.Granted(
-				new LockGrant(attempt.key(), attempt.owner(), holding.order, Duration.ofNanos(holding.until - now)));
+	private static AttemptResult granted(LocalAttempt attempt, Holding holding, long nowNanos) {
+		return new AttemptResult.Granted(new LockGrant(attempt.key(), attempt.owner(), holding.order,
+				Duration.ofNanos(holding.untilNanos - nowNanos)));
 	}
 
-	private static AttemptResult busy(Holding holding, long now) {
-		long remaining = holding.until - now;
-		return new AttemptResult.Busy(Duration.ofNanos(Math.min(remaining, POLL_BOUND)),
-				new LockHolder(holding.label, Duration.ofNanos(now - holding.since), Duration.ofNanos(remaining)));
+	private static AttemptResult busy(Holding holding, long nowNanos) {
+		long remaining = holding.untilNanos - nowNanos;
+		return new AttemptResult.Busy(Duration.ofNanos(Math.min(remaining, POLL_BOUND_NANOS)), new LockHolder(
+				holding.label, Duration.ofNanos(nowNanos - holding.sinceNanos), Duration.ofNanos(remaining)));
 	}
 
-	boolean renew(OwnerId owner, Duration lease, long now) {
-		if (this.holding == null || !this.holding.owner.equals(owner) || this.holding.hasExpired(now)) {
+	boolean renew(OwnerId owner, Duration lease, long nowNanos) {
+		if (this.holding == null || !this.holding.owner.equals(owner) || this.holding.hasExpired(nowNanos)) {
 			return false;
 		}
-		this.holding.until = now + lease.toNanos();
+		this.holding.untilNanos = nowNanos + lease.toNanos();
 		return true;
 	}
 
-	ReleaseOutcome release(OwnerId owner, long now, List<Runnable> signals) {
+	ReleaseOutcome release(OwnerId owner, long nowNanos, List<Runnable> signals) {
 		if (this.holding == null || !this.holding.owner.equals(owner)) {
 			return ReleaseOutcome.NOT_HELD;
 		}
 		OwnerId releaser = this.holding.process;
 		this.holding = null;
-		passOn(releaser, now, signals);
+		reserveForNext(releaser, nowNanos, signals);
 		return ReleaseOutcome.RELEASED;
 	}
 
-	ReleaseOutcome withdraw(OwnerId process, long contender, long now, List<Runnable> signals) {
+	ReleaseOutcome withdraw(OwnerId process, long contender, long nowNanos, List<Runnable> signals) {
 		LocalQueueEntry entry = this.waitQueue.get(process);
 		if (entry == null || !entry.mayBeWithdrawnBy(contender)) {
 			return ReleaseOutcome.NOT_HELD;
 		}
 		this.waitQueue.remove(process);
 		if (this.reserved == entry) {
-			passOn(process, now, signals);
+			reserveForNext(process, nowNanos, signals);
 		}
 		return ReleaseOutcome.RELEASED;
 	}
 
-	private void passOn(OwnerId leaving, long now, List<Runnable> signals) {
+	private void reserveForNext(OwnerId leaving, long nowNanos, List<Runnable> signals) {
 		this.reserved = null;
-		dropWhatLapsed(now);
+		removeExpired(nowNanos);
 		for (LocalQueueEntry entry : this.waitQueue.values()) {
-			if (entry.awaitsItsTurn() && !entry.process().equals(leaving)) {
+			if (entry.mayBeReserved() && !entry.process().equals(leaving)) {
 				this.reserved = entry;
-				this.reservedUntil = now + GRACE;
-				entry.giveTurn(this.reservedUntil);
+				this.reservedUntilNanos = nowNanos + GRACE_NANOS;
+				entry.reserve(this.reservedUntilNanos);
 				signals.add(entry.changed());
 				return;
 			}
@@ -113,27 +113,27 @@ final class LocalLock {
 		this.waitQueue.values().forEach((entry) -> signals.add(entry.changed()));
 	}
 
-	boolean expire(long now) {
-		if (this.holding == null || this.holding.hasExpired(now)) {
+	boolean expire(long nowNanos) {
+		if (this.holding == null || this.holding.hasExpired(nowNanos)) {
 			return false;
 		}
-		this.holding.until = now;
+		this.holding.untilNanos = nowNanos;
 		return true;
 	}
 
-	boolean isEmpty(long now) {
-		dropWhatLapsed(now);
+	boolean isEmpty(long nowNanos) {
+		removeExpired(nowNanos);
 		return this.holding == null && this.reserved == null && this.waitQueue.isEmpty();
 	}
 
-	private void dropWhatLapsed(long now) {
-		if (this.holding != null && this.holding.hasExpired(now)) {
+	private void removeExpired(long nowNanos) {
+		if (this.holding != null && this.holding.hasExpired(nowNanos)) {
 			this.holding = null;
 		}
-		if (this.reserved != null && now - this.reservedUntil >= 0) {
+		if (this.reserved != null && nowNanos - this.reservedUntilNanos >= 0) {
 			this.reserved = null;
 		}
-		this.waitQueue.values().removeIf((entry) -> entry.hasLapsed(now));
+		this.waitQueue.values().removeIf((entry) -> entry.hasExpired(nowNanos));
 	}
 
 	private static final class Holding {
@@ -146,21 +146,21 @@ final class LocalLock {
 
 		private final long order;
 
-		private final long since;
+		private final long sinceNanos;
 
-		private long until;
+		private long untilNanos;
 
-		Holding(LocalAttempt attempt, long order, long now) {
+		Holding(LocalAttempt attempt, long order, long nowNanos) {
 			this.owner = attempt.owner();
 			this.process = attempt.process();
 			this.label = attempt.label();
 			this.order = order;
-			this.since = now;
-			this.until = now + attempt.lease().toNanos();
+			this.sinceNanos = nowNanos;
+			this.untilNanos = nowNanos + attempt.lease().toNanos();
 		}
 
-		boolean hasExpired(long now) {
-			return now - this.until >= 0;
+		boolean hasExpired(long nowNanos) {
+			return nowNanos - this.untilNanos >= 0;
 		}
 
 	}

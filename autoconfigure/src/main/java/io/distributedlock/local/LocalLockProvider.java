@@ -11,25 +11,24 @@ import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.LockProvider;
 import io.distributedlock.provider.OwnerId;
+import io.distributedlock.provider.ProcessLabel;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.RenewalOutcome;
 
 /**
- * Keeps locks in the memory of this JVM, for tests and for programs that run in one JVM
- * only. Follows the same rules as a store in the network: leases expire, a release
- * reserves the lock for the process that waits longest.
+ * A provider that keeps locks in the memory of this JVM, for tests and for programs that
+ * run in one JVM only. Follows the same rules as a store in the network: leases expire,
+ * and a release reserves the lock for the process that has waited longest.
  * <p>
- * Each provider plays a process of its own. Its store is never down, so that time-outs
- * are without meaning and no outcome is ever unclear. Fencing tokens rise while the store
- * lives; they are not remembered beyond. Safe for use by many threads.
+ * Each provider acts as a process of its own. Its store is never down: time-outs have no
+ * effect, and no outcome is unclear. Fencing tokens rise while the store exists, and are
+ * not kept beyond it. Safe for use by many threads.
  *
  * @since 0.1.0
  */
 public final class LocalLockProvider implements LockProvider {
 
 	private final OwnerId process = OwnerId.random();
-
-	private final String label = "local " + ProcessHandle.current().pid() + "-" + this.process.text().substring(0, 8);
 
 	private final AtomicLong contenders = new AtomicLong();
 
@@ -41,8 +40,8 @@ public final class LocalLockProvider implements LockProvider {
 	}
 
 	/**
-	 * Creates a provider that plays one of several processes.
-	 * @param store the store that they share
+	 * Creates a provider that acts as one of several processes.
+	 * @param store the store that the processes share
 	 */
 	public LocalLockProvider(LocalStore store) {
 		this.store = store;
@@ -76,9 +75,9 @@ public final class LocalLockProvider implements LockProvider {
 	}
 
 	/**
-	 * Ends the lease of a key in the store at once, as if its time had run out: a hook
-	 * for tests of what happens when a lock is lost. Its holder learns of it with the
-	 * next renewal; nobody is signalled.
+	 * Ends the lease of a key in the store at once, as if its time had run out. Meant for
+	 * tests of lost locks: the holder loses the lock with its next renewal, and no waiter
+	 * is signalled.
 	 * @param key the key
 	 * @return whether the key was held
 	 */
@@ -103,7 +102,7 @@ public final class LocalLockProvider implements LockProvider {
 		@Override
 		public AttemptResult attempt(OwnerId owner, Duration lease, boolean willWait, Duration timeout) {
 			return LocalLockProvider.this.store.attempt(new LocalAttempt(this.key, owner, lease,
-					LocalLockProvider.this.process, LocalLockProvider.this.label, this.number, willWait, this.changed));
+					LocalLockProvider.this.process, ProcessLabel.get(), this.number, willWait, this.changed));
 		}
 
 		@Override

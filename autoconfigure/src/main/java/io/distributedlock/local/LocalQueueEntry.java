@@ -3,8 +3,8 @@ package io.distributedlock.local;
 import io.distributedlock.provider.OwnerId;
 
 /**
- * A process's place in the line for one key. Touched only within the store's atomic step
- * for that key.
+ * The entry of one process in the wait queue of a key. Accessed only within the store's
+ * atomic step for that key.
  */
 final class LocalQueueEntry {
 
@@ -14,9 +14,9 @@ final class LocalQueueEntry {
 
 	private Runnable changed;
 
-	private long until;
+	private long untilNanos;
 
-	private boolean passedOver;
+	private boolean reservedBefore;
 
 	LocalQueueEntry(OwnerId process, Runnable changed) {
 		this.process = process;
@@ -31,32 +31,39 @@ final class LocalQueueEntry {
 		return this.changed;
 	}
 
-	void refresh(long contender, Runnable changed, long until) {
+	void refresh(long contender, Runnable changed, long untilNanos) {
 		this.contender = Math.max(this.contender, contender);
 		this.changed = changed;
-		this.until = until;
-		this.passedOver = false;
+		this.untilNanos = untilNanos;
+		this.reservedBefore = false;
 	}
 
-	/** Its turn has come; whether it is alive shows when it asks again. */
-	void giveTurn(long until) {
-		this.passedOver = true;
-		if (until - this.until > 0) {
-			this.until = until;
+	/**
+	 * Reserves the key for this process, which has to attempt again to show that it is
+	 * alive.
+	 */
+	void reserve(long untilNanos) {
+		this.reservedBefore = true;
+		if (untilNanos - this.untilNanos > 0) {
+			this.untilNanos = untilNanos;
 		}
 	}
 
-	boolean awaitsItsTurn() {
-		return !this.passedOver;
+	/** Whether the process has attempted since the key was last reserved for it. */
+	boolean mayBeReserved() {
+		return !this.reservedBefore;
 	}
 
-	/** A withdrawal that comes late must not take the place of a later contender. */
+	/**
+	 * Whether no later contender uses the entry, which a late withdrawal must leave
+	 * alone.
+	 */
 	boolean mayBeWithdrawnBy(long contender) {
 		return this.contender <= contender;
 	}
 
-	boolean hasLapsed(long now) {
-		return now - this.until >= 0;
+	boolean hasExpired(long nowNanos) {
+		return nowNanos - this.untilNanos >= 0;
 	}
 
 }

@@ -21,23 +21,23 @@ import io.distributedlock.provider.ReleaseOutcome;
  * A lock store in memory. Several {@link LocalLockProvider}s over one store contend as if
  * they were processes of their own.
  * <p>
- * Each command is one atomic step on its key. Nothing is kept for a key that nobody holds
- * or waits for. Orders come from one counter for all keys, which follows the store's
- * clock, so that they rise although entries go. Safe for use by many threads.
+ * Each command is one atomic step on its key. A key without a holder and without waiters
+ * has no entry. Orders come from one counter for all keys that follows the store's clock,
+ * so that they rise although entries are removed. Safe for use by many threads.
  *
  * @since 0.1.0
  */
 public final class LocalStore {
 
-	private static final long FURTHEST_CLOCK = 1L << 52;
+	private static final long MAX_CLOCK_MICROS = 1L << 52;
 
-	private static final int SCAN_PAUSE = 1024;
+	private static final int COMMANDS_PER_SCAN = 1024;
 
 	private final ConcurrentHashMap<LockKey, LocalLock> entries = new ConcurrentHashMap<>();
 
 	private final AtomicLong lastOrder = new AtomicLong();
 
-	private final AtomicLong commandsToScan = new AtomicLong(SCAN_PAUSE);
+	private final AtomicLong commandsToScan = new AtomicLong(COMMANDS_PER_SCAN);
 
 	private final AtomicBoolean scanning = new AtomicBoolean();
 
@@ -58,9 +58,9 @@ public final class LocalStore {
 		this.nanoTime = nanoTime;
 	}
 
-	AttemptResult attempt(LocalAttempt claim) {
-		sweepNowAndThen();
-		return step(claim.key(), (entry, now) -> entry.attempt(claim, () -> nextOrder(now), now));
+	AttemptResult attempt(LocalAttempt attempt) {
+		sweepAtTimes();
+		return step(attempt.key(), (entry, now) -> entry.attempt(attempt, () -> nextOrder(now), now));
 	}
 
 	boolean renew(LockKey key, OwnerId owner, Duration lease) {
@@ -85,7 +85,7 @@ public final class LocalStore {
 		return step(key, LocalLock::expire);
 	}
 
-	/** The entries there are, those included that have lapsed and await the sweep. */
+	/** Counts the entries, including expired ones that were not swept yet. */
 	int size() {
 		return this.entries.size();
 	}
@@ -100,21 +100,23 @@ public final class LocalStore {
 		});
 		T outcome = result.getPlain();
 		if (outcome == null) {
-			throw new IllegalStateException("A step on key '" + key + "' gave no result");
+			throw new IllegalStateException("A step on key '" + key + "' returned no result");
 		}
 		return outcome;
 	}
 
-	private long nextOrder(long now) {
-		long micros = now / 1000;
-		return this.lastOrder.updateAndGet((last) -> (micros < FURTHEST_CLOCK) ? Math.max(last + 1, micros) : last + 1);
+	private long nextOrder(long nowNanos) {
+		long micros = nowNanos / 1000;
+		return this.lastOrder
+			.updateAndGet((last) -> (micros < MAX_CLOCK_MICROS) ? Math.max(last + 1, micros) : last + 1);
 	}
 
 	/**
-	 * What lapsed and is never asked for again goes with a scan. It comes as rarely as
-	 * there are many entries, or once were: an emptied table is as long to walk.
+	 * Removes expired entries whose keys are never requested again. The more entries
+	 * there are or once were, the rarer a scan is: a table that was emptied is as long to
+	 * walk.
 	 */
-	private void sweepNowAndThen() {
+	private void sweepAtTimes() {
 		if (this.commandsToScan.decrementAndGet() > 0 || !this.scanning.compareAndSet(false, true)) {
 			return;
 		}
@@ -124,7 +126,7 @@ public final class LocalStore {
 						(same, entry) -> entry.isEmpty(this.nanoTime.getAsLong()) ? null : entry);
 			}
 			this.mostEntries = Math.max(this.mostEntries, this.entries.mappingCount());
-			this.commandsToScan.set(SCAN_PAUSE + this.mostEntries);
+			this.commandsToScan.set(COMMANDS_PER_SCAN + this.mostEntries);
 		}
 		finally {
 			this.scanning.set(false);

@@ -1,9 +1,12 @@
 package io.distributedlock.local;
 
 import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
 
 import io.distributedlock.LockKey;
 import io.distributedlock.provider.AttemptResult;
@@ -15,14 +18,43 @@ import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.RenewalOutcome;
 
 /**
- * Locks nothing: every request is granted at once, with rising orders. The only way to
- * switch locking off, for those who ask for it by name. Safe for use by many threads.
+ * A provider that locks nothing: every request is granted at once, whether or not the key
+ * is held. Used only where it is chosen by name.
+ * <p>
+ * Its orders are microseconds since the epoch, as those of the stores are, and rise with
+ * every grant. A resource that has seen the tokens of a store therefore accepts those
+ * that follow, and tokens do not fall when the machine restarts. Safe for use by many
+ * threads.
  *
  * @since 0.1.0
  */
 public final class NoLockProvider implements LockProvider {
 
-	private final AtomicLong lastOrder = new AtomicLong(Math.max(0, System.nanoTime() / 1000));
+	/** Leaves room to count on, whatever the machine's clock says. */
+	private static final long MAX_CLOCK_MICROS = 1L << 52;
+
+	private final AtomicLong lastOrder = new AtomicLong();
+
+	private final LongSupplier epochMicros;
+
+	/** Creates a provider. */
+	public NoLockProvider() {
+		this(() -> ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now()));
+	}
+
+	NoLockProvider(LongSupplier epochMicros) {
+		this.epochMicros = epochMicros;
+	}
+
+	private long nextOrder() {
+		long micros = Math.min(this.epochMicros.getAsLong(), MAX_CLOCK_MICROS);
+		return this.lastOrder.updateAndGet((last) -> Math.max(last + 1, micros));
+	}
+
+	@Override
+	public boolean isExclusive() {
+		return false;
+	}
 
 	@Override
 	public String name() {
@@ -60,8 +92,7 @@ public final class NoLockProvider implements LockProvider {
 
 		@Override
 		public AttemptResult attempt(OwnerId owner, Duration lease, boolean willWait, Duration timeout) {
-			return new AttemptResult.Granted(
-					new LockGrant(this.key, owner, NoLockProvider.this.lastOrder.incrementAndGet(), lease));
+			return new AttemptResult.Granted(new LockGrant(this.key, owner, NoLockProvider.this.nextOrder(), lease));
 		}
 
 		@Override

@@ -18,7 +18,7 @@ import io.distributedlock.LossReason;
 import io.distributedlock.provider.LockObserver.AcquireOutcome;
 import io.distributedlock.provider.RenewalOutcome;
 
-/** The meters of one lock name, registered together so that none appears late. */
+/** The meters of one lock name, registered together so that all appear at once. */
 final class LockMeters {
 
 	private final Map<AcquireOutcome, Timer> acquire;

@@ -12,14 +12,13 @@ import io.distributedlock.provider.LockObserver;
 import io.distributedlock.provider.RenewalOutcome;
 
 /**
- * Counts and times locks: {@code distributed.lock.acquire} (timer, by outcome),
- * {@code distributed.lock.held} (gauge), {@code distributed.lock.renewals} (counter, by
- * outcome) and {@code distributed.lock.lost} (counter, by reason), each by lock name and
- * provider.
+ * An observer that counts and times locks: {@code distributed.lock.acquire} (timer, by
+ * outcome), {@code distributed.lock.held} (gauge), {@code distributed.lock.renewals}
+ * (counter, by outcome) and {@code distributed.lock.lost} (counter, by reason), each by
+ * lock name and provider.
  * <p>
- * Keys are never tags. Names are few by nature; should an application make them up all
- * the same, those beyond the thousandth share the name {@code (other)}. Safe for use by
- * many threads.
+ * Keys are never tags. Names are expected to be few; all names beyond the first thousand
+ * share the name {@code (other)}. Safe for use by many threads.
  *
  * @since 0.1.0
  */
@@ -47,31 +46,33 @@ public final class MicrometerLockObserver implements LockObserver {
 	}
 
 	@Override
-	public void acquireEnded(LockKey key, AcquireOutcome outcome, Duration took) {
+	public void onAcquireEnd(LockKey key, AcquireOutcome outcome, Duration took) {
 		of(key).acquireEnded(outcome, took);
 	}
 
 	@Override
-	public void holdBegan(LockKey key) {
+	public void onHoldStart(LockKey key) {
 		of(key).held(1);
 	}
 
 	@Override
-	public void holdEnded(LockKey key) {
+	public void onHoldEnd(LockKey key) {
 		of(key).held(-1);
 	}
 
 	@Override
-	public void renewed(LockKey key, RenewalOutcome outcome) {
+	public void onRenewal(LockKey key, RenewalOutcome outcome) {
 		of(key).renewed(outcome);
 	}
 
 	@Override
-	public void lost(LockKey key, LossReason reason) {
+	public void onLost(LockKey key, LossReason reason) {
 		of(key).lost(reason);
 	}
 
-	/** A name that once counted among the others stays there: the map never shrinks. */
+	/**
+	 * Returns the meters of a name. The map never shrinks, so that they do not change.
+	 */
 	private LockMeters of(LockKey key) {
 		LockMeters known = this.meters.get(key.name());
 		if (known != null) {

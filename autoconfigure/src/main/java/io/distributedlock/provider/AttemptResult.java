@@ -14,7 +14,7 @@ import io.distributedlock.LockHolder;
 public sealed interface AttemptResult {
 
 	/**
-	 * The key is held by the owner that asked.
+	 * The key is held by the owner of the attempt.
 	 *
 	 * @param grant the grant
 	 */
@@ -22,11 +22,10 @@ public sealed interface AttemptResult {
 	}
 
 	/**
-	 * Somebody else holds the key.
+	 * Another owner holds the key, or the key is reserved for another process.
 	 *
-	 * @param retryAfter when to ask again though nothing was signalled; zero means at
-	 * once
-	 * @param holder who holds it, or {@code null} where the store cannot tell
+	 * @param retryAfter when to attempt again without a signal; zero means at once
+	 * @param holder the holder, or {@code null} if the store does not know it
 	 */
 	record Busy(Duration retryAfter, @Nullable LockHolder holder) implements AttemptResult {
 	}

@@ -1,18 +1,18 @@
 package io.distributedlock.provider;
 
 /**
- * What a call of a store is for: whether an interrupt ends it, and how much of what calls
- * share it may take.
+ * The purpose of a call to a store. It decides whether an interrupt ends the call, and
+ * which share of workers and connections the call may use.
  *
  * @since 0.1.0
  */
 public enum CallKind {
 
-	/** Asks for a lock, or looks whether one can be had. */
+	/** An attempt to acquire a lock, or a check of the store. */
 	ACQUIRE,
-	/** Gives back: a release, a withdrawal, cleaning up. */
+	/** A release or a withdrawal. */
 	RELEASE,
-	/** Keeps what is held. */
+	/** A renewal of held locks. */
 	RENEWAL;
 
 	/**

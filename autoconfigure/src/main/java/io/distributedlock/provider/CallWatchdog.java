@@ -13,24 +13,25 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Ends blocking calls from outside: those that are overdue, and those whose thread was
- * interrupted while it cannot notice (a socket read does not). One scan looks after all
- * calls in flight, at least every 50 ms; a call costs no timer and no thread.
+ * A watchdog that aborts blocking calls from outside: calls that are overdue, and calls
+ * whose thread was interrupted while it blocks without noticing, as in a socket read. One
+ * scan checks all calls in flight at least every 50 ms; a call costs no timer and no
+ * thread.
  * <p>
- * A finishing call and its abortion race for one state. Whoever calls {@link Call#end()}
- * too late learns so, and must not give the call's connection back to anybody. Safe for
- * use by many threads.
+ * The end of a call and its abortion compete for one state. Where the abortion wins,
+ * {@link Call#end()} returns {@code false}, and the connection of the call must not be
+ * used again. Safe for use by many threads.
  *
  * @since 0.1.0
  */
 public final class CallWatchdog {
 
-	private static final long PERIOD = TimeUnit.MILLISECONDS.toNanos(50);
+	private static final long PERIOD_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
-	private static final long SHORTEST = TimeUnit.MILLISECONDS.toNanos(1);
+	private static final long SHORTEST_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
-	/** How long a call that has failed by itself waits for its abortion, at most. */
-	private static final long ABORT_TIME = TimeUnit.MILLISECONDS.toNanos(100);
+	/** How long the end of an aborted call waits for the abort action at most. */
+	private static final long ABORT_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
 	private final LockTimer timer;
 
@@ -62,24 +63,25 @@ public final class CallWatchdog {
 				abort);
 		this.inFlight.add(call);
 		if (this.scanning.compareAndSet(false, true)) {
-			schedule(Math.min(PERIOD, timeout.toNanos()));
+			schedule(Math.min(PERIOD_NANOS, timeout.toNanos()));
 		}
 		return call;
 	}
 
 	private void schedule(long nanos) {
 		try {
-			this.timer.schedule(this::scan, Duration.ofNanos(Math.max(nanos, SHORTEST)));
+			this.timer.schedule(this::scan, Duration.ofNanos(Math.max(nanos, SHORTEST_NANOS)));
 		}
 		catch (RejectedExecutionException | OutOfMemoryError ex) {
-			// Until the next call: what bounds this one is the store's own time-out.
+			// The next call starts the scan again; the store's own time-out bounds this
+			// call.
 			this.scanning.set(false);
 		}
 	}
 
 	private void scan() {
 		long now = System.nanoTime();
-		long next = PERIOD;
+		long next = PERIOD_NANOS;
 		for (Call call : this.inFlight) {
 			long left = call.deadline - now;
 			if (left <= 0 || call.interrupted()) {
@@ -94,9 +96,9 @@ public final class CallWatchdog {
 			return;
 		}
 		this.scanning.set(false);
-		// A call may have begun between the look and the line above.
+		// A call may have begun between the check and the line above.
 		if (!this.inFlight.isEmpty() && this.scanning.compareAndSet(false, true)) {
-			schedule(SHORTEST);
+			schedule(SHORTEST_NANOS);
 		}
 	}
 
@@ -116,8 +118,8 @@ public final class CallWatchdog {
 			});
 		}
 		catch (RejectedExecutionException | OutOfMemoryError ex) {
-			// Closed, or no thread is to be had: the store's own time-out bounds the
-			// call.
+			// The executor is closed or has no thread: the store's own time-out bounds
+			// the call.
 			call.aborted.countDown();
 		}
 	}
@@ -152,9 +154,9 @@ public final class CallWatchdog {
 		}
 
 		/**
-		 * Ends the call, before anything else is done with its connection.
-		 * @return {@code true} if it ended by itself and will not be aborted any more;
-		 * {@code false} if it was aborted: the connection is to be thrown away
+		 * Ends the call. To be called before the connection is used for anything else.
+		 * @return {@code true} if the call will not be aborted any more; {@code false} if
+		 * it was aborted, so that its connection has to be discarded
 		 */
 		public boolean end() {
 			if (this.state.compareAndSet(State.IN_CALL, State.DONE)) {
@@ -167,7 +169,7 @@ public final class CallWatchdog {
 
 		private void awaitAbort() {
 			boolean interrupted = false;
-			long end = System.nanoTime() + ABORT_TIME;
+			long end = System.nanoTime() + ABORT_NANOS;
 			while (true) {
 				try {
 					boolean ended = this.aborted.await(end - System.nanoTime(), TimeUnit.NANOSECONDS);

@@ -8,9 +8,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Rings at the earliest instant that it was set to, and is not set any more then: one
- * pending signal of the timer for any number of deadlines. Silent once the timer has
- * ended. Safe for use by many threads.
+ * A timer for the earliest of many deadlines, with one pending signal for all of them. It
+ * runs its signal once and has to be set again after that. It does nothing once the
+ * {@link LockTimer} is closed. Safe for use by many threads.
  *
  * @since 0.1.0
  */
@@ -18,69 +18,70 @@ public final class DeadlineTimer {
 
 	private final LockTimer timer;
 
-	private final Runnable ring;
+	private final Runnable signal;
 
-	private final long origin = System.nanoTime();
+	private final long originNanos = System.nanoTime();
 
 	private final ReentrantLock lock = new ReentrantLock();
 
-	/** When it rings next, counted from the origin; written under the lock. */
-	private volatile long next = Long.MAX_VALUE;
+	/** The next signal, counted from the origin; written under the lock. */
+	private volatile long nextNanos = Long.MAX_VALUE;
 
 	private @Nullable Future<?> pending;
 
 	/**
-	 * Creates an alarm that is not set.
-	 * @param timer brings the signal
-	 * @param ring what to run; quick, without I/O
+	 * Creates a timer that is not set.
+	 * @param timer the timer that runs the signal
+	 * @param signal what to run; quick, without I/O
 	 */
-	public DeadlineTimer(LockTimer timer, Runnable ring) {
+	public DeadlineTimer(LockTimer timer, Runnable signal) {
 		this.timer = timer;
-		this.ring = ring;
+		this.signal = signal;
 	}
 
 	/**
-	 * Sets the alarm, unless it rings earlier anyway.
-	 * @param instant as {@link System#nanoTime()} counts; rings soon if it is past
+	 * Sets the timer, unless it is set to an earlier deadline.
+	 * @param deadlineNanos the deadline by {@link System#nanoTime()}; the signal runs
+	 * soon if it has passed
 	 */
-	public void setAt(long instant) {
-		long asked = instant - this.origin;
-		if (asked >= this.next) {
+	public void setAt(long deadlineNanos) {
+		long requested = deadlineNanos - this.originNanos;
+		if (requested >= this.nextNanos) {
 			return;
 		}
 		this.lock.lock();
 		try {
-			if (asked < this.next) {
+			if (requested < this.nextNanos) {
 				if (this.pending != null) {
 					this.pending.cancel(false);
 				}
-				this.next = asked;
-				this.pending = this.timer.schedule(() -> ring(asked),
-						Duration.ofNanos(asked - (System.nanoTime() - this.origin) + 1));
+				this.nextNanos = requested;
+				this.pending = this.timer.schedule(() -> expire(requested),
+						Duration.ofNanos(requested - (System.nanoTime() - this.originNanos) + 1));
 			}
 		}
 		catch (RejectedExecutionException ex) {
-			// The timer has ended with the application: nothing is to be told any more.
-			this.next = Long.MIN_VALUE;
+			// The timer was closed with the application: no further signal is needed.
+			this.nextNanos = Long.MIN_VALUE;
 		}
 		finally {
 			this.lock.unlock();
 		}
 	}
 
-	/** A signal that was brought forward meanwhile finds another instant: it is late. */
-	private void ring(long asked) {
+	/** Runs the signal, unless an earlier deadline has replaced this one meanwhile. */
+	private void expire(long requested) {
 		this.lock.lock();
 		try {
-			if (this.next != asked) {
+			if (this.nextNanos != requested) {
 				return;
 			}
-			this.next = Long.MAX_VALUE;
+			this.nextNanos = Long.MAX_VALUE;
 		}
 		finally {
 			this.lock.unlock();
 		}
-		this.ring.run();
+		this.signal.run();
 	}
 
 }

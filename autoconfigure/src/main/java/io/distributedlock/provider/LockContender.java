@@ -5,20 +5,20 @@ import java.time.Duration;
 import io.distributedlock.LockProviderException;
 
 /**
- * This process's place in the contest for one key. Lives while the process has waiters
- * for the key.
+ * The contender of this process for one key. It exists while the process has waiters for
+ * the key.
  *
  * @since 0.1.0
  */
 public interface LockContender {
 
 	/**
-	 * Asks for the key in one round trip. If it is free, or already held by
-	 * {@code owner}, it is granted; a repeated grant moves no expiry.
+	 * Attempts to acquire the key in one round trip. A key that is free, or already held
+	 * by {@code owner}, is granted; a repeated grant does not change its expiry.
 	 * @param owner the owner id to be granted
 	 * @param lease how long the grant lasts unless renewed
-	 * @param willWait whether this process is going to wait if the key is busy, and so is
-	 * to stand in line for it
+	 * @param willWait whether this process waits if the key is busy, and so joins the
+	 * wait queue of the key
 	 * @param timeout how long the call may take
 	 * @return whether the key was granted
 	 * @throws LockProviderException if the store could not answer; whether the key was
@@ -27,9 +27,9 @@ public interface LockContender {
 	AttemptResult attempt(OwnerId owner, Duration lease, boolean willWait, Duration timeout);
 
 	/**
-	 * Takes back whatever stands in the store for this process's place in line, and
-	 * passes on a reservation made for it. Called once no thread of this process waits
-	 * for the key, repeated until it is confirmed.
+	 * Withdraws this process's entry from the wait queue of the key, and reserves the key
+	 * for the next process if it was reserved for this one. Called when no thread of this
+	 * process waits for the key any more, and repeated until it is confirmed.
 	 * @param timeout how long the call may take
 	 * @return {@link ReleaseOutcome#UNKNOWN} if it has to be repeated
 	 */

@@ -8,23 +8,23 @@ import io.distributedlock.FencingToken;
 import io.distributedlock.LockKey;
 
 /**
- * One grant of a key, as the store knows it.
+ * One grant of a key, as it is recorded in the store.
  *
  * @param key the key
- * @param owner the owner id under which it stands in the store
+ * @param owner the owner id of the grant in the store
  * @param order a number from 1 to {@link FencingToken#MAX_ORDER} that rises with every
  * grant of the key
  * @param validity how long the store keeps the grant unless it is renewed, counted from
  * when the command was sent
- * @param term what may end the grant before that, or {@code null} where nothing does
+ * @param term the term that may end the grant earlier, or {@code null} if there is none
  * @since 0.1.0
  */
 public record LockGrant(LockKey key, OwnerId owner, long order, Duration validity, @Nullable Term term) {
 
 	/**
-	 * A grant that lasts as long as it is renewed.
+	 * Creates a grant that lasts as long as it is renewed.
 	 * @param key the key
-	 * @param owner the owner id under which it stands in the store
+	 * @param owner the owner id of the grant in the store
 	 * @param order a number that rises with every grant of the key
 	 * @param validity how long the store keeps the grant unless it is renewed
 	 */

@@ -7,51 +7,51 @@ import io.distributedlock.LockListener;
 import io.distributedlock.LossReason;
 
 /**
- * Measures locks: called on the thread that does the work, so it must be quick and must
- * not block. Its exceptions are logged and otherwise ignored. For reactions that may take
- * their time use a {@link LockListener}.
+ * An observer that measures locks. It is called on the thread that does the work, so it
+ * must be quick and must not block. Its exceptions are logged and otherwise ignored. Use
+ * a {@link LockListener} for reactions that take time.
  *
  * @since 0.1.0
  */
 public interface LockObserver {
 
 	/**
-	 * A request for one key has ended.
+	 * Observes the end of a request for one key.
 	 * @param key the key
 	 * @param outcome how it ended
 	 * @param took how long it took, waiting included
 	 */
-	default void acquireEnded(LockKey key, AcquireOutcome outcome, Duration took) {
+	default void onAcquireEnd(LockKey key, AcquireOutcome outcome, Duration took) {
 	}
 
 	/**
-	 * A lock began to be held.
+	 * Observes the start of a hold.
 	 * @param key the key
 	 */
-	default void holdBegan(LockKey key) {
+	default void onHoldStart(LockKey key) {
 	}
 
 	/**
-	 * A lock is no longer held: released, or lost.
+	 * Observes the end of a hold: the lock was released or lost.
 	 * @param key the key
 	 */
-	default void holdEnded(LockKey key) {
+	default void onHoldEnd(LockKey key) {
 	}
 
 	/**
-	 * A renewal was answered, or was not.
+	 * Observes a renewal.
 	 * @param key the key
-	 * @param outcome what the store said
+	 * @param outcome the answer of the store
 	 */
-	default void renewed(LockKey key, RenewalOutcome outcome) {
+	default void onRenewal(LockKey key, RenewalOutcome outcome) {
 	}
 
 	/**
-	 * A lock was lost.
+	 * Observes a loss. The end of the hold follows.
 	 * @param key the key
 	 * @param reason why
 	 */
-	default void lost(LockKey key, LossReason reason) {
+	default void onLost(LockKey key, LossReason reason) {
 	}
 
 	/** How a request for a lock ended. */
@@ -59,7 +59,7 @@ public interface LockObserver {
 
 		/** The lock is held. */
 		ACQUIRED,
-		/** Somebody else held it for the whole wait time. */
+		/** Another owner held the lock for the whole wait time. */
 		BUSY,
 		/** The store could not answer. */
 		FAILED,

@@ -8,9 +8,9 @@ import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
 
 /**
- * The contract of a store: how one grant of a key is granted, renewed and given back. A
- * provider knows its store and nothing of waiting threads, queues, schedules, re-entry or
- * metrics; those belong to the engine.
+ * The contract of a store: how a key is granted, renewed and released. A provider deals
+ * with its store only. Waiting threads, queues, schedules, re-entry and metrics belong to
+ * the engine.
  * <p>
  * Every command is one round trip, ends within the time-out it is given, and is
  * idempotent by owner: a repeated command neither grants a second time nor frees or
@@ -28,14 +28,23 @@ public interface LockProvider {
 	String name();
 
 	/**
-	 * Opens this process's place in the contest for a key. Does not talk to the store.
+	 * Creates the contender of this process for a key. Sends nothing to the store.
 	 * @param key the key
-	 * @param changed to be run when the store tells that the key may have become free; it
-	 * only signals, may be run by any thread at any time, and a missed run costs no more
-	 * than the pause that the last busy answer named
+	 * @param changed the signal to run when the store notifies that the key may be free.
+	 * It is quick, any thread may run it at any time, and a missed run costs no more than
+	 * the pause that the last busy answer named
 	 * @return the contender; used by one thread at a time
 	 */
 	LockContender enter(LockKey key, Runnable changed);
+
+	/**
+	 * Whether a key is granted to one owner at a time. Where it is not, the callers of
+	 * one process do not wait for each other either.
+	 * @return {@code true} for every provider that keeps locks
+	 */
+	default boolean isExclusive() {
+		return true;
+	}
 
 	/**
 	 * Prolongs grants, in one round trip where the store allows it. A grant whose lock
@@ -50,16 +59,17 @@ public interface LockProvider {
 	Map<LockGrant, RenewalOutcome> renew(Map<LockGrant, Duration> leases, Duration timeout);
 
 	/**
-	 * Gives a grant back, if the given owner still has it.
+	 * Releases a grant, if the given owner still has it.
 	 * @param key the key
 	 * @param owner the owner id of the grant
 	 * @param timeout how long the call may take
-	 * @return what the store said; never an exception for a store that fails
+	 * @return the answer of the store; {@link ReleaseOutcome#UNKNOWN}, and no exception,
+	 * for a store that fails
 	 */
 	ReleaseOutcome release(LockKey key, OwnerId owner, Duration timeout);
 
 	/**
-	 * Asks the store whether it can answer and holds what this provider needs.
+	 * Checks that the store answers and has what this provider needs.
 	 * @param timeout how long the call may take
 	 * @throws LockException if the store cannot be used, saying why
 	 */

@@ -7,8 +7,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Makes the library's threads: daemons, named {@code distributed-lock-…}, started with
- * the first need and ended when idle.
+ * The factory of the library's threads: daemons, named {@code distributed-lock-…}, which
+ * start when they are needed and end when they are idle.
  *
  * @since 0.1.0
  */
@@ -18,7 +18,7 @@ public final class LockThreads {
 	}
 
 	/**
-	 * A factory of daemon threads.
+	 * Creates a factory of daemon threads.
 	 * @param role what the threads do, part of their names
 	 * @return the factory
 	 */
@@ -32,7 +32,7 @@ public final class LockThreads {
 	}
 
 	/**
-	 * A pool with an unbounded queue, whose threads end when idle.
+	 * Creates a pool with an unbounded queue, whose threads end when idle.
 	 * @param role what the threads do, part of their names
 	 * @param threads the most threads at a time
 	 * @return the pool

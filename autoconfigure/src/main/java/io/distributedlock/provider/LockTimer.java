@@ -6,8 +6,8 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The one timer of the library: a queue of deadlines on one daemon thread. What it runs
- * only signals; it never does I/O and never runs an application's code.
+ * The one timer of the library: a queue of deadlines on one daemon thread. Its tasks are
+ * signals, which neither do I/O nor run code of the application.
  *
  * @since 0.1.0
  */
@@ -15,7 +15,7 @@ public final class LockTimer implements AutoCloseable {
 
 	private final ScheduledThreadPoolExecutor executor;
 
-	/** Creates a timer, whose thread starts with the first deadline. */
+	/** Creates a timer. Its thread starts with the first deadline. */
 	public LockTimer() {
 		this.executor = new ScheduledThreadPoolExecutor(1, LockThreads.factory("timer"));
 		this.executor.setRemoveOnCancelPolicy(true);
@@ -35,7 +35,7 @@ public final class LockTimer implements AutoCloseable {
 		return this.executor.schedule(signal, delay.toNanos(), TimeUnit.NANOSECONDS);
 	}
 
-	/** Drops what is pending and ends the thread. */
+	/** Cancels all pending signals and ends the thread. */
 	@Override
 	public void close() {
 		this.executor.shutdownNow();

@@ -6,8 +6,8 @@ import java.util.HexFormat;
 import org.springframework.util.Assert;
 
 /**
- * The 128-bit random name under which one grant stands in the store. Release and renewal
- * compare it there, so that nothing sent for one grant can touch another.
+ * The random id of 128 bits that marks one grant in the store. Release and renewal
+ * compare it there, so that no command for one grant can affect another.
  *
  * @param text 32 hexadecimal digits
  * @since 0.1.0
@@ -21,8 +21,8 @@ public record OwnerId(String text) {
 	}
 
 	/**
-	 * A fresh id.
-	 * @return an id that nobody else has, from a cryptographically strong source
+	 * Creates a new id.
+	 * @return an id from a cryptographically strong source, different from every other
 	 */
 	public static OwnerId random() {
 		byte[] bytes = new byte[16];

@@ -4,7 +4,7 @@ import java.net.InetAddress;
 import java.net.UnknownHostException;
 
 /**
- * Names this process for people: host and process id.
+ * The name of this process for people to read: host and process id.
  *
  * @since 0.1.0
  */
@@ -12,21 +12,28 @@ public final class ProcessLabel {
 
 	private static final int LENGTH = 255;
 
+	private static final String LABEL = create();
+
 	private ProcessLabel() {
 	}
 
 	/**
-	 * The name of this process.
+	 * Returns the name of this process.
 	 * @return host and process id, at most 255 characters
 	 */
 	public static String get() {
+		return LABEL;
+	}
+
+	private static String create() {
 		String suffix = ":" + ProcessHandle.current().pid();
 		String host = host();
 		return host.substring(0, Math.min(host.length(), LENGTH - suffix.length())) + suffix;
 	}
 
 	/**
-	 * The environment first: a name server that does not answer would delay the start.
+	 * Reads the environment first, because a name server that does not answer would delay
+	 * the start.
 	 */
 	private static String host() {
 		for (String variable : new String[] { "HOSTNAME", "COMPUTERNAME" }) {

@@ -1,17 +1,17 @@
 package io.distributedlock.provider;
 
 /**
- * What the store said to a release.
+ * The answer of the store to a release.
  *
  * @since 0.1.0
  */
 public enum ReleaseOutcome {
 
-	/** The grant was there and is gone. */
+	/** The grant was there and has been removed. */
 	RELEASED,
 	/** No such grant was there. */
 	NOT_HELD,
-	/** The store could not tell; ask again. */
+	/** It is not known whether the grant is there; the release has to be repeated. */
 	UNKNOWN
 
 }

@@ -1,7 +1,7 @@
 package io.distributedlock.provider;
 
 /**
- * What the store said to a renewal.
+ * The answer of the store to a renewal.
  *
  * @since 0.1.0
  */
@@ -9,9 +9,9 @@ public enum RenewalOutcome {
 
 	/** The grant lasts the given time from now on. */
 	RENEWED,
-	/** The grant has ended: expired, released, or another's. */
+	/** The grant has ended: expired, released, or owned by another. */
 	NOT_HELD,
-	/** The store could not tell; ask again soon. */
+	/** It is not known whether the grant was renewed; the renewal has to be repeated. */
 	UNKNOWN
 
 }

@@ -6,7 +6,7 @@ import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
 /**
- * Fits the texts of keys into the width that a store has for them.
+ * A limit for the texts of keys, for stores with a limited width.
  *
  * @since 0.1.0
  */
@@ -24,11 +24,11 @@ public final class StoreText {
 	}
 
 	/**
-	 * Shortens what is too long to a readable beginning and its SHA-256: different texts
-	 * stay different.
+	 * Shortens a long text to its beginning and its SHA-256, so that different texts stay
+	 * different.
 	 * @param text a text that begins with, or is, the encoded text of a key
 	 * @param length the most characters that fit, more than 100
-	 * @return the text, or a shorter one in its place
+	 * @return the text itself, or its shortened form
 	 */
 	public static String fit(String text, int length) {
 		if (text.length() <= length) {

@@ -1,24 +1,24 @@
 package io.distributedlock.provider;
 
 /**
- * A time that ends many grants together, whatever their leases, such as that of the
- * session in which they stand. Safe for use by many threads.
+ * A term that ends many grants together, whatever their leases, such as the session that
+ * owns them. Safe for use by many threads.
  *
  * @since 0.1.0
  */
 public interface Term {
 
 	/**
-	 * Until when the store is relied upon to keep the grants. Moves on while the store
-	 * confirms it.
-	 * @return an instant as {@link System#nanoTime()} counts, margins deducted
+	 * Returns the end until which the store is expected to keep the grants. It moves
+	 * forward while the store confirms the term.
+	 * @return an instant by {@link System#nanoTime()}, margins deducted
 	 */
 	long until();
 
 	/**
-	 * Asks to be told when the end is brought forward.
-	 * @param signal to be run then, or at once if that has happened; it only signals. The
-	 * same one is kept once, however often it is given
+	 * Registers a signal for the case that the end is brought forward.
+	 * @param signal what to run then, or at once if that has happened; quick, without
+	 * I/O. The same signal is kept once, however often it is registered
 	 */
 	void onShortened(Runnable signal);
 

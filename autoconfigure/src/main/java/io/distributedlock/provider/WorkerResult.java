@@ -9,11 +9,11 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a worker finds out for a caller that does not wait for ever: worker and caller
- * race for one state, so that either the caller has the result or the worker knows that
+ * The result of a worker for a caller that waits for a limited time. Worker and caller
+ * compete for one state: either the caller receives the result, or the worker sees that
  * the caller has left.
  *
- * @param <T> what is found out
+ * @param <T> the type of the result
  * @since 0.1.0
  */
 public final class WorkerResult<T extends @Nullable Object> {
@@ -29,7 +29,7 @@ public final class WorkerResult<T extends @Nullable Object> {
 	private volatile @Nullable Throwable failure;
 
 	/**
-	 * Whether the caller has left without a result.
+	 * Returns whether the caller has left without a result.
 	 * @return whether it has left
 	 */
 	public boolean isAbandoned() {
@@ -37,18 +37,18 @@ public final class WorkerResult<T extends @Nullable Object> {
 	}
 
 	/**
-	 * Hands the result over.
-	 * @param found the result
+	 * Completes with a result.
+	 * @param result the result
 	 * @return {@code false} if the caller has left
 	 */
-	public boolean complete(T found) {
-		this.value = found;
+	public boolean complete(T result) {
+		this.value = result;
 		return end();
 	}
 
 	/**
-	 * Hands a failure over, or logs it if the caller has left or has the result already.
-	 * Called by the worker alone, as {@link #complete} is.
+	 * Completes with a failure, or logs it if the caller has left or has the result
+	 * already. Called by the worker only, as {@link #complete} is.
 	 * @param ex the failure
 	 */
 	public void fail(Throwable ex) {
@@ -70,19 +70,19 @@ public final class WorkerResult<T extends @Nullable Object> {
 	}
 
 	/**
-	 * Waits for the end.
-	 * @param deadline until when, as {@link System#nanoTime()} counts
+	 * Waits for the result.
+	 * @param deadlineNanos the end of the wait by {@link System#nanoTime()}
 	 * @param interruptible whether an interrupt ends the wait
 	 * @return whether there is a result or a failure; if not, the call is abandoned
 	 * @throws InterruptedException if interruptible and the thread was interrupted; the
 	 * call is abandoned
 	 */
-	public boolean await(long deadline, boolean interruptible) throws InterruptedException {
+	public boolean await(long deadlineNanos, boolean interruptible) throws InterruptedException {
 		boolean interrupted = false;
 		try {
 			while (true) {
 				try {
-					return this.done.await(deadline - System.nanoTime(), TimeUnit.NANOSECONDS) || !abandon();
+					return this.done.await(deadlineNanos - System.nanoTime(), TimeUnit.NANOSECONDS) || !abandon();
 				}
 				catch (InterruptedException ex) {
 					if (!interruptible) {
@@ -110,7 +110,7 @@ public final class WorkerResult<T extends @Nullable Object> {
 	}
 
 	/**
-	 * The failure, once the wait has ended with one.
+	 * Returns the failure, after the wait has ended with one.
 	 * @return the failure, or {@code null}
 	 */
 	public @Nullable Throwable failure() {
@@ -118,7 +118,7 @@ public final class WorkerResult<T extends @Nullable Object> {
 	}
 
 	/**
-	 * The result, once the wait has ended without a failure.
+	 * Returns the result, after the wait has ended without a failure.
 	 * @return the result
 	 */
 	@SuppressWarnings("NullAway") // the value is as nullable as T says

@@ -1,6 +1,5 @@
 /**
- * What a store is written against: the contract of a provider, its results, and the tools
- * that providers share.
+ * The contract of a store, its results, and the tools that providers share.
  */
 @NullMarked
 package io.distributedlock.provider;

@@ -6,32 +6,32 @@ import io.distributedlock.LockHolder;
 import io.distributedlock.LockKey;
 
 /**
- * A request on its way to a lock, as steps that never block but for one round trip. Who
- * drives it decides how to wait in between: by parking a thread, or with none.
+ * A request for a lock, as a sequence of steps that block for one round trip at most. Its
+ * driver decides how to wait between steps: by parking a thread, or without a thread.
  */
 interface Acquisition {
 
 	/**
-	 * Goes as far as it can.
-	 * @return what to do next
-	 * @throws io.distributedlock.LockException if the request failed; nothing is left of
-	 * it then
+	 * Makes as much progress as possible.
+	 * @return how the step ended
+	 * @throws io.distributedlock.LockException if the request failed; it has then left
+	 * the queue
 	 */
 	Progress step();
 
-	/** Until when to wait for the signal, if {@link Progress#WAIT}. */
-	long waitUntil();
+	/** Returns the end of the wait by the nano time, after {@link Progress#WAIT}. */
+	long waitUntilNanos();
 
-	/** The held lock, if {@link Progress#ACQUIRED}. */
+	/** Returns the held lock, after {@link Progress#ACQUIRED}. */
 	JoinableLease lease();
 
-	/** The key that is asked for at present. */
+	/** Returns the key that is being acquired. */
 	LockKey key();
 
-	/** Who held the lock, if {@link Progress#BUSY} and known. */
+	/** Returns the holder, after {@link Progress#BUSY} and if known. */
 	@Nullable LockHolder holder();
 
-	/** Gives up between two steps, leaving nothing behind. */
+	/** Ends the request between two steps and releases what it has acquired. */
 	void abandon();
 
 	/** How a step ended. */
@@ -39,9 +39,9 @@ interface Acquisition {
 
 		/** The lock is held. */
 		ACQUIRED,
-		/** The lock was busy for the whole wait time; nothing is left of the request. */
+		/** The lock was busy for the whole wait time; the request has left the queue. */
 		BUSY,
-		/** To be stepped again when signalled, or at the given time. */
+		/** The next step follows a signal, or the end of the wait. */
 		WAIT
 
 	}

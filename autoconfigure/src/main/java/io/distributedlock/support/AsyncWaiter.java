@@ -13,8 +13,8 @@ import io.distributedlock.LockLease;
 import io.distributedlock.LockNotAcquiredException;
 
 /**
- * A waiter without a thread: its steps borrow one of the I/O threads, one step at a time,
- * when it is signalled, when its time has come, or when its future was cancelled.
+ * A waiter without a thread of its own. Each step runs on one of the I/O threads: after a
+ * signal, at the end of the wait, or when the future was cancelled.
  */
 final class AsyncWaiter extends Waiter {
 
@@ -27,12 +27,12 @@ final class AsyncWaiter extends Waiter {
 	private final CompletableFuture<LockLease> future = new CompletableFuture<>();
 
 	/**
-	 * How often a step was asked for since the last began; only who raises it from 0
-	 * runs.
+	 * How many steps were requested since the last one began. The call that raises it
+	 * from 0 starts a run.
 	 */
-	private final AtomicInteger asked = new AtomicInteger();
+	private final AtomicInteger requested = new AtomicInteger();
 
-	/** Belongs to the running step, as does the timer's signal. */
+	/** Accessed by the running step only, as the signal of the timer is. */
 	private boolean ended;
 
 	private @Nullable Future<?> wakeUp;
@@ -54,7 +54,7 @@ final class AsyncWaiter extends Waiter {
 
 	@Override
 	void wake() {
-		if (this.asked.getAndIncrement() == 0) {
+		if (this.requested.getAndIncrement() == 0) {
 			try {
 				this.engine.io().execute(this::run);
 			}
@@ -66,17 +66,17 @@ final class AsyncWaiter extends Waiter {
 	}
 
 	private void run() {
-		int answered;
+		int handled;
 		do {
-			answered = this.asked.get();
+			handled = this.requested.get();
 			if (!this.ended) {
-				look();
+				stepOnce();
 			}
 		}
-		while (this.asked.addAndGet(-answered) != 0);
+		while (this.requested.addAndGet(-handled) != 0);
 	}
 
-	private void look() {
+	private void stepOnce() {
 		if (this.wakeUp != null) {
 			this.wakeUp.cancel(false);
 			this.wakeUp = null;
@@ -93,7 +93,7 @@ final class AsyncWaiter extends Waiter {
 					end(() -> this.future.completeExceptionally(new LockNotAcquiredException(this.acquisition.key(),
 							Duration.ofNanos(System.nanoTime() - this.start), this.acquisition.holder())));
 				case WAIT -> this.wakeUp = this.engine.timer()
-					.schedule(this::wake, Duration.ofNanos(this.acquisition.waitUntil() - System.nanoTime()));
+					.schedule(this::wake, Duration.ofNanos(this.acquisition.waitUntilNanos() - System.nanoTime()));
 			}
 		}
 		catch (RuntimeException | Error ex) {
@@ -103,7 +103,8 @@ final class AsyncWaiter extends Waiter {
 	}
 
 	/**
-	 * What depends on the future is the application's, and must not hold an I/O thread.
+	 * Completes the future on another thread: code of the application depends on it, and
+	 * must not occupy an I/O thread.
 	 */
 	private void end(Runnable completion) {
 		this.ended = true;

@@ -5,22 +5,23 @@ import io.distributedlock.provider.LockTimer;
 import io.distributedlock.provider.Term;
 
 /**
- * Tells losses at their deadline, though nobody looks: one alarm for all held locks, at
- * the earliest deadline. Without it, {@code isHeld()} still judges by the deadline.
+ * A watch that reports a loss at the deadline even if the application does not check: one
+ * timer for all held locks, set to the earliest deadline. {@code isHeld()} does not
+ * depend on it.
  */
 final class ExpiryWatch {
 
 	private final LockEngine engine;
 
-	private final DeadlineTimer alarm;
+	private final DeadlineTimer deadlineTimer;
 
-	/** One instance, so that a term keeps it once; the timer looks, not who told. */
+	/** A single instance, so that a term keeps it once. The check runs on the timer. */
 	private final Runnable shortened;
 
 	ExpiryWatch(LockEngine engine, LockTimer timer) {
 		this.engine = engine;
-		this.alarm = new DeadlineTimer(timer, this::look);
-		this.shortened = () -> this.alarm.setAt(System.nanoTime());
+		this.deadlineTimer = new DeadlineTimer(timer, this::check);
+		this.shortened = () -> this.deadlineTimer.setAt(System.nanoTime());
 	}
 
 	void watch(HeldGrant heldGrant) {
@@ -28,13 +29,13 @@ final class ExpiryWatch {
 		if (term != null) {
 			term.onShortened(this.shortened);
 		}
-		this.alarm.setAt(heldGrant.deadline());
+		this.deadlineTimer.setAt(heldGrant.deadlineNanos());
 	}
 
-	private void look() {
+	private void check() {
 		for (SingleKeyLease lease : this.engine.held()) {
 			if (lease.isHeld()) {
-				this.alarm.setAt(lease.heldGrant().deadline());
+				this.deadlineTimer.setAt(lease.heldGrant().deadlineNanos());
 			}
 		}
 	}

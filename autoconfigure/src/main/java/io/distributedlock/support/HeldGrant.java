@@ -15,11 +15,11 @@ import io.distributedlock.provider.Term;
 /**
  * One grant of the store to this process, from the answer until it is released or lost.
  * <p>
- * Invariants: the current place is left exactly once, by one CAS of the state, to
- * RELEASED or to a loss; whoever wins that CAS does what follows. A renewal is sent only
- * by who has set the RENEWING bit, which cannot be set once the place was left: none
- * begins after release was called. The deadline moves only while the grant is held and
- * before it has passed: what was not held once is never held again.
+ * Invariants: the hold ends exactly once, by one CAS of the state to RELEASED or to a
+ * loss; the thread that wins this CAS does what follows. A renewal is sent only by the
+ * thread that has set the RENEWING bit, which cannot be set after the hold has ended: no
+ * renewal begins after release was called. The deadline moves only while the grant is
+ * held and before it has passed: a grant that was not held once is never held again.
  */
 final class HeldGrant {
 
@@ -40,22 +40,22 @@ final class HeldGrant {
 
 	private final boolean renew;
 
-	/** place × 2 + RENEWING, or RELEASED, or LOST - ordinal of the reason. */
+	/** Hold number × 2 + RENEWING, or RELEASED, or LOST - ordinal of the reason. */
 	private final AtomicInteger state = new AtomicInteger();
 
-	private final long grantedAt;
+	private final long grantedNanos;
 
 	private @Nullable SingleKeyLease holder;
 
-	/** Until when the store is relied upon to keep the grant. */
-	private volatile long validUntil;
+	/** The end until which the store is expected to keep the grant. */
+	private volatile long validUntilNanos;
 
-	/** Where the hold itself ends, however often it is renewed. */
-	private volatile long holdUntil;
+	/** The end of the hold, however often the grant is renewed. */
+	private volatile long holdUntilNanos;
 
 	private volatile boolean limited;
 
-	private volatile long renewAt;
+	private volatile long renewalNanos;
 
 	/** Whether a renewal was sent whose effect is not known. */
 	private volatile boolean renewalUnclear;
@@ -63,18 +63,18 @@ final class HeldGrant {
 	/** Whether the holder has closed its handle after the loss. */
 	private final AtomicBoolean abandoned = new AtomicBoolean();
 
-	/** A grant that is to be renewed until its hold begins. */
-	HeldGrant(KeyQueue queue, LockGrant grant, Duration lease, boolean renew, long sentAt, long grantedAt) {
+	/** Creates a grant that is renewed until its hold begins. */
+	HeldGrant(KeyQueue queue, LockGrant grant, Duration lease, boolean renew, long sentNanos, long grantedNanos) {
 		this.queue = queue;
 		this.grant = grant;
 		this.lease = lease;
 		this.renew = renew;
-		this.grantedAt = grantedAt;
-		this.validUntil = sentAt + Nanos.reliedUpon(grant.validity());
-		this.holdUntil = sentAt + Nanos.NEVER;
+		this.grantedNanos = grantedNanos;
+		this.validUntilNanos = sentNanos + Nanos.usableNanos(grant.validity());
+		this.holdUntilNanos = sentNanos + Nanos.NEVER;
 	}
 
-	/** Names the current holder, once, before anybody else sees the grant. */
+	/** Sets the current holder, once, before another thread sees the grant. */
 	void heldBy(SingleKeyLease holder) {
 		this.holder = holder;
 	}
@@ -84,15 +84,15 @@ final class HeldGrant {
 	}
 
 	/**
-	 * Begins the hold that the caller asked for, and with it sets its end.
-	 * @param start from when lease and longest hold count
+	 * Begins the hold that the caller requested, and sets its end.
+	 * @param startNanos when lease and longest hold begin to count
 	 * @param maxHold the longest hold, or {@code null}
 	 */
-	void beginHold(long start, @Nullable Duration maxHold) {
-		long end = this.renew ? start + Nanos.NEVER : start + Nanos.reliedUpon(this.lease);
-		long limit = (maxHold != null) ? start + maxHold.toNanos() : end;
+	void beginHold(long startNanos, @Nullable Duration maxHold) {
+		long end = this.renew ? startNanos + Nanos.NEVER : startNanos + Nanos.usableNanos(this.lease);
+		long limit = (maxHold != null) ? startNanos + maxHold.toNanos() : end;
 		this.limited = limit - end < 0;
-		this.holdUntil = Nanos.earlier(end, limit);
+		this.holdUntilNanos = Nanos.earlier(end, limit);
 	}
 
 	KeyQueue queue() {
@@ -107,28 +107,30 @@ final class HeldGrant {
 		return this.lease;
 	}
 
-	long grantedAt() {
-		return this.grantedAt;
+	long grantedNanos() {
+		return this.grantedNanos;
 	}
 
-	FencingToken token(int place) {
-		return FencingToken.of(this.grant.order(), place);
+	FencingToken token(int holdNumber) {
+		return FencingToken.of(this.grant.order(), holdNumber);
 	}
 
-	long deadline() {
-		long end = Nanos.earlier(this.validUntil, this.holdUntil);
+	/** Returns the local deadline by the nano time. */
+	long deadlineNanos() {
+		long end = Nanos.earlier(this.validUntilNanos, this.holdUntilNanos);
 		Term term = this.grant.term();
 		return (term != null) ? Nanos.earlier(end, term.until()) : end;
 	}
 
 	LossReason reasonOfDeadline() {
-		return (this.limited && this.holdUntil - this.validUntil <= 0) ? LossReason.MAX_HOLD : LossReason.EXPIRED;
+		return (this.limited && this.holdUntilNanos - this.validUntilNanos <= 0) ? LossReason.MAX_HOLD
+				: LossReason.EXPIRED;
 	}
 
-	/** Whether the place is current, whatever the deadline says. */
-	boolean isAt(int place) {
+	/** Whether the hold is current, regardless of the deadline. */
+	boolean isAt(int holdNumber) {
 		int current = this.state.get();
-		return current >= 0 && current >> 1 == place;
+		return current >= 0 && current >> 1 == holdNumber;
 	}
 
 	boolean isCurrent() {
@@ -141,13 +143,13 @@ final class HeldGrant {
 	}
 
 	/**
-	 * Leaves the place for good, to be released.
-	 * @param place the place of the handle that is closed
-	 * @return {@code false} if that place was left before
+	 * Ends the hold in order to release the grant.
+	 * @param holdNumber the number of the hold whose handle is closed
+	 * @return {@code false} if that hold had ended before
 	 */
-	boolean release(int place) {
+	boolean release(int holdNumber) {
 		int current = this.state.get();
-		while (current >= 0 && current >> 1 == place) {
+		while (current >= 0 && current >> 1 == holdNumber) {
 			if (this.state.compareAndSet(current, RELEASED)) {
 				return true;
 			}
@@ -157,8 +159,8 @@ final class HeldGrant {
 	}
 
 	/**
-	 * Leaves the current place for good because the grant has ended.
-	 * @param reason why
+	 * Ends the current hold because the grant has ended.
+	 * @param reason the reason of the loss
 	 * @return {@code false} if the grant had ended before
 	 */
 	boolean lose(LossReason reason) {
@@ -172,19 +174,19 @@ final class HeldGrant {
 		return false;
 	}
 
-	/** The store's first, clear answer to the release was that it held nothing. */
+	/** Turns a release into a loss: the store's first, clear answer was NOT_HELD. */
 	boolean loseAtRelease() {
 		return this.state.compareAndSet(RELEASED, LOST - LossReason.NOT_HELD.ordinal());
 	}
 
 	/**
-	 * The holder has closed its handle after the loss.
-	 * @param now the present
+	 * Records that the holder has closed its handle after the loss.
+	 * @param nowNanos the present
 	 * @return whether this was the first time, and the store may still keep the grant
 	 */
-	boolean abandon(long now) {
+	boolean abandon(long nowNanos) {
 		return this.abandoned.compareAndSet(false, true) && lossReason() != LossReason.NOT_HELD
-				&& (this.renewalUnclear || !Nanos.isPast(this.validUntil, now));
+				&& (this.renewalUnclear || !Nanos.isPast(this.validUntilNanos, nowNanos));
 	}
 
 	/** Whether a renewal was sent whose effect is not known. */
@@ -197,15 +199,16 @@ final class HeldGrant {
 	}
 
 	/**
-	 * A lease that is not to be renewed is kept by the store for a little less than asked
-	 * for, counted from when it was: that difference is not worth a command.
+	 * Whether a renewal is due before the end of the hold. The store keeps a lease that
+	 * is not renewed for a little less than requested; that difference is not worth a
+	 * command.
 	 */
 	boolean needsRenewal() {
-		long uncovered = this.holdUntil - this.validUntil;
+		long uncovered = this.holdUntilNanos - this.validUntilNanos;
 		return uncovered > (this.renew ? 0 : this.lease.toNanos() / 10) && isCurrent();
 	}
 
-	/** Claims the grant for one renewal; fails once it has ended. */
+	/** Claims the grant for one renewal; fails after the hold has ended. */
 	boolean beginRenewal() {
 		int current = this.state.get();
 		if (current < 0 || !this.state.compareAndSet(current, current | RENEWING)) {
@@ -216,15 +219,15 @@ final class HeldGrant {
 	}
 
 	/**
-	 * A renewal was confirmed.
-	 * @param sentAt when it was sent
-	 * @param now when its answer came
+	 * Records a confirmed renewal.
+	 * @param sentNanos when it was sent
+	 * @param nowNanos when its answer arrived
 	 * @return {@code false} if the deadline had passed before
 	 */
-	boolean renewed(long sentAt, long now) {
-		boolean inTime = isCurrent() && !Nanos.isPast(deadline(), now);
+	boolean renewed(long sentNanos, long nowNanos) {
+		boolean inTime = isCurrent() && !Nanos.isPast(deadlineNanos(), nowNanos);
 		if (inTime) {
-			this.validUntil = sentAt + Nanos.reliedUpon(this.lease);
+			this.validUntilNanos = sentNanos + Nanos.usableNanos(this.lease);
 			this.renewalUnclear = false;
 		}
 		endRenewal();
@@ -243,12 +246,13 @@ final class HeldGrant {
 		return current >= 0 && (current & RENEWING) != 0;
 	}
 
-	long renewAt() {
-		return this.renewAt;
+	/** Returns when the next renewal is due, by the nano time. */
+	long renewalNanos() {
+		return this.renewalNanos;
 	}
 
-	void renewAt(long instant) {
-		this.renewAt = instant;
+	void scheduleRenewal(long instantNanos) {
+		this.renewalNanos = instantNanos;
 	}
 
 }

@@ -4,17 +4,23 @@ import io.distributedlock.LockError;
 import io.distributedlock.LockLease;
 
 /**
- * What the engine knows of its own handles beyond {@link LockLease}.
+ * A handle of the engine, which a nested request can join.
  */
 interface JoinableLease extends LockLease {
 
-	/**
-	 * Gives the lock back, in the background where the call could not end in time.
-	 * @param instant when the call has to end, by {@link System#nanoTime()}
-	 */
-	void closeBy(long instant);
+	/** Whether the lock was granted to this engine. */
+	boolean isOf(LockEngine engine);
 
-	/** Throws the loss, if there was one. */
+	/**
+	 * Releases the lock, in the background if the call could not end in time.
+	 * @param deadlineNanos when the call has to end, by {@link System#nanoTime()}
+	 */
+	void closeBy(long deadlineNanos);
+
+	/**
+	 * Throws the loss of the lock, if it was lost.
+	 * @param error the error of the exception
+	 */
 	void throwLoss(LockError error);
 
 }

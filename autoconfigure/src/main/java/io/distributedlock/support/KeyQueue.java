@@ -12,15 +12,17 @@ import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockProvider;
 import io.distributedlock.provider.OwnerId;
+import io.distributedlock.provider.ProcessLabel;
 
 /**
- * The local queue for one key: of all requests in this process only the head asks the
- * store, and nobody asks while this process holds the lock.
+ * The local queue of one key. Of all requests in this process only the head attempts to
+ * acquire the key in the store, and none does while this process holds the lock.
  * <p>
  * Invariants, kept under the lock: at most one grant is current; while none is, the head
- * of the queue has been signalled since it became head or since the grant ended; a queue
- * without grant and waiters is closed and never used again. The fields of the contention
- * belong to the head alone, which hands them on by leaving the queue under the lock.
+ * of the queue was signalled since it became the head or since the grant ended; a queue
+ * without a grant and waiters is closed and never used again. Only the head accesses the
+ * contention. It leaves the queue under the lock, which publishes the contention to the
+ * next head.
  */
 final class KeyQueue {
 
@@ -36,7 +38,7 @@ final class KeyQueue {
 
 	private boolean closed;
 
-	/** How many answers the store gave to this queue. */
+	/** The number of answers of the store to this queue. */
 	private long answers;
 
 	private AttemptResult.@Nullable Busy lastBusy;
@@ -45,8 +47,8 @@ final class KeyQueue {
 
 	private final StoreContention contention = new StoreContention();
 
-	/** Whether the head is about to ask the store, or is waiting for its answer. */
-	private boolean asking;
+	/** Whether the head is attempting, from its decision to the answer of the store. */
+	private boolean attempting;
 
 	KeyQueue(LockKey key, KeyQueueRegistry queues) {
 		this.key = key;
@@ -59,7 +61,7 @@ final class KeyQueue {
 
 	/**
 	 * Joins the end of the queue.
-	 * @param waiter who joins
+	 * @param waiter the waiter that joins
 	 * @return the number of answers so far, or -1 if the queue is closed
 	 */
 	long join(Waiter waiter) {
@@ -76,12 +78,12 @@ final class KeyQueue {
 		}
 	}
 
-	/** Whether the waiter is the one to ask the store now, and from now on does so. */
-	boolean takeTurn(Waiter waiter) {
+	/** Whether the waiter is the head and may attempt; if so, its attempt begins. */
+	boolean beginAttempt(Waiter waiter) {
 		this.lock.lock();
 		try {
 			boolean turn = this.waiters.head() == waiter && this.heldGrant == null;
-			this.asking |= turn;
+			this.attempting |= turn;
 			return turn;
 		}
 		finally {
@@ -90,10 +92,11 @@ final class KeyQueue {
 	}
 
 	/**
-	 * What a waiter whose time is over learns without having asked the store itself.
+	 * Judges the lock for a waiter whose time is over, without an attempt of its own.
 	 * @param waiter a waiter whose wait time has passed
-	 * @param answersAtArrival what {@link #join} gave
-	 * @return what is known; if nothing is, the waiter is signalled with the next answer
+	 * @param answersAtArrival the result of {@link #join}
+	 * @return the verdict; after {@link Verdict#UNANSWERED} the next answer signals the
+	 * waiter
 	 */
 	Verdict verdict(Waiter waiter, long answersAtArrival) {
 		this.lock.lock();
@@ -102,7 +105,7 @@ final class KeyQueue {
 				return Verdict.HELD_HERE;
 			}
 			boolean answered = this.answers != answersAtArrival && this.lastFailure == null;
-			if (answered || (this.lastBusy != null && !this.asking)) {
+			if (answered || (this.lastBusy != null && !this.attempting)) {
 				return Verdict.BUSY;
 			}
 			waiter.overdue = true;
@@ -124,22 +127,22 @@ final class KeyQueue {
 		}
 	}
 
-	/** The head's way to the store. Only the head calls it. */
+	/** Returns the contender of the head. Only the head calls it. */
 	LockContender contender(LockProvider provider) {
 		return this.contention.contender(provider, this.key, this::changed);
 	}
 
-	/** The owner id to ask with. Only the head calls it. */
+	/** Returns the owner id of the next attempt. Only the head calls it. */
 	OwnerId owner() {
 		return this.contention.owner();
 	}
 
-	/** The store said busy. Only the head calls it. */
+	/** Records a busy answer. Only the head calls it. */
 	void busy(AttemptResult.Busy busy, boolean willWait) {
 		this.lock.lock();
 		List<Waiter> overdue;
 		try {
-			this.asking = false;
+			this.attempting = false;
 			this.contention.busy(willWait);
 			this.lastBusy = busy;
 			this.lastFailure = null;
@@ -152,11 +155,11 @@ final class KeyQueue {
 		overdue.forEach(Waiter::signal);
 	}
 
-	/** The store's answer was lost or never came. Only the head calls it. */
+	/** Records an attempt without an answer. Only the head calls it. */
 	void unclear(@Nullable Throwable failure, boolean willWait) {
 		this.lock.lock();
 		try {
-			this.asking = false;
+			this.attempting = false;
 			this.contention.unclear(willWait);
 			this.lastBusy = null;
 			this.lastFailure = failure;
@@ -167,7 +170,7 @@ final class KeyQueue {
 	}
 
 	/**
-	 * The store granted the key to the head, which leaves the queue with the grant.
+	 * Records a grant. The head leaves the queue with it.
 	 * @param waiter the head
 	 * @param heldGrant its grant
 	 */
@@ -177,7 +180,7 @@ final class KeyQueue {
 		try {
 			this.waiters.remove(waiter);
 			this.heldGrant = heldGrant;
-			this.asking = false;
+			this.attempting = false;
 			this.contention.granted();
 			this.lastBusy = null;
 			this.lastFailure = null;
@@ -191,9 +194,9 @@ final class KeyQueue {
 	}
 
 	/**
-	 * Leaves the queue without the lock, passing the turn on to the new head. Does
-	 * nothing for a waiter that is no longer queued.
-	 * @param waiter who leaves
+	 * Removes a waiter without the lock, and signals the new head. Does nothing for a
+	 * waiter that is no longer queued.
+	 * @param waiter the waiter that leaves
 	 * @return whether it was queued
 	 */
 	boolean leave(Waiter waiter) {
@@ -205,7 +208,7 @@ final class KeyQueue {
 				return false;
 			}
 			boolean wasHead = this.waiters.head() == waiter;
-			this.asking &= !wasHead;
+			this.attempting &= !wasHead;
 			this.waiters.remove(waiter);
 			successor = (wasHead && this.heldGrant == null) ? this.waiters.head() : null;
 			unused = closeIfUnused();
@@ -213,12 +216,12 @@ final class KeyQueue {
 		finally {
 			this.lock.unlock();
 		}
-		passOn(successor, unused);
+		signalOrRemove(successor, unused);
 		return true;
 	}
 
 	/**
-	 * A grant has ended, and the store was told or knows.
+	 * Records the end of a grant, after the store has recorded it too.
 	 * @param ended the grant
 	 */
 	void ended(HeldGrant ended) {
@@ -236,10 +239,10 @@ final class KeyQueue {
 		finally {
 			this.lock.unlock();
 		}
-		passOn(successor, unused);
+		signalOrRemove(successor, unused);
 	}
 
-	/** Tells every waiter to look again. */
+	/** Signals every waiter. */
 	void signalAll() {
 		List<Waiter> all;
 		this.lock.lock();
@@ -253,16 +256,16 @@ final class KeyQueue {
 	}
 
 	/**
-	 * Who is known to hold the key.
-	 * @param now the present
+	 * Returns the known holder of the key.
+	 * @param nowNanos the present
 	 * @return the holder, or {@code null} if not known
 	 */
-	@Nullable LockHolder holder(long now) {
+	@Nullable LockHolder holder(long nowNanos) {
 		this.lock.lock();
 		try {
 			if (this.heldGrant != null) {
-				return new LockHolder("this process", Duration.ofNanos(now - this.heldGrant.grantedAt()),
-						Duration.ofNanos(Math.max(0, this.heldGrant.deadline() - now)));
+				return new LockHolder(ProcessLabel.get(), Duration.ofNanos(nowNanos - this.heldGrant.grantedNanos()),
+						Duration.ofNanos(Math.max(0, this.heldGrant.deadlineNanos() - nowNanos)));
 			}
 			return (this.lastBusy != null) ? this.lastBusy.holder() : null;
 		}
@@ -281,7 +284,7 @@ final class KeyQueue {
 		}
 	}
 
-	/** The head looks again, if it is waiting. */
+	/** Signals the head, if there is no grant. */
 	void changed() {
 		Waiter current;
 		this.lock.lock();
@@ -296,12 +299,12 @@ final class KeyQueue {
 		}
 	}
 
-	private void passOn(@Nullable Waiter successor, boolean unused) {
+	private void signalOrRemove(@Nullable Waiter successor, boolean unused) {
 		if (successor != null) {
 			successor.signal();
 		}
 		else if (unused) {
-			this.queues.remove(this, this.contention.standing());
+			this.queues.remove(this, this.contention.enqueued());
 		}
 	}
 
@@ -314,16 +317,16 @@ final class KeyQueue {
 		return this.waiters.select((waiter) -> waiter.overdue);
 	}
 
-	/** What a waiter that did not ask the store itself can know. */
+	/** The verdict on the lock for a waiter that has not attempted itself. */
 	enum Verdict {
 
-		/** It is its turn: it asks the store itself. */
+		/** The waiter is the head, and attempts itself. */
 		TURN,
 		/** This process holds the lock. */
 		HELD_HERE,
-		/** The store has answered since the waiter came, and it was not granted. */
+		/** The store has answered since the waiter joined, without a grant. */
 		BUSY,
-		/** The store has not answered since the waiter came. */
+		/** The store has not answered since the waiter joined. */
 		UNANSWERED
 
 	}

@@ -11,7 +11,7 @@ import io.distributedlock.LockKey;
 import io.distributedlock.provider.LockContender;
 
 /**
- * The queues of the keys that somebody in this process holds or waits for, and no others.
+ * The queues of the keys that this process holds or waits for, and no others.
  */
 final class KeyQueueRegistry {
 
@@ -23,25 +23,33 @@ final class KeyQueueRegistry {
 		this.pendingReleases = pendingReleases;
 	}
 
-	/** The open queue of the key. It may close before it is joined: then ask again. */
+	/**
+	 * Returns the open queue of the key. If it closes before it is joined, call again.
+	 */
 	KeyQueue queue(LockKey key) {
 		KeyQueue queue = this.queues.get(key);
 		return (queue != null) ? queue : this.queues.computeIfAbsent(key, (absent) -> new KeyQueue(absent, this));
 	}
 
+	/** Creates a queue for one request, which does not exclude others. */
+	KeyQueue unshared(LockKey key) {
+		return new KeyQueue(key, this);
+	}
+
 	/**
-	 * Forgets a closed queue.
+	 * Removes a closed queue.
 	 * @param queue the queue
-	 * @param standing its contender, if a place of this process may stand in the store
+	 * @param enqueued its contender, if the wait queue in the store may have an entry of
+	 * this process
 	 */
-	void remove(KeyQueue queue, @Nullable LockContender standing) {
+	void remove(KeyQueue queue, @Nullable LockContender enqueued) {
 		this.queues.remove(queue.key(), queue);
-		if (standing != null) {
-			this.pendingReleases.withdraw(queue.key(), standing);
+		if (enqueued != null) {
+			this.pendingReleases.withdraw(queue.key(), enqueued);
 		}
 	}
 
-	/** The store may have the key free again. */
+	/** Signals the head of the queue, because the key may be free in the store. */
 	void changed(LockKey key) {
 		KeyQueue queue = this.queues.get(key);
 		if (queue != null) {
@@ -49,7 +57,7 @@ final class KeyQueueRegistry {
 		}
 	}
 
-	/** Tells everybody who waits to look again. */
+	/** Signals all waiters of all keys. */
 	void signalAll() {
 		List<KeyQueue> all = new ArrayList<>(this.queues.values());
 		all.forEach(KeyQueue::signalAll);

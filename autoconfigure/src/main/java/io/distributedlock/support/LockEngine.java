@@ -23,7 +23,7 @@ import io.distributedlock.provider.LockTimer;
 import io.distributedlock.provider.ReleaseOutcome;
 
 /**
- * The parts of the engine over one provider, and what happens at the two ends of a hold.
+ * The engine over one provider: its parts, and the beginning and end of each hold.
  */
 final class LockEngine {
 
@@ -49,7 +49,7 @@ final class LockEngine {
 
 	private final ExpiryWatch expiryWatch;
 
-	/** What is held now: entered before the holder sees it, left when it ends. */
+	/** The held locks: added before the holder sees its handle, removed at the end. */
 	private final Set<SingleKeyLease> held = ConcurrentHashMap.newKeySet();
 
 	private final ReentrantLock lock = new ReentrantLock();
@@ -90,8 +90,9 @@ final class LockEngine {
 		return this.events;
 	}
 
-	KeyQueueRegistry queues() {
-		return this.queues;
+	/** The queue in which a request for the key waits for its turn. */
+	KeyQueue queue(LockKey key) {
+		return this.provider.isExclusive() ? this.queues.queue(key) : this.queues.unshared(key);
 	}
 
 	PendingReleaseQueue pendingReleases() {
@@ -113,16 +114,16 @@ final class LockEngine {
 	}
 
 	/**
-	 * A grant has arrived in time: registers its renewal and the watch over its deadline,
-	 * so that both stand before the caller sees the handle.
-	 * @param grant the grant, already current in its queue
-	 * @param sentAt when it was asked for
-	 * @return the handle of its first holder
+	 * Begins a grant that has arrived in time: registers its renewal and the watch over
+	 * its deadline before the caller sees the handle.
+	 * @param heldGrant the grant, already current in its queue
+	 * @param sentNanos when the attempt was sent
+	 * @return the handle of the first hold
 	 */
-	SingleKeyLease begin(HeldGrant heldGrant, long sentAt) {
+	SingleKeyLease begin(HeldGrant heldGrant, long sentNanos) {
 		SingleKeyLease lease = new SingleKeyLease(this, heldGrant, 0);
 		heldGrant.heldBy(lease);
-		this.renewals.schedule(heldGrant, sentAt);
+		this.renewals.schedule(heldGrant, sentNanos);
 		this.held.add(lease);
 		this.events.holdBegan(lease);
 		this.renewals.register(heldGrant);
@@ -130,28 +131,28 @@ final class LockEngine {
 		return lease;
 	}
 
-	/** The hold that the caller asked for begins or changes its end. */
-	void beginHold(SingleKeyLease lease, long start, LockTerms terms) {
-		lease.heldGrant().beginHold(start, terms.maxHold());
+	/** Begins the hold that the caller requested. */
+	void beginHold(SingleKeyLease lease, long startNanos, LockTerms terms) {
+		lease.heldGrant().beginHold(startNanos, terms.maxHold());
 		this.expiryWatch.watch(lease.heldGrant());
 	}
 
 	/**
-	 * The grant's place was left to be released: gives it back, and lets the next ask.
+	 * Releases a grant whose hold has ended, and lets the next waiter attempt.
 	 */
 	void release(SingleKeyLease lease, Duration timeout) {
 		// The answer may be that the term has ended, which brings the deadline forward.
-		long deadline = lease.heldGrant().deadline();
+		long deadline = lease.heldGrant().deadlineNanos();
 		try {
 			ReleaseOutcome outcome = send(lease.heldGrant().grant(), timeout);
 			if (outcome == ReleaseOutcome.UNKNOWN) {
 				logger.warn("Store '" + this.provider.name() + "' did not confirm the release of lock '" + lease.key()
 						+ "'; it is repeated in the background, and the lock ends with its lease at the latest");
-				cleanUp(lease.heldGrant());
+				releaseInBackground(lease.heldGrant());
 			}
 			else if (outcome == ReleaseOutcome.NOT_HELD && !Nanos.isPast(deadline, System.nanoTime())
 					&& lease.heldGrant().loseAtRelease()) {
-				tellLoss(lease, LossReason.NOT_HELD);
+				reportLoss(lease, LossReason.NOT_HELD);
 				return;
 			}
 			this.events.released(lease);
@@ -162,16 +163,16 @@ final class LockEngine {
 		}
 	}
 
-	/** The grant's place was left, and no time is left to wait for its release. */
+	/** Releases a grant whose hold has ended in the background. */
 	void releaseLater(SingleKeyLease lease) {
-		cleanUp(lease.heldGrant());
+		releaseInBackground(lease.heldGrant());
 		this.events.released(lease);
 		end(lease);
 		lease.heldGrant().queue().ended(lease.heldGrant());
 	}
 
 	/**
-	 * An interrupt must not keep a lock from being released; it is kept for the caller.
+	 * Sends a release, also from an interrupted thread, which stays interrupted.
 	 */
 	private ReleaseOutcome send(LockGrant grant, Duration timeout) {
 		boolean interrupted = Thread.interrupted();
@@ -189,36 +190,36 @@ final class LockEngine {
 		}
 	}
 
-	/** The grant has ended under its holder: tells it, once. */
+	/** Ends the hold of a grant that was lost, and reports the loss once. */
 	void lose(SingleKeyLease lease, LossReason reason) {
 		if (lease.heldGrant().lose(reason)) {
 			end(lease);
 			lease.heldGrant().queue().ended(lease.heldGrant());
-			tellLoss(lease, reason);
+			reportLoss(lease, reason);
 		}
 	}
 
-	private void tellLoss(SingleKeyLease lease, LossReason reason) {
+	private void reportLoss(SingleKeyLease lease, LossReason reason) {
 		this.events.lost(lease, reason);
 		lease.runLossActions();
 	}
 
-	/** A lost lock's handle was closed: what may be left of it is taken back. */
+	/** Releases what may remain in the store of a lost lock whose handle was closed. */
 	void abandon(SingleKeyLease lease) {
 		if (lease.heldGrant().abandon(System.nanoTime())) {
-			cleanUp(lease.heldGrant());
+			releaseInBackground(lease.heldGrant());
 		}
 	}
 
-	/** The store prolonged a grant whose deadline had passed here. */
+	/** Handles a renewal that the store confirmed after the local deadline. */
 	void renewedTooLate(HeldGrant heldGrant) {
 		lose(heldGrant.holder(), heldGrant.reasonOfDeadline());
 		if (heldGrant.isAbandoned()) {
-			cleanUp(heldGrant);
+			releaseInBackground(heldGrant);
 		}
 	}
 
-	private void cleanUp(HeldGrant heldGrant) {
+	private void releaseInBackground(HeldGrant heldGrant) {
 		this.pendingReleases.release(heldGrant.grant().key(), heldGrant.grant().owner(), heldGrant.lease(), true);
 	}
 
@@ -236,8 +237,8 @@ final class LockEngine {
 	}
 
 	/**
-	 * Grants no more, refuses who waits, goes on renewing while bodies finish within the
-	 * grace period, then stops. Releases nothing under a running body.
+	 * Stops granting, refuses waiting requests, and renews held locks while their bodies
+	 * finish within the grace period. Releases no lock under a running body.
 	 * @param grace how long to wait for the bodies
 	 */
 	void stop(Duration grace) {
@@ -253,12 +254,12 @@ final class LockEngine {
 		this.queues.changed(key);
 	}
 
-	private void awaitIdle(long nanos) {
-		long left = nanos;
+	private void awaitIdle(long graceNanos) {
+		long leftNanos = graceNanos;
 		this.lock.lock();
 		try {
-			while (!this.held.isEmpty() && left > 0) {
-				left = this.idle.awaitNanos(left);
+			while (!this.held.isEmpty() && leftNanos > 0) {
+				leftNanos = this.idle.awaitNanos(leftNanos);
 			}
 		}
 		catch (InterruptedException ex) {

@@ -20,8 +20,8 @@ import io.distributedlock.provider.LockThreads;
 import io.distributedlock.provider.RenewalOutcome;
 
 /**
- * Tells observers at once and listeners on the callback threads; neither can break a
- * lock, and listeners cannot delay one.
+ * The publisher of events: it calls observers at once, and listeners on the callback
+ * threads. Neither can break a lock, and listeners cannot delay one.
  */
 final class LockEventPublisher {
 
@@ -30,7 +30,7 @@ final class LockEventPublisher {
 	private static final int THREADS = 8;
 
 	/** Notifications for slow listeners beyond this number are dropped. */
-	private static final int MOST_PENDING = 10_000;
+	private static final int MAX_PENDING = 10_000;
 
 	private final List<LockObserver> observers;
 
@@ -49,12 +49,12 @@ final class LockEventPublisher {
 		this.completions = LockThreads.pool(provider + "-completion", THREADS);
 	}
 
-	/** A queue whose tasks run one after the other on the callback threads. */
+	/** Creates a queue whose tasks run one after the other on the callback threads. */
 	SerialQueue newQueue() {
 		return new SerialQueue(this.callbacks);
 	}
 
-	/** Completes a future, whose dependents are the application's. */
+	/** Completes a future on a thread that may run code of the application. */
 	void complete(Runnable completion) {
 		this.completions.execute(completion);
 	}
@@ -62,32 +62,32 @@ final class LockEventPublisher {
 	void acquireEnded(LockKey key, AcquireOutcome outcome, long tookNanos) {
 		if (!this.observers.isEmpty()) {
 			Duration took = Duration.ofNanos(tookNanos);
-			observe((observer) -> observer.acquireEnded(key, outcome, took));
+			observe((observer) -> observer.onAcquireEnd(key, outcome, took));
 		}
 	}
 
 	void holdBegan(SingleKeyLease lease) {
 		if (!this.observers.isEmpty()) {
-			observe((observer) -> observer.holdBegan(lease.key()));
+			observe((observer) -> observer.onHoldStart(lease.key()));
 		}
 		if (!this.listeners.isEmpty()) {
-			tell(lease.callbacks(), (listener) -> listener.onAcquired(lease));
+			notifyListeners(lease.callbacks(), (listener) -> listener.onAcquired(lease));
 		}
 	}
 
 	void released(SingleKeyLease lease) {
 		if (!this.observers.isEmpty()) {
-			observe((observer) -> observer.holdEnded(lease.key()));
+			observe((observer) -> observer.onHoldEnd(lease.key()));
 		}
 		if (!this.listeners.isEmpty()) {
-			tell(lease.callbacks(), (listener) -> listener.onReleased(lease));
+			notifyListeners(lease.callbacks(), (listener) -> listener.onReleased(lease));
 		}
 	}
 
 	void lost(SingleKeyLease lease, LossReason reason) {
 		lease.callbacks().execute(() -> observe((observer) -> {
-			observer.lost(lease.key(), reason);
-			observer.holdEnded(lease.key());
+			observer.onLost(lease.key(), reason);
+			observer.onHoldEnd(lease.key());
 		}));
 		this.completions.execute(() -> logger.error("Lock '" + lease.key() + "' with fencing token "
 				+ lease.fencingToken() + " was lost: " + reason.description()
@@ -101,13 +101,13 @@ final class LockEventPublisher {
 	void busy(LockKey key, long waitedNanos, @Nullable LockHolder holder) {
 		if (!this.listeners.isEmpty()) {
 			Duration waited = Duration.ofNanos(waitedNanos);
-			tell(newQueue(), (listener) -> listener.onBusy(key, waited, holder));
+			notifyListeners(newQueue(), (listener) -> listener.onBusy(key, waited, holder));
 		}
 	}
 
 	void renewed(LockKey key, RenewalOutcome outcome) {
 		if (!this.observers.isEmpty()) {
-			observe((observer) -> observer.renewed(key, outcome));
+			observe((observer) -> observer.onRenewal(key, outcome));
 		}
 	}
 
@@ -122,9 +122,9 @@ final class LockEventPublisher {
 		}
 	}
 
-	private void tell(SerialQueue queue, Consumer<LockListener> event) {
-		if (this.pending.incrementAndGet() > MOST_PENDING) {
-			if (this.pending.getAndDecrement() == MOST_PENDING + 1) {
+	private void notifyListeners(SerialQueue queue, Consumer<LockListener> event) {
+		if (this.pending.incrementAndGet() > MAX_PENDING) {
+			if (this.pending.getAndDecrement() == MAX_PENDING + 1) {
 				logger.warn("Lock listeners are too slow: notifications are dropped until they have caught up");
 			}
 			return;

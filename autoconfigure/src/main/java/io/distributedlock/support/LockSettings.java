@@ -6,6 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
+import io.distributedlock.LockKey;
 import io.distributedlock.LockRequest;
 
 /**
@@ -23,13 +24,14 @@ import io.distributedlock.LockRequest;
 public record LockSettings(Duration lease, Duration waitTime, @Nullable Duration maxHold, Duration callTimeout,
 		double renewalFraction) {
 
+	/** A request for any key: what it refuses cannot be a default either. */
+	private static final LockRequest ANY = LockRequest.of(LockKey.of("any"));
+
 	public LockSettings {
-		LockRequest.validateLease("lease", lease);
-		LockRequest.validateWaitTime("waitTime", waitTime);
-		LockRequest.validateMaxHold("maxHold", maxHold);
+		ANY.withLease(lease).withWaitTime(waitTime).withMaxHold(maxHold);
 		if (callTimeout.toMillis() <= 0 || callTimeout.compareTo(Duration.ofHours(1)) > 0) {
 			throw new LockConfigurationException(LockError.INVALID_PROPERTY,
-					"The call-timeout is " + callTimeout + ", but a round trip may take 1 ms to 1 hour",
+					"The call time-out is " + callTimeout + ", but a round trip may take 1 ms to 1 hour",
 					"Choose what one round trip to the store may take at worst, such as 1s");
 		}
 		if (!(renewalFraction > 0 && renewalFraction <= 0.5)) {
@@ -46,6 +48,58 @@ public record LockSettings(Duration lease, Duration waitTime, @Nullable Duration
 	 */
 	public static LockSettings defaults() {
 		return new LockSettings(Duration.ofSeconds(30), Duration.ofSeconds(5), null, Duration.ofSeconds(1), 1.0 / 3);
+	}
+
+	/**
+	 * Returns a copy with another lease.
+	 * @param lease the lease, 10 ms to 365 days
+	 * @return the copy
+	 * @throws LockConfigurationException if it is out of range
+	 */
+	public LockSettings withLease(Duration lease) {
+		return new LockSettings(lease, this.waitTime, this.maxHold, this.callTimeout, this.renewalFraction);
+	}
+
+	/**
+	 * Returns a copy with another wait time.
+	 * @param waitTime the wait time, up to 365 days
+	 * @return the copy
+	 * @throws LockConfigurationException if it is out of range
+	 */
+	public LockSettings withWaitTime(Duration waitTime) {
+		return new LockSettings(this.lease, waitTime, this.maxHold, this.callTimeout, this.renewalFraction);
+	}
+
+	/**
+	 * Returns a copy with another longest hold.
+	 * @param maxHold the longest hold, more than zero and up to 365 days, or {@code null}
+	 * for no limit
+	 * @return the copy
+	 * @throws LockConfigurationException if it is out of range
+	 */
+	public LockSettings withMaxHold(@Nullable Duration maxHold) {
+		return new LockSettings(this.lease, this.waitTime, maxHold, this.callTimeout, this.renewalFraction);
+	}
+
+	/**
+	 * Returns a copy with another call time-out.
+	 * @param callTimeout how long one round trip may take, 1 ms to 1 hour
+	 * @return the copy
+	 * @throws LockConfigurationException if it is out of range
+	 */
+	public LockSettings withCallTimeout(Duration callTimeout) {
+		return new LockSettings(this.lease, this.waitTime, this.maxHold, callTimeout, this.renewalFraction);
+	}
+
+	/**
+	 * Returns a copy with another renewal fraction.
+	 * @param renewalFraction the part of a lease after which it is renewed, more than 0
+	 * and at most 0.5
+	 * @return the copy
+	 * @throws LockConfigurationException if it is out of range
+	 */
+	public LockSettings withRenewalFraction(double renewalFraction) {
+		return new LockSettings(this.lease, this.waitTime, this.maxHold, this.callTimeout, renewalFraction);
 	}
 
 }

@@ -27,9 +27,9 @@ import io.distributedlock.provider.LockTimer;
  * The engine behind {@link LockOperations}, over any {@link LockProvider}: annotated
  * methods and programs share it.
  * <p>
- * Waiting requests of one process queue locally, and only the first of them asks the
- * store. Held locks are renewed in batches on one thread, and a loss is told at the local
- * deadline at the latest. Safe for use by many threads.
+ * Waiting requests of one process queue locally, and only the first of them attempts in
+ * the store. Held locks are renewed in batches on one thread, and a loss is reported at
+ * the local deadline at the latest. Safe for use by many threads.
  *
  * @since 0.1.0
  */
@@ -38,12 +38,12 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 	private final LockEngine engine;
 
 	/**
-	 * Creates a template. Its threads start with the first need.
+	 * Creates a template. Its threads start when they are needed.
 	 * @param provider the store
 	 * @param settings the defaults and bounds
 	 * @param timer the timer, which may be shared and is not closed by the template
-	 * @param observers measure locks on the threads that work
-	 * @param listeners are told of locks on other threads
+	 * @param observers the observers, called on the threads that work
+	 * @param listeners the listeners, called on threads of their own
 	 */
 	public LockTemplate(LockProvider provider, LockSettings settings, LockTimer timer, List<LockObserver> observers,
 			List<LockListener> listeners) {
@@ -86,7 +86,7 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 				: new MultiAcquisition(this.engine, keys, terms, budget, waiter);
 	}
 
-	/** Steps an acquisition on the calling thread, which parks in between. */
+	/** Drives an acquisition on the calling thread, which parks between steps. */
 	private boolean drive(Acquisition acquisition, ThreadWaiter waiter) {
 		while (true) {
 			if (Thread.currentThread().isInterrupted()) {
@@ -112,7 +112,7 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 			if (progress != Acquisition.Progress.WAIT) {
 				return progress == Acquisition.Progress.ACQUIRED;
 			}
-			waiter.await(acquisition.waitUntil());
+			waiter.await(acquisition.waitUntilNanos());
 		}
 	}
 
@@ -134,7 +134,29 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 			return run(composite(request, List.of(), joined), body);
 		}
 		JoinableLease own = acquire(request, missing);
-		return run(joined.isEmpty() ? own : composite(request, List.of(own), joined), body);
+		if (joined.isEmpty()) {
+			return run(own, body);
+		}
+		requireStillHeld(joined, own);
+		return run(composite(request, List.of(own), joined), body);
+	}
+
+	/**
+	 * Checks once more what was joined before the own locks were waited for: the body
+	 * must not start under a lost lock.
+	 */
+	private static void requireStillHeld(List<JoinableLease> joined, JoinableLease own) {
+		try {
+			for (JoinableLease part : joined) {
+				part.throwLoss(LockError.REENTRY_AFTER_LOSS);
+				part.ensureHeld();
+			}
+			own.throwLoss(LockError.LOST_WHILE_ACQUIRING);
+		}
+		catch (LockLostException | IllegalStateException ex) {
+			closeAfter(ex, own);
+			throw ex;
+		}
 	}
 
 	private JoinableLease composite(LockRequest request, List<JoinableLease> owned, List<JoinableLease> joined) {
@@ -142,20 +164,21 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 				this.engine.settings().callTimeout());
 	}
 
-	/** The lock that this thread already runs under, if it may be joined. */
+	/** Returns the lock that this thread already runs under, if it can be joined. */
 	private @Nullable JoinableLease outer(LockKey key) {
-		JoinableLease outer = (JoinableLease) LockContext.find(this.engine, key);
-		if (outer != null && !outer.isHeld()) {
-			outer.throwLoss(LockError.REENTRY_AFTER_LOSS);
-			return null;
+		for (LockLease outer : LockContext.findAll()) {
+			if (outer instanceof JoinableLease joinable && joinable.isOf(this.engine) && outer.keys().contains(key)) {
+				joinable.throwLoss(LockError.REENTRY_AFTER_LOSS);
+				return joinable.isHeld() ? joinable : null;
+			}
 		}
-		return outer;
+		return null;
 	}
 
 	private <T extends @Nullable Object, E extends Throwable> T run(JoinableLease lease, LockCallback<T, E> body)
 			throws E {
 		T result;
-		try (LockContext.Scope scope = LockContext.open(this.engine, lease)) {
+		try (LockContext.Scope scope = LockContext.open(lease)) {
 			result = body.doWithLock(lease);
 		}
 		catch (Throwable ex) {
@@ -185,10 +208,10 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 	}
 
 	/**
-	 * Ends the template in order: from now on nothing is granted, and who waits is
-	 * refused with {@link LockError#SHUTTING_DOWN}; held locks are renewed while their
-	 * bodies finish within the grace period, then no more. Nothing is released under a
-	 * running body: its lease runs out.
+	 * Stops the template. From now on no lock is granted, and waiting requests fail with
+	 * {@link LockError#SHUTTING_DOWN}. Held locks are renewed while their bodies finish
+	 * within the grace period. No lock is released under a running body: its lease runs
+	 * out.
 	 * @param grace how long to wait for running bodies
 	 */
 	public void stop(Duration grace) {

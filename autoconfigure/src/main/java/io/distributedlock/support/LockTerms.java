@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 import io.distributedlock.LockRequest;
 
 /**
- * What a request asks for once the defaults are filled in.
+ * The terms of a request after the defaults were applied.
  */
 record LockTerms(Duration lease, Duration waitTime, boolean renew, @Nullable Duration maxHold) {
 

@@ -9,11 +9,11 @@ import org.jspecify.annotations.Nullable;
 import io.distributedlock.LockError;
 import io.distributedlock.LockHolder;
 import io.distributedlock.LockKey;
-import io.distributedlock.LockProviderException;
 
 /**
- * A request's way to several keys, one after the other in their order, all or none. What
- * is already taken is renewed until the last is granted; the hold begins there.
+ * A request for several keys, acquired one after the other in their order, all or none.
+ * Locks that are acquired are renewed until the last one is granted; then the hold
+ * begins.
  */
 final class MultiAcquisition implements Acquisition {
 
@@ -27,7 +27,7 @@ final class MultiAcquisition implements Acquisition {
 
 	private final Waiter waiter;
 
-	private final List<JoinableLease> taken = new ArrayList<>();
+	private final List<JoinableLease> acquired = new ArrayList<>();
 
 	private SingleAcquisition current;
 
@@ -39,10 +39,10 @@ final class MultiAcquisition implements Acquisition {
 		this.terms = terms;
 		this.budget = budget;
 		this.waiter = waiter;
-		this.current = wayTo(0);
+		this.current = request(0);
 	}
 
-	private SingleAcquisition wayTo(int index) {
+	private SingleAcquisition request(int index) {
 		return new SingleAcquisition(this.engine, this.keys.get(index), this.terms, this.budget, this.waiter, false);
 	}
 
@@ -52,16 +52,16 @@ final class MultiAcquisition implements Acquisition {
 			while (true) {
 				Progress progress = this.current.step();
 				if (progress == Progress.BUSY) {
-					giveBack();
+					releaseAcquired();
 				}
 				if (progress != Progress.ACQUIRED) {
 					return progress;
 				}
-				this.taken.add(this.current.lease());
-				if (this.taken.size() == this.keys.size()) {
+				this.acquired.add(this.current.lease());
+				if (this.acquired.size() == this.keys.size()) {
 					return complete();
 				}
-				this.current = wayTo(this.taken.size());
+				this.current = request(this.acquired.size());
 			}
 		}
 		catch (RuntimeException | Error ex) {
@@ -72,28 +72,27 @@ final class MultiAcquisition implements Acquisition {
 
 	private Progress complete() {
 		long now = System.nanoTime();
-		for (JoinableLease part : this.taken) {
-			if (!part.isHeld()) {
-				throw new LockProviderException(LockError.STORE_FAILED, this.engine.provider().name(),
-						"lost lock '" + part.keys().get(0) + "' while the other keys of the request were acquired",
-						null);
-			}
+		for (JoinableLease part : this.acquired) {
+			part.throwLoss(LockError.LOST_WHILE_ACQUIRING);
 			this.engine.beginHold((SingleKeyLease) part, now, this.terms);
 		}
-		this.lease = new MultiKeyLease(this.keys, this.taken, List.of(), this.engine.settings().callTimeout());
+		this.lease = new MultiKeyLease(this.keys, this.acquired, List.of(), this.engine.settings().callTimeout());
 		return Progress.ACQUIRED;
 	}
 
-	/** In the background: the budget may be used up, or the thread interrupted. */
-	private void giveBack() {
+	/**
+	 * Releases in the background, because the budget may be used up, or the thread
+	 * interrupted.
+	 */
+	private void releaseAcquired() {
 		long now = System.nanoTime();
-		this.taken.forEach((part) -> part.closeBy(now));
-		this.taken.clear();
+		this.acquired.forEach((part) -> part.closeBy(now));
+		this.acquired.clear();
 	}
 
 	@Override
-	public long waitUntil() {
-		return this.current.waitUntil();
+	public long waitUntilNanos() {
+		return this.current.waitUntilNanos();
 	}
 
 	@Override
@@ -116,7 +115,7 @@ final class MultiAcquisition implements Acquisition {
 		if (this.lease == null) {
 			this.current.abandon();
 		}
-		giveBack();
+		releaseAcquired();
 	}
 
 }

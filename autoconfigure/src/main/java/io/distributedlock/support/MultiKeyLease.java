@@ -13,8 +13,8 @@ import io.distributedlock.LockKey;
 import io.distributedlock.LossReason;
 
 /**
- * Several locks held as one: lost if any is lost. Closing it releases those that it owns,
- * each whatever becomes of the others, and leaves alone those that it has joined.
+ * A handle for several locks: it is lost if any of them is lost. Closing it releases the
+ * locks that it owns, each independently of the others. It does not release joined locks.
  */
 final class MultiKeyLease implements JoinableLease {
 
@@ -28,16 +28,21 @@ final class MultiKeyLease implements JoinableLease {
 
 	/**
 	 * Creates a handle.
-	 * @param keys the keys that were asked for, a part of those that the locks cover
-	 * @param owned the locks to be released with this handle
-	 * @param joined the locks of others
-	 * @param callTimeout what closing may take
+	 * @param keys the requested keys, which the locks cover
+	 * @param owned the locks that this handle releases
+	 * @param joined the locks of enclosing calls
+	 * @param callTimeout how long closing may take
 	 */
 	MultiKeyLease(List<LockKey> keys, List<JoinableLease> owned, List<JoinableLease> joined, Duration callTimeout) {
 		this.keys = keys;
 		this.owned = List.copyOf(owned);
 		this.all = joined.isEmpty() ? this.owned : Stream.concat(owned.stream(), joined.stream()).toList();
 		this.callTimeout = callTimeout;
+	}
+
+	@Override
+	public boolean isOf(LockEngine engine) {
+		return this.all.get(0).isOf(engine);
 	}
 
 	@Override
@@ -103,9 +108,9 @@ final class MultiKeyLease implements JoinableLease {
 
 	@Override
 	public void onLost(Runnable action) {
-		AtomicBoolean told = new AtomicBoolean();
+		AtomicBoolean notified = new AtomicBoolean();
 		Runnable once = () -> {
-			if (told.compareAndSet(false, true)) {
+			if (notified.compareAndSet(false, true)) {
 				action.run();
 			}
 		};
@@ -118,8 +123,8 @@ final class MultiKeyLease implements JoinableLease {
 	}
 
 	@Override
-	public void closeBy(long instant) {
-		this.owned.forEach((part) -> part.closeBy(instant));
+	public void closeBy(long deadlineNanos) {
+		this.owned.forEach((part) -> part.closeBy(deadlineNanos));
 	}
 
 	@Override

@@ -8,35 +8,36 @@ import io.distributedlock.LockKey;
 import io.distributedlock.provider.ReleaseOutcome;
 
 /**
- * Something that the {@link PendingReleaseQueue} takes back. Its mutable fields are
- * guarded by the pendingReleases's lock.
+ * One release or withdrawal in the {@link PendingReleaseQueue}. Its mutable fields are
+ * guarded by the lock of that queue.
  */
 final class PendingRelease {
 
-	private static final long SHORTEST_PAUSE = Duration.ofMillis(100).toNanos();
+	private static final long SHORTEST_PAUSE_NANOS = Duration.ofMillis(100).toNanos();
 
 	final Command command;
 
 	final boolean answerSeen;
 
-	final long giveUpAt;
+	final long giveUpNanos;
 
-	final @Nullable LockKey place;
+	final @Nullable LockKey withdrawnKey;
 
-	long orderedBy;
+	/** When it is due next, counted from the origin of the queue. */
+	long dueNanos;
 
-	long pause = SHORTEST_PAUSE;
+	long pauseNanos = SHORTEST_PAUSE_NANOS;
 
 	boolean cancelled;
 
-	PendingRelease(Command command, boolean answerSeen, long giveUpAt, @Nullable LockKey place) {
+	PendingRelease(Command command, boolean answerSeen, long giveUpNanos, @Nullable LockKey withdrawnKey) {
 		this.command = command;
 		this.answerSeen = answerSeen;
-		this.giveUpAt = giveUpAt;
-		this.place = place;
+		this.giveUpNanos = giveUpNanos;
+		this.withdrawnKey = withdrawnKey;
 	}
 
-	/** What is sent to the store. */
+	/** The command that is sent to the store. */
 	interface Command {
 
 		ReleaseOutcome send(Duration timeout);

@@ -25,16 +25,15 @@ import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
 
 /**
- * The releases and withdrawals that the store has not confirmed, repeated in the
- * background: grants whose answer was lost, releases without an answer, queue entries
- * without a waiter.
+ * The queue of releases and withdrawals that the store has not confirmed, repeated in the
+ * background: for grants whose answer was lost, releases without an answer, and entries
+ * of the wait queue without a waiter.
  * <p>
- * A grant whose answer was never seen may still be under way when its release finds
- * nothing. So only {@link ReleaseOutcome#RELEASED} confirms it, or
- * {@link ReleaseOutcome#NOT_HELD} once the answer was seen; else the release is repeated
- * with growing pauses until no command can have left anything behind. No entry is ever
- * renewed: what is missed lasts one lease at most. When full, the oldest entry is
- * dropped.
+ * An attempt whose answer was never seen may still be under way when its release finds
+ * nothing. So only {@link ReleaseOutcome#RELEASED} confirms its release, or
+ * {@link ReleaseOutcome#NOT_HELD} if the answer was seen. Otherwise the release is
+ * repeated with growing pauses until no command can take effect any more. Such a grant is
+ * never renewed, so that it lasts one lease at most. A full queue drops its oldest entry.
  */
 final class PendingReleaseQueue implements AutoCloseable {
 
@@ -42,14 +41,14 @@ final class PendingReleaseQueue implements AutoCloseable {
 
 	static final int CAPACITY = 10_000;
 
-	private static final int MOST_AT_ONCE = 4;
+	private static final int MAX_RUNNING = 4;
 
-	private static final long LONGEST_PAUSE = Duration.ofSeconds(30).toNanos();
+	private static final long LONGEST_PAUSE_NANOS = Duration.ofSeconds(30).toNanos();
 
-	/** The store does not answer: everything waits this long. */
-	private static final long STORE_PAUSE = Duration.ofMillis(500).toNanos();
+	/** The pause of the whole queue after a command without an answer. */
+	private static final long STORE_PAUSE_NANOS = Duration.ofMillis(500).toNanos();
 
-	/** How long a command may be on its way, beyond two leases. */
+	/** How long a command may be under way, beyond two leases. */
 	private static final Duration SLACK = Duration.ofSeconds(60);
 
 	private final LockProvider provider;
@@ -65,7 +64,7 @@ final class PendingReleaseQueue implements AutoCloseable {
 	private final ReentrantLock lock = new ReentrantLock();
 
 	private final PriorityQueue<PendingRelease> due = new PriorityQueue<>(
-			Comparator.comparingLong((entry) -> entry.orderedBy));
+			Comparator.comparingLong((entry) -> entry.dueNanos));
 
 	private final Set<PendingRelease> byAge = new LinkedHashSet<>();
 
@@ -75,12 +74,12 @@ final class PendingReleaseQueue implements AutoCloseable {
 
 	private int running;
 
-	private long pausedUntil;
+	private long pausedUntilNanos;
 
-	/** When the timer is going to look, so that there is one pending signal, not many. */
-	private long wakeUpAt = Long.MAX_VALUE;
+	/** The time of the one pending signal, counted from the origin. */
+	private long wakeUpNanos = Long.MAX_VALUE;
 
-	private boolean overflowTold;
+	private boolean overflowReported;
 
 	private boolean closed;
 
@@ -102,7 +101,7 @@ final class PendingReleaseQueue implements AutoCloseable {
 	 * Releases a grant in the background.
 	 * @param key the key
 	 * @param owner the owner id, which is never used again
-	 * @param lease the lease that was asked for
+	 * @param lease the requested lease
 	 * @param answerSeen whether the store's answer to the acquire was seen
 	 */
 	void release(LockKey key, OwnerId owner, Duration lease, boolean answerSeen) {
@@ -120,7 +119,7 @@ final class PendingReleaseQueue implements AutoCloseable {
 	}
 
 	/**
-	 * Withdraws a contender's queue entry in the background.
+	 * Withdraws a contender's entry from the wait queue in the background.
 	 * @param key the key
 	 * @param contender the contender
 	 */
@@ -172,10 +171,10 @@ final class PendingReleaseQueue implements AutoCloseable {
 				overflow = dropOldest();
 			}
 			this.byAge.add(entry);
-			if (entry.place != null) {
-				cancel(this.withdrawals.put(entry.place, entry));
+			if (entry.withdrawnKey != null) {
+				cancel(this.withdrawals.put(entry.withdrawnKey, entry));
 			}
-			entry.orderedBy = sinceOrigin();
+			entry.dueNanos = sinceOrigin();
 			this.due.add(entry);
 		}
 		finally {
@@ -185,47 +184,47 @@ final class PendingReleaseQueue implements AutoCloseable {
 			logger.warn("More than " + CAPACITY + " unclear locks of store '" + this.provider.name()
 					+ "' wait to be released: the oldest are left to the end of their leases");
 		}
-		pump();
+		runOrSchedule();
 	}
 
-	/** Whether that is to be told: once until there is room again. */
+	/** Returns whether to report the drop: once until there is room again. */
 	private boolean dropOldest() {
 		Iterator<PendingRelease> ages = this.byAge.iterator();
 		PendingRelease oldest = ages.next();
 		ages.remove();
 		forget(oldest);
 		this.due.remove(oldest);
-		boolean tell = !this.overflowTold;
-		this.overflowTold = true;
-		return tell;
+		boolean report = !this.overflowReported;
+		this.overflowReported = true;
+		return report;
 	}
 
 	private void forget(PendingRelease entry) {
-		if (entry.place != null) {
-			this.withdrawals.remove(entry.place, entry);
+		if (entry.withdrawnKey != null) {
+			this.withdrawals.remove(entry.withdrawnKey, entry);
 		}
 	}
 
-	/** Starts a run if something is due, else wakes up when it will be. */
-	private void pump() {
+	/** Starts a run if an entry is due, else schedules one. */
+	private void runOrSchedule() {
 		long wait;
 		long at;
 		this.lock.lock();
 		try {
 			PendingRelease next = this.due.peek();
-			if (next == null || this.closed || this.running >= MOST_AT_ONCE) {
+			if (next == null || this.closed || this.running >= MAX_RUNNING) {
 				return;
 			}
-			at = Math.max(next.orderedBy, this.pausedUntil);
+			at = Math.max(next.dueNanos, this.pausedUntilNanos);
 			wait = at - sinceOrigin();
 			if (wait <= 0) {
 				this.running++;
 			}
-			else if (at >= this.wakeUpAt) {
+			else if (at >= this.wakeUpNanos) {
 				return;
 			}
 			else {
-				this.wakeUpAt = at;
+				this.wakeUpNanos = at;
 			}
 		}
 		finally {
@@ -247,19 +246,19 @@ final class PendingReleaseQueue implements AutoCloseable {
 		}
 	}
 
-	/** A signal that was brought forward meanwhile does nothing. */
+	/** Does nothing if an earlier signal has replaced this one meanwhile. */
 	private void wakeUp(long at) {
 		this.lock.lock();
 		try {
-			if (this.wakeUpAt != at) {
+			if (this.wakeUpNanos != at) {
 				return;
 			}
-			this.wakeUpAt = Long.MAX_VALUE;
+			this.wakeUpNanos = Long.MAX_VALUE;
 		}
 		finally {
 			this.lock.unlock();
 		}
-		pump();
+		runOrSchedule();
 	}
 
 	private void ended() {
@@ -270,23 +269,23 @@ final class PendingReleaseQueue implements AutoCloseable {
 
 	private void run() {
 		try {
-			for (PendingRelease entry = take(); entry != null; entry = take()) {
-				putBack(entry, attempt(entry));
+			for (PendingRelease entry = pollDue(); entry != null; entry = pollDue()) {
+				completeOrReschedule(entry, attempt(entry));
 			}
 		}
 		finally {
 			ended();
-			pump();
+			runOrSchedule();
 		}
 	}
 
-	private @Nullable PendingRelease take() {
+	private @Nullable PendingRelease pollDue() {
 		this.lock.lock();
 		try {
 			long now = sinceOrigin();
 			PendingRelease next = this.due.peek();
-			return (next != null && !this.closed && next.orderedBy <= now && this.pausedUntil <= now) ? this.due.poll()
-					: null;
+			return (next != null && !this.closed && next.dueNanos <= now && this.pausedUntilNanos <= now)
+					? this.due.poll() : null;
 		}
 		finally {
 			this.lock.unlock();
@@ -298,30 +297,30 @@ final class PendingReleaseQueue implements AutoCloseable {
 			return entry.command.send(this.callTimeout);
 		}
 		catch (RuntimeException | Error ex) {
-			logger.debug("Store '" + this.provider.name() + "' failed while cleaning up", ex);
+			logger.debug("Store '" + this.provider.name() + "' failed in a background release", ex);
 			return ReleaseOutcome.UNKNOWN;
 		}
 	}
 
-	private void putBack(PendingRelease entry, ReleaseOutcome outcome) {
+	private void completeOrReschedule(PendingRelease entry, ReleaseOutcome outcome) {
 		this.lock.lock();
 		try {
 			long now = sinceOrigin();
 			boolean confirmed = outcome == ReleaseOutcome.RELEASED
 					|| (outcome == ReleaseOutcome.NOT_HELD && entry.answerSeen);
-			if (confirmed || entry.cancelled || now >= entry.giveUpAt || !this.byAge.contains(entry)) {
+			if (confirmed || entry.cancelled || now >= entry.giveUpNanos || !this.byAge.contains(entry)) {
 				this.byAge.remove(entry);
-				this.overflowTold &= this.byAge.size() > CAPACITY / 2;
+				this.overflowReported &= this.byAge.size() > CAPACITY / 2;
 				forget(entry);
 				return;
 			}
 			if (outcome == ReleaseOutcome.UNKNOWN) {
-				this.pausedUntil = now + STORE_PAUSE;
-				entry.orderedBy = now + STORE_PAUSE;
+				this.pausedUntilNanos = now + STORE_PAUSE_NANOS;
+				entry.dueNanos = now + STORE_PAUSE_NANOS;
 			}
 			else {
-				entry.orderedBy = now + entry.pause;
-				entry.pause = Math.min(entry.pause * 2, LONGEST_PAUSE);
+				entry.dueNanos = now + entry.pauseNanos;
+				entry.pauseNanos = Math.min(entry.pauseNanos * 2, LONGEST_PAUSE_NANOS);
 			}
 			this.due.add(entry);
 		}
@@ -330,7 +329,7 @@ final class PendingReleaseQueue implements AutoCloseable {
 		}
 	}
 
-	/** Stops; what is left lasts one lease at most. */
+	/** Stops the queue. Locks that are still pending last one lease at most. */
 	@Override
 	public void close() {
 		this.lock.lock();

@@ -24,10 +24,12 @@ import io.distributedlock.provider.LockThreads;
 import io.distributedlock.provider.RenewalOutcome;
 
 /**
- * Renews all held locks of one provider in batches, on one thread that does nothing else.
+ * The scheduler that renews all held locks of one provider in batches, on one thread that
+ * does nothing else.
  * <p>
- * Nothing is scheduled per lock: the thread looks through the held ones, sends what is
- * due, and parks until the next is. So no renewal can be left over when its lock is gone.
+ * No task is scheduled per lock: the thread checks all held locks, sends the renewals
+ * that are due, and parks until the next one is. So no renewal can remain scheduled for a
+ * lock that has ended.
  */
 final class RenewalScheduler implements AutoCloseable {
 
@@ -36,13 +38,14 @@ final class RenewalScheduler implements AutoCloseable {
 	private static final int BATCH = 500;
 
 	/**
-	 * How many failing calls one round may cost: a dead store is not asked for each lock.
+	 * How many calls of one round may fail before batches are no longer split, so that a
+	 * dead store does not receive a call for each lock.
 	 */
-	private static final int MOST_FAILURES = 32;
+	private static final int MAX_FAILURES = 32;
 
-	private static final long SOONEST_RETRY = Duration.ofMillis(5).toNanos();
+	private static final long SOONEST_RETRY_NANOS = Duration.ofMillis(5).toNanos();
 
-	private static final long FAILED_ROUND_PAUSE = Duration.ofMillis(100).toNanos();
+	private static final long FAILED_ROUND_PAUSE_NANOS = Duration.ofMillis(100).toNanos();
 
 	private final LockEngine engine;
 
@@ -52,8 +55,8 @@ final class RenewalScheduler implements AutoCloseable {
 
 	private final long origin = System.nanoTime();
 
-	/** When the thread looks next, counted from the origin. */
-	private volatile long nextLook = Long.MAX_VALUE;
+	/** The next round of the thread, counted from the origin. */
+	private volatile long nextRoundNanos = Long.MAX_VALUE;
 
 	private final ReentrantLock startLock = new ReentrantLock();
 
@@ -71,16 +74,16 @@ final class RenewalScheduler implements AutoCloseable {
 		this.settings = settings;
 	}
 
-	/** Sets the first renewal of a grant that is not among the held ones yet. */
-	void schedule(HeldGrant heldGrant, long sentAt) {
-		heldGrant.renewAt(nextRenewal(heldGrant, sentAt));
+	/** Schedules the first renewal of a grant that is not among the held ones yet. */
+	void schedule(HeldGrant heldGrant, long sentNanos) {
+		heldGrant.scheduleRenewal(nextRenewal(heldGrant, sentNanos));
 	}
 
-	/** A grant among the held ones is about to be seen by its holder. */
+	/** Registers a held grant before its holder sees it. */
 	void register(HeldGrant heldGrant) {
 		if (heldGrant.needsRenewal()) {
 			Thread running = (this.thread != null) ? this.thread : start();
-			if (heldGrant.renewAt() - this.origin < this.nextLook) {
+			if (heldGrant.renewalNanos() - this.origin < this.nextRoundNanos) {
 				LockSupport.unpark(running);
 			}
 		}
@@ -108,31 +111,31 @@ final class RenewalScheduler implements AutoCloseable {
 			}
 			catch (RuntimeException | Error ex) {
 				logger.error("A round of lock renewals failed and is repeated", ex);
-				LockSupport.parkNanos(this, FAILED_ROUND_PAUSE);
+				LockSupport.parkNanos(this, FAILED_ROUND_PAUSE_NANOS);
 			}
 		}
 	}
 
 	private void round() {
-		// Before the look, so that who registers during it wakes the thread again.
-		this.nextLook = Long.MAX_VALUE;
+		// Set before the check, so that a registration during it wakes the thread again.
+		this.nextRoundNanos = Long.MAX_VALUE;
 		long now = System.nanoTime();
 		long next = Long.MAX_VALUE;
 		List<HeldGrant> due = new ArrayList<>();
 		for (SingleKeyLease lease : this.engine.held()) {
 			HeldGrant heldGrant = lease.heldGrant();
 			if (heldGrant.needsRenewal()) {
-				next = Math.min(next, heldGrant.renewAt() - this.origin);
+				next = Math.min(next, heldGrant.renewalNanos() - this.origin);
 				long early = heldGrant.isRenewalUnclear() ? 0 : period(heldGrant) / 10;
-				if (heldGrant.renewAt() - now <= early) {
+				if (heldGrant.renewalNanos() - now <= early) {
 					due.add(heldGrant);
 				}
 			}
 		}
-		// Who is nearly due comes along, but begins no round: else each round's own time
-		// would make the next ones due, in ever smaller batches.
+		// A grant that is nearly due is renewed too, but begins no round: otherwise the
+		// duration of a round would make the next ones due, in ever smaller batches.
 		if (next > now - this.origin) {
-			this.nextLook = next;
+			this.nextRoundNanos = next;
 			park(next);
 		}
 		else {
@@ -150,7 +153,7 @@ final class RenewalScheduler implements AutoCloseable {
 	}
 
 	private void renew(List<HeldGrant> due) {
-		due.sort(Comparator.comparingLong((heldGrant) -> heldGrant.deadline() - this.origin));
+		due.sort(Comparator.comparingLong((heldGrant) -> heldGrant.deadlineNanos() - this.origin));
 		this.failuresOfRound = 0;
 		Map<Integer, List<HeldGrant>> byTimeout = new TreeMap<>();
 		due.forEach(
@@ -159,7 +162,10 @@ final class RenewalScheduler implements AutoCloseable {
 		byTimeout.values().forEach(this::sendAll);
 	}
 
-	/** Leases of like length share batches: a short one must not hurry the others. */
+	/**
+	 * Groups leases of similar length, because the shortest lease of a batch sets its
+	 * time-out.
+	 */
 	private static int magnitude(Duration timeout) {
 		return Long.SIZE - Long.numberOfLeadingZeros(timeout.toNanos());
 	}
@@ -171,7 +177,8 @@ final class RenewalScheduler implements AutoCloseable {
 	}
 
 	/**
-	 * Sends a batch; one that fails is split, so that no entry takes the others along.
+	 * Sends a batch. A batch that fails is split, so that one lock does not fail the
+	 * others.
 	 */
 	private void send(List<HeldGrant> batch) {
 		Map<LockGrant, Duration> leases = new HashMap<>(batch.size() * 2);
@@ -185,7 +192,7 @@ final class RenewalScheduler implements AutoCloseable {
 		if (claimed.isEmpty()) {
 			return;
 		}
-		long sentAt = System.nanoTime();
+		long sentNanos = System.nanoTime();
 		Map<LockGrant, RenewalOutcome> outcomes = Map.of();
 		boolean split = false;
 		try {
@@ -194,7 +201,7 @@ final class RenewalScheduler implements AutoCloseable {
 		}
 		catch (RuntimeException | Error ex) {
 			warn(claimed.size(), ex);
-			split = claimed.size() > 1 && !isTimeout(ex) && ++this.failuresOfRound < MOST_FAILURES;
+			split = claimed.size() > 1 && !isTimeout(ex) && ++this.failuresOfRound < MAX_FAILURES;
 		}
 		if (split) {
 			claimed.forEach(HeldGrant::endRenewal);
@@ -204,16 +211,16 @@ final class RenewalScheduler implements AutoCloseable {
 		}
 		long now = System.nanoTime();
 		for (HeldGrant heldGrant : claimed) {
-			answered(heldGrant, outcomes.getOrDefault(heldGrant.grant(), RenewalOutcome.UNKNOWN), sentAt, now);
+			answered(heldGrant, outcomes.getOrDefault(heldGrant.grant(), RenewalOutcome.UNKNOWN), sentNanos, now);
 		}
 	}
 
-	/** Told once until the store answers again. */
+	/** Warns once until the store answers again. */
 	private void warn(int locks, Throwable ex) {
 		if (!this.failing) {
 			this.failing = true;
 			logger.warn("Store '" + this.provider.name() + "' failed to renew " + locks
-					+ " lock(s); it is asked again within the lease", ex);
+					+ " lock(s); the renewal is repeated within the lease", ex);
 		}
 	}
 
@@ -221,12 +228,12 @@ final class RenewalScheduler implements AutoCloseable {
 		return ex instanceof LockProviderException failure && failure.error() == LockError.STORE_TIMEOUT;
 	}
 
-	private void answered(HeldGrant heldGrant, RenewalOutcome outcome, long sentAt, long now) {
+	private void answered(HeldGrant heldGrant, RenewalOutcome outcome, long sentNanos, long nowNanos) {
 		this.engine.events().renewed(heldGrant.grant().key(), outcome);
 		switch (outcome) {
 			case RENEWED -> {
-				if (heldGrant.renewed(sentAt, now)) {
-					heldGrant.renewAt(nextRenewal(heldGrant, sentAt));
+				if (heldGrant.renewed(sentNanos, nowNanos)) {
+					heldGrant.scheduleRenewal(nextRenewal(heldGrant, sentNanos));
 				}
 				else {
 					this.engine.renewedTooLate(heldGrant);
@@ -238,8 +245,9 @@ final class RenewalScheduler implements AutoCloseable {
 			}
 			case UNKNOWN -> {
 				heldGrant.endRenewal();
-				long remaining = Math.max(0, heldGrant.deadline() - now);
-				heldGrant.renewAt(now + Math.max(SOONEST_RETRY, Math.min(period(heldGrant) / 2, remaining / 5)));
+				long remaining = Math.max(0, heldGrant.deadlineNanos() - nowNanos);
+				heldGrant.scheduleRenewal(
+						nowNanos + Math.max(SOONEST_RETRY_NANOS, Math.min(period(heldGrant) / 2, remaining / 5)));
 			}
 		}
 	}
@@ -257,10 +265,10 @@ final class RenewalScheduler implements AutoCloseable {
 		return (long) (heldGrant.lease().toNanos() * this.settings.renewalFraction());
 	}
 
-	/** Jittered, so that the processes of a cluster do not renew in step. */
-	private long nextRenewal(HeldGrant heldGrant, long sentAt) {
+	/** Adds jitter, so that the processes of a cluster do not renew at the same time. */
+	private long nextRenewal(HeldGrant heldGrant, long sentNanos) {
 		long period = period(heldGrant);
-		return sentAt + period - (long) (period * 0.1 * ThreadLocalRandom.current().nextDouble());
+		return sentNanos + period - (long) (period * 0.1 * ThreadLocalRandom.current().nextDouble());
 	}
 
 	@Override

@@ -10,8 +10,8 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 /**
- * Runs tasks one after the other, in order, on the threads of a shared executor. At most
- * one of its tasks occupies a thread.
+ * An executor that runs its tasks one after the other, in order, on the threads of a
+ * shared executor. At most one of its tasks occupies a thread.
  */
 final class SerialQueue implements Executor {
 
@@ -50,7 +50,7 @@ final class SerialQueue implements Executor {
 		}
 	}
 
-	/** One task per turn, so that a busy queue does not keep a thread from the others. */
+	/** Runs one task, so that a busy queue does not occupy a thread for long. */
 	private void runNext() {
 		Runnable task;
 		this.lock.lock();

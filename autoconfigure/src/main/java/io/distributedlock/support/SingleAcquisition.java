@@ -19,12 +19,13 @@ import io.distributedlock.provider.LockObserver.AcquireOutcome;
 import io.distributedlock.provider.OwnerId;
 
 /**
- * A request's way through the queue of one key. Stepped by one thread at a time.
+ * A request for one key, from the local queue to the grant. Driven by one thread at a
+ * time.
  */
 final class SingleAcquisition implements Acquisition {
 
-	/** The least pause between two questions, also where the store says: at once. */
-	private static final long LEAST_PAUSE = Duration.ofMillis(1).toNanos();
+	/** The least pause between two attempts, even if the store allows one at once. */
+	private static final long LEAST_PAUSE_NANOS = Duration.ofMillis(1).toNanos();
 
 	private final LockEngine engine;
 
@@ -44,9 +45,9 @@ final class SingleAcquisition implements Acquisition {
 
 	private boolean attempted;
 
-	private long waitUntil;
+	private long waitUntilNanos;
 
-	/** A grant that has begun, whether or not its handle was given to the caller. */
+	/** A grant that has begun, whether or not the caller has its handle. */
 	private @Nullable HeldGrant begun;
 
 	private @Nullable SingleKeyLease lease;
@@ -54,8 +55,8 @@ final class SingleAcquisition implements Acquisition {
 	private @Nullable LockHolder holder;
 
 	/**
-	 * Creates the way to one key.
-	 * @param alone whether the hold begins with this key, or with others still to come
+	 * Creates a request for one key.
+	 * @param alone whether the hold begins with this key, or after further keys
 	 */
 	SingleAcquisition(LockEngine engine, LockKey key, LockTerms terms, WaitBudget budget, Waiter waiter,
 			boolean alone) {
@@ -79,15 +80,15 @@ final class SingleAcquisition implements Acquisition {
 		if (!mayWait && (this.attempted || joined.wasBusySince(this.answersAtArrival))) {
 			return busy(joined, now);
 		}
-		if (joined.takeTurn(this.waiter)) {
+		if (joined.beginAttempt(this.waiter)) {
 			return attempt(joined, now);
 		}
-		return this.budget.mayWait(now) ? waitUntil(this.budget.waitUntil()) : overdue(joined, now);
+		return this.budget.mayWait(now) ? waitUntil(this.budget.waitUntilNanos()) : overdue(joined, now);
 	}
 
 	private KeyQueue join() {
 		while (true) {
-			KeyQueue candidate = this.engine.queues().queue(this.key);
+			KeyQueue candidate = this.engine.queue(this.key);
 			long answers = candidate.join(this.waiter);
 			if (answers >= 0) {
 				this.answersAtArrival = answers;
@@ -98,14 +99,14 @@ final class SingleAcquisition implements Acquisition {
 		}
 	}
 
-	/** The wait is over before it was this request's turn: says what is known. */
+	/** Ends a wait that is over before this request was the head of the queue. */
 	private Progress overdue(KeyQueue joined, long now) {
 		return switch (joined.verdict(this.waiter, this.answersAtArrival)) {
 			case HELD_HERE, BUSY -> busy(joined, now);
 			case TURN -> step();
 			case UNANSWERED -> {
 				if (!this.budget.isOver(now)) {
-					yield waitUntil(this.budget.end());
+					yield waitUntil(this.budget.endNanos());
 				}
 				throw failed(unanswered(joined));
 			}
@@ -145,15 +146,15 @@ final class SingleAcquisition implements Acquisition {
 		if (this.alone) {
 			heldGrant.beginHold(sentAt, this.terms.maxHold());
 		}
-		if (Nanos.isPast(heldGrant.deadline(), now)) {
+		if (Nanos.isPast(heldGrant.deadlineNanos(), now)) {
 			return tooLate(joined, grant, now);
 		}
 		if (grant.order() <= 0 || grant.order() > FencingToken.MAX_ORDER) {
-			throw giveBack(joined, grant, LockError.STORE_FAILED, "gave the order " + grant.order()
-					+ ", which is no order between 1 and 2^53 - 1, for lock '" + this.key + "'");
+			throw refuse(joined, grant, LockError.STORE_FAILED, "returned the order " + grant.order()
+					+ ", which is not an order between 1 and 2^53 - 1, for lock '" + this.key + "'");
 		}
 		joined.granted(this.waiter, heldGrant);
-		this.engine.events().acquireEnded(this.key, AcquireOutcome.ACQUIRED, now - this.budget.start());
+		this.engine.events().acquireEnded(this.key, AcquireOutcome.ACQUIRED, now - this.budget.startNanos());
 		this.begun = heldGrant;
 		SingleKeyLease begun = this.engine.begin(heldGrant, sentAt);
 		if (this.engine.isStopping()) {
@@ -164,20 +165,20 @@ final class SingleAcquisition implements Acquisition {
 		return Progress.ACQUIRED;
 	}
 
-	/** The answer took so long that the grant cannot be relied upon: not acquired. */
+	/** Refuses a grant whose lease was over when the answer arrived. */
 	private Progress tooLate(KeyQueue joined, LockGrant grant, long now) {
 		if (!this.budget.mayWait(now)) {
-			throw giveBack(joined, grant, LockError.STORE_TIMEOUT,
+			throw refuse(joined, grant, LockError.STORE_TIMEOUT,
 					"granted lock '" + this.key + "' so late that its lease of " + this.terms.lease().toMillis()
-							+ " ms was over; the lock was given back");
+							+ " ms was over; the lock was released");
 		}
 		this.engine.pendingReleases().release(this.key, grant.owner(), this.terms.lease(), true);
 		joined.unclear(null, false);
 		this.attempted = false;
-		return waitUntil(now + LEAST_PAUSE);
+		return waitUntil(now + LEAST_PAUSE_NANOS);
 	}
 
-	private LockException giveBack(KeyQueue joined, LockGrant grant, LockError error, String problem) {
+	private LockException refuse(KeyQueue joined, LockGrant grant, LockError error, String problem) {
 		this.engine.pendingReleases().release(this.key, grant.owner(), this.terms.lease(), true);
 		LockProviderException failure = new LockProviderException(error, this.engine.provider().name(), problem, null);
 		joined.unclear(failure, false);
@@ -193,20 +194,20 @@ final class SingleAcquisition implements Acquisition {
 		if (!this.budget.mayWait(now)) {
 			return busy(joined, now);
 		}
-		long pause = Math.max(busy.retryAfter().toNanos(), LEAST_PAUSE);
-		return waitUntil(Nanos.earlier(this.budget.waitUntil(), now + pause));
+		long pause = Math.max(busy.retryAfter().toNanos(), LEAST_PAUSE_NANOS);
+		return waitUntil(Nanos.earlier(this.budget.waitUntilNanos(), now + pause));
 	}
 
 	private Progress busy(KeyQueue joined, long now) {
 		this.holder = joined.holder(now);
 		joined.leave(this.waiter);
-		long waited = now - this.budget.start();
+		long waited = now - this.budget.startNanos();
 		this.engine.events().acquireEnded(this.key, AcquireOutcome.BUSY, waited);
 		this.engine.events().busy(this.key, waited, this.holder);
 		return Progress.BUSY;
 	}
 
-	/** It is not known what the attempt did: its owner id is never used again. */
+	/** Ends an attempt whose effect is not known. Its owner id is never used again. */
 	private RuntimeException unclear(KeyQueue joined, OwnerId owner, boolean willWait, Throwable ex) {
 		boolean sent = !(ex instanceof LockProviderException failure) || failure.sent();
 		if (sent && !(ex instanceof LockConfigurationException)) {
@@ -231,18 +232,18 @@ final class SingleAcquisition implements Acquisition {
 		this.engine.events()
 			.acquireEnded(this.key,
 					Thread.currentThread().isInterrupted() ? AcquireOutcome.INTERRUPTED : AcquireOutcome.FAILED,
-					System.nanoTime() - this.budget.start());
+					System.nanoTime() - this.budget.startNanos());
 		return failure;
 	}
 
-	private Progress waitUntil(long instant) {
-		this.waitUntil = instant;
+	private Progress waitUntil(long instantNanos) {
+		this.waitUntilNanos = instantNanos;
 		return Progress.WAIT;
 	}
 
 	@Override
-	public long waitUntil() {
-		return this.waitUntil;
+	public long waitUntilNanos() {
+		return this.waitUntilNanos;
 	}
 
 	@Override
@@ -267,7 +268,7 @@ final class SingleAcquisition implements Acquisition {
 		}
 		else if (this.queue != null && this.queue.leave(this.waiter)) {
 			this.engine.events()
-				.acquireEnded(this.key, AcquireOutcome.INTERRUPTED, System.nanoTime() - this.budget.start());
+				.acquireEnded(this.key, AcquireOutcome.INTERRUPTED, System.nanoTime() - this.budget.startNanos());
 		}
 	}
 

@@ -15,8 +15,8 @@ import io.distributedlock.LockLostException;
 import io.distributedlock.LossReason;
 
 /**
- * The handle of one holder: a place in a grant. A handle whose place has passed can
- * change nothing.
+ * The handle of one hold of a grant. A handle whose hold has ended has no effect any
+ * more.
  */
 final class SingleKeyLease implements JoinableLease {
 
@@ -24,17 +24,17 @@ final class SingleKeyLease implements JoinableLease {
 
 	private final HeldGrant heldGrant;
 
-	private final int place;
+	private final int holdNumber;
 
 	private final AtomicReference<@Nullable SerialQueue> callbacks = new AtomicReference<>();
 
-	/** Actions to be run at the loss; replaced by {@link LossActions#DONE} then. */
+	/** The actions that run at the loss; {@link LossActions#DONE} after that. */
 	private final AtomicReference<@Nullable LossActions> lossActions = new AtomicReference<>();
 
-	SingleKeyLease(LockEngine engine, HeldGrant heldGrant, int place) {
+	SingleKeyLease(LockEngine engine, HeldGrant heldGrant, int holdNumber) {
 		this.engine = engine;
 		this.heldGrant = heldGrant;
-		this.place = place;
+		this.holdNumber = holdNumber;
 	}
 
 	HeldGrant heldGrant() {
@@ -45,7 +45,7 @@ final class SingleKeyLease implements JoinableLease {
 		return this.heldGrant.grant().key();
 	}
 
-	/** Where this lease's callbacks run, in order. */
+	/** Returns the queue that runs the callbacks of this handle in order. */
 	SerialQueue callbacks() {
 		SerialQueue queue = this.callbacks.get();
 		if (queue == null) {
@@ -56,13 +56,18 @@ final class SingleKeyLease implements JoinableLease {
 	}
 
 	@Override
+	public boolean isOf(LockEngine engine) {
+		return this.engine == engine;
+	}
+
+	@Override
 	public List<LockKey> keys() {
 		return List.of(key());
 	}
 
 	@Override
 	public FencingToken fencingToken() {
-		return this.heldGrant.token(this.place);
+		return this.heldGrant.token(this.holdNumber);
 	}
 
 	@Override
@@ -75,8 +80,8 @@ final class SingleKeyLease implements JoinableLease {
 
 	@Override
 	public boolean isHeld() {
-		while (this.heldGrant.isAt(this.place)) {
-			if (!Nanos.isPast(this.heldGrant.deadline(), System.nanoTime())) {
+		while (this.heldGrant.isAt(this.holdNumber)) {
+			if (!Nanos.isPast(this.heldGrant.deadlineNanos(), System.nanoTime())) {
 				return true;
 			}
 			this.engine.lose(this, this.heldGrant.reasonOfDeadline());
@@ -86,7 +91,8 @@ final class SingleKeyLease implements JoinableLease {
 
 	@Override
 	public Duration remaining() {
-		return isHeld() ? Duration.ofNanos(Math.max(0, this.heldGrant.deadline() - System.nanoTime())) : Duration.ZERO;
+		return isHeld() ? Duration.ofNanos(Math.max(0, this.heldGrant.deadlineNanos() - System.nanoTime()))
+				: Duration.ZERO;
 	}
 
 	@Override
@@ -141,11 +147,11 @@ final class SingleKeyLease implements JoinableLease {
 	}
 
 	@Override
-	public void closeBy(long instant) {
-		if (isHeld() && this.heldGrant.release(this.place)) {
-			long left = instant - System.nanoTime();
-			if (left > 0 || this.engine.isStopping()) {
-				this.engine.release(this, Duration.ofNanos(Math.max(left, 1)));
+	public void closeBy(long deadlineNanos) {
+		if (isHeld() && this.heldGrant.release(this.holdNumber)) {
+			long leftNanos = deadlineNanos - System.nanoTime();
+			if (leftNanos > 0 || this.engine.isStopping()) {
+				this.engine.release(this, Duration.ofNanos(Math.max(leftNanos, 1)));
 			}
 			else {
 				this.engine.releaseLater(this);

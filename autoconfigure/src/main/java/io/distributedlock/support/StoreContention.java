@@ -8,8 +8,8 @@ import io.distributedlock.provider.LockProvider;
 import io.distributedlock.provider.OwnerId;
 
 /**
- * A queue's way to the store. Belongs to the head of the queue's queue, which hands it on
- * by leaving the queue under the queue's lock.
+ * The contention of a {@link KeyQueue} in the store: its contender, and the owner id of
+ * its next attempt. Accessed only by the head of the queue, and when the queue closes.
  */
 final class StoreContention {
 
@@ -20,8 +20,8 @@ final class StoreContention {
 	 */
 	private @Nullable OwnerId owner;
 
-	/** Whether a place of this process may stand in the store. */
-	private boolean standing;
+	/** Whether the wait queue in the store may have an entry of this process. */
+	private boolean enqueued;
 
 	LockContender contender(LockProvider provider, LockKey key, Runnable changed) {
 		LockContender current = this.contender;
@@ -42,23 +42,23 @@ final class StoreContention {
 	}
 
 	void busy(boolean willWait) {
-		this.standing |= willWait;
+		this.enqueued |= willWait;
 	}
 
 	void unclear(boolean willWait) {
 		this.owner = null;
-		this.standing |= willWait;
+		this.enqueued |= willWait;
 	}
 
-	/** A grant uses the place up. */
+	/** Records a grant, which removes the entry from the wait queue. */
 	void granted() {
 		this.owner = null;
-		this.standing = false;
+		this.enqueued = false;
 	}
 
-	/** The contender whose place may stand in the store, if there is one. */
-	@Nullable LockContender standing() {
-		return this.standing ? this.contender : null;
+	/** Returns the contender if the wait queue may have its entry. */
+	@Nullable LockContender enqueued() {
+		return this.enqueued ? this.contender : null;
 	}
 
 }

@@ -3,7 +3,7 @@ package io.distributedlock.support;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A waiter that parks the thread which asked.
+ * A waiter that parks the requesting thread.
  */
 final class ThreadWaiter extends Waiter {
 
@@ -15,14 +15,14 @@ final class ThreadWaiter extends Waiter {
 	}
 
 	/**
-	 * Parks until signalled, interrupted, or the given instant.
-	 * @param instant the latest return
+	 * Parks until a signal, an interrupt, or the given instant.
+	 * @param untilNanos the end of the wait by {@link System#nanoTime()}
 	 */
-	void await(long instant) {
-		long left = instant - System.nanoTime();
-		while (left > 0 && !isSignalled() && !this.thread.isInterrupted()) {
-			LockSupport.parkNanos(this, left);
-			left = instant - System.nanoTime();
+	void await(long untilNanos) {
+		long leftNanos = untilNanos - System.nanoTime();
+		while (leftNanos > 0 && !isSignalled() && !this.thread.isInterrupted()) {
+			LockSupport.parkNanos(this, leftNanos);
+			leftNanos = untilNanos - System.nanoTime();
 		}
 	}
 

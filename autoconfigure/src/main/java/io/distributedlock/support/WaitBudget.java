@@ -3,19 +3,19 @@ package io.distributedlock.support;
 import java.time.Duration;
 
 /**
- * The one wait budget of a request: everything it does fits in.
+ * The wait budget of a request, which covers all that it does. Instants are nano times.
  *
- * @param start when the request began
- * @param waitUntil until when it waits for a holder
- * @param end when it has ended though the store does not answer
- * @param callTimeout what one round trip may take
+ * @param startNanos when the request began
+ * @param waitUntilNanos the end of the wait for a holder
+ * @param endNanos the end of the request if the store does not answer
+ * @param callTimeoutNanos how long one round trip may take
  */
-record WaitBudget(long start, long waitUntil, long end, long callTimeout) {
+record WaitBudget(long startNanos, long waitUntilNanos, long endNanos, long callTimeoutNanos) {
 
 	/**
-	 * An attempt that begins late may take a little longer than the rest of the budget.
+	 * How much longer than the rest of the budget a late attempt may take.
 	 */
-	private static final long SLACK = Duration.ofMillis(150).toNanos();
+	private static final long SLACK_NANOS = Duration.ofMillis(150).toNanos();
 
 	static WaitBudget of(LockTerms terms, Duration callTimeout) {
 		long start = System.nanoTime();
@@ -24,19 +24,20 @@ record WaitBudget(long start, long waitUntil, long end, long callTimeout) {
 				callTimeout.toNanos());
 	}
 
-	boolean mayWait(long now) {
-		return !Nanos.isPast(this.waitUntil, now);
+	boolean mayWait(long nowNanos) {
+		return !Nanos.isPast(this.waitUntilNanos, nowNanos);
 	}
 
-	boolean isOver(long now) {
-		return Nanos.isPast(this.end, now);
+	boolean isOver(long nowNanos) {
+		return Nanos.isPast(this.endNanos, nowNanos);
 	}
 
 	/**
-	 * What an attempt that begins now may take; never so little that a live store fails.
+	 * Returns how long an attempt that begins now may take, which is never too short for
+	 * a store that answers.
 	 */
-	Duration attemptTimeout(long now) {
-		return Duration.ofNanos(Math.min(this.callTimeout, this.end + SLACK - now));
+	Duration attemptTimeout(long nowNanos) {
+		return Duration.ofNanos(Math.min(this.callTimeoutNanos, this.endNanos + SLACK_NANOS - nowNanos));
 	}
 
 }

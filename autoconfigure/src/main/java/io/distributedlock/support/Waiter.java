@@ -3,12 +3,12 @@ package io.distributedlock.support;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request's place in the local queue of a {@link KeyQueue}. Holds no thread: whoever
- * waits says in {@link #wake()} how it is woken.
+ * One request in a {@link KeyQueue}. It is not bound to a thread: a subclass decides in
+ * {@link #wake()} how the request is woken.
  */
 abstract class Waiter {
 
-	/** Links of the queue's queue, guarded by the queue's lock. */
+	/** The links of the {@link WaiterQueue}, guarded by the lock of the key's queue. */
 	@Nullable Waiter previous;
 
 	@Nullable Waiter next;
@@ -16,13 +16,14 @@ abstract class Waiter {
 	boolean queued;
 
 	/**
-	 * Waits only to learn whether the store answers at all; guarded by the queue's lock.
+	 * Whether the wait time is over and the request waits only for an answer of the
+	 * store; guarded by the lock of the key's queue.
 	 */
 	boolean overdue;
 
 	private volatile boolean signalled;
 
-	/** Tells the waiter to look again. May be called by any thread, at any time. */
+	/** Signals the waiter to take its next step. Any thread may call it at any time. */
 	final void signal() {
 		this.signalled = true;
 		wake();
@@ -32,7 +33,7 @@ abstract class Waiter {
 		return this.signalled;
 	}
 
-	/** Called before looking, so that a signal during the look is not lost. */
+	/** Called before a step, so that a signal during the step is not lost. */
 	final void clearSignal() {
 		this.signalled = false;
 	}

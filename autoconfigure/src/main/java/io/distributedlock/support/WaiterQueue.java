@@ -7,8 +7,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Waiters in the order of their arrival; any of them leaves in constant time. Guarded by
- * the lock of the queue that it belongs to.
+ * The waiters of a {@link KeyQueue} in the order of their arrival. Any of them is removed
+ * in constant time. Guarded by the lock of that queue.
  */
 final class WaiterQueue {
 

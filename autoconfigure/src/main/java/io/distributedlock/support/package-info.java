@@ -1,6 +1,5 @@
 /**
- * The engine: waiting, grants, renewal and cleaning up over any store, base classes for
- * providers, and the in-memory provider.
+ * The engine over any store: local queues, grants, renewal, and pending releases.
  */
 @NullMarked
 package io.distributedlock.support;

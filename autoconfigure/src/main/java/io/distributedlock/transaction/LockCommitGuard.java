@@ -6,12 +6,13 @@ import org.springframework.transaction.TransactionExecutionListener;
 import io.distributedlock.LockContext;
 
 /**
- * Refuses to begin the commit of a transaction whose thread runs under a lost lock: it is
- * rolled back, and the caller gets the {@link io.distributedlock.LockLostException}. An
- * inner transaction of its own is guarded too; a lock whose loss is to be ignored is not.
+ * A guard that refuses the commit of a transaction whose thread runs under a lost lock:
+ * the transaction is rolled back, and the caller gets the
+ * {@link io.distributedlock.LockLostException}. Nested transactions of their own are
+ * guarded too. A lock whose loss is ignored is not checked.
  * <p>
- * What is lost between this check and the end of the commit remains open; only a fenced
- * resource can tell. The exception must not be a {@code TransactionException}: Spring
+ * A loss between this check and the end of the commit is not noticed; only a fenced
+ * resource detects it. The exception must not be a {@code TransactionException}: Spring
  * would not roll back. Safe for use by many threads.
  *
  * @since 0.1.0

@@ -88,6 +88,22 @@ class DistributedLockAutoConfigurationTests {
 	}
 
 	@Test
+	void startNamesStoreReasonAndDefaults(CapturedOutput output) {
+		this.local.withPropertyValues("distributed-lock.wait-time=250ms")
+			.run((context) -> assertThat(output).contains("INFO")
+				.containsOnlyOnce("Distributed locks: store 'local' (chosen by distributed-lock.provider), lease 30s,"
+						+ " wait-time 250ms"));
+	}
+
+	@Test
+	void startSaysThatTheStoreIsTheOnlyOrThePrimaryCandidate(CapturedOutput output) {
+		this.runner.withBean("mine", LockProvider.class, () -> named("mine"))
+			.run((context) -> assertThat(output).contains("store 'mine' (the only candidate)"));
+		this.runner.withUserConfiguration(TwoProviders.class)
+			.run((context) -> assertThat(output).contains("store 'two' (the primary candidate)"));
+	}
+
+	@Test
 	void severalProvidersAreListed() {
 		this.runner.withBean("one", LockProvider.class, () -> named("one"))
 			.withBean("two", LockProvider.class, () -> named("two"))
@@ -183,7 +199,7 @@ class DistributedLockAutoConfigurationTests {
 		}).withBean(LockObserver.class, () -> observer).run((context) -> {
 			context.getBean(LockOperations.class).acquire(LockRequest.of(LockKey.of("k"))).close();
 			assertThat(acquired.get(5, SECONDS).keys()).containsExactly(LockKey.of("k"));
-			then(observer).should().holdBegan(LockKey.of("k"));
+			then(observer).should().onHoldStart(LockKey.of("k"));
 		});
 	}
 

@@ -30,7 +30,7 @@ class FailureAnalysisTests {
 	@Test
 	void badPropertyIsExplainedByName(CapturedOutput output) {
 		start(Application.class, "--distributed-lock.lease=-5s", "--distributed-lock.provider=local");
-		assertThat(output).contains("DL-511: The property distributed-lock.lease is PT-5S").contains("Action:");
+		assertThat(output).contains("DL-511: Property distributed-lock.lease: The lease is PT-5S").contains("Action:");
 	}
 
 	@Test

@@ -3,6 +3,7 @@ package io.distributedlock.autoconfigure;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.stream.Stream;
 
 import javax.sql.DataSource;
 
@@ -11,6 +12,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.Advised;
+import org.springframework.beans.factory.annotation.AnnotatedBeanDefinition;
+import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -29,6 +32,7 @@ import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 import org.springframework.transaction.annotation.Transactional;
 
 import io.distributedlock.LockContext;
+import io.distributedlock.LockOperations;
 import io.distributedlock.annotation.DistributedLock;
 import io.distributedlock.interceptor.LockAdvisor;
 
@@ -67,6 +71,33 @@ class RealImportsTests {
 	}
 
 	@Test
+	void applicationMayUseShortBeanNamesItself() {
+		try (ConfigurableApplicationContext context = start(ShortNames.class)) {
+			assertThat(context.getBean("lockInterceptor")).isEqualTo("lockInterceptor");
+			assertThat(context.getBean(LockOperations.class)).isNotNull();
+		}
+	}
+
+	@Test
+	void beansOfTheLibraryHaveTheirOwnNames() {
+		try (ConfigurableApplicationContext context = start(Accounts.class)) {
+			List<String> names = Stream.of(context.getBeanDefinitionNames())
+				.filter((name) -> isDeclaredByTheLibrary(context.getBeanFactory().getBeanDefinition(name)))
+				.toList();
+			assertThat(names).hasSizeGreaterThan(10).allMatch((name) -> name.startsWith("distributedLock"));
+		}
+	}
+
+	/** Configuration classes and properties have the names that Spring gives them. */
+	private static boolean isDeclaredByTheLibrary(BeanDefinition definition) {
+		return definition instanceof AnnotatedBeanDefinition annotated && annotated.getFactoryMethodMetadata() != null
+				&& annotated.getFactoryMethodMetadata()
+					.getDeclaringClassName()
+					.startsWith(DistributedLockAutoConfiguration.class.getPackageName() + ".")
+				&& !annotated.getFactoryMethodMetadata().getDeclaringClassName().contains("Tests");
+	}
+
+	@Test
 	void autoConfigurationsAreListed() {
 		assertThat(ImportCandidates.load(AutoConfiguration.class, getClass().getClassLoader()))
 			.contains(DistributedLockAutoConfiguration.class.getName(), LockMetricsAutoConfiguration.class.getName());
@@ -85,6 +116,32 @@ class RealImportsTests {
 		@Bean
 		Account account(DataSource dataSource) {
 			return new Account(new JdbcTemplate(dataSource));
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class ShortNames {
+
+		@Bean
+		String lockInterceptor() {
+			return "lockInterceptor";
+		}
+
+		@Bean
+		String lockAdvisor() {
+			return "lockAdvisor";
+		}
+
+		@Bean
+		String lockAttributeSource() {
+			return "lockAttributeSource";
+		}
+
+		@Bean
+		String localLockProvider() {
+			return "localLockProvider";
 		}
 
 	}

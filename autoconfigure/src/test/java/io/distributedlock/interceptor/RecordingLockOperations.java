@@ -64,7 +64,7 @@ public final class RecordingLockOperations implements LockOperations {
 		LockLease lease = mock(LockLease.class);
 		given(lease.keys()).willReturn(request.keys());
 		T result;
-		try (LockContext.Scope scope = LockContext.open(this, lease)) {
+		try (LockContext.Scope scope = LockContext.open(lease)) {
 			result = body.doWithLock(lease);
 		}
 		if (this.losing) {

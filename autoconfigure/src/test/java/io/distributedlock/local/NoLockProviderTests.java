@@ -2,9 +2,11 @@ package io.distributedlock.local;
 
 import java.time.Duration;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
 
 import org.junit.jupiter.api.Test;
 
+import io.distributedlock.FencingToken;
 import io.distributedlock.LockKey;
 import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.LockGrant;
@@ -28,13 +30,37 @@ class NoLockProviderTests {
 	}
 
 	@Test
-	void everybodyIsGrantedTheSameKeyWithRisingOrders() {
+	void everyAttemptIsGrantedAlsoWhileTheKeyIsHeld() {
 		LockProvider provider = new NoLockProvider();
 		LockGrant first = take(provider);
-		LockGrant second = take(provider);
-		assertThat(second.order()).isGreaterThan(first.order());
-		assertThat(take(new NoLockProvider()).order()).isGreaterThan(first.order());
 		assertThat(first.validity()).isEqualTo(SECOND);
+		assertThat(take(provider).owner()).isNotEqualTo(first.owner());
+		assertThat(provider.isExclusive()).isFalse();
+	}
+
+	@Test
+	void ordersFollowTheClockAndRiseWithoutIt() {
+		AtomicLong micros = new AtomicLong(1_800_000_000_000_000L);
+		LockProvider provider = new NoLockProvider(micros::get);
+		long first = take(provider).order();
+		assertThat(first).isEqualTo(1_800_000_000_000_000L);
+		assertThat(take(provider).order()).isEqualTo(first + 1);
+		micros.addAndGet(-1_000_000);
+		assertThat(take(provider).order()).isEqualTo(first + 2);
+		micros.addAndGet(5_000_000);
+		assertThat(take(provider).order()).isEqualTo(first + 4_000_000);
+	}
+
+	@Test
+	void ordersBeginAfterThoseOfAStoreThatCountsMicroseconds() {
+		long micros = System.currentTimeMillis() * 1000;
+		assertThat(take(new NoLockProvider()).order()).isBetween(micros, micros + Duration.ofHours(1).toNanos() / 1000);
+	}
+
+	@Test
+	void orderFitsAFencingTokenWhateverTheClockSays() {
+		LockProvider provider = new NoLockProvider(() -> Long.MAX_VALUE);
+		assertThat(take(provider).order()).isLessThan(take(provider).order()).isLessThan(FencingToken.MAX_ORDER);
 	}
 
 	@Test

@@ -23,8 +23,8 @@ class MicrometerLockObserverTests {
 
 	@Test
 	void acquisitionsAreTimedByOutcome() {
-		this.observer.acquireEnded(this.key, AcquireOutcome.ACQUIRED, Duration.ofMillis(3));
-		this.observer.acquireEnded(this.key, AcquireOutcome.BUSY, Duration.ofMillis(5));
+		this.observer.onAcquireEnd(this.key, AcquireOutcome.ACQUIRED, Duration.ofMillis(3));
+		this.observer.onAcquireEnd(this.key, AcquireOutcome.BUSY, Duration.ofMillis(5));
 		assertThat(this.registry.get("distributed.lock.acquire")
 			.tags("lock.name", "orders", "lock.provider", "jdbc", "outcome", "busy")
 			.timer()
@@ -37,16 +37,16 @@ class MicrometerLockObserverTests {
 
 	@Test
 	void heldLocksAreGauged() {
-		this.observer.holdBegan(this.key);
-		this.observer.holdBegan(LockKey.of("orders", "8"));
-		this.observer.holdEnded(this.key);
+		this.observer.onHoldStart(this.key);
+		this.observer.onHoldStart(LockKey.of("orders", "8"));
+		this.observer.onHoldEnd(this.key);
 		assertThat(this.registry.get("distributed.lock.held").tags("lock.name", "orders").gauge().value()).isEqualTo(1);
 	}
 
 	@Test
 	void renewalsAndLossesAreCounted() {
-		this.observer.renewed(this.key, RenewalOutcome.NOT_HELD);
-		this.observer.lost(this.key, LossReason.MAX_HOLD);
+		this.observer.onRenewal(this.key, RenewalOutcome.NOT_HELD);
+		this.observer.onLost(this.key, LossReason.MAX_HOLD);
 		assertThat(this.registry.get("distributed.lock.renewals")
 			.tags("outcome", "not_held", "lock.name", "orders")
 			.counter()
@@ -59,13 +59,13 @@ class MicrometerLockObserverTests {
 
 	@Test
 	void manyKeysLeaveTheNumberOfMetersAsItIs() {
-		this.observer.holdBegan(this.key);
+		this.observer.onHoldStart(this.key);
 		int meters = this.registry.getMeters().size();
 		for (int i = 0; i < 100_000; i++) {
 			LockKey other = LockKey.of("orders", Integer.toString(i));
-			this.observer.acquireEnded(other, AcquireOutcome.ACQUIRED, Duration.ZERO);
-			this.observer.holdBegan(other);
-			this.observer.holdEnded(other);
+			this.observer.onAcquireEnd(other, AcquireOutcome.ACQUIRED, Duration.ZERO);
+			this.observer.onHoldStart(other);
+			this.observer.onHoldEnd(other);
 		}
 		assertThat(this.registry.getMeters()).hasSize(meters)
 			.allSatisfy((meter) -> assertThat(meter.getId().getTags()).noneMatch((tag) -> tag.getValue().equals("7")));
@@ -74,7 +74,7 @@ class MicrometerLockObserverTests {
 	@Test
 	void namesBeyondTheCapShareTheirMeters() {
 		for (int i = 0; i < 2 * MicrometerLockObserver.MAX_NAMES; i++) {
-			this.observer.holdBegan(LockKey.of("name-" + i));
+			this.observer.onHoldStart(LockKey.of("name-" + i));
 		}
 		assertThat(this.registry.get("distributed.lock.held").gauges()).hasSize(MicrometerLockObserver.MAX_NAMES + 1);
 		assertThat(this.registry.get("distributed.lock.held").tags("lock.name", "(other)").gauge().value())

@@ -39,7 +39,7 @@ class KeyQueueModelCheckingTests {
 			queue.join(next);
 			together(() -> queue.ended(heldGrant), () -> queue.leave(head));
 			check(next.isSignalled(), "nobody looks any more");
-			check(queue.takeTurn(next), "the next in line may not ask");
+			check(queue.beginAttempt(next), "the next waiter may not attempt");
 		});
 	}
 
@@ -77,7 +77,7 @@ class KeyQueueModelCheckingTests {
 			together(() -> first.leave(last), () -> {
 				Waiter newcomer = new SilentWaiter();
 				KeyQueue queue = join(queues, newcomer);
-				if (queue.takeTurn(newcomer) || newcomer.isSignalled() || queue == first) {
+				if (queue.beginAttempt(newcomer) || newcomer.isSignalled() || queue == first) {
 					open.incrementAndGet();
 				}
 			});
@@ -93,7 +93,7 @@ class KeyQueueModelCheckingTests {
 			Runnable contender = () -> {
 				Waiter waiter = new SilentWaiter();
 				KeyQueue queue = join(queues, waiter);
-				if (queue.takeTurn(waiter)) {
+				if (queue.beginAttempt(waiter)) {
 					HeldGrant heldGrant = heldGrant(queue);
 					queue.granted(waiter, heldGrant);
 					check(holders.incrementAndGet() == 1, "two holders");

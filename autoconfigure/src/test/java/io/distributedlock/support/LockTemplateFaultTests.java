@@ -15,11 +15,13 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 import io.distributedlock.LockError;
+import io.distributedlock.LockHolder;
 import io.distributedlock.LockInterruptedException;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockListener;
 import io.distributedlock.LockLostException;
+import io.distributedlock.LockNotAcquiredException;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
 import io.distributedlock.LossReason;
@@ -27,6 +29,7 @@ import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.LockTimer;
 import io.distributedlock.provider.OwnerId;
+import io.distributedlock.provider.ProcessLabel;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.RenewalOutcome;
 
@@ -388,6 +391,18 @@ class LockTemplateFaultTests {
 		await().until(() -> this.provider.releases.equals(this.provider.attempts));
 		this.provider.onAttempt = null;
 		this.locks.acquire(this.request).close();
+	}
+
+	@Test
+	void busyLockNamesThisProcessAsOthersDo() {
+		try (LockLease lease = this.locks.acquire(this.request)) {
+			assertThat(lease.isHeld()).isTrue();
+			assertThatExceptionOfType(LockNotAcquiredException.class)
+				.isThrownBy(() -> this.locks.acquire(this.request.withWaitTime(Duration.ZERO)))
+				.satisfies((ex) -> assertThat(ex.holder()).isNotNull()
+					.extracting(LockHolder::label)
+					.isEqualTo(ProcessLabel.get()));
+		}
 	}
 
 	@Test

@@ -122,7 +122,7 @@ interface LifecycleContract extends ContractSupport {
 			}
 
 			@Override
-			public void holdBegan(LockKey key) {
+			public void onHoldStart(LockKey key) {
 				throw new IllegalStateException("of the observer");
 			}
 

@@ -45,22 +45,22 @@ class LockRecorder implements LockListener, LockObserver {
 	}
 
 	@Override
-	public void acquireEnded(LockKey key, AcquireOutcome outcome, Duration took) {
+	public void onAcquireEnd(LockKey key, AcquireOutcome outcome, Duration took) {
 		this.events.add("observed " + outcome);
 	}
 
 	@Override
-	public void holdBegan(LockKey key) {
+	public void onHoldStart(LockKey key) {
 		this.events.add("observed hold");
 	}
 
 	@Override
-	public void holdEnded(LockKey key) {
+	public void onHoldEnd(LockKey key) {
 		this.events.add("observed end");
 	}
 
 	@Override
-	public void lost(LockKey key, LossReason reason) {
+	public void onLost(LockKey key, LossReason reason) {
 		this.events.add("observed loss " + reason);
 	}
 

@@ -3,14 +3,18 @@ package io.distributedlock.testkit;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 
 import org.junit.jupiter.api.Test;
 
+import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockLostException;
 import io.distributedlock.LockNotAcquiredException;
 import io.distributedlock.LockRequest;
+import io.distributedlock.provider.LockGrant;
 import io.distributedlock.support.LockTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -78,6 +82,60 @@ interface MultiKeyContract extends ContractSupport {
 			thread.result();
 		}
 		assertStoreIsEmpty();
+	}
+
+	@Test
+	default void nestedBodyDoesNotStartAfterAJoinedLockWasLost() throws Exception {
+		LockKey joined = LockKey.of("contract", "multi", "a" + KEYS.incrementAndGet());
+		LockKey awaited = LockKey.of("contract", "multi", "b" + KEYS.incrementAndGet());
+		ContractProcess process = process();
+		ContractProcess other = process();
+		LockGrant grant = other.acquire(awaited);
+		AtomicBoolean ran = new AtomicBoolean();
+		AtomicReference<LockLease> outer = new AtomicReference<>();
+		LockRequest both = LockRequest.ofAll(List.of(joined, awaited)).withWaitTime(PATIENCE.multipliedBy(2));
+		TestThread<Void> nested = TestThread
+			.start(() -> process.locks().execute(LockRequest.of(joined).withLease(Duration.ofSeconds(3)), (lease) -> {
+				outer.set(lease);
+				return process.locks().execute(both, (inner) -> {
+					ran.set(true);
+					return null;
+				});
+			}));
+		await().atMost(PATIENCE).until(() -> process.provider().attempts() >= 2);
+		fixture().expire(joined);
+		await().atMost(PATIENCE).until(() -> !outer.get().isHeld());
+		other.release(grant);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(nested::result).satisfies((ex) -> {
+			assertThat(ex.key()).isEqualTo(joined);
+			assertThat(ex.error()).isEqualTo(LockError.REENTRY_AFTER_LOSS);
+		});
+		assertThat(ran).isFalse();
+		await().atMost(PATIENCE).until(() -> !other.isBusy(awaited));
+	}
+
+	@Test
+	default void requestFailsWhenALockOfItsOwnIsLostMeanwhile() throws Exception {
+		LockKey lost = LockKey.of("contract", "multi", "a" + KEYS.incrementAndGet());
+		LockKey awaited = LockKey.of("contract", "multi", "b" + KEYS.incrementAndGet());
+		ContractProcess other = process();
+		LockGrant grant = other.acquire(awaited);
+		ContractProcess process = process();
+		LockRecorder recorder = new LockRecorder();
+		LockTemplate locks = process.locks(recorder);
+		LockRequest both = LockRequest.ofAll(List.of(lost, awaited))
+			.withLease(Duration.ofSeconds(3))
+			.withWaitTime(PATIENCE.multipliedBy(2));
+		TestThread<Object> request = TestThread.start(() -> locks.execute(both, (lease) -> "ran"));
+		await().atMost(PATIENCE).until(() -> process.provider().attempts() >= 2);
+		fixture().expire(lost);
+		await().atMost(PATIENCE).until(() -> recorder.events().stream().anyMatch((event) -> event.startsWith("lost")));
+		other.release(grant);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(request::result).satisfies((ex) -> {
+			assertThat(ex.key()).isEqualTo(lost);
+			assertThat(ex.error()).isEqualTo(LockError.LOST_WHILE_ACQUIRING);
+		});
+		await().atMost(PATIENCE).until(() -> !other.isBusy(awaited));
 	}
 
 	@Test

@@ -1,0 +1,84 @@
+package io.distributedlock.autoconfigure;
+
+import java.util.Set;
+import java.util.stream.Collectors;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.data.redis.connection.NamedNode;
+import org.springframework.data.redis.connection.RedisConfiguration.ClusterConfiguration;
+import org.springframework.data.redis.connection.RedisConfiguration.SentinelConfiguration;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.RedisNode;
+import org.springframework.data.redis.connection.RedisSocketConfiguration;
+import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.util.ClassUtils;
+
+/** The server, cluster or sentinels of a connection factory, for people to read. */
+final class RedisPlace {
+
+	private static final boolean LETTUCE = isPresent("io.lettuce.core.RedisClient");
+
+	private static final boolean JEDIS = isPresent("redis.clients.jedis.Jedis");
+
+	private RedisPlace() {
+	}
+
+	private static boolean isPresent(String client) {
+		return ClassUtils.isPresent(client, RedisPlace.class.getClassLoader());
+	}
+
+	static String of(@Nullable RedisConnectionFactory factory) {
+		String place = LETTUCE ? Lettuce.of(factory) : null;
+		if (place == null && JEDIS) {
+			place = Jedis.of(factory);
+		}
+		return (place != null) ? place : "the server of the application's RedisConnectionFactory";
+	}
+
+	private static String of(@Nullable ClusterConfiguration cluster, @Nullable SentinelConfiguration sentinels,
+			String server) {
+		if (cluster != null) {
+			return "cluster " + nodes(cluster.getClusterNodes());
+		}
+		if (sentinels != null) {
+			NamedNode master = sentinels.getMaster();
+			return ((master != null) ? "master '" + master.getName() + "' of the sentinels " : "sentinels ")
+					+ nodes(sentinels.getSentinels());
+		}
+		return "server " + server;
+	}
+
+	private static String nodes(Set<RedisNode> nodes) {
+		return nodes.stream().map((node) -> node.getHost() + ":" + node.getPort()).collect(Collectors.joining(","));
+	}
+
+	/** Apart, so that Lettuce may be missing. */
+	private static final class Lettuce {
+
+		static @Nullable String of(@Nullable RedisConnectionFactory given) {
+			if (!(given instanceof LettuceConnectionFactory factory)) {
+				return null;
+			}
+			RedisSocketConfiguration socket = factory.getSocketConfiguration();
+			return RedisPlace.of(factory.getClusterConfiguration(), factory.getSentinelConfiguration(),
+					(socket != null) ? socket.getSocket() : factory.getHostName() + ":" + factory.getPort());
+		}
+
+	}
+
+	/** Apart, so that Jedis may be missing. */
+	private static final class Jedis {
+
+		static @Nullable String of(@Nullable RedisConnectionFactory given) {
+			if (!(given instanceof JedisConnectionFactory factory)) {
+				return null;
+			}
+			return RedisPlace.of(factory.getClusterConfiguration(), factory.getSentinelConfiguration(),
+					factory.getHostName() + ":" + factory.getPort());
+		}
+
+	}
+
+}

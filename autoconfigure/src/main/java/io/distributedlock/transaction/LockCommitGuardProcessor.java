@@ -1,0 +1,117 @@
+package io.distributedlock.transaction;
+
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
+import org.springframework.beans.factory.FactoryBean;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.transaction.ConfigurableTransactionManager;
+import org.springframework.transaction.ReactiveTransactionManager;
+import org.springframework.transaction.TransactionManager;
+
+/**
+ * Adds the {@link LockCommitGuard} to every transaction manager: to each when it is
+ * created, and to those that were created before this processor when all singletons are
+ * ready. A transaction manager that cannot be guarded is named in a warning. Creates no
+ * bean itself but the product of a {@link FactoryBean} that makes transaction managers.
+ *
+ * @since 0.1.0
+ */
+public final class LockCommitGuardProcessor implements BeanPostProcessor, SmartInitializingSingleton {
+
+	private static final Log logger = LogFactory.getLog(LockCommitGuardProcessor.class);
+
+	private static final String UNGUARDED = "The transaction manager '%s' (%s) is not guarded: transactions that"
+			+ " commit through it commit under a lost lock too. %s";
+
+	private static final String IMPLEMENT = "Let it implement ConfigurableTransactionManager and pass addListener on to"
+			+ " the transaction manager that it wraps, or define the wrapped one as a bean of its own";
+
+	private static final String REACTIVE = "A reactive transaction is committed on threads that do not run under the"
+			+ " lock: protect the resource with the fencing token";
+
+	private final LockCommitGuard guard = new LockCommitGuard();
+
+	private final ConfigurableListableBeanFactory beanFactory;
+
+	/** Names of the beans that were guarded before something may have wrapped them. */
+	private final Set<String> guarded = ConcurrentHashMap.newKeySet();
+
+	/** Names of the beans of which the application was warned. */
+	private final Set<String> warned = ConcurrentHashMap.newKeySet();
+
+	/**
+	 * Creates a processor.
+	 * @param beanFactory the factory whose transaction managers are guarded
+	 */
+	public LockCommitGuardProcessor(ConfigurableListableBeanFactory beanFactory) {
+		this.beanFactory = beanFactory;
+	}
+
+	@Override
+	public Object postProcessBeforeInitialization(Object bean, String beanName) {
+		if (bean instanceof ConfigurableTransactionManager manager) {
+			guard(manager, beanName);
+		}
+		return bean;
+	}
+
+	/** Sees the products of factory beans too, which are never initialized here. */
+	@Override
+	public Object postProcessAfterInitialization(Object bean, String beanName) {
+		guardOrWarn(bean, beanName);
+		return bean;
+	}
+
+	@Override
+	public void afterSingletonsInstantiated() {
+		for (String beanName : this.beanFactory.getSingletonNames()) {
+			Object bean = this.beanFactory.getSingleton(beanName);
+			if (bean instanceof FactoryBean<?> && makesTransactionManagers(beanName)) {
+				bean = this.beanFactory.getBean(beanName);
+			}
+			if (bean != null) {
+				guardOrWarn(bean, beanName);
+			}
+		}
+	}
+
+	private boolean makesTransactionManagers(String beanName) {
+		return this.beanFactory.isTypeMatch(beanName, TransactionManager.class)
+				&& this.beanFactory.isSingleton(beanName);
+	}
+
+	private void guardOrWarn(Object bean, String beanName) {
+		if (!(bean instanceof TransactionManager)) {
+			return;
+		}
+		if (bean instanceof ConfigurableTransactionManager manager) {
+			guard(manager, beanName);
+		}
+		if (bean instanceof ReactiveTransactionManager) {
+			warn(bean, beanName, REACTIVE);
+		}
+		else if (!this.guarded.contains(beanName)) {
+			warn(bean, beanName, IMPLEMENT);
+		}
+	}
+
+	private void guard(ConfigurableTransactionManager manager, String beanName) {
+		if (!manager.getTransactionExecutionListeners().contains(this.guard)) {
+			manager.addListener(this.guard);
+		}
+		this.guarded.add(beanName);
+	}
+
+	private void warn(Object bean, String beanName, String remedy) {
+		if (this.warned.add(beanName)) {
+			logger.warn(String.format(UNGUARDED, beanName, bean.getClass().getName(), remedy));
+		}
+	}
+
+}
