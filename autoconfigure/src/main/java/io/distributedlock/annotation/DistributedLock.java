@@ -100,7 +100,7 @@ public @interface DistributedLock {
 	 * What to do when the lock stays busy for the whole wait time.
 	 * @return the policy
 	 */
-	OnBusy onBusy() default OnBusy.THROW;
+	OnBusy onBusy() default OnBusy.FAIL;
 
 	/**
 	 * What to do when the body returned but the lock was lost on the way.

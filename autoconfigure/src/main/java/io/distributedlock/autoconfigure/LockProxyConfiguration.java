@@ -16,7 +16,7 @@ import io.distributedlock.interceptor.LockAdvisor;
 import io.distributedlock.interceptor.LockAttributeSource;
 import io.distributedlock.interceptor.LockInterceptor;
 import io.distributedlock.interceptor.LockedBeanVerifier;
-import io.distributedlock.interceptor.LockedMethods;
+import io.distributedlock.interceptor.LockedMethodRegistry;
 
 /**
  * Proxies for annotated methods. All of it is created before ordinary beans are, and so
@@ -37,28 +37,29 @@ class LockProxyConfiguration {
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	@ConditionalOnMissingBean
-	static LockedMethods lockedMethods(LockAttributeSource source, ConfigurableListableBeanFactory beanFactory) {
-		return new LockedMethods(source, beanFactory);
+	static LockedMethodRegistry lockedMethods(LockAttributeSource source, ConfigurableListableBeanFactory beanFactory) {
+		return new LockedMethodRegistry(source, beanFactory);
 	}
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	@ConditionalOnMissingBean
-	static LockInterceptor lockInterceptor(LockedMethods methods, ObjectProvider<LockOperations> operations) {
+	static LockInterceptor lockInterceptor(LockedMethodRegistry methods, ObjectProvider<LockOperations> operations) {
 		return new LockInterceptor(methods, operations::getObject);
 	}
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	@ConditionalOnMissingBean
-	static LockAdvisor lockAdvisor(LockInterceptor interceptor, LockedMethods methods, Environment environment) {
+	static LockAdvisor lockAdvisor(LockInterceptor interceptor, LockedMethodRegistry methods, Environment environment) {
 		int order = environment.getProperty("distributed-lock.aop.order", Integer.class, LockAdvisor.DEFAULT_ORDER);
 		return new LockAdvisor(interceptor, methods, order);
 	}
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static LockedBeanVerifier lockedBeanVerifier(LockedMethods methods, ConfigurableListableBeanFactory beanFactory) {
+	static LockedBeanVerifier lockedBeanVerifier(LockedMethodRegistry methods,
+			ConfigurableListableBeanFactory beanFactory) {
 		return new LockedBeanVerifier(methods, beanFactory);
 	}
 

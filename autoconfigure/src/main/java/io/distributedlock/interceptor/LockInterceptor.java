@@ -19,7 +19,7 @@ import io.distributedlock.LockOperations;
  */
 public final class LockInterceptor implements MethodInterceptor {
 
-	private final LockedMethods methods;
+	private final LockedMethodRegistry methods;
 
 	private final Supplier<LockOperations> operations;
 
@@ -29,7 +29,7 @@ public final class LockInterceptor implements MethodInterceptor {
 	 * @param operations gives the locks; asked with the first locked call and never
 	 * again, so that proxies can be made before the store is there
 	 */
-	public LockInterceptor(LockedMethods methods, Supplier<LockOperations> operations) {
+	public LockInterceptor(LockedMethodRegistry methods, Supplier<LockOperations> operations) {
 		this.methods = methods;
 		this.operations = SingletonSupplier.of(operations);
 	}

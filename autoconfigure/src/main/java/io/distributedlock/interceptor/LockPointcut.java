@@ -8,9 +8,9 @@ import org.springframework.aop.support.StaticMethodMatcherPointcut;
 /** Matches the locked methods. */
 final class LockPointcut extends StaticMethodMatcherPointcut {
 
-	private final LockedMethods methods;
+	private final LockedMethodRegistry methods;
 
-	LockPointcut(LockedMethods methods) {
+	LockPointcut(LockedMethodRegistry methods) {
 		this.methods = methods;
 		setClassFilter(new LockedClassFilter(methods));
 	}
@@ -20,7 +20,7 @@ final class LockPointcut extends StaticMethodMatcherPointcut {
 		return this.methods.find(method, targetClass) != null;
 	}
 
-	private record LockedClassFilter(LockedMethods methods) implements ClassFilter {
+	private record LockedClassFilter(LockedMethodRegistry methods) implements ClassFilter {
 
 		@Override
 		public boolean matches(Class<?> type) {

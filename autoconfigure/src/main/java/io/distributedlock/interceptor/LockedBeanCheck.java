@@ -20,7 +20,7 @@ final class LockedBeanCheck {
 	private LockedBeanCheck() {
 	}
 
-	static void check(Object bean, String beanName, LockedMethods methods) {
+	static void check(Object bean, String beanName, LockedMethodRegistry methods) {
 		Class<?> targetClass = AopProxyUtils.ultimateTargetClass(bean);
 		if (!methods.isLocked(targetClass)) {
 			return;
@@ -48,7 +48,8 @@ final class LockedBeanCheck {
 		return false;
 	}
 
-	private static LockConfigurationException notAdvised(String beanName, Class<?> targetClass, LockedMethods methods) {
+	private static LockConfigurationException notAdvised(String beanName, Class<?> targetClass,
+			LockedMethodRegistry methods) {
 		Method method = methods.methods(targetClass).iterator().next();
 		return new LockConfigurationException(LockError.NOT_ADVISED,
 				"The bean '" + beanName + "' has the locked method " + LockedMethodChecks.describe(method, targetClass)
@@ -58,7 +59,7 @@ final class LockedBeanCheck {
 	}
 
 	/** A method that no interface of a JDK proxy has cannot be called through it. */
-	private static void checkReachable(Object bean, Class<?> targetClass, LockedMethods methods) {
+	private static void checkReachable(Object bean, Class<?> targetClass, LockedMethodRegistry methods) {
 		for (Method method : methods.methods(targetClass)) {
 			if (methods.isDeclaredOnMethod(method, targetClass) && !isReachable(method, targetClass, bean)) {
 				throw new LockConfigurationException(LockError.NOT_PROXYABLE,

@@ -29,7 +29,7 @@ import io.distributedlock.LockError;
 public final class LockedBeanVerifier
 		implements SmartInstantiationAwareBeanPostProcessor, SmartInitializingSingleton, Ordered {
 
-	private final LockedMethods methods;
+	private final LockedMethodRegistry methods;
 
 	private final ConfigurableListableBeanFactory beanFactory;
 
@@ -39,7 +39,7 @@ public final class LockedBeanVerifier
 
 	private volatile boolean started;
 
-	public LockedBeanVerifier(LockedMethods methods, ConfigurableListableBeanFactory beanFactory) {
+	public LockedBeanVerifier(LockedMethodRegistry methods, ConfigurableListableBeanFactory beanFactory) {
 		this.methods = methods;
 		this.beanFactory = beanFactory;
 	}

@@ -146,7 +146,7 @@ final class LockedMethodChecks {
 			throw new LockConfigurationException(LockError.SKIP_ON_PRIMITIVE,
 					"The locked method " + describe(method, targetClass) + " has onBusy = SKIP, but gives " + result
 							+ ", which has no value for 'skipped'",
-					"Return void, an object type or an Optional, or use onBusy = THROW");
+					"Return void, an object type or an Optional, or use onBusy = FAIL");
 		}
 	}
 

@@ -1,4 +1,4 @@
-package io.distributedlock.annotation;
+package io.distributedlock.interceptor;
 
 import java.io.IOException;
 import java.time.Duration;
@@ -13,15 +13,13 @@ import io.distributedlock.LockKey;
 import io.distributedlock.LockLostException;
 import io.distributedlock.LockNotAcquiredException;
 import io.distributedlock.LossReason;
-import io.distributedlock.interceptor.OnBusy;
-import io.distributedlock.interceptor.OnLost;
-import io.distributedlock.interceptor.RecordingLockOperations;
+import io.distributedlock.annotation.DistributedLock;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
-class PolicyTests {
+class LockInterceptorTests {
 
 	private final RecordingLockOperations operations = new RecordingLockOperations();
 

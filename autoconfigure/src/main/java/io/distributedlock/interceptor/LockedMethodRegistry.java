@@ -22,7 +22,7 @@ import org.springframework.util.ReflectionUtils;
  *
  * @since 0.1.0
  */
-public final class LockedMethods {
+public final class LockedMethodRegistry {
 
 	private final LockAttributeSource source;
 
@@ -35,7 +35,7 @@ public final class LockedMethods {
 	 * @param source tells which methods are locked
 	 * @param beanFactory where key expressions find beans
 	 */
-	public LockedMethods(LockAttributeSource source, BeanFactory beanFactory) {
+	public LockedMethodRegistry(LockAttributeSource source, BeanFactory beanFactory) {
 		this.source = source;
 		this.beanFactory = beanFactory;
 	}
