@@ -74,6 +74,8 @@ public enum LockError {
 	LIFECYCLE_METHOD("DL-609"),
 	/** The transaction's advisor would run outside the lock's. */
 	ADVISOR_ORDER("DL-610"),
+	/** A call reached the lock's interceptor, but its method has no lock attribute. */
+	CALL_WITHOUT_ATTRIBUTE("DL-611"),
 	/** No store to keep the locks in. */
 	NO_PROVIDER("DL-701"),
 	/** Several stores, none of them chosen. */

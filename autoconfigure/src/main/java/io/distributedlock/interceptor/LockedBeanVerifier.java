@@ -10,6 +10,7 @@ import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.framework.ProxyConfig;
 import org.springframework.aop.scope.ScopedObject;
+import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.config.SmartInstantiationAwareBeanPostProcessor;
@@ -80,12 +81,23 @@ public final class LockedBeanVerifier
 				if (bean != null) {
 					checkClass(bean.getClass());
 					check(bean, beanName);
+					checkProduct(bean, beanName);
 				}
 			}
 		}
 		this.started = true;
 		this.seen.clear();
 		AdvisorOrder.check(this.beanFactory);
+	}
+
+	/** The product of an early factory may have been created before this verifier was. */
+	private void checkProduct(Object bean, String beanName) {
+		if (bean instanceof FactoryBean<?> factory && factory.isSingleton()) {
+			Class<?> type = factory.getObjectType();
+			if (type == null || this.methods.isLocked(type)) {
+				check(this.beanFactory.getBean(beanName), beanName);
+			}
+		}
 	}
 
 	private void check(Object bean, String beanName) {

@@ -2,7 +2,6 @@ package io.distributedlock.interceptor;
 
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
-import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -10,8 +9,12 @@ import java.util.concurrent.ConcurrentMap;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.aop.framework.Advised;
+import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanFactory;
+import org.springframework.core.BridgeMethodResolver;
+import org.springframework.core.DecoratingProxy;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
@@ -50,11 +53,52 @@ public final class LockedMethodRegistry {
 		return !of(targetClass).isEmpty();
 	}
 
+	/**
+	 * Finds the locked method that a call reaches. Where the target is a proxy itself, the
+	 * innermost class or proxy that has the method locked decides.
+	 * @param method the method that is called
+	 * @param target the target of the call, possibly a proxy, or {@code null}
+	 * @return the locked method, or {@code null} if the method is not locked on any layer
+	 */
+	@Nullable LockedMethod findCalled(Method method, @Nullable Object target) {
+		if (target == null) {
+			return find(method, method.getDeclaringClass());
+		}
+		LockedMethod inner = (target instanceof Advised proxy) ? findBehind(method, proxy) : null;
+		return (inner != null) ? inner : find(method, target.getClass());
+	}
+
+	private @Nullable LockedMethod findBehind(Method method, Advised proxy) {
+		Object target = AopProxyUtils.getSingletonTarget(proxy);
+		if (target != null) {
+			return findCalled(method, target);
+		}
+		Class<?> targetClass = proxy.getTargetClass();
+		return (targetClass != null) ? find(method, targetClass) : null;
+	}
+
+	/**
+	 * Finds the locked method of one class. A method of an interface that the class lacks
+	 * is looked up in the interface: interceptors of a proxy may implement it.
+	 * @param method the method, possibly of an interface
+	 * @param targetClass the class, which may be that of a proxy
+	 * @return the locked method, or {@code null} if the method is not locked
+	 */
 	@Nullable LockedMethod find(Method method, Class<?> targetClass) {
+		LockedMethod locked = findOf(method, targetClass);
+		Class<?> declaring = method.getDeclaringClass();
+		if (locked == null && declaring.isInterface() && !declaring.isAssignableFrom(targetClass)) {
+			locked = findOf(method, declaring);
+		}
+		return locked;
+	}
+
+	private @Nullable LockedMethod findOf(Method method, Class<?> targetClass) {
 		Map<Method, LockedMethod> methods = of(targetClass);
 		LockedMethod locked = methods.get(method);
 		if (locked == null && !methods.isEmpty()) {
-			locked = methods.get(AopUtils.getMostSpecificMethod(method, ClassUtils.getUserClass(targetClass)));
+			Method bridged = BridgeMethodResolver.findBridgedMethod(method);
+			locked = methods.get(AopUtils.getMostSpecificMethod(bridged, ClassUtils.getUserClass(targetClass)));
 			if (locked != null) {
 				methods.put(method, locked);
 			}
@@ -73,31 +117,41 @@ public final class LockedMethodRegistry {
 	private Map<Method, LockedMethod> of(Class<?> targetClass) {
 		Map<Method, LockedMethod> methods = this.classes.get(targetClass);
 		if (methods == null) {
-			methods = read(ClassUtils.getUserClass(targetClass));
+			methods = read(targetClass);
 			this.classes.put(targetClass, methods);
 		}
 		return methods;
 	}
 
-	private Map<Method, LockedMethod> read(Class<?> targetClass) {
-		if (!this.source.isCandidateClass(targetClass)) {
-			return Map.of();
-		}
+	private Map<Method, LockedMethod> read(Class<?> type) {
+		Class<?> userClass = ClassUtils.getUserClass(type);
 		Map<Method, LockedMethod> methods = new ConcurrentHashMap<>();
-		for (Class<?> type : types(targetClass)) {
-			ReflectionUtils.doWithMethods(type, (method) -> read(method, targetClass, methods),
-					ReflectionUtils.USER_DECLARED_METHODS);
+		Set<Class<?>> interfaces = ClassUtils.getAllInterfacesForClassAsSet(userClass);
+		if (!Proxy.isProxyClass(userClass)) {
+			read(userClass, userClass, methods);
+		}
+		interfaces.forEach((candidate) -> read(candidate, userClass, methods));
+		if (userClass != type) {
+			ClassUtils.getAllInterfacesForClassAsSet(type)
+				.stream()
+				.filter((added) -> !interfaces.contains(added))
+				.forEach((added) -> read(added, added, methods));
 		}
 		return methods.isEmpty() ? Map.of() : methods;
 	}
 
-	private static Set<Class<?>> types(Class<?> targetClass) {
-		Set<Class<?>> types = new LinkedHashSet<>();
-		if (!Proxy.isProxyClass(targetClass)) {
-			types.add(targetClass);
+	private void read(Class<?> type, Class<?> targetClass, Map<Method, LockedMethod> methods) {
+		if (!isOfProxies(type) && this.source.isCandidateClass(targetClass)) {
+			ReflectionUtils.doWithMethods(type, (method) -> read(method, targetClass, methods),
+					ReflectionUtils.USER_DECLARED_METHODS);
 		}
-		types.addAll(ClassUtils.getAllInterfacesForClassAsSet(targetClass));
-		return types;
+	}
+
+	/** Interfaces that Spring adds to every proxy, and answers itself. */
+	private static boolean isOfProxies(Class<?> type) {
+		return type.isInterface() && (type == DecoratingProxy.class
+				|| type.getPackageName().startsWith("org.springframework.aop")
+				|| type.getPackageName().equals("org.springframework.cglib.proxy"));
 	}
 
 	private void read(Method method, Class<?> targetClass, Map<Method, LockedMethod> methods) {

@@ -7,6 +7,7 @@ import java.util.OptionalInt;
 
 import org.junit.jupiter.api.Test;
 
+import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockContext;
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
@@ -23,7 +24,9 @@ class LockInterceptorTests {
 
 	private final RecordingLockOperations operations = new RecordingLockOperations();
 
-	private final Work work = new LockedProxies(this.operations).ofClass(new Work());
+	private final LockedProxies proxies = new LockedProxies(this.operations);
+
+	private final Work work = this.proxies.ofClass(new Work());
 
 	@Test
 	void attributesReachTheRequest() {
@@ -103,9 +106,35 @@ class LockInterceptorTests {
 		assertThat(catchThrowable(() -> this.work.throwing(error))).isSameAs(error);
 	}
 
+	@Test
+	void callWithoutAttributeThrows() {
+		Work target = new Work();
+		Work proxy = this.proxies.withoutPointcut(target);
+		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(proxy::unlocked)
+			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.CALL_WITHOUT_ATTRIBUTE))
+			.withMessageContaining("Work.unlocked");
+		assertThat(target.calls()).isZero();
+		assertThat(this.operations.requests()).isEmpty();
+	}
+
+	@Test
+	void interfaceThatTheTargetLacksIsLocked() {
+		Body proxy = this.proxies.ofInterface(LockedBody.class, new Object(), () -> "done");
+		assertThat(proxy.run()).isEqualTo("done");
+		assertThat(this.operations.keys()).containsExactly("LockedBody.run");
+	}
+
 	@FunctionalInterface
 	interface Body {
 
+		String run();
+
+	}
+
+	interface LockedBody extends Body {
+
+		@Override
+		@DistributedLock
 		String run();
 
 	}
@@ -121,6 +150,10 @@ class LockInterceptorTests {
 		@DistributedLock(name = "nightly-${app.region}", lease = "${app.lease}", waitTime = "0", maxHold = "PT5M",
 				renew = false)
 		void tuned() {
+		}
+
+		void unlocked() {
+			this.calls++;
 		}
 
 		@DistributedLock

@@ -1,6 +1,9 @@
 package io.distributedlock.interceptor;
 
 import java.util.Map;
+import java.util.function.Supplier;
+
+import org.aopalliance.intercept.MethodInterceptor;
 
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
@@ -53,6 +56,25 @@ public final class LockedProxies {
 		factory.setTarget(target);
 		factory.addAdvisor(this.advisor);
 		return type.cast(factory.getProxy());
+	}
+
+	/** A proxy whose target lacks the interface; the answer comes from an interceptor. */
+	<T> T ofInterface(Class<T> type, Object target, Supplier<?> answer) {
+		ProxyFactory factory = new ProxyFactory();
+		factory.setInterfaces(type);
+		factory.setTarget(target);
+		factory.addAdvisor(this.advisor);
+		factory.addAdvice((MethodInterceptor) (invocation) -> answer.get());
+		return type.cast(factory.getProxy());
+	}
+
+	/** A proxy whose every call reaches the interceptor. */
+	@SuppressWarnings("unchecked")
+	<T> T withoutPointcut(T target) {
+		ProxyFactory factory = new ProxyFactory(target);
+		factory.setProxyTargetClass(true);
+		factory.addAdvice(this.advisor.getAdvice());
+		return (T) factory.getProxy();
 	}
 
 }
