@@ -49,7 +49,7 @@ final class KeyExpressions {
 	}
 
 	static KeyExpressions parse(LockAttribute attribute, Method method, Class<?> targetClass, BeanFactory beanFactory) {
-		String described = LockedMethodChecks.describe(method, targetClass);
+		String described = MethodNames.describe(method, targetClass);
 		SpelExpressionParser parser = new SpelExpressionParser(
 				new SpelParserConfiguration(null, targetClass.getClassLoader()));
 		KeyVariables variables = new KeyVariables(method, targetClass);

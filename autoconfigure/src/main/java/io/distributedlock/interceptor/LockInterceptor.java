@@ -49,7 +49,7 @@ public final class LockInterceptor implements MethodInterceptor {
 	private static LockConfigurationException withoutAttribute(MethodInvocation invocation) {
 		Method method = invocation.getMethod();
 		return new LockConfigurationException(LockError.CALL_WITHOUT_ATTRIBUTE,
-				"A call of " + LockedMethodChecks.describe(method, method.getDeclaringClass())
+				"A call of " + MethodNames.describe(method, method.getDeclaringClass())
 						+ " reached the lock's interceptor, but the method has no lock attribute, so that it would run"
 						+ " without a lock",
 				"Add the LockAdvisor to the proxy, not the LockInterceptor alone: the advisor chooses the methods");

@@ -9,6 +9,7 @@ import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.support.AopUtils;
@@ -32,6 +33,9 @@ final class LockedBeanCheck {
 
 	/** The targets of those proxies, so far, that have the lock's advisor. */
 	private final List<Class<?>> advised = new ArrayList<>();
+
+	/** Whether the advice of asynchronous methods comes behind the lock's. */
+	private boolean asyncInside;
 
 	private LockedBeanCheck(Object bean, String beanName, LockedMethodRegistry methods) {
 		this.bean = bean;
@@ -61,9 +65,12 @@ final class LockedBeanCheck {
 	}
 
 	private void addAdvised(Advised proxy, @Nullable Class<?> targetClass) {
-		if (Arrays.stream(proxy.getAdvisors()).anyMatch(LockAdvisor.class::isInstance)) {
-			AdvisorOrder.check(proxy.getAdvisors());
-			this.advised.add((targetClass != null) ? targetClass : proxy.getClass());
+		for (Advisor advisor : proxy.getAdvisors()) {
+			if (advisor instanceof LockAdvisor) {
+				AdvisorOrder.check(proxy.getAdvisors());
+				this.advised.add((targetClass != null) ? targetClass : proxy.getClass());
+			}
+			this.asyncInside |= !this.advised.isEmpty() && AsyncMethods.isAsync(advisor.getAdvice());
 		}
 	}
 
@@ -76,6 +83,9 @@ final class LockedBeanCheck {
 			}
 			if (!reachable && this.methods.isDeclaredOnMethod(method, type)) {
 				throw notReachable(method, type);
+			}
+			if (this.asyncInside && AsyncMethods.isAsync(method, ClassUtils.getUserClass(type))) {
+				throw AsyncMethods.insideLock(method, ClassUtils.getUserClass(type));
 			}
 		}
 	}
@@ -102,7 +112,7 @@ final class LockedBeanCheck {
 		if (!MockitoMocks.isMock(this.bean)) {
 			throw new LockConfigurationException(LockError.NOT_ADVISED,
 					"The bean '" + this.beanName + "' has the locked method "
-							+ LockedMethodChecks.describe(method, ClassUtils.getUserClass(type))
+							+ MethodNames.describe(method, ClassUtils.getUserClass(type))
 							+ ", but the lock's advisor does not apply to it, so that it would run without its lock",
 					"Do not use the bean from a BeanPostProcessor or BeanFactoryPostProcessor (such beans are created"
 							+ " too early), let the container create and proxy it, and annotate the interface that"
@@ -112,7 +122,7 @@ final class LockedBeanCheck {
 
 	private static LockConfigurationException notReachable(Method method, Class<?> type) {
 		return new LockConfigurationException(LockError.NOT_PROXYABLE,
-				"The locked method " + LockedMethodChecks.describe(method, type)
+				"The locked method " + MethodNames.describe(method, type)
 						+ " is in no interface, but its bean is proxied by interface only",
 				"Add it to an interface, or let Spring proxy classes (spring.aop.proxy-target-class=true)");
 	}

@@ -55,7 +55,7 @@ final class LockedCall implements LockCallback<@Nullable Object, Throwable> {
 		if (this.method.ignoresLoss()) {
 			LockContext.ignoreLoss();
 		}
-		this.result = this.invocation.proceed();
+		this.result = this.method.requireFinished(this.invocation.proceed());
 		this.returned = true;
 		return this.result;
 	}

@@ -159,13 +159,16 @@ public final class LockedMethodRegistry {
 		if (methods.containsKey(specific)) {
 			return;
 		}
+		boolean declared = this.source.isDeclaredOnMethod(method, targetClass);
+		if (!declared && ContainerCallbacks.describe(specific, targetClass) != null) {
+			return;
+		}
 		LockAttribute attribute = this.source.getLockAttribute(method, targetClass);
 		if (attribute != null) {
-			boolean declared = this.source.isDeclaredOnMethod(method, targetClass);
 			LockedMethodChecks.check(specific, targetClass, attribute, declared);
 			KeyExpressions keys = attribute.keys().isEmpty() ? null
 					: KeyExpressions.parse(attribute, specific, targetClass, this.beanFactory);
-			methods.put(specific, new LockedMethod(attribute, specific, keys));
+			methods.put(specific, new LockedMethod(attribute, specific, targetClass, keys));
 		}
 	}
 

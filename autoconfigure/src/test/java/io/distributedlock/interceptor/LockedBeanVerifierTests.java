@@ -1,9 +1,13 @@
 package io.distributedlock.interceptor;
 
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 import org.aopalliance.intercept.MethodInterceptor;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.support.DefaultIntroductionAdvisor;
@@ -16,9 +20,15 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.core.PriorityOrdered;
+import org.springframework.scheduling.annotation.Async;
+import org.springframework.scheduling.annotation.AsyncAnnotationBeanPostProcessor;
+import org.springframework.scheduling.annotation.EnableAsync;
+import org.springframework.scheduling.config.TaskManagementConfigUtils;
 
 import io.distributedlock.LockConfigurationException;
+import io.distributedlock.LockContext;
 import io.distributedlock.LockError;
 import io.distributedlock.LockOperations;
 import io.distributedlock.annotation.DistributedLock;
@@ -79,6 +89,47 @@ class LockedBeanVerifierTests {
 			assertThat(error(context.getStartupFailure())).isEqualTo(LockError.NOT_ADVISED);
 			assertThat(context.getStartupFailure()).hasStackTraceContaining("'earlyProduct'");
 		});
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { InitMethod.class, DestroyMethod.class, InferredClose.class, InferredShutdown.class,
+			ScannedClose.class })
+	void methodThatTheDefinitionNamesFailsTheStart(Class<?> configuration) {
+		this.runner.withUserConfiguration(configuration)
+			.run((context) -> assertThat(error(context.getStartupFailure())).isEqualTo(LockError.LIFECYCLE_METHOD));
+	}
+
+	@Test
+	void methodThatTheContainerDoesNotCallMayHaveAnyName() {
+		this.runner.withUserConfiguration(NotInferred.class).run((context) -> {
+			context.getBean(Pool.class).close();
+			assertThat(this.operations.keys()).containsExactly("Pool.close");
+		});
+	}
+
+	@Test
+	void asynchronousMethodHoldsTheLockOnItsOwnThread() {
+		this.runner.withUserConfiguration(Asynchronous.class).run((context) -> {
+			AsyncTask task = context.getBean(AsyncTask.class);
+			assertThat(task.locked().get(30, TimeUnit.SECONDS)).isTrue();
+			assertThat(this.operations.keys()).containsExactly("AsyncTask.locked");
+		});
+	}
+
+	@Test
+	void asynchronousFutureThatIsNotDoneIsRefused() {
+		this.runner.withUserConfiguration(Asynchronous.class).run((context) -> {
+			AsyncTask task = context.getBean(AsyncTask.class);
+			assertThat(error(catchThrowable(() -> task.undone().get(30, TimeUnit.SECONDS))))
+				.isEqualTo(LockError.UNSUPPORTED_RESULT);
+		});
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { EarlyAsynchronous.class, WovenAsynchronous.class })
+	void taskThatIsSubmittedInsideTheLockFailsTheStart(Class<?> configuration) {
+		this.runner.withUserConfiguration(configuration)
+			.run((context) -> assertThat(error(context.getStartupFailure())).isEqualTo(LockError.ASYNC_INSIDE_LOCK));
 	}
 
 	private ApplicationContextRunner product(Supplier<Task> product) {
@@ -209,6 +260,144 @@ class LockedBeanVerifierTests {
 		@Override
 		public int getOrder() {
 			return 0;
+		}
+
+	}
+
+	static class Pool {
+
+		@DistributedLock
+		public void open() {
+		}
+
+		@DistributedLock
+		public void close() {
+		}
+
+	}
+
+	static class Worker {
+
+		@DistributedLock
+		public void shutdown() {
+		}
+
+	}
+
+	static class Closing implements AutoCloseable {
+
+		@Override
+		@DistributedLock
+		public void close() {
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class InitMethod {
+
+		@Bean(initMethod = "open", destroyMethod = "")
+		Pool pool() {
+			return new Pool();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class DestroyMethod {
+
+		@Bean(destroyMethod = "open")
+		Pool pool() {
+			return new Pool();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class InferredClose {
+
+		@Bean
+		Pool pool() {
+			return new Pool();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class NotInferred {
+
+		@Bean(destroyMethod = "")
+		Pool pool() {
+			return new Pool();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class InferredShutdown {
+
+		@Bean
+		Worker pool() {
+			return new Worker();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@Import(Closing.class)
+	static class ScannedClose {
+
+	}
+
+	static class AsyncTask {
+
+		@Async
+		@DistributedLock
+		public CompletableFuture<Boolean> locked() {
+			return CompletableFuture.completedFuture(LockContext.find().isPresent());
+		}
+
+		@Async
+		@DistributedLock
+		public CompletableFuture<Boolean> undone() {
+			return new CompletableFuture<>();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAsync
+	@Import(AsyncTask.class)
+	static class Asynchronous {
+
+	}
+
+	/** A proxy of its own, made before the one with the lock, and so inside that. */
+	@Configuration(proxyBeanMethods = false)
+	@Import(AsyncTask.class)
+	static class EarlyAsynchronous {
+
+		@Bean
+		static AsyncAnnotationBeanPostProcessor asyncProcessor() {
+			AsyncAnnotationBeanPostProcessor processor = new EarlyAsyncProcessor();
+			processor.setProxyTargetClass(true);
+			return processor;
+		}
+
+	}
+
+	static class EarlyAsyncProcessor extends AsyncAnnotationBeanPostProcessor implements PriorityOrdered {
+
+	}
+
+	/** What {@code AdviceMode.ASPECTJ} registers, without AspectJ. */
+	@Configuration(proxyBeanMethods = false)
+	@Import(AsyncTask.class)
+	static class WovenAsynchronous {
+
+		@Bean(TaskManagementConfigUtils.ASYNC_EXECUTION_ASPECT_BEAN_NAME)
+		Object aspect() {
+			return new Object();
 		}
 
 	}

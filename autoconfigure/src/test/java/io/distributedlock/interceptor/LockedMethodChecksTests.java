@@ -1,5 +1,6 @@
 package io.distributedlock.interceptor;
 
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Flow;
@@ -7,14 +8,18 @@ import java.util.concurrent.Future;
 import java.util.stream.Stream;
 
 import jakarta.annotation.PostConstruct;
+import jakarta.inject.Inject;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
+import org.springframework.beans.factory.BeanNameAware;
 import org.springframework.beans.factory.InitializingBean;
+import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.support.ApplicationObjectSupport;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
@@ -54,7 +59,18 @@ class LockedMethodChecksTests {
 				Arguments.of(FinalOfType.class, LockError.NOT_PROXYABLE, "run", "final"),
 				Arguments.of(Constructing.class, LockError.LIFECYCLE_METHOD, "run", "@PostConstruct"),
 				Arguments.of(Initializing.class, LockError.LIFECYCLE_METHOD, "afterPropertiesSet", "callback"),
-				Arguments.of(Factory.class, LockError.LIFECYCLE_METHOD, "run", "@Bean"));
+				Arguments.of(Factory.class, LockError.LIFECYCLE_METHOD, "run", "@Bean"),
+				Arguments.of(Reconstructing.class, LockError.LIFECYCLE_METHOD, "run", "@PostConstruct"),
+				Arguments.of(Injected.class, LockError.LIFECYCLE_METHOD, "run", "@Autowired"),
+				Arguments.of(JakartaInjected.class, LockError.LIFECYCLE_METHOD, "run", "@Inject"),
+				Arguments.of(AwareOfName.class, LockError.LIFECYCLE_METHOD, "setBeanName", "BeanNameAware"),
+				Arguments.of(OfStream.class, LockError.UNSUPPORTED_RESULT, "run", "Stream"),
+				Arguments.of(OfFuturesInAMap.class, LockError.UNSUPPORTED_RESULT, "run", "CompletableFuture"));
+	}
+
+	@Test
+	void finalMethodsOfFrameworkClassesAreLeftAlone() {
+		assertThatNoException().isThrownBy(() -> this.proxies.read(OfFramework.class));
 	}
 
 	@Test
@@ -167,6 +183,76 @@ class LockedMethodChecksTests {
 		@Override
 		@DistributedLock
 		public void afterPropertiesSet() {
+		}
+
+	}
+
+	static class OfStream {
+
+		@DistributedLock
+		Stream<String> run() {
+			return Stream.of();
+		}
+
+	}
+
+	static class OfFuturesInAMap {
+
+		@DistributedLock
+		Map<String, CompletableFuture<String>> run() {
+			return Map.of();
+		}
+
+	}
+
+	static class Constructed {
+
+		@PostConstruct
+		void run() {
+		}
+
+	}
+
+	static class Reconstructing extends Constructed {
+
+		@Override
+		@DistributedLock
+		void run() {
+		}
+
+	}
+
+	static class Injected {
+
+		@Autowired
+		@DistributedLock
+		void run(Object dependency) {
+		}
+
+	}
+
+	static class JakartaInjected {
+
+		@Inject
+		@DistributedLock
+		void run(Object dependency) {
+		}
+
+	}
+
+	static class AwareOfName implements BeanNameAware {
+
+		@Override
+		@DistributedLock
+		public void setBeanName(String name) {
+		}
+
+	}
+
+	@DistributedLock(name = "framework")
+	static class OfFramework extends ApplicationObjectSupport {
+
+		public void run() {
 		}
 
 	}
