@@ -2,6 +2,7 @@ package io.distributedlock.interceptor;
 
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
+import java.util.Arrays;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -97,8 +98,8 @@ public final class LockedMethodRegistry {
 		Map<Method, LockedMethod> methods = of(targetClass);
 		LockedMethod locked = methods.get(method);
 		if (locked == null && !methods.isEmpty()) {
-			Method bridged = BridgeMethodResolver.findBridgedMethod(method);
-			locked = methods.get(AopUtils.getMostSpecificMethod(bridged, ClassUtils.getUserClass(targetClass)));
+			Class<?> userClass = ClassUtils.getUserClass(targetClass);
+			locked = methods.get(AopUtils.getMostSpecificMethod(bridgedBy(method, userClass), userClass));
 			if (locked != null) {
 				methods.put(method, locked);
 			}
@@ -154,22 +155,42 @@ public final class LockedMethodRegistry {
 				|| type.getPackageName().equals("org.springframework.cglib.proxy"));
 	}
 
-	private void read(Method method, Class<?> targetClass, Map<Method, LockedMethod> methods) {
+	private void read(Method declared, Class<?> targetClass, Map<Method, LockedMethod> methods) {
+		Method method = bridgedBy(declared, targetClass);
 		Method specific = AopUtils.getMostSpecificMethod(method, targetClass);
 		if (methods.containsKey(specific)) {
 			return;
 		}
-		boolean declared = this.source.isDeclaredOnMethod(method, targetClass);
-		if (!declared && ContainerCallbacks.describe(specific, targetClass) != null) {
+		boolean onMethod = this.source.isDeclaredOnMethod(method, targetClass);
+		if (!onMethod && ContainerCallbacks.describe(specific, targetClass) != null) {
 			return;
 		}
 		LockAttribute attribute = this.source.getLockAttribute(method, targetClass);
 		if (attribute != null) {
-			LockedMethodChecks.check(specific, targetClass, attribute, declared);
+			LockedMethodChecks.check(specific, targetClass, attribute, onMethod);
 			KeyExpressions keys = attribute.keys().isEmpty() ? null
 					: KeyExpressions.parse(attribute, specific, targetClass, this.beanFactory);
 			methods.put(specific, new LockedMethod(attribute, specific, targetClass, keys));
 		}
+	}
+
+	/**
+	 * The method that answers a call. A JDK proxy has a method of its own for each bridge,
+	 * such as one for {@code save(Object)} beside {@code save(Order)}.
+	 */
+	private static Method bridgedBy(Method method, Class<?> targetClass) {
+		if (method.isBridge() || !Proxy.isProxyClass(targetClass)) {
+			return BridgeMethodResolver.findBridgedMethod(method);
+		}
+		for (Class<?> type : targetClass.getInterfaces()) {
+			for (Method candidate : type.getMethods()) {
+				if (candidate.isBridge() && candidate.getName().equals(method.getName())
+						&& Arrays.equals(candidate.getParameterTypes(), method.getParameterTypes())) {
+					return BridgeMethodResolver.findBridgedMethod(candidate);
+				}
+			}
+		}
+		return method;
 	}
 
 }

@@ -15,6 +15,7 @@ import org.springframework.aop.support.DelegatingIntroductionInterceptor;
 import org.springframework.aop.target.SingletonTargetSource;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.FactoryBean;
+import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -78,7 +79,9 @@ class LockedBeanVerifierTests {
 
 	@Test
 	void introducedMethodThatTheAdvisorCannotSeeFailsTheStart() {
-		this.runner.withBean(TaskIntroduction.class)
+		this.runner
+			.withBean("introduction", TaskIntroduction.class, TaskIntroduction::new,
+					(definition) -> definition.setRole(BeanDefinition.ROLE_INFRASTRUCTURE))
 			.withBean(Partly.class)
 			.run((context) -> assertThat(error(context.getStartupFailure())).isEqualTo(LockError.NOT_ADVISED));
 	}

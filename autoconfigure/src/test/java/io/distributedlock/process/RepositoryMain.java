@@ -118,7 +118,7 @@ final class RepositoryMain {
 		}
 
 		@Override
-		@DistributedLock(waitTime = "0")
+		@DistributedLock(key = "#stock.class.simpleName", waitTime = "0")
 		<S extends Stock> S save(S stock);
 
 	}
