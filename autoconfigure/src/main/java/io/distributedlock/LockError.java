@@ -70,7 +70,9 @@ public enum LockError {
 	NOT_ADVISED("DL-607"),
 	/** Two methods that share a default name. */
 	AMBIGUOUS_NAME("DL-608"),
-	/** An annotated life-cycle, injection or factory method, which runs outside the proxy. */
+	/**
+	 * An annotated life-cycle, injection or factory method, which runs outside the proxy.
+	 */
 	LIFECYCLE_METHOD("DL-609"),
 	/** The transaction's advisor would run outside the lock's. */
 	ADVISOR_ORDER("DL-610"),
@@ -78,6 +80,8 @@ public enum LockError {
 	CALL_WITHOUT_ATTRIBUTE("DL-611"),
 	/** The task of an asynchronous method would run outside the method's lock. */
 	ASYNC_INSIDE_LOCK("DL-612"),
+	/** An expression names a variable that means different arguments. */
+	AMBIGUOUS_VARIABLE("DL-613"),
 	/** No store to keep the locks in. */
 	NO_PROVIDER("DL-701"),
 	/** Several stores, none of them chosen. */

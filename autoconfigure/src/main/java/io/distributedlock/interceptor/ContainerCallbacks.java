@@ -20,7 +20,9 @@ import org.springframework.util.ReflectionUtils;
  */
 final class ContainerCallbacks {
 
-	/** These apply to overrides, too: the container calls the method that is overridden. */
+	/**
+	 * These apply to overrides, too: the container calls the method that is overridden.
+	 */
 	private static final Set<String> LIFECYCLE = Set.of("jakarta.annotation.PostConstruct",
 			"jakarta.annotation.PreDestroy");
 
@@ -36,16 +38,15 @@ final class ContainerCallbacks {
 	 * Describes what makes the container call the method.
 	 * @param method the method
 	 * @param targetClass the class of the bean
-	 * @return a name such as {@code @PostConstruct}, or {@code null} if the container does
-	 * not call the method
+	 * @return a name such as {@code @PostConstruct}, or {@code null} if the container
+	 * does not call the method
 	 */
 	static @Nullable String describe(Method method, Class<?> targetClass) {
 		String annotation = findAnnotation(method, INJECTION);
-		for (Class<?> type = method.getDeclaringClass(); type != null && annotation == null; type = type
-			.getSuperclass()) {
+		for (Class<?> type = method.getDeclaringClass(); type != null
+				&& annotation == null; type = type.getSuperclass()) {
 			Method overridden = ReflectionUtils.findMethod(type, method.getName(), method.getParameterTypes());
-			if (overridden != null
-					&& (overridden.equals(method) || !Modifier.isPrivate(overridden.getModifiers()))) {
+			if (overridden != null && (overridden.equals(method) || !Modifier.isPrivate(overridden.getModifiers()))) {
 				annotation = findAnnotation(overridden, LIFECYCLE);
 			}
 		}

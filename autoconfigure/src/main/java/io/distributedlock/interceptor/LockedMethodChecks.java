@@ -69,8 +69,8 @@ final class LockedMethodChecks {
 
 	static LockConfigurationException lifecycleMethod(Method method, Class<?> targetClass, String callback) {
 		return new LockConfigurationException(LockError.LIFECYCLE_METHOD,
-				"The container calls the locked method " + MethodNames.describe(method, targetClass) + " as a callback (" + callback
-						+ "), on the bare object and so without its lock",
+				"The container calls the locked method " + MethodNames.describe(method, targetClass)
+						+ " as a callback (" + callback + "), on the bare object and so without its lock",
 				"Move the work to a method of another bean that is annotated, or use LockOperations.execute");
 	}
 
@@ -106,8 +106,8 @@ final class LockedMethodChecks {
 		Class<?> result = method.getReturnType();
 		if (attribute.onBusy() == OnBusy.SKIP && result.isPrimitive() && result != void.class) {
 			throw new LockConfigurationException(LockError.SKIP_ON_PRIMITIVE,
-					"The locked method " + MethodNames.describe(method, targetClass) + " has onBusy = SKIP, but returns " + result
-							+ ", which has no value for 'skipped'",
+					"The locked method " + MethodNames.describe(method, targetClass)
+							+ " has onBusy = SKIP, but returns " + result + ", which has no value for 'skipped'",
 					"Return void, an object type or an Optional, or use onBusy = FAIL");
 		}
 	}

@@ -55,8 +55,8 @@ public final class LockedMethodRegistry {
 	}
 
 	/**
-	 * Finds the locked method that a call reaches. Where the target is a proxy itself, the
-	 * innermost class or proxy that has the method locked decides.
+	 * Finds the locked method that a call reaches. Where the target is a proxy itself,
+	 * the innermost class or proxy that has the method locked decides.
 	 * @param method the method that is called
 	 * @param target the target of the call, possibly a proxy, or {@code null}
 	 * @return the locked method, or {@code null} if the method is not locked on any layer
@@ -150,9 +150,9 @@ public final class LockedMethodRegistry {
 
 	/** Interfaces that Spring adds to every proxy, and answers itself. */
 	private static boolean isOfProxies(Class<?> type) {
-		return type.isInterface() && (type == DecoratingProxy.class
-				|| type.getPackageName().startsWith("org.springframework.aop")
-				|| type.getPackageName().equals("org.springframework.cglib.proxy"));
+		return type.isInterface()
+				&& (type == DecoratingProxy.class || type.getPackageName().startsWith("org.springframework.aop")
+						|| type.getPackageName().equals("org.springframework.cglib.proxy"));
 	}
 
 	private void read(Method declared, Class<?> targetClass, Map<Method, LockedMethod> methods) {
@@ -175,8 +175,8 @@ public final class LockedMethodRegistry {
 	}
 
 	/**
-	 * The method that answers a call. A JDK proxy has a method of its own for each bridge,
-	 * such as one for {@code save(Object)} beside {@code save(Order)}.
+	 * The method that answers a call. A JDK proxy has a method of its own for each
+	 * bridge, such as one for {@code save(Object)} beside {@code save(Order)}.
 	 */
 	private static Method bridgedBy(Method method, Class<?> targetClass) {
 		if (method.isBridge() || !Proxy.isProxyClass(targetClass)) {

@@ -21,8 +21,8 @@ import org.springframework.util.ReflectionUtils;
 
 /**
  * Recognizes results whose work continues after the method has returned, also inside an
- * {@code Optional}, an HTTP entity, and the collections, maps and arrays of the JDK. Types
- * of libraries are recognized by name, so that none of them needs to be present.
+ * {@code Optional}, an HTTP entity, and the collections, maps and arrays of the JDK.
+ * Types of libraries are recognized by name, so that none of them needs to be present.
  */
 final class UnfinishedResults {
 

@@ -2,6 +2,7 @@ package io.distributedlock.interceptor;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
@@ -139,6 +140,44 @@ class KeyExpressionsTests {
 				Arguments.of(UnknownFunction.class, LockError.UNKNOWN_VARIABLE, "run", "#now"));
 	}
 
+	@ParameterizedTest
+	@MethodSource("bareWords")
+	void wordThatIsNoVariableAndNoPropertyOfRootIsRefused(Class<?> type, String remedy) {
+		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> this.proxies.read(type))
+			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.INVALID_EXPRESSION))
+			.withMessageContaining(remedy);
+	}
+
+	static Stream<Arguments> bareWords() {
+		return Stream.of(Arguments.of(Unquoted.class, "\"'nightly'\""),
+				Arguments.of(UnquotedWithSign.class, "\"'nightly-job'\""), Arguments.of(WithoutHash.class, "\"#id\""),
+				Arguments.of(AsAnArgument.class, "\"'suffix'\""));
+	}
+
+	@Test
+	void overrideMayRenameTheParameterOfTheAnnotatedMethod() {
+		this.proxies.ofClass(new Renaming()).pay("1", "2");
+		assertThat(this.operations.keys()).containsExactly("Transfers.pay:1");
+	}
+
+	@Test
+	void implementationThatSwapsTheNamesIsRefused() {
+		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> this.proxies.read(Swapping.class))
+			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.AMBIGUOUS_VARIABLE))
+			.withMessageContaining("Swapping.pay")
+			.withMessageContaining("#from");
+	}
+
+	@Test
+	void swappedNamesThatNoKeyUsesAreLeftAlone() {
+		assertThatNoException().isThrownBy(() -> this.proxies.read(SwappingUnused.class));
+	}
+
+	@Test
+	void propertiesOfValuesAndRootAreNoBareWords() {
+		assertThatNoException().isThrownBy(() -> this.proxies.read(Properties.class));
+	}
+
 	@Test
 	void aProjectionsThisIsNoUnknownVariable() {
 		assertThatNoException().isThrownBy(() -> this.proxies.read(Projecting.class));
@@ -251,10 +290,83 @@ class KeyExpressionsTests {
 
 	}
 
+	static class Properties {
+
+		@DistributedLock({ "#ids.![length()].size()", "#orders[key].id", "{word: #id}.size()", "target.class.name",
+				"#root.args.length", "T(java.util.Locale).ROOT", "#list.?[active].size()" })
+		void run(String id, List<String> ids, Map<String, Order> orders, List<Order> list) {
+		}
+
+	}
+
 	static class Projecting {
 
 		@DistributedLock("#ids.![#this + #root.method.name]")
 		void run(Iterable<String> ids) {
+		}
+
+	}
+
+	static class Unquoted {
+
+		@DistributedLock("nightly")
+		void run(String id) {
+		}
+
+	}
+
+	static class UnquotedWithSign {
+
+		@DistributedLock("nightly-job")
+		void run(String id) {
+		}
+
+	}
+
+	static class WithoutHash {
+
+		@DistributedLock("id.trim()")
+		void run(String id) {
+		}
+
+	}
+
+	static class AsAnArgument {
+
+		@DistributedLock("#id.concat(suffix)")
+		void run(String id) {
+		}
+
+	}
+
+	interface Transfers {
+
+		@DistributedLock("#from")
+		void pay(String from, String to);
+
+	}
+
+	static class Renaming implements Transfers {
+
+		@Override
+		public void pay(String source, String sink) {
+		}
+
+	}
+
+	static class Swapping implements Transfers {
+
+		@Override
+		public void pay(String to, String from) {
+		}
+
+	}
+
+	static class SwappingUnused implements Transfers {
+
+		@Override
+		@DistributedLock("#p0")
+		public void pay(String to, String from) {
 		}
 
 	}

@@ -1,10 +1,19 @@
 package io.distributedlock.interceptor;
 
+import java.math.BigDecimal;
+import java.sql.Timestamp;
+import java.time.Instant;
+import java.time.LocalDate;
 import java.util.Arrays;
+import java.util.Calendar;
+import java.util.Date;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
+import java.util.TimeZone;
+import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
@@ -15,6 +24,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
+import io.distributedlock.LockKey;
 import io.distributedlock.annotation.DistributedLock;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -65,8 +75,62 @@ class KeyTextTests {
 				Arguments.of(List.of(new int[] { 1 }), LockError.KEY_WITHOUT_TEXT),
 				Arguments.of(Map.of("a", 1), LockError.KEY_WITHOUT_TEXT),
 				Arguments.of(new Object(), LockError.KEY_WITHOUT_TEXT),
-				Arguments.of(new Untextual(), LockError.KEY_WITHOUT_TEXT), Arguments.of((Runnable) () -> {
+				Arguments.of(new Untextual(), LockError.KEY_WITHOUT_TEXT),
+				Arguments.of(new Date(0), LockError.KEY_WITHOUT_TEXT),
+				Arguments.of(new Timestamp(0), LockError.KEY_WITHOUT_TEXT),
+				Arguments.of(Calendar.getInstance(), LockError.KEY_WITHOUT_TEXT),
+				Arguments.of(TimeZone.getDefault(), LockError.KEY_WITHOUT_TEXT),
+				Arguments.of(new Hash(new byte[] { 1 }), LockError.KEY_WITHOUT_TEXT),
+				Arguments.of(new Tags(Set.of("a", "b")), LockError.KEY_WITHOUT_TEXT),
+				Arguments.of(new Dated("a", List.of(new Date(0))), LockError.KEY_WITHOUT_TEXT),
+				Arguments.of(new Holding(new Untextual()), LockError.KEY_WITHOUT_TEXT),
+				Arguments.of(new Holding(new int[] { 1 }), LockError.KEY_WITHOUT_TEXT),
+				Arguments.of(new byte[0], LockError.BLANK_KEY), Arguments.of((Runnable) () -> {
 				}, LockError.KEY_WITHOUT_TEXT));
+	}
+
+	@ParameterizedTest
+	@MethodSource("texts")
+	void valueHasOneTextInEveryProcess(Object value, String text) {
+		this.values.lock(value);
+		assertThat(this.operations.last().keys()).containsExactly(LockKey.of("Values.lock", text));
+	}
+
+	static Stream<Arguments> texts() {
+		return Stream.of(Arguments.of(7L, "7"), Arguments.of(7, "7"), Arguments.of("7", "7"),
+				Arguments.of(new BigDecimal("7.00"), "7"), Arguments.of(new BigDecimal("0.70"), "0.7"),
+				Arguments.of(new BigDecimal("7E+2"), "700"),
+				Arguments.of(new BigDecimal("7E+999999999"), "7E+999999999"), Arguments.of(true, "true"),
+				Arguments.of('c', "c"), Arguments.of(new UUID(0, 1), "00000000-0000-0000-0000-000000000001"),
+				Arguments.of(Instant.EPOCH, "1970-01-01T00:00:00Z"), Arguments.of(LocalDate.EPOCH, "1970-01-01"),
+				Arguments.of(new byte[] { 1, (byte) 0xab }, "01ab"),
+				Arguments.of(new Order(7, "first.last@cafe.example"), "Order[id=7, mail=first.last@cafe.example]"));
+	}
+
+	@Test
+	void bytesInACollectionAreOneKeyEach() {
+		this.values.lock(List.of(new byte[] { 1, 2 }, new byte[] { 3 }));
+		assertThat(this.operations.keys()).containsExactlyInAnyOrder("Values.lock:0102", "Values.lock:03");
+	}
+
+	record Order(long id, String mail) {
+
+	}
+
+	record Hash(byte[] bytes) {
+
+	}
+
+	record Tags(Set<String> tags) {
+
+	}
+
+	record Dated(String id, List<Date> dates) {
+
+	}
+
+	record Holding(Object value) {
+
 	}
 
 	static class Untextual {

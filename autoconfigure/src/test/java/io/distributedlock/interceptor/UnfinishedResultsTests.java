@@ -91,18 +91,15 @@ class UnfinishedResultsTests {
 	@ParameterizedTest
 	@MethodSource("declarations")
 	void unfinishedTypeInADeclarationIsFound(String method, Class<?> found) {
-		assertThat(UnfinishedResults.findType(
-				ResolvableType.forMethodReturnType(ReflectionUtils.findMethod(Declarations.class, method))))
+		assertThat(UnfinishedResults
+			.findType(ResolvableType.forMethodReturnType(ReflectionUtils.findMethod(Declarations.class, method))))
 			.isEqualTo(found);
 	}
 
 	static Stream<Arguments> declarations() {
-		return Stream.of(Arguments.of("entity", CompletableFuture.class),
-				Arguments.of("map", CompletableFuture.class),
-				Arguments.of("array", Mono.class),
-				Arguments.of("emitter", SseEmitter.class),
-				Arguments.of("plain", null),
-				Arguments.of("variable", null));
+		return Stream.of(Arguments.of("entity", CompletableFuture.class), Arguments.of("map", CompletableFuture.class),
+				Arguments.of("array", Mono.class), Arguments.of("emitter", SseEmitter.class),
+				Arguments.of("plain", null), Arguments.of("variable", null));
 	}
 
 	static class Controller {
