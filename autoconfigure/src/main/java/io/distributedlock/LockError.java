@@ -63,9 +63,9 @@ public enum LockError {
 	UNKNOWN_VARIABLE("DL-602"),
 	/** A duration of an annotation cannot be read. */
 	INVALID_DURATION("DL-603"),
-	/** A method with a primitive result cannot be skipped. */
+	/** A method that returns a primitive cannot be skipped. */
 	SKIP_ON_PRIMITIVE("DL-604"),
-	/** A result type that finishes after the method has returned. */
+	/** A result that finishes after the method has returned. */
 	UNSUPPORTED_RESULT("DL-605"),
 	/** An annotated method that no proxy can intercept. */
 	NOT_PROXYABLE("DL-606"),
@@ -73,10 +73,18 @@ public enum LockError {
 	NOT_ADVISED("DL-607"),
 	/** Two methods that share a default name. */
 	AMBIGUOUS_NAME("DL-608"),
-	/** An annotated life-cycle or factory method, which runs outside the proxy. */
+	/**
+	 * An annotated life-cycle, injection or factory method, which runs outside the proxy.
+	 */
 	LIFECYCLE_METHOD("DL-609"),
 	/** The transaction's advisor would run outside the lock's. */
 	ADVISOR_ORDER("DL-610"),
+	/** A call reached the lock's interceptor, but its method has no lock attribute. */
+	CALL_WITHOUT_ATTRIBUTE("DL-611"),
+	/** The task of an asynchronous method would run outside the method's lock. */
+	ASYNC_INSIDE_LOCK("DL-612"),
+	/** An expression names a variable that means different arguments. */
+	AMBIGUOUS_VARIABLE("DL-613"),
 	/** There is no store for the locks. */
 	NO_PROVIDER("DL-701"),
 	/** There are several stores, and none is chosen. */

@@ -17,13 +17,23 @@ import io.distributedlock.interceptor.OnLost;
  * <p>
  * On a type it stands for each of its public methods; a method's own annotation replaces
  * it. It is found on classes, their superclasses and interfaces, and as a meta-annotation
- * with {@link AliasFor}. The lock is taken outside the transaction of a transactional
+ * with {@link AliasFor}. The lock is acquired outside the transaction of a transactional
  * method, and released after that has completed. Calls that do not pass the Spring proxy,
  * such as those of a method of the same object, are not locked.
  * <p>
- * {@code LockContext.current()} gives the body its handle, and with it the fencing token.
- * A paused process can outlive its lease: only a resource that refuses lower tokens is
- * safe from its late writes.
+ * Methods without a {@link #name} do not share locks: {@code refund(7)} does not wait for
+ * {@code pay(7)}. The key of an annotated method can be built by hand from its name and
+ * the texts of its key expressions. A method {@code pay} of a class {@code Payments} with
+ * {@code @DistributedLock("#id")} locks {@code LockKey.of("Payments.pay", "7")} for the
+ * id 7.
+ * <p>
+ * The result has to be finished when the method returns: futures that are not done,
+ * publishers, streams and deferred web results are refused, because their work would
+ * continue after the lock is released.
+ * <p>
+ * {@code LockContext.current()} returns the lease to the body, and with it the fencing
+ * token. A paused process can outlive its lease: only a resource that refuses lower
+ * tokens is safe from its late writes.
  *
  * @since 0.1.0
  * @see io.distributedlock.LockOperations#execute
@@ -49,11 +59,24 @@ public @interface DistributedLock {
 	 * They may use the arguments by name ({@code #order}, with {@code -parameters}) or
 	 * place ({@code #p0}, {@code #a0}), {@code #root.method}, {@code #root.target} and
 	 * {@code #root.args}, beans ({@code @tenants.current()}), and <code>${…}</code>
-	 * placeholders. Several expressions form one composite key. One that gives a
-	 * collection or an array locks each element, all or none; an {@code Optional} counts
-	 * as its value. Keys are evaluated once, before the lock is taken, and values are
-	 * never evaluated as expressions. A key that is {@code null}, blank or empty fails
-	 * the call.
+	 * placeholders. Fixed text needs quotes: {@code "'nightly'"}. The names of parameters
+	 * are those of the method and of the declarations that it implements or overrides.
+	 * Several expressions form one composite key. One that returns a collection or an
+	 * array locks each element, all or none. Keys are evaluated once, before the lock is
+	 * acquired, and values are never evaluated as expressions. A key that is
+	 * {@code null}, blank or empty fails the call.
+	 * <p>
+	 * Values with equal texts are the same lock. The text is that of {@code toString()},
+	 * with these exceptions: an enum counts by its name and a class by its full name, an
+	 * {@code Optional} as its value, a {@code byte[]} as its hexadecimal digits, and a
+	 * {@code BigDecimal} without trailing zeros and exponent. So {@code 7}, {@code 7L},
+	 * {@code "7"}, {@code Optional.of(7)} and {@code new BigDecimal("7.00")} are one
+	 * lock; {@code 7.0} as a {@code double} is {@code "7.0"}, another one. A {@code UUID}
+	 * and the types of {@code java.time} count by their standard text. Values whose text
+	 * differs from process to process are refused, such as {@code Date},
+	 * {@code Calendar}, maps, objects without a {@code toString()} of their own, and
+	 * records that contain these, arrays or sets. A {@code toString()} of an application
+	 * must not depend on locale or time zone.
 	 * @return the expressions
 	 */
 	@AliasFor("value")
@@ -62,15 +85,19 @@ public @interface DistributedLock {
 	/**
 	 * The lock's name: namespace of its keys and tag of its metrics. Methods that declare
 	 * the same name share locks. May contain <code>${…}</code> placeholders.
-	 * @return the name, or empty for the simple name of the declaring class and the
-	 * method's, such as {@code OrderService.pay}
+	 * <p>
+	 * The default is the simple name of the class or interface that declares the
+	 * annotated method, a dot, and the method's name, such as {@code OrderService.pay}.
+	 * Where a type is annotated, the class that declares the method counts. Two methods
+	 * with the same default name, such as overloads, fail the start.
+	 * @return the name, or empty for the default
 	 */
 	String name() default "";
 
 	/**
 	 * How long the store keeps the lock unless it is renewed: the longest that a dead
-	 * holder can block others. Text such as {@code "30s"}, ISO-8601, or a
-	 * <code>${…}</code> placeholder.
+	 * holder can block others. Written as {@code "30s"}, ISO-8601, or a <code>${…}</code>
+	 * placeholder.
 	 * @return the lease, or empty for {@code distributed-lock.lease}
 	 */
 	String lease() default "";
@@ -100,7 +127,7 @@ public @interface DistributedLock {
 	 * What to do when the lock stays busy for the whole wait time.
 	 * @return the policy
 	 */
-	OnBusy onBusy() default OnBusy.THROW;
+	OnBusy onBusy() default OnBusy.FAIL;
 
 	/**
 	 * What to do when the body returned but the lock was lost on the way.

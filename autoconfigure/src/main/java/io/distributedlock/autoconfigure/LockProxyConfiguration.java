@@ -16,7 +16,7 @@ import io.distributedlock.interceptor.LockAdvisor;
 import io.distributedlock.interceptor.LockAttributeSource;
 import io.distributedlock.interceptor.LockInterceptor;
 import io.distributedlock.interceptor.LockedBeanVerifier;
-import io.distributedlock.interceptor.LockedMethods;
+import io.distributedlock.interceptor.LockedMethodRegistry;
 
 /**
  * Proxies for annotated methods. All of it is created before ordinary beans are, and so
@@ -37,15 +37,15 @@ class LockProxyConfiguration {
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	@ConditionalOnMissingBean
-	static LockedMethods distributedLockedMethods(LockAttributeSource source,
+	static LockedMethodRegistry distributedLockedMethodRegistry(LockAttributeSource source,
 			ConfigurableListableBeanFactory beanFactory) {
-		return new LockedMethods(source, beanFactory);
+		return new LockedMethodRegistry(source, beanFactory);
 	}
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	@ConditionalOnMissingBean
-	static LockInterceptor distributedLockInterceptor(LockedMethods methods,
+	static LockInterceptor distributedLockInterceptor(LockedMethodRegistry methods,
 			ObjectProvider<LockOperations> operations) {
 		return new LockInterceptor(methods, operations::getObject);
 	}
@@ -53,7 +53,7 @@ class LockProxyConfiguration {
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	@ConditionalOnMissingBean
-	static LockAdvisor distributedLockAdvisor(LockInterceptor interceptor, LockedMethods methods,
+	static LockAdvisor distributedLockAdvisor(LockInterceptor interceptor, LockedMethodRegistry methods,
 			Environment environment) {
 		int order = environment.getProperty("distributed-lock.aop.order", Integer.class, LockAdvisor.DEFAULT_ORDER);
 		return new LockAdvisor(interceptor, methods, order);
@@ -61,7 +61,7 @@ class LockProxyConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static LockedBeanVerifier distributedLockedBeanVerifier(LockedMethods methods,
+	static LockedBeanVerifier distributedLockedBeanVerifier(LockedMethodRegistry methods,
 			ConfigurableListableBeanFactory beanFactory) {
 		return new LockedBeanVerifier(methods, beanFactory);
 	}

@@ -49,7 +49,7 @@ final class KeyExpressions {
 	}
 
 	static KeyExpressions parse(LockAttribute attribute, Method method, Class<?> targetClass, BeanFactory beanFactory) {
-		String described = LockedMethodChecks.describe(method, targetClass);
+		String described = MethodNames.describe(method, targetClass);
 		SpelExpressionParser parser = new SpelExpressionParser(
 				new SpelParserConfiguration(null, targetClass.getClassLoader()));
 		KeyVariables variables = new KeyVariables(method, targetClass);
@@ -78,15 +78,43 @@ final class KeyExpressions {
 					"The key '" + text + "' of locked method " + method + " is not an expression: " + ex.getMessage(),
 					"Write SpEL such as \"#order.id\", and fixed text in quotes: \"'nightly'\"", ex);
 		}
+		checkWords(expression, method, variables);
+		checkVariables(expression, method, variables);
+		return expression;
+	}
+
+	private static void checkWords(SpelExpression expression, String method, KeyVariables variables) {
+		Set<String> words = BareWords.in(expression.getAST());
+		if (!words.isEmpty()) {
+			String text = expression.getExpressionString();
+			String word = words.iterator().next();
+			boolean argument = variables.indexes().containsKey(word);
+			String quoted = (text.indexOf('\'') < 0 && text.indexOf('#') < 0) ? text : word;
+			throw new LockConfigurationException(LockError.INVALID_EXPRESSION,
+					"The key '" + text + "' of locked method " + method + " uses '" + word
+							+ "', which is neither a variable nor a property of #root",
+					argument ? "Write \"#" + word + "\" for the argument" : "Write fixed text in quotes: \"'" + quoted
+							+ "'\", and an argument with #: \"#order.id\"");
+		}
+	}
+
+	private static void checkVariables(SpelExpression expression, String method, KeyVariables variables) {
+		String key = "The key '" + expression.getExpressionString() + "' of locked method " + method + " uses ";
 		Set<String> unknown = variables.unknownIn(expression.getAST());
 		if (!unknown.isEmpty()) {
 			throw new LockConfigurationException(LockError.UNKNOWN_VARIABLE,
-					"The key '" + text + "' of locked method " + method + " uses " + String.join(", ", unknown)
-							+ ", which the method does not have",
+					key + String.join(", ", unknown) + ", which the method does not have",
 					variables.named() ? "Use the name of a parameter, or its place: #p0"
 							: "Compile with -parameters, so that parameters keep their names, or use places: #p0");
 		}
-		return expression;
+		Set<String> ambiguous = variables.ambiguousIn(expression.getAST());
+		if (!ambiguous.isEmpty()) {
+			throw new LockConfigurationException(LockError.AMBIGUOUS_VARIABLE,
+					key + String.join(", ", ambiguous)
+							+ ", which names different arguments in the method and in a declaration that it implements"
+							+ " or overrides",
+					"Give the parameters the same names in both, or use places: #p0");
+		}
 	}
 
 	List<LockKey> resolve(MethodInvocation invocation) {
@@ -105,7 +133,7 @@ final class KeyExpressions {
 			}
 			else if (elements != null) {
 				throw text.refused(LockError.TWO_COLLECTIONS, "is the second collection of one composite key",
-						"Give at most one of the expressions several values");
+						"Let at most one of the expressions return several values");
 			}
 			else {
 				elements = several.stream().map(text::ofElement).toList();

@@ -1,13 +1,15 @@
 package io.distributedlock.interceptor;
 
+import java.math.BigDecimal;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.HexFormat;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
+import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
 
@@ -26,17 +28,12 @@ import io.distributedlock.LockError;
  */
 record KeyText(String method, Expression expression) {
 
-	private static final ClassValue<Boolean> TEXTUAL = new ClassValue<>() {
-		@Override
-		protected Boolean computeValue(Class<?> type) {
-			try {
-				return type.getMethod("toString").getDeclaringClass() != Object.class;
-			}
-			catch (NoSuchMethodException ex) {
-				return false;
-			}
-		}
-	};
+	/** The default text of an object or array: its class and its identity. */
+	private static final Pattern IDENTITY = Pattern
+		.compile("(?:\\[+[BCDFIJSZ]|\\[+L[\\w.$]+;|(?:[\\w$]+\\.)+[\\w$]+)@[0-9a-f]{1,8}(?![\\w.@-])");
+
+	/** The most places of a decimal that are written without an exponent. */
+	private static final int PLAIN_PLACES = 400;
 
 	@Nullable Object unwrap(@Nullable Object value) {
 		if (value instanceof Optional<?> optional) {
@@ -59,7 +56,7 @@ record KeyText(String method, Expression expression) {
 		if (value instanceof Collection<?> collection) {
 			elements = Arrays.asList(collection.toArray());
 		}
-		else if (ObjectUtils.isArray(value)) {
+		else if (ObjectUtils.isArray(value) && !(value instanceof byte[])) {
 			elements = Arrays.asList(ObjectUtils.toObjectArray(value));
 		}
 		if (elements != null && elements.isEmpty()) {
@@ -98,15 +95,35 @@ record KeyText(String method, Expression expression) {
 		if (value instanceof Class<?> type) {
 			return type.getName();
 		}
-		if (value == null) {
-			return null;
+		if (value instanceof byte[] bytes) {
+			return HexFormat.of().formatHex(bytes);
 		}
-		if (value instanceof Map<?, ?> || !TEXTUAL.get(value.getClass())) {
+		if (value instanceof BigDecimal decimal) {
+			return textOf(decimal);
+		}
+		return (value != null) ? textOf(value) : null;
+	}
+
+	/** One text for equal numbers: {@code 1.0} and {@code 1.00} are {@code 1}. */
+	private static String textOf(BigDecimal value) {
+		BigDecimal stripped = value.stripTrailingZeros();
+		return (Math.abs((long) stripped.scale()) <= PLAIN_PLACES) ? stripped.toPlainString() : stripped.toString();
+	}
+
+	private String textOf(Object value) {
+		KeyTypes.Problem problem = KeyTypes.findProblem(value.getClass());
+		if (problem != null) {
+			throw refused(LockError.KEY_WITHOUT_TEXT, "is a " + value.getClass().getName() + ", which " + problem.fact()
+					+ ", so that processes could lock different keys", problem.remedy());
+		}
+		String text = value.toString();
+		if (text != null && !value.getClass().getName().startsWith("java.") && IDENTITY.matcher(text).find()) {
 			throw refused(LockError.KEY_WITHOUT_TEXT,
-					"is a " + value.getClass().getName() + ", whose text may differ from process to process",
-					"Use an id of it, such as #order.id, or give the class a toString() of its own");
+					"is a " + value.getClass().getName() + ", whose text '" + text
+							+ "' has the identity of an object in it, so that processes would lock different keys",
+					"Use an id of it, such as #order.id");
 		}
-		return value.toString();
+		return text;
 	}
 
 	LockConfigurationException refused(LockError error, String what, String action) {

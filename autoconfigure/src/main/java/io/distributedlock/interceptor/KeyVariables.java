@@ -1,13 +1,17 @@
 package io.distributedlock.interceptor;
 
 import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Predicate;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.aop.support.AopUtils;
 import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.ParameterNameDiscoverer;
 import org.springframework.expression.spel.SpelNode;
@@ -15,7 +19,11 @@ import org.springframework.expression.spel.ast.FunctionReference;
 import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.util.ClassUtils;
 
-/** The names by which key expressions reach the arguments of one method. */
+/**
+ * The names by which key expressions reach the arguments of one method: those of its
+ * parameters in the method and in every declaration that it overrides or implements, and
+ * their places. A name that means two arguments cannot be used.
+ */
 final class KeyVariables {
 
 	private static final ParameterNameDiscoverer DISCOVERER = new DefaultParameterNameDiscoverer();
@@ -24,6 +32,8 @@ final class KeyVariables {
 
 	private final Map<String, Integer> indexes = new HashMap<>();
 
+	private final Set<String> ambiguous = new HashSet<>();
+
 	private boolean named;
 
 	KeyVariables(Method method, Class<?> targetClass) {
@@ -31,23 +41,44 @@ final class KeyVariables {
 			this.indexes.put("p" + i, i);
 			this.indexes.put("a" + i, i);
 		}
-		addNames(method);
-		for (Class<?> type : ClassUtils.getAllInterfacesForClassAsSet(targetClass)) {
-			for (Method candidate : type.getMethods()) {
-				if (candidate.getName().equals(method.getName())
-						&& ClassUtils.getMostSpecificMethod(candidate, targetClass).equals(method)) {
-					addNames(candidate);
+		for (Method declaration : declarations(method, targetClass)) {
+			addNames(declaration);
+		}
+	}
+
+	private static Set<Method> declarations(Method method, Class<?> targetClass) {
+		Set<Class<?>> types = new LinkedHashSet<>();
+		for (Class<?> type = targetClass; type != null; type = type.getSuperclass()) {
+			types.add(type);
+		}
+		types.addAll(ClassUtils.getAllInterfacesForClassAsSet(targetClass));
+		types.addAll(ClassUtils.getAllInterfacesForClassAsSet(method.getDeclaringClass()));
+		Set<Method> declarations = new LinkedHashSet<>();
+		declarations.add(method);
+		for (Class<?> type : types) {
+			for (Method candidate : type.isInterface() ? type.getMethods() : type.getDeclaredMethods()) {
+				if (isDeclarationOf(method, candidate, targetClass)) {
+					declarations.add(candidate);
 				}
 			}
 		}
+		return declarations;
+	}
+
+	private static boolean isDeclarationOf(Method method, Method candidate, Class<?> targetClass) {
+		return candidate.getName().equals(method.getName())
+				&& candidate.getParameterCount() == method.getParameterCount() && !candidate.isBridge()
+				&& !Modifier.isPrivate(candidate.getModifiers())
+				&& AopUtils.getMostSpecificMethod(candidate, targetClass).equals(method);
 	}
 
 	private void addNames(Method method) {
 		@Nullable String @Nullable [] names = DISCOVERER.getParameterNames(method);
 		this.named |= (names != null);
 		for (int i = 0; names != null && i < names.length; i++) {
-			if (names[i] != null) {
-				this.indexes.putIfAbsent(names[i], i);
+			Integer earlier = (names[i] != null) ? this.indexes.putIfAbsent(names[i], i) : null;
+			if (earlier != null && earlier != i) {
+				this.ambiguous.add(names[i]);
 			}
 		}
 	}
@@ -61,21 +92,29 @@ final class KeyVariables {
 		return this.named;
 	}
 
+	/** The variables of an expression that no declaration of the method has. */
 	Set<String> unknownIn(SpelNode node) {
 		Set<String> unknown = new LinkedHashSet<>();
-		collectUnknown(node, unknown);
+		collect(node, (name) -> !this.indexes.containsKey(name) && !BUILT_IN.contains(name), true, unknown);
 		return unknown;
 	}
 
-	private void collectUnknown(SpelNode node, Set<String> unknown) {
+	/** The variables of an expression that mean two arguments. */
+	Set<String> ambiguousIn(SpelNode node) {
+		Set<String> found = new LinkedHashSet<>();
+		collect(node, this.ambiguous::contains, false, found);
+		return found;
+	}
+
+	private static void collect(SpelNode node, Predicate<String> matching, boolean functions, Set<String> found) {
 		if (node instanceof VariableReference || node instanceof FunctionReference) {
 			String name = node.toStringAST().substring(1).replaceFirst("\\(.*", "");
-			if (node instanceof FunctionReference || (!this.indexes.containsKey(name) && !BUILT_IN.contains(name))) {
-				unknown.add("#" + name);
+			if ((node instanceof FunctionReference) ? functions : matching.test(name)) {
+				found.add("#" + name);
 			}
 		}
 		for (int i = 0; i < node.getChildCount(); i++) {
-			collectUnknown(node.getChild(i), unknown);
+			collect(node.getChild(i), matching, functions, found);
 		}
 	}
 

@@ -24,7 +24,7 @@ public final class LockAdvisor extends AbstractPointcutAdvisor {
 
 	private final transient Pointcut pointcut;
 
-	public LockAdvisor(LockInterceptor interceptor, LockedMethods methods, int order) {
+	public LockAdvisor(LockInterceptor interceptor, LockedMethodRegistry methods, int order) {
 		this.interceptor = interceptor;
 		this.pointcut = new LockPointcut(methods);
 		setOrder(order);

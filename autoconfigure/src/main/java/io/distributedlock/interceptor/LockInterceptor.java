@@ -1,25 +1,28 @@
 package io.distributedlock.interceptor;
 
+import java.lang.reflect.Method;
 import java.util.function.Supplier;
 
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.aop.support.AopUtils;
 import org.springframework.util.function.SingletonSupplier;
 
+import io.distributedlock.LockConfigurationException;
+import io.distributedlock.LockError;
 import io.distributedlock.LockOperations;
 
 /**
  * Runs locked methods by {@link LockOperations#execute}, as a program would that calls it
- * itself. Safe for use by many threads.
+ * itself. A call whose method has no lock attribute fails: it never runs unlocked. Safe
+ * for use by many threads.
  *
  * @since 0.1.0
  */
 public final class LockInterceptor implements MethodInterceptor {
 
-	private final LockedMethods methods;
+	private final LockedMethodRegistry methods;
 
 	private final Supplier<LockOperations> operations;
 
@@ -29,20 +32,27 @@ public final class LockInterceptor implements MethodInterceptor {
 	 * @param operations gives the locks; asked with the first locked call and never
 	 * again, so that proxies can be made before the store is there
 	 */
-	public LockInterceptor(LockedMethods methods, Supplier<LockOperations> operations) {
+	public LockInterceptor(LockedMethodRegistry methods, Supplier<LockOperations> operations) {
 		this.methods = methods;
 		this.operations = SingletonSupplier.of(operations);
 	}
 
 	@Override
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
-		Object target = invocation.getThis();
-		LockedMethod method = (target != null)
-				? this.methods.find(invocation.getMethod(), AopUtils.getTargetClass(target)) : null;
+		LockedMethod method = this.methods.findCalled(invocation.getMethod(), invocation.getThis());
 		if (method == null) {
-			return invocation.proceed();
+			throw withoutAttribute(invocation);
 		}
 		return new LockedCall(method, invocation).run(this.operations.get());
+	}
+
+	private static LockConfigurationException withoutAttribute(MethodInvocation invocation) {
+		Method method = invocation.getMethod();
+		return new LockConfigurationException(LockError.CALL_WITHOUT_ATTRIBUTE,
+				"A call of " + MethodNames.describe(method, method.getDeclaringClass())
+						+ " reached the lock's interceptor, but the method has no lock attribute, so that it would run"
+						+ " without a lock",
+				"Add the LockAdvisor to the proxy, not the LockInterceptor alone: the advisor chooses the methods");
 	}
 
 }

@@ -2,31 +2,23 @@ package io.distributedlock.interceptor;
 
 import java.lang.reflect.Method;
 
-import org.springframework.aop.ClassFilter;
 import org.springframework.aop.support.StaticMethodMatcherPointcut;
 
-/** Matches the locked methods. */
+/**
+ * Matches the locked methods. It has no class filter: a proxy may have a locked interface
+ * that the class of its target lacks.
+ */
 final class LockPointcut extends StaticMethodMatcherPointcut {
 
-	private final LockedMethods methods;
+	private final LockedMethodRegistry methods;
 
-	LockPointcut(LockedMethods methods) {
+	LockPointcut(LockedMethodRegistry methods) {
 		this.methods = methods;
-		setClassFilter(new LockedClassFilter(methods));
 	}
 
 	@Override
 	public boolean matches(Method method, Class<?> targetClass) {
 		return this.methods.find(method, targetClass) != null;
-	}
-
-	private record LockedClassFilter(LockedMethods methods) implements ClassFilter {
-
-		@Override
-		public boolean matches(Class<?> type) {
-			return this.methods.isLocked(type);
-		}
-
 	}
 
 }

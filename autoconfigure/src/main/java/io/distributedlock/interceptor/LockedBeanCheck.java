@@ -2,10 +2,14 @@ package io.distributedlock.interceptor;
 
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.support.AopUtils;
@@ -14,71 +18,113 @@ import org.springframework.util.ClassUtils;
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 
-/** Checks that the locked methods of one bean are locked. */
+/**
+ * Checks that the locked methods of one bean are locked. A bean may have several proxies,
+ * one around the other: each locked method of any of them, and of the target, needs the
+ * lock's advisor on its own layer or further out.
+ */
 final class LockedBeanCheck {
 
-	private LockedBeanCheck() {
+	private final Object bean;
+
+	private final String beanName;
+
+	private final LockedMethodRegistry methods;
+
+	/** The targets of those proxies, so far, that have the lock's advisor. */
+	private final List<Class<?>> advised = new ArrayList<>();
+
+	/** Whether the advice of asynchronous methods comes behind the lock's. */
+	private boolean asyncInside;
+
+	private LockedBeanCheck(Object bean, String beanName, LockedMethodRegistry methods) {
+		this.bean = bean;
+		this.beanName = beanName;
+		this.methods = methods;
 	}
 
-	static void check(Object bean, String beanName, LockedMethods methods) {
-		Class<?> targetClass = AopProxyUtils.ultimateTargetClass(bean);
-		if (!methods.isLocked(targetClass)) {
-			return;
-		}
-		if (!isAdvised(bean)) {
-			if (MockitoMocks.isMock(bean)) {
-				return;
+	static void check(Object bean, String beanName, LockedMethodRegistry methods) {
+		new LockedBeanCheck(bean, beanName, methods).checkLayers();
+	}
+
+	private void checkLayers() {
+		Object layer = this.bean;
+		Class<?> type = layer.getClass();
+		while (type != null) {
+			Object target = null;
+			Class<?> targetClass = null;
+			if (layer instanceof Advised proxy) {
+				target = AopProxyUtils.getSingletonTarget(proxy);
+				targetClass = (target != null) ? target.getClass() : proxy.getTargetClass();
+				addAdvised(proxy, targetClass);
 			}
-			throw notAdvised(beanName, targetClass, methods);
-		}
-		if (Proxy.isProxyClass(bean.getClass())) {
-			checkReachable(bean, targetClass, methods);
+			checkMethods(type);
+			layer = target;
+			type = targetClass;
 		}
 	}
 
-	private static boolean isAdvised(@Nullable Object bean) {
-		Object current = bean;
-		while (current instanceof Advised advised) {
-			if (Arrays.stream(advised.getAdvisors()).anyMatch(LockAdvisor.class::isInstance)) {
-				AdvisorOrder.check(advised.getAdvisors());
-				return true;
+	private void addAdvised(Advised proxy, @Nullable Class<?> targetClass) {
+		for (Advisor advisor : proxy.getAdvisors()) {
+			if (advisor instanceof LockAdvisor) {
+				AdvisorOrder.check(proxy.getAdvisors());
+				this.advised.add((targetClass != null) ? targetClass : proxy.getClass());
 			}
-			current = AopProxyUtils.getSingletonTarget(current);
+			this.asyncInside |= !this.advised.isEmpty() && AsyncMethods.isAsync(advisor.getAdvice());
 		}
-		return false;
 	}
 
-	private static LockConfigurationException notAdvised(String beanName, Class<?> targetClass, LockedMethods methods) {
-		Method method = methods.methods(targetClass).iterator().next();
-		return new LockConfigurationException(LockError.NOT_ADVISED,
-				"The bean '" + beanName + "' has the locked method " + LockedMethodChecks.describe(method, targetClass)
-						+ ", but was created without the lock's advisor, so that it would run without its lock",
-				"Do not use it from a BeanPostProcessor or BeanFactoryPostProcessor (such beans are created too early),"
-						+ " and let the container create and proxy it");
+	private void checkMethods(Class<?> type) {
+		for (Method method : this.methods.methods(type)) {
+			boolean reachable = !Proxy.isProxyClass(this.bean.getClass()) || isReachable(method, type);
+			boolean locked = this.advised.stream().anyMatch((target) -> isLocked(method, type, target));
+			if (reachable && !locked) {
+				failUnlessMock(method, type);
+			}
+			if (!reachable && this.methods.isDeclaredOnMethod(method, type)) {
+				throw notReachable(method, type);
+			}
+			if (this.asyncInside && AsyncMethods.isAsync(method, ClassUtils.getUserClass(type))) {
+				throw AsyncMethods.insideLock(method, ClassUtils.getUserClass(type));
+			}
+		}
+	}
+
+	/** Whether an advisor around the target matches the method of the given type. */
+	private boolean isLocked(Method method, Class<?> type, Class<?> target) {
+		return this.methods.find(method, target) != null || interfaceMethods(method, type, target)
+			.anyMatch((candidate) -> this.methods.find(candidate, target) != null);
 	}
 
 	/** A method that no interface of a JDK proxy has cannot be called through it. */
-	private static void checkReachable(Object bean, Class<?> targetClass, LockedMethods methods) {
-		for (Method method : methods.methods(targetClass)) {
-			if (methods.isDeclaredOnMethod(method, targetClass) && !isReachable(method, targetClass, bean)) {
-				throw new LockConfigurationException(LockError.NOT_PROXYABLE,
-						"The locked method " + LockedMethodChecks.describe(method, targetClass)
-								+ " is in no interface, but its bean is proxied by interface only",
-						"Add it to an interface, or let Spring proxy classes (spring.aop.proxy-target-class=true)");
-			}
+	private boolean isReachable(Method method, Class<?> type) {
+		return interfaceMethods(method, type, this.bean.getClass()).findAny().isPresent();
+	}
+
+	private static Stream<Method> interfaceMethods(Method method, Class<?> type, Class<?> proxy) {
+		return Arrays.stream(ClassUtils.getAllInterfacesForClass(proxy))
+			.flatMap((candidate) -> Arrays.stream(candidate.getMethods()))
+			.filter((candidate) -> candidate.getName().equals(method.getName()) && (candidate.equals(method)
+					|| AopUtils.getMostSpecificMethod(candidate, ClassUtils.getUserClass(type)).equals(method)));
+	}
+
+	private void failUnlessMock(Method method, Class<?> type) {
+		if (!MockitoMocks.isMock(this.bean)) {
+			throw new LockConfigurationException(LockError.NOT_ADVISED,
+					"The bean '" + this.beanName + "' has the locked method "
+							+ MethodNames.describe(method, ClassUtils.getUserClass(type))
+							+ ", but the lock's advisor does not apply to it, so that it would run without its lock",
+					"Do not use the bean from a BeanPostProcessor or BeanFactoryPostProcessor (such beans are created"
+							+ " too early), let the container create and proxy it, and annotate the interface that"
+							+ " callers use if it has a proxy of its own");
 		}
 	}
 
-	private static boolean isReachable(Method method, Class<?> targetClass, Object bean) {
-		for (Class<?> type : ClassUtils.getAllInterfacesForClass(bean.getClass())) {
-			for (Method candidate : type.getMethods()) {
-				if (candidate.getName().equals(method.getName()) && (candidate.equals(method)
-						|| AopUtils.getMostSpecificMethod(candidate, targetClass).equals(method))) {
-					return true;
-				}
-			}
-		}
-		return false;
+	private static LockConfigurationException notReachable(Method method, Class<?> type) {
+		return new LockConfigurationException(LockError.NOT_PROXYABLE,
+				"The locked method " + MethodNames.describe(method, type)
+						+ " is in no interface, but its bean is proxied by interface only",
+				"Add it to an interface, or let Spring proxy classes (spring.aop.proxy-target-class=true)");
 	}
 
 }

@@ -1,5 +1,6 @@
 package io.distributedlock.interceptor;
 
+import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.util.Set;
@@ -10,10 +11,13 @@ import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.framework.ProxyConfig;
 import org.springframework.aop.scope.ScopedObject;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.config.SmartInstantiationAwareBeanPostProcessor;
 import org.springframework.core.Ordered;
+import org.springframework.scheduling.config.TaskManagementConfigUtils;
 import org.springframework.util.ClassUtils;
 
 import io.distributedlock.LockConfigurationException;
@@ -29,7 +33,7 @@ import io.distributedlock.LockError;
 public final class LockedBeanVerifier
 		implements SmartInstantiationAwareBeanPostProcessor, SmartInitializingSingleton, Ordered {
 
-	private final LockedMethods methods;
+	private final LockedMethodRegistry methods;
 
 	private final ConfigurableListableBeanFactory beanFactory;
 
@@ -39,7 +43,7 @@ public final class LockedBeanVerifier
 
 	private volatile boolean started;
 
-	public LockedBeanVerifier(LockedMethods methods, ConfigurableListableBeanFactory beanFactory) {
+	public LockedBeanVerifier(LockedMethodRegistry methods, ConfigurableListableBeanFactory beanFactory) {
 		this.methods = methods;
 		this.beanFactory = beanFactory;
 	}
@@ -53,6 +57,7 @@ public final class LockedBeanVerifier
 	@Override
 	public Object postProcessBeforeInitialization(Object bean, String beanName) {
 		checkClass(bean.getClass());
+		checkCallbacks(bean.getClass(), beanName);
 		return bean;
 	}
 
@@ -79,13 +84,25 @@ public final class LockedBeanVerifier
 				Object bean = this.beanFactory.getSingleton(beanName);
 				if (bean != null) {
 					checkClass(bean.getClass());
+					checkCallbacks(AopUtils.getTargetClass(bean), beanName);
 					check(bean, beanName);
+					checkProduct(bean, beanName);
 				}
 			}
 		}
 		this.started = true;
 		this.seen.clear();
 		AdvisorOrder.check(this.beanFactory);
+	}
+
+	/** The product of an early factory may have been created before this verifier was. */
+	private void checkProduct(Object bean, String beanName) {
+		if (bean instanceof FactoryBean<?> factory && factory.isSingleton()) {
+			Class<?> type = factory.getObjectType();
+			if (type == null || this.methods.isLocked(type)) {
+				check(this.beanFactory.getBean(beanName), beanName);
+			}
+		}
 	}
 
 	private void check(Object bean, String beanName) {
@@ -105,6 +122,19 @@ public final class LockedBeanVerifier
 					"The class " + type.getName()
 							+ " has locked methods but is final, so that no proxy can intercept them",
 					"Remove 'final' (records are always final), or move the locked methods to another class");
+		}
+	}
+
+	private void checkCallbacks(Class<?> type, String beanName) {
+		if (this.beanFactory.containsBeanDefinition(beanName)) {
+			InitAndDestroyMethods.check(this.beanFactory.getMergedBeanDefinition(beanName), type, this.methods);
+		}
+		if (this.beanFactory.containsBeanDefinition(TaskManagementConfigUtils.ASYNC_EXECUTION_ASPECT_BEAN_NAME)) {
+			for (Method method : this.methods.methods(type)) {
+				if (AsyncMethods.isAsync(method, type)) {
+					throw AsyncMethods.insideLock(method, type);
+				}
+			}
 		}
 	}
 

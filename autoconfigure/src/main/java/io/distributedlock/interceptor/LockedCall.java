@@ -52,7 +52,8 @@ final class LockedCall implements LockCallback<@Nullable Object, Throwable> {
 	@Override
 	public @Nullable Object doWithLock(LockLease lease) throws Throwable {
 		this.started = true;
-		this.result = this.method.ignoresLoss() ? proceedThoughLost(lease) : this.invocation.proceed();
+		this.result = this.method
+			.requireFinished(this.method.ignoresLoss() ? proceedThoughLost(lease) : this.invocation.proceed());
 		this.returned = true;
 		return this.result;
 	}

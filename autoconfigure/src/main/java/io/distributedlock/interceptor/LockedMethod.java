@@ -24,8 +24,11 @@ final class LockedMethod {
 
 	private final @Nullable Object skippedResult;
 
-	LockedMethod(LockAttribute attribute, Method method, @Nullable KeyExpressions keys) {
+	private final String described;
+
+	LockedMethod(LockAttribute attribute, Method method, Class<?> targetClass, @Nullable KeyExpressions keys) {
 		this.attribute = attribute;
+		this.described = MethodNames.describe(method, targetClass);
 		this.keys = keys;
 		this.request = new LockRequest(List.of(LockKey.of(attribute.name())), attribute.lease(), attribute.waitTime(),
 				attribute.renew(), attribute.maxHold());
@@ -59,6 +62,15 @@ final class LockedMethod {
 
 	boolean ignoresLoss() {
 		return this.attribute.onLost() == OnLost.IGNORE;
+	}
+
+	/** Refuses a result whose work continues after the lock is released. */
+	@Nullable Object requireFinished(@Nullable Object result) {
+		Class<?> unfinished = UnfinishedResults.find(result);
+		if (unfinished != null) {
+			throw LockedMethodChecks.unfinishedResult(this.described, unfinished);
+		}
+		return result;
 	}
 
 }

@@ -3,26 +3,16 @@ package io.distributedlock.interceptor;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
-import java.util.Set;
-import java.util.concurrent.Callable;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
 import java.util.stream.Stream;
 
-import org.springframework.beans.factory.DisposableBean;
-import org.springframework.beans.factory.InitializingBean;
-import org.springframework.core.ReactiveAdapterRegistry;
-import org.springframework.core.annotation.MergedAnnotation;
-import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.ResolvableType;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 
 /** Refuses methods on which a lock would be without effect. */
 final class LockedMethodChecks {
-
-	private static final Set<String> LIFECYCLE = Set.of("jakarta.annotation.PostConstruct",
-			"jakarta.annotation.PreDestroy", "org.springframework.context.annotation.Bean");
 
 	private LockedMethodChecks() {
 	}
@@ -34,14 +24,6 @@ final class LockedMethodChecks {
 		}
 		checkResult(method, targetClass);
 		checkSkip(method, targetClass, attribute);
-	}
-
-	static String describe(Method method, Class<?> targetClass) {
-		StringBuilder text = new StringBuilder(targetClass.getName()).append('.').append(method.getName()).append('(');
-		for (Class<?> type : method.getParameterTypes()) {
-			text.append((text.charAt(text.length() - 1) == '(') ? "" : ", ").append(type.getSimpleName());
-		}
-		return text.append(')').toString();
 	}
 
 	/** What a JDK proxy makes is final, and can be proxied once more all the same. */
@@ -56,14 +38,14 @@ final class LockedMethodChecks {
 			.orElse(null);
 		if (modifier != null) {
 			throw new LockConfigurationException(LockError.NOT_PROXYABLE,
-					"The locked method " + describe(method, targetClass) + " is " + modifier
+					"The locked method " + MethodNames.describe(method, targetClass) + " is " + modifier
 							+ ", so that no proxy can intercept it and it would run without its lock",
 					"Remove '" + modifier
 							+ "', or move the annotation to a method that callers reach through the bean");
 		}
 		if (isHiddenFrom(method, targetClass)) {
 			throw new LockConfigurationException(LockError.NOT_PROXYABLE,
-					"The locked method " + describe(method, targetClass) + " is package-private in "
+					"The locked method " + MethodNames.describe(method, targetClass) + " is package-private in "
 							+ method.getDeclaringClass().getName()
 							+ ", so that no proxy of the class in another package can intercept it",
 					"Make it public or protected");
@@ -79,33 +61,24 @@ final class LockedMethodChecks {
 	}
 
 	private static void checkLifecycle(Method method, Class<?> targetClass) {
-		String callback = MergedAnnotations.from(method)
-			.stream()
-			.map(MergedAnnotation::getType)
-			.map(Class::getName)
-			.filter(LIFECYCLE::contains)
-			.map((name) -> "@" + name.substring(name.lastIndexOf('.') + 1))
-			.findFirst()
-			.orElse(isContainerCallback(method, targetClass) ? "container callback" : null);
+		String callback = ContainerCallbacks.describe(method, targetClass);
 		if (callback != null) {
-			throw new LockConfigurationException(LockError.LIFECYCLE_METHOD,
-					"The locked method " + describe(method, targetClass) + " is a " + callback
-							+ " method, which the container calls on the bare object, without its lock",
-					"Move the work to a method of another bean that is annotated, or use LockOperations.execute");
+			throw lifecycleMethod(method, targetClass, callback);
 		}
 	}
 
-	private static boolean isContainerCallback(Method method, Class<?> targetClass) {
-		if (method.getParameterCount() > 0) {
-			return false;
-		}
-		return (method.getName().equals("afterPropertiesSet") && InitializingBean.class.isAssignableFrom(targetClass))
-				|| (method.getName().equals("destroy") && DisposableBean.class.isAssignableFrom(targetClass));
+	static LockConfigurationException lifecycleMethod(Method method, Class<?> targetClass, String callback) {
+		return new LockConfigurationException(LockError.LIFECYCLE_METHOD,
+				"The container calls the locked method " + MethodNames.describe(method, targetClass)
+						+ " as a callback (" + callback + "), on the bare object and so without its lock",
+				"Move the work to a method of another bean that is annotated, or use LockOperations.execute");
 	}
 
 	private static void checkResult(Method method, Class<?> targetClass) {
-		Class<?> result = method.getReturnType();
-		if (finishesLater(result)) {
+		Class<?> result = UnfinishedResults.findType(ResolvableType.forMethodReturnType(method, targetClass));
+		boolean async = Future.class.isAssignableFrom(method.getReturnType())
+				&& AsyncMethods.isAsync(method, targetClass);
+		if (result != null && !async) {
 			throw unsupportedResult(method, targetClass, result.getName());
 		}
 		Class<?>[] parameters = method.getParameterTypes();
@@ -115,27 +88,16 @@ final class LockedMethodChecks {
 		}
 	}
 
-	private static boolean finishesLater(Class<?> result) {
-		return Future.class.isAssignableFrom(result) || CompletionStage.class.isAssignableFrom(result)
-				|| Callable.class.isAssignableFrom(result) || isPublisher(result)
-				|| (result != Object.class && ReactiveAdapterRegistry.getSharedInstance().getAdapter(result) != null);
-	}
-
-	/** By name: neither Reactor nor Reactive Streams need to be there. */
-	private static boolean isPublisher(Class<?> type) {
-		for (Class<?> current = type; current != null; current = current.getSuperclass()) {
-			if (current.getName().equals("org.reactivestreams.Publisher")
-					|| current.getName().equals("java.util.concurrent.Flow$Publisher")
-					|| Stream.of(current.getInterfaces()).anyMatch(LockedMethodChecks::isPublisher)) {
-				return true;
-			}
-		}
-		return false;
+	static LockConfigurationException unfinishedResult(String method, Class<?> result) {
+		return new LockConfigurationException(LockError.UNSUPPORTED_RESULT,
+				"The locked method " + method + " returned a " + result.getName()
+						+ " that is not finished: its work continues after the lock is released",
+				"Lock the method that does the work, or wait for the result inside the locked method");
 	}
 
 	private static LockConfigurationException unsupportedResult(Method method, Class<?> targetClass, String result) {
 		return new LockConfigurationException(LockError.UNSUPPORTED_RESULT,
-				"The locked method " + describe(method, targetClass) + " gives " + result
+				"The locked method " + MethodNames.describe(method, targetClass) + " returns " + result
 						+ ", which finishes after the method has returned and its lock was released",
 				"Lock the method that does the work, or wait for the result inside the locked method");
 	}
@@ -144,9 +106,9 @@ final class LockedMethodChecks {
 		Class<?> result = method.getReturnType();
 		if (attribute.onBusy() == OnBusy.SKIP && result.isPrimitive() && result != void.class) {
 			throw new LockConfigurationException(LockError.SKIP_ON_PRIMITIVE,
-					"The locked method " + describe(method, targetClass) + " has onBusy = SKIP, but gives " + result
-							+ ", which has no value for 'skipped'",
-					"Return void, an object type or an Optional, or use onBusy = THROW");
+					"The locked method " + MethodNames.describe(method, targetClass)
+							+ " has onBusy = SKIP, but returns " + result + ", which has no value for 'skipped'",
+					"Return void, an object type or an Optional, or use onBusy = FAIL");
 		}
 	}
 

@@ -9,11 +9,11 @@ package io.distributedlock.interceptor;
 public enum OnBusy {
 
 	/** The call fails with {@link io.distributedlock.LockNotAcquiredException}. */
-	THROW,
+	FAIL,
 	/**
 	 * The body is not run, and the call returns {@code null}, or
-	 * {@link java.util.Optional#empty()} where the method gives an {@code Optional}. Not
-	 * for methods with a primitive result.
+	 * {@link java.util.Optional#empty()} where the method returns an {@code Optional}.
+	 * Not for methods with a primitive result.
 	 */
 	SKIP
 

@@ -1,6 +1,9 @@
-package io.distributedlock.annotation;
+package io.distributedlock.interceptor;
 
 import java.util.Map;
+import java.util.function.Supplier;
+
+import org.aopalliance.intercept.MethodInterceptor;
 
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
@@ -8,53 +11,70 @@ import org.springframework.core.env.MapPropertySource;
 import org.springframework.core.env.StandardEnvironment;
 
 import io.distributedlock.LockOperations;
-import io.distributedlock.interceptor.LockAdvisor;
-import io.distributedlock.interceptor.LockInterceptor;
-import io.distributedlock.interceptor.LockedMethods;
+import io.distributedlock.annotation.AnnotationLockAttributeSource;
 
 /** Makes proxies by hand, below any container. */
-final class LockedProxies {
+public final class LockedProxies {
 
 	private final StandardEnvironment environment = new StandardEnvironment();
 
 	private final DefaultListableBeanFactory beanFactory = new DefaultListableBeanFactory();
 
-	private final LockedMethods methods;
+	private final LockedMethodRegistry methods;
 
 	private final LockAdvisor advisor;
 
-	LockedProxies(LockOperations operations) {
+	public LockedProxies(LockOperations operations) {
 		this.environment.getPropertySources()
 			.addFirst(new MapPropertySource("test", Map.of("app.region", "eu", "app.lease", "45s")));
-		this.methods = new LockedMethods(
+		this.methods = new LockedMethodRegistry(
 				new AnnotationLockAttributeSource(this.environment::resolveRequiredPlaceholders), this.beanFactory);
 		this.advisor = new LockAdvisor(new LockInterceptor(this.methods, () -> operations), this.methods,
 				LockAdvisor.DEFAULT_ORDER);
 	}
 
-	LockedProxies bean(String name, Object bean) {
+	public LockedProxies bean(String name, Object bean) {
 		this.beanFactory.registerSingleton(name, bean);
 		return this;
 	}
 
-	void read(Class<?> type) {
+	public void read(Class<?> type) {
 		this.methods.isLocked(type);
 	}
 
 	@SuppressWarnings("unchecked")
-	<T> T ofClass(T target) {
+	public <T> T ofClass(T target) {
 		ProxyFactory factory = new ProxyFactory(target);
 		factory.setProxyTargetClass(true);
 		factory.addAdvisor(this.advisor);
 		return (T) factory.getProxy();
 	}
 
-	<T> T ofInterface(Class<T> type, T target) {
+	public <T> T ofInterface(Class<T> type, T target) {
 		ProxyFactory factory = new ProxyFactory();
 		factory.setInterfaces(type);
 		factory.setTarget(target);
 		factory.addAdvisor(this.advisor);
 		return type.cast(factory.getProxy());
+	}
+
+	/** A proxy whose target lacks the interface; the answer comes from an interceptor. */
+	<T> T ofInterface(Class<T> type, Object target, Supplier<?> answer) {
+		ProxyFactory factory = new ProxyFactory();
+		factory.setInterfaces(type);
+		factory.setTarget(target);
+		factory.addAdvisor(this.advisor);
+		factory.addAdvice((MethodInterceptor) (invocation) -> answer.get());
+		return type.cast(factory.getProxy());
+	}
+
+	/** A proxy whose every call reaches the interceptor. */
+	@SuppressWarnings("unchecked")
+	<T> T withoutPointcut(T target) {
+		ProxyFactory factory = new ProxyFactory(target);
+		factory.setProxyTargetClass(true);
+		factory.addAdvice(this.advisor.getAdvice());
+		return (T) factory.getProxy();
 	}
 
 }

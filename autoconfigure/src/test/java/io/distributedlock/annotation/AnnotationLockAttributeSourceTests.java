@@ -5,17 +5,25 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 import java.time.Duration;
+import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 import org.springframework.beans.factory.BeanNameAware;
 import org.springframework.core.annotation.AliasFor;
 
+import io.distributedlock.LockConfigurationException;
+import io.distributedlock.LockError;
+import io.distributedlock.interceptor.LockedProxies;
 import io.distributedlock.interceptor.RecordingLockOperations;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-class PlacementTests {
+class AnnotationLockAttributeSourceTests {
 
 	private final RecordingLockOperations operations = new RecordingLockOperations();
 
@@ -95,6 +103,27 @@ class PlacementTests {
 	void methodWithoutAnnotationIsLeftAlone() {
 		this.proxies.ofClass(new Sharing()).third();
 		assertThat(this.operations.requests()).isEmpty();
+	}
+
+	@ParameterizedTest
+	@MethodSource("mistakes")
+	void mistakeIsFoundWhenTheClassIsFirstSeen(Class<?> type, LockError error, String where, String what) {
+		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> this.proxies.read(type))
+			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(error))
+			.withMessageStartingWith(error.id() + ": ")
+			.withMessageContaining(type.getSimpleName() + "." + where)
+			.withMessageContaining(what)
+			.satisfies((ex) -> assertThat(ex.action()).isNotBlank());
+	}
+
+	static Stream<Arguments> mistakes() {
+		return Stream.of(Arguments.of(UnknownPlaceholder.class, LockError.INVALID_EXPRESSION, "run", "${app.missing}"),
+				Arguments.of(BadLease.class, LockError.INVALID_DURATION, "run", "lease 'soon'"),
+				Arguments.of(NoUnit.class, LockError.INVALID_DURATION, "run", "waitTime '30'"),
+				Arguments.of(ZeroLease.class, LockError.INVALID_LEASE, "run", "PT0S"),
+				Arguments.of(NegativeLease.class, LockError.INVALID_LEASE, "run", "PT-1S"),
+				Arguments.of(NegativeWait.class, LockError.INVALID_WAIT_TIME, "run", "PT-1S"),
+				Arguments.of(ZeroMaxHold.class, LockError.INVALID_MAX_HOLD, "run", "PT0S"));
 	}
 
 	interface Plain {
@@ -221,6 +250,62 @@ class PlacementTests {
 		}
 
 		void third() {
+		}
+
+	}
+
+	static class UnknownPlaceholder {
+
+		@DistributedLock("'${app.missing}'")
+		void run(String id) {
+		}
+
+	}
+
+	static class BadLease {
+
+		@DistributedLock(lease = "soon")
+		void run() {
+		}
+
+	}
+
+	static class NoUnit {
+
+		@DistributedLock(waitTime = "30")
+		void run() {
+		}
+
+	}
+
+	static class ZeroLease {
+
+		@DistributedLock(lease = "0s")
+		void run() {
+		}
+
+	}
+
+	static class NegativeLease {
+
+		@DistributedLock(lease = "-1s")
+		void run() {
+		}
+
+	}
+
+	static class NegativeWait {
+
+		@DistributedLock(waitTime = "-1s")
+		void run() {
+		}
+
+	}
+
+	static class ZeroMaxHold {
+
+		@DistributedLock(maxHold = "0")
+		void run() {
 		}
 
 	}

@@ -1,4 +1,4 @@
-package io.distributedlock.annotation.elsewhere;
+package io.distributedlock.interceptor.elsewhere;
 
 import io.distributedlock.annotation.DistributedLock;
 

@@ -1,12 +1,9 @@
-package io.distributedlock.annotation;
+package io.distributedlock.interceptor;
 
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalLong;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
@@ -18,17 +15,19 @@ import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockContext;
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
-import io.distributedlock.interceptor.RecordingLockOperations;
+import io.distributedlock.annotation.DistributedLock;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatNoException;
 
-class KeyTests {
+class KeyExpressionsTests {
 
 	private final RecordingLockOperations operations = new RecordingLockOperations();
 
-	private final Orders orders = new LockedProxies(this.operations).bean("tenants", new Tenants())
-		.ofClass(new Orders());
+	private final LockedProxies proxies = new LockedProxies(this.operations);
+
+	private final Orders orders = this.proxies.bean("tenants", new Tenants()).ofClass(new Orders());
 
 	@Test
 	void noExpressionMeansOneLockForTheMethod() {
@@ -72,49 +71,6 @@ class KeyTests {
 	void collectionInACompositeLocksEachCombination() {
 		this.orders.composite("t", List.of("1", "2"));
 		assertThat(this.operations.keys()).containsExactly("Orders.composite:t:1", "Orders.composite:t:2");
-	}
-
-	@Test
-	void optionalCountsAsItsValue() {
-		this.orders.any(Optional.of("v"));
-		assertThat(this.operations.keys()).containsExactly("Orders.any:v");
-		this.orders.any(OptionalLong.of(9));
-		assertThat(this.operations.keys()).containsExactly("Orders.any:9");
-	}
-
-	@Test
-	void enumsCountByNameAndClassesByFullName() {
-		this.orders.any(TimeUnit.DAYS);
-		assertThat(this.operations.keys()).containsExactly("Orders.any:DAYS");
-		this.orders.any(String.class);
-		assertThat(this.operations.keys()).containsExactly("Orders.any:java.lang.String");
-	}
-
-	@ParameterizedTest
-	@MethodSource("refused")
-	void valueThatIsNoKeyIsRefusedBeforeAnythingIsLocked(Object value, LockError error) {
-		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> this.orders.any(value))
-			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(error))
-			.withMessageContaining("Orders.any")
-			.withMessageContaining("#value");
-		assertThat(this.operations.requests()).isEmpty();
-		assertThat(this.orders.calls()).isZero();
-	}
-
-	static Stream<Arguments> refused() {
-		return Stream.of(Arguments.of(null, LockError.NULL_KEY), Arguments.of(" ", LockError.BLANK_KEY),
-				Arguments.of(Optional.empty(), LockError.NULL_KEY),
-				Arguments.of(OptionalLong.empty(), LockError.NULL_KEY), Arguments.of(List.of(), LockError.NO_KEYS),
-				Arguments.of(new int[0], LockError.NO_KEYS), Arguments.of(Arrays.asList("a", null), LockError.NULL_KEY),
-				Arguments.of(new String[] { "a", null }, LockError.NULL_KEY),
-				Arguments.of(List.of("a", ""), LockError.BLANK_KEY),
-				Arguments.of(List.of(Optional.empty()), LockError.NULL_KEY),
-				Arguments.of(List.of(List.of("a")), LockError.KEY_WITHOUT_TEXT),
-				Arguments.of(List.of(new int[] { 1 }), LockError.KEY_WITHOUT_TEXT),
-				Arguments.of(Map.of("a", 1), LockError.KEY_WITHOUT_TEXT),
-				Arguments.of(new Object(), LockError.KEY_WITHOUT_TEXT),
-				Arguments.of(new Tenants(), LockError.KEY_WITHOUT_TEXT), Arguments.of((Runnable) () -> {
-				}, LockError.KEY_WITHOUT_TEXT));
 	}
 
 	@Test
@@ -163,6 +119,68 @@ class KeyTests {
 		this.orders.any("last");
 		assertThat(this.operations.keys()).containsExactly("Orders.any:last");
 		assertThat(this.orders.calls()).isEqualTo(100_001);
+	}
+
+	@ParameterizedTest
+	@MethodSource("mistakes")
+	void mistakeIsFoundWhenTheClassIsFirstSeen(Class<?> type, LockError error, String where, String what) {
+		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> this.proxies.read(type))
+			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(error))
+			.withMessageStartingWith(error.id() + ": ")
+			.withMessageContaining(type.getSimpleName() + "." + where)
+			.withMessageContaining(what)
+			.satisfies((ex) -> assertThat(ex.action()).isNotBlank());
+	}
+
+	static Stream<Arguments> mistakes() {
+		return Stream.of(Arguments.of(BadExpression.class, LockError.INVALID_EXPRESSION, "run", "'#id +'"),
+				Arguments.of(EmptyExpression.class, LockError.INVALID_EXPRESSION, "run", "''"),
+				Arguments.of(UnknownVariable.class, LockError.UNKNOWN_VARIABLE, "run", "#ids"),
+				Arguments.of(UnknownPlace.class, LockError.UNKNOWN_VARIABLE, "run", "#p1"),
+				Arguments.of(UnknownFunction.class, LockError.UNKNOWN_VARIABLE, "run", "#now"));
+	}
+
+	@ParameterizedTest
+	@MethodSource("bareWords")
+	void wordThatIsNoVariableAndNoPropertyOfRootIsRefused(Class<?> type, String remedy) {
+		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> this.proxies.read(type))
+			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.INVALID_EXPRESSION))
+			.withMessageContaining(remedy);
+	}
+
+	static Stream<Arguments> bareWords() {
+		return Stream.of(Arguments.of(Unquoted.class, "\"'nightly'\""),
+				Arguments.of(UnquotedWithSign.class, "\"'nightly-job'\""), Arguments.of(WithoutHash.class, "\"#id\""),
+				Arguments.of(AsAnArgument.class, "\"'suffix'\""));
+	}
+
+	@Test
+	void overrideMayRenameTheParameterOfTheAnnotatedMethod() {
+		this.proxies.ofClass(new Renaming()).pay("1", "2");
+		assertThat(this.operations.keys()).containsExactly("Transfers.pay:1");
+	}
+
+	@Test
+	void implementationThatSwapsTheNamesIsRefused() {
+		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> this.proxies.read(Swapping.class))
+			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.AMBIGUOUS_VARIABLE))
+			.withMessageContaining("Swapping.pay")
+			.withMessageContaining("#from");
+	}
+
+	@Test
+	void swappedNamesThatNoKeyUsesAreLeftAlone() {
+		assertThatNoException().isThrownBy(() -> this.proxies.read(SwappingUnused.class));
+	}
+
+	@Test
+	void propertiesOfValuesAndRootAreNoBareWords() {
+		assertThatNoException().isThrownBy(() -> this.proxies.read(Properties.class));
+	}
+
+	@Test
+	void aProjectionsThisIsNoUnknownVariable() {
+		assertThatNoException().isThrownBy(() -> this.proxies.read(Projecting.class));
 	}
 
 	record Order(String id, String owner) {
@@ -228,6 +246,127 @@ class KeyTests {
 		void mutating(List<String> ids) {
 			ids.set(0, "b");
 			this.seen = LockContext.current().keys();
+		}
+
+	}
+
+	static class BadExpression {
+
+		@DistributedLock("#id +")
+		void run(String id) {
+		}
+
+	}
+
+	static class EmptyExpression {
+
+		@DistributedLock("")
+		void run(String id) {
+		}
+
+	}
+
+	static class UnknownVariable {
+
+		@DistributedLock({ "'x'", "#id ?: {#ids}" })
+		void run(String id) {
+		}
+
+	}
+
+	static class UnknownPlace {
+
+		@DistributedLock("#p1")
+		void run(String id) {
+		}
+
+	}
+
+	static class UnknownFunction {
+
+		@DistributedLock("#now()")
+		void run(String id) {
+		}
+
+	}
+
+	static class Properties {
+
+		@DistributedLock({ "#ids.![length()].size()", "#orders[key].id", "{word: #id}.size()", "target.class.name",
+				"#root.args.length", "T(java.util.Locale).ROOT", "#list.?[active].size()" })
+		void run(String id, List<String> ids, Map<String, Order> orders, List<Order> list) {
+		}
+
+	}
+
+	static class Projecting {
+
+		@DistributedLock("#ids.![#this + #root.method.name]")
+		void run(Iterable<String> ids) {
+		}
+
+	}
+
+	static class Unquoted {
+
+		@DistributedLock("nightly")
+		void run(String id) {
+		}
+
+	}
+
+	static class UnquotedWithSign {
+
+		@DistributedLock("nightly-job")
+		void run(String id) {
+		}
+
+	}
+
+	static class WithoutHash {
+
+		@DistributedLock("id.trim()")
+		void run(String id) {
+		}
+
+	}
+
+	static class AsAnArgument {
+
+		@DistributedLock("#id.concat(suffix)")
+		void run(String id) {
+		}
+
+	}
+
+	interface Transfers {
+
+		@DistributedLock("#from")
+		void pay(String from, String to);
+
+	}
+
+	static class Renaming implements Transfers {
+
+		@Override
+		public void pay(String source, String sink) {
+		}
+
+	}
+
+	static class Swapping implements Transfers {
+
+		@Override
+		public void pay(String to, String from) {
+		}
+
+	}
+
+	static class SwappingUnused implements Transfers {
+
+		@Override
+		@DistributedLock("#p0")
+		public void pay(String to, String from) {
 		}
 
 	}

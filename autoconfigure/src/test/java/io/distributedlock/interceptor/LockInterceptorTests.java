@@ -1,4 +1,4 @@
-package io.distributedlock.annotation;
+package io.distributedlock.interceptor;
 
 import java.io.IOException;
 import java.time.Duration;
@@ -7,25 +7,26 @@ import java.util.OptionalInt;
 
 import org.junit.jupiter.api.Test;
 
+import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockContext;
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLostException;
 import io.distributedlock.LockNotAcquiredException;
 import io.distributedlock.LossReason;
-import io.distributedlock.interceptor.OnBusy;
-import io.distributedlock.interceptor.OnLost;
-import io.distributedlock.interceptor.RecordingLockOperations;
+import io.distributedlock.annotation.DistributedLock;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
-class PolicyTests {
+class LockInterceptorTests {
 
 	private final RecordingLockOperations operations = new RecordingLockOperations();
 
-	private final Work work = new LockedProxies(this.operations).ofClass(new Work());
+	private final LockedProxies proxies = new LockedProxies(this.operations);
+
+	private final Work work = this.proxies.ofClass(new Work());
 
 	@Test
 	void attributesReachTheRequest() {
@@ -105,9 +106,35 @@ class PolicyTests {
 		assertThat(catchThrowable(() -> this.work.throwing(error))).isSameAs(error);
 	}
 
+	@Test
+	void callWithoutAttributeThrows() {
+		Work target = new Work();
+		Work proxy = this.proxies.withoutPointcut(target);
+		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(proxy::unlocked)
+			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.CALL_WITHOUT_ATTRIBUTE))
+			.withMessageContaining("Work.unlocked");
+		assertThat(target.calls()).isZero();
+		assertThat(this.operations.requests()).isEmpty();
+	}
+
+	@Test
+	void interfaceThatTheTargetLacksIsLocked() {
+		Body proxy = this.proxies.ofInterface(LockedBody.class, new Object(), () -> "done");
+		assertThat(proxy.run()).isEqualTo("done");
+		assertThat(this.operations.keys()).containsExactly("LockedBody.run");
+	}
+
 	@FunctionalInterface
 	interface Body {
 
+		String run();
+
+	}
+
+	interface LockedBody extends Body {
+
+		@Override
+		@DistributedLock
 		String run();
 
 	}
@@ -123,6 +150,10 @@ class PolicyTests {
 		@DistributedLock(name = "nightly-${app.region}", lease = "${app.lease}", waitTime = "0", maxHold = "PT5M",
 				renew = false)
 		void tuned() {
+		}
+
+		void unlocked() {
+			this.calls++;
 		}
 
 		@DistributedLock

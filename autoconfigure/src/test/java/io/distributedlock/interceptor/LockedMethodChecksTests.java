@@ -1,5 +1,6 @@
-package io.distributedlock.annotation;
+package io.distributedlock.interceptor;
 
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Flow;
@@ -7,26 +8,29 @@ import java.util.concurrent.Future;
 import java.util.stream.Stream;
 
 import jakarta.annotation.PostConstruct;
+import jakarta.inject.Inject;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
+import org.springframework.beans.factory.BeanNameAware;
 import org.springframework.beans.factory.InitializingBean;
+import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.support.ApplicationObjectSupport;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
-import io.distributedlock.annotation.elsewhere.HiddenMethod;
-import io.distributedlock.interceptor.OnBusy;
-import io.distributedlock.interceptor.RecordingLockOperations;
+import io.distributedlock.annotation.DistributedLock;
+import io.distributedlock.interceptor.elsewhere.HiddenMethod;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatNoException;
 
-class MistakeTests {
+class LockedMethodChecksTests {
 
 	private final LockedProxies proxies = new LockedProxies(new RecordingLockOperations());
 
@@ -42,19 +46,7 @@ class MistakeTests {
 	}
 
 	static Stream<Arguments> mistakes() {
-		return Stream.of(Arguments.of(BadExpression.class, LockError.INVALID_EXPRESSION, "run", "'#id +'"),
-				Arguments.of(EmptyExpression.class, LockError.INVALID_EXPRESSION, "run", "''"),
-				Arguments.of(UnknownPlaceholder.class, LockError.INVALID_EXPRESSION, "run", "${app.missing}"),
-				Arguments.of(UnknownVariable.class, LockError.UNKNOWN_VARIABLE, "run", "#ids"),
-				Arguments.of(UnknownPlace.class, LockError.UNKNOWN_VARIABLE, "run", "#p1"),
-				Arguments.of(UnknownFunction.class, LockError.UNKNOWN_VARIABLE, "run", "#now"),
-				Arguments.of(BadLease.class, LockError.INVALID_DURATION, "run", "lease 'soon'"),
-				Arguments.of(NoUnit.class, LockError.INVALID_DURATION, "run", "waitTime '30'"),
-				Arguments.of(ZeroLease.class, LockError.INVALID_LEASE, "run", "PT0S"),
-				Arguments.of(NegativeLease.class, LockError.INVALID_LEASE, "run", "PT-1S"),
-				Arguments.of(NegativeWait.class, LockError.INVALID_WAIT_TIME, "run", "PT-1S"),
-				Arguments.of(ZeroMaxHold.class, LockError.INVALID_MAX_HOLD, "run", "PT0S"),
-				Arguments.of(SkipOnPrimitive.class, LockError.SKIP_ON_PRIMITIVE, "run", "int"),
+		return Stream.of(Arguments.of(SkipOnPrimitive.class, LockError.SKIP_ON_PRIMITIVE, "run", "int"),
 				Arguments.of(OfFuture.class, LockError.UNSUPPORTED_RESULT, "run", "java.util.concurrent.Future"),
 				Arguments.of(OfStage.class, LockError.UNSUPPORTED_RESULT, "run", "CompletableFuture"),
 				Arguments.of(OfCallable.class, LockError.UNSUPPORTED_RESULT, "run", "Callable"),
@@ -68,140 +60,22 @@ class MistakeTests {
 				Arguments.of(Constructing.class, LockError.LIFECYCLE_METHOD, "run", "@PostConstruct"),
 				Arguments.of(Initializing.class, LockError.LIFECYCLE_METHOD, "afterPropertiesSet", "callback"),
 				Arguments.of(Factory.class, LockError.LIFECYCLE_METHOD, "run", "@Bean"),
-				Arguments.of(Overloads.class, LockError.AMBIGUOUS_NAME, "run", "'Overloads.run'"));
+				Arguments.of(Reconstructing.class, LockError.LIFECYCLE_METHOD, "run", "@PostConstruct"),
+				Arguments.of(Injected.class, LockError.LIFECYCLE_METHOD, "run", "@Autowired"),
+				Arguments.of(JakartaInjected.class, LockError.LIFECYCLE_METHOD, "run", "@Inject"),
+				Arguments.of(AwareOfName.class, LockError.LIFECYCLE_METHOD, "setBeanName", "BeanNameAware"),
+				Arguments.of(OfStream.class, LockError.UNSUPPORTED_RESULT, "run", "Stream"),
+				Arguments.of(OfFuturesInAMap.class, LockError.UNSUPPORTED_RESULT, "run", "CompletableFuture"));
 	}
 
 	@Test
-	void classesOfOneSimpleNameMeetByDefault() {
-		this.proxies.read(Left.Jobs.class);
-		assertThatExceptionOfType(LockConfigurationException.class)
-			.isThrownBy(() -> this.proxies.read(Right.Jobs.class))
-			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.AMBIGUOUS_NAME))
-			.withMessageContaining("Left$Jobs")
-			.withMessageContaining("Right$Jobs")
-			.withMessageContaining("name = ");
-	}
-
-	@Test
-	void subclassesMayShareTheMethodOfTheirSuperclass() {
-		assertThatNoException().isThrownBy(() -> {
-			this.proxies.read(Left.Jobs.class);
-			this.proxies.read(MoreJobs.class);
-		});
+	void finalMethodsOfFrameworkClassesAreLeftAlone() {
+		assertThatNoException().isThrownBy(() -> this.proxies.read(OfFramework.class));
 	}
 
 	@Test
 	void callbacksOfAnAnnotatedTypeAreLeftAlone() {
 		assertThatNoException().isThrownBy(() -> this.proxies.read(TypeWithCallbacks.class));
-	}
-
-	@Test
-	void aProjectionsThisIsNoUnknownVariable() {
-		assertThatNoException().isThrownBy(() -> this.proxies.read(Projecting.class));
-	}
-
-	static class BadExpression {
-
-		@DistributedLock("#id +")
-		void run(String id) {
-		}
-
-	}
-
-	static class EmptyExpression {
-
-		@DistributedLock("")
-		void run(String id) {
-		}
-
-	}
-
-	static class UnknownPlaceholder {
-
-		@DistributedLock("'${app.missing}'")
-		void run(String id) {
-		}
-
-	}
-
-	static class UnknownVariable {
-
-		@DistributedLock({ "'x'", "#id ?: {#ids}" })
-		void run(String id) {
-		}
-
-	}
-
-	static class UnknownPlace {
-
-		@DistributedLock("#p1")
-		void run(String id) {
-		}
-
-	}
-
-	static class UnknownFunction {
-
-		@DistributedLock("#now()")
-		void run(String id) {
-		}
-
-	}
-
-	static class Projecting {
-
-		@DistributedLock("#ids.![#this + #root.method.name]")
-		void run(Iterable<String> ids) {
-		}
-
-	}
-
-	static class BadLease {
-
-		@DistributedLock(lease = "soon")
-		void run() {
-		}
-
-	}
-
-	static class NoUnit {
-
-		@DistributedLock(waitTime = "30")
-		void run() {
-		}
-
-	}
-
-	static class ZeroLease {
-
-		@DistributedLock(lease = "0s")
-		void run() {
-		}
-
-	}
-
-	static class NegativeLease {
-
-		@DistributedLock(lease = "-1s")
-		void run() {
-		}
-
-	}
-
-	static class NegativeWait {
-
-		@DistributedLock(waitTime = "-1s")
-		void run() {
-		}
-
-	}
-
-	static class ZeroMaxHold {
-
-		@DistributedLock(maxHold = "0")
-		void run() {
-		}
-
 	}
 
 	static class SkipOnPrimitive {
@@ -313,6 +187,76 @@ class MistakeTests {
 
 	}
 
+	static class OfStream {
+
+		@DistributedLock
+		Stream<String> run() {
+			return Stream.of();
+		}
+
+	}
+
+	static class OfFuturesInAMap {
+
+		@DistributedLock
+		Map<String, CompletableFuture<String>> run() {
+			return Map.of();
+		}
+
+	}
+
+	static class Constructed {
+
+		@PostConstruct
+		void run() {
+		}
+
+	}
+
+	static class Reconstructing extends Constructed {
+
+		@Override
+		@DistributedLock
+		void run() {
+		}
+
+	}
+
+	static class Injected {
+
+		@Autowired
+		@DistributedLock
+		void run(Object dependency) {
+		}
+
+	}
+
+	static class JakartaInjected {
+
+		@Inject
+		@DistributedLock
+		void run(Object dependency) {
+		}
+
+	}
+
+	static class AwareOfName implements BeanNameAware {
+
+		@Override
+		@DistributedLock
+		public void setBeanName(String name) {
+		}
+
+	}
+
+	@DistributedLock(name = "framework")
+	static class OfFramework extends ApplicationObjectSupport {
+
+		public void run() {
+		}
+
+	}
+
 	static class Factory {
 
 		@Bean
@@ -320,46 +264,6 @@ class MistakeTests {
 		String run() {
 			return "";
 		}
-
-	}
-
-	static class Overloads {
-
-		@DistributedLock
-		void run() {
-		}
-
-		@DistributedLock
-		void run(String id) {
-		}
-
-	}
-
-	static class Left {
-
-		static class Jobs {
-
-			@DistributedLock
-			void nightly() {
-			}
-
-		}
-
-	}
-
-	static class Right {
-
-		static class Jobs {
-
-			@DistributedLock
-			void nightly() {
-			}
-
-		}
-
-	}
-
-	static class MoreJobs extends Left.Jobs {
 
 	}
 

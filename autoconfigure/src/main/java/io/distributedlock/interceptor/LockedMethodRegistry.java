@@ -1,0 +1,196 @@
+package io.distributedlock.interceptor;
+
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.aop.framework.Advised;
+import org.springframework.aop.framework.AopProxyUtils;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.core.BridgeMethodResolver;
+import org.springframework.core.DecoratingProxy;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
+
+/**
+ * The locked methods of each class that was seen, read and checked when the class is seen
+ * for the first time, so that a mistake in any of them is found then. Safe for use by
+ * many threads; grows with classes, not with calls.
+ *
+ * @since 0.1.0
+ */
+public final class LockedMethodRegistry {
+
+	private final LockAttributeSource source;
+
+	private final BeanFactory beanFactory;
+
+	private final ConcurrentMap<Class<?>, Map<Method, LockedMethod>> classes = new ConcurrentHashMap<>();
+
+	/**
+	 * Creates the collection over a source.
+	 * @param source tells which methods are locked
+	 * @param beanFactory where key expressions find beans
+	 */
+	public LockedMethodRegistry(LockAttributeSource source, BeanFactory beanFactory) {
+		this.source = source;
+		this.beanFactory = beanFactory;
+	}
+
+	/**
+	 * Whether the class has locked methods.
+	 * @param targetClass the class, or a CGLIB subclass of it
+	 * @return whether any method is locked
+	 * @throws io.distributedlock.LockConfigurationException if one of them cannot work
+	 */
+	public boolean isLocked(Class<?> targetClass) {
+		return !of(targetClass).isEmpty();
+	}
+
+	/**
+	 * Finds the locked method that a call reaches. Where the target is a proxy itself,
+	 * the innermost class or proxy that has the method locked decides.
+	 * @param method the method that is called
+	 * @param target the target of the call, possibly a proxy, or {@code null}
+	 * @return the locked method, or {@code null} if the method is not locked on any layer
+	 */
+	@Nullable LockedMethod findCalled(Method method, @Nullable Object target) {
+		if (target == null) {
+			return find(method, method.getDeclaringClass());
+		}
+		LockedMethod inner = (target instanceof Advised proxy) ? findBehind(method, proxy) : null;
+		return (inner != null) ? inner : find(method, target.getClass());
+	}
+
+	private @Nullable LockedMethod findBehind(Method method, Advised proxy) {
+		Object target = AopProxyUtils.getSingletonTarget(proxy);
+		if (target != null) {
+			return findCalled(method, target);
+		}
+		Class<?> targetClass = proxy.getTargetClass();
+		return (targetClass != null) ? find(method, targetClass) : null;
+	}
+
+	/**
+	 * Finds the locked method of one class. A method of an interface that the class lacks
+	 * is looked up in the interface: interceptors of a proxy may implement it.
+	 * @param method the method, possibly of an interface
+	 * @param targetClass the class, which may be that of a proxy
+	 * @return the locked method, or {@code null} if the method is not locked
+	 */
+	@Nullable LockedMethod find(Method method, Class<?> targetClass) {
+		LockedMethod locked = findOf(method, targetClass);
+		Class<?> declaring = method.getDeclaringClass();
+		if (locked == null && declaring.isInterface() && !declaring.isAssignableFrom(targetClass)) {
+			locked = findOf(method, declaring);
+		}
+		return locked;
+	}
+
+	private @Nullable LockedMethod findOf(Method method, Class<?> targetClass) {
+		Map<Method, LockedMethod> methods = of(targetClass);
+		LockedMethod locked = methods.get(method);
+		if (locked == null && !methods.isEmpty()) {
+			Class<?> userClass = ClassUtils.getUserClass(targetClass);
+			locked = methods.get(AopUtils.getMostSpecificMethod(bridgedBy(method, userClass), userClass));
+			if (locked != null) {
+				methods.put(method, locked);
+			}
+		}
+		return locked;
+	}
+
+	Set<Method> methods(Class<?> targetClass) {
+		return of(targetClass).keySet();
+	}
+
+	boolean isDeclaredOnMethod(Method method, Class<?> targetClass) {
+		return this.source.isDeclaredOnMethod(method, targetClass);
+	}
+
+	private Map<Method, LockedMethod> of(Class<?> targetClass) {
+		Map<Method, LockedMethod> methods = this.classes.get(targetClass);
+		if (methods == null) {
+			methods = read(targetClass);
+			this.classes.put(targetClass, methods);
+		}
+		return methods;
+	}
+
+	private Map<Method, LockedMethod> read(Class<?> type) {
+		Class<?> userClass = ClassUtils.getUserClass(type);
+		Map<Method, LockedMethod> methods = new ConcurrentHashMap<>();
+		Set<Class<?>> interfaces = ClassUtils.getAllInterfacesForClassAsSet(userClass);
+		if (!Proxy.isProxyClass(userClass)) {
+			read(userClass, userClass, methods);
+		}
+		interfaces.forEach((candidate) -> read(candidate, userClass, methods));
+		if (userClass != type) {
+			ClassUtils.getAllInterfacesForClassAsSet(type)
+				.stream()
+				.filter((added) -> !interfaces.contains(added))
+				.forEach((added) -> read(added, added, methods));
+		}
+		return methods.isEmpty() ? Map.of() : methods;
+	}
+
+	private void read(Class<?> type, Class<?> targetClass, Map<Method, LockedMethod> methods) {
+		if (!isOfProxies(type) && this.source.isCandidateClass(targetClass)) {
+			ReflectionUtils.doWithMethods(type, (method) -> read(method, targetClass, methods),
+					ReflectionUtils.USER_DECLARED_METHODS);
+		}
+	}
+
+	/** Interfaces that Spring adds to every proxy, and answers itself. */
+	private static boolean isOfProxies(Class<?> type) {
+		return type.isInterface()
+				&& (type == DecoratingProxy.class || type.getPackageName().startsWith("org.springframework.aop")
+						|| type.getPackageName().equals("org.springframework.cglib.proxy"));
+	}
+
+	private void read(Method declared, Class<?> targetClass, Map<Method, LockedMethod> methods) {
+		Method method = bridgedBy(declared, targetClass);
+		Method specific = AopUtils.getMostSpecificMethod(method, targetClass);
+		if (methods.containsKey(specific)) {
+			return;
+		}
+		boolean onMethod = this.source.isDeclaredOnMethod(method, targetClass);
+		if (!onMethod && ContainerCallbacks.describe(specific, targetClass) != null) {
+			return;
+		}
+		LockAttribute attribute = this.source.getLockAttribute(method, targetClass);
+		if (attribute != null) {
+			LockedMethodChecks.check(specific, targetClass, attribute, onMethod);
+			KeyExpressions keys = attribute.keys().isEmpty() ? null
+					: KeyExpressions.parse(attribute, specific, targetClass, this.beanFactory);
+			methods.put(specific, new LockedMethod(attribute, specific, targetClass, keys));
+		}
+	}
+
+	/**
+	 * The method that answers a call. A JDK proxy has a method of its own for each
+	 * bridge, such as one for {@code save(Object)} beside {@code save(Order)}.
+	 */
+	private static Method bridgedBy(Method method, Class<?> targetClass) {
+		if (method.isBridge() || !Proxy.isProxyClass(targetClass)) {
+			return BridgeMethodResolver.findBridgedMethod(method);
+		}
+		for (Class<?> type : targetClass.getInterfaces()) {
+			for (Method candidate : type.getMethods()) {
+				if (candidate.isBridge() && candidate.getName().equals(method.getName())
+						&& Arrays.equals(candidate.getParameterTypes(), method.getParameterTypes())) {
+					return BridgeMethodResolver.findBridgedMethod(candidate);
+				}
+			}
+		}
+		return method;
+	}
+
+}
