@@ -29,10 +29,10 @@ import org.springframework.util.FileSystemUtils;
 
 /**
  * The stores of an SSL bundle as files, which is how ZooKeeper's client takes them. They
- * stand in a directory that only its owner can read, until this is closed.
+ * are in a directory that only its owner can read, until this is closed.
  * <p>
- * They are encrypted with a random password that is nowhere but in the memory of this
- * process: what a process that is killed leaves behind, nobody can open.
+ * They are encrypted with a random password that exists in the memory of this process
+ * alone: files that a killed process did not delete cannot be opened.
  */
 final class ZooKeeperSslStores implements AutoCloseable {
 

@@ -2,7 +2,7 @@ package io.distributedlock.interceptor;
 
 /**
  * What a locked method does when its body has returned normally but the lock was lost on
- * the way. The loss is logged and told to listeners in any case.
+ * the way. The loss is logged and listeners are notified in any case.
  *
  * @since 0.1.0
  */

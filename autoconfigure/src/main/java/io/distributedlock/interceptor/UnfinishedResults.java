@@ -3,6 +3,7 @@ package io.distributedlock.interceptor;
 import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.ConcurrentModificationException;
 import java.util.Iterator;
 import java.util.Map;
 import java.util.Optional;
@@ -107,12 +108,18 @@ final class UnfinishedResults {
 		};
 	}
 
+	/** A container that another thread changes meanwhile is not judged any further. */
 	private static @Nullable Class<?> findAny(Iterator<?> values, int depth) {
-		for (int i = 0; i < ELEMENTS && values.hasNext(); i++) {
-			Class<?> unfinished = find(values.next(), depth);
-			if (unfinished != null) {
-				return unfinished;
+		try {
+			for (int i = 0; i < ELEMENTS && values.hasNext(); i++) {
+				Class<?> unfinished = find(values.next(), depth);
+				if (unfinished != null) {
+					return unfinished;
+				}
 			}
+		}
+		catch (ConcurrentModificationException ex) {
+			return null;
 		}
 		return null;
 	}
