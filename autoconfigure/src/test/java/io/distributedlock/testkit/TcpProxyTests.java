@@ -122,6 +122,21 @@ class TcpProxyTests {
 	}
 
 	@Test
+	void refusesConnectionsAndCutsThoseThereAre() throws IOException {
+		say("a");
+		assertThat(hear()).isEqualTo('a');
+		this.proxy.refuse();
+		assertThatIOException().isThrownBy(() -> {
+			say("b");
+			if (hear() < 0) {
+				throw new IOException("closed");
+			}
+		});
+		assertThatIOException()
+			.isThrownBy(() -> new Socket(InetAddress.getLoopbackAddress(), this.proxy.port()).close());
+	}
+
+	@Test
 	void faultWithoutEffectFails() {
 		TcpProxy unused = new TcpProxy(new InetSocketAddress(InetAddress.getLoopbackAddress(), 1));
 		unused.onRequest((packet) -> true, Effect.DROP);
