@@ -45,7 +45,6 @@ class ManyKeysTests {
 	private static final long TOLERANCE = 1_500_000;
 
 	@Test
-	@Timeout(60)
 	void manyKeysInMemoryLeaveTheHeapFlat() throws Exception {
 		inMemory(FEW);
 	}
@@ -58,7 +57,6 @@ class ManyKeysTests {
 	}
 
 	@Test
-	@Timeout(60)
 	void manyKeysOnAServerInAnotherJvmLeaveTheHeapFlat() throws Exception {
 		onServer(FEW);
 	}
@@ -108,7 +106,7 @@ class ManyKeysTests {
 		logger
 			.info(keys + " keys: " + grown + " bytes more heap, " + LocalLocks.threads() + " threads after " + threads);
 		assertThat(grown).isLessThan(TOLERANCE);
-		assertThat(LocalLocks.threads()).isLessThanOrEqualTo(threads + 2);
+		assertThat(LocalLocks.threads()).isLessThanOrEqualTo(threads + 4);
 		Object gates = ReflectionTestUtils.getField(ReflectionTestUtils.getField(locks.template(), "engine"), "gates");
 		assertThat((Map<?, ?>) ReflectionTestUtils.getField(gates, "gates")).isEmpty();
 	}

@@ -31,7 +31,7 @@ class RedisLostDataTests {
 
 	private static final LockKey KEY = LockKey.of("orders", "42");
 
-	private static final Duration LEASE = Duration.ofMillis(1500);
+	private static final Duration LEASE = Duration.ofSeconds(6);
 
 	/** Writes unless a holder with a higher token has written before: 19-digit texts. */
 	private static final byte[] FENCED_WRITE = RedisKeys.bytes("""

@@ -20,8 +20,8 @@ import static org.awaitility.Awaitility.await;
  */
 interface ContractSupport {
 
-	/** How much later than promised something may happen. */
-	Duration TOLERANCE = Duration.ofMillis(250);
+	/** How much later than promised something may happen, on a loaded machine. */
+	Duration TOLERANCE = TimeBounds.withLoad(Duration.ofMillis(250));
 
 	/** For what must happen, without a promise of when. */
 	Duration PATIENCE = Duration.ofSeconds(10);

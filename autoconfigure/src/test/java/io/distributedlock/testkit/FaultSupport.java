@@ -20,11 +20,8 @@ interface FaultSupport extends ContractSupport {
 	/** What one round trip may take by the settings of the contract. */
 	Duration CALL = LockSettings.defaults().callTimeout();
 
-	/** What a loaded machine may add to what is promised. */
-	Duration SLACK = Duration.ofMillis(250);
-
 	/** Within which nothing stands in the store for nobody, once it answers again. */
-	Duration CLEAN = Duration.ofSeconds(5);
+	Duration CLEAN = TimeBounds.withLoad(Duration.ofSeconds(5));
 
 	Duration LONG_LEASE = Duration.ofSeconds(60);
 
@@ -38,7 +35,7 @@ interface FaultSupport extends ContractSupport {
 
 	/** A short lease that survives that the connection breaks. */
 	default Duration shortLease() {
-		return Duration.ofMillis(1200).plus(faults().reconnectTime().multipliedBy(2));
+		return Duration.ofSeconds(2).plus(faults().reconnectTime().multipliedBy(2));
 	}
 
 	/** No key of a test is part of another's. */
@@ -49,7 +46,7 @@ interface FaultSupport extends ContractSupport {
 
 	/** The bound of P9 for an acquire, on a loaded machine. */
 	static Duration bound(Duration waitTime) {
-		return ((waitTime.compareTo(CALL) > 0) ? waitTime : CALL).plus(TOLERANCE).plus(SLACK);
+		return ((waitTime.compareTo(CALL) > 0) ? waitTime : CALL).plus(TOLERANCE);
 	}
 
 	/** The call ends in time, and its exception says that the store did not answer. */

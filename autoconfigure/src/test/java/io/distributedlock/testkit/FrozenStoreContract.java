@@ -41,6 +41,9 @@ interface FrozenStoreContract extends FaultSupport {
 
 	Duration ONE_SECOND = Duration.ofSeconds(1);
 
+	/** So many calls meet a frozen store before it goes on. */
+	int FAILED_CALLS = 20;
+
 	@Test
 	@WholeStore
 	default void callsEndInTimeAndNothingIsLeftOnceAFrozenStoreGoesOn() throws Exception {
@@ -83,8 +86,8 @@ interface FrozenStoreContract extends FaultSupport {
 				}));
 			}
 			TestThread.pass(time);
+			await().atMost(PATIENCE).until(() -> failed.get() >= FAILED_CALLS);
 		}
-		long thaw = System.nanoTime();
 		thawed.set(true);
 		for (TestThread<Void> thread : threads) {
 			thread.result();
@@ -95,7 +98,7 @@ interface FrozenStoreContract extends FaultSupport {
 				.pollInterval(Duration.ofMillis(20))
 				.until(() -> process.process().release(grant) != ReleaseOutcome.UNKNOWN);
 		}
-		await().atMost(CLEAN.minus(ContractSupport.since(thaw)))
+		await().atMost(CLEAN)
 			.pollInterval(Duration.ofMillis(100))
 			.untilAsserted(() -> assertThat(fixture().heldEntries()).isEqualTo(1));
 		assertThat(kept.isHeld()).isTrue();
@@ -103,7 +106,6 @@ interface FrozenStoreContract extends FaultSupport {
 		LogFactory.getLog(FrozenStoreContract.class)
 			.info("Longest call while the store was frozen: " + longest.get() / 1_000_000 + " ms; calls that failed: "
 					+ failed);
-		assertThat(failed.get()).isGreaterThanOrEqualTo(20);
 		assertThat(Duration.ofNanos(longest.get())).isLessThanOrEqualTo(FaultSupport.bound(ONE_SECOND));
 	}
 
@@ -135,8 +137,8 @@ interface FrozenStoreContract extends FaultSupport {
 		LockKey key = freshKey();
 		process().take(key);
 		FaultyProcess waiting = process(proxy());
-		// Long enough to look once more after the store froze.
-		Duration wait = fixture().pollBound().multipliedBy(2).plusMillis(500);
+		// Long enough to look once more after the store froze, however long that took.
+		Duration wait = TimeBounds.withLoad(fixture().pollBound().multipliedBy(2).plusMillis(500));
 		TestThread<LockLease> waiter = TestThread
 			.start(() -> waiting.locks().acquire(LockRequest.of(key).withWaitTime(wait)));
 		long started = System.nanoTime();
@@ -161,7 +163,7 @@ interface FrozenStoreContract extends FaultSupport {
 		try (Fault frozen = faults().freeze()) {
 			long stopped = System.nanoTime();
 			locks.stop(Duration.ofMillis(300));
-			assertThat(ContractSupport.since(stopped)).isLessThan(ONE_SECOND);
+			assertThat(ContractSupport.since(stopped)).isLessThan(TimeBounds.withLoad(ONE_SECOND));
 			assertThatExceptionOfType(LockProviderException.class).isThrownBy(waiter::result);
 			assertThat(ContractSupport.since(stopped)).isLessThan(ONE_SECOND.plus(TOLERANCE));
 			assertThatExceptionOfType(LockProviderException.class)
@@ -198,7 +200,7 @@ interface FrozenStoreContract extends FaultSupport {
 			await().pollInterval(Duration.ofMillis(5))
 				.atMost(lease.plus(TOLERANCE))
 				.until(() -> leases.stream().noneMatch(LockLease::isHeld));
-			await().atMost(ONE_SECOND).until(() -> told.size() == 3);
+			await().atMost(TimeBounds.withLoad(ONE_SECOND)).until(() -> told.size() == 3);
 			assertThat(told).containsOnly(LossReason.EXPIRED);
 		}
 		blocked.countDown();

@@ -29,7 +29,7 @@ interface StoreStateContract extends FaultSupport {
 
 	@Test
 	default void entryThatSomebodyElseLocksKeepsNoOtherFromBeingRenewed() {
-		Duration leaseTime = Duration.ofMillis(1200);
+		Duration leaseTime = Duration.ofSeconds(2);
 		FaultyProcess process = process(proxy());
 		List<LockKey> keys = new ArrayList<>();
 		List<LockLease> leases = new ArrayList<>();
@@ -53,7 +53,7 @@ interface StoreStateContract extends FaultSupport {
 
 	@Test
 	default void entryThatStaysLockedIsLostAloneAndItsHolderIsTold() {
-		Duration leaseTime = Duration.ofMillis(900);
+		Duration leaseTime = Duration.ofMillis(1500);
 		FaultyProcess process = process(proxy());
 		LockKey key = freshKey();
 		LockLease stuck = process.locks().acquire(LockRequest.of(key).withLease(leaseTime));
@@ -69,7 +69,7 @@ interface StoreStateContract extends FaultSupport {
 
 	@Test
 	default void entryThatTheStoreRefusesToRenewIsLostAloneAndItsHolderIsTold() {
-		Duration leaseTime = Duration.ofMillis(900);
+		Duration leaseTime = Duration.ofMillis(1500);
 		FaultyProcess process = process(proxy());
 		List<LockLease> others = new ArrayList<>();
 		LockKey key = freshKey();

@@ -48,7 +48,6 @@ import static org.awaitility.Awaitility.await;
 /**
  * What others do to the tree, and what is left in it.
  */
-@Timeout(60)
 class ZooKeeperTreeTests {
 
 	private static final Duration LEASE = Duration.ofSeconds(60);
