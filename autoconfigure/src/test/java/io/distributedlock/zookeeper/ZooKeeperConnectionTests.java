@@ -36,7 +36,7 @@ class ZooKeeperConnectionTests {
 
 	private static final Duration SESSION = Duration.ofSeconds(3);
 
-	private static final Duration TIMEOUT = Duration.ofSeconds(1);
+	private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
 	private static final Duration PATIENCE = Duration.ofSeconds(20);
 

@@ -38,7 +38,7 @@ class ZooKeeperRightsTests {
 
 	private static final Duration SESSION = Duration.ofSeconds(6);
 
-	private static final Duration TIMEOUT = Duration.ofSeconds(1);
+	private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
 	private final ZooKeeperFixture fixture = new ZooKeeperFixture(TestZooKeeper.connectString(), SESSION);
 
