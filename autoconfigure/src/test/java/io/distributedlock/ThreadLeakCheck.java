@@ -36,7 +36,7 @@ public final class ThreadLeakCheck implements BeforeAllCallback, AfterAllCallbac
 	private static final Duration NOTABLE = Duration.ofSeconds(5);
 
 	private static final Pattern NAMES = Pattern.compile("(distributed-lock-|lettuce-|HikariPool|Curator|JedisSentinel"
-			+ "|MasterListener|commons-pool-evictor|proxy-|test-thread).*|.*-(SendThread|EventThread)\\b.*");
+			+ "|MasterListener|commons-pool-evictor|test-thread).*|.*-(SendThread|EventThread)\\b.*");
 
 	private static final ExtensionContext.Namespace NAMESPACE = ExtensionContext.Namespace
 		.create(ThreadLeakCheck.class);

@@ -41,7 +41,7 @@ class ManyKeysTests {
 
 	private static final Duration LEASE = Duration.ofSeconds(30);
 
-	/** What the JVM's own caches may take; a gate alone costs some 200 bytes per key. */
+	/** What the JVM's own caches may take; a queue alone costs some 200 bytes per key. */
 	private static final long TOLERANCE = 1_500_000;
 
 	@Test
@@ -107,8 +107,9 @@ class ManyKeysTests {
 			.info(keys + " keys: " + grown + " bytes more heap, " + LocalLocks.threads() + " threads after " + threads);
 		assertThat(grown).isLessThan(TOLERANCE);
 		assertThat(LocalLocks.threads()).isLessThanOrEqualTo(threads + 4);
-		Object gates = ReflectionTestUtils.getField(ReflectionTestUtils.getField(locks.template(), "engine"), "gates");
-		assertThat((Map<?, ?>) ReflectionTestUtils.getField(gates, "gates")).isEmpty();
+		Object queues = ReflectionTestUtils.getField(ReflectionTestUtils.getField(locks.template(), "engine"),
+				"queues");
+		assertThat((Map<?, ?>) ReflectionTestUtils.getField(queues, "queues")).isEmpty();
 	}
 
 	private static void lock(LocalLocks locks, AtomicInteger next, int keys) throws Exception {

@@ -57,8 +57,10 @@ class RedisPauseTests {
 					.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.STORE_TIMEOUT));
 				assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(TimeBounds.withLoad(1450));
 			}
-			await().ignoreExceptions().until(() -> !this.admin.exists(RedisProcesses.KEYS.lock(KEY)));
-			locks.acquire(LockRequest.of(KEY)).close();
+			await().ignoreExceptions().until(() -> {
+				locks.acquire(LockRequest.of(KEY)).close();
+				return !this.admin.exists(RedisProcesses.KEYS.lock(KEY));
+			});
 		}
 		kept.ensureHeld();
 		kept.close();
