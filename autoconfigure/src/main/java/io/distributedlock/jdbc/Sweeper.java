@@ -4,7 +4,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
@@ -49,7 +49,7 @@ final class Sweeper {
 
 	private final String holder;
 
-	private final Executor executor = LockThreads.pool("jdbc-sweep", 1);
+	private final ExecutorService executor = LockThreads.pool("jdbc-sweep", 1);
 
 	private volatile boolean stopped;
 
@@ -141,6 +141,7 @@ final class Sweeper {
 		if (scheduled != null) {
 			scheduled.cancel(false);
 		}
+		this.executor.shutdown();
 	}
 
 }

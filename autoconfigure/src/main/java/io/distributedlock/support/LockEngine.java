@@ -248,6 +248,7 @@ final class LockEngine {
 		this.renewals.close();
 		this.pendingReleases.close();
 		this.io.shutdown();
+		this.events.close();
 	}
 
 	private void freed(LockKey key) {

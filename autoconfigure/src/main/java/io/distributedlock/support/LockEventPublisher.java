@@ -3,6 +3,7 @@ package io.distributedlock.support;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
@@ -57,6 +58,15 @@ final class LockEventPublisher {
 	/** Completes a future on a thread that may run code of the application. */
 	void complete(Runnable completion) {
 		this.completions.execute(completion);
+	}
+
+	/**
+	 * Ends each thread as soon as it is idle. Events of bodies that are still running get
+	 * a new one.
+	 */
+	void close() {
+		this.callbacks.setKeepAliveTime(1, TimeUnit.MILLISECONDS);
+		this.completions.setKeepAliveTime(1, TimeUnit.MILLISECONDS);
 	}
 
 	void acquireEnded(LockKey key, AcquireOutcome outcome, long tookNanos) {

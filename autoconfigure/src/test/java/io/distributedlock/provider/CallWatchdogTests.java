@@ -15,12 +15,21 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+import io.distributedlock.testkit.TimeBounds;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 class CallWatchdogTests {
 
 	private final LockTimer timer = new LockTimer();
+
+	private static final Duration PATIENCE = Duration.ofSeconds(10);
+
+	private static final Duration NOTHING_HAPPENS = Duration.ofMillis(200);
+
+	/** So many calls of each kind have to meet the race. */
+	private static final int FEW = 100;
 
 	private final ExecutorService aborter = Executors.newSingleThreadExecutor();
 
@@ -41,9 +50,9 @@ class CallWatchdogTests {
 			thread.set(Thread.currentThread().getName());
 			aborted.countDown();
 		});
-		assertThat(aborted.await(5, TimeUnit.SECONDS)).isTrue();
+		assertThat(aborted.await(10, TimeUnit.SECONDS)).isTrue();
 		assertThat(Duration.ofNanos(System.nanoTime() - start)).isBetween(Duration.ofMillis(80),
-				Duration.ofMillis(330));
+				TimeBounds.withLoad(80));
 		assertThat(call.end()).isFalse();
 		assertThat(thread.get()).doesNotContain("timer");
 	}
@@ -51,11 +60,11 @@ class CallWatchdogTests {
 	@Test
 	void aCallThatEndsInTimeIsLeftAlone() throws Exception {
 		AtomicBoolean aborted = new AtomicBoolean();
-		CallWatchdog.Call call = this.watchdog.begin(Duration.ofMillis(60), true, () -> aborted.set(true));
+		CallWatchdog.Call call = this.watchdog.begin(Duration.ofMillis(500), true, () -> aborted.set(true));
 		assertThat(call.end()).isTrue();
 		CountDownLatch later = new CountDownLatch(1);
-		this.timer.schedule(later::countDown, Duration.ofMillis(150));
-		assertThat(later.await(5, TimeUnit.SECONDS)).isTrue();
+		this.timer.schedule(later::countDown, Duration.ofMillis(700));
+		assertThat(later.await(10, TimeUnit.SECONDS)).isTrue();
 		assertThat(aborted).isFalse();
 	}
 
@@ -72,7 +81,7 @@ class CallWatchdogTests {
 			CallWatchdog.Call call = this.watchdog.begin(Duration.ofSeconds(30), interruptible,
 					() -> aborted.set(true));
 			Thread.currentThread().interrupt();
-			long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(200);
+			long end = System.nanoTime() + (interruptible ? PATIENCE : NOTHING_HAPPENS).toNanos();
 			while (!aborted.get() && System.nanoTime() < end) {
 				Thread.onSpinWait();
 			}
@@ -80,7 +89,7 @@ class CallWatchdogTests {
 			finish.countDown();
 		});
 		caller.start();
-		assertThat(finish.await(5, TimeUnit.SECONDS)).isTrue();
+		assertThat(finish.await(20, TimeUnit.SECONDS)).isTrue();
 		return aborted.get();
 	}
 
@@ -103,11 +112,13 @@ class CallWatchdogTests {
 		ExecutorService callers = Executors.newFixedThreadPool(threads);
 		AtomicInteger foreign = new AtomicInteger();
 		AtomicInteger aborted = new AtomicInteger();
+		AtomicInteger ended = new AtomicInteger();
 		AtomicInteger thrownAway = new AtomicInteger();
+		long begun = System.nanoTime();
 		CountDownLatch done = new CountDownLatch(threads);
 		for (int i = 0; i < threads; i++) {
 			callers.execute(() -> {
-				for (int n = 0; n < calls / threads; n++) {
+				for (int n = 0; n < calls / threads || goesOn(ended, thrownAway, begun); n++) {
 					AtomicBoolean hit = new AtomicBoolean();
 					AtomicBoolean givenBack = new AtomicBoolean();
 					CallWatchdog.Call call = this.watchdog.begin(Duration.ofMillis(2), false, () -> {
@@ -118,6 +129,7 @@ class CallWatchdogTests {
 					LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(1_000_000, 3_000_000));
 					givenBack.set(call.end());
 					if (givenBack.get()) {
+						ended.incrementAndGet();
 						foreign.addAndGet(hit.get() ? 1 : 0);
 					}
 					else {
@@ -131,7 +143,13 @@ class CallWatchdogTests {
 		callers.shutdownNow();
 		await().untilAsserted(() -> assertThat(aborted).hasValue(thrownAway.get()));
 		assertThat(foreign).hasValue(0);
-		assertThat(thrownAway.get()).isBetween(calls / 100, calls - calls / 100);
+		assertThat(ended.get()).isGreaterThanOrEqualTo(FEW);
+		assertThat(thrownAway.get()).isGreaterThanOrEqualTo(FEW);
+	}
+
+	/** Whether too few calls of one kind were seen, and there is time to see more. */
+	private static boolean goesOn(AtomicInteger ended, AtomicInteger thrownAway, long begun) {
+		return (ended.get() < FEW || thrownAway.get() < FEW) && System.nanoTime() - begun < PATIENCE.toNanos();
 	}
 
 }

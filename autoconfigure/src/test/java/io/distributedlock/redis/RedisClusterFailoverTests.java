@@ -18,6 +18,7 @@ import io.distributedlock.LockLease;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
 import io.distributedlock.support.LockTemplate;
+import io.distributedlock.testkit.TimeBounds;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -41,13 +42,13 @@ class RedisClusterFailoverTests {
 		LockTemplate locks = this.processes.locks(client.apply(cluster.configuration()));
 		LockTemplate others = this.processes.locks(client.apply(cluster.configuration()));
 		LockLease before = locks.acquire(LockRequest.of(there).withLease(Duration.ofSeconds(2)));
-		LockLease untouched = locks.acquire(LockRequest.of(elsewhere).withLease(Duration.ofSeconds(20)));
+		LockLease untouched = locks.acquire(LockRequest.of(elsewhere).withLease(Duration.ofSeconds(60)));
 		others.acquire(LockRequest.of(LockKey.of("warm", "up"))).close();
 		dying.kill();
 		AtomicInteger failures = new AtomicInteger();
 		assertInTime(() -> others.tryAcquire(LockRequest.of(there).withWaitTime(Duration.ZERO)), failures);
 		assertThat(failures).hasValue(1);
-		await().atMost(Duration.ofSeconds(25)).until(() -> {
+		await().atMost(TestCluster.START).until(() -> {
 			LockLease after = assertInTime(
 					() -> others.tryAcquire(LockRequest.of(there).withWaitTime(Duration.ofMillis(200))), failures);
 			if (after == null) {
@@ -78,7 +79,7 @@ class RedisClusterFailoverTests {
 			return null;
 		}
 		finally {
-			assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofMillis(1600));
+			assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(TimeBounds.withLoad(1250));
 		}
 	}
 

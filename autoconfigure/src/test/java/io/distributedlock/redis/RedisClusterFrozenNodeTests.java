@@ -20,6 +20,7 @@ import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
 import io.distributedlock.support.LockTemplate;
 import io.distributedlock.testkit.FrozenProcesses;
+import io.distributedlock.testkit.TimeBounds;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -30,7 +31,7 @@ import static org.awaitility.Awaitility.await;
  */
 class RedisClusterFrozenNodeTests {
 
-	private static final Duration LEASE = Duration.ofMillis(1500);
+	private static final Duration LEASE = Duration.ofSeconds(2);
 
 	private static final Duration NO_WAIT = Duration.ZERO;
 
@@ -57,20 +58,19 @@ class RedisClusterFrozenNodeTests {
 					long start = System.nanoTime();
 					assertThatExceptionOfType(LockProviderException.class)
 						.isThrownBy(() -> locks.acquire(LockRequest.of(key).withWaitTime(NO_WAIT)));
-					assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofMillis(1600));
+					assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(TimeBounds.withLoad(1250));
 				}, (task) -> new Thread(task).start()));
 			}
 			long end = System.nanoTime() + LEASE.multipliedBy(2).toNanos();
-			long longest = 0;
+			int meanwhile = 0;
 			while (System.nanoTime() < end) {
-				long start = System.nanoTime();
 				locks.acquire(LockRequest.of(elsewhere).withWaitTime(NO_WAIT)).close();
-				longest = Math.max(longest, System.nanoTime() - start);
+				meanwhile += asking.stream().noneMatch(CompletableFuture::isDone) ? 1 : 0;
 				kept.ensureHeld();
 			}
-			assertThat(Duration.ofNanos(longest)).isLessThan(Duration.ofMillis(500));
+			assertThat(meanwhile).as("answers of other nodes while the frozen one was asked").isGreaterThan(3);
 			for (CompletableFuture<Void> one : asking) {
-				one.get(5, TimeUnit.SECONDS);
+				one.get(10, TimeUnit.SECONDS);
 			}
 			assertThat(stuck.isHeld()).isTrue();
 		}

@@ -1,5 +1,6 @@
 package io.distributedlock.redis;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
@@ -10,6 +11,7 @@ import io.distributedlock.testkit.LockProviderFixture;
  * Each test has a prefix and a user of its own, so that those which leave the servers
  * alone run beside each other.
  */
+@Tag("matrix")
 @Execution(ExecutionMode.CONCURRENT)
 class RedisClusterJedisLockFaultTests extends LockProviderFaultContract {
 

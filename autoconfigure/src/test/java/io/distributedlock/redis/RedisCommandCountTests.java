@@ -12,6 +12,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -35,6 +36,7 @@ import io.distributedlock.support.LockSettings;
 import io.distributedlock.support.LockTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 /**
  * Tests of the number of commands per step, as the server counts them.
@@ -44,6 +46,11 @@ class RedisCommandCountTests {
 	private static final Duration LEASE = Duration.ofSeconds(30);
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(5);
+
+	/** Somewhat less than a reservation lasts. */
+	private static final Duration GRACE = Duration.ofMillis(95);
+
+	private static final int PROCESSES = 200;
 
 	private final LettuceConnectionFactory factory = TestRedis.lettuce(TestRedis.port());
 
@@ -147,43 +154,61 @@ class RedisCommandCountTests {
 			}));
 		}
 		for (Future<?> one : all) {
-			one.get(60, TimeUnit.SECONDS);
+			one.get(100, TimeUnit.SECONDS);
 		}
 	}
 
 	@Test
-	void releaseNotifiesTheFirstOfTwoHundredProcessesOnly() throws Exception {
-		LockKey key = LockKey.of("lock", "crowded");
+	void releaseNotifiesTheFirstOfTwoHundredProcessesOnly() {
 		RedisLockProvider holder = process();
+		List<RedisLockProvider> processes = Stream.generate(this::process).limit(PROCESSES).toList();
+		// A late process loses its reservation by a script that the server may not know.
+		this.admin.scriptLoad(Script.EXPIRE_RESERVATION.text());
+		AtomicInteger rounds = new AtomicInteger();
+		await().atMost(Duration.ofSeconds(90)).until(() -> {
+			LockKey key = LockKey.of("lock", "crowded-" + rounds.incrementAndGet());
+			return notifiesInTheOrderOfArrival(holder, processes, key);
+		});
+		assertThat(processes).allSatisfy((process) -> assertThat(process.contenders().size()).isZero());
+	}
+
+	/** A round in which the machine paused for longer than the grace shows nothing. */
+	private boolean notifiesInTheOrderOfArrival(RedisLockProvider holder, List<RedisLockProvider> processes,
+			LockKey key) throws InterruptedException {
+		BlockingQueue<Integer> notified = new LinkedBlockingQueue<>();
 		LockGrant grant = granted(attempt(holder.enter(key, () -> {
 		})));
-		BlockingQueue<Integer> notified = new LinkedBlockingQueue<>();
-		List<RedisLockProvider> processes = new ArrayList<>();
 		List<LockContender> contenders = new ArrayList<>();
-		for (int number = 0; number < 200; number++) {
+		for (int number = 0; number < PROCESSES; number++) {
 			int own = number;
-			RedisLockProvider process = process();
-			processes.add(process);
-			contenders.add(process.enter(key, () -> notified.add(own)));
+			contenders.add(processes.get(number).enter(key, () -> notified.add(own)));
 			assertThat(attempt(contenders.get(number))).isInstanceOf(AttemptResult.Busy.class);
 		}
 		notified.clear();
-		// A late process loses its reservation by a script that the server may not know.
-		this.admin.scriptLoad(Script.EXPIRE_RESERVATION.text());
 		this.stats.reset();
 		RedisLockProvider releaser = holder;
-		for (int turn = 0; turn < 200; turn++) {
+		for (int turn = 0; turn < PROCESSES; turn++) {
+			long released = System.nanoTime();
 			assertThat(releaser.release(key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
-			assertThat(notified.poll(5, TimeUnit.SECONDS)).isEqualTo(turn);
-			grant = granted(attempt(contenders.get(turn)));
+			Integer first = notified.poll(5, TimeUnit.SECONDS);
+			AttemptResult attempt = attempt(contenders.get(turn));
+			if (System.nanoTime() - released > GRACE.toNanos()) {
+				contenders.forEach((contender) -> contender.withdraw(TIMEOUT));
+				return false;
+			}
+			assertThat(first).isEqualTo(turn);
+			grant = granted(attempt);
 			releaser = processes.get(turn);
 		}
 		assertThat(notified).isEmpty();
-		Map<String, Long> calls = this.stats.calls();
-		assertThat(calls).containsEntry("publish", 200L).doesNotContainKey("eval");
+		assertCostsTwoCommandsEach(this.stats.calls());
+		return true;
+	}
+
+	private static void assertCostsTwoCommandsEach(Map<String, Long> calls) {
+		assertThat(calls).containsEntry("publish", (long) PROCESSES).doesNotContainKey("eval");
 		// Two for each hand-over, and at most one that expires its reservation.
-		assertThat(CommandStats.ofClients(calls)).isBetween(400L, 600L);
-		assertThat(processes).allSatisfy((process) -> assertThat(process.contenders().size()).isZero());
+		assertThat(CommandStats.ofClients(calls)).isBetween(2L * PROCESSES, 3L * PROCESSES);
 	}
 
 	private static AttemptResult attempt(LockContender contender) {

@@ -127,7 +127,7 @@ class RedisErrorReplyTests {
 	void fullMemoryRefusesGrantsButRenewsAndReleases(String name,
 			Function<RedisConfiguration, RedisConnectionFactory> client) {
 		LockTemplate locks = this.processes.locks(connect(client));
-		Duration leaseTime = Duration.ofMillis(600);
+		Duration leaseTime = Duration.ofMillis(1500);
 		try (LockLease lease = locks.acquire(LockRequest.of(KEY).withLease(leaseTime))) {
 			this.admin.configSet("maxmemory", "1");
 			assertThatExceptionOfType(LockProviderException.class)
@@ -180,7 +180,7 @@ class RedisErrorReplyTests {
 	@MethodSource("io.distributedlock.redis.TestClients#all")
 	void flushedScriptsAreSentAgain(String name, Function<RedisConfiguration, RedisConnectionFactory> client) {
 		LockTemplate locks = this.processes.locks(connect(client));
-		Duration leaseTime = Duration.ofMillis(600);
+		Duration leaseTime = Duration.ofMillis(1500);
 		long end = System.nanoTime() + leaseTime.multipliedBy(3).toNanos();
 		Thread flushing = new Thread(() -> {
 			try (Jedis other = TestRedis.admin()) {

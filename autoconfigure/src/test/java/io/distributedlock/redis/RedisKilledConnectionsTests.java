@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
@@ -36,12 +37,19 @@ class RedisKilledConnectionsTests {
 
 	private static final LockKey KEY = LockKey.of("orders", "42");
 
-	private static final Duration LEASE = Duration.ofSeconds(2);
+	private static final Duration LEASE = Duration.ofSeconds(4);
 
 	private static final Duration TIME = Duration.ofSeconds(4);
 
 	@RegisterExtension
 	private final RedisProcesses processes = new RedisProcesses();
+
+	/** For the holds that the test needs to see. */
+	private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+	private static final int HOLDS = 20;
+
+	private final AtomicBoolean over = new AtomicBoolean();
 
 	private final AtomicInteger inside = new AtomicInteger();
 
@@ -57,32 +65,37 @@ class RedisKilledConnectionsTests {
 			admin.flushAll();
 			LockTemplate keeping = this.processes.locks(client.apply(TestRedis.standalone(TestRedis.port())));
 			LockLease kept = keeping.acquire(LockRequest.of(LockKey.of("kept")).withLease(LEASE));
-			long end = System.nanoTime() + TIME.toNanos();
 			List<CompletableFuture<Void>> contenders = new ArrayList<>();
 			for (int process = 0; process < 2; process++) {
 				LockTemplate locks = this.processes.locks(client.apply(TestRedis.standalone(TestRedis.port())));
 				for (int thread = 0; thread < 3; thread++) {
 					contenders
-						.add(CompletableFuture.runAsync(() -> contend(locks, end), (task) -> new Thread(task).start()));
+						.add(CompletableFuture.runAsync(() -> contend(locks), (task) -> new Thread(task).start()));
 				}
 			}
-			while (System.nanoTime() < end) {
+			long begun = System.nanoTime();
+			while (goesOn(Duration.ofNanos(System.nanoTime() - begun))) {
 				admin.clientKill(new ClientKillParams().type(ClientType.NORMAL).skipMe(ClientKillParams.SkipMe.YES));
 				admin.clientKill(new ClientKillParams().type(ClientType.PUBSUB));
 				LockSupport.parkNanos(Duration.ofMillis(100).toNanos());
 			}
+			this.over.set(true);
 			for (CompletableFuture<Void> contender : contenders) {
 				contender.get(10, TimeUnit.SECONDS);
 			}
-			assertThat(this.held.get()).isGreaterThan(20);
+			assertThat(this.held.get()).isGreaterThan(HOLDS);
 			kept.ensureHeld();
 			kept.close();
 			await().until(() -> admin.keys("*lock:*").isEmpty());
 		}
 	}
 
-	private void contend(LockTemplate locks, long end) {
-		while (System.nanoTime() < end) {
+	private boolean goesOn(Duration time) {
+		return time.compareTo(TIME) < 0 || (this.held.get() <= HOLDS && time.compareTo(PATIENCE) < 0);
+	}
+
+	private void contend(LockTemplate locks) {
+		while (!this.over.get()) {
 			try (LockLease lease = locks.acquire(LockRequest.of(KEY).withLease(LEASE))) {
 				assertThat(this.inside.incrementAndGet()).isEqualTo(1);
 				assertThat(lease.fencingToken().value()).isGreaterThan(this.lastToken.get());

@@ -31,7 +31,7 @@ class RedisLostDataTests {
 
 	private static final LockKey KEY = LockKey.of("orders", "42");
 
-	private static final Duration LEASE = Duration.ofMillis(1500);
+	private static final Duration LEASE = Duration.ofSeconds(6);
 
 	/** Writes unless a higher token was written before; tokens are texts of 19 digits. */
 	private static final byte[] FENCED_WRITE = RedisLayout.bytes("""

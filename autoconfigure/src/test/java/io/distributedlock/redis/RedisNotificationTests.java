@@ -25,6 +25,7 @@ import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.support.LockTemplate;
+import io.distributedlock.testkit.TimeBounds;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -38,7 +39,7 @@ class RedisNotificationTests {
 
 	private static final LockRequest PATIENT = LockRequest.of(KEY).withWaitTime(Duration.ofSeconds(20));
 
-	/** More than a loaded machine needs, and less than the shortest poll interval. */
+	/** Less than the shortest poll interval. */
 	private static final Duration BY_NOTIFICATION = Duration.ofMillis(600);
 
 	@RegisterExtension
@@ -69,7 +70,13 @@ class RedisNotificationTests {
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("io.distributedlock.redis.TestClients#all")
 	void deadFirstProcessDelaysTheNextByOneReservation(String name,
-			Function<RedisConfiguration, RedisConnectionFactory> client) throws Exception {
+			Function<RedisConfiguration, RedisConnectionFactory> client) {
+		// A second reservation would delay every round, a pause of the machine does not.
+		await().atMost(Duration.ofMinutes(1)).until(() -> deadFirstProcessDelaysOnce(client));
+	}
+
+	private boolean deadFirstProcessDelaysOnce(Function<RedisConfiguration, RedisConnectionFactory> client)
+			throws Exception {
 		RedisLockProvider holder = this.processes.provider(connect(client));
 		RedisLockProvider dead = this.processes.provider(connect(client));
 		LockGrant grant = RedisProcesses.acquire(holder, KEY);
@@ -88,8 +95,10 @@ class RedisNotificationTests {
 			turns.add(one.get(10, TimeUnit.SECONDS));
 		}
 		assertThat(turns).isSorted();
-		assertThat(Duration.ofNanos(turns.get(0) - released)).isBetween(Duration.ofMillis(95), BY_NOTIFICATION);
-		assertThat(Duration.ofNanos(turns.get(2) - turns.get(0))).isLessThan(Duration.ofMillis(95));
+		Duration first = Duration.ofNanos(turns.get(0) - released);
+		Duration others = Duration.ofNanos(turns.get(2) - turns.get(0));
+		assertThat(first).isGreaterThanOrEqualTo(Duration.ofMillis(95));
+		return first.compareTo(BY_NOTIFICATION) <= 0 && others.toMillis() < 95;
 	}
 
 	@ParameterizedTest(name = "{0}")
@@ -99,6 +108,7 @@ class RedisNotificationTests {
 		RedisLockProvider holder = this.processes.provider(connect(client));
 		LockTemplate impatient = this.processes.locks(connect(client));
 		LockTemplate patient = this.processes.locks(connect(client));
+		int byNotification = 0;
 		for (int round = 0; round < 20; round++) {
 			LockGrant grant = RedisProcesses.acquire(holder, KEY);
 			CompletableFuture<Void> first = new CompletableFuture<>();
@@ -122,11 +132,14 @@ class RedisNotificationTests {
 			Thread interrupter = new Thread(waiter::interrupt);
 			interrupter.start();
 			RedisProcesses.release(holder, grant);
-			assertThat(Duration.ofNanos(next.get(10, TimeUnit.SECONDS) - released)).isLessThan(BY_NOTIFICATION);
+			Duration elapsed = Duration.ofNanos(next.get(10, TimeUnit.SECONDS) - released);
+			assertThat(elapsed).isLessThan(TimeBounds.withLoad(RedisLayout.POLL_INTERVAL));
+			byNotification += (elapsed.compareTo(BY_NOTIFICATION) < 0) ? 1 : 0;
 			first.get(10, TimeUnit.SECONDS);
 			interrupter.join();
 			await().until(() -> !this.admin.exists(this.keys.lock()) && !this.admin.exists(this.keys.queue()));
 		}
+		assertThat(byNotification).isGreaterThan(10);
 	}
 
 	@ParameterizedTest(name = "{0}")
@@ -143,10 +156,10 @@ class RedisNotificationTests {
 		RedisProcesses.release(holder, grant);
 		while (!waiter.isDone()) {
 			this.admin.clientKill(new ClientKillParams().type(ClientType.PUBSUB));
-			assertThat(Duration.ofNanos(System.nanoTime() - released)).isLessThan(Duration.ofSeconds(5));
+			assertThat(Duration.ofNanos(System.nanoTime() - released)).isLessThan(Duration.ofSeconds(20));
 		}
 		assertThat(Duration.ofNanos(waiter.get() - released))
-			.isLessThanOrEqualTo(RedisLayout.POLL_INTERVAL.plus(Duration.ofMillis(250)));
+			.isLessThanOrEqualTo(TimeBounds.withLoad(RedisLayout.POLL_INTERVAL.plusMillis(250)));
 	}
 
 	@ParameterizedTest(name = "{0}")

@@ -43,6 +43,12 @@ class RedisRenewalRaceTests {
 
 	private static final int THREADS = 4;
 
+	/** One renewal in so many cycles is enough. */
+	private static final int FEW = 50;
+
+	/** For the renewals that a test needs to see, however slow or fast the machine is. */
+	private static final Duration PATIENCE = Duration.ofSeconds(60);
+
 	/** Renewed after a millisecond, and lost after a minute. */
 	private static final Duration LEASE = Duration.ofSeconds(60);
 
@@ -54,7 +60,6 @@ class RedisRenewalRaceTests {
 
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("io.distributedlock.redis.TestClients#all")
-	@Timeout(value = 60)
 	void noRenewalBeginsAfterItsReleaseOrProlongsAnything(String name,
 			Function<RedisConfiguration, RedisConnectionFactory> client) throws Exception {
 		run(client, 10_000);
@@ -81,12 +86,13 @@ class RedisRenewalRaceTests {
 			LockTemplate locks = this.processes.locks(log, SETTINGS);
 			locks.acquire(LockRequest.of(LockKey.of("warm", "up"))).close();
 			AtomicLong prolonged = new AtomicLong();
+			long begun = System.nanoTime();
 			List<CompletableFuture<Void>> threads = new ArrayList<>();
 			for (int thread = 0; thread < THREADS; thread++) {
 				LockKey key = LockKey.of("race", "key-" + thread);
 				threads.add(CompletableFuture.runAsync(() -> {
 					try (Jedis looking = TestRedis.admin()) {
-						for (int cycle = 0; cycle < cycles / THREADS; cycle++) {
+						for (int cycle = 0; cycle < cycles / THREADS || goesOn(log, cycles, begun); cycle++) {
 							cycle(locks, key, cycle, looking, prolonged);
 						}
 					}
@@ -100,10 +106,15 @@ class RedisRenewalRaceTests {
 			assertThat(log.begunAfterRelease()).isZero();
 			assertThat(log.revived()).isZero();
 			assertThat(prolonged).hasValue(0);
-			assertThat(log.renewed()).isGreaterThan(cycles / 50);
+			assertThat(log.renewed()).isGreaterThan(cycles / FEW);
 			assertThat(log.underWay()).isPositive();
 			assertThat(admin.keys("*lock:*")).isEmpty();
 		}
+	}
+
+	/** Whether too few renewals were seen, and there is time to see more. */
+	private static boolean goesOn(RenewalLog log, int cycles, long begun) {
+		return (log.underWay() == 0 || log.renewed() <= cycles / FEW) && System.nanoTime() - begun < PATIENCE.toNanos();
 	}
 
 	private void cycle(LockTemplate locks, LockKey key, int cycle, Jedis looking, AtomicLong prolonged) {

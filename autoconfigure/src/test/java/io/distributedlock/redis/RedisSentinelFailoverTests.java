@@ -17,6 +17,7 @@ import io.distributedlock.LockLease;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
 import io.distributedlock.support.LockTemplate;
+import io.distributedlock.testkit.TimeBounds;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -41,12 +42,12 @@ class RedisSentinelFailoverTests {
 		LockTemplate locks = this.processes.locks(client.apply(sentinels.configuration()));
 		LockTemplate others = this.processes.locks(client.apply(sentinels.configuration()));
 		LockLease before = locks.acquire(LockRequest.of(KEY).withLease(Duration.ofSeconds(1)));
-		LockLease kept = locks.acquire(LockRequest.of(REPLICATED).withLease(Duration.ofSeconds(25)));
+		LockLease kept = locks.acquire(LockRequest.of(REPLICATED).withLease(Duration.ofSeconds(60)));
 		try (Jedis primary = sentinels.primary().admin()) {
 			assertThat(primary.waitReplicas(1, 5000)).isEqualTo(1);
 		}
 		sentinels.primary().kill();
-		await().atMost(Duration.ofSeconds(20)).until(() -> {
+		await().atMost(TestCluster.START).until(() -> {
 			long start = System.nanoTime();
 			try (LockLease after = others.tryAcquire(LockRequest.of(KEY).withWaitTime(Duration.ofMillis(200)))) {
 				if (after == null) {
@@ -57,7 +58,7 @@ class RedisSentinelFailoverTests {
 			}
 			catch (LockException ex) {
 				assertThat(ex).isInstanceOf(LockProviderException.class);
-				assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofMillis(1600));
+				assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(TimeBounds.withLoad(1250));
 				return false;
 			}
 		});
@@ -65,7 +66,7 @@ class RedisSentinelFailoverTests {
 		kept.ensureHeld();
 		assertThat(others.tryAcquire(LockRequest.of(REPLICATED).withWaitTime(Duration.ZERO))).isNull();
 		kept.close();
-		await().atMost(Duration.ofSeconds(5)).ignoreExceptions().until(() -> {
+		await().ignoreExceptions().until(() -> {
 			others.acquire(LockRequest.of(REPLICATED).withWaitTime(Duration.ZERO)).close();
 			return true;
 		});

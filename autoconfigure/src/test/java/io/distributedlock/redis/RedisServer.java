@@ -86,7 +86,7 @@ final class RedisServer implements AutoCloseable {
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
 		}
-		await().pollInterval(Duration.ofMillis(5)).atMost(Duration.ofSeconds(10)).until(this::answers);
+		await().pollInterval(Duration.ofMillis(5)).atMost(Duration.ofSeconds(60)).until(this::answers);
 	}
 
 	private boolean answers() {

@@ -3,16 +3,20 @@ package io.distributedlock.redis;
 import java.time.Duration;
 import java.util.function.Function;
 import java.util.function.IntUnaryOperator;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.SocketOptions;
 import io.lettuce.core.TimeoutOptions;
 import io.lettuce.core.cluster.ClusterClientOptions;
+import io.lettuce.core.cluster.RedisClusterClient;
+import io.lettuce.core.cluster.models.partitions.Partitions;
 import io.lettuce.core.internal.HostAndPort;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.DefaultClientResources;
 import io.lettuce.core.resource.MappingSocketAddressResolver;
+import io.netty.util.concurrent.DefaultThreadFactory;
 import org.junit.jupiter.params.provider.Arguments;
 
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
@@ -24,6 +28,8 @@ import org.springframework.data.redis.connection.jedis.JedisClientConfiguration;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+import static org.awaitility.Awaitility.await;
 
 /** Started connection factories as Boot creates them, to be destroyed by the caller. */
 final class TestClients {
@@ -67,7 +73,19 @@ final class TestClients {
 					.build());
 		factory.afterPropertiesSet();
 		factory.start();
+		if (factory.getRequiredNativeClient() instanceof RedisClusterClient cluster) {
+			awaitView(cluster);
+		}
 		return factory;
+	}
+
+	/** Waits until a client knows the owner of each slot. */
+	private static void awaitView(RedisClusterClient cluster) {
+		await().atMost(TestCluster.START).until(() -> {
+			cluster.refreshPartitions();
+			Partitions view = cluster.getPartitions();
+			return IntStream.range(0, TestCluster.SLOTS).allMatch((slot) -> view.getPartitionBySlot(slot) != null);
+		});
 	}
 
 	private static ClientOptions options(ClientOptions.Builder options) {
@@ -113,7 +131,9 @@ final class TestClients {
 	/** Shared, since each instance has threads of its own. */
 	private static final class Netty {
 
-		private static final ClientResources RESOURCES = DefaultClientResources.create();
+		private static final ClientResources RESOURCES = DefaultClientResources.builder()
+			.threadFactoryProvider((pool) -> new DefaultThreadFactory("shared-" + pool, true))
+			.build();
 
 	}
 

@@ -12,6 +12,7 @@ import org.springframework.data.redis.connection.RedisClusterConfiguration;
 
 import io.distributedlock.LockKey;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
@@ -22,7 +23,10 @@ final class TestCluster implements AutoCloseable {
 
 	private static final int MASTERS = 3;
 
-	private static final int SLOTS = 16384;
+	static final int SLOTS = 16384;
+
+	/** For a cluster to form, on a loaded machine. */
+	static final Duration START = Duration.ofSeconds(60);
 
 	private final List<RedisServer> nodes;
 
@@ -43,22 +47,25 @@ final class TestCluster implements AutoCloseable {
 				node.clusterMeet("127.0.0.1", this.nodes.get(0).port());
 			}
 		}
-		this.nodes.forEach(this::awaitAll);
+		this.nodes.forEach((node) -> awaitView(node, 0));
 		for (int number = 0; number < replicas; number++) {
 			try (Jedis replica = this.nodes.get(MASTERS + number).admin();
 					Jedis master = this.nodes.get(number).admin()) {
 				replica.clusterReplicate(master.clusterMyId());
-				await().until(() -> replica.info("replication").contains("master_link_status:up"));
+				await().atMost(START).until(() -> replica.info("replication").contains("master_link_status:up"));
 			}
 		}
+		this.nodes.forEach((node) -> awaitView(node, replicas));
 	}
 
-	private void awaitAll(RedisServer node) {
+	/** Waits until a node knows all nodes and the owner of each slot. */
+	private void awaitView(RedisServer node, int replicas) {
 		try (Jedis admin = node.admin()) {
-			await().pollInterval(Duration.ofMillis(20))
-				.atMost(Duration.ofSeconds(20))
-				.until(() -> admin.clusterInfo().contains("cluster_state:ok")
-						&& admin.clusterInfo().contains("cluster_known_nodes:" + this.nodes.size()));
+			await().pollInterval(Duration.ofMillis(20)).atMost(START).untilAsserted(() -> {
+				assertThat(admin.clusterInfo().lines()).contains("cluster_state:ok", "cluster_slots_ok:" + SLOTS,
+						"cluster_known_nodes:" + this.nodes.size());
+				assertThat(admin.clusterNodes().lines().filter((line) -> line.contains("slave "))).hasSize(replicas);
+			});
 		}
 	}
 

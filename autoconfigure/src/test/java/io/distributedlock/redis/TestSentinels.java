@@ -34,7 +34,7 @@ final class TestSentinels implements AutoCloseable {
 			.toList();
 		for (RedisServer sentinel : this.sentinels) {
 			try (Jedis admin = sentinel.admin()) {
-				await().pollInterval(Duration.ofMillis(20)).atMost(Duration.ofSeconds(20)).until(() -> {
+				await().pollInterval(Duration.ofMillis(20)).atMost(TestCluster.START).until(() -> {
 					String info = admin.info("sentinel");
 					return info.contains("status=ok") && info.contains("slaves=1") && info.contains("sentinels=3");
 				});

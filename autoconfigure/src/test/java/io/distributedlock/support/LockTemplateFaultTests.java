@@ -32,6 +32,7 @@ import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ProcessLabel;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.RenewalOutcome;
+import io.distributedlock.testkit.TimeBounds;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -81,8 +82,8 @@ class LockTemplateFaultTests {
 			pause(Duration.ofMillis(200));
 			return answer;
 		};
-		LockLease lease = this.locks.acquire(this.request.withLease(Duration.ofSeconds(1)).withRenew(false));
-		assertThat(lease.remaining()).isLessThan(Duration.ofMillis(800)).isGreaterThan(Duration.ZERO);
+		LockLease lease = this.locks.acquire(this.request.withLease(Duration.ofSeconds(5)).withRenew(false));
+		assertThat(lease.remaining()).isLessThan(Duration.ofMillis(4800)).isGreaterThan(Duration.ZERO);
 		lease.close();
 	}
 
@@ -140,7 +141,7 @@ class LockTemplateFaultTests {
 		asked.await();
 		assertThatExceptionOfType(LockProviderException.class)
 			.isThrownBy(() -> this.locks.tryAcquire(this.request.withWaitTime(Duration.ZERO)));
-		assertThat(head).failsWithin(Duration.ofSeconds(2));
+		assertThat(head).failsWithin(Duration.ofSeconds(10));
 	}
 
 	@Test
@@ -152,9 +153,9 @@ class LockTemplateFaultTests {
 		pause(Duration.ofMillis(20));
 		long start = System.nanoTime();
 		assertThat(this.locks.tryAcquire(this.request.withWaitTime(Duration.ZERO))).isNull();
-		assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofMillis(400));
+		assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(TimeBounds.withLoad(400));
 		assertThat(this.provider.attempts).hasSize(1);
-		head.get(5, TimeUnit.SECONDS);
+		head.get(10, TimeUnit.SECONDS);
 	}
 
 	@Test
@@ -185,7 +186,7 @@ class LockTemplateFaultTests {
 			.supplyAsync(() -> this.locks.acquire(this.request.withWaitTime(Duration.ofSeconds(30))));
 		await().until(() -> this.provider.attempts.size() == 2);
 		waits.countDown();
-		waiter.get(5, TimeUnit.SECONDS).close();
+		waiter.get(10, TimeUnit.SECONDS).close();
 	}
 
 	@Test
@@ -209,12 +210,12 @@ class LockTemplateFaultTests {
 			return null;
 		};
 		AtomicBoolean told = new AtomicBoolean();
+		long start = System.nanoTime();
 		LockLease lease = this.locks.acquire(this.request.withLease(Duration.ofMillis(600)));
 		lease.onLost(() -> told.set(true));
-		long start = System.nanoTime();
 		await().pollInterval(Duration.ofMillis(5)).untilTrue(told);
 		assertThat(Duration.ofNanos(System.nanoTime() - start)).isBetween(Duration.ofMillis(400),
-				Duration.ofMillis(750));
+				TimeBounds.withLoad(850));
 		assertThat(lease.isHeld()).isFalse();
 		end.countDown();
 		lease.close();
@@ -230,8 +231,8 @@ class LockTemplateFaultTests {
 			case 3 -> throw new LockProviderException(LockError.STORE_TIMEOUT, "scripted", "did not answer", null);
 			default -> null;
 		};
-		LockLease lease = this.locks.acquire(this.request.withLease(Duration.ofMillis(600)));
-		await().during(Duration.ofMillis(1500)).until(lease::isHeld);
+		LockLease lease = this.locks.acquire(this.request.withLease(Duration.ofSeconds(2)));
+		await().during(Duration.ofMillis(3500)).until(lease::isHeld);
 		assertThat(failures).hasValueGreaterThan(4);
 		lease.close();
 	}
@@ -247,19 +248,19 @@ class LockTemplateFaultTests {
 		};
 		List<LockLease> others = IntStream.range(0, 100)
 			.mapToObj((seat) -> this.locks
-				.acquire(LockRequest.of(LockKey.of("seats", "s" + seat)).withLease(Duration.ofMillis(900))))
+				.acquire(LockRequest.of(LockKey.of("seats", "s" + seat)).withLease(Duration.ofSeconds(2))))
 			.toList();
-		LockLease bad = this.locks.acquire(LockRequest.of(poisoned).withLease(Duration.ofMillis(900)));
-		await().during(Duration.ofMillis(1500)).until(() -> others.stream().allMatch(LockLease::isHeld));
+		LockLease bad = this.locks.acquire(LockRequest.of(poisoned).withLease(Duration.ofSeconds(2)));
+		await().during(Duration.ofMillis(2500)).until(() -> others.stream().allMatch(LockLease::isHeld));
 		assertThat(bad.isHeld()).isFalse();
 		others.forEach(LockLease::close);
 	}
 
 	@Test
 	void aRenewalThatSaysNotHeldIsALossAtOnce() {
-		LockLease lease = this.locks.acquire(this.request.withLease(Duration.ofMillis(900)));
+		LockLease lease = this.locks.acquire(this.request.withLease(Duration.ofSeconds(6)));
 		this.provider.store.expire(KEY);
-		await().atMost(Duration.ofMillis(600)).until(() -> !lease.isHeld());
+		await().atMost(Duration.ofSeconds(4)).until(() -> !lease.isHeld());
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(lease::ensureHeld)
 			.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(LossReason.NOT_HELD));
 	}
@@ -282,7 +283,9 @@ class LockTemplateFaultTests {
 				new LockSettings(Duration.ofMillis(500), Duration.ZERO, null, Duration.ofMillis(500), 0.002),
 				this.timer, List.of(), List.of());
 		try {
-			for (int cycle = 0; cycle < 10_000; cycle++) {
+			long end = System.nanoTime() + Duration.ofMinutes(1).toNanos();
+			for (int cycle = 0; cycle < 10_000
+					|| (this.provider.renewals.size() <= 100 && System.nanoTime() - end < 0); cycle++) {
 				SingleKeyLease lease = (SingleKeyLease) eager.acquire(this.request);
 				if (cycle % 50 == 0) {
 					pause(Duration.ofMillis(2));
@@ -307,8 +310,10 @@ class LockTemplateFaultTests {
 		}
 		LockLease lease = this.locks.acquire(brief);
 		int before = this.provider.renewals.size();
+		long start = System.nanoTime();
 		await().pollDelay(Duration.ofMillis(1500)).until(lease::isHeld);
-		assertThat(this.provider.renewals.size() - before).isBetween(3, 7);
+		int periods = (int) ((System.nanoTime() - start) / Duration.ofMillis(300).toNanos());
+		assertThat(this.provider.renewals.size() - before).isBetween(1, periods + 2);
 		lease.close();
 	}
 
@@ -329,7 +334,7 @@ class LockTemplateFaultTests {
 		waiter.start();
 		await().until(() -> waiter.getState() == Thread.State.TIMED_WAITING);
 		waiter.interrupt();
-		assertThat(thrown.get(1, TimeUnit.SECONDS)).isInstanceOf(LockInterruptedException.class);
+		assertThat(thrown.get(10, TimeUnit.SECONDS)).isInstanceOf(LockInterruptedException.class);
 		assertThat(flag).isTrue();
 		held.close();
 		this.locks.acquire(this.request).close();
@@ -408,11 +413,11 @@ class LockTemplateFaultTests {
 	@Test
 	void lockStaysHeldWhileItsRenewalIsSlowerThanItsPeriod() {
 		this.provider.onRenew = (leases, timeout) -> {
-			pause(Duration.ofMillis(450));
+			pause(Duration.ofMillis(1100));
 			return null;
 		};
-		LockLease lease = this.locks.acquire(this.request.withLease(Duration.ofMillis(1200)));
-		await().during(Duration.ofSeconds(3)).until(lease::isHeld);
+		LockLease lease = this.locks.acquire(this.request.withLease(Duration.ofSeconds(3)));
+		await().during(Duration.ofSeconds(6)).until(lease::isHeld);
 		lease.close();
 	}
 

@@ -71,9 +71,9 @@ interface BrokenConnectionContract extends FaultSupport {
 		WireFault unsent = proxy.onRequest(faults().packet(Command.RENEWAL, key), Effect.CUT).once();
 		ContractProcess rival = process();
 		try (LockLease lease = process.locks().acquire(LockRequest.of(key).withLease(leaseTime))) {
-			await().atMost(leaseTime).until(() -> unsent.hits() == 1);
+			await().atMost(PATIENCE).until(() -> unsent.hits() == 1);
 			WireFault unanswered = proxy.onReplyTo(faults().packet(Command.RENEWAL, key), Effect.CUT).once();
-			await().atMost(leaseTime).until(() -> unanswered.hits() == 1);
+			await().atMost(PATIENCE).until(() -> unanswered.hits() == 1);
 			await().during(leaseTime).atMost(PATIENCE).until(() -> lease.isHeld() && rival.isBusy(key));
 		}
 		assertStoreIsEmpty();

@@ -20,8 +20,8 @@ import static org.awaitility.Awaitility.await;
  */
 interface ContractSupport {
 
-	/** Delay that the promises allow. */
-	Duration TOLERANCE = Duration.ofMillis(250);
+	/** Delay that the promises allow, with the allowance for a loaded machine. */
+	Duration TOLERANCE = TimeBounds.withLoad(Duration.ofMillis(250));
 
 	/** Limit for events without a promised time. */
 	Duration PATIENCE = Duration.ofSeconds(10);

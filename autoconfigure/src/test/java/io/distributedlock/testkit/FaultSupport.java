@@ -20,11 +20,8 @@ interface FaultSupport extends ContractSupport {
 	/** Time-out of one round trip. */
 	Duration CALL = LockSettings.defaults().callTimeout();
 
-	/** Further delay on a loaded machine. */
-	Duration SLACK = Duration.ofMillis(250);
-
 	/** Limit for the removal of all orphaned entries once the store answers again. */
-	Duration CLEAN = Duration.ofSeconds(5);
+	Duration CLEAN = TimeBounds.withLoad(Duration.ofSeconds(5));
 
 	Duration LONG_LEASE = Duration.ofSeconds(60);
 
@@ -52,7 +49,7 @@ interface FaultSupport extends ContractSupport {
 	 * @return the lease
 	 */
 	default Duration shortLease() {
-		return Duration.ofMillis(1200).plus(faults().reconnectTime().multipliedBy(2));
+		return Duration.ofSeconds(2).plus(faults().reconnectTime().multipliedBy(2));
 	}
 
 	/** Creates a key whose text is not part of another key's text. */
@@ -63,7 +60,7 @@ interface FaultSupport extends ContractSupport {
 
 	/** Returns the longest time that an acquire may take on a loaded machine. */
 	static Duration bound(Duration waitTime) {
-		return ((waitTime.compareTo(CALL) > 0) ? waitTime : CALL).plus(TOLERANCE).plus(SLACK);
+		return ((waitTime.compareTo(CALL) > 0) ? waitTime : CALL).plus(TOLERANCE);
 	}
 
 	/** Asserts that a call ends in time with an exception of the store. */

@@ -41,6 +41,9 @@ interface FrozenStoreContract extends FaultSupport {
 
 	Duration ONE_SECOND = Duration.ofSeconds(1);
 
+	/** Calls that a frozen store fails before it continues. */
+	int FAILED_CALLS = 20;
+
 	@Test
 	@WholeStore
 	default void callsEndInTimeWhileTheStoreIsFrozen() throws Exception {
@@ -83,8 +86,8 @@ interface FrozenStoreContract extends FaultSupport {
 				}));
 			}
 			TestThread.pass(time);
+			await().atMost(PATIENCE).until(() -> failed.get() >= FAILED_CALLS);
 		}
-		long thaw = System.nanoTime();
 		thawed.set(true);
 		for (TestThread<Void> thread : threads) {
 			thread.result();
@@ -95,7 +98,7 @@ interface FrozenStoreContract extends FaultSupport {
 				.pollInterval(Duration.ofMillis(20))
 				.until(() -> process.process().release(grant) != ReleaseOutcome.UNKNOWN);
 		}
-		await().atMost(CLEAN.minus(ContractSupport.since(thaw)))
+		await().atMost(CLEAN)
 			.pollInterval(Duration.ofMillis(100))
 			.untilAsserted(() -> assertThat(fixture().heldEntries()).isEqualTo(1));
 		assertThat(kept.isHeld()).isTrue();
@@ -103,7 +106,6 @@ interface FrozenStoreContract extends FaultSupport {
 		LogFactory.getLog(FrozenStoreContract.class)
 			.info("Longest call while the store was frozen: " + longest.get() / 1_000_000 + " ms; calls that failed: "
 					+ failed);
-		assertThat(failed.get()).isGreaterThanOrEqualTo(20);
 		assertThat(Duration.ofNanos(longest.get())).isLessThanOrEqualTo(FaultSupport.bound(ONE_SECOND));
 	}
 
@@ -135,8 +137,9 @@ interface FrozenStoreContract extends FaultSupport {
 		LockKey key = freshKey();
 		process().acquire(key);
 		FaultyProcess waiting = process(proxy());
-		// Long enough for another attempt after the store froze.
-		Duration wait = fixture().pollBound().multipliedBy(2).plusMillis(500);
+		// Long enough for another attempt after the store froze, even on a loaded
+		// machine.
+		Duration wait = TimeBounds.withLoad(fixture().pollBound().multipliedBy(2).plusMillis(500));
 		TestThread<LockLease> waiter = TestThread
 			.start(() -> waiting.locks().acquire(LockRequest.of(key).withWaitTime(wait)));
 		long started = System.nanoTime();
@@ -161,7 +164,7 @@ interface FrozenStoreContract extends FaultSupport {
 		try (Fault frozen = faults().freeze()) {
 			long stopped = System.nanoTime();
 			locks.stop(Duration.ofMillis(300));
-			assertThat(ContractSupport.since(stopped)).isLessThan(ONE_SECOND);
+			assertThat(ContractSupport.since(stopped)).isLessThan(TimeBounds.withLoad(ONE_SECOND));
 			assertThatExceptionOfType(LockProviderException.class).isThrownBy(waiter::result);
 			assertThat(ContractSupport.since(stopped)).isLessThan(ONE_SECOND.plus(TOLERANCE));
 			assertThatExceptionOfType(LockProviderException.class)
@@ -175,14 +178,14 @@ interface FrozenStoreContract extends FaultSupport {
 	@WholeStore
 	default void lossIsReportedByTheDeadlineWhileTheStoreIsFrozen() {
 		CountDownLatch blocked = new CountDownLatch(1);
-		Queue<LossReason> told = new ConcurrentLinkedQueue<>();
+		Queue<LossReason> reasons = new ConcurrentLinkedQueue<>();
 		FaultyProcess process = process(proxy());
 		LockTemplate locks = process.process().locks(new LockRecorder() {
 
 			@Override
 			public void onLost(LockLease lease, LossReason reason) {
-				told.add(reason);
-				if (told.size() == 1) {
+				reasons.add(reason);
+				if (reasons.size() == 1) {
 					uninterruptibly(blocked);
 				}
 				throw new IllegalStateException("of the listener");
@@ -198,8 +201,8 @@ interface FrozenStoreContract extends FaultSupport {
 			await().pollInterval(Duration.ofMillis(5))
 				.atMost(lease.plus(TOLERANCE))
 				.until(() -> leases.stream().noneMatch(LockLease::isHeld));
-			await().atMost(ONE_SECOND).until(() -> told.size() == 3);
-			assertThat(told).containsOnly(LossReason.EXPIRED);
+			await().atMost(TimeBounds.withLoad(ONE_SECOND)).until(() -> reasons.size() == 3);
+			assertThat(reasons).containsOnly(LossReason.EXPIRED);
 		}
 		blocked.countDown();
 		assertStoreIsEmpty();

@@ -45,7 +45,8 @@ interface InterruptContract extends ContractSupport {
 		for (TestThread<Long> thread : List.of(follower, head)) {
 			long interrupted = System.nanoTime();
 			thread.interrupt();
-			assertThat(Duration.ofNanos(thread.result() - interrupted)).isLessThan(Duration.ofMillis(250));
+			assertThat(Duration.ofNanos(thread.result() - interrupted))
+				.isLessThan(TimeBounds.withLoad(Duration.ofMillis(100)));
 		}
 		holder.release(grant);
 		assertStoreIsEmpty();

@@ -25,7 +25,7 @@ import static org.awaitility.Awaitility.await;
  */
 interface LossContract extends ContractSupport {
 
-	Duration LEASE = Duration.ofMillis(600);
+	Duration LEASE = Duration.ofMillis(1200);
 
 	private LockRequest shortLease(LockKey key) {
 		return LockRequest.of(key).withLease(LEASE);

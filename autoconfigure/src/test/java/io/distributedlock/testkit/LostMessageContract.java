@@ -100,7 +100,7 @@ interface LostMessageContract extends FaultSupport {
 		WireFault fault = reply ? proxy.onReplyTo(faults().packet(Command.RENEWAL, key), Effect.BLACK_HOLE).once()
 				: proxy.onRequest(faults().packet(Command.RENEWAL, key), Effect.BLACK_HOLE).once();
 		try (LockLease lease = process.locks().acquire(LockRequest.of(key).withLease(leaseTime))) {
-			await().atMost(leaseTime).until(() -> fault.hits() == 1);
+			await().atMost(PATIENCE).until(() -> fault.hits() == 1);
 			await().during(leaseTime).atMost(PATIENCE).until(() -> lease.isHeld() && rival.isBusy(key));
 		}
 		assertThat(process.log().longest(Kind.RENEWAL)).isLessThanOrEqualTo(leaseTime.dividedBy(6).plus(TOLERANCE));

@@ -32,7 +32,7 @@ interface ScopeContract extends ContractSupport {
 		LockKey key = freshKey();
 		ContractProcess process = process();
 		ContractProcess other = process();
-		LockRequest outerRequest = LockRequest.of(key).withLease(Duration.ofMillis(600));
+		LockRequest outerRequest = LockRequest.of(key).withLease(Duration.ofMillis(1200));
 		String result = process.locks().execute(outerRequest, (outer) -> {
 			int attempts = process.provider().attempts();
 			LockRequest nested = LockRequest.of(key).withLease(Duration.ofMillis(10)).withRenew(false);
@@ -45,7 +45,7 @@ interface ScopeContract extends ContractSupport {
 			}
 			assertThat(process.provider().attempts()).isEqualTo(attempts);
 			assertThat(process.provider().releases()).isZero();
-			await().during(Duration.ofSeconds(1)).atMost(PATIENCE).until(() -> outer.isHeld() && other.isBusy(key));
+			await().during(Duration.ofMillis(1500)).atMost(PATIENCE).until(() -> outer.isHeld() && other.isBusy(key));
 			return "result";
 		});
 		assertThat(result).isEqualTo("result");

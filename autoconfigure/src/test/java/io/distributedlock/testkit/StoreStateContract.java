@@ -30,7 +30,7 @@ interface StoreStateContract extends FaultSupport {
 
 	@Test
 	default void lockedEntryDoesNotPreventOtherRenewals() {
-		Duration leaseTime = Duration.ofMillis(1200);
+		Duration leaseTime = Duration.ofSeconds(2);
 		FaultyProcess process = process(proxy());
 		List<LockKey> keys = new ArrayList<>();
 		List<LockLease> leases = new ArrayList<>();
@@ -54,7 +54,7 @@ interface StoreStateContract extends FaultSupport {
 
 	@Test
 	default void entryThatStaysLockedIsLostAlone() {
-		Duration leaseTime = Duration.ofMillis(900);
+		Duration leaseTime = Duration.ofMillis(1500);
 		FaultyProcess process = process(proxy());
 		LockKey key = freshKey();
 		LockLease stuck = process.locks().acquire(LockRequest.of(key).withLease(leaseTime));
@@ -70,7 +70,7 @@ interface StoreStateContract extends FaultSupport {
 
 	@Test
 	default void entryThatTheStoreRefusesToRenewIsLostAlone() {
-		Duration leaseTime = Duration.ofMillis(900);
+		Duration leaseTime = Duration.ofMillis(1500);
 		FaultyProcess process = process(proxy());
 		List<LockLease> others = new ArrayList<>();
 		LockKey key = freshKey();

@@ -1,20 +1,26 @@
 package io.distributedlock.testkit;
 
+import java.io.Closeable;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.BindException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Predicate;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 /**
  * Proxy between a client and a server that delays, drops or holds packets, or breaks
@@ -33,7 +39,10 @@ public final class TcpProxy implements AutoCloseable {
 
 	private final List<WireFault> faults = new CopyOnWriteArrayList<>();
 
-	private volatile boolean closed;
+	/** Sockets that keep the ports of closed listeners from being used by others. */
+	private final Queue<Socket> reservedPorts = new ConcurrentLinkedQueue<>();
+
+	private volatile boolean refusing;
 
 	/**
 	 * Opens a proxy on a free port of the loopback interface.
@@ -108,7 +117,7 @@ public final class TcpProxy implements AutoCloseable {
 		catch (IOException ex) {
 			link.cut();
 		}
-		if (this.closed) {
+		if (this.refusing) {
 			link.cut();
 		}
 	}
@@ -165,23 +174,46 @@ public final class TcpProxy implements AutoCloseable {
 
 	/** Cuts all connections and refuses new ones from now on. */
 	public void refuse() {
-		for (ServerSocket listener : this.listeners.values()) {
-			try {
-				listener.close();
-			}
-			catch (IOException ex) {
-				throw new UncheckedIOException(ex);
-			}
-		}
+		this.refusing = true;
+		this.listeners.values().forEach(this::replace);
 		this.links.forEach(ProxyLink::cut);
+	}
+
+	/** Puts a socket that does not listen in the place of one that does. */
+	private void replace(ServerSocket listener) {
+		Socket reserved = new Socket();
+		this.reservedPorts.add(reserved);
+		try {
+			reserved.setReuseAddress(true);
+			listener.close();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+		// The system keeps the port until the accepting thread has left.
+		await().pollDelay(Duration.ZERO)
+			.pollInterval(Duration.ofMillis(1))
+			.ignoreExceptionsInstanceOf(BindException.class)
+			.untilAsserted(() -> reserved.bind(listener.getLocalSocketAddress()));
 	}
 
 	@Override
 	public void close() {
-		this.closed = true;
+		this.refusing = true;
 		this.faults.forEach(WireFault::close);
-		refuse();
+		this.listeners.values().forEach(TcpProxy::close);
+		this.links.forEach(ProxyLink::cut);
+		this.reservedPorts.forEach(TcpProxy::close);
 		assertThat(this.faults).allSatisfy(WireFault::assertTookEffect);
+	}
+
+	private static void close(Closeable socket) {
+		try {
+			socket.close();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
 	}
 
 	/** Direction of a packet. */

@@ -128,6 +128,21 @@ class TcpProxyTests {
 	}
 
 	@Test
+	void refuseCutsConnectionsAndRefusesNewOnes() throws IOException {
+		send("a");
+		assertThat(receive()).isEqualTo('a');
+		this.proxy.refuse();
+		assertThatIOException().isThrownBy(() -> {
+			send("b");
+			if (receive() < 0) {
+				throw new IOException("closed");
+			}
+		});
+		assertThatIOException()
+			.isThrownBy(() -> new Socket(InetAddress.getLoopbackAddress(), this.proxy.port()).close());
+	}
+
+	@Test
 	void faultWithoutEffectFails() {
 		TcpProxy unused = new TcpProxy(new InetSocketAddress(InetAddress.getLoopbackAddress(), 1));
 		unused.onRequest((packet) -> true, Effect.DROP);

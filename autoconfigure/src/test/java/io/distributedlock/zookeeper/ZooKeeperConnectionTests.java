@@ -20,6 +20,7 @@ import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.testkit.FrozenProcesses;
 import io.distributedlock.testkit.StoreFaults.Fault;
 import io.distributedlock.testkit.TcpProxy;
+import io.distributedlock.testkit.TimeBounds;
 import io.distributedlock.testkit.WireFault;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -29,16 +30,15 @@ import static org.awaitility.Awaitility.await;
 /**
  * Tests of lost connections, for less or more than the session's time-out.
  */
-@Timeout(60)
 class ZooKeeperConnectionTests {
 
 	private static final Duration LEASE = Duration.ofSeconds(60);
 
-	private static final Duration SESSION = Duration.ofMillis(1500);
+	private static final Duration SESSION = Duration.ofSeconds(3);
 
-	private static final Duration TIMEOUT = Duration.ofSeconds(1);
+	private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
-	private static final Duration PATIENCE = Duration.ofSeconds(10);
+	private static final Duration PATIENCE = Duration.ofSeconds(20);
 
 	private final ZooKeeperServerProcess server = ZooKeeperServerProcess.shared();
 
@@ -202,7 +202,7 @@ class ZooKeeperConnectionTests {
 		assertThat(this.rival.release(this.key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
 		long released = System.nanoTime();
 		await().atMost(PATIENCE).pollInterval(Duration.ofMillis(20)).until(() -> isFree(second, this.key));
-		assertThat(Duration.ofNanos(System.nanoTime() - released)).isLessThan(SESSION);
+		assertThat(Duration.ofNanos(System.nanoTime() - released)).isLessThan(TimeBounds.withLoad(SESSION));
 	}
 
 	@Test

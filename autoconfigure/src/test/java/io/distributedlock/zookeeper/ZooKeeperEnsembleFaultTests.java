@@ -1,10 +1,13 @@
 package io.distributedlock.zookeeper;
 
+import org.junit.jupiter.api.Tag;
+
 import io.distributedlock.testkit.LockProviderFixture;
 
 /**
  * Fault tests on three servers, with a proxy before each.
  */
+@Tag("matrix")
 class ZooKeeperEnsembleFaultTests extends ZooKeeperLockFaultTests {
 
 	@Override

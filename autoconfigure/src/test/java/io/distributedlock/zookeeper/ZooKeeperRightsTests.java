@@ -10,7 +10,6 @@ import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.ACL;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -26,6 +25,7 @@ import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.support.LockSettings;
 import io.distributedlock.support.LockTemplate;
+import io.distributedlock.testkit.TimeBounds;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -34,12 +34,11 @@ import static org.awaitility.Awaitility.await;
 /**
  * Tests of permissions and credentials that are lost while locks are used.
  */
-@Timeout(60)
 class ZooKeeperRightsTests {
 
 	private static final Duration SESSION = Duration.ofSeconds(6);
 
-	private static final Duration TIMEOUT = Duration.ofSeconds(1);
+	private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
 	private final ZooKeeperFixture fixture = new ZooKeeperFixture(TestZooKeeper.connectString(), SESSION);
 
@@ -81,7 +80,7 @@ class ZooKeeperRightsTests {
 			.present()
 			.zooKeeper()
 			.addAuthInfo("unheard-of", "who:knows".getBytes(StandardCharsets.UTF_8));
-		await().atMost(Duration.ofSeconds(1)).until(() -> !lease.isHeld());
+		await().atMost(TimeBounds.withLoad(1000)).until(() -> !lease.isHeld());
 		assertThat(attempt(this.rival, this.key)).as("the session has not ended yet")
 			.isInstanceOf(AttemptResult.Busy.class);
 		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> attempt(this.process, this.key))

@@ -48,7 +48,6 @@ import static org.awaitility.Awaitility.await;
 /**
  * Tests of changes to the tree by other clients, and of the nodes that remain.
  */
-@Timeout(60)
 class ZooKeeperTreeTests {
 
 	private static final Duration LEASE = Duration.ofSeconds(60);

@@ -8,7 +8,6 @@ import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 import io.distributedlock.sample.Sales.Holder;
@@ -19,7 +18,6 @@ import static org.assertj.core.api.Assertions.assertThat;
  * What happens to a sale under way when the worker that holds the lock is killed or
  * paused.
  */
-@Timeout(60)
 class KilledAndFrozenWorkersTests {
 
 	private static final Duration LEASE = Duration.ofSeconds(2);

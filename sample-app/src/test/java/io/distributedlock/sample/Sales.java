@@ -51,7 +51,7 @@ class Sales {
 		return Awaitility.await()
 			.pollDelay(Duration.ZERO)
 			.pollInterval(Duration.ofMillis(10))
-			.atMost(Duration.ofSeconds(20))
+			.atMost(Duration.ofSeconds(40))
 			.until(this::holder, (holder) -> holder != NOBODY && condition.test(holder));
 	}
 
@@ -85,7 +85,7 @@ class Sales {
 		Holder successor = awaitHolder((holder) -> holder.pid() != killed.pid());
 		Duration vacancy = Duration.ofNanos(System.nanoTime() - killedAt);
 		assertThat(successor.token()).isGreaterThan(killed.token());
-		assertThat(vacancy).isBetween(lease.dividedBy(2), lease.plusSeconds(3));
+		assertThat(vacancy).isBetween(lease.dividedBy(4), lease.plusSeconds(5));
 		assertThat(processes()).hasSize(2).doesNotContain(killed.pid());
 		assertEachSeatSoldOnce(sale, 0);
 	}
@@ -108,7 +108,7 @@ class Sales {
 	}
 
 	private void assertEachSeatSoldOnce(CompletableFuture<JsonNode> sale, int refused) throws Exception {
-		JsonNode result = sale.get(40, TimeUnit.SECONDS);
+		JsonNode result = sale.get(80, TimeUnit.SECONDS);
 		assertThat(result.get("sold").asInt()).isEqualTo(this.seats);
 		assertThat(result.get("oversold").asInt()).isZero();
 		assertThat(result.get("refused").asInt()).isEqualTo(refused);
