@@ -92,6 +92,8 @@ public final class LockContext {
 
 		private boolean lossIgnored;
 
+		private boolean closed;
+
 		private Scope(LockLease lease, @Nullable Scope outer) {
 			this.lease = lease;
 			this.outer = outer;
@@ -108,14 +110,36 @@ public final class LockContext {
 			}
 		}
 
+		/**
+		 * Closes the scope, and scopes inside it that were left open. Closing it again
+		 * changes nothing.
+		 * @throws IllegalStateException if another thread opened the scope
+		 */
 		@Override
 		public void close() {
+			if (this.closed) {
+				return;
+			}
+			requireOpenHere();
+			for (Scope scope = SCOPES.get(); !this.closed && scope != null; scope = scope.outer) {
+				scope.closed = true;
+			}
 			if (this.outer != null) {
 				SCOPES.set(this.outer);
 			}
 			else {
 				SCOPES.remove();
 			}
+		}
+
+		private void requireOpenHere() {
+			for (Scope scope = SCOPES.get(); scope != null; scope = scope.outer) {
+				if (scope == this) {
+					return;
+				}
+			}
+			throw new IllegalStateException("The scope of lock '" + this.lease.keys().get(0)
+					+ "' was opened by another thread. Close it on the thread that opened it");
 		}
 
 	}

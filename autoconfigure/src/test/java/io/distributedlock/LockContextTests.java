@@ -61,6 +61,29 @@ class LockContextTests {
 		}
 	}
 
+	@Test
+	void scopeOfAnotherThreadIsNotClosed() {
+		try (LockContext.Scope scope = LockContext.open(this.outer)) {
+			assertThat(CompletableFuture.supplyAsync(() -> {
+				assertThatIllegalStateException().isThrownBy(scope::close).withMessageContaining("another thread");
+				return LockContext.find();
+			}).join()).isEmpty();
+			assertThat(LockContext.current()).isSameAs(this.outer);
+		}
+	}
+
+	@Test
+	void closingAScopeClosesThoseLeftOpenInside() {
+		LockContext.Scope left;
+		try (LockContext.Scope scope = LockContext.open(this.outer)) {
+			assertThat(scope).isNotNull();
+			left = LockContext.open(this.inner);
+		}
+		assertThat(LockContext.find()).isEmpty();
+		left.close();
+		assertThat(LockContext.find()).isEmpty();
+	}
+
 	private record NamedLease(String name, @Nullable LossReason lossReason) implements LockLease {
 
 		@Override

@@ -6,6 +6,7 @@ import java.util.Collection;
 import java.util.ConcurrentModificationException;
 import java.util.Iterator;
 import java.util.Map;
+import java.util.NoSuchElementException;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
@@ -118,7 +119,7 @@ final class UnfinishedResults {
 				}
 			}
 		}
-		catch (ConcurrentModificationException ex) {
+		catch (ConcurrentModificationException | NoSuchElementException ex) {
 			return null;
 		}
 		return null;
@@ -136,7 +137,11 @@ final class UnfinishedResults {
 
 	private static @Nullable Object bodyOf(Object entity) {
 		Method method = ReflectionUtils.findMethod(entity.getClass(), "getBody");
-		return (method != null) ? ReflectionUtils.invokeMethod(method, entity) : null;
+		if (method == null) {
+			return null;
+		}
+		ReflectionUtils.makeAccessible(method);
+		return ReflectionUtils.invokeMethod(method, entity);
 	}
 
 	private static Kind kindOf(Class<?> type) {

@@ -39,7 +39,7 @@ public interface LockProvider {
 
 	/**
 	 * Whether a key is granted to one owner at a time. Where it is not, the callers of
-	 * one process do not wait for each other either.
+	 * one process do not wait for each other either, and every attempt is granted.
 	 * @return {@code true} for every provider that keeps locks
 	 */
 	default boolean isExclusive() {

@@ -137,23 +137,24 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 		if (joined.isEmpty()) {
 			return run(own, body);
 		}
-		requireStillHeld(joined, own);
-		return run(composite(request, List.of(own), joined), body);
+		return run(joinedWith(own, joined, request), body);
 	}
 
 	/**
-	 * Checks once more what was joined before the own locks were waited for: the body
-	 * must not start under a lost lock.
+	 * Combines the own locks with those joined before, all checked once more: the body
+	 * must not start under a lost lock. Whatever fails, the own locks are released.
 	 */
-	private static void requireStillHeld(List<JoinableLease> joined, JoinableLease own) {
+	private JoinableLease joinedWith(JoinableLease own, List<JoinableLease> joined, LockRequest request) {
 		try {
 			for (JoinableLease part : joined) {
 				part.throwLoss(LockError.REENTRY_AFTER_LOSS);
 				part.ensureHeld();
 			}
 			own.throwLoss(LockError.LOST_WHILE_ACQUIRING);
+			own.ensureHeld();
+			return composite(request, List.of(own), joined);
 		}
-		catch (LockLostException | IllegalStateException ex) {
+		catch (RuntimeException | Error ex) {
 			closeAfter(ex, own);
 			throw ex;
 		}

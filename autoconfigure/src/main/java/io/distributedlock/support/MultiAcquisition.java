@@ -74,6 +74,7 @@ final class MultiAcquisition implements Acquisition {
 		long now = System.nanoTime();
 		for (JoinableLease part : this.acquired) {
 			part.throwLoss(LockError.LOST_WHILE_ACQUIRING);
+			part.ensureHeld();
 			this.engine.beginHold((SingleKeyLease) part, now, this.terms);
 		}
 		this.lease = new MultiKeyLease(this.keys, this.acquired, List.of(), this.engine.settings().callTimeout());

@@ -1,6 +1,7 @@
 package io.distributedlock.interceptor;
 
 import java.util.AbstractList;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
@@ -63,6 +64,22 @@ class UnfinishedResultsTests {
 	@MethodSource("finished")
 	void finishedValueIsReturned(Object value) {
 		assertThat(this.controller.handle(value)).isSameAs(value);
+	}
+
+	@Test
+	void containerThatChangesMeanwhileIsReturned() {
+		List<Object> changing = new ArrayList<>();
+		changing.add(new CompletableFuture<>() {
+
+			@Override
+			public boolean isDone() {
+				changing.clear();
+				return true;
+			}
+
+		});
+		assertThat(this.controller.handle(changing)).isSameAs(changing);
+		assertThat(changing).isEmpty();
 	}
 
 	static Stream<Object> finished() {
