@@ -25,9 +25,9 @@ import io.distributedlock.interceptor.LockAttribute;
 import io.distributedlock.interceptor.LockAttributeSource;
 
 /**
- * Reads {@link DistributedLock}: from the method, the methods that it overrides or
- * implements, and else from its class and the types above that. Safe for use by many
- * threads.
+ * Source that reads {@link DistributedLock} from the method, the methods that it
+ * overrides or implements, and else from its class and the types above that. Safe for use
+ * by many threads.
  *
  * @since 0.1.0
  */
@@ -39,7 +39,7 @@ public final class AnnotationLockAttributeSource implements LockAttributeSource 
 
 	/**
 	 * Creates a source.
-	 * @param placeholders replaces <code>${…}</code> in the annotations' texts
+	 * @param placeholders the resolver of <code>${…}</code> in the annotations' texts
 	 */
 	public AnnotationLockAttributeSource(StringValueResolver placeholders) {
 		this.placeholders = placeholders;
@@ -79,7 +79,7 @@ public final class AnnotationLockAttributeSource implements LockAttributeSource 
 		return annotation.isPresent() ? annotation : null;
 	}
 
-	/** Turns the annotation of one method into an attribute. */
+	/** Reader of the annotation of one method. */
 	private final class Reader {
 
 		private final MergedAnnotation<DistributedLock> annotation;

@@ -19,9 +19,9 @@ final class DefaultNames {
 	private final ConcurrentMap<String, String> owners = new ConcurrentHashMap<>();
 
 	/**
-	 * The default name of a method.
+	 * Returns the default name of a method.
 	 * @param method the method that is annotated, or whose type is
-	 * @param source where the annotation stands
+	 * @param source the annotated element, a method or a type
 	 * @return the simple name of the declaring class, a dot, and the method's name
 	 * @throws LockConfigurationException if another method already has the name
 	 */

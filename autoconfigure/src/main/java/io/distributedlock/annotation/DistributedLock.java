@@ -13,9 +13,10 @@ import io.distributedlock.interceptor.OnBusy;
 import io.distributedlock.interceptor.OnLost;
 
 /**
- * Runs a method only while a lock is held that all processes of the application share.
+ * Annotation of a method that runs only while a lock is held that all processes of the
+ * application share.
  * <p>
- * On a type it stands for each of its public methods; a method's own annotation replaces
+ * On a type it applies to each of its public methods; a method's own annotation replaces
  * it. It is found on classes, their superclasses and interfaces, and as a meta-annotation
  * with {@link AliasFor}. The lock is acquired outside the transaction of a transactional
  * method, and released after that has completed. Calls that do not pass the Spring proxy,
@@ -53,8 +54,8 @@ public @interface DistributedLock {
 	String[] value() default {};
 
 	/**
-	 * SpEL expressions that tell one lock of this name from another, such as
-	 * {@code "#order.id"}. None means one lock for the method.
+	 * SpEL expressions that distinguish one lock of this name from another, such as
+	 * {@code "#order.id"}. Without one there is one lock for the name.
 	 * <p>
 	 * They may use the arguments by name ({@code #order}, with {@code -parameters}) or
 	 * place ({@code #p0}, {@code #a0}), {@code #root.method}, {@code #root.target} and
@@ -95,15 +96,15 @@ public @interface DistributedLock {
 	String name() default "";
 
 	/**
-	 * How long the store keeps the lock unless it is renewed: the longest that a dead
-	 * holder can block others. Written as {@code "30s"}, ISO-8601, or a <code>${…}</code>
-	 * placeholder.
+	 * Time for which the store keeps the lock unless it is renewed: the longest that a
+	 * dead holder can block others. Written as {@code "30s"}, ISO-8601, or a
+	 * <code>${…}</code> placeholder.
 	 * @return the lease, or empty for {@code distributed-lock.lease}
 	 */
 	String lease() default "";
 
 	/**
-	 * How long to wait while the lock is busy; {@code "0"} means one attempt. Written as
+	 * Longest wait while the lock is busy; {@code "0"} means one attempt. Written as
 	 * {@link #lease}.
 	 * @return the wait time, or empty for {@code distributed-lock.wait-time}
 	 */
@@ -117,20 +118,20 @@ public @interface DistributedLock {
 	boolean renew() default true;
 
 	/**
-	 * After which time of holding renewal stops, so that a body that hangs does not keep
+	 * Time of holding after which renewal stops, so that a body that hangs does not keep
 	 * the lock for ever. Written as {@link #lease}.
 	 * @return the longest hold, or empty for {@code distributed-lock.max-hold}
 	 */
 	String maxHold() default "";
 
 	/**
-	 * What to do when the lock stays busy for the whole wait time.
+	 * Policy for a lock that stays busy for the whole wait time.
 	 * @return the policy
 	 */
 	OnBusy onBusy() default OnBusy.FAIL;
 
 	/**
-	 * What to do when the body returned but the lock was lost on the way.
+	 * Policy for a lock that was lost before the body returned.
 	 * @return the policy
 	 */
 	OnLost onLost() default OnLost.FAIL;

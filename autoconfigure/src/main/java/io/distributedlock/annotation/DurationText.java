@@ -5,7 +5,7 @@ import java.time.Duration;
 import org.springframework.format.annotation.DurationFormat;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
 
-/** Reads durations as people write them, never without a unit. */
+/** Parser of durations as people write them, never without a unit. */
 final class DurationText {
 
 	private DurationText() {

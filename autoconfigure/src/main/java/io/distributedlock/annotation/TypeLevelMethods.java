@@ -8,7 +8,7 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * The methods that an annotation on a type stands for: the public ones that callers call.
+ * Methods that an annotation on a type applies to: the public ones that callers call.
  */
 final class TypeLevelMethods {
 
@@ -21,7 +21,7 @@ final class TypeLevelMethods {
 				&& !isCallback(method, targetClass);
 	}
 
-	/** Such as {@code getApplicationContext()} of Spring's base classes. */
+	/** Recognizes methods such as {@code getApplicationContext()} of Spring's classes. */
 	private static boolean isOfFramework(Method method) {
 		return Modifier.isFinal(method.getModifiers())
 				&& method.getDeclaringClass().getName().startsWith("org.springframework.");

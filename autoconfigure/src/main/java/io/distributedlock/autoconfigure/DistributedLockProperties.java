@@ -13,20 +13,20 @@ import io.distributedlock.interceptor.LockAdvisor;
 import io.distributedlock.support.LockSettings;
 
 /**
- * The properties that hold for every store.
+ * Properties that apply to every store.
  *
- * @param provider The store that keeps the locks, by its provider's name; 'local' keeps
- * them in this process alone and 'none' locks nothing. Unset means the only candidate.
- * @param keyPrefix What comes before every key in the store, so that applications can
- * share it; the default is 'spring.application.name'.
- * @param lease How long the store keeps a lock unless it is renewed.
- * @param waitTime How long to wait for a busy lock.
- * @param maxHold After which time of holding renewal stops; unlimited by default.
- * @param callTimeout How long one round trip to the store may take.
- * @param renewal How held locks are renewed.
- * @param shutdown How locking ends when the application does.
- * @param aop How annotated methods are intercepted.
- * @param transaction How locks and transactions go together.
+ * @param provider Name of the provider that keeps the locks; 'local' keeps them in this
+ * process alone and 'none' locks nothing. Unset means the only candidate.
+ * @param keyPrefix Prefix of every key in the store, so that applications can share it;
+ * the default is 'spring.application.name'.
+ * @param lease Time for which the store keeps a lock unless it is renewed.
+ * @param waitTime Longest wait for a busy lock.
+ * @param maxHold Time of holding after which renewal stops; unlimited by default.
+ * @param callTimeout Longest time for one round trip to the store.
+ * @param renewal Renewal of held locks.
+ * @param shutdown Shutdown of locking with the application.
+ * @param aop Interception of annotated methods.
+ * @param transaction Locks and transactions together.
  * @param failFast Whether the start fails when the store does not answer.
  * @since 0.1.0
  */
@@ -49,14 +49,14 @@ public record DistributedLockProperties(@Nullable String provider, @Nullable Str
 		}
 	}
 
-	/** The settings of the engine. */
+	/** Returns the settings of the engine. */
 	LockSettings toSettings() {
 		Double fraction = this.renewal.fraction();
 		return new LockSettings(this.lease, this.waitTime, this.maxHold, this.callTimeout,
 				(fraction != null) ? fraction : DEFAULTS.renewalFraction());
 	}
 
-	/** Names the property of a setting that is refused. */
+	/** Requires that a setting is accepted, and names its property if not. */
 	private static void require(String property, Runnable setting) {
 		try {
 			setting.run();
@@ -73,10 +73,10 @@ public record DistributedLockProperties(@Nullable String provider, @Nullable Str
 	}
 
 	/**
-	 * How held locks are renewed.
+	 * Renewal of held locks.
 	 *
-	 * @param fraction The part of a lease after which it is renewed, more than 0 and at
-	 * most 0.5; a third by default.
+	 * @param fraction Part of a lease after which it is renewed, more than 0 and at most
+	 * 0.5; a third by default.
 	 */
 	public record Renewal(@Nullable Double fraction) {
 
@@ -89,10 +89,10 @@ public record DistributedLockProperties(@Nullable String provider, @Nullable Str
 	}
 
 	/**
-	 * How locking ends when the application does.
+	 * Shutdown of locking with the application.
 	 *
-	 * @param gracePeriod How long held locks are renewed while their methods finish; the
-	 * default is 'spring.lifecycle.timeout-per-shutdown-phase'.
+	 * @param gracePeriod Time for which held locks are renewed while their methods
+	 * finish; the default is 'spring.lifecycle.timeout-per-shutdown-phase'.
 	 */
 	public record Shutdown(@Nullable Duration gracePeriod) {
 
@@ -106,16 +106,15 @@ public record DistributedLockProperties(@Nullable String provider, @Nullable Str
 	}
 
 	/**
-	 * How annotated methods are intercepted.
+	 * Interception of annotated methods.
 	 *
-	 * @param order The order of the lock's advisor, which must be below that of
-	 * transactions.
+	 * @param order Order of the lock's advisor, which must be below that of transactions.
 	 */
 	public record Aop(@DefaultValue("" + LockAdvisor.DEFAULT_ORDER) int order) {
 	}
 
 	/**
-	 * How locks and transactions go together.
+	 * Locks and transactions together.
 	 *
 	 * @param commitGuard Whether a transaction under a lost lock is rolled back.
 	 */

@@ -16,8 +16,8 @@ import org.springframework.core.env.Environment;
 
 /**
  * The rule that a duration among the properties of locks has a unit. Spring Boot reads a
- * bare number as milliseconds, so that a lease of '30' would last 30 ms. Looks at what is
- * bound, whatever its source; the properties of others are left alone.
+ * bare number as milliseconds, so that a lease of '30' would last 30 ms. Applies to
+ * values of every source, and to no other properties.
  */
 final class DurationUnits implements ConfigurationPropertiesBindHandlerAdvisor {
 

@@ -103,7 +103,8 @@ public final class JdbcLockAutoConfiguration {
 		List<DataSource> qualified = own.stream().toList();
 		if (qualified.size() > 1) {
 			throw new LockConfigurationException(LockError.SEVERAL_PROVIDERS,
-					"There are several DataSource beans with @DistributedLockDataSource: locks cannot choose a database",
+					"There are several DataSource beans with @DistributedLockDataSource,"
+							+ " so that the database of the locks is not clear",
 					"Qualify one only");
 		}
 		return qualified.isEmpty() ? null : qualified.get(0);
@@ -113,7 +114,8 @@ public final class JdbcLockAutoConfiguration {
 		DataSource dataSource = application.getIfUnique();
 		if (dataSource == null) {
 			throw new LockConfigurationException(LockError.SEVERAL_PROVIDERS,
-					"There are several DataSource beans, none of them primary: locks cannot choose a database",
+					"There are several DataSource beans, none of them primary,"
+							+ " so that the database of the locks is not clear",
 					"Qualify one with @DistributedLockDataSource, or make one @Primary");
 		}
 		return dataSource;
@@ -131,8 +133,8 @@ public final class JdbcLockAutoConfiguration {
 	}
 
 	/**
-	 * A mistake ends the start here, before a lock is asked for. A database that is down
-	 * may come back: the check of all stores tells of it.
+	 * Checks the table, so that a mistake ends the start before a lock is requested. The
+	 * check of all stores reports a database that is down.
 	 */
 	private static void check(JdbcLockProvider provider) {
 		long end = System.nanoTime() + START_TIMEOUT.toNanos();
@@ -150,7 +152,7 @@ public final class JdbcLockAutoConfiguration {
 		}
 	}
 
-	/** Apart, so that Hikari may be missing. */
+	/** Use of Hikari's types, in a class of its own because Hikari may be missing. */
 	private static final class Pools {
 
 		static boolean isHikari(DataSource dataSource) {

@@ -14,10 +14,10 @@ import io.distributedlock.jdbc.LockDataSource;
 /**
  * Properties of the locks that are kept in a database.
  *
- * @param table name of the lock table, optionally with its schema
- * @param poolSize most connections that locks use at a time
- * @param retention how long the row of an ended lock is kept
- * @param initializeSchema when to create the lock table
+ * @param table Name of the lock table, optionally with its schema.
+ * @param poolSize Largest number of connections that locks use at a time.
+ * @param retention Time for which the row of an ended lock is kept.
+ * @param initializeSchema Kinds of databases in which the lock table is created.
  * @since 0.1.0
  */
 @ConfigurationProperties("distributed-lock.jdbc")

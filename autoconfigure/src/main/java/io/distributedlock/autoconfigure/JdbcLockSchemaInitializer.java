@@ -25,8 +25,8 @@ import org.springframework.dao.DataAccessException;
 import io.distributedlock.jdbc.JdbcLockSettings;
 
 /**
- * Creates the lock table, if asked to. A database that is down does not end the start:
- * the provider says so, and that the table is missing once it is up.
+ * Initializer that creates the lock table. A database that is down does not end the
+ * start: the provider reports it, and later reports a missing table.
  */
 final class JdbcLockSchemaInitializer
 		extends PropertiesBasedDataSourceScriptDatabaseInitializer<DatabaseInitializationProperties> {
@@ -62,7 +62,8 @@ final class JdbcLockSchemaInitializer
 	}
 
 	/**
-	 * Two processes that create the table at the same moment: the second try finds it.
+	 * Runs the scripts, twice if they fail: the second run finds a table that another
+	 * process created at the same moment.
 	 */
 	@Override
 	public boolean initializeDatabase() {

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.env.Environment;
 import org.springframework.util.StringUtils;
 
-/** What stands before every key in a store that applications may share. */
+/** Prefix of every key in a store that applications may share. */
 final class KeyPrefix {
 
 	private static final Log logger = LogFactory.getLog(KeyPrefix.class);
@@ -18,11 +18,12 @@ final class KeyPrefix {
 	}
 
 	/**
-	 * The prefix asked for, or the application's name.
-	 * @param store what applications may share, for the warning that this one has no name
+	 * Returns the configured prefix, or the application's name.
+	 * @param store the place that applications may share, for the warning that this one
+	 * has no name
 	 */
 	static String of(DistributedLockProperties properties, Environment environment, String store) {
-		String prefix = asked(properties, environment);
+		String prefix = configured(properties, environment);
 		if (!StringUtils.hasText(prefix)) {
 			logger.warn("Neither distributed-lock.key-prefix nor spring.application.name is set: lock keys begin with '"
 					+ DEFAULT + "', and applications that share the " + store + " share them");
@@ -31,13 +32,13 @@ final class KeyPrefix {
 		return prefix;
 	}
 
-	/** The same prefix, without a warning. */
+	/** Returns the same prefix, without a warning. */
 	static String text(DistributedLockProperties properties, Environment environment) {
-		String prefix = asked(properties, environment);
+		String prefix = configured(properties, environment);
 		return StringUtils.hasText(prefix) ? prefix : DEFAULT;
 	}
 
-	private static @Nullable String asked(DistributedLockProperties properties, Environment environment) {
+	private static @Nullable String configured(DistributedLockProperties properties, Environment environment) {
 		String prefix = properties.keyPrefix();
 		return StringUtils.hasText(prefix) ? prefix : environment.getProperty("spring.application.name");
 	}

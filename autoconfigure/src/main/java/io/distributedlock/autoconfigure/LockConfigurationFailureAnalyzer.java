@@ -6,11 +6,13 @@ import org.springframework.core.Ordered;
 
 import io.distributedlock.LockConfigurationException;
 
-/** Shows a mistake with locks as what is wrong and what to do. */
+/** Analyzer that shows the problem and the remedy of a mistake with locks. */
 final class LockConfigurationFailureAnalyzer extends AbstractFailureAnalyzer<LockConfigurationException>
 		implements Ordered {
 
-	/** Before Boot's own, which would describe the binding or bean around it. */
+	/**
+	 * Returns an order before Boot's own analyzers, which describe the bean around it.
+	 */
 	@Override
 	public int getOrder() {
 		return Ordered.HIGHEST_PRECEDENCE;

@@ -7,8 +7,8 @@ import org.springframework.context.SmartLifecycle;
 import io.distributedlock.support.LockTemplate;
 
 /**
- * Ends locking in order: after the web server, executors and message listeners have
- * stopped bringing work, before connections go.
+ * Lifecycle that stops locking after the web server, executors and message listeners have
+ * stopped, and before connections are closed.
  */
 final class LockLifecycle implements SmartLifecycle {
 

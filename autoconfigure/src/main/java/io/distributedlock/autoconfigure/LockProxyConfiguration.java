@@ -19,8 +19,8 @@ import io.distributedlock.interceptor.LockedBeanVerifier;
 import io.distributedlock.interceptor.LockedMethodRegistry;
 
 /**
- * Proxies for annotated methods. All of it is created before ordinary beans are, and so
- * must not need any: the locks themselves are looked up with the first locked call.
+ * Proxies for annotated methods. These beans are created before ordinary beans, and so
+ * must not need any: the first locked call looks up the {@link LockOperations}.
  */
 @Configuration(proxyBeanMethods = false)
 @Role(BeanDefinition.ROLE_INFRASTRUCTURE)

@@ -6,7 +6,7 @@ import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
 import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotationMetadata;
 
-/** Makes sure that there is an auto-proxy creator, also where Boot's is switched off. */
+/** Registrar of an auto-proxy creator, also where Boot's own is switched off. */
 final class LockProxyRegistrar implements ImportBeanDefinitionRegistrar {
 
 	private final Environment environment;

@@ -13,13 +13,14 @@ import io.distributedlock.LockException;
 import io.distributedlock.provider.LockProvider;
 
 /**
- * Asks the store at start, when all singletons and with them the database's schema are
- * ready. A mistake fails the start; a store that is down does so only if asked for.
+ * Check of the store at start, when all singletons and with them the database's schema
+ * are ready. A mistake fails the start; a store that is down fails it only with
+ * {@code distributed-lock.fail-fast=true}.
  */
 final class LockStoreCheck implements SmartInitializingSingleton {
 
 	/** The first connection of a cold client takes longer than any call after it. */
-	private static final Duration PATIENCE = Duration.ofSeconds(3);
+	private static final Duration START_TIMEOUT = Duration.ofSeconds(3);
 
 	private static final Log logger = LogFactory.getLog(LockStoreCheck.class);
 
@@ -31,7 +32,7 @@ final class LockStoreCheck implements SmartInitializingSingleton {
 
 	LockStoreCheck(LockProvider provider, Duration timeout, boolean failFast) {
 		this.provider = provider;
-		this.timeout = (timeout.compareTo(PATIENCE) > 0) ? timeout : PATIENCE;
+		this.timeout = (timeout.compareTo(START_TIMEOUT) > 0) ? timeout : START_TIMEOUT;
 		this.failFast = failFast;
 	}
 

@@ -5,7 +5,7 @@ package io.distributedlock.autoconfigure;
  * no secrets.
  *
  * @param provider the name of the provider
- * @param keyPrefix what every key begins with in the store
+ * @param keyPrefix the prefix of every key in the store
  * @param place the table, server or node, in the terms of the store
  */
 record LockStorePlace(String provider, String keyPrefix, String place) {

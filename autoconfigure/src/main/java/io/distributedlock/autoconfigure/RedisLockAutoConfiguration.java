@@ -37,7 +37,8 @@ public final class RedisLockAutoConfiguration {
 		RedisConnectionFactory factory = factories.getIfUnique();
 		if (factory == null) {
 			throw new LockConfigurationException(LockError.SEVERAL_PROVIDERS,
-					"There are several RedisConnectionFactory beans, none of them primary: locks cannot choose a server",
+					"There are several RedisConnectionFactory beans, none of them primary,"
+							+ " so that the server of the locks is not clear",
 					"Make one @Primary, or define a RedisLockProvider");
 		}
 		return new RedisLockProvider(factory, new RedisLockSettings(KeyPrefix.of(general, environment, "server"),

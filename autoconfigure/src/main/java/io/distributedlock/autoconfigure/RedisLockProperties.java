@@ -9,9 +9,9 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * Properties of the locks that are kept in Redis; the connection is that of
  * {@code spring.data.redis}.
  *
- * @param minReplicas the number of replicas that have to acknowledge a grant or a renewal
- * before it counts
- * @param replicaTimeout the longest wait for these replicas
+ * @param minReplicas Number of replicas that have to acknowledge a grant or a renewal
+ * before it counts.
+ * @param replicaTimeout Longest wait for these replicas.
  * @since 0.1.0
  */
 @ConfigurationProperties("distributed-lock.redis")

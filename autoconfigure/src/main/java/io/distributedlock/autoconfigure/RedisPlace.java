@@ -54,7 +54,7 @@ final class RedisPlace {
 		return nodes.stream().map((node) -> node.getHost() + ":" + node.getPort()).collect(Collectors.joining(","));
 	}
 
-	/** Apart, so that Lettuce may be missing. */
+	/** Use of Lettuce's types, in a class of its own because Lettuce may be missing. */
 	private static final class Lettuce {
 
 		static @Nullable String of(@Nullable RedisConnectionFactory given) {
@@ -68,7 +68,7 @@ final class RedisPlace {
 
 	}
 
-	/** Apart, so that Jedis may be missing. */
+	/** Use of Jedis' types, in a class of its own because Jedis may be missing. */
 	private static final class Jedis {
 
 		static @Nullable String of(@Nullable RedisConnectionFactory given) {

@@ -23,7 +23,7 @@ record SelectedLockProvider(LockProvider provider, String reason) {
 	/**
 	 * Chooses among the candidates.
 	 * @param candidates all providers of the application
-	 * @param name the name asked for, or {@code null} for the only or primary candidate
+	 * @param name the configured name, or {@code null} for the only or primary candidate
 	 * @return the choice
 	 * @throws LockConfigurationException if there is none, or it is not clear which
 	 */

@@ -11,7 +11,9 @@ import org.springframework.context.annotation.Configuration;
 import io.distributedlock.local.LocalLockProvider;
 import io.distributedlock.local.NoLockProvider;
 
-/** The providers that need no store, each only when asked for by name. */
+/**
+ * Providers that need no store, each only if {@code distributed-lock.provider} names it.
+ */
 @Configuration(proxyBeanMethods = false)
 class StorelessProviderConfiguration {
 

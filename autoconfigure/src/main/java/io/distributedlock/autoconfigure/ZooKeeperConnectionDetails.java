@@ -6,23 +6,22 @@ import org.springframework.boot.autoconfigure.service.connection.ConnectionDetai
 import org.springframework.boot.ssl.SslBundle;
 
 /**
- * Where the ZooKeeper ensemble is that keeps the locks, for what starts one beside the
- * application. Comes before the properties.
+ * Connection details of the ZooKeeper ensemble that keeps the locks, for tools that start
+ * one beside the application. They override the properties.
  *
  * @since 0.1.0
  */
 public interface ZooKeeperConnectionDetails extends ConnectionDetails {
 
 	/**
-	 * The servers, as the client takes them.
+	 * Returns the servers, in the form that ZooKeeper's client expects.
 	 * @return hosts with ports, separated by commas
 	 */
 	String getConnectString();
 
 	/**
-	 * How the servers are spoken to over TLS. Where this is asked, the property for it is
-	 * not.
-	 * @return the bundle, or {@code null} to speak without TLS
+	 * Returns the SSL bundle for connections over TLS. It replaces that of the property.
+	 * @return the bundle, or {@code null} to connect without TLS
 	 */
 	default @Nullable SslBundle getSslBundle() {
 		return null;

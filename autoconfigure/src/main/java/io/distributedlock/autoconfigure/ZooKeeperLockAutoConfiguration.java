@@ -78,7 +78,7 @@ public final class ZooKeeperLockAutoConfiguration {
 				(ownClient != null) ? ownClient.client() : only(clients), settings, timer);
 		try {
 			awaitFirst(provider, (ownClient != null) ? properties.connectionTimeout() : START_TIMEOUT,
-					ownClient != null && ownClient.speaksTls(), general.failFast());
+					ownClient != null && ownClient.usesTls(), general.failFast());
 		}
 		catch (LockConfigurationException ex) {
 			provider.close();
@@ -105,7 +105,8 @@ public final class ZooKeeperLockAutoConfiguration {
 		CuratorFramework client = clients.getIfUnique();
 		if (client == null) {
 			throw new LockConfigurationException(LockError.SEVERAL_PROVIDERS,
-					"There are several CuratorFramework beans, none of them primary: locks cannot choose an ensemble",
+					"There are several CuratorFramework beans, none of them primary,"
+							+ " so that the ensemble of the locks is not clear",
 					"Make one @Primary, or define a ZooKeeperLockProvider");
 		}
 		return client;
@@ -119,8 +120,8 @@ public final class ZooKeeperLockAutoConfiguration {
 	}
 
 	/**
-	 * A first connection takes longer than a round trip. An ensemble that is down may
-	 * come back: the check of all stores tells of it.
+	 * Waits for the first connection, which takes longer than a round trip. The check of
+	 * all stores reports an ensemble that is down.
 	 */
 	private static void awaitFirst(ZooKeeperLockProvider provider, Duration timeout, boolean tls, boolean failFast) {
 		try {
@@ -132,17 +133,20 @@ public final class ZooKeeperLockAutoConfiguration {
 		catch (LockException ex) {
 			logger.debug("The ensemble does not answer at start", ex);
 			if (tls && ex.error() == LockError.STORE_TIMEOUT) {
-				tellOfTls(ex, failFast);
+				reportTls(ex, failFast);
 			}
 		}
 	}
 
-	/** The client keeps to itself, and its log, why a handshake failed. */
-	private static void tellOfTls(LockException ex, boolean failFast) {
+	/**
+	 * Reports how to find the cause of a failed handshake, which the client only logs.
+	 */
+	private static void reportTls(LockException ex, boolean failFast) {
 		String problem = "The lock store 'zookeeper' did not answer over TLS at start: " + ex.getMessage();
-		String action = "If the servers are up, see what the logger org.apache.zookeeper.ClientCnxnSocketNetty says of"
-				+ " the handshake: the port has to be one for TLS, the certificate trusted by the SSL bundle and issued"
-				+ " for the host's name, and where the servers demand one the bundle's own trusted by them";
+		String action = "If the servers are up, read the messages of the logger"
+				+ " org.apache.zookeeper.ClientCnxnSocketNetty about the handshake: the port has to be one for TLS, the"
+				+ " server's certificate has to be trusted by the SSL bundle and issued for the host's name, and servers"
+				+ " that demand a certificate have to trust that of the bundle";
 		if (failFast) {
 			throw new LockConfigurationException(LockError.STORE_DOWN_AT_START, problem, action, ex);
 		}
@@ -150,7 +154,7 @@ public final class ZooKeeperLockAutoConfiguration {
 		logger.info(action);
 	}
 
-	/** Whether it is known where the ensemble is. */
+	/** Condition that an ensemble is configured. */
 	static final class OnEnsemble extends AnyNestedCondition {
 
 		OnEnsemble() {

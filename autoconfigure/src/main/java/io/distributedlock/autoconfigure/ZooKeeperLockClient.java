@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.StringUtils;
 
 /**
- * The client of the locks' own, where the application has none. Not a bean of Curator's
- * type, so that nothing else uses it by accident.
+ * Curator client that is built for the locks where the application has none. It is not a
+ * bean of Curator's type, so that no other bean uses it by accident.
  */
 final class ZooKeeperLockClient implements AutoCloseable {
 
@@ -29,7 +29,8 @@ final class ZooKeeperLockClient implements AutoCloseable {
 
 	/**
 	 * Starts a client.
-	 * @param ssl how it speaks TLS, closed with it and also if it cannot be started
+	 * @param ssl the TLS settings, or {@code null} for none; closed with the client, and
+	 * also if it cannot be started
 	 */
 	static ZooKeeperLockClient start(String connectString, @Nullable ZooKeeperSsl ssl,
 			ZooKeeperLockProperties properties, List<ACL> acl, List<LockCuratorCustomizer> customizers) {
@@ -46,8 +47,8 @@ final class ZooKeeperLockClient implements AutoCloseable {
 
 	private static CuratorFramework client(String connectString, @Nullable ZooKeeperSsl ssl,
 			ZooKeeperLockProperties properties, List<ACL> acl, List<LockCuratorCustomizer> customizers) {
-		// What is retried is Curator's own reading of the ensemble's members: locks are
-		// asked for without it.
+		// Curator retries only its own reading of the ensemble's members: requests for
+		// locks are not retried.
 		CuratorFrameworkFactory.Builder builder = CuratorFrameworkFactory.builder()
 			.connectString(connectString)
 			.sessionTimeoutMs(Math.toIntExact(properties.sessionTimeout().toMillis()))
@@ -73,7 +74,7 @@ final class ZooKeeperLockClient implements AutoCloseable {
 		return client;
 	}
 
-	boolean speaksTls() {
+	boolean usesTls() {
 		return this.ssl != null;
 	}
 

@@ -13,15 +13,15 @@ import io.distributedlock.zookeeper.ZooKeeperLockSettings;
  * Properties of the locks that are kept in ZooKeeper. All but the root and the ACL are
  * for the client that is built where the application has no {@code CuratorFramework}.
  *
- * @param connectString the servers, host and port each, separated by commas
- * @param sessionTimeout how long the ensemble keeps the locks of a process that it does
- * not hear of; the servers may change it to between 2 and 20 of their ticks
- * @param connectionTimeout how long a first connection may take
- * @param namespace a node that stands before the root, as Curator has it
- * @param root the node under which the locks are kept
- * @param acl who may do what with the nodes
- * @param auth how the client proves who it is
- * @param ssl how the servers are spoken to over TLS
+ * @param connectString Servers of the ensemble, host and port each, separated by commas.
+ * @param sessionTimeout Time for which the ensemble keeps the locks of a process that
+ * sends no heartbeat; the servers may change it to between 2 and 20 of their ticks.
+ * @param connectionTimeout Longest wait for the first connection.
+ * @param namespace Curator's namespace: a node above the root.
+ * @param root Node under which the locks are kept.
+ * @param acl Access rights to the nodes.
+ * @param auth Authentication of the client.
+ * @param ssl TLS to the servers.
  * @since 0.1.0
  */
 @ConfigurationProperties("distributed-lock.zookeeper")
@@ -42,29 +42,29 @@ public record ZooKeeperLockProperties(@Nullable String connectString, @DefaultVa
 		}
 	}
 
-	/** Who may do what with the nodes. */
+	/** Access rights to the nodes. */
 	public enum Acl {
 
-		/** Everybody may do everything. */
+		/** Every client has all rights. */
 		OPEN,
-		/** Only who is authenticated as the process that created a node. */
+		/** Only clients that are authenticated as the creator of a node have rights. */
 		CREATOR
 
 	}
 
 	/**
-	 * How the client proves who it is.
+	 * Authentication of the client.
 	 *
-	 * @param scheme the scheme, such as 'digest'
-	 * @param credentials what the scheme takes, such as 'user:password'
+	 * @param scheme Scheme of the credentials, such as 'digest'.
+	 * @param credentials Credentials of the scheme, such as 'user:password'.
 	 */
 	public record Auth(@DefaultValue("digest") String scheme, @Nullable String credentials) {
 	}
 
 	/**
-	 * How the servers are spoken to over TLS.
+	 * TLS to the servers.
 	 *
-	 * @param bundle the name of the SSL bundle to use; without one TLS is not used
+	 * @param bundle Name of the SSL bundle; without one TLS is not used.
 	 */
 	public record Ssl(@Nullable String bundle) {
 	}

@@ -25,9 +25,9 @@ import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 
 /**
- * TLS between the client of the locks' own and the servers, from an SSL bundle. Of the
- * bundle its stores, its key, its options and its protocol count; when it is updated, the
- * stores' new content is for the next connection.
+ * TLS settings, from an SSL bundle, of the client that is built for the locks. They use
+ * the bundle's stores, key, options and protocol. After an update of the bundle the next
+ * connection uses the new stores.
  */
 final class ZooKeeperSsl implements AutoCloseable {
 
@@ -58,7 +58,7 @@ final class ZooKeeperSsl implements AutoCloseable {
 		}
 	}
 
-	/** TLS as the properties have it, or none. */
+	/** Creates the settings of the property, or returns {@code null} without one. */
 	static @Nullable ZooKeeperSsl ofProperty(ZooKeeperLockProperties properties, @Nullable SslBundles bundles) {
 		String name = properties.ssl().bundle();
 		if (!StringUtils.hasText(name)) {
@@ -79,20 +79,20 @@ final class ZooKeeperSsl implements AutoCloseable {
 		});
 	}
 
-	/** TLS as the connection details have it, or none. */
+	/** Creates the settings of the connection details, if they have a bundle. */
 	static @Nullable ZooKeeperSsl ofDetails(ZooKeeperConnectionDetails details) {
 		SslBundle bundle = details.getSslBundle();
 		return (bundle != null)
 				? start(() -> bundle, "The ZooKeeperConnectionDetails have an SSL bundle, but ", (ssl) -> {
-					// It does not tell of updates.
+					// Connection details publish no updates.
 				}) : null;
 	}
 
-	/** Listens first, so that no update is missed. */
+	/** Creates the settings, listening first, so that no update is missed. */
 	private static ZooKeeperSsl start(Supplier<SslBundle> current, String origin, Consumer<ZooKeeperSsl> listen) {
 		for (String type : NEEDED) {
 			if (!ClassUtils.isPresent(type, null)) {
-				throw invalid(origin, "ZooKeeper's client speaks TLS over Netty, of which " + type + " is missing",
+				throw invalid(origin, "ZooKeeper's client needs Netty for TLS, of which " + type + " is missing",
 						"Add io.netty:netty-handler and io.netty:netty-transport-native-epoll, as ZooKeeper has them",
 						null);
 			}
@@ -140,7 +140,7 @@ final class ZooKeeperSsl implements AutoCloseable {
 			write();
 		}
 		catch (IOException | GeneralSecurityException | RuntimeException ex) {
-			logger.warn(this.origin + "its update cannot be used: new connections to ZooKeeper go on with the former"
+			logger.warn(this.origin + "its update cannot be used: new connections to ZooKeeper use the former"
 					+ " certificates", ex);
 		}
 	}
@@ -162,7 +162,7 @@ final class ZooKeeperSsl implements AutoCloseable {
 		if (!SslBundle.DEFAULT_PROTOCOL.equals(bundle.getProtocol())) {
 			config.setProperty("zookeeper.ssl.protocol", bundle.getProtocol());
 		}
-		// The members that an ensemble tells of are on their ports without TLS.
+		// The ensemble's configuration lists its members by their ports without TLS.
 		builder.zkClientConfig(config).ensembleTracker(false);
 	}
 
@@ -170,7 +170,7 @@ final class ZooKeeperSsl implements AutoCloseable {
 		config.setProperty(prefix + "location", location);
 		config.setProperty(prefix + "type", ZooKeeperSslStores.TYPE);
 		config.setProperty(prefix + "password", this.stores.password());
-		// One that is set for the whole JVM would come before the password.
+		// A path that is set for the whole JVM would override the password.
 		config.setProperty(prefix + "passwordPath", "");
 	}
 

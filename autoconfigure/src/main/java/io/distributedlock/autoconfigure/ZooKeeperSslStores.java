@@ -28,8 +28,8 @@ import org.springframework.boot.ssl.SslStoreBundle;
 import org.springframework.util.FileSystemUtils;
 
 /**
- * The stores of an SSL bundle as files, which is how ZooKeeper's client takes them. They
- * are in a directory that only its owner can read, until this is closed.
+ * Stores of an SSL bundle as files, in the form that ZooKeeper's client expects. They are
+ * in a directory that only its owner can read, until this is closed.
  * <p>
  * They are encrypted with a random password that exists in the memory of this process
  * alone: files that a killed process did not delete cannot be opened.
@@ -65,15 +65,16 @@ final class ZooKeeperSslStores implements AutoCloseable {
 		return this.directory.resolve("trust-store.p12");
 	}
 
-	/** The password of both stores and of the key. */
+	/** Returns the password of both stores and of the key. */
 	String password() {
 		return this.password;
 	}
 
 	/**
-	 * Writes those stores that the bundle has, in place of those written before, or none
-	 * if one of them cannot be. Whoever reads meanwhile finds one or the other.
-	 * @throws KeyStoreException if a store has nothing in it that it is for
+	 * Writes the stores of the bundle in place of those written before, or none if one of
+	 * them cannot be written. Each file is replaced atomically.
+	 * @throws KeyStoreException if the key store has no private key, or the trust store
+	 * no certificate
 	 */
 	void write(SslBundle bundle) throws IOException, GeneralSecurityException {
 		SslStoreBundle stores = bundle.getStores();

@@ -8,8 +8,8 @@ import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 
 /**
- * Checks that transactions run inside locks. By names, because an application without
- * transactions has none of those classes.
+ * Check that transactions run inside locks. It compares names, because an application
+ * without transactions has none of those classes.
  */
 final class AdvisorOrder {
 

@@ -12,8 +12,8 @@ import org.springframework.expression.spel.ast.PropertyOrFieldReference;
 import org.springframework.expression.spel.ast.Selection;
 
 /**
- * Finds words of an expression that would be read as properties of {@link KeyRoot} which
- * it does not have: fixed text without quotes, and arguments without {@code #}.
+ * Words of an expression that would be read as properties of {@link KeyRoot} which it
+ * does not have: fixed text without quotes, and arguments without {@code #}.
  */
 final class BareWords {
 
@@ -46,7 +46,7 @@ final class BareWords {
 		}
 	}
 
-	/** Others are properties of the value in front of them, or keys of a map. */
+	/** Excludes properties of the value in front of them, and keys of a map. */
 	private static boolean isReadFromRoot(SpelNode parent, int index) {
 		if (parent instanceof CompoundExpression) {
 			return index == 0;

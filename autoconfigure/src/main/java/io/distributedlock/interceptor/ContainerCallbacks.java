@@ -15,7 +15,7 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * Recognizes methods that the container calls on the bare object, past every proxy, by
+ * Methods that the container calls on the bare object, past every proxy, recognized by
  * their annotations and interfaces.
  */
 final class ContainerCallbacks {

@@ -13,8 +13,8 @@ import org.springframework.beans.factory.support.AbstractBeanDefinition;
 import org.springframework.util.ClassUtils;
 
 /**
- * Refuses locked methods that a bean's definition names as its init or destroy methods,
- * or that the container infers as the latter: it calls them on the bare object.
+ * Check that refuses locked methods as init or destroy methods of a bean, named by its
+ * definition or inferred by the container, which calls them on the bare object.
  */
 final class InitAndDestroyMethods {
 

@@ -25,7 +25,7 @@ import io.distributedlock.LockKey;
 
 /**
  * The parsed key expressions of one method. Parsed once; evaluated once for each call,
- * before the lock is taken. The values of arguments are data and never parsed.
+ * before the lock is acquired. The values of arguments are data and never parsed.
  */
 final class KeyExpressions {
 

@@ -4,7 +4,7 @@ import java.lang.reflect.Method;
 
 import org.jspecify.annotations.Nullable;
 
-/** What {@code #root} means in a key expression. */
+/** Root object of a key expression, {@code #root}. */
 final class KeyRoot {
 
 	private final Method method;

@@ -20,8 +20,8 @@ import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 
 /**
- * Turns the value of a key expression into text that is the same in every process, and
- * refuses values that have none.
+ * Conversion of the value of a key expression to text that is the same in every process.
+ * Values without such a text are refused.
  *
  * @param method the locked method, for messages
  * @param expression the expression, for messages
@@ -70,7 +70,7 @@ record KeyText(String method, Expression expression) {
 		Object value = unwrap(element);
 		if (value instanceof Collection<?>) {
 			throw refused(LockError.KEY_WITHOUT_TEXT, "has a collection as an element",
-					"Give a flat collection of ids");
+					"Return a flat collection of ids");
 		}
 		return of(value);
 	}
@@ -104,7 +104,7 @@ record KeyText(String method, Expression expression) {
 		return (value != null) ? textOf(value) : null;
 	}
 
-	/** One text for equal numbers: {@code 1.0} and {@code 1.00} are {@code 1}. */
+	/** Returns one text for equal numbers: {@code 1.0} and {@code 1.00} are {@code 1}. */
 	private static String textOf(BigDecimal value) {
 		BigDecimal stripped = value.stripTrailingZeros();
 		return (Math.abs((long) stripped.scale()) <= PLAIN_PLACES) ? stripped.toPlainString() : stripped.toString();
@@ -126,9 +126,9 @@ record KeyText(String method, Expression expression) {
 		return text;
 	}
 
-	LockConfigurationException refused(LockError error, String what, String action) {
+	LockConfigurationException refused(LockError error, String fact, String action) {
 		return new LockConfigurationException(error,
-				"The key '" + this.expression.getExpressionString() + "' of locked method " + this.method + " " + what,
+				"The key '" + this.expression.getExpressionString() + "' of locked method " + this.method + " " + fact,
 				action);
 	}
 

@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.ResolvableType;
 
 /**
- * Recognizes classes whose text differs from process to process: by identity, by the time
- * zone of the process, or by the order of a hash table.
+ * Classes whose text differs from process to process: by identity, by the time zone of
+ * the process, or by the order of a hash table.
  */
 final class KeyTypes {
 
@@ -74,7 +74,9 @@ final class KeyTypes {
 		return isPlainRecord(type) ? problemOfRecord(type, seen) : null;
 	}
 
-	/** The compiler's own {@code toString()} is final, one that is written seldom is. */
+	/**
+	 * Recognizes the {@code toString()} of the compiler: a written one is rarely final.
+	 */
 	private static boolean isPlainRecord(Class<?> type) {
 		try {
 			return type.isRecord() && Modifier.isFinal(type.getMethod("toString").getModifiers());
@@ -111,10 +113,10 @@ final class KeyTypes {
 	}
 
 	/**
-	 * Why the text of a class is unfit for a key.
+	 * Problem that makes the text of a class unfit for a key.
 	 *
-	 * @param fact what is wrong with it
-	 * @param remedy what to use instead
+	 * @param fact the fact, as a clause about the class
+	 * @param remedy the value to use instead
 	 */
 	record Problem(String fact, String remedy) {
 

@@ -87,19 +87,19 @@ final class KeyVariables {
 		return Map.copyOf(this.indexes);
 	}
 
-	/** Whether the compiler kept the names of the parameters. */
+	/** Returns whether the compiler kept the names of the parameters. */
 	boolean named() {
 		return this.named;
 	}
 
-	/** The variables of an expression that no declaration of the method has. */
+	/** Returns the variables of an expression that no declaration of the method has. */
 	Set<String> unknownIn(SpelNode node) {
 		Set<String> unknown = new LinkedHashSet<>();
 		collect(node, (name) -> !this.indexes.containsKey(name) && !BUILT_IN.contains(name), true, unknown);
 		return unknown;
 	}
 
-	/** The variables of an expression that mean two arguments. */
+	/** Returns the variables of an expression that mean two arguments. */
 	Set<String> ambiguousIn(SpelNode node) {
 		Set<String> found = new LinkedHashSet<>();
 		collect(node, this.ambiguous::contains, false, found);

@@ -7,9 +7,9 @@ import org.springframework.aop.support.AbstractPointcutAdvisor;
 import org.springframework.core.Ordered;
 
 /**
- * Puts the {@link LockInterceptor} around locked methods. Its order has to be lower than
- * that of the transaction's advisor, so that a lock outlasts the transaction of its
- * method.
+ * Advisor that applies the {@link LockInterceptor} to locked methods. Its order has to be
+ * lower than that of the transaction's advisor, so that a lock outlasts the transaction
+ * of its method.
  *
  * @since 0.1.0
  */
@@ -24,6 +24,12 @@ public final class LockAdvisor extends AbstractPointcutAdvisor {
 
 	private final transient Pointcut pointcut;
 
+	/**
+	 * Creates an advisor.
+	 * @param interceptor the interceptor of locked methods
+	 * @param methods the locked methods
+	 * @param order the order among the advisors of a proxy; lower ones are further out
+	 */
 	public LockAdvisor(LockInterceptor interceptor, LockedMethodRegistry methods, int order) {
 		this.interceptor = interceptor;
 		this.pointcut = new LockPointcut(methods);

@@ -6,7 +6,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a method is to be locked. Immutable.
+ * Lock settings of one method. Immutable.
  *
  * @param name the lock's bounded name
  * @param keys the SpEL expressions of the key, with placeholders already replaced; none
@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
  * @param waitTime the wait time, or {@code null} for the default
  * @param renew whether the lease is renewed while the method runs
  * @param maxHold the longest hold, or {@code null} for the default
- * @param onBusy what to do when the lock stays busy
- * @param onLost what to do when the lock was lost while the method ran
+ * @param onBusy the policy for a lock that stays busy
+ * @param onLost the policy for a lock that was lost while the method ran
  * @since 0.1.0
  */
 public record LockAttribute(String name, List<String> keys, @Nullable Duration lease, @Nullable Duration waitTime,

@@ -14,9 +14,9 @@ import io.distributedlock.LockError;
 import io.distributedlock.LockOperations;
 
 /**
- * Runs locked methods by {@link LockOperations#execute}, as a program would that calls it
- * itself. A call whose method has no lock attribute fails: it never runs unlocked. Safe
- * for use by many threads.
+ * Interceptor that runs locked methods through {@link LockOperations#execute}. A call
+ * whose method has no lock attribute fails: it never runs unlocked. Safe for use by many
+ * threads.
  *
  * @since 0.1.0
  */
@@ -28,9 +28,9 @@ public final class LockInterceptor implements MethodInterceptor {
 
 	/**
 	 * Creates an interceptor.
-	 * @param methods which methods are locked
-	 * @param operations gives the locks; asked with the first locked call and never
-	 * again, so that proxies can be made before the store is there
+	 * @param methods the locked methods
+	 * @param operations the supplier of the locks, called once, with the first locked
+	 * call, so that proxies can be created before the store is connected
 	 */
 	public LockInterceptor(LockedMethodRegistry methods, Supplier<LockOperations> operations) {
 		this.methods = methods;

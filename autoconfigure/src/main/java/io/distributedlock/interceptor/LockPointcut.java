@@ -5,8 +5,8 @@ import java.lang.reflect.Method;
 import org.springframework.aop.support.StaticMethodMatcherPointcut;
 
 /**
- * Matches the locked methods. It has no class filter: a proxy may have a locked interface
- * that the class of its target lacks.
+ * Pointcut of the locked methods. It has no class filter: a proxy may have a locked
+ * interface that the class of its target lacks.
  */
 final class LockPointcut extends StaticMethodMatcherPointcut {
 

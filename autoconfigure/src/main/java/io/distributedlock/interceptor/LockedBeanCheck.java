@@ -19,7 +19,7 @@ import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 
 /**
- * Checks that the locked methods of one bean are locked. A bean may have several proxies,
+ * Check that the locked methods of one bean are advised. A bean may have several proxies,
  * one around the other: each locked method of any of them, and of the target, needs the
  * lock's advisor on its own layer or further out.
  */
@@ -90,13 +90,15 @@ final class LockedBeanCheck {
 		}
 	}
 
-	/** Whether an advisor around the target matches the method of the given type. */
+	/**
+	 * Returns whether an advisor around the target matches the method of the given type.
+	 */
 	private boolean isLocked(Method method, Class<?> type, Class<?> target) {
 		return this.methods.find(method, target) != null || interfaceMethods(method, type, target)
 			.anyMatch((candidate) -> this.methods.find(candidate, target) != null);
 	}
 
-	/** A method that no interface of a JDK proxy has cannot be called through it. */
+	/** Returns whether callers reach the method through the interfaces of a JDK proxy. */
 	private boolean isReachable(Method method, Class<?> type) {
 		return interfaceMethods(method, type, this.bean.getClass()).findAny().isPresent();
 	}

@@ -24,9 +24,10 @@ import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 
 /**
- * Sees to it that no bean with locked methods goes without the {@link LockAdvisor}: each
- * bean is checked when it is created, directly behind the auto-proxy creator; those that
- * were there before are checked when all singletons are ready. Creates no bean itself.
+ * Verifier that every bean with locked methods has the {@link LockAdvisor}. Each bean is
+ * checked when it is created, directly behind the auto-proxy creator; beans that were
+ * created before the verifier are checked when all singletons are ready. Creates no bean
+ * itself.
  *
  * @since 0.1.0
  */
@@ -43,12 +44,17 @@ public final class LockedBeanVerifier
 
 	private volatile boolean started;
 
+	/**
+	 * Creates a verifier.
+	 * @param methods the locked methods
+	 * @param beanFactory the bean factory whose beans are checked
+	 */
 	public LockedBeanVerifier(LockedMethodRegistry methods, ConfigurableListableBeanFactory beanFactory) {
 		this.methods = methods;
 		this.beanFactory = beanFactory;
 	}
 
-	/** Directly behind the auto-proxy creator. */
+	/** Returns the order directly behind the auto-proxy creator. */
 	@Override
 	public int getOrder() {
 		return Ordered.HIGHEST_PRECEDENCE + 1;
@@ -95,7 +101,7 @@ public final class LockedBeanVerifier
 		AdvisorOrder.check(this.beanFactory);
 	}
 
-	/** The product of an early factory may have been created before this verifier was. */
+	/** Checks the product of an early factory, which may be older than this verifier. */
 	private void checkProduct(Object bean, String beanName) {
 		if (bean instanceof FactoryBean<?> factory && factory.isSingleton()) {
 			Class<?> type = factory.getObjectType();

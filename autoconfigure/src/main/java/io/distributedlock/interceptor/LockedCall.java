@@ -11,7 +11,7 @@ import io.distributedlock.LockNotAcquiredException;
 import io.distributedlock.LockOperations;
 
 /**
- * One call of a locked method. How far the body came tells the exceptions of its own lock
+ * One call of a locked method. Its progress distinguishes the exceptions of its own lock
  * from those that the body threw.
  */
 final class LockedCall implements LockCallback<@Nullable Object, Throwable> {

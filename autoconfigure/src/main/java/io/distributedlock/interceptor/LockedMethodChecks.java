@@ -11,7 +11,7 @@ import org.springframework.core.ResolvableType;
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 
-/** Refuses methods on which a lock would be without effect. */
+/** Checks that refuse methods on which a lock would be without effect. */
 final class LockedMethodChecks {
 
 	private LockedMethodChecks() {
@@ -26,7 +26,9 @@ final class LockedMethodChecks {
 		checkSkip(method, targetClass, attribute);
 	}
 
-	/** What a JDK proxy makes is final, and can be proxied once more all the same. */
+	/**
+	 * Checks the modifiers, but not of a JDK proxy: its interfaces can be proxied again.
+	 */
 	private static void checkProxyable(Method method, Class<?> targetClass) {
 		if (Proxy.isProxyClass(method.getDeclaringClass())) {
 			return;

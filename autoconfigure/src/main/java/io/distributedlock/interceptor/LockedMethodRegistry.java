@@ -35,9 +35,9 @@ public final class LockedMethodRegistry {
 	private final ConcurrentMap<Class<?>, Map<Method, LockedMethod>> classes = new ConcurrentHashMap<>();
 
 	/**
-	 * Creates the collection over a source.
-	 * @param source tells which methods are locked
-	 * @param beanFactory where key expressions find beans
+	 * Creates a registry.
+	 * @param source the source of lock attributes
+	 * @param beanFactory the bean factory for beans in key expressions
 	 */
 	public LockedMethodRegistry(LockAttributeSource source, BeanFactory beanFactory) {
 		this.source = source;
@@ -45,7 +45,7 @@ public final class LockedMethodRegistry {
 	}
 
 	/**
-	 * Whether the class has locked methods.
+	 * Returns whether the class has locked methods.
 	 * @param targetClass the class, or a CGLIB subclass of it
 	 * @return whether any method is locked
 	 * @throws io.distributedlock.LockConfigurationException if one of them cannot work
@@ -148,7 +148,9 @@ public final class LockedMethodRegistry {
 		}
 	}
 
-	/** Interfaces that Spring adds to every proxy, and answers itself. */
+	/**
+	 * Recognizes the interfaces that Spring adds to every proxy and implements itself.
+	 */
 	private static boolean isOfProxies(Class<?> type) {
 		return type.isInterface()
 				&& (type == DecoratingProxy.class || type.getPackageName().startsWith("org.springframework.aop")
@@ -175,7 +177,7 @@ public final class LockedMethodRegistry {
 	}
 
 	/**
-	 * The method that answers a call. A JDK proxy has a method of its own for each
+	 * Finds the method that a bridge calls. A JDK proxy has a method of its own for each
 	 * bridge, such as one for {@code save(Object)} beside {@code save(Order)}.
 	 */
 	private static Method bridgedBy(Method method, Class<?> targetClass) {

@@ -8,8 +8,8 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * Recognizes mocks, which tests put in the place of beans: nothing in them runs, so that
- * nothing in them has to be locked. An inline mock has the very class that it stands for.
+ * Mocks with which tests replace beans: the body of a method is not run, so that no lock
+ * is needed. An inline mock has the same class as the bean that it replaces.
  */
 final class MockitoMocks {
 

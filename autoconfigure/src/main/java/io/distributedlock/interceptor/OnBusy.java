@@ -1,8 +1,8 @@
 package io.distributedlock.interceptor;
 
 /**
- * What a locked method does when its lock stays busy for the whole wait time. Concerns
- * its own lock alone: a busy lock that its body runs into is the body's exception.
+ * Policy of a locked method for a lock that stays busy for the whole wait time. Concerns
+ * its own lock alone: the exception of a busy lock in its body is the body's exception.
  *
  * @since 0.1.0
  */

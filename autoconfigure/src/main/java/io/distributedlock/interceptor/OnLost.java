@@ -1,8 +1,8 @@
 package io.distributedlock.interceptor;
 
 /**
- * What a locked method does when its body has returned normally but the lock was lost on
- * the way. The loss is logged and listeners are notified in any case.
+ * Policy of a locked method for a lock that was lost before its body returned normally.
+ * The loss is logged and listeners are notified in any case.
  *
  * @since 0.1.0
  */

@@ -22,7 +22,7 @@ import org.springframework.core.ResolvableType;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * Recognizes results whose work continues after the method has returned, also inside an
+ * Results whose work continues after the method has returned, recognized also inside an
  * {@code Optional}, an HTTP entity, and the collections, maps and arrays of the JDK.
  * Types of libraries are recognized by name, so that none of them needs to be present.
  */
@@ -37,10 +37,10 @@ final class UnfinishedResults {
 			"org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter",
 			"org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody");
 
-	/** How many layers of containers are opened. */
+	/** Number of nested containers that are searched. */
 	private static final int DEPTH = 3;
 
-	/** How many elements of a container are looked at. */
+	/** Number of elements of a container that are checked. */
 	private static final int ELEMENTS = 16;
 
 	private static final ClassValue<Kind> KINDS = new ClassValue<>() {
@@ -109,7 +109,7 @@ final class UnfinishedResults {
 		};
 	}
 
-	/** A container that another thread changes meanwhile is not judged any further. */
+	/** Checks the first values, until another thread changes their container. */
 	private static @Nullable Class<?> findAny(Iterator<?> values, int depth) {
 		try {
 			for (int i = 0; i < ELEMENTS && values.hasNext(); i++) {
@@ -168,7 +168,7 @@ final class UnfinishedResults {
 		return type != Object.class && ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null;
 	}
 
-	/** Others, and views of them, may load what they contain when it is looked at. */
+	/** Excludes containers that may load their elements when they are read, and views. */
 	private static boolean isOwnContainer(Class<?> type) {
 		return type.getName().startsWith("java.util.") && !type.getName().startsWith("java.util.Collections$")
 				&& (Map.class.isAssignableFrom(type) || Collection.class.isAssignableFrom(type));

@@ -8,12 +8,12 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 import io.distributedlock.FencingToken;
-import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.jdbc.Dialect.Renewal;
 import io.distributedlock.jdbc.Dialect.TableStatus;
+import io.distributedlock.provider.LayoutFormat;
 import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.LockProvider;
@@ -33,8 +33,7 @@ import io.distributedlock.provider.RenewalOutcome;
  */
 public final class JdbcLockProvider implements LockProvider, AutoCloseable {
 
-	/** The newest format of the table that this version understands. */
-	static final long FORMAT = 1;
+	private static final LayoutFormat FORMAT = new LayoutFormat(1);
 
 	private final LockDataSource dataSource;
 
@@ -114,12 +113,7 @@ public final class JdbcLockProvider implements LockProvider, AutoCloseable {
 	@Override
 	public void check(Duration timeout) {
 		TableStatus status = this.table.readStatus(timeout);
-		if (status.format() > FORMAT) {
-			throw new LockConfigurationException(LockError.NEWER_FORMAT,
-					"The lock table '" + this.tableName + "' has format " + status.format()
-							+ ", but this version supports formats up to " + FORMAT,
-					"Upgrade this application: versions with different formats would not exclude each other");
-		}
+		FORMAT.requireSupported("the table '" + this.tableName + "'", Long.toString(status.format()));
 		if (status.clockMicros() <= 0 || status.clockMicros() > FencingToken.MAX_ORDER) {
 			throw new LockProviderException(LockError.STORE_FAILED, name(),
 					"has a clock that is out of the range of fencing tokens: " + status.clockMicros()

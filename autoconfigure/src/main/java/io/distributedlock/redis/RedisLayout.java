@@ -6,6 +6,7 @@ import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 
 import io.distributedlock.LockKey;
+import io.distributedlock.provider.LayoutFormat;
 import io.distributedlock.provider.StoreText;
 
 /**
@@ -19,7 +20,7 @@ import io.distributedlock.provider.StoreText;
 final class RedisLayout {
 
 	/** The number of this layout, stored in the key of the format. */
-	static final long FORMAT = 1;
+	static final LayoutFormat FORMAT = new LayoutFormat(1);
 
 	/** The number of buckets. */
 	static final int BUCKETS = 64;

@@ -35,10 +35,9 @@ final class ServerCheck {
 	 * @throws LockConfigurationException if the server cannot keep locks
 	 */
 	static void check(ScriptExecutor executor, RedisLayout layout, Duration timeout) {
-		ScriptReply reply = executor.execute(CallKind.ACQUIRE, timeout,
-				new ScriptCall(Script.CHECK, new byte[][] { layout.format() },
-						new byte[][] { RedisLayout.bytes(Long.toString(RedisLayout.FORMAT)) }));
-		checkFormat(new String(reply.bytes(0), StandardCharsets.UTF_8));
+		ScriptReply reply = executor.execute(CallKind.ACQUIRE, timeout, new ScriptCall(Script.CHECK,
+				new byte[][] { layout.format() }, new byte[][] { RedisLayout.bytes(RedisLayout.FORMAT.text()) }));
+		RedisLayout.FORMAT.requireSupported("Redis", new String(reply.bytes(0), StandardCharsets.UTF_8));
 		long clock = reply.number(1);
 		if (clock <= 0 || clock > FencingToken.MAX_ORDER) {
 			throw new LockProviderException(LockError.STORE_FAILED, RedisErrors.PROVIDER,
@@ -47,22 +46,6 @@ final class ServerCheck {
 		String info = new String(reply.bytes(2), StandardCharsets.UTF_8);
 		checkVersion(info);
 		checkPolicy(info);
-	}
-
-	private static void checkFormat(String text) {
-		long format;
-		try {
-			format = Long.parseLong(text);
-		}
-		catch (NumberFormatException ex) {
-			format = Long.MAX_VALUE;
-		}
-		if (format > RedisLayout.FORMAT) {
-			throw new LockConfigurationException(LockError.NEWER_FORMAT,
-					"The locks in Redis have format " + text + ", but this version knows formats up to "
-							+ RedisLayout.FORMAT,
-					"Upgrade this application: two formats side by side would not exclude each other");
-		}
 	}
 
 	static void checkVersion(String info) {

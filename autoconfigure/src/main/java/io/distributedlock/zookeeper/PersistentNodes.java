@@ -7,8 +7,7 @@ import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
-import io.distributedlock.LockConfigurationException;
-import io.distributedlock.LockError;
+import io.distributedlock.provider.LayoutFormat;
 
 /**
  * Persistent nodes of the layout: the root, whose data is the number of the format, and
@@ -17,7 +16,7 @@ import io.distributedlock.LockError;
  */
 final class PersistentNodes {
 
-	private static final int FORMAT = 1;
+	private static final LayoutFormat FORMAT = new LayoutFormat(1);
 
 	private static final byte[] EMPTY = {};
 
@@ -38,7 +37,7 @@ final class PersistentNodes {
 	CompletableFuture<Boolean> ensureAll(ZooKeeperOperations operations) {
 		return operations.read(this.paths.root(), null).handle((node, failure) -> {
 			if (node != null) {
-				return CompletableFuture.completedFuture(requireFormat(node));
+				return CompletableFuture.completedFuture(requireSupportedFormat(node));
 			}
 			return ZooKeeperErrors.is(failure, Code.NONODE) ? createRoot(operations)
 					: CompletableFuture.<Boolean>failedFuture(failure);
@@ -64,22 +63,20 @@ final class PersistentNodes {
 		});
 	}
 
-	private boolean requireFormat(ZNode root) {
+	/** A root without data was created by hand. */
+	private boolean requireSupportedFormat(ZNode root) {
 		String text = new String(root.data(), StandardCharsets.UTF_8).trim();
-		if (text.isEmpty() || Integer.toString(FORMAT).equals(text)) {
-			return true;
+		if (!text.isEmpty()) {
+			FORMAT.requireSupported("ZooKeeper below '" + this.paths.root() + "'", text);
 		}
-		throw new LockConfigurationException(LockError.NEWER_FORMAT,
-				"The locks in ZooKeeper at " + this.paths.root() + " have format '" + text
-						+ "', but this version knows formats up to " + FORMAT,
-				"Upgrade this application: two formats side by side would not exclude each other");
+		return true;
 	}
 
 	private CompletableFuture<Boolean> createRoot(ZooKeeperOperations operations) {
 		String root = this.paths.root();
 		CompletableFuture<Boolean> above = (root.lastIndexOf('/') > 0)
 				? ensureWithParents(operations, NodePaths.parent(root)) : CompletableFuture.completedFuture(true);
-		byte[] format = Integer.toString(FORMAT).getBytes(StandardCharsets.UTF_8);
+		byte[] format = FORMAT.text().getBytes(StandardCharsets.UTF_8);
 		return above.thenCompose((ready) -> ensure(operations, root, format, CreateMode.PERSISTENT));
 	}
 

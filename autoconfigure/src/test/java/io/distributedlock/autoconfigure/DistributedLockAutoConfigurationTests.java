@@ -63,7 +63,7 @@ class DistributedLockAutoConfigurationTests {
 	}
 
 	@Test
-	void localLocksWorkOnlyWhenAskedForByName() {
+	void localLocksWorkOnlyIfChosenByName() {
 		this.local.withUserConfiguration(Jobs.class).run((context) -> {
 			assertThat(context).hasSingleBean(LocalLockProvider.class)
 				.hasSingleBean(LockTemplate.class)
@@ -81,14 +81,14 @@ class DistributedLockAutoConfigurationTests {
 	}
 
 	@Test
-	void theOnlyProviderIsChosen() {
+	void onlyProviderIsChosen() {
 		this.runner.withBean("mine", LockProvider.class, () -> named("mine"))
 			.run((context) -> assertThat(context.getBean(SelectedLockProvider.class).provider().name())
 				.isEqualTo("mine"));
 	}
 
 	@Test
-	void startNamesStoreReasonAndDefaults(CapturedOutput output) {
+	void startLineNamesStoreReasonAndDefaults(CapturedOutput output) {
 		this.local.withPropertyValues("distributed-lock.wait-time=250ms")
 			.run((context) -> assertThat(output).contains("INFO")
 				.containsOnlyOnce("Distributed locks: store 'local' (chosen by distributed-lock.provider), lease 30s,"
@@ -96,7 +96,7 @@ class DistributedLockAutoConfigurationTests {
 	}
 
 	@Test
-	void startSaysThatTheStoreIsTheOnlyOrThePrimaryCandidate(CapturedOutput output) {
+	void startLineNamesTheOnlyOrThePrimaryCandidate(CapturedOutput output) {
 		this.runner.withBean("mine", LockProvider.class, () -> named("mine"))
 			.run((context) -> assertThat(output).contains("store 'mine' (the only candidate)"));
 		this.runner.withUserConfiguration(TwoProviders.class)
@@ -115,14 +115,14 @@ class DistributedLockAutoConfigurationTests {
 	}
 
 	@Test
-	void thePrimaryOfSeveralProvidersIsChosen() {
+	void primaryOfSeveralProvidersIsChosen() {
 		this.runner.withUserConfiguration(TwoProviders.class)
 			.run((context) -> assertThat(context.getBean(SelectedLockProvider.class).provider().name())
 				.isEqualTo("two"));
 	}
 
 	@Test
-	void thePropertyChoosesAmongSeveralProviders() {
+	void propertyChoosesAmongSeveralProviders() {
 		this.runner.withUserConfiguration(TwoProviders.class)
 			.withPropertyValues("distributed-lock.provider=one")
 			.run((context) -> assertThat(context.getBean(SelectedLockProvider.class).provider().name())
@@ -130,7 +130,7 @@ class DistributedLockAutoConfigurationTests {
 	}
 
 	@Test
-	void unknownProviderListsThoseThatAreThere() {
+	void unknownProviderIsRefusedWithTheCandidates() {
 		this.runner.withUserConfiguration(TwoProviders.class)
 			.withPropertyValues("distributed-lock.provider=redis")
 			.run((context) -> assertThat(context).getFailure()
@@ -179,7 +179,7 @@ class DistributedLockAutoConfigurationTests {
 			"call-timeout,0,DL-514", "call-timeout,2h,DL-514", "renewal.fraction,0,DL-514",
 			"renewal.fraction,0.9,DL-514", "renewal.fraction,NaN,DL-514", "shutdown.grace-period,-1s,DL-514",
 			"key-prefix,a{b}c,DL-514" })
-	void pathologicalValueFailsWithThePropertysName(String property, String value, String id) {
+	void invalidValueFailsWithTheNameOfTheProperty(String property, String value, String id) {
 		this.local.withPropertyValues("distributed-lock." + property + "=" + value)
 			.run((context) -> assertThat(context).getFailure()
 				.rootCause()
@@ -188,7 +188,7 @@ class DistributedLockAutoConfigurationTests {
 	}
 
 	@Test
-	void listenersAndObserversAreTold() {
+	void listenersAndObserversAreNotified() {
 		CompletableFuture<LockLease> acquired = new CompletableFuture<>();
 		LockObserver observer = mock(LockObserver.class);
 		this.local.withBean(LockListener.class, () -> new LockListener() {
@@ -212,7 +212,7 @@ class DistributedLockAutoConfigurationTests {
 	}
 
 	@Test
-	void storeThatIsDownFailsTheStartWhereAsked() {
+	void storeThatIsDownFailsTheStartWithFailFast() {
 		this.runner.withBean(LockProvider.class, DistributedLockAutoConfigurationTests::down)
 			.withPropertyValues("distributed-lock.fail-fast=true")
 			.run((context) -> assertThat(context).getFailure()
@@ -232,7 +232,7 @@ class DistributedLockAutoConfigurationTests {
 	}
 
 	@Test
-	void closingTheContextRefusesLocksFromThenOn() {
+	void closedContextRefusesLocks() {
 		LockOperations[] operations = new LockOperations[1];
 		this.local.run((context) -> operations[0] = context.getBean(LockOperations.class));
 		assertThat(catchThrowable(() -> operations[0].acquire(LockRequest.of(LockKey.of("k")))))

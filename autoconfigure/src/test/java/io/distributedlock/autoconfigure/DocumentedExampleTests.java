@@ -92,7 +92,7 @@ class DocumentedExampleTests {
 	}
 
 	@Test
-	void lockWithoutANameIsThatOfItsClassAndMethod() {
+	void defaultNameIsThatOfClassAndMethod() {
 		LockKey key = LockKey.of("Payments.confirm", "42");
 		assertThat(this.payments.confirm(42).keys()).containsExactly(key);
 		try (LockLease lease = this.locks.acquire(LockRequest.of(key))) {

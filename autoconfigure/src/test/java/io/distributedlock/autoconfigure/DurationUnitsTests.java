@@ -52,7 +52,7 @@ class DurationUnitsTests {
 	}
 
 	@Test
-	void numberOfYamlIsRefused() {
+	void numberInYamlIsRefused() {
 		this.runner
 			.withInitializer((context) -> sources(context.getEnvironment().getPropertySources(),
 					new MapPropertySource("yaml", Map.of("distributed-lock.wait-time", 5))))
@@ -81,7 +81,7 @@ class DurationUnitsTests {
 	}
 
 	@Test
-	void durationsOfOthersAreLeftAlone() {
+	void durationsOfOtherPropertiesNeedNoUnit() {
 		this.runner.withPropertyValues("others.pause=30")
 			.run((context) -> assertThat(context.getBean(Others.class).pause()).isEqualTo(Duration.ofMillis(30)));
 	}

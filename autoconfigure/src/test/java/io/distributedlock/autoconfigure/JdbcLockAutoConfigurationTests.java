@@ -38,9 +38,9 @@ class JdbcLockAutoConfigurationTests {
 		.withPropertyValues("spring.datasource.generate-unique-name=true", "spring.application.name=shop");
 
 	@Test
-	void anEmbeddedDatabaseGetsItsTableAndLocksInTheSameDatabase() {
+	void embeddedDatabaseGetsTheTableAndKeepsTheLocks() {
 		this.runner.run((context) -> {
-			take(context.getBean(JdbcLockProvider.class));
+			acquire(context.getBean(JdbcLockProvider.class));
 			JdbcTemplate jdbc = new JdbcTemplate(context.getBean(DataSource.class));
 			assertThat(jdbc.queryForObject(
 					"SELECT UTF8TOSTRING(lock_key) FROM distributed_lock WHERE owner IS NOT NULL", String.class))
@@ -48,23 +48,23 @@ class JdbcLockAutoConfigurationTests {
 		});
 	}
 
-	private static void take(JdbcLockProvider provider) {
+	private static void acquire(JdbcLockProvider provider) {
 		assertThat(provider.enter(LockKey.of("orders", "42"), () -> {
 		}).attempt(OwnerId.random(), Duration.ofSeconds(30), false, Duration.ofSeconds(5))).isInstanceOf(Granted.class);
 	}
 
 	@Test
-	void anotherTableIsCreatedUnderItsName() {
+	void tableIsCreatedUnderTheConfiguredName() {
 		this.runner.withPropertyValues("distributed-lock.jdbc.table=shop_lock", "distributed-lock.key-prefix=x")
 			.run((context) -> {
-				take(context.getBean(JdbcLockProvider.class));
+				acquire(context.getBean(JdbcLockProvider.class));
 				JdbcTemplate jdbc = new JdbcTemplate(context.getBean(DataSource.class));
 				assertThat(jdbc.queryForObject("SELECT count(*) FROM shop_lock", Long.class)).isEqualTo(2);
 			});
 	}
 
 	@Test
-	void aMissingTableFailsTheStartAndPrintsTheScript() {
+	void missingTableFailsTheStartAndPrintsTheScript() {
 		this.runner.withPropertyValues("distributed-lock.jdbc.initialize-schema=never").run((context) -> {
 			assertThat(context).hasFailed();
 			assertThat(context.getStartupFailure()).rootCause().hasMessageContaining("DISTRIBUTED_LOCK");
@@ -78,22 +78,22 @@ class JdbcLockAutoConfigurationTests {
 	}
 
 	@Test
-	void aTableOfTheApplicationsOwnScriptsIsThereInTime() {
+	void tableOfTheApplicationsScriptsIsCreatedFirst() {
 		this.runner
 			.withPropertyValues("distributed-lock.jdbc.initialize-schema=never",
 					"spring.sql.init.schema-locations=classpath:io/distributedlock/jdbc/schema-h2.sql")
-			.run((context) -> take(context.getBean(JdbcLockProvider.class)));
+			.run((context) -> acquire(context.getBean(JdbcLockProvider.class)));
 	}
 
 	@Test
-	void aDatabaseThatIsDownOnlyWarns() {
+	void databaseThatIsDownOnlyWarns() {
 		this.runner
 			.withPropertyValues("spring.datasource.url=jdbc:postgresql://localhost:1/none",
 					"spring.datasource.username=none")
 			.run((context) -> {
 				assertThat(context).hasNotFailed();
 				JdbcLockProvider provider = context.getBean(JdbcLockProvider.class);
-				assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> take(provider));
+				assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> acquire(provider));
 			});
 	}
 
@@ -118,9 +118,9 @@ class JdbcLockAutoConfigurationTests {
 	}
 
 	@Test
-	void theQualifiedDataSourceIsUsedAsItIs() {
+	void qualifiedDataSourceIsUsedUnchanged() {
 		this.runner.withUserConfiguration(TwoDataSources.class, LocksOwn.class).run((context) -> {
-			take(context.getBean(JdbcLockProvider.class));
+			acquire(context.getBean(JdbcLockProvider.class));
 			JdbcTemplate jdbc = new JdbcTemplate(context.getBean("locks", DataSource.class));
 			assertThat(jdbc.queryForObject("SELECT count(*) FROM distributed_lock WHERE owner IS NOT NULL", Long.class))
 				.isEqualTo(1);
@@ -128,7 +128,7 @@ class JdbcLockAutoConfigurationTests {
 	}
 
 	@Test
-	void aPoolOfOneThatNeitherCommitsNorReadsCommittedDoesNotMatter() {
+	void locksWorkBesideAnExhaustedSerializablePool() {
 		this.runner
 			.withPropertyValues("spring.datasource.hikari.auto-commit=false",
 					"spring.datasource.hikari.maximum-pool-size=1",
@@ -136,13 +136,13 @@ class JdbcLockAutoConfigurationTests {
 			.run((context) -> {
 				HikariDataSource application = context.getBean(HikariDataSource.class);
 				try (var held = application.getConnection()) {
-					take(context.getBean(JdbcLockProvider.class));
+					acquire(context.getBean(JdbcLockProvider.class));
 				}
 			});
 	}
 
 	@Test
-	void standsBackForAnotherProviderAndWithoutADatabase() {
+	void backsOffForAnotherProviderAndWithoutADatabase() {
 		this.runner.withPropertyValues("distributed-lock.provider=local")
 			.run((context) -> assertThat(context).doesNotHaveBean(JdbcLockProvider.class));
 		this.runner.withClassLoader(new FilteredClassLoader(DatabasePopulator.class))

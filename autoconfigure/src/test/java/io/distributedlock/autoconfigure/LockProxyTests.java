@@ -78,7 +78,7 @@ class LockProxyTests {
 	}
 
 	@Test
-	void methodThatNoInterfaceHasIsTold() {
+	void methodInNoInterfaceOfAJdkProxyIsRefused() {
 		this.runner.withPropertyValues("spring.aop.proxy-target-class=false")
 			.withBean(Task.class, () -> new HiddenMethod())
 			.run((context) -> assertThat(error(context.getStartupFailure())).isEqualTo(LockError.NOT_PROXYABLE));
@@ -104,7 +104,7 @@ class LockProxyTests {
 	}
 
 	@Test
-	void nothingIsDraggedIntoTheEarlyPhase(CapturedOutput output) {
+	void noOrdinaryBeanIsCreatedEarly(CapturedOutput output) {
 		this.transactional.withBean(TransactionalJob.class).withBean(Job.class).run((context) -> {
 			assertThat(context).hasSingleBean(DataSource.class);
 			assertThat(output).doesNotContain("not eligible for getting processed");
@@ -112,7 +112,7 @@ class LockProxyTests {
 	}
 
 	@Test
-	void lazyPrototypeAndScopedBeansAreLockedAndNotCreatedByTheCheck() {
+	void lazyPrototypeAndScopedBeansAreLockedWhenCreated() {
 		LazyJob.created = 0;
 		this.runner.withUserConfiguration(Unready.class).run((context) -> {
 			assertThat(LazyJob.created).isZero();
@@ -133,13 +133,13 @@ class LockProxyTests {
 	}
 
 	@Test
-	void singletonThatTheContainerDidNotMakeIsNamed() {
+	void singletonRegisteredByHandIsNamed() {
 		this.runner.withInitializer((context) -> context.getBeanFactory().registerSingleton("foreign", new Job()))
 			.run((context) -> assertThat(error(context.getStartupFailure())).isEqualTo(LockError.NOT_ADVISED));
 	}
 
 	@Test
-	void prototypeThatGoesWithoutTheAdvisorIsRefusedWhenCreated() {
+	void prototypeWithoutTheAdvisorIsRefusedWhenCreated() {
 		this.runner.withUserConfiguration(Unproxied.class).run((context) -> {
 			assertThat(context).hasNotFailed();
 			assertThat(error(catchThrowable(() -> context.getBean("advisingJob")))).isEqualTo(LockError.NOT_ADVISED);
@@ -147,7 +147,7 @@ class LockProxyTests {
 	}
 
 	@Test
-	void mocksInThePlaceOfBeansAreLeftAlone() {
+	void mocksOfBeansAreNotChecked() {
 		Job mocked = mock(Job.class);
 		this.runner.withInitializer((context) -> context.getBeanFactory().registerSingleton("mocked", mocked))
 			.run((context) -> assertThat(context).hasNotFailed());

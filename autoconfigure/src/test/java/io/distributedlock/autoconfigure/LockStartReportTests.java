@@ -70,7 +70,7 @@ class LockStartReportTests {
 	}
 
 	@Test
-	void placeOfAnApplicationsOwnProviderIsNotClaimed(CapturedOutput output) {
+	void startLineHasNoPlaceForAnApplicationsProvider(CapturedOutput output) {
 		this.redis.withUserConfiguration(OwnProvider.class)
 			.run((context) -> assertThat(output).contains("store 'redis' (the only candidate), lease 30s"));
 	}

@@ -41,28 +41,28 @@ class LockTransactionAutoConfigurationTests {
 		.withPropertyValues("spring.datasource.generate-unique-name=true", "distributed-lock.provider=local");
 
 	@Test
-	void aTransactionUnderALostLockIsRolledBack() {
+	void transactionUnderALostLockIsRolledBack() {
 		run((orders) -> assertThatExceptionOfType(LockLostException.class).isThrownBy(orders::placeAndLose), 0);
 	}
 
 	@Test
-	void aTransactionOfItsOwnUnderALostLockIsRolledBackToo() {
+	void newTransactionUnderALostLockIsRolledBack() {
 		run((orders) -> assertThatExceptionOfType(LockLostException.class).isThrownBy(orders::loseAndPlaceInANewOne),
 				0);
 	}
 
 	@Test
-	void aTransactionUnderALockThatIsHeldCommits() {
+	void transactionUnderAHeldLockCommits() {
 		run((orders) -> assertThatNoException().isThrownBy(orders::place), 1);
 	}
 
 	@Test
-	void aTransactionCommitsWhereTheLossIsToBeIgnored() {
+	void transactionCommitsIfTheLossIsIgnored() {
 		run((orders) -> assertThatNoException().isThrownBy(orders::placeThoughLost), 1);
 	}
 
 	@Test
-	void aTransactionCommitsWhereTheGuardIsSwitchedOff() {
+	void transactionCommitsIfTheGuardIsOff() {
 		this.runner.withPropertyValues("distributed-lock.transaction.commit-guard=false").run((context) -> {
 			Orders orders = context.getBean(Orders.class);
 			assertThatExceptionOfType(LockLostException.class).isThrownBy(orders::placeAndLose);

@@ -46,7 +46,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class RealImportsTests {
 
 	@Test
-	void lockStaysOutsideTheTransactionWhateverTheOrderOfTheImports(CapturedOutput output) {
+	void lockIsOutsideTheTransactionInEveryOrderOfImports(CapturedOutput output) {
 		try (ConfigurableApplicationContext context = start(Accounts.class)) {
 			Account account = context.getBean(Account.class);
 			account.book();

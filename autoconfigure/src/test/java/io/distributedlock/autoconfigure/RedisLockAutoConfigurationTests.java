@@ -76,7 +76,7 @@ class RedisLockAutoConfigurationTests {
 	}
 
 	@Test
-	void unreachableServerIsWarnedOfUnlessFailFastIsSet(CapturedOutput output) {
+	void unreachableServerOnlyWarnsWithoutFailFast(CapturedOutput output) {
 		ApplicationContextRunner down = this.runner.withPropertyValues("spring.data.redis.port=1");
 		down.run((context) -> {
 			assertThat(context).hasNotFailed();
@@ -103,7 +103,7 @@ class RedisLockAutoConfigurationTests {
 	}
 
 	@Test
-	void evictingServerIsWarnedOf(CapturedOutput output) {
+	void evictingServerLogsAWarning(CapturedOutput output) {
 		try (Jedis admin = TestRedis.admin()) {
 			admin.configSet("maxmemory-policy", "allkeys-lru");
 			try {

@@ -75,7 +75,7 @@ class ZooKeeperLockAutoConfigurationTests {
 	}
 
 	@Test
-	void clientOfTheLocksOwnIsBuiltFromTheProperties() {
+	void clientIsBuiltFromTheProperties() {
 		this.runner
 			.withPropertyValues("distributed-lock.zookeeper.root=/own", "distributed-lock.zookeeper.namespace=apps",
 					"distributed-lock.zookeeper.session-timeout=7s")
@@ -91,7 +91,7 @@ class ZooKeeperLockAutoConfigurationTests {
 	}
 
 	@Test
-	void connectionDetailsComeBeforeTheProperties() {
+	void connectionDetailsOverrideTheProperties() {
 		this.bare
 			.withPropertyValues("distributed-lock.zookeeper.connect-string=127.0.0.1:1",
 					"distributed-lock.zookeeper.root=/details")
@@ -100,7 +100,7 @@ class ZooKeeperLockAutoConfigurationTests {
 	}
 
 	@Test
-	void customizerHasTheLastWord() {
+	void customizerOverridesTheProperties() {
 		this.runner
 			.withPropertyValues("distributed-lock.zookeeper.root=/custom",
 					"distributed-lock.zookeeper.session-timeout=7s")
@@ -128,7 +128,7 @@ class ZooKeeperLockAutoConfigurationTests {
 	}
 
 	@Test
-	void nodesBelongToWhoCreatedThemIfAskedFor() {
+	void nodesBelongToTheirCreatorWithAclCreator() {
 		this.runner
 			.withPropertyValues("distributed-lock.zookeeper.root=/guarded", "distributed-lock.zookeeper.acl=creator",
 					"distributed-lock.zookeeper.auth.credentials=locks:secret")
@@ -149,7 +149,7 @@ class ZooKeeperLockAutoConfigurationTests {
 	}
 
 	@Test
-	void ensembleThatIsDownOnlyWarnsUnlessAskedToFail(CapturedOutput output) {
+	void ensembleThatIsDownOnlyWarnsWithoutFailFast(CapturedOutput output) {
 		ApplicationContextRunner down = this.bare.withPropertyValues(
 				"distributed-lock.zookeeper.connect-string=127.0.0.1:1",
 				"distributed-lock.zookeeper.connection-timeout=500ms");
@@ -179,7 +179,7 @@ class ZooKeeperLockAutoConfigurationTests {
 	}
 
 	@Test
-	void leaseShorterThanTheSessionIsWarnedOf(CapturedOutput output) {
+	void leaseShorterThanTheSessionLogsAWarning(CapturedOutput output) {
 		this.runner.withPropertyValues("distributed-lock.lease=3s").run((context) -> {
 			context.getBean(LockOperations.class).acquire(LockRequest.of(LockKey.of("orders"))).close();
 			assertThat(output).contains("lease of 3000 ms").contains("time-out of 20000 ms");
@@ -187,7 +187,7 @@ class ZooKeeperLockAutoConfigurationTests {
 	}
 
 	@Test
-	void propertiesThatCannotWorkFailTheStart() {
+	void invalidPropertiesFailTheStart() {
 		for (String property : new String[] { "distributed-lock.zookeeper.session-timeout=0",
 				"distributed-lock.zookeeper.connection-timeout=-1s", "distributed-lock.zookeeper.root=locks",
 				"distributed-lock.zookeeper.root=/" }) {
@@ -208,7 +208,7 @@ class ZooKeeperLockAutoConfigurationTests {
 	}
 
 	@Test
-	void standsBackForAnotherProviderAndWithoutZooKeeper() {
+	void backsOffForAnotherProviderAndWithoutZooKeeper() {
 		this.runner.withPropertyValues("distributed-lock.provider=local")
 			.run((context) -> assertThat(context).hasSingleBean(LocalLockProvider.class)
 				.doesNotHaveBean(ZooKeeperLockProvider.class));

@@ -121,7 +121,7 @@ class ZooKeeperSslStoresTests {
 	}
 
 	@Test
-	void onlyTheKeyThatWasChosenIsWritten() throws Exception {
+	void onlyTheChosenKeyIsWritten() throws Exception {
 		KeyStore several = keys("JKS", "other", "stranger", "client");
 		this.stores.write(bundle(several, TestCertificates.trusting("server"), SslBundleKey.of("other", "client")));
 		assertClientTrustsServer("client");
@@ -131,14 +131,14 @@ class ZooKeeperSslStoresTests {
 	}
 
 	@Test
-	void ownCertificatesAmongTheTrustedOnesAreTrusted() throws Exception {
+	void certificateOfAKeyEntryIsTrusted() throws Exception {
 		this.stores.write(bundle(null, TestCertificates.load("server"), SslBundleKey.NONE));
 		assertThat(trusted()).containsExactly(certificate("server"));
 		assertThat(this.stores.keyStore()).doesNotExist();
 	}
 
 	@Test
-	void storesThatCannotServeAreRefusedAndTheFormerOnesStay() throws Exception {
+	void unusableStoresAreRefusedAndFormerOnesStay() throws Exception {
 		KeyStore server = TestCertificates.trusting("server");
 		this.stores.write(bundle(TestCertificates.load("client"), server, SslBundleKey.NONE));
 		assertThatExceptionOfType(KeyStoreException.class)
@@ -162,7 +162,7 @@ class ZooKeeperSslStoresTests {
 	}
 
 	@Test
-	void filesAreForTheirOwnerAloneAndGoWhenClosed() throws Exception {
+	void filesAreOwnerOnlyAndDeletedWhenClosed() throws Exception {
 		this.stores
 			.write(bundle(TestCertificates.load("client"), TestCertificates.trusting("server"), SslBundleKey.NONE));
 		Path parent = this.stores.keyStore().getParent();

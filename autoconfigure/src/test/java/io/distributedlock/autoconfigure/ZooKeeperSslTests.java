@@ -147,7 +147,7 @@ class ZooKeeperSslTests {
 	}
 
 	@Test
-	void locksAreTakenOverTlsWithoutACertificateOfTheirOwn() {
+	void locksWorkOverTlsWithoutAClientCertificate() {
 		this.trusting.run((context) -> {
 			assertLocks(context);
 			assertThat(identities(context)).isEmpty();
@@ -155,7 +155,7 @@ class ZooKeeperSslTests {
 	}
 
 	@Test
-	void membersThatTheEnsembleTellsWithoutTlsAreNotAsked() {
+	void membersAtPortsWithoutTlsAreNotUsed() {
 		this.trusting.run((context) -> {
 			assertThat(new String(client(context).getConfig().forEnsemble(), StandardCharsets.UTF_8))
 				.contains("server.1=127.0.0.1");
@@ -166,7 +166,7 @@ class ZooKeeperSslTests {
 	}
 
 	@Test
-	void onlyWhoSpeaksTlsAndHasTheCertificateThatIsDemandedIsHeard() {
+	void serverAcceptsOnlyTlsWithItsDemandedCertificate() {
 		TlsZooKeeper.demandCertificates(true);
 		ZooKeeperLockClient known = start(tls("client"));
 		List<ZooKeeperLockClient> others = List.of(start(null), start(tls(null)), start(tls("stranger")));
@@ -185,7 +185,7 @@ class ZooKeeperSslTests {
 	}
 
 	@Test
-	void filesAreForTheirOwnerAloneAndGoWithTheContext() {
+	void filesAreOwnerOnlyAndDeletedWithTheContext() {
 		Path[] file = new Path[1];
 		this.known.run((context) -> {
 			file[0] = Path.of(config(context).getProperty("zookeeper.ssl.keyStore.location"));
@@ -197,7 +197,7 @@ class ZooKeeperSslTests {
 	}
 
 	@Test
-	void nodesBelongToTheCertificateThatTheServerDemands() {
+	void nodesBelongToTheClientCertificate() {
 		TlsZooKeeper.demandCertificates(true);
 		try {
 			this.known
@@ -244,7 +244,7 @@ class ZooKeeperSslTests {
 	}
 
 	@Test
-	void bundleOfTheConnectionDetailsIsTheOnlyOneAsked() {
+	void bundleOfTheConnectionDetailsReplacesTheProperty() {
 		this.bare
 			.withPropertyValues("distributed-lock.zookeeper.connect-string=127.0.0.1:1",
 					"distributed-lock.zookeeper.ssl.bundle=unknown")
@@ -256,7 +256,7 @@ class ZooKeeperSslTests {
 	}
 
 	@Test
-	void optionsOfTheBundleAreTheClients() {
+	void optionsOfTheBundleApplyToTheClient() {
 		this.trusting
 			.withPropertyValues(
 					"spring.ssl.bundle.jks.ensemble.options.ciphers=TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384",
@@ -288,7 +288,7 @@ class ZooKeeperSslTests {
 	}
 
 	@Test
-	void customizerHasTheLastWord() {
+	void customizerOverridesTheBundle() {
 		this.bare
 			.withPropertyValues("distributed-lock.zookeeper.ssl.bundle=ensemble",
 					"distributed-lock.zookeeper.connect-string=127.0.0.1:1", "distributed-lock.fail-fast=false",
@@ -307,7 +307,7 @@ class ZooKeeperSslTests {
 	}
 
 	@Test
-	void lockIsHandedOverToWhoWaits() {
+	void releasedLockIsGrantedToTheWaiter() {
 		this.trusting.run((first) -> this.trusting.run((second) -> {
 			CompletableFuture<Long> next;
 			long released;
@@ -333,7 +333,7 @@ class ZooKeeperSslTests {
 	}
 
 	@Test
-	void silentConnectionIsDroppedAndTheSessionGoesOn() throws Exception {
+	void silentConnectionIsDroppedAndTheSessionSurvives() throws Exception {
 		try (TcpProxy proxy = new TcpProxy(TlsZooKeeper.address())) {
 			this.trusting.withBean(LockCuratorCustomizer.class, () -> TlsZooKeeper::hasten)
 				.withPropertyValues("distributed-lock.zookeeper.connect-string=127.0.0.1:" + proxy.port(),

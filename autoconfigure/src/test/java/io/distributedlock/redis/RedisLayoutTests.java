@@ -32,7 +32,7 @@ class RedisLayoutTests {
 	@Test
 	void namesAreThoseOfFormatOne() {
 		RedisLockKeys keys = this.layout.keys(KEY);
-		assertThat(RedisLayout.FORMAT).isEqualTo(1);
+		assertThat(RedisLayout.FORMAT.text()).isEqualTo("1");
 		assertThat(keys.name()).isEqualTo("{shop:b05}:lock:orders:42");
 		assertThat(keys.lock()).asString(StandardCharsets.UTF_8).isEqualTo(keys.name());
 		assertThat(keys.queue()).asString(StandardCharsets.UTF_8).isEqualTo("{shop:b05}:queue:orders:42");

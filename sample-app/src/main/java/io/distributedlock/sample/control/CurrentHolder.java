@@ -11,6 +11,6 @@ interface CurrentHolder {
 	 * Reads the present holder.
 	 * @return the holder, if there is one
 	 */
-	Optional<LockHolder> find();
+	Optional<HoldingProcess> find();
 
 }

@@ -29,10 +29,10 @@ class CurrentHolderInRedis implements CurrentHolder {
 	}
 
 	@Override
-	public Optional<LockHolder> find() {
+	public Optional<HoldingProcess> find() {
 		List<?> found = this.redis.execute(SCRIPT, List.of());
 		return found.isEmpty() ? Optional.empty()
-				: Optional.of(LockHolder.of((String) found.get(0), Long.parseLong((String) found.get(1))));
+				: Optional.of(HoldingProcess.of((String) found.get(0), Long.parseLong((String) found.get(1))));
 	}
 
 }

@@ -23,12 +23,12 @@ class CurrentHolderInTable implements CurrentHolder {
 	}
 
 	@Override
-	public Optional<LockHolder> find() {
+	public Optional<HoldingProcess> find() {
 		return this.jdbc.sql("""
 				SELECT holder, lease_order FROM distributed_lock
 				WHERE owner IS NOT NULL AND owner NOT LIKE 'reserved:%' AND expires_at > CURRENT_TIMESTAMP
 				ORDER BY acquired_at DESC FETCH FIRST 1 ROW ONLY
-				""").query((row, number) -> LockHolder.of(row.getString(1), row.getLong(2))).optional();
+				""").query((row, number) -> HoldingProcess.of(row.getString(1), row.getLong(2))).optional();
 	}
 
 }

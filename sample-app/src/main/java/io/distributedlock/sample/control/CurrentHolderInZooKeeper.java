@@ -39,7 +39,7 @@ class CurrentHolderInZooKeeper implements CurrentHolder {
 	}
 
 	@Override
-	public Optional<LockHolder> find() {
+	public Optional<HoldingProcess> find() {
 		try {
 			Stat last = null;
 			for (String lockNode : lockNodes()) {
@@ -53,7 +53,7 @@ class CurrentHolderInZooKeeper implements CurrentHolder {
 				return Optional.empty();
 			}
 			byte[] label = this.client.getData().forPath(PROCESSES + "/" + Long.toHexString(last.getEphemeralOwner()));
-			return Optional.of(LockHolder.of(new String(label, StandardCharsets.UTF_8), last.getCzxid()));
+			return Optional.of(HoldingProcess.of(new String(label, StandardCharsets.UTF_8), last.getCzxid()));
 		}
 		catch (NoNodeException ex) {
 			return Optional.empty();

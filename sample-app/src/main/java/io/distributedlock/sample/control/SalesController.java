@@ -54,7 +54,7 @@ class SalesController {
 
 	/** Answers with the holder of the lock, or with no content if there is none. */
 	@GetMapping("/holder")
-	ResponseEntity<LockHolder> holder() {
+	ResponseEntity<HoldingProcess> holder() {
 		return this.holder.find().map(ResponseEntity::ok).orElseGet(() -> ResponseEntity.noContent().build());
 	}
 

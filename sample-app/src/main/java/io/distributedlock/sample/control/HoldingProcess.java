@@ -9,14 +9,15 @@ import io.distributedlock.FencingToken;
  * @param token the first fencing token of its grant, as text, because readers of JSON
  * round such numbers
  */
-record LockHolder(long pid, String token) {
+record HoldingProcess(long pid, String token) {
 
 	/**
-	 * Creates a holder from its label (host and process id) and the order of its grant.
+	 * Creates it from the label of a holder (host and process id) and the order of its
+	 * grant.
 	 */
-	static LockHolder of(String label, long order) {
+	static HoldingProcess of(String label, long order) {
 		long pid = Long.parseLong(label.substring(label.lastIndexOf(':') + 1));
-		return new LockHolder(pid, Long.toString(FencingToken.of(order, 0).value()));
+		return new HoldingProcess(pid, Long.toString(FencingToken.of(order, 0).value()));
 	}
 
 }
