@@ -37,7 +37,7 @@ class CallWatchdogTests {
 		AtomicReference<String> thread = new AtomicReference<>();
 		CountDownLatch aborted = new CountDownLatch(1);
 		long start = System.nanoTime();
-		CallWatchdog.Call call = this.watchdog.begin(Duration.ofMillis(80), false, () -> {
+		CallWatchdog.Call call = this.watchdog.begin(Deadline.after(Duration.ofMillis(80)), false, () -> {
 			thread.set(Thread.currentThread().getName());
 			aborted.countDown();
 		});
@@ -51,7 +51,8 @@ class CallWatchdogTests {
 	@Test
 	void aCallThatEndsInTimeIsLeftAlone() throws Exception {
 		AtomicBoolean aborted = new AtomicBoolean();
-		CallWatchdog.Call call = this.watchdog.begin(Duration.ofMillis(60), true, () -> aborted.set(true));
+		CallWatchdog.Call call = this.watchdog.begin(Deadline.after(Duration.ofMillis(60)), true,
+				() -> aborted.set(true));
 		assertThat(call.end()).isTrue();
 		CountDownLatch later = new CountDownLatch(1);
 		this.timer.schedule(later::countDown, Duration.ofMillis(150));
@@ -69,7 +70,7 @@ class CallWatchdogTests {
 		AtomicBoolean aborted = new AtomicBoolean();
 		CountDownLatch finish = new CountDownLatch(1);
 		Thread caller = new Thread(() -> {
-			CallWatchdog.Call call = this.watchdog.begin(Duration.ofSeconds(30), interruptible,
+			CallWatchdog.Call call = this.watchdog.begin(Deadline.after(Duration.ofSeconds(30)), interruptible,
 					() -> aborted.set(true));
 			Thread.currentThread().interrupt();
 			long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(200);
@@ -110,7 +111,7 @@ class CallWatchdogTests {
 				for (int n = 0; n < calls / threads; n++) {
 					AtomicBoolean hit = new AtomicBoolean();
 					AtomicBoolean givenBack = new AtomicBoolean();
-					CallWatchdog.Call call = this.watchdog.begin(Duration.ofMillis(2), false, () -> {
+					CallWatchdog.Call call = this.watchdog.begin(Deadline.after(Duration.ofMillis(2)), false, () -> {
 						hit.set(true);
 						foreign.addAndGet(givenBack.get() ? 1 : 0);
 						aborted.incrementAndGet();
