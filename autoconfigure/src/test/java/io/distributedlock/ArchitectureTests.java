@@ -73,6 +73,16 @@ class ArchitectureTests {
 	 */
 	private static final Class<?> WITHOUT_A_STORE_CLOCK = NoLockProvider.class;
 
+	/**
+	 * Read the clock for an instant of the past, from which they count: when a request
+	 * was sent or answered, or something was last done. A deadline is a {@code Deadline}.
+	 * The engine, in {@code support}, takes several decisions from one reading, and is
+	 * not checked.
+	 */
+	private static final Set<String> CLOCK_READERS = Set.of("provider.Deadline", "jdbc.JdbcContender",
+			"jdbc.NotificationListener", "jdbc.SqlCallExecutor", "redis.LettuceTopologyRefresh",
+			"zookeeper.CallDeadline", "zookeeper.Heartbeat", "zookeeper.Session", "zookeeper.SessionTracker");
+
 	@Test
 	void everyPackageIsKnown() {
 		List<String> known = Stream.concat(Stream.of(ROOT), arrows().map((arrow) -> in((String) arrow.get()[0])))
@@ -211,6 +221,20 @@ class ArchitectureTests {
 					(call) -> call.getOwner().isAssignableTo(Calendar.class) && call.getName().equals("getInstance")))
 			.because("only nanoTime measures time in the JVM, and only the store's clock decides expiry")
 			.check(MAIN);
+	}
+
+	@Test
+	void fewClassesReadTheClockOfTheJvm() {
+		Stream<String> readers = MAIN.stream()
+			.filter((type) -> !type.getPackageName().equals(ROOT + ".support"))
+			.filter((type) -> type.getMethodCallsFromSelf()
+				.stream()
+				.anyMatch((call) -> call.getTargetOwner().isEquivalentTo(System.class)
+						&& call.getTarget().getName().equals("nanoTime")))
+			.map((type) -> outermost(type).getName().substring(ROOT.length() + 1))
+			.distinct();
+		assertThat(readers).as("classes that call System.nanoTime() instead of using a Deadline")
+			.containsExactlyInAnyOrderElementsOf(CLOCK_READERS);
 	}
 
 	@Test

@@ -38,6 +38,7 @@ import io.distributedlock.jdbc.DistributedLockDataSource;
 import io.distributedlock.jdbc.JdbcLockProvider;
 import io.distributedlock.jdbc.JdbcLockSettings;
 import io.distributedlock.jdbc.LockDataSource;
+import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockTimer;
 
 /**
@@ -137,14 +138,14 @@ public final class JdbcLockAutoConfiguration {
 	 * check of all stores reports a database that is down.
 	 */
 	private static void check(JdbcLockProvider provider) {
-		long end = System.nanoTime() + START_TIMEOUT.toNanos();
+		Deadline deadline = Deadline.after(START_TIMEOUT);
 		while (true) {
 			try {
 				provider.check(START_TIMEOUT);
 				return;
 			}
 			catch (LockProviderException ex) {
-				if (ex.error() != LockError.STORE_TIMEOUT || System.nanoTime() - end > 0) {
+				if (ex.error() != LockError.STORE_TIMEOUT || deadline.isPast()) {
 					logger.debug("The database does not answer at start", ex);
 					return;
 				}

@@ -1,6 +1,5 @@
 package io.distributedlock.jdbc;
 
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -8,6 +7,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
 import io.distributedlock.provider.CallKind;
+import io.distributedlock.provider.Deadline;
 
 /**
  * Permits to use a connection of the pool, so that the wait for a connection counts
@@ -30,17 +30,16 @@ final class ConnectionPermits {
 	}
 
 	/**
-	 * Acquires a permit within the time-out.
+	 * Acquires a permit until the deadline.
 	 * @return whether the permit was acquired
 	 * @throws InterruptedException if a call of this kind is interruptible and the thread
 	 * was interrupted
 	 */
-	boolean tryAcquire(CallKind kind, Duration timeout) throws InterruptedException {
-		long deadlineNanos = System.nanoTime() + timeout.toNanos();
+	boolean tryAcquire(CallKind kind, Deadline deadline) throws InterruptedException {
 		List<Semaphore> own = limits(kind);
 		int acquired = 0;
 		try {
-			while (acquired < own.size() && tryAcquire(own.get(acquired), kind, deadlineNanos)) {
+			while (acquired < own.size() && tryAcquire(own.get(acquired), kind, deadline)) {
 				acquired++;
 			}
 			return acquired == own.size();
@@ -52,27 +51,9 @@ final class ConnectionPermits {
 		}
 	}
 
-	private static boolean tryAcquire(Semaphore semaphore, CallKind kind, long deadlineNanos)
+	private static boolean tryAcquire(Semaphore semaphore, CallKind kind, Deadline deadline)
 			throws InterruptedException {
-		if (kind.interruptible()) {
-			return semaphore.tryAcquire(deadlineNanos - System.nanoTime(), TimeUnit.NANOSECONDS);
-		}
-		boolean interrupted = false;
-		try {
-			while (true) {
-				try {
-					return semaphore.tryAcquire(deadlineNanos - System.nanoTime(), TimeUnit.NANOSECONDS);
-				}
-				catch (InterruptedException ex) {
-					interrupted = true;
-				}
-			}
-		}
-		finally {
-			if (interrupted) {
-				Thread.currentThread().interrupt();
-			}
-		}
+		return deadline.await(kind, (nanos) -> semaphore.tryAcquire(nanos, TimeUnit.NANOSECONDS));
 	}
 
 	void release(CallKind kind) {

@@ -17,6 +17,7 @@ import io.distributedlock.LockProviderException;
 import io.distributedlock.jdbc.Dialect.Renewal;
 import io.distributedlock.jdbc.Dialect.TableStatus;
 import io.distributedlock.provider.CallKind;
+import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ProcessLabel;
 import io.distributedlock.provider.ReleaseOutcome;
@@ -66,8 +67,8 @@ final class LockTable {
 	 * @throws LockProviderException if the database could not answer
 	 */
 	@Nullable LockRow attempt(LockAttempt attempt, Duration timeout) {
-		long deadlineNanos = System.nanoTime() + timeout.toNanos();
-		return attempt(attempt, timeout, (connection, dialect) -> write(connection, dialect, attempt, deadlineNanos));
+		Deadline deadline = Deadline.after(timeout);
+		return attempt(attempt, timeout, (connection, dialect) -> write(connection, dialect, attempt, deadline));
 	}
 
 	/**
@@ -78,11 +79,11 @@ final class LockTable {
 	 * @throws LockProviderException if the database could not answer
 	 */
 	@Nullable LockRow poll(LockAttempt attempt, Duration timeout) {
-		long deadlineNanos = System.nanoTime() + timeout.toNanos();
+		Deadline deadline = Deadline.after(timeout);
 		return attempt(attempt, timeout, (connection, dialect) -> {
 			LockRow row = dialect.read(connection, attempt.key());
 			return (row == null || row.isChangedBy(attempt, dialect.entryMicros()))
-					? write(connection, dialect, attempt, deadlineNanos) : row;
+					? write(connection, dialect, attempt, deadline) : row;
 		});
 	}
 
@@ -107,7 +108,7 @@ final class LockTable {
 	 * can collide in H2. A row that is locked although the lock is free is no contention:
 	 * another transaction has locked it.
 	 */
-	private static LockRow write(Connection connection, Dialect dialect, LockAttempt attempt, long deadlineNanos)
+	private static LockRow write(Connection connection, Dialect dialect, LockAttempt attempt, Deadline deadline)
 			throws SQLException {
 		while (true) {
 			try {
@@ -121,7 +122,7 @@ final class LockTable {
 					}
 					throw new SQLTimeoutException("the row of a free lock is locked by another transaction", ex);
 				}
-				if (!SqlErrors.isDuplicateKey(ex) || System.nanoTime() - deadlineNanos > 0) {
+				if (!SqlErrors.isDuplicateKey(ex) || deadline.isPast()) {
 					throw ex;
 				}
 			}

@@ -14,6 +14,7 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.provider.CallKind;
+import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockThreads;
 import io.distributedlock.provider.OwnerId;
 
@@ -66,7 +67,7 @@ final class NotificationListener implements AutoCloseable {
 
 	private volatile @Nullable Thread thread;
 
-	private volatile long notBeforeNanos = System.nanoTime();
+	private volatile Deadline notBefore = Deadline.now();
 
 	private volatile long lastNeededNanos;
 
@@ -123,7 +124,7 @@ final class NotificationListener implements AutoCloseable {
 		this.thread = Thread.currentThread();
 		try {
 			while (isNeeded()) {
-				long leftNanos = this.notBeforeNanos - System.nanoTime();
+				long leftNanos = this.notBefore.remainingNanos();
 				if (leftNanos > 0) {
 					LockSupport.parkNanos(this, Math.min(leftNanos, TimeUnit.MILLISECONDS.toNanos(PERIOD_MILLIS)));
 				}
@@ -155,7 +156,7 @@ final class NotificationListener implements AutoCloseable {
 		if (channel == null) {
 			return;
 		}
-		long startNanos = System.nanoTime();
+		Deadline stable = Deadline.afterNanos(STABLE_NANOS);
 		try (NotificationConnection listening = NotificationConnection.listen(this.dataSource.openDedicated(),
 				channel)) {
 			this.connection = listening;
@@ -165,7 +166,7 @@ final class NotificationListener implements AutoCloseable {
 				receive(listening);
 			}
 			else if (!this.closed) {
-				this.notBeforeNanos = System.nanoTime() + MAX_PAUSE_NANOS;
+				this.notBefore = Deadline.afterNanos(MAX_PAUSE_NANOS);
 				warn("notifications of PostgreSQL do not arrive. A pooler in transaction mode, such as PgBouncer, "
 						+ "swallows them, and mixes the session settings of locks with those of the application. "
 						+ "Define a DataSource with a direct connection, qualified with @DistributedLockDataSource",
@@ -173,7 +174,7 @@ final class NotificationListener implements AutoCloseable {
 			}
 		}
 		catch (SQLException | RuntimeException | LinkageError ex) {
-			failed(startNanos, ex);
+			failed(stable, ex);
 		}
 		finally {
 			this.connection = null;
@@ -190,39 +191,38 @@ final class NotificationListener implements AutoCloseable {
 			NotificationConnection.send(any, channel, payload);
 			return true;
 		});
-		long deadlineNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(SELF_TEST_MILLIS);
-		long leftNanos = deadlineNanos - System.nanoTime();
+		Deadline deadline = Deadline.after(Duration.ofMillis(SELF_TEST_MILLIS));
+		long leftNanos = deadline.remainingNanos();
 		while (leftNanos > 0 && !this.closed) {
 			if (listening.await((int) TimeUnit.NANOSECONDS.toMillis(leftNanos)).contains(payload)) {
 				return true;
 			}
-			leftNanos = deadlineNanos - System.nanoTime();
+			leftNanos = deadline.remainingNanos();
 		}
 		return false;
 	}
 
 	private void receive(NotificationConnection listening) throws SQLException {
-		long validatedNanos = System.nanoTime();
+		Deadline validation = Deadline.afterNanos(VALIDATION_NANOS);
 		while (isNeeded()) {
 			listening.await(PERIOD_MILLIS).forEach(this.contenders::notifyContender);
-			if (System.nanoTime() - validatedNanos >= VALIDATION_NANOS && !this.contenders.isEmpty()) {
+			if (validation.isPast() && !this.contenders.isEmpty()) {
 				if (!listening.isAlive()) {
 					throw new SQLException("The listening connection does not answer");
 				}
-				validatedNanos = System.nanoTime();
+				validation = Deadline.afterNanos(VALIDATION_NANOS);
 			}
 		}
 	}
 
 	/** Sets the pause before the next try, which grows while connections do not last. */
-	private void failed(long startNanos, Throwable ex) {
+	private void failed(Deadline stable, Throwable ex) {
 		if (this.closed) {
 			return;
 		}
-		long now = System.nanoTime();
-		this.failures = (this.receiving && now - startNanos >= STABLE_NANOS) ? 1 : this.failures + 1;
+		this.failures = (this.receiving && stable.isPast()) ? 1 : this.failures + 1;
 		long pauseNanos = Math.min(FIRST_PAUSE_NANOS << Math.min(this.failures, 10), MAX_PAUSE_NANOS);
-		this.notBeforeNanos = now + pauseNanos - ThreadLocalRandom.current().nextLong(pauseNanos / 4);
+		this.notBefore = Deadline.afterNanos(pauseNanos - ThreadLocalRandom.current().nextLong(pauseNanos / 4));
 		logger.debug("Listening for notifications failed and will be retried", ex);
 		if (this.failures == FAILURES_BEFORE_WARNING) {
 			warn("listening for notifications of PostgreSQL fails repeatedly", ex);

@@ -15,6 +15,7 @@ import io.distributedlock.LockProviderException;
 import io.distributedlock.jdbc.SqlCall.Compensation;
 import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.CallWatchdog;
+import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockThreads;
 import io.distributedlock.provider.LockTimer;
 
@@ -81,21 +82,21 @@ final class SqlCallExecutor implements AutoCloseable {
 	 */
 	<T extends @Nullable Object> T execute(CallKind kind, Duration timeout, SqlCall<T> call,
 			Compensation<T> compensation) throws SQLException {
-		long deadlineNanos = System.nanoTime() + timeout.toNanos();
+		Deadline deadline = Deadline.after(timeout);
 		try {
-			if (!this.permits.tryAcquire(kind, timeout)) {
+			if (!this.permits.tryAcquire(kind, deadline)) {
 				throw noConnection("had no free connection within " + timeout.toMillis() + " ms");
 			}
 			Dialect known = this.dialect;
-			if (known != null && known.isAbortable() && mayRunInCaller(deadlineNanos)) {
+			if (known != null && known.isAbortable() && mayRunInCaller(deadline)) {
 				try {
-					return run(kind, deadlineNanos, call);
+					return run(kind, deadline, call);
 				}
 				finally {
 					this.permits.release(kind);
 				}
 			}
-			return runOnWorker(kind, deadlineNanos, timeout, new WorkerCall<>(call, compensation));
+			return runOnWorker(kind, deadline, timeout, new WorkerCall<>(call, compensation));
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
@@ -107,16 +108,15 @@ final class SqlCallExecutor implements AutoCloseable {
 	 * Whether the pool probably has a connection at once, and in any case answers before
 	 * the deadline.
 	 */
-	private boolean mayRunInCaller(long deadlineNanos) {
-		long now = System.nanoTime();
-		return now - this.lastSuccessNanos < WARM_NANOS && this.dataSource.hasIdleConnection()
-				&& deadlineNanos - now >= this.dataSource.maxBorrowTime().toNanos();
+	private boolean mayRunInCaller(Deadline deadline) {
+		return System.nanoTime() - this.lastSuccessNanos < WARM_NANOS && this.dataSource.hasIdleConnection()
+				&& deadline.remainingNanos() >= this.dataSource.maxBorrowTime().toNanos();
 	}
 
-	private <T extends @Nullable Object> T runOnWorker(CallKind kind, long deadlineNanos, Duration timeout,
+	private <T extends @Nullable Object> T runOnWorker(CallKind kind, Deadline deadline, Duration timeout,
 			WorkerCall<T> call) throws SQLException, InterruptedException {
 		try {
-			executor(kind).execute(() -> work(kind, deadlineNanos, call));
+			executor(kind).execute(() -> work(kind, deadline, call));
 		}
 		catch (RejectedExecutionException ex) {
 			this.permits.release(kind);
@@ -127,16 +127,16 @@ final class SqlCallExecutor implements AutoCloseable {
 			throw LockProviderException.nothingSent(LockError.STORE_FAILED, SqlErrors.PROVIDER,
 					"could not be called: " + ex.getMessage(), ex);
 		}
-		if (!call.await(deadlineNanos, kind.interruptible())) {
+		if (!call.await(deadline, kind)) {
 			throw timedOut("did not answer within " + timeout.toMillis() + " ms", null);
 		}
 		return call.result();
 	}
 
-	private void work(CallKind kind, long deadlineNanos, WorkerCall<?> call) {
+	private void work(CallKind kind, Deadline deadline, WorkerCall<?> call) {
 		try {
 			if (!call.isAbandoned()) {
-				run(kind, deadlineNanos, call);
+				run(kind, deadline, call);
 			}
 		}
 		catch (SQLException | RuntimeException | Error ex) {
@@ -147,7 +147,7 @@ final class SqlCallExecutor implements AutoCloseable {
 		}
 	}
 
-	private <T extends @Nullable Object> T run(CallKind kind, long deadlineNanos, SqlCall<T> call) throws SQLException {
+	private <T extends @Nullable Object> T run(CallKind kind, Deadline deadline, SqlCall<T> call) throws SQLException {
 		Connection connection = this.dataSource.borrow();
 		boolean usable = true;
 		try {
@@ -155,11 +155,11 @@ final class SqlCallExecutor implements AutoCloseable {
 			if (!used.isAbortable()) {
 				return runAdapted(connection, used, call);
 			}
-			long leftNanos = deadlineNanos - System.nanoTime();
+			long leftNanos = deadline.remainingNanos();
 			if (leftNanos <= 0) {
 				throw noConnection("had no usable connection in time");
 			}
-			CallWatchdog.Call watched = this.watchdog.begin(Duration.ofNanos(leftNanos), kind.interruptible(),
+			CallWatchdog.Call watched = this.watchdog.begin(deadline, kind.interruptible(),
 					() -> this.dataSource.discard(connection));
 			SQLException failure = null;
 			try {

@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.jdbc.Dialect.SweepCandidate;
 import io.distributedlock.provider.CallKind;
+import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockThreads;
 import io.distributedlock.provider.LockTimer;
 import io.distributedlock.provider.OwnerId;
@@ -109,10 +110,10 @@ final class Sweeper {
 	}
 
 	private int sweep() throws SQLException {
-		long deadlineNanos = System.nanoTime() + TimeUnit.MICROSECONDS.toNanos(LEASE_MICROS / 2);
+		Deadline deadline = Deadline.afterNanos(TimeUnit.MICROSECONDS.toNanos(LEASE_MICROS / 2));
 		int swept = 0;
 		String after = "";
-		while (!this.stopped && System.nanoTime() - deadlineNanos < 0) {
+		while (!this.stopped && !deadline.isPast()) {
 			String from = after;
 			List<SweepCandidate> page = call((connection, dialect) -> readPage(connection, dialect, from));
 			List<String> keys = page.stream().filter(SweepCandidate::deletable).map(SweepCandidate::key).toList();

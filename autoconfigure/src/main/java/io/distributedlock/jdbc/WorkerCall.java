@@ -6,6 +6,8 @@ import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.jdbc.SqlCall.Compensation;
+import io.distributedlock.provider.CallKind;
+import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.WorkerResult;
 
 /**
@@ -47,14 +49,15 @@ final class WorkerCall<T extends @Nullable Object> implements SqlCall<T> {
 
 	/**
 	 * Waits until the call has ended.
-	 * @param deadlineNanos until when, as {@link System#nanoTime()} counts
-	 * @param interruptible whether an interrupt ends the wait
+	 * @param deadline the end of the wait
+	 * @param kind the purpose of the call, which decides whether an interrupt ends the
+	 * wait
 	 * @return whether the call has ended; if not, it is abandoned
 	 * @throws InterruptedException if interruptible and the thread was interrupted; the
 	 * call is abandoned
 	 */
-	boolean await(long deadlineNanos, boolean interruptible) throws InterruptedException {
-		return this.outcome.await(deadlineNanos, interruptible);
+	boolean await(Deadline deadline, CallKind kind) throws InterruptedException {
+		return this.outcome.await(deadline, kind);
 	}
 
 	/** Returns the result of a call that has ended, or throws its failure. */

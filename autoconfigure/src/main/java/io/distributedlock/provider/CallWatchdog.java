@@ -53,17 +53,16 @@ public final class CallWatchdog {
 
 	/**
 	 * Registers a call that the current thread is about to make.
-	 * @param timeout how long it may take
+	 * @param deadline the end of the call
 	 * @param interruptible whether an interrupt of the current thread ends it early
 	 * @param abort ends the call from another thread; run at most once
 	 * @return the call, to be ended by the same thread
 	 */
-	public Call begin(Duration timeout, boolean interruptible, Runnable abort) {
-		Call call = new Call(System.nanoTime() + timeout.toNanos(), interruptible ? Thread.currentThread() : null,
-				abort);
+	public Call begin(Deadline deadline, boolean interruptible, Runnable abort) {
+		Call call = new Call(deadline, interruptible ? Thread.currentThread() : null, abort);
 		this.inFlight.add(call);
 		if (this.scanning.compareAndSet(false, true)) {
-			schedule(Math.min(PERIOD_NANOS, timeout.toNanos()));
+			schedule(Math.min(PERIOD_NANOS, deadline.remainingNanos()));
 		}
 		return call;
 	}
@@ -80,10 +79,9 @@ public final class CallWatchdog {
 	}
 
 	private void scan() {
-		long now = System.nanoTime();
 		long next = PERIOD_NANOS;
 		for (Call call : this.inFlight) {
-			long left = call.deadline - now;
+			long left = call.deadline.remainingNanos();
 			if (left <= 0 || call.interrupted()) {
 				abort(call);
 			}
@@ -137,13 +135,13 @@ public final class CallWatchdog {
 
 		private final CountDownLatch aborted = new CountDownLatch(1);
 
-		private final long deadline;
+		private final Deadline deadline;
 
 		private final @Nullable Thread caller;
 
 		private final Runnable abort;
 
-		private Call(long deadline, @Nullable Thread caller, Runnable abort) {
+		private Call(Deadline deadline, @Nullable Thread caller, Runnable abort) {
 			this.deadline = deadline;
 			this.caller = caller;
 			this.abort = abort;
@@ -168,22 +166,8 @@ public final class CallWatchdog {
 		}
 
 		private void awaitAbort() {
-			boolean interrupted = false;
-			long end = System.nanoTime() + ABORT_NANOS;
-			while (true) {
-				try {
-					boolean ended = this.aborted.await(end - System.nanoTime(), TimeUnit.NANOSECONDS);
-					if (ended || end - System.nanoTime() <= 0) {
-						break;
-					}
-				}
-				catch (InterruptedException ex) {
-					interrupted = true;
-				}
-			}
-			if (interrupted) {
-				Thread.currentThread().interrupt();
-			}
+			Deadline.afterNanos(ABORT_NANOS)
+				.awaitUninterruptibly((nanos) -> this.aborted.await(nanos, TimeUnit.NANOSECONDS));
 		}
 
 	}

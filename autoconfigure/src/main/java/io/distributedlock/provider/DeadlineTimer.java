@@ -20,12 +20,12 @@ public final class DeadlineTimer {
 
 	private final Runnable signal;
 
-	private final long originNanos = System.nanoTime();
-
 	private final ReentrantLock lock = new ReentrantLock();
 
-	/** The next signal, counted from the origin; written under the lock. */
-	private volatile long nextNanos = Long.MAX_VALUE;
+	/** When the signal runs next; written under the lock. */
+	private volatile @Nullable Deadline next;
+
+	private volatile boolean closed;
 
 	private @Nullable Future<?> pending;
 
@@ -41,42 +41,45 @@ public final class DeadlineTimer {
 
 	/**
 	 * Sets the timer, unless it is set to an earlier deadline.
-	 * @param deadlineNanos the deadline by {@link System#nanoTime()}; the signal runs
-	 * soon if it has passed
+	 * @param deadline the deadline; the signal runs soon if it has passed
 	 */
-	public void setAt(long deadlineNanos) {
-		long requested = deadlineNanos - this.originNanos;
-		if (requested >= this.nextNanos) {
+	public void setAt(Deadline deadline) {
+		if (!isEarliest(deadline)) {
 			return;
 		}
 		this.lock.lock();
 		try {
-			if (requested < this.nextNanos) {
+			if (isEarliest(deadline)) {
 				if (this.pending != null) {
 					this.pending.cancel(false);
 				}
-				this.nextNanos = requested;
-				this.pending = this.timer.schedule(() -> expire(requested),
-						Duration.ofNanos(requested - (System.nanoTime() - this.originNanos) + 1));
+				this.next = deadline;
+				this.pending = this.timer.schedule(() -> expire(deadline),
+						Duration.ofNanos(deadline.remainingNanos() + 1));
 			}
 		}
 		catch (RejectedExecutionException ex) {
 			// The timer was closed with the application: no further signal is needed.
-			this.nextNanos = Long.MIN_VALUE;
+			this.closed = true;
 		}
 		finally {
 			this.lock.unlock();
 		}
 	}
 
+	private boolean isEarliest(Deadline deadline) {
+		Deadline present = this.next;
+		return !this.closed && (present == null || deadline.isBefore(present));
+	}
+
 	/** Runs the signal, unless an earlier deadline has replaced this one meanwhile. */
-	private void expire(long requested) {
+	private void expire(Deadline deadline) {
 		this.lock.lock();
 		try {
-			if (this.nextNanos != requested) {
+			if (this.next != deadline) {
 				return;
 			}
-			this.nextNanos = Long.MAX_VALUE;
+			this.next = null;
 		}
 		finally {
 			this.lock.unlock();

@@ -71,37 +71,23 @@ public final class WorkerResult<T extends @Nullable Object> {
 
 	/**
 	 * Waits for the result.
-	 * @param deadlineNanos the end of the wait by {@link System#nanoTime()}
-	 * @param interruptible whether an interrupt ends the wait
+	 * @param deadline the end of the wait
+	 * @param kind the purpose of the call, which decides whether an interrupt ends the
+	 * wait
 	 * @return whether there is a result or a failure; if not, the call is abandoned
 	 * @throws InterruptedException if interruptible and the thread was interrupted; the
 	 * call is abandoned
 	 */
-	public boolean await(long deadlineNanos, boolean interruptible) throws InterruptedException {
-		boolean interrupted = false;
+	public boolean await(Deadline deadline, CallKind kind) throws InterruptedException {
 		try {
-			while (true) {
-				try {
-					return this.done.await(deadlineNanos - System.nanoTime(), TimeUnit.NANOSECONDS) || !abandon();
-				}
-				catch (InterruptedException ex) {
-					if (!interruptible) {
-						interrupted = true;
-					}
-					else if (abandon()) {
-						throw ex;
-					}
-					else {
-						interrupted = true;
-						return true;
-					}
-				}
-			}
+			return deadline.await(kind, (nanos) -> this.done.await(nanos, TimeUnit.NANOSECONDS)) || !abandon();
 		}
-		finally {
-			if (interrupted) {
-				Thread.currentThread().interrupt();
+		catch (InterruptedException ex) {
+			if (abandon()) {
+				throw ex;
 			}
+			Thread.currentThread().interrupt();
+			return true;
 		}
 	}
 

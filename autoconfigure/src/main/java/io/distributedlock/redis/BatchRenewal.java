@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.CallKind;
+import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.RenewalOutcome;
 import io.distributedlock.redis.ScriptExecutor.Execution;
@@ -52,10 +53,10 @@ final class BatchRenewal {
 	 * @throws LockProviderException if the outcome of all of them is unknown
 	 */
 	Map<LockGrant, RenewalOutcome> renew(Map<LockGrant, Duration> leases, Duration timeout) {
-		long deadlineNanos = System.nanoTime() + timeout.toNanos();
+		Deadline deadline = Deadline.after(timeout);
 		boolean mixed = !this.byBucket;
 		try {
-			return send(leases, timeout);
+			return send(leases, deadline);
 		}
 		catch (LockProviderException ex) {
 			if (!mixed || !RedisErrors.isCrossSlot(ex)) {
@@ -64,17 +65,16 @@ final class BatchRenewal {
 			// The connection factory is that of a single server: a proxy hides the
 			// cluster.
 			this.byBucket = true;
-			return send(leases, Duration.ofNanos(deadlineNanos - System.nanoTime()));
+			return send(leases, deadline);
 		}
 	}
 
-	private Map<LockGrant, RenewalOutcome> send(Map<LockGrant, Duration> leases, Duration timeout) {
-		long deadlineNanos = System.nanoTime() + timeout.toNanos();
+	private Map<LockGrant, RenewalOutcome> send(Map<LockGrant, Duration> leases, Deadline deadline) {
 		Map<LockGrant, RenewalOutcome> outcomes = new HashMap<>(leases.size() * 2);
 		List<List<Map.Entry<LockGrant, Duration>>> single = new ArrayList<>();
-		LockProviderException failure = send(batches(leases), deadlineNanos, outcomes, single);
+		LockProviderException failure = send(batches(leases), deadline, outcomes, single);
 		if (!single.isEmpty()) {
-			LockProviderException another = send(single, deadlineNanos, outcomes, new ArrayList<>());
+			LockProviderException another = send(single, deadline, outcomes, new ArrayList<>());
 			failure = (failure != null) ? failure : another;
 		}
 		if (failure != null && outcomes.isEmpty()) {
@@ -91,11 +91,10 @@ final class BatchRenewal {
 	 * @param single receives the grants of a batch whose slot is migrating, one by one
 	 * @return the last failure, if any
 	 */
-	private @Nullable LockProviderException send(List<List<Map.Entry<LockGrant, Duration>>> batches, long deadlineNanos,
+	private @Nullable LockProviderException send(List<List<Map.Entry<LockGrant, Duration>>> batches, Deadline deadline,
 			Map<LockGrant, RenewalOutcome> outcomes, List<List<Map.Entry<LockGrant, Duration>>> single) {
-		Duration timeout = Duration.ofNanos(deadlineNanos - System.nanoTime());
 		List<Execution> executions = new ArrayList<>(batches.size());
-		batches.forEach((batch) -> executions.add(this.executor.start(CallKind.RENEWAL, timeout, call(batch))));
+		batches.forEach((batch) -> executions.add(this.executor.start(CallKind.RENEWAL, deadline, call(batch))));
 		LockProviderException failure = null;
 		for (int i = 0; i < batches.size(); i++) {
 			List<Map.Entry<LockGrant, Duration>> batch = batches.get(i);

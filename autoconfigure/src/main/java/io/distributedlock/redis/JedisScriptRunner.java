@@ -18,6 +18,8 @@ import redis.clients.jedis.util.JedisClusterCRC16;
 
 import org.springframework.data.redis.connection.RedisConnection;
 
+import io.distributedlock.provider.Deadline;
+
 /**
  * Runs scripts with any of the clients of Jedis, where possible on one connection: its
  * read time-out is then that of the call, and WAIT follows on the same connection.
@@ -35,29 +37,29 @@ final class JedisScriptRunner implements ScriptRunner {
 	}
 
 	@Override
-	public ScriptReply run(RedisConnection connection, ScriptCall call, long deadlineNanos) {
+	public ScriptReply run(RedisConnection connection, ScriptCall call, Deadline deadline) {
 		Object client = connection.getNativeConnection();
 		int slot = JedisClusterCRC16.getSlot(call.keys()[0]);
 		if (client instanceof JedisCluster cluster) {
-			return runInCluster(connection, () -> cluster.getConnectionFromSlot(slot), call, deadlineNanos);
+			return runInCluster(connection, () -> cluster.getConnectionFromSlot(slot), call, deadline);
 		}
 		if (client instanceof RedisClusterClient cluster) {
-			return runInCluster(connection, () -> cluster.getConnectionFromSlot(slot), call, deadlineNanos);
+			return runInCluster(connection, () -> cluster.getConnectionFromSlot(slot), call, deadline);
 		}
 		if (client instanceof Jedis jedis) {
-			return run(jedis, call, deadlineNanos);
+			return run(jedis, call, deadline);
 		}
 		Connection pooled = pooled(client);
 		if (pooled != null) {
 			try (Jedis jedis = new Jedis(pooled)) {
-				return run(jedis, call, deadlineNanos);
+				return run(jedis, call, deadline);
 			}
 		}
 		if (!this.replicas.isPresent() || !call.needsReplicas()) {
 			return new ScriptReply(ScriptRunner.runBySpring(connection, call), true);
 		}
 		if (client instanceof UnifiedJedis unified) {
-			return runPipelined(unified, call, deadlineNanos);
+			return runPipelined(unified, call, deadline);
 		}
 		throw RedisErrors.replicasNotSupported();
 	}
@@ -75,7 +77,7 @@ final class JedisScriptRunner implements ScriptRunner {
 	}
 
 	private ScriptReply runInCluster(RedisConnection connection, Supplier<Connection> slotOwner, ScriptCall call,
-			long deadlineNanos) {
+			Deadline deadline) {
 		Connection node;
 		try {
 			node = slotOwner.get();
@@ -84,7 +86,7 @@ final class JedisScriptRunner implements ScriptRunner {
 			return runByCluster(connection, call);
 		}
 		try (Jedis jedis = new Jedis(node)) {
-			return run(jedis, call, deadlineNanos);
+			return run(jedis, call, deadline);
 		}
 		catch (RuntimeException ex) {
 			if (!RedisErrors.isTransient(ex)) {
@@ -99,18 +101,18 @@ final class JedisScriptRunner implements ScriptRunner {
 	}
 
 	/** Ends at the deadline, since the caller does not wait longer. */
-	private ScriptReply run(Jedis jedis, ScriptCall call, long deadlineNanos) {
+	private ScriptReply run(Jedis jedis, ScriptCall call, Deadline deadline) {
 		Connection connection = jedis.getConnection();
 		int usualMillis = connection.getSoTimeout();
-		long remainingMillis = Math.max(TimeUnit.NANOSECONDS.toMillis(deadlineNanos - System.nanoTime()), 1);
+		long remainingMillis = Math.max(TimeUnit.NANOSECONDS.toMillis(deadline.remainingNanos()), 1);
 		boolean shorter = usualMillis == 0 || remainingMillis < usualMillis;
 		if (shorter) {
 			connection.setSoTimeout((int) Math.min(remainingMillis, Integer.MAX_VALUE));
 		}
 		try {
 			List<?> values = run(jedis, call);
-			return new ScriptReply(values, !this.replicas.isPresent() || !call.hasGrantedOrRenewed(values)
-					|| isReplicated(jedis, deadlineNanos));
+			return new ScriptReply(values,
+					!this.replicas.isPresent() || !call.hasGrantedOrRenewed(values) || isReplicated(jedis, deadline));
 		}
 		finally {
 			if (shorter && !connection.isBroken()) {
@@ -133,13 +135,13 @@ final class JedisScriptRunner implements ScriptRunner {
 		}
 	}
 
-	private boolean isReplicated(Jedis jedis, long deadlineNanos) {
-		return jedis.waitReplicas(this.replicas.count(), this.replicas.timeoutMillis(deadlineNanos)) >= this.replicas
+	private boolean isReplicated(Jedis jedis, Deadline deadline) {
+		return jedis.waitReplicas(this.replicas.count(), this.replicas.timeoutMillis(deadline)) >= this.replicas
 			.count();
 	}
 
 	/** Sends two commands on one connection of a client that lends no connection. */
-	private ScriptReply runPipelined(UnifiedJedis client, ScriptCall call, long deadlineNanos) {
+	private ScriptReply runPipelined(UnifiedJedis client, ScriptCall call, Deadline deadline) {
 		byte[][] keysAndArguments = call.keysAndArguments();
 		try (Pipeline pipeline = (Pipeline) client.pipelined()) {
 			Response<Object> reply = pipeline.evalsha(RedisLayout.bytes(call.script().digest()), call.keys().length,
@@ -154,7 +156,7 @@ final class JedisScriptRunner implements ScriptRunner {
 				return new ScriptReply(values, true);
 			}
 			Response<Long> acknowledged = pipeline.waitReplicas(this.replicas.count(),
-					this.replicas.timeoutMillis(deadlineNanos));
+					this.replicas.timeoutMillis(deadline));
 			pipeline.sync();
 			return new ScriptReply(values, acknowledged.get() >= this.replicas.count());
 		}

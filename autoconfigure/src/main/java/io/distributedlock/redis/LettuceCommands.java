@@ -11,6 +11,7 @@ import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 
 import io.distributedlock.provider.CallKind;
+import io.distributedlock.provider.Deadline;
 
 /**
  * Scripts sent by Lettuce's asynchronous commands, and timed waits for their futures. A
@@ -29,59 +30,46 @@ final class LettuceCommands {
 
 	/** Sends a script and awaits its reply. */
 	static List<Object> run(RedisClusterAsyncCommands<byte[], byte[]> commands, ScriptCall call, CallKind kind,
-			long deadlineNanos) throws InterruptedException, TimeoutException {
-		return await(send(commands, call), commands, call, kind, deadlineNanos);
+			Deadline deadline) throws InterruptedException, TimeoutException {
+		return await(send(commands, call), commands, call, kind, deadline);
 	}
 
 	/** Awaits the reply to a script; sends its text if the server does not know it. */
 	static List<Object> await(RedisFuture<List<Object>> reply, RedisClusterAsyncCommands<byte[], byte[]> commands,
-			ScriptCall call, CallKind kind, long deadlineNanos) throws InterruptedException, TimeoutException {
+			ScriptCall call, CallKind kind, Deadline deadline) throws InterruptedException, TimeoutException {
 		try {
-			return await(reply, kind, deadlineNanos);
+			return await(reply, kind, deadline);
 		}
 		catch (RuntimeException ex) {
 			if (!RedisErrors.isUnknownScript(ex)) {
 				throw ex;
 			}
 			return await(commands.eval(call.script().text(), ScriptOutputType.MULTI, call.keys(), call.arguments()),
-					kind, deadlineNanos);
+					kind, deadline);
 		}
 	}
 
 	/** Awaits a future; an interrupt ends the wait only where the kind allows it. */
-	static <T> T await(Future<T> future, CallKind kind, long deadlineNanos)
+	static <T> T await(Future<T> future, CallKind kind, Deadline deadline)
 			throws InterruptedException, TimeoutException {
-		boolean interrupted = false;
-		boolean done = false;
 		try {
-			while (true) {
-				try {
-					T result = future.get(Math.max(deadlineNanos - System.nanoTime(), 0), TimeUnit.NANOSECONDS);
-					done = true;
-					return result;
-				}
-				catch (InterruptedException ex) {
-					if (kind.interruptible()) {
-						throw ex;
-					}
-					interrupted = true;
-				}
-			}
+			return deadline.await(kind, (nanos) -> get(future, nanos));
+		}
+		catch (InterruptedException | TimeoutException ex) {
+			future.cancel(true);
+			throw ex;
+		}
+	}
+
+	private static <T> T get(Future<T> future, long nanos) throws InterruptedException, TimeoutException {
+		try {
+			return future.get(Math.max(nanos, 0), TimeUnit.NANOSECONDS);
 		}
 		catch (ExecutionException ex) {
-			done = true;
 			if (ex.getCause() instanceof RuntimeException failure) {
 				throw failure;
 			}
 			throw new IllegalStateException(ex.getCause());
-		}
-		finally {
-			if (!done) {
-				future.cancel(true);
-			}
-			if (interrupted) {
-				Thread.currentThread().interrupt();
-			}
 		}
 	}
 

@@ -19,6 +19,7 @@ import io.lettuce.core.codec.ByteArrayCodec;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import io.distributedlock.provider.CallKind;
+import io.distributedlock.provider.Deadline;
 
 /**
  * A pool of connections beside the one that Lettuce shares, each used by one worker at a
@@ -111,7 +112,7 @@ final class LettuceConnectionPool implements AutoCloseable {
 
 	/** The commands to the node of one key, all on the same connection to it. */
 	static RedisClusterAsyncCommands<byte[], byte[]> node(StatefulConnection<byte[], byte[]> connection, byte[] key,
-			CallKind kind, long deadlineNanos) throws InterruptedException, TimeoutException {
+			CallKind kind, Deadline deadline) throws InterruptedException, TimeoutException {
 		if (!(connection instanceof StatefulRedisClusterConnection<byte[], byte[]> cluster)) {
 			return commands(connection);
 		}
@@ -122,7 +123,7 @@ final class LettuceConnectionPool implements AutoCloseable {
 		}
 		CompletableFuture<StatefulRedisConnection<byte[], byte[]>> opened = cluster
 			.getConnectionAsync(node.getNodeId());
-		return LettuceCommands.await(opened, kind, deadlineNanos).async();
+		return LettuceCommands.await(opened, kind, deadline).async();
 	}
 
 	/** Closes the connections that are not in use; later calls open new ones. */

@@ -8,6 +8,7 @@ import io.lettuce.core.api.async.BaseRedisAsyncCommands;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 
 import io.distributedlock.provider.CallKind;
+import io.distributedlock.provider.Deadline;
 
 /**
  * Runs scripts whose writes replicas have to acknowledge. WAIT counts the writes of its
@@ -29,21 +30,21 @@ final class LettuceReplication {
 	}
 
 	/** Runs a script in the current thread, a worker. */
-	ScriptReply run(ScriptCall call, CallKind kind, long deadlineNanos) {
-		return this.connections.use((connection) -> run(connection, call, kind, deadlineNanos));
+	ScriptReply run(ScriptCall call, CallKind kind, Deadline deadline) {
+		return this.connections.use((connection) -> run(connection, call, kind, deadline));
 	}
 
 	private ScriptReply run(StatefulConnection<byte[], byte[]> connection, ScriptCall call, CallKind kind,
-			long deadlineNanos) throws InterruptedException, TimeoutException {
+			Deadline deadline) throws InterruptedException, TimeoutException {
 		RedisClusterAsyncCommands<byte[], byte[]> node = LettuceConnectionPool.node(connection, call.keys()[0], kind,
-				deadlineNanos);
+				deadline);
 		long disconnectsBefore = this.disconnects.count();
-		List<Object> values = LettuceCommands.run(node, call, kind, deadlineNanos);
+		List<Object> values = LettuceCommands.run(node, call, kind, deadline);
 		if (!call.hasGrantedOrRenewed(values)) {
 			return new ScriptReply(values, true);
 		}
-		long acknowledged = LettuceCommands.await(((BaseRedisAsyncCommands<byte[], byte[]>) node).waitForReplication(
-				this.replicas.count(), this.replicas.timeoutMillis(deadlineNanos)), kind, deadlineNanos);
+		long acknowledged = LettuceCommands.await(((BaseRedisAsyncCommands<byte[], byte[]>) node)
+			.waitForReplication(this.replicas.count(), this.replicas.timeoutMillis(deadline)), kind, deadline);
 		// After a reconnect WAIT counts a new connection, on which nothing was written.
 		return new ScriptReply(values,
 				acknowledged >= this.replicas.count() && this.disconnects.count() == disconnectsBefore);

@@ -17,6 +17,7 @@ import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import io.distributedlock.provider.CallKind;
+import io.distributedlock.provider.Deadline;
 
 /**
  * Runs scripts on the connection that Lettuce shares among all threads: in the caller's
@@ -61,28 +62,28 @@ final class LettuceScriptClient implements ScriptClient {
 	}
 
 	@Override
-	public PendingResult<ScriptReply> start(ScriptCall call, CallKind kind, long deadlineNanos)
+	public PendingResult<ScriptReply> start(ScriptCall call, CallKind kind, Deadline deadline)
 			throws InterruptedException, TimeoutException {
 		AbstractRedisClient client = client();
 		LettuceReplication replicating = this.replication;
 		if (replicating != null && call.needsReplicas()) {
-			return this.workers.submit(kind, deadlineNanos,
-					() -> refreshOnFailure(client, () -> replicating.run(call, kind, deadlineNanos)));
+			return this.workers.submit(kind, deadline,
+					() -> refreshOnFailure(client, () -> replicating.run(call, kind, deadline)));
 		}
 		if (!this.shared) {
-			return this.workers.submit(kind, deadlineNanos, () -> runUnshared(call, kind, deadlineNanos));
+			return this.workers.submit(kind, deadline, () -> runUnshared(call, kind, deadline));
 		}
 		int slot = this.factory.isClusterAware() ? SlotHash.getSlot(call.keys()[0]) : 0;
 		if (this.unresponsive.contains(slot)) {
-			return this.workers.submit(kind, deadlineNanos,
-					() -> refreshOnFailure(client, () -> runOnPool(call, kind, deadlineNanos)));
+			return this.workers.submit(kind, deadline,
+					() -> refreshOnFailure(client, () -> runOnPool(call, kind, deadline)));
 		}
-		RedisClusterAsyncCommands<byte[], byte[]> commands = commands(client, kind, deadlineNanos);
+		RedisClusterAsyncCommands<byte[], byte[]> commands = commands(client, kind, deadline);
 		long disconnectsBefore = this.disconnects.count();
 		RedisFuture<List<Object>> reply = LettuceCommands.send(commands, call);
 		return () -> {
 			try {
-				return new ScriptReply(LettuceCommands.await(reply, commands, call, kind, deadlineNanos), true);
+				return new ScriptReply(LettuceCommands.await(reply, commands, call, kind, deadline), true);
 			}
 			catch (TimeoutException | RuntimeException ex) {
 				this.topology.onFailure(client, ex);
@@ -90,7 +91,7 @@ final class LettuceScriptClient implements ScriptClient {
 					this.unresponsive.add(slot, () -> commands.get(call.keys()[0]));
 				}
 				else {
-					awaitDisconnect(ex, disconnectsBefore, deadlineNanos);
+					awaitDisconnect(ex, disconnectsBefore, deadline);
 				}
 				throw ex;
 			}
@@ -107,32 +108,32 @@ final class LettuceScriptClient implements ScriptClient {
 		}
 	}
 
-	private ScriptReply runOnPool(ScriptCall call, CallKind kind, long deadlineNanos) {
+	private ScriptReply runOnPool(ScriptCall call, CallKind kind, Deadline deadline) {
 		return this.connections.use((connection) -> new ScriptReply(
-				LettuceCommands.run(LettuceConnectionPool.commands(connection), call, kind, deadlineNanos), true));
+				LettuceCommands.run(LettuceConnectionPool.commands(connection), call, kind, deadline), true));
 	}
 
 	/**
 	 * Waits until the counter has seen the disconnect that made a command fail: commands
 	 * fail a moment earlier, and the next call would count the disconnect as its own.
 	 */
-	private void awaitDisconnect(Exception ex, long disconnectsBefore, long deadlineNanos) {
+	private void awaitDisconnect(Exception ex, long disconnectsBefore, Deadline deadline) {
 		if (ex instanceof RedisCommandExecutionException) {
 			return;
 		}
-		long endNanos = Math.min(System.nanoTime() + DISCONNECT_DELAY_NANOS - deadlineNanos, 0) + deadlineNanos;
-		while (this.disconnects.count() == disconnectsBefore && endNanos - System.nanoTime() > 0
+		Deadline end = Deadline.afterNanos(DISCONNECT_DELAY_NANOS).earlier(deadline);
+		while (this.disconnects.count() == disconnectsBefore && !end.isPast()
 				&& !Thread.currentThread().isInterrupted()) {
 			LockSupport.parkNanos(this, TimeUnit.MILLISECONDS.toNanos(1));
 		}
 	}
 
 	@SuppressWarnings("unchecked")
-	private ScriptReply runUnshared(ScriptCall call, CallKind kind, long deadlineNanos) {
+	private ScriptReply runUnshared(ScriptCall call, CallKind kind, Deadline deadline) {
 		try (RedisConnection connection = WorkerScriptClient.connect(this.factory)) {
 			return new ScriptReply(
 					LettuceCommands.run((RedisClusterAsyncCommands<byte[], byte[]>) connection.getNativeConnection(),
-							call, kind, deadlineNanos),
+							call, kind, deadline),
 					true);
 		}
 		catch (TimeoutException ex) {
@@ -156,12 +157,11 @@ final class LettuceScriptClient implements ScriptClient {
 	}
 
 	private RedisClusterAsyncCommands<byte[], byte[]> commands(AbstractRedisClient client, CallKind kind,
-			long deadlineNanos) throws InterruptedException, TimeoutException {
+			Deadline deadline) throws InterruptedException, TimeoutException {
 		if (client == this.connected) {
 			return sharedCommands();
 		}
-		RedisClusterAsyncCommands<byte[], byte[]> commands = this.workers
-			.submit(kind, deadlineNanos, this::sharedCommands)
+		RedisClusterAsyncCommands<byte[], byte[]> commands = this.workers.submit(kind, deadline, this::sharedCommands)
 			.await();
 		this.connected = client;
 		return commands;

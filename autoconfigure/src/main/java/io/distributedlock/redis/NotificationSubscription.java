@@ -17,6 +17,7 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.Subscription;
 import org.springframework.data.redis.connection.SubscriptionListener;
 
+import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockThreads;
 
 /**
@@ -51,7 +52,7 @@ final class NotificationSubscription implements MessageListener, SubscriptionLis
 	private volatile State state = State.IDLE;
 
 	/** The earliest time of the next try to subscribe after a failed one. */
-	private long notBeforeNanos = System.nanoTime();
+	private Deadline notBefore = Deadline.now();
 
 	private boolean warned;
 
@@ -88,17 +89,17 @@ final class NotificationSubscription implements MessageListener, SubscriptionLis
 
 	/**
 	 * Subscribes unless the subscription is active.
-	 * @param deadlineNanos the end of the wait for the server's confirmation
+	 * @param deadline the end of the wait for the server's confirmation
 	 * @return whether the subscription is active; if not, contenders have to poll
 	 */
-	boolean activate(long deadlineNanos) {
+	boolean activate(Deadline deadline) {
 		this.lock.lock();
 		try {
-			if (this.state == State.IDLE && this.notBeforeNanos - System.nanoTime() <= 0) {
+			if (this.state == State.IDLE && this.notBefore.isPast()) {
 				this.state = State.SUBSCRIBING;
 				startThread();
 			}
-			long remainingNanos = deadlineNanos - System.nanoTime();
+			long remainingNanos = deadline.remainingNanos();
 			while (this.state == State.SUBSCRIBING && remainingNanos > 0) {
 				remainingNanos = this.changed.awaitNanos(remainingNanos);
 			}
@@ -166,7 +167,7 @@ final class NotificationSubscription implements MessageListener, SubscriptionLis
 			broken = this.connection;
 			this.connection = null;
 			this.state = State.IDLE;
-			this.notBeforeNanos = System.nanoTime() + (denied ? DENIAL_PAUSE_NANOS : FAILURE_PAUSE_NANOS);
+			this.notBefore = Deadline.afterNanos(denied ? DENIAL_PAUSE_NANOS : FAILURE_PAUSE_NANOS);
 			warn = denied && !this.warned;
 			this.warned |= denied;
 			this.changed.signalAll();

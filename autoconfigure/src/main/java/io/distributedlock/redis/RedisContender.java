@@ -6,6 +6,7 @@ import java.util.OptionalLong;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.AttemptResult;
+import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.OwnerId;
@@ -58,17 +59,16 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 
 	@Override
 	public AttemptResult attempt(OwnerId owner, Duration lease, boolean willWait, Duration timeout) {
-		long deadlineNanos = System.nanoTime() + timeout.toNanos();
+		Deadline deadline = Deadline.after(timeout);
 		boolean active = willWait && this.subscription.isActive();
-		AttemptResult result = attemptOnce(owner, lease, active, timeout);
-		if (result instanceof AttemptResult.Busy && willWait && !active && this.subscription.activate(deadlineNanos)) {
-			Duration remaining = Duration.ofNanos(deadlineNanos - System.nanoTime());
-			return (remaining.isNegative() || remaining.isZero()) ? result : attemptOnce(owner, lease, true, remaining);
+		AttemptResult result = attemptOnce(owner, lease, active, deadline);
+		if (result instanceof AttemptResult.Busy && willWait && !active && this.subscription.activate(deadline)) {
+			return deadline.isPast() ? result : attemptOnce(owner, lease, true, deadline);
 		}
 		return result;
 	}
 
-	private AttemptResult attemptOnce(OwnerId owner, Duration lease, boolean enqueue, Duration timeout) {
+	private AttemptResult attemptOnce(OwnerId owner, Duration lease, boolean enqueue, Deadline deadline) {
 		boolean queuedBefore = this.queued;
 		if (enqueue) {
 			this.queued = true;
@@ -77,7 +77,7 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 		AttemptReply reply;
 		try {
 			reply = this.repository.attempt(this.keys, owner, lease,
-					enqueue ? OptionalLong.of(this.score) : OptionalLong.empty(), timeout);
+					enqueue ? OptionalLong.of(this.score) : OptionalLong.empty(), deadline);
 		}
 		catch (LockProviderException ex) {
 			if (!ex.sent() && !queuedBefore) {

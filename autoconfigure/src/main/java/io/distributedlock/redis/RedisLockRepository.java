@@ -10,6 +10,7 @@ import io.distributedlock.LockError;
 import io.distributedlock.LockException;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.CallKind;
+import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ProcessLabel;
 import io.distributedlock.provider.ReleaseOutcome;
@@ -54,10 +55,10 @@ final class RedisLockRepository implements AutoCloseable {
 	 * @throws LockProviderException if it is unknown whether the lock was granted, or too
 	 * few replicas acknowledged the grant
 	 */
-	AttemptReply attempt(RedisLockKeys keys, OwnerId owner, Duration lease, OptionalLong score, Duration timeout) {
+	AttemptReply attempt(RedisLockKeys keys, OwnerId owner, Duration lease, OptionalLong score, Deadline deadline) {
 		byte[][] arguments = { RedisLayout.bytes(owner.text()), ScriptCall.millis(lease), this.label, this.process,
 				RedisLayout.bytes(score.isPresent() ? Long.toString(score.getAsLong()) : "") };
-		AttemptReply reply = new AttemptReply(this.executor.execute(CallKind.ACQUIRE, timeout,
+		AttemptReply reply = new AttemptReply(this.executor.execute(CallKind.ACQUIRE, deadline,
 				new ScriptCall(Script.ATTEMPT, new byte[][] { keys.lock(), keys.orders(), keys.queue() }, arguments)));
 		if (reply.isGranted() && reply.isResent()) {
 			throw new LockProviderException(LockError.STORE_FAILED, RedisErrors.PROVIDER,
@@ -95,7 +96,7 @@ final class RedisLockRepository implements AutoCloseable {
 		ScriptCall call = new ScriptCall(script, new byte[][] { keys.lock(), keys.queue() },
 				new byte[][] { owner, this.process, this.channelPrefix });
 		try {
-			ScriptReply reply = this.executor.execute(CallKind.RELEASE, timeout, call);
+			ScriptReply reply = this.executor.execute(CallKind.RELEASE, Deadline.after(timeout), call);
 			if (reply.values().size() > 1 && reply.number(1) == 1) {
 				this.reservations.runAfterReservation(keys.name(), () -> expireReservation(keys));
 			}

@@ -3,6 +3,8 @@ package io.distributedlock.redis;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
+import io.distributedlock.provider.Deadline;
+
 /**
  * The replicas that have to acknowledge a grant or a renewal before it counts.
  *
@@ -17,8 +19,8 @@ record ReplicaRequirement(int count, Duration timeout) {
 	}
 
 	/** The time-out of WAIT in milliseconds, at least 1, since 0 would mean no end. */
-	long timeoutMillis(long deadlineNanos) {
-		long remainingMillis = TimeUnit.NANOSECONDS.toMillis(deadlineNanos - System.nanoTime());
+	long timeoutMillis(Deadline deadline) {
+		long remainingMillis = TimeUnit.NANOSECONDS.toMillis(deadline.remainingNanos());
 		return Math.max(Math.min(this.timeout.toMillis(), remainingMillis), 1);
 	}
 

@@ -3,6 +3,7 @@ package io.distributedlock.redis;
 import java.util.concurrent.TimeoutException;
 
 import io.distributedlock.provider.CallKind;
+import io.distributedlock.provider.Deadline;
 
 /**
  * Runs scripts on the server through one of the Redis clients, each within its deadline.
@@ -13,10 +14,10 @@ interface ScriptClient extends AutoCloseable {
 	 * Starts a script.
 	 * @param call the script with its keys and arguments
 	 * @param kind the purpose of the call
-	 * @param deadlineNanos the end of the call, as {@link System#nanoTime()} counts
+	 * @param deadline the end of the call
 	 * @return the reply, to be awaited
 	 */
-	PendingResult<ScriptReply> start(ScriptCall call, CallKind kind, long deadlineNanos)
+	PendingResult<ScriptReply> start(ScriptCall call, CallKind kind, Deadline deadline)
 			throws InterruptedException, TimeoutException;
 
 	/**

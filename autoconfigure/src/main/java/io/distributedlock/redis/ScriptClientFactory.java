@@ -29,7 +29,7 @@ final class ScriptClientFactory {
 			throw RedisErrors.replicasNotSupported();
 		}
 		return new WorkerScriptClient(factory,
-				(connection, call, deadlineNanos) -> new ScriptReply(ScriptRunner.runBySpring(connection, call), true));
+				(connection, call, deadline) -> new ScriptReply(ScriptRunner.runBySpring(connection, call), true));
 	}
 
 	static boolean isCluster(RedisConnectionFactory factory) {

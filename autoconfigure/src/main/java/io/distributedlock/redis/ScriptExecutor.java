@@ -1,12 +1,12 @@
 package io.distributedlock.redis;
 
-import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 
 import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.CallKind;
+import io.distributedlock.provider.Deadline;
 
 /**
  * Executes scripts within a time-out: repeats a call while the server replies that it
@@ -28,13 +28,13 @@ final class ScriptExecutor implements AutoCloseable {
 	 * Runs a script and awaits its reply.
 	 * @throws LockProviderException if there was no reply, or an error
 	 */
-	ScriptReply execute(CallKind kind, Duration timeout, ScriptCall call) {
-		return start(kind, timeout, call).await();
+	ScriptReply execute(CallKind kind, Deadline deadline, ScriptCall call) {
+		return start(kind, deadline, call).await();
 	}
 
 	/** Starts a script, whose reply is to be awaited. Never throws. */
-	Execution start(CallKind kind, Duration timeout, ScriptCall call) {
-		return new Execution(kind, System.nanoTime() + timeout.toNanos(), call);
+	Execution start(CallKind kind, Deadline deadline, ScriptCall call) {
+		return new Execution(kind, deadline, call);
 	}
 
 	@Override
@@ -47,7 +47,7 @@ final class ScriptExecutor implements AutoCloseable {
 
 		private final CallKind kind;
 
-		private final long deadlineNanos;
+		private final Deadline deadline;
 
 		private final ScriptCall call;
 
@@ -55,16 +55,16 @@ final class ScriptExecutor implements AutoCloseable {
 
 		private PendingResult<ScriptReply> pending;
 
-		private Execution(CallKind kind, long deadlineNanos, ScriptCall call) {
+		private Execution(CallKind kind, Deadline deadline, ScriptCall call) {
 			this.kind = kind;
-			this.deadlineNanos = deadlineNanos;
+			this.deadline = deadline;
 			this.call = call;
 			this.pending = send();
 		}
 
 		private PendingResult<ScriptReply> send() {
 			try {
-				return ScriptExecutor.this.client.start(this.call, this.kind, this.deadlineNanos);
+				return ScriptExecutor.this.client.start(this.call, this.kind, this.deadline);
 			}
 			catch (InterruptedException | TimeoutException | RuntimeException ex) {
 				return () -> {
@@ -91,7 +91,7 @@ final class ScriptExecutor implements AutoCloseable {
 					throw RedisErrors.timedOut(ex);
 				}
 				catch (RuntimeException ex) {
-					if (!isRepeatable(ex) || this.deadlineNanos - System.nanoTime() <= 2 * pauseNanos) {
+					if (!isRepeatable(ex) || this.deadline.remainingNanos() <= 2 * pauseNanos) {
 						throw RedisErrors.translate(ex, isResent());
 					}
 					pause(pauseNanos, ex);
@@ -111,13 +111,13 @@ final class ScriptExecutor implements AutoCloseable {
 		}
 
 		private void pause(long nanos, RuntimeException ex) {
-			long endNanos = System.nanoTime() + nanos;
-			while (endNanos - System.nanoTime() > 0) {
+			Deadline end = Deadline.afterNanos(nanos);
+			while (!end.isPast()) {
 				if (Thread.currentThread().isInterrupted()) {
 					throw this.kind.interruptible() ? RedisErrors.interrupted(ex)
 							: RedisErrors.translate(ex, isResent());
 				}
-				LockSupport.parkNanos(this, endNanos - System.nanoTime());
+				LockSupport.parkNanos(this, end.remainingNanos());
 			}
 		}
 

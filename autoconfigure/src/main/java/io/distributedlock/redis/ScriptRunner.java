@@ -6,11 +6,13 @@ import java.util.Objects;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.ReturnType;
 
+import io.distributedlock.provider.Deadline;
+
 /** Runs a script on a connection and blocks until the reply. */
 @FunctionalInterface
 interface ScriptRunner {
 
-	ScriptReply run(RedisConnection connection, ScriptCall call, long deadlineNanos);
+	ScriptReply run(RedisConnection connection, ScriptCall call, Deadline deadline);
 
 	/** Runs a script through Spring Data's interface, with any client. */
 	static List<?> runBySpring(RedisConnection connection, ScriptCall call) {

@@ -13,6 +13,7 @@ import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.CallKind;
+import io.distributedlock.provider.Deadline;
 
 /**
  * The check of a server at the start of the application: format, clock, version, and
@@ -35,7 +36,7 @@ final class ServerCheck {
 	 * @throws LockConfigurationException if the server cannot keep locks
 	 */
 	static void check(ScriptExecutor executor, RedisLayout layout, Duration timeout) {
-		ScriptReply reply = executor.execute(CallKind.ACQUIRE, timeout, new ScriptCall(Script.CHECK,
+		ScriptReply reply = executor.execute(CallKind.ACQUIRE, Deadline.after(timeout), new ScriptCall(Script.CHECK,
 				new byte[][] { layout.format() }, new byte[][] { RedisLayout.bytes(RedisLayout.FORMAT.text()) }));
 		RedisLayout.FORMAT.requireSupported("Redis", new String(reply.bytes(0), StandardCharsets.UTF_8));
 		long clock = reply.number(1);

@@ -8,6 +8,7 @@ import java.util.function.Supplier;
 import io.distributedlock.LockError;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.CallKind;
+import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockThreads;
 import io.distributedlock.provider.WorkerResult;
 
@@ -31,9 +32,9 @@ final class WorkerPools implements AutoCloseable {
 
 	/**
 	 * Submits an action to the pool of its kind.
-	 * @param deadlineNanos the end of the wait for its result
+	 * @param deadline the end of the wait for its result
 	 */
-	<T> PendingResult<T> submit(CallKind kind, long deadlineNanos, Supplier<T> action) {
+	<T> PendingResult<T> submit(CallKind kind, Deadline deadline, Supplier<T> action) {
 		WorkerResult<T> result = new WorkerResult<>();
 		try {
 			executor(kind).execute(() -> run(action, result));
@@ -46,7 +47,7 @@ final class WorkerPools implements AutoCloseable {
 					"could not be called: " + ex.getMessage(), ex);
 		}
 		return () -> {
-			if (!result.await(deadlineNanos, kind.interruptible())) {
+			if (!result.await(deadline, kind)) {
 				throw new TimeoutException("No reply in time");
 			}
 			if (result.failure() instanceof RuntimeException failure) {

@@ -4,6 +4,7 @@ import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 import io.distributedlock.provider.CallKind;
+import io.distributedlock.provider.Deadline;
 
 /**
  * Runs scripts in worker threads, each on a connection that the factory opens or lends
@@ -23,14 +24,14 @@ final class WorkerScriptClient implements ScriptClient {
 	}
 
 	@Override
-	public PendingResult<ScriptReply> start(ScriptCall call, CallKind kind, long deadlineNanos) {
-		return this.workers.submit(kind, deadlineNanos, () -> run(this.factory, this.runner, call, deadlineNanos));
+	public PendingResult<ScriptReply> start(ScriptCall call, CallKind kind, Deadline deadline) {
+		return this.workers.submit(kind, deadline, () -> run(this.factory, this.runner, call, deadline));
 	}
 
 	private static ScriptReply run(RedisConnectionFactory factory, ScriptRunner runner, ScriptCall call,
-			long deadlineNanos) {
+			Deadline deadline) {
 		try (RedisConnection connection = connect(factory)) {
-			return runner.run(connection, call, deadlineNanos);
+			return runner.run(connection, call, deadline);
 		}
 	}
 

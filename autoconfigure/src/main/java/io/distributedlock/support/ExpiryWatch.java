@@ -1,5 +1,6 @@
 package io.distributedlock.support;
 
+import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.DeadlineTimer;
 import io.distributedlock.provider.LockTimer;
 import io.distributedlock.provider.Term;
@@ -21,7 +22,7 @@ final class ExpiryWatch {
 	ExpiryWatch(LockEngine engine, LockTimer timer) {
 		this.engine = engine;
 		this.deadlineTimer = new DeadlineTimer(timer, this::check);
-		this.shortened = () -> this.deadlineTimer.setAt(System.nanoTime());
+		this.shortened = () -> this.deadlineTimer.setAt(Deadline.now());
 	}
 
 	void watch(HeldGrant heldGrant) {
@@ -29,13 +30,13 @@ final class ExpiryWatch {
 		if (term != null) {
 			term.onShortened(this.shortened);
 		}
-		this.deadlineTimer.setAt(heldGrant.deadlineNanos());
+		this.deadlineTimer.setAt(new Deadline(heldGrant.deadlineNanos()));
 	}
 
 	private void check() {
 		for (SingleKeyLease lease : this.engine.held()) {
 			if (lease.isHeld()) {
-				this.deadlineTimer.setAt(lease.heldGrant().deadlineNanos());
+				this.deadlineTimer.setAt(new Deadline(lease.heldGrant().deadlineNanos()));
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package io.distributedlock.support;
 
 import io.distributedlock.LockError;
 import io.distributedlock.LockLease;
+import io.distributedlock.provider.Deadline;
 
 /**
  * A handle of the engine, which a nested request can join.
@@ -13,9 +14,9 @@ interface JoinableLease extends LockLease {
 
 	/**
 	 * Releases the lock, in the background if the call could not end in time.
-	 * @param deadlineNanos when the call has to end, by {@link System#nanoTime()}
+	 * @param deadline the end of the call
 	 */
-	void closeBy(long deadlineNanos);
+	void closeBy(Deadline deadline);
 
 	/**
 	 * Throws the loss of the lock, if it was lost.

@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 import io.distributedlock.LockError;
 import io.distributedlock.LockHolder;
 import io.distributedlock.LockKey;
+import io.distributedlock.provider.Deadline;
 
 /**
  * A request for several keys, acquired one after the other in their order, all or none.
@@ -86,7 +87,7 @@ final class MultiAcquisition implements Acquisition {
 	 * interrupted.
 	 */
 	private void releaseAcquired() {
-		long now = System.nanoTime();
+		Deadline now = Deadline.now();
 		this.acquired.forEach((part) -> part.closeBy(now));
 		this.acquired.clear();
 	}

@@ -11,6 +11,7 @@ import io.distributedlock.FencingToken;
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
 import io.distributedlock.LossReason;
+import io.distributedlock.provider.Deadline;
 
 /**
  * A handle for several locks: it is lost if any of them is lost. Closing it releases the
@@ -119,12 +120,12 @@ final class MultiKeyLease implements JoinableLease {
 
 	@Override
 	public void close() {
-		closeBy(System.nanoTime() + this.callTimeout.toNanos());
+		closeBy(Deadline.after(this.callTimeout));
 	}
 
 	@Override
-	public void closeBy(long deadlineNanos) {
-		this.owned.forEach((part) -> part.closeBy(deadlineNanos));
+	public void closeBy(Deadline deadline) {
+		this.owned.forEach((part) -> part.closeBy(deadline));
 	}
 
 	@Override

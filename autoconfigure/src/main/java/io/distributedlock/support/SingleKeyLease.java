@@ -13,6 +13,7 @@ import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLostException;
 import io.distributedlock.LossReason;
+import io.distributedlock.provider.Deadline;
 
 /**
  * The handle of one hold of a grant. A handle whose hold has ended has no effect any
@@ -143,13 +144,13 @@ final class SingleKeyLease implements JoinableLease {
 
 	@Override
 	public void close() {
-		closeBy(System.nanoTime() + this.engine.settings().callTimeout().toNanos());
+		closeBy(Deadline.after(this.engine.settings().callTimeout()));
 	}
 
 	@Override
-	public void closeBy(long deadlineNanos) {
+	public void closeBy(Deadline deadline) {
 		if (isHeld() && this.heldGrant.release(this.holdNumber)) {
-			long leftNanos = deadlineNanos - System.nanoTime();
+			long leftNanos = deadline.remainingNanos();
 			if (leftNanos > 0 || this.engine.isStopping()) {
 				this.engine.release(this, Duration.ofNanos(Math.max(leftNanos, 1)));
 			}

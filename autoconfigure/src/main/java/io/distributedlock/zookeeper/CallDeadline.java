@@ -9,6 +9,7 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockProviderException;
+import io.distributedlock.provider.Deadline;
 
 /**
  * Deadline of all requests that one call of a provider sends in one session. A request
@@ -20,21 +21,21 @@ final class CallDeadline {
 
 	private final long begunAtNanos = System.nanoTime();
 
-	private final long deadlineNanos;
+	private final Deadline deadline;
 
 	private final boolean renewal;
 
 	/**
 	 * Creates the deadline of an attempt, a release or a withdrawal.
-	 * @param deadlineNanos the deadline as {@link System#nanoTime()} counts
+	 * @param deadline the deadline of the call
 	 */
-	CallDeadline(Session session, long deadlineNanos) {
-		this(session, deadlineNanos, false);
+	CallDeadline(Session session, Deadline deadline) {
+		this(session, deadline, false);
 	}
 
-	private CallDeadline(Session session, long deadlineNanos, boolean renewal) {
+	private CallDeadline(Session session, Deadline deadline, boolean renewal) {
 		this.session = session;
-		this.deadlineNanos = deadlineNanos;
+		this.deadline = deadline;
 		this.renewal = renewal;
 	}
 
@@ -42,12 +43,12 @@ final class CallDeadline {
 	 * Creates the deadline of a renewal, after which a silent connection is dropped
 	 * sooner, because leases depend on it.
 	 */
-	static CallDeadline ofRenewal(Session session, long deadlineNanos) {
-		return new CallDeadline(session, deadlineNanos, true);
+	static CallDeadline ofRenewal(Session session, Deadline deadline) {
+		return new CallDeadline(session, deadline, true);
 	}
 
 	long remainingNanos() {
-		return this.deadlineNanos - System.nanoTime();
+		return this.deadline.remainingNanos();
 	}
 
 	/**

@@ -6,6 +6,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockKey;
+import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.OwnerId;
 
@@ -21,11 +22,11 @@ final class LockNode {
 	private final long czxid;
 
 	/**
-	 * The end of the lease as {@link System#nanoTime()} counts; {@code null} once the
-	 * release has begun. One value, so that no renewal follows the begin of a release and
-	 * a renewed lease does not expire at its former end.
+	 * The end of the lease; {@code null} once the release has begun. One value, so that
+	 * no renewal follows the begin of a release and a renewed lease does not expire at
+	 * its former end.
 	 */
-	private final AtomicReference<@Nullable Long> leaseEndNanos;
+	private final AtomicReference<@Nullable Deadline> leaseEnd;
 
 	/**
 	 * Creates the local state of a granted lock.
@@ -36,7 +37,7 @@ final class LockNode {
 	LockNode(LockAttempt attempt, long czxid, Duration lease) {
 		this.attempt = attempt;
 		this.czxid = czxid;
-		this.leaseEndNanos = new AtomicReference<>(System.nanoTime() + lease.toNanos());
+		this.leaseEnd = new AtomicReference<>(Deadline.after(lease));
 	}
 
 	LockAttempt attempt() {
@@ -64,18 +65,18 @@ final class LockNode {
 	}
 
 	/** Returns the end of the lease, or {@code null} once the release has begun. */
-	@Nullable Long leaseEndNanos() {
-		return this.leaseEndNanos.get();
+	@Nullable Deadline leaseEnd() {
+		return this.leaseEnd.get();
 	}
 
 	/** Returns the rest of the lease, at most 0 once the release has begun. */
-	long remainingNanos(long nowNanos) {
-		Long end = this.leaseEndNanos.get();
-		return (end != null) ? end - nowNanos : 0;
+	long remainingNanos() {
+		Deadline end = this.leaseEnd.get();
+		return (end != null) ? end.remainingNanos() : 0;
 	}
 
 	LockGrant grant() {
-		Duration remaining = Duration.ofNanos(Math.max(0, remainingNanos(System.nanoTime())));
+		Duration remaining = Duration.ofNanos(Math.max(0, remainingNanos()));
 		return new LockGrant(key(), owner(), this.czxid, remaining, session());
 	}
 
@@ -84,9 +85,9 @@ final class LockNode {
 	 * @return {@code false} if the release has begun
 	 */
 	boolean renew(Duration lease) {
-		Long end = this.leaseEndNanos.get();
-		while (end != null && !this.leaseEndNanos.compareAndSet(end, System.nanoTime() + lease.toNanos())) {
-			end = this.leaseEndNanos.get();
+		Deadline end = this.leaseEnd.get();
+		while (end != null && !this.leaseEnd.compareAndSet(end, Deadline.after(lease))) {
+			end = this.leaseEnd.get();
 		}
 		return end != null;
 	}
@@ -96,15 +97,15 @@ final class LockNode {
 	 * @return {@code true} for exactly one caller, which has to release the node
 	 */
 	boolean endLease() {
-		return this.leaseEndNanos.getAndSet(null) != null;
+		return this.leaseEnd.getAndSet(null) != null;
 	}
 
 	/**
 	 * Ends the lease as {@link #endLease()} does, but only if it has expired.
 	 */
-	boolean endExpiredLease(long nowNanos) {
-		Long end = this.leaseEndNanos.get();
-		return end != null && end - nowNanos <= 0 && this.leaseEndNanos.compareAndSet(end, null);
+	boolean endExpiredLease(Deadline now) {
+		Deadline end = this.leaseEnd.get();
+		return end != null && !now.isBefore(end) && this.leaseEnd.compareAndSet(end, null);
 	}
 
 	/** Returns whether a node that was read is this lock node, in any state. */

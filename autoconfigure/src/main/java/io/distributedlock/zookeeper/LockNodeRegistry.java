@@ -6,6 +6,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockKey;
+import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.DeadlineTimer;
 import io.distributedlock.provider.LockTimer;
 import io.distributedlock.provider.OwnerId;
@@ -76,7 +77,7 @@ final class LockNodeRegistry {
 
 	/** Removes each lock node whose lease has expired. */
 	void expireLeases() {
-		long now = System.nanoTime();
+		Deadline now = Deadline.now();
 		for (LockNode node : this.held.values()) {
 			if (node.endExpiredLease(now)) {
 				remove(node, true);
@@ -89,7 +90,7 @@ final class LockNodeRegistry {
 	}
 
 	private void setAlarm(LockNode node) {
-		Long end = node.leaseEndNanos();
+		Deadline end = node.leaseEnd();
 		if (end != null) {
 			this.alarm.setAt(end);
 		}

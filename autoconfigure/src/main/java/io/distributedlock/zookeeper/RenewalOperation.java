@@ -13,6 +13,7 @@ import org.apache.zookeeper.OpResult;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockProviderException;
+import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.RenewalOutcome;
 
@@ -38,13 +39,13 @@ final class RenewalOperation {
 	 * Renews several grants.
 	 * @throws LockProviderException if no outcome of any grant is known
 	 */
-	Map<LockGrant, RenewalOutcome> renew(Map<LockGrant, Duration> leases, long deadlineNanos) {
+	Map<LockGrant, RenewalOutcome> renew(Map<LockGrant, Duration> leases, Deadline deadline) {
 		Map<LockGrant, RenewalOutcome> outcomes = new HashMap<>(leases.size() * 2);
 		List<LockGrant> expired = new ArrayList<>();
 		Map<Session, List<Renewal>> renewals = new HashMap<>();
 		leases.forEach((grant, lease) -> {
 			LockNode node = this.lockNodes.find(grant.key(), grant.owner());
-			if (node == null || node.remainingNanos(System.nanoTime()) <= 0) {
+			if (node == null || node.remainingNanos() <= 0) {
 				expired.add(grant);
 			}
 			else {
@@ -52,23 +53,22 @@ final class RenewalOperation {
 					.add(new Renewal(grant, node, lease));
 			}
 		});
-		LockProviderException failure = await(send(renewals, deadlineNanos), outcomes);
+		LockProviderException failure = await(send(renewals, deadline), outcomes);
 		if (failure != null && outcomes.isEmpty() && expired.isEmpty()) {
 			throw failure;
 		}
 		for (LockGrant grant : expired) {
-			expire(grant, deadlineNanos);
+			expire(grant, deadline);
 			outcomes.put(grant, RenewalOutcome.NOT_HELD);
 		}
 		return outcomes;
 	}
 
-	private List<Batch> send(Map<Session, List<Renewal>> renewals, long deadlineNanos) {
+	private List<Batch> send(Map<Session, List<Renewal>> renewals, Deadline deadline) {
 		List<Batch> batches = new ArrayList<>();
 		renewals.forEach((session, due) -> {
 			for (int from = 0; from < due.size(); from += BATCH_SIZE) {
-				batches
-					.add(new Batch(session, due.subList(from, Math.min(from + BATCH_SIZE, due.size())), deadlineNanos));
+				batches.add(new Batch(session, due.subList(from, Math.min(from + BATCH_SIZE, due.size())), deadline));
 			}
 		});
 		return batches;
@@ -88,9 +88,9 @@ final class RenewalOperation {
 	}
 
 	/** Waits until the store has lost the grant too, before its end is reported. */
-	private void expire(LockGrant grant, long deadlineNanos) {
+	private void expire(LockGrant grant, Deadline deadline) {
 		this.lockNodes.expireLeases();
-		this.undecided.await(grant.key(), grant.owner(), deadlineNanos);
+		this.undecided.await(grant.key(), grant.owner(), deadline);
 	}
 
 	/** One grant with the lease it is to have. */
@@ -101,21 +101,21 @@ final class RenewalOperation {
 	/** Renewals of one session that share one request. */
 	private final class Batch {
 
-		private final CallDeadline deadline;
+		private final CallDeadline callDeadline;
 
 		private final List<Renewal> renewals;
 
 		private final CompletableFuture<List<OpResult>> answer;
 
-		private Batch(Session session, List<Renewal> renewals, long deadlineNanos) {
-			this.deadline = CallDeadline.ofRenewal(session, deadlineNanos);
+		private Batch(Session session, List<Renewal> renewals, Deadline deadline) {
+			this.callDeadline = CallDeadline.ofRenewal(session, deadline);
 			this.renewals = renewals;
 			this.answer = session.operations()
 				.multi(renewals.stream().map((renewal) -> Op.getData(renewal.node().path().lockNode())).toList());
 		}
 
 		private void await(Map<LockGrant, RenewalOutcome> outcomes) {
-			List<OpResult> results = this.deadline.await(this.answer);
+			List<OpResult> results = this.callDeadline.await(this.answer);
 			for (int i = 0; i < this.renewals.size(); i++) {
 				Renewal renewal = this.renewals.get(i);
 				outcomes.put(renewal.grant(), outcome(renewal, results.get(i)));

@@ -161,8 +161,8 @@ final class Session implements Term {
 		}
 	}
 
-	boolean isValid(long nowNanos) {
-		return !this.ended && this.untilNanos - nowNanos > 0;
+	boolean isValid() {
+		return !this.ended && this.untilNanos - System.nanoTime() > 0;
 	}
 
 	boolean hasEnded() {

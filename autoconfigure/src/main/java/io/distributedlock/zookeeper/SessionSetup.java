@@ -67,7 +67,7 @@ final class SessionSetup {
 
 	/** Returns whether the session is set up, connected and proven to last. */
 	boolean isReady() {
-		return this.complete && this.session.isConnected() && this.session.isValid(System.nanoTime());
+		return this.complete && this.session.isConnected() && this.session.isValid();
 	}
 
 	/** Returns the failure that another try will not mend, or {@code null}. */

@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
 import io.distributedlock.LockError;
 import io.distributedlock.LockException;
 import io.distributedlock.LockProviderException;
+import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockTimer;
 
 /**
@@ -199,15 +200,15 @@ final class SessionTracker implements ConnectionStateListener, AutoCloseable {
 
 	/**
 	 * Waits until the present session is ready.
-	 * @param deadlineNanos the deadline as {@link System#nanoTime()} counts
+	 * @param deadline the end of the wait
 	 * @throws LockProviderException if no session is ready in time; nothing was sent
 	 */
-	Session awaitReady(long deadlineNanos) {
+	Session awaitReady(Deadline deadline) {
 		Session present = present();
-		return (present != null) ? present : await(deadlineNanos);
+		return (present != null) ? present : await(deadline);
 	}
 
-	private Session await(long deadlineNanos) {
+	private Session await(Deadline deadline) {
 		this.lock.lock();
 		try {
 			while (true) {
@@ -220,7 +221,7 @@ final class SessionTracker implements ConnectionStateListener, AutoCloseable {
 				if (failure != null) {
 					throw failure;
 				}
-				long remaining = deadlineNanos - System.nanoTime();
+				long remaining = deadline.remainingNanos();
 				if (remaining <= 0 || this.closed) {
 					throw notReady(current);
 				}

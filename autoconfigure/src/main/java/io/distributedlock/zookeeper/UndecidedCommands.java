@@ -17,6 +17,7 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockKey;
+import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockTimer;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
@@ -105,13 +106,13 @@ final class UndecidedCommands {
 	 * Waits until no command of an owner is undecided.
 	 * @return {@link ReleaseOutcome#UNKNOWN} at the deadline or after an interrupt
 	 */
-	ReleaseOutcome await(LockKey key, OwnerId owner, long deadlineNanos) {
+	ReleaseOutcome await(LockKey key, OwnerId owner, Deadline deadline) {
 		CompletableFuture<ReleaseOutcome> end = find(key, owner);
 		if (end == null) {
 			return this.released.remove(owner) ? ReleaseOutcome.RELEASED : ReleaseOutcome.NOT_HELD;
 		}
 		try {
-			ReleaseOutcome outcome = end.get(deadlineNanos - System.nanoTime(), TimeUnit.NANOSECONDS);
+			ReleaseOutcome outcome = end.get(deadline.remainingNanos(), TimeUnit.NANOSECONDS);
 			this.released.remove(owner);
 			return outcome;
 		}

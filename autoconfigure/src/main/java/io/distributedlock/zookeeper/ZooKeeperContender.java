@@ -10,6 +10,7 @@ import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.AttemptResult;
+import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
@@ -55,14 +56,14 @@ final class ZooKeeperContender implements LockContender {
 
 	@Override
 	public AttemptResult attempt(OwnerId owner, Duration lease, boolean willWait, Duration timeout) {
-		long deadlineNanos = System.nanoTime() + timeout.toNanos();
-		Session session = this.components.sessions().awaitReady(deadlineNanos);
+		Deadline end = Deadline.after(timeout);
+		Session session = this.components.sessions().awaitReady(end);
 		LockNode held = this.components.lockNodes().find(this.key, owner);
 		if (held != null) {
 			return new AttemptResult.Granted(held.grant());
 		}
 		this.components.shortLeaseWarning().check(lease, session.timeoutNanos());
-		CallDeadline deadline = new CallDeadline(session, deadlineNanos);
+		CallDeadline deadline = new CallDeadline(session, end);
 		awaitUndecided(deadline);
 		if (!session.tryAllocate(this.path.lockNodeBytes())) {
 			throw LockProviderException.nothingSent(LockError.SESSION_FULL, ZooKeeperErrors.PROVIDER,
@@ -236,7 +237,7 @@ final class ZooKeeperContender implements LockContender {
 		if (entry == null || entry.session().hasEnded()) {
 			return ReleaseOutcome.NOT_HELD;
 		}
-		CallDeadline deadline = new CallDeadline(entry.session(), System.nanoTime() + timeout.toNanos());
+		CallDeadline deadline = new CallDeadline(entry.session(), Deadline.after(timeout));
 		try {
 			lock(entry, deadline);
 		}

@@ -10,6 +10,7 @@ import org.apache.curator.utils.ZKPaths;
 
 import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
+import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.LockProvider;
@@ -114,23 +115,23 @@ public final class ZooKeeperLockProvider implements LockProvider, AutoCloseable 
 
 	@Override
 	public Map<LockGrant, RenewalOutcome> renew(Map<LockGrant, Duration> leases, Duration timeout) {
-		return this.renewalOperation.renew(leases, System.nanoTime() + timeout.toNanos());
+		return this.renewalOperation.renew(leases, Deadline.after(timeout));
 	}
 
 	@Override
 	public ReleaseOutcome release(LockKey key, OwnerId owner, Duration timeout) {
-		long deadlineNanos = System.nanoTime() + timeout.toNanos();
+		Deadline deadline = Deadline.after(timeout);
 		LockNode node = this.lockNodes.find(key, owner);
 		if (node != null && this.lockNodes.remove(node)) {
-			return release(node, deadlineNanos);
+			return release(node, deadline);
 		}
-		return this.undecided.await(key, owner, deadlineNanos);
+		return this.undecided.await(key, owner, deadline);
 	}
 
-	private ReleaseOutcome release(LockNode node, long deadlineNanos) {
+	private ReleaseOutcome release(LockNode node, Deadline deadline) {
 		CompletableFuture<Boolean> sent = this.releaseOperation.release(node);
 		try {
-			boolean existed = new CallDeadline(node.session(), deadlineNanos).await(sent);
+			boolean existed = new CallDeadline(node.session(), deadline).await(sent);
 			return existed ? ReleaseOutcome.RELEASED : ReleaseOutcome.NOT_HELD;
 		}
 		catch (LockProviderException ex) {
@@ -138,13 +139,13 @@ public final class ZooKeeperLockProvider implements LockProvider, AutoCloseable 
 				return ReleaseOutcome.NOT_HELD;
 			}
 			this.undecided.addRelease(node, sent);
-			return this.undecided.await(node.key(), node.owner(), deadlineNanos);
+			return this.undecided.await(node.key(), node.owner(), deadline);
 		}
 	}
 
 	@Override
 	public void check(Duration timeout) {
-		this.sessions.awaitReady(System.nanoTime() + timeout.toNanos());
+		this.sessions.awaitReady(Deadline.after(timeout));
 	}
 
 	/**

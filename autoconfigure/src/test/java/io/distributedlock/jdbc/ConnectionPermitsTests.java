@@ -6,6 +6,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 import io.distributedlock.provider.CallKind;
+import io.distributedlock.provider.Deadline;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -19,7 +20,7 @@ class ConnectionPermitsTests {
 
 	private static int acquireAll(ConnectionPermits permits, CallKind kind) throws InterruptedException {
 		int acquired = 0;
-		while (permits.tryAcquire(kind, Duration.ZERO)) {
+		while (permits.tryAcquire(kind, Deadline.now())) {
 			acquired++;
 		}
 		return acquired;
@@ -53,7 +54,7 @@ class ConnectionPermitsTests {
 	void failedAcquireKeepsNoPermit() throws InterruptedException {
 		ConnectionPermits permits = new ConnectionPermits(4);
 		acquireAll(permits, CallKind.RENEWAL);
-		assertThat(permits.tryAcquire(CallKind.ACQUIRE, Duration.ofMillis(1))).isFalse();
+		assertThat(permits.tryAcquire(CallKind.ACQUIRE, Deadline.after(Duration.ofMillis(1)))).isFalse();
 		for (int i = 0; i < 4; i++) {
 			permits.release(CallKind.RENEWAL);
 		}
@@ -66,14 +67,14 @@ class ConnectionPermitsTests {
 		acquireAll(permits, CallKind.RENEWAL);
 		Thread.currentThread().interrupt();
 		assertThatExceptionOfType(InterruptedException.class)
-			.isThrownBy(() -> permits.tryAcquire(CallKind.ACQUIRE, Duration.ofSeconds(30)));
+			.isThrownBy(() -> permits.tryAcquire(CallKind.ACQUIRE, Deadline.after(Duration.ofSeconds(30))));
 	}
 
 	@Test
 	void interruptOfARenewalStaysSet() throws InterruptedException {
 		ConnectionPermits permits = new ConnectionPermits(1);
 		Thread.currentThread().interrupt();
-		assertThat(permits.tryAcquire(CallKind.RENEWAL, Duration.ofSeconds(30))).isTrue();
+		assertThat(permits.tryAcquire(CallKind.RENEWAL, Deadline.after(Duration.ofSeconds(30)))).isTrue();
 		assertThat(Thread.currentThread().isInterrupted()).isTrue();
 	}
 

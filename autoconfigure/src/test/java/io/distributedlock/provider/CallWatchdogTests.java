@@ -46,7 +46,7 @@ class CallWatchdogTests {
 		AtomicReference<String> thread = new AtomicReference<>();
 		CountDownLatch aborted = new CountDownLatch(1);
 		long start = System.nanoTime();
-		CallWatchdog.Call call = this.watchdog.begin(Duration.ofMillis(80), false, () -> {
+		CallWatchdog.Call call = this.watchdog.begin(Deadline.after(Duration.ofMillis(80)), false, () -> {
 			thread.set(Thread.currentThread().getName());
 			aborted.countDown();
 		});
@@ -60,7 +60,8 @@ class CallWatchdogTests {
 	@Test
 	void aCallThatEndsInTimeIsLeftAlone() throws Exception {
 		AtomicBoolean aborted = new AtomicBoolean();
-		CallWatchdog.Call call = this.watchdog.begin(Duration.ofMillis(500), true, () -> aborted.set(true));
+		CallWatchdog.Call call = this.watchdog.begin(Deadline.after(Duration.ofMillis(500)), true,
+				() -> aborted.set(true));
 		assertThat(call.end()).isTrue();
 		CountDownLatch later = new CountDownLatch(1);
 		this.timer.schedule(later::countDown, Duration.ofMillis(700));
@@ -78,7 +79,7 @@ class CallWatchdogTests {
 		AtomicBoolean aborted = new AtomicBoolean();
 		CountDownLatch finish = new CountDownLatch(1);
 		Thread caller = new Thread(() -> {
-			CallWatchdog.Call call = this.watchdog.begin(Duration.ofSeconds(30), interruptible,
+			CallWatchdog.Call call = this.watchdog.begin(Deadline.after(Duration.ofSeconds(30)), interruptible,
 					() -> aborted.set(true));
 			Thread.currentThread().interrupt();
 			long end = System.nanoTime() + (interruptible ? PATIENCE : NOTHING_HAPPENS).toNanos();
@@ -120,15 +121,15 @@ class CallWatchdogTests {
 			callers.execute(() -> {
 				for (int n = 0; n < calls / threads || goesOn(ended, thrownAway, begun); n++) {
 					AtomicBoolean hit = new AtomicBoolean();
-					AtomicBoolean givenBack = new AtomicBoolean();
-					CallWatchdog.Call call = this.watchdog.begin(Duration.ofMillis(2), false, () -> {
+					AtomicBoolean finished = new AtomicBoolean();
+					CallWatchdog.Call call = this.watchdog.begin(Deadline.after(Duration.ofMillis(2)), false, () -> {
 						hit.set(true);
-						foreign.addAndGet(givenBack.get() ? 1 : 0);
+						foreign.addAndGet(finished.get() ? 1 : 0);
 						aborted.incrementAndGet();
 					});
 					LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(1_000_000, 3_000_000));
-					givenBack.set(call.end());
-					if (givenBack.get()) {
+					finished.set(call.end());
+					if (finished.get()) {
 						ended.incrementAndGet();
 						foreign.addAndGet(hit.get() ? 1 : 0);
 					}

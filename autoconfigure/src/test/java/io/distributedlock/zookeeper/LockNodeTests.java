@@ -6,6 +6,7 @@ import org.apache.zookeeper.data.Stat;
 import org.junit.jupiter.api.Test;
 
 import io.distributedlock.LockKey;
+import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.OwnerId;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -25,17 +26,17 @@ class LockNodeTests {
 		assertThat(this.node.endLease()).isTrue();
 		assertThat(this.node.endLease()).isFalse();
 		assertThat(this.node.renew(Duration.ofHours(1))).isFalse();
-		assertThat(this.node.remainingNanos(System.nanoTime())).isZero();
-		assertThat(this.node.leaseEndNanos()).isNull();
+		assertThat(this.node.remainingNanos()).isZero();
+		assertThat(this.node.leaseEnd()).isNull();
 	}
 
 	@Test
 	void renewedLeaseDoesNotExpireAtItsFormerEnd() {
-		long formerEnd = this.node.leaseEndNanos();
+		Deadline formerEnd = this.node.leaseEnd();
 		assertThat(this.node.renew(Duration.ofHours(2))).isTrue();
 		assertThat(this.node.endExpiredLease(formerEnd)).isFalse();
-		long end = this.node.leaseEndNanos();
-		assertThat(this.node.endExpiredLease(end - 1)).isFalse();
+		Deadline end = this.node.leaseEnd();
+		assertThat(this.node.endExpiredLease(new Deadline(end.nanos() - 1))).isFalse();
 		assertThat(this.node.endExpiredLease(end)).isTrue();
 		assertThat(this.node.endLease()).isFalse();
 	}

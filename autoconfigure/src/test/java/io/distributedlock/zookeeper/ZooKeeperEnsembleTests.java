@@ -14,6 +14,7 @@ import io.distributedlock.LockException;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.AttemptResult;
+import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
@@ -130,7 +131,7 @@ class ZooKeeperEnsembleTests {
 		ZooKeeperLockProvider rival = this.fixture.newProcess(ZooKeeperEnsemble.connectString(this.ensemble.leader()));
 		// This client has no other server, so that its session ends.
 		ZooKeeperLockProvider holder = this.fixture.newProcess(ZooKeeperEnsemble.connectString(follower));
-		Session session = holder.sessions().awaitReady(System.nanoTime() + PATIENCE.toNanos());
+		Session session = holder.sessions().awaitReady(Deadline.after(PATIENCE));
 		long first = session.until();
 		await().pollInterval(Duration.ofMillis(1)).until(() -> session.until() != first);
 		LockGrant grant = acquire(holder, this.key);

@@ -22,6 +22,7 @@ import io.distributedlock.LockLostException;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
 import io.distributedlock.provider.AttemptResult;
+import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.LockTimer;
@@ -278,7 +279,7 @@ class ZooKeeperLockProviderTests {
 	@Test
 	void sessionRefusesMorePathsThanAServerCanRead() {
 		ZooKeeperLockProvider process = this.fixture.newProcess();
-		Session session = process.sessions().awaitReady(System.nanoTime() + TIMEOUT.toNanos());
+		Session session = process.sessions().awaitReady(Deadline.after(TIMEOUT));
 		assertThat(session.tryAllocate((int) Session.MAX_PATH_BYTES - 10)).isTrue();
 		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> acquire(process, this.key))
 			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.SESSION_FULL))
@@ -297,7 +298,7 @@ class ZooKeeperLockProviderTests {
 	@Test
 	void releasedPathsMakeRoomAgain() {
 		ZooKeeperLockProvider process = this.fixture.newProcess();
-		Session session = process.sessions().awaitReady(System.nanoTime() + TIMEOUT.toNanos());
+		Session session = process.sessions().awaitReady(Deadline.after(TIMEOUT));
 		ZooKeeperLockProvider rival = this.fixture.newProcess();
 		for (int round = 0; round < 20; round++) {
 			LockGrant grant = acquire(process, this.key);
