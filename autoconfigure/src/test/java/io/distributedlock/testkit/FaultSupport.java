@@ -6,8 +6,11 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
+import io.distributedlock.LockLease;
 import io.distributedlock.LockProviderException;
+import io.distributedlock.LockRequest;
 import io.distributedlock.support.LockSettings;
+import io.distributedlock.support.LockTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -56,6 +59,24 @@ interface FaultSupport extends ContractSupport {
 	@Override
 	default LockKey freshKey() {
 		return LockKey.of("fault", "key-" + KEYS.incrementAndGet() + "-");
+	}
+
+	/**
+	 * Acquires a lock that a test needs before it does anything to the store: again if a
+	 * loaded machine did not answer in time.
+	 */
+	static LockLease acquired(LockTemplate locks, LockRequest request) {
+		long start = System.nanoTime();
+		while (true) {
+			try {
+				return locks.acquire(request);
+			}
+			catch (LockProviderException ex) {
+				if (ContractSupport.since(start).compareTo(PATIENCE) > 0) {
+					throw ex;
+				}
+			}
+		}
 	}
 
 	/** Returns the longest time that an acquire may take on a loaded machine. */

@@ -36,8 +36,10 @@ interface LostMessageContract extends FaultSupport {
 		proxy.onReplyTo(faults().packet(Command.ACQUIRE, key), Effect.BLACK_HOLE).once();
 		FaultSupport.assertStoreFails(WAIT,
 				() -> process.locks().acquire(LockRequest.of(key).withWaitTime(WAIT).withLease(LONG_LEASE)));
-		await().atMost(CLEAN).until(() -> process.log().outcomes(Kind.RELEASE).contains(ReleaseOutcome.RELEASED));
-		assertThat(fixture().heldEntries()).isZero();
+		// The answer to a release is unclear if the client's connection was replaced
+		// meanwhile.
+		await().atMost(CLEAN)
+			.until(() -> !process.log().outcomes(Kind.RELEASE).isEmpty() && fixture().heldEntries() == 0);
 		process().acquire(key);
 	}
 
@@ -57,7 +59,11 @@ interface LostMessageContract extends FaultSupport {
 		FaultyProcess process = process(proxy);
 		proxy.onRequest(faults().packet(Command.RELEASE, key), Effect.BLACK_HOLE).once();
 		assertReleased(process, key);
-		await().atMost(CLEAN).until(() -> process.log().outcomes(Kind.RELEASE).contains(ReleaseOutcome.RELEASED));
+		await().atMost(CLEAN)
+			.until(() -> process.log()
+				.outcomes(Kind.RELEASE)
+				.stream()
+				.anyMatch((outcome) -> outcome != ReleaseOutcome.UNKNOWN));
 	}
 
 	private void assertReleased(FaultyProcess process, LockKey key) {
@@ -99,7 +105,7 @@ interface LostMessageContract extends FaultSupport {
 		ContractProcess rival = process();
 		WireFault fault = reply ? proxy.onReplyTo(faults().packet(Command.RENEWAL, key), Effect.BLACK_HOLE).once()
 				: proxy.onRequest(faults().packet(Command.RENEWAL, key), Effect.BLACK_HOLE).once();
-		try (LockLease lease = process.locks().acquire(LockRequest.of(key).withLease(leaseTime))) {
+		try (LockLease lease = FaultSupport.acquired(process.locks(), LockRequest.of(key).withLease(leaseTime))) {
 			await().atMost(PATIENCE).until(() -> fault.hits() == 1);
 			await().during(leaseTime).atMost(PATIENCE).until(() -> lease.isHeld() && rival.isBusy(key));
 		}

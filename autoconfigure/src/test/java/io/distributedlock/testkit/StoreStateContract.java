@@ -37,7 +37,7 @@ interface StoreStateContract extends FaultSupport {
 		for (int number = 0; number < 5; number++) {
 			LockKey key = freshKey();
 			keys.add(key);
-			leases.add(process.locks().acquire(LockRequest.of(key).withLease(leaseTime)));
+			leases.add(FaultSupport.acquired(process.locks(), LockRequest.of(key).withLease(leaseTime)));
 		}
 		try (Fault locked = faults().lockEntry(keys.get(2))) {
 			await().atMost(leaseTime)
@@ -57,8 +57,8 @@ interface StoreStateContract extends FaultSupport {
 		Duration leaseTime = Duration.ofMillis(1500);
 		FaultyProcess process = process(proxy());
 		LockKey key = freshKey();
-		LockLease stuck = process.locks().acquire(LockRequest.of(key).withLease(leaseTime));
-		LockLease other = process.locks().acquire(LockRequest.of(freshKey()).withLease(leaseTime));
+		LockLease stuck = FaultSupport.acquired(process.locks(), LockRequest.of(key).withLease(leaseTime));
+		LockLease other = FaultSupport.acquired(process.locks(), LockRequest.of(freshKey()).withLease(leaseTime));
 		try (Fault locked = faults().lockEntry(key)) {
 			await().atMost(leaseTime.plus(TOLERANCE)).until(() -> !stuck.isHeld());
 			await().during(leaseTime).atMost(PATIENCE).until(other::isHeld);
@@ -74,9 +74,9 @@ interface StoreStateContract extends FaultSupport {
 		FaultyProcess process = process(proxy());
 		List<LockLease> others = new ArrayList<>();
 		LockKey key = freshKey();
-		LockLease poisoned = process.locks().acquire(LockRequest.of(key).withLease(leaseTime));
+		LockLease poisoned = FaultSupport.acquired(process.locks(), LockRequest.of(key).withLease(leaseTime));
 		for (int number = 0; number < 5; number++) {
-			others.add(process.locks().acquire(LockRequest.of(freshKey()).withLease(leaseTime)));
+			others.add(FaultSupport.acquired(process.locks(), LockRequest.of(freshKey()).withLease(leaseTime)));
 		}
 		try (Fault poison = faults().refuseWrites(key)) {
 			assertThat(others).as("held when the fault began").allMatch(LockLease::isHeld);
