@@ -29,6 +29,12 @@ import io.distributedlock.provider.RenewalOutcome;
 import io.distributedlock.support.LockTemplate;
 import io.distributedlock.testkit.StoreFaults.Fault;
 
+import static io.distributedlock.testkit.ContractConstants.CLEANUP_LIMIT;
+import static io.distributedlock.testkit.ContractConstants.FAILED_CALLS;
+import static io.distributedlock.testkit.ContractConstants.LONG_LEASE;
+import static io.distributedlock.testkit.ContractConstants.ONE_SECOND;
+import static io.distributedlock.testkit.ContractConstants.PATIENCE;
+import static io.distributedlock.testkit.ContractConstants.TOLERANCE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
@@ -38,11 +44,6 @@ import static org.awaitility.Awaitility.await;
  * a busy lock. When the server resumes, only locks with a handle stay held.
  */
 interface FrozenStoreContract extends FaultSupport {
-
-	Duration ONE_SECOND = Duration.ofSeconds(1);
-
-	/** Calls that a frozen store fails before it continues. */
-	int FAILED_CALLS = 20;
 
 	@Test
 	@WholeStore
@@ -62,11 +63,11 @@ interface FrozenStoreContract extends FaultSupport {
 
 	private void freezeUnderLoad(Duration time) throws Exception {
 		FaultyProcess process = process(proxy());
-		LockLease kept = FaultSupport.acquired(process.locks(), LockRequest.of(freshKey()).withLease(LONG_LEASE));
+		LockLease kept = process.locks().acquire(LockRequest.of(freshKey()).withLease(LONG_LEASE));
 		Queue<LockLease> leases = new ConcurrentLinkedQueue<>();
 		List<LockGrant> grants = new ArrayList<>();
 		for (int thread = 0; thread < 20; thread++) {
-			leases.add(FaultSupport.acquired(process.locks(), LockRequest.of(freshKey()).withLease(LONG_LEASE)));
+			leases.add(process.locks().acquire(LockRequest.of(freshKey()).withLease(LONG_LEASE)));
 			grants.add(process.process().acquire(freshKey(), LONG_LEASE));
 		}
 		AtomicBoolean thawed = new AtomicBoolean();
@@ -98,7 +99,7 @@ interface FrozenStoreContract extends FaultSupport {
 				.pollInterval(Duration.ofMillis(20))
 				.until(() -> process.process().release(grant) != ReleaseOutcome.UNKNOWN);
 		}
-		await().atMost(CLEAN)
+		await().atMost(CLEANUP_LIMIT)
 			.pollInterval(Duration.ofMillis(100))
 			.untilAsserted(() -> assertThat(fixture().heldEntries()).isEqualTo(1));
 		assertThat(kept.isHeld()).isTrue();
@@ -157,7 +158,7 @@ interface FrozenStoreContract extends FaultSupport {
 		process().acquire(key);
 		FaultyProcess waiting = process(proxy());
 		LockTemplate locks = waiting.locks();
-		LockLease held = FaultSupport.acquired(locks, LockRequest.of(freshKey()).withLease(LONG_LEASE));
+		LockLease held = locks.acquire(LockRequest.of(freshKey()).withLease(LONG_LEASE));
 		TestThread<LockLease> waiter = TestThread
 			.start(() -> locks.acquire(LockRequest.of(key).withWaitTime(PATIENCE)));
 		await().until(() -> waiting.process().provider().attempts() > 3);
@@ -195,7 +196,7 @@ interface FrozenStoreContract extends FaultSupport {
 		Duration lease = Duration.ofMillis(900);
 		List<LockLease> leases = new ArrayList<>();
 		for (int number = 0; number < 3; number++) {
-			leases.add(FaultSupport.acquired(locks, LockRequest.of(freshKey()).withLease(lease)));
+			leases.add(locks.acquire(LockRequest.of(freshKey()).withLease(lease)));
 		}
 		try (Fault frozen = faults().freeze()) {
 			await().pollInterval(Duration.ofMillis(5))
@@ -206,7 +207,7 @@ interface FrozenStoreContract extends FaultSupport {
 		}
 		blocked.countDown();
 		assertStoreIsEmpty();
-		await().atMost(CLEAN).ignoreExceptions().until(() -> {
+		await().atMost(CLEANUP_LIMIT).ignoreExceptions().until(() -> {
 			locks.acquire(LockRequest.of(freshKey())).close();
 			return true;
 		});

@@ -13,6 +13,9 @@ import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
 
+import static io.distributedlock.testkit.ContractConstants.GRACE;
+import static io.distributedlock.testkit.ContractConstants.PATIENCE;
+import static io.distributedlock.testkit.ContractConstants.TOLERANCE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -21,9 +24,6 @@ import static org.awaitility.Awaitility.await;
  * queued process for a short grace.
  */
 interface ReservationContract extends ContractSupport {
-
-	/** The shortest grace of any store. */
-	Duration GRACE = Duration.ofMillis(100);
 
 	private LockGrant acquireReserved(ContractProcess process, LockKey key) {
 		return ContractProcess.granted(process.attempt(key, OwnerId.random(), ContractProcess.LEASE, true));
