@@ -72,11 +72,11 @@ interface BrokenConnectionContract extends FaultSupport {
 		Duration leaseTime = shortLease();
 		WireFault unsent = proxy.onRequest(faults().packet(Command.RENEWAL, key), Effect.CUT).once();
 		ContractProcess rival = process();
-		try (LockLease lease = process.locks().acquire(LockRequest.of(key).withLease(leaseTime))) {
+		try (LockLease lease = FaultSupport.acquired(process.locks(), LockRequest.of(key).withLease(leaseTime))) {
 			await().atMost(PATIENCE).until(() -> unsent.hits() == 1);
 			WireFault unanswered = proxy.onReplyTo(faults().packet(Command.RENEWAL, key), Effect.CUT).once();
 			await().atMost(PATIENCE).until(() -> unanswered.hits() == 1);
-			await().during(leaseTime).atMost(PATIENCE).until(() -> lease.isHeld() && rival.isBusy(key));
+			await().during(leaseTime).atMost(leaseTime.plus(PATIENCE)).until(() -> lease.isHeld() && rival.isBusy(key));
 		}
 		assertStoreIsEmpty();
 	}
@@ -104,9 +104,10 @@ interface BrokenConnectionContract extends FaultSupport {
 	default void heldLockSurvivesTheEndOfAllConnections() {
 		FaultyProcess process = process(proxy());
 		Duration leaseTime = shortLease();
-		try (LockLease lease = process.locks().acquire(LockRequest.of(freshKey()).withLease(leaseTime))) {
+		try (LockLease lease = FaultSupport.acquired(process.locks(),
+				LockRequest.of(freshKey()).withLease(leaseTime))) {
 			faults().killConnections();
-			await().during(leaseTime).atMost(PATIENCE).until(lease::isHeld);
+			await().during(leaseTime).atMost(leaseTime.plus(PATIENCE)).until(lease::isHeld);
 		}
 		assertStoreIsEmpty();
 	}

@@ -6,9 +6,13 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
+import io.distributedlock.LockLease;
 import io.distributedlock.LockProviderException;
+import io.distributedlock.LockRequest;
+import io.distributedlock.support.LockTemplate;
 
 import static io.distributedlock.testkit.ContractConstants.CALL_TIMEOUT;
+import static io.distributedlock.testkit.ContractConstants.PATIENCE;
 import static io.distributedlock.testkit.ContractConstants.TOLERANCE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -42,13 +46,31 @@ interface FaultSupport extends ContractSupport {
 	 * @return the lease
 	 */
 	default Duration shortLease() {
-		return Duration.ofSeconds(2).plus(faults().reconnectTime().multipliedBy(2));
+		return TimeBounds.withLoad(Duration.ofSeconds(2)).plus(faults().reconnectTime().multipliedBy(2));
 	}
 
 	/** Creates a key whose text is not part of another key's text. */
 	@Override
 	default LockKey freshKey() {
 		return LockKey.of("fault", "key-" + KeyNumbers.next() + "-");
+	}
+
+	/**
+	 * Acquires a lock that a test needs before it does anything to the store: again if a
+	 * loaded machine did not answer in time.
+	 */
+	static LockLease acquired(LockTemplate locks, LockRequest request) {
+		long start = System.nanoTime();
+		while (true) {
+			try {
+				return locks.acquire(request);
+			}
+			catch (LockProviderException ex) {
+				if (ContractSupport.since(start).compareTo(PATIENCE) > 0) {
+					throw ex;
+				}
+			}
+		}
 	}
 
 	/** Returns the longest time that an acquire may take on a loaded machine. */

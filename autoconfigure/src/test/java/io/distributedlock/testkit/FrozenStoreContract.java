@@ -63,11 +63,11 @@ interface FrozenStoreContract extends FaultSupport {
 
 	private void freezeUnderLoad(Duration time) throws Exception {
 		FaultyProcess process = process(proxy());
-		LockLease kept = process.locks().acquire(LockRequest.of(freshKey()).withLease(LONG_LEASE));
+		LockLease kept = FaultSupport.acquired(process.locks(), LockRequest.of(freshKey()).withLease(LONG_LEASE));
 		Queue<LockLease> leases = new ConcurrentLinkedQueue<>();
 		List<LockGrant> grants = new ArrayList<>();
 		for (int thread = 0; thread < 20; thread++) {
-			leases.add(process.locks().acquire(LockRequest.of(freshKey()).withLease(LONG_LEASE)));
+			leases.add(FaultSupport.acquired(process.locks(), LockRequest.of(freshKey()).withLease(LONG_LEASE)));
 			grants.add(process.process().acquire(freshKey(), LONG_LEASE));
 		}
 		AtomicBoolean thawed = new AtomicBoolean();
@@ -158,7 +158,7 @@ interface FrozenStoreContract extends FaultSupport {
 		process().acquire(key);
 		FaultyProcess waiting = process(proxy());
 		LockTemplate locks = waiting.locks();
-		LockLease held = locks.acquire(LockRequest.of(freshKey()).withLease(LONG_LEASE));
+		LockLease held = FaultSupport.acquired(locks, LockRequest.of(freshKey()).withLease(LONG_LEASE));
 		TestThread<LockLease> waiter = TestThread
 			.start(() -> locks.acquire(LockRequest.of(key).withWaitTime(PATIENCE)));
 		await().until(() -> waiting.process().provider().attempts() > 3);
@@ -196,7 +196,7 @@ interface FrozenStoreContract extends FaultSupport {
 		Duration lease = Duration.ofMillis(900);
 		List<LockLease> leases = new ArrayList<>();
 		for (int number = 0; number < 3; number++) {
-			leases.add(locks.acquire(LockRequest.of(freshKey()).withLease(lease)));
+			leases.add(FaultSupport.acquired(locks, LockRequest.of(freshKey()).withLease(lease)));
 		}
 		try (Fault frozen = faults().freeze()) {
 			await().pollInterval(Duration.ofMillis(5))

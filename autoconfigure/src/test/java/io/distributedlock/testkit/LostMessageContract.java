@@ -40,9 +40,10 @@ interface LostMessageContract extends FaultSupport {
 		Duration waitTime = Duration.ofMillis(500);
 		FaultSupport.assertStoreFails(waitTime,
 				() -> process.locks().acquire(LockRequest.of(key).withWaitTime(waitTime).withLease(LONG_LEASE)));
+		// The answer to a release is unclear if the client's connection was replaced
+		// meanwhile.
 		await().atMost(CLEANUP_LIMIT)
-			.until(() -> process.log().outcomes(Kind.RELEASE).contains(ReleaseOutcome.RELEASED));
-		assertThat(fixture().heldEntries()).isZero();
+			.until(() -> !process.log().outcomes(Kind.RELEASE).isEmpty() && fixture().heldEntries() == 0);
 		process().acquire(key);
 	}
 
@@ -63,7 +64,10 @@ interface LostMessageContract extends FaultSupport {
 		proxy.onRequest(faults().packet(Command.RELEASE, key), Effect.BLACK_HOLE).once();
 		assertReleased(process, key);
 		await().atMost(CLEANUP_LIMIT)
-			.until(() -> process.log().outcomes(Kind.RELEASE).contains(ReleaseOutcome.RELEASED));
+			.until(() -> process.log()
+				.outcomes(Kind.RELEASE)
+				.stream()
+				.anyMatch((outcome) -> outcome != ReleaseOutcome.UNKNOWN));
 	}
 
 	private void assertReleased(FaultyProcess process, LockKey key) {
@@ -105,9 +109,9 @@ interface LostMessageContract extends FaultSupport {
 		ContractProcess rival = process();
 		WireFault fault = reply ? proxy.onReplyTo(faults().packet(Command.RENEWAL, key), Effect.BLACK_HOLE).once()
 				: proxy.onRequest(faults().packet(Command.RENEWAL, key), Effect.BLACK_HOLE).once();
-		try (LockLease lease = process.locks().acquire(LockRequest.of(key).withLease(leaseTime))) {
+		try (LockLease lease = FaultSupport.acquired(process.locks(), LockRequest.of(key).withLease(leaseTime))) {
 			await().atMost(PATIENCE).until(() -> fault.hits() == 1);
-			await().during(leaseTime).atMost(PATIENCE).until(() -> lease.isHeld() && rival.isBusy(key));
+			await().during(leaseTime).atMost(leaseTime.plus(PATIENCE)).until(() -> lease.isHeld() && rival.isBusy(key));
 		}
 		assertThat(process.log().longest(Kind.RENEWAL)).isLessThanOrEqualTo(leaseTime.dividedBy(6).plus(TOLERANCE));
 		assertStoreIsEmpty();

@@ -33,14 +33,14 @@ interface StoreStateContract extends FaultSupport {
 
 	@Test
 	default void lockedEntryDoesNotPreventOtherRenewals() {
-		Duration leaseTime = Duration.ofSeconds(2);
+		Duration leaseTime = TimeBounds.withLoad(2000);
 		FaultyProcess process = process(proxy());
 		List<LockKey> keys = new ArrayList<>();
 		List<LockLease> leases = new ArrayList<>();
 		for (int number = 0; number < 5; number++) {
 			LockKey key = freshKey();
 			keys.add(key);
-			leases.add(process.locks().acquire(LockRequest.of(key).withLease(leaseTime)));
+			leases.add(FaultSupport.acquired(process.locks(), LockRequest.of(key).withLease(leaseTime)));
 		}
 		try (Fault fault = faults().lockEntry(keys.get(2))) {
 			await().atMost(leaseTime)
@@ -50,21 +50,23 @@ interface StoreStateContract extends FaultSupport {
 					.anyMatch((outcomes) -> outcomes instanceof Map<?, ?> map
 							&& map.containsValue(RenewalOutcome.UNKNOWN)));
 		}
-		await().during(leaseTime).atMost(PATIENCE).until(() -> leases.stream().allMatch(LockLease::isHeld));
+		await().during(leaseTime)
+			.atMost(leaseTime.plus(PATIENCE))
+			.until(() -> leases.stream().allMatch(LockLease::isHeld));
 		leases.forEach(LockLease::close);
 		assertStoreIsEmpty();
 	}
 
 	@Test
 	default void entryThatStaysLockedIsLostAlone() {
-		Duration leaseTime = Duration.ofMillis(1500);
+		Duration leaseTime = TimeBounds.withLoad(1500);
 		FaultyProcess process = process(proxy());
 		LockKey key = freshKey();
-		LockLease locked = process.locks().acquire(LockRequest.of(key).withLease(leaseTime));
-		LockLease other = process.locks().acquire(LockRequest.of(freshKey()).withLease(leaseTime));
+		LockLease locked = FaultSupport.acquired(process.locks(), LockRequest.of(key).withLease(leaseTime));
+		LockLease other = FaultSupport.acquired(process.locks(), LockRequest.of(freshKey()).withLease(leaseTime));
 		try (Fault fault = faults().lockEntry(key)) {
 			await().atMost(leaseTime.plus(TOLERANCE)).until(() -> !locked.isHeld());
-			await().during(leaseTime).atMost(PATIENCE).until(other::isHeld);
+			await().during(leaseTime).atMost(leaseTime.plus(PATIENCE)).until(other::isHeld);
 		}
 		locked.close();
 		other.close();
@@ -73,13 +75,13 @@ interface StoreStateContract extends FaultSupport {
 
 	@Test
 	default void entryThatTheStoreRefusesToRenewIsLostAlone() {
-		Duration leaseTime = Duration.ofMillis(1500);
+		Duration leaseTime = TimeBounds.withLoad(1500);
 		FaultyProcess process = process(proxy());
 		List<LockLease> others = new ArrayList<>();
 		LockKey key = freshKey();
-		LockLease refused = process.locks().acquire(LockRequest.of(key).withLease(leaseTime));
+		LockLease refused = FaultSupport.acquired(process.locks(), LockRequest.of(key).withLease(leaseTime));
 		for (int number = 0; number < 5; number++) {
-			others.add(process.locks().acquire(LockRequest.of(freshKey()).withLease(leaseTime)));
+			others.add(FaultSupport.acquired(process.locks(), LockRequest.of(freshKey()).withLease(leaseTime)));
 		}
 		try (Fault fault = faults().refuseWrites(key)) {
 			assertThat(others).as("held when the fault began").allMatch(LockLease::isHeld);

@@ -63,7 +63,9 @@ class PostgresProfileTests {
 			.satisfies((refusal) -> assertThat(refusal.getSQLState()).isEqualTo("28P01"));
 	}
 
-	/** Reads the server's own file: its first line is the process id, its fourth the port. */
+	/**
+	 * Reads the server's own file: its first line is the process id, its fourth the port.
+	 */
 	private static List<String> postmaster() throws IOException {
 		return Files.readAllLines(serverDirectories().get(0).resolve("data/postmaster.pid"));
 	}
