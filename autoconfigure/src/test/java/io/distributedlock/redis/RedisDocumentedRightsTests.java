@@ -182,7 +182,8 @@ class RedisDocumentedRightsTests {
 	}
 
 	private static void acquireWithLastOrderAheadOfClock(RedisLockProvider provider) {
-		admin.zadd(new RedisLayout(PREFIX).keys(KEY).orders(), 1L << 52, RedisLayout.bytes(RedisLayout.ORDER_MEMBER));
+		admin.zadd(new RedisLayout(PREFIX).keys(KEY).lastOrder(), 1L << 52,
+				RedisLayout.bytes(RedisLayout.ORDER_MEMBER));
 		assertThat(granted(attempt(provider.enter(KEY, () -> {
 		}))).order()).isEqualTo((1L << 52) + 1);
 	}

@@ -148,7 +148,7 @@ class RedisErrorReplyTests {
 			Function<RedisConfiguration, RedisConnectionFactory> client) {
 		RedisLockProvider provider = this.processes.provider(connect(client));
 		RedisLockKeys keys = RedisProcesses.LAYOUT.keys(KEY);
-		for (byte[] key : new byte[][] { keys.lock(), keys.orders() }) {
+		for (byte[] key : new byte[][] { keys.lock(), keys.lastOrder() }) {
 			this.admin.flushAll();
 			this.admin.rpush(key, RedisLayout.bytes("not ours"));
 			assertThat(failure(provider, KEY)).hasMessageContaining("WRONGTYPE");

@@ -124,7 +124,7 @@ class RedisLockProviderTests {
 	void orderAheadOfTheClockRisesByOneAndStaysExact() {
 		RedisLockProvider process = process();
 		long last = (1L << 52) + 1;
-		this.admin.zadd(this.keys.orders(), last, RedisLayout.bytes(RedisLayout.ORDER_MEMBER));
+		this.admin.zadd(this.keys.lastOrder(), last, RedisLayout.bytes(RedisLayout.ORDER_MEMBER));
 		for (int round = 1; round < 5; round++) {
 			LockGrant grant = acquire(process);
 			assertThat(grant.order()).isEqualTo(last + round);

@@ -128,7 +128,7 @@ class RedisSlotMigrationTests {
 			target.clusterSetSlotImporting(TestCluster.slot(lock), source.clusterMyId());
 			source.clusterSetSlotMigrating(TestCluster.slot(lock), target.clusterMyId());
 			migrate(source, to, lock);
-			migrate(source, to, RedisProcesses.LAYOUT.keys(key).orders());
+			migrate(source, to, RedisProcesses.LAYOUT.keys(key).lastOrder());
 			target.clusterSetSlotNode(TestCluster.slot(lock), target.clusterMyId());
 			source.clusterSetSlotNode(TestCluster.slot(lock), target.clusterMyId());
 			await().ignoreExceptions().until(() -> RedisProcesses.renew(provider, held) == RenewalOutcome.RENEWED);
