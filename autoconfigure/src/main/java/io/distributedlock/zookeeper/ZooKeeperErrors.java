@@ -88,7 +88,8 @@ final class ZooKeeperErrors {
 	}
 
 	static LockProviderException timedOut(@Nullable Throwable ex) {
-		return new LockProviderException(LockError.STORE_TIMEOUT, PROVIDER, "did not answer in time", ex);
+		return new LockProviderException(LockError.STORE_TIMEOUT, PROVIDER,
+				"did not answer in time (distributed-lock.call-timeout)", ex);
 	}
 
 	static LockProviderException interrupted(Throwable ex) {
