@@ -71,7 +71,7 @@ final class RedisLayout {
 	/** Names all keys of a lock. */
 	RedisLockKeys keys(LockKey key) {
 		int bucket = bucket(key);
-		String text = StoreText.fit(key.encoded(), KEY_LENGTH);
+		String text = StoreText.shorten(key.encoded(), KEY_LENGTH);
 		String tag = this.tags[bucket];
 		String lock = tag + LOCK + text;
 		return new RedisLockKeys(lock, bytes(lock), this.lastOrders[bucket], bytes(tag + QUEUE + text));
@@ -87,7 +87,7 @@ final class RedisLayout {
 
 	/** Names the key of a lock's value alone. */
 	byte[] lock(LockKey key) {
-		return bytes(this.tags[bucket(key)] + LOCK + StoreText.fit(key.encoded(), KEY_LENGTH));
+		return bytes(this.tags[bucket(key)] + LOCK + StoreText.shorten(key.encoded(), KEY_LENGTH));
 	}
 
 	/** Chooses the bucket of a lock. */

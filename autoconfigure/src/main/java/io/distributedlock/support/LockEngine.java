@@ -159,7 +159,7 @@ final class LockEngine {
 		}
 		finally {
 			end(lease);
-			lease.heldGrant().queue().ended(lease.heldGrant());
+			lease.heldGrant().queue().recordEnd(lease.heldGrant());
 		}
 	}
 
@@ -168,7 +168,7 @@ final class LockEngine {
 		releaseInBackground(lease.heldGrant());
 		this.events.released(lease);
 		end(lease);
-		lease.heldGrant().queue().ended(lease.heldGrant());
+		lease.heldGrant().queue().recordEnd(lease.heldGrant());
 	}
 
 	/**
@@ -194,7 +194,7 @@ final class LockEngine {
 	void lose(SingleKeyLease lease, LossReason reason) {
 		if (lease.heldGrant().lose(reason)) {
 			end(lease);
-			lease.heldGrant().queue().ended(lease.heldGrant());
+			lease.heldGrant().queue().recordEnd(lease.heldGrant());
 			reportLoss(lease, reason);
 		}
 	}

@@ -83,7 +83,7 @@ final class ZooKeeperErrors {
 			return mistake;
 		}
 		LockProviderException failure = translate(ex);
-		return failure.sent() ? LockProviderException.nothingSent(failure.error(), PROVIDER,
+		return failure.isEffectUnknown() ? LockProviderException.nothingSent(failure.error(), PROVIDER,
 				"cannot be used: " + unwrap(ex).getMessage(), unwrap(ex)) : failure;
 	}
 

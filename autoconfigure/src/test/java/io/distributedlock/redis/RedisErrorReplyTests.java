@@ -57,7 +57,7 @@ class RedisErrorReplyTests {
 	private static void assertRefusesAll(RedisLockProvider provider, LockGrant held, String code) {
 		assertThat(failure(provider, OTHER)).hasMessageContaining(code).satisfies((ex) -> {
 			assertThat(((LockProviderException) ex).error()).isEqualTo(LockError.STORE_FAILED);
-			assertThat(((LockProviderException) ex).sent()).isFalse();
+			assertThat(((LockProviderException) ex).isEffectUnknown()).isFalse();
 		});
 		try {
 			assertThat(RedisProcesses.renew(provider, held)).isEqualTo(RenewalOutcome.UNKNOWN);

@@ -172,7 +172,7 @@ class RedisLockProviderTests {
 			this.admin.del(this.keys.lock());
 			assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> acquire(holder)).satisfies((ex) -> {
 				assertThat(ex).hasMessageContaining("OOM");
-				assertThat(ex.sent()).isFalse();
+				assertThat(ex.isEffectUnknown()).isFalse();
 			});
 			assertThat(this.admin.exists(this.keys.lock())).isFalse();
 		}

@@ -283,7 +283,7 @@ class ZooKeeperLockProviderTests {
 		assertThat(session.tryAllocate((int) Session.MAX_PATH_BYTES - 10)).isTrue();
 		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> acquire(process, this.key))
 			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.SESSION_FULL))
-			.satisfies((ex) -> assertThat(ex.sent()).isFalse());
+			.satisfies((ex) -> assertThat(ex.isEffectUnknown()).isFalse());
 		session.free((int) Session.MAX_PATH_BYTES - 10);
 		acquire(process, this.key);
 	}

@@ -86,7 +86,7 @@ class ZooKeeperRightsTests {
 		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> attempt(this.process, this.key))
 			.withMessageContaining("credentials")
 			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.NOT_PERMITTED))
-			.satisfies((ex) -> assertThat(ex.sent()).isFalse());
+			.satisfies((ex) -> assertThat(ex.isEffectUnknown()).isFalse());
 		await().until(() -> attempt(this.rival, this.key) instanceof AttemptResult.Granted);
 		LockKey other = LockKey.of("rights", "other");
 		await().ignoreExceptionsInstanceOf(LockProviderException.class)
