@@ -141,7 +141,8 @@ final class LockEngine {
 	 * Releases a grant whose hold has ended, and lets the next waiter attempt.
 	 */
 	void release(SingleKeyLease lease, Duration timeout) {
-		// The answer may be that the term has ended, which brings the deadline forward.
+		// The answer may be that the session has ended, which brings the deadline
+		// forward.
 		long deadline = lease.heldGrant().deadlineNanos();
 		try {
 			ReleaseOutcome outcome = send(lease.heldGrant().grant(), timeout);

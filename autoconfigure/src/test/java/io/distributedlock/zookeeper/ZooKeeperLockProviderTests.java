@@ -244,7 +244,7 @@ class ZooKeeperLockProviderTests {
 				}
 			}
 			assertThat(attempt(rival, this.key, false)).isInstanceOf(AttemptResult.Busy.class);
-			assertThat(grant.term().until() - System.nanoTime()).isPositive();
+			assertThat(grant.sessionDeadline().until() - System.nanoTime()).isPositive();
 			assertThat(process.release(this.key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
 		}
 	}

@@ -117,7 +117,7 @@ class ZooKeeperTreeTests {
 		deleteAll(this.fixture.root() + "/processes");
 		await().during(SESSION)
 			.atMost(SESSION.multipliedBy(2))
-			.until(() -> grant.term().until() - System.nanoTime() > 0);
+			.until(() -> grant.sessionDeadline().until() - System.nanoTime() > 0);
 		assertThat(ZooKeeperFixture.call(() -> this.fixture.admin().checkExists().forPath(lockNode))).isNotNull();
 		assertThat(this.process.release(this.key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
 		deleteAll(this.fixture.root());
