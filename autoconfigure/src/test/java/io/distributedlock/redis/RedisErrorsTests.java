@@ -57,6 +57,7 @@ class RedisErrorsTests {
 		RuntimeException ex = new IllegalStateException(new TimeoutException("after 1 s"));
 		LockProviderException translated = RedisErrors.translate(ex, false);
 		assertThat(translated.error()).isEqualTo(LockError.STORE_TIMEOUT);
+		assertThat(translated).hasMessageContaining("distributed-lock.call-timeout");
 		assertThat(translated.isEffectUnknown()).isTrue();
 		assertThat(RedisErrors.notConnected(ex).error()).isEqualTo(LockError.STORE_TIMEOUT);
 		assertThat(RedisErrors.notConnected(ex).isEffectUnknown()).isFalse();
