@@ -26,7 +26,7 @@ final class StoreContention {
 	LockContender contender(LockProvider provider, LockKey key, Runnable onNotified) {
 		LockContender current = this.contender;
 		if (current == null) {
-			current = provider.enter(key, onNotified);
+			current = provider.newContender(key, onNotified);
 			this.contender = current;
 		}
 		return current;

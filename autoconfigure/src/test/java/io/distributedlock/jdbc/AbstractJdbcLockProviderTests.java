@@ -131,7 +131,7 @@ abstract class AbstractJdbcLockProviderTests {
 	}
 
 	static LockContender enter(JdbcLockProvider provider, LockKey key) {
-		return provider.enter(key, () -> {
+		return provider.newContender(key, () -> {
 		});
 	}
 

@@ -103,9 +103,9 @@ class PostgresNotificationTests {
 	}
 
 	private LockContender holdAndEnqueue(JdbcLockProvider waiting, Runnable changed) {
-		assertThat(attempt(provider().enter(KEY, () -> {
+		assertThat(attempt(provider().newContender(KEY, () -> {
 		}))).isInstanceOf(AttemptResult.Granted.class);
-		LockContender contender = waiting.enter(KEY, changed);
+		LockContender contender = waiting.newContender(KEY, changed);
 		assertThat(attempt(contender)).isInstanceOf(AttemptResult.Busy.class);
 		return contender;
 	}

@@ -87,7 +87,7 @@ class RedisLockProviderTests {
 	}
 
 	private static LockContender enter(RedisLockProvider provider) {
-		return provider.enter(KEY, () -> {
+		return provider.newContender(KEY, () -> {
 		});
 	}
 
@@ -264,7 +264,7 @@ class RedisLockProviderTests {
 		RedisLockProvider waiter = process(client.apply(TestRedis.port()));
 		acquire(holder);
 		AtomicInteger signals = new AtomicInteger();
-		LockContender contender = waiter.enter(KEY, signals::incrementAndGet);
+		LockContender contender = waiter.newContender(KEY, signals::incrementAndGet);
 		attempt(contender, true);
 		signals.set(0);
 		this.admin.clientKill(new ClientKillParams().type(ClientType.PUBSUB));

@@ -64,7 +64,7 @@ class RedisReplicaTests {
 	}
 
 	private static AttemptResult attempt(RedisLockProvider provider, LockKey key, OwnerId owner) {
-		return provider.enter(key, () -> {
+		return provider.newContender(key, () -> {
 		}).attempt(owner, LEASE, false, TIMEOUT);
 	}
 

@@ -59,7 +59,7 @@ class ZooKeeperConnectionTests {
 	}
 
 	private static LockContender enter(ZooKeeperLockProvider process, LockKey key) {
-		return process.enter(key, () -> {
+		return process.newContender(key, () -> {
 			// Ignored: the test attempts by itself.
 		});
 	}

@@ -53,7 +53,7 @@ class ZooKeeperEnsembleTests {
 	}
 
 	private static AttemptResult attempt(ZooKeeperLockProvider process, LockKey key, Duration timeout) {
-		return process.enter(key, () -> {
+		return process.newContender(key, () -> {
 			// Ignored: the test attempts by itself.
 		}).attempt(OwnerId.random(), LEASE, false, timeout);
 	}
