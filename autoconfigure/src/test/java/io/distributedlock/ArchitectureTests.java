@@ -111,7 +111,7 @@ class ArchitectureTests {
 
 	@ParameterizedTest
 	@MethodSource("arrows")
-	void packageImportsOnlyWhatStandsBelow(String name, Set<String> mayImport) {
+	void packageImportsOnlyLowerPackages(String name, Set<String> mayImport) {
 		String[] allowed = Stream.concat(Stream.of(ROOT, in(name)), mayImport.stream().map(ArchitectureTests::in))
 			.toArray(String[]::new);
 		noClasses().that()

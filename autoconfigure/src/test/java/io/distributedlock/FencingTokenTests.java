@@ -8,7 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 class FencingTokenTests {
 
 	@Test
-	void laterPlacesRiseAndAnyLaterOrderBeatsThemAll() {
+	void laterTokenIsGreaterAndALaterOrderGreaterStill() {
 		FencingToken first = FencingToken.of(7, 0);
 		FencingToken second = FencingToken.of(7, 1);
 		FencingToken last = FencingToken.of(7, 1000);
@@ -31,7 +31,7 @@ class FencingTokenTests {
 	}
 
 	@Test
-	void whatIsOutOfRangeIsRefused() {
+	void valueOutOfRangeIsRefused() {
 		assertThatIllegalArgumentException().isThrownBy(() -> new FencingToken(0));
 		assertThatIllegalArgumentException().isThrownBy(() -> FencingToken.of(0, 0));
 		assertThatIllegalArgumentException().isThrownBy(() -> FencingToken.of(FencingToken.MAX_ORDER + 1, 0));

@@ -16,9 +16,9 @@ import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * Fails a test class that leaves a thread of the library or of a store's client behind,
- * where later classes of the same JVM would see it. Registered for all test classes by
- * {@code META-INF/services}.
+ * Check that fails a test class if a thread of the library or of a store's client
+ * outlives it, where later classes of the same JVM would see it. Registered for all test
+ * classes by {@code META-INF/services}.
  * <p>
  * The servers and resources that all classes share are started once per JVM; their
  * threads have other names.
@@ -27,12 +27,10 @@ public final class ThreadLeakCheck implements BeforeAllCallback, AfterAllCallbac
 
 	private static final Log logger = LogFactory.getLog(ThreadLeakCheck.class);
 
-	/**
-	 * Twice what an idle thread of the library lives, so that its end depends on no luck.
-	 */
+	/** Twice the time after which an idle thread of the library ends. */
 	private static final Duration PATIENCE = Duration.ofSeconds(20);
 
-	/** A class that takes longer to end its threads did not close something. */
+	/** Time after which a slow end of a thread is logged. */
 	private static final Duration NOTABLE = Duration.ofSeconds(5);
 
 	private static final Pattern NAMES = Pattern.compile("(distributed-lock-|lettuce-|HikariPool|Curator|JedisSentinel"
@@ -40,6 +38,21 @@ public final class ThreadLeakCheck implements BeforeAllCallback, AfterAllCallbac
 
 	private static final ExtensionContext.Namespace NAMESPACE = ExtensionContext.Namespace
 		.create(ThreadLeakCheck.class);
+
+	private final Duration patience;
+
+	/** Creates the check for the tests of this project. */
+	public ThreadLeakCheck() {
+		this(PATIENCE);
+	}
+
+	/**
+	 * Creates a check.
+	 * @param patience the time within which the threads of a class have to end
+	 */
+	ThreadLeakCheck(Duration patience) {
+		this.patience = patience;
+	}
 
 	@Override
 	public void beforeAll(ExtensionContext context) {
@@ -58,7 +71,7 @@ public final class ThreadLeakCheck implements BeforeAllCallback, AfterAllCallbac
 		long start = System.nanoTime();
 		for (Thread thread : threads()) {
 			if (!before.contains(thread)) {
-				thread.join(Math.max(1, PATIENCE.minusNanos(System.nanoTime() - start).toMillis()));
+				thread.join(Math.max(1, this.patience.minusNanos(System.nanoTime() - start).toMillis()));
 				report(context, thread, start);
 			}
 		}

@@ -15,13 +15,11 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.beans.factory.BeanNameAware;
 import org.springframework.core.annotation.AliasFor;
 
-import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.interceptor.LockedProxies;
 import io.distributedlock.interceptor.RecordingLockOperations;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 class AnnotationLockAttributeSourceTests {
 
@@ -62,7 +60,7 @@ class AnnotationLockAttributeSourceTests {
 	}
 
 	@Test
-	void annotationOfATypeStandsForItsPublicMethods() {
+	void annotationOfATypeAppliesToItsPublicMethods() {
 		AnnotatedType proxy = this.proxies.ofClass(new AnnotatedType());
 		proxy.open();
 		assertThat(this.operations.keys()).containsExactly("AnnotatedType.open");
@@ -78,7 +76,7 @@ class AnnotationLockAttributeSourceTests {
 	}
 
 	@Test
-	void annotationOfASupertypeStandsForTheMethodsOfTheSubclass() {
+	void annotationOfASupertypeAppliesToMethodsOfTheSubclass() {
 		this.proxies.ofClass(new OfAnnotatedType()).added();
 		assertThat(this.operations.keys()).containsExactly("OfAnnotatedType.added");
 	}
@@ -107,13 +105,8 @@ class AnnotationLockAttributeSourceTests {
 
 	@ParameterizedTest
 	@MethodSource("mistakes")
-	void mistakeIsFoundWhenTheClassIsFirstSeen(Class<?> type, LockError error, String where, String what) {
-		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> this.proxies.read(type))
-			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(error))
-			.withMessageStartingWith(error.id() + ": ")
-			.withMessageContaining(type.getSimpleName() + "." + where)
-			.withMessageContaining(what)
-			.satisfies((ex) -> assertThat(ex.action()).isNotBlank());
+	void mistakeInAnAttributeIsRefusedOnFirstRead(Class<?> type, LockError error, String where, String what) {
+		this.proxies.assertRefused(type, error, where, what);
 	}
 
 	static Stream<Arguments> mistakes() {

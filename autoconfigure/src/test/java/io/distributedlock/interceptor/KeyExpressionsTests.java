@@ -36,11 +36,11 @@ class KeyExpressionsTests {
 	}
 
 	@Test
-	void expressionReadsArgumentsByNameAndPlace() {
+	void expressionReadsArgumentsByNameAndIndex() {
 		this.orders.byProperty(new Order("7", "a"));
 		assertThat(this.operations.keys()).containsExactly("Orders.byProperty:7");
-		this.orders.byPlace("x", "y");
-		assertThat(this.operations.keys()).containsExactly("Orders.byPlace:y:x");
+		this.orders.byIndex("x", "y");
+		assertThat(this.operations.keys()).containsExactly("Orders.byIndex:y:x");
 	}
 
 	@Test
@@ -81,7 +81,7 @@ class KeyExpressionsTests {
 	}
 
 	@Test
-	void expressionThatFailsIsTold() {
+	void expressionThatFailsIsReported() {
 		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> this.orders.byProperty(null))
 			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.KEY_EVALUATION))
 			.withMessageContaining("#order.id")
@@ -123,20 +123,15 @@ class KeyExpressionsTests {
 
 	@ParameterizedTest
 	@MethodSource("mistakes")
-	void mistakeIsFoundWhenTheClassIsFirstSeen(Class<?> type, LockError error, String where, String what) {
-		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> this.proxies.read(type))
-			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(error))
-			.withMessageStartingWith(error.id() + ": ")
-			.withMessageContaining(type.getSimpleName() + "." + where)
-			.withMessageContaining(what)
-			.satisfies((ex) -> assertThat(ex.action()).isNotBlank());
+	void mistakeInAnExpressionIsRefusedOnFirstRead(Class<?> type, LockError error, String where, String what) {
+		this.proxies.assertRefused(type, error, where, what);
 	}
 
 	static Stream<Arguments> mistakes() {
 		return Stream.of(Arguments.of(BadExpression.class, LockError.INVALID_EXPRESSION, "run", "'#id +'"),
 				Arguments.of(EmptyExpression.class, LockError.INVALID_EXPRESSION, "run", "''"),
 				Arguments.of(UnknownVariable.class, LockError.UNKNOWN_VARIABLE, "run", "#ids"),
-				Arguments.of(UnknownPlace.class, LockError.UNKNOWN_VARIABLE, "run", "#p1"),
+				Arguments.of(UnknownIndex.class, LockError.UNKNOWN_VARIABLE, "run", "#p1"),
 				Arguments.of(UnknownFunction.class, LockError.UNKNOWN_VARIABLE, "run", "#now"));
 	}
 
@@ -221,7 +216,7 @@ class KeyExpressionsTests {
 		}
 
 		@DistributedLock(key = { "#p1", "#a0" })
-		void byPlace(String first, String second) {
+		void byIndex(String first, String second) {
 		}
 
 		@DistributedLock({ "#root.method.name", "#root.args[0]", "'${app.region}'", "@tenants.current()",
@@ -274,7 +269,7 @@ class KeyExpressionsTests {
 
 	}
 
-	static class UnknownPlace {
+	static class UnknownIndex {
 
 		@DistributedLock("#p1")
 		void run(String id) {

@@ -50,7 +50,7 @@ class LockInterceptorTests {
 	}
 
 	@Test
-	void busyLockSkipsTheBodyWhereAsked() {
+	void busyLockSkipsTheBodyWithOnBusySkip() {
 		this.operations.busy();
 		assertThat(this.work.skipping(() -> "done")).isNull();
 		assertThat(this.work.skippingOptional()).isEmpty();
@@ -84,7 +84,7 @@ class LockInterceptorTests {
 	}
 
 	@Test
-	void lossIsIgnoredWhereAsked() {
+	void lossIsIgnoredWithOnLostIgnore() {
 		this.operations.losing();
 		assertThat(this.work.ignoring(() -> "done")).isEqualTo("done");
 		assertThat(this.work.ignoring(() -> null)).isNull();

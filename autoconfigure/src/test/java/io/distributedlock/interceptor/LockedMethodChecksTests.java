@@ -21,13 +21,10 @@ import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.support.ApplicationObjectSupport;
 
-import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.annotation.DistributedLock;
 import io.distributedlock.interceptor.elsewhere.HiddenMethod;
 
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatNoException;
 
 class LockedMethodChecksTests {
@@ -36,13 +33,8 @@ class LockedMethodChecksTests {
 
 	@ParameterizedTest
 	@MethodSource("mistakes")
-	void mistakeIsFoundWhenTheClassIsFirstSeen(Class<?> type, LockError error, String where, String what) {
-		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> this.proxies.read(type))
-			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(error))
-			.withMessageStartingWith(error.id() + ": ")
-			.withMessageContaining(type.getSimpleName() + "." + where)
-			.withMessageContaining(what)
-			.satisfies((ex) -> assertThat(ex.action()).isNotBlank());
+	void unsuitableMethodIsRefusedOnFirstRead(Class<?> type, LockError error, String where, String what) {
+		this.proxies.assertRefused(type, error, where, what);
 	}
 
 	static Stream<Arguments> mistakes() {

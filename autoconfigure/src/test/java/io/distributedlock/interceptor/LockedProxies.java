@@ -10,10 +10,15 @@ import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.core.env.MapPropertySource;
 import org.springframework.core.env.StandardEnvironment;
 
+import io.distributedlock.LockConfigurationException;
+import io.distributedlock.LockError;
 import io.distributedlock.LockOperations;
 import io.distributedlock.annotation.AnnotationLockAttributeSource;
 
-/** Makes proxies by hand, below any container. */
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/** Factory of locked proxies without a container. */
 public final class LockedProxies {
 
 	private final StandardEnvironment environment = new StandardEnvironment();
@@ -40,6 +45,22 @@ public final class LockedProxies {
 
 	public void read(Class<?> type) {
 		this.methods.isLocked(type);
+	}
+
+	/**
+	 * Asserts that reading a class fails with an error whose message names the method.
+	 * @param type the class
+	 * @param error the error
+	 * @param method the method's name
+	 * @param fact another part of the message
+	 */
+	public void assertRefused(Class<?> type, LockError error, String method, String fact) {
+		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> read(type))
+			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(error))
+			.withMessageStartingWith(error.id() + ": ")
+			.withMessageContaining(type.getSimpleName() + "." + method)
+			.withMessageContaining(fact)
+			.satisfies((ex) -> assertThat(ex.action()).isNotBlank());
 	}
 
 	@SuppressWarnings("unchecked")

@@ -22,7 +22,7 @@ import io.distributedlock.LossReason;
 import static org.mockito.BDDMockito.given;
 import static org.mockito.Mockito.mock;
 
-/** Grants what is asked for and remembers it; can be told to be busy, or to lose. */
+/** Operations that record and grant each request; they can be busy or lose the lock. */
 public final class RecordingLockOperations implements LockOperations {
 
 	private final List<LockRequest> requests = Collections.synchronizedList(new ArrayList<>());

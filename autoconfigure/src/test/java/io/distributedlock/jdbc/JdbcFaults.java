@@ -135,10 +135,10 @@ abstract class JdbcFaults implements StoreFaults {
 				: "'" + stored + "'";
 		jdbc().execute((Connection connection) -> {
 			addCheck(new JdbcTemplate(new SingleConnectionDataSource(connection, true)),
-					"ALTER TABLE distributed_lock ADD CONSTRAINT poison CHECK (lock_key <> " + literal + ")");
+					"ALTER TABLE distributed_lock ADD CONSTRAINT refused_key CHECK (lock_key <> " + literal + ")");
 			return true;
 		});
-		return remember(() -> jdbc().execute("ALTER TABLE distributed_lock DROP CONSTRAINT poison"));
+		return remember(() -> jdbc().execute("ALTER TABLE distributed_lock DROP CONSTRAINT refused_key"));
 	}
 
 	@Override

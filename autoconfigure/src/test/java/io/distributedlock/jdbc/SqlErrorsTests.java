@@ -59,7 +59,7 @@ class SqlErrorsTests {
 	}
 
 	@Test
-	void lockedRowIsToldFromADeadlock() {
+	void lockedRowIsDistinguishedFromADeadlock() {
 		assertThat(SqlErrors.isRowLocked(error("55P03", 0))).isTrue();
 		assertThat(SqlErrors.isRowLocked(error("HY000", 1205))).isTrue();
 		assertThat(SqlErrors.isRowLocked(h2Error("HYT00", 50200))).isTrue();

@@ -41,7 +41,7 @@ class LocalStoreTests {
 		return new LocalLockProvider(this.store).newContender(KEY, changed);
 	}
 
-	private LockGrant take() {
+	private LockGrant acquire() {
 		return ((AttemptResult.Granted) attempt(this.holder.newContender(KEY, () -> {
 			// Never waits.
 		}), false)).grant();
@@ -51,7 +51,7 @@ class LocalStoreTests {
 	void releaseSignalsOnlyTheProcessThatGotTheReservation() {
 		AtomicInteger first = new AtomicInteger();
 		AtomicInteger second = new AtomicInteger();
-		LockGrant grant = take();
+		LockGrant grant = acquire();
 		attempt(newProcess(first::incrementAndGet), true);
 		attempt(newProcess(second::incrementAndGet), true);
 		this.holder.release(KEY, grant.owner(), TIMEOUT);
@@ -62,9 +62,9 @@ class LocalStoreTests {
 	@Test
 	void withdrawalOfAReservationSignalsTheNextProcess() {
 		AtomicInteger second = new AtomicInteger();
-		LockGrant grant = take();
+		LockGrant grant = acquire();
 		LockContender first = newProcess(() -> {
-			// Gives up before it looks.
+			// Withdraws before it attempts.
 		});
 		attempt(first, true);
 		attempt(newProcess(second::incrementAndGet), true);
@@ -74,16 +74,16 @@ class LocalStoreTests {
 	}
 
 	@Test
-	void releaseSignalsThosePassedOverWhenNobodyElseWaits() {
+	void releaseSignalsASkippedProcessIfNoOtherWaits() {
 		AtomicInteger signals = new AtomicInteger();
-		LockGrant grant = take();
+		LockGrant grant = acquire();
 		attempt(newProcess(signals::incrementAndGet), true);
 		this.holder.release(KEY, grant.owner(), TIMEOUT);
 		pass(Duration.ofMillis(100));
-		grant = take();
+		grant = acquire();
 		this.holder.release(KEY, grant.owner(), TIMEOUT);
 		assertThat(signals).hasValue(2);
-		take();
+		acquire();
 	}
 
 	@Test
@@ -91,7 +91,7 @@ class LocalStoreTests {
 		LockContender third = newProcess(() -> {
 			// Does not wait.
 		});
-		LockGrant grant = take();
+		LockGrant grant = acquire();
 		attempt(newProcess(() -> {
 			// Dead.
 		}), true);
@@ -106,7 +106,7 @@ class LocalStoreTests {
 	void signalMayUseTheStoreItself() {
 		AtomicInteger granted = new AtomicInteger();
 		LocalLockProvider waiter = new LocalLockProvider(this.store);
-		LockGrant grant = take();
+		LockGrant grant = acquire();
 		LockContender[] contender = new LockContender[1];
 		contender[0] = waiter.newContender(KEY,
 				() -> granted.addAndGet((attempt(contender[0], true) instanceof AttemptResult.Granted) ? 1 : 0));
@@ -116,8 +116,8 @@ class LocalStoreTests {
 	}
 
 	@Test
-	void placeThatIsNotRefreshedLapses() {
-		LockGrant grant = take();
+	void queueEntryThatIsNotRefreshedExpires() {
+		LockGrant grant = acquire();
 		attempt(newProcess(() -> {
 			// Dead.
 		}), true);
@@ -127,15 +127,15 @@ class LocalStoreTests {
 	}
 
 	@Test
-	void lateWithdrawalLeavesThePlaceOfALaterContender() {
+	void lateWithdrawalKeepsTheEntryOfALaterContender() {
 		LocalLockProvider waiter = new LocalLockProvider(this.store);
 		LockContender early = waiter.newContender(KEY, () -> {
-			// Gone.
+			// Withdraws.
 		});
 		LockContender late = waiter.newContender(KEY, () -> {
-			// Asks by itself.
+			// Attempts by itself.
 		});
-		LockGrant grant = take();
+		LockGrant grant = acquire();
 		attempt(early, true);
 		attempt(late, true);
 		assertThat(early.withdraw(TIMEOUT)).isEqualTo(ReleaseOutcome.NOT_HELD);
@@ -147,7 +147,7 @@ class LocalStoreTests {
 	}
 
 	@Test
-	void whatExpiredAndIsNeverAskedForAgainIsSwept() {
+	void expiredEntriesAreSweptWithoutFurtherAttempts() {
 		for (int number = 0; number < 100_000; number++) {
 			this.holder.newContender(LockKey.of("local", "key-" + number), () -> {
 				// Never waits.
@@ -159,18 +159,18 @@ class LocalStoreTests {
 
 	@Test
 	void ordersFollowTheClockAndRiseWithoutIt() {
-		LockGrant first = take();
+		LockGrant first = acquire();
 		this.holder.release(KEY, first.owner(), TIMEOUT);
-		LockGrant second = take();
+		LockGrant second = acquire();
 		this.holder.release(KEY, second.owner(), TIMEOUT);
 		assertThat(second.order()).isEqualTo(first.order() + 1);
 		pass(Duration.ofSeconds(1));
-		assertThat(take().order()).isGreaterThanOrEqualTo(1_000_000);
+		assertThat(acquire().order()).isGreaterThanOrEqualTo(1_000_000);
 	}
 
 	@Test
-	void leaseCanBeMadeToLapse() {
-		LockGrant grant = take();
+	void expireEndsALeaseOnce() {
+		LockGrant grant = acquire();
 		assertThat(this.holder.expire(KEY)).isTrue();
 		assertThat(this.holder.expire(KEY)).isFalse();
 		assertThat(this.holder.release(KEY, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.NOT_HELD);

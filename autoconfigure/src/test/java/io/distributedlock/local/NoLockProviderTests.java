@@ -23,7 +23,7 @@ class NoLockProviderTests {
 
 	private static final LockKey KEY = LockKey.of("none");
 
-	private static LockGrant take(LockProvider provider) {
+	private static LockGrant acquire(LockProvider provider) {
 		return ((AttemptResult.Granted) provider.newContender(KEY, () -> {
 			// Nothing to wait for.
 		}).attempt(OwnerId.random(), SECOND, true, SECOND)).grant();
@@ -32,9 +32,9 @@ class NoLockProviderTests {
 	@Test
 	void everyAttemptIsGrantedAlsoWhileTheKeyIsHeld() {
 		LockProvider provider = new NoLockProvider();
-		LockGrant first = take(provider);
+		LockGrant first = acquire(provider);
 		assertThat(first.validity()).isEqualTo(SECOND);
-		assertThat(take(provider).owner()).isNotEqualTo(first.owner());
+		assertThat(acquire(provider).owner()).isNotEqualTo(first.owner());
 		assertThat(provider.isExclusive()).isFalse();
 	}
 
@@ -42,31 +42,32 @@ class NoLockProviderTests {
 	void ordersFollowTheClockAndRiseWithoutIt() {
 		AtomicLong micros = new AtomicLong(1_800_000_000_000_000L);
 		LockProvider provider = new NoLockProvider(micros::get);
-		long first = take(provider).order();
+		long first = acquire(provider).order();
 		assertThat(first).isEqualTo(1_800_000_000_000_000L);
-		assertThat(take(provider).order()).isEqualTo(first + 1);
+		assertThat(acquire(provider).order()).isEqualTo(first + 1);
 		micros.addAndGet(-1_000_000);
-		assertThat(take(provider).order()).isEqualTo(first + 2);
+		assertThat(acquire(provider).order()).isEqualTo(first + 2);
 		micros.addAndGet(5_000_000);
-		assertThat(take(provider).order()).isEqualTo(first + 4_000_000);
+		assertThat(acquire(provider).order()).isEqualTo(first + 4_000_000);
 	}
 
 	@Test
 	void ordersBeginAfterThoseOfAStoreThatCountsMicroseconds() {
 		long micros = System.currentTimeMillis() * 1000;
-		assertThat(take(new NoLockProvider()).order()).isBetween(micros, micros + Duration.ofHours(1).toNanos() / 1000);
+		assertThat(acquire(new NoLockProvider()).order()).isBetween(micros,
+				micros + Duration.ofHours(1).toNanos() / 1000);
 	}
 
 	@Test
 	void orderFitsAFencingTokenWhateverTheClockSays() {
 		LockProvider provider = new NoLockProvider(() -> Long.MAX_VALUE);
-		assertThat(take(provider).order()).isLessThan(take(provider).order()).isLessThan(FencingToken.MAX_ORDER);
+		assertThat(acquire(provider).order()).isLessThan(acquire(provider).order()).isLessThan(FencingToken.MAX_ORDER);
 	}
 
 	@Test
 	void everyRenewalAndReleaseSucceeds() {
 		LockProvider provider = new NoLockProvider();
-		LockGrant grant = take(provider);
+		LockGrant grant = acquire(provider);
 		provider.check(SECOND);
 		assertThat(provider.name()).isEqualTo("none");
 		assertThat(provider.renew(Map.of(grant, SECOND), SECOND))

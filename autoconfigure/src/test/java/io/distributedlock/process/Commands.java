@@ -103,7 +103,7 @@ final class Commands {
 		return this.resource.update(FENCED_WRITE, text, token, 1, token);
 	}
 
-	/** Holds the lock again and again and tells with which token from when to when. */
+	/** Holds the lock repeatedly and prints the token, begin and end of each hold. */
 	private String history(LockRequest request, int holds) {
 		List<String> history = new ArrayList<>(holds);
 		for (int i = 0; i < holds; i++) {

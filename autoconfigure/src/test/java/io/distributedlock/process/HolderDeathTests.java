@@ -19,9 +19,7 @@ import io.distributedlock.testkit.TimeBounds;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-/**
- * What happens to a lock whose holder is killed, or is stopped for longer than its lease.
- */
+/** Locks whose holder is killed, or is stopped for longer than its lease. */
 class HolderDeathTests {
 
 	private static final Log logger = LogFactory.getLog(HolderDeathTests.class);
@@ -74,7 +72,7 @@ class HolderDeathTests {
 
 	@ParameterizedTest
 	@EnumSource(Database.class)
-	void stoppedHolderKnowsWithoutTheDatabaseThatItsLockIsGoneAndHarmsNobody(Database database) {
+	void stoppedHolderFindsItsLossOfflineAndChangesNothing(Database database) {
 		Endpoint endpoint = Endpoint.create(database);
 		LockRows rows = new LockRows(endpoint);
 		Wire wire = new Wire(endpoint.port());

@@ -36,7 +36,7 @@ class InterruptStormTests {
 
 	private static final Duration LEASE = Duration.ofSeconds(60);
 
-	/** Renews what is held each 300 ms, so that a renewal for nobody would be seen. */
+	/** Renews each 300 ms, so that a renewal without a holder would be seen. */
 	private static final double OFTEN = 0.005;
 
 	private static final int THREADS = 4;
@@ -94,7 +94,7 @@ class InterruptStormTests {
 		}
 	}
 
-	/** One acquire, and one interrupt of it: tells whether it got the lock. */
+	/** Interrupts one acquire and returns whether it was granted the lock. */
 	private static boolean round(LocalLocks locks, ScheduledExecutorService interrupter, Random random,
 			AtomicInteger inTime) throws ExecutionException {
 		LockRequest request = LocalLocks.request("key-" + random.nextInt(KEYS), LEASE);

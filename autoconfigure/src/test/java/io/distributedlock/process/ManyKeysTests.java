@@ -88,7 +88,7 @@ class ManyKeysTests {
 			Endpoint endpoint = new Endpoint(database.getURL(), "sa", "");
 			try (LocalLocks locks = new LocalLocks((timer) -> endpoint.provider(timer, Duration.ofSeconds(1)), 0.3)) {
 				leavesTheHeapFlat(locks, keys);
-				// A release that a slow machine kept from being answered is made up for
+				// A release without a reply on a slow machine is repeated
 				// later.
 				await().untilAsserted(() -> assertThat(new LockRows(endpoint).held()).isZero());
 				assertThat(endpoint.jdbc()

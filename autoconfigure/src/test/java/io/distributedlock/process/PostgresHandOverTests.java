@@ -17,7 +17,7 @@ import io.distributedlock.process.LockProcess.Acquired;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-/** How long a lock takes from one JVM to the next. */
+/** Time that a lock takes from one JVM to the next. */
 class PostgresHandOverTests {
 
 	private static final Log logger = LogFactory.getLog(PostgresHandOverTests.class);
@@ -31,11 +31,11 @@ class PostgresHandOverTests {
 
 	private static final int ROUNDS = 40;
 
-	/** From then on who listens looks by itself only every second. */
-	private static final Duration PATIENT = Duration.ofMillis(250);
+	/** After this time a process that is notified polls only every second. */
+	private static final Duration SLOW_POLLS_AFTER = Duration.ofMillis(250);
 
-	/** Tells a hand-over that was told from one that was found out, on any machine. */
-	private static final Duration TOLD = Duration.ofMillis(250);
+	/** Longest hand-over by notification; one found by a poll takes longer. */
+	private static final Duration NOTIFIED_WITHIN = Duration.ofMillis(250);
 
 	private final Endpoint endpoint = Endpoint.create(Database.POSTGRESQL);
 
@@ -54,7 +54,7 @@ class PostgresHandOverTests {
 		Duration median = took.get(ROUNDS / 2);
 		logger.info("Hand-over between two JVMs: p50 " + micros(median) + " µs, p90 "
 				+ micros(took.get(ROUNDS * 9 / 10)) + " µs, most " + micros(took.get(ROUNDS - 1)) + " µs");
-		assertThat(median).isLessThan(TOLD);
+		assertThat(median).isLessThan(NOTIFIED_WITHIN);
 	}
 
 	private LockProcess process() {
@@ -65,13 +65,11 @@ class PostgresHandOverTests {
 		return process;
 	}
 
-	/**
-	 * From the order to release, given here, to the grant, as the other process saw it.
-	 */
+	/** Measures from the request to release to the grant in the other process. */
 	private Duration handOver(LockProcess from, LockProcess to) {
 		from.acquire("seat", LEASE, WAIT, true);
 		to.send(Commands.acquire("seat", LEASE, WAIT, true));
-		await().pollDelay(PATIENT)
+		await().pollDelay(SLOW_POLLS_AFTER)
 			.pollInterval(Duration.ofMillis(5))
 			.untilAsserted(() -> assertThat(waited()).as("a waiter, which said %s", to).isTrue());
 		long released = System.nanoTime();

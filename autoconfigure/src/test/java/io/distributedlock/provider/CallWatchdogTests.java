@@ -42,7 +42,7 @@ class CallWatchdogTests {
 	}
 
 	@Test
-	void anOverdueCallIsAbortedOffTheTimersThread() throws Exception {
+	void overdueCallIsAbortedOffTheTimerThread() throws Exception {
 		AtomicReference<String> thread = new AtomicReference<>();
 		CountDownLatch aborted = new CountDownLatch(1);
 		long start = System.nanoTime();
@@ -58,7 +58,7 @@ class CallWatchdogTests {
 	}
 
 	@Test
-	void aCallThatEndsInTimeIsLeftAlone() throws Exception {
+	void callThatEndsInTimeIsNotAborted() throws Exception {
 		AtomicBoolean aborted = new AtomicBoolean();
 		CallWatchdog.Call call = this.watchdog.begin(Deadline.after(Duration.ofMillis(500)), true,
 				() -> aborted.set(true));
@@ -70,7 +70,7 @@ class CallWatchdogTests {
 	}
 
 	@Test
-	void anInterruptEndsOnlyAnInterruptibleCall() throws Exception {
+	void interruptEndsOnlyAnInterruptibleCall() throws Exception {
 		assertThat(interrupted(true)).isTrue();
 		assertThat(interrupted(false)).isFalse();
 	}
@@ -106,20 +106,20 @@ class CallWatchdogTests {
 	}
 
 	/**
-	 * Who is told that his call ended by itself gives its connection back: from then on
-	 * an abort would hit somebody else. Who is told the opposite throws it away.
+	 * A caller whose call ended by itself returns its connection to the pool: an abort
+	 * after that would hit another caller. A caller whose call was aborted discards it.
 	 */
 	private void race(int calls, int threads) throws Exception {
 		ExecutorService callers = Executors.newFixedThreadPool(threads);
 		AtomicInteger foreign = new AtomicInteger();
 		AtomicInteger aborted = new AtomicInteger();
 		AtomicInteger ended = new AtomicInteger();
-		AtomicInteger thrownAway = new AtomicInteger();
+		AtomicInteger discarded = new AtomicInteger();
 		long begun = System.nanoTime();
 		CountDownLatch done = new CountDownLatch(threads);
 		for (int i = 0; i < threads; i++) {
 			callers.execute(() -> {
-				for (int n = 0; n < calls / threads || goesOn(ended, thrownAway, begun); n++) {
+				for (int n = 0; n < calls / threads || continues(ended, discarded, begun); n++) {
 					AtomicBoolean hit = new AtomicBoolean();
 					AtomicBoolean finished = new AtomicBoolean();
 					CallWatchdog.Call call = this.watchdog.begin(Deadline.after(Duration.ofMillis(2)), false, () -> {
@@ -134,7 +134,7 @@ class CallWatchdogTests {
 						foreign.addAndGet(hit.get() ? 1 : 0);
 					}
 					else {
-						thrownAway.incrementAndGet();
+						discarded.incrementAndGet();
 					}
 				}
 				done.countDown();
@@ -142,15 +142,15 @@ class CallWatchdogTests {
 		}
 		assertThat(done.await(100, TimeUnit.SECONDS)).isTrue();
 		callers.shutdownNow();
-		await().untilAsserted(() -> assertThat(aborted).hasValue(thrownAway.get()));
+		await().untilAsserted(() -> assertThat(aborted).hasValue(discarded.get()));
 		assertThat(foreign).hasValue(0);
 		assertThat(ended.get()).isGreaterThanOrEqualTo(FEW);
-		assertThat(thrownAway.get()).isGreaterThanOrEqualTo(FEW);
+		assertThat(discarded.get()).isGreaterThanOrEqualTo(FEW);
 	}
 
 	/** Whether too few calls of one kind were seen, and there is time to see more. */
-	private static boolean goesOn(AtomicInteger ended, AtomicInteger thrownAway, long begun) {
-		return (ended.get() < FEW || thrownAway.get() < FEW) && System.nanoTime() - begun < PATIENCE.toNanos();
+	private static boolean continues(AtomicInteger ended, AtomicInteger discarded, long begun) {
+		return (ended.get() < FEW || discarded.get() < FEW) && System.nanoTime() - begun < PATIENCE.toNanos();
 	}
 
 }

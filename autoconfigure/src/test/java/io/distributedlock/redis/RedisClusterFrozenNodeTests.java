@@ -27,7 +27,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * A master that stands still holds up its own locks only.
+ * A frozen master delays its own locks only.
  */
 class RedisClusterFrozenNodeTests {
 
@@ -40,14 +40,14 @@ class RedisClusterFrozenNodeTests {
 
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("io.distributedlock.redis.TestClients#all")
-	void otherNodesLocksAreTakenAndKeptAsIfNothingWas(String name,
-			Function<RedisConfiguration, RedisConnectionFactory> client) throws Exception {
+	void locksOfOtherNodesAreAcquiredAndKept(String name, Function<RedisConfiguration, RedisConnectionFactory> client)
+			throws Exception {
 		TestCluster cluster = this.processes.closing(new TestCluster(0, "--cluster-require-full-coverage", "no"));
 		RedisServer frozen = cluster.masters().get(1);
 		LockKey there = cluster.key(frozen, true);
 		LockKey elsewhere = cluster.key(frozen, false);
 		LockTemplate locks = this.processes.locks(client.apply(cluster.configuration()));
-		LockLease stuck = locks.acquire(LockRequest.of(there).withLease(Duration.ofSeconds(60)));
+		LockLease unreachable = locks.acquire(LockRequest.of(there).withLease(Duration.ofSeconds(60)));
 		LockLease kept = locks.acquire(LockRequest.of(cluster.key(frozen, false, "kept")).withLease(LEASE));
 		locks.acquire(LockRequest.of(elsewhere)).close();
 		try (FrozenProcesses freeze = FrozenProcesses.freeze(frozen.handle())) {
@@ -72,10 +72,10 @@ class RedisClusterFrozenNodeTests {
 			for (CompletableFuture<Void> one : asking) {
 				one.get(10, TimeUnit.SECONDS);
 			}
-			assertThat(stuck.isHeld()).isTrue();
+			assertThat(unreachable.isHeld()).isTrue();
 		}
 		kept.close();
-		stuck.close();
+		unreachable.close();
 		await().ignoreExceptions().until(() -> {
 			locks.acquire(LockRequest.of(there).withWaitTime(NO_WAIT)).close();
 			return true;

@@ -12,7 +12,7 @@ import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.OwnerId;
 
 /**
- * Explores the interleavings of the local core: who holds, who is next, who is woken.
+ * Explores the interleavings of the process-local queue: holders, waiters and signals.
  */
 class KeyQueueModelCheckingTests {
 
@@ -25,7 +25,7 @@ class KeyQueueModelCheckingTests {
 	}
 
 	@Test
-	void theNextInLineIsSignalledHoweverTheTenureEndsAndTheFormerHeadLeaves() {
+	void nextWaiterIsSignalledWhenGrantEndsAndHeadLeaves() {
 		Lincheck.runConcurrentTest(invocations(), () -> {
 			KeyQueueRegistry queues = new KeyQueueRegistry(null);
 			KeyQueue queue = queues.queue(KEY);
@@ -38,19 +38,19 @@ class KeyQueueModelCheckingTests {
 			queue.join(head);
 			queue.join(next);
 			together(() -> queue.recordEnd(heldGrant), () -> queue.leave(head));
-			check(next.isSignalled(), "nobody looks any more");
+			check(next.isSignalled(), "the next waiter is not signalled");
 			check(queue.beginAttempt(next), "the next waiter may not attempt");
 		});
 	}
 
 	@Test
-	void aTenureIsLeftOnceAndNoRenewalIsClaimedAfterwards() {
+	void holdEndsOnceAndIsNotRenewedAfterwards() {
 		Lincheck.runConcurrentTest(invocations(), () -> {
 			HeldGrant heldGrant = heldGrant(new KeyQueueRegistry(null).queue(KEY));
-			AtomicInteger left = new AtomicInteger();
+			AtomicInteger ends = new AtomicInteger();
 			together(() -> {
 				if (heldGrant.release(0)) {
-					left.incrementAndGet();
+					ends.incrementAndGet();
 					check(!heldGrant.beginRenewal(), "a renewal began after its release");
 				}
 			}, () -> {
@@ -58,16 +58,16 @@ class KeyQueueModelCheckingTests {
 					heldGrant.endRenewal();
 				}
 				if (heldGrant.lose(LossReason.EXPIRED)) {
-					left.incrementAndGet();
+					ends.incrementAndGet();
 				}
 			});
-			check(left.get() == 1, "left " + left + " times");
+			check(ends.get() == 1, "ended " + ends + " times");
 			check(!heldGrant.isCurrent() && !heldGrant.isRenewing(), "still current");
 		});
 	}
 
 	@Test
-	void whoComesWhileTheLastLeavesFindsAGateThatIsOpen() {
+	void waiterNeverJoinsAClosedQueue() {
 		Lincheck.runConcurrentTest(invocations(), () -> {
 			KeyQueueRegistry queues = new KeyQueueRegistry(null);
 			KeyQueue first = queues.queue(KEY);
@@ -86,7 +86,7 @@ class KeyQueueModelCheckingTests {
 	}
 
 	@Test
-	void twoNeverHoldAtOnceAndNothingIsLeftOfTheGate() {
+	void oneHolderAtATimeAndNoQueueRemains() {
 		Lincheck.runConcurrentTest(invocations(), () -> {
 			KeyQueueRegistry queues = new KeyQueueRegistry(null);
 			AtomicInteger holders = new AtomicInteger();
@@ -107,7 +107,7 @@ class KeyQueueModelCheckingTests {
 				}
 			};
 			together(contender, contender);
-			check(queues.size() == 0, "a queue is left");
+			check(queues.size() == 0, "a queue remains");
 		});
 	}
 

@@ -49,7 +49,7 @@ class LockTemplateFaultTests {
 
 	private final LockTimer timer = new LockTimer();
 
-	private final CountDownLatch listenerMayGoOn = new CountDownLatch(1);
+	private final CountDownLatch listenerMayReturn = new CountDownLatch(1);
 
 	private final LockTemplate locks = new LockTemplate(this.provider,
 			new LockSettings(Duration.ofSeconds(30), Duration.ofMillis(300), null, Duration.ofMillis(500), 1.0 / 3),
@@ -59,13 +59,13 @@ class LockTemplateFaultTests {
 
 	@AfterEach
 	void stop() {
-		this.listenerMayGoOn.countDown();
+		this.listenerMayReturn.countDown();
 		this.locks.close();
 		this.timer.close();
 	}
 
 	@Test
-	void aGrantWhoseLeaseWasOverOnArrivalIsNotAcquiredAndIsGivenBack() {
+	void grantThatArrivesAfterItsLeaseIsReleased() {
 		this.provider.onAttempt = (answer) -> {
 			pause(Duration.ofMillis(120));
 			return answer;
@@ -77,7 +77,7 @@ class LockTemplateFaultTests {
 	}
 
 	@Test
-	void theDeadlineCountsFromBeforeTheCommandWasSent() {
+	void deadlineCountsFromBeforeTheCommandWasSent() {
 		this.provider.onAttempt = (answer) -> {
 			pause(Duration.ofMillis(200));
 			return answer;
@@ -88,7 +88,7 @@ class LockTemplateFaultTests {
 	}
 
 	@Test
-	void anAttemptWithoutAnAnswerIsTakenBackAndItsOwnerIdNeverUsedAgain() {
+	void attemptWithoutReplyIsReleasedAndItsOwnerNotReused() {
 		AtomicBoolean lost = new AtomicBoolean();
 		this.provider.onAttempt = (answer) -> {
 			if (lost.compareAndSet(false, true)) {
@@ -106,7 +106,7 @@ class LockTemplateFaultTests {
 	}
 
 	@Test
-	void aReleaseThatFindsNothingDoesNotConfirmAnAttemptWithoutAnAnswer() {
+	void releaseThatFindsNothingDoesNotEndAnUnclearAttempt() {
 		this.provider.onAttempt = (answer) -> {
 			throw new IllegalStateException("cut");
 		};
@@ -121,7 +121,7 @@ class LockTemplateFaultTests {
 	}
 
 	@Test
-	void nothingIsTakenBackWhereNothingWasSent() {
+	void attemptThatWasNeverSentIsNotReleased() {
 		this.provider.onAttempt = (answer) -> {
 			throw LockProviderException.nothingSent(LockError.STORE_FAILED, "scripted", "is down", null);
 		};
@@ -130,7 +130,7 @@ class LockTemplateFaultTests {
 	}
 
 	@Test
-	void whoWaitsBehindAHeadThatGetsNoAnswerIsNotToldBusy() throws Exception {
+	void waiterBehindAHeadWithoutReplyIsNotReportedBusy() throws Exception {
 		CountDownLatch asked = new CountDownLatch(1);
 		this.provider.onAttempt = (answer) -> {
 			asked.countDown();
@@ -145,7 +145,7 @@ class LockTemplateFaultTests {
 	}
 
 	@Test
-	void whoHasNoTimeIsToldBusyAtOnceWhileAnotherWaitsInLine() throws Exception {
+	void callWithoutWaitTimeIsBusyAtOnceBehindAWaiter() throws Exception {
 		this.provider.onAttempt = (answer) -> new AttemptResult.Busy(Duration.ofSeconds(2), null);
 		CompletableFuture<Void> head = CompletableFuture
 			.runAsync(() -> this.locks.tryAcquire(this.request.withWaitTime(Duration.ofSeconds(2))));
@@ -159,7 +159,7 @@ class LockTemplateFaultTests {
 	}
 
 	@Test
-	void aReleaseWithoutAnAnswerIsRepeatedAndTheBodyDoesNotNotice() {
+	void releaseWithoutReplyIsRepeatedAndTheResultReturned() {
 		AtomicInteger failures = new AtomicInteger();
 		this.provider.onRelease = (owner) -> {
 			if (failures.incrementAndGet() <= 2) {
@@ -175,7 +175,7 @@ class LockTemplateFaultTests {
 	}
 
 	@Test
-	void aLockThatIsFreedInTheBackgroundGoesToWhoWaitsInThisProcess() throws Exception {
+	void pendingReleaseSignalsTheWaiterOfThisProcess() throws Exception {
 		this.provider.silent = true;
 		this.provider.onAttempt = (answer) -> (answer instanceof AttemptResult.Busy)
 				? new AttemptResult.Busy(Duration.ofSeconds(20), null) : answer;
@@ -190,30 +190,30 @@ class LockTemplateFaultTests {
 	}
 
 	@Test
-	void aFirstReleaseThatFindsNothingIsALoss() {
-		AtomicBoolean told = new AtomicBoolean();
+	void firstReleaseThatFindsNothingIsALoss() {
+		AtomicBoolean reported = new AtomicBoolean();
 		assertThatExceptionOfType(LockLostException.class)
 			.isThrownBy(() -> this.locks.execute(this.request, (lease) -> {
-				lease.onLost(() -> told.set(true));
+				lease.onLost(() -> reported.set(true));
 				this.provider.store.expire(KEY);
 				return null;
 			}))
 			.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(LossReason.NOT_HELD));
-		await().untilTrue(told);
+		await().untilTrue(reported);
 	}
 
 	@Test
-	void aLossIsToldAtTheDeadlineThoughRenewalsHang() {
+	void lossIsReportedAtTheDeadlineWhileRenewalsHang() {
 		CountDownLatch end = new CountDownLatch(1);
 		this.provider.onRenew = (leases, timeout) -> {
 			awaitLatch(end);
 			return null;
 		};
-		AtomicBoolean told = new AtomicBoolean();
+		AtomicBoolean reported = new AtomicBoolean();
 		long start = System.nanoTime();
 		LockLease lease = this.locks.acquire(this.request.withLease(Duration.ofMillis(600)));
-		lease.onLost(() -> told.set(true));
-		await().pollInterval(Duration.ofMillis(5)).untilTrue(told);
+		lease.onLost(() -> reported.set(true));
+		await().pollInterval(Duration.ofMillis(5)).untilTrue(reported);
 		assertThat(Duration.ofNanos(System.nanoTime() - start)).isBetween(Duration.ofMillis(400),
 				TimeBounds.withLoad(850));
 		assertThat(lease.isHeld()).isFalse();
@@ -223,7 +223,7 @@ class LockTemplateFaultTests {
 	}
 
 	@Test
-	void aRenewalThatFailsIsRepeatedWithinTheLease() {
+	void renewalThatFailsIsRepeatedWithinTheLease() {
 		AtomicInteger failures = new AtomicInteger();
 		this.provider.onRenew = (leases, timeout) -> switch (failures.incrementAndGet()) {
 			case 1 -> throw new IllegalStateException("cut");
@@ -238,11 +238,11 @@ class LockTemplateFaultTests {
 	}
 
 	@Test
-	void onePoisonedEntryDoesNotTakeTheOthersOfItsBatchAlong() {
-		LockKey poisoned = LockKey.of("seats", "poisoned");
+	void entryThatFailsItsBatchOfRenewalsIsLostAlone() {
+		LockKey failing = LockKey.of("seats", "failing");
 		this.provider.onRenew = (leases, timeout) -> {
-			if (leases.keySet().stream().anyMatch((grant) -> grant.key().equals(poisoned))) {
-				throw new IllegalStateException("poisoned");
+			if (leases.keySet().stream().anyMatch((grant) -> grant.key().equals(failing))) {
+				throw new IllegalStateException("cut");
 			}
 			return null;
 		};
@@ -250,14 +250,14 @@ class LockTemplateFaultTests {
 			.mapToObj((seat) -> this.locks
 				.acquire(LockRequest.of(LockKey.of("seats", "s" + seat)).withLease(Duration.ofSeconds(2))))
 			.toList();
-		LockLease bad = this.locks.acquire(LockRequest.of(poisoned).withLease(Duration.ofSeconds(2)));
+		LockLease lost = this.locks.acquire(LockRequest.of(failing).withLease(Duration.ofSeconds(2)));
 		await().during(Duration.ofMillis(2500)).until(() -> others.stream().allMatch(LockLease::isHeld));
-		assertThat(bad.isHeld()).isFalse();
+		assertThat(lost.isHeld()).isFalse();
 		others.forEach(LockLease::close);
 	}
 
 	@Test
-	void aRenewalThatSaysNotHeldIsALossAtOnce() {
+	void renewalThatFindsNoGrantIsALossAtOnce() {
 		LockLease lease = this.locks.acquire(this.request.withLease(Duration.ofSeconds(6)));
 		this.provider.store.expire(KEY);
 		await().atMost(Duration.ofSeconds(4)).until(() -> !lease.isHeld());
@@ -266,7 +266,7 @@ class LockTemplateFaultTests {
 	}
 
 	@Test
-	void noRenewalIsClaimedAfterItsReleaseAndNoneUnderWayChangesAnything() {
+	void noRenewalBeginsOrRevivesAGrantAfterItsRelease() {
 		AtomicInteger revived = new AtomicInteger();
 		AtomicLong released = new AtomicLong();
 		this.provider.onRenew = (leases, timeout) -> {
@@ -303,7 +303,7 @@ class LockTemplateFaultTests {
 	}
 
 	@Test
-	void emptyingAndFillingTheHeldLocksLeavesTheRenewalLoadAsItWas() {
+	void repeatedAcquisitionDoesNotMultiplyRenewals() {
 		LockRequest brief = this.request.withLease(Duration.ofMillis(900));
 		for (int cycle = 0; cycle < 100; cycle++) {
 			this.locks.acquire(brief).close();
@@ -318,7 +318,7 @@ class LockTemplateFaultTests {
 	}
 
 	@Test
-	void anInterruptedThreadGetsItsTypeAndFlagAndLeavesNothing() throws Exception {
+	void interruptedWaiterKeepsItsFlagAndLeavesNoEntry() throws Exception {
 		LockLease held = this.locks.acquire(this.request);
 		AtomicBoolean flag = new AtomicBoolean();
 		CompletableFuture<Throwable> thrown = new CompletableFuture<>();
@@ -341,7 +341,7 @@ class LockTemplateFaultTests {
 	}
 
 	@Test
-	void aReleaseOfAnInterruptedThreadIsSentAndKeepsTheFlag() {
+	void releaseOfAnInterruptedThreadIsSentAndKeepsTheFlag() {
 		LockLease lease = this.locks.acquire(this.request);
 		AtomicBoolean seen = new AtomicBoolean();
 		this.provider.onRelease = (owner) -> {
@@ -361,7 +361,7 @@ class LockTemplateFaultTests {
 
 			@Override
 			public void onAcquired(LockLease lease) {
-				awaitLatch(LockTemplateFaultTests.this.listenerMayGoOn);
+				awaitLatch(LockTemplateFaultTests.this.listenerMayReturn);
 			}
 
 			@Override
@@ -370,18 +370,18 @@ class LockTemplateFaultTests {
 			}
 
 		};
-		LockTemplate told = new LockTemplate(this.provider, LockSettings.defaults(), this.timer, List.of(),
+		LockTemplate observed = new LockTemplate(this.provider, LockSettings.defaults(), this.timer, List.of(),
 				List.of(blocking));
 		long start = System.nanoTime();
 		for (int cycle = 0; cycle < 100; cycle++) {
-			told.acquire(this.request).close();
+			observed.acquire(this.request).close();
 		}
 		assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(5));
-		told.close();
+		observed.close();
 	}
 
 	@Test
-	void anAcquisitionThatWasCancelledGivesBackWhatItWasGranted() {
+	void cancelledAcquisitionReleasesItsGrant() {
 		CountDownLatch asked = new CountDownLatch(1);
 		CountDownLatch mayAnswer = new CountDownLatch(1);
 		this.provider.onAttempt = (answer) -> {
@@ -430,7 +430,7 @@ class LockTemplateFaultTests {
 		}
 	}
 
-	/** A store that takes its time: the time itself is the subject. */
+	/** Delays an answer; the delay itself is what the test is about. */
 	private static void pause(Duration duration) {
 		CountDownLatch never = new CountDownLatch(1);
 		try {

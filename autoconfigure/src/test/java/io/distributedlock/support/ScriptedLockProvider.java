@@ -20,8 +20,8 @@ import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.RenewalOutcome;
 
 /**
- * A store in memory whose answers a test can replace, to play what no real store does at
- * will: late answers, lost answers, answers that lie.
+ * Store in memory whose answers a test can delay, lose or falsify, as no real store does
+ * on demand.
  */
 final class ScriptedLockProvider implements LockProvider {
 
@@ -35,7 +35,7 @@ final class ScriptedLockProvider implements LockProvider {
 
 	final List<LockKey> withdrawals = new CopyOnWriteArrayList<>();
 
-	/** Whether nobody who waits is told that a lock is free. */
+	/** Whether waiters receive no signal that a lock may be free. */
 	volatile boolean silent;
 
 	volatile @Nullable Function<AttemptResult, AttemptResult> onAttempt;

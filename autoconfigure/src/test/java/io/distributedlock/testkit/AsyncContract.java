@@ -14,6 +14,8 @@ import io.distributedlock.LockRequest;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.support.LockTemplate;
 
+import static io.distributedlock.testkit.ContractConstants.PATIENCE;
+import static io.distributedlock.testkit.ContractConstants.TOLERANCE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;

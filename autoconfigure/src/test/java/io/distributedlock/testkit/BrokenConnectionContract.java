@@ -14,6 +14,9 @@ import io.distributedlock.testkit.CommandLog.Kind;
 import io.distributedlock.testkit.StoreFaults.Command;
 import io.distributedlock.testkit.WireFault.Effect;
 
+import static io.distributedlock.testkit.ContractConstants.CLEANUP_LIMIT;
+import static io.distributedlock.testkit.ContractConstants.LONG_LEASE;
+import static io.distributedlock.testkit.ContractConstants.PATIENCE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
@@ -23,8 +26,6 @@ import static org.awaitility.Awaitility.await;
  * the server ends, and one that is refused.
  */
 interface BrokenConnectionContract extends FaultSupport {
-
-	Duration NO_WAIT = Duration.ZERO;
 
 	@Test
 	default void acquireFailsAndIsReleasedWhenItsConnectionBreaks() {
@@ -37,11 +38,12 @@ interface BrokenConnectionContract extends FaultSupport {
 		proxy.onReplyTo(faults().packet(Command.ACQUIRE, unanswered), Effect.CUT).once();
 		proxy.onReplyTo(faults().packet(Command.ACQUIRE, halfClosed), Effect.HALF_CLOSE).once();
 		for (LockKey key : new LockKey[] { unsent, unanswered, halfClosed }) {
-			FaultSupport.assertStoreFails(NO_WAIT,
-					() -> process.locks().acquire(LockRequest.of(key).withWaitTime(NO_WAIT).withLease(LONG_LEASE)));
+			FaultSupport.assertStoreFails(Duration.ZERO, () -> process.locks()
+				.acquire(LockRequest.of(key).withWaitTime(Duration.ZERO).withLease(LONG_LEASE)));
 		}
-		await().atMost(CLEAN).until(() -> fixture().heldEntries() == 0);
-		await().atMost(CLEAN).until(() -> process.log().outcomes(Kind.RELEASE).contains(ReleaseOutcome.RELEASED));
+		await().atMost(CLEANUP_LIMIT).until(() -> fixture().heldEntries() == 0);
+		await().atMost(CLEANUP_LIMIT)
+			.until(() -> process.log().outcomes(Kind.RELEASE).contains(ReleaseOutcome.RELEASED));
 		process().acquire(unanswered);
 	}
 
@@ -58,7 +60,7 @@ interface BrokenConnectionContract extends FaultSupport {
 		for (LockKey key : new LockKey[] { unsent, unanswered }) {
 			locks.acquire(LockRequest.of(key).withLease(LONG_LEASE)).close();
 		}
-		await().atMost(CLEAN).until(() -> fixture().heldEntries() == 0);
+		await().atMost(CLEANUP_LIMIT).until(() -> fixture().heldEntries() == 0);
 		assertThat(recorder.events()).noneMatch((event) -> event.startsWith("lost"));
 	}
 
@@ -87,13 +89,13 @@ interface BrokenConnectionContract extends FaultSupport {
 		FaultyProcess process = process(proxy);
 		try (WireFault held = proxy.onRequest(faults().packet(Command.ACQUIRE, key), Effect.HOLD).once()) {
 			TestThread<LockLease> acquire = TestThread
-				.start(() -> process.locks().acquire(LockRequest.of(key).withWaitTime(NO_WAIT)));
+				.start(() -> process.locks().acquire(LockRequest.of(key).withWaitTime(Duration.ZERO)));
 			await().until(() -> held.hits() == 1);
 			faults().killConnections();
 			held.close();
 			assertThatExceptionOfType(LockProviderException.class).isThrownBy(acquire::result);
 		}
-		await().atMost(CLEAN).until(() -> fixture().heldEntries() == 0);
+		await().atMost(CLEANUP_LIMIT).until(() -> fixture().heldEntries() == 0);
 		process.locks().acquire(LockRequest.of(key)).close();
 	}
 
@@ -117,9 +119,9 @@ interface BrokenConnectionContract extends FaultSupport {
 		process().acquire(key);
 		proxy.refuse();
 		for (int round = 0; round < 2; round++) {
-			FaultSupport.assertStoreFails(NO_WAIT,
-					() -> process.locks().tryAcquire(LockRequest.of(key).withWaitTime(NO_WAIT)));
-			FaultSupport.assertStoreFails(NO_WAIT,
+			FaultSupport.assertStoreFails(Duration.ZERO,
+					() -> process.locks().tryAcquire(LockRequest.of(key).withWaitTime(Duration.ZERO)));
+			FaultSupport.assertStoreFails(Duration.ZERO,
 					() -> process.locks().acquire(LockRequest.of(freshKey()).withWaitTime(PATIENCE)));
 		}
 	}

@@ -5,13 +5,13 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 
 import org.awaitility.Awaitility;
 
 import io.distributedlock.LockKey;
 
+import static io.distributedlock.testkit.ContractConstants.PATIENCE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -19,14 +19,6 @@ import static org.awaitility.Awaitility.await;
  * Access of each part of the contract to the store under test.
  */
 interface ContractSupport {
-
-	/** Delay that the promises allow, with the allowance for a loaded machine. */
-	Duration TOLERANCE = TimeBounds.withLoad(Duration.ofMillis(250));
-
-	/** Limit for events without a promised time. */
-	Duration PATIENCE = Duration.ofSeconds(10);
-
-	AtomicInteger KEYS = new AtomicInteger();
 
 	/** Removes the 100 ms pause before each first poll, which adds up to minutes. */
 	static void pollWithoutDelay() {
@@ -51,7 +43,7 @@ interface ContractSupport {
 	 * @return the key
 	 */
 	default LockKey freshKey() {
-		return LockKey.of("contract", "key-" + KEYS.incrementAndGet());
+		return LockKey.of("contract", "key-" + KeyNumbers.next());
 	}
 
 	/** Waits until the store holds no entry of a holder, waiter or reservation. */

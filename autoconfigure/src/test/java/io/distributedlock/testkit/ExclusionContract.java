@@ -1,6 +1,5 @@
 package io.distributedlock.testkit;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -11,6 +10,8 @@ import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockRequest;
 
+import static io.distributedlock.testkit.ContractConstants.ALLOWED_OVERTAKES;
+import static io.distributedlock.testkit.ContractConstants.LONG_WAIT;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -18,11 +19,6 @@ import static org.assertj.core.api.Assertions.assertThat;
  * process that waits without end.
  */
 interface ExclusionContract extends ContractSupport {
-
-	/** Grants that other processes may get while one is queued. */
-	int HANDFUL = 3;
-
-	Duration LONG_WAIT = Duration.ofSeconds(50);
 
 	@Test
 	default void holdersExcludeEachOtherAndTokensRise() throws Exception {
@@ -63,7 +59,8 @@ interface ExclusionContract extends ContractSupport {
 		while (!fair && ContractSupport.since(start).compareTo(LONG_WAIT) < 0) {
 			fair = contestIsFair();
 		}
-		assertThat(fair).as("a contest in which no process was overtaken more than %s times", HANDFUL).isTrue();
+		assertThat(fair).as("a contest in which no process was overtaken more than %s times", ALLOWED_OVERTAKES)
+			.isTrue();
 	}
 
 	private boolean contestIsFair() throws Exception {
@@ -88,7 +85,7 @@ interface ExclusionContract extends ContractSupport {
 		for (TestThread<Void> thread : threads) {
 			thread.result();
 		}
-		return processes.stream().allMatch((process) -> process.provider().mostOvertakes() <= HANDFUL);
+		return processes.stream().allMatch((process) -> process.provider().mostOvertakes() <= ALLOWED_OVERTAKES);
 	}
 
 	@Test

@@ -7,8 +7,9 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
-import io.distributedlock.support.LockSettings;
 
+import static io.distributedlock.testkit.ContractConstants.CALL_TIMEOUT;
+import static io.distributedlock.testkit.ContractConstants.TOLERANCE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -16,14 +17,6 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * Access of each part of the fault contract to the store and the network before it.
  */
 interface FaultSupport extends ContractSupport {
-
-	/** Time-out of one round trip. */
-	Duration CALL = LockSettings.defaults().callTimeout();
-
-	/** Limit for the removal of all orphaned entries once the store answers again. */
-	Duration CLEAN = TimeBounds.withLoad(Duration.ofSeconds(5));
-
-	Duration LONG_LEASE = Duration.ofSeconds(60);
 
 	/**
 	 * Returns the faults of the running test's store.
@@ -55,12 +48,12 @@ interface FaultSupport extends ContractSupport {
 	/** Creates a key whose text is not part of another key's text. */
 	@Override
 	default LockKey freshKey() {
-		return LockKey.of("fault", "key-" + KEYS.incrementAndGet() + "-");
+		return LockKey.of("fault", "key-" + KeyNumbers.next() + "-");
 	}
 
 	/** Returns the longest time that an acquire may take on a loaded machine. */
 	static Duration bound(Duration waitTime) {
-		return ((waitTime.compareTo(CALL) > 0) ? waitTime : CALL).plus(TOLERANCE);
+		return ((waitTime.compareTo(CALL_TIMEOUT) > 0) ? waitTime : CALL_TIMEOUT).plus(TOLERANCE);
 	}
 
 	/** Asserts that a call ends in time with an exception of the store. */

@@ -29,6 +29,12 @@ import io.distributedlock.provider.RenewalOutcome;
 import io.distributedlock.support.LockTemplate;
 import io.distributedlock.testkit.StoreFaults.Fault;
 
+import static io.distributedlock.testkit.ContractConstants.CLEANUP_LIMIT;
+import static io.distributedlock.testkit.ContractConstants.FAILED_CALLS;
+import static io.distributedlock.testkit.ContractConstants.LONG_LEASE;
+import static io.distributedlock.testkit.ContractConstants.ONE_SECOND;
+import static io.distributedlock.testkit.ContractConstants.PATIENCE;
+import static io.distributedlock.testkit.ContractConstants.TOLERANCE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
@@ -38,11 +44,6 @@ import static org.awaitility.Awaitility.await;
  * a busy lock. When the server resumes, only locks with a handle stay held.
  */
 interface FrozenStoreContract extends FaultSupport {
-
-	Duration ONE_SECOND = Duration.ofSeconds(1);
-
-	/** Calls that a frozen store fails before it continues. */
-	int FAILED_CALLS = 20;
 
 	@Test
 	@WholeStore
@@ -98,7 +99,7 @@ interface FrozenStoreContract extends FaultSupport {
 				.pollInterval(Duration.ofMillis(20))
 				.until(() -> process.process().release(grant) != ReleaseOutcome.UNKNOWN);
 		}
-		await().atMost(CLEAN)
+		await().atMost(CLEANUP_LIMIT)
 			.pollInterval(Duration.ofMillis(100))
 			.untilAsserted(() -> assertThat(fixture().heldEntries()).isEqualTo(1));
 		assertThat(kept.isHeld()).isTrue();
@@ -206,7 +207,7 @@ interface FrozenStoreContract extends FaultSupport {
 		}
 		blocked.countDown();
 		assertStoreIsEmpty();
-		await().atMost(CLEAN).ignoreExceptions().until(() -> {
+		await().atMost(CLEANUP_LIMIT).ignoreExceptions().until(() -> {
 			locks.acquire(LockRequest.of(freshKey())).close();
 			return true;
 		});

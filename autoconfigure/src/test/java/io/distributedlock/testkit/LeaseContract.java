@@ -11,6 +11,9 @@ import io.distributedlock.LockRequest;
 import io.distributedlock.LossReason;
 import io.distributedlock.support.LockTemplate;
 
+import static io.distributedlock.testkit.ContractConstants.PATIENCE;
+import static io.distributedlock.testkit.ContractConstants.SHORT_LEASE;
+import static io.distributedlock.testkit.ContractConstants.TOLERANCE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
@@ -22,19 +25,17 @@ import static org.awaitility.Awaitility.await;
  */
 interface LeaseContract extends ContractSupport {
 
-	Duration SHORT = Duration.ofMillis(1200);
-
 	@Test
 	default void renewalKeepsAShortLeaseForSeveralLeases() {
 		LockKey key = freshKey();
 		ContractProcess holder = process();
 		ContractProcess other = process();
-		try (LockLease lease = holder.locks().acquire(LockRequest.of(key).withLease(SHORT))) {
-			await().during(SHORT.multipliedBy(3))
+		try (LockLease lease = holder.locks().acquire(LockRequest.of(key).withLease(SHORT_LEASE))) {
+			await().during(SHORT_LEASE.multipliedBy(3))
 				.atMost(PATIENCE)
 				.pollInterval(Duration.ofMillis(50))
 				.until(() -> lease.isHeld() && other.isBusy(key));
-			assertThat(lease.remaining()).isBetween(Duration.ofMillis(1), SHORT);
+			assertThat(lease.remaining()).isBetween(Duration.ofMillis(1), SHORT_LEASE);
 			assertThat(holder.provider().renewals()).isBetween(5, 30);
 		}
 		assertThat(other.isBusy(key)).isFalse();
@@ -57,11 +58,11 @@ interface LeaseContract extends ContractSupport {
 		ContractProcess holder = process();
 		LockTemplate locks = holder.locks();
 		long asked = System.nanoTime();
-		LockLease lease = locks.acquire(LockRequest.of(key).withLease(SHORT).withRenew(false));
+		LockLease lease = locks.acquire(LockRequest.of(key).withLease(SHORT_LEASE).withRenew(false));
 		long acquired = System.nanoTime();
 		await().pollInterval(Duration.ofMillis(5)).atMost(PATIENCE).until(() -> !lease.isHeld());
-		assertThat(ContractSupport.since(acquired)).isLessThan(SHORT.plus(TOLERANCE));
-		assertThat(ContractSupport.since(asked)).isGreaterThan(SHORT.dividedBy(2));
+		assertThat(ContractSupport.since(acquired)).isLessThan(SHORT_LEASE.plus(TOLERANCE));
+		assertThat(ContractSupport.since(asked)).isGreaterThan(SHORT_LEASE.dividedBy(2));
 		assertThat(lease.remaining()).isZero();
 		assertThat(holder.provider().renewals()).isZero();
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(lease::ensureHeld)
@@ -78,16 +79,16 @@ interface LeaseContract extends ContractSupport {
 		Duration maxHold = Duration.ofMillis(1800);
 		LockTemplate locks = process().locks();
 		long asked = System.nanoTime();
-		LockLease lease = locks.acquire(LockRequest.of(key).withLease(SHORT).withMaxHold(maxHold));
+		LockLease lease = locks.acquire(LockRequest.of(key).withLease(SHORT_LEASE).withMaxHold(maxHold));
 		long acquired = System.nanoTime();
 		LockTemplate other = process().locks();
 		await().pollInterval(Duration.ofMillis(5)).atMost(PATIENCE).until(() -> !lease.isHeld());
 		assertThat(ContractSupport.since(acquired)).isLessThan(maxHold.plus(TOLERANCE));
-		assertThat(ContractSupport.since(asked)).isGreaterThan(SHORT);
+		assertThat(ContractSupport.since(asked)).isGreaterThan(SHORT_LEASE);
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(lease::ensureHeld)
 			.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(LossReason.MAX_HOLD));
 		other.acquire(LockRequest.of(key).withWaitTime(PATIENCE)).close();
-		assertThat(ContractSupport.since(acquired)).isLessThan(maxHold.plus(SHORT).plus(TOLERANCE));
+		assertThat(ContractSupport.since(acquired)).isLessThan(maxHold.plus(SHORT_LEASE).plus(TOLERANCE));
 	}
 
 	@Test

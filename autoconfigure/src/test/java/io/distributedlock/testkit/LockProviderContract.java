@@ -1,12 +1,7 @@
 package io.distributedlock.testkit;
 
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Timeout;
 
 import io.distributedlock.provider.LockProvider;
@@ -56,44 +51,13 @@ import io.distributedlock.provider.LockProvider;
  * <i>engine</i> use a {@link io.distributedlock.support.LockTemplate} over it.
  */
 @Timeout(value = 2, unit = TimeUnit.MINUTES)
-public abstract class LockProviderContract implements GrantContract, OwnerContract, ReservationContract, KeyContract,
-		ExclusionContract, WaitContract, LeaseContract, LossContract, ScopeContract, InterruptContract,
-		MultiKeyContract, AsyncContract, LifecycleContract {
-
-	private final List<ContractProcess> processes = new ArrayList<>();
-
-	private final AtomicInteger grants = new AtomicInteger();
-
-	private LockProviderFixture fixture;
-
-	/**
-	 * Creates the fixture of one test over a store in which no key is locked.
-	 * @return the fixture, closed after the test
-	 */
-	protected abstract LockProviderFixture createFixture();
-
-	@BeforeEach
-	final void open() {
-		ContractSupport.pollWithoutDelay();
-		this.fixture = createFixture();
-	}
-
-	@AfterEach
-	final void close() {
-		this.processes.forEach(ContractProcess::close);
-		this.fixture.close();
-	}
-
-	@Override
-	public final LockProviderFixture fixture() {
-		return this.fixture;
-	}
+public abstract class LockProviderContract extends AbstractContract implements GrantContract, OwnerContract,
+		ReservationContract, KeyContract, ExclusionContract, WaitContract, LeaseContract, LossContract, ScopeContract,
+		InterruptContract, MultiKeyContract, AsyncContract, LifecycleContract {
 
 	@Override
 	public final ContractProcess process() {
-		ContractProcess process = new ContractProcess(new CountingLockProvider(this.fixture.newProcess(), this.grants));
-		this.processes.add(process);
-		return process;
+		return process(fixture().newProcess());
 	}
 
 }

@@ -3,10 +3,8 @@ package io.distributedlock.testkit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
@@ -35,52 +33,29 @@ import io.distributedlock.provider.LockGrant;
  */
 @Timeout(value = 2, unit = TimeUnit.MINUTES)
 @ResourceLock(providers = WholeStoreLocks.class)
-public abstract class LockProviderFaultContract
+public abstract class LockProviderFaultContract extends AbstractContract
 		implements LostMessageContract, FrozenStoreContract, BrokenConnectionContract, StoreStateContract {
 
 	private final List<TcpProxy> proxies = new ArrayList<>();
 
-	private final List<ContractProcess> processes = new ArrayList<>();
-
-	private final AtomicInteger grants = new AtomicInteger();
-
-	private LockProviderFixture fixture;
-
-	/**
-	 * Creates the fixture of one test over a store in which no key is locked.
-	 * @return the fixture, closed after the test
-	 */
-	protected abstract LockProviderFixture createFixture();
-
-	@BeforeEach
-	final void open() {
-		ContractSupport.pollWithoutDelay();
-		this.fixture = createFixture();
-	}
-
 	/** Closes the test's objects; a fault without an effect fails the test. */
+	@Override
 	@AfterEach
 	final void close() {
 		faults().close();
-		this.processes.forEach(ContractProcess::close);
-		this.fixture.close();
+		super.close();
 		this.proxies.forEach(TcpProxy::close);
 	}
 
 	@Override
-	public final LockProviderFixture fixture() {
-		return this.fixture;
-	}
-
-	@Override
 	public final StoreFaults faults() {
-		return this.fixture.faults()
+		return fixture().faults()
 			.orElseThrow(() -> new AssertionError("The fixture returns no faults: implement faults()"));
 	}
 
 	@Override
 	public final ContractProcess process() {
-		return add(new CommandLog(this.fixture.newProcess()));
+		return process(new CommandLog(fixture().newProcess()));
 	}
 
 	@Override
@@ -93,17 +68,11 @@ public abstract class LockProviderFaultContract
 	@Override
 	public final FaultyProcess process(TcpProxy proxy) {
 		CommandLog log = new CommandLog(faults().newProcess(proxy));
-		ContractProcess process = add(log);
+		ContractProcess process = process(log);
 		LockGrant grant = process.acquire(freshKey());
 		process.release(grant);
 		log.clear();
 		return new FaultyProcess(process, log);
-	}
-
-	private ContractProcess add(CommandLog log) {
-		ContractProcess process = new ContractProcess(new CountingLockProvider(log, this.grants));
-		this.processes.add(process);
-		return process;
 	}
 
 }

@@ -15,6 +15,9 @@ import io.distributedlock.LockRequest;
 import io.distributedlock.LossReason;
 import io.distributedlock.support.LockTemplate;
 
+import static io.distributedlock.testkit.ContractConstants.PATIENCE;
+import static io.distributedlock.testkit.ContractConstants.SHORT_LEASE;
+import static io.distributedlock.testkit.ContractConstants.TOLERANCE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
@@ -25,10 +28,8 @@ import static org.awaitility.Awaitility.await;
  */
 interface LossContract extends ContractSupport {
 
-	Duration LEASE = Duration.ofMillis(1200);
-
 	private LockRequest shortLease(LockKey key) {
-		return LockRequest.of(key).withLease(LEASE);
+		return LockRequest.of(key).withLease(SHORT_LEASE);
 	}
 
 	private static void awaitLoss(LockLease lease) {
@@ -47,7 +48,7 @@ interface LossContract extends ContractSupport {
 		ContractProcess next = process();
 		next.acquire(key);
 		awaitLoss(lease);
-		assertThat(ContractSupport.since(expired)).isLessThan(LEASE.plus(TOLERANCE));
+		assertThat(ContractSupport.since(expired)).isLessThan(SHORT_LEASE.plus(TOLERANCE));
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(lease::ensureHeld).satisfies((ex) -> {
 			assertThat(ex.error()).isEqualTo(LockError.LOST);
 			assertThat(ex.key()).isEqualTo(key);
@@ -129,7 +130,7 @@ interface LossContract extends ContractSupport {
 		try (LockLease other = locks.acquire(shortLease(freshKey())); LockLease lost = locks.acquire(shortLease(key))) {
 			fixture().expire(key);
 			awaitLoss(lost);
-			await().during(LEASE).atMost(PATIENCE).until(other::isHeld);
+			await().during(SHORT_LEASE).atMost(PATIENCE).until(other::isHeld);
 		}
 	}
 

@@ -17,6 +17,11 @@ import io.distributedlock.testkit.CommandLog.Kind;
 import io.distributedlock.testkit.StoreFaults.Command;
 import io.distributedlock.testkit.WireFault.Effect;
 
+import static io.distributedlock.testkit.ContractConstants.CALL_TIMEOUT;
+import static io.distributedlock.testkit.ContractConstants.CLEANUP_LIMIT;
+import static io.distributedlock.testkit.ContractConstants.LONG_LEASE;
+import static io.distributedlock.testkit.ContractConstants.PATIENCE;
+import static io.distributedlock.testkit.ContractConstants.TOLERANCE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -26,17 +31,17 @@ import static org.awaitility.Awaitility.await;
  */
 interface LostMessageContract extends FaultSupport {
 
-	Duration WAIT = Duration.ofMillis(500);
-
 	@Test
 	default void acquireFailsAndIsReleasedWhenItsReplyIsLost() {
 		LockKey key = freshKey();
 		TcpProxy proxy = proxy();
 		FaultyProcess process = process(proxy);
 		proxy.onReplyTo(faults().packet(Command.ACQUIRE, key), Effect.BLACK_HOLE).once();
-		FaultSupport.assertStoreFails(WAIT,
-				() -> process.locks().acquire(LockRequest.of(key).withWaitTime(WAIT).withLease(LONG_LEASE)));
-		await().atMost(CLEAN).until(() -> process.log().outcomes(Kind.RELEASE).contains(ReleaseOutcome.RELEASED));
+		Duration waitTime = Duration.ofMillis(500);
+		FaultSupport.assertStoreFails(waitTime,
+				() -> process.locks().acquire(LockRequest.of(key).withWaitTime(waitTime).withLease(LONG_LEASE)));
+		await().atMost(CLEANUP_LIMIT)
+			.until(() -> process.log().outcomes(Kind.RELEASE).contains(ReleaseOutcome.RELEASED));
 		assertThat(fixture().heldEntries()).isZero();
 		process().acquire(key);
 	}
@@ -57,7 +62,8 @@ interface LostMessageContract extends FaultSupport {
 		FaultyProcess process = process(proxy);
 		proxy.onRequest(faults().packet(Command.RELEASE, key), Effect.BLACK_HOLE).once();
 		assertReleased(process, key);
-		await().atMost(CLEAN).until(() -> process.log().outcomes(Kind.RELEASE).contains(ReleaseOutcome.RELEASED));
+		await().atMost(CLEANUP_LIMIT)
+			.until(() -> process.log().outcomes(Kind.RELEASE).contains(ReleaseOutcome.RELEASED));
 	}
 
 	private void assertReleased(FaultyProcess process, LockKey key) {
@@ -70,8 +76,8 @@ interface LostMessageContract extends FaultSupport {
 			return "result";
 		});
 		assertThat(result).isEqualTo("result");
-		assertThat(ContractSupport.since(bodyEnded[0])).isLessThanOrEqualTo(CALL.plus(TOLERANCE));
-		await().atMost(CLEAN).untilAsserted(() -> {
+		assertThat(ContractSupport.since(bodyEnded[0])).isLessThanOrEqualTo(CALL_TIMEOUT.plus(TOLERANCE));
+		await().atMost(CLEANUP_LIMIT).untilAsserted(() -> {
 			assertThat(process.log().outcomes(Kind.RELEASE)).hasSizeGreaterThanOrEqualTo(before + 2)
 				.element(before)
 				.isEqualTo(ReleaseOutcome.UNKNOWN);
@@ -115,8 +121,9 @@ interface LostMessageContract extends FaultSupport {
 		FaultyProcess process = process(proxy);
 		WireFault fault = proxy.onRequest(faults().packet(Command.ACQUIRE, key), Effect.HOLD).once();
 		faults().cancellation().ifPresent((packet) -> proxy.onRequest(packet, Effect.CUT));
-		FaultSupport.assertStoreFails(WAIT,
-				() -> process.locks().acquire(LockRequest.of(key).withWaitTime(WAIT).withLease(leaseTime)));
+		Duration waitTime = Duration.ofMillis(500);
+		FaultSupport.assertStoreFails(waitTime,
+				() -> process.locks().acquire(LockRequest.of(key).withWaitTime(waitTime).withLease(leaseTime)));
 		OwnerId lost = process.log()
 			.calls(Kind.ATTEMPT)
 			.reduce((first, last) -> last)
@@ -124,7 +131,7 @@ interface LostMessageContract extends FaultSupport {
 			.owners()
 			.iterator()
 			.next();
-		await().atMost(CLEAN).until(() -> ended(process, lost, ReleaseOutcome.NOT_HELD));
+		await().atMost(CLEANUP_LIMIT).until(() -> ended(process, lost, ReleaseOutcome.NOT_HELD));
 		assertThat(fixture().heldEntries()).isZero();
 		fault.close();
 		long arrived = System.nanoTime();

@@ -17,6 +17,8 @@ import io.distributedlock.LockRequest;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.support.LockTemplate;
 
+import static io.distributedlock.testkit.ContractConstants.PATIENCE;
+import static io.distributedlock.testkit.ContractConstants.TOLERANCE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -47,9 +49,9 @@ interface MultiKeyContract extends ContractSupport {
 
 	@Test
 	default void oneBusyKeyLeavesTheOthersFreeWithinOneWaitTime() {
-		LockKey a = LockKey.of("contract", "multi", "a" + KEYS.incrementAndGet());
-		LockKey b = LockKey.of("contract", "multi", "b" + KEYS.incrementAndGet());
-		LockKey c = LockKey.of("contract", "multi", "c" + KEYS.incrementAndGet());
+		LockKey a = LockKey.of("contract", "multi", "a" + KeyNumbers.next());
+		LockKey b = LockKey.of("contract", "multi", "b" + KeyNumbers.next());
+		LockKey c = LockKey.of("contract", "multi", "c" + KeyNumbers.next());
 		process().acquire(b);
 		LockTemplate locks = process().locks();
 		Duration wait = Duration.ofMillis(300);
@@ -86,8 +88,8 @@ interface MultiKeyContract extends ContractSupport {
 
 	@Test
 	default void nestedBodyDoesNotStartAfterAJoinedLockWasLost() throws Exception {
-		LockKey joined = LockKey.of("contract", "multi", "a" + KEYS.incrementAndGet());
-		LockKey awaited = LockKey.of("contract", "multi", "b" + KEYS.incrementAndGet());
+		LockKey joined = LockKey.of("contract", "multi", "a" + KeyNumbers.next());
+		LockKey awaited = LockKey.of("contract", "multi", "b" + KeyNumbers.next());
 		ContractProcess process = process();
 		ContractProcess other = process();
 		LockGrant grant = other.acquire(awaited);
@@ -116,8 +118,8 @@ interface MultiKeyContract extends ContractSupport {
 
 	@Test
 	default void requestFailsWhenALockOfItsOwnIsLostMeanwhile() throws Exception {
-		LockKey lost = LockKey.of("contract", "multi", "a" + KEYS.incrementAndGet());
-		LockKey awaited = LockKey.of("contract", "multi", "b" + KEYS.incrementAndGet());
+		LockKey lost = LockKey.of("contract", "multi", "a" + KeyNumbers.next());
+		LockKey awaited = LockKey.of("contract", "multi", "b" + KeyNumbers.next());
 		ContractProcess other = process();
 		LockGrant grant = other.acquire(awaited);
 		ContractProcess process = process();

@@ -13,6 +13,9 @@ import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
 
+import static io.distributedlock.testkit.ContractConstants.GRACE;
+import static io.distributedlock.testkit.ContractConstants.PATIENCE;
+import static io.distributedlock.testkit.ContractConstants.TOLERANCE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -21,13 +24,6 @@ import static org.awaitility.Awaitility.await;
  * queued process for a short grace.
  */
 interface ReservationContract extends ContractSupport {
-
-	/** The shortest grace of any store. */
-	Duration GRACE = Duration.ofMillis(100);
-
-	private LockGrant acquireReserved(ContractProcess process, LockKey key) {
-		return ContractProcess.granted(process.attempt(key, OwnerId.random(), ContractProcess.LEASE, true));
-	}
 
 	/** Repeats a round that a slow machine stretched beyond the grace. */
 	private static void repeatUntilWithinGrace(BooleanSupplier round) {
@@ -45,47 +41,38 @@ interface ReservationContract extends ContractSupport {
 		ContractProcess waiter = process();
 		ContractProcess third = process();
 		repeatUntilWithinGrace(() -> {
-			LockKey key = freshKey();
-			LockGrant grant = holder.acquire(key);
-			waiter.enqueue(key);
+			QueuedKey queued = QueuedKey.create(freshKey(), holder, waiter);
 			long released = System.nanoTime();
-			assertThat(holder.release(grant)).isEqualTo(ReleaseOutcome.RELEASED);
-			boolean releaserIsBusy = holder.isBusy(key);
-			boolean thirdIsBusy = third.isBusy(key);
-			if (ContractSupport.since(released).compareTo(GRACE) >= 0) {
+			assertThat(queued.release()).isEqualTo(ReleaseOutcome.RELEASED);
+			boolean releaserIsBusy = holder.isBusy(queued.key());
+			boolean thirdIsBusy = third.isBusy(queued.key());
+			if (!QueuedKey.isWithinGrace(released)) {
 				return false;
 			}
 			assertThat(releaserIsBusy).isTrue();
 			assertThat(thirdIsBusy).isTrue();
-			acquireReserved(waiter, key);
+			queued.grantTo(waiter);
 			return true;
 		});
 	}
 
 	@Test
 	default void deadQueuedProcessIsSkippedAfterTheGrace() {
-		LockKey key = freshKey();
-		ContractProcess holder = process();
-		LockGrant grant = holder.acquire(key);
-		process().enqueue(key);
-		holder.release(grant);
+		QueuedKey queued = QueuedKey.create(freshKey(), process(), process());
+		queued.release();
 		ContractProcess third = process();
 		await().pollInterval(Duration.ofMillis(10))
 			.atMost(fixture().pollBound().plus(GRACE).plus(TOLERANCE))
-			.until(() -> !third.isBusy(key));
+			.until(() -> !third.isBusy(queued.key()));
 	}
 
 	@Test
 	default void deadQueuedProcessCostsOneGraceOnce() {
-		ContractProcess holder = process();
-		ContractProcess dead = process();
 		ContractProcess second = process();
 		ContractProcess third = process();
-		LockKey key = freshKey();
-		LockGrant grant = holder.acquire(key);
-		dead.enqueue(key);
-		second.enqueue(key);
-		holder.release(grant);
+		QueuedKey queued = QueuedKey.create(freshKey(), process(), process(), second);
+		LockKey key = queued.key();
+		queued.release();
 		List<LockGrant> grants = new ArrayList<>();
 		await().pollInterval(Duration.ofMillis(10)).atMost(PATIENCE).until(() -> {
 			if (second.attempt(key, OwnerId.random(), ContractProcess.LEASE,
@@ -96,34 +83,30 @@ interface ReservationContract extends ContractSupport {
 		});
 		third.enqueue(key);
 		second.release(grants.get(0));
-		acquireReserved(third, key);
+		queued.grantTo(third);
 	}
 
 	@Test
 	default void queuedProcessesAreGrantedInOrderOfArrival() {
 		ContractProcess holder = process();
-		List<ContractProcess> waiters = List.of(process(), process(), process());
+		ContractProcess[] waiters = { process(), process(), process() };
 		repeatUntilWithinGrace(() -> {
-			LockKey key = freshKey();
-			LockGrant grant = holder.acquire(key);
-			waiters.forEach((waiter) -> waiter.enqueue(key));
-			ContractProcess releaser = holder;
-			for (int turn = 0; turn < waiters.size(); turn++) {
+			QueuedKey held = QueuedKey.create(freshKey(), holder, waiters);
+			for (int turn = 0; turn < waiters.length; turn++) {
 				long released = System.nanoTime();
-				releaser.release(grant);
+				held.release();
 				boolean othersAreBusy = true;
-				for (int later = waiters.size() - 1; later > turn; later--) {
-					othersAreBusy &= waiters.get(later)
-						.attempt(key, OwnerId.random(), ContractProcess.LEASE, true) instanceof AttemptResult.Busy;
+				for (int later = waiters.length - 1; later > turn; later--) {
+					othersAreBusy &= waiters[later].attempt(held.key(), OwnerId.random(), ContractProcess.LEASE,
+							true) instanceof AttemptResult.Busy;
 				}
-				if (ContractSupport.since(released).compareTo(GRACE) >= 0) {
+				if (!QueuedKey.isWithinGrace(released)) {
 					return false;
 				}
 				assertThat(othersAreBusy).isTrue();
-				releaser = waiters.get(turn);
-				grant = acquireReserved(releaser, key);
-				for (int later = waiters.size() - 1; later > turn; later--) {
-					waiters.get(later).enqueue(key);
+				held = held.grantTo(waiters[turn]);
+				for (int later = waiters.length - 1; later > turn; later--) {
+					waiters[later].enqueue(held.key());
 				}
 			}
 			return true;
@@ -136,73 +119,57 @@ interface ReservationContract extends ContractSupport {
 		ContractProcess first = process();
 		ContractProcess second = process();
 		repeatUntilWithinGrace(() -> {
-			LockKey key = freshKey();
-			LockGrant grant = holder.acquire(key);
-			first.enqueue(key);
-			second.enqueue(key);
-			first.enqueue(key);
-			second.enqueue(key);
+			QueuedKey queued = QueuedKey.create(freshKey(), holder, first, second, first, second);
 			long released = System.nanoTime();
-			holder.release(grant);
-			boolean secondIsBusy = second.isBusy(key);
-			if (ContractSupport.since(released).compareTo(GRACE) >= 0) {
+			queued.release();
+			boolean secondIsBusy = second.isBusy(queued.key());
+			if (!QueuedKey.isWithinGrace(released)) {
 				return false;
 			}
 			assertThat(secondIsBusy).isTrue();
-			acquireReserved(first, key);
+			queued.grantTo(first);
 			return true;
 		});
 	}
 
 	@Test
 	default void grantRemovesTheQueueEntry() {
-		ContractProcess holder = process();
 		ContractProcess waiter = process();
-		LockKey key = freshKey();
-		LockGrant grant = holder.acquire(key);
-		waiter.enqueue(key);
-		holder.release(grant);
-		waiter.release(acquireReserved(waiter, key));
-		process().acquire(key);
+		QueuedKey queued = QueuedKey.create(freshKey(), process(), waiter);
+		queued.release();
+		queued.grantTo(waiter).release();
+		process().acquire(queued.key());
 	}
 
 	@Test
 	default void withdrawnReservationFreesTheKey() {
-		ContractProcess holder = process();
 		ContractProcess waiter = process();
-		LockKey key = freshKey();
-		LockGrant grant = holder.acquire(key);
-		waiter.enqueue(key);
-		holder.release(grant);
-		assertThat(waiter.withdraw(key)).isNotEqualTo(ReleaseOutcome.UNKNOWN);
-		ContractProcess third = process();
-		third.release(third.acquire(key));
-		assertStoreIsEmpty();
+		QueuedKey queued = QueuedKey.create(freshKey(), process(), waiter);
+		queued.release();
+		assertThat(waiter.withdraw(queued.key())).isNotEqualTo(ReleaseOutcome.UNKNOWN);
+		assertKeyIsFree(queued.key());
 	}
 
 	@Test
 	default void withdrawnReservationPassesToTheNextProcess() {
-		ContractProcess holder = process();
 		ContractProcess first = process();
 		ContractProcess second = process();
-		LockKey key = freshKey();
-		LockGrant grant = holder.acquire(key);
-		first.enqueue(key);
-		second.enqueue(key);
-		holder.release(grant);
-		assertThat(first.withdraw(key)).isNotEqualTo(ReleaseOutcome.UNKNOWN);
-		acquireReserved(second, key);
+		QueuedKey queued = QueuedKey.create(freshKey(), process(), first, second);
+		queued.release();
+		assertThat(first.withdraw(queued.key())).isNotEqualTo(ReleaseOutcome.UNKNOWN);
+		queued.grantTo(second);
 	}
 
 	@Test
 	default void withdrawalRemovesTheQueueEntry() {
-		ContractProcess holder = process();
 		ContractProcess waiter = process();
-		LockKey key = freshKey();
-		LockGrant grant = holder.acquire(key);
-		waiter.enqueue(key);
-		assertThat(waiter.withdraw(key)).isNotEqualTo(ReleaseOutcome.UNKNOWN);
-		holder.release(grant);
+		QueuedKey queued = QueuedKey.create(freshKey(), process(), waiter);
+		assertThat(waiter.withdraw(queued.key())).isNotEqualTo(ReleaseOutcome.UNKNOWN);
+		queued.release();
+		assertKeyIsFree(queued.key());
+	}
+
+	private void assertKeyIsFree(LockKey key) {
 		ContractProcess third = process();
 		third.release(third.acquire(key));
 		assertStoreIsEmpty();
@@ -232,18 +199,14 @@ interface ReservationContract extends ContractSupport {
 	@Test
 	default void releaseDoesNotReserveForItsOwnProcess() {
 		ContractProcess holder = process();
-		LockKey key = freshKey();
-		LockGrant grant = holder.acquire(key);
-		holder.enqueue(key);
-		holder.release(grant);
-		process().acquire(key);
+		QueuedKey queued = QueuedKey.create(freshKey(), holder, holder);
+		queued.release();
+		process().acquire(queued.key());
 	}
 
 	@Test
 	default void expiredKeyIsGrantedToTheFirstAttempt() {
-		LockKey key = freshKey();
-		process().acquire(key);
-		process().enqueue(key);
+		LockKey key = QueuedKey.create(freshKey(), process(), process()).key();
 		fixture().expire(key);
 		process().acquire(key);
 	}

@@ -18,6 +18,9 @@ import io.distributedlock.testkit.StoreFaults.Command;
 import io.distributedlock.testkit.StoreFaults.Fault;
 import io.distributedlock.testkit.WireFault.Effect;
 
+import static io.distributedlock.testkit.ContractConstants.LONG_LEASE;
+import static io.distributedlock.testkit.ContractConstants.PATIENCE;
+import static io.distributedlock.testkit.ContractConstants.TOLERANCE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
@@ -39,7 +42,7 @@ interface StoreStateContract extends FaultSupport {
 			keys.add(key);
 			leases.add(process.locks().acquire(LockRequest.of(key).withLease(leaseTime)));
 		}
-		try (Fault locked = faults().lockEntry(keys.get(2))) {
+		try (Fault fault = faults().lockEntry(keys.get(2))) {
 			await().atMost(leaseTime)
 				.until(() -> process.log()
 					.outcomes(Kind.RENEWAL)
@@ -57,13 +60,13 @@ interface StoreStateContract extends FaultSupport {
 		Duration leaseTime = Duration.ofMillis(1500);
 		FaultyProcess process = process(proxy());
 		LockKey key = freshKey();
-		LockLease stuck = process.locks().acquire(LockRequest.of(key).withLease(leaseTime));
+		LockLease locked = process.locks().acquire(LockRequest.of(key).withLease(leaseTime));
 		LockLease other = process.locks().acquire(LockRequest.of(freshKey()).withLease(leaseTime));
-		try (Fault locked = faults().lockEntry(key)) {
-			await().atMost(leaseTime.plus(TOLERANCE)).until(() -> !stuck.isHeld());
+		try (Fault fault = faults().lockEntry(key)) {
+			await().atMost(leaseTime.plus(TOLERANCE)).until(() -> !locked.isHeld());
 			await().during(leaseTime).atMost(PATIENCE).until(other::isHeld);
 		}
-		stuck.close();
+		locked.close();
 		other.close();
 		assertStoreIsEmpty();
 	}
@@ -74,19 +77,19 @@ interface StoreStateContract extends FaultSupport {
 		FaultyProcess process = process(proxy());
 		List<LockLease> others = new ArrayList<>();
 		LockKey key = freshKey();
-		LockLease poisoned = process.locks().acquire(LockRequest.of(key).withLease(leaseTime));
+		LockLease refused = process.locks().acquire(LockRequest.of(key).withLease(leaseTime));
 		for (int number = 0; number < 5; number++) {
 			others.add(process.locks().acquire(LockRequest.of(freshKey()).withLease(leaseTime)));
 		}
-		try (Fault poison = faults().refuseWrites(key)) {
+		try (Fault fault = faults().refuseWrites(key)) {
 			assertThat(others).as("held when the fault began").allMatch(LockLease::isHeld);
-			await().atMost(leaseTime.multipliedBy(2).plus(TOLERANCE)).until(() -> !poisoned.isHeld());
+			await().atMost(leaseTime.multipliedBy(2).plus(TOLERANCE)).until(() -> !refused.isHeld());
 			await().during(leaseTime)
 				.atMost(PATIENCE)
 				.untilAsserted(() -> assertThat(others).as("renewals: %s", process.log().outcomes(Kind.RENEWAL))
 					.allMatch(LockLease::isHeld));
 		}
-		poisoned.close();
+		refused.close();
 		others.forEach(LockLease::close);
 		assertStoreIsEmpty();
 	}
@@ -140,9 +143,9 @@ interface StoreStateContract extends FaultSupport {
 		LockGrant grant = holder.acquire(key);
 		TcpProxy proxy = proxy();
 		FaultyProcess first = process(proxy);
-		TestThread<LockLease> gone = TestThread
+		TestThread<LockLease> unreachable = TestThread
 			.start(() -> first.locks().acquire(LockRequest.of(key).withWaitTime(PATIENCE)));
-		await().until(() -> first.process().provider().attempts() > 1 && gone.isWaiting());
+		await().until(() -> first.process().provider().attempts() > 1 && unreachable.isWaiting());
 		ContractProcess second = process();
 		TestThread<Long> waiter = TestThread.start(() -> {
 			try (LockLease lease = second.locks().acquire(LockRequest.of(key).withWaitTime(PATIENCE))) {
@@ -157,7 +160,7 @@ interface StoreStateContract extends FaultSupport {
 			long released = System.nanoTime();
 			assertThat(Duration.ofNanos(waiter.result() - released))
 				.isLessThanOrEqualTo(fixture().pollBound().multipliedBy(2).plus(TOLERANCE));
-			assertThatExceptionOfType(LockProviderException.class).isThrownBy(gone::result);
+			assertThatExceptionOfType(LockProviderException.class).isThrownBy(unreachable::result);
 		}
 		assertStoreIsEmpty();
 		process().acquire(key);

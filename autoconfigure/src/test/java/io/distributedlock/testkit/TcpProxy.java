@@ -100,7 +100,7 @@ public final class TcpProxy implements AutoCloseable {
 				start("proxy-connect", () -> connect(client, target));
 			}
 			catch (IOException ex) {
-				// The listener was closed, or the client has gone: nothing to forward.
+				// The listener was closed, or the client has closed: nothing to forward.
 				continue;
 			}
 		}
@@ -179,7 +179,7 @@ public final class TcpProxy implements AutoCloseable {
 		this.links.forEach(ProxyLink::cut);
 	}
 
-	/** Puts a socket that does not listen in the place of one that does. */
+	/** Replaces a listening socket by one that keeps the port and does not listen. */
 	private void replace(ServerSocket listener) {
 		Socket reserved = new Socket();
 		this.reservedPorts.add(reserved);

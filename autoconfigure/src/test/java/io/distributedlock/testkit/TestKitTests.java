@@ -62,6 +62,17 @@ class TestKitTests {
 						&& (type.getDeclaringClass() == null || isVisible(type.getDeclaringClass())));
 	}
 
+	/** A member of a part would be a member of each class that extends the contract. */
+	@Test
+	void partsOfTheContractHaveNoFieldsAndNoNestedTypes() {
+		List<String> inherited = new ArrayList<>();
+		KIT.stream().filter((type) -> type.isInterface() && !isVisible(type.reflect())).forEach((type) -> {
+			type.getFields().forEach((field) -> inherited.add(field.getFullName()));
+			Stream.of(type.reflect().getDeclaredClasses()).forEach((nested) -> inherited.add(nested.getName()));
+		});
+		assertThat(inherited).isEmpty();
+	}
+
 	@Test
 	void kitNeedsOnlyTheLibraryAndThreeTestLibraries() {
 		noClasses().that(not(simpleNameEndingWith("Tests")))

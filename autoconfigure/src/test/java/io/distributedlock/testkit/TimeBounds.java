@@ -9,10 +9,10 @@ import java.time.Duration;
 public final class TimeBounds {
 
 	/**
-	 * What a loaded machine may add to a promised time. Three test processes and their
-	 * servers share two processors with two other busy programs: a thread gets about a
-	 * fifth of a processor, so that 200 ms of work, such as the loading of classes that
-	 * are used for the first time, take a second.
+	 * Time that a loaded machine may add to a promised time. Three test processes and
+	 * their servers share two processors with two other busy programs: a thread gets
+	 * about a fifth of a processor, so that 200 ms of work, such as the loading of
+	 * classes that are used for the first time, take a second.
 	 */
 	public static final Duration LOAD = Duration.ofSeconds(1);
 
@@ -20,7 +20,7 @@ public final class TimeBounds {
 	}
 
 	/**
-	 * The latest time for what is promised.
+	 * Returns the latest time that a test accepts for a promised time.
 	 * @param promised the promised time, as it is documented
 	 * @return the promised time plus the allowance
 	 */
@@ -29,7 +29,7 @@ public final class TimeBounds {
 	}
 
 	/**
-	 * The latest time for what is promised.
+	 * Returns the latest time that a test accepts for a promised time.
 	 * @param millis the promised time in milliseconds
 	 * @return the promised time plus the allowance
 	 */

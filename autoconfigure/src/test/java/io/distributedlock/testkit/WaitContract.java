@@ -15,6 +15,9 @@ import io.distributedlock.LockRequest;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.support.LockTemplate;
 
+import static io.distributedlock.testkit.ContractConstants.PATIENCE;
+import static io.distributedlock.testkit.ContractConstants.SHORT_WAIT;
+import static io.distributedlock.testkit.ContractConstants.TOLERANCE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
@@ -24,8 +27,6 @@ import static org.awaitility.Awaitility.await;
  */
 interface WaitContract extends ContractSupport {
 
-	Duration WAIT = Duration.ofMillis(400);
-
 	@Test
 	default void acquireReportsBusyWhenTheWaitTimeIsOver() {
 		LockKey key = freshKey();
@@ -33,17 +34,17 @@ interface WaitContract extends ContractSupport {
 		LockTemplate locks = process().locks();
 		long start = System.nanoTime();
 		assertThatExceptionOfType(LockNotAcquiredException.class)
-			.isThrownBy(() -> locks.acquire(LockRequest.of(key).withWaitTime(WAIT)))
+			.isThrownBy(() -> locks.acquire(LockRequest.of(key).withWaitTime(SHORT_WAIT)))
 			.satisfies((ex) -> {
 				assertThat(ex.error()).isEqualTo(LockError.BUSY);
 				assertThat(ex.key()).isEqualTo(key);
-				assertThat(ex.waited()).isBetween(WAIT.minusMillis(5), WAIT.plus(TOLERANCE));
+				assertThat(ex.waited()).isBetween(SHORT_WAIT.minusMillis(5), SHORT_WAIT.plus(TOLERANCE));
 				assertThat(ex.holder()).isNotNull();
 			});
-		assertThat(ContractSupport.since(start)).isBetween(WAIT.minusMillis(5), WAIT.plus(TOLERANCE));
+		assertThat(ContractSupport.since(start)).isBetween(SHORT_WAIT.minusMillis(5), SHORT_WAIT.plus(TOLERANCE));
 		start = System.nanoTime();
-		assertThat(locks.tryAcquire(LockRequest.of(key).withWaitTime(WAIT))).isNull();
-		assertThat(ContractSupport.since(start)).isBetween(WAIT.minusMillis(5), WAIT.plus(TOLERANCE));
+		assertThat(locks.tryAcquire(LockRequest.of(key).withWaitTime(SHORT_WAIT))).isNull();
+		assertThat(ContractSupport.since(start)).isBetween(SHORT_WAIT.minusMillis(5), SHORT_WAIT.plus(TOLERANCE));
 	}
 
 	@Test
@@ -52,11 +53,11 @@ interface WaitContract extends ContractSupport {
 		process().acquire(key);
 		LockTemplate locks = process().locks();
 		TestThread<LockLease> ahead = TestThread
-			.start(() -> locks.tryAcquire(LockRequest.of(key).withWaitTime(WAIT.multipliedBy(2))));
+			.start(() -> locks.tryAcquire(LockRequest.of(key).withWaitTime(SHORT_WAIT.multipliedBy(2))));
 		await().until(ahead::isWaiting);
 		long start = System.nanoTime();
-		assertThat(locks.tryAcquire(LockRequest.of(key).withWaitTime(WAIT))).isNull();
-		assertThat(ContractSupport.since(start)).isBetween(WAIT.minusMillis(5), WAIT.plus(TOLERANCE));
+		assertThat(locks.tryAcquire(LockRequest.of(key).withWaitTime(SHORT_WAIT))).isNull();
+		assertThat(ContractSupport.since(start)).isBetween(SHORT_WAIT.minusMillis(5), SHORT_WAIT.plus(TOLERANCE));
 		assertThat(ahead.result()).isNull();
 	}
 
@@ -80,10 +81,10 @@ interface WaitContract extends ContractSupport {
 		ContractProcess dead = process();
 		long requested = System.nanoTime();
 		dead.acquire(key, lease);
-		long taken = System.nanoTime();
+		long granted = System.nanoTime();
 		try (LockLease next = locks.acquire(LockRequest.of(key).withWaitTime(PATIENCE))) {
 			assertThat(ContractSupport.since(requested)).isGreaterThanOrEqualTo(lease.minusMillis(200));
-			assertThat(ContractSupport.since(taken)).isLessThanOrEqualTo(lease.plus(TOLERANCE));
+			assertThat(ContractSupport.since(granted)).isLessThanOrEqualTo(lease.plus(TOLERANCE));
 			assertThat(next.isHeld()).isTrue();
 		}
 	}

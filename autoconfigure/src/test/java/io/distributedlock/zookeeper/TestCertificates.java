@@ -78,7 +78,7 @@ public final class TestCertificates {
 		});
 	}
 
-	/** A store of the certificates of those who are trusted. */
+	/** Store of the trusted certificates. */
 	public static KeyStore trusting(String... owners) {
 		return ZooKeeperFixture.call(() -> {
 			KeyStore trusted = KeyStore.getInstance("PKCS12");

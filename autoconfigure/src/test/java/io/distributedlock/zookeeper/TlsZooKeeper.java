@@ -29,7 +29,7 @@ public final class TlsZooKeeper {
 		return "127.0.0.1:" + PORT;
 	}
 
-	/** Whether those who connect from now on must have a certificate, or may. */
+	/** Whether clients that connect from now on must have a certificate, or may. */
 	public static void demandCertificates(boolean demanded) {
 		SERVER.setProperty("zookeeper.ssl.clientAuth", demanded ? "need" : "want");
 	}

@@ -14,10 +14,7 @@ import io.distributedlock.sample.Sales.Holder;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * What happens to a sale under way when the worker that holds the lock is killed or
- * paused.
- */
+/** A running sale whose worker that holds the lock is killed or paused. */
 class KilledAndFrozenWorkersTests {
 
 	private static final Duration LEASE = Duration.ofSeconds(2);
@@ -48,7 +45,7 @@ class KilledAndFrozenWorkersTests {
 	}
 
 	@Test
-	void killedHolderIsSucceededAfterItsLeaseByAnotherProcessWithAHigherToken() throws Exception {
+	void killedHolderIsSucceededAfterItsLeaseWithAHigherToken() throws Exception {
 		sales.assertKilledHolderIsSucceeded(LEASE);
 	}
 

@@ -26,7 +26,7 @@ class KilledControlProcessTests {
 	}
 
 	@Test
-	void takesItsWorkersAlongEvenFrozenOnes() throws Exception {
+	void workersEndWithTheirControlProcessEvenFrozenOnes() throws Exception {
 		long worker = this.control.workers().get(0).pid();
 		JsonNode state = this.control.post("/api/workers/" + worker + "/freeze?seconds=120");
 		assertThat(state.get("state").asString()).isEqualTo("frozen");

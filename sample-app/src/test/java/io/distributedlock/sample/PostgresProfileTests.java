@@ -56,14 +56,14 @@ class PostgresProfileTests {
 	}
 
 	@Test
-	void letsNobodyInWithoutThePassword() throws Exception {
+	void refusesConnectionsWithoutThePassword() throws Exception {
 		String url = "jdbc:postgresql://127.0.0.1:" + postmaster().get(3) + "/postgres";
 		assertThatExceptionOfType(SQLException.class)
 			.isThrownBy(() -> DriverManager.getConnection(url, "postgres", "postgres").close())
 			.satisfies((refusal) -> assertThat(refusal.getSQLState()).isEqualTo("28P01"));
 	}
 
-	/** What the server says about itself: first its process id, fourth its port. */
+	/** Reads the server's own file: its first line is the process id, its fourth the port. */
 	private static List<String> postmaster() throws IOException {
 		return Files.readAllLines(serverDirectories().get(0).resolve("data/postmaster.pid"));
 	}

@@ -14,12 +14,12 @@ import tools.jackson.databind.JsonNode;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What tests see of a sale under way, and what they do to its workers. Customers think
- * long enough for a signal to reach the holder in that time.
+ * View of a running sale and faults of its workers, for tests. Customers think long
+ * enough for a signal to reach the holder in that time.
  */
 class Sales {
 
-	private static final Holder NOBODY = new Holder(0, 0);
+	private static final Holder NO_HOLDER = new Holder(0, 0);
 
 	private final ControlProcess control;
 
@@ -52,13 +52,13 @@ class Sales {
 			.pollDelay(Duration.ZERO)
 			.pollInterval(Duration.ofMillis(10))
 			.atMost(Duration.ofSeconds(40))
-			.until(this::holder, (holder) -> holder != NOBODY && condition.test(holder));
+			.until(this::holder, (holder) -> holder != NO_HOLDER && condition.test(holder));
 	}
 
 	private Holder holder() throws Exception {
 		JsonNode holder = this.control.get("/api/holder");
 		return holder.has("pid")
-				? new Holder(holder.get("pid").asLong(), Long.parseLong(holder.get("token").asString())) : NOBODY;
+				? new Holder(holder.get("pid").asLong(), Long.parseLong(holder.get("token").asString())) : NO_HOLDER;
 	}
 
 	String inflict(Holder worker, String fault) throws Exception {

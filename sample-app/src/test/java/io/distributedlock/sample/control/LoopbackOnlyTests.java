@@ -54,7 +54,7 @@ class LoopbackOnlyTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "localhost", "127.0.0.1", "[::1]", "::1" })
-	void admitsWhoAsksForThisMachine(String host) throws Exception {
+	void admitsRequestsForThisMachine(String host) throws Exception {
 		this.request.setServerName(host);
 		assertThat(handle()).isTrue();
 	}

@@ -29,7 +29,7 @@ class FencedValuesTests {
 
 	private static final Duration RETENTION = Duration.ofMinutes(10);
 
-	/** Beyond 2^53, where numbers of Lua can no longer tell neighbours apart. */
+	/** Beyond 2^53, where numbers of Lua cannot distinguish neighbours. */
 	private static final FencingToken EARLIER = FencingToken.of(1_838_359_045_148_048L, 0);
 
 	private static final FencingToken LATER = FencingToken.of(EARLIER.order(), 1);

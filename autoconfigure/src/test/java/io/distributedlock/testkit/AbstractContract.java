@@ -1,0 +1,52 @@
+package io.distributedlock.testkit;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+
+import io.distributedlock.provider.LockProvider;
+
+/** Fixture and processes of one test of a contract. */
+abstract class AbstractContract implements ContractSupport {
+
+	private final List<ContractProcess> processes = new ArrayList<>();
+
+	private final AtomicInteger grants = new AtomicInteger();
+
+	private LockProviderFixture fixture;
+
+	/**
+	 * Creates the fixture of one test over a store in which no key is locked.
+	 * @return the fixture, closed after the test
+	 */
+	protected abstract LockProviderFixture createFixture();
+
+	@BeforeEach
+	final void open() {
+		ContractSupport.pollWithoutDelay();
+		this.fixture = createFixture();
+	}
+
+	/** Closes the test's objects. */
+	@AfterEach
+	void close() {
+		this.processes.forEach(ContractProcess::close);
+		this.fixture.close();
+	}
+
+	@Override
+	public final LockProviderFixture fixture() {
+		return this.fixture;
+	}
+
+	/** Creates a process over a provider, closed after the test. */
+	final ContractProcess process(LockProvider provider) {
+		ContractProcess process = new ContractProcess(new CountingLockProvider(provider, this.grants));
+		this.processes.add(process);
+		return process;
+	}
+
+}
