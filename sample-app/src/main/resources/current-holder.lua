@@ -10,7 +10,7 @@ for _, lock in ipairs(redis.call('KEYS', '{*}:lock:*')) do
   local value = redis.call('GET', lock)
   local state = value and string.sub(value, STATE, STATE)
   if state == HELD or state == CONTENDED then
-    local order = redis.call('ZSCORE', string.match(lock, '^{.-}:') .. 'orders', ORDER_MEMBER)
+    local order = redis.call('ZSCORE', string.match(lock, '^{.-}:') .. 'last-order', ORDER_MEMBER)
     if tonumber(order) > last then
       last = tonumber(order)
       holder = {string.sub(value, LABEL), order}

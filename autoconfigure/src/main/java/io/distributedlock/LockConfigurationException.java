@@ -50,7 +50,7 @@ public final class LockConfigurationException extends LockException {
 
 	/**
 	 * Returns what to do about it.
-	 * @return a sentence
+	 * @return a sentence without its full stop
 	 */
 	public String action() {
 		return this.action;

@@ -27,8 +27,7 @@ public final class LockContext {
 	 */
 	public static LockLease current() {
 		return find().orElseThrow(() -> new IllegalStateException(
-				"No lock is held around this call: it does not run inside LockOperations.execute or a @DistributedLock method"
-						+ " (called through its proxy)"));
+				"No lock is held on this thread. Call the method through its Spring proxy, or inside LockOperations.execute"));
 	}
 
 	/**

@@ -85,7 +85,7 @@ public enum LockError {
 	ASYNC_INSIDE_LOCK("DL-612"),
 	/** An expression names a variable that means different arguments. */
 	AMBIGUOUS_VARIABLE("DL-613"),
-	/** There is no store for the locks. */
+	/** There is no store for the locks, or its database is not supported. */
 	NO_PROVIDER("DL-701"),
 	/** There are several stores, and none is chosen. */
 	SEVERAL_PROVIDERS("DL-702"),

@@ -33,9 +33,13 @@ public final class LockLostException extends LockException {
 
 	private static String message(LockError error, LockKey key, LossReason reason) {
 		return "Lock '" + key + "' was lost (" + reason.description() + ") " + switch (error) {
-			case REENTRY_AFTER_LOSS -> "before the body of the nested call could start";
-			case LOST_WHILE_ACQUIRING -> "while the other locks of the request were acquired; its body has not started";
-			default -> "while its holder still worked; results may overlap with the next holder's";
+			case REENTRY_AFTER_LOSS ->
+				"before the body of the nested call could start. " + "Repeat the enclosing call, or use a longer lease";
+			case LOST_WHILE_ACQUIRING ->
+				"while the other locks of the request were acquired; its body has not started. "
+						+ "Repeat the call, or use a longer lease";
+			default -> "while its holder still worked; results may overlap with the next holder's. "
+					+ "Reject late writes with the fencing token, or use a longer lease";
 		};
 	}
 

@@ -35,7 +35,8 @@ public final class LockNotAcquiredException extends LockException {
 
 	private static String message(LockKey key, Duration waited, @Nullable LockHolder holder) {
 		return "Lock '" + key + "' is held by " + ((holder != null) ? holder.describe() : "another owner")
-				+ " and did not become free within " + waited.toMillis() + " ms";
+				+ " and did not become free within " + waited.toMillis()
+				+ " ms. Wait longer (waitTime), retry, or use onBusy = SKIP";
 	}
 
 	/**

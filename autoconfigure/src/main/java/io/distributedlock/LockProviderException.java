@@ -15,7 +15,7 @@ public final class LockProviderException extends LockException {
 
 	private final String provider;
 
-	private final boolean sent;
+	private final boolean effectUnknown;
 
 	/**
 	 * Creates a failure after which it is unclear whether the command took effect.
@@ -29,15 +29,15 @@ public final class LockProviderException extends LockException {
 	}
 
 	private LockProviderException(LockError error, String provider, String problem, @Nullable Throwable cause,
-			boolean sent) {
+			boolean effectUnknown) {
 		super(error, "Lock store '" + provider + "' " + problem, cause);
 		this.provider = provider;
-		this.sent = sent;
+		this.effectUnknown = effectUnknown;
 	}
 
 	/**
-	 * Creates a failure before anything was sent, such as no connection: nothing can have
-	 * taken effect in the store.
+	 * Creates a failure after which nothing can have taken effect in the store, such as a
+	 * missing connection or a refused command.
 	 * @param error the entry in the error catalogue
 	 * @param provider the name of the provider
 	 * @param problem what went wrong, as the rest of a sentence about the store
@@ -58,12 +58,12 @@ public final class LockProviderException extends LockException {
 	}
 
 	/**
-	 * Returns whether the command may have reached the store, so that its effect is
-	 * unclear.
-	 * @return {@code false} if nothing was sent
+	 * Returns whether it is unknown if the command took effect.
+	 * @return {@code false} if nothing was sent, or the store refused the command before
+	 * it changed anything
 	 */
-	public boolean sent() {
-		return this.sent;
+	public boolean isEffectUnknown() {
+		return this.effectUnknown;
 	}
 
 }

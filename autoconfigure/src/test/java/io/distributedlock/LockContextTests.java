@@ -19,7 +19,7 @@ class LockContextTests {
 	@Test
 	void threadWithoutAScopeHasNoCurrentLock() {
 		assertThat(LockContext.find()).isEmpty();
-		assertThatIllegalStateException().isThrownBy(LockContext::current).withMessageContaining("@DistributedLock");
+		assertThatIllegalStateException().isThrownBy(LockContext::current).withMessageContaining("Spring proxy");
 	}
 
 	@Test

@@ -58,7 +58,7 @@ public @interface DistributedLock {
 	 * {@code "#order.id"}. Without one there is one lock for the name.
 	 * <p>
 	 * They may use the arguments by name ({@code #order}, with {@code -parameters}) or
-	 * place ({@code #p0}, {@code #a0}), {@code #root.method}, {@code #root.target} and
+	 * position ({@code #p0}, {@code #a0}), {@code #root.method}, {@code #root.target} and
 	 * {@code #root.args}, beans ({@code @tenants.current()}), and <code>${…}</code>
 	 * placeholders. Fixed text needs quotes: {@code "'nightly'"}. The names of parameters
 	 * are those of the method and of the declarations that it implements or overrides.

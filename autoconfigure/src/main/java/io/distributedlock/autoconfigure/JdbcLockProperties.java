@@ -12,12 +12,12 @@ import io.distributedlock.jdbc.JdbcLockSettings;
 import io.distributedlock.jdbc.LockDataSource;
 
 /**
- * Properties of the locks that are kept in a database.
+ * Configuration properties for locks in a database.
  *
  * @param table Name of the lock table, optionally with its schema.
- * @param poolSize Largest number of connections that locks use at a time.
+ * @param poolSize Maximum number of connections that locks use at a time.
  * @param retention Time for which the row of an ended lock is kept.
- * @param initializeSchema Kinds of databases in which the lock table is created.
+ * @param initializeSchema Mode of creating the lock table.
  * @since 0.1.0
  */
 @ConfigurationProperties("distributed-lock.jdbc")

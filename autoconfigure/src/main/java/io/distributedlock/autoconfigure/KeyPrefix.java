@@ -26,7 +26,8 @@ final class KeyPrefix {
 		String prefix = configured(properties, environment);
 		if (!StringUtils.hasText(prefix)) {
 			logger.warn("Neither distributed-lock.key-prefix nor spring.application.name is set: lock keys begin with '"
-					+ DEFAULT + "', and applications that share the " + store + " share them");
+					+ DEFAULT + "', and applications that share the " + store
+					+ " share them. Set one of these properties");
 			return DEFAULT;
 		}
 		return prefix;

@@ -6,12 +6,12 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * Properties of the locks that are kept in Redis; the connection is that of
+ * Configuration properties for locks in Redis. The connection is that of
  * {@code spring.data.redis}.
  *
  * @param minReplicas Number of replicas that have to acknowledge a grant or a renewal
  * before it counts.
- * @param replicaTimeout Longest wait for these replicas.
+ * @param replicaTimeout Maximum time to wait for these replicas.
  * @since 0.1.0
  */
 @ConfigurationProperties("distributed-lock.redis")

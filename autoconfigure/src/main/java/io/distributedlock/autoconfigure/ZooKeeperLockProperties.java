@@ -10,8 +10,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 import io.distributedlock.zookeeper.ZooKeeperLockSettings;
 
 /**
- * Properties of the locks that are kept in ZooKeeper. All but the root and the ACL are
- * for the client that is built where the application has no {@code CuratorFramework}.
+ * Configuration properties for locks in ZooKeeper. All but the root and the ACL are for
+ * the client that is built where the application has no {@code CuratorFramework}.
  *
  * @param connectString Servers of the ensemble, host and port each, separated by commas.
  * @param sessionTimeout Time for which the ensemble keeps the locks of a process that
@@ -19,9 +19,9 @@ import io.distributedlock.zookeeper.ZooKeeperLockSettings;
  * @param connectionTimeout Longest wait for the first connection.
  * @param namespace Curator's namespace: a node above the root.
  * @param root Node under which the locks are kept.
- * @param acl Access rights to the nodes.
- * @param auth Authentication of the client.
- * @param ssl TLS to the servers.
+ * @param acl ACL of the nodes.
+ * @param auth Credentials of the client.
+ * @param ssl TLS settings.
  * @since 0.1.0
  */
 @ConfigurationProperties("distributed-lock.zookeeper")
@@ -42,18 +42,18 @@ public record ZooKeeperLockProperties(@Nullable String connectString, @DefaultVa
 		}
 	}
 
-	/** Access rights to the nodes. */
+	/** ACL of the nodes. */
 	public enum Acl {
 
-		/** Every client has all rights. */
+		/** All permissions for every client (OPEN_ACL_UNSAFE). */
 		OPEN,
-		/** Only clients that are authenticated as the creator of a node have rights. */
+		/** All permissions for the creator's identity (CREATOR_ALL_ACL). */
 		CREATOR
 
 	}
 
 	/**
-	 * Authentication of the client.
+	 * Credentials of the client.
 	 *
 	 * @param scheme Scheme of the credentials, such as 'digest'.
 	 * @param credentials Credentials of the scheme, such as 'user:password'.
@@ -62,9 +62,9 @@ public record ZooKeeperLockProperties(@Nullable String connectString, @DefaultVa
 	}
 
 	/**
-	 * TLS to the servers.
+	 * TLS settings.
 	 *
-	 * @param bundle Name of the SSL bundle; without one TLS is not used.
+	 * @param bundle SSL bundle name; without one connections are not encrypted.
 	 */
 	public record Ssl(@Nullable String bundle) {
 	}

@@ -19,16 +19,16 @@ import io.distributedlock.provider.RenewalOutcome;
 final class H2Dialect implements Dialect {
 
 	private static final String COLUMNS = """
-			owner, lease_order, holder,
+			owner, grant_order, holder,
 			{now} - CAST(EXTRACT(EPOCH FROM acquired_at) * 1000000 AS BIGINT),
 			CAST(EXTRACT(EPOCH FROM expires_at) * 1000000 AS BIGINT) - {now},
 			first_waiter,
-			CAST(EXTRACT(EPOCH FROM first_since) * 1000000 AS BIGINT),
-			CAST(EXTRACT(EPOCH FROM first_until) * 1000000 AS BIGINT) - {now},
+			CAST(EXTRACT(EPOCH FROM first_waiter_since) * 1000000 AS BIGINT),
+			CAST(EXTRACT(EPOCH FROM first_waiter_until) * 1000000 AS BIGINT) - {now},
 			{now},
 			second_waiter,
-			CAST(EXTRACT(EPOCH FROM second_since) * 1000000 AS BIGINT),
-			CAST(EXTRACT(EPOCH FROM second_until) * 1000000 AS BIGINT) - {now}
+			CAST(EXTRACT(EPOCH FROM second_waiter_since) * 1000000 AS BIGINT),
+			CAST(EXTRACT(EPOCH FROM second_waiter_until) * 1000000 AS BIGINT) - {now}
 			""";
 
 	private static final String NOW = "CAST(EXTRACT(EPOCH FROM CURRENT_TIMESTAMP(6)) * 1000000 AS BIGINT)";
@@ -38,24 +38,24 @@ final class H2Dialect implements Dialect {
 
 	private static final String FIRST_OPEN = """
 			(s.since IS NOT NULL AND t.owner <> s.owner AND (t.first_waiter IS NULL OR t.first_waiter = s.process
-				OR t.first_until IS NULL OR t.first_until <= s.now OR t.first_since > s.since))""";
+				OR t.first_waiter_until IS NULL OR t.first_waiter_until <= s.now OR t.first_waiter_since > s.since))""";
 
 	private static final String DISPLACED = """
-			({firstOpen} AND t.first_waiter <> s.process AND t.first_until > s.now
-				AND (t.second_waiter IS NULL OR t.second_waiter = s.process OR t.second_until <= s.now
-					OR t.second_since >= t.first_since))""";
+			({firstOpen} AND t.first_waiter <> s.process AND t.first_waiter_until > s.now
+				AND (t.second_waiter IS NULL OR t.second_waiter = s.process OR t.second_waiter_until <= s.now
+					OR t.second_waiter_since >= t.first_waiter_since))""";
 
 	private static final String SECOND_OPEN = """
 			(s.since IS NOT NULL AND t.owner <> s.owner AND NOT {firstOpen}
-				AND (t.second_waiter IS NULL OR t.second_waiter = s.process OR t.second_until <= s.now
-					OR t.second_since >= s.since))""";
+				AND (t.second_waiter IS NULL OR t.second_waiter = s.process OR t.second_waiter_until <= s.now
+					OR t.second_waiter_since >= s.since))""";
 
 	private static final String ATTEMPT = """
 			SELECT {columns} FROM FINAL TABLE (
 				MERGE INTO {table} t
 				USING (
 					SELECT CAST(? AS VARBINARY(2048)) AS lock_key, CAST(? AS VARCHAR(41)) AS owner,
-						CAST(EXTRACT(EPOCH FROM n.now) * 1000000 AS BIGINT) AS lease_order,
+						CAST(EXTRACT(EPOCH FROM n.now) * 1000000 AS BIGINT) AS grant_order,
 						DATEADD(MICROSECOND, CAST(? AS BIGINT), n.now) AS expires_at, n.now AS now,
 						CAST(? AS VARCHAR(255)) AS holder, CAST(? AS VARCHAR(32)) AS process,
 						CASE WHEN CAST(? AS BOOLEAN) THEN COALESCE(DATEADD(MICROSECOND, CAST(? AS BIGINT),
@@ -64,35 +64,39 @@ final class H2Dialect implements Dialect {
 				ON (t.lock_key = s.lock_key)
 				WHEN MATCHED THEN UPDATE SET
 					owner = CASE WHEN {acquirable} THEN s.owner ELSE t.owner END,
-					lease_order = CASE WHEN {acquirable} THEN GREATEST(t.lease_order + 1, s.lease_order)
-						ELSE t.lease_order END,
+					grant_order = CASE WHEN {acquirable} THEN GREATEST(t.grant_order + 1, s.grant_order)
+						ELSE t.grant_order END,
 					expires_at = CASE WHEN {acquirable} THEN s.expires_at ELSE t.expires_at END,
 					acquired_at = CASE WHEN {acquirable} THEN s.now ELSE t.acquired_at END,
 					holder = CASE WHEN {acquirable} THEN s.holder ELSE t.holder END,
 					first_waiter = CASE WHEN {acquirable} THEN NULLIF(t.first_waiter, s.process)
 						WHEN {firstOpen} THEN s.process ELSE t.first_waiter END,
-					first_since = CASE WHEN {acquirable} OR NOT {firstOpen} THEN t.first_since ELSE s.since END,
-					first_until = CASE WHEN {acquirable} OR NOT {firstOpen} THEN t.first_until
+					first_waiter_since = CASE WHEN {acquirable} OR NOT {firstOpen} THEN t.first_waiter_since ELSE s.since END,
+					first_waiter_until = CASE WHEN {acquirable} OR NOT {firstOpen} THEN t.first_waiter_until
 						ELSE DATEADD(MICROSECOND, {entry}, s.now) END,
 					second_waiter = CASE WHEN {acquirable} THEN NULLIF(t.second_waiter, s.process)
 						WHEN {displaced} THEN t.first_waiter WHEN {firstOpen} THEN NULLIF(t.second_waiter, s.process)
 						WHEN {secondOpen} THEN s.process ELSE t.second_waiter END,
-					second_since = CASE WHEN {acquirable} THEN t.second_since WHEN {displaced} THEN t.first_since
-						WHEN {secondOpen} THEN s.since ELSE t.second_since END,
-					second_until = CASE WHEN {acquirable} THEN t.second_until WHEN {displaced} THEN t.first_until
-						WHEN {secondOpen} THEN DATEADD(MICROSECOND, {entry}, s.now) ELSE t.second_until END
-				WHEN NOT MATCHED THEN INSERT (lock_key, owner, lease_order, expires_at, acquired_at, holder)
-					VALUES (s.lock_key, s.owner, s.lease_order, s.expires_at, s.now, s.holder))""";
+					second_waiter_since = CASE WHEN {acquirable} THEN t.second_waiter_since
+					WHEN {displaced} THEN t.first_waiter_since
+						WHEN {secondOpen} THEN s.since ELSE t.second_waiter_since END,
+					second_waiter_until = CASE WHEN {acquirable} THEN t.second_waiter_until
+					WHEN {displaced} THEN t.first_waiter_until
+						WHEN {secondOpen} THEN DATEADD(MICROSECOND, {entry}, s.now) ELSE t.second_waiter_until END
+				WHEN NOT MATCHED THEN INSERT (lock_key, owner, grant_order, expires_at, acquired_at, holder)
+					VALUES (s.lock_key, s.owner, s.grant_order, s.expires_at, s.now, s.holder))""";
 
 	private static final String READ = "SELECT {columns} FROM {table} WHERE lock_key = ?";
 
 	private static final String RELEASE = """
 			UPDATE {table} SET
-				owner = CASE WHEN first_waiter <> ? AND first_until > CURRENT_TIMESTAMP(6) THEN 'reserved:' || first_waiter END,
-				expires_at = CASE WHEN first_waiter <> ? AND first_until > CURRENT_TIMESTAMP(6)
+				owner = CASE WHEN first_waiter <> ? AND first_waiter_until > CURRENT_TIMESTAMP(6)
+					THEN 'reserved:' || first_waiter END,
+				expires_at = CASE WHEN first_waiter <> ? AND first_waiter_until > CURRENT_TIMESTAMP(6)
 					THEN DATEADD(MICROSECOND, {reservation}, CURRENT_TIMESTAMP(6)) ELSE CURRENT_TIMESTAMP(6) END,
-				first_waiter = CASE WHEN second_waiter <> ? AND second_until > CURRENT_TIMESTAMP(6) THEN second_waiter END,
-				first_since = second_since, first_until = second_until, second_waiter = NULL
+				first_waiter = CASE WHEN second_waiter <> ? AND second_waiter_until > CURRENT_TIMESTAMP(6)
+					THEN second_waiter END,
+				first_waiter_since = second_waiter_since, first_waiter_until = second_waiter_until, second_waiter = NULL
 			WHERE lock_key = ? AND owner = ?""";
 
 	private static final String REMOVE_ENTRIES = """
@@ -119,7 +123,7 @@ final class H2Dialect implements Dialect {
 
 	private static final String DELETABLE = """
 			COALESCE(expires_at < DATEADD(MICROSECOND, -CAST(? AS BIGINT), CURRENT_TIMESTAMP(6))
-				AND lease_order < {now}, FALSE)""";
+				AND grant_order < {now}, FALSE)""";
 
 	private static final String CANDIDATES = """
 			SELECT lock_key, {deletable} FROM {table} WHERE lock_key > ? ORDER BY lock_key LIMIT ?""";
@@ -127,9 +131,10 @@ final class H2Dialect implements Dialect {
 	private static final String SWEEP = "DELETE FROM {table} WHERE lock_key = ANY(?) AND {deletable}";
 
 	private static final String STATUS = """
-			SELECT f.lease_order, {now} FROM (VALUES 1) one(n) LEFT JOIN (
-				SELECT lock_key, owner, lease_order, expires_at, acquired_at, holder, first_waiter, first_since, first_until,
-					second_waiter, second_since, second_until
+			SELECT f.grant_order, {now} FROM (VALUES 1) one(n) LEFT JOIN (
+				SELECT lock_key, owner, grant_order, expires_at, acquired_at, holder,
+					first_waiter, first_waiter_since, first_waiter_until,
+					second_waiter, second_waiter_since, second_waiter_until
 				FROM {table} WHERE lock_key = ?) f ON TRUE""";
 
 	private final String schema;

@@ -84,8 +84,8 @@ public final class JdbcLockProvider implements LockProvider, AutoCloseable {
 	}
 
 	@Override
-	public LockContender enter(LockKey key, Runnable changed) {
-		return new JdbcContender(this.table, this.listener, key, this.keys.encode(key), changed);
+	public LockContender newContender(LockKey key, Runnable onNotified) {
+		return new JdbcContender(this.table, this.listener, key, this.keys.encode(key), onNotified);
 	}
 
 	@Override

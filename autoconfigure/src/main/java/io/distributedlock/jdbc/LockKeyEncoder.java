@@ -25,7 +25,7 @@ final class LockKeyEncoder {
 	}
 
 	String encode(LockKey key) {
-		return StoreText.fit(this.prefix + key.encoded(), LENGTH);
+		return StoreText.shorten(this.prefix + key.encoded(), LENGTH);
 	}
 
 }

@@ -35,35 +35,36 @@ final class MariaDbDialect implements Dialect {
 				MICROSECOND)""";
 
 	private static final String COLUMNS = """
-			owner, lease_order, holder,
+			owner, grant_order, holder,
 			TIMESTAMPDIFF(MICROSECOND, acquired_at, {clock}),
 			TIMESTAMPDIFF(MICROSECOND, {clock}, expires_at),
 			first_waiter,
-			TIMESTAMPDIFF(MICROSECOND, '1970-01-01', first_since),
-			TIMESTAMPDIFF(MICROSECOND, {clock}, first_until),
+			TIMESTAMPDIFF(MICROSECOND, '1970-01-01', first_waiter_since),
+			TIMESTAMPDIFF(MICROSECOND, {clock}, first_waiter_until),
 			TIMESTAMPDIFF(MICROSECOND, '1970-01-01', {clock}),
 			second_waiter,
-			TIMESTAMPDIFF(MICROSECOND, '1970-01-01', second_since),
-			TIMESTAMPDIFF(MICROSECOND, {clock}, second_until)
+			TIMESTAMPDIFF(MICROSECOND, '1970-01-01', second_waiter_since),
+			TIMESTAMPDIFF(MICROSECOND, {clock}, second_waiter_until)
 			""";
 
 	private static final String ACQUIRABLE = """
 			(owner IS NULL OR owner = CONCAT('reserved:', VALUES(first_waiter)) OR expires_at <= VALUES(acquired_at))""";
 
 	private static final String FIRST_OPEN = """
-			(VALUES(first_since) IS NOT NULL AND owner <> VALUES(owner) AND (first_waiter IS NULL
-				OR first_waiter = VALUES(first_waiter) OR first_until IS NULL OR first_until <= VALUES(acquired_at)
-				OR first_since > VALUES(first_since)))""";
+			(VALUES(first_waiter_since) IS NOT NULL AND owner <> VALUES(owner) AND (first_waiter IS NULL
+				OR first_waiter = VALUES(first_waiter) OR first_waiter_until IS NULL
+				OR first_waiter_until <= VALUES(acquired_at)
+				OR first_waiter_since > VALUES(first_waiter_since)))""";
 
 	private static final String DISPLACED = """
-			({firstOpen} AND first_waiter <> VALUES(first_waiter) AND first_until > VALUES(acquired_at)
-				AND (second_waiter IS NULL OR second_waiter = VALUES(first_waiter) OR second_until <= VALUES(acquired_at)
-					OR second_since >= first_since))""";
+			({firstOpen} AND first_waiter <> VALUES(first_waiter) AND first_waiter_until > VALUES(acquired_at)
+				AND (second_waiter IS NULL OR second_waiter = VALUES(first_waiter) OR second_waiter_until <= VALUES(acquired_at)
+					OR second_waiter_since >= first_waiter_since))""";
 
 	private static final String SECOND_OPEN = """
-			(VALUES(first_since) IS NOT NULL AND owner <> VALUES(owner) AND NOT {firstOpen}
-				AND (second_waiter IS NULL OR second_waiter = VALUES(first_waiter) OR second_until <= VALUES(acquired_at)
-					OR second_since >= VALUES(first_since)))""";
+			(VALUES(first_waiter_since) IS NOT NULL AND owner <> VALUES(owner) AND NOT {firstOpen}
+				AND (second_waiter IS NULL OR second_waiter = VALUES(first_waiter) OR second_waiter_until <= VALUES(acquired_at)
+					OR second_waiter_since >= VALUES(first_waiter_since)))""";
 
 	// Assignments run from left to right, or all on the old row if sql_mode has
 	// SIMULTANEOUS_ASSIGNMENT. So a column is assigned after the last condition that
@@ -73,27 +74,30 @@ final class MariaDbDialect implements Dialect {
 	// acquired_at shows.
 	private static final String ATTEMPT = """
 			INSERT INTO {table}
-				(lock_key, owner, lease_order, expires_at, acquired_at, holder, first_waiter, first_since)
+				(lock_key, owner, grant_order, expires_at, acquired_at, holder, first_waiter, first_waiter_since)
 			VALUES (?, ?, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)),
 				UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, UTC_TIMESTAMP(6), ?, ?,
 				CASE WHEN ? THEN COALESCE(TIMESTAMP'1970-01-01 00:00:00.000000' + INTERVAL ? MICROSECOND,
 					UTC_TIMESTAMP(6)) END)
 			ON DUPLICATE KEY UPDATE
-				lease_order = CASE WHEN {acquirable} THEN GREATEST(lease_order + 1, VALUES(lease_order))
-					ELSE lease_order END,
+				grant_order = CASE WHEN {acquirable} THEN GREATEST(grant_order + 1, VALUES(grant_order))
+					ELSE grant_order END,
 				holder = CASE WHEN {acquirable} THEN VALUES(holder) ELSE holder END,
 				acquired_at = CASE WHEN {acquirable} THEN VALUES(acquired_at) ELSE acquired_at END,
-				second_since = CASE WHEN {acquirable} THEN second_since WHEN {displaced} THEN first_since
-					WHEN {secondOpen} THEN VALUES(first_since) ELSE second_since END,
-				second_until = CASE WHEN {acquirable} THEN second_until WHEN {displaced} THEN first_until
-					WHEN {secondOpen} THEN VALUES(acquired_at) + INTERVAL {entry} MICROSECOND ELSE second_until END,
+				second_waiter_since = CASE WHEN {acquirable} THEN second_waiter_since
+					WHEN {displaced} THEN first_waiter_since
+					WHEN {secondOpen} THEN VALUES(first_waiter_since) ELSE second_waiter_since END,
+				second_waiter_until = CASE WHEN {acquirable} THEN second_waiter_until
+					WHEN {displaced} THEN first_waiter_until
+					WHEN {secondOpen} THEN VALUES(acquired_at) + INTERVAL {entry} MICROSECOND ELSE second_waiter_until END,
 				second_waiter = CASE WHEN {acquirable} THEN NULLIF(second_waiter, VALUES(first_waiter))
 					WHEN {displaced} THEN first_waiter WHEN {firstOpen} THEN NULLIF(second_waiter, VALUES(first_waiter))
 					WHEN {secondOpen} THEN VALUES(first_waiter) ELSE second_waiter END,
 				first_waiter = CASE WHEN {acquirable} THEN NULLIF(first_waiter, VALUES(first_waiter))
 					WHEN {firstOpen} THEN VALUES(first_waiter) ELSE first_waiter END,
-				first_since = CASE WHEN {acquirable} OR NOT {firstOpen} THEN first_since ELSE VALUES(first_since) END,
-				first_until = CASE WHEN {acquirable} OR NOT {firstOpen} THEN first_until
+				first_waiter_since = CASE WHEN {acquirable} OR NOT {firstOpen} THEN first_waiter_since
+					ELSE VALUES(first_waiter_since) END,
+				first_waiter_until = CASE WHEN {acquirable} OR NOT {firstOpen} THEN first_waiter_until
 					ELSE VALUES(acquired_at) + INTERVAL {entry} MICROSECOND END,
 				owner = CASE WHEN {acquirable} THEN VALUES(owner) ELSE owner END,
 				expires_at = CASE WHEN {acquirable} OR (owner = VALUES(owner) AND acquired_at = VALUES(acquired_at))
@@ -104,11 +108,13 @@ final class MariaDbDialect implements Dialect {
 
 	private static final String RELEASE = """
 			UPDATE {table} SET
-				expires_at = CASE WHEN first_waiter <> ? AND first_until > UTC_TIMESTAMP(6)
+				expires_at = CASE WHEN first_waiter <> ? AND first_waiter_until > UTC_TIMESTAMP(6)
 					THEN UTC_TIMESTAMP(6) + INTERVAL {reservation} MICROSECOND ELSE UTC_TIMESTAMP(6) END,
-				owner = CASE WHEN first_waiter <> ? AND first_until > UTC_TIMESTAMP(6) THEN CONCAT('reserved:', first_waiter) END,
-				first_waiter = CASE WHEN second_waiter <> ? AND second_until > UTC_TIMESTAMP(6) THEN second_waiter END,
-				first_since = second_since, first_until = second_until, second_waiter = NULL
+				owner = CASE WHEN first_waiter <> ? AND first_waiter_until > UTC_TIMESTAMP(6)
+					THEN CONCAT('reserved:', first_waiter) END,
+				first_waiter = CASE WHEN second_waiter <> ? AND second_waiter_until > UTC_TIMESTAMP(6)
+					THEN second_waiter END,
+				first_waiter_since = second_waiter_since, first_waiter_until = second_waiter_until, second_waiter = NULL
 			WHERE lock_key = ? AND owner = ?""";
 
 	private static final String REMOVE_ENTRIES = """
@@ -122,8 +128,8 @@ final class MariaDbDialect implements Dialect {
 			WHERE l.expires_at > UTC_TIMESTAMP(6)""";
 
 	private static final String RENEW = """
-			INSERT INTO {table} (lock_key, owner, lease_order, expires_at)
-			SELECT l.lock_key, l.owner, l.lease_order, UTC_TIMESTAMP(6) + INTERVAL w.lease MICROSECOND
+			INSERT INTO {table} (lock_key, owner, grant_order, expires_at)
+			SELECT l.lock_key, l.owner, l.grant_order, UTC_TIMESTAMP(6) + INTERVAL w.lease MICROSECOND
 			FROM {renewals} FOR UPDATE SKIP LOCKED
 			ON DUPLICATE KEY UPDATE expires_at = VALUES(expires_at)
 			RETURNING lock_key, owner""";
@@ -132,7 +138,7 @@ final class MariaDbDialect implements Dialect {
 
 	private static final String DELETABLE = """
 			COALESCE(expires_at < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND
-				AND lease_order < TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)), FALSE)""";
+				AND grant_order < TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)), FALSE)""";
 
 	private static final String CANDIDATES = """
 			SELECT lock_key, {deletable} FROM {table} WHERE lock_key > ? ORDER BY lock_key LIMIT ?""";
@@ -140,10 +146,11 @@ final class MariaDbDialect implements Dialect {
 	private static final String SWEEP = "DELETE FROM {table} WHERE {deletable} AND lock_key IN ({keys})";
 
 	private static final String STATUS = """
-			SELECT f.lease_order, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))
+			SELECT f.grant_order, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))
 			FROM (SELECT 1) one LEFT JOIN (
-				SELECT lock_key, owner, lease_order, expires_at, acquired_at, holder, first_waiter, first_since, first_until,
-					second_waiter, second_since, second_until
+				SELECT lock_key, owner, grant_order, expires_at, acquired_at, holder,
+					first_waiter, first_waiter_since, first_waiter_until,
+					second_waiter, second_waiter_since, second_waiter_until
 				FROM {table} WHERE lock_key = ?) f ON TRUE""";
 
 	private final String schema;

@@ -22,35 +22,35 @@ final class PostgresDialect implements Dialect {
 	private static final int MAX_CHANNEL_LENGTH = 63;
 
 	private static final String COLUMNS = """
-			owner, lease_order, holder,
+			owner, grant_order, holder,
 			(extract(epoch FROM clock_timestamp() - acquired_at) * 1000000)::bigint,
 			(extract(epoch FROM expires_at - clock_timestamp()) * 1000000)::bigint,
 			first_waiter,
-			(extract(epoch FROM first_since) * 1000000)::bigint,
-			(extract(epoch FROM first_until - clock_timestamp()) * 1000000)::bigint,
+			(extract(epoch FROM first_waiter_since) * 1000000)::bigint,
+			(extract(epoch FROM first_waiter_until - clock_timestamp()) * 1000000)::bigint,
 			(extract(epoch FROM clock_timestamp()) * 1000000)::bigint,
 			second_waiter,
-			(extract(epoch FROM second_since) * 1000000)::bigint,
-			(extract(epoch FROM second_until - clock_timestamp()) * 1000000)::bigint
+			(extract(epoch FROM second_waiter_since) * 1000000)::bigint,
+			(extract(epoch FROM second_waiter_until - clock_timestamp()) * 1000000)::bigint
 			""";
 
 	private static final String ACQUIRABLE = """
 			(l.owner IS NULL OR l.owner = 'reserved:' || EXCLUDED.first_waiter OR l.expires_at <= EXCLUDED.acquired_at)""";
 
 	private static final String FIRST_OPEN = """
-			(EXCLUDED.first_since IS NOT NULL AND l.owner <> EXCLUDED.owner AND (l.first_waiter IS NULL
-				OR l.first_waiter = EXCLUDED.first_waiter OR l.first_until IS NULL
-				OR l.first_until <= EXCLUDED.acquired_at OR l.first_since > EXCLUDED.first_since))""";
+			(EXCLUDED.first_waiter_since IS NOT NULL AND l.owner <> EXCLUDED.owner AND (l.first_waiter IS NULL
+				OR l.first_waiter = EXCLUDED.first_waiter OR l.first_waiter_until IS NULL
+				OR l.first_waiter_until <= EXCLUDED.acquired_at OR l.first_waiter_since > EXCLUDED.first_waiter_since))""";
 
 	private static final String DISPLACED = """
-			({firstOpen} AND l.first_waiter <> EXCLUDED.first_waiter AND l.first_until > EXCLUDED.acquired_at
+			({firstOpen} AND l.first_waiter <> EXCLUDED.first_waiter AND l.first_waiter_until > EXCLUDED.acquired_at
 				AND (l.second_waiter IS NULL OR l.second_waiter = EXCLUDED.first_waiter
-					OR l.second_until <= EXCLUDED.acquired_at OR l.second_since >= l.first_since))""";
+					OR l.second_waiter_until <= EXCLUDED.acquired_at OR l.second_waiter_since >= l.first_waiter_since))""";
 
 	private static final String SECOND_OPEN = """
-			(EXCLUDED.first_since IS NOT NULL AND l.owner <> EXCLUDED.owner AND NOT {firstOpen}
+			(EXCLUDED.first_waiter_since IS NOT NULL AND l.owner <> EXCLUDED.owner AND NOT {firstOpen}
 				AND (l.second_waiter IS NULL OR l.second_waiter = EXCLUDED.first_waiter
-					OR l.second_until <= EXCLUDED.acquired_at OR l.second_since >= EXCLUDED.first_since))""";
+					OR l.second_waiter_until <= EXCLUDED.acquired_at OR l.second_waiter_since >= EXCLUDED.first_waiter_since))""";
 
 	// Every CASE uses the one clock value of the subselect, which PostgreSQL does not
 	// flatten because the function is volatile. A new row holds the parameters of the
@@ -58,7 +58,7 @@ final class PostgresDialect implements Dialect {
 	// commits asynchronously, because it delays the holder's release.
 	private static final String ATTEMPT = """
 			INSERT INTO {table} AS l
-				(lock_key, owner, lease_order, expires_at, acquired_at, holder, first_waiter, first_since)
+				(lock_key, owner, grant_order, expires_at, acquired_at, holder, first_waiter, first_waiter_since)
 			SELECT ?, ?, (extract(epoch FROM t.now) * 1000000)::bigint, t.now + ?::bigint * interval '1 microsecond',
 				t.now, ?, ?, CASE WHEN ?::boolean
 					THEN coalesce(timestamptz 'epoch' + ?::bigint * interval '1 microsecond', t.now) END
@@ -66,23 +66,26 @@ final class PostgresDialect implements Dialect {
 			ON CONFLICT (lock_key) DO UPDATE SET
 				owner = CASE WHEN {acquirable} THEN EXCLUDED.owner
 					ELSE CASE WHEN set_config('synchronous_commit', 'off', true) IS NOT NULL THEN l.owner END END,
-				lease_order = CASE WHEN {acquirable} THEN greatest(l.lease_order + 1, EXCLUDED.lease_order)
-					ELSE l.lease_order END,
+				grant_order = CASE WHEN {acquirable} THEN greatest(l.grant_order + 1, EXCLUDED.grant_order)
+					ELSE l.grant_order END,
 				expires_at = CASE WHEN {acquirable} THEN EXCLUDED.expires_at ELSE l.expires_at END,
 				acquired_at = CASE WHEN {acquirable} THEN EXCLUDED.acquired_at ELSE l.acquired_at END,
 				holder = CASE WHEN {acquirable} THEN EXCLUDED.holder ELSE l.holder END,
 				first_waiter = CASE WHEN {acquirable} THEN nullif(l.first_waiter, EXCLUDED.first_waiter)
 					WHEN {firstOpen} THEN EXCLUDED.first_waiter ELSE l.first_waiter END,
-				first_since = CASE WHEN {acquirable} OR NOT {firstOpen} THEN l.first_since ELSE EXCLUDED.first_since END,
-				first_until = CASE WHEN {acquirable} OR NOT {firstOpen} THEN l.first_until
+				first_waiter_since = CASE WHEN {acquirable} OR NOT {firstOpen} THEN l.first_waiter_since
+					ELSE EXCLUDED.first_waiter_since END,
+				first_waiter_until = CASE WHEN {acquirable} OR NOT {firstOpen} THEN l.first_waiter_until
 					ELSE EXCLUDED.acquired_at + {entry} * interval '1 microsecond' END,
 				second_waiter = CASE WHEN {acquirable} THEN nullif(l.second_waiter, EXCLUDED.first_waiter)
 					WHEN {displaced} THEN l.first_waiter WHEN {firstOpen} THEN nullif(l.second_waiter, EXCLUDED.first_waiter)
 					WHEN {secondOpen} THEN EXCLUDED.first_waiter ELSE l.second_waiter END,
-				second_since = CASE WHEN {acquirable} THEN l.second_since WHEN {displaced} THEN l.first_since
-					WHEN {secondOpen} THEN EXCLUDED.first_since ELSE l.second_since END,
-				second_until = CASE WHEN {acquirable} THEN l.second_until WHEN {displaced} THEN l.first_until
-					WHEN {secondOpen} THEN EXCLUDED.acquired_at + {entry} * interval '1 microsecond' ELSE l.second_until END
+				second_waiter_since = CASE WHEN {acquirable} THEN l.second_waiter_since
+					WHEN {displaced} THEN l.first_waiter_since
+					WHEN {secondOpen} THEN EXCLUDED.first_waiter_since ELSE l.second_waiter_since END,
+				second_waiter_until = CASE WHEN {acquirable} THEN l.second_waiter_until
+					WHEN {displaced} THEN l.first_waiter_until
+					WHEN {secondOpen} THEN EXCLUDED.acquired_at + {entry} * interval '1 microsecond' ELSE l.second_waiter_until END
 			RETURNING {columns}""";
 
 	private static final String READ = "SELECT {columns} FROM {table} WHERE lock_key = ?";
@@ -90,11 +93,13 @@ final class PostgresDialect implements Dialect {
 	// A release commits asynchronously: if a crash undoes it, the lease still expires.
 	private static final String RELEASE = """
 			UPDATE {table} l SET
-				owner = CASE WHEN l.first_waiter <> t.process AND l.first_until > t.now THEN 'reserved:' || l.first_waiter END,
-				expires_at = CASE WHEN l.first_waiter <> t.process AND l.first_until > t.now
+				owner = CASE WHEN l.first_waiter <> t.process AND l.first_waiter_until > t.now
+					THEN 'reserved:' || l.first_waiter END,
+				expires_at = CASE WHEN l.first_waiter <> t.process AND l.first_waiter_until > t.now
 					THEN t.now + {reservation} * interval '1 microsecond' ELSE t.now END,
-				first_waiter = CASE WHEN l.second_waiter <> t.process AND l.second_until > t.now THEN l.second_waiter END,
-				first_since = l.second_since, first_until = l.second_until, second_waiter = NULL
+				first_waiter = CASE WHEN l.second_waiter <> t.process AND l.second_waiter_until > t.now
+					THEN l.second_waiter END,
+				first_waiter_since = l.second_waiter_since, first_waiter_until = l.second_waiter_until, second_waiter = NULL
 			FROM (SELECT clock_timestamp() AS now, ?::text AS process) t
 			WHERE l.lock_key = ? AND l.owner = ? AND set_config('synchronous_commit', 'off', true) IS NOT NULL
 			RETURNING CASE WHEN l.owner LIKE 'reserved:%' OR l.first_waiter IS NOT NULL THEN pg_notify('{channel}', l.lock_key)::text END""";
@@ -124,7 +129,7 @@ final class PostgresDialect implements Dialect {
 
 	private static final String DELETABLE = """
 			coalesce(expires_at < clock_timestamp() - ?::bigint * interval '1 microsecond'
-				AND lease_order < (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, false)""";
+				AND grant_order < (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, false)""";
 
 	private static final String CANDIDATES = """
 			SELECT lock_key, {deletable} FROM {table} WHERE lock_key > ? ORDER BY lock_key LIMIT ?""";
@@ -132,10 +137,11 @@ final class PostgresDialect implements Dialect {
 	private static final String SWEEP = "DELETE FROM {table} WHERE lock_key = ANY(?) AND {deletable}";
 
 	private static final String STATUS = """
-			SELECT f.lease_order, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
+			SELECT f.grant_order, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
 			FROM (SELECT 1) one LEFT JOIN (
-				SELECT lock_key, owner, lease_order, expires_at, acquired_at, holder, first_waiter, first_since, first_until,
-					second_waiter, second_since, second_until
+				SELECT lock_key, owner, grant_order, expires_at, acquired_at, holder,
+					first_waiter, first_waiter_since, first_waiter_until,
+					second_waiter, second_waiter_since, second_waiter_until
 				FROM {table} WHERE lock_key = ?) f ON true""";
 
 	private final String channel;

@@ -85,7 +85,8 @@ final class SqlCallExecutor implements AutoCloseable {
 		Deadline deadline = Deadline.after(timeout);
 		try {
 			if (!this.permits.tryAcquire(kind, deadline)) {
-				throw noConnection("had no free connection within " + timeout.toMillis() + " ms");
+				throw noConnection(
+						"had no free connection within " + timeout.toMillis() + " ms (distributed-lock.call-timeout)");
 			}
 			Dialect known = this.dialect;
 			if (known != null && known.isAbortable() && mayRunInCaller(deadline)) {
@@ -128,7 +129,7 @@ final class SqlCallExecutor implements AutoCloseable {
 					"could not be called: " + ex.getMessage(), ex);
 		}
 		if (!call.await(deadline, kind)) {
-			throw timedOut("did not answer within " + timeout.toMillis() + " ms", null);
+			throw timedOut("did not answer within " + timeout.toMillis() + " ms (distributed-lock.call-timeout)", null);
 		}
 		return call.result();
 	}
@@ -157,7 +158,7 @@ final class SqlCallExecutor implements AutoCloseable {
 			}
 			long leftNanos = deadline.remainingNanos();
 			if (leftNanos <= 0) {
-				throw noConnection("had no usable connection in time");
+				throw noConnection("had no usable connection in time (distributed-lock.call-timeout)");
 			}
 			CallWatchdog.Call watched = this.watchdog.begin(deadline, kind.interruptible(),
 					() -> this.dataSource.discard(connection));
@@ -207,7 +208,7 @@ final class SqlCallExecutor implements AutoCloseable {
 
 	private static void failBecauseAborted(CallKind kind, SQLException failure) {
 		throw (kind.interruptible() && Thread.currentThread().isInterrupted()) ? interrupted(failure)
-				: timedOut("did not answer in time", failure);
+				: timedOut("did not answer in time (distributed-lock.call-timeout)", failure);
 	}
 
 	private Dialect dialect(Connection connection) throws SQLException {

@@ -19,7 +19,7 @@
  * {@code NULL}</td>
  * </tr>
  * <tr>
- * <td>{@code lease_order}</td>
+ * <td>{@code grant_order}</td>
  * <td>the order of the last grant; it never falls</td>
  * </tr>
  * <tr>
@@ -31,12 +31,13 @@
  * <td>when and by which process the lock was last acquired, for people</td>
  * </tr>
  * <tr>
- * <td>{@code first_waiter}, {@code first_since}, {@code first_until}</td>
+ * <td>{@code first_waiter}, {@code first_waiter_since}, {@code first_waiter_until}</td>
  * <td>the first entry of the wait queue: the process id of a contender, when it was first
  * refused, and until when the entry is valid</td>
  * </tr>
  * <tr>
- * <td>{@code second_waiter}, {@code second_since}, {@code second_until}</td>
+ * <td>{@code second_waiter}, {@code second_waiter_since},
+ * {@code second_waiter_until}</td>
  * <td>the second entry</td>
  * </tr>
  * </table>

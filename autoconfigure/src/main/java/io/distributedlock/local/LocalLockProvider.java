@@ -53,8 +53,8 @@ public final class LocalLockProvider implements LockProvider {
 	}
 
 	@Override
-	public LockContender enter(LockKey key, Runnable changed) {
-		return new LocalContender(key, changed, this.contenders.incrementAndGet());
+	public LockContender newContender(LockKey key, Runnable onNotified) {
+		return new LocalContender(key, onNotified, this.contenders.incrementAndGet());
 	}
 
 	@Override

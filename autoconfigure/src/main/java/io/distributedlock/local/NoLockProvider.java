@@ -62,7 +62,7 @@ public final class NoLockProvider implements LockProvider {
 	}
 
 	@Override
-	public LockContender enter(LockKey key, Runnable changed) {
+	public LockContender newContender(LockKey key, Runnable onNotified) {
 		return new FreeContender(key);
 	}
 

@@ -16,10 +16,12 @@ import io.distributedlock.LockKey;
  * grant of the key
  * @param validity how long the store keeps the grant unless it is renewed, counted from
  * when the command was sent
- * @param term the term that may end the grant earlier, or {@code null} if there is none
+ * @param sessionDeadline the deadline of the session that may end the grant earlier, or
+ * {@code null} if the store has no sessions
  * @since 0.1.0
  */
-public record LockGrant(LockKey key, OwnerId owner, long order, Duration validity, @Nullable Term term) {
+public record LockGrant(LockKey key, OwnerId owner, long order, Duration validity,
+		@Nullable SessionDeadline sessionDeadline) {
 
 	/**
 	 * Creates a grant that lasts as long as it is renewed.

@@ -30,12 +30,12 @@ public interface LockProvider {
 	/**
 	 * Creates the contender of this process for a key. Sends nothing to the store.
 	 * @param key the key
-	 * @param changed the signal to run when the store notifies that the key may be free.
-	 * It is quick, any thread may run it at any time, and a missed run costs no more than
-	 * the pause that the last busy answer named
+	 * @param onNotified the signal to run when the store notifies that the key may be
+	 * free. It is quick, any thread may run it at any time, and a missed run costs no
+	 * more than the pause that the last busy answer named
 	 * @return the contender; used by one thread at a time
 	 */
-	LockContender enter(LockKey key, Runnable changed);
+	LockContender newContender(LockKey key, Runnable onNotified);
 
 	/**
 	 * Whether a key is granted to one owner at a time. Where it is not, the callers of

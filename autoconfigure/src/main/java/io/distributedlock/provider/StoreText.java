@@ -30,7 +30,7 @@ public final class StoreText {
 	 * @param length the most characters that fit, more than 100
 	 * @return the text itself, or its shortened form
 	 */
-	public static String fit(String text, int length) {
+	public static String shorten(String text, int length) {
 		if (text.length() <= length) {
 			return text;
 		}

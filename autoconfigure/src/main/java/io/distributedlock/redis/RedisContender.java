@@ -80,7 +80,7 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 					enqueue ? OptionalLong.of(this.score) : OptionalLong.empty(), deadline);
 		}
 		catch (LockProviderException ex) {
-			if (!ex.sent() && !queuedBefore) {
+			if (!ex.isEffectUnknown() && !queuedBefore) {
 				dequeued();
 			}
 			throw ex;

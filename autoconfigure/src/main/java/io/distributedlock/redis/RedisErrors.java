@@ -105,12 +105,13 @@ final class RedisErrors {
 	}
 
 	static LockProviderException timedOut(Throwable ex) {
-		return new LockProviderException(LockError.STORE_TIMEOUT, PROVIDER, "did not answer in time", ex);
+		return new LockProviderException(LockError.STORE_TIMEOUT, PROVIDER,
+				"did not answer in time (distributed-lock.call-timeout)", ex);
 	}
 
 	static LockProviderException interrupted(@Nullable Throwable ex) {
 		return new LockProviderException(LockError.STORE_FAILED, PROVIDER,
-				"was not awaited: the thread was interrupted", ex);
+				"did not answer before the thread was interrupted", ex);
 	}
 
 	static LockConfigurationException replicasNotSupported() {

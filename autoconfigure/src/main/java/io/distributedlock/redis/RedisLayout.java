@@ -25,7 +25,9 @@ final class RedisLayout {
 	/** The number of buckets. */
 	static final int BUCKETS = 64;
 
-	/** The one member of a bucket's orders; its score is the last order of the bucket. */
+	/**
+	 * The one member of a bucket's sorted set; its score is the last order of the bucket.
+	 */
 	static final String ORDER_MEMBER = "order";
 
 	/** The length of the id of an owner or a process, with which each value begins. */
@@ -50,42 +52,42 @@ final class RedisLayout {
 
 	private static final String QUEUE = "queue:";
 
-	private static final String ORDERS = "orders";
+	private static final String LAST_ORDER = "last-order";
 
 	private final String prefix;
 
 	private final String[] tags = new String[BUCKETS];
 
-	private final byte[][] orders = new byte[BUCKETS][];
+	private final byte[][] lastOrders = new byte[BUCKETS][];
 
 	RedisLayout(String prefix) {
 		this.prefix = LockKey.of(prefix).encoded();
 		for (int bucket = 0; bucket < BUCKETS; bucket++) {
 			this.tags[bucket] = "{" + this.prefix + ":b" + bucket / 10 + bucket % 10 + "}:";
-			this.orders[bucket] = bytes(this.tags[bucket] + ORDERS);
+			this.lastOrders[bucket] = bytes(this.tags[bucket] + LAST_ORDER);
 		}
 	}
 
 	/** Names all keys of a lock. */
 	RedisLockKeys keys(LockKey key) {
 		int bucket = bucket(key);
-		String text = StoreText.fit(key.encoded(), KEY_LENGTH);
+		String text = StoreText.shorten(key.encoded(), KEY_LENGTH);
 		String tag = this.tags[bucket];
 		String lock = tag + LOCK + text;
-		return new RedisLockKeys(lock, bytes(lock), this.orders[bucket], bytes(tag + QUEUE + text));
+		return new RedisLockKeys(lock, bytes(lock), this.lastOrders[bucket], bytes(tag + QUEUE + text));
 	}
 
 	/** Names all keys of a lock by the first of them, as a notification carries it. */
 	RedisLockKeys keys(String lock) {
 		int length = this.tags[0].length();
 		String tag = lock.substring(0, length);
-		return new RedisLockKeys(lock, bytes(lock), bytes(tag + ORDERS),
+		return new RedisLockKeys(lock, bytes(lock), bytes(tag + LAST_ORDER),
 				bytes(tag + QUEUE + lock.substring(length + LOCK.length())));
 	}
 
 	/** Names the key of a lock's value alone. */
 	byte[] lock(LockKey key) {
-		return bytes(this.tags[bucket(key)] + LOCK + StoreText.fit(key.encoded(), KEY_LENGTH));
+		return bytes(this.tags[bucket(key)] + LOCK + StoreText.shorten(key.encoded(), KEY_LENGTH));
 	}
 
 	/** Chooses the bucket of a lock. */

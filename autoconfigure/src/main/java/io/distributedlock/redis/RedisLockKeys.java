@@ -6,9 +6,9 @@ package io.distributedlock.redis;
  * @param name the key of the lock's value as text, which is also the message of a
  * notification
  * @param lock the key of the lock's value
- * @param orders the key of the last order of the lock's bucket
+ * @param lastOrder the key of the last order of the lock's bucket
  * @param queue the key of the lock's wait queue
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
-record RedisLockKeys(String name, byte[] lock, byte[] orders, byte[] queue) {
+record RedisLockKeys(String name, byte[] lock, byte[] lastOrder, byte[] queue) {
 }

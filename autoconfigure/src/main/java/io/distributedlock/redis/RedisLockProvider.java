@@ -81,8 +81,8 @@ public final class RedisLockProvider implements LockProvider, AutoCloseable {
 	}
 
 	@Override
-	public LockContender enter(LockKey key, Runnable changed) {
-		return new RedisContender(key, this.layout.keys(key), this.repository, this.subscription, changed);
+	public LockContender newContender(LockKey key, Runnable onNotified) {
+		return new RedisContender(key, this.layout.keys(key), this.repository, this.subscription, onNotified);
 	}
 
 	@Override

@@ -58,8 +58,8 @@ final class RedisLockRepository implements AutoCloseable {
 	AttemptReply attempt(RedisLockKeys keys, OwnerId owner, Duration lease, OptionalLong score, Deadline deadline) {
 		byte[][] arguments = { RedisLayout.bytes(owner.text()), ScriptCall.millis(lease), this.label, this.process,
 				RedisLayout.bytes(score.isPresent() ? Long.toString(score.getAsLong()) : "") };
-		AttemptReply reply = new AttemptReply(this.executor.execute(CallKind.ACQUIRE, deadline,
-				new ScriptCall(Script.ATTEMPT, new byte[][] { keys.lock(), keys.orders(), keys.queue() }, arguments)));
+		AttemptReply reply = new AttemptReply(this.executor.execute(CallKind.ACQUIRE, deadline, new ScriptCall(
+				Script.ATTEMPT, new byte[][] { keys.lock(), keys.lastOrder(), keys.queue() }, arguments)));
 		if (reply.isGranted() && reply.isResent()) {
 			throw new LockProviderException(LockError.STORE_FAILED, RedisErrors.PROVIDER,
 					"lost the connection while it granted a lock: whether the lock is still held is unknown", null);

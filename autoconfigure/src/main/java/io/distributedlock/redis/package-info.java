@@ -68,11 +68,12 @@
  * </tr>
  * </table>
  * <p>
- * <b>Keys</b> of the lock {@code orders:42} with the prefix {@code shop}, all in one slot
- * of a cluster ({@code RedisLayout}): {@code {shop:b05}:lock:orders:42} is its value,
- * {@code {shop:b05}:queue:orders:42} its wait queue, {@code {shop:b05}:orders} has the
- * last order of the bucket, {@code {shop:b00}:format} the number of the layout. The
- * channel of a process is {@code shop:notify:<process id>}.
+ * <b>Keys</b> of the lock {@code payments:42} with the prefix {@code shop}, all in one
+ * slot of a cluster ({@code RedisLayout}): {@code {shop:b23}:lock:payments:42} is its
+ * value, {@code {shop:b23}:queue:payments:42} its wait queue,
+ * {@code {shop:b23}:last-order} has the last order of the bucket,
+ * {@code {shop:b00}:format} the number of the layout. The channel of a process is
+ * {@code shop:notify:<process id>}.
  * <p>
  * <b>Sources.</b> Attempt, renewal and release follow the pattern "Distributed Locks with
  * Redis" of the Redis manual for a single instance: {@code SET NX PX} with a random

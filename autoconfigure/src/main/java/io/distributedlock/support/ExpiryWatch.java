@@ -3,7 +3,7 @@ package io.distributedlock.support;
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.DeadlineTimer;
 import io.distributedlock.provider.LockTimer;
-import io.distributedlock.provider.Term;
+import io.distributedlock.provider.SessionDeadline;
 
 /**
  * A watch that reports a loss at the deadline even if the application does not check: one
@@ -16,7 +16,9 @@ final class ExpiryWatch {
 
 	private final DeadlineTimer deadlineTimer;
 
-	/** A single instance, so that a term keeps it once. The check runs on the timer. */
+	/**
+	 * A single instance, so that a session keeps it once. The check runs on the timer.
+	 */
 	private final Runnable shortened;
 
 	ExpiryWatch(LockEngine engine, LockTimer timer) {
@@ -26,9 +28,9 @@ final class ExpiryWatch {
 	}
 
 	void watch(HeldGrant heldGrant) {
-		Term term = heldGrant.grant().term();
-		if (term != null) {
-			term.onShortened(this.shortened);
+		SessionDeadline session = heldGrant.grant().sessionDeadline();
+		if (session != null) {
+			session.onShortened(this.shortened);
 		}
 		this.deadlineTimer.setAt(new Deadline(heldGrant.deadlineNanos()));
 	}

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 import io.distributedlock.FencingToken;
 import io.distributedlock.LossReason;
 import io.distributedlock.provider.LockGrant;
-import io.distributedlock.provider.Term;
+import io.distributedlock.provider.SessionDeadline;
 
 /**
  * One grant of the store to this process, from the answer until it is released or lost.
@@ -118,8 +118,8 @@ final class HeldGrant {
 	/** Returns the local deadline by the nano time. */
 	long deadlineNanos() {
 		long end = Nanos.earlier(this.validUntilNanos, this.holdUntilNanos);
-		Term term = this.grant.term();
-		return (term != null) ? Nanos.earlier(end, term.until()) : end;
+		SessionDeadline session = this.grant.sessionDeadline();
+		return (session != null) ? Nanos.earlier(end, session.until()) : end;
 	}
 
 	LossReason reasonOfDeadline() {

@@ -82,9 +82,9 @@ final class KeyQueue {
 	boolean beginAttempt(Waiter waiter) {
 		this.lock.lock();
 		try {
-			boolean turn = this.waiters.head() == waiter && this.heldGrant == null;
-			this.attempting |= turn;
-			return turn;
+			boolean mayAttempt = this.waiters.head() == waiter && this.heldGrant == null;
+			this.attempting |= mayAttempt;
+			return mayAttempt;
 		}
 		finally {
 			this.lock.unlock();
@@ -92,24 +92,25 @@ final class KeyQueue {
 	}
 
 	/**
-	 * Judges the lock for a waiter whose time is over, without an attempt of its own.
+	 * Returns what is known of the lock when a waiter times out that has not attempted
+	 * itself.
 	 * @param waiter a waiter whose wait time has passed
 	 * @param answersAtArrival the result of {@link #join}
-	 * @return the verdict; after {@link Verdict#UNANSWERED} the next answer signals the
-	 * waiter
+	 * @return the status; after {@link TimeoutStatus#UNANSWERED} the next answer signals
+	 * the waiter
 	 */
-	Verdict verdict(Waiter waiter, long answersAtArrival) {
+	TimeoutStatus statusAtTimeout(Waiter waiter, long answersAtArrival) {
 		this.lock.lock();
 		try {
 			if (this.heldGrant != null) {
-				return Verdict.HELD_HERE;
+				return TimeoutStatus.HELD_HERE;
 			}
 			boolean answered = this.answers != answersAtArrival && this.lastFailure == null;
 			if (answered || (this.lastBusy != null && !this.attempting)) {
-				return Verdict.BUSY;
+				return TimeoutStatus.BUSY;
 			}
 			waiter.overdue = true;
-			return (this.waiters.head() == waiter) ? Verdict.TURN : Verdict.UNANSWERED;
+			return (this.waiters.head() == waiter) ? TimeoutStatus.HEAD : TimeoutStatus.UNANSWERED;
 		}
 		finally {
 			this.lock.unlock();
@@ -129,7 +130,7 @@ final class KeyQueue {
 
 	/** Returns the contender of the head. Only the head calls it. */
 	LockContender contender(LockProvider provider) {
-		return this.contention.contender(provider, this.key, this::changed);
+		return this.contention.contender(provider, this.key, this::signalHead);
 	}
 
 	/** Returns the owner id of the next attempt. Only the head calls it. */
@@ -138,12 +139,12 @@ final class KeyQueue {
 	}
 
 	/** Records a busy answer. Only the head calls it. */
-	void busy(AttemptResult.Busy busy, boolean willWait) {
+	void recordBusy(AttemptResult.Busy busy, boolean willWait) {
 		this.lock.lock();
 		List<Waiter> overdue;
 		try {
 			this.attempting = false;
-			this.contention.busy(willWait);
+			this.contention.recordBusy(willWait);
 			this.lastBusy = busy;
 			this.lastFailure = null;
 			this.answers++;
@@ -156,11 +157,11 @@ final class KeyQueue {
 	}
 
 	/** Records an attempt without an answer. Only the head calls it. */
-	void unclear(@Nullable Throwable failure, boolean willWait) {
+	void recordFailure(@Nullable Throwable failure, boolean willWait) {
 		this.lock.lock();
 		try {
 			this.attempting = false;
-			this.contention.unclear(willWait);
+			this.contention.recordFailure(willWait);
 			this.lastBusy = null;
 			this.lastFailure = failure;
 		}
@@ -174,14 +175,14 @@ final class KeyQueue {
 	 * @param waiter the head
 	 * @param heldGrant its grant
 	 */
-	void granted(Waiter waiter, HeldGrant heldGrant) {
+	void recordGrant(Waiter waiter, HeldGrant heldGrant) {
 		List<Waiter> overdue;
 		this.lock.lock();
 		try {
 			this.waiters.remove(waiter);
 			this.heldGrant = heldGrant;
 			this.attempting = false;
-			this.contention.granted();
+			this.contention.recordGrant();
 			this.lastBusy = null;
 			this.lastFailure = null;
 			this.answers++;
@@ -224,7 +225,7 @@ final class KeyQueue {
 	 * Records the end of a grant, after the store has recorded it too.
 	 * @param ended the grant
 	 */
-	void ended(HeldGrant ended) {
+	void recordEnd(HeldGrant ended) {
 		Waiter successor;
 		boolean unused;
 		this.lock.lock();
@@ -285,7 +286,7 @@ final class KeyQueue {
 	}
 
 	/** Signals the head, if there is no grant. */
-	void changed() {
+	void signalHead() {
 		Waiter current;
 		this.lock.lock();
 		try {
@@ -317,11 +318,13 @@ final class KeyQueue {
 		return this.waiters.select((waiter) -> waiter.overdue);
 	}
 
-	/** The verdict on the lock for a waiter that has not attempted itself. */
-	enum Verdict {
+	/**
+	 * The status of the lock for a waiter that times out and has not attempted itself.
+	 */
+	enum TimeoutStatus {
 
 		/** The waiter is the head, and attempts itself. */
-		TURN,
+		HEAD,
 		/** This process holds the lock. */
 		HELD_HERE,
 		/** The store has answered since the waiter joined, without a grant. */

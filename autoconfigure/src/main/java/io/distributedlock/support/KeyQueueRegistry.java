@@ -53,7 +53,7 @@ final class KeyQueueRegistry {
 	void changed(LockKey key) {
 		KeyQueue queue = this.queues.get(key);
 		if (queue != null) {
-			queue.changed();
+			queue.signalHead();
 		}
 	}
 

@@ -141,7 +141,8 @@ final class LockEngine {
 	 * Releases a grant whose hold has ended, and lets the next waiter attempt.
 	 */
 	void release(SingleKeyLease lease, Duration timeout) {
-		// The answer may be that the term has ended, which brings the deadline forward.
+		// The answer may be that the session has ended, which brings the deadline
+		// forward.
 		long deadline = lease.heldGrant().deadlineNanos();
 		try {
 			ReleaseOutcome outcome = send(lease.heldGrant().grant(), timeout);
@@ -159,7 +160,7 @@ final class LockEngine {
 		}
 		finally {
 			end(lease);
-			lease.heldGrant().queue().ended(lease.heldGrant());
+			lease.heldGrant().queue().recordEnd(lease.heldGrant());
 		}
 	}
 
@@ -168,7 +169,7 @@ final class LockEngine {
 		releaseInBackground(lease.heldGrant());
 		this.events.released(lease);
 		end(lease);
-		lease.heldGrant().queue().ended(lease.heldGrant());
+		lease.heldGrant().queue().recordEnd(lease.heldGrant());
 	}
 
 	/**
@@ -194,7 +195,7 @@ final class LockEngine {
 	void lose(SingleKeyLease lease, LossReason reason) {
 		if (lease.heldGrant().lose(reason)) {
 			end(lease);
-			lease.heldGrant().queue().ended(lease.heldGrant());
+			lease.heldGrant().queue().recordEnd(lease.heldGrant());
 			reportLoss(lease, reason);
 		}
 	}

@@ -101,9 +101,9 @@ final class SingleAcquisition implements Acquisition {
 
 	/** Ends a wait that is over before this request was the head of the queue. */
 	private Progress overdue(KeyQueue joined, long now) {
-		return switch (joined.verdict(this.waiter, this.answersAtArrival)) {
+		return switch (joined.statusAtTimeout(this.waiter, this.answersAtArrival)) {
 			case HELD_HERE, BUSY -> busy(joined, now);
-			case TURN -> step();
+			case HEAD -> step();
 			case UNANSWERED -> {
 				if (!this.budget.isOver(now)) {
 					yield waitUntil(this.budget.endNanos());
@@ -153,7 +153,7 @@ final class SingleAcquisition implements Acquisition {
 			throw refuse(joined, grant, LockError.STORE_FAILED, "returned the order " + grant.order()
 					+ ", which is not an order between 1 and 2^53 - 1, for lock '" + this.key + "'");
 		}
-		joined.granted(this.waiter, heldGrant);
+		joined.recordGrant(this.waiter, heldGrant);
 		this.engine.events().acquireEnded(this.key, AcquireOutcome.ACQUIRED, now - this.budget.startNanos());
 		this.begun = heldGrant;
 		SingleKeyLease begun = this.engine.begin(heldGrant, sentAt);
@@ -173,7 +173,7 @@ final class SingleAcquisition implements Acquisition {
 							+ " ms was over; the lock was released");
 		}
 		this.engine.pendingReleases().release(this.key, grant.owner(), this.terms.lease(), true);
-		joined.unclear(null, false);
+		joined.recordFailure(null, false);
 		this.attempted = false;
 		return waitUntil(now + LEAST_PAUSE_NANOS);
 	}
@@ -181,12 +181,12 @@ final class SingleAcquisition implements Acquisition {
 	private LockException refuse(KeyQueue joined, LockGrant grant, LockError error, String problem) {
 		this.engine.pendingReleases().release(this.key, grant.owner(), this.terms.lease(), true);
 		LockProviderException failure = new LockProviderException(error, this.engine.provider().name(), problem, null);
-		joined.unclear(failure, false);
+		joined.recordFailure(failure, false);
 		return failed(failure);
 	}
 
 	private Progress busy(KeyQueue joined, AttemptResult.Busy busy, boolean willWait) {
-		joined.busy(busy, willWait);
+		joined.recordBusy(busy, willWait);
 		if (willWait) {
 			this.engine.pendingReleases().cancelWithdrawal(this.key);
 		}
@@ -209,11 +209,11 @@ final class SingleAcquisition implements Acquisition {
 
 	/** Ends an attempt whose effect is not known. Its owner id is never used again. */
 	private RuntimeException unclear(KeyQueue joined, OwnerId owner, boolean willWait, Throwable ex) {
-		boolean sent = !(ex instanceof LockProviderException failure) || failure.sent();
-		if (sent && !(ex instanceof LockConfigurationException)) {
+		boolean effectUnknown = !(ex instanceof LockProviderException failure) || failure.isEffectUnknown();
+		if (effectUnknown && !(ex instanceof LockConfigurationException)) {
 			this.engine.pendingReleases().release(this.key, owner, this.terms.lease(), false);
 		}
-		joined.unclear(ex, willWait && sent);
+		joined.recordFailure(ex, willWait && effectUnknown);
 		if (ex instanceof Error error) {
 			joined.leave(this.waiter);
 			throw error;

@@ -23,10 +23,10 @@ final class StoreContention {
 	/** Whether the wait queue in the store may have an entry of this process. */
 	private boolean enqueued;
 
-	LockContender contender(LockProvider provider, LockKey key, Runnable changed) {
+	LockContender contender(LockProvider provider, LockKey key, Runnable onNotified) {
 		LockContender current = this.contender;
 		if (current == null) {
-			current = provider.enter(key, changed);
+			current = provider.newContender(key, onNotified);
 			this.contender = current;
 		}
 		return current;
@@ -41,17 +41,17 @@ final class StoreContention {
 		return current;
 	}
 
-	void busy(boolean willWait) {
+	void recordBusy(boolean willWait) {
 		this.enqueued |= willWait;
 	}
 
-	void unclear(boolean willWait) {
+	void recordFailure(boolean willWait) {
 		this.owner = null;
 		this.enqueued |= willWait;
 	}
 
 	/** Records a grant, which removes the entry from the wait queue. */
-	void granted() {
+	void recordGrant() {
 		this.owner = null;
 		this.enqueued = false;
 	}

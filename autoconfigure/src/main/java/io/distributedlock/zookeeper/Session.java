@@ -16,7 +16,7 @@ import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.ACL;
 import org.jspecify.annotations.Nullable;
 
-import io.distributedlock.provider.Term;
+import io.distributedlock.provider.SessionDeadline;
 
 /**
  * Session with the ensemble, from its first connection until its end. ZooKeeper deletes
@@ -30,7 +30,7 @@ import io.distributedlock.provider.Term;
  * It also counts the bytes of the session's ephemeral paths, and drops a connection on
  * which nothing is answered. Safe for use by many threads.
  */
-final class Session implements Term {
+final class Session implements SessionDeadline {
 
 	private static final Log logger = LogFactory.getLog(Session.class);
 

@@ -242,7 +242,8 @@ final class SessionTracker implements ConnectionStateListener, AutoCloseable {
 		String problem = this.closed ? "is closed"
 				: !this.client.isStarted() ? "cannot be reached: the CuratorFramework was not started"
 						: (current != null && current.session().isConnected())
-								? "has not confirmed this process's session in time" : "is not connected";
+								? "has not confirmed this process's session in time (distributed-lock.call-timeout)"
+								: "is not connected";
 		LockError error = this.closed ? LockError.SHUTTING_DOWN : LockError.STORE_TIMEOUT;
 		return LockProviderException.nothingSent(error, ZooKeeperErrors.PROVIDER, problem, null);
 	}

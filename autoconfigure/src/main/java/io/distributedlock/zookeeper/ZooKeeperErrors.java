@@ -83,12 +83,13 @@ final class ZooKeeperErrors {
 			return mistake;
 		}
 		LockProviderException failure = translate(ex);
-		return failure.sent() ? LockProviderException.nothingSent(failure.error(), PROVIDER,
+		return failure.isEffectUnknown() ? LockProviderException.nothingSent(failure.error(), PROVIDER,
 				"cannot be used: " + unwrap(ex).getMessage(), unwrap(ex)) : failure;
 	}
 
 	static LockProviderException timedOut(@Nullable Throwable ex) {
-		return new LockProviderException(LockError.STORE_TIMEOUT, PROVIDER, "did not answer in time", ex);
+		return new LockProviderException(LockError.STORE_TIMEOUT, PROVIDER,
+				"did not answer in time (distributed-lock.call-timeout)", ex);
 	}
 
 	static LockProviderException interrupted(Throwable ex) {

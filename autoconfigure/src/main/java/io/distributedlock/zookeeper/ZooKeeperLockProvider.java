@@ -108,9 +108,9 @@ public final class ZooKeeperLockProvider implements LockProvider, AutoCloseable 
 	}
 
 	@Override
-	public LockContender enter(LockKey key, Runnable changed) {
+	public LockContender newContender(LockKey key, Runnable onNotified) {
 		return new ZooKeeperContender(this.components, key, this.paths.of(key), this.contenders.incrementAndGet(),
-				changed);
+				onNotified);
 	}
 
 	@Override

@@ -1,5 +1,5 @@
 -- Attempts to acquire a lock.
--- KEYS: the lock, the orders of its bucket, its wait queue.
+-- KEYS: the lock, the last order of its bucket, its wait queue.
 -- ARGV: owner, lease in milliseconds, label of the process, id of the process, and the
 --   score of the process in the wait queue: empty = the process does not wait, 0 = it has
 --   no score yet, else the score of its earlier entry.

@@ -4,6 +4,7 @@ import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
+import java.time.Duration;
 import java.util.List;
 
 import org.junit.jupiter.api.AfterAll;
@@ -39,6 +40,7 @@ import io.distributedlock.support.LockTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
  * The examples of README.md and of the pages in docs, in an application with a database.
@@ -63,9 +65,8 @@ class DocumentedExampleTests {
 					"spring.datasource.generate-unique-name=true")
 			.run();
 		JdbcClient jdbc = context.getBean(JdbcClient.class);
-		jdbc.sql(
-				"CREATE TABLE orders (id BIGINT PRIMARY KEY, paid BOOLEAN DEFAULT FALSE, fence BIGINT DEFAULT 0 NOT NULL)")
-			.update();
+		jdbc.sql("CREATE TABLE orders (id BIGINT PRIMARY KEY, paid BOOLEAN DEFAULT FALSE)").update();
+		jdbc.sql("ALTER TABLE orders ADD fence BIGINT NOT NULL DEFAULT 0").update();
 		jdbc.sql("INSERT INTO orders (id) VALUES (42)").update();
 	}
 
@@ -80,6 +81,46 @@ class DocumentedExampleTests {
 		assertThat(paid(42)).isTrue();
 		this.payments.refund(42);
 		assertThat(paid(42)).isFalse();
+	}
+
+	@Test
+	void lateWriteIsRefusedByTheFence() {
+		JdbcClient jdbc = context.getBean(JdbcClient.class);
+		jdbc.sql("INSERT INTO orders (id, fence) VALUES (44, :fence)").param("fence", Long.MAX_VALUE).update();
+		assertThatIllegalStateException().isThrownBy(() -> this.payments.pay(44)).withMessageContaining("later holder");
+		assertThat(paid(44)).isFalse();
+	}
+
+	@Test
+	void handleOfATryIsClosedWithItsBlock() {
+		LockRequest request = LockRequest.of(ORDER).withLease(Duration.ofMinutes(1)).withWaitTime(Duration.ZERO);
+		try (LockLease lease = this.locks.tryAcquire(request)) {
+			assertThat(lease).isNotNull();
+			try (LockLease busy = this.locks.tryAcquire(request)) {
+				assertThat(busy).isNull();
+			}
+			lease.ensureHeld();
+		}
+		this.payments.pay(42);
+	}
+
+	@Test
+	void handleOfAFutureIsClosedByAnotherThread() {
+		assertThat(this.locks.acquireAsync(LockRequest.of(ORDER)).thenAcceptAsync((lease) -> {
+			try (lease) {
+				lease.ensureHeld();
+			}
+		})).succeedsWithin(Duration.ofSeconds(30));
+		this.payments.pay(42);
+	}
+
+	@Test
+	void severalKeysHaveATokenEach() {
+		LockKey one = LockKey.of("account", "1");
+		LockKey two = LockKey.of("account", "2");
+		List<FencingToken> tokens = this.locks.execute(LockRequest.ofAll(List.of(one, two)),
+				(lease) -> List.of(lease.fencingToken(one), lease.fencingToken(two)));
+		assertThat(tokens).allMatch((token) -> token.value() > 0);
 	}
 
 	@Test
@@ -179,11 +220,16 @@ class DocumentedExampleTests {
 		}
 
 		private int write(long orderId, boolean paid, FencingToken token) {
-			return this.jdbc.sql("UPDATE orders SET paid = :paid, fence = :token WHERE id = :id AND fence <= :token")
+			int updated = this.jdbc
+				.sql("UPDATE orders SET paid = :paid, fence = :token WHERE id = :id AND fence <= :token")
 				.param("paid", paid)
 				.param("token", token.value())
 				.param("id", orderId)
 				.update();
+			if (updated == 0) {
+				throw new IllegalStateException("Order " + orderId + " is unknown, or a later holder has written it");
+			}
+			return updated;
 		}
 
 	}

@@ -49,7 +49,7 @@ class JdbcLockAutoConfigurationTests {
 	}
 
 	private static void acquire(JdbcLockProvider provider) {
-		assertThat(provider.enter(LockKey.of("orders", "42"), () -> {
+		assertThat(provider.newContender(LockKey.of("orders", "42"), () -> {
 		}).attempt(OwnerId.random(), Duration.ofSeconds(30), false, Duration.ofSeconds(5))).isInstanceOf(Granted.class);
 	}
 

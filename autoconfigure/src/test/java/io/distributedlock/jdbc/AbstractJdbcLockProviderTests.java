@@ -131,7 +131,7 @@ abstract class AbstractJdbcLockProviderTests {
 	}
 
 	static LockContender enter(JdbcLockProvider provider, LockKey key) {
-		return provider.enter(key, () -> {
+		return provider.newContender(key, () -> {
 		});
 	}
 
@@ -247,7 +247,7 @@ abstract class AbstractJdbcLockProviderTests {
 		LockGrant grant = acquire(this.provider, KEY, LEASE);
 		release(this.provider, grant);
 		long ahead = (1L << 52) + 12345;
-		this.jdbc.update("UPDATE distributed_lock SET lease_order = ?, expires_at = " + now() + " - INTERVAL '2' "
+		this.jdbc.update("UPDATE distributed_lock SET grant_order = ?, expires_at = " + now() + " - INTERVAL '2' "
 				+ "HOUR WHERE holder IS NOT NULL", ahead);
 		assertThat(this.provider.sweeper().run()).isZero();
 		assertThat(acquire(this.provider, KEY, LEASE).order()).isEqualTo(ahead + 1);
@@ -423,8 +423,8 @@ abstract class AbstractJdbcLockProviderTests {
 		LockGrant next = granted(attempt(early, true));
 		// The grant has removed its entry, so the next contender becomes the first.
 		busy(attempt(late, true));
-		this.jdbc.update("UPDATE distributed_lock SET first_waiter = ?, first_since = " + now() + " + INTERVAL '1' "
-				+ "HOUR WHERE first_waiter IS NOT NULL", this.provider.process());
+		this.jdbc.update("UPDATE distributed_lock SET first_waiter = ?, first_waiter_since = " + now()
+				+ " + INTERVAL '1' " + "HOUR WHERE first_waiter IS NOT NULL", this.provider.process());
 		busy(attempt(late, true));
 		release(this.other, next);
 		busy(attempt(enter(this.provider, KEY), false));
@@ -438,7 +438,7 @@ abstract class AbstractJdbcLockProviderTests {
 		busy(attempt(enter(this.other, KEY), true));
 		LockContender late = enter(third, KEY);
 		busy(attempt(late, true));
-		this.jdbc.update("UPDATE distributed_lock SET first_until = " + now() + " - INTERVAL '1' SECOND "
+		this.jdbc.update("UPDATE distributed_lock SET first_waiter_until = " + now() + " - INTERVAL '1' SECOND "
 				+ "WHERE first_waiter IS NOT NULL");
 		busy(attempt(late, true));
 		release(this.provider, grant);
@@ -601,7 +601,7 @@ abstract class AbstractJdbcLockProviderTests {
 	@Test
 	void newerFormatIsRefused() {
 		this.provider.check(TIMEOUT);
-		this.jdbc.update("UPDATE distributed_lock SET lease_order = 2 WHERE holder IS NULL");
+		this.jdbc.update("UPDATE distributed_lock SET grant_order = 2 WHERE holder IS NULL");
 		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> this.provider.check(TIMEOUT))
 			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.NEWER_FORMAT));
 		this.jdbc.update("DELETE FROM distributed_lock");

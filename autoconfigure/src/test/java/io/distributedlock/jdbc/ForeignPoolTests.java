@@ -57,7 +57,7 @@ class ForeignPoolTests {
 	}
 
 	private static AttemptResult attempt(JdbcLockProvider provider, boolean willWait) {
-		return provider.enter(KEY, () -> {
+		return provider.newContender(KEY, () -> {
 		}).attempt(OwnerId.random(), LEASE, willWait, TIMEOUT);
 	}
 

@@ -113,7 +113,7 @@ class JdbcFailureTests {
 	}
 
 	private static AttemptResult attempt(JdbcLockProvider provider, LockKey key, Duration timeout) {
-		return provider.enter(key, () -> {
+		return provider.newContender(key, () -> {
 		}).attempt(OwnerId.random(), LEASE, false, timeout);
 	}
 
@@ -142,7 +142,7 @@ class JdbcFailureTests {
 		try (Connection connection = lockFreeRow(database, provider)) {
 			long start = System.nanoTime();
 			LockProviderException ex = catchThrowableOfType(LockProviderException.class,
-					() -> provider.enter(KEY, () -> {
+					() -> provider.newContender(KEY, () -> {
 					}).attempt(owner, LEASE, false, Duration.ofMillis(300)));
 			assertThat(ex.error()).isEqualTo(LockError.STORE_TIMEOUT);
 			assertThat(Duration.ofNanos(System.nanoTime() - start)).isBetween(Duration.ofMillis(290),

@@ -154,7 +154,7 @@ abstract class JdbcFaults implements StoreFaults {
 
 	@Override
 	public void advanceOrder(LockKey key, Duration by) {
-		assertThat(jdbc().update("UPDATE distributed_lock SET lease_order = lease_order + ? WHERE lock_key = ?",
+		assertThat(jdbc().update("UPDATE distributed_lock SET grant_order = grant_order + ? WHERE lock_key = ?",
 				by.toNanos() / 1000, this.fixture.storeKey(key)))
 			.isEqualTo(1);
 	}

@@ -109,8 +109,9 @@ final class JdbcFixture implements LockProviderFixture {
 	public long heldEntries() {
 		Long entries = this.jdbc.queryForObject("""
 				SELECT count(*) FROM distributed_lock WHERE (owner IS NOT NULL AND expires_at > {now})
-				OR (first_waiter IS NOT NULL AND first_until > {now})
-				OR (second_waiter IS NOT NULL AND second_until > {now})""".replace("{now}", this.now), Long.class);
+				OR (first_waiter IS NOT NULL AND first_waiter_until > {now})
+				OR (second_waiter IS NOT NULL AND second_waiter_until > {now})""".replace("{now}", this.now),
+				Long.class);
 		return (entries != null) ? entries : -1;
 	}
 

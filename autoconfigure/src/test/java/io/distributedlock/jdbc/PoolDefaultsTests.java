@@ -98,9 +98,9 @@ class PoolDefaultsTests {
 					JdbcLockSettings.defaults("defaults"), this.timer);
 			LockKey key = LockKey.of("shared");
 			for (int round = 0; round < 20; round++) {
-				LockGrant grant = ((Granted) one.enter(key, () -> {
+				LockGrant grant = ((Granted) one.newContender(key, () -> {
 				}).attempt(OwnerId.random(), Duration.ofSeconds(30), false, TIMEOUT)).grant();
-				assertThat(other.enter(key, () -> {
+				assertThat(other.newContender(key, () -> {
 				}).attempt(OwnerId.random(), Duration.ofSeconds(30), false, TIMEOUT)).isInstanceOf(Busy.class);
 				assertThat(one.renew(Map.of(grant, Duration.ofSeconds(30)), TIMEOUT))
 					.containsValue(RenewalOutcome.RENEWED);

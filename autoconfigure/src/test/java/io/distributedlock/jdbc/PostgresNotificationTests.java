@@ -103,9 +103,9 @@ class PostgresNotificationTests {
 	}
 
 	private LockContender holdAndEnqueue(JdbcLockProvider waiting, Runnable changed) {
-		assertThat(attempt(provider().enter(KEY, () -> {
+		assertThat(attempt(provider().newContender(KEY, () -> {
 		}))).isInstanceOf(AttemptResult.Granted.class);
-		LockContender contender = waiting.enter(KEY, changed);
+		LockContender contender = waiting.newContender(KEY, changed);
 		assertThat(attempt(contender)).isInstanceOf(AttemptResult.Busy.class);
 		return contender;
 	}
@@ -122,7 +122,8 @@ class PostgresNotificationTests {
 		}, this.threads);
 		await().pollInterval(Duration.ofMillis(2))
 			.until(() -> waiting.listener().contenders() == 1 && this.jdbc.queryForObject(
-					"SELECT count(*) FROM distributed_lock WHERE first_until > clock_timestamp()", Long.class) > 0);
+					"SELECT count(*) FROM distributed_lock WHERE first_waiter_until > clock_timestamp()",
+					Long.class) > 0);
 		long released = System.nanoTime();
 		held.close();
 		Duration took = Duration.ofNanos(got.orTimeout(10, TimeUnit.SECONDS).join() - released);

@@ -81,9 +81,9 @@ class TablePrivilegesTests {
 		JdbcLockProvider full = provider(url, TestDatabases.user(url));
 		JdbcLockProvider limited = provider(url, role);
 		try {
-			check(failures, "acquire", () -> limited.enter(LockKey.of("fresh", OwnerId.random().text()), () -> {
+			check(failures, "acquire", () -> limited.newContender(LockKey.of("fresh", OwnerId.random().text()), () -> {
 			}).attempt(OwnerId.random(), LEASE, true, TIMEOUT) instanceof Granted);
-			LockGrant grant = ((Granted) full.enter(key, () -> {
+			LockGrant grant = ((Granted) full.newContender(key, () -> {
 			}).attempt(OwnerId.random(), LEASE, false, TIMEOUT)).grant();
 			check(failures, "renew",
 					() -> limited.renew(Map.of(grant, LEASE), TIMEOUT).containsValue(RenewalOutcome.RENEWED));

@@ -38,11 +38,11 @@ class LocalStoreTests {
 	}
 
 	private LockContender newProcess(Runnable changed) {
-		return new LocalLockProvider(this.store).enter(KEY, changed);
+		return new LocalLockProvider(this.store).newContender(KEY, changed);
 	}
 
 	private LockGrant acquire() {
-		return ((AttemptResult.Granted) attempt(this.holder.enter(KEY, () -> {
+		return ((AttemptResult.Granted) attempt(this.holder.newContender(KEY, () -> {
 			// Never waits.
 		}), false)).grant();
 	}
@@ -108,7 +108,7 @@ class LocalStoreTests {
 		LocalLockProvider waiter = new LocalLockProvider(this.store);
 		LockGrant grant = acquire();
 		LockContender[] contender = new LockContender[1];
-		contender[0] = waiter.enter(KEY,
+		contender[0] = waiter.newContender(KEY,
 				() -> granted.addAndGet((attempt(contender[0], true) instanceof AttemptResult.Granted) ? 1 : 0));
 		attempt(contender[0], true);
 		this.holder.release(KEY, grant.owner(), TIMEOUT);
@@ -129,10 +129,10 @@ class LocalStoreTests {
 	@Test
 	void lateWithdrawalKeepsTheEntryOfALaterContender() {
 		LocalLockProvider waiter = new LocalLockProvider(this.store);
-		LockContender early = waiter.enter(KEY, () -> {
+		LockContender early = waiter.newContender(KEY, () -> {
 			// Withdraws.
 		});
-		LockContender late = waiter.enter(KEY, () -> {
+		LockContender late = waiter.newContender(KEY, () -> {
 			// Attempts by itself.
 		});
 		LockGrant grant = acquire();
@@ -149,7 +149,7 @@ class LocalStoreTests {
 	@Test
 	void expiredEntriesAreSweptWithoutFurtherAttempts() {
 		for (int number = 0; number < 100_000; number++) {
-			this.holder.enter(LockKey.of("local", "key-" + number), () -> {
+			this.holder.newContender(LockKey.of("local", "key-" + number), () -> {
 				// Never waits.
 			}).attempt(OwnerId.random(), Duration.ofMillis(10), false, TIMEOUT);
 			pass(Duration.ofMillis(1));

@@ -24,7 +24,7 @@ class NoLockProviderTests {
 	private static final LockKey KEY = LockKey.of("none");
 
 	private static LockGrant acquire(LockProvider provider) {
-		return ((AttemptResult.Granted) provider.enter(KEY, () -> {
+		return ((AttemptResult.Granted) provider.newContender(KEY, () -> {
 			// Nothing to wait for.
 		}).attempt(OwnerId.random(), SECOND, true, SECOND)).grant();
 	}

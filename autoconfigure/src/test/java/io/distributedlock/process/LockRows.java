@@ -20,7 +20,7 @@ final class LockRows {
 
 	/** All columns of all locks. */
 	List<Map<String, Object>> all() {
-		return this.jdbc.queryForList("SELECT owner, lease_order, expires_at, acquired_at, holder, first_waiter "
+		return this.jdbc.queryForList("SELECT owner, grant_order, expires_at, acquired_at, holder, first_waiter "
 				+ "FROM distributed_lock WHERE acquired_at IS NOT NULL ORDER BY lock_key");
 	}
 

@@ -81,7 +81,8 @@ class PostgresHandOverTests {
 
 	private boolean waited() {
 		Boolean waited = this.jdbc.queryForObject(
-				"SELECT EXISTS (SELECT FROM distributed_lock WHERE first_until > clock_timestamp())", Boolean.class);
+				"SELECT EXISTS (SELECT FROM distributed_lock WHERE first_waiter_until > clock_timestamp())",
+				Boolean.class);
 		return Boolean.TRUE.equals(waited);
 	}
 

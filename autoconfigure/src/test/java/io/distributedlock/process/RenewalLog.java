@@ -87,8 +87,8 @@ public final class RenewalLog implements LockProvider {
 	}
 
 	@Override
-	public LockContender enter(LockKey key, Runnable changed) {
-		return this.provider.enter(key, changed);
+	public LockContender newContender(LockKey key, Runnable onNotified) {
+		return this.provider.newContender(key, onNotified);
 	}
 
 	@Override

@@ -176,12 +176,12 @@ class RedisCommandCountTests {
 	private boolean notifiesInTheOrderOfArrival(RedisLockProvider holder, List<RedisLockProvider> processes,
 			LockKey key) throws InterruptedException {
 		BlockingQueue<Integer> notified = new LinkedBlockingQueue<>();
-		LockGrant grant = granted(attempt(holder.enter(key, () -> {
+		LockGrant grant = granted(attempt(holder.newContender(key, () -> {
 		})));
 		List<LockContender> contenders = new ArrayList<>();
 		for (int number = 0; number < PROCESSES; number++) {
 			int own = number;
-			contenders.add(processes.get(number).enter(key, () -> notified.add(own)));
+			contenders.add(processes.get(number).newContender(key, () -> notified.add(own)));
 			assertThat(attempt(contenders.get(number))).isInstanceOf(AttemptResult.Busy.class);
 		}
 		notified.clear();

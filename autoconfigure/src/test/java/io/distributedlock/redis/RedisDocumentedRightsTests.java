@@ -155,7 +155,7 @@ class RedisDocumentedRightsTests {
 
 	private static void acquireRenewAndRelease(RedisLockProvider provider) {
 		OwnerId owner = OwnerId.random();
-		LockContender contender = provider.enter(KEY, () -> {
+		LockContender contender = provider.newContender(KEY, () -> {
 		});
 		LockGrant grant = granted(contender.attempt(owner, LEASE, false, TIMEOUT));
 		assertThat(contender.attempt(owner, LEASE, false, TIMEOUT)).isInstanceOf(AttemptResult.Granted.class);
@@ -164,17 +164,17 @@ class RedisDocumentedRightsTests {
 	}
 
 	private static void handOver(RedisLockProvider holder, RedisLockProvider waiter) throws InterruptedException {
-		LockGrant held = granted(attempt(holder.enter(KEY, () -> {
+		LockGrant held = granted(attempt(holder.newContender(KEY, () -> {
 		})));
 		CountDownLatch notified = new CountDownLatch(2);
-		LockContender next = waiter.enter(KEY, notified::countDown);
+		LockContender next = waiter.newContender(KEY, notified::countDown);
 		assertThat(attempt(next)).isInstanceOf(AttemptResult.Busy.class);
 		assertThat(waiter.subscription().isActive()).isTrue();
 		notified.countDown();
 		assertThat(holder.release(KEY, held.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
 		assertThat(notified.await(2, TimeUnit.SECONDS)).isTrue();
 		LockGrant grant = granted(attempt(next));
-		LockContender late = holder.enter(KEY, () -> {
+		LockContender late = holder.newContender(KEY, () -> {
 		});
 		assertThat(attempt(late)).isInstanceOf(AttemptResult.Busy.class);
 		assertThat(late.withdraw(TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
@@ -182,8 +182,9 @@ class RedisDocumentedRightsTests {
 	}
 
 	private static void acquireWithLastOrderAheadOfClock(RedisLockProvider provider) {
-		admin.zadd(new RedisLayout(PREFIX).keys(KEY).orders(), 1L << 52, RedisLayout.bytes(RedisLayout.ORDER_MEMBER));
-		assertThat(granted(attempt(provider.enter(KEY, () -> {
+		admin.zadd(new RedisLayout(PREFIX).keys(KEY).lastOrder(), 1L << 52,
+				RedisLayout.bytes(RedisLayout.ORDER_MEMBER));
+		assertThat(granted(attempt(provider.newContender(KEY, () -> {
 		}))).order()).isEqualTo((1L << 52) + 1);
 	}
 

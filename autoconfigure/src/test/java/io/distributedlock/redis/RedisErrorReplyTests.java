@@ -57,7 +57,7 @@ class RedisErrorReplyTests {
 	private static void assertRefusesAll(RedisLockProvider provider, LockGrant held, String code) {
 		assertThat(failure(provider, OTHER)).hasMessageContaining(code).satisfies((ex) -> {
 			assertThat(((LockProviderException) ex).error()).isEqualTo(LockError.STORE_FAILED);
-			assertThat(((LockProviderException) ex).sent()).isFalse();
+			assertThat(((LockProviderException) ex).isEffectUnknown()).isFalse();
 		});
 		try {
 			assertThat(RedisProcesses.renew(provider, held)).isEqualTo(RenewalOutcome.UNKNOWN);
@@ -148,7 +148,7 @@ class RedisErrorReplyTests {
 			Function<RedisConfiguration, RedisConnectionFactory> client) {
 		RedisLockProvider provider = this.processes.provider(connect(client));
 		RedisLockKeys keys = RedisProcesses.LAYOUT.keys(KEY);
-		for (byte[] key : new byte[][] { keys.lock(), keys.orders() }) {
+		for (byte[] key : new byte[][] { keys.lock(), keys.lastOrder() }) {
 			this.admin.flushAll();
 			this.admin.rpush(key, RedisLayout.bytes("not ours"));
 			assertThat(failure(provider, KEY)).hasMessageContaining("WRONGTYPE");

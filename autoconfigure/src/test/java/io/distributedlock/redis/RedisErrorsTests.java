@@ -22,7 +22,7 @@ class RedisErrorsTests {
 	void transientErrorMayBeRepeatedAndSentNothing(String code) {
 		RuntimeException ex = error(code + " and more");
 		assertThat(RedisErrors.isTransient(ex)).isTrue();
-		assertThat(RedisErrors.translate(ex, false).sent()).isFalse();
+		assertThat(RedisErrors.translate(ex, false).isEffectUnknown()).isFalse();
 	}
 
 	@ParameterizedTest
@@ -32,13 +32,13 @@ class RedisErrorsTests {
 		assertThat(RedisErrors.isTransient(ex)).isFalse();
 		LockProviderException translated = RedisErrors.translate(ex, false);
 		assertThat(translated.error()).isEqualTo(LockError.STORE_FAILED);
-		assertThat(translated.sent()).isFalse();
+		assertThat(translated.isEffectUnknown()).isFalse();
 		assertThat(translated).hasMessageContaining("refused: ERR").hasMessageContaining(code);
 	}
 
 	@Test
 	void refusalOfACommandThatWasSentTwiceLeavesTheOutcomeUnknown() {
-		assertThat(RedisErrors.translate(error("OOM command not allowed"), true).sent()).isTrue();
+		assertThat(RedisErrors.translate(error("OOM command not allowed"), true).isEffectUnknown()).isTrue();
 	}
 
 	@ParameterizedTest
@@ -57,16 +57,17 @@ class RedisErrorsTests {
 		RuntimeException ex = new IllegalStateException(new TimeoutException("after 1 s"));
 		LockProviderException translated = RedisErrors.translate(ex, false);
 		assertThat(translated.error()).isEqualTo(LockError.STORE_TIMEOUT);
-		assertThat(translated.sent()).isTrue();
+		assertThat(translated).hasMessageContaining("distributed-lock.call-timeout");
+		assertThat(translated.isEffectUnknown()).isTrue();
 		assertThat(RedisErrors.notConnected(ex).error()).isEqualTo(LockError.STORE_TIMEOUT);
-		assertThat(RedisErrors.notConnected(ex).sent()).isFalse();
+		assertThat(RedisErrors.notConnected(ex).isEffectUnknown()).isFalse();
 	}
 
 	@Test
 	void otherErrorIsAFailureWithTheServersWords() {
 		assertThat(RedisErrors.translate(error("WRONGTYPE Operation against a key"), false))
 			.hasMessageContaining("failed: WRONGTYPE Operation against a key")
-			.satisfies((ex) -> assertThat(((LockProviderException) ex).sent()).isTrue());
+			.satisfies((ex) -> assertThat(((LockProviderException) ex).isEffectUnknown()).isTrue());
 	}
 
 	@Test

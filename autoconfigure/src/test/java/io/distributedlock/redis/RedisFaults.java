@@ -116,8 +116,9 @@ final class RedisFaults implements StoreFaults {
 
 	@Override
 	public void advanceOrder(LockKey key, Duration by) {
-		byte[] orders = this.fixture.layout().keys(key).orders();
-		this.fixture.admin(orders).zincrby(orders, by.toNanos() / 1000, RedisLayout.bytes(RedisLayout.ORDER_MEMBER));
+		byte[] lastOrder = this.fixture.layout().keys(key).lastOrder();
+		this.fixture.admin(lastOrder)
+			.zincrby(lastOrder, by.toNanos() / 1000, RedisLayout.bytes(RedisLayout.ORDER_MEMBER));
 	}
 
 	@Override

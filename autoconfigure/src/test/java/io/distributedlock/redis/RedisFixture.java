@@ -122,7 +122,7 @@ final class RedisFixture implements LockProviderFixture {
 	public long heldEntries() {
 		return this.masters.stream()
 			.flatMap((master) -> entries(master).stream())
-			.filter((name) -> !name.endsWith("}:orders") && !name.endsWith("}:format"))
+			.filter((name) -> !name.endsWith("}:last-order") && !name.endsWith("}:format"))
 			.count();
 	}
 

@@ -62,7 +62,7 @@ class RedisFootprintTests {
 			locks.acquire(LockRequest.of(LockKey.of("orders", Integer.toString(number)))).close();
 		}
 		assertThat(this.admin.dbSize()).isEqualTo(RedisLayout.BUCKETS);
-		assertThat(this.admin.keys("*")).allMatch((key) -> key.endsWith("}:orders"));
+		assertThat(this.admin.keys("*")).allMatch((key) -> key.endsWith("}:last-order"));
 	}
 
 	@ParameterizedTest(name = "{0}")

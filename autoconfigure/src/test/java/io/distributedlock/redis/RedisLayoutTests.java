@@ -25,7 +25,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @Isolated("sets the default locale")
 class RedisLayoutTests {
 
-	private static final LockKey KEY = LockKey.of("orders", "42");
+	private static final LockKey KEY = LockKey.of("payments", "42");
 
 	private final RedisLayout layout = new RedisLayout("shop");
 
@@ -33,10 +33,10 @@ class RedisLayoutTests {
 	void namesAreThoseOfFormatOne() {
 		RedisLockKeys keys = this.layout.keys(KEY);
 		assertThat(RedisLayout.FORMAT.text()).isEqualTo("1");
-		assertThat(keys.name()).isEqualTo("{shop:b05}:lock:orders:42");
+		assertThat(keys.name()).isEqualTo("{shop:b23}:lock:payments:42");
 		assertThat(keys.lock()).asString(StandardCharsets.UTF_8).isEqualTo(keys.name());
-		assertThat(keys.queue()).asString(StandardCharsets.UTF_8).isEqualTo("{shop:b05}:queue:orders:42");
-		assertThat(keys.orders()).asString(StandardCharsets.UTF_8).isEqualTo("{shop:b05}:orders");
+		assertThat(keys.queue()).asString(StandardCharsets.UTF_8).isEqualTo("{shop:b23}:queue:payments:42");
+		assertThat(keys.lastOrder()).asString(StandardCharsets.UTF_8).isEqualTo("{shop:b23}:last-order");
 		assertThat(this.layout.lock(KEY)).isEqualTo(keys.lock());
 		assertThat(this.layout.format()).asString(StandardCharsets.UTF_8).isEqualTo("{shop:b00}:format");
 		assertThat(this.layout.channelPrefix()).isEqualTo("shop:notify:");
@@ -75,7 +75,7 @@ class RedisLayoutTests {
 	@ValueSource(strings = { "a{b}c", "{}", "}{", "plain" })
 	void keysOfALockShareASlotWhateverItsKey(String part) {
 		RedisLockKeys keys = this.layout.keys(LockKey.of("lock", part));
-		assertThat(Arrays.asList(keys.orders(), keys.queue())).allSatisfy(
+		assertThat(Arrays.asList(keys.lastOrder(), keys.queue())).allSatisfy(
 				(key) -> assertThat(JedisClusterCRC16.getSlot(key)).isEqualTo(JedisClusterCRC16.getSlot(keys.lock())));
 	}
 
@@ -86,7 +86,7 @@ class RedisLayoutTests {
 		RedisLockKeys again = this.layout.keys(keys.name());
 		assertThat(again.lock()).isEqualTo(keys.lock());
 		assertThat(again.queue()).isEqualTo(keys.queue());
-		assertThat(again.orders()).isEqualTo(keys.orders());
+		assertThat(again.lastOrder()).isEqualTo(keys.lastOrder());
 	}
 
 	@Test

@@ -87,7 +87,7 @@ class RedisLockProviderTests {
 	}
 
 	private static LockContender enter(RedisLockProvider provider) {
-		return provider.enter(KEY, () -> {
+		return provider.newContender(KEY, () -> {
 		});
 	}
 
@@ -124,7 +124,7 @@ class RedisLockProviderTests {
 	void orderAheadOfTheClockRisesByOneAndStaysExact() {
 		RedisLockProvider process = process();
 		long last = (1L << 52) + 1;
-		this.admin.zadd(this.keys.orders(), last, RedisLayout.bytes(RedisLayout.ORDER_MEMBER));
+		this.admin.zadd(this.keys.lastOrder(), last, RedisLayout.bytes(RedisLayout.ORDER_MEMBER));
 		for (int round = 1; round < 5; round++) {
 			LockGrant grant = acquire(process);
 			assertThat(grant.order()).isEqualTo(last + round);
@@ -172,7 +172,7 @@ class RedisLockProviderTests {
 			this.admin.del(this.keys.lock());
 			assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> acquire(holder)).satisfies((ex) -> {
 				assertThat(ex).hasMessageContaining("OOM");
-				assertThat(ex.sent()).isFalse();
+				assertThat(ex.isEffectUnknown()).isFalse();
 			});
 			assertThat(this.admin.exists(this.keys.lock())).isFalse();
 		}
@@ -264,7 +264,7 @@ class RedisLockProviderTests {
 		RedisLockProvider waiter = process(client.apply(TestRedis.port()));
 		acquire(holder);
 		AtomicInteger signals = new AtomicInteger();
-		LockContender contender = waiter.enter(KEY, signals::incrementAndGet);
+		LockContender contender = waiter.newContender(KEY, signals::incrementAndGet);
 		attempt(contender, true);
 		signals.set(0);
 		this.admin.clientKill(new ClientKillParams().type(ClientType.PUBSUB));

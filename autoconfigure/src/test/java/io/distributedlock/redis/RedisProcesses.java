@@ -75,7 +75,7 @@ final class RedisProcesses implements AfterEachCallback {
 	}
 
 	static LockContender enter(LockProvider provider, LockKey key) {
-		return provider.enter(key, () -> {
+		return provider.newContender(key, () -> {
 			// The tests attempt by themselves.
 		});
 	}

@@ -64,7 +64,7 @@ class RedisReplicaTests {
 	}
 
 	private static AttemptResult attempt(RedisLockProvider provider, LockKey key, OwnerId owner) {
-		return provider.enter(key, () -> {
+		return provider.newContender(key, () -> {
 		}).attempt(owner, LEASE, false, TIMEOUT);
 	}
 
@@ -86,7 +86,7 @@ class RedisReplicaTests {
 					.isThrownBy(() -> attempt(provider, second, owner))
 					.satisfies((ex) -> {
 						assertThat(ex.error()).isEqualTo(LockError.STORE_FAILED);
-						assertThat(ex.sent()).isTrue();
+						assertThat(ex.isEffectUnknown()).isTrue();
 					});
 				assertThat(provider.release(second, owner, TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
 				assertThat(provider.renew(Map.of(grant, LEASE), TIMEOUT)).containsEntry(grant, RenewalOutcome.UNKNOWN);
@@ -109,7 +109,7 @@ class RedisReplicaTests {
 				.withMessageContaining("READONLY");
 			assertThatExceptionOfType(LockProviderException.class)
 				.isThrownBy(() -> attempt(provider, LockKey.of("readonly", name), OwnerId.random()))
-				.satisfies((ex) -> assertThat(ex.sent()).isFalse());
+				.satisfies((ex) -> assertThat(ex.isEffectUnknown()).isFalse());
 		}
 		finally {
 			((DisposableBean) factory).destroy();

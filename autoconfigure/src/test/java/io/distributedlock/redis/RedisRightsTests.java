@@ -49,7 +49,8 @@ class RedisRightsTests {
 			RedisLockProvider holder = login(client);
 			RedisLockProvider waiter = login(client);
 			holder.check(RedisProcesses.TIMEOUT);
-			admin.zadd(RedisProcesses.LAYOUT.keys(KEY).orders(), 1L << 52, RedisLayout.bytes(RedisLayout.ORDER_MEMBER));
+			admin.zadd(RedisProcesses.LAYOUT.keys(KEY).lastOrder(), 1L << 52,
+					RedisLayout.bytes(RedisLayout.ORDER_MEMBER));
 			LockGrant grant = RedisProcesses.acquire(holder, KEY);
 			LockContender waiting = RedisProcesses.enter(waiter, KEY);
 			RedisProcesses.enqueue(waiting);

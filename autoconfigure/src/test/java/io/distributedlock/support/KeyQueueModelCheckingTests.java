@@ -34,10 +34,10 @@ class KeyQueueModelCheckingTests {
 			Waiter head = new SilentWaiter();
 			Waiter next = new SilentWaiter();
 			queue.join(holder);
-			queue.granted(holder, heldGrant);
+			queue.recordGrant(holder, heldGrant);
 			queue.join(head);
 			queue.join(next);
-			together(() -> queue.ended(heldGrant), () -> queue.leave(head));
+			together(() -> queue.recordEnd(heldGrant), () -> queue.leave(head));
 			check(next.isSignalled(), "the next waiter is not signalled");
 			check(queue.beginAttempt(next), "the next waiter may not attempt");
 		});
@@ -95,11 +95,11 @@ class KeyQueueModelCheckingTests {
 				KeyQueue queue = join(queues, waiter);
 				if (queue.beginAttempt(waiter)) {
 					HeldGrant heldGrant = heldGrant(queue);
-					queue.granted(waiter, heldGrant);
+					queue.recordGrant(waiter, heldGrant);
 					check(holders.incrementAndGet() == 1, "two holders");
 					holders.decrementAndGet();
 					if (heldGrant.release(0)) {
-						queue.ended(heldGrant);
+						queue.recordEnd(heldGrant);
 					}
 				}
 				else {

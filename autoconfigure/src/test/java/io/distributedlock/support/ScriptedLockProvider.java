@@ -50,9 +50,9 @@ final class ScriptedLockProvider implements LockProvider {
 	}
 
 	@Override
-	public LockContender enter(LockKey key, Runnable changed) {
-		LockContender contender = this.store.enter(key, this.silent ? () -> {
-		} : changed);
+	public LockContender newContender(LockKey key, Runnable onNotified) {
+		LockContender contender = this.store.newContender(key, this.silent ? () -> {
+		} : onNotified);
 		return new LockContender() {
 
 			@Override

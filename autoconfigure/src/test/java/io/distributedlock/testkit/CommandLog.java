@@ -67,8 +67,8 @@ final class CommandLog implements LockProvider {
 	}
 
 	@Override
-	public LockContender enter(LockKey key, Runnable changed) {
-		LockContender contender = this.provider.enter(key, changed);
+	public LockContender newContender(LockKey key, Runnable onNotified) {
+		LockContender contender = this.provider.newContender(key, onNotified);
 		return new LockContender() {
 
 			@Override

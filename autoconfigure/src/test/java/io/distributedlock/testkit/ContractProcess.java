@@ -79,7 +79,7 @@ public final class ContractProcess implements AutoCloseable {
 	}
 
 	private LockContender contender(LockKey key) {
-		return this.contenders.computeIfAbsent(key, (k) -> this.provider.enter(k, () -> {
+		return this.contenders.computeIfAbsent(key, (k) -> this.provider.newContender(k, () -> {
 			// Signals are hints: the contract repeats its attempts by itself.
 		}));
 	}

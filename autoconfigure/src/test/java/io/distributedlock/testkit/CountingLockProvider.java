@@ -77,8 +77,8 @@ final class CountingLockProvider implements LockProvider {
 	}
 
 	@Override
-	public LockContender enter(LockKey key, Runnable changed) {
-		return new CountingContender(this.provider.enter(key, changed));
+	public LockContender newContender(LockKey key, Runnable onNotified) {
+		return new CountingContender(this.provider.newContender(key, onNotified));
 	}
 
 	@Override

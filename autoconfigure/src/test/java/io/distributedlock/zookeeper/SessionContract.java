@@ -66,7 +66,7 @@ final class SessionContract {
 	}
 
 	private static AttemptResult attempt(ZooKeeperLockProvider process, LockKey key) {
-		LockContender contender = process.enter(key, () -> {
+		LockContender contender = process.newContender(key, () -> {
 			// Ignored: the test attempts by itself.
 		});
 		return contender.attempt(OwnerId.random(), Duration.ofSeconds(30), false, TIMEOUT);

@@ -59,7 +59,7 @@ class ZooKeeperConnectionTests {
 	}
 
 	private static LockContender enter(ZooKeeperLockProvider process, LockKey key) {
-		return process.enter(key, () -> {
+		return process.newContender(key, () -> {
 			// Ignored: the test attempts by itself.
 		});
 	}
@@ -93,7 +93,7 @@ class ZooKeeperConnectionTests {
 			awaitAnswers();
 			assertThat(attempt(this.rival, this.key, false)).isInstanceOf(AttemptResult.Busy.class);
 		}
-		await().during(SESSION).atMost(PATIENCE).until(() -> grant.term().until() - System.nanoTime() > 0);
+		await().during(SESSION).atMost(PATIENCE).until(() -> grant.sessionDeadline().until() - System.nanoTime() > 0);
 		assertThat(this.process.release(this.key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
 	}
 
@@ -105,7 +105,8 @@ class ZooKeeperConnectionTests {
 			while (!granted) {
 				long attemptedAt = System.nanoTime();
 				granted = attempt(this.rival, this.key, false) instanceof AttemptResult.Granted;
-				assertThat(granted && grant.term().until() - attemptedAt > 0).as("two processes rely on it").isFalse();
+				assertThat(granted && grant.sessionDeadline().until() - attemptedAt > 0).as("two processes rely on it")
+					.isFalse();
 			}
 			assertThat(silence.hits()).isPositive();
 		}
@@ -141,7 +142,7 @@ class ZooKeeperConnectionTests {
 				this.server.endSession(this.process.sessions().present().id());
 			}
 			LockGrant held = acquireDespiteFailures(fresh);
-			if (held.term().until() - System.nanoTime() > 0) {
+			if (held.sessionDeadline().until() - System.nanoTime() > 0) {
 				assertThat(attempt(this.rival, fresh, false)).as("round %s", round)
 					.isInstanceOf(AttemptResult.Busy.class);
 				assertThat(this.process.release(fresh, held.owner(), PATIENCE)).isEqualTo(ReleaseOutcome.RELEASED);

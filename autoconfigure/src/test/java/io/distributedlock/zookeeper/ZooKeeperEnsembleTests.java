@@ -53,7 +53,7 @@ class ZooKeeperEnsembleTests {
 	}
 
 	private static AttemptResult attempt(ZooKeeperLockProvider process, LockKey key, Duration timeout) {
-		return process.enter(key, () -> {
+		return process.newContender(key, () -> {
 			// Ignored: the test attempts by itself.
 		}).attempt(OwnerId.random(), LEASE, false, timeout);
 	}
@@ -81,7 +81,8 @@ class ZooKeeperEnsembleTests {
 			meanwhile.run();
 			long attemptedAt = System.nanoTime();
 			if (attempt(rival, this.key, PATIENCE) instanceof AttemptResult.Granted granted) {
-				assertThat(grant.term().until() - attemptedAt).as("nanoseconds that the holder still relied on it")
+				assertThat(grant.sessionDeadline().until() - attemptedAt)
+					.as("nanoseconds that the holder still relied on it")
 					.isNegative();
 				assertThat(granted.grant().order()).isGreaterThan(grant.order());
 				rival.release(this.key, granted.grant().owner(), PATIENCE);
@@ -184,7 +185,7 @@ class ZooKeeperEnsembleTests {
 			.ignoreExceptions()
 			.untilAsserted(() -> assertThat(attempt(rival, this.key, Duration.ofSeconds(1)))
 				.isInstanceOf(AttemptResult.Busy.class));
-		assertThat(grant.term().until() - System.nanoTime()).isPositive();
+		assertThat(grant.sessionDeadline().until() - System.nanoTime()).isPositive();
 		release(holder, grant);
 		LockGrant next = acquire(rival, this.key);
 		assertThat(next.order() >> 32).as("epoch").isGreaterThan(grant.order() >> 32);
@@ -208,7 +209,7 @@ class ZooKeeperEnsembleTests {
 					.satisfies((ex) -> assertThat(ex.error()).isIn(LockError.STORE_FAILED, LockError.STORE_TIMEOUT));
 				assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(TimeBounds.withLoad(1250));
 			}
-			assertThat(grant.term().until() - System.nanoTime()).isPositive();
+			assertThat(grant.sessionDeadline().until() - System.nanoTime()).isPositive();
 		}
 		finally {
 			followers.forEach(this.ensemble::restart);

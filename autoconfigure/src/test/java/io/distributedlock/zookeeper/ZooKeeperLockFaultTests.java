@@ -56,7 +56,7 @@ class ZooKeeperLockFaultTests extends LockProviderFaultContract {
 		attempt(process, LockKey.of("fault", "first"));
 		WireFault held = proxy.onRequest(faults().packet(Command.ACQUIRE, key), Effect.HOLD).once();
 		OwnerId owner = OwnerId.random();
-		LockContender contender = process.enter(key, () -> {
+		LockContender contender = process.newContender(key, () -> {
 			// Ignored: the test attempts by itself.
 		});
 		assertThatExceptionOfType(LockProviderException.class)
@@ -74,7 +74,7 @@ class ZooKeeperLockFaultTests extends LockProviderFaultContract {
 	}
 
 	private static AttemptResult attempt(ZooKeeperLockProvider process, LockKey key) {
-		LockContender contender = process.enter(key, () -> {
+		LockContender contender = process.newContender(key, () -> {
 			// Ignored: the test attempts by itself.
 		});
 		return contender.attempt(OwnerId.random(), LEASE, false, Duration.ofSeconds(5));

@@ -78,7 +78,7 @@ class ZooKeeperLockProviderTests {
 
 	private static AttemptResult attempt(ZooKeeperLockProvider process, LockKey key, boolean willWait,
 			Runnable changed) {
-		LockContender contender = process.enter(key, changed);
+		LockContender contender = process.newContender(key, changed);
 		return contender.attempt(OwnerId.random(), LEASE, willWait, TIMEOUT);
 	}
 
@@ -170,7 +170,8 @@ class ZooKeeperLockProviderTests {
 			OwnerId owner = OwnerId.random();
 			ZooKeeperLockProvider process = this.fixture.newProcess();
 			processes.add(process);
-			attempts.add(() -> process.enter(this.key, () -> signals.add(index)).attempt(owner, LEASE, true, TIMEOUT));
+			attempts.add(() -> process.newContender(this.key, () -> signals.add(index))
+				.attempt(owner, LEASE, true, TIMEOUT));
 			assertThat(attempts.get(index).get()).isInstanceOf(AttemptResult.Busy.class);
 		}
 		return processes;
@@ -244,7 +245,7 @@ class ZooKeeperLockProviderTests {
 				}
 			}
 			assertThat(attempt(rival, this.key, false)).isInstanceOf(AttemptResult.Busy.class);
-			assertThat(grant.term().until() - System.nanoTime()).isPositive();
+			assertThat(grant.sessionDeadline().until() - System.nanoTime()).isPositive();
 			assertThat(process.release(this.key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
 		}
 	}
@@ -283,7 +284,7 @@ class ZooKeeperLockProviderTests {
 		assertThat(session.tryAllocate((int) Session.MAX_PATH_BYTES - 10)).isTrue();
 		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> acquire(process, this.key))
 			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.SESSION_FULL))
-			.satisfies((ex) -> assertThat(ex.sent()).isFalse());
+			.satisfies((ex) -> assertThat(ex.isEffectUnknown()).isFalse());
 		session.free((int) Session.MAX_PATH_BYTES - 10);
 		acquire(process, this.key);
 	}
@@ -306,7 +307,7 @@ class ZooKeeperLockProviderTests {
 			process.release(this.key, grant.owner(), TIMEOUT);
 			LockGrant theirs = ((AttemptResult.Granted) attempt(rival, this.key, true)).grant();
 			attempt(process, this.key, true);
-			process.enter(this.key, () -> {
+			process.newContender(this.key, () -> {
 				// Ignored: the test attempts by itself.
 			}).withdraw(TIMEOUT);
 			rival.release(this.key, theirs.owner(), TIMEOUT);

@@ -58,7 +58,7 @@ class ZooKeeperLostAnswerTests {
 	}
 
 	private static AttemptResult attempt(ZooKeeperLockProvider process, LockKey key) {
-		return process.enter(key, () -> {
+		return process.newContender(key, () -> {
 			// Ignored: the test attempts by itself.
 		}).attempt(OwnerId.random(), LEASE, false, PATIENCE);
 	}
@@ -144,12 +144,12 @@ class ZooKeeperLostAnswerTests {
 	void waiterReadsItsPredecessorAgainAfterALostAnswer() {
 		LockKey key = LockKey.of("lost", "predecessor-");
 		acquire(this.rival, key);
-		LockContender before = this.fixture.newProcess().enter(key, () -> {
+		LockContender before = this.fixture.newProcess().newContender(key, () -> {
 			// Ignored: the contender withdraws.
 		});
 		assertThat(before.attempt(OwnerId.random(), LEASE, true, PATIENCE)).isInstanceOf(AttemptResult.Busy.class);
 		AtomicInteger signals = new AtomicInteger();
-		LockContender contender = this.process.enter(key, signals::incrementAndGet);
+		LockContender contender = this.process.newContender(key, signals::incrementAndGet);
 		await().atMost(PATIENCE).until(() -> this.process.sessions().present() != null);
 		this.proxy.onReplyTo(this.faults.predecessorRead(key), Effect.CUT).once();
 		OwnerId owner = OwnerId.random();
@@ -163,7 +163,7 @@ class ZooKeeperLostAnswerTests {
 	}
 
 	private LockGrant waitFor(LockKey key) {
-		LockContender contender = this.rival.enter(key, () -> {
+		LockContender contender = this.rival.newContender(key, () -> {
 			// Ignored: the test attempts by itself.
 		});
 		OwnerId owner = OwnerId.random();
@@ -200,7 +200,7 @@ class ZooKeeperLostAnswerTests {
 			await().atMost(PATIENCE).until(() -> this.process.sessions().present() != null);
 			this.proxy.onReplyTo(this.faults.packet(Command.ACQUIRE, key), Effect.CUT).once();
 			OwnerId owner = OwnerId.random();
-			assertThatExceptionOfType(LockException.class).isThrownBy(() -> this.process.enter(key, () -> {
+			assertThatExceptionOfType(LockException.class).isThrownBy(() -> this.process.newContender(key, () -> {
 				// Ignored: the test attempts by itself.
 			}).attempt(owner, LEASE, false, TIMEOUT));
 			LockGrant grant = acquire(this.process, key);

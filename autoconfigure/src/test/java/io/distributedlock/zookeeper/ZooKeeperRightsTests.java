@@ -61,7 +61,7 @@ class ZooKeeperRightsTests {
 	}
 
 	private static AttemptResult attempt(ZooKeeperLockProvider process, LockKey key) {
-		return process.enter(key, () -> {
+		return process.newContender(key, () -> {
 			// Ignored: the test attempts by itself.
 		}).attempt(OwnerId.random(), Duration.ofSeconds(60), false, TIMEOUT);
 	}
@@ -86,7 +86,7 @@ class ZooKeeperRightsTests {
 		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> attempt(this.process, this.key))
 			.withMessageContaining("credentials")
 			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.NOT_PERMITTED))
-			.satisfies((ex) -> assertThat(ex.sent()).isFalse());
+			.satisfies((ex) -> assertThat(ex.isEffectUnknown()).isFalse());
 		await().until(() -> attempt(this.rival, this.key) instanceof AttemptResult.Granted);
 		LockKey other = LockKey.of("rights", "other");
 		await().ignoreExceptionsInstanceOf(LockProviderException.class)
@@ -128,7 +128,7 @@ class ZooKeeperRightsTests {
 		String parent = NodePaths.parent(this.fixture.path(this.key).lockNode());
 		LockGrant grant = ((AttemptResult.Granted) attempt(this.process, this.key)).grant();
 		ZooKeeperLockProvider absent = this.fixture.newProcess();
-		absent.enter(this.key, () -> {
+		absent.newContender(this.key, () -> {
 			// Ignored: this waiter never uses its reservation.
 		}).attempt(OwnerId.random(), Duration.ofSeconds(60), true, TIMEOUT);
 		assertThat(this.process.release(this.key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);

@@ -75,7 +75,7 @@ class ZooKeeperTreeTests {
 	}
 
 	private static AttemptResult attempt(ZooKeeperLockProvider process, LockKey key, boolean willWait) {
-		return process.enter(key, () -> {
+		return process.newContender(key, () -> {
 			// Ignored: the test attempts by itself.
 		}).attempt(OwnerId.random(), LEASE, willWait, TIMEOUT);
 	}
@@ -117,7 +117,7 @@ class ZooKeeperTreeTests {
 		deleteAll(this.fixture.root() + "/processes");
 		await().during(SESSION)
 			.atMost(SESSION.multipliedBy(2))
-			.until(() -> grant.term().until() - System.nanoTime() > 0);
+			.until(() -> grant.sessionDeadline().until() - System.nanoTime() > 0);
 		assertThat(ZooKeeperFixture.call(() -> this.fixture.admin().checkExists().forPath(lockNode))).isNotNull();
 		assertThat(this.process.release(this.key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
 		deleteAll(this.fixture.root());
@@ -135,7 +135,7 @@ class ZooKeeperTreeTests {
 		attempt(this.process, this.key, false);
 		ZooKeeperLockProvider waiter = this.fixture.newProcess();
 		OwnerId owner = OwnerId.random();
-		LockContender contender = waiter.enter(this.key, () -> {
+		LockContender contender = waiter.newContender(this.key, () -> {
 			// Ignored: the test attempts by itself.
 		});
 		assertThat(contender.attempt(owner, LEASE, true, TIMEOUT)).isInstanceOf(AttemptResult.Busy.class);
@@ -194,7 +194,7 @@ class ZooKeeperTreeTests {
 		attempt(this.process, this.key, false);
 		ZooKeeperLockProvider waiter = this.fixture.newProcess();
 		for (int round = 0; round < 20; round++) {
-			LockContender contender = waiter.enter(this.key, () -> {
+			LockContender contender = waiter.newContender(this.key, () -> {
 				// Ignored: the test attempts by itself.
 			});
 			assertThat(contender.attempt(OwnerId.random(), LEASE, true, TIMEOUT))
@@ -217,7 +217,7 @@ class ZooKeeperTreeTests {
 		attempt(holder, this.key, false);
 		String queue = "/chroot" + this.fixture.path(this.key).queue();
 		for (int round = 0; round < 3; round++) {
-			LockContender contender = waiter.enter(this.key, () -> {
+			LockContender contender = waiter.newContender(this.key, () -> {
 				// Ignored: the test attempts by itself.
 			});
 			assertThat(contender.attempt(OwnerId.random(), LEASE, true, TIMEOUT))

@@ -25,7 +25,7 @@ class CurrentHolderInTable implements CurrentHolder {
 	@Override
 	public Optional<HoldingProcess> find() {
 		return this.jdbc.sql("""
-				SELECT holder, lease_order FROM distributed_lock
+				SELECT holder, grant_order FROM distributed_lock
 				WHERE owner IS NOT NULL AND owner NOT LIKE 'reserved:%' AND expires_at > CURRENT_TIMESTAMP
 				ORDER BY acquired_at DESC FETCH FIRST 1 ROW ONLY
 				""").query((row, number) -> HoldingProcess.of(row.getString(1), row.getLong(2))).optional();

@@ -30,8 +30,8 @@ public final class MapLockProvider implements LockProvider {
 	}
 
 	@Override
-	public LockContender enter(LockKey key, Runnable changed) {
-		MapContender contender = new MapContender(this, changed);
+	public LockContender newContender(LockKey key, Runnable onNotified) {
+		MapContender contender = new MapContender(this, onNotified);
 		return new LockContender() {
 
 			@Override

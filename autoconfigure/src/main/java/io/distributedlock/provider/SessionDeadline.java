@@ -1,16 +1,16 @@
 package io.distributedlock.provider;
 
 /**
- * A term that ends many grants together, whatever their leases, such as the session that
- * owns them. Safe for use by many threads.
+ * Deadline of a session of the store, which ends all grants of the session together,
+ * whatever their leases. Safe for use by many threads.
  *
  * @since 0.1.0
  */
-public interface Term {
+public interface SessionDeadline {
 
 	/**
 	 * Returns the end until which the store is expected to keep the grants. It moves
-	 * forward while the store confirms the term.
+	 * forward while the store confirms the session.
 	 * @return an instant by {@link System#nanoTime()}, margins deducted
 	 */
 	long until();
