@@ -71,9 +71,9 @@ public final class DistributedLockAutoConfiguration {
 		}
 
 		@Bean
-		LockStartReport distributedLockStartReport(SelectedLockProvider selected, ObjectProvider<LockStorePlace> places,
-				LockSettings settings) {
-			return new LockStartReport(selected, places.orderedStream().toList(), settings);
+		LockStartReport distributedLockStartReport(SelectedLockProvider selected,
+				ObjectProvider<LockStoreLocation> locations, LockSettings settings) {
+			return new LockStartReport(selected, locations.orderedStream().toList(), settings);
 		}
 
 		@Bean
