@@ -7,6 +7,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
 
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.support.AopUtils;
@@ -33,6 +35,8 @@ import io.distributedlock.interceptor.LockAttributeSource;
  */
 public final class AnnotationLockAttributeSource implements LockAttributeSource {
 
+	private static final Log logger = LogFactory.getLog(AnnotationLockAttributeSource.class);
+
 	private final StringValueResolver placeholders;
 
 	private final DefaultNames names = new DefaultNames();
@@ -47,7 +51,14 @@ public final class AnnotationLockAttributeSource implements LockAttributeSource 
 
 	@Override
 	public boolean isCandidateClass(Class<?> targetClass) {
-		return AnnotationUtils.isCandidateClass(targetClass, DistributedLock.class);
+		if (!AnnotationUtils.isCandidateClass(targetClass, DistributedLock.class)) {
+			return false;
+		}
+		boolean unreadable = UnreadableTypes.isUnreadableWithoutLocks(targetClass);
+		if (unreadable) {
+			logger.debug("No locked methods in " + targetClass.getName() + ": a type in its methods is missing");
+		}
+		return !unreadable;
 	}
 
 	@Override

@@ -22,6 +22,13 @@ import io.distributedlock.interceptor.OnLost;
  * method, and released after that has completed. Calls that do not pass the Spring proxy,
  * such as those of a method of the same object, are not locked.
  * <p>
+ * The annotation of a type leaves out the methods that the container calls:
+ * {@code @PostConstruct}, {@code @PreDestroy}, {@code @Autowired}, {@code @Inject},
+ * {@code @Resource}, {@code @Value} and {@code @Bean} methods,
+ * {@code afterPropertiesSet()}, {@code destroy()}, {@code afterSingletonsInstantiated()}
+ * and the setters of {@code Aware} interfaces. They are not locked either when other code
+ * calls them through the proxy.
+ * <p>
  * Methods without a {@link #name} do not share locks: {@code refund(7)} does not wait for
  * {@code pay(7)}. The key of an annotated method can be built by hand from its name and
  * the texts of its key expressions. A method {@code pay} of a class {@code Payments} with
@@ -75,9 +82,10 @@ public @interface DistributedLock {
 	 * lock; {@code 7.0} as a {@code double} is {@code "7.0"}, another one. A {@code UUID}
 	 * and the types of {@code java.time} count by their standard text. Values whose text
 	 * differs from process to process are refused, such as {@code Date},
-	 * {@code Calendar}, maps, objects without a {@code toString()} of their own, and
-	 * records that contain these, arrays or sets. A {@code toString()} of an application
-	 * must not depend on locale or time zone.
+	 * {@code Calendar}, {@code InetAddress}, maps and their entries, objects without a
+	 * {@code toString()} of their own, and records that contain these, arrays or sets
+	 * without an order. A {@code toString()} of an application must not depend on locale
+	 * or time zone.
 	 * @return the expressions
 	 */
 	@AliasFor("value")

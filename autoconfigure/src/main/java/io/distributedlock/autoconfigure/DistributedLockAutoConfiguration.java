@@ -3,12 +3,14 @@ package io.distributedlock.autoconfigure;
 import java.time.Duration;
 
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
 
 import io.distributedlock.LockListener;
@@ -31,6 +33,7 @@ import io.distributedlock.support.LockTemplate;
 public final class DistributedLockAutoConfiguration {
 
 	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static DurationUnits distributedLockDurationUnits(Environment environment) {
 		return new DurationUnits(environment);
 	}
@@ -68,9 +71,9 @@ public final class DistributedLockAutoConfiguration {
 		}
 
 		@Bean
-		LockStartReport distributedLockStartReport(SelectedLockProvider selected, ObjectProvider<LockStorePlace> places,
-				LockSettings settings) {
-			return new LockStartReport(selected, places.orderedStream().toList(), settings);
+		LockStartReport distributedLockStartReport(SelectedLockProvider selected,
+				ObjectProvider<LockStoreLocation> locations, LockSettings settings) {
+			return new LockStartReport(selected, locations.orderedStream().toList(), settings);
 		}
 
 		@Bean

@@ -95,9 +95,10 @@ public final class JdbcLockAutoConfiguration {
 
 	@Bean
 	@ConditionalOnBean(name = "distributedLockJdbcProvider")
-	LockStorePlace distributedLockJdbcPlace(JdbcLockProperties properties, DistributedLockProperties general,
+	LockStoreLocation distributedLockJdbcLocation(JdbcLockProperties properties, DistributedLockProperties general,
 			Environment environment) {
-		return new LockStorePlace("jdbc", KeyPrefix.text(general, environment), "table '" + properties.table() + "'");
+		return new LockStoreLocation("jdbc", KeyPrefix.text(general, environment),
+				"table '" + properties.table() + "'");
 	}
 
 	private static @Nullable DataSource own(ObjectProvider<DataSource> own) {

@@ -4,6 +4,7 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
@@ -20,7 +21,8 @@ import io.distributedlock.interceptor.LockedMethodRegistry;
 
 /**
  * Proxies for annotated methods. These beans are created before ordinary beans, and so
- * must not need any: the first locked call looks up the {@link LockOperations}.
+ * must not need any: the first locked call looks up the {@link LockOperations}. Each
+ * context of a hierarchy has its own, for its own beans.
  */
 @Configuration(proxyBeanMethods = false)
 @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
@@ -29,14 +31,14 @@ class LockProxyConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	@ConditionalOnMissingBean
+	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
 	static LockAttributeSource distributedLockAttributeSource(ConfigurableListableBeanFactory beanFactory) {
 		return new AnnotationLockAttributeSource(beanFactory::resolveEmbeddedValue);
 	}
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	@ConditionalOnMissingBean
+	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
 	static LockedMethodRegistry distributedLockedMethodRegistry(LockAttributeSource source,
 			ConfigurableListableBeanFactory beanFactory) {
 		return new LockedMethodRegistry(source, beanFactory);
@@ -44,7 +46,7 @@ class LockProxyConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	@ConditionalOnMissingBean
+	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
 	static LockInterceptor distributedLockInterceptor(LockedMethodRegistry methods,
 			ObjectProvider<LockOperations> operations) {
 		return new LockInterceptor(methods, operations::getObject);
@@ -52,7 +54,7 @@ class LockProxyConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	@ConditionalOnMissingBean
+	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
 	static LockAdvisor distributedLockAdvisor(LockInterceptor interceptor, LockedMethodRegistry methods,
 			Environment environment) {
 		int order = environment.getProperty("distributed-lock.aop.order", Integer.class, LockAdvisor.DEFAULT_ORDER);

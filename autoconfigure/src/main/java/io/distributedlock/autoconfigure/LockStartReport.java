@@ -12,8 +12,8 @@ import org.springframework.boot.convert.DurationStyle;
 import io.distributedlock.support.LockSettings;
 
 /**
- * The line at start that names the store of the locks, why it was chosen, its place, and
- * the defaults that apply.
+ * The line at start that names the store of the locks, why it was chosen, its location,
+ * and the defaults that apply.
  */
 final class LockStartReport implements SmartInitializingSingleton {
 
@@ -21,13 +21,13 @@ final class LockStartReport implements SmartInitializingSingleton {
 
 	private final SelectedLockProvider selected;
 
-	private final List<LockStorePlace> places;
+	private final List<LockStoreLocation> locations;
 
 	private final LockSettings settings;
 
-	LockStartReport(SelectedLockProvider selected, List<LockStorePlace> places, LockSettings settings) {
+	LockStartReport(SelectedLockProvider selected, List<LockStoreLocation> locations, LockSettings settings) {
 		this.selected = selected;
-		this.places = places;
+		this.locations = locations;
 		this.settings = settings;
 	}
 
@@ -38,9 +38,9 @@ final class LockStartReport implements SmartInitializingSingleton {
 			.append("' (")
 			.append(this.selected.reason())
 			.append(')');
-		this.places.stream().filter((place) -> place.provider().equals(provider)).findFirst().ifPresent((place) -> {
-			line.append(", ").append(place.place());
-			line.append(", key prefix '").append(place.keyPrefix()).append('\'');
+		this.locations.stream().filter((own) -> own.provider().equals(provider)).findFirst().ifPresent((own) -> {
+			line.append(", ").append(own.location());
+			line.append(", key prefix '").append(own.keyPrefix()).append('\'');
 		});
 		line.append(", lease ").append(text(this.settings.lease()));
 		line.append(", wait-time ").append(text(this.settings.waitTime()));

@@ -47,10 +47,10 @@ public final class RedisLockAutoConfiguration {
 
 	@Bean
 	@ConditionalOnBean(name = "distributedLockRedisProvider")
-	LockStorePlace distributedLockRedisPlace(ObjectProvider<RedisConnectionFactory> factories,
+	LockStoreLocation distributedLockRedisLocation(ObjectProvider<RedisConnectionFactory> factories,
 			DistributedLockProperties general, Environment environment) {
-		return new LockStorePlace("redis", KeyPrefix.text(general, environment),
-				RedisPlace.of(factories.getIfUnique()));
+		return new LockStoreLocation("redis", KeyPrefix.text(general, environment),
+				RedisLocation.of(factories.getIfUnique()));
 	}
 
 }

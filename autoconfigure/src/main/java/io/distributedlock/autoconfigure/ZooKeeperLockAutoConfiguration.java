@@ -89,7 +89,7 @@ public final class ZooKeeperLockAutoConfiguration {
 
 	@Bean
 	@ConditionalOnBean(name = "distributedLockZooKeeperProvider")
-	LockStorePlace distributedLockZooKeeperPlace(ObjectProvider<CuratorFramework> clients,
+	LockStoreLocation distributedLockZooKeeperLocation(ObjectProvider<CuratorFramework> clients,
 			ObjectProvider<ZooKeeperLockClient> own, ZooKeeperLockProperties properties,
 			DistributedLockProperties general, Environment environment) {
 		ZooKeeperLockClient ownClient = own.getIfAvailable();
@@ -97,7 +97,7 @@ public final class ZooKeeperLockAutoConfiguration {
 		String namespace = (client != null && !client.getNamespace().isEmpty()) ? "/" + client.getNamespace() : "";
 		String ensemble = (client != null)
 				? "ensemble " + client.getZookeeperClient().getCurrentConnectionString() + ", " : "";
-		return new LockStorePlace("zookeeper", KeyPrefix.text(general, environment),
+		return new LockStoreLocation("zookeeper", KeyPrefix.text(general, environment),
 				ensemble + "root '" + namespace + properties.root() + "'");
 	}
 

@@ -84,18 +84,25 @@ final class KeyExpressions {
 	}
 
 	private static void checkWords(SpelExpression expression, String method, KeyVariables variables) {
-		Set<String> words = BareWords.in(expression.getAST());
+		Set<String> words = UnquotedWords.in(expression.getAST());
 		if (!words.isEmpty()) {
-			String text = expression.getExpressionString();
 			String word = words.iterator().next();
-			boolean argument = variables.indexes().containsKey(word);
-			String quoted = (text.indexOf('\'') < 0 && text.indexOf('#') < 0) ? text : word;
+			String fact = UnquotedWords.isProperty(word) ? "which is a property of #root only as #root." + word
+					: "which is neither a variable nor a property of #root";
 			throw new LockConfigurationException(LockError.INVALID_EXPRESSION,
-					"The key '" + text + "' of locked method " + method + " uses '" + word
-							+ "', which is neither a variable nor a property of #root",
-					argument ? "Write \"#" + word + "\" for the argument" : "Write fixed text in quotes: \"'" + quoted
-							+ "'\", and an argument with #: \"#order.id\"");
+					"The key '" + expression.getExpressionString() + "' of locked method " + method + " uses '" + word
+							+ "', " + fact,
+					remedy(expression, word, variables));
 		}
+	}
+
+	private static String remedy(SpelExpression expression, String word, KeyVariables variables) {
+		if (variables.indexes().containsKey(word)) {
+			return "Write \"#" + word + "\" for the argument";
+		}
+		String text = expression.getExpressionString();
+		String quoted = (text.indexOf('\'') < 0 && text.indexOf('#') < 0) ? text : word;
+		return "Write fixed text in quotes: \"'" + quoted + "'\", and an argument with #: \"#order.id\"";
 	}
 
 	private static void checkVariables(SpelExpression expression, String method, KeyVariables variables) {
@@ -109,11 +116,11 @@ final class KeyExpressions {
 		}
 		Set<String> ambiguous = variables.ambiguousIn(expression.getAST());
 		if (!ambiguous.isEmpty()) {
-			throw new LockConfigurationException(LockError.AMBIGUOUS_VARIABLE,
-					key + String.join(", ", ambiguous)
-							+ ", which names different arguments in the method and in a declaration that it implements"
-							+ " or overrides",
-					"Give the parameters the same names in both, or use places: #p0");
+			throw new LockConfigurationException(LockError.AMBIGUOUS_VARIABLE, key + String.join(", ", ambiguous)
+					+ (ambiguous.contains("#root") ? ", which names both an argument and the call"
+							: ", which names different arguments in the method and in a declaration that it implements"
+									+ " or overrides"),
+					"Give each parameter one name of its own, or use places: #a0");
 		}
 	}
 

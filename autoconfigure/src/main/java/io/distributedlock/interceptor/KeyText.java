@@ -9,7 +9,6 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
-import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
 
@@ -27,10 +26,6 @@ import io.distributedlock.LockError;
  * @param expression the expression, for messages
  */
 record KeyText(String method, Expression expression) {
-
-	/** The default text of an object or array: its class and its identity. */
-	private static final Pattern IDENTITY = Pattern
-		.compile("(?:\\[+[BCDFIJSZ]|\\[+L[\\w.$]+;|(?:[\\w$]+\\.)+[\\w$]+)@[0-9a-f]{1,8}(?![\\w.@-])");
 
 	/** The most places of a decimal that are written without an exponent. */
 	private static final int PLAIN_PLACES = 400;
@@ -111,19 +106,12 @@ record KeyText(String method, Expression expression) {
 	}
 
 	private String textOf(Object value) {
-		KeyTypes.Problem problem = KeyTypes.findProblem(value.getClass());
+		KeyProblem problem = KeyValueCheck.findProblem(value);
 		if (problem != null) {
 			throw refused(LockError.KEY_WITHOUT_TEXT, "is a " + value.getClass().getName() + ", which " + problem.fact()
 					+ ", so that processes could lock different keys", problem.remedy());
 		}
-		String text = value.toString();
-		if (text != null && !value.getClass().getName().startsWith("java.") && IDENTITY.matcher(text).find()) {
-			throw refused(LockError.KEY_WITHOUT_TEXT,
-					"is a " + value.getClass().getName() + ", whose text '" + text
-							+ "' has the identity of an object in it, so that processes would lock different keys",
-					"Use an id of it, such as #order.id");
-		}
-		return text;
+		return value.toString();
 	}
 
 	LockConfigurationException refused(LockError error, String fact, String action) {

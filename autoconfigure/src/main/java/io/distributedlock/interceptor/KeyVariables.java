@@ -22,7 +22,8 @@ import org.springframework.util.ClassUtils;
 /**
  * The names by which key expressions reach the arguments of one method: those of its
  * parameters in the method and in every declaration that it overrides or implements, and
- * their places. A name that means two arguments cannot be used.
+ * their places. A name that means two arguments, or an argument and the call, cannot be
+ * used. A declared name such as {@code p1} prevails over the place.
  */
 final class KeyVariables {
 
@@ -37,12 +38,12 @@ final class KeyVariables {
 	private boolean named;
 
 	KeyVariables(Method method, Class<?> targetClass) {
-		for (int i = 0; i < method.getParameterCount(); i++) {
-			this.indexes.put("p" + i, i);
-			this.indexes.put("a" + i, i);
-		}
 		for (Method declaration : declarations(method, targetClass)) {
 			addNames(declaration);
+		}
+		for (int i = 0; i < method.getParameterCount(); i++) {
+			this.indexes.putIfAbsent("p" + i, i);
+			this.indexes.putIfAbsent("a" + i, i);
 		}
 	}
 
@@ -76,10 +77,16 @@ final class KeyVariables {
 		@Nullable String @Nullable [] names = DISCOVERER.getParameterNames(method);
 		this.named |= (names != null);
 		for (int i = 0; names != null && i < names.length; i++) {
-			Integer earlier = (names[i] != null) ? this.indexes.putIfAbsent(names[i], i) : null;
-			if (earlier != null && earlier != i) {
-				this.ambiguous.add(names[i]);
+			if (names[i] != null) {
+				addName(names[i], i);
 			}
+		}
+	}
+
+	private void addName(String name, int index) {
+		Integer earlier = this.indexes.putIfAbsent(name, index);
+		if ((earlier != null && earlier != index) || BUILT_IN.contains(name)) {
+			this.ambiguous.add(name);
 		}
 	}
 
@@ -99,7 +106,7 @@ final class KeyVariables {
 		return unknown;
 	}
 
-	/** Returns the variables of an expression that mean two arguments. */
+	/** Returns the variables of an expression that mean two arguments or the call. */
 	Set<String> ambiguousIn(SpelNode node) {
 		Set<String> found = new LinkedHashSet<>();
 		collect(node, this.ambiguous::contains, false, found);

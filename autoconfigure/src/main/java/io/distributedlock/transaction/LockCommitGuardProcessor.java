@@ -1,24 +1,29 @@
 package io.distributedlock.transaction;
 
+import java.util.Collection;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
+import org.springframework.aop.scope.ScopedObject;
+import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.ReactiveTransactionManager;
+import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.TransactionManager;
 
 /**
  * Adds the {@link LockCommitGuard} to every transaction manager: to each when it is
  * created, and to those that were created before this processor when all singletons are
  * ready. A transaction manager that cannot be guarded is named in a warning. Creates no
- * bean itself but the product of a {@link FactoryBean} that makes transaction managers.
+ * bean and no product of a {@link FactoryBean} itself.
  *
  * @since 0.1.0
  */
@@ -26,13 +31,14 @@ public final class LockCommitGuardProcessor implements BeanPostProcessor, SmartI
 
 	private static final Log logger = LogFactory.getLog(LockCommitGuardProcessor.class);
 
-	private static final String UNGUARDED = "The transaction manager '%s' (%s) is not guarded: transactions that"
-			+ " commit through it commit under a lost lock too. %s";
+	private static final String UNGUARDED = "The transaction manager '%s' (%s) is not guarded itself: transactions that"
+			+ " commit through it commit under a lost lock too%s";
 
-	private static final String IMPLEMENT = "Let it implement ConfigurableTransactionManager and pass addListener on to"
+	private static final String WRAPPER = ", unless the transaction manager that it wraps is a bean of its own, which"
+			+ " is guarded. If not, let it implement ConfigurableTransactionManager and pass addListener on to"
 			+ " the transaction manager that it wraps, or define the wrapped one as a bean of its own";
 
-	private static final String REACTIVE = "A reactive transaction is committed on threads that do not run under the"
+	private static final String REACTIVE = ". A reactive transaction is committed on threads that do not run under the"
 			+ " lock: protect the resource with the fencing token";
 
 	private final LockCommitGuard guard = new LockCommitGuard();
@@ -61,7 +67,10 @@ public final class LockCommitGuardProcessor implements BeanPostProcessor, SmartI
 		return bean;
 	}
 
-	/** Sees the products of factory beans too, which are never initialized here. */
+	/**
+	 * Sees the products of factory beans too, which are never initialized here. The
+	 * target of a scoped proxy is a bean of its own.
+	 */
 	@Override
 	public Object postProcessAfterInitialization(Object bean, String beanName) {
 		guardOrWarn(bean, beanName);
@@ -72,7 +81,7 @@ public final class LockCommitGuardProcessor implements BeanPostProcessor, SmartI
 	public void afterSingletonsInstantiated() {
 		for (String beanName : this.beanFactory.getSingletonNames()) {
 			Object bean = this.beanFactory.getSingleton(beanName);
-			if (bean instanceof FactoryBean<?> && makesTransactionManagers(beanName)) {
+			if (bean instanceof FactoryBean<?> && hasTransactionManager(beanName)) {
 				bean = this.beanFactory.getBean(beanName);
 			}
 			if (bean != null) {
@@ -81,36 +90,46 @@ public final class LockCommitGuardProcessor implements BeanPostProcessor, SmartI
 		}
 	}
 
-	private boolean makesTransactionManagers(String beanName) {
+	/**
+	 * Returns whether a factory bean has created a transaction manager for another bean.
+	 * This processor saw that product, unless the product is older than the processor.
+	 */
+	private boolean hasTransactionManager(String beanName) {
 		return this.beanFactory.isTypeMatch(beanName, TransactionManager.class)
-				&& this.beanFactory.isSingleton(beanName);
+				&& this.beanFactory.isSingleton(beanName) && Stream.of(this.beanFactory.getDependentBeans(beanName))
+					.anyMatch(this.beanFactory::containsSingleton);
 	}
 
 	private void guardOrWarn(Object bean, String beanName) {
-		if (!(bean instanceof TransactionManager)) {
+		if (!(bean instanceof TransactionManager) || bean instanceof ScopedObject) {
 			return;
 		}
-		if (bean instanceof ConfigurableTransactionManager manager) {
+		boolean guardedTarget = AopUtils.isAopProxy(bean) && this.guarded.contains(beanName);
+		if (bean instanceof ConfigurableTransactionManager manager && !guardedTarget) {
 			guard(manager, beanName);
 		}
 		if (bean instanceof ReactiveTransactionManager) {
 			warn(bean, beanName, REACTIVE);
 		}
 		else if (!this.guarded.contains(beanName)) {
-			warn(bean, beanName, IMPLEMENT);
+			warn(bean, beanName, WRAPPER);
 		}
 	}
 
+	/** Leaves out a class proxy whose final methods read its own, empty, fields. */
 	private void guard(ConfigurableTransactionManager manager, String beanName) {
-		if (!manager.getTransactionExecutionListeners().contains(this.guard)) {
-			manager.addListener(this.guard);
+		Collection<TransactionExecutionListener> listeners = manager.getTransactionExecutionListeners();
+		if (listeners != null) {
+			if (!listeners.contains(this.guard)) {
+				manager.addListener(this.guard);
+			}
+			this.guarded.add(beanName);
 		}
-		this.guarded.add(beanName);
 	}
 
-	private void warn(Object bean, String beanName, String remedy) {
+	private void warn(Object bean, String beanName, String addition) {
 		if (this.warned.add(beanName)) {
-			logger.warn(String.format(UNGUARDED, beanName, bean.getClass().getName(), remedy));
+			logger.warn(String.format(UNGUARDED, beanName, bean.getClass().getName(), addition));
 		}
 	}
 

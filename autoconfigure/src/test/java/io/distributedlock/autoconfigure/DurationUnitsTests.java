@@ -7,6 +7,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
@@ -43,6 +44,13 @@ class DurationUnitsTests {
 		this.runner.withPropertyValues("distributed-lock.lease=" + text)
 			.run((context) -> assertThat(context.getBean(DistributedLockProperties.class).lease())
 				.isEqualTo(Duration.ofSeconds(30)));
+	}
+
+	@Test
+	void unitsAreInfrastructure() {
+		this.runner.run((context) -> assertThat(
+				context.getBeanFactory().getBeanDefinition("distributedLockDurationUnits").getRole())
+			.isEqualTo(BeanDefinition.ROLE_INFRASTRUCTURE));
 	}
 
 	@Test

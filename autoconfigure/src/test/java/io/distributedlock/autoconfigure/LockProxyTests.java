@@ -182,6 +182,20 @@ class LockProxyTests {
 			.run((context) -> assertThat(error(context.getStartupFailure())).isEqualTo(LockError.UNKNOWN_VARIABLE));
 	}
 
+	@Test
+	void beanOfAChildContextIsLockedByAKeyOfTheChild() {
+		this.runner.run((parent) -> new ApplicationContextRunner()
+			.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class))
+			.withParent(parent)
+			.withBean("tenants", String.class, () -> "acme")
+			.withBean(TenantJob.class)
+			.run((child) -> {
+				assertThat(child).hasNotFailed();
+				child.getBean(TenantJob.class).run();
+				assertThat(this.operations.keys()).containsExactly("TenantJob.run:acme");
+			}));
+	}
+
 	private static LockError error(Throwable failure) {
 		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
 			if (cause instanceof LockConfigurationException ex) {
@@ -194,6 +208,14 @@ class LockProxyTests {
 	static class Job {
 
 		@DistributedLock
+		void run() {
+		}
+
+	}
+
+	static class TenantJob {
+
+		@DistributedLock("@tenants")
 		void run() {
 		}
 

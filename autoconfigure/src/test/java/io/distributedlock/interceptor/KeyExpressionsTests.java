@@ -146,7 +146,23 @@ class KeyExpressionsTests {
 	static Stream<Arguments> bareWords() {
 		return Stream.of(Arguments.of(Unquoted.class, "\"'nightly'\""),
 				Arguments.of(UnquotedWithSign.class, "\"'nightly-job'\""), Arguments.of(WithoutHash.class, "\"#id\""),
-				Arguments.of(AsAnArgument.class, "\"'suffix'\""));
+				Arguments.of(AsAnArgument.class, "\"'suffix'\""), Arguments.of(OfRoot.class, "\"'nightly'\""),
+				Arguments.of(RootsTarget.class, "\"'target'\""), Arguments.of(RootsArguments.class, "\"#args\""));
+	}
+
+	@Test
+	void declaredNamePrevailsOverThePlaceOfThatName() {
+		this.proxies.ofClass(new NamedLikePlaces()).run("first", "second");
+		assertThat(this.operations.keys()).containsExactly("NamedLikePlaces.run:first");
+	}
+
+	@Test
+	void parameterNamedRootIsRefusedInAKey() {
+		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> this.proxies.read(NamedRoot.class))
+			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.AMBIGUOUS_VARIABLE))
+			.withMessageContaining("#root")
+			.withMessageContaining("#a0");
+		assertThatNoException().isThrownBy(() -> this.proxies.read(NamedRootUnused.class));
 	}
 
 	@Test
@@ -330,6 +346,54 @@ class KeyExpressionsTests {
 
 		@DistributedLock("#id.concat(suffix)")
 		void run(String id) {
+		}
+
+	}
+
+	static class OfRoot {
+
+		@DistributedLock("#root.nightly")
+		void run(String id) {
+		}
+
+	}
+
+	static class RootsTarget {
+
+		@DistributedLock("target")
+		void run(String id) {
+		}
+
+	}
+
+	static class RootsArguments {
+
+		@DistributedLock("args")
+		void run(String args) {
+		}
+
+	}
+
+	static class NamedLikePlaces {
+
+		@DistributedLock("#p1")
+		void run(String p1, String p0) {
+		}
+
+	}
+
+	static class NamedRoot {
+
+		@DistributedLock("#root")
+		void run(String root) {
+		}
+
+	}
+
+	static class NamedRootUnused {
+
+		@DistributedLock("#a0")
+		void run(String root) {
 		}
 
 	}

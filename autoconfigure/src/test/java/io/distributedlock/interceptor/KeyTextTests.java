@@ -1,26 +1,36 @@
 package io.distributedlock.interceptor;
 
 import java.math.BigDecimal;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.net.UnknownHostException;
 import java.sql.Timestamp;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.util.Arrays;
 import java.util.Calendar;
 import java.util.Date;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TimeZone;
+import java.util.TreeMap;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
@@ -90,6 +100,42 @@ class KeyTextTests {
 	}
 
 	@ParameterizedTest
+	@MethodSource("hidden")
+	void valueBehindAnotherTypeIsRefused(Object value, String remedy) {
+		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> this.values.lock(value))
+			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.KEY_WITHOUT_TEXT))
+			.satisfies((ex) -> assertThat(ex.action()).contains(remedy));
+	}
+
+	static Stream<Arguments> hidden() throws UnknownHostException {
+		InetAddress address = InetAddress.getByAddress("host", new byte[] { 127, 0, 0, 1 });
+		return Stream.of(Arguments.of(new Generic<>(new Date(0)), "components"),
+				Arguments.of(new Generic<>(new HashSet<>(Set.of("a"))), "components"),
+				Arguments.of(new Generic<>(new Generic<>(new byte[0])), "components"),
+				Arguments.of(new Generic<>(List.of("a", List.of(new Date(0)))), "components"),
+				Arguments.of(new Generic<>(Optional.of(new Date(0))), "components"),
+				Arguments.of(new Generic<>(new Textual("a.B@1f")), "components"),
+				Arguments.of(new Generic<>(nested(100)), "components"),
+				Arguments.of(List.of(Optional.of(new Date(0))), "#date.time"),
+				Arguments.of(Map.entry("a", "b"), "key and value"),
+				Arguments.of(new AtomicReference<>(new Date(0)), ".get()"),
+				Arguments.of(CompletableFuture.completedFuture("a"), "id"),
+				Arguments.of(new TreeMap<>(Map.of("a", 1)), "entry"), Arguments.of(address, "hostAddress"),
+				Arguments.of(new InetSocketAddress(address, 80), "hostString"));
+	}
+
+	private static Object nested(int depth) {
+		return (depth > 0) ? new Generic<>(nested(depth - 1)) : "end";
+	}
+
+	@Test
+	void refusedMapIsNotSaidToHaveNoOrder() {
+		assertThatExceptionOfType(LockConfigurationException.class)
+			.isThrownBy(() -> this.values.lock(new TreeMap<>(Map.of("a", 1))))
+			.withMessageContaining("is a map");
+	}
+
+	@ParameterizedTest
 	@MethodSource("texts")
 	void valueHasOneTextInEveryProcess(Object value, String text) {
 		this.values.lock(value);
@@ -104,7 +150,34 @@ class KeyTextTests {
 				Arguments.of('c', "c"), Arguments.of(new UUID(0, 1), "00000000-0000-0000-0000-000000000001"),
 				Arguments.of(Instant.EPOCH, "1970-01-01T00:00:00Z"), Arguments.of(LocalDate.EPOCH, "1970-01-01"),
 				Arguments.of(new byte[] { 1, (byte) 0xab }, "01ab"),
-				Arguments.of(new Order(7, "first.last@cafe.example"), "Order[id=7, mail=first.last@cafe.example]"));
+				Arguments.of(new Order(7, "first.last@cafe.example"), "Order[id=7, mail=first.last@cafe.example]"),
+				Arguments.of(new Order(7, "john.doe@cafe"), "Order[id=7, mail=john.doe@cafe]"),
+				Arguments.of(new Generic<>(new Order(7, null)), "Generic[value=Order[id=7, mail=null]]"),
+				Arguments.of(new Generic<>(List.of("a", 1)), "Generic[value=[a, 1]]"),
+				Arguments.of(new Generic<>(Optional.empty()), "Generic[value=Optional.empty]"),
+				Arguments.of(new Generic<>(new Textual("a")), "Generic[value=a]"),
+				Arguments.of(new StringBuilder("a.b@1f"), "a.b@1f"),
+				Arguments.of(URI.create("mailto:john.doe@cafe"), "mailto:john.doe@cafe"));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "a", "a.", "a.b", "a$" })
+	void longTextInAnObjectIsAKey(String word) {
+		String text = word.repeat(20_000);
+		this.values.lock(new Order(7, text));
+		assertThat(this.operations.last().keys())
+			.containsExactly(LockKey.of("Values.lock", "Order[id=7, mail=" + text + "]"));
+		this.values.lock(new Textual(text));
+		assertThat(this.operations.last().keys()).containsExactly(LockKey.of("Values.lock", text));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "a.b.C@1f", "x [I@1f", "[Lcom.x.Y;@12", "R[v=com.A$B@1f2e]", "[[J@abcdef12" })
+	void identityInATextIsRefused(String text) {
+		assertThatExceptionOfType(LockConfigurationException.class)
+			.isThrownBy(() -> this.values.lock(new Textual(text)))
+			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.KEY_WITHOUT_TEXT))
+			.withMessageContaining("identity of an object");
 	}
 
 	@Test
@@ -113,7 +186,7 @@ class KeyTextTests {
 		assertThat(this.operations.keys()).containsExactlyInAnyOrder("Values.lock:0102", "Values.lock:03");
 	}
 
-	record Order(long id, String mail) {
+	record Order(long id, @Nullable String mail) {
 
 	}
 
@@ -129,7 +202,20 @@ class KeyTextTests {
 
 	}
 
+	record Generic<T>(T value) {
+
+	}
+
 	record Holding(Object value) {
+
+	}
+
+	record Textual(String text) {
+
+		@Override
+		public String toString() {
+			return this.text;
+		}
 
 	}
 

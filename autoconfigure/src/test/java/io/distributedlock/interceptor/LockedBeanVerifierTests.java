@@ -1,10 +1,14 @@
 package io.distributedlock.interceptor;
 
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.reflect.Constructor;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 import org.aopalliance.intercept.MethodInterceptor;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -22,6 +26,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.core.OverridingClassLoader;
 import org.springframework.core.PriorityOrdered;
 import org.springframework.scheduling.annotation.Async;
 import org.springframework.scheduling.annotation.AsyncAnnotationBeanPostProcessor;
@@ -135,6 +140,51 @@ class LockedBeanVerifierTests {
 			.run((context) -> assertThat(error(context.getStartupFailure())).isEqualTo(LockError.ASYNC_INSIDE_LOCK));
 	}
 
+	@Test
+	void classWithAMissingOptionalTypeDoesNotFailTheStart() throws Exception {
+		Object bean = withoutOptionalType(Optionally.class);
+		registered(bean).run((context) -> assertThat(context).hasNotFailed());
+		this.runner.withBean(FactoryOf.class, () -> new FactoryOf<>(Object.class, () -> bean)).run((context) -> {
+			assertThat(context).hasNotFailed();
+			assertThat(context.getBean(FactoryOf.class)).isNotNull();
+			assertThat(context.getBeansOfType(Object.class)).containsValue(bean);
+		});
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { LockedOptionally.class, MetaLockedOptionally.class, TypeLockedOptionally.class,
+			InheritedOptionally.class })
+	void lockedClassWithAMissingTypeFailsTheStart(Class<?> type) throws Exception {
+		registered(withoutOptionalType(type))
+			.run((context) -> assertThat(context.getStartupFailure()).hasStackTraceContaining("NoClassDefFoundError"));
+	}
+
+	private ApplicationContextRunner registered(Object bean) {
+		return this.runner.withInitializer((context) -> context.getBeanFactory().registerSingleton("registered", bean));
+	}
+
+	private static Object withoutOptionalType(Class<?> type) throws Exception {
+		ClassLoader loader = new OverridingClassLoader(type.getClassLoader()) {
+
+			@Override
+			protected boolean isEligibleForOverriding(String className) {
+				return className.equals(type.getName());
+			}
+
+			@Override
+			public Class<?> loadClass(String name) throws ClassNotFoundException {
+				if (name.equals(OptionalType.class.getName())) {
+					throw new ClassNotFoundException(name);
+				}
+				return super.loadClass(name);
+			}
+
+		};
+		Constructor<?> constructor = loader.loadClass(type.getName()).getDeclaredConstructor();
+		constructor.setAccessible(true);
+		return constructor.newInstance();
+	}
+
 	private ApplicationContextRunner product(Supplier<Task> product) {
 		return this.runner.withBean(FactoryOf.class, () -> new FactoryOf<>(Task.class, product));
 	}
@@ -215,6 +265,77 @@ class LockedBeanVerifierTests {
 		@Override
 		public boolean matches(Class<?> type) {
 			return type == Partly.class;
+		}
+
+	}
+
+	/** The type that the class loader of a test lacks. */
+	static class OptionalType {
+
+	}
+
+	static class Optionally {
+
+		@Nullable OptionalType optional() {
+			return null;
+		}
+
+	}
+
+	static class LockedOptionally {
+
+		@Nullable OptionalType optional() {
+			return null;
+		}
+
+		@DistributedLock
+		void run() {
+		}
+
+	}
+
+	@Retention(RetentionPolicy.RUNTIME)
+	@DistributedLock
+	@interface RunOnce {
+
+	}
+
+	static class MetaLockedOptionally {
+
+		@Nullable OptionalType optional() {
+			return null;
+		}
+
+		@RunOnce
+		void run() {
+		}
+
+	}
+
+	@DistributedLock
+	static class TypeLockedOptionally {
+
+		@Nullable OptionalType optional() {
+			return null;
+		}
+
+	}
+
+	public interface PublicTask {
+
+		@DistributedLock
+		void run();
+
+	}
+
+	static class InheritedOptionally implements PublicTask {
+
+		@Nullable OptionalType optional() {
+			return null;
+		}
+
+		@Override
+		public void run() {
 		}
 
 	}

@@ -1,40 +1,44 @@
 package io.distributedlock.autoconfigure;
 
+import java.lang.reflect.Field;
 import java.util.Set;
 import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.redis.connection.NamedNode;
+import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisConfiguration.ClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConfiguration.SentinelConfiguration;
+import org.springframework.data.redis.connection.RedisConfiguration.StaticMasterReplicaConfiguration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisNode;
 import org.springframework.data.redis.connection.RedisSocketConfiguration;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
 
 /** The server, cluster or sentinels of a connection factory, for people to read. */
-final class RedisPlace {
+final class RedisLocation {
 
 	private static final boolean LETTUCE = isPresent("io.lettuce.core.RedisClient");
 
 	private static final boolean JEDIS = isPresent("redis.clients.jedis.Jedis");
 
-	private RedisPlace() {
+	private RedisLocation() {
 	}
 
 	private static boolean isPresent(String client) {
-		return ClassUtils.isPresent(client, RedisPlace.class.getClassLoader());
+		return ClassUtils.isPresent(client, RedisLocation.class.getClassLoader());
 	}
 
 	static String of(@Nullable RedisConnectionFactory factory) {
-		String place = LETTUCE ? Lettuce.of(factory) : null;
-		if (place == null && JEDIS) {
-			place = Jedis.of(factory);
+		String location = LETTUCE ? Lettuce.of(factory) : null;
+		if (location == null && JEDIS) {
+			location = Jedis.of(factory);
 		}
-		return (place != null) ? place : "the server of the application's RedisConnectionFactory";
+		return (location != null) ? location : "the server of the application's RedisConnectionFactory";
 	}
 
 	private static String of(@Nullable ClusterConfiguration cluster, @Nullable SentinelConfiguration sentinels,
@@ -61,9 +65,25 @@ final class RedisPlace {
 			if (!(given instanceof LettuceConnectionFactory factory)) {
 				return null;
 			}
+			if (hasStaticReplicas(factory)) {
+				return null;
+			}
 			RedisSocketConfiguration socket = factory.getSocketConfiguration();
-			return RedisPlace.of(factory.getClusterConfiguration(), factory.getSentinelConfiguration(),
+			return RedisLocation.of(factory.getClusterConfiguration(), factory.getSentinelConfiguration(),
 					(socket != null) ? socket.getSocket() : factory.getHostName() + ":" + factory.getPort());
+		}
+
+		/**
+		 * Reads a private field, if there is one: the factory does not return this
+		 * configuration, and names the local host in its place.
+		 */
+		private static boolean hasStaticReplicas(LettuceConnectionFactory factory) {
+			Field field = ReflectionUtils.findField(LettuceConnectionFactory.class, null, RedisConfiguration.class);
+			if (field == null) {
+				return false;
+			}
+			ReflectionUtils.makeAccessible(field);
+			return ReflectionUtils.getField(field, factory) instanceof StaticMasterReplicaConfiguration;
 		}
 
 	}
@@ -75,7 +95,7 @@ final class RedisPlace {
 			if (!(given instanceof JedisConnectionFactory factory)) {
 				return null;
 			}
-			return RedisPlace.of(factory.getClusterConfiguration(), factory.getSentinelConfiguration(),
+			return RedisLocation.of(factory.getClusterConfiguration(), factory.getSentinelConfiguration(),
 					factory.getHostName() + ":" + factory.getPort());
 		}
 
