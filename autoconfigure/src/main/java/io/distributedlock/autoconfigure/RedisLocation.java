@@ -1,25 +1,24 @@
 package io.distributedlock.autoconfigure;
 
-import java.lang.reflect.Field;
 import java.util.Set;
 import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.redis.connection.NamedNode;
-import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisConfiguration.ClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConfiguration.SentinelConfiguration;
-import org.springframework.data.redis.connection.RedisConfiguration.StaticMasterReplicaConfiguration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisNode;
 import org.springframework.data.redis.connection.RedisSocketConfiguration;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.util.ClassUtils;
-import org.springframework.util.ReflectionUtils;
 
-/** The server, cluster or sentinels of a connection factory, for people to read. */
+/**
+ * The server, cluster or sentinels of a connection factory, for people to read. Lettuce's
+ * static replicas are not known: their factory reports the local host.
+ */
 final class RedisLocation {
 
 	private static final boolean LETTUCE = isPresent("io.lettuce.core.RedisClient");
@@ -65,25 +64,9 @@ final class RedisLocation {
 			if (!(given instanceof LettuceConnectionFactory factory)) {
 				return null;
 			}
-			if (hasStaticReplicas(factory)) {
-				return null;
-			}
 			RedisSocketConfiguration socket = factory.getSocketConfiguration();
 			return RedisLocation.of(factory.getClusterConfiguration(), factory.getSentinelConfiguration(),
 					(socket != null) ? socket.getSocket() : factory.getHostName() + ":" + factory.getPort());
-		}
-
-		/**
-		 * Reads a private field, if there is one: the factory does not return this
-		 * configuration, and names the local host in its place.
-		 */
-		private static boolean hasStaticReplicas(LettuceConnectionFactory factory) {
-			Field field = ReflectionUtils.findField(LettuceConnectionFactory.class, null, RedisConfiguration.class);
-			if (field == null) {
-				return false;
-			}
-			ReflectionUtils.makeAccessible(field);
-			return ReflectionUtils.getField(field, factory) instanceof StaticMasterReplicaConfiguration;
 		}
 
 	}

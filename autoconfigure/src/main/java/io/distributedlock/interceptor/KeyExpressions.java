@@ -111,8 +111,8 @@ final class KeyExpressions {
 		if (!unknown.isEmpty()) {
 			throw new LockConfigurationException(LockError.UNKNOWN_VARIABLE,
 					key + String.join(", ", unknown) + ", which the method does not have",
-					variables.named() ? "Use the name of a parameter, or its place: #p0"
-							: "Compile with -parameters, so that parameters keep their names, or use places: #p0");
+					variables.named() ? "Use the name of a parameter, or its position: #p0"
+							: "Compile with -parameters, so that parameters keep their names, or use positions: #p0");
 		}
 		Set<String> ambiguous = variables.ambiguousIn(expression.getAST());
 		if (!ambiguous.isEmpty()) {

@@ -70,14 +70,6 @@ class LockStartReportTests {
 	}
 
 	@Test
-	void noServerIsNamedForStaticReplicas(CapturedOutput output) {
-		this.redis.withPropertyValues("spring.data.redis.masterreplica.nodes=127.0.0.1:1,127.0.0.1:2")
-			.run((context) -> assertThat(output)
-				.contains("(the only candidate), the server of the application's RedisConnectionFactory, key prefix")
-				.doesNotContain("localhost"));
-	}
-
-	@Test
 	void startLineHasNoLocationForAnApplicationsProvider(CapturedOutput output) {
 		this.redis.withUserConfiguration(OwnProvider.class)
 			.run((context) -> assertThat(output).contains("store 'redis' (the only candidate), lease 30s"));
