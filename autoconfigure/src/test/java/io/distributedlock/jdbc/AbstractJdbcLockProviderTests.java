@@ -27,6 +27,7 @@ import org.junit.jupiter.api.Timeout;
 
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.distributedlock.LockConfigurationException;
@@ -233,7 +234,7 @@ abstract class AbstractJdbcLockProviderTests {
 		LockGrant released = acquire(this.other, KEY, LEASE);
 		orders.add(released.order());
 		release(this.other, released);
-		ageRows();
+		ageRows(this.jdbc);
 		assertThat(this.provider.sweeper().run()).isPositive();
 		LockGrant afterSweep = acquire(this.provider, KEY, LEASE);
 		orders.add(afterSweep.order());
@@ -256,7 +257,7 @@ abstract class AbstractJdbcLockProviderTests {
 	@Test
 	void rowAcquiredAgainIsNotSwept() throws Exception {
 		release(this.provider, acquire(this.provider, KEY, LEASE));
-		ageRows();
+		ageRows(this.jdbc);
 		Dialect dialect = dialect();
 		try (Connection connection = this.database.getConnection()) {
 			List<String> keys = deletableKeys(dialect, connection);
@@ -292,9 +293,10 @@ abstract class AbstractJdbcLockProviderTests {
 		long last = 0;
 		long aheadNanos = 0;
 		try (Connection connection = this.database.getConnection()) {
+			JdbcTemplate rows = new JdbcTemplate(new SingleConnectionDataSource(connection, true));
 			for (int round = 0; round < rounds; round++) {
 				release(this.provider, acquire(this.provider, KEY, LEASE));
-				ageRows();
+				ageRows(rows);
 				List<String> keys = deletableKeys(dialect, connection);
 				CyclicBarrier barrier = new CyclicBarrier(2);
 				long sweepDelayNanos = Math.max(aheadNanos, 0);
@@ -318,8 +320,8 @@ abstract class AbstractJdbcLockProviderTests {
 	}
 
 	/** Ends all leases longer ago than the retention. */
-	private void ageRows() {
-		this.jdbc.update("UPDATE distributed_lock SET expires_at = " + now() + " - INTERVAL '2' HOUR "
+	private void ageRows(JdbcTemplate rows) {
+		rows.update("UPDATE distributed_lock SET expires_at = " + now() + " - INTERVAL '2' HOUR "
 				+ "WHERE holder IS NOT NULL");
 	}
 

@@ -31,7 +31,11 @@ import static org.awaitility.Awaitility.await;
 @Execution(ExecutionMode.CONCURRENT)
 class ZooKeeperLockFaultTests extends LockProviderFaultContract {
 
-	static final Duration SESSION = Duration.ofSeconds(20);
+	/**
+	 * Heartbeats come at 0.3 of it, and the deadline counts from the one before the last:
+	 * locks survive a server that is frozen for 0.4 of it.
+	 */
+	static final Duration SESSION = Duration.ofSeconds(40);
 
 	private static final Duration LEASE = Duration.ofSeconds(60);
 
