@@ -27,7 +27,7 @@ class ManyHeldLocksTests {
 	@ParameterizedTest
 	@EnumSource(Database.class)
 	void thousandLocksAreRenewedInBatches(Database database) {
-		hold(database, 1_000, Duration.ofSeconds(3), Duration.ofSeconds(5));
+		hold(database, 1_000, Duration.ofSeconds(8), Duration.ofSeconds(9));
 	}
 
 	@ParameterizedTest

@@ -25,7 +25,8 @@ final class ContractConstants {
 	/** The shortest grace of any store. */
 	static final Duration GRACE = Duration.ofMillis(100);
 
-	static final Duration SHORT_LEASE = Duration.ofMillis(1200);
+	/** A lease that a loaded machine can renew. */
+	static final Duration SHORT_LEASE = TimeBounds.withLoad(Duration.ofMillis(1200));
 
 	static final Duration LONG_LEASE = Duration.ofSeconds(60);
 

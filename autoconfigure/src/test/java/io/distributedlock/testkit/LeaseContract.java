@@ -44,11 +44,11 @@ interface LeaseContract extends ContractSupport {
 	@Test
 	default void renewalEndsWithTheRelease() {
 		ContractProcess holder = process();
-		LockLease lease = holder.locks().acquire(LockRequest.of(freshKey()).withLease(Duration.ofMillis(300)));
+		LockLease lease = holder.locks().acquire(LockRequest.of(freshKey()).withLease(Duration.ofMillis(1500)));
 		await().until(() -> holder.provider().renewals() > 1);
 		lease.close();
 		int renewals = holder.provider().renewals();
-		await().during(Duration.ofMillis(400)).atMost(PATIENCE).until(() -> holder.provider().renewals() <= renewals);
+		await().during(Duration.ofMillis(700)).atMost(PATIENCE).until(() -> holder.provider().renewals() <= renewals);
 		assertStoreIsEmpty();
 	}
 
@@ -76,7 +76,7 @@ interface LeaseContract extends ContractSupport {
 	@Test
 	default void renewalStopsAtTheLongestHold() {
 		LockKey key = freshKey();
-		Duration maxHold = Duration.ofMillis(1800);
+		Duration maxHold = SHORT_LEASE.multipliedBy(3).dividedBy(2);
 		LockTemplate locks = process().locks();
 		long asked = System.nanoTime();
 		LockLease lease = locks.acquire(LockRequest.of(key).withLease(SHORT_LEASE).withMaxHold(maxHold));

@@ -20,6 +20,7 @@ import io.distributedlock.LockRequest;
 import io.distributedlock.support.LockTemplate;
 
 import static io.distributedlock.testkit.ContractConstants.PATIENCE;
+import static io.distributedlock.testkit.ContractConstants.SHORT_LEASE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
@@ -46,7 +47,7 @@ interface LifecycleContract extends ContractSupport {
 		CountDownLatch finish = new CountDownLatch(1);
 		CountDownLatch started = new CountDownLatch(1);
 		TestThread<String> body = TestThread
-			.start(() -> locks.execute(LockRequest.of(held).withLease(Duration.ofMillis(1200)), (lease) -> {
+			.start(() -> locks.execute(LockRequest.of(held).withLease(SHORT_LEASE), (lease) -> {
 				started.countDown();
 				finish.await();
 				lease.ensureHeld();
@@ -65,7 +66,7 @@ interface LifecycleContract extends ContractSupport {
 		assertThat(ContractSupport.since(stopped)).isLessThan(TimeBounds.withLoad(Duration.ofSeconds(1)));
 		assertRefused(() -> locks.acquire(LockRequest.of(freshKey())));
 		assertRefused(() -> locks.tryAcquire(LockRequest.of(freshKey())));
-		await().during(Duration.ofMillis(1500)).atMost(PATIENCE).until(() -> other.isBusy(held));
+		await().during(SHORT_LEASE.plusMillis(300)).atMost(PATIENCE).until(() -> other.isBusy(held));
 		assertThat(shutdown.isDone()).isFalse();
 		finish.countDown();
 		assertThat(body.result()).isEqualTo("result");

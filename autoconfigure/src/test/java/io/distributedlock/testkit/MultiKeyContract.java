@@ -18,6 +18,7 @@ import io.distributedlock.provider.LockGrant;
 import io.distributedlock.support.LockTemplate;
 
 import static io.distributedlock.testkit.ContractConstants.PATIENCE;
+import static io.distributedlock.testkit.ContractConstants.SHORT_LEASE;
 import static io.distributedlock.testkit.ContractConstants.TOLERANCE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -146,7 +147,7 @@ interface MultiKeyContract extends ContractSupport {
 		LockKey b = freshKey();
 		LockKey c = freshKey();
 		LockTemplate locks = process().locks();
-		LockLease lease = locks.acquire(LockRequest.ofAll(List.of(a, b, c)).withLease(Duration.ofMillis(600)));
+		LockLease lease = locks.acquire(LockRequest.ofAll(List.of(a, b, c)).withLease(SHORT_LEASE));
 		fixture().expire(b);
 		ContractProcess other = process();
 		other.acquire(b);

@@ -17,6 +17,7 @@ import io.distributedlock.LockRequest;
 import io.distributedlock.support.LockTemplate;
 
 import static io.distributedlock.testkit.ContractConstants.PATIENCE;
+import static io.distributedlock.testkit.ContractConstants.SHORT_LEASE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowable;
@@ -33,7 +34,7 @@ interface ScopeContract extends ContractSupport {
 		LockKey key = freshKey();
 		ContractProcess process = process();
 		ContractProcess other = process();
-		LockRequest outerRequest = LockRequest.of(key).withLease(Duration.ofMillis(1200));
+		LockRequest outerRequest = LockRequest.of(key).withLease(SHORT_LEASE);
 		String result = process.locks().execute(outerRequest, (outer) -> {
 			int attempts = process.provider().attempts();
 			LockRequest nested = LockRequest.of(key).withLease(Duration.ofMillis(10)).withRenew(false);
@@ -46,7 +47,9 @@ interface ScopeContract extends ContractSupport {
 			}
 			assertThat(process.provider().attempts()).isEqualTo(attempts);
 			assertThat(process.provider().releases()).isZero();
-			await().during(Duration.ofMillis(1500)).atMost(PATIENCE).until(() -> outer.isHeld() && other.isBusy(key));
+			await().during(SHORT_LEASE.plusMillis(300))
+				.atMost(PATIENCE)
+				.until(() -> outer.isHeld() && other.isBusy(key));
 			return "result";
 		});
 		assertThat(result).isEqualTo("result");
@@ -59,15 +62,14 @@ interface ScopeContract extends ContractSupport {
 		LockKey key = freshKey();
 		LockTemplate locks = process().locks();
 		AtomicBoolean ran = new AtomicBoolean();
-		Throwable thrown = catchThrowable(
-				() -> locks.execute(LockRequest.of(key).withLease(Duration.ofMillis(600)), (lease) -> {
-					fixture().expire(key);
-					await().atMost(PATIENCE).until(() -> !lease.isHeld());
-					return locks.execute(LockRequest.of(key), (inner) -> {
-						ran.set(true);
-						return null;
-					});
-				}));
+		Throwable thrown = catchThrowable(() -> locks.execute(LockRequest.of(key).withLease(SHORT_LEASE), (lease) -> {
+			fixture().expire(key);
+			await().atMost(PATIENCE).until(() -> !lease.isHeld());
+			return locks.execute(LockRequest.of(key), (inner) -> {
+				ran.set(true);
+				return null;
+			});
+		}));
 		assertThat(thrown).isInstanceOf(LockLostException.class);
 		assertThat(((LockLostException) thrown).error()).isEqualTo(LockError.REENTRY_AFTER_LOSS);
 		assertThat(ran).isFalse();
