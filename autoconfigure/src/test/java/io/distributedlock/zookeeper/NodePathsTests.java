@@ -15,12 +15,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 /** Tests of {@link NodePaths}. */
 class NodePathsTests {
 
-	private final NodePaths paths = new NodePaths("/root", "shop");
+	private final NodePaths paths = new NodePaths("/lock-root", "shop");
 
 	@Test
 	void lockNodeAndQueueOfAKeyHaveTheSameName() {
 		LockPath path = this.paths.of(LockKey.of("orders", "42"));
-		assertThat(path.lockNode()).matches("/root/locks/[0-9a-f]{2}/shop:orders:42");
+		assertThat(path.lockNode()).matches("/lock-root/locks/[0-9a-f]{2}/shop:orders:42");
 		assertThat(path.queue()).isEqualTo(path.lockNode().replace("/locks/", "/queues/"));
 		assertThat(NodePaths.buckets()).hasSize(256).contains(bucket(path.lockNode()));
 	}
@@ -51,7 +51,7 @@ class NodePathsTests {
 	void parentsAreListedFromTheTop() {
 		assertThat(NodePaths.withParents("/a/b/c")).containsExactly("/a", "/a/b", "/a/b/c");
 		assertThat(NodePaths.parent("/a/b/c")).isEqualTo("/a/b");
-		assertThat(this.paths.process(255)).isEqualTo("/root/processes/ff");
+		assertThat(this.paths.process(255)).isEqualTo("/lock-root/processes/ff");
 	}
 
 	private String lockNode(String name) {
