@@ -47,7 +47,12 @@ class RedisReplicaTests {
 		primary = new RedisServer("--repl-diskless-sync-delay", "0");
 		replica = new RedisServer("--replicaof", "127.0.0.1 " + primary.port());
 		try (Jedis admin = new Jedis("127.0.0.1", primary.port())) {
-			await().until(() -> admin.info("replication").contains("state=online"));
+			// A replica that is online may still load what it was sent.
+			await().atMost(TestCluster.START).until(() -> admin.info("replication").contains("state=online"));
+			await().atMost(TestCluster.START).until(() -> {
+				admin.set("replicated", "yes");
+				return admin.waitReplicas(1, 1000) == 1;
+			});
 		}
 	}
 
@@ -74,7 +79,7 @@ class RedisReplicaTests {
 			throws Exception {
 		RedisConnectionFactory factory = client.apply(primary.port());
 		try (RedisLockProvider provider = new RedisLockProvider(factory,
-				new RedisLockSettings("replica", 1, Duration.ofMillis(300)))) {
+				new RedisLockSettings("replica", 1, Duration.ofSeconds(1)))) {
 			LockKey key = LockKey.of("replicated", name);
 			LockGrant grant = ((AttemptResult.Granted) attempt(provider, key, OwnerId.random())).grant();
 			assertThat(provider.renew(Map.of(grant, LEASE), TIMEOUT)).containsEntry(grant, RenewalOutcome.RENEWED);

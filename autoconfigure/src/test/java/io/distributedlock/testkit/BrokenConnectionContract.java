@@ -38,6 +38,7 @@ interface BrokenConnectionContract extends FaultSupport {
 		proxy.onReplyTo(faults().packet(Command.ACQUIRE, unanswered), Effect.CUT).once();
 		proxy.onReplyTo(faults().packet(Command.ACQUIRE, halfClosed), Effect.HALF_CLOSE).once();
 		for (LockKey key : new LockKey[] { unsent, unanswered, halfClosed }) {
+			FaultSupport.awaitReconnection(process.process());
 			FaultSupport.assertStoreFails(Duration.ZERO, () -> process.locks()
 				.acquire(LockRequest.of(key).withWaitTime(Duration.ZERO).withLease(LONG_LEASE)));
 		}
@@ -58,7 +59,7 @@ interface BrokenConnectionContract extends FaultSupport {
 		LockRecorder recorder = new LockRecorder();
 		LockTemplate locks = process.process().locks(recorder);
 		for (LockKey key : new LockKey[] { unsent, unanswered }) {
-			locks.acquire(LockRequest.of(key).withLease(LONG_LEASE)).close();
+			FaultSupport.acquired(locks, LockRequest.of(key).withLease(LONG_LEASE)).close();
 		}
 		await().atMost(CLEANUP_LIMIT).until(() -> fixture().heldEntries() == 0);
 		assertThat(recorder.events()).noneMatch((event) -> event.startsWith("lost"));

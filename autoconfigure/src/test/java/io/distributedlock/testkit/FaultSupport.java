@@ -16,6 +16,7 @@ import static io.distributedlock.testkit.ContractConstants.PATIENCE;
 import static io.distributedlock.testkit.ContractConstants.TOLERANCE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
 
 /**
  * Access of each part of the fault contract to the store and the network before it.
@@ -71,6 +72,20 @@ interface FaultSupport extends ContractSupport {
 				}
 			}
 		}
+	}
+
+	/**
+	 * Waits until a process that has lost its connection is answered again, so that its
+	 * next command is sent.
+	 */
+	static void awaitReconnection(ContractProcess process) {
+		await().atMost(PATIENCE)
+			.pollInterval(Duration.ofMillis(20))
+			.ignoreExceptionsInstanceOf(LockProviderException.class)
+			.until(() -> {
+				process.provider().check(ContractProcess.TIMEOUT);
+				return true;
+			});
 	}
 
 	/** Returns the longest time that an acquire may take on a loaded machine. */

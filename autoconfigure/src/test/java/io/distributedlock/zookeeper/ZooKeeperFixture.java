@@ -6,6 +6,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 
@@ -134,7 +136,18 @@ final class ZooKeeperFixture implements LockProviderFixture {
 
 	@Override
 	public void expire(LockKey key) {
-		call(() -> this.admin.delete().forPath(path(key).lockNode()));
+		String node = path(key).lockNode();
+		call(() -> this.admin.delete().forPath(node));
+		this.clients.stream()
+			.filter((client) -> client.getZookeeperClient().isConnected())
+			.forEach((client) -> call(() -> catchUp(client.getZookeeperClient().getZooKeeper(), node)));
+	}
+
+	/** Waits until the server of a client knows what other servers have told it. */
+	private static boolean catchUp(ZooKeeper client, String node) throws InterruptedException {
+		CountDownLatch synced = new CountDownLatch(1);
+		client.sync(node, (result, path, context) -> synced.countDown(), null);
+		return synced.await(5, TimeUnit.SECONDS);
 	}
 
 	@Override
