@@ -1,7 +1,10 @@
 package io.distributedlock.redis;
 
+import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 
@@ -18,6 +21,9 @@ import io.distributedlock.provider.WorkerResult;
  * acquires delay neither releases nor renewals.
  */
 final class WorkerPools implements AutoCloseable {
+
+	/** Running calls have left their callers already: only the client still waits. */
+	private static final Duration PATIENCE = Duration.ofSeconds(1);
 
 	private final ExecutorService acquirers = LockThreads.pool("redis-call", 4);
 
@@ -81,12 +87,23 @@ final class WorkerPools implements AutoCloseable {
 		};
 	}
 
-	/** Rejects further calls; running ones end by themselves. */
+	/**
+	 * Rejects further calls, and waits a moment for running ones: Jedis opens pools to
+	 * the nodes of a cluster again where a call goes on after the client was closed.
+	 */
 	@Override
 	public void close() {
-		this.acquirers.shutdown();
-		this.releasers.shutdown();
-		this.renewers.shutdown();
+		List<ExecutorService> pools = List.of(this.acquirers, this.releasers, this.renewers);
+		pools.forEach(ExecutorService::shutdown);
+		Deadline deadline = Deadline.after(PATIENCE);
+		try {
+			for (ExecutorService pool : pools) {
+				pool.awaitTermination(Math.max(0, deadline.remainingNanos()), TimeUnit.NANOSECONDS);
+			}
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
 	}
 
 }
