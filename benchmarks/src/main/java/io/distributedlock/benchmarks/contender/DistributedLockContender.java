@@ -1,0 +1,99 @@
+package io.distributedlock.benchmarks.contender;
+
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.Banner;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Configuration;
+
+import io.distributedlock.LockKey;
+import io.distributedlock.LockLease;
+import io.distributedlock.LockOperations;
+import io.distributedlock.LockRequest;
+import io.distributedlock.autoconfigure.DistributedLockAutoConfiguration;
+import io.distributedlock.autoconfigure.JdbcLockAutoConfiguration;
+import io.distributedlock.autoconfigure.LockMetricsAutoConfiguration;
+import io.distributedlock.autoconfigure.LockTransactionAutoConfiguration;
+import io.distributedlock.autoconfigure.RedisLockAutoConfiguration;
+import io.distributedlock.autoconfigure.ZooKeeperLockAutoConfiguration;
+import io.distributedlock.benchmarks.Endpoint;
+
+/**
+ * This library, as an application gets it from its auto-configuration.
+ */
+final class DistributedLockContender implements Contender {
+
+	private final ConfigurableApplicationContext context;
+
+	private final LockOperations locks;
+
+	DistributedLockContender(Endpoint server) {
+		Map<String, Object> properties = new HashMap<>();
+		properties.put("logging.level.root", "warn");
+		switch (server.store()) {
+			case REDIS -> {
+				properties.put("distributed-lock.provider", "redis");
+				properties.put("spring.data.redis.port", server.port());
+			}
+			case REDIS_CLUSTER -> {
+				properties.put("distributed-lock.provider", "redis");
+				properties.put("spring.data.redis.cluster.nodes", server.address());
+			}
+			case ZOOKEEPER -> {
+				properties.put("distributed-lock.provider", "zookeeper");
+				properties.put("distributed-lock.zookeeper.connect-string", server.address());
+			}
+			case POSTGRESQL, MARIADB, H2 -> {
+				properties.put("distributed-lock.provider", "jdbc");
+				properties.put("distributed-lock.jdbc.initialize-schema", "always");
+				properties.put("distributed-lock.jdbc.pool-size", ConnectionPools.SIZE);
+				properties.put("spring.datasource.url", server.address());
+				properties.put("spring.datasource.username", server.user());
+				properties.put("spring.datasource.password", "");
+			}
+		}
+		this.context = new SpringApplicationBuilder(Application.class).web(WebApplicationType.NONE)
+			.bannerMode(Banner.Mode.OFF)
+			.properties(properties)
+			.run();
+		this.locks = this.context.getBean(LockOperations.class);
+	}
+
+	@Override
+	public @Nullable HeldLock acquire(String key, Duration wait) {
+		LockLease lease = this.locks.tryAcquire(LockRequest.of(LockKey.of("benchmark", key)).withWaitTime(wait));
+		return (lease != null) ? lease::close : null;
+	}
+
+	@Override
+	public void execute(String key, Body body) throws Exception {
+		this.locks.<Boolean, Exception>execute(LockRequest.of(LockKey.of("benchmark", key)), (lease) -> {
+			body.run();
+			return true;
+		});
+	}
+
+	@Override
+	public void close() {
+		this.context.close();
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ImportAutoConfiguration({ DataRedisAutoConfiguration.class, DataSourceAutoConfiguration.class,
+			RedisLockAutoConfiguration.class, JdbcLockAutoConfiguration.class, ZooKeeperLockAutoConfiguration.class,
+			DistributedLockAutoConfiguration.class, LockTransactionAutoConfiguration.class,
+			LockMetricsAutoConfiguration.class })
+	static class Application {
+
+	}
+
+}

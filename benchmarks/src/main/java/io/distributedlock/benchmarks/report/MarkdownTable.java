@@ -1,0 +1,62 @@
+package io.distributedlock.benchmarks.report;
+
+import java.util.List;
+import java.util.Set;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A figure as a table of Markdown: medians, and in brackets the share of the bare client.
+ */
+final class MarkdownTable {
+
+	private MarkdownTable() {
+	}
+
+	static String of(Selection selection) {
+		Set<String> stores = selection.stores();
+		StringBuilder text = new StringBuilder("| " + selection.unit() + " |");
+		stores.forEach((store) -> text.append(' ').append(store).append(" |"));
+		text.append("\n|---|").append("---:|".repeat(stores.size())).append('\n');
+		for (String contender : selection.contenders()) {
+			text.append("| ").append(contender.equals("ours") ? "**ours**" : contender).append(" |");
+			stores.forEach((store) -> text.append(' ').append(cell(selection.find(store, contender))).append(" |"));
+			text.append('\n');
+		}
+		return text.toString();
+	}
+
+	/** Returns the nanoseconds and bytes of each call of a scenario without a store. */
+	static String ofCosts(Results results, String scenario) {
+		StringBuilder text = new StringBuilder("| | ns | bytes |\n|---|---:|---:|\n");
+		List<Row> rows = results.rows()
+			.stream()
+			.filter((row) -> row.scenario().equals(scenario) && row.contender().equals("ours"))
+			.toList();
+		rows.stream().filter((row) -> row.unit().equals("ns")).forEach((row) -> {
+			String bytes = rows.stream()
+				.filter((other) -> other.metric().equals(row.metric() + "-allocated"))
+				.map((other) -> Numbers.text(other.value()))
+				.findFirst()
+				.orElse("");
+			text.append("| ")
+				.append(row.metric())
+				.append(" | ")
+				.append(Numbers.text(row.value()))
+				.append(" | ")
+				.append(bytes)
+				.append(" |\n");
+		});
+		return text.toString();
+	}
+
+	private static String cell(@Nullable Row row) {
+		if (row == null) {
+			return "";
+		}
+		Double ratio = row.ratioToRaw();
+		boolean raw = row.contender().startsWith("raw");
+		return Numbers.text(row.value()) + ((ratio != null && !raw) ? " (" + Numbers.text(ratio) + ")" : "");
+	}
+
+}

@@ -1,0 +1,94 @@
+package io.distributedlock.benchmarks.report;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * The page {@code docs/performance.md}. People write its text; what stands between marks
+ * is made from {@code docs/performance.json}:
+ *
+ * <pre>
+ * &lt;!-- table uncontended-1 throughput --&gt;
+ * &lt;!-- plot uncontended-1 throughput: One thread --&gt;
+ * &lt;!-- costs in-process --&gt;
+ * &lt;!-- about --&gt;
+ * </pre>
+ *
+ * each up to the next {@code <!-- end -->}.
+ */
+public final class PerformancePage {
+
+	private static final Pattern MARK = Pattern.compile(
+			"(?s)<!-- (table|plot|costs|about)(?: ([\\w-]+))?(?: ([\\w-]+))?(?:: ([^\\n]*?))? -->\\n.*?<!-- end -->");
+
+	private final Path docs;
+
+	private PerformancePage(Path docs) {
+		this.docs = docs;
+	}
+
+	/** Returns the page of a project. */
+	public static PerformancePage of(Path project) {
+		return new PerformancePage(project.resolve("docs"));
+	}
+
+	/** Writes tables and plots. */
+	public void write() {
+		try {
+			for (Map.Entry<String, String> file : files().entrySet()) {
+				Path path = this.docs.resolve(file.getKey());
+				Files.createDirectories(path.getParent());
+				Files.writeString(path, file.getValue());
+			}
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	/** Returns the page and its plots as they should be, by their path below the docs. */
+	Map<String, String> files() throws IOException {
+		Results results = Results.read(this.docs.resolve("performance.json"));
+		Map<String, String> files = new LinkedHashMap<>();
+		Matcher marks = MARK.matcher(Files.readString(this.docs.resolve("performance.md")));
+		StringBuilder page = new StringBuilder();
+		while (marks.find()) {
+			String mark = marks.group().substring(0, marks.group().indexOf('\n') + 1);
+			marks.appendReplacement(page,
+					Matcher.quoteReplacement(mark + content(marks, results, files) + "<!-- end -->"));
+		}
+		marks.appendTail(page);
+		files.put("performance.md", page.toString());
+		return files;
+	}
+
+	private static String content(Matcher mark, Results results, Map<String, String> files) {
+		if (mark.group(1).equals("about")) {
+			StringBuilder text = new StringBuilder();
+			results.about()
+				.forEach((name, value) -> text.append("- ").append(name).append(": ").append(value).append('\n'));
+			return text.toString();
+		}
+		if (mark.group(1).equals("costs")) {
+			return MarkdownTable.ofCosts(results, mark.group(2));
+		}
+		Selection selection = Selection.of(results, mark.group(2), mark.group(3));
+		if (selection.rows().isEmpty()) {
+			throw new IllegalStateException("There are no results for: " + mark.group(2) + " " + mark.group(3));
+		}
+		if (mark.group(1).equals("table")) {
+			return MarkdownTable.of(selection);
+		}
+		String title = String.valueOf(mark.group(4));
+		String image = "images/" + mark.group(2) + "-" + mark.group(3) + ".svg";
+		files.put(image, BarChart.of(selection, title));
+		return "![" + title + "](" + image + ")\n";
+	}
+
+}

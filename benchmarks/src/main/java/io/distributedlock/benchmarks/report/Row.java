@@ -1,0 +1,46 @@
+package io.distributedlock.benchmarks.report;
+
+import com.fasterxml.jackson.annotation.JsonProperty;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A result.
+ *
+ * @param scenario what was measured
+ * @param store where the locks were kept
+ * @param contender who was measured
+ * @param metric the figure
+ * @param value the median of the rounds
+ * @param unit the unit
+ * @param ratioToRaw the value as a share of the bare client's, or {@code null} if that
+ * was not measured
+ * @param lowest the lowest round
+ * @param highest the highest round
+ * @param rounds the number of rounds
+ */
+public record Row(String scenario, String store, String contender, String metric, double value, String unit,
+		@JsonProperty("ratio_to_raw") @Nullable Double ratioToRaw, double lowest, double highest, int rounds) {
+
+	/**
+	 * The contender of rows that compare two builds of this library: this one as a share
+	 * of the other one.
+	 */
+	public static final String OURS_TO_BEFORE = "ours/ours-before";
+
+	/** Returns the row with figures that are no longer than what was measured. */
+	Row rounded() {
+		return new Row(this.scenario, this.store, this.contender, this.metric, round(this.value), this.unit,
+				(this.ratioToRaw != null) ? round(this.ratioToRaw) : null, round(this.lowest), round(this.highest),
+				this.rounds);
+	}
+
+	/** Rounds to four digits. */
+	private static double round(double value) {
+		if (value == 0 || Double.isNaN(value)) {
+			return 0;
+		}
+		double unit = Math.pow(10, 3 - Math.floor(Math.log10(Math.abs(value))));
+		return Math.round(value * unit) / unit;
+	}
+
+}

@@ -1,0 +1,7 @@
+/**
+ * Results as JSON, tables, plots and the page in the documentation.
+ */
+@NullMarked
+package io.distributedlock.benchmarks.report;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,77 @@
+package io.distributedlock.benchmarks.run;
+
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+
+import io.distributedlock.benchmarks.report.PerformancePage;
+import io.distributedlock.benchmarks.report.Results;
+import io.distributedlock.benchmarks.report.ResultsTable;
+
+/**
+ * The command behind {@code benchmarks/run.sh}.
+ */
+public final class Benchmarks {
+
+	private static final int WRONG_USAGE = 2;
+
+	private Benchmarks() {
+	}
+
+	/**
+	 * Runs the command.
+	 * @param arguments the folder of the project, and the arguments of the script
+	 * @throws Exception whatever goes wrong
+	 */
+	public static void main(String[] arguments) throws Exception {
+		PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
+		Path project = Path.of(arguments[0]).toAbsolutePath().normalize();
+		List<String> rest = List.of(arguments).subList(1, arguments.length);
+		if (rest.contains("--help")) {
+			out.print(Options.USAGE);
+			return;
+		}
+		if (rest.equals(List.of("--report"))) {
+			PerformancePage.of(project).write();
+			return;
+		}
+		Options options;
+		try {
+			options = Options.parse(rest);
+		}
+		catch (IllegalArgumentException ex) {
+			out.println(ex.getMessage());
+			out.print(Options.USAGE);
+			System.exit(WRONG_USAGE);
+			return;
+		}
+		Results results = run(options, project.resolve("benchmarks/target"), String.join(" ", rest), out);
+		out.println();
+		out.print(ResultsTable.of(results.rows()));
+		results.failures().forEach((failure) -> out.println("FAILED: " + failure));
+		out.println("Written to benchmarks/target/results.json");
+		System.exit(results.failures().isEmpty() ? 0 : 1);
+	}
+
+	private static Results run(Options options, Path target, String arguments, PrintStream out)
+			throws IOException, InterruptedException {
+		try (RunResources resources = new RunResources()) {
+			RunFolder folder = resources.add(RunFolder.create(target));
+			// Libraries unpack servers there.
+			System.setProperty("java.io.tmpdir", folder.path().toString());
+			RunRecord record = new RunRecord(target.resolve("results.json"), folder, arguments);
+			boolean inProcess = options.asksFor(InProcess.NAME, false);
+			Duration estimate = BenchmarkRun.estimate(options);
+			Progress progress = new Progress(out, inProcess ? estimate.plus(InProcess.estimate(options)) : estimate);
+			if (inProcess) {
+				InProcess.run(options, folder, record, progress);
+			}
+			new BenchmarkRun(options, folder, resources, record, progress).run();
+			return record.results();
+		}
+	}
+
+}

@@ -1,0 +1,83 @@
+package io.distributedlock.benchmarks.run;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+import io.distributedlock.benchmarks.contender.Library;
+import io.distributedlock.benchmarks.inprocess.InProcessMain;
+import io.distributedlock.benchmarks.scenario.Figure;
+import io.distributedlock.benchmarks.scenario.Measurement;
+
+/**
+ * Costs inside one JVM, which JMH measures; two builds of ours take turns.
+ */
+final class InProcess {
+
+	static final String NAME = "in-process";
+
+	private static final String STORE = "local";
+
+	private static final int LONGEST = 3;
+
+	private static final Duration ROUND = Duration.ofSeconds(60);
+
+	private InProcess() {
+	}
+
+	static Duration estimate(Options options) {
+		return ROUND.multipliedBy((long) builds(options).size() * rounds(options));
+	}
+
+	private static int rounds(Options options) {
+		return Math.min(options.rounds(), LONGEST);
+	}
+
+	private static List<Library> builds(Options options) {
+		return (options.oursBefore() != null) ? List.of(Library.OURS, Library.OURS_BEFORE) : List.of(Library.OURS);
+	}
+
+	static void run(Options options, RunFolder folder, RunRecord record, Progress progress)
+			throws IOException, InterruptedException {
+		for (int round = 0; round < rounds(options); round++) {
+			for (Library build : builds(options)) {
+				String classPath = (build == Library.OURS) ? ClassPath.current()
+						: ClassPath.with(options.requireOursBefore());
+				for (JsonNode benchmark : measure(build, classPath, folder)) {
+					record.add(NAME, STORE, build, round, new Measurement(figures(benchmark), Map.of()));
+				}
+				progress.ended(ROUND, NAME + " · " + build.label() + " · round " + (round + 1));
+			}
+		}
+	}
+
+	private static JsonNode measure(Library build, String classPath, RunFolder folder)
+			throws IOException, InterruptedException {
+		Path results = folder.path().resolve("jmh.json");
+		Process jmh = Jvm.start(classPath, folder.path(), folder.log(build), InProcessMain.class, results.toString());
+		jmh.getInputStream().transferTo(OutputStream.nullOutputStream());
+		if (jmh.waitFor() != 0) {
+			throw new WorkerException("JMH has failed with exit status " + jmh.exitValue());
+		}
+		return JsonMapper.builder().build().readTree(results.toFile());
+	}
+
+	private static List<Figure> figures(JsonNode benchmark) {
+		String name = benchmark.get("benchmark").asString().replaceFirst("^.*\\.", "");
+		List<Figure> figures = new ArrayList<>();
+		figures.add(new Figure(name, benchmark.at("/primaryMetric/score").asDouble(), "ns"));
+		JsonNode bytes = benchmark.at("/secondaryMetrics/gc.alloc.rate.norm/score");
+		if (!bytes.isMissingNode()) {
+			figures.add(new Figure(name + "-allocated", bytes.asDouble(), "bytes"));
+		}
+		return figures;
+	}
+
+}

@@ -1,0 +1,135 @@
+package io.distributedlock.benchmarks.run;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.benchmarks.Store;
+import io.distributedlock.benchmarks.contender.Library;
+import io.distributedlock.benchmarks.scenario.Scenarios;
+
+/**
+ * What the command line asks for.
+ *
+ * @param scenarios names of scenarios; empty means all
+ * @param stores the stores
+ * @param only the contenders; empty means all
+ * @param duration how long each contender is measured in a round
+ * @param rounds how often each contender is measured
+ * @param quick whether this is the short run, which starts JVMs once
+ * @param oursBefore a jar of another build of this library, or {@code null}
+ */
+record Options(List<String> scenarios, List<Store> stores, Set<Library> only, Duration duration, int rounds,
+		boolean quick, @Nullable Path oursBefore) {
+
+	static final String USAGE = """
+			Usage: benchmarks/run.sh [scenario...] [--store STORE] [--only CONTENDER,...] [--seconds N] [--rounds N]
+			                         [--quick] [--ours-before JAR]
+			       benchmarks/run.sh --report
+			  scenario            what to measure (default: everything), or in-process for costs without a store
+			  --store STORE       redis, redis-cluster, postgresql, mariadb, h2 or zookeeper (default: all; may be repeated)
+			  --only CONTENDER    raw, raw-blocking, ours, redisson, spring-integration, shedlock, lock4j or curator
+			  --seconds N         how long each contender is measured in a round (default: 5; quick: 1)
+			  --rounds N          how often each contender is measured (default: 5; quick: 3)
+			  --quick             the main scenarios within three minutes for each store
+			  --ours-before JAR   measures another build of this library beside this one
+			  --report            writes the tables and plots of docs/performance.md from docs/performance.json
+			""";
+
+	/**
+	 * Reads the command line.
+	 * @throws IllegalArgumentException if it asks for something that does not exist
+	 */
+	static Options parse(List<String> arguments) {
+		List<String> scenarios = new ArrayList<>();
+		List<Store> stores = new ArrayList<>();
+		Set<Library> only = Set.of();
+		boolean quick = arguments.contains("--quick");
+		int seconds = quick ? 1 : 5;
+		int rounds = quick ? 3 : 5;
+		Path oursBefore = null;
+		Iterator<String> rest = arguments.iterator();
+		while (rest.hasNext()) {
+			String argument = rest.next();
+			switch (argument) {
+				case "--quick" -> {
+					// Seen above, because it sets the defaults of others.
+				}
+				case "--store" -> stores.add(Store.of(value(argument, rest)));
+				case "--only" -> only = libraries(value(argument, rest));
+				case "--seconds" -> seconds = positive(argument, value(argument, rest));
+				case "--rounds" -> rounds = positive(argument, value(argument, rest));
+				case "--ours-before" -> oursBefore = jar(value(argument, rest));
+				default -> scenarios.add(scenario(argument));
+			}
+		}
+		return new Options(List.copyOf(scenarios), stores.isEmpty() ? List.of(Store.values()) : List.copyOf(stores),
+				only, Duration.ofSeconds(seconds), rounds, quick, oursBefore);
+	}
+
+	private static String value(String option, Iterator<String> rest) {
+		if (!rest.hasNext()) {
+			throw new IllegalArgumentException(option + " needs a value");
+		}
+		return rest.next();
+	}
+
+	private static int positive(String option, String value) {
+		if (!value.matches("[1-9]\\d{0,4}")) {
+			throw new IllegalArgumentException(option + " is '" + value + "', but has to be a number of 1 or more");
+		}
+		return Integer.parseInt(value);
+	}
+
+	private static Set<Library> libraries(String labels) {
+		return Set.copyOf(Arrays.stream(labels.split(",")).map(Library::of).toList());
+	}
+
+	private static Path jar(String value) {
+		Path jar = Path.of(value).toAbsolutePath();
+		if (!Files.isRegularFile(jar)) {
+			throw new IllegalArgumentException("--ours-before is '" + value + "', which is no file");
+		}
+		return jar;
+	}
+
+	private static String scenario(String name) {
+		if (name.startsWith("-")) {
+			throw new IllegalArgumentException("There is no option '" + name + "'");
+		}
+		if (!name.equals(InProcess.NAME)) {
+			Scenarios.of(name);
+		}
+		return name;
+	}
+
+	/** Whether a scenario is asked for. */
+	boolean asksFor(String scenario, boolean partOfQuick) {
+		return this.scenarios.isEmpty() ? (partOfQuick || !this.quick) : this.scenarios.contains(scenario);
+	}
+
+	/** Whether a contender takes part. */
+	boolean asksFor(Library library) {
+		return (library != Library.OURS_BEFORE || this.oursBefore != null) && (this.only.isEmpty()
+				|| this.only.contains(library) || (library == Library.OURS_BEFORE && this.only.contains(Library.OURS)));
+	}
+
+	/** Returns the jar of the other build of this library. */
+	Path requireOursBefore() {
+		return Objects.requireNonNull(this.oursBefore, "There is no other build");
+	}
+
+	/** Returns how long the JVMs of a contender work before they are measured. */
+	Duration warmUp() {
+		return this.quick ? Duration.ofSeconds(2) : Duration.ofSeconds(5);
+	}
+
+}

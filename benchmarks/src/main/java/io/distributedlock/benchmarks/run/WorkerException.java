@@ -1,0 +1,17 @@
+package io.distributedlock.benchmarks.run;
+
+/**
+ * A contender failed in its JVM.
+ */
+final class WorkerException extends RuntimeException {
+
+	WorkerException(String message) {
+		super(message);
+	}
+
+	@Override
+	public String toString() {
+		return String.valueOf(getMessage());
+	}
+
+}

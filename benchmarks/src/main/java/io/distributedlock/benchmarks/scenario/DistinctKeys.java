@@ -1,0 +1,80 @@
+package io.distributedlock.benchmarks.scenario;
+
+import java.time.Duration;
+
+import io.distributedlock.benchmarks.Store;
+import io.distributedlock.benchmarks.contender.Ability;
+import io.distributedlock.benchmarks.contender.Contender;
+import io.distributedlock.benchmarks.contender.HeldLock;
+import io.distributedlock.benchmarks.contender.Library;
+
+/**
+ * A million keys that are locked once each, and what stays in the JVM and in the store.
+ */
+final class DistinctKeys implements Scenario {
+
+	private static final int KEYS = 1_000_000;
+
+	/** Keys that load classes, open connections and fill caches of a fixed size. */
+	private static final int FIRST = 1000;
+
+	private static final int THREADS = 16;
+
+	private static final String COUNT = "keys";
+
+	@Override
+	public String name() {
+		return "distinct-keys";
+	}
+
+	@Override
+	public boolean suits(Library library, Store store) {
+		return library.can(store, Ability.ATTEMPTS) && !library.isRaw();
+	}
+
+	@Override
+	public boolean needsEmptyStore() {
+		return true;
+	}
+
+	@Override
+	public int rounds(int asked) {
+		return 1;
+	}
+
+	@Override
+	public Duration estimate(Duration duration) {
+		return Duration.ofMinutes(6);
+	}
+
+	@Override
+	public Measurement measure(Trial trial) {
+		Task task = Task.of(this);
+		Answer before = trial.runAlone(task.with(COUNT, FIRST));
+		long sizeBefore = trial.size();
+		Answer after = trial.runAlone(task.with(COUNT, KEYS));
+		return Measurement
+			.of(new Figure("heap-left", (after.value("heap") - before.value("heap")) / KEYS, "bytes per key"))
+			.with("threads", after.value("threads") - before.value("threads"), "count")
+			.with("entries-left", (double) trial.size() - sizeBefore, "count");
+	}
+
+	@Override
+	public Answer work(WorkerContext worker, Task task) throws Exception {
+		Contender contender = worker.contender();
+		int keys = task.count(COUNT);
+		String prefix = Integer.toString(keys, Character.MAX_RADIX) + "-";
+		SimultaneousThreads.<Integer>run(THREADS, (thread) -> () -> {
+			for (int key = thread; key < keys; key += THREADS) {
+				HeldLock lock = contender.acquire(prefix + key, Duration.ZERO);
+				if (lock == null) {
+					throw new IllegalStateException("The free lock '" + prefix + key + "' was not acquired");
+				}
+				lock.release();
+			}
+			return keys;
+		});
+		return Footprint.now().answer();
+	}
+
+}

@@ -1,0 +1,100 @@
+package io.distributedlock.benchmarks.scenario;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
+
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import io.distributedlock.benchmarks.contender.Contender;
+import io.distributedlock.benchmarks.contender.HeldLock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Contenders that do not exclude are caught while they are measured. Two mappings of one
+ * file are to each other what those of two JVMs are.
+ */
+class ExclusionTests {
+
+	/**
+	 * A machine with one free processor may switch threads at the right moment seldom.
+	 */
+	private static final int ATTEMPTS = 100;
+
+	@TempDir
+	private Path folder;
+
+	@Test
+	void contenderThatLocksIsNotAccused() throws Exception {
+		List<Figure> figures = run(new Excluding(0));
+		assertThat(figures).extracting(Figure::metric).containsExactly(Figure.LOST_UPDATES, Figure.OVERLAPS);
+		assertThat(figures).noneMatch(Figure::isViolation);
+	}
+
+	@Test
+	void updatesOfAContenderThatLocksNothingAreLost() throws Exception {
+		assertThat(runUntilCaught(new Excluding(1), Figure.LOST_UPDATES)).isTrue();
+	}
+
+	@Test
+	void contenderThatSeldomLetsTwoInIsCaught() throws Exception {
+		assertThat(runUntilCaught(new Excluding(50), Figure.OVERLAPS)).isTrue();
+	}
+
+	private boolean runUntilCaught(Contender contender, String metric) throws Exception {
+		for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+			if (run(contender).stream().anyMatch((figure) -> figure.metric().equals(metric) && figure.isViolation())) {
+				return true;
+			}
+		}
+		return false;
+	}
+
+	private List<Figure> run(Contender contender) throws Exception {
+		CriticalSection section = new CriticalSection(SharedMemory.map(this.folder.resolve("memory")));
+		section.reset();
+		HotKey scenario = new HotKey(2, 8);
+		Task task = Task.of(scenario).with(Task.MILLIS, 200).with(Task.TRIAL, 1);
+		List<Answer> answers = SimultaneousThreads.run(2, (process) -> () -> scenario.work(contender,
+				SharedMemory.map(this.folder.resolve("memory")), task.with(Task.PROCESS, process)));
+		double locks = Answer.sum(answers, "all");
+		assertThat(locks).isPositive();
+		return section.figures(locks);
+	}
+
+	/** Lets every n-th caller in without the lock. */
+	private static final class Excluding implements Contender {
+
+		private final Lock lock = new ReentrantLock();
+
+		private final AtomicInteger callers = new AtomicInteger();
+
+		private final int everyNth;
+
+		Excluding(int everyNth) {
+			this.everyNth = everyNth;
+		}
+
+		@Override
+		public @Nullable HeldLock acquire(String key, Duration wait) throws InterruptedException {
+			if (this.everyNth != 0 && this.callers.incrementAndGet() % this.everyNth == 0) {
+				return () -> {
+				};
+			}
+			return this.lock.tryLock(wait.toMillis(), TimeUnit.MILLISECONDS) ? this.lock::unlock : null;
+		}
+
+		@Override
+		public void close() {
+		}
+
+	}
+
+}
