@@ -36,6 +36,20 @@ final class WorkerPools implements AutoCloseable {
 	/** Two, so that a renewal whose reply is lost does not delay the next one. */
 	private final ExecutorService renewers = LockThreads.pool("redis-renewal", 2);
 
+	private final Duration patience;
+
+	WorkerPools() {
+		this(PATIENCE);
+	}
+
+	/**
+	 * Creates the pools.
+	 * @param patience how long {@link #close()} waits for running calls
+	 */
+	WorkerPools(Duration patience) {
+		this.patience = patience;
+	}
+
 	/**
 	 * Submits an action to the pool of its kind.
 	 * @param deadline the end of the wait for its result
@@ -95,7 +109,7 @@ final class WorkerPools implements AutoCloseable {
 	public void close() {
 		List<ExecutorService> pools = List.of(this.acquirers, this.releasers, this.renewers);
 		pools.forEach(ExecutorService::shutdown);
-		Deadline deadline = Deadline.after(PATIENCE);
+		Deadline deadline = Deadline.after(this.patience);
 		try {
 			for (ExecutorService pool : pools) {
 				pool.awaitTermination(Math.max(0, deadline.remainingNanos()), TimeUnit.NANOSECONDS);

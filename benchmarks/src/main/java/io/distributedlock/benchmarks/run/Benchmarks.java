@@ -3,6 +3,7 @@ package io.distributedlock.benchmarks.run;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -35,6 +36,10 @@ public final class Benchmarks {
 			return;
 		}
 		if (rest.equals(List.of("--report"))) {
+			if (!Files.exists(project.resolve("docs/performance.json"))) {
+				out.println("There is no docs/performance.json: copy the results of a whole run there");
+				System.exit(WRONG_USAGE);
+			}
 			PerformancePage.of(project).write();
 			return;
 		}
@@ -67,7 +72,12 @@ public final class Benchmarks {
 			Duration estimate = BenchmarkRun.estimate(options);
 			Progress progress = new Progress(out, inProcess ? estimate.plus(InProcess.estimate(options)) : estimate);
 			if (inProcess) {
-				InProcess.run(options, folder, record, progress);
+				try {
+					InProcess.run(options, folder, record, progress);
+				}
+				catch (WorkerException ex) {
+					record.fail(InProcess.NAME + ": " + ex);
+				}
 			}
 			new BenchmarkRun(options, folder, resources, record, progress).run();
 			return record.results();

@@ -2,6 +2,7 @@ package io.distributedlock.benchmarks.run;
 
 import java.time.Duration;
 import java.util.UUID;
+import java.util.concurrent.locks.LockSupport;
 
 import org.jspecify.annotations.Nullable;
 
@@ -18,6 +19,8 @@ import io.distributedlock.benchmarks.scenario.WorkerContext;
  * thread of the JVM alone.
  */
 final class LazyWorkerContext implements WorkerContext {
+
+	private static final long PAUSE_NANOS = Duration.ofMillis(100).toNanos();
 
 	private static final Duration PATIENCE = Duration.ofSeconds(30);
 
@@ -71,7 +74,8 @@ final class LazyWorkerContext implements WorkerContext {
 	 */
 	private static void connect(Contender contender) {
 		long end = System.nanoTime() + PATIENCE.toNanos();
-		while (true) {
+		Exception failure = null;
+		while (System.nanoTime() - end < 0) {
 			try {
 				HeldLock lock = contender.acquire("connect-" + UUID.randomUUID(), Duration.ofSeconds(5));
 				if (lock != null) {
@@ -80,11 +84,12 @@ final class LazyWorkerContext implements WorkerContext {
 				}
 			}
 			catch (Exception ex) {
-				if (System.nanoTime() - end > 0) {
-					throw new IllegalStateException("The contender does not connect", ex);
-				}
+				failure = ex;
+				LockSupport.parkNanos(PAUSE_NANOS);
 			}
 		}
+		throw new IllegalStateException("The contender acquired no lock within " + PATIENCE.toSeconds() + " s",
+				failure);
 	}
 
 	@Override
