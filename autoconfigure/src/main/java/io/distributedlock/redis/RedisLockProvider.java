@@ -101,8 +101,9 @@ public final class RedisLockProvider implements LockProvider, AutoCloseable {
 	}
 
 	/**
-	 * Ends the subscription and rejects further calls; does not wait for running ones.
-	 * The connection factory remains open.
+	 * Ends the subscription and rejects further calls. Waits a second for calls that
+	 * still run, and interrupts those that then go on. The connection factory remains
+	 * open.
 	 */
 	@Override
 	public void close() {

@@ -22,7 +22,7 @@ import io.distributedlock.provider.WorkerResult;
  */
 final class WorkerPools implements AutoCloseable {
 
-	/** Running calls have left their callers already: only the client still waits. */
+	/** Most callers of running calls have left already: only the client still waits. */
 	private static final Duration PATIENCE = Duration.ofSeconds(1);
 
 	private final ExecutorService acquirers = LockThreads.pool("redis-call", 4);
@@ -44,7 +44,8 @@ final class WorkerPools implements AutoCloseable {
 
 	/**
 	 * Creates the pools.
-	 * @param patience how long {@link #close()} waits for running calls
+	 * @param patience how long {@link #close()} waits for running calls, before and after
+	 * it interrupts them
 	 */
 	WorkerPools(Duration patience) {
 		this.patience = patience;
@@ -102,22 +103,33 @@ final class WorkerPools implements AutoCloseable {
 	}
 
 	/**
-	 * Rejects further calls, and waits a moment for running ones: Jedis opens pools to
-	 * the nodes of a cluster again where a call goes on after the client was closed.
+	 * Rejects further calls, and waits a moment for running ones; interrupts those that
+	 * still run then, and waits once more. Jedis may pause for seconds before it repeats
+	 * a call to a cluster, and would open connections again after the client was closed.
 	 */
 	@Override
 	public void close() {
 		List<ExecutorService> pools = List.of(this.acquirers, this.releasers, this.renewers);
 		pools.forEach(ExecutorService::shutdown);
-		Deadline deadline = Deadline.after(this.patience);
 		try {
-			for (ExecutorService pool : pools) {
-				pool.awaitTermination(Math.max(0, deadline.remainingNanos()), TimeUnit.NANOSECONDS);
+			if (!await(pools)) {
+				pools.forEach(ExecutorService::shutdownNow);
+				await(pools);
 			}
 		}
 		catch (InterruptedException ex) {
+			pools.forEach(ExecutorService::shutdownNow);
 			Thread.currentThread().interrupt();
 		}
+	}
+
+	private boolean await(List<ExecutorService> pools) throws InterruptedException {
+		Deadline deadline = Deadline.after(this.patience);
+		boolean ended = true;
+		for (ExecutorService pool : pools) {
+			ended &= pool.awaitTermination(Math.max(0, deadline.remainingNanos()), TimeUnit.NANOSECONDS);
+		}
+		return ended;
 	}
 
 }

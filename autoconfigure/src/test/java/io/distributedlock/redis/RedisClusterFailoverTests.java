@@ -17,10 +17,12 @@ import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
+import io.distributedlock.provider.OwnerId;
 import io.distributedlock.support.LockTemplate;
 import io.distributedlock.testkit.TimeBounds;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
@@ -65,6 +67,28 @@ class RedisClusterFailoverTests {
 			others.acquire(LockRequest.of(elsewhere)).close();
 			return true;
 		});
+	}
+
+	@ParameterizedTest(name = "{0}")
+	@MethodSource("io.distributedlock.redis.TestClients#all")
+	void closedProviderLeavesNoCallToADeadMaster(String name,
+			Function<RedisConfiguration, RedisConnectionFactory> client) {
+		TestCluster cluster = this.processes.closing(new TestCluster(0));
+		RedisServer dead = cluster.masters().get(0);
+		RedisLockProvider provider = this.processes.provider(client.apply(cluster.configuration()));
+		dead.kill();
+		for (int number = 0; number < 4; number++) {
+			LockKey there = cluster.key(dead, true, "order", String.valueOf(number));
+			assertThatExceptionOfType(LockProviderException.class)
+				.isThrownBy(() -> RedisProcesses.enter(provider, there)
+					.attempt(OwnerId.random(), RedisProcesses.LEASE, false, Duration.ofMillis(100)));
+		}
+		provider.close();
+		await().atMost(TimeBounds.withLoad(1000))
+			.until(() -> Thread.getAllStackTraces()
+				.keySet()
+				.stream()
+				.noneMatch((thread) -> thread.getName().startsWith("distributed-lock-redis-call")));
 	}
 
 	/** Asserts that an attempt ends in time: granted, busy or with a typed failure. */
