@@ -2,6 +2,7 @@ package io.distributedlock.zookeeper;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
@@ -31,9 +32,9 @@ final class ImpatientHosts implements HostProvider {
 		this.next = Math.floorMod(System.identityHashCode(this), servers.size());
 	}
 
-	/** Makes the clients of a {@code CuratorFramework}. */
-	static ZookeeperFactory clients() {
-		return new Clients();
+	/** Makes the handles of {@code CuratorFramework}s. */
+	static Handles handles() {
+		return new Handles();
 	}
 
 	@Override
@@ -64,7 +65,15 @@ final class ImpatientHosts implements HostProvider {
 		throw new UnsupportedOperationException();
 	}
 
-	private static final class Clients implements ZookeeperFactory {
+	/**
+	 * The handles of some clients. Curator may replace a handle whose session has ended
+	 * at the moment at which its client is closed, and never closes the new one.
+	 */
+	static final class Handles implements ZookeeperFactory, AutoCloseable {
+
+		private final List<ZooKeeper> open = new ArrayList<>();
+
+		private boolean closed;
 
 		@Override
 		public ZooKeeper newZooKeeper(String connect, int timeout, Watcher watcher, boolean readOnly)
@@ -73,13 +82,33 @@ final class ImpatientHosts implements HostProvider {
 		}
 
 		@Override
-		public ZooKeeper newZooKeeper(String connect, int timeout, Watcher watcher, boolean readOnly,
+		public synchronized ZooKeeper newZooKeeper(String connect, int timeout, Watcher watcher, boolean readOnly,
 				@Nullable ZKClientConfig config) throws IOException {
+			if (this.closed) {
+				throw new IOException("The client was closed");
+			}
+			this.open.removeIf((handle) -> !handle.getState().isAlive());
 			List<InetSocketAddress> servers = Arrays.stream(connect.replaceFirst("/.*", "").split(","))
 				.map((server) -> server.split(":"))
 				.map((server) -> new InetSocketAddress(server[0], Integer.parseInt(server[1])))
 				.toList();
-			return new ZooKeeper(connect, timeout, watcher, readOnly, new ImpatientHosts(servers), config);
+			ZooKeeper handle = new ZooKeeper(connect, timeout, watcher, readOnly, new ImpatientHosts(servers), config);
+			this.open.add(handle);
+			return handle;
+		}
+
+		/** Closes what the clients, which were closed before, have left open. */
+		@Override
+		public synchronized void close() {
+			this.closed = true;
+			try {
+				for (ZooKeeper handle : this.open) {
+					handle.close(0);
+				}
+			}
+			catch (InterruptedException ex) {
+				Thread.currentThread().interrupt();
+			}
 		}
 
 	}

@@ -36,7 +36,7 @@ public final class TlsZooKeeper {
 
 	/** Makes a client connect again, and close, without a pause. */
 	public static void hasten(CuratorFrameworkFactory.Builder client) {
-		client.zookeeperFactory(ImpatientHosts.clients()).maxCloseWaitMs(1);
+		client.zookeeperFactory(ImpatientHosts.handles()).maxCloseWaitMs(1);
 	}
 
 	/** Ends all connections, and no session. */

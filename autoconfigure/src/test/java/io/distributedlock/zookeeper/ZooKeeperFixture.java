@@ -42,6 +42,8 @@ final class ZooKeeperFixture implements LockProviderFixture {
 
 	private final List<CuratorFramework> clients = new ArrayList<>();
 
+	private final ImpatientHosts.Handles handles = ImpatientHosts.handles();
+
 	private final LockTimer timer = new LockTimer();
 
 	private final String servers;
@@ -93,7 +95,7 @@ final class ZooKeeperFixture implements LockProviderFixture {
 				.connectionTimeoutMs(5000)
 				.retryPolicy(new RetryForever(100))
 				.maxCloseWaitMs(1)
-				.zookeeperFactory(ImpatientHosts.clients())
+				.zookeeperFactory(this.handles)
 				.ensembleTracker(false)
 				.waitForShutdownTimeoutMs(0))
 			.build();
@@ -214,6 +216,7 @@ final class ZooKeeperFixture implements LockProviderFixture {
 		}
 		this.processes.forEach(ZooKeeperLockProvider::close);
 		this.clients.stream().map(ZooKeeperFixture::end).toList().forEach(CompletableFuture::join);
+		this.handles.close();
 		this.timer.close();
 	}
 
