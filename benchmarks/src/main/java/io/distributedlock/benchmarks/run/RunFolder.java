@@ -5,6 +5,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 
 import org.springframework.util.FileSystemUtils;
 
@@ -55,8 +56,8 @@ record RunFolder(Path path) implements AutoCloseable {
 	@Override
 	public void close() {
 		long end = System.nanoTime() + PATIENCE.toNanos();
-		while (!isGone()) {
-			killProcesses();
+		do {
+			processes().forEach(RunResources::kill);
 			try {
 				FileSystemUtils.deleteRecursively(this.path);
 			}
@@ -66,28 +67,26 @@ record RunFolder(Path path) implements AutoCloseable {
 				}
 			}
 		}
+		while (!isGone());
 	}
 
 	/**
-	 * Whether the folder does not exist: a server that was about to start may create it
-	 * anew.
+	 * Whether neither the folder nor a program of it is there: a server that was about to
+	 * start runs on without the folder, or creates it anew.
 	 */
 	private boolean isGone() {
-		if (Files.exists(this.path)) {
-			return false;
-		}
 		try {
 			Thread.sleep(SETTLE_MILLIS);
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
 		}
-		return !Files.exists(this.path);
+		return !Files.exists(this.path) && processes().isEmpty();
 	}
 
-	/** Ends programs of this folder, such as a server that was about to start. */
-	private void killProcesses() {
-		ProcessHandle.allProcesses().filter(this::isOfThisFolder).forEach(RunResources::kill);
+	/** Returns the programs of this folder that run. */
+	private List<ProcessHandle> processes() {
+		return ProcessHandle.allProcesses().filter(this::isOfThisFolder).toList();
 	}
 
 	private boolean isOfThisFolder(ProcessHandle process) {

@@ -1,5 +1,6 @@
 package io.distributedlock.benchmarks.run;
 
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.TimeUnit;
@@ -14,6 +15,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class RunResources implements AutoCloseable {
 
+	/** Longer than a server takes to start. */
+	private static final Duration PATIENCE = Duration.ofSeconds(45);
+
+	private static final Duration PAUSE = Duration.ofMillis(100);
+
 	private final Deque<AutoCloseable> resources = new ArrayDeque<>();
 
 	/** Held while a resource is closed, so that this JVM does not end meanwhile. */
@@ -21,8 +27,34 @@ final class RunResources implements AutoCloseable {
 
 	private volatile boolean closing;
 
+	private volatile boolean closed;
+
+	/** Creates the resources of the run that the calling thread makes. */
 	RunResources() {
-		Runtime.getRuntime().addShutdownHook(new Thread(this::close, "end-of-run"));
+		Thread run = Thread.currentThread();
+		Runtime.getRuntime().addShutdownHook(new Thread(() -> interrupt(run), "end-of-run"));
+	}
+
+	/**
+	 * Closes the resources of a run that has not ended. The run notices it the next time
+	 * it adds a resource or needs a JVM, and closes what it was about to start.
+	 */
+	private void interrupt(Thread run) {
+		if (this.closed) {
+			return;
+		}
+		this.closing = true;
+		long end = System.nanoTime() + PATIENCE.toNanos();
+		try {
+			while (run.isAlive() && !this.closed && System.nanoTime() - end < 0) {
+				killJvms();
+				run.join(PAUSE.toMillis());
+			}
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+		close();
 	}
 
 	/** Adds a resource, or closes it at once if the run is over. */
@@ -75,6 +107,7 @@ final class RunResources implements AutoCloseable {
 		}
 		this.closingOne.lock();
 		this.closingOne.unlock();
+		this.closed = true;
 	}
 
 	private @Nullable AutoCloseable last() {
