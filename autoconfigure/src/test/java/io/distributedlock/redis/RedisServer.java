@@ -5,7 +5,6 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -18,6 +17,8 @@ import java.util.concurrent.TimeUnit;
 
 import redis.clients.jedis.Jedis;
 
+import io.distributedlock.FreePorts;
+
 import static org.awaitility.Awaitility.await;
 
 /**
@@ -25,9 +26,6 @@ import static org.awaitility.Awaitility.await;
  * with the JVM at the latest.
  */
 final class RedisServer implements AutoCloseable {
-
-	/** The port of the cluster bus is higher by 10,000. */
-	private static final int HIGHEST_PORT = 55_000;
 
 	private final int port;
 
@@ -43,7 +41,7 @@ final class RedisServer implements AutoCloseable {
 	 * {@code "--cluster-enabled", "yes"}
 	 */
 	RedisServer(String... options) {
-		this(freePort(), List.of(), List.of(options));
+		this(FreePorts.next(), List.of(), List.of(options));
 	}
 
 	private RedisServer(int port, List<String> configuration, List<String> options) {
@@ -69,7 +67,7 @@ final class RedisServer implements AutoCloseable {
 
 	/** Starts a sentinel that watches a primary, together with others. */
 	static RedisServer sentinel(String name, int primary, Duration patience) {
-		return new RedisServer(freePort(),
+		return new RedisServer(FreePorts.next(),
 				List.of("sentinel monitor " + name + " 127.0.0.1 " + primary + " 2",
 						"sentinel down-after-milliseconds " + name + " " + patience.toMillis(),
 						"sentinel failover-timeout " + name + " 3000"),
@@ -142,19 +140,6 @@ final class RedisServer implements AutoCloseable {
 			catch (IOException ex) {
 				// The system removes temporary files that remain.
 				break;
-			}
-		}
-	}
-
-	private static int freePort() {
-		while (true) {
-			try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-				if (socket.getLocalPort() < HIGHEST_PORT) {
-					return socket.getLocalPort();
-				}
-			}
-			catch (IOException ex) {
-				throw new UncheckedIOException(ex);
 			}
 		}
 	}

@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -13,9 +12,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 import org.springframework.util.FileSystemUtils;
 
+import io.distributedlock.FreePorts;
 import io.distributedlock.testkit.TcpProxy;
 
 import static org.awaitility.Awaitility.await;
@@ -35,7 +36,7 @@ final class ZooKeeperEnsemble {
 	private final List<ZooKeeperServerProcess> servers = new ArrayList<>();
 
 	private ZooKeeperEnsemble() throws IOException {
-		List<Integer> ports = freePorts(9);
+		List<Integer> ports = IntStream.range(0, 9).map((number) -> FreePorts.next()).boxed().toList();
 		Path data = Files.createTempDirectory("zookeeper-ensemble");
 		Runtime.getRuntime().addShutdownHook(new Thread(() -> FileSystemUtils.deleteRecursively(data.toFile())));
 		for (int number = 0; number < 3; number++) {
@@ -62,17 +63,6 @@ final class ZooKeeperEnsemble {
 
 	private static InetSocketAddress address(int port) {
 		return new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
-	}
-
-	private static List<Integer> freePorts(int count) throws IOException {
-		List<ServerSocket> sockets = new ArrayList<>();
-		for (int number = 0; number < count; number++) {
-			sockets.add(new ServerSocket(0, 1, InetAddress.getLoopbackAddress()));
-		}
-		for (ServerSocket socket : sockets) {
-			socket.close();
-		}
-		return sockets.stream().map(ServerSocket::getLocalPort).toList();
 	}
 
 	List<ZooKeeperServerProcess> servers() {

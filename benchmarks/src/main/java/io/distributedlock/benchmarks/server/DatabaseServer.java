@@ -65,6 +65,7 @@ final class DatabaseServer implements StoreServer {
 	static DatabaseServer postgres(Path directory) {
 		try {
 			EmbeddedPostgres server = EmbeddedPostgres.builder()
+				.setPort(FreePort.choose())
 				.setOverrideWorkingDirectory(directory.toFile())
 				.setServerConfig("max_connections", "1500")
 				.setServerConfig("fsync", "on")
@@ -88,6 +89,7 @@ final class DatabaseServer implements StoreServer {
 					"ALTER USER root@localhost IDENTIFIED VIA mysql_native_password USING PASSWORD('');\n"
 							+ "CREATE DATABASE IF NOT EXISTS benchmark;\n");
 			DBConfigurationBuilder configuration = DBConfigurationBuilder.newBuilder()
+				.setPort(FreePort.choose())
 				.setBaseDir(directory.toFile())
 				.setDataDir(directory.resolve("data").toFile())
 				.setTmpDir(directory.resolve("tmp").toString())

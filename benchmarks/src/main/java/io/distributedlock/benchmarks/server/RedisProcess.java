@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -24,11 +23,8 @@ import io.lettuce.core.RedisURI;
  */
 record RedisProcess(Process process, int port) implements AutoCloseable {
 
-	/** The port of the cluster bus is higher by 10,000. */
-	private static final int HIGHEST_PORT = 55_000;
-
 	static RedisProcess start(Path directory, List<String> options) {
-		int port = freePort();
+		int port = FreePort.choose();
 		Path log = directory.resolve("redis.log");
 		List<String> command = new ArrayList<>(List.of(binary(directory).toString(), "--port", Integer.toString(port),
 				"--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", directory.toString()));
@@ -81,19 +77,6 @@ record RedisProcess(Process process, int port) implements AutoCloseable {
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
-		}
-	}
-
-	private static int freePort() {
-		while (true) {
-			try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-				if (socket.getLocalPort() < HIGHEST_PORT) {
-					return socket.getLocalPort();
-				}
-			}
-			catch (IOException ex) {
-				throw new UncheckedIOException(ex);
-			}
 		}
 	}
 

@@ -46,6 +46,7 @@ class EmbeddedPostgresDatabase implements JdbcConnectionDetails, AutoCloseable {
 		this.exitCommand = ExitCommand.register("true", STOP_AND_CLEAN_UP, directory);
 		Path passwordFile = Files.writeString(directory.resolve("password"), this.password);
 		this.server = EmbeddedPostgres.builder()
+			.setPort(FreePort.choose())
 			.setOverrideWorkingDirectory(directory.resolve("server").toFile())
 			.setDataDirectory(directory.resolve(DATA))
 			// Arguments of initdb: without them the server asks for no password.

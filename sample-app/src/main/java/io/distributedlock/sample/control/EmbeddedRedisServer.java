@@ -2,9 +2,7 @@ package io.distributedlock.sample.control;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -62,7 +60,7 @@ class EmbeddedRedisServer implements DataRedisConnectionDetails, LockServer, Aut
 	EmbeddedRedisServer() throws IOException {
 		// Other users of this machine cannot read this directory with the password.
 		Path directory = Files.createTempDirectory("distributed-lock-sample");
-		this.port = freePort();
+		this.port = FreePort.choose();
 		Files.writeString(directory.resolve(CONFIGURATION), """
 				port %d
 				bind %s
@@ -75,12 +73,6 @@ class EmbeddedRedisServer implements DataRedisConnectionDetails, LockServer, Aut
 		unpack(directory.resolve(BINARY));
 		this.exitCommand = ExitCommand.register(START, STOP_AND_CLEAN_UP, directory);
 		awaitServer(directory.resolve(LOG));
-	}
-
-	private static int freePort() throws IOException {
-		try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getByName(LOOPBACK))) {
-			return socket.getLocalPort();
-		}
 	}
 
 	private static void unpack(Path file) throws IOException {
