@@ -37,6 +37,9 @@ final class NotificationSubscription implements MessageListener, SubscriptionLis
 
 	private static final long DENIAL_PAUSE_NANOS = TimeUnit.MINUTES.toNanos(1);
 
+	/** How long the end waits for a subscription that has just begun. */
+	private static final long CLOSE_NANOS = TimeUnit.SECONDS.toNanos(1);
+
 	private final RedisConnectionFactory factory;
 
 	private final String channel;
@@ -57,6 +60,22 @@ final class NotificationSubscription implements MessageListener, SubscriptionLis
 	private boolean warned;
 
 	private @Nullable RedisConnection connection;
+
+	/**
+	 * The thread inside the client's call, or {@code null}. It closes its connection
+	 * itself if the end comes before: a client may wait for a minute in a call whose
+	 * connection another thread has closed.
+	 */
+	private @Nullable Thread subscriber;
+
+	/**
+	 * Whether that thread stays in the call after the server's confirmation, until
+	 * somebody unsubscribes: once, since a second reply would be left on a connection of
+	 * the pool.
+	 */
+	private boolean staying;
+
+	private boolean unsubscribed;
 
 	/**
 	 * Creates a subscription that is not active.
@@ -116,9 +135,14 @@ final class NotificationSubscription implements MessageListener, SubscriptionLis
 
 	private void startThread() {
 		try {
-			LockThreads.factory("redis-subscription").newThread(this::subscribe).start();
+			Thread thread = LockThreads.factory("redis-subscription").newThread(this::subscribe);
+			this.subscriber = thread;
+			this.staying = false;
+			this.unsubscribed = false;
+			thread.start();
 		}
 		catch (OutOfMemoryError ex) {
+			this.subscriber = null;
 			deactivate(ex);
 		}
 	}
@@ -138,6 +162,33 @@ final class NotificationSubscription implements MessageListener, SubscriptionLis
 		}
 		catch (RuntimeException | Error ex) {
 			deactivate(ex);
+		}
+		finally {
+			close(left());
+		}
+	}
+
+	/**
+	 * Records that the thread has left the client's call.
+	 * @return its connection if the end came before
+	 */
+	private @Nullable RedisConnection left() {
+		this.lock.lock();
+		try {
+			if (Thread.currentThread() != this.subscriber) {
+				return null;
+			}
+			this.subscriber = null;
+			this.changed.signalAll();
+			if (this.state != State.CLOSED) {
+				return null;
+			}
+			RedisConnection open = this.connection;
+			this.connection = null;
+			return open;
+		}
+		finally {
+			this.lock.unlock();
 		}
 	}
 
@@ -188,17 +239,22 @@ final class NotificationSubscription implements MessageListener, SubscriptionLis
 
 	@Override
 	public void onChannelSubscribed(byte[] subscribed, long count) {
+		RedisConnection late = null;
 		this.lock.lock();
 		try {
-			if (this.state == State.CLOSED) {
-				return;
+			this.staying = Thread.currentThread() == this.subscriber;
+			if (this.state != State.CLOSED) {
+				this.state = State.ACTIVE;
 			}
-			this.state = State.ACTIVE;
+			else {
+				late = toUnsubscribe();
+			}
 			this.changed.signalAll();
 		}
 		finally {
 			this.lock.unlock();
 		}
+		unsubscribe(late);
 		this.contenders.signalAll();
 	}
 
@@ -210,35 +266,78 @@ final class NotificationSubscription implements MessageListener, SubscriptionLis
 		}
 	}
 
+	/**
+	 * Ends the subscription. One that the server has not confirmed in time ends by itself
+	 * as soon as it is confirmed or fails.
+	 */
 	@Override
 	public void close() {
-		RedisConnection open;
+		RedisConnection active = null;
+		RedisConnection open = null;
 		this.lock.lock();
 		try {
 			this.state = State.CLOSED;
-			open = this.connection;
-			this.connection = null;
 			this.changed.signalAll();
+			awaitSubscriber();
+			if (this.subscriber == null) {
+				open = this.connection;
+				this.connection = null;
+			}
+			else if (this.staying) {
+				active = toUnsubscribe();
+			}
+			else {
+				this.subscriber.interrupt();
+			}
 		}
 		finally {
 			this.lock.unlock();
 		}
+		unsubscribe(active);
 		close(open);
 	}
 
-	private static void close(@Nullable RedisConnection open) {
-		if (open == null) {
-			return;
+	/** Returns the connection on which the caller has to unsubscribe, if any. */
+	private @Nullable RedisConnection toUnsubscribe() {
+		if (!this.staying || this.unsubscribed) {
+			return null;
 		}
+		this.unsubscribed = true;
+		return this.connection;
+	}
+
+	private void awaitSubscriber() {
+		long leftNanos = CLOSE_NANOS;
 		try {
-			Subscription subscription = open.getSubscription();
-			if (subscription != null && subscription.isAlive()) {
-				subscription.unsubscribe();
+			while (this.subscriber != null && !this.staying && leftNanos > 0) {
+				leftNanos = this.changed.awaitNanos(leftNanos);
 			}
-			open.close();
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+	}
+
+	private static void close(@Nullable RedisConnection open) {
+		try {
+			if (open != null) {
+				open.close();
+			}
 		}
 		catch (RuntimeException ex) {
 			logger.debug("The connection of the subscription could not be closed", ex);
+		}
+	}
+
+	private static void unsubscribe(@Nullable RedisConnection open) {
+		try {
+			Subscription subscription = (open != null) ? open.getSubscription() : null;
+			if (subscription != null && subscription.isAlive()) {
+				subscription.unsubscribe();
+			}
+		}
+		catch (RuntimeException ex) {
+			logger.debug("The subscription could not be ended", ex);
 		}
 	}
 

@@ -15,16 +15,19 @@ import redis.clients.jedis.args.ClientType;
 import redis.clients.jedis.params.ClientKillParams;
 
 import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 import io.distributedlock.LockInterruptedException;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockRequest;
+import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.support.LockTemplate;
+import io.distributedlock.testkit.FrozenProcesses;
 import io.distributedlock.testkit.TimeBounds;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -180,6 +183,33 @@ class RedisNotificationTests {
 		server.start();
 		await().untilAsserted(
 				() -> assertThat(contender.withdraw(Duration.ofSeconds(1))).isNotEqualTo(ReleaseOutcome.UNKNOWN));
+	}
+
+	@ParameterizedTest(name = "{0}")
+	@MethodSource("io.distributedlock.redis.TestClients#all")
+	void subscriptionThatEndsWhileItBeginsLeavesNothing(String name,
+			Function<RedisConfiguration, RedisConnectionFactory> client) {
+		RedisServer server = this.processes.closing(new RedisServer());
+		RedisConnectionFactory factory = client.apply(TestRedis.standalone(server.port()));
+		for (int round = 0; round < 50; round++) {
+			RedisLockProvider provider = new RedisLockProvider(factory, RedisLockSettings.defaults("closing"));
+			provider.subscription().activate(Deadline.afterNanos(round * 50_000L));
+			provider.close();
+			try (RedisConnection lent = factory.getConnection()) {
+				assertThat(lent.ping()).isEqualTo("PONG");
+			}
+		}
+		RedisLockProvider provider = this.processes.provider(factory);
+		try (FrozenProcesses frozen = FrozenProcesses.freeze(server.handle())) {
+			assertThat(provider.subscription().activate(Deadline.after(Duration.ofMillis(100)))).isFalse();
+			provider.close();
+		}
+		try (Jedis local = server.admin()) {
+			await().until(() -> local.clientList(ClientType.PUBSUB).isBlank() && Thread.getAllStackTraces()
+				.keySet()
+				.stream()
+				.noneMatch((thread) -> thread.getName().startsWith("distributed-lock-redis-subscription")));
+		}
 	}
 
 }
