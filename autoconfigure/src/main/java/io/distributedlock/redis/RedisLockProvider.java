@@ -101,9 +101,9 @@ public final class RedisLockProvider implements LockProvider, AutoCloseable {
 	}
 
 	/**
-	 * Ends the subscription and rejects further calls. Waits a second for calls that
-	 * still run, and interrupts those that then go on. The connection factory remains
-	 * open.
+	 * Ends the subscription and rejects further calls. Waits up to a second for calls
+	 * that still run, and interrupts those that go on; their end and that of the
+	 * subscription may take two seconds more. The connection factory remains open.
 	 */
 	@Override
 	public void close() {

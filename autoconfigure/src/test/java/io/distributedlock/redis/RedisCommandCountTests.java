@@ -5,7 +5,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -51,6 +50,8 @@ class RedisCommandCountTests {
 	private static final Duration GRACE = Duration.ofMillis(95);
 
 	private static final int PROCESSES = 200;
+
+	private static final int HAND_OVERS = 500;
 
 	private final LettuceConnectionFactory factory = TestRedis.lettuce(TestRedis.port());
 
@@ -108,21 +109,23 @@ class RedisCommandCountTests {
 		LockRequest request = LockRequest.of(LockKey.of("lock", "hot")).withWaitTime(Duration.ofSeconds(30));
 		List<LockTemplate> processes = List.of(locks(), locks());
 		AtomicInteger handOvers = new AtomicInteger();
-		AtomicInteger last = new AtomicInteger(-1);
+		AtomicInteger acquired = new AtomicInteger();
 		ExecutorService pool = Executors.newFixedThreadPool(threads);
 		try {
 			activateSubscriptions(processes, request);
 			this.stats.reset();
-			run(pool, processes, request, threads, 1000 / threads, handOvers, last);
+			run(pool, processes, request, threads, handOvers, acquired);
 		}
 		finally {
 			pool.shutdownNow();
 		}
 		Map<String, Long> calls = this.stats.calls();
-		assertThat(handOvers.get()).isGreaterThan(300);
 		assertThat(calls).containsKey("publish").doesNotContainKey("subscribe");
-		assertThat(CommandStats.ofClients(calls)).as("commands for %s hand-overs: %s", handOvers, calls)
-			.isLessThanOrEqualTo(5L * handOvers.get());
+		// A process whose rival pauses acquires the lock again, for two commands.
+		int again = acquired.get() - handOvers.get();
+		assertThat(CommandStats.ofClients(calls))
+			.as("commands for %s hand-overs of %s locks: %s", handOvers, acquired, calls)
+			.isLessThanOrEqualTo(5L * handOvers.get() + 2L * again);
 	}
 
 	private void activateSubscriptions(List<LockTemplate> processes, LockRequest request) {
@@ -134,23 +137,23 @@ class RedisCommandCountTests {
 		}
 	}
 
+	/** Goes on until the lock was handed over often, however late a thread begins. */
 	private static void run(ExecutorService pool, List<LockTemplate> processes, LockRequest request, int threads,
-			int rounds, AtomicInteger handOvers, AtomicInteger last) throws Exception {
+			AtomicInteger handOvers, AtomicInteger acquired) throws Exception {
 		List<Future<?>> all = new ArrayList<>();
-		CyclicBarrier start = new CyclicBarrier(threads);
+		AtomicInteger last = new AtomicInteger(-1);
 		for (int thread = 0; thread < threads; thread++) {
 			int process = thread % processes.size();
 			all.add(pool.submit(() -> {
-				start.await();
-				for (int round = 0; round < rounds; round++) {
+				while (handOvers.get() < HAND_OVERS) {
 					try (LockLease lease = processes.get(process).acquire(request)) {
 						lease.ensureHeld();
+						acquired.incrementAndGet();
 						if (last.getAndSet(process) != process) {
 							handOvers.incrementAndGet();
 						}
 					}
 				}
-				return null;
 			}));
 		}
 		for (Future<?> one : all) {

@@ -8,6 +8,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -84,18 +85,18 @@ class ZooKeeperTreeTests {
 	void locksWorkWhileTheirParentsAreDeleted() throws Exception {
 		ZooKeeperLockProvider rival = this.fixture.newProcess();
 		AtomicBoolean ended = new AtomicBoolean();
-		CompletableFuture<Integer> deleting = CompletableFuture.supplyAsync(() -> {
-			int rounds = 0;
-			for (; !ended.get(); rounds++) {
+		CountDownLatch deleted = new CountDownLatch(1);
+		CompletableFuture<Void> deleting = CompletableFuture.runAsync(() -> {
+			while (!ended.get()) {
 				delete(NodePaths.parent(this.fixture.path(this.key).lockNode()));
 				delete(this.fixture.path(this.key).queue());
 				delete(NodePaths.parent(this.fixture.path(this.key).queue()));
+				deleted.countDown();
 			}
-			return rounds;
 		});
 		long last = 0;
 		try {
-			for (int round = 0; round < 100; round++) {
+			for (int round = 0; round < 100 || deleted.getCount() > 0; round++) {
 				ZooKeeperLockProvider next = (round % 2 == 0) ? this.process : rival;
 				LockGrant grant = granted(next);
 				assertThat(grant.order()).isGreaterThan(last);
@@ -107,7 +108,7 @@ class ZooKeeperTreeTests {
 		finally {
 			ended.set(true);
 		}
-		assertThat(deleting.get()).isPositive();
+		deleting.get(10, TimeUnit.SECONDS);
 	}
 
 	@Test
