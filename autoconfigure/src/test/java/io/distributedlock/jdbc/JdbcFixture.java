@@ -28,6 +28,12 @@ final class JdbcFixture implements LockProviderFixture {
 
 	private static final String PREFIX = "contract-kit";
 
+	/** The default of an application, for tests of a database that does not answer. */
+	private static final Duration CALL_TIMEOUT = Duration.ofSeconds(1);
+
+	/** Leaves time for the first connection of a pool to a database that is slow. */
+	private static final Duration PATIENCE = Duration.ofSeconds(5);
+
 	private final List<JdbcLockProvider> processes = new ArrayList<>();
 
 	private final LockTimer timer = new LockTimer();
@@ -91,7 +97,7 @@ final class JdbcFixture implements LockProviderFixture {
 
 	LockProvider newProcess(String url) {
 		LockDataSource pool = LockDataSource.connect(url, this.user, "", null, LockDataSource.DEFAULT_SIZE,
-				Duration.ofSeconds(1));
+				(this.faults != null) ? CALL_TIMEOUT : PATIENCE);
 		JdbcLockProvider process = new JdbcLockProvider(pool, JdbcLockSettings.defaults(PREFIX), this.timer);
 		this.processes.add(process);
 		return process;

@@ -1,5 +1,6 @@
 package io.distributedlock.testkit;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -24,6 +25,9 @@ abstract class AbstractContract implements ContractSupport {
 	 */
 	protected abstract LockProviderFixture createFixture();
 
+	/** How long the engines of the processes wait for one answer of the store. */
+	abstract Duration callTimeout();
+
 	@BeforeEach
 	final void open() {
 		ContractSupport.pollWithoutDelay();
@@ -44,7 +48,7 @@ abstract class AbstractContract implements ContractSupport {
 
 	/** Creates a process over a provider, closed after the test. */
 	final ContractProcess process(LockProvider provider) {
-		ContractProcess process = new ContractProcess(new CountingLockProvider(provider, this.grants));
+		ContractProcess process = new ContractProcess(new CountingLockProvider(provider, this.grants), callTimeout());
 		this.processes.add(process);
 		return process;
 	}

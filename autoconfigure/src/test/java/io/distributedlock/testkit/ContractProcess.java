@@ -37,10 +37,13 @@ public final class ContractProcess implements AutoCloseable {
 
 	private final CountingLockProvider provider;
 
+	private final LockSettings settings;
+
 	private @Nullable LockTemplate template;
 
-	ContractProcess(CountingLockProvider provider) {
+	ContractProcess(CountingLockProvider provider, Duration callTimeout) {
 		this.provider = provider;
+		this.settings = LockSettings.defaults().withCallTimeout(callTimeout);
 	}
 
 	CountingLockProvider provider() {
@@ -53,14 +56,14 @@ public final class ContractProcess implements AutoCloseable {
 	 */
 	public synchronized LockTemplate locks() {
 		if (this.template == null) {
-			this.template = new LockTemplate(this.provider, LockSettings.defaults(), this.timer, List.of(), List.of());
+			this.template = new LockTemplate(this.provider, this.settings, this.timer, List.of(), List.of());
 		}
 		return this.template;
 	}
 
 	synchronized LockTemplate locks(LockRecorder recorder) {
 		assertThat(this.template).isNull();
-		this.template = new LockTemplate(this.provider, LockSettings.defaults(), this.timer, List.of(recorder),
+		this.template = new LockTemplate(this.provider, this.settings, this.timer, List.of(recorder),
 				List.of(recorder));
 		return this.template;
 	}

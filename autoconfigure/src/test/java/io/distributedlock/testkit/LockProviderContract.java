@@ -1,5 +1,6 @@
 package io.distributedlock.testkit;
 
+import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 import org.junit.jupiter.api.Timeout;
@@ -58,6 +59,12 @@ public abstract class LockProviderContract extends AbstractContract implements G
 	@Override
 	public final ContractProcess process() {
 		return process(fixture().newProcess());
+	}
+
+	/** Without faults an answer is late only where the machine is slow. */
+	@Override
+	final Duration callTimeout() {
+		return ContractProcess.TIMEOUT;
 	}
 
 }

@@ -1,5 +1,6 @@
 package io.distributedlock.testkit;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -9,6 +10,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
 import io.distributedlock.provider.LockGrant;
+
+import static io.distributedlock.testkit.ContractConstants.CALL_TIMEOUT;
 
 /**
  * Contract of a {@link io.distributedlock.provider.LockProvider} while its store or the
@@ -56,6 +59,11 @@ public abstract class LockProviderFaultContract extends AbstractContract
 	@Override
 	public final ContractProcess process() {
 		return process(new CommandLog(fixture().newProcess()));
+	}
+
+	@Override
+	final Duration callTimeout() {
+		return CALL_TIMEOUT;
 	}
 
 	@Override
