@@ -25,6 +25,9 @@ final class ContractConstants {
 	/** The shortest grace of any store. */
 	static final Duration GRACE = Duration.ofMillis(100);
 
+	/** The shortest time after which a store forgets a waiter that does not ask again. */
+	static final Duration ENTRY_LIFE = Duration.ofSeconds(1);
+
 	/** A lease that a loaded machine can renew. */
 	static final Duration SHORT_LEASE = TimeBounds.withLoad(Duration.ofMillis(1200));
 

@@ -46,12 +46,13 @@ interface ReservationContract extends ContractSupport {
 			assertThat(queued.release()).isEqualTo(ReleaseOutcome.RELEASED);
 			boolean releaserIsBusy = holder.isBusy(queued.key());
 			boolean thirdIsBusy = third.isBusy(queued.key());
-			if (!QueuedKey.isWithinGrace(released)) {
+			AttemptResult attempt = queued.attempt(waiter);
+			if (!queued.isWithinGrace(released)) {
 				return false;
 			}
 			assertThat(releaserIsBusy).isTrue();
 			assertThat(thirdIsBusy).isTrue();
-			queued.grantTo(waiter);
+			queued.grantedTo(waiter, attempt);
 			return true;
 		});
 	}
@@ -97,14 +98,14 @@ interface ReservationContract extends ContractSupport {
 				held.release();
 				boolean othersAreBusy = true;
 				for (int later = waiters.length - 1; later > turn; later--) {
-					othersAreBusy &= waiters[later].attempt(held.key(), OwnerId.random(), ContractProcess.LEASE,
-							true) instanceof AttemptResult.Busy;
+					othersAreBusy &= held.attempt(waiters[later]) instanceof AttemptResult.Busy;
 				}
-				if (!QueuedKey.isWithinGrace(released)) {
+				AttemptResult attempt = held.attempt(waiters[turn]);
+				if (!held.isWithinGrace(released)) {
 					return false;
 				}
 				assertThat(othersAreBusy).isTrue();
-				held = held.grantTo(waiters[turn]);
+				held = held.grantedTo(waiters[turn], attempt);
 				for (int later = waiters.length - 1; later > turn; later--) {
 					waiters[later].enqueue(held.key());
 				}
@@ -123,11 +124,12 @@ interface ReservationContract extends ContractSupport {
 			long released = System.nanoTime();
 			queued.release();
 			boolean secondIsBusy = second.isBusy(queued.key());
-			if (!QueuedKey.isWithinGrace(released)) {
+			AttemptResult attempt = queued.attempt(first);
+			if (!queued.isWithinGrace(released)) {
 				return false;
 			}
 			assertThat(secondIsBusy).isTrue();
-			queued.grantTo(first);
+			queued.grantedTo(first, attempt);
 			return true;
 		});
 	}
