@@ -12,6 +12,7 @@ import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
 
+import static io.distributedlock.testkit.ContractConstants.LONG_LEASE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -42,7 +43,7 @@ interface KeyContract extends ContractSupport {
 		ContractProcess other = process();
 		List<LockGrant> grants = new ArrayList<>();
 		for (LockKey key : keys) {
-			AttemptResult attempt = holder.attempt(key, OwnerId.random(), ContractProcess.LEASE, false);
+			AttemptResult attempt = holder.attempt(key, OwnerId.random(), LONG_LEASE, false);
 			assertThat(attempt).as("first attempt on %s", key).isInstanceOf(AttemptResult.Granted.class);
 			grants.add(((AttemptResult.Granted) attempt).grant());
 		}
@@ -59,7 +60,7 @@ interface KeyContract extends ContractSupport {
 	default void thousandKeysHeldAtOnceLeaveNothingBehind() {
 		ContractProcess holder = process();
 		List<LockGrant> grants = ContractSupport.inThreads(Collections.nCopies(1000, holder),
-				(process) -> process.acquire(freshKey()));
+				(process) -> process.acquire(freshKey(), LONG_LEASE));
 		assertThat(fixture().heldEntries()).isEqualTo(1000);
 		assertThat(ContractSupport.inThreads(grants, holder::release)).containsOnly(ReleaseOutcome.RELEASED);
 		assertStoreIsEmpty();

@@ -1,6 +1,7 @@
 package io.distributedlock.testkit;
 
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import org.junit.jupiter.api.Test;
 
@@ -44,11 +45,16 @@ interface LeaseContract extends ContractSupport {
 	@Test
 	default void renewalEndsWithTheRelease() {
 		ContractProcess holder = process();
-		LockLease lease = holder.locks().acquire(LockRequest.of(freshKey()).withLease(Duration.ofMillis(1500)));
+		LockLease lease = holder.locks().acquire(LockRequest.of(freshKey()).withLease(SHORT_LEASE));
 		await().until(() -> holder.provider().renewals() > 1);
 		lease.close();
-		int renewals = holder.provider().renewals();
-		await().during(Duration.ofMillis(700)).atMost(PATIENCE).until(() -> holder.provider().renewals() <= renewals);
+		int released = holder.provider().renewals();
+		// One that was claimed before the release may be sent after it.
+		AtomicInteger renewals = new AtomicInteger(released);
+		await().during(SHORT_LEASE.dividedBy(2))
+			.atMost(PATIENCE)
+			.until(() -> holder.provider().renewals(), (sent) -> renewals.getAndSet(sent) == sent);
+		assertThat(renewals.get()).isLessThanOrEqualTo(released + 1);
 		assertStoreIsEmpty();
 	}
 

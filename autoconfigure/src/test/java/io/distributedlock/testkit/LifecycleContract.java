@@ -80,13 +80,14 @@ interface LifecycleContract extends ContractSupport {
 		LockKey key = freshKey();
 		ContractProcess other = process();
 		LockTemplate locks = process().locks();
+		Duration leaseTime = TimeBounds.withLoad(Duration.ofSeconds(2));
 		long requested = System.nanoTime();
-		LockLease lease = locks.acquire(LockRequest.of(key).withLease(Duration.ofSeconds(2)));
+		LockLease lease = locks.acquire(LockRequest.of(key).withLease(leaseTime));
 		locks.close();
 		assertThat(other.isBusy(key)).isTrue();
 		assertThat(lease.isHeld()).isTrue();
 		await().pollInterval(Duration.ofMillis(10)).atMost(PATIENCE).until(() -> !other.isBusy(key));
-		assertThat(ContractSupport.since(requested)).isGreaterThan(Duration.ofMillis(1500));
+		assertThat(ContractSupport.since(requested)).isGreaterThan(leaseTime.minusMillis(500));
 		assertThat(lease.isHeld()).isFalse();
 	}
 

@@ -114,7 +114,7 @@ interface OwnerContract extends ContractSupport {
 		LockKey key = freshKey();
 		ContractProcess holder = process();
 		ContractProcess other = process();
-		Duration lease = Duration.ofSeconds(1);
+		Duration lease = TimeBounds.withLoad(Duration.ofSeconds(1));
 		LockGrant grant = holder.acquire(key, lease);
 		assertThat(holder.renew(grant, Duration.ofSeconds(20))).isEqualTo(RenewalOutcome.RENEWED);
 		AttemptResult.Busy busy = ContractProcess.busy(other.attempt(key));

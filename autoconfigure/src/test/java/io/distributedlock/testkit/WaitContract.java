@@ -53,7 +53,7 @@ interface WaitContract extends ContractSupport {
 		process().acquire(key);
 		LockTemplate locks = process().locks();
 		TestThread<LockLease> ahead = TestThread
-			.start(() -> locks.tryAcquire(LockRequest.of(key).withWaitTime(SHORT_WAIT.multipliedBy(2))));
+			.start(() -> locks.tryAcquire(LockRequest.of(key).withWaitTime(TimeBounds.withLoad(SHORT_WAIT))));
 		await().until(ahead::isWaiting);
 		long start = System.nanoTime();
 		assertThat(locks.tryAcquire(LockRequest.of(key).withWaitTime(SHORT_WAIT))).isNull();
@@ -114,8 +114,11 @@ interface WaitContract extends ContractSupport {
 		ContractProcess waiting = process();
 		LockGrant grant = holder.acquire(key);
 		List<CompletableFuture<LockLease>> waiters = new ArrayList<>();
+		// All waits end together: one that goes on would attempt as the next head.
+		long end = System.nanoTime() + TimeBounds.withLoad(800).toNanos();
 		for (int waiter = 0; waiter < 1000; waiter++) {
-			waiters.add(waiting.locks().acquireAsync(LockRequest.of(key).withWaitTime(Duration.ofMillis(800))));
+			Duration wait = Duration.ofNanos(Math.max(end - System.nanoTime(), 0));
+			waiters.add(waiting.locks().acquireAsync(LockRequest.of(key).withWaitTime(wait)));
 		}
 		await().atMost(PATIENCE).until(() -> waiters.stream().allMatch(CompletableFuture::isDone));
 		assertThat(waiting.provider().mostAttemptsAtOnce()).isEqualTo(1);
