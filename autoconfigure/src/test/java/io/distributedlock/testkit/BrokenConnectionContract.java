@@ -97,7 +97,7 @@ interface BrokenConnectionContract extends FaultSupport {
 			assertThatExceptionOfType(LockProviderException.class).isThrownBy(acquire::result);
 		}
 		await().atMost(CLEANUP_LIMIT).until(() -> fixture().heldEntries() == 0);
-		process.locks().acquire(LockRequest.of(key)).close();
+		FaultSupport.acquired(process.locks(), LockRequest.of(key)).close();
 	}
 
 	@Test

@@ -75,6 +75,24 @@ interface FaultSupport extends ContractSupport {
 	}
 
 	/**
+	 * Starts a thread that waits for a held lock, and returns once some attempts were
+	 * made: another thread if a loaded machine did not answer in time.
+	 */
+	static TestThread<LockLease> startWaiter(ContractProcess process, LockRequest request, int attempts) {
+		long start = System.nanoTime();
+		while (true) {
+			int before = process.provider().attempts();
+			TestThread<LockLease> waiter = TestThread.start(() -> process.locks().acquire(request));
+			await().atMost(PATIENCE)
+				.until(() -> waiter.isDone()
+						|| (process.provider().attempts() - before >= attempts && waiter.isWaiting()));
+			if (!waiter.isDone() || ContractSupport.since(start).compareTo(PATIENCE) > 0) {
+				return waiter;
+			}
+		}
+	}
+
+	/**
 	 * Waits until a process that has lost its connection is answered again, so that its
 	 * next command is sent.
 	 */

@@ -159,9 +159,8 @@ interface FrozenStoreContract extends FaultSupport {
 		FaultyProcess waiting = process(proxy());
 		LockTemplate locks = waiting.locks();
 		LockLease held = FaultSupport.acquired(locks, LockRequest.of(freshKey()).withLease(LONG_LEASE));
-		TestThread<LockLease> waiter = TestThread
-			.start(() -> locks.acquire(LockRequest.of(key).withWaitTime(PATIENCE)));
-		await().until(() -> waiting.process().provider().attempts() > 3);
+		TestThread<LockLease> waiter = FaultSupport.startWaiter(waiting.process(),
+				LockRequest.of(key).withWaitTime(PATIENCE), 2);
 		try (Fault frozen = faults().freeze()) {
 			long stopped = System.nanoTime();
 			locks.stop(Duration.ofMillis(300));
@@ -193,7 +192,7 @@ interface FrozenStoreContract extends FaultSupport {
 			}
 
 		});
-		Duration lease = Duration.ofMillis(900);
+		Duration lease = TimeBounds.withLoad(900);
 		List<LockLease> leases = new ArrayList<>();
 		for (int number = 0; number < 3; number++) {
 			leases.add(FaultSupport.acquired(locks, LockRequest.of(freshKey()).withLease(lease)));

@@ -102,7 +102,7 @@ interface StoreStateContract extends FaultSupport {
 		process().acquire(key, LONG_LEASE);
 		ContractProcess waiting = process();
 		TestThread<Long> waiter = TestThread.start(() -> {
-			try (LockLease lease = waiting.locks().acquire(LockRequest.of(key).withWaitTime(PATIENCE))) {
+			try (LockLease lease = FaultSupport.acquired(waiting.locks(), LockRequest.of(key).withWaitTime(PATIENCE))) {
 				lease.ensureHeld();
 				return System.nanoTime();
 			}
@@ -145,12 +145,11 @@ interface StoreStateContract extends FaultSupport {
 		LockGrant grant = holder.acquire(key);
 		TcpProxy proxy = proxy();
 		FaultyProcess first = process(proxy);
-		TestThread<LockLease> unreachable = TestThread
-			.start(() -> first.locks().acquire(LockRequest.of(key).withWaitTime(PATIENCE)));
-		await().until(() -> first.process().provider().attempts() > 1 && unreachable.isWaiting());
+		TestThread<LockLease> unreachable = FaultSupport.startWaiter(first.process(),
+				LockRequest.of(key).withWaitTime(PATIENCE), 1);
 		ContractProcess second = process();
 		TestThread<Long> waiter = TestThread.start(() -> {
-			try (LockLease lease = second.locks().acquire(LockRequest.of(key).withWaitTime(PATIENCE))) {
+			try (LockLease lease = FaultSupport.acquired(second.locks(), LockRequest.of(key).withWaitTime(PATIENCE))) {
 				lease.ensureHeld();
 				return System.nanoTime();
 			}
