@@ -1,5 +1,7 @@
 package io.distributedlock.jdbc;
 
+import java.time.Duration;
+
 import javax.sql.DataSource;
 
 import org.awaitility.Awaitility;
@@ -12,8 +14,11 @@ class PostgresJdbcLockProviderTests extends AbstractJdbcLockProviderTests {
 	}
 
 	@Override
-	void awaitListening(JdbcLockProvider waiting) {
-		Awaitility.await().until(waiting.listener()::isReceiving);
+	void awaitListening(JdbcLockProvider waiting, Runnable poll) {
+		Awaitility.await().atMost(Duration.ofMinutes(1)).until(() -> {
+			poll.run();
+			return waiting.listener().isReceiving();
+		});
 	}
 
 }
