@@ -49,6 +49,7 @@ class ExhaustedPoolTests {
 			JdbcLockProvider provider = new JdbcLockProvider(
 					LockDataSource.derive(application, LockDataSource.DEFAULT_SIZE, Duration.ofSeconds(1)),
 					JdbcLockSettings.defaults("exhausted"), timer);
+			TestDatabases.warmUp(provider);
 			LockTemplate locks = new LockTemplate(provider, LockSettings.defaults(), timer, List.of(), List.of());
 			AtomicInteger done = new AtomicInteger();
 			ExecutorService threads = Executors.newFixedThreadPool(THREADS);
@@ -68,7 +69,7 @@ class ExhaustedPoolTests {
 	private static Void work(LockTemplate locks, DataSource application, int thread, AtomicInteger done)
 			throws SQLException {
 		LockRequest request = LockRequest.of(LockKey.of("exhausted", "key-" + (thread % 4)))
-			.withLease(Duration.ofSeconds(3))
+			.withLease(Duration.ofSeconds(10))
 			.withWaitTime(Duration.ofSeconds(20));
 		for (int round = 0; round < 10; round++) {
 			locks.<Void, SQLException>execute(request, (lease) -> {

@@ -35,9 +35,11 @@ import static org.awaitility.Awaitility.await;
 /** Connections of a pool that is not the locks' own and has other settings. */
 class ForeignPoolTests {
 
-	private static final Duration LEASE = Duration.ofSeconds(30);
+	private static final Duration LEASE = Duration.ofMinutes(5);
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(5);
+
+	private static final Duration PATIENCE = Duration.ofMinutes(1);
 
 	private static final LockKey KEY = LockKey.of("shared");
 
@@ -74,6 +76,7 @@ class ForeignPoolTests {
 			config.setJdbcUrl("jdbc:mariadb://localhost:" + proxy.port() + address.getPath() + "?connectTimeout=250");
 			config.setUsername(TestDatabases.user(url));
 			config.setMaximumPoolSize(8);
+			config.setInitializationFailTimeout(PATIENCE.toMillis());
 			try (HikariDataSource pool = new HikariDataSource(config); JdbcLockProvider provider = provider(pool)) {
 				LockGrant grant = acquire(provider);
 				Map<LockGrant, Duration> leases = Map.of(grant, LEASE);
@@ -82,7 +85,7 @@ class ForeignPoolTests {
 					assertThatExceptionOfType(LockProviderException.class)
 						.isThrownBy(() -> provider.renew(leases, Duration.ofMillis(300)));
 				}
-				await().atMost(TIMEOUT)
+				await().atMost(PATIENCE)
 					.ignoreExceptions()
 					.untilAsserted(() -> assertThat(provider.renew(leases, Duration.ofSeconds(1))).containsEntry(grant,
 							RenewalOutcome.RENEWED));
@@ -122,8 +125,10 @@ class ForeignPoolTests {
 				JdbcLockProvider holder = provider(pool);
 				JdbcLockProvider waiting = provider(pool)) {
 			acquire(holder);
-			assertThat(attempt(waiting, true)).isInstanceOf(AttemptResult.Busy.class);
-			await().untilAsserted(() -> assertThat(waiting.listener().isReceiving()).isTrue());
+			await().atMost(PATIENCE).untilAsserted(() -> {
+				assertThat(attempt(waiting, true)).isInstanceOf(AttemptResult.Busy.class);
+				assertThat(waiting.listener().isReceiving()).isTrue();
+			});
 		}
 	}
 

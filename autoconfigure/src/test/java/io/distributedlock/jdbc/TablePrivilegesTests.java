@@ -35,6 +35,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class TablePrivilegesTests {
 
+	/** Half of it is for the first connection of a pool. */
 	private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
 	private static final Duration LEASE = Duration.ofSeconds(30);
@@ -92,7 +93,7 @@ class TablePrivilegesTests {
 			try (Connection connection = owner.getConnection()) {
 				dialect = DialectResolver.resolve(connection, JdbcLockSettings.DEFAULT_TABLE);
 			}
-			try (LockDataSource pool = LockDataSource.connect(url, role, "", null, 1, Duration.ofSeconds(1))) {
+			try (LockDataSource pool = LockDataSource.connect(url, role, "", null, 1, TIMEOUT)) {
 				Connection connection = pool.borrow();
 				try {
 					dialect.readSweepCandidates(connection, "", 10, 1_000_000);
@@ -115,7 +116,7 @@ class TablePrivilegesTests {
 	}
 
 	private JdbcLockProvider provider(String url, String user) {
-		return new JdbcLockProvider(LockDataSource.connect(url, user, "", null, 2, Duration.ofSeconds(1)),
+		return new JdbcLockProvider(LockDataSource.connect(url, user, "", null, 2, TIMEOUT),
 				JdbcLockSettings.defaults("grants"), this.timer);
 	}
 
