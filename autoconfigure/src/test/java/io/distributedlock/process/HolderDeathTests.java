@@ -24,7 +24,7 @@ class HolderDeathTests {
 
 	private static final Log logger = LogFactory.getLog(HolderDeathTests.class);
 
-	private static final Duration LEASE = Duration.ofSeconds(2);
+	private static final Duration LEASE = Duration.ofSeconds(4);
 
 	private static final Duration WAIT = Duration.ofSeconds(10);
 
@@ -50,8 +50,8 @@ class HolderDeathTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "H2, 300", "POSTGRESQL, 1100" })
-	void killedHolderIsFollowedWithinItsRemainingLease(Database database, long held) {
+	@CsvSource({ "H2, false", "POSTGRESQL, true" })
+	void killedHolderIsFollowedWithinItsRemainingLease(Database database, boolean renewed) {
 		Endpoint endpoint = Endpoint.create(database);
 		LockRows rows = new LockRows(endpoint);
 		LockProcess holder = process(endpoint, endpoint);
@@ -59,7 +59,11 @@ class HolderDeathTests {
 		assertThat(waiter.ask("clock")).isNotBlank();
 		Acquired first = holder.acquire("seat", LEASE, Duration.ZERO, true);
 		waiter.send(Commands.acquire("seat", LEASE, WAIT, true));
-		await().pollDelay(Duration.ofMillis(held)).until(() -> true);
+		await().atMost(PATIENCE).until(rows::waited);
+		if (renewed) {
+			Object granted = rows.all().get(0).get("expires_at");
+			await().atMost(LEASE).until(() -> !granted.equals(rows.all().get(0).get("expires_at")));
+		}
 		holder.kill();
 		long killed = System.nanoTime();
 		Duration remaining = rows.remaining();
@@ -85,7 +89,7 @@ class HolderDeathTests {
 		assertThat(holder.ask("write first")).isEqualTo("changed 1");
 		holder.stop();
 		long stopped = System.nanoTime();
-		Acquired second = other.acquire("seat", Duration.ofSeconds(60), WAIT, false);
+		Acquired second = other.acquire("seat", Duration.ofMinutes(5), WAIT, false);
 		assertThat(second.token()).isGreaterThan(first.token());
 		assertThat(Duration.ofNanos(second.at() - stopped)).isLessThan(LEASE.plus(TOLERANCE));
 		assertThat(other.ask("write second")).isEqualTo("changed 1");
@@ -102,7 +106,8 @@ class HolderDeathTests {
 		assertThat(rows.resource()).isEqualTo("second");
 		assertThat(other.ask("held")).isEqualTo("true");
 		assertThat(other.ask("release")).isEqualTo("released");
-		assertThat(rows.held()).isZero();
+		// A release without a reply on a slow machine is repeated later.
+		await().untilAsserted(() -> assertThat(rows.held()).isZero());
 	}
 
 	/**

@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockRequest;
 import io.distributedlock.jdbc.JdbcLockProvider;
+import io.distributedlock.jdbc.TestDatabases;
 import io.distributedlock.provider.LockProvider;
 import io.distributedlock.provider.LockTimer;
 import io.distributedlock.support.LockSettings;
@@ -30,6 +31,7 @@ final class LocalLocks implements AutoCloseable {
 		LockSettings settings = new LockSettings(Duration.ofSeconds(30), Duration.ofSeconds(10), null,
 				Duration.ofSeconds(5), renewalFraction);
 		LockProvider created = provider.apply(this.timer);
+		TestDatabases.warmUp(created);
 		this.database = (created instanceof JdbcLockProvider jdbc) ? jdbc : null;
 		this.log = new RenewalLog(created);
 		this.template = new LockTemplate(this.log, settings, this.timer, List.of(), List.of());

@@ -27,7 +27,8 @@ final class LockProcess implements AutoCloseable {
 
 	static final String ANSWER = "> ";
 
-	private static final Duration PATIENCE = Duration.ofSeconds(30);
+	/** An application needs seconds of a processor to start. */
+	private static final Duration PATIENCE = Duration.ofSeconds(90);
 
 	private final BlockingQueue<String> answers = new LinkedBlockingQueue<>();
 

@@ -34,6 +34,12 @@ final class LockRows {
 		return Duration.ofNanos(micros * 1000);
 	}
 
+	/** Whether a process waits for a lock. */
+	boolean waited() {
+		return Boolean.TRUE.equals(this.jdbc.queryForObject(
+				"SELECT count(*) > 0 FROM distributed_lock WHERE first_waiter_until > " + this.now, Boolean.class));
+	}
+
 	/** How many locks are held or reserved. */
 	int held() {
 		return this.jdbc.queryForObject(

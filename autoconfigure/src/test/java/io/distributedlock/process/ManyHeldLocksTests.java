@@ -24,6 +24,9 @@ class ManyHeldLocksTests {
 
 	private static final double FRACTION = 1.0 / 3;
 
+	/** The further threads of all pools, which a slow machine may start. */
+	private static final int SPARE = 20;
+
 	@ParameterizedTest
 	@EnumSource(Database.class)
 	void thousandLocksAreRenewedInBatches(Database database) {
@@ -60,7 +63,7 @@ class ManyHeldLocksTests {
 			assertThat(rows.held()).isEqualTo(count);
 			assertThat(renewed).isGreaterThan(count * (int) (time.toNanos() / lease.toNanos()));
 			assertThat(batches).isLessThanOrEqualTo((int) (periods * count / 100));
-			assertThat(LocalLocks.threads()).isLessThanOrEqualTo(threads + 4);
+			assertThat(LocalLocks.threads()).isLessThanOrEqualTo(threads + SPARE);
 		}
 	}
 

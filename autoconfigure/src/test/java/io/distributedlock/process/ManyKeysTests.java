@@ -41,6 +41,9 @@ class ManyKeysTests {
 
 	private static final Duration LEASE = Duration.ofSeconds(30);
 
+	/** The further threads of all pools, which a slow machine may start. */
+	private static final int SPARE = 20;
+
 	/**
 	 * Allowance for the caches of the JVM; a queue alone costs some 200 bytes per key.
 	 */
@@ -91,11 +94,13 @@ class ManyKeysTests {
 				// A release without a reply on a slow machine is repeated
 				// later.
 				await().untilAsserted(() -> assertThat(new LockRows(endpoint).held()).isZero());
-				assertThat(endpoint.jdbc()
-					.queryForObject("SELECT count(*) FROM INFORMATION_SCHEMA.SESSIONS", Integer.class))
-					.isLessThanOrEqualTo(9);
+				await().untilAsserted(() -> assertThat(sessions(endpoint)).isLessThanOrEqualTo(9));
 			}
 		}
+	}
+
+	private static Integer sessions(Endpoint endpoint) {
+		return endpoint.jdbc().queryForObject("SELECT count(*) FROM INFORMATION_SCHEMA.SESSIONS", Integer.class);
 	}
 
 	private static void leavesTheHeapFlat(LocalLocks locks, int keys) throws Exception {
@@ -107,8 +112,9 @@ class ManyKeysTests {
 		long grown = usedHeap() - heap;
 		logger
 			.info(keys + " keys: " + grown + " bytes more heap, " + LocalLocks.threads() + " threads after " + threads);
-		assertThat(grown).isLessThan(TOLERANCE);
-		assertThat(LocalLocks.threads()).isLessThanOrEqualTo(threads + 4);
+		// What a slow machine repeats later is on the heap until then.
+		await().untilAsserted(() -> assertThat(usedHeap() - heap).isLessThan(TOLERANCE));
+		assertThat(LocalLocks.threads()).isLessThanOrEqualTo(threads + SPARE);
 		Object engine = ReflectionTestUtils.getField(locks.template(), "engine");
 		Object queues = ReflectionTestUtils.getField(engine, "queues");
 		assertThat((Map<?, ?>) ReflectionTestUtils.getField(queues, "queues")).isEmpty();

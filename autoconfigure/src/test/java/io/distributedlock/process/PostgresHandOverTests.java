@@ -26,6 +26,8 @@ class PostgresHandOverTests {
 
 	private static final Duration WAIT = Duration.ofSeconds(10);
 
+	private static final Duration PATIENCE = Duration.ofMinutes(1);
+
 	/** Until both processes listen, and their code is compiled. */
 	private static final int WARM_UP = 20;
 
@@ -43,18 +45,29 @@ class PostgresHandOverTests {
 
 	@Test
 	void releaseWakesTheOtherProcessAtOnce() {
-		List<Duration> took = new ArrayList<>();
 		try (LockProcess one = process(); LockProcess other = process()) {
-			for (int round = 0; round < WARM_UP + ROUNDS; round++) {
-				took.add((round % 2 == 0) ? handOver(one, other) : handOver(other, one));
-			}
+			handOvers(one, other, WARM_UP);
+			// Polls would be slow in each series, a loaded machine is not.
+			await().atMost(PATIENCE)
+				.untilAsserted(() -> assertThat(medianHandOver(one, other)).isLessThan(NOTIFIED_WITHIN));
 		}
-		took.subList(0, WARM_UP).clear();
+	}
+
+	private Duration medianHandOver(LockProcess one, LockProcess other) {
+		List<Duration> took = handOvers(one, other, ROUNDS);
 		Collections.sort(took);
 		Duration median = took.get(ROUNDS / 2);
 		logger.info("Hand-over between two JVMs: p50 " + micros(median) + " µs, p90 "
 				+ micros(took.get(ROUNDS * 9 / 10)) + " µs, most " + micros(took.get(ROUNDS - 1)) + " µs");
-		assertThat(median).isLessThan(NOTIFIED_WITHIN);
+		return median;
+	}
+
+	private List<Duration> handOvers(LockProcess one, LockProcess other, int rounds) {
+		List<Duration> took = new ArrayList<>();
+		for (int round = 0; round < rounds; round++) {
+			took.add((round % 2 == 0) ? handOver(one, other) : handOver(other, one));
+		}
+		return took;
 	}
 
 	private LockProcess process() {

@@ -21,6 +21,7 @@ import io.distributedlock.process.Endpoint.Database;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.awaitility.Awaitility.await;
 
 /** Locks that are renewed each millisecond and released at any moment. */
 class RenewalRaceTests {
@@ -64,7 +65,8 @@ class RenewalRaceTests {
 			for (Future<?> result : results) {
 				result.get(500, TimeUnit.SECONDS);
 			}
-			assertThat(rows.held()).isZero();
+			// A release without a reply on a slow machine is repeated later.
+			await().untilAsserted(() -> assertThat(rows.held()).isZero());
 			List<?> released = rows.all();
 			LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(100));
 			assertThat(rows.all()).isEqualTo(released).hasSize(THREADS);

@@ -45,8 +45,8 @@ final class RepositoryMain {
 		RepositoryMain main = new RepositoryMain(
 				new SpringApplicationBuilder(Application.class).web(WebApplicationType.NONE)
 					.properties("distributed-lock.provider=jdbc", "distributed-lock.jdbc.initialize-schema=always",
-							"spring.datasource.url=" + args[0], "spring.datasource.username=sa",
-							"spring.jpa.hibernate.ddl-auto=none")
+							"distributed-lock.call-timeout=10s", "spring.datasource.url=" + args[0],
+							"spring.datasource.username=sa", "spring.jpa.hibernate.ddl-auto=none")
 					.run());
 		answers.println(LockProcess.ANSWER + "ready");
 		BufferedReader commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));

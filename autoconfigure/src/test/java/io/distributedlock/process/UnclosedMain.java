@@ -3,16 +3,21 @@ package io.distributedlock.process;
 import java.io.PrintStream;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 import io.distributedlock.LockLease;
+import io.distributedlock.jdbc.TestDatabases;
+import io.distributedlock.provider.LockProvider;
 import io.distributedlock.provider.LockTimer;
 import io.distributedlock.support.LockSettings;
 import io.distributedlock.support.LockTemplate;
+import io.distributedlock.testkit.TimeBounds;
 
 /** Holds a lock past its first lease and returns without closing anything. */
 final class UnclosedMain {
+
+	/** A lease that a JVM which has just started can renew on a loaded machine. */
+	private static final Duration LEASE = TimeBounds.withLoad(Duration.ofSeconds(3));
 
 	private UnclosedMain() {
 	}
@@ -20,10 +25,15 @@ final class UnclosedMain {
 	public static void main(String[] args) {
 		PrintStream answers = System.out;
 		LockTimer timer = new LockTimer();
-		LockTemplate locks = new LockTemplate(Endpoint.parse(List.of(args)).provider(timer), LockSettings.defaults(),
-				timer, List.of(), List.of());
-		LockLease lease = locks.acquire(LocalLocks.request("seat", Duration.ofSeconds(1)));
-		LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1_300));
+		LockProvider provider = Endpoint.parse(List.of(args)).provider(timer);
+		TestDatabases.warmUp(provider);
+		LockSettings settings = LockSettings.defaults().withCallTimeout(Duration.ofSeconds(3));
+		LockTemplate locks = new LockTemplate(provider, settings, timer, List.of(), List.of());
+		LockLease lease = locks.acquire(LocalLocks.request("seat", LEASE));
+		long end = System.nanoTime() + LEASE.plusMillis(300).toNanos();
+		while (System.nanoTime() - end < 0) {
+			LockSupport.parkNanos(end - System.nanoTime());
+		}
 		answers.println(LockProcess.ANSWER + lease.isHeld());
 	}
 
