@@ -1,7 +1,9 @@
 package io.distributedlock.zookeeper;
 
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -34,11 +36,15 @@ class ZooKeeperConnectionTests {
 
 	private static final Duration LEASE = Duration.ofSeconds(60);
 
-	private static final Duration SESSION = Duration.ofSeconds(3);
+	/** Locks survive a client that sends no heartbeat for 0.4 of it. */
+	private static final Duration SESSION = Duration.ofSeconds(5);
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
 	private static final Duration PATIENCE = Duration.ofSeconds(20);
+
+	/** Less than the silence after which a call drops its connection. */
+	private static final Duration SILENCE = Duration.ofMillis(500);
 
 	private final ZooKeeperServerProcess server = ZooKeeperServerProcess.shared();
 
@@ -132,14 +138,14 @@ class ZooKeeperConnectionTests {
 	private void cutAndAcquireAtOnce(int rounds) {
 		for (int round = 0; round < rounds; round++) {
 			LockKey fresh = LockKey.of("connection", "cut-" + round + "-");
-			await().atMost(PATIENCE)
+			Session session = await().atMost(PATIENCE)
 				.pollInterval(Duration.ofMillis(5))
-				.until(() -> this.process.sessions().present() != null);
+				.until(() -> this.process.sessions().present(), Objects::nonNull);
 			if (round % 2 == 0) {
 				this.proxy.cutAll();
 			}
 			else {
-				this.server.endSession(this.process.sessions().present().id());
+				this.server.endSession(session.id());
 			}
 			LockGrant held = acquireDespiteFailures(fresh);
 			if (held.sessionDeadline().until() - System.nanoTime() > 0) {
@@ -172,7 +178,7 @@ class ZooKeeperConnectionTests {
 		try (WireFault silence = this.proxy.blackHole()) {
 			assertThat(this.process.release(this.key, grant.owner(), Duration.ofMillis(100)))
 				.isEqualTo(ReleaseOutcome.UNKNOWN);
-			assertThat(silence.hits()).isPositive();
+			await().until(() -> silence.hits() > 0);
 			assertThat(attempt(this.rival, this.key, false)).isInstanceOf(AttemptResult.Busy.class);
 		}
 		await().atMost(PATIENCE).until(() -> attempt(this.rival, this.key, false) instanceof AttemptResult.Granted);
@@ -181,15 +187,26 @@ class ZooKeeperConnectionTests {
 	@Test
 	void callWithShortTimeoutLeavesOtherCallsAlone() {
 		acquire(this.process, this.key);
-		LockKey other = LockKey.of("connection", "patient");
+		AtomicInteger rounds = new AtomicInteger();
+		await().atMost(Duration.ofMinutes(1)).until(() -> shortCallLeavesOtherCallAlone(rounds.incrementAndGet()));
+	}
+
+	/** A round shows nothing where the silence was so long that it ends a connection. */
+	private boolean shortCallLeavesOtherCallAlone(int round) {
+		LockKey other = LockKey.of("connection", "patient-" + round);
+		LockKey shorter = LockKey.of("connection", "impatient-" + round);
 		try (Fault frozen = FrozenProcesses.freeze(this.server.handle())) {
+			long begun = System.nanoTime();
 			CompletableFuture<AttemptResult> patient = CompletableFuture
 				.supplyAsync(() -> enter(this.process, other).attempt(OwnerId.random(), LEASE, false, PATIENCE));
-			assertThatExceptionOfType(LockProviderException.class)
-				.isThrownBy(() -> enter(this.process, LockKey.of("connection", "impatient")).attempt(OwnerId.random(),
-						LEASE, false, Duration.ofMillis(50)));
+			assertThatExceptionOfType(LockProviderException.class).isThrownBy(
+					() -> enter(this.process, shorter).attempt(OwnerId.random(), LEASE, false, Duration.ofMillis(50)));
+			if (System.nanoTime() - begun > SILENCE.toNanos()) {
+				return false;
+			}
 			frozen.close();
 			assertThat(patient.join()).isInstanceOf(AttemptResult.Granted.class);
+			return true;
 		}
 	}
 
@@ -213,6 +230,7 @@ class ZooKeeperConnectionTests {
 		attempt(dead, this.key, true);
 		String releaser = Long.toHexString(this.process.sessions().present().id());
 		assertThat(this.fixture.children(this.fixture.root() + "/processes")).contains(releaser);
+		this.fixture.keepReservationsOf(this.process);
 		assertThat(this.process.release(this.key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
 		this.proxy.refuse();
 		assertThat(attempt(this.rival, this.key, false)).as("reserved").isInstanceOf(AttemptResult.Busy.class);

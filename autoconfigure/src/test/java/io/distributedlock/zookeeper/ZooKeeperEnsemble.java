@@ -27,7 +27,7 @@ import static org.awaitility.Awaitility.await;
  */
 final class ZooKeeperEnsemble {
 
-	private static final Duration START = Duration.ofSeconds(30);
+	private static final Duration START = Duration.ofSeconds(90);
 
 	private final List<Path> configurations = new ArrayList<>();
 
@@ -85,12 +85,21 @@ final class ZooKeeperEnsemble {
 					&& this.servers.stream().map(ZooKeeperEnsemble::mode).filter("follower"::equals).count() == 2);
 	}
 
+	/** The leader, once it says so. */
 	ZooKeeperServerProcess leader() {
-		return this.servers.stream().filter((server) -> "leader".equals(mode(server))).findFirst().orElseThrow();
+		return members("leader", 1).get(0);
 	}
 
+	/** Both followers, once they say so. */
 	List<ZooKeeperServerProcess> followers() {
-		return this.servers.stream().filter((server) -> "follower".equals(mode(server))).toList();
+		return members("follower", 2);
+	}
+
+	private List<ZooKeeperServerProcess> members(String mode, int number) {
+		return await().atMost(START)
+			.pollInterval(Duration.ofMillis(50))
+			.until(() -> this.servers.stream().filter((server) -> mode.equals(mode(server))).toList(),
+					(members) -> members.size() == number);
 	}
 
 	/** The way by which a server reaches the others. */

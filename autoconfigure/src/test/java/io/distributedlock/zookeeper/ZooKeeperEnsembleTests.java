@@ -31,11 +31,15 @@ import static org.awaitility.Awaitility.await;
 @Timeout(120)
 class ZooKeeperEnsembleTests {
 
-	private static final Duration LEASE = Duration.ofSeconds(60);
+	private static final Duration LEASE = Duration.ofMinutes(5);
 
-	private static final Duration PATIENCE = Duration.ofSeconds(20);
+	private static final Duration PATIENCE = Duration.ofSeconds(45);
 
-	private static final Duration SHORT = Duration.ofMillis(1500);
+	/** Survives a client that sends no heartbeat for 0.4 of it. */
+	private static final Duration SHORT = Duration.ofSeconds(3);
+
+	/** Outlasts the election of a leader. */
+	private static final Duration LONG = Duration.ofSeconds(50);
 
 	private final ZooKeeperEnsemble ensemble = ZooKeeperEnsemble.shared();
 
@@ -98,7 +102,7 @@ class ZooKeeperEnsembleTests {
 		ZooKeeperLockProvider holder = this.fixture.newProcess(ZooKeeperEnsemble.connectString(follower));
 		ZooKeeperLockProvider rival = this.fixture.newProcess(ZooKeeperEnsemble.connectString(this.ensemble.leader()));
 		LockGrant grant = acquire(holder, this.key);
-		Session session = holder.sessions().present();
+		Session session = holder.sessions().awaitReady(Deadline.after(PATIENCE));
 		CuratorFramework witness = this.fixture.client(ZooKeeperEnsemble.connectString(follower));
 		String lockNode = this.fixture.path(this.key).lockNode();
 		assertThat(witness.checkExists().forPath(lockNode)).isNotNull();
@@ -149,11 +153,11 @@ class ZooKeeperEnsembleTests {
 
 	@Test
 	void lockSurvivesTheDeathOfItsServer() {
-		openWith(Duration.ofSeconds(20));
+		openWith(LONG);
 		ZooKeeperLockProvider holder = this.fixture.newProcess();
 		ZooKeeperLockProvider rival = this.fixture.newProcess();
 		LockGrant grant = acquire(holder, this.key);
-		Session session = holder.sessions().present();
+		Session session = holder.sessions().awaitReady(Deadline.after(PATIENCE));
 		ZooKeeperServerProcess server = this.ensemble.servers()
 			.stream()
 			.filter((each) -> session.zooKeeper().toString().contains(":" + each.port() + " "))
@@ -174,7 +178,7 @@ class ZooKeeperEnsembleTests {
 
 	@Test
 	void lockAndOrderSurviveTheDeathOfTheLeader() {
-		openWith(Duration.ofSeconds(20));
+		openWith(LONG);
 		ZooKeeperLockProvider holder = this.fixture.newProcess();
 		ZooKeeperLockProvider rival = this.fixture.newProcess();
 		LockGrant grant = acquire(holder, this.key);
@@ -195,7 +199,7 @@ class ZooKeeperEnsembleTests {
 
 	@Test
 	void lostQuorumFailsInTimeAndEndsWithoutARestart() {
-		openWith(Duration.ofSeconds(20));
+		openWith(LONG);
 		ZooKeeperLockProvider process = this.fixture.newProcess();
 		ZooKeeperLockProvider rival = this.fixture.newProcess();
 		LockGrant grant = acquire(process, this.key);

@@ -2,8 +2,11 @@ package io.distributedlock.zookeeper;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -36,15 +39,16 @@ final class ZooKeeperFixture implements LockProviderFixture {
 
 	static final Duration SESSION = Duration.ofSeconds(30);
 
+	private static final Duration PATIENCE = Duration.ofSeconds(30);
+
 	private static final AtomicInteger ROOTS = new AtomicInteger();
 
-	private final List<ZooKeeperLockProvider> processes = new ArrayList<>();
+	/** The processes, each with a timer of its own. */
+	private final Map<ZooKeeperLockProvider, LockTimer> processes = new LinkedHashMap<>();
 
 	private final List<CuratorFramework> clients = new ArrayList<>();
 
 	private final ImpatientHosts.Handles handles = ImpatientHosts.handles();
-
-	private final LockTimer timer = new LockTimer();
 
 	private final String servers;
 
@@ -104,20 +108,32 @@ final class ZooKeeperFixture implements LockProviderFixture {
 		return client;
 	}
 
+	/** Creates a process that has a session. */
 	@Override
 	public ZooKeeperLockProvider newProcess() {
-		return newProcess(this.servers);
+		ZooKeeperLockProvider process = newProcess(this.servers);
+		process.check(PATIENCE);
+		return process;
 	}
 
 	ZooKeeperLockProvider newProcess(String connect) {
 		return newProcess(client(connect));
 	}
 
-	ZooKeeperLockProvider newProcess(CuratorFramework client) {
+	synchronized ZooKeeperLockProvider newProcess(CuratorFramework client) {
+		LockTimer timer = new LockTimer();
 		ZooKeeperLockProvider process = new ZooKeeperLockProvider(client,
-				new ZooKeeperLockSettings(this.root, PREFIX, List.of(), Duration.ofSeconds(1)), this.timer);
-		this.processes.add(process);
+				new ZooKeeperLockSettings(this.root, PREFIX, List.of(), Duration.ofSeconds(1)), timer);
+		this.processes.put(process, timer);
 		return process;
+	}
+
+	/**
+	 * Keeps the reservations that a process makes from now on, which it would end after
+	 * 100 ms. As it sends no heartbeats either, its session is not relied upon for long.
+	 */
+	void keepReservationsOf(ZooKeeperLockProvider process) {
+		this.processes.get(process).close();
 	}
 
 	String root() {
@@ -132,8 +148,8 @@ final class ZooKeeperFixture implements LockProviderFixture {
 		return new NodePaths(this.root, PREFIX).of(key);
 	}
 
-	List<ZooKeeperLockProvider> processes() {
-		return this.processes;
+	Set<ZooKeeperLockProvider> processes() {
+		return this.processes.keySet();
 	}
 
 	@Override
@@ -214,10 +230,10 @@ final class ZooKeeperFixture implements LockProviderFixture {
 				return true;
 			});
 		}
-		this.processes.forEach(ZooKeeperLockProvider::close);
+		this.processes.keySet().forEach(ZooKeeperLockProvider::close);
 		this.clients.stream().map(ZooKeeperFixture::end).toList().forEach(CompletableFuture::join);
 		this.handles.close();
-		this.timer.close();
+		this.processes.values().forEach(LockTimer::close);
 	}
 
 	/**

@@ -65,7 +65,7 @@ class ZooKeeperLockFaultTests extends LockProviderFaultContract {
 		});
 		assertThatExceptionOfType(LockProviderException.class)
 			.isThrownBy(() -> contender.attempt(owner, LEASE, true, TIMEOUT));
-		assertThat(held.hits()).isEqualTo(1);
+		await().until(() -> held.hits() == 1);
 		await().until(() -> process.release(key, owner, TIMEOUT) == ReleaseOutcome.NOT_HELD);
 		assertThat(process.undecided().size()).isZero();
 		held.close();

@@ -4,6 +4,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -40,9 +42,11 @@ import static org.awaitility.Awaitility.await;
  */
 class ZooKeeperLockProviderTests {
 
-	private static final Duration LEASE = Duration.ofSeconds(30);
+	private static final Duration LEASE = Duration.ofMinutes(5);
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(5);
+
+	private static final Duration PATIENCE = Duration.ofSeconds(30);
 
 	private static final AtomicInteger KEYS = new AtomicInteger();
 
@@ -65,7 +69,8 @@ class ZooKeeperLockProviderTests {
 	}
 
 	private LockTemplate locks(ZooKeeperLockProvider process) {
-		LockTemplate template = new LockTemplate(process, LockSettings.defaults(), this.timer, List.of(), List.of());
+		LockSettings settings = LockSettings.defaults().withCallTimeout(TIMEOUT);
+		LockTemplate template = new LockTemplate(process, settings, this.timer, List.of(), List.of());
 		this.templates.add(template);
 		return template;
 	}
@@ -84,6 +89,13 @@ class ZooKeeperLockProviderTests {
 
 	private static LockGrant acquire(ZooKeeperLockProvider process, LockKey key) {
 		return ((AttemptResult.Granted) attempt(process, key, false)).grant();
+	}
+
+	/** Asks again until the process has another session. */
+	private static <T> T inTheNextSession(Callable<T> call) {
+		return await().atMost(PATIENCE)
+			.ignoreExceptionsInstanceOf(LockProviderException.class)
+			.until(call, Objects::nonNull);
 	}
 
 	private int nodes() {
@@ -118,10 +130,10 @@ class ZooKeeperLockProviderTests {
 		LockLease held = holder.acquire(LockRequest.of(this.key));
 		waiter.acquire(LockRequest.of(LockKey.of("zookeeper", "first"))).close();
 		long watches = this.server.statistic("zk_watch_count");
-		CompletableFuture<LockLease> waiting = waiter.acquireAsync(LockRequest.of(this.key).withWaitTime(TIMEOUT));
+		CompletableFuture<LockLease> waiting = waiter.acquireAsync(LockRequest.of(this.key).withWaitTime(PATIENCE));
 		await().until(() -> this.fixture.children(queue).size() == 1);
 		held.close();
-		waiting.get(5, TimeUnit.SECONDS).close();
+		waiting.get(PATIENCE.toSeconds(), TimeUnit.SECONDS).close();
 		await().until(() -> this.fixture.heldEntries() == 0);
 		await().until(() -> this.server.statistic("zk_watch_count") == watches);
 		await().atMost(Duration.ofSeconds(20)).until(() -> this.fixture.admin().checkExists().forPath(queue) == null);
@@ -147,6 +159,7 @@ class ZooKeeperLockProviderTests {
 		assertThat(signals).isEmpty();
 		ZooKeeperLockProvider present = holder;
 		for (int turn = 0; turn < 5; turn++) {
+			this.fixture.keepReservationsOf(present);
 			assertThat(present.release(this.key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
 			int head = turn;
 			await().pollInterval(Duration.ofMillis(1)).until(() -> signals.contains(head));
@@ -188,7 +201,7 @@ class ZooKeeperLockProviderTests {
 		await().until(() -> !lease.isHeld());
 		await().until(() -> signals.get() == 1);
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(lease::ensureHeld);
-		try (LockLease next = locks.acquire(LockRequest.of(this.key))) {
+		try (LockLease next = inTheNextSession(() -> locks.acquire(LockRequest.of(this.key)))) {
 			assertThat(next.fencingToken()).isGreaterThan(lease.fencingToken());
 			lease.close();
 			next.ensureHeld();
@@ -221,8 +234,9 @@ class ZooKeeperLockProviderTests {
 		String entry = this.fixture.children(queue).get(0);
 		this.server.endSession(waiter.sessions().present().id());
 		await().until(() -> signals.get() > 0);
-		assertThat(attempt(waiter, this.key, true)).isInstanceOf(AttemptResult.Busy.class);
+		assertThat(inTheNextSession(() -> attempt(waiter, this.key, true))).isInstanceOf(AttemptResult.Busy.class);
 		assertThat(this.fixture.children(queue)).hasSize(1).doesNotContain(entry);
+		this.fixture.keepReservationsOf(holder);
 		holder.release(this.key, grant.owner(), TIMEOUT);
 		assertThat(attempt(holder, this.key, false)).isInstanceOf(AttemptResult.Busy.class);
 		assertThat(attempt(waiter, this.key, true)).isInstanceOf(AttemptResult.Granted.class);
@@ -233,8 +247,8 @@ class ZooKeeperLockProviderTests {
 		ZooKeeperLockProvider process = this.fixture.newProcess();
 		ZooKeeperLockProvider rival = this.fixture.newProcess();
 		for (int round = 0; round < 5; round++) {
-			await().until(() -> process.sessions().present() != null);
-			this.server.endSession(process.sessions().present().id());
+			Session session = await().until(() -> process.sessions().present(), Objects::nonNull);
+			this.server.endSession(session.id());
 			LockGrant grant = null;
 			while (grant == null) {
 				try {
@@ -272,6 +286,7 @@ class ZooKeeperLockProviderTests {
 		ZooKeeperLockProvider waiter = this.fixture.newProcess();
 		LockGrant grant = acquire(holder, this.key);
 		assertThat(attempt(waiter, this.key, true)).isInstanceOf(AttemptResult.Busy.class);
+		this.fixture.keepReservationsOf(holder);
 		holder.release(this.key, grant.owner(), TIMEOUT);
 		assertThat(attempt(holder, this.key, false)).isInstanceOf(AttemptResult.Busy.class);
 		assertThat(attempt(waiter, this.key, true)).isInstanceOf(AttemptResult.Granted.class);

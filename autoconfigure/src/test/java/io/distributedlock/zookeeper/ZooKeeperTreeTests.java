@@ -55,6 +55,11 @@ class ZooKeeperTreeTests {
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
+	private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+	/** No test is about a server that answers late. */
+	private static final LockSettings SETTINGS = LockSettings.defaults().withCallTimeout(TIMEOUT);
+
 	private static final Duration SESSION = Duration.ofSeconds(5);
 
 	private final ZooKeeperFixture fixture = new ZooKeeperFixture(TestZooKeeper.connectString(), SESSION);
@@ -63,8 +68,7 @@ class ZooKeeperTreeTests {
 
 	private final ZooKeeperLockProvider process = this.fixture.newProcess();
 
-	private final LockTemplate locks = new LockTemplate(this.process, LockSettings.defaults(), this.timer, List.of(),
-			List.of());
+	private final LockTemplate locks = new LockTemplate(this.process, SETTINGS, this.timer, List.of(), List.of());
 
 	private final LockKey key = LockKey.of("tree", "key");
 
@@ -95,8 +99,9 @@ class ZooKeeperTreeTests {
 			}
 		});
 		long last = 0;
+		long begun = System.nanoTime();
 		try {
-			for (int round = 0; round < 100 || deleted.getCount() > 0; round++) {
+			for (int round = 0; round < 100 || isAwaited(deleted, deleting, begun); round++) {
 				ZooKeeperLockProvider next = (round % 2 == 0) ? this.process : rival;
 				LockGrant grant = granted(next);
 				assertThat(grant.order()).isGreaterThan(last);
@@ -109,6 +114,13 @@ class ZooKeeperTreeTests {
 			ended.set(true);
 		}
 		deleting.get(10, TimeUnit.SECONDS);
+		assertThat(deleted.getCount()).as("deletions to come").isZero();
+	}
+
+	/** Whether the other thread has yet to delete all parents, for a minute at most. */
+	private static boolean isAwaited(CountDownLatch deleted, CompletableFuture<Void> deleting, long begun) {
+		boolean failed = deleting.isDone();
+		return deleted.getCount() > 0 && !failed && System.nanoTime() - begun < TimeUnit.MINUTES.toNanos(1);
 	}
 
 	@Test
@@ -162,6 +174,7 @@ class ZooKeeperTreeTests {
 		ZooKeeperLockProvider newcomer = this.fixture.newProcess();
 		LockGrant grant = ((AttemptResult.Granted) attempt(newcomer, this.key, false)).grant();
 		assertThat(attempt(waiter, this.key, true)).isInstanceOf(AttemptResult.Busy.class);
+		this.fixture.keepReservationsOf(newcomer);
 		assertThat(newcomer.release(this.key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
 		assertThat(attempt(newcomer, this.key, false)).as("reserved").isInstanceOf(AttemptResult.Busy.class);
 		assertThat(attempt(waiter, this.key, true)).isInstanceOf(AttemptResult.Granted.class);
@@ -184,6 +197,7 @@ class ZooKeeperTreeTests {
 		this.fixture.expire(this.key);
 		LockGrant second = ((AttemptResult.Granted) attempt(newcomer, this.key, false)).grant();
 		assertThat(attempt(waiter, this.key, true)).isInstanceOf(AttemptResult.Busy.class);
+		this.fixture.keepReservationsOf(newcomer);
 		assertThat(newcomer.release(this.key, second.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
 		assertThat(attempt(newcomer, this.key, false)).as("reserved").isInstanceOf(AttemptResult.Busy.class);
 		assertThat(attempt(waiter, this.key, true)).isInstanceOf(AttemptResult.Granted.class);
@@ -268,12 +282,14 @@ class ZooKeeperTreeTests {
 
 	/** Attempts until no deletion of a parent interferes. */
 	private LockGrant granted(ZooKeeperLockProvider next) {
+		long begun = System.nanoTime();
 		while (true) {
 			try {
 				return ((AttemptResult.Granted) attempt(next, this.key, false)).grant();
 			}
 			catch (LockProviderException ex) {
 				assertThat(ex.error()).isEqualTo(LockError.STORE_FAILED);
+				assertThat(System.nanoTime() - begun).as("nanoseconds of failures").isLessThan(PATIENCE.toNanos());
 			}
 		}
 	}
@@ -354,7 +370,11 @@ class ZooKeeperTreeTests {
 			second.onLost(signals::incrementAndGet);
 			ZooKeeperServerProcess.shared().endSession(this.process.sessions().present().id());
 			await().until(() -> signals.get() == 1);
-			this.locks.acquire(LockRequest.of(this.key).withWaitTime(TIMEOUT)).close();
+			// The next session may take longer than a call.
+			await().atMost(PATIENCE).ignoreExceptionsInstanceOf(LockProviderException.class).until(() -> {
+				this.locks.acquire(LockRequest.of(this.key).withWaitTime(TIMEOUT)).close();
+				return true;
+			});
 		}
 		finally {
 			blocked.countDown();
@@ -375,8 +395,7 @@ class ZooKeeperTreeTests {
 
 	private void assertNoNodesRemain(int keys, int interrupts) throws Exception {
 		LockTimer rivalTimer = new LockTimer();
-		LockTemplate rival = new LockTemplate(this.fixture.newProcess(), LockSettings.defaults(), rivalTimer, List.of(),
-				List.of());
+		LockTemplate rival = new LockTemplate(this.fixture.newProcess(), SETTINGS, rivalTimer, List.of(), List.of());
 		rival.acquire(LockRequest.of(this.key)).close();
 		long watches = ZooKeeperServerProcess.shared().statistic("zk_watch_count");
 		for (int number = 0; number < keys; number++) {
@@ -385,12 +404,17 @@ class ZooKeeperTreeTests {
 		interruptWaiters(rival, interrupts);
 		await().atMost(Duration.ofSeconds(20)).until(() -> this.fixture.heldEntries() == 0);
 		for (ZooKeeperLockProvider each : this.fixture.processes()) {
-			await().until(() -> each.undecided().size() == 0 && each.sessions().present().bytes() == 0);
+			await().atMost(PATIENCE).until(() -> each.undecided().size() == 0 && holdsNothing(each));
 		}
-		await().until(() -> ZooKeeperServerProcess.shared().statistic("zk_watch_count") == watches);
+		await().atMost(PATIENCE).until(() -> ZooKeeperServerProcess.shared().statistic("zk_watch_count") == watches);
 		rival.close();
 		rivalTimer.close();
 		await().atMost(Duration.ofSeconds(30)).until(() -> queueContainers() == 0);
+	}
+
+	private static boolean holdsNothing(ZooKeeperLockProvider process) {
+		Session session = process.sessions().present();
+		return session != null && session.bytes() == 0;
 	}
 
 	private void interruptWaiters(LockTemplate rival, int interrupts) throws InterruptedException {
