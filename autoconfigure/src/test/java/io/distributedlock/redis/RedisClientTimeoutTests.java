@@ -24,8 +24,10 @@ import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
+import io.distributedlock.support.LockSettings;
 import io.distributedlock.support.LockTemplate;
 import io.distributedlock.testkit.TcpProxy;
+import io.distributedlock.testkit.TimeBounds;
 import io.distributedlock.testkit.WireFault.Effect;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -38,7 +40,7 @@ import static org.awaitility.Awaitility.await;
  */
 class RedisClientTimeoutTests {
 
-	private static final Duration LEASE = Duration.ofSeconds(2);
+	private static final Duration LEASE = TimeBounds.withLoad(Duration.ofSeconds(2));
 
 	@RegisterExtension
 	private final RedisProcesses processes = new RedisProcesses();
@@ -89,13 +91,15 @@ class RedisClientTimeoutTests {
 			LettuceConnectionFactory factory = new LettuceConnectionFactory(
 					new RedisStandaloneConfiguration("127.0.0.1", proxy.port()),
 					LettuceClientConfiguration.builder()
-						.commandTimeout(Duration.ofMillis(700))
+						.commandTimeout(TimeBounds.withLoad(700))
 						.clientOptions(ClientOptions.builder().timeoutOptions(TimeoutOptions.enabled()).build())
 						.shutdownTimeout(Duration.ZERO)
 						.build());
 			factory.afterPropertiesSet();
 			factory.start();
-			LockTemplate locks = this.processes.locks(factory);
+			// Longer than the client's own time-out.
+			LockSettings settings = LockSettings.defaults().withCallTimeout(Duration.ofSeconds(5));
+			LockTemplate locks = this.processes.locks(this.processes.provider(factory), settings);
 			LockKey key = LockKey.of("orders", "43");
 			locks.acquire(LockRequest.of(key)).close();
 			proxy.onReplyTo((packet) -> new String(packet).contains(Script.ATTEMPT.digest()), Effect.BLACK_HOLE).once();

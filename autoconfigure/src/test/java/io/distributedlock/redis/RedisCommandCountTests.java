@@ -130,9 +130,12 @@ class RedisCommandCountTests {
 
 	private void activateSubscriptions(List<LockTemplate> processes, LockRequest request) {
 		try (LockLease lease = locks().acquire(request)) {
-			for (LockTemplate process : processes) {
-				assertThat(process.tryAcquire(request.withWaitTime(Duration.ofMillis(300)))).isNull();
-			}
+			await().atMost(Duration.ofMinutes(1)).until(() -> {
+				for (LockTemplate process : processes) {
+					assertThat(process.tryAcquire(request.withWaitTime(Duration.ofMillis(300)))).isNull();
+				}
+				return this.admin.pubsubChannels("count:notify:*").size() == processes.size();
+			});
 			lease.ensureHeld();
 		}
 	}

@@ -21,6 +21,7 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockRequest;
+import io.distributedlock.support.LockSettings;
 import io.distributedlock.support.LockTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -39,6 +40,15 @@ class RedisFootprintTests {
 
 	private static final Duration LEASE = Duration.ofMillis(4500);
 
+	/** The scripts of one period. */
+	private static final long FEWEST = 20;
+
+	/** The further threads of all pools, which a slow machine may start. */
+	private static final int SPARE = 20;
+
+	/** No test is about a server that answers late. */
+	private static final LockSettings SETTINGS = LockSettings.defaults().withCallTimeout(Duration.ofSeconds(5));
+
 	@RegisterExtension
 	private final RedisProcesses processes = new RedisProcesses();
 
@@ -56,12 +66,17 @@ class RedisFootprintTests {
 		assertKeepsOrdersOnly(1_000_000);
 	}
 
+	private LockTemplate locks(RedisConnectionFactory factory) {
+		return this.processes.locks(this.processes.provider(factory), SETTINGS);
+	}
+
 	private void assertKeepsOrdersOnly(int keys) {
-		LockTemplate locks = this.processes.locks(TestRedis.lettuce(TestRedis.port()));
+		LockTemplate locks = locks(TestRedis.lettuce(TestRedis.port()));
 		for (int number = 0; number < keys; number++) {
 			locks.acquire(LockRequest.of(LockKey.of("orders", Integer.toString(number)))).close();
 		}
-		assertThat(this.admin.dbSize()).isEqualTo(RedisLayout.BUCKETS);
+		// A release without a reply on a slow machine is repeated later.
+		await().untilAsserted(() -> assertThat(this.admin.dbSize()).isEqualTo(RedisLayout.BUCKETS));
 		assertThat(this.admin.keys("*")).allMatch((key) -> key.endsWith("}:last-order"));
 	}
 
@@ -69,7 +84,7 @@ class RedisFootprintTests {
 	@MethodSource("io.distributedlock.redis.TestClients#all")
 	void tenThousandLocksNeedNoMoreThreadsThanOne(String name,
 			Function<RedisConfiguration, RedisConnectionFactory> client) {
-		LockTemplate locks = this.processes.locks(client.apply(TestRedis.standalone(TestRedis.port())));
+		LockTemplate locks = locks(client.apply(TestRedis.standalone(TestRedis.port())));
 		for (int number = 0; number < 20; number++) {
 			locks.acquire(LockRequest.of(LockKey.of("warm", "up"))).close();
 		}
@@ -83,14 +98,19 @@ class RedisFootprintTests {
 		}
 		CommandStats stats = new CommandStats(this.admin);
 		stats.reset();
-		await().pollDelay(LEASE.multipliedBy(2).dividedBy(3)).until(() -> true);
+		long begun = System.nanoTime();
+		await().pollDelay(LEASE.multipliedBy(2).dividedBy(3))
+			.atMost(Duration.ofMinutes(1))
+			.until(() -> CommandStats.ofClients(stats.calls()) >= FEWEST);
 		Map<String, Long> calls = stats.calls();
+		double periods = 3.0 * (System.nanoTime() - begun) / LEASE.toNanos();
 		assertThat(leases.stream().filter(LockLease::isHeld).count()).isEqualTo(HELD);
 		// One lock alone may not have started all threads, such as the second worker.
-		assertThat(threads()).isLessThanOrEqualTo(threads + 4);
+		assertThat(threads()).isLessThanOrEqualTo(threads + SPARE);
 		assertThat(connections()).isLessThanOrEqualTo(Math.max(connections, MOST_CONNECTIONS));
-		// Two periods of 500 locks per script, and many locks that were due apart.
-		assertThat(CommandStats.ofClients(calls)).as("renewals: %s", calls).isBetween(20L, HELD / 10L);
+		// In each period 500 locks per script, and many locks that were due apart.
+		assertThat(CommandStats.ofClients(calls)).as("renewals: %s", calls)
+			.isBetween(FEWEST, (long) (periods * HELD / 20));
 		leases.forEach(LockLease::close);
 		first.close();
 	}

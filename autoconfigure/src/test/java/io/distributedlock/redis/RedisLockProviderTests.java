@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.IntFunction;
 import java.util.stream.Stream;
 
@@ -53,6 +54,8 @@ class RedisLockProviderTests {
 	private static final Duration LEASE = Duration.ofSeconds(30);
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(5);
+
+	private static final Duration PATIENCE = Duration.ofSeconds(30);
 
 	private static final LockKey KEY = LockKey.of("orders", "42");
 
@@ -183,6 +186,12 @@ class RedisLockProviderTests {
 
 	@Test
 	void processNotifiedInVainKeepsItsScore() {
+		// A machine that pauses for longer than a reservation lasts shows nothing.
+		await().atMost(Duration.ofMinutes(1)).until(this::firstProcessKeepsItsScore);
+	}
+
+	private boolean firstProcessKeepsItsScore() {
+		this.admin.flushAll();
 		RedisLockProvider holder = process();
 		LockGrant grant = acquire(holder);
 		LockContender first = enter(process());
@@ -191,7 +200,7 @@ class RedisLockProviderTests {
 		attempt(second, true);
 		List<byte[]> before = queue();
 		holder.release(KEY, grant.owner(), TIMEOUT);
-		assertThat(queue()).hasSize(1);
+		assertThat(queue()).hasSizeLessThan(before.size());
 		RedisLockProvider third = process();
 		AttemptResult[] acquired = new AttemptResult[1];
 		await().pollInterval(Duration.ofMillis(10)).until(() -> {
@@ -201,8 +210,14 @@ class RedisLockProviderTests {
 		attempt(second, true);
 		attempt(first, true);
 		assertThat(queue()).containsExactlyElementsOf(before);
+		long released = System.nanoTime();
 		third.release(KEY, granted(acquired[0]).owner(), TIMEOUT);
-		granted(attempt(first, true));
+		AttemptResult last = attempt(first, true);
+		if (System.nanoTime() - released >= RedisLayout.RESERVATION.toNanos()) {
+			return false;
+		}
+		granted(last);
+		return true;
 	}
 
 	@ParameterizedTest(name = "{0}")
@@ -224,18 +239,20 @@ class RedisLockProviderTests {
 					.isLessThan(TimeBounds.withLoad(timeout.multipliedBy(3)));
 			}
 			Thread caller = Thread.currentThread();
+			AtomicLong interrupted = new AtomicLong();
 			Thread interrupter = new Thread(() -> {
 				await().until(() -> caller.getState() == Thread.State.TIMED_WAITING);
+				interrupted.set(System.nanoTime());
 				caller.interrupt();
 			});
 			interrupter.start();
-			long start = System.nanoTime();
 			assertThatExceptionOfType(LockProviderException.class)
-				.isThrownBy(() -> enter(process).attempt(OwnerId.random(), LEASE, true, TIMEOUT));
+				.isThrownBy(() -> enter(process).attempt(OwnerId.random(), LEASE, true, PATIENCE));
 			assertThat(Thread.interrupted()).isTrue();
-			assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(TimeBounds.withLoad(100));
+			assertThat(Duration.ofNanos(System.nanoTime() - interrupted.get())).isLessThan(TimeBounds.withLoad(100));
 		}
-		await().until(() -> process.release(KEY, grant.owner(), TIMEOUT) != ReleaseOutcome.UNKNOWN);
+		await().atMost(PATIENCE)
+			.until(() -> process.release(KEY, grant.owner(), TIMEOUT) != ReleaseOutcome.UNKNOWN);
 	}
 
 	@Test

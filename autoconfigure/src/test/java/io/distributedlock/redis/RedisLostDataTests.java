@@ -31,7 +31,8 @@ class RedisLostDataTests {
 
 	private static final LockKey KEY = LockKey.of("orders", "42");
 
-	private static final Duration LEASE = Duration.ofSeconds(6);
+	/** A third of it leaves time for the server to start again. */
+	private static final Duration LEASE = Duration.ofSeconds(12);
 
 	/** Writes unless a higher token was written before; tokens are texts of 19 digits. */
 	private static final byte[] FENCED_WRITE = RedisLayout.bytes("""
@@ -65,7 +66,7 @@ class RedisLostDataTests {
 		await().atMost(LEASE).until(() -> !before.isHeld());
 		await().until(() -> !lost.isEmpty());
 		assertThat(lost).containsExactly(LossReason.NOT_HELD);
-		try (LockLease after = others.acquire(LockRequest.of(KEY))) {
+		try (LockLease after = RedisProcesses.acquireAgain(others, LockRequest.of(KEY))) {
 			assertThat(after.fencingToken()).isGreaterThan(before.fencingToken());
 			before.close();
 			assertThat(locks.tryAcquire(LockRequest.of(KEY).withWaitTime(Duration.ZERO))).isNull();
@@ -81,7 +82,8 @@ class RedisLostDataTests {
 		LockTemplate first = this.processes.locks(client.apply(TestRedis.standalone(primary.port())));
 		LockTemplate second = this.processes.locks(client.apply(TestRedis.standalone(replica.port())));
 		try (Jedis resource = TestRedis.admin(); Jedis promoted = replica.admin()) {
-			await().until(() -> promoted.info("replication").contains("master_link_status:up"));
+			await().atMost(TestCluster.START)
+				.until(() -> promoted.info("replication").contains("master_link_status:up"));
 			promoted.replicaofNoOne();
 			try (LockLease old = first.acquire(LockRequest.of(KEY));
 					LockLease successor = second.acquire(LockRequest.of(KEY))) {

@@ -47,9 +47,10 @@ class RedisPauseTests {
 	void waitsForAPausedServerEndInTimeAndLeaveNothing(String name,
 			Function<RedisConfiguration, RedisConnectionFactory> client) {
 		LockTemplate locks = this.processes.locks(client.apply(TestRedis.standalone(TestRedis.port())));
-		LockLease kept = locks.acquire(LockRequest.of(LockKey.of("kept")).withLease(Duration.ofSeconds(10)));
+		LockLease kept = locks.acquire(LockRequest.of(LockKey.of("kept")).withLease(Duration.ofSeconds(20)));
 		for (ClientPauseMode mode : ClientPauseMode.values()) {
-			this.admin.clientPause(4000, mode);
+			// For longer than both calls may take.
+			this.admin.clientPause(5000, mode);
 			for (Duration wait : new Duration[] { Duration.ZERO, Duration.ofMillis(1200) }) {
 				long start = System.nanoTime();
 				assertThatExceptionOfType(LockProviderException.class)

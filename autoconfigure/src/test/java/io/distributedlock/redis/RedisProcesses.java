@@ -5,6 +5,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 
 import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
@@ -13,7 +14,9 @@ import org.springframework.beans.factory.DisposableBean;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 import io.distributedlock.LockKey;
+import io.distributedlock.LockLease;
 import io.distributedlock.LockListener;
+import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
 import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.LockContender;
@@ -27,6 +30,7 @@ import io.distributedlock.support.LockSettings;
 import io.distributedlock.support.LockTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 /**
  * Processes with locks in Redis, closed after the test.
@@ -58,6 +62,13 @@ final class RedisProcesses implements AfterEachCallback {
 		// Opening the first connection of a JVM is slow.
 		factory.getConnection().close();
 		return closing(new RedisLockProvider(factory, settings));
+	}
+
+	/** Acquires a lock right after a fault: again until the process has a connection. */
+	static LockLease acquireAgain(LockTemplate locks, LockRequest request) {
+		return await().atMost(Duration.ofMinutes(1))
+			.ignoreExceptionsInstanceOf(LockProviderException.class)
+			.until(() -> locks.acquire(request), Objects::nonNull);
 	}
 
 	/** Creates the engine of a process with connections of its own. */
