@@ -62,7 +62,7 @@ class DocumentedExampleTests {
 		context = new SpringApplicationBuilder(Shop.class).web(WebApplicationType.NONE)
 			.properties("distributed-lock.provider=jdbc", "distributed-lock.key-prefix=shop",
 					"distributed-lock.lease=30s", "distributed-lock.wait-time=50ms",
-					"spring.datasource.generate-unique-name=true")
+					"distributed-lock.call-timeout=10s", "spring.datasource.generate-unique-name=true")
 			.run();
 		JdbcClient jdbc = context.getBean(JdbcClient.class);
 		jdbc.sql("CREATE TABLE orders (id BIGINT PRIMARY KEY, paid BOOLEAN DEFAULT FALSE)").update();

@@ -35,7 +35,8 @@ class JdbcLockAutoConfigurationTests {
 	private final ApplicationContextRunner runner = new ApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(DataSourceAutoConfiguration.class,
 				DataSourceInitializationAutoConfiguration.class, JdbcLockAutoConfiguration.class))
-		.withPropertyValues("spring.datasource.generate-unique-name=true", "spring.application.name=shop");
+		.withPropertyValues("spring.datasource.generate-unique-name=true", "spring.application.name=shop",
+				"distributed-lock.call-timeout=10s");
 
 	@Test
 	void embeddedDatabaseGetsTheTableAndKeepsTheLocks() {
@@ -89,7 +90,7 @@ class JdbcLockAutoConfigurationTests {
 	void databaseThatIsDownOnlyWarns() {
 		this.runner
 			.withPropertyValues("spring.datasource.url=jdbc:postgresql://localhost:1/none",
-					"spring.datasource.username=none")
+					"spring.datasource.username=none", "distributed-lock.call-timeout=1s")
 			.run((context) -> {
 				assertThat(context).hasNotFailed();
 				JdbcLockProvider provider = context.getBean(JdbcLockProvider.class);

@@ -66,7 +66,7 @@ class RealImportsTests {
 			assertThat(
 					context.getBean(ThreadPoolTaskScheduler.class).getScheduledThreadPoolExecutor().getCorePoolSize())
 				.isEqualTo(3);
-			assertThat(context.getBean(Jobs.class).locked.await(5, SECONDS)).isTrue();
+			assertThat(context.getBean(Jobs.class).locked.await(30, SECONDS)).isTrue();
 		}
 	}
 

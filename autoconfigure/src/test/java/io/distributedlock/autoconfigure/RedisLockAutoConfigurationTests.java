@@ -37,7 +37,7 @@ class RedisLockAutoConfigurationTests {
 		.withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class, RedisLockAutoConfiguration.class,
 				DistributedLockAutoConfiguration.class))
 		.withPropertyValues("spring.data.redis.port=" + TestRedis.port(), "spring.data.redis.host=127.0.0.1",
-				"spring.application.name=shop");
+				"spring.application.name=shop", "distributed-lock.call-timeout=10s");
 
 	private static void assertLocksInRedis(ApplicationContext context) {
 		try (Jedis admin = TestRedis.admin();
@@ -77,7 +77,8 @@ class RedisLockAutoConfigurationTests {
 
 	@Test
 	void unreachableServerOnlyWarnsWithoutFailFast(CapturedOutput output) {
-		ApplicationContextRunner down = this.runner.withPropertyValues("spring.data.redis.port=1");
+		ApplicationContextRunner down = this.runner.withPropertyValues("spring.data.redis.port=1",
+				"distributed-lock.call-timeout=1s");
 		down.run((context) -> {
 			assertThat(context).hasNotFailed();
 			assertThat(output).contains("The lock store 'redis' did not answer at start");

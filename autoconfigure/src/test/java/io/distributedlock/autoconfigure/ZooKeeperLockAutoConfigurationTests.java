@@ -41,7 +41,7 @@ class ZooKeeperLockAutoConfigurationTests {
 	private final ApplicationContextRunner bare = new ApplicationContextRunner()
 		.withConfiguration(
 				AutoConfigurations.of(ZooKeeperLockAutoConfiguration.class, DistributedLockAutoConfiguration.class))
-		.withPropertyValues("spring.application.name=shop");
+		.withPropertyValues("spring.application.name=shop", "distributed-lock.call-timeout=10s");
 
 	private final ApplicationContextRunner runner = this.bare
 		.withPropertyValues("distributed-lock.zookeeper.connect-string=" + TestZooKeeper.connectString());
@@ -152,7 +152,7 @@ class ZooKeeperLockAutoConfigurationTests {
 	void ensembleThatIsDownOnlyWarnsWithoutFailFast(CapturedOutput output) {
 		ApplicationContextRunner down = this.bare.withPropertyValues(
 				"distributed-lock.zookeeper.connect-string=127.0.0.1:1",
-				"distributed-lock.zookeeper.connection-timeout=500ms");
+				"distributed-lock.zookeeper.connection-timeout=500ms", "distributed-lock.call-timeout=1s");
 		down.run((context) -> {
 			assertThat(context).hasNotFailed();
 			assertThat(output).containsOnlyOnce("The lock store 'zookeeper' did not answer at start");

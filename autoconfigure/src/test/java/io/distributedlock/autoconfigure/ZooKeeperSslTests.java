@@ -61,11 +61,14 @@ class ZooKeeperSslTests {
 
 	private static final LockRequest REQUEST = LockRequest.of(KEY);
 
+	/** The first handshake of a JVM is slow. */
+	private static final Duration PATIENCE = Duration.ofSeconds(30);
+
 	private final ApplicationContextRunner bare = new ApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(SslAutoConfiguration.class, ZooKeeperLockAutoConfiguration.class,
 				DistributedLockAutoConfiguration.class))
 		.withPropertyValues("spring.application.name=shop", "distributed-lock.fail-fast=true",
-				"distributed-lock.zookeeper.connection-timeout=20s");
+				"distributed-lock.zookeeper.connection-timeout=20s", "distributed-lock.call-timeout=10s");
 
 	private final ApplicationContextRunner secure = this.bare.withPropertyValues(
 			"distributed-lock.zookeeper.connect-string=" + TlsZooKeeper.connectString(),
@@ -109,6 +112,13 @@ class ZooKeeperSslTests {
 		try (LockLease lease = context.getBean(LockOperations.class).acquire(REQUEST)) {
 			lease.ensureHeld();
 		}
+	}
+
+	/** Asks until the store answers in time. */
+	private static void assertLocksAgain(ApplicationContext context) {
+		await().atMost(PATIENCE)
+			.ignoreExceptionsInstanceOf(LockException.class)
+			.untilAsserted(() -> assertLocks(context));
 	}
 
 	private static CuratorFramework client(ApplicationContext context) {
@@ -171,7 +181,7 @@ class ZooKeeperSslTests {
 		ZooKeeperLockClient known = start(tls("client"));
 		List<ZooKeeperLockClient> others = List.of(start(null), start(tls(null)), start(tls("stranger")));
 		try {
-			await().until(() -> isConnected(known));
+			await().atMost(PATIENCE).until(() -> isConnected(known));
 			await().during(Duration.ofMillis(500))
 				.until(() -> others.stream().noneMatch(ZooKeeperSslTests::isConnected));
 		}
@@ -215,7 +225,7 @@ class ZooKeeperSslTests {
 
 	@Test
 	void serverThatIsNotTrustedFailsTheStart(CapturedOutput output) {
-		this.secure.withPropertyValues("distributed-lock.zookeeper.connection-timeout=3s")
+		this.secure.withPropertyValues("distributed-lock.zookeeper.connection-timeout=5s")
 			.withPropertyValues(trust("stranger"))
 			.withBean(LockCuratorCustomizer.class, () -> TlsZooKeeper::hasten)
 			.run((context) -> {
@@ -236,7 +246,7 @@ class ZooKeeperSslTests {
 			assertThat(output).contains("'ensemble', but its update cannot be used");
 			assertThat(identities(context)).containsExactly("CN=client");
 			TlsZooKeeper.killConnections();
-			await().atMost(Duration.ofSeconds(20))
+			await().atMost(PATIENCE)
 				.ignoreExceptions()
 				.untilAsserted(() -> assertThat(identities(context)).containsExactly("CN=renewed"));
 			assertLocks(context);
@@ -339,14 +349,12 @@ class ZooKeeperSslTests {
 				.withPropertyValues("distributed-lock.zookeeper.connect-string=127.0.0.1:" + proxy.port(),
 						"distributed-lock.zookeeper.session-timeout=30s", "distributed-lock.call-timeout=500ms")
 				.run((context) -> {
-					assertLocks(context);
+					assertLocksAgain(context);
 					long session = client(context).getZookeeperClient().getZooKeeper().getSessionId();
 					WireFault silence = proxy.onRequest((packet) -> true, Effect.BLACK_HOLE).once();
 					assertThatExceptionOfType(LockException.class).isThrownBy(() -> assertLocks(context))
 						.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.STORE_TIMEOUT));
-					await().atMost(Duration.ofSeconds(20))
-						.ignoreExceptionsInstanceOf(LockException.class)
-						.untilAsserted(() -> assertLocks(context));
+					assertLocksAgain(context);
 					assertThat(client(context).getZookeeperClient().getZooKeeper().getSessionId()).isEqualTo(session);
 					assertThat(silence.hits()).isEqualTo(1);
 				});
