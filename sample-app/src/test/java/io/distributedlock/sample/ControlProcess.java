@@ -53,6 +53,8 @@ class ControlProcess implements AutoCloseable {
 		this.console = Files.createTempFile(directory, "console", ".log");
 		ProcessBuilder builder = new ProcessBuilder(JAVA, "-XX:TieredStopAtLevel=1", "-Djava.io.tmpdir=" + directory,
 				"-cp", System.getProperty("java.class.path"), SampleApplication.class.getName(), "--server.port=0");
+		// All processes start at once, and opening the first connection takes longest.
+		builder.environment().put("DISTRIBUTEDLOCK_CALLTIMEOUT", "5s");
 		builder.environment().putAll(settings);
 		this.process = builder.redirectErrorStream(true).redirectOutput(Redirect.to(this.console.toFile())).start();
 		try {
@@ -133,8 +135,9 @@ class ControlProcess implements AutoCloseable {
 		this.process.destroyForcibly();
 	}
 
+	/** In less time than a connection pool waits by default, so that no worker lingers. */
 	void awaitEnd() {
-		Awaitility.await().atMost(Duration.ofSeconds(10)).untilAsserted(() -> {
+		Awaitility.await().atMost(Duration.ofSeconds(25)).untilAsserted(() -> {
 			assertThat(this.process.isAlive()).isFalse();
 			assertThat(this.workers).noneMatch(ProcessHandle::isAlive);
 		});

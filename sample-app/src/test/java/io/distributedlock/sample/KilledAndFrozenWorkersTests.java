@@ -17,9 +17,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 /** A running sale whose worker that holds the lock is killed or paused. */
 class KilledAndFrozenWorkersTests {
 
-	private static final Duration LEASE = Duration.ofSeconds(2);
+	private static final Duration LEASE = Duration.ofSeconds(3);
 
-	private static final int FREEZE_SECONDS = 7;
+	private static final int FREEZE_SECONDS = 8;
 
 	private static final int SEATS = 8;
 

@@ -24,9 +24,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 class RedisProfileTests {
 
-	private static final Duration LEASE = Duration.ofSeconds(2);
+	private static final Duration LEASE = Duration.ofSeconds(3);
 
-	private static final int FREEZE_SECONDS = 7;
+	private static final int FREEZE_SECONDS = 8;
 
 	private static final int SEATS = 8;
 
@@ -60,6 +60,7 @@ class RedisProfileTests {
 
 	@Test
 	void sellsEachSeatOnceWithTheLock() throws Exception {
+		sales.awaitOversold();
 		assertThat(control.get("/api/status").at("/off/oversold").asInt()).isPositive();
 		JsonNode result = control.post("/api/sales?lock=on");
 		assertThat(result.get("oversold").asInt()).isZero();

@@ -4,6 +4,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
@@ -20,6 +21,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 class Sales {
 
 	private static final Holder NO_HOLDER = new Holder(0, 0);
+
+	/** How long tests repeat what depends on the moment. */
+	private static final Duration PATIENCE = Duration.ofMinutes(1);
 
 	private final ControlProcess control;
 
@@ -39,6 +43,13 @@ class Sales {
 				throw new IllegalStateException(ex);
 			}
 		});
+	}
+
+	/** Sells without the lock until one seat was sold twice. */
+	JsonNode awaitOversold() {
+		return Awaitility.await()
+			.atMost(PATIENCE)
+			.until(() -> this.control.post("/api/sales?lock=off"), (sale) -> sale.get("oversold").asInt() > 0);
 	}
 
 	/** A holder whose customer has only begun to think. */
@@ -78,16 +89,25 @@ class Sales {
 	 * higher token.
 	 */
 	void assertKilledHolderIsSucceeded(Duration lease) throws Exception {
+		repeat(() -> killedHolderIsSucceeded(lease));
+	}
+
+	private boolean killedHolderIsSucceeded(Duration lease) throws Exception {
 		CompletableFuture<JsonNode> sale = begin();
-		Holder killed = awaitNewHolder();
+		Holder chosen = awaitNewHolder();
 		long killedAt = System.nanoTime();
-		assertThat(inflict(killed, "kill")).isEqualTo("ended");
-		Holder successor = awaitHolder((holder) -> holder.pid() != killed.pid());
-		Duration vacancy = Duration.ofNanos(System.nanoTime() - killedAt);
-		assertThat(successor.token()).isGreaterThan(killed.token());
-		assertThat(vacancy).isBetween(lease.dividedBy(4), lease.plusSeconds(5));
-		assertThat(processes()).hasSize(2).doesNotContain(killed.pid());
-		assertEachSeatSoldOnce(sale, 0);
+		assertThat(inflict(chosen, "kill")).isEqualTo("ended");
+		Holder killed = holder();
+		boolean died = killed.pid() == chosen.pid();
+		if (died) {
+			Holder successor = awaitHolder((holder) -> holder.pid() != killed.pid());
+			Duration vacancy = Duration.ofNanos(System.nanoTime() - killedAt);
+			assertThat(successor.token()).isGreaterThan(killed.token());
+			assertThat(vacancy).isBetween(lease.dividedBy(4), lease.plusSeconds(5));
+		}
+		assertThat(processes()).hasSize(2).doesNotContain(chosen.pid());
+		assertThat(refusedOfSeatsSoldOnce(sale)).isZero();
+		return died;
 	}
 
 	/**
@@ -95,24 +115,41 @@ class Sales {
 	 * refused.
 	 */
 	void assertLateWriteOfAFrozenHolderIsRefused(int seconds) throws Exception {
-		CompletableFuture<JsonNode> sale = begin();
-		Holder frozen = awaitNewHolder();
-		assertThat(inflict(frozen, "freeze?seconds=" + seconds)).isEqualTo("frozen");
-		assertThat(Files.readString(Path.of("/proc", Long.toString(frozen.pid()), "stat"))).contains(") T ");
-		Holder successor = awaitHolder((holder) -> holder.pid() != frozen.pid());
-		assertThat(successor.token()).isGreaterThan(frozen.token());
-		assertThat(this.control.answerToPost(frozen.path("freeze?seconds=1")).statusCode()).isEqualTo(409);
-		assertEachSeatSoldOnce(sale, 1);
-		assertThat(processes()).contains(frozen.pid());
+		repeat(() -> frozenHolderWritesLate(seconds));
 		assertThat(this.control.console()).contains("late writes refused: 1");
 	}
 
-	private void assertEachSeatSoldOnce(CompletableFuture<JsonNode> sale, int refused) throws Exception {
+	private boolean frozenHolderWritesLate(int seconds) throws Exception {
+		CompletableFuture<JsonNode> sale = begin();
+		Holder frozen = awaitNewHolder();
+		assertThat(inflict(frozen, "freeze?seconds=" + seconds)).isEqualTo("frozen");
+		assertThat(this.control.answerToPost(frozen.path("freeze?seconds=1")).statusCode()).isEqualTo(409);
+		assertThat(Files.readString(Path.of("/proc", Long.toString(frozen.pid()), "stat"))).contains(") T ");
+		Holder successor = awaitHolder((holder) -> holder.pid() != frozen.pid());
+		assertThat(successor.token()).isGreaterThan(frozen.token());
+		int refused = refusedOfSeatsSoldOnce(sale);
+		assertThat(refused).isLessThanOrEqualTo(1);
+		assertThat(processes()).contains(frozen.pid());
+		return refused == 1;
+	}
+
+	/**
+	 * Repeats a fault until it has hit a holder: on a slow machine the customer may have
+	 * bought the seat before the signal comes.
+	 */
+	private static void repeat(Callable<Boolean> fault) throws Exception {
+		long start = System.nanoTime();
+		while (!fault.call()) {
+			assertThat(Duration.ofNanos(System.nanoTime() - start)).as("until a holder was hit").isLessThan(PATIENCE);
+		}
+	}
+
+	private int refusedOfSeatsSoldOnce(CompletableFuture<JsonNode> sale) throws Exception {
 		JsonNode result = sale.get(80, TimeUnit.SECONDS);
 		assertThat(result.get("sold").asInt()).isEqualTo(this.seats);
 		assertThat(result.get("oversold").asInt()).isZero();
-		assertThat(result.get("refused").asInt()).isEqualTo(refused);
 		assertThat(this.control.get("/api/status").get("on")).isEqualTo(result);
+		return result.get("refused").asInt();
 	}
 
 	/** A process and the first fencing token of its grant. */

@@ -3,7 +3,7 @@ package io.distributedlock.sample;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.stream.LongStream;
+import java.util.List;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
@@ -45,16 +45,22 @@ class SeatSalesTests {
 
 	@Test
 	void sellsEachSeatOnceWithTheLock() throws Exception {
-		assertSoldOnceByAllWorkers(control.post("/api/sales?lock=on"));
+		// A slow machine may keep a worker from a whole sale.
+		JsonNode result = Awaitility.await().atMost(Duration.ofMinutes(1)).until(() -> {
+			JsonNode sale = control.post("/api/sales?lock=on");
+			assertSoldOnceByWorkers(sale);
+			return sale;
+		}, (sale) -> sale.get("processes").size() == 3);
+		assertThat(processes(result)).containsExactlyInAnyOrderElementsOf(workers());
 	}
 
 	@Test
 	void hasSoldBothWaysWhenItIsUp() throws Exception {
 		JsonNode status = control.get("/api/status");
 		assertThat(status.at("/off/oversold").asInt()).isPositive();
-		assertSoldOnceByAllWorkers(status.get("on"));
+		assertSoldOnceByWorkers(status.get("on"));
 		assertThat(control.console()).containsPattern("lock=off: \\d+ of 50 seats sold by \\d processes")
-			.contains("lock=on: 50 of 50 seats sold by 3 processes");
+			.containsPattern("lock=on: 50 of 50 seats sold by \\d processes");
 	}
 
 	@Test
@@ -71,14 +77,19 @@ class SeatSalesTests {
 		assertThat(control.workers()).allSatisfy((worker) -> assertThat(ListeningSockets.of(worker.pid())).isEmpty());
 	}
 
-	private static void assertSoldOnceByAllWorkers(JsonNode result) {
+	private static void assertSoldOnceByWorkers(JsonNode result) {
 		assertThat(result.get("oversold").asInt()).isZero();
 		assertThat(result.get("sold").asInt()).isEqualTo(50);
 		assertThat(result.get("capacity").asInt()).isEqualTo(50);
-		LongStream processes = result.get("processes").valueStream().mapToLong(JsonNode::asLong);
-		assertThat(processes.boxed())
-			.containsExactlyInAnyOrderElementsOf(control.workers().stream().map(ProcessHandle::pid).toList())
-			.hasSize(3);
+		assertThat(processes(result)).isNotEmpty().isSubsetOf(workers());
+	}
+
+	private static List<Long> processes(JsonNode result) {
+		return result.get("processes").valueStream().map(JsonNode::asLong).toList();
+	}
+
+	private static List<Long> workers() {
+		return control.workers().stream().map(ProcessHandle::pid).toList();
 	}
 
 }

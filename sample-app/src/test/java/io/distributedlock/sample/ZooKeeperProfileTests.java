@@ -28,11 +28,13 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 class ZooKeeperProfileTests {
 
-	private static final Duration SESSION = Duration.ofSeconds(2);
+	private static final Duration SESSION = Duration.ofSeconds(4);
 
-	private static final int FREEZE_SECONDS = 7;
+	private static final int FREEZE_SECONDS = 9;
 
 	private static final int SEATS = 8;
+
+	private static final int NONE = -1;
 
 	private static Path directory;
 
@@ -62,6 +64,7 @@ class ZooKeeperProfileTests {
 
 	@Test
 	void sellsEachSeatOnceWithTheLock() throws Exception {
+		sales.awaitOversold();
 		assertThat(control.get("/api/status").at("/off/oversold").asInt()).isPositive();
 		JsonNode result = control.post("/api/sales?lock=on");
 		assertThat(result.get("oversold").asInt()).isZero();
@@ -93,8 +96,14 @@ class ZooKeeperProfileTests {
 		assertThat(ListeningSockets.of(control.pid())).isNotEmpty().allMatch(ListeningSockets::isLoopback);
 	}
 
-	/** Finds the port on which a ZooKeeper server answers. */
-	private static int serverPort() throws IOException {
+	/** Finds the port on which a ZooKeeper server answers, which may take it a while. */
+	private static int serverPort() {
+		return Awaitility.await()
+			.atMost(Duration.ofSeconds(30))
+			.until(ZooKeeperProfileTests::answeringPort, (port) -> port != NONE);
+	}
+
+	private static int answeringPort() throws IOException {
 		for (String address : ListeningSockets.of(control.pid())) {
 			int port = Integer.parseInt(address.substring(address.indexOf(':') + 1), 16);
 			try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
@@ -109,7 +118,7 @@ class ZooKeeperProfileTests {
 				continue;
 			}
 		}
-		throw new AssertionError("No server listens");
+		return NONE;
 	}
 
 	private static List<Path> serverDirectories() throws IOException {
