@@ -74,7 +74,8 @@ class PolledStoreShareTests {
 			AtomicBoolean over = new AtomicBoolean();
 			AtomicInteger many = process(fixture, MANY, over, ends);
 			AtomicInteger single = process(fixture, 1, over, ends);
-			// A machine that pauses for longer than a reservation lasts favours a process.
+			// A machine that pauses for longer than a reservation lasts favours a
+			// process.
 			long begun = System.nanoTime();
 			double share = share(single, many, time);
 			while ((share < LEAST || share > MOST) && System.nanoTime() - begun < TimeUnit.MINUTES.toNanos(1)) {

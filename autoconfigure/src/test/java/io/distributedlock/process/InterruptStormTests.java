@@ -85,7 +85,8 @@ class InterruptStormTests {
 			}
 			logger.info(database + ": " + inTime + " acquires were interrupted under way, " + acquired
 					+ " returned a lock all the same");
-			// Each interrupt costs a connection, which a slow machine takes long to replace.
+			// Each interrupt costs a connection, which a slow machine takes long to
+			// replace.
 			assertThat(unanswered).hasValueLessThan(interrupts / 10);
 			await().atMost(PATIENCE).untilAsserted(() -> assertThat(rows.held()).isZero());
 			AtomicInteger batches = new AtomicInteger(locks.log().batches());

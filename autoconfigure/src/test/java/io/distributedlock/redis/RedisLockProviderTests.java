@@ -251,8 +251,7 @@ class RedisLockProviderTests {
 			assertThat(Thread.interrupted()).isTrue();
 			assertThat(Duration.ofNanos(System.nanoTime() - interrupted.get())).isLessThan(TimeBounds.withLoad(100));
 		}
-		await().atMost(PATIENCE)
-			.until(() -> process.release(KEY, grant.owner(), TIMEOUT) != ReleaseOutcome.UNKNOWN);
+		await().atMost(PATIENCE).until(() -> process.release(KEY, grant.owner(), TIMEOUT) != ReleaseOutcome.UNKNOWN);
 	}
 
 	@Test

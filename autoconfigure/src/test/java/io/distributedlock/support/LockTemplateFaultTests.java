@@ -248,8 +248,8 @@ class LockTemplateFaultTests {
 		};
 		Duration leaseTime = TimeBounds.withLoad(Duration.ofSeconds(2));
 		List<LockLease> others = IntStream.range(0, 100)
-			.mapToObj((seat) -> this.locks
-				.acquire(LockRequest.of(LockKey.of("seats", "s" + seat)).withLease(leaseTime)))
+			.mapToObj(
+					(seat) -> this.locks.acquire(LockRequest.of(LockKey.of("seats", "s" + seat)).withLease(leaseTime)))
 			.toList();
 		LockLease lost = this.locks.acquire(LockRequest.of(failing).withLease(leaseTime));
 		await().during(leaseTime.plusMillis(500)).until(() -> others.stream().allMatch(LockLease::isHeld));

@@ -135,7 +135,9 @@ class ControlProcess implements AutoCloseable {
 		this.process.destroyForcibly();
 	}
 
-	/** In less time than a connection pool waits by default, so that no worker lingers. */
+	/**
+	 * In less time than a connection pool waits by default, so that no worker lingers.
+	 */
 	void awaitEnd() {
 		Awaitility.await().atMost(Duration.ofSeconds(25)).untilAsserted(() -> {
 			assertThat(this.process.isAlive()).isFalse();

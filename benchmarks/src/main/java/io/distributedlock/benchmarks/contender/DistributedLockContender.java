@@ -28,8 +28,9 @@ import io.distributedlock.autoconfigure.ZooKeeperLockAutoConfiguration;
 import io.distributedlock.benchmarks.Endpoint;
 
 /**
- * This library, as an application gets it from its auto-configuration. Only the time that
- * a call may take is longer: a machine that is busy measuring fails no call.
+ * This library, as an application gets it from its auto-configuration, but for the size
+ * of the pool, which is that of all contenders, and the time that a call may take: a
+ * machine that is busy measuring fails no call.
  */
 final class DistributedLockContender implements Contender {
 

@@ -15,6 +15,9 @@ public enum Library {
 	/** The bare client with the least that a lock needs. */
 	RAW("raw", (store) -> true, Ability.ATTEMPTS),
 
+	/** The bare client with the least that a lock with a fencing token needs. */
+	RAW_FENCED("raw-fenced", (store) -> store == Store.REDIS, Ability.ATTEMPTS),
+
 	/** The bare client with the least that waiting for a lock needs. */
 	RAW_BLOCKING("raw-blocking", (store) -> store != Store.REDIS_CLUSTER && store != Store.H2, Ability.WAITS),
 
@@ -87,6 +90,7 @@ public enum Library {
 	public Contender open(Endpoint server, LeaseMode mode) {
 		return switch (this) {
 			case RAW -> raw(server);
+			case RAW_FENCED -> new RawFencedRedis(server);
 			case RAW_BLOCKING -> rawBlocking(server);
 			case OURS, OURS_BEFORE -> new DistributedLockContender(server);
 			case REDISSON -> new RedissonContender(server);

@@ -1,6 +1,7 @@
 package io.distributedlock.benchmarks.contender;
 
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
@@ -14,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 import io.distributedlock.benchmarks.Endpoint;
 
 /**
- * The least that waiting in ZooKeeper needs: an ephemeral node, and a watch on it for
- * whoever comes too late. All that wait are woken at once, and nobody's turn is kept.
+ * The least that waiting in ZooKeeper needs: a queue of ephemeral sequential nodes, each
+ * of which watches the one before it.
  */
 final class RawBlockingZooKeeper implements Contender {
 
@@ -36,21 +37,44 @@ final class RawBlockingZooKeeper implements Contender {
 
 	@Override
 	public @Nullable HeldLock acquire(String key, Duration wait) throws Exception {
-		String path = RawZooKeeper.PARENT + "/" + key;
+		String parent = RawZooKeeper.PARENT + "/" + key;
+		String node = create(parent);
 		long end = System.nanoTime() + wait.toNanos();
-		while (true) {
-			try {
-				this.zooKeeper.create(path, new byte[0], ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.EPHEMERAL);
-				return () -> this.zooKeeper.delete(path, -1);
-			}
-			catch (KeeperException.NodeExistsException ex) {
-				CountDownLatch changed = new CountDownLatch(1);
-				boolean exists = this.zooKeeper.exists(path, (event) -> changed.countDown()) != null;
-				if (exists && !changed.await(end - System.nanoTime(), TimeUnit.NANOSECONDS)) {
-					return null;
-				}
+		for (String before = before(parent, node); before != null; before = before(parent, node)) {
+			CountDownLatch changed = new CountDownLatch(1);
+			if (this.zooKeeper.exists(before, (event) -> changed.countDown()) != null
+					&& !changed.await(end - System.nanoTime(), TimeUnit.NANOSECONDS)) {
+				this.zooKeeper.delete(node, -1);
+				return null;
 			}
 		}
+		return () -> this.zooKeeper.delete(node, -1);
+	}
+
+	private String create(String parent) throws KeeperException, InterruptedException {
+		try {
+			return this.zooKeeper.create(parent + "/", new byte[0], ZooDefs.Ids.OPEN_ACL_UNSAFE,
+					CreateMode.EPHEMERAL_SEQUENTIAL);
+		}
+		catch (KeeperException.NoNodeException ex) {
+			try {
+				this.zooKeeper.create(parent, new byte[0], ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
+			}
+			catch (KeeperException.NodeExistsException present) {
+				// Another one was quicker.
+			}
+			return create(parent);
+		}
+	}
+
+	/** Returns the path of the node before one, or {@code null} for the first. */
+	private @Nullable String before(String parent, String node) throws KeeperException, InterruptedException {
+		return this.zooKeeper.getChildren(parent, false)
+			.stream()
+			.map((child) -> parent + "/" + child)
+			.filter((child) -> child.compareTo(node) < 0)
+			.max(Comparator.naturalOrder())
+			.orElse(null);
 	}
 
 	@Override

@@ -22,7 +22,7 @@ import io.distributedlock.benchmarks.Store;
  */
 final class RawRedis implements Contender {
 
-	private static final String RELEASE = "if redis.call('GET', KEYS[1]) == ARGV[1] then"
+	static final String RELEASE = "if redis.call('GET', KEYS[1]) == ARGV[1] then"
 			+ " return redis.call('DEL', KEYS[1]) else return 0 end";
 
 	private final AbstractRedisClient client;

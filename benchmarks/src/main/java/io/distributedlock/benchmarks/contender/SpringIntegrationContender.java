@@ -103,6 +103,22 @@ final class SpringIntegrationContender implements Contender {
 		return acquired ? lock::unlock : null;
 	}
 
+	/**
+	 * Waits without an end, as its manual shows: {@code tryLock} would ask the server
+	 * first.
+	 */
+	@Override
+	public void execute(String key, Body body) throws Exception {
+		Lock lock = this.locks.obtain(key);
+		lock.lock();
+		try {
+			body.run();
+		}
+		finally {
+			lock.unlock();
+		}
+	}
+
 	@Override
 	public void close() {
 		this.onClose.run();

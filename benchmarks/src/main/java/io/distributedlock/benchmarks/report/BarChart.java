@@ -67,9 +67,9 @@ final class BarChart {
 	private static void append(StringBuilder body, Row row, int y, double scale) {
 		String kind = row.contender().equals("ours") ? "ours" : row.contender().startsWith("raw") ? "raw" : "bar";
 		body.append(text("name", 24, y + 12, row.contender()));
-		body.append(String.format(Locale.ROOT, "<rect class=\"%s\" x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%d\"/>%n",
+		body.append(String.format(Locale.ROOT, "<rect class=\"%s\" x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%d\"/>\n",
 				kind, LEFT, y, Math.max(1, row.value() * scale), BAR));
-		body.append(String.format(Locale.ROOT, "<line class=\"spread\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%d\" y2=\"%d\"/>%n",
+		body.append(String.format(Locale.ROOT, "<line class=\"spread\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%d\" y2=\"%d\"/>\n",
 				LEFT + row.lowest() * scale, LEFT + row.highest() * scale, y + BAR / 2, y + BAR / 2));
 		body.append(text("value", (int) (LEFT + row.highest() * scale) + 6, y + 12, Numbers.text(row.value())));
 	}

@@ -5,8 +5,10 @@ import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 
+import io.distributedlock.benchmarks.contender.Library;
+
 /**
- * A figure as a table of Markdown: medians, and in brackets the share of the bare client.
+ * A figure as a table of Markdown: medians, and in brackets the ratio to the bare client.
  */
 final class MarkdownTable {
 
@@ -55,8 +57,8 @@ final class MarkdownTable {
 			return "";
 		}
 		Double ratio = row.ratioToRaw();
-		boolean raw = row.contender().startsWith("raw");
-		return Numbers.text(row.value()) + ((ratio != null && !raw) ? " (" + Numbers.text(ratio) + ")" : "");
+		boolean comparable = !row.unit().equals("%") && !Library.of(row.contender()).isRaw();
+		return Numbers.text(row.value()) + ((ratio != null && comparable) ? " (" + Numbers.text(ratio) + ")" : "");
 	}
 
 }

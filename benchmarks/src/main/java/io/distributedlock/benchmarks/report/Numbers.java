@@ -16,7 +16,7 @@ final class Numbers {
 		if (size >= 100 || value == Math.rint(value)) {
 			return String.format(Locale.ROOT, "%,.0f", value);
 		}
-		return String.format(Locale.ROOT, (size >= 10) ? "%.1f" : "%.2f", value);
+		return String.format(Locale.ROOT, (size >= 10) ? "%.1f" : (size >= 0.1) ? "%.2f" : "%.3f", value);
 	}
 
 }

@@ -5,7 +5,9 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -27,6 +29,8 @@ public final class PerformancePage {
 	private static final Pattern MARK = Pattern.compile(
 			"(?s)<!-- (table|plot|costs|about)(?: ([\\w-]+))?(?: ([\\w-]+))?(?:: ([^\\n]*?))? -->\\n.*?<!-- end -->");
 
+	private static final String RESULTS = "performance.json";
+
 	private final Path docs;
 
 	private PerformancePage(Path docs) {
@@ -38,14 +42,34 @@ public final class PerformancePage {
 		return new PerformancePage(project.resolve("docs"));
 	}
 
-	/** Writes tables and plots. */
-	public void write() {
+	/**
+	 * Adds the results of a run to those of the page.
+	 * @param run the file with the results of the run
+	 * @return what failed in the run, and is left out
+	 * @throws IllegalArgumentException if the run cannot be published
+	 */
+	public List<String> add(Path run) {
+		Path published = this.docs.resolve(RESULTS);
+		Results before = Files.exists(published) ? Results.read(published) : Results.NONE;
+		Results added = Results.read(run);
+		before.with(added).write(published);
+		return added.failures();
+	}
+
+	/**
+	 * Writes tables and plots.
+	 * @return the files that were written, below the docs
+	 * @throws IllegalStateException if the page asks for what was not published
+	 */
+	public Set<String> write() {
 		try {
-			for (Map.Entry<String, String> file : files().entrySet()) {
+			Map<String, String> files = files();
+			for (Map.Entry<String, String> file : files.entrySet()) {
 				Path path = this.docs.resolve(file.getKey());
 				Files.createDirectories(path.getParent());
 				Files.writeString(path, file.getValue());
 			}
+			return files.keySet();
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
@@ -54,7 +78,7 @@ public final class PerformancePage {
 
 	/** Returns the page and its plots as they should be, by their path below the docs. */
 	Map<String, String> files() throws IOException {
-		Results results = Results.read(this.docs.resolve("performance.json"));
+		Results results = Results.read(this.docs.resolve(RESULTS));
 		Map<String, String> files = new LinkedHashMap<>();
 		Matcher marks = MARK.matcher(Files.readString(this.docs.resolve("performance.md")));
 		StringBuilder page = new StringBuilder();
@@ -80,13 +104,14 @@ public final class PerformancePage {
 		}
 		Selection selection = Selection.of(results, mark.group(2), mark.group(3));
 		if (selection.rows().isEmpty()) {
-			throw new IllegalStateException("There are no results for: " + mark.group(2) + " " + mark.group(3));
+			throw new IllegalStateException("docs/performance.md shows '" + mark.group(2) + " " + mark.group(3)
+					+ "', which was never published: run benchmarks/run.sh " + mark.group(2) + ", then --publish");
 		}
 		if (mark.group(1).equals("table")) {
 			return MarkdownTable.of(selection);
 		}
 		String title = String.valueOf(mark.group(4));
-		String image = "images/" + mark.group(2) + "-" + mark.group(3) + ".svg";
+		String image = "images/performance/" + mark.group(2) + "-" + mark.group(3) + ".svg";
 		files.put(image, BarChart.of(selection, title));
 		return "![" + title + "](" + image + ")\n";
 	}

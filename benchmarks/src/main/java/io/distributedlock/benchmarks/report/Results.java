@@ -6,9 +6,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.LocalDate;
 import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
@@ -22,18 +27,34 @@ import tools.jackson.databind.json.JsonMapper;
  */
 public record Results(Map<String, String> about, List<Row> rows, List<String> failures) {
 
+	/** No results at all. */
+	static final Results NONE = new Results(Map.of(), List.of(), List.of());
+
+	/** The properties that comparable runs share. */
+	private static final List<String> MACHINE = List.of("processors", "processor", "system", "java");
+
+	private static final String DATE = "date";
+
+	private static final String COMMAND = "command";
+
+	private static final String COMPLETE = "complete";
+
+	private static final String SEPARATOR = "; ";
+
 	private static final JsonMapper JSON = JsonMapper.builder().enable(SerializationFeature.INDENT_OUTPUT).build();
 
 	/**
 	 * Creates the results of a run on this machine.
 	 * @param options what the run was asked for
+	 * @param complete whether the run has measured all that it was asked for
 	 * @param rows the figures
 	 * @param failures what went wrong
 	 */
-	public static Results of(String options, List<Row> rows, List<String> failures) {
+	public static Results of(String options, boolean complete, List<Row> rows, List<String> failures) {
 		Map<String, String> about = new LinkedHashMap<>();
-		about.put("date", LocalDate.now(ZoneOffset.UTC).toString());
-		about.put("command", ("benchmarks/run.sh " + options).strip());
+		about.put(DATE, LocalDate.now(ZoneOffset.UTC).toString());
+		about.put(COMMAND, ("benchmarks/run.sh " + options).strip());
+		about.put(COMPLETE, Boolean.toString(complete));
 		about.put("processors", Integer.toString(Runtime.getRuntime().availableProcessors()));
 		about.put("processor", processor());
 		about.put("system", System.getProperty("os.name") + " " + System.getProperty("os.arch"));
@@ -58,6 +79,62 @@ public record Results(Map<String, String> about, List<Row> rows, List<String> fa
 	/** Reads results. */
 	static Results read(Path file) {
 		return JSON.readValue(file.toFile(), Results.class);
+	}
+
+	/**
+	 * Returns these results and those of a later run. Where both have measured a scenario
+	 * in a store, the later ones count: contenders are only compared within a run. A
+	 * scenario in which something failed is left out, and earlier results of it too.
+	 * @throws IllegalArgumentException if the run cannot be published
+	 */
+	Results with(Results run) {
+		run.requirePublishable();
+		run.requireSameMachine(this);
+		Set<List<String>> measured = run.rows.stream().map(Results::subject).collect(Collectors.toSet());
+		List<Row> all = new ArrayList<>(this.rows);
+		all.removeIf((row) -> measured.contains(subject(row)) || run.hasFailed(row));
+		run.rows.stream().filter((row) -> !run.hasFailed(row)).forEach(all::add);
+		Map<String, String> about = new LinkedHashMap<>(run.about);
+		about.remove(COMPLETE);
+		about.put(COMMAND,
+				Stream.of(this, run)
+					.flatMap((results) -> Arrays.stream(results.about.getOrDefault(COMMAND, "").split(SEPARATOR)))
+					.filter((command) -> !command.isEmpty())
+					.distinct()
+					.collect(Collectors.joining(SEPARATOR)));
+		return new Results(about, all, List.of());
+	}
+
+	private boolean hasFailed(Row row) {
+		return this.failures.stream()
+			.anyMatch((failure) -> failure.startsWith(row.store() + " · " + row.scenario() + " · ")
+					|| failure.startsWith(row.store() + ": "));
+	}
+
+	private void requirePublishable() {
+		if (!Boolean.parseBoolean(this.about.get(COMPLETE))) {
+			throw new IllegalArgumentException("The last run did not finish: repeat it, then --publish");
+		}
+		String command = this.about.getOrDefault(COMMAND, "");
+		if (Stream.of("--only", "--quick", "--ours-before").anyMatch(command::contains)) {
+			throw new IllegalArgumentException(
+					"The last run was no whole one: repeat it without --only, --quick and --ours-before, then --publish");
+		}
+	}
+
+	private void requireSameMachine(Results published) {
+		for (String name : MACHINE) {
+			String other = published.about.get(name);
+			if (other != null && !other.equals(this.about.get(name))) {
+				throw new IllegalArgumentException("The last run was on another machine: " + name + " is '"
+						+ this.about.get(name) + "' there and '" + other
+						+ "' in docs/performance.json. Remove that file to publish everything from this machine");
+			}
+		}
+	}
+
+	private static List<String> subject(Row row) {
+		return List.of(row.scenario(), row.store());
 	}
 
 	/** Writes the results. */

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param metric the figure
  * @param value the median of the rounds
  * @param unit the unit
- * @param ratioToRaw the value as a share of the bare client's, or {@code null} if that
+ * @param ratioToRaw the value as a ratio to the bare client's, or {@code null} if that
  * was not measured
  * @param lowest the lowest round
  * @param highest the highest round

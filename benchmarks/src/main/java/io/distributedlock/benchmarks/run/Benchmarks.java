@@ -19,6 +19,10 @@ public final class Benchmarks {
 
 	private static final int WRONG_USAGE = 2;
 
+	private static final String RESULTS = "benchmarks/target/results.json";
+
+	private static final String PUBLISHED = "docs/performance.json";
+
 	private Benchmarks() {
 	}
 
@@ -35,13 +39,8 @@ public final class Benchmarks {
 			out.print(Options.USAGE);
 			return;
 		}
-		if (rest.equals(List.of("--report"))) {
-			if (!Files.exists(project.resolve("docs/performance.json"))) {
-				out.println("There is no docs/performance.json: copy the results of a whole run there");
-				System.exit(WRONG_USAGE);
-			}
-			PerformancePage.of(project).write();
-			return;
+		if (rest.equals(List.of("--report")) || rest.equals(List.of("--publish"))) {
+			System.exit(rest.contains("--publish") ? publish(project, out) : report(project, out));
 		}
 		Options options;
 		try {
@@ -57,8 +56,43 @@ public final class Benchmarks {
 		out.println();
 		out.print(ResultsTable.of(results.rows()));
 		results.failures().forEach((failure) -> out.println("FAILED: " + failure));
-		out.println("Written to benchmarks/target/results.json");
+		out.println("Written to " + RESULTS);
 		System.exit(results.failures().isEmpty() ? 0 : 1);
+	}
+
+	/** Adds the results of the last run to those of the page, and writes the page. */
+	private static int publish(Path project, PrintStream out) {
+		Path results = project.resolve(RESULTS);
+		if (!Files.exists(results)) {
+			out.println("There is no " + RESULTS + ": run benchmarks/run.sh first");
+			return WRONG_USAGE;
+		}
+		try {
+			PerformancePage.of(project)
+				.add(results)
+				.forEach((failure) -> out.println("Left out, since not all contenders were measured: " + failure));
+		}
+		catch (IllegalArgumentException ex) {
+			out.println(ex.getMessage());
+			return WRONG_USAGE;
+		}
+		return report(project, out);
+	}
+
+	/** Writes the page from the published results. */
+	private static int report(Path project, PrintStream out) {
+		if (!Files.exists(project.resolve(PUBLISHED))) {
+			out.println("There is no " + PUBLISHED + ": run benchmarks/run.sh, then benchmarks/run.sh --publish");
+			return WRONG_USAGE;
+		}
+		try {
+			out.println("Written: " + PerformancePage.of(project).write());
+			return 0;
+		}
+		catch (IllegalStateException ex) {
+			out.println(ex.getMessage());
+			return WRONG_USAGE;
+		}
 	}
 
 	private static Results run(Options options, Path target, String arguments, PrintStream out)
@@ -76,10 +110,11 @@ public final class Benchmarks {
 					InProcess.run(options, folder, record, progress);
 				}
 				catch (WorkerException ex) {
-					record.fail(InProcess.NAME + ": " + ex);
+					record.fail("local · " + InProcess.NAME + " · ours · " + ex);
 				}
 			}
 			new BenchmarkRun(options, folder, resources, record, progress).run();
+			record.complete();
 			return record.results();
 		}
 	}

@@ -47,7 +47,7 @@ final class InProcess {
 	static void run(Options options, RunFolder folder, RunRecord record, Progress progress)
 			throws IOException, InterruptedException {
 		for (int round = 0; round < rounds(options); round++) {
-			for (Library build : builds(options)) {
+			for (Library build : BenchmarkRun.order(builds(options), round)) {
 				String classPath = (build == Library.OURS) ? ClassPath.current()
 						: ClassPath.with(options.requireOursBefore());
 				for (JsonNode benchmark : measure(build, classPath, folder)) {

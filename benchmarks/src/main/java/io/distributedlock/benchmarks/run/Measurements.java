@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.function.Predicate;
 
 import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
@@ -32,6 +33,17 @@ final class Measurements {
 
 	private final Map<Subject, Histogram> latencies = new LinkedHashMap<>();
 
+	private final List<Predicate<Subject>> exclusions = new ArrayList<>();
+
+	/** Removes a contender from a scenario, and refuses its later rounds. */
+	void exclude(String scenario, String store, Library library) {
+		Predicate<Subject> excluded = (subject) -> subject.scenario().equals(scenario) && subject.store().equals(store)
+				&& subject.library() == library;
+		this.exclusions.add(excluded);
+		this.figures.keySet().removeIf(excluded);
+		this.latencies.keySet().removeIf(excluded);
+	}
+
 	void add(String scenario, String store, Library library, int round, Measurement measurement) {
 		for (Figure figure : measurement.figures()) {
 			add(new Subject(scenario, store, library, figure.metric(), figure.unit()), round, figure.value());
@@ -48,6 +60,9 @@ final class Measurements {
 	}
 
 	private void add(Subject subject, int round, double value) {
+		if (this.exclusions.stream().anyMatch((excluded) -> excluded.test(subject))) {
+			return;
+		}
 		this.figures.computeIfAbsent(subject, (key) -> new TreeMap<>()).put(round, value);
 	}
 

@@ -9,11 +9,14 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.benchmarks.Store;
 import io.distributedlock.benchmarks.contender.Library;
+import io.distributedlock.benchmarks.scenario.Scenario;
 import io.distributedlock.benchmarks.scenario.Scenarios;
 
 /**
@@ -31,18 +34,28 @@ record Options(List<String> scenarios, List<Store> stores, Set<Library> only, Du
 		boolean quick, @Nullable Path oursBefore) {
 
 	static final String USAGE = """
-			Usage: benchmarks/run.sh [scenario...] [--store STORE] [--only CONTENDER,...] [--seconds N] [--rounds N]
+			Usage: benchmarks/run.sh [SCENARIO...] [--store STORE] [--only CONTENDER,...] [--seconds N] [--rounds N]
 			                         [--quick] [--ours-before JAR]
-			       benchmarks/run.sh --report
-			  scenario            what to measure (default: everything), or in-process for costs without a store
-			  --store STORE       redis, redis-cluster, postgresql, mariadb, h2 or zookeeper (default: all; may be repeated)
-			  --only CONTENDER    raw, raw-blocking, ours, redisson, spring-integration, shedlock, lock4j or curator
+			       benchmarks/run.sh --publish | --report
+			  SCENARIO            %s,
+			                      or %s for costs without a store (default: all)
+			  --store STORE       %s (default: all; may be repeated)
+			  --only CONTENDER    %s (default: all)
 			  --seconds N         how long each contender is measured in a round (default: 5; quick: 1)
 			  --rounds N          how often each contender is measured (default: 5; quick: 3)
 			  --quick             the main scenarios within three minutes for each store
 			  --ours-before JAR   measures another build of this library beside this one
+			  --publish           replaces the published results of the scenarios and stores of the last run
+			                      (docs/performance.json), then does what --report does
 			  --report            writes the tables and plots of docs/performance.md from docs/performance.json
-			""";
+			Results: benchmarks/target/results.json, written after each measurement. Without --quick a run takes hours.
+			""".formatted(names(Scenarios.all().stream().map(Scenario::name)), InProcess.NAME,
+			names(Arrays.stream(Store.values()).map(Store::label)),
+			names(Arrays.stream(Library.values()).map(Library::label)));
+
+	private static String names(Stream<String> names) {
+		return names.collect(Collectors.joining(", "));
+	}
 
 	/**
 	 * Reads the command line.

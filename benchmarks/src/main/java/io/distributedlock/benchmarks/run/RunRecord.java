@@ -28,6 +28,8 @@ final class RunRecord {
 
 	private final List<String> failures = new ArrayList<>();
 
+	private boolean complete;
+
 	/**
 	 * Creates an empty record.
 	 * @param file where the results are written
@@ -45,13 +47,24 @@ final class RunRecord {
 		write();
 	}
 
+	/** Excludes a contender that let two holders in, with all its rounds. */
+	void exclude(String scenario, String store, Library library) {
+		this.measurements.exclude(scenario, store, library);
+	}
+
+	/** Records that everything that was asked for has been measured. */
+	void complete() {
+		this.complete = true;
+		write();
+	}
+
 	void fail(String failure) {
 		this.failures.add(failure);
 		write();
 	}
 
 	Results results() {
-		return Results.of(this.options, this.measurements.rows(), this.failures);
+		return Results.of(this.options, this.complete, this.measurements.rows(), this.failures);
 	}
 
 	/**

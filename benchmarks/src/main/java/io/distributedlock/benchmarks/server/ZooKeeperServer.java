@@ -6,6 +6,7 @@ import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.OptionalLong;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -35,6 +36,9 @@ final class ZooKeeperServer implements StoreServer {
 	ZooKeeperServer(Path directory) {
 		System.setProperty("zookeeper.4lw.commands.whitelist", "mntr,srvr");
 		System.setProperty("zookeeper.admin.enableServer", "false");
+		// The server would remove the containers of one contender while it serves the
+		// next.
+		System.setProperty("znode.container.checkIntervalMs", Long.toString(Duration.ofDays(1).toMillis()));
 		try {
 			this.server = new TestingServer(new InstanceSpec(directory.toFile(), -1, -1, -1, true, -1, 2000, UNLIMITED),
 					true);

@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
@@ -17,6 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import io.distributedlock.benchmarks.contender.Library;
 import io.distributedlock.benchmarks.report.Results;
 import io.distributedlock.benchmarks.report.Row;
 
@@ -57,6 +59,17 @@ class BenchmarkRunTests {
 			assertThat(left).containsExactly(target.resolve("results.json"));
 		}
 		assertThat(ProcessHandle.current().descendants()).noneMatch(BenchmarkRunTests::isWorker);
+	}
+
+	@Test
+	void roundsHaveOtherOrdersSoThatNoneIsAlwaysFirstOrLast() {
+		List<Library> two = List.of(Library.OURS, Library.OURS_BEFORE);
+		assertThat(BenchmarkRun.order(two, 0)).isEqualTo(two);
+		assertThat(BenchmarkRun.order(two, 1)).containsExactly(Library.OURS_BEFORE, Library.OURS);
+		List<Library> all = List.of(Library.values());
+		assertThat(IntStream.range(0, 5).mapToObj((round) -> BenchmarkRun.order(all, round).get(0)).distinct())
+			.hasSizeGreaterThan(3);
+		assertThat(IntStream.range(0, 5).mapToObj((round) -> BenchmarkRun.order(all, round)).distinct()).hasSize(5);
 	}
 
 	private static boolean isWorker(ProcessHandle process) {

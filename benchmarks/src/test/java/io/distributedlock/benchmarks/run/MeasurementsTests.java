@@ -38,6 +38,15 @@ class MeasurementsTests {
 	}
 
 	@Test
+	void excludedContenderHasNoFiguresOfAnyRound() {
+		add(Library.RAW, 90, 100);
+		add(Library.OURS, 45, 60);
+		this.measurements.exclude("uncontended-1", "redis", Library.OURS);
+		add(Library.OURS, 45, 60);
+		assertThat(this.measurements.rows()).extracting(Row::contender).containsOnly("raw");
+	}
+
+	@Test
 	void evenNumberOfRoundsHasTheMiddleOfBoth() {
 		add(Library.OURS, 4, 1, 3, 2);
 		assertThat(this.measurements.rows()).singleElement().satisfies((row) -> {
