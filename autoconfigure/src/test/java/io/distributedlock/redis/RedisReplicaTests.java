@@ -79,7 +79,7 @@ class RedisReplicaTests {
 			throws Exception {
 		RedisConnectionFactory factory = client.apply(primary.port());
 		try (RedisLockProvider provider = new RedisLockProvider(factory,
-				new RedisLockSettings("replica", 1, Duration.ofSeconds(2)))) {
+				new RedisLockSettings("replica", 1, Duration.ofSeconds(1)))) {
 			LockKey key = LockKey.of("replicated", name);
 			LockGrant grant = ((AttemptResult.Granted) attempt(provider, key, OwnerId.random())).grant();
 			assertThat(provider.renew(Map.of(grant, LEASE), TIMEOUT)).containsEntry(grant, RenewalOutcome.RENEWED);
