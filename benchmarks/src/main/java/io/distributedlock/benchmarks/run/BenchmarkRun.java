@@ -142,8 +142,9 @@ final class BenchmarkRun {
 	}
 
 	/**
-	 * Returns the contenders in the order of a round: each in another place than in the
-	 * round before, and every other time backwards, so that of two each is first in turn.
+	 * Returns the contenders in the order of a round. Every other round goes backwards,
+	 * so that of two each is first in turn, and each pair of rounds begins with another
+	 * one.
 	 */
 	static List<Library> order(List<Library> contenders, int round) {
 		List<Library> order = new ArrayList<>(contenders);
