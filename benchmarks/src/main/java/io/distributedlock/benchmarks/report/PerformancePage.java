@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /**
  * The page {@code docs/performance.md}. People write its text; what stands between marks
@@ -45,10 +46,11 @@ public final class PerformancePage {
 	/**
 	 * Adds the results of a run to those of the page.
 	 * @param run the file with the results of the run
-	 * @return what failed in the run, and is left out
+	 * @return what failed in the run: another library is named on the page, a scenario of
+	 * which ours or the raw client failed is left out
 	 * @throws IllegalArgumentException if the run cannot be published
 	 */
-	public List<String> add(Path run) {
+	public List<Failure> add(Path run) {
 		Path published = this.docs.resolve(RESULTS);
 		Results before = Files.exists(published) ? Results.read(published) : Results.NONE;
 		Results added = Results.read(run);
@@ -92,6 +94,16 @@ public final class PerformancePage {
 		return files;
 	}
 
+	private static String failures(Results results, Selection selection) {
+		String failures = results.failures()
+			.stream()
+			.filter((failure) -> selection.rows().stream().anyMatch(failure::isAbout))
+			.map((failure) -> "- " + failure.contender() + " failed with " + failure.store() + ": `" + failure.reason()
+					+ "`\n")
+			.collect(Collectors.joining());
+		return failures.isEmpty() ? "" : "\n" + failures;
+	}
+
 	private static String content(Matcher mark, Results results, Map<String, String> files) {
 		if (mark.group(1).equals("about")) {
 			StringBuilder text = new StringBuilder();
@@ -108,7 +120,7 @@ public final class PerformancePage {
 					+ "', which was never published: run benchmarks/run.sh " + mark.group(2) + ", then --publish");
 		}
 		if (mark.group(1).equals("table")) {
-			return MarkdownTable.of(selection);
+			return MarkdownTable.of(selection) + failures(results, selection);
 		}
 		String title = String.valueOf(mark.group(4));
 		String image = "images/performance/" + mark.group(2) + "-" + mark.group(3) + ".svg";

@@ -23,9 +23,9 @@ import tools.jackson.databind.json.JsonMapper;
  *
  * @param about the machine
  * @param rows the figures
- * @param failures what went wrong
+ * @param failures what could not be measured
  */
-public record Results(Map<String, String> about, List<Row> rows, List<String> failures) {
+public record Results(Map<String, String> about, List<Row> rows, List<Failure> failures) {
 
 	/** No results at all. */
 	static final Results NONE = new Results(Map.of(), List.of(), List.of());
@@ -48,9 +48,9 @@ public record Results(Map<String, String> about, List<Row> rows, List<String> fa
 	 * @param options what the run was asked for
 	 * @param complete whether the run has measured all that it was asked for
 	 * @param rows the figures
-	 * @param failures what went wrong
+	 * @param failures what could not be measured
 	 */
-	public static Results of(String options, boolean complete, List<Row> rows, List<String> failures) {
+	public static Results of(String options, boolean complete, List<Row> rows, List<Failure> failures) {
 		Map<String, String> about = new LinkedHashMap<>();
 		about.put(DATE, LocalDate.now(ZoneOffset.UTC).toString());
 		about.put(COMMAND, ("benchmarks/run.sh " + options).strip());
@@ -83,8 +83,9 @@ public record Results(Map<String, String> about, List<Row> rows, List<String> fa
 
 	/**
 	 * Returns these results and those of a later run. Where both have measured a scenario
-	 * in a store, the later ones count: contenders are only compared within a run. A
-	 * scenario in which something failed is left out, and earlier results of it too.
+	 * in a store, the later ones count: contenders are only compared within a run.
+	 * Another library that failed is named. A scenario in which ours or the raw client
+	 * failed is left out, and earlier results of it too.
 	 * @throws IllegalArgumentException if the run cannot be published
 	 */
 	Results with(Results run) {
@@ -92,8 +93,12 @@ public record Results(Map<String, String> about, List<Row> rows, List<String> fa
 		run.requireSameMachine(this);
 		Set<List<String>> measured = run.rows.stream().map(Results::subject).collect(Collectors.toSet());
 		List<Row> all = new ArrayList<>(this.rows);
-		all.removeIf((row) -> measured.contains(subject(row)) || run.hasFailed(row));
-		run.rows.stream().filter((row) -> !run.hasFailed(row)).forEach(all::add);
+		all.removeIf((row) -> measured.contains(subject(row)) || run.isLeftOut(row));
+		run.rows.stream().filter((row) -> !run.isLeftOut(row) && !run.hasFailed(row)).forEach(all::add);
+		List<Failure> failed = new ArrayList<>(this.failures);
+		failed.removeIf((failure) -> run.rows.stream().anyMatch(failure::isAbout));
+		run.failures.stream().filter((failure) -> !failure.leavesNothingToCompare()).forEach(failed::add);
+		failed.removeIf((failure) -> all.stream().noneMatch(failure::isAbout));
 		Map<String, String> about = new LinkedHashMap<>(run.about);
 		about.remove(COMPLETE);
 		about.put(COMMAND,
@@ -102,13 +107,16 @@ public record Results(Map<String, String> about, List<Row> rows, List<String> fa
 					.filter((command) -> !command.isEmpty())
 					.distinct()
 					.collect(Collectors.joining(SEPARATOR)));
-		return new Results(about, all, List.of());
+		return new Results(about, all, failed);
+	}
+
+	private boolean isLeftOut(Row row) {
+		return this.failures.stream().anyMatch((failure) -> failure.leavesNothingToCompare() && failure.isAbout(row));
 	}
 
 	private boolean hasFailed(Row row) {
 		return this.failures.stream()
-			.anyMatch((failure) -> failure.startsWith(row.store() + " · " + row.scenario() + " · ")
-					|| failure.startsWith(row.store() + ": "));
+			.anyMatch((failure) -> failure.isAbout(row) && row.contender().equals(failure.contender()));
 	}
 
 	private void requirePublishable() {

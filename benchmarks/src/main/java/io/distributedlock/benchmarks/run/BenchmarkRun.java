@@ -6,8 +6,11 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 
+import org.jspecify.annotations.Nullable;
+
 import io.distributedlock.benchmarks.Store;
 import io.distributedlock.benchmarks.contender.Library;
+import io.distributedlock.benchmarks.report.Failure;
 import io.distributedlock.benchmarks.scenario.Measurement;
 import io.distributedlock.benchmarks.scenario.Scenario;
 import io.distributedlock.benchmarks.scenario.Scenarios;
@@ -21,6 +24,9 @@ import io.distributedlock.benchmarks.server.StoreServer;
  * its own figures.
  */
 final class BenchmarkRun {
+
+	/** What the threads of a scenario put around the failure of one of them. */
+	private static final String WRAPPER = "^java\\.util\\.concurrent\\.ExecutionException: ";
 
 	private final Options options;
 
@@ -81,7 +87,7 @@ final class BenchmarkRun {
 				run(store);
 			}
 			catch (RuntimeException ex) {
-				fail(store.label(), ex.toString());
+				fail(store.label(), null, null, ex.toString());
 			}
 		}
 	}
@@ -179,7 +185,7 @@ final class BenchmarkRun {
 			result = measurement.figures().get(0).toString();
 			if (measurement.isViolation()) {
 				this.record.exclude(scenario.name(), store, library);
-				fail(what, "two holders at once: " + measurement.figures());
+				fail(store, scenario, library, "two holders at once: " + measurement.figures());
 			}
 			else {
 				requireRunning();
@@ -187,7 +193,7 @@ final class BenchmarkRun {
 			}
 		}
 		catch (Exception ex) {
-			fail(what, ex.toString());
+			fail(store, scenario, library, ex.toString());
 		}
 		this.progress.ended(estimate(this.options, scenario, round), what + ": " + result);
 	}
@@ -198,10 +204,13 @@ final class BenchmarkRun {
 		}
 	}
 
-	private void fail(String what, String why) {
+	private void fail(String store, @Nullable Scenario scenario, @Nullable Library library, String why) {
 		if (!this.resources.isClosing()) {
-			this.record.fail(what + ": " + why.lines().findFirst().orElse(why));
-			this.progress.show("FAILED: " + what + ": " + why);
+			String reason = why.lines().findFirst().orElse(why).replaceFirst(WRAPPER, "");
+			Failure failure = new Failure(store, (scenario != null) ? scenario.name() : null,
+					(library != null) ? library.label() : null, reason);
+			this.record.fail(failure);
+			this.progress.show("FAILED: " + failure);
 		}
 	}
 

@@ -8,6 +8,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 
+import io.distributedlock.benchmarks.contender.Library;
+import io.distributedlock.benchmarks.report.Failure;
 import io.distributedlock.benchmarks.report.PerformancePage;
 import io.distributedlock.benchmarks.report.Results;
 import io.distributedlock.benchmarks.report.ResultsTable;
@@ -70,7 +72,7 @@ public final class Benchmarks {
 		try {
 			PerformancePage.of(project)
 				.add(results)
-				.forEach((failure) -> out.println("Left out, since not all contenders were measured: " + failure));
+				.forEach((failure) -> out.println("Without figures on the page: " + failure));
 		}
 		catch (IllegalArgumentException ex) {
 			out.println(ex.getMessage());
@@ -110,7 +112,7 @@ public final class Benchmarks {
 					InProcess.run(options, folder, record, progress);
 				}
 				catch (WorkerException ex) {
-					record.fail("local · " + InProcess.NAME + " · ours · " + ex);
+					record.fail(new Failure("local", InProcess.NAME, Library.OURS.label(), ex.toString()));
 				}
 			}
 			new BenchmarkRun(options, folder, resources, record, progress).run();

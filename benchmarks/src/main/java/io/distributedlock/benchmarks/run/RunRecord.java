@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 import io.distributedlock.benchmarks.contender.Library;
+import io.distributedlock.benchmarks.report.Failure;
 import io.distributedlock.benchmarks.report.Results;
 import io.distributedlock.benchmarks.scenario.Measurement;
 
@@ -26,7 +27,7 @@ final class RunRecord {
 
 	private final Measurements measurements = new Measurements();
 
-	private final List<String> failures = new ArrayList<>();
+	private final List<Failure> failures = new ArrayList<>();
 
 	private boolean complete;
 
@@ -58,9 +59,12 @@ final class RunRecord {
 		write();
 	}
 
-	void fail(String failure) {
-		this.failures.add(failure);
-		write();
+	/** Records what could not be measured, once for all rounds of a contender. */
+	void fail(Failure failure) {
+		if (this.failures.stream().noneMatch(failure::isOfSame)) {
+			this.failures.add(failure);
+			write();
+		}
 	}
 
 	Results results() {

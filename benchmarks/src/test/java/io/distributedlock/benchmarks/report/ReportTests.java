@@ -11,6 +11,8 @@ import javax.xml.parsers.DocumentBuilderFactory;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.xml.sax.InputSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -97,11 +99,29 @@ class ReportTests {
 			.withMessageStartingWith("The last run was no whole one: repeat it without --only");
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "ours", "raw" })
+	void scenarioWithoutOursOrTheRawClientIsRemoved(String contender) {
+		Results run = new Results(RESULTS.about(), List.of(row("redis", "redisson", 1), row("h2", "ours", 2)),
+				List.of(new Failure("redis", "uncontended-1", contender, "two holders at once")));
+		Results all = RESULTS.with(run);
+		assertThat(all.rows()).extracting(Row::store).containsExactly("zookeeper", "h2");
+		assertThat(all.failures()).isEmpty();
+	}
+
 	@Test
-	void scenarioInWhichAContenderFailedIsRemoved() {
-		Results run = new Results(RESULTS.about(), List.of(row("redis", "ours", 1), row("h2", "ours", 2)),
-				List.of("redis · uncontended-1 · redisson · round 1: two holders at once"));
-		assertThat(RESULTS.with(run).rows()).extracting(Row::store).containsExactly("zookeeper", "h2");
+	void otherLibraryThatFailedIsNamedInPlaceOfItsFigures() throws Exception {
+		Failure failure = new Failure("redis", "uncontended-1", "redisson", "two holders at once");
+		Results run = new Results(RESULTS.about(), List.of(row("redis", "ours", 1), row("redis", "redisson", 2)),
+				List.of(failure));
+		Results all = RESULTS.with(run);
+		assertThat(all.rows()).extracting(Row::store, Row::contender)
+			.containsExactly(tuple("zookeeper", "ours"), tuple("redis", "ours"));
+		page("<!-- table uncontended-1 throughput -->\n<!-- end -->\n");
+		all.write(this.project.resolve("docs/performance.json"));
+		assertThat(PerformancePage.of(this.project).files().get("performance.md"))
+			.contains("\n- redisson failed with redis: `two holders at once`\n<!-- end -->");
+		assertThat(all.with(RESULTS).failures()).isEmpty();
 	}
 
 	private static Results run(String name, String value) {
