@@ -5,17 +5,18 @@ import java.util.Map;
 
 import io.distributedlock.LockException;
 import io.distributedlock.LockKey;
-import io.distributedlock.LockProviderException;
 
 /**
  * The contract of a store: how a key is granted, renewed and released. A provider deals
  * with its store only. Waiting threads, queues, schedules, re-entry and metrics belong to
  * the engine.
  * <p>
- * Every command is one round trip, ends within the time-out it is given, and is
- * idempotent by owner: a repeated command neither grants a second time nor frees or
- * prolongs another's grant. The store compares the owner and judges expiry by its own
- * clock. Implementations are safe for use by many threads at once.
+ * Every command is one round trip and is idempotent by owner: a repeated command neither
+ * grants a second time nor frees or prolongs another's grant. The store compares the
+ * owner and judges expiry by its own clock. A call that {@linkplain #isBlocking() blocks}
+ * ends within the time-out it is given; any other is abandoned by the engine then. No
+ * method throws because of the store: a failure is the end of the call. Implementations
+ * are safe for use by many threads at once.
  *
  * @since 0.1.0
  */
@@ -47,26 +48,42 @@ public interface LockProvider {
 	}
 
 	/**
-	 * Prolongs grants, in one round trip where the store allows it. A grant whose lock
+	 * Whether calls work on the calling thread.
+	 * @return {@code true} for a blocking driver; {@code false} if calls return at once,
+	 * so that no thread of the engine is needed for them
+	 */
+	boolean isBlocking();
+
+	/**
+	 * Returns what a grant has in common with those that are renewed together with it,
+	 * such as the node that keeps it. One group does not wait for another.
+	 * @param grant the grant
+	 * @return the group, of few; compared by {@code equals}
+	 */
+	default Object renewalGroup(LockGrant grant) {
+		return name();
+	}
+
+	/**
+	 * Prolongs grants of one {@linkplain #renewalGroup group}, in one round trip where the store allows it. A grant whose lock
 	 * has expired in the store is never revived.
 	 * @param leases the grants, each with the time it is to last from now on
 	 * @param timeout how long the call may take
-	 * @return an outcome for each grant; one that is missing counts as
-	 * {@link RenewalOutcome#UNKNOWN}
-	 * @throws LockProviderException if the whole batch failed; what it did is then
-	 * unclear
+	 * @return the call, with an outcome for each grant; one that is missing counts as
+	 * {@link RenewalOutcome#UNKNOWN}. It fails if the whole batch failed; what it did is
+	 * then unclear
 	 */
-	Map<LockGrant, RenewalOutcome> renew(Map<LockGrant, Duration> leases, Duration timeout);
+	StoreCall<Map<LockGrant, RenewalOutcome>> renew(Map<LockGrant, Duration> leases, Duration timeout);
 
 	/**
 	 * Releases a grant, if the given owner still has it.
 	 * @param key the key
 	 * @param owner the owner id of the grant
 	 * @param timeout how long the call may take
-	 * @return the answer of the store; {@link ReleaseOutcome#UNKNOWN}, and no exception,
-	 * for a store that fails
+	 * @return the call, with the answer of the store; {@link ReleaseOutcome#UNKNOWN}, and
+	 * no failure, for a store that fails
 	 */
-	ReleaseOutcome release(LockKey key, OwnerId owner, Duration timeout);
+	StoreCall<ReleaseOutcome> release(LockKey key, OwnerId owner, Duration timeout);
 
 	/**
 	 * Checks that the store answers and has what this provider needs.
