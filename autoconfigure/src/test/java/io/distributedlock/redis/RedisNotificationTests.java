@@ -30,6 +30,7 @@ import io.distributedlock.support.LockTemplate;
 import io.distributedlock.testkit.FrozenProcesses;
 import io.distributedlock.testkit.TimeBounds;
 
+import static io.distributedlock.testkit.StoreCalls.outcomeOf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -181,12 +182,16 @@ class RedisNotificationTests {
 		RedisProcesses.enqueue(contender);
 		assertThat(waiter.contenders().size()).isEqualTo(1);
 		server.kill();
-		assertThat(contender.withdraw(Duration.ofMillis(300))).isEqualTo(ReleaseOutcome.UNKNOWN);
+		assertThat(withdraw(contender, Duration.ofMillis(300))).isEqualTo(ReleaseOutcome.UNKNOWN);
 		assertThat(waiter.contenders().size()).isZero();
 		server.start();
 		// Lettuce pauses between its tries to connect, for longer the longer they fail.
 		await().atMost(Duration.ofMinutes(1))
-			.until(() -> contender.withdraw(Duration.ofSeconds(1)) != ReleaseOutcome.UNKNOWN);
+			.until(() -> withdraw(contender, Duration.ofSeconds(1)) != ReleaseOutcome.UNKNOWN);
+	}
+
+	private static ReleaseOutcome withdraw(LockContender contender, Duration timeout) {
+		return outcomeOf(contender.withdraw(timeout), timeout);
 	}
 
 	@ParameterizedTest(name = "{0}")

@@ -31,6 +31,8 @@ import io.distributedlock.support.LockSettings;
 import io.distributedlock.support.LockTemplate;
 import io.distributedlock.testkit.TimeBounds;
 
+import static io.distributedlock.testkit.StoreCalls.outcomeOf;
+import static io.distributedlock.testkit.StoreCalls.resultOf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
@@ -68,9 +70,13 @@ class ZooKeeperRightsTests {
 	}
 
 	private static AttemptResult attempt(ZooKeeperLockProvider process, LockKey key) {
-		return process.newContender(key, () -> {
+		return resultOf(process.newContender(key, () -> {
 			// Ignored: the test attempts by itself.
-		}).attempt(OwnerId.random(), Duration.ofSeconds(60), false, TIMEOUT);
+		}).attempt(OwnerId.random(), Duration.ofSeconds(60), false, TIMEOUT), TIMEOUT);
+	}
+
+	private ReleaseOutcome release(LockGrant grant) {
+		return outcomeOf(this.process.release(this.key, grant.owner(), TIMEOUT), TIMEOUT);
 	}
 
 	private void permit(String node, int permissions) {
@@ -138,11 +144,11 @@ class ZooKeeperRightsTests {
 		String parent = NodePaths.parent(this.fixture.path(this.key).lockNode());
 		LockGrant grant = ((AttemptResult.Granted) attempt(this.process, this.key)).grant();
 		permit(parent, ZooDefs.Perms.READ | ZooDefs.Perms.CREATE | ZooDefs.Perms.ADMIN);
-		assertThat(this.process.release(this.key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.UNKNOWN);
+		assertThat(release(grant)).isEqualTo(ReleaseOutcome.UNKNOWN);
 		assertThat(attempt(this.rival, this.key)).isInstanceOf(AttemptResult.Busy.class);
 		permit(parent, ZooDefs.Perms.ALL);
 		await().atMost(PATIENCE).until(() -> attempt(this.rival, this.key) instanceof AttemptResult.Granted);
-		assertThat(this.process.release(this.key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
+		assertThat(release(grant)).isEqualTo(ReleaseOutcome.RELEASED);
 		assertThat(attempt(this.process, this.key)).as("the rival's lock").isInstanceOf(AttemptResult.Busy.class);
 	}
 
@@ -165,10 +171,10 @@ class ZooKeeperRightsTests {
 
 	private boolean isReservedWithoutTheRightToEndThat(ZooKeeperLockProvider absent, String parent) {
 		LockGrant grant = ((AttemptResult.Granted) attempt(this.process, this.key)).grant();
-		absent.newContender(this.key, () -> {
+		resultOf(absent.newContender(this.key, () -> {
 			// Ignored: this waiter never uses its reservation.
-		}).attempt(OwnerId.random(), Duration.ofSeconds(60), true, TIMEOUT);
-		assertThat(this.process.release(this.key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
+		}).attempt(OwnerId.random(), Duration.ofSeconds(60), true, TIMEOUT));
+		assertThat(release(grant)).isEqualTo(ReleaseOutcome.RELEASED);
 		permit(parent, ZooDefs.Perms.ALL & ~ZooDefs.Perms.DELETE);
 		String lockNode = this.fixture.path(this.key).lockNode();
 		boolean reserved = this.fixture.children(parent).contains(lockNode.substring(parent.length() + 1));
