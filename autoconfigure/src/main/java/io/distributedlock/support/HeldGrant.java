@@ -8,6 +8,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.FencingToken;
+import io.distributedlock.LockError;
+import io.distributedlock.LockProviderException;
 import io.distributedlock.LossReason;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.SessionDeadline;
@@ -43,9 +45,11 @@ final class HeldGrant {
 	/** Hold number × 2 + RENEWING, or RELEASED, or LOST - ordinal of the reason. */
 	private final AtomicInteger state = new AtomicInteger();
 
+	private final long sentNanos;
+
 	private final long grantedNanos;
 
-	private @Nullable SingleKeyLease holder;
+	private @Nullable Hold holder;
 
 	/** The end until which the store is expected to keep the grant. */
 	private volatile long validUntilNanos;
@@ -63,23 +67,51 @@ final class HeldGrant {
 	/** Whether the holder has closed its handle after the loss. */
 	private final AtomicBoolean abandoned = new AtomicBoolean();
 
-	/** Creates a grant that is renewed until its hold begins. */
-	HeldGrant(KeyQueue queue, LockGrant grant, Duration lease, boolean renew, long sentNanos, long grantedNanos) {
+	/**
+	 * Creates a grant that is renewed until its hold begins.
+	 * @param terms the terms of the request that gets the grant
+	 * @param sentNanos when the attempt was sent
+	 * @param grantedNanos when its answer arrived
+	 */
+	HeldGrant(KeyQueue queue, LockGrant grant, LockTerms terms, long sentNanos, long grantedNanos) {
 		this.queue = queue;
 		this.grant = grant;
-		this.lease = lease;
-		this.renew = renew;
+		this.lease = terms.lease();
+		this.renew = terms.renew();
+		this.sentNanos = sentNanos;
 		this.grantedNanos = grantedNanos;
 		this.validUntilNanos = sentNanos + Nanos.usableNanos(grant.validity());
 		this.holdUntilNanos = sentNanos + Nanos.NEVER;
 	}
 
+	/**
+	 * Returns why the grant cannot be used.
+	 * @param provider the name of the provider
+	 * @param nowNanos the present
+	 * @return the reason, or {@code null} for a grant that can be used
+	 */
+	@Nullable LockProviderException refusal(String provider, long nowNanos) {
+		if (this.grant.order() <= 0 || this.grant.order() > FencingToken.MAX_ORDER) {
+			return new LockProviderException(LockError.STORE_FAILED, provider,
+					"returned the order " + this.grant.order()
+							+ ", which is not an order between 1 and 2^53 - 1, for lock '" + this.grant.key() + "'",
+					null);
+		}
+		if (Nanos.isPast(deadlineNanos(), nowNanos)) {
+			return new LockProviderException(LockError.STORE_TIMEOUT, provider,
+					"granted lock '" + this.grant.key() + "' so late that its lease of " + this.lease.toMillis()
+							+ " ms was over; the lock was released",
+					null);
+		}
+		return null;
+	}
+
 	/** Sets the current holder, once, before another thread sees the grant. */
-	void heldBy(SingleKeyLease holder) {
+	void heldBy(Hold holder) {
 		this.holder = holder;
 	}
 
-	SingleKeyLease holder() {
+	Hold holder() {
 		return Objects.requireNonNull(this.holder);
 	}
 
@@ -105,6 +137,11 @@ final class HeldGrant {
 
 	Duration lease() {
 		return this.lease;
+	}
+
+	/** Returns when the attempt was sent. */
+	long sentNanos() {
+		return this.sentNanos;
 	}
 
 	long grantedNanos() {

@@ -2,7 +2,6 @@ package io.distributedlock.support;
 
 import io.distributedlock.LockError;
 import io.distributedlock.LockLease;
-import io.distributedlock.provider.Deadline;
 
 /**
  * A handle of the engine, which a nested request can join.
@@ -13,10 +12,13 @@ interface JoinableLease extends LockLease {
 	boolean isOf(LockEngine engine);
 
 	/**
-	 * Releases the lock, in the background if the call could not end in time.
-	 * @param deadline the end of the call
+	 * Releases the lock, in the background if the call has not ended in time.
+	 * @param instantNanos the end of the call by the nano time
 	 */
-	void closeBy(Deadline deadline);
+	void closeBy(long instantNanos);
+
+	/** Releases the lock in the background. */
+	void closeInBackground();
 
 	/**
 	 * Throws the loss of the lock, if it was lost.

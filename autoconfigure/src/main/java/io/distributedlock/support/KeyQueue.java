@@ -1,336 +1,515 @@
 package io.distributedlock.support;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 
 import org.jspecify.annotations.Nullable;
 
+import io.distributedlock.LockError;
 import io.distributedlock.LockHolder;
 import io.distributedlock.LockKey;
+import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.LockContender;
-import io.distributedlock.provider.LockProvider;
-import io.distributedlock.provider.OwnerId;
+import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.ProcessLabel;
+import io.distributedlock.support.PendingReleaseQueue.Withdrawal;
 
 /**
- * The local queue of one key. Of all requests in this process only the head attempts to
- * acquire the key in the store, and none does while this process holds the lock.
+ * The local queue of one key, with its contest in the store. Of all requests of this
+ * process only the head attempts to acquire the key in the store, and none does while
+ * this process has a grant.
  * <p>
- * Invariants, kept under the lock: at most one grant is current; while none is, the head
- * of the queue was signalled since it became the head or since the grant ended; a queue
- * without a grant and waiters is closed and never used again. Only the head accesses the
- * contention. It leaves the queue under the lock, which publishes the contention to the
- * next head.
+ * Each event is one call: a request arrives, is due, or leaves; an attempt ends; a grant
+ * ends; the store notifies. Invariants, kept under the lock: there is at most one attempt
+ * and at most one grant, and never both; while there is neither, the head is signalled, or
+ * knows when it is due; a queue without waiters, attempt and grant is closed and never
+ * used again. A grant and its hold are put in place in one step. What follows an event
+ * runs after the lock was given back: nothing of the store and of the application runs
+ * under it.
  */
 final class KeyQueue {
 
+	/** How long a request waits at most for a signal that is on its way. */
+	private static final long SIGNAL_NANOS = Duration.ofSeconds(10).toNanos();
+
 	private final LockKey key;
 
-	private final KeyQueueRegistry queues;
+	private final LockEngine engine;
 
 	private final ReentrantLock lock = new ReentrantLock();
 
 	private final WaiterQueue waiters = new WaiterQueue();
 
-	private @Nullable HeldGrant heldGrant;
+	/** Waiters whose wait time is over, and who wait only for the next answer. */
+	private @Nullable List<KeyRequest> overdue;
+
+	private @Nullable KeyContest contest;
+
+	private @Nullable StoreAttempt attempt;
+
+	private @Nullable HeldGrant grant;
+
+	/** Counts what a waiter can conclude from: answers, failures, and ended grants. */
+	private long answers;
+
+	/** The latest of them, or {@code null} if it was a grant. */
+	private @Nullable RequestOutcome lastAnswer;
 
 	private boolean closed;
 
-	/** The number of answers of the store to this queue. */
-	private long answers;
+	/** What follows the event, once the lock is given back. */
+	private @Nullable List<Runnable> following;
 
-	private AttemptResult.@Nullable Busy lastBusy;
-
-	private @Nullable Throwable lastFailure;
-
-	private final StoreContention contention = new StoreContention();
-
-	/** Whether the head is attempting, from its decision to the answer of the store. */
-	private boolean attempting;
-
-	KeyQueue(LockKey key, KeyQueueRegistry queues) {
+	KeyQueue(LockKey key, LockEngine engine) {
 		this.key = key;
-		this.queues = queues;
+		this.engine = engine;
 	}
 
 	LockKey key() {
 		return this.key;
 	}
 
-	/**
-	 * Joins the end of the queue.
-	 * @param waiter the waiter that joins
-	 * @return the number of answers so far, or -1 if the queue is closed
-	 */
-	long join(Waiter waiter) {
+	private void unlock() {
+		List<Runnable> actions = this.following;
+		this.following = null;
+		this.lock.unlock();
+		if (actions != null) {
+			actions.forEach(Runnable::run);
+		}
+	}
+
+	private void follow(Runnable action) {
+		if (this.following == null) {
+			this.following = new ArrayList<>(2);
+		}
+		this.following.add(action);
+	}
+
+	/** Adds a request to the end of the queue, and makes its first turn. */
+	Turn arrive(KeyRequest request) {
 		this.lock.lock();
 		try {
 			if (this.closed) {
-				return -1;
+				return Turn.CLOSED;
 			}
-			this.waiters.add(waiter);
-			return this.answers;
+			this.waiters.add(request);
+			request.answersAtArrival = this.answers;
+			return decide(request, this.engine.nanoTime());
 		}
 		finally {
-			this.lock.unlock();
+			unlock();
 		}
 	}
 
-	/** Whether the waiter is the head and may attempt; if so, its attempt begins. */
-	boolean beginAttempt(Waiter waiter) {
+	/** Decides what a request does now. */
+	Turn turn(KeyRequest request) {
+		if (request.isComplete()) {
+			return Turn.DONE;
+		}
 		this.lock.lock();
 		try {
-			boolean mayAttempt = this.waiters.head() == waiter && this.heldGrant == null;
-			this.attempting |= mayAttempt;
-			return mayAttempt;
+			return decide(request, this.engine.nanoTime());
 		}
 		finally {
-			this.lock.unlock();
+			unlock();
 		}
+	}
+
+	private Turn decide(KeyRequest request, long now) {
+		if (request.queued && this.engine.isStopping()) {
+			end(request, new RequestOutcome.Failed(this.engine.shuttingDown(this.key)));
+		}
+		else if (request.queued && this.attempt != null && isOverdue(this.attempt, now)) {
+			giveUp(this.attempt, now);
+		}
+		if (!request.queued) {
+			request.waitUntil(now + SIGNAL_NANOS);
+			return request.isComplete() ? Turn.DONE : Turn.WAIT;
+		}
+		boolean mayWait = request.budget().mayWait(now);
+		RequestOutcome known = mayWait ? null : known(request, now);
+		if (known != null) {
+			return end(request, known);
+		}
+		if (this.grant == null && this.waiters.head() == request) {
+			return (this.attempt != null) ? awaitAttempt(this.attempt, request, mayWait, now)
+					: prepareAttempt(request, mayWait, now);
+		}
+		if (!mayWait) {
+			if (request.budget().isOver(now)) {
+				return end(request, new RequestOutcome.Failed(unanswered()));
+			}
+			addOverdue(request);
+		}
+		return request.waitUntil(mayWait ? request.budget().waitUntilNanos() : request.budget().endNanos());
 	}
 
 	/**
-	 * Returns what is known of the lock when a waiter times out that has not attempted
-	 * itself.
-	 * @param waiter a waiter whose wait time has passed
-	 * @param answersAtArrival the result of {@link #join}
-	 * @return the status; after {@link TimeoutStatus#UNANSWERED} the next answer signals
-	 * the waiter
+	 * Whether an attempt has taken too long. A blocking call ends by itself once it was
+	 * sent.
 	 */
-	TimeoutStatus statusAtTimeout(Waiter waiter, long answersAtArrival) {
+	private boolean isOverdue(StoreAttempt current, long now) {
+		return Nanos.isPast(current.deadlineNanos(), now) && (current.isPrepared() || !this.engine.isBlocking());
+	}
+
+	/** What a request whose wait time is over can conclude without an attempt. */
+	private @Nullable RequestOutcome known(KeyRequest request, long now) {
+		if (this.grant != null) {
+			return new RequestOutcome.Busy(new LockHolder(ProcessLabel.get(),
+					Duration.ofNanos(now - this.grant.grantedNanos()),
+					Duration.ofNanos(Math.max(0, this.grant.deadlineNanos() - now))));
+		}
+		boolean othersWait = this.waiters.head() != request && this.attempt == null
+				&& this.lastAnswer instanceof RequestOutcome.Busy;
+		if (!othersWait && this.answers == request.answersAtArrival) {
+			return null;
+		}
+		return (this.lastAnswer instanceof RequestOutcome.Failed failed) ? again(failed) : this.lastAnswer;
+	}
+
+	/** Returns a failure for one more request, whose caller gets an exception of its own. */
+	private RequestOutcome again(RequestOutcome.Failed failed) {
+		return (failed.failure() instanceof LockProviderException known) ? new RequestOutcome.Failed(
+				LockProviderException.nothingSent(known.error(), this.engine.provider().name(),
+						"did not answer whether lock '" + this.key + "' is free: " + known.getMessage(), known))
+				: failed;
+	}
+
+	private void addOverdue(KeyRequest request) {
+		if (this.overdue == null) {
+			this.overdue = new ArrayList<>();
+		}
+		if (!this.overdue.contains(request)) {
+			this.overdue.add(request);
+		}
+	}
+
+	/** Lets the head wait for an attempt, or send one that has not found a thread yet. */
+	private Turn awaitAttempt(StoreAttempt current, KeyRequest head, boolean mayWait, long now) {
+		if (current.isPrepared() && head.mayBlock()) {
+			return Turn.SEND;
+		}
+		long end = Nanos.isPast(current.deadlineNanos(), now) ? now + SIGNAL_NANOS : current.deadlineNanos();
+		return head.waitUntil(mayWait ? Nanos.earlier(end, head.budget().waitUntilNanos()) : end);
+	}
+
+	private Turn prepareAttempt(KeyRequest head, boolean mayWait, long now) {
+		KeyContest current = contest();
+		if (mayWait && !current.isDue(now)) {
+			return head.waitUntil(Nanos.earlier(head.budget().waitUntilNanos(), current.retryAtNanos()));
+		}
+		if (head.budget().attemptTimeoutNanos(now) <= 0) {
+			return end(head, new RequestOutcome.Failed(unanswered()));
+		}
+		boolean willWait = mayWait && mayEnterWaitQueue(current);
+		this.attempt = new StoreAttempt(current.owner(this.engine.environment()), head.terms(), willWait,
+				head.budget().endNanos());
+		head.waitUntil(head.budget().endNanos());
+		return Turn.SEND;
+	}
+
+	/** An entry that is being withdrawn would take the new one along. */
+	private boolean mayEnterWaitQueue(KeyContest current) {
+		Withdrawal withdrawal = this.engine.pendingReleases().cancelWithdrawal(this.key);
+		current.recordEnqueued(withdrawal == Withdrawal.CANCELLED);
+		return withdrawal != Withdrawal.UNDER_WAY;
+	}
+
+	private KeyContest contest() {
+		if (this.contest == null) {
+			this.contest = new KeyContest();
+		}
+		return this.contest;
+	}
+
+	/** Sends the prepared attempt, unless another thread does. */
+	void send() {
+		StoreAttempt current;
+		LockContender contender;
+		long timeout;
 		this.lock.lock();
 		try {
-			if (this.heldGrant != null) {
-				return TimeoutStatus.HELD_HERE;
-			}
-			boolean answered = this.answers != answersAtArrival && this.lastFailure == null;
-			if (answered || (this.lastBusy != null && !this.attempting)) {
-				return TimeoutStatus.BUSY;
-			}
-			waiter.overdue = true;
-			return (this.waiters.head() == waiter) ? TimeoutStatus.HEAD : TimeoutStatus.UNANSWERED;
-		}
-		finally {
-			this.lock.unlock();
-		}
-	}
-
-	/** Whether the store's latest answer came after the arrival, and was busy. */
-	boolean wasBusySince(long answersAtArrival) {
-		this.lock.lock();
-		try {
-			return this.answers != answersAtArrival && this.lastBusy != null;
-		}
-		finally {
-			this.lock.unlock();
-		}
-	}
-
-	/** Returns the contender of the head. Only the head calls it. */
-	LockContender contender(LockProvider provider) {
-		return this.contention.contender(provider, this.key, this::signalHead);
-	}
-
-	/** Returns the owner id of the next attempt. Only the head calls it. */
-	OwnerId owner() {
-		return this.contention.owner();
-	}
-
-	/** Records a busy answer. Only the head calls it. */
-	void recordBusy(AttemptResult.Busy busy, boolean willWait) {
-		this.lock.lock();
-		List<Waiter> overdue;
-		try {
-			this.attempting = false;
-			this.contention.recordBusy(willWait);
-			this.lastBusy = busy;
-			this.lastFailure = null;
-			this.answers++;
-			overdue = overdue();
-		}
-		finally {
-			this.lock.unlock();
-		}
-		overdue.forEach(Waiter::signal);
-	}
-
-	/** Records an attempt without an answer. Only the head calls it. */
-	void recordFailure(@Nullable Throwable failure, boolean willWait) {
-		this.lock.lock();
-		try {
-			this.attempting = false;
-			this.contention.recordFailure(willWait);
-			this.lastBusy = null;
-			this.lastFailure = failure;
-		}
-		finally {
-			this.lock.unlock();
-		}
-	}
-
-	/**
-	 * Records a grant. The head leaves the queue with it.
-	 * @param waiter the head
-	 * @param heldGrant its grant
-	 */
-	void recordGrant(Waiter waiter, HeldGrant heldGrant) {
-		List<Waiter> overdue;
-		this.lock.lock();
-		try {
-			this.waiters.remove(waiter);
-			this.heldGrant = heldGrant;
-			this.attempting = false;
-			this.contention.recordGrant();
-			this.lastBusy = null;
-			this.lastFailure = null;
-			this.answers++;
-			overdue = overdue();
-		}
-		finally {
-			this.lock.unlock();
-		}
-		overdue.forEach(Waiter::signal);
-	}
-
-	/**
-	 * Removes a waiter without the lock, and signals the new head. Does nothing for a
-	 * waiter that is no longer queued.
-	 * @param waiter the waiter that leaves
-	 * @return whether it was queued
-	 */
-	boolean leave(Waiter waiter) {
-		Waiter successor;
-		boolean unused;
-		this.lock.lock();
-		try {
-			if (!waiter.queued) {
-				return false;
-			}
-			boolean wasHead = this.waiters.head() == waiter;
-			this.attempting &= !wasHead;
-			this.waiters.remove(waiter);
-			successor = (wasHead && this.heldGrant == null) ? this.waiters.head() : null;
-			unused = closeIfUnused();
-		}
-		finally {
-			this.lock.unlock();
-		}
-		signalOrRemove(successor, unused);
-		return true;
-	}
-
-	/**
-	 * Records the end of a grant, after the store has recorded it too.
-	 * @param ended the grant
-	 */
-	void recordEnd(HeldGrant ended) {
-		Waiter successor;
-		boolean unused;
-		this.lock.lock();
-		try {
-			if (this.heldGrant != ended) {
+			current = this.attempt;
+			KeyRequest head = this.waiters.head();
+			if (current == null || !current.isPrepared() || head == null) {
 				return;
 			}
-			this.heldGrant = null;
-			successor = this.waiters.head();
-			unused = closeIfUnused();
+			long now = this.engine.nanoTime();
+			timeout = head.budget().attemptTimeoutNanos(now);
+			if (timeout <= 0) {
+				return;
+			}
+			current.beginSend(now, timeout);
+			contest().recordSent();
+			contender = contest().contender(this.engine.provider(), this.key, this::notified);
 		}
 		finally {
-			this.lock.unlock();
+			unlock();
 		}
-		signalOrRemove(successor, unused);
+		try {
+			current.send(contender, timeout, () -> ended(current, current.end()));
+		}
+		catch (RuntimeException | Error ex) {
+			ended(current, AttemptEnd.failed(ex, true));
+		}
+	}
+
+	/** Fails the prepared attempt, for which there is no thread. */
+	void failPrepared(Throwable cause) {
+		StoreAttempt current;
+		this.lock.lock();
+		try {
+			current = this.attempt;
+		}
+		finally {
+			unlock();
+		}
+		if (current != null && current.isPrepared()) {
+			ended(current, AttemptEnd.failed(LockProviderException.nothingSent(LockError.STORE_FAILED,
+					this.engine.provider().name(), "could not be called: there is no thread for the call", cause),
+					false));
+		}
+	}
+
+	/** Handles the end of an attempt; one that was given up has no effect any more. */
+	private void ended(StoreAttempt current, AttemptEnd end) {
+		this.lock.lock();
+		try {
+			if (this.attempt != current) {
+				return;
+			}
+			this.attempt = null;
+			long now = this.engine.nanoTime();
+			if (end instanceof AttemptEnd.Failed failed) {
+				failed(current, failed, now);
+			}
+			else if (((AttemptEnd.Answered) end).result() instanceof AttemptResult.Granted granted) {
+				granted(current, granted.grant(), now);
+			}
+			else {
+				AttemptResult.Busy busy = (AttemptResult.Busy) ((AttemptEnd.Answered) end).result();
+				contest().recordBusy(current.willWait(), busy.retryAfter(), now);
+				record(new RequestOutcome.Busy(busy.holder()));
+			}
+			signalHead();
+			closeIfUnused();
+		}
+		finally {
+			unlock();
+		}
+	}
+
+	/** Puts a grant and its hold in place, or gives the grant back. */
+	private void granted(StoreAttempt current, LockGrant granted, long now) {
+		contest().recordGrant();
+		KeyRequest head = this.waiters.head();
+		if (head == null || !current.suits(head)) {
+			releaseUnwanted(current);
+			return;
+		}
+		HeldGrant held = new HeldGrant(this, granted, head.terms(), current.sentNanos(), now);
+		if (head.isAlone()) {
+			held.beginHold(current.sentNanos(), head.terms().maxHold());
+		}
+		LockProviderException refusal = held.refusal(this.engine.provider().name(), now);
+		if (refusal != null) {
+			releaseUnwanted(current);
+			failed(current, new AttemptEnd.Failed(refusal, false), now);
+			return;
+		}
+		Hold hold = new Hold(this.engine, held, 0);
+		this.waiters.remove(head);
+		this.grant = held;
+		record(null);
+		follow(() -> this.engine.begin(hold, head));
+	}
+
+	private void releaseUnwanted(StoreAttempt current) {
+		follow(() -> this.engine.pendingReleases().release(this.key, current.owner(), current.terms().lease(), true));
+	}
+
+	private void failed(StoreAttempt current, AttemptEnd.Failed end, long now) {
+		contest().recordFailure(current.willWait() && end.unclear(), now);
+		if (end.unclear()) {
+			follow(() -> this.engine.pendingReleases()
+				.release(this.key, current.owner(), current.terms().lease(), false));
+		}
+		RequestOutcome outcome = new RequestOutcome.Failed(end.failure());
+		record(outcome);
+		KeyRequest head = this.waiters.head();
+		if (head != null && !(end.mayPass() && head.budget().mayWait(now))) {
+			end(head, outcome);
+			follow(head::signal);
+		}
+	}
+
+	/** Records what waiters can conclude from, and lets those conclude that are overdue. */
+	private void record(@Nullable RequestOutcome answer) {
+		this.lastAnswer = answer;
+		this.answers++;
+		if (this.overdue != null) {
+			this.overdue.forEach((waiter) -> follow(waiter::signal));
+			this.overdue = null;
+		}
+	}
+
+	/** Gives up an attempt without an answer; its owner id is never used again. */
+	private void giveUp(StoreAttempt current, long now) {
+		this.attempt = null;
+		boolean sent = !current.isPrepared();
+		if (sent) {
+			follow(() -> {
+				if (current.giveUp()) {
+					this.engine.pendingReleases()
+						.release(this.key, current.owner(), current.terms().lease(), false);
+				}
+			});
+		}
+		failed(current, new AttemptEnd.Failed(sent ? this.engine.timedOut() : unanswered(), false), now);
+		contest().recordEnqueued(sent && current.willWait());
+		signalHead();
+		closeIfUnused();
+	}
+
+	private LockProviderException unanswered() {
+		Throwable cause = (this.lastAnswer instanceof RequestOutcome.Failed failed) ? failed.failure() : null;
+		return LockProviderException.nothingSent(LockError.STORE_TIMEOUT, this.engine.provider().name(),
+				"has not answered in time whether lock '" + this.key + "' is free", cause);
+	}
+
+	/** Removes a request with its outcome. */
+	private Turn end(KeyRequest request, RequestOutcome outcome) {
+		boolean wasHead = this.waiters.head() == request;
+		this.waiters.remove(request);
+		request.complete(outcome);
+		if (wasHead && this.attempt != null) {
+			headLeft(this.attempt);
+		}
+		signalHead();
+		closeIfUnused();
+		return Turn.DONE;
+	}
+
+	/** Drops an attempt that was not sent, and bounds one for which nobody waits. */
+	private void headLeft(StoreAttempt current) {
+		if (current.isPrepared()) {
+			this.attempt = null;
+		}
+		else if (this.waiters.head() == null && !this.engine.isBlocking()) {
+			long delay = current.deadlineNanos() - this.engine.nanoTime();
+			follow(() -> this.engine.environment().schedule(() -> expire(current), delay));
+		}
+	}
+
+	private void expire(StoreAttempt current) {
+		this.lock.lock();
+		try {
+			if (this.attempt == current) {
+				giveUp(current, this.engine.nanoTime());
+			}
+		}
+		finally {
+			unlock();
+		}
+	}
+
+	/** Removes a request whose requester has left; does nothing for one that has ended. */
+	void leave(KeyRequest request) {
+		this.lock.lock();
+		try {
+			if (request.queued) {
+				end(request, new RequestOutcome.Abandoned());
+			}
+		}
+		finally {
+			unlock();
+		}
+	}
+
+	/**
+	 * Handles the end of a grant, after the store has recorded it too.
+	 * @param ended the grant
+	 */
+	void ended(HeldGrant ended) {
+		this.lock.lock();
+		try {
+			if (this.grant == ended) {
+				this.grant = null;
+				// Whoever has come since the grant knows that the lock was busy.
+				record(new RequestOutcome.Busy(null));
+				contest().recordEnd();
+				signalHead();
+				closeIfUnused();
+			}
+		}
+		finally {
+			unlock();
+		}
+	}
+
+	/** Handles a notification of the store that the key may be free. */
+	void notified() {
+		this.lock.lock();
+		try {
+			contest().recordNotified();
+			signalHead();
+		}
+		finally {
+			unlock();
+		}
 	}
 
 	/** Signals every waiter. */
 	void signalAll() {
-		List<Waiter> all;
 		this.lock.lock();
 		try {
-			all = this.waiters.select((waiter) -> true);
+			this.waiters.all().forEach((waiter) -> follow(waiter::signal));
 		}
 		finally {
-			this.lock.unlock();
+			unlock();
 		}
-		all.forEach(Waiter::signal);
 	}
 
-	/**
-	 * Returns the known holder of the key.
-	 * @param nowNanos the present
-	 * @return the holder, or {@code null} if not known
-	 */
-	@Nullable LockHolder holder(long nowNanos) {
+	/** Whether any request waits, or an attempt is under way. */
+	boolean hasWaiters() {
 		this.lock.lock();
 		try {
-			if (this.heldGrant != null) {
-				return new LockHolder(ProcessLabel.get(), Duration.ofNanos(nowNanos - this.heldGrant.grantedNanos()),
-						Duration.ofNanos(Math.max(0, this.heldGrant.deadlineNanos() - nowNanos)));
-			}
-			return (this.lastBusy != null) ? this.lastBusy.holder() : null;
+			return this.waiters.head() != null || this.attempt != null;
 		}
 		finally {
-			this.lock.unlock();
+			unlock();
 		}
 	}
 
-	@Nullable Throwable lastFailure() {
-		this.lock.lock();
-		try {
-			return this.lastFailure;
-		}
-		finally {
-			this.lock.unlock();
+	private void signalHead() {
+		KeyRequest head = this.waiters.head();
+		if (head != null && this.grant == null && this.attempt == null) {
+			follow(head::signal);
 		}
 	}
 
-	/** Signals the head, if there is no grant. */
-	void signalHead() {
-		Waiter current;
-		this.lock.lock();
-		try {
-			current = (this.heldGrant == null) ? this.waiters.head() : null;
-		}
-		finally {
-			this.lock.unlock();
-		}
-		if (current != null) {
-			current.signal();
+	private void closeIfUnused() {
+		if (!this.closed && this.waiters.head() == null && this.grant == null && this.attempt == null) {
+			this.closed = true;
+			KeyContest last = this.contest;
+			follow(() -> this.engine.remove(this, last));
 		}
 	}
 
-	private void signalOrRemove(@Nullable Waiter successor, boolean unused) {
-		if (successor != null) {
-			successor.signal();
-		}
-		else if (unused) {
-			this.queues.remove(this, this.contention.enqueued());
-		}
-	}
+	/** What a request does next. */
+	enum Turn {
 
-	private boolean closeIfUnused() {
-		this.closed = this.waiters.head() == null && this.heldGrant == null;
-		return this.closed;
-	}
-
-	private List<Waiter> overdue() {
-		return this.waiters.select((waiter) -> waiter.overdue);
-	}
-
-	/**
-	 * The status of the lock for a waiter that times out and has not attempted itself.
-	 */
-	enum TimeoutStatus {
-
-		/** The waiter is the head, and attempts itself. */
-		HEAD,
-		/** This process holds the lock. */
-		HELD_HERE,
-		/** The store has answered since the waiter joined, without a grant. */
-		BUSY,
-		/** The store has not answered since the waiter joined. */
-		UNANSWERED
+		/** It sends the attempt that was prepared. */
+		SEND,
+		/** It waits for a signal, or until the instant that it was given. */
+		WAIT,
+		/** It has its outcome. */
+		DONE,
+		/** The queue is closed: the request arrives at another one. */
+		CLOSED
 
 	}
 

@@ -5,10 +5,7 @@ import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 
-import org.jspecify.annotations.Nullable;
-
 import io.distributedlock.LockKey;
-import io.distributedlock.provider.LockContender;
 
 /**
  * The queues of the keys that this process holds or waits for, and no others.
@@ -17,43 +14,37 @@ final class KeyQueueRegistry {
 
 	private final ConcurrentMap<LockKey, KeyQueue> queues = new ConcurrentHashMap<>();
 
-	private final PendingReleaseQueue pendingReleases;
+	private final LockEngine engine;
 
-	KeyQueueRegistry(PendingReleaseQueue pendingReleases) {
-		this.pendingReleases = pendingReleases;
+	KeyQueueRegistry(LockEngine engine) {
+		this.engine = engine;
 	}
 
 	/**
-	 * Returns the open queue of the key. If it closes before it is joined, call again.
+	 * Returns the open queue of the key. If it closes before a request arrives, call
+	 * again.
 	 */
 	KeyQueue queue(LockKey key) {
 		KeyQueue queue = this.queues.get(key);
-		return (queue != null) ? queue : this.queues.computeIfAbsent(key, (absent) -> new KeyQueue(absent, this));
+		return (queue != null) ? queue
+				: this.queues.computeIfAbsent(key, (absent) -> new KeyQueue(absent, this.engine));
 	}
 
 	/** Creates a queue for one request, which does not exclude others. */
 	KeyQueue unshared(LockKey key) {
-		return new KeyQueue(key, this);
+		return new KeyQueue(key, this.engine);
 	}
 
-	/**
-	 * Removes a closed queue.
-	 * @param queue the queue
-	 * @param enqueued its contender, if the wait queue in the store may have an entry of
-	 * this process
-	 */
-	void remove(KeyQueue queue, @Nullable LockContender enqueued) {
+	/** Removes a closed queue. */
+	void remove(KeyQueue queue) {
 		this.queues.remove(queue.key(), queue);
-		if (enqueued != null) {
-			this.pendingReleases.withdraw(queue.key(), enqueued);
-		}
 	}
 
-	/** Signals the head of the queue, because the key may be free in the store. */
-	void changed(LockKey key) {
+	/** Lets the head of the queue attempt, because the key may be free in the store. */
+	void notified(LockKey key) {
 		KeyQueue queue = this.queues.get(key);
 		if (queue != null) {
-			queue.signalHead();
+			queue.notified();
 		}
 	}
 
@@ -61,6 +52,11 @@ final class KeyQueueRegistry {
 	void signalAll() {
 		List<KeyQueue> all = new ArrayList<>(this.queues.values());
 		all.forEach(KeyQueue::signalAll);
+	}
+
+	/** Whether any request waits. */
+	boolean hasWaiters() {
+		return this.queues.values().stream().anyMatch(KeyQueue::hasWaiters);
 	}
 
 	int size() {

@@ -2,72 +2,81 @@ package io.distributedlock.support;
 
 import java.time.Duration;
 import java.util.Collection;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Executor;
-import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
+import io.distributedlock.LockRequest;
 import io.distributedlock.LossReason;
-import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockProvider;
-import io.distributedlock.provider.LockThreads;
-import io.distributedlock.provider.LockTimer;
 import io.distributedlock.provider.ReleaseOutcome;
+import io.distributedlock.support.EngineEnvironment.Work;
 
 /**
- * The engine over one provider: its parts, and the beginning and end of each hold.
+ * The engine over one provider: its parts, and the beginning and end of each hold. It
+ * stops once; a template that is started again has a new one.
  */
 final class LockEngine {
 
 	private static final Log logger = LogFactory.getLog(LockEngine.class);
 
-	private static final int IO_THREADS = 8;
-
 	private final LockProvider provider;
 
 	private final LockSettings settings;
 
-	private final LockTimer timer;
+	private final EngineEnvironment environment;
+
+	private final Runnable closeEnvironment;
 
 	private final LockEventPublisher events;
 
-	private final ThreadPoolExecutor io;
+	private final boolean blocking;
 
 	private final PendingReleaseQueue pendingReleases;
 
-	private final KeyQueueRegistry queues;
+	private final KeyQueueRegistry queues = new KeyQueueRegistry(this);
 
 	private final RenewalScheduler renewals;
 
 	private final ExpiryWatch expiryWatch;
 
 	/** The held locks: added before the holder sees its handle, removed at the end. */
-	private final Set<SingleKeyLease> held = ConcurrentHashMap.newKeySet();
+	private final Set<Hold> held = ConcurrentHashMap.newKeySet();
+
+	/** The requests for several keys, which may have acquired some of them. */
+	private final Set<MultiKeyRequest> multiKeyRequests = ConcurrentHashMap.newKeySet();
 
 	private final ReentrantLock lock = new ReentrantLock();
 
-	private final Condition idle = this.lock.newCondition();
+	private final Condition progress = this.lock.newCondition();
 
 	private volatile boolean stopping;
 
-	LockEngine(LockProvider provider, LockSettings settings, LockTimer timer, LockEventPublisher events) {
+	LockEngine(LockProvider provider, LockSettings settings, EngineEnvironment environment,
+			LockEventPublisher events, Runnable closeEnvironment) {
 		this.provider = provider;
 		this.settings = settings;
-		this.timer = timer;
+		this.environment = environment;
+		this.closeEnvironment = closeEnvironment;
 		this.events = events;
-		this.io = LockThreads.pool(provider.name() + "-io", IO_THREADS);
-		this.pendingReleases = new PendingReleaseQueue(provider, settings.callTimeout(), timer, this.io, this::freed);
-		this.queues = new KeyQueueRegistry(this.pendingReleases);
-		this.renewals = new RenewalScheduler(this, provider, settings);
-		this.expiryWatch = new ExpiryWatch(this, timer);
+		this.blocking = provider.isBlocking();
+		this.pendingReleases = new PendingReleaseQueue(provider, settings.callTimeout(), environment,
+				this.queues::notified);
+		this.renewals = new RenewalScheduler(this, provider, settings, environment);
+		this.expiryWatch = new ExpiryWatch(this, environment);
 	}
 
 	LockProvider provider() {
@@ -78,29 +87,29 @@ final class LockEngine {
 		return this.settings;
 	}
 
-	LockTimer timer() {
-		return this.timer;
-	}
-
-	Executor io() {
-		return this.io;
+	EngineEnvironment environment() {
+		return this.environment;
 	}
 
 	LockEventPublisher events() {
 		return this.events;
 	}
 
-	/** The queue in which a request for the key waits for its turn. */
-	KeyQueue queue(LockKey key) {
-		return this.provider.isExclusive() ? this.queues.queue(key) : this.queues.unshared(key);
-	}
-
 	PendingReleaseQueue pendingReleases() {
 		return this.pendingReleases;
 	}
 
-	Collection<SingleKeyLease> held() {
+	Collection<Hold> held() {
 		return this.held;
+	}
+
+	long nanoTime() {
+		return this.environment.nanoTime();
+	}
+
+	/** Whether a call to the store works on the calling thread. */
+	boolean isBlocking() {
+		return this.blocking;
 	}
 
 	boolean isStopping() {
@@ -113,102 +122,145 @@ final class LockEngine {
 				null);
 	}
 
+	LockProviderException timedOut() {
+		return new LockProviderException(LockError.STORE_TIMEOUT, this.provider.name(),
+				"did not answer in time (distributed-lock.call-timeout)", null);
+	}
+
+	LockProviderException noCallbackThread() {
+		return LockProviderException.nothingSent(LockError.STORE_TIMEOUT, this.provider.name(),
+				"granted the lock, but all callback threads were occupied for longer than the call time-out by actions "
+						+ "that depend on other futures; the lock was released",
+				null);
+	}
+
+	/** Creates the request of a driver. */
+	Acquisition request(List<LockKey> keys, LockRequest request, RequestDriver driver) {
+		LockTerms terms = LockTerms.of(request, this.settings);
+		WaitBudget budget = WaitBudget.of(terms, this.settings.callTimeout(), nanoTime());
+		if (keys.size() == 1) {
+			return new KeyRequest(this, keys.get(0), terms, budget, driver, true);
+		}
+		MultiKeyRequest multiKeyRequest = new MultiKeyRequest(this, keys, terms, budget, driver);
+		this.multiKeyRequests.add(multiKeyRequest);
+		return multiKeyRequest;
+	}
+
+	/** Removes a request that has ended, and released what it had acquired. */
+	void remove(MultiKeyRequest request) {
+		this.multiKeyRequests.remove(request);
+		recordProgress();
+	}
+
+	/** The queue in which a request for the key waits for its turn. */
+	KeyQueue queue(LockKey key) {
+		return this.provider.isExclusive() ? this.queues.queue(key) : this.queues.unshared(key);
+	}
+
+	/** Removes a closed queue, and ends its contest. */
+	void remove(KeyQueue queue, @Nullable KeyContest contest) {
+		this.queues.remove(queue);
+		LockContender contender = (contest != null) ? contest.contender() : null;
+		if (contender != null && contest.isEnqueued()) {
+			this.pendingReleases.withdraw(queue.key(), contender);
+		}
+		else if (contender != null) {
+			contender.close();
+		}
+		recordProgress();
+	}
+
+	/** Sends the attempt of a queue on the threads for attempts. */
+	void sendInBackground(KeyQueue queue) {
+		try {
+			this.environment.executor(Work.ATTEMPTS).execute(queue::send);
+		}
+		catch (RejectedExecutionException | OutOfMemoryError ex) {
+			queue.failPrepared(ex);
+		}
+	}
+
 	/**
-	 * Begins a grant that has arrived in time: registers its renewal and the watch over
-	 * its deadline before the caller sees the handle.
-	 * @param heldGrant the grant, already current in its queue
-	 * @param sentNanos when the attempt was sent
-	 * @return the handle of the first hold
+	 * Begins a grant that has arrived in time, already current in its queue: registers its
+	 * renewal and the watch over its deadline before the requester sees the handle.
 	 */
-	SingleKeyLease begin(HeldGrant heldGrant, long sentNanos) {
-		SingleKeyLease lease = new SingleKeyLease(this, heldGrant, 0);
-		heldGrant.heldBy(lease);
-		this.renewals.schedule(heldGrant, sentNanos);
-		this.held.add(lease);
-		this.events.holdBegan(lease);
-		this.renewals.register(heldGrant);
-		this.expiryWatch.watch(heldGrant);
-		return lease;
+	void begin(Hold hold, KeyRequest request) {
+		try {
+			this.renewals.schedule(hold.heldGrant());
+			this.held.add(hold);
+			this.events.holdBegan(hold);
+			this.renewals.register(hold.heldGrant());
+			this.expiryWatch.watch(hold.heldGrant());
+		}
+		catch (RuntimeException | Error ex) {
+			hold.closeInBackground();
+			request.complete(new RequestOutcome.Failed(ex));
+			request.signal();
+			return;
+		}
+		if (this.stopping) {
+			hold.closeInBackground();
+			request.complete(new RequestOutcome.Failed(shuttingDown(hold.key())));
+		}
+		else if (!request.complete(new RequestOutcome.Acquired(hold))) {
+			hold.closeInBackground();
+		}
+		request.signal();
 	}
 
 	/** Begins the hold that the caller requested. */
-	void beginHold(SingleKeyLease lease, long startNanos, LockTerms terms) {
-		lease.heldGrant().beginHold(startNanos, terms.maxHold());
-		this.expiryWatch.watch(lease.heldGrant());
+	void beginHold(Hold hold, long startNanos, LockTerms terms) {
+		hold.heldGrant().beginHold(startNanos, terms.maxHold());
+		this.expiryWatch.watch(hold.heldGrant());
 	}
 
 	/**
 	 * Releases a grant whose hold has ended, and lets the next waiter attempt.
+	 * @param untilNanos the end of the call by the nano time
 	 */
-	void release(SingleKeyLease lease, Duration timeout) {
+	void release(Hold hold, long untilNanos) {
+		HeldGrant heldGrant = hold.heldGrant();
 		// The answer may be that the session has ended, which brings the deadline
 		// forward.
-		long deadline = lease.heldGrant().deadlineNanos();
+		long deadline = heldGrant.deadlineNanos();
 		try {
-			ReleaseOutcome outcome = send(lease.heldGrant().grant(), timeout);
+			ReleaseOutcome outcome = GrantRelease.send(this.provider, heldGrant.grant(), this.environment, untilNanos);
 			if (outcome == ReleaseOutcome.UNKNOWN) {
-				logger.warn("Store '" + this.provider.name() + "' did not confirm the release of lock '" + lease.key()
+				logger.warn("Store '" + this.provider.name() + "' did not confirm the release of lock '" + hold.key()
 						+ "'; it is repeated in the background, and the lock ends with its lease at the latest");
-				releaseInBackground(lease.heldGrant());
+				addPending(heldGrant);
 			}
-			else if (outcome == ReleaseOutcome.NOT_HELD && !Nanos.isPast(deadline, System.nanoTime())
-					&& lease.heldGrant().loseAtRelease()) {
-				reportLoss(lease, LossReason.NOT_HELD);
+			else if (outcome == ReleaseOutcome.NOT_HELD && !Nanos.isPast(deadline, nanoTime())
+					&& heldGrant.loseAtRelease()) {
+				this.events.lost(hold, LossReason.NOT_HELD);
 				return;
 			}
-			this.events.released(lease);
+			this.events.released(hold);
 		}
 		finally {
-			end(lease);
-			lease.heldGrant().queue().recordEnd(lease.heldGrant());
+			end(hold);
 		}
 	}
 
-	/** Releases a grant whose hold has ended in the background. */
-	void releaseLater(SingleKeyLease lease) {
-		releaseInBackground(lease.heldGrant());
-		this.events.released(lease);
-		end(lease);
-		lease.heldGrant().queue().recordEnd(lease.heldGrant());
-	}
-
-	/**
-	 * Sends a release, also from an interrupted thread, which stays interrupted.
-	 */
-	private ReleaseOutcome send(LockGrant grant, Duration timeout) {
-		boolean interrupted = Thread.interrupted();
-		try {
-			return this.provider.release(grant.key(), grant.owner(), timeout);
-		}
-		catch (RuntimeException | Error ex) {
-			logger.debug("Store '" + this.provider.name() + "' failed to release lock '" + grant.key() + "'", ex);
-			return ReleaseOutcome.UNKNOWN;
-		}
-		finally {
-			if (interrupted) {
-				Thread.currentThread().interrupt();
-			}
-		}
+	/** Releases a grant whose hold has ended, without waiting for the answer. */
+	void releaseInBackground(Hold hold) {
+		addPending(hold.heldGrant());
+		this.events.released(hold);
+		end(hold);
 	}
 
 	/** Ends the hold of a grant that was lost, and reports the loss once. */
-	void lose(SingleKeyLease lease, LossReason reason) {
-		if (lease.heldGrant().lose(reason)) {
-			end(lease);
-			lease.heldGrant().queue().recordEnd(lease.heldGrant());
-			reportLoss(lease, reason);
+	void lose(Hold hold, LossReason reason) {
+		if (hold.heldGrant().lose(reason)) {
+			end(hold);
+			this.events.lost(hold, reason);
 		}
 	}
 
-	private void reportLoss(SingleKeyLease lease, LossReason reason) {
-		this.events.lost(lease, reason);
-		lease.runLossActions();
-	}
-
 	/** Releases what may remain in the store of a lost lock whose handle was closed. */
-	void abandon(SingleKeyLease lease) {
-		if (lease.heldGrant().abandon(System.nanoTime())) {
-			releaseInBackground(lease.heldGrant());
+	void abandon(Hold hold) {
+		if (hold.heldGrant().abandon(nanoTime())) {
+			addPending(hold.heldGrant());
 		}
 	}
 
@@ -216,20 +268,25 @@ final class LockEngine {
 	void renewedTooLate(HeldGrant heldGrant) {
 		lose(heldGrant.holder(), heldGrant.reasonOfDeadline());
 		if (heldGrant.isAbandoned()) {
-			releaseInBackground(heldGrant);
+			addPending(heldGrant);
 		}
 	}
 
-	private void releaseInBackground(HeldGrant heldGrant) {
+	private void addPending(HeldGrant heldGrant) {
 		this.pendingReleases.release(heldGrant.grant().key(), heldGrant.grant().owner(), heldGrant.lease(), true);
 	}
 
-	private void end(SingleKeyLease lease) {
-		this.held.remove(lease);
+	private void end(Hold hold) {
+		this.held.remove(hold);
+		hold.heldGrant().queue().ended(hold.heldGrant());
+		recordProgress();
+	}
+
+	private void recordProgress() {
 		if (this.stopping) {
 			this.lock.lock();
 			try {
-				this.idle.signalAll();
+				this.progress.signalAll();
 			}
 			finally {
 				this.lock.unlock();
@@ -239,33 +296,35 @@ final class LockEngine {
 
 	/**
 	 * Stops granting, refuses waiting requests, and renews held locks while their bodies
-	 * finish within the grace period. Releases no lock under a running body.
+	 * finish within the grace period. Releases no lock under a running body. Before the
+	 * connections may be closed, refused requests release what they have acquired and
+	 * leave the wait queues of the store, within the call time-out.
 	 * @param grace how long to wait for the bodies
 	 */
 	void stop(Duration grace) {
 		this.stopping = true;
 		this.queues.signalAll();
-		awaitIdle(grace.toNanos());
-		this.renewals.close();
-		this.pendingReleases.close();
-		this.io.shutdown();
-		this.events.close();
-	}
-
-	private void freed(LockKey key) {
-		this.queues.changed(key);
-	}
-
-	private void awaitIdle(long graceNanos) {
-		long leftNanos = graceNanos;
-		this.lock.lock();
 		try {
-			while (!this.held.isEmpty() && leftNanos > 0) {
-				leftNanos = this.idle.awaitNanos(leftNanos);
-			}
+			await(this.held::isEmpty, TimeUnit.NANOSECONDS.convert(grace));
+			long last = this.settings.callTimeout().toNanos();
+			await(() -> !this.queues.hasWaiters() && this.multiKeyRequests.isEmpty(), last);
+			this.pendingReleases.awaitSent(last);
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
+		}
+		this.renewals.close();
+		this.pendingReleases.close();
+		this.closeEnvironment.run();
+	}
+
+	private void await(BooleanSupplier condition, long nanos) throws InterruptedException {
+		long left = nanos;
+		this.lock.lock();
+		try {
+			while (!condition.getAsBoolean() && left > 0) {
+				left = this.progress.awaitNanos(left);
+			}
 		}
 		finally {
 			this.lock.unlock();

@@ -10,14 +10,12 @@ import org.jspecify.annotations.Nullable;
 import io.distributedlock.LockCallback;
 import io.distributedlock.LockContext;
 import io.distributedlock.LockError;
-import io.distributedlock.LockInterruptedException;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockListener;
 import io.distributedlock.LockLostException;
 import io.distributedlock.LockNotAcquiredException;
 import io.distributedlock.LockOperations;
-import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
 import io.distributedlock.provider.LockObserver;
 import io.distributedlock.provider.LockProvider;
@@ -35,10 +33,20 @@ import io.distributedlock.provider.LockTimer;
  */
 public final class LockTemplate implements LockOperations, AutoCloseable {
 
-	private final LockEngine engine;
+	private final LockProvider provider;
+
+	private final LockSettings settings;
+
+	private final LockTimer timer;
+
+	private final List<LockObserver> observers;
+
+	private final List<LockListener> listeners;
+
+	private volatile LockEngine engine;
 
 	/**
-	 * Creates a template. Its threads start when they are needed.
+	 * Creates a template, which is started. Its threads start when they are needed.
 	 * @param provider the store
 	 * @param settings the defaults and bounds
 	 * @param timer the timer, which may be shared and is not closed by the template
@@ -47,15 +55,26 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 	 */
 	public LockTemplate(LockProvider provider, LockSettings settings, LockTimer timer, List<LockObserver> observers,
 			List<LockListener> listeners) {
-		this.engine = new LockEngine(provider, settings, timer,
-				new LockEventPublisher(provider.name(), observers, listeners));
+		this.provider = provider;
+		this.settings = settings;
+		this.timer = timer;
+		this.observers = List.copyOf(observers);
+		this.listeners = List.copyOf(listeners);
+		this.engine = newEngine();
+	}
+
+	private LockEngine newEngine() {
+		ThreadedEnvironment environment = new ThreadedEnvironment(this.provider.name(), this.timer);
+		return new LockEngine(this.provider, this.settings, environment,
+				new LockEventPublisher(environment, this.observers, this.listeners), environment::close);
 	}
 
 	@Override
 	public @Nullable LockLease tryAcquire(LockRequest request) {
-		ThreadWaiter waiter = new ThreadWaiter();
-		Acquisition acquisition = acquisition(request.keys(), LockTerms.of(request, this.engine.settings()), waiter);
-		return drive(acquisition, waiter) ? acquisition.lease() : null;
+		LockEngine present = this.engine;
+		BlockingDriver driver = new BlockingDriver(present.environment());
+		Acquisition acquisition = present.request(request.keys(), request, driver);
+		return driver.drive(acquisition) ? acquisition.lease() : null;
 	}
 
 	@Override
@@ -64,11 +83,12 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 	}
 
 	private JoinableLease acquire(LockRequest request, List<LockKey> keys) {
-		long start = System.nanoTime();
-		ThreadWaiter waiter = new ThreadWaiter();
-		Acquisition acquisition = acquisition(keys, LockTerms.of(request, this.engine.settings()), waiter);
-		if (!drive(acquisition, waiter)) {
-			throw new LockNotAcquiredException(acquisition.key(), Duration.ofNanos(System.nanoTime() - start),
+		LockEngine present = this.engine;
+		long start = present.nanoTime();
+		BlockingDriver driver = new BlockingDriver(present.environment());
+		Acquisition acquisition = present.request(keys, request, driver);
+		if (!driver.drive(acquisition)) {
+			throw new LockNotAcquiredException(acquisition.key(), Duration.ofNanos(present.nanoTime() - start),
 					acquisition.holder());
 		}
 		return acquisition.lease();
@@ -76,44 +96,8 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 
 	@Override
 	public CompletableFuture<LockLease> acquireAsync(LockRequest request) {
-		LockTerms terms = LockTerms.of(request, this.engine.settings());
-		return new AsyncWaiter(this.engine, (waiter) -> acquisition(request.keys(), terms, waiter)).begin();
-	}
-
-	private Acquisition acquisition(List<LockKey> keys, LockTerms terms, Waiter waiter) {
-		WaitBudget budget = WaitBudget.of(terms, this.engine.settings().callTimeout());
-		return (keys.size() == 1) ? new SingleAcquisition(this.engine, keys.get(0), terms, budget, waiter, true)
-				: new MultiAcquisition(this.engine, keys, terms, budget, waiter);
-	}
-
-	/** Drives an acquisition on the calling thread, which parks between steps. */
-	private boolean drive(Acquisition acquisition, ThreadWaiter waiter) {
-		while (true) {
-			if (Thread.currentThread().isInterrupted()) {
-				acquisition.abandon();
-				throw new LockInterruptedException(acquisition.key());
-			}
-			Acquisition.Progress progress;
-			try {
-				progress = acquisition.step();
-			}
-			catch (LockProviderException ex) {
-				if (Thread.currentThread().isInterrupted()) {
-					LockInterruptedException interrupted = new LockInterruptedException(acquisition.key());
-					interrupted.addSuppressed(ex);
-					throw interrupted;
-				}
-				throw ex;
-			}
-			catch (RuntimeException | Error ex) {
-				acquisition.abandon();
-				throw ex;
-			}
-			if (progress != Acquisition.Progress.WAIT) {
-				return progress == Acquisition.Progress.ACQUIRED;
-			}
-			waiter.await(acquisition.waitUntilNanos());
-		}
+		LockEngine present = this.engine;
+		return new AsyncDriver(present, (driver) -> present.request(request.keys(), request, driver)).begin();
 	}
 
 	@Override
@@ -161,8 +145,7 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 	}
 
 	private JoinableLease composite(LockRequest request, List<JoinableLease> owned, List<JoinableLease> joined) {
-		return new MultiKeyLease(request.keys(), owned, joined.stream().distinct().toList(),
-				this.engine.settings().callTimeout());
+		return new MultiKeyLease(request.keys(), owned, joined.stream().distinct().toList(), this.engine);
 	}
 
 	/** Returns the lock that this thread already runs under, if it can be joined. */
@@ -205,6 +188,16 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 			catch (LockLostException loss) {
 				ex.addSuppressed(loss);
 			}
+		}
+	}
+
+	/**
+	 * Starts the template again after it was stopped: it grants locks again. Does nothing
+	 * to one that is started.
+	 */
+	public void start() {
+		if (this.engine.isStopping()) {
+			this.engine = newEngine();
 		}
 	}
 

@@ -3,6 +3,7 @@ package io.distributedlock.support;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
@@ -11,7 +12,6 @@ import io.distributedlock.FencingToken;
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
 import io.distributedlock.LossReason;
-import io.distributedlock.provider.Deadline;
 
 /**
  * A handle for several locks: it is lost if any of them is lost. Closing it releases the
@@ -25,25 +25,25 @@ final class MultiKeyLease implements JoinableLease {
 
 	private final List<LockKey> keys;
 
-	private final Duration callTimeout;
+	private final LockEngine engine;
 
 	/**
 	 * Creates a handle.
 	 * @param keys the requested keys, which the locks cover
 	 * @param owned the locks that this handle releases
 	 * @param joined the locks of enclosing calls
-	 * @param callTimeout how long closing may take
+	 * @param engine the engine of all of them
 	 */
-	MultiKeyLease(List<LockKey> keys, List<JoinableLease> owned, List<JoinableLease> joined, Duration callTimeout) {
+	MultiKeyLease(List<LockKey> keys, List<JoinableLease> owned, List<JoinableLease> joined, LockEngine engine) {
 		this.keys = keys;
 		this.owned = List.copyOf(owned);
 		this.all = joined.isEmpty() ? this.owned : Stream.concat(owned.stream(), joined.stream()).toList();
-		this.callTimeout = callTimeout;
+		this.engine = engine;
 	}
 
 	@Override
 	public boolean isOf(LockEngine engine) {
-		return this.all.get(0).isOf(engine);
+		return this.engine == engine;
 	}
 
 	@Override
@@ -120,12 +120,41 @@ final class MultiKeyLease implements JoinableLease {
 
 	@Override
 	public void close() {
-		closeBy(Deadline.after(this.callTimeout));
+		closeBy(this.engine.nanoTime() + this.engine.settings().callTimeout().toNanos());
 	}
 
 	@Override
-	public void closeBy(Deadline deadline) {
-		this.owned.forEach((part) -> part.closeBy(deadline));
+	public void closeBy(long instantNanos) {
+		closeAll((part) -> part.closeBy(instantNanos));
+	}
+
+	@Override
+	public void closeInBackground() {
+		closeAll(JoinableLease::closeInBackground);
+	}
+
+	/** Closes every part, whatever fails, and throws the first failure. */
+	private void closeAll(Consumer<JoinableLease> close) {
+		Throwable first = null;
+		for (JoinableLease part : this.owned) {
+			try {
+				close.accept(part);
+			}
+			catch (RuntimeException | Error ex) {
+				if (first == null) {
+					first = ex;
+				}
+				else {
+					first.addSuppressed(ex);
+				}
+			}
+		}
+		if (first instanceof Error error) {
+			throw error;
+		}
+		if (first instanceof RuntimeException failure) {
+			throw failure;
+		}
 	}
 
 	@Override

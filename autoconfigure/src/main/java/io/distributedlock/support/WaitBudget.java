@@ -17,10 +17,9 @@ record WaitBudget(long startNanos, long waitUntilNanos, long endNanos, long call
 	 */
 	private static final long SLACK_NANOS = Duration.ofMillis(150).toNanos();
 
-	static WaitBudget of(LockTerms terms, Duration callTimeout) {
-		long start = System.nanoTime();
+	static WaitBudget of(LockTerms terms, Duration callTimeout, long startNanos) {
 		long wait = terms.waitTime().toNanos();
-		return new WaitBudget(start, start + wait, start + Math.max(wait, callTimeout.toNanos()),
+		return new WaitBudget(startNanos, startNanos + wait, startNanos + Math.max(wait, callTimeout.toNanos()),
 				callTimeout.toNanos());
 	}
 
@@ -35,9 +34,10 @@ record WaitBudget(long startNanos, long waitUntilNanos, long endNanos, long call
 	/**
 	 * Returns how long an attempt that begins now may take, which is never too short for
 	 * a store that answers.
+	 * @return the time in nanoseconds; none is left if it is not positive
 	 */
-	Duration attemptTimeout(long nowNanos) {
-		return Duration.ofNanos(Math.min(this.callTimeoutNanos, this.endNanos + SLACK_NANOS - nowNanos));
+	long attemptTimeoutNanos(long nowNanos) {
+		return Math.min(this.callTimeoutNanos, this.endNanos + SLACK_NANOS - nowNanos);
 	}
 
 }

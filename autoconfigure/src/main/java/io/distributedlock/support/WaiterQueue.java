@@ -2,7 +2,6 @@ package io.distributedlock.support;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Predicate;
 
 import org.jspecify.annotations.Nullable;
 
@@ -12,15 +11,15 @@ import org.jspecify.annotations.Nullable;
  */
 final class WaiterQueue {
 
-	private @Nullable Waiter head;
+	private @Nullable KeyRequest head;
 
-	private @Nullable Waiter tail;
+	private @Nullable KeyRequest tail;
 
-	@Nullable Waiter head() {
+	@Nullable KeyRequest head() {
 		return this.head;
 	}
 
-	void add(Waiter waiter) {
+	void add(KeyRequest waiter) {
 		waiter.previous = this.tail;
 		if (this.tail != null) {
 			this.tail.next = waiter;
@@ -30,10 +29,9 @@ final class WaiterQueue {
 		}
 		this.tail = waiter;
 		waiter.queued = true;
-		waiter.overdue = false;
 	}
 
-	void remove(Waiter waiter) {
+	void remove(KeyRequest waiter) {
 		if (waiter.previous != null) {
 			waiter.previous.next = waiter.next;
 		}
@@ -51,15 +49,13 @@ final class WaiterQueue {
 		waiter.queued = false;
 	}
 
-	List<Waiter> select(Predicate<Waiter> condition) {
-		List<Waiter> selected = List.of();
-		for (Waiter waiter = this.head; waiter != null; waiter = waiter.next) {
-			if (condition.test(waiter)) {
-				selected = selected.isEmpty() ? new ArrayList<>() : selected;
-				selected.add(waiter);
-			}
+	/** Returns all waiters in order. */
+	List<KeyRequest> all() {
+		List<KeyRequest> all = new ArrayList<>();
+		for (KeyRequest waiter = this.head; waiter != null; waiter = waiter.next) {
+			all.add(waiter);
 		}
-		return selected;
+		return all;
 	}
 
 }

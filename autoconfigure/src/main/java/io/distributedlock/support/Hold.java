@@ -13,13 +13,12 @@ import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLostException;
 import io.distributedlock.LossReason;
-import io.distributedlock.provider.Deadline;
 
 /**
- * The handle of one hold of a grant. A handle whose hold has ended has no effect any
+ * One hold of a grant, and its handle. A handle whose hold has ended has no effect any
  * more.
  */
-final class SingleKeyLease implements JoinableLease {
+final class Hold implements JoinableLease {
 
 	private final LockEngine engine;
 
@@ -29,13 +28,14 @@ final class SingleKeyLease implements JoinableLease {
 
 	private final AtomicReference<@Nullable SerialQueue> callbacks = new AtomicReference<>();
 
-	/** The actions that run at the loss; {@link LossActions#DONE} after that. */
+	/** The actions that run at the loss. */
 	private final AtomicReference<@Nullable LossActions> lossActions = new AtomicReference<>();
 
-	SingleKeyLease(LockEngine engine, HeldGrant heldGrant, int holdNumber) {
+	Hold(LockEngine engine, HeldGrant heldGrant, int holdNumber) {
 		this.engine = engine;
 		this.heldGrant = heldGrant;
 		this.holdNumber = holdNumber;
+		heldGrant.heldBy(this);
 	}
 
 	HeldGrant heldGrant() {
@@ -46,7 +46,7 @@ final class SingleKeyLease implements JoinableLease {
 		return this.heldGrant.grant().key();
 	}
 
-	/** Returns the queue that runs the callbacks of this handle in order. */
+	/** Returns the queue that runs the listeners of this handle in order. */
 	SerialQueue callbacks() {
 		SerialQueue queue = this.callbacks.get();
 		if (queue == null) {
@@ -82,7 +82,7 @@ final class SingleKeyLease implements JoinableLease {
 	@Override
 	public boolean isHeld() {
 		while (this.heldGrant.isAt(this.holdNumber)) {
-			if (!Nanos.isPast(this.heldGrant.deadlineNanos(), System.nanoTime())) {
+			if (!Nanos.isPast(this.heldGrant.deadlineNanos(), this.engine.nanoTime())) {
 				return true;
 			}
 			this.engine.lose(this, this.heldGrant.reasonOfDeadline());
@@ -92,7 +92,7 @@ final class SingleKeyLease implements JoinableLease {
 
 	@Override
 	public Duration remaining() {
-		return isHeld() ? Duration.ofNanos(Math.max(0, this.heldGrant.deadlineNanos() - System.nanoTime()))
+		return isHeld() ? Duration.ofNanos(Math.max(0, this.heldGrant.deadlineNanos() - this.engine.nanoTime()))
 				: Duration.ZERO;
 	}
 
@@ -123,44 +123,56 @@ final class SingleKeyLease implements JoinableLease {
 		LossActions extended;
 		do {
 			current = this.lossActions.get();
-			if (current == LossActions.DONE) {
-				callbacks().execute(action);
+			if (current != null && current.queue() != null) {
+				current.queue().execute(action);
 				return;
 			}
-			extended = new LossActions(action, current);
+			extended = new LossActions(action, current, null);
 		}
 		while (!this.lossActions.compareAndSet(current, extended));
 	}
 
+	/** Runs the actions in order; those that are added later follow them. */
 	void runLossActions() {
+		SerialQueue queue = this.engine.events().newLossActionQueue();
+		LossActions actions = this.lossActions.getAndSet(new LossActions(null, null, queue));
 		Deque<Runnable> inOrder = new ArrayDeque<>();
-		LossActions actions = this.lossActions.getAndSet(LossActions.DONE);
-		while (actions != null && actions != LossActions.DONE) {
-			inOrder.push(actions.action());
-			actions = actions.earlier();
+		for (; actions != null; actions = actions.earlier()) {
+			if (actions.action() != null) {
+				inOrder.push(actions.action());
+			}
 		}
-		inOrder.forEach(callbacks()::execute);
+		inOrder.forEach(queue::execute);
 	}
 
 	@Override
 	public void close() {
-		closeBy(Deadline.after(this.engine.settings().callTimeout()));
+		closeBy(this.engine.nanoTime() + this.engine.settings().callTimeout().toNanos());
 	}
 
 	@Override
-	public void closeBy(Deadline deadline) {
-		if (isHeld() && this.heldGrant.release(this.holdNumber)) {
-			long leftNanos = deadline.remainingNanos();
-			if (leftNanos > 0 || this.engine.isStopping()) {
-				this.engine.release(this, Duration.ofNanos(Math.max(leftNanos, 1)));
-			}
-			else {
-				this.engine.releaseLater(this);
-			}
+	public void closeBy(long instantNanos) {
+		if (endHold()) {
+			this.engine.release(this, instantNanos);
 		}
-		else if (this.heldGrant.lossReason() != null) {
+	}
+
+	@Override
+	public void closeInBackground() {
+		if (endHold()) {
+			this.engine.releaseInBackground(this);
+		}
+	}
+
+	/** Ends the hold in order to release the grant; cleans up after one that was lost. */
+	private boolean endHold() {
+		if (isHeld() && this.heldGrant.release(this.holdNumber)) {
+			return true;
+		}
+		if (this.heldGrant.lossReason() != null) {
 			this.engine.abandon(this);
 		}
+		return false;
 	}
 
 	@Override
@@ -168,12 +180,10 @@ final class SingleKeyLease implements JoinableLease {
 		return "Lock '" + key() + "', token " + fencingToken() + (isHeld() ? ", held" : ", not held");
 	}
 
-	/** A stack of actions, the latest first. */
-	private record LossActions(Runnable action, @Nullable LossActions earlier) {
-
-		static final LossActions DONE = new LossActions(() -> {
-		}, null);
-
+	/**
+	 * A stack of actions, the latest first; after the loss only the queue that runs them.
+	 */
+	private record LossActions(@Nullable Runnable action, @Nullable LossActions earlier, @Nullable SerialQueue queue) {
 	}
 
 }

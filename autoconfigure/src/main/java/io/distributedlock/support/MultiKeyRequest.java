@@ -9,14 +9,13 @@ import org.jspecify.annotations.Nullable;
 import io.distributedlock.LockError;
 import io.distributedlock.LockHolder;
 import io.distributedlock.LockKey;
-import io.distributedlock.provider.Deadline;
 
 /**
  * A request for several keys, acquired one after the other in their order, all or none.
  * Locks that are acquired are renewed until the last one is granted; then the hold
  * begins.
  */
-final class MultiAcquisition implements Acquisition {
+final class MultiKeyRequest implements Acquisition {
 
 	private final LockEngine engine;
 
@@ -26,25 +25,25 @@ final class MultiAcquisition implements Acquisition {
 
 	private final WaitBudget budget;
 
-	private final Waiter waiter;
+	private final RequestDriver driver;
 
-	private final List<JoinableLease> acquired = new ArrayList<>();
+	private final List<Hold> acquired = new ArrayList<>();
 
-	private SingleAcquisition current;
+	private KeyRequest current;
 
 	private @Nullable MultiKeyLease lease;
 
-	MultiAcquisition(LockEngine engine, List<LockKey> keys, LockTerms terms, WaitBudget budget, Waiter waiter) {
+	MultiKeyRequest(LockEngine engine, List<LockKey> keys, LockTerms terms, WaitBudget budget, RequestDriver driver) {
 		this.engine = engine;
 		this.keys = keys;
 		this.terms = terms;
 		this.budget = budget;
-		this.waiter = waiter;
+		this.driver = driver;
 		this.current = request(0);
 	}
 
-	private SingleAcquisition request(int index) {
-		return new SingleAcquisition(this.engine, this.keys.get(index), this.terms, this.budget, this.waiter, false);
+	private KeyRequest request(int index) {
+		return new KeyRequest(this.engine, this.keys.get(index), this.terms, this.budget, this.driver, false);
 	}
 
 	@Override
@@ -53,7 +52,7 @@ final class MultiAcquisition implements Acquisition {
 			while (true) {
 				Progress progress = this.current.step();
 				if (progress == Progress.BUSY) {
-					releaseAcquired();
+					end();
 				}
 				if (progress != Progress.ACQUIRED) {
 					return progress;
@@ -66,30 +65,31 @@ final class MultiAcquisition implements Acquisition {
 			}
 		}
 		catch (RuntimeException | Error ex) {
-			abandon();
+			end();
 			throw ex;
 		}
 	}
 
 	private Progress complete() {
-		long now = System.nanoTime();
-		for (JoinableLease part : this.acquired) {
+		long now = this.engine.nanoTime();
+		for (Hold part : this.acquired) {
 			part.throwLoss(LockError.LOST_WHILE_ACQUIRING);
 			part.ensureHeld();
-			this.engine.beginHold((SingleKeyLease) part, now, this.terms);
+			this.engine.beginHold(part, now, this.terms);
 		}
-		this.lease = new MultiKeyLease(this.keys, this.acquired, List.of(), this.engine.settings().callTimeout());
+		this.lease = new MultiKeyLease(this.keys, List.copyOf(this.acquired), List.of(), this.engine);
+		this.engine.remove(this);
 		return Progress.ACQUIRED;
 	}
 
 	/**
-	 * Releases in the background, because the budget may be used up, or the thread
-	 * interrupted.
+	 * Releases what was acquired, in the background, because the budget may be used up or
+	 * the thread interrupted.
 	 */
-	private void releaseAcquired() {
-		Deadline now = Deadline.now();
-		this.acquired.forEach((part) -> part.closeBy(now));
+	private void end() {
+		this.acquired.forEach(Hold::closeInBackground);
 		this.acquired.clear();
+		this.engine.remove(this);
 	}
 
 	@Override
@@ -117,7 +117,7 @@ final class MultiAcquisition implements Acquisition {
 		if (this.lease == null) {
 			this.current.abandon();
 		}
-		releaseAcquired();
+		end();
 	}
 
 }

@@ -1,0 +1,135 @@
+package io.distributedlock.support;
+
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicReference;
+
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.provider.AttemptResult;
+import io.distributedlock.provider.LockContender;
+import io.distributedlock.provider.OwnerId;
+import io.distributedlock.provider.StoreCall;
+
+/**
+ * One attempt of a {@link KeyQueue} in the store. It belongs to the queue, not to the
+ * request that began it: if that one leaves, the attempt goes on, and its grant goes to
+ * the next request with the same terms.
+ * <p>
+ * The fields are guarded by the lock of the queue, but for the call, which is made outside
+ * it: a call that begins while the attempt is given up is abandoned by whoever comes
+ * second.
+ */
+final class StoreAttempt {
+
+	private static final Object GIVEN_UP = new Object();
+
+	private final OwnerId owner;
+
+	private final LockTerms terms;
+
+	private final boolean willWait;
+
+	private boolean prepared = true;
+
+	private long deadlineNanos;
+
+	private long sentNanos;
+
+	/** The {@link StoreCall}, or {@link #GIVEN_UP}. */
+	private final AtomicReference<@Nullable Object> call = new AtomicReference<>();
+
+	/**
+	 * Prepares an attempt.
+	 * @param owner the owner id to be granted
+	 * @param terms the terms of the request that begins the attempt
+	 * @param willWait whether this process joins the wait queue if the key is busy
+	 * @param deadlineNanos the end of the attempt if it is not sent before
+	 */
+	StoreAttempt(OwnerId owner, LockTerms terms, boolean willWait, long deadlineNanos) {
+		this.owner = owner;
+		this.terms = terms;
+		this.willWait = willWait;
+		this.deadlineNanos = deadlineNanos;
+	}
+
+	OwnerId owner() {
+		return this.owner;
+	}
+
+	LockTerms terms() {
+		return this.terms;
+	}
+
+	boolean willWait() {
+		return this.willWait;
+	}
+
+	/** Whether nobody has sent the attempt yet. */
+	boolean isPrepared() {
+		return this.prepared;
+	}
+
+	long sentNanos() {
+		return this.sentNanos;
+	}
+
+	long deadlineNanos() {
+		return this.deadlineNanos;
+	}
+
+	/** Whether a grant of this attempt can be given to a request. */
+	boolean suits(KeyRequest request) {
+		return this.terms.lease().equals(request.terms().lease()) && this.terms.renew() == request.terms().renew();
+	}
+
+	/** Records that the current thread sends the attempt now. */
+	void beginSend(long nowNanos, long timeoutNanos) {
+		this.prepared = false;
+		this.sentNanos = nowNanos;
+		this.deadlineNanos = nowNanos + timeoutNanos;
+	}
+
+	/**
+	 * Sends the attempt; called once, without the lock of the queue.
+	 * @param contender the contender of the queue
+	 * @param timeoutNanos how long the call may take
+	 * @param onEnd what follows the call
+	 */
+	void send(LockContender contender, long timeoutNanos, Runnable onEnd) {
+		StoreCall<AttemptResult> begun = contender.attempt(this.owner, this.terms.lease(), this.willWait,
+				Duration.ofNanos(timeoutNanos));
+		if (this.call.compareAndSet(null, begun)) {
+			begun.onDone(onEnd);
+		}
+		else {
+			begun.abandon();
+		}
+	}
+
+	/** Returns the end of the call, which is done. */
+	@SuppressWarnings("unchecked")
+	AttemptEnd end() {
+		StoreCall<AttemptResult> done = (StoreCall<AttemptResult>) Objects.requireNonNull(this.call.get());
+		try {
+			return new AttemptEnd.Answered(done.result());
+		}
+		catch (RuntimeException | Error ex) {
+			return AttemptEnd.failed(ex, done.mayHaveBeenSent());
+		}
+	}
+
+	/**
+	 * Gives up an attempt that was sent; called once, without the lock of the queue.
+	 * @return whether it may take effect all the same
+	 */
+	boolean giveUp() {
+		Object begun = this.call.getAndSet(GIVEN_UP);
+		if (begun instanceof StoreCall<?> underWay) {
+			underWay.abandon();
+			return underWay.mayHaveBeenSent();
+		}
+		return true;
+	}
+
+}
