@@ -21,7 +21,7 @@ public final class CompletableStoreCall<T> implements StoreCall<T> {
 	/** Null, the action to run, or the {@link Outcome}. */
 	private final AtomicReference<@Nullable Object> state = new AtomicReference<>();
 
-	private volatile @Nullable Runnable cancellation;
+	private final AtomicReference<@Nullable Runnable> cancellation = new AtomicReference<>();
 
 	private volatile boolean sent = true;
 
@@ -31,9 +31,9 @@ public final class CompletableStoreCall<T> implements StoreCall<T> {
 	 * @param action what to run when the call is abandoned; quick
 	 */
 	public void onAbandon(Runnable action) {
-		this.cancellation = action;
-		if (this.state.get() instanceof Outcome<?> outcome && outcome == Outcome.ABANDONED) {
-			action.run();
+		this.cancellation.set(action);
+		if (isAbandoned()) {
+			cancel();
 		}
 	}
 
@@ -116,10 +116,15 @@ public final class CompletableStoreCall<T> implements StoreCall<T> {
 	@Override
 	public void abandon() {
 		if (end(Outcome.ABANDONED)) {
-			Runnable action = this.cancellation;
-			if (action != null) {
-				action.run();
-			}
+			cancel();
+		}
+	}
+
+	/** Runs the action once: the abandonment may come between its registration and now. */
+	private void cancel() {
+		Runnable action = this.cancellation.getAndSet(null);
+		if (action != null) {
+			action.run();
 		}
 	}
 

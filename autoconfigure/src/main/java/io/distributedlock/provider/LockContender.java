@@ -2,7 +2,6 @@ package io.distributedlock.provider;
 
 import java.time.Duration;
 
-
 /**
  * The contender of this process for one key. It exists while the process has waiters for
  * the key.
@@ -30,7 +29,8 @@ public interface LockContender {
 	 * for the next process if it was reserved for this one. Called when no thread of this
 	 * process waits for the key any more, and repeated until it is confirmed.
 	 * @param timeout how long the call may take
-	 * @return the call, with {@link ReleaseOutcome#UNKNOWN} if it has to be repeated
+	 * @return the call, with {@link ReleaseOutcome#UNKNOWN}, and no failure, if it has to
+	 * be repeated
 	 */
 	StoreCall<ReleaseOutcome> withdraw(Duration timeout);
 

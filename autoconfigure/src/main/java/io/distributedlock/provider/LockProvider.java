@@ -65,8 +65,8 @@ public interface LockProvider {
 	}
 
 	/**
-	 * Prolongs grants of one {@linkplain #renewalGroup group}, in one round trip where the store allows it. A grant whose lock
-	 * has expired in the store is never revived.
+	 * Prolongs grants of one {@linkplain #renewalGroup group}, in one round trip where
+	 * the store allows it. A grant whose lock has expired in the store is never revived.
 	 * @param leases the grants, each with the time it is to last from now on
 	 * @param timeout how long the call may take
 	 * @return the call, with an outcome for each grant; one that is missing counts as

@@ -36,9 +36,9 @@ public interface StoreCall<T> {
 	void onDone(Runnable action);
 
 	/**
-	 * Gives up a call that is under way: nobody waits for its result any more. The client
-	 * does not send the command if it has not done so, nor again. The action that was
-	 * registered may run or not.
+	 * Gives up a call that is under way: nobody waits for its result any more, and it is
+	 * never done. The client does not send the command if it has not done so, nor again.
+	 * The action that was registered may run or not. Does nothing to a call that is done.
 	 */
 	void abandon();
 

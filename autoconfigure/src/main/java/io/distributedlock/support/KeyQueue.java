@@ -134,14 +134,14 @@ final class KeyQueue {
 		if (known != null) {
 			return end(request, known);
 		}
+		if (request.budget().isOver(now)) {
+			return end(request, new RequestOutcome.Failed(unanswered()));
+		}
 		if (this.grant == null && this.waiters.head() == request) {
-			return (this.attempt != null) ? awaitAttempt(this.attempt, request, mayWait, now)
+			return (this.attempt != null) ? awaitAttempt(this.attempt, request, mayWait)
 					: prepareAttempt(request, mayWait, now);
 		}
 		if (!mayWait) {
-			if (request.budget().isOver(now)) {
-				return end(request, new RequestOutcome.Failed(unanswered()));
-			}
 			addOverdue(request);
 		}
 		return request.waitUntil(mayWait ? request.budget().waitUntilNanos() : request.budget().endNanos());
@@ -188,21 +188,18 @@ final class KeyQueue {
 	}
 
 	/** Lets the head wait for an attempt, or send one that has not found a thread yet. */
-	private Turn awaitAttempt(StoreAttempt current, KeyRequest head, boolean mayWait, long now) {
+	private Turn awaitAttempt(StoreAttempt current, KeyRequest head, boolean mayWait) {
 		if (current.isPrepared() && head.mayBlock()) {
 			return Turn.SEND;
 		}
-		long end = Nanos.isPast(current.deadlineNanos(), now) ? now + SIGNAL_NANOS : current.deadlineNanos();
-		return head.waitUntil(mayWait ? Nanos.earlier(end, head.budget().waitUntilNanos()) : end);
+		long end = mayWait ? head.budget().waitUntilNanos() : head.budget().endNanos();
+		return head.waitUntil(this.engine.isBlocking() ? end : Nanos.earlier(end, current.deadlineNanos()));
 	}
 
 	private Turn prepareAttempt(KeyRequest head, boolean mayWait, long now) {
 		KeyContest current = contest();
 		if (mayWait && !current.isDue(now)) {
 			return head.waitUntil(Nanos.earlier(head.budget().waitUntilNanos(), current.retryAtNanos()));
-		}
-		if (head.budget().attemptTimeoutNanos(now) <= 0) {
-			return end(head, new RequestOutcome.Failed(unanswered()));
 		}
 		boolean willWait = mayWait && mayEnterWaitQueue(current);
 		this.attempt = new StoreAttempt(current.owner(this.engine.environment()), head.terms(), willWait,

@@ -21,8 +21,10 @@ import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
 import io.distributedlock.LossReason;
 import io.distributedlock.provider.LockContender;
+import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.LockProvider;
 import io.distributedlock.provider.ReleaseOutcome;
+import io.distributedlock.provider.StoreCall;
 import io.distributedlock.support.EngineEnvironment.Work;
 
 /**
@@ -170,6 +172,11 @@ final class LockEngine {
 		recordProgress();
 	}
 
+	/** Returns the number of keys that are held or waited for. */
+	int queueCount() {
+		return this.queues.size();
+	}
+
 	/** Sends the attempt of a queue on the threads for attempts. */
 	void sendInBackground(KeyQueue queue) {
 		try {
@@ -215,22 +222,51 @@ final class LockEngine {
 	}
 
 	/**
-	 * Releases a grant whose hold has ended, and lets the next waiter attempt.
+	 * Releases a grant whose hold has ended, and lets the next waiter attempt. An
+	 * interrupted thread stays interrupted.
 	 * @param untilNanos the end of the call by the nano time
 	 */
 	void release(Hold hold, long untilNanos) {
-		HeldGrant heldGrant = hold.heldGrant();
+		boolean interrupted = Thread.interrupted();
+		ReleaseOutcome outcome = ReleaseOutcome.UNKNOWN;
 		// The answer may be that the session has ended, which brings the deadline
 		// forward.
-		long deadline = heldGrant.deadlineNanos();
+		long deadline = hold.heldGrant().deadlineNanos();
 		try {
-			ReleaseOutcome outcome = GrantRelease.send(this.provider, heldGrant.grant(), this.environment, untilNanos);
+			StoreCall<ReleaseOutcome> call = startRelease(hold, Math.max(1, untilNanos - nanoTime()));
+			if (CallWait.await(call, this.environment, untilNanos)) {
+				outcome = call.result();
+			}
+		}
+		catch (RuntimeException | Error ex) {
+			logger.debug("Store '" + this.provider.name() + "' failed to release lock '" + hold.key() + "'", ex);
+		}
+		finally {
+			endRelease(hold, deadline, outcome);
+			if (interrupted) {
+				Thread.currentThread().interrupt();
+			}
+		}
+	}
+
+	StoreCall<ReleaseOutcome> startRelease(Hold hold, long timeoutNanos) {
+		LockGrant grant = hold.heldGrant().grant();
+		return this.provider.release(grant.key(), grant.owner(), Duration.ofNanos(timeoutNanos));
+	}
+
+	/**
+	 * Handles the answer to a release.
+	 * @param deadlineNanos the deadline of the grant before the release
+	 */
+	void endRelease(Hold hold, long deadlineNanos, ReleaseOutcome outcome) {
+		HeldGrant heldGrant = hold.heldGrant();
+		try {
 			if (outcome == ReleaseOutcome.UNKNOWN) {
 				logger.warn("Store '" + this.provider.name() + "' did not confirm the release of lock '" + hold.key()
 						+ "'; it is repeated in the background, and the lock ends with its lease at the latest");
 				addPending(heldGrant);
 			}
-			else if (outcome == ReleaseOutcome.NOT_HELD && !Nanos.isPast(deadline, nanoTime())
+			else if (outcome == ReleaseOutcome.NOT_HELD && !Nanos.isPast(deadlineNanos, nanoTime())
 					&& heldGrant.loseAtRelease()) {
 				this.events.lost(hold, LossReason.NOT_HELD);
 				return;
@@ -302,17 +338,32 @@ final class LockEngine {
 	 * @param grace how long to wait for the bodies
 	 */
 	void stop(Duration grace) {
-		this.stopping = true;
-		this.queues.signalAll();
+		beginStop();
 		try {
 			await(this.held::isEmpty, TimeUnit.NANOSECONDS.convert(grace));
 			long last = this.settings.callTimeout().toNanos();
-			await(() -> !this.queues.hasWaiters() && this.multiKeyRequests.isEmpty(), last);
+			await(this::isQuiet, last);
 			this.pendingReleases.awaitSent(last);
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
 		}
+		endStop();
+	}
+
+	/** From now on refuses every request. */
+	void beginStop() {
+		this.stopping = true;
+		this.queues.signalAll();
+	}
+
+	/** Whether all refused requests have left. */
+	boolean isQuiet() {
+		return !this.queues.hasWaiters() && this.multiKeyRequests.isEmpty();
+	}
+
+	/** Ends all background work. */
+	void endStop() {
 		this.renewals.close();
 		this.pendingReleases.close();
 		this.closeEnvironment.run();

@@ -7,19 +7,18 @@ import java.time.Duration;
  *
  * @param startNanos when the request began
  * @param waitUntilNanos the end of the wait for a holder
- * @param endNanos the end of the request if the store does not answer
+ * @param endNanos the end of the request if the store does not answer, with some slack:
+ * an attempt is never too short for a store that answers
  * @param callTimeoutNanos how long one round trip may take
  */
 record WaitBudget(long startNanos, long waitUntilNanos, long endNanos, long callTimeoutNanos) {
 
-	/**
-	 * How much longer than the rest of the budget a late attempt may take.
-	 */
+	/** How much longer than the rest of the budget a late attempt may take. */
 	private static final long SLACK_NANOS = Duration.ofMillis(150).toNanos();
 
 	static WaitBudget of(LockTerms terms, Duration callTimeout, long startNanos) {
 		long wait = terms.waitTime().toNanos();
-		return new WaitBudget(startNanos, startNanos + wait, startNanos + Math.max(wait, callTimeout.toNanos()),
+		return new WaitBudget(startNanos, startNanos + wait, startNanos + Math.max(wait, callTimeout.toNanos()) + SLACK_NANOS,
 				callTimeout.toNanos());
 	}
 
@@ -32,12 +31,11 @@ record WaitBudget(long startNanos, long waitUntilNanos, long endNanos, long call
 	}
 
 	/**
-	 * Returns how long an attempt that begins now may take, which is never too short for
-	 * a store that answers.
+	 * Returns how long an attempt that begins now may take.
 	 * @return the time in nanoseconds; none is left if it is not positive
 	 */
 	long attemptTimeoutNanos(long nowNanos) {
-		return Math.min(this.callTimeoutNanos, this.endNanos + SLACK_NANOS - nowNanos);
+		return Math.min(this.callTimeoutNanos, this.endNanos - nowNanos);
 	}
 
 }
