@@ -1,8 +1,10 @@
 package io.distributedlock.redis;
 
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
+import java.util.function.IntFunction;
 
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.Connection;
@@ -32,19 +34,34 @@ final class JedisScriptRunner implements ScriptRunner {
 
 	private final ReplicaRequirement replicas;
 
+	/**
+	 * The nodes of a cluster by slot, as the last call found them; at most one slot per
+	 * bucket. A node is the text of a connection to it, which names its address.
+	 */
+	private final Map<Integer, String> nodes = new ConcurrentHashMap<>();
+
 	JedisScriptRunner(ReplicaRequirement replicas) {
 		this.replicas = replicas;
 	}
 
 	@Override
+	public @Nullable Object node(ScriptCall call) {
+		return this.nodes.isEmpty() ? null : this.nodes.get(slot(call));
+	}
+
+	private static int slot(ScriptCall call) {
+		return JedisClusterCRC16.getSlot(call.keys()[0]);
+	}
+
+	@Override
 	public ScriptReply run(RedisConnection connection, ScriptCall call, Deadline deadline) {
 		Object client = connection.getNativeConnection();
-		int slot = JedisClusterCRC16.getSlot(call.keys()[0]);
+		int slot = slot(call);
 		if (client instanceof JedisCluster cluster) {
-			return runInCluster(connection, () -> cluster.getConnectionFromSlot(slot), call, deadline);
+			return runInCluster(connection, slot, cluster::getConnectionFromSlot, call, deadline);
 		}
 		if (client instanceof RedisClusterClient cluster) {
-			return runInCluster(connection, () -> cluster.getConnectionFromSlot(slot), call, deadline);
+			return runInCluster(connection, slot, cluster::getConnectionFromSlot, call, deadline);
 		}
 		if (client instanceof Jedis jedis) {
 			return run(jedis, call, deadline);
@@ -76,16 +93,17 @@ final class JedisScriptRunner implements ScriptRunner {
 		}
 	}
 
-	private ScriptReply runInCluster(RedisConnection connection, Supplier<Connection> slotOwner, ScriptCall call,
-			Deadline deadline) {
+	private ScriptReply runInCluster(RedisConnection connection, int slot, IntFunction<Connection> owners,
+			ScriptCall call, Deadline deadline) {
 		Connection node;
 		try {
-			node = slotOwner.get();
+			node = owners.apply(slot);
 		}
 		catch (RuntimeException ex) {
 			return runByCluster(connection, call);
 		}
 		try (Jedis jedis = new Jedis(node)) {
+			this.nodes.put(slot, node.toString());
 			return run(jedis, call, deadline);
 		}
 		catch (RuntimeException ex) {

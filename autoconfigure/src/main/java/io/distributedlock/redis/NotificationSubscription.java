@@ -6,15 +6,12 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.redis.connection.Message;
 import org.springframework.data.redis.connection.MessageListener;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
-import org.springframework.data.redis.connection.Subscription;
 import org.springframework.data.redis.connection.SubscriptionListener;
 
 import io.distributedlock.provider.Deadline;
@@ -31,12 +28,6 @@ import io.distributedlock.provider.LockThreads;
  */
 final class NotificationSubscription implements MessageListener, SubscriptionListener, AutoCloseable {
 
-	private static final Log logger = LogFactory.getLog(NotificationSubscription.class);
-
-	private static final long FAILURE_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
-
-	private static final long DENIAL_PAUSE_NANOS = TimeUnit.MINUTES.toNanos(1);
-
 	/** How long the end waits for a subscription that has just begun. */
 	private static final long CLOSE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -52,12 +43,11 @@ final class NotificationSubscription implements MessageListener, SubscriptionLis
 
 	private final Condition changed = this.lock.newCondition();
 
+	private final SubscriptionWaiters waiters;
+
+	private final SubscriptionPause pause;
+
 	private volatile State state = State.IDLE;
-
-	/** The earliest time of the next try to subscribe after a failed one. */
-	private Deadline notBefore = Deadline.now();
-
-	private boolean warned;
 
 	private @Nullable RedisConnection connection;
 
@@ -84,11 +74,13 @@ final class NotificationSubscription implements MessageListener, SubscriptionLis
 	 * of this process waits for it; must not block
 	 */
 	NotificationSubscription(RedisConnectionFactory factory, String channel, RedisContenderRegistry contenders,
-			Consumer<String> unwanted) {
+			SubscriptionWaiters waiters, Consumer<String> unwanted) {
 		this.factory = factory;
 		this.channel = channel;
 		this.contenders = contenders;
+		this.waiters = waiters;
 		this.unwanted = unwanted;
+		this.pause = new SubscriptionPause(channel);
 	}
 
 	/** Adds a contender that a notification for its lock signals. */
@@ -106,18 +98,37 @@ final class NotificationSubscription implements MessageListener, SubscriptionLis
 		return this.state == State.ACTIVE;
 	}
 
+	/** Creates a wait for a subscription, which an action follows. */
+	SubscriptionWaiters.Waiter newWaiter(Runnable action) {
+		return this.waiters.newWaiter(action);
+	}
+
 	/**
-	 * Subscribes unless the subscription is active.
+	 * Subscribes unless the subscription is active, without waiting.
+	 * @param waiter ended once the subscription is active or has failed, or does not begin
+	 * @param end when the wait ends at the latest
+	 */
+	void activate(SubscriptionWaiters.Waiter waiter, Deadline end) {
+		// Before the look at the state, whose next change ends all waits.
+		this.waiters.add(waiter);
+		begin();
+		if (this.state == State.SUBSCRIBING) {
+			waiter.endAt(end);
+		}
+		else {
+			waiter.end();
+		}
+	}
+
+	/**
+	 * Subscribes unless the subscription is active, and waits.
 	 * @param deadline the end of the wait for the server's confirmation
 	 * @return whether the subscription is active; if not, contenders have to poll
 	 */
 	boolean activate(Deadline deadline) {
+		begin();
 		this.lock.lock();
 		try {
-			if (this.state == State.IDLE && this.notBefore.isPast()) {
-				this.state = State.SUBSCRIBING;
-				startThread();
-			}
 			long remainingNanos = deadline.remainingNanos();
 			while (this.state == State.SUBSCRIBING && remainingNanos > 0) {
 				remainingNanos = this.changed.awaitNanos(remainingNanos);
@@ -133,17 +144,35 @@ final class NotificationSubscription implements MessageListener, SubscriptionLis
 		}
 	}
 
-	private void startThread() {
+	private void begin() {
+		OutOfMemoryError failure = null;
+		this.lock.lock();
+		try {
+			if (this.state == State.IDLE && this.pause.isOver()) {
+				this.state = State.SUBSCRIBING;
+				failure = startThread();
+			}
+		}
+		finally {
+			this.lock.unlock();
+		}
+		if (failure != null) {
+			deactivate(failure);
+		}
+	}
+
+	private @Nullable OutOfMemoryError startThread() {
 		try {
 			Thread thread = LockThreads.factory("redis-subscription").newThread(this::subscribe);
 			this.subscriber = thread;
 			this.staying = false;
 			this.unsubscribed = false;
 			thread.start();
+			return null;
 		}
 		catch (OutOfMemoryError ex) {
 			this.subscriber = null;
-			deactivate(ex);
+			return ex;
 		}
 	}
 
@@ -164,7 +193,7 @@ final class NotificationSubscription implements MessageListener, SubscriptionLis
 			deactivate(ex);
 		}
 		finally {
-			close(left());
+			SubscribedConnections.close(left());
 		}
 	}
 
@@ -207,9 +236,8 @@ final class NotificationSubscription implements MessageListener, SubscriptionLis
 	}
 
 	private void deactivate(@Nullable Throwable ex) {
-		boolean denied = ex != null && RedisErrors.isDenied(ex);
 		RedisConnection broken;
-		boolean warn;
+		Runnable report;
 		this.lock.lock();
 		try {
 			if (this.state == State.CLOSED) {
@@ -218,23 +246,15 @@ final class NotificationSubscription implements MessageListener, SubscriptionLis
 			broken = this.connection;
 			this.connection = null;
 			this.state = State.IDLE;
-			this.notBefore = Deadline.afterNanos(denied ? DENIAL_PAUSE_NANOS : FAILURE_PAUSE_NANOS);
-			warn = denied && !this.warned;
-			this.warned |= denied;
+			report = this.pause.begin(ex);
 			this.changed.signalAll();
 		}
 		finally {
 			this.lock.unlock();
 		}
-		if (warn) {
-			logger.warn("Redis does not permit this application to subscribe to '" + this.channel
-					+ "': waiting processes poll instead and acquire released locks later. "
-					+ "Permit SUBSCRIBE and the channel", ex);
-		}
-		else {
-			logger.debug("The subscription to '" + this.channel + "' ended", ex);
-		}
-		close(broken);
+		report.run();
+		this.waiters.endAll();
+		SubscribedConnections.close(broken);
 	}
 
 	@Override
@@ -254,8 +274,9 @@ final class NotificationSubscription implements MessageListener, SubscriptionLis
 		finally {
 			this.lock.unlock();
 		}
-		unsubscribe(late);
+		SubscribedConnections.unsubscribe(late);
 		this.contenders.signalAll();
+		this.waiters.endAll();
 	}
 
 	@Override
@@ -293,8 +314,9 @@ final class NotificationSubscription implements MessageListener, SubscriptionLis
 		finally {
 			this.lock.unlock();
 		}
-		unsubscribe(active);
-		close(open);
+		this.waiters.endAll();
+		SubscribedConnections.unsubscribe(active);
+		SubscribedConnections.close(open);
 	}
 
 	/** Returns the connection on which the caller has to unsubscribe, if any. */
@@ -315,29 +337,6 @@ final class NotificationSubscription implements MessageListener, SubscriptionLis
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
-		}
-	}
-
-	private static void close(@Nullable RedisConnection open) {
-		try {
-			if (open != null) {
-				open.close();
-			}
-		}
-		catch (RuntimeException ex) {
-			logger.debug("The connection of the subscription could not be closed", ex);
-		}
-	}
-
-	private static void unsubscribe(@Nullable RedisConnection open) {
-		try {
-			Subscription subscription = (open != null) ? open.getSubscription() : null;
-			if (subscription != null && subscription.isAlive()) {
-				subscription.unsubscribe();
-			}
-		}
-		catch (RuntimeException ex) {
-			logger.debug("The subscription could not be ended", ex);
 		}
 	}
 

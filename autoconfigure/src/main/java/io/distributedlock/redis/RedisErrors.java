@@ -109,6 +109,12 @@ final class RedisErrors {
 				"did not answer in time (distributed-lock.call-timeout)", ex);
 	}
 
+	/** Returns the failure of a call for which no worker was free in time. */
+	static LockProviderException notCalledInTime(Throwable ex) {
+		return LockProviderException.nothingSent(LockError.STORE_TIMEOUT, PROVIDER,
+				"could not be called in time (distributed-lock.call-timeout)", ex);
+	}
+
 	static LockProviderException interrupted(@Nullable Throwable ex) {
 		return new LockProviderException(LockError.STORE_FAILED, PROVIDER,
 				"did not answer before the thread was interrupted", ex);

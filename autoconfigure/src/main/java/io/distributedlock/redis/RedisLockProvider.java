@@ -1,19 +1,20 @@
 package io.distributedlock.redis;
 
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.Map;
 
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
+import io.distributedlock.provider.AnsweredStoreCall;
 import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.LockProvider;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.RenewalOutcome;
+import io.distributedlock.provider.StoreCall;
 
 /**
  * Provider of locks in Redis: one string per held lock, one script per step, all times
@@ -36,6 +37,8 @@ public final class RedisLockProvider implements LockProvider, AutoCloseable {
 
 	private final RedisLayout layout;
 
+	private final RedisTimer timer = new RedisTimer();
+
 	private final ScriptExecutor executor;
 
 	private final RedisLockRepository repository;
@@ -53,17 +56,29 @@ public final class RedisLockProvider implements LockProvider, AutoCloseable {
 	 */
 	public RedisLockProvider(RedisConnectionFactory factory, RedisLockSettings settings) {
 		this.layout = new RedisLayout(settings.keyPrefix());
-		this.executor = new ScriptExecutor(ScriptClientFactory.create(factory, settings.replicaRequirement()));
+		this.executor = ScriptExecutorFactory.create(factory, settings.replicaRequirement(), this.timer);
 		String channelPrefix = this.layout.channelPrefix();
-		this.repository = new RedisLockRepository(this.executor, this.process, channelPrefix);
-		this.renewal = new BatchRenewal(this.executor, this.layout, ScriptClientFactory.isCluster(factory));
+		this.repository = new RedisLockRepository(this.executor, new ReservationMonitor(this.timer), this.process,
+				channelPrefix);
+		this.renewal = new BatchRenewal(this.executor, this.layout, ScriptExecutorFactory.isCluster(factory));
 		this.subscription = new NotificationSubscription(factory, channelPrefix + this.process, this.contenders,
+				new SubscriptionWaiters(this.timer),
 				(lockName) -> this.repository.withdrawInBackground(this.layout.keys(lockName)));
 	}
 
 	@Override
 	public String name() {
 		return RedisErrors.PROVIDER;
+	}
+
+	/**
+	 * Whether calls wait for the reply of the server.
+	 * @return {@code false} with Lettuce, whose event loops complete the calls, or a few
+	 * workers where it shares no connection; {@code true} with Jedis
+	 */
+	@Override
+	public boolean isBlocking() {
+		return this.executor.isBlocking();
 	}
 
 	/** The id of this process in wait queues, reservations and its channel. */
@@ -85,13 +100,23 @@ public final class RedisLockProvider implements LockProvider, AutoCloseable {
 		return new RedisContender(key, this.layout.keys(key), this.repository, this.subscription, onNotified);
 	}
 
+	/**
+	 * Returns what the grants of one script have in common.
+	 * @param grant the grant
+	 * @return the number of its bucket in a cluster, all of whose keys are on one node
+	 */
 	@Override
-	public Map<LockGrant, RenewalOutcome> renew(Map<LockGrant, Duration> leases, Duration timeout) {
-		return leases.isEmpty() ? new HashMap<>() : this.renewal.renew(leases, timeout);
+	public Object renewalGroup(LockGrant grant) {
+		return this.renewal.group(grant);
 	}
 
 	@Override
-	public ReleaseOutcome release(LockKey key, OwnerId owner, Duration timeout) {
+	public StoreCall<Map<LockGrant, RenewalOutcome>> renew(Map<LockGrant, Duration> leases, Duration timeout) {
+		return leases.isEmpty() ? AnsweredStoreCall.of(Map.of()) : this.renewal.renew(leases, timeout);
+	}
+
+	@Override
+	public StoreCall<ReleaseOutcome> release(LockKey key, OwnerId owner, Duration timeout) {
 		return this.repository.release(this.layout.keys(key), owner, timeout);
 	}
 
@@ -108,7 +133,7 @@ public final class RedisLockProvider implements LockProvider, AutoCloseable {
 	@Override
 	public void close() {
 		this.subscription.close();
-		this.repository.close();
+		this.timer.close();
 		this.executor.close();
 	}
 

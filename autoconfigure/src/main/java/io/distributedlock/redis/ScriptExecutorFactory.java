@@ -6,29 +6,29 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import org.springframework.util.ClassUtils;
 
 /**
- * Creates the script client for a connection factory. Lettuce and Jedis are optional, so
+ * Creates the script executor for a connection factory. Lettuce and Jedis are optional, so
  * each is used by a nested class of its own.
  */
-final class ScriptClientFactory {
+final class ScriptExecutorFactory {
 
 	private static final boolean LETTUCE = isPresent("io.lettuce.core.AbstractRedisClient");
 
 	private static final boolean JEDIS = isPresent("redis.clients.jedis.Jedis");
 
-	private ScriptClientFactory() {
+	private ScriptExecutorFactory() {
 	}
 
-	static ScriptClient create(RedisConnectionFactory factory, ReplicaRequirement replicas) {
+	static ScriptExecutor create(RedisConnectionFactory factory, ReplicaRequirement replicas, RedisTimer timer) {
 		if (LETTUCE && Lettuce.isClientOf(factory)) {
-			return Lettuce.client(factory, replicas);
+			return Lettuce.executor(factory, replicas, timer);
 		}
 		if (JEDIS) {
-			return new WorkerScriptClient(factory, Jedis.runner(replicas));
+			return new BlockingScriptExecutor(factory, Jedis.runner(replicas));
 		}
 		if (replicas.isPresent()) {
 			throw RedisErrors.replicasNotSupported();
 		}
-		return new WorkerScriptClient(factory,
+		return new BlockingScriptExecutor(factory,
 				(connection, call, deadline) -> new ScriptReply(ScriptRunner.runBySpring(connection, call), true));
 	}
 
@@ -37,7 +37,7 @@ final class ScriptClientFactory {
 	}
 
 	private static boolean isPresent(String type) {
-		return ClassUtils.isPresent(type, ScriptClientFactory.class.getClassLoader());
+		return ClassUtils.isPresent(type, ScriptExecutorFactory.class.getClassLoader());
 	}
 
 	/** Loaded only where Lettuce is present. */
@@ -47,8 +47,8 @@ final class ScriptClientFactory {
 			return factory instanceof LettuceConnectionFactory;
 		}
 
-		static ScriptClient client(RedisConnectionFactory factory, ReplicaRequirement replicas) {
-			return new LettuceScriptClient((LettuceConnectionFactory) factory, replicas);
+		static ScriptExecutor executor(RedisConnectionFactory factory, ReplicaRequirement replicas, RedisTimer timer) {
+			return new LettuceScriptExecutor((LettuceConnectionFactory) factory, replicas, timer);
 		}
 
 		static boolean isCluster(RedisConnectionFactory factory) {
