@@ -25,6 +25,9 @@ final class ThreadedEnvironment implements EngineEnvironment, AutoCloseable {
 
 	private final LockTimer timer;
 
+	/** New for each start: an image of a process may be restored more than once. */
+	private final OwnerIdGenerator ownerIds = new OwnerIdGenerator();
+
 	private final Map<Work, ThreadPoolExecutor> pools = new EnumMap<>(Work.class);
 
 	/**
@@ -62,7 +65,7 @@ final class ThreadedEnvironment implements EngineEnvironment, AutoCloseable {
 
 	@Override
 	public OwnerId newOwnerId() {
-		return OwnerId.random();
+		return this.ownerIds.next();
 	}
 
 	@Override

@@ -8,7 +8,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
 import io.distributedlock.provider.CallKind;
-import io.distributedlock.provider.Deadline;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -21,13 +20,12 @@ class WorkerPoolsTests {
 		AtomicBoolean ended = new AtomicBoolean();
 		WorkerPools pools = new WorkerPools(Duration.ofMinutes(1));
 		Thread closing = new Thread(pools::close, "test-thread-closing");
-		pools.submit(CallKind.RENEWAL, Deadline.after(Duration.ofMinutes(1)), () -> {
+		pools.execute(CallKind.RENEWAL, null, () -> {
 			this.running.countDown();
 			while (closing.getState() != Thread.State.TIMED_WAITING && closing.getState() != Thread.State.TERMINATED) {
 				Thread.onSpinWait();
 			}
 			ended.set(closing.isAlive());
-			return "reply";
 		});
 		this.running.await();
 		closing.start();
@@ -39,7 +37,7 @@ class WorkerPoolsTests {
 	void closeInterruptsACallThatDoesNotEnd() throws InterruptedException {
 		CountDownLatch interrupted = new CountDownLatch(1);
 		WorkerPools pools = new WorkerPools(Duration.ofMillis(10));
-		pools.submit(CallKind.ACQUIRE, Deadline.after(Duration.ofMinutes(1)), () -> {
+		pools.execute(CallKind.ACQUIRE, null, () -> {
 			this.running.countDown();
 			try {
 				new CountDownLatch(1).await();
@@ -47,7 +45,6 @@ class WorkerPoolsTests {
 			catch (InterruptedException ex) {
 				interrupted.countDown();
 			}
-			return "reply";
 		});
 		this.running.await();
 		pools.close();
@@ -58,12 +55,11 @@ class WorkerPoolsTests {
 	void closeLeavesACallThatNoInterruptEnds() throws InterruptedException {
 		AtomicBoolean goOn = new AtomicBoolean(true);
 		WorkerPools pools = new WorkerPools(Duration.ofMillis(10));
-		pools.submit(CallKind.ACQUIRE, Deadline.after(Duration.ofMinutes(1)), () -> {
+		pools.execute(CallKind.ACQUIRE, null, () -> {
 			this.running.countDown();
 			while (goOn.get()) {
 				Thread.onSpinWait();
 			}
-			return "reply";
 		});
 		this.running.await();
 		pools.close();
@@ -71,15 +67,39 @@ class WorkerPoolsTests {
 	}
 
 	@Test
+	void callsToOneNodeLeaveAWorkerForTheOthers() throws InterruptedException {
+		CountDownLatch end = new CountDownLatch(1);
+		CountDownLatch other = new CountDownLatch(1);
+		CountDownLatch late = new CountDownLatch(20);
+		WorkerPools pools = new WorkerPools(Duration.ofMinutes(1));
+		for (int call = 0; call < 20; call++) {
+			pools.execute(CallKind.RELEASE, "frozen", () -> {
+				try {
+					end.await();
+				}
+				catch (InterruptedException ex) {
+					Thread.currentThread().interrupt();
+				}
+				late.countDown();
+			});
+		}
+		pools.execute(CallKind.RELEASE, "healthy", other::countDown);
+		assertThat(other.await(1, TimeUnit.MINUTES)).isTrue();
+		assertThat(late.getCount()).isEqualTo(20);
+		end.countDown();
+		assertThat(late.await(1, TimeUnit.MINUTES)).isTrue();
+		pools.close();
+	}
+
+	@Test
 	void closeKeepsAnInterrupt() throws InterruptedException {
 		CountDownLatch end = new CountDownLatch(1);
 		WorkerPools pools = new WorkerPools(Duration.ofMinutes(1));
-		pools.submit(CallKind.RELEASE, Deadline.after(Duration.ofMinutes(1)), () -> {
+		pools.execute(CallKind.RELEASE, null, () -> {
 			this.running.countDown();
 			while (end.getCount() > 0) {
 				Thread.onSpinWait();
 			}
-			return "reply";
 		});
 		this.running.await();
 		Thread.currentThread().interrupt();

@@ -41,13 +41,21 @@ final class ScriptedLockProvider implements LockProvider {
 	volatile boolean silent;
 
 	/** Whether the engine has to keep calls off threads that must not wait. */
-	volatile boolean blocking;
+	private final boolean blocking;
 
 	volatile @Nullable Function<AttemptResult, AttemptResult> onAttempt;
 
 	volatile @Nullable Function<OwnerId, @Nullable ReleaseOutcome> onRelease;
 
 	volatile @Nullable BiFunction<Map<LockGrant, Duration>, Duration, @Nullable Map<LockGrant, RenewalOutcome>> onRenew;
+
+	ScriptedLockProvider() {
+		this(false);
+	}
+
+	ScriptedLockProvider(boolean blocking) {
+		this.blocking = blocking;
+	}
 
 	@Override
 	public String name() {
