@@ -1,13 +1,19 @@
 package io.distributedlock.zookeeper;
 
+import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 
 import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher;
 import org.jspecify.annotations.Nullable;
 
+import io.distributedlock.LockError;
+import io.distributedlock.LockException;
 import io.distributedlock.LockKey;
+import io.distributedlock.LockProviderException;
 
 /**
  * Registry of this process's entries in wait queues, at most one per lock. An entry
@@ -23,16 +29,52 @@ final class QueueEntryRegistry {
 	 * Returns the entry for a lock, a new one without a node if there is none, and
 	 * assigns it to a contender.
 	 */
-	QueueEntry getOrCreate(LockKey key, LockPath path, Session session, long contenderNumber, Runnable changed) {
-		QueueEntry entry = this.entries.compute(key,
-				(same, present) -> (present != null && present.session() == session) ? present
-						: new QueueEntry(key, path, session, new EntryWatcher(this, key), changed));
-		entry.assign(contenderNumber, changed);
+	QueueEntry getOrCreate(Contention contention, Session session) {
+		QueueEntry entry = this.entries.compute(contention.key(),
+				(key, present) -> (present != null && present.session() == session) ? present : new QueueEntry(key,
+						contention.path(), session, new EntryWatcher(this, key), contention.changed()));
+		entry.assign(contention.number(), contention.changed());
 		return entry;
 	}
 
-	boolean contains(QueueEntry entry) {
-		return this.entries.get(entry.key()) == entry;
+	/**
+	 * Lets a call use an entry once no other call uses it.
+	 * @param <T> the type of the result
+	 * @param work uses the entry
+	 * @param otherwise is done instead if the entry was removed before
+	 */
+	<T> CompletableFuture<T> use(QueueEntry entry, CallDeadline deadline, Supplier<CompletableFuture<T>> work,
+			Supplier<CompletableFuture<T>> otherwise) {
+		Turns.Turn turn = entry.nextTurn();
+		return deadline.awaitBefore(turn.begun(), QueueEntryRegistry::inUse)
+			.thenCompose((begun) -> use(entry, deadline, work))
+			.whenComplete((result, failure) -> end(entry, turn))
+			.thenCompose((result) -> result.isPresent() ? CompletableFuture.completedFuture(result.get())
+					: otherwise.get());
+	}
+
+	private <T> CompletableFuture<Optional<T>> use(QueueEntry entry, CallDeadline deadline,
+			Supplier<CompletableFuture<T>> work) {
+		// A withdrawal that does not see a new entry comes after the end of its attempt.
+		if (deadline.isAbandoned()) {
+			return deadline.abandoned();
+		}
+		if (this.entries.get(entry.key()) != entry) {
+			return CompletableFuture.completedFuture(Optional.empty());
+		}
+		return work.get().thenApply((result) -> Optional.of(result));
+	}
+
+	private void end(QueueEntry entry, Turns.Turn turn) {
+		if (turn.hasBegun() && entry.isEmpty()) {
+			remove(entry);
+		}
+		turn.end();
+	}
+
+	private static LockException inUse() {
+		return LockProviderException.nothingSent(LockError.STORE_TIMEOUT, ZooKeeperErrors.PROVIDER,
+				"has not yet answered an earlier request for the same lock", null);
 	}
 
 	/**

@@ -59,12 +59,9 @@ final class ReleaseOperation {
 	 */
 	CompletableFuture<Boolean> release(LockNode node) {
 		ZooKeeperOperations operations = node.session().operations();
-		return operations.delete(node.path().lockNode(), LockNodeState.HELD.version()).handle((deleted, failure) -> {
-			if (ZooKeeperErrors.is(failure, Code.BADVERSION)) {
-				return reserve(node);
-			}
-			return existed(failure);
-		}).thenCompose((next) -> next);
+		return operations.delete(node.path().lockNode(), LockNodeState.HELD.version())
+			.exceptionallyCompose((failure) -> ZooKeeperErrors.is(failure, Code.BADVERSION) ? reserve(node)
+					: existed(failure));
 	}
 
 	private static CompletableFuture<Boolean> existed(@Nullable Throwable failure) {

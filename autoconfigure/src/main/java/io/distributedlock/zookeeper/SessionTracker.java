@@ -1,6 +1,11 @@
 package io.distributedlock.zookeeper;
 
-import java.util.concurrent.locks.Condition;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
@@ -53,7 +58,8 @@ final class SessionTracker implements ConnectionStateListener, AutoCloseable {
 
 	private final ReentrantLock lock = new ReentrantLock();
 
-	private final Condition changed = this.lock.newCondition();
+	/** The waits of calls that have found no session. */
+	private final Set<CompletableFuture<Session>> waiting = ConcurrentHashMap.newKeySet();
 
 	private volatile @Nullable SessionSetup setup;
 
@@ -163,7 +169,6 @@ final class SessionTracker implements ConnectionStateListener, AutoCloseable {
 			}
 			current = (before == null || fresh) ? newSetup(handle) : before;
 			this.setup = current;
-			this.changed.signalAll();
 		}
 		finally {
 			this.lock.unlock();
@@ -178,6 +183,7 @@ final class SessionTracker implements ConnectionStateListener, AutoCloseable {
 		if (!fresh) {
 			this.listener.connected(current.session());
 		}
+		signal();
 	}
 
 	private SessionSetup newSetup(ZooKeeper handle) {
@@ -199,34 +205,52 @@ final class SessionTracker implements ConnectionStateListener, AutoCloseable {
 	}
 
 	/**
-	 * Waits until the present session is ready.
-	 * @param deadline the end of the wait
-	 * @throws LockProviderException if no session is ready in time; nothing was sent
+	 * Returns the present session as soon as it is ready.
+	 * @return completes with the session, or fails with a {@link LockException} that a
+	 * longer wait will not mend; has to be cancelled by who does not wait any more
 	 */
-	Session awaitReady(Deadline deadline) {
-		Session present = present();
-		return (present != null) ? present : await(deadline);
+	CompletableFuture<Session> ready() {
+		CompletableFuture<Session> ready = new CompletableFuture<>();
+		this.waiting.add(ready);
+		ready.whenComplete((session, failure) -> this.waiting.remove(ready));
+		end(ready);
+		return ready;
 	}
 
-	private Session await(Deadline deadline) {
-		this.lock.lock();
+	private void signal() {
+		this.waiting.forEach(this::end);
+	}
+
+	/** Ends a wait if the session is ready, or will not be. */
+	private void end(CompletableFuture<Session> ready) {
+		SessionSetup current = this.setup;
+		LockException failure = (current != null) ? current.failure() : null;
+		if (current != null && current.isReady()) {
+			ready.complete(current.session());
+		}
+		else if (failure != null) {
+			ready.completeExceptionally(failure);
+		}
+		else if (this.closed) {
+			ready.completeExceptionally(notReady());
+		}
+	}
+
+	/**
+	 * Waits until the present session is ready.
+	 * @param deadline the end of the wait
+	 * @throws LockException if no session is ready in time; nothing was sent
+	 */
+	Session awaitReady(Deadline deadline) {
+		CompletableFuture<Session> ready = ready();
 		try {
-			while (true) {
-				Session present = present();
-				if (present != null) {
-					return present;
-				}
-				SessionSetup current = this.setup;
-				LockException failure = (current != null) ? current.failure() : null;
-				if (failure != null) {
-					throw failure;
-				}
-				long remaining = deadline.remainingNanos();
-				if (remaining <= 0 || this.closed) {
-					throw notReady(current);
-				}
-				this.changed.awaitNanos(remaining);
-			}
+			return ready.get(deadline.remainingNanos(), TimeUnit.NANOSECONDS);
+		}
+		catch (ExecutionException ex) {
+			throw ZooKeeperErrors.failureOf(ex);
+		}
+		catch (TimeoutException ex) {
+			throw notReady();
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
@@ -234,11 +258,13 @@ final class SessionTracker implements ConnectionStateListener, AutoCloseable {
 					"did not answer before the thread was interrupted", ex);
 		}
 		finally {
-			this.lock.unlock();
+			ready.cancel(false);
 		}
 	}
 
-	private LockProviderException notReady(@Nullable SessionSetup current) {
+	/** Returns the failure of a call that has waited in vain; nothing was sent. */
+	LockProviderException notReady() {
+		SessionSetup current = this.setup;
 		String problem = this.closed ? "is closed"
 				: !this.client.isStarted() ? "cannot be reached: the CuratorFramework was not started"
 						: (current != null && current.session().isConnected())
@@ -246,16 +272,6 @@ final class SessionTracker implements ConnectionStateListener, AutoCloseable {
 								: "is not connected";
 		LockError error = this.closed ? LockError.SHUTTING_DOWN : LockError.STORE_TIMEOUT;
 		return LockProviderException.nothingSent(error, ZooKeeperErrors.PROVIDER, problem, null);
-	}
-
-	private void signal() {
-		this.lock.lock();
-		try {
-			this.changed.signalAll();
-		}
-		finally {
-			this.lock.unlock();
-		}
 	}
 
 	/** Stops tracking and deletes this process's node; the client stays open. */
@@ -269,11 +285,11 @@ final class SessionTracker implements ConnectionStateListener, AutoCloseable {
 			this.closed = true;
 			last = this.setup;
 			this.setup = null;
-			this.changed.signalAll();
 		}
 		finally {
 			this.lock.unlock();
 		}
+		signal();
 		if (last != null && !last.session().hasEnded()) {
 			// No heartbeat creates the node again in a session that has ended.
 			Session session = last.session();

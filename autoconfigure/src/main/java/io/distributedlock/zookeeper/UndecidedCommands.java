@@ -4,10 +4,7 @@ import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -17,7 +14,6 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockKey;
-import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockTimer;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
@@ -38,7 +34,7 @@ final class UndecidedCommands {
 
 	private final Set<Command> commands = ConcurrentHashMap.newKeySet();
 
-	/** The owners whose release was confirmed after its caller had stopped waiting. */
+	/** The owners whose release was confirmed after its call had ended. */
 	private final ReleasedOwners released = new ReleasedOwners();
 
 	private final LockNodeRegistry lockNodes;
@@ -53,11 +49,17 @@ final class UndecidedCommands {
 		this.timer = timer;
 	}
 
+	/** Releases a lock node that no caller waits for. */
+	void release(LockNode node) {
+		addRelease(node, this.releaseOperation.release(node));
+	}
+
 	/**
-	 * Adds a release that no caller waits for.
+	 * Adds a release that was sent.
 	 * @param sent completes with whether the lock node existed
+	 * @return completes with the outcome; does not fail
 	 */
-	void addRelease(LockNode node, CompletableFuture<Boolean> sent) {
+	CompletableFuture<ReleaseOutcome> addRelease(LockNode node, CompletableFuture<Boolean> sent) {
 		Command command = new Command(node.attempt(), node.czxid());
 		this.commands.add(command);
 		sent.whenComplete((existed, failure) -> {
@@ -68,6 +70,7 @@ final class UndecidedCommands {
 				retryLater(command, failure);
 			}
 		});
+		return command.end;
 	}
 
 	/**
@@ -93,7 +96,10 @@ final class UndecidedCommands {
 		});
 	}
 
-	private @Nullable CompletableFuture<ReleaseOutcome> find(LockKey key, OwnerId owner) {
+	/**
+	 * Returns the end of an undecided command of an owner, or {@code null}.
+	 */
+	@Nullable CompletableFuture<ReleaseOutcome> find(LockKey key, OwnerId owner) {
 		for (Command command : this.commands) {
 			if (command.attempt.owner().equals(owner) && command.attempt.key().equals(key)) {
 				return command.end;
@@ -103,26 +109,10 @@ final class UndecidedCommands {
 	}
 
 	/**
-	 * Waits until no command of an owner is undecided.
-	 * @return {@link ReleaseOutcome#UNKNOWN} at the deadline or after an interrupt
+	 * Returns and forgets what is known of an owner whose commands are decided.
 	 */
-	ReleaseOutcome await(LockKey key, OwnerId owner, Deadline deadline) {
-		CompletableFuture<ReleaseOutcome> end = find(key, owner);
-		if (end == null) {
-			return this.released.remove(owner) ? ReleaseOutcome.RELEASED : ReleaseOutcome.NOT_HELD;
-		}
-		try {
-			ReleaseOutcome outcome = end.get(deadline.remainingNanos(), TimeUnit.NANOSECONDS);
-			this.released.remove(owner);
-			return outcome;
-		}
-		catch (ExecutionException | TimeoutException ex) {
-			return ReleaseOutcome.UNKNOWN;
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-			return ReleaseOutcome.UNKNOWN;
-		}
+	ReleaseOutcome pollOutcome(OwnerId owner) {
+		return this.released.remove(owner) ? ReleaseOutcome.RELEASED : ReleaseOutcome.NOT_HELD;
 	}
 
 	/**
@@ -221,7 +211,7 @@ final class UndecidedCommands {
 	private void decide(Command command, ZNode read) {
 		boolean reserved = read.isIn(LockNodeState.RESERVED);
 		boolean own = read.isOwnedBy(command.session().id()) && ((command.czxid != 0)
-				? read.stat().getCzxid() == command.czxid : isHeldButNotRegistered(command.attempt.key(), read));
+				? read.stat().getCzxid() == command.czxid : isHeldButNotKnown(command, read));
 		if (!own) {
 			complete(command, command.outcomeWithoutNode());
 		}
@@ -234,9 +224,21 @@ final class UndecidedCommands {
 		}
 	}
 
-	private boolean isHeldButNotRegistered(LockKey key, ZNode read) {
-		return (read.isIn(LockNodeState.HELD) || read.isIn(LockNodeState.CONTENDED))
-				&& !this.lockNodes.contains(key, read);
+	/**
+	 * Returns whether a lock node of the session can be that of an acquire: no other
+	 * attempt has created it. Only one command may delete a lock node, because the next
+	 * one could have the same version.
+	 */
+	private boolean isHeldButNotKnown(Command acquire, ZNode read) {
+		if (read.isIn(LockNodeState.RESERVED) || this.lockNodes.contains(acquire.attempt.key(), read)) {
+			return false;
+		}
+		for (Command command : this.commands) {
+			if (command != acquire && command.czxid == read.stat().getCzxid()) {
+				return false;
+			}
+		}
+		return read.isIn(LockNodeState.HELD) || read.isIn(LockNodeState.CONTENDED);
 	}
 
 	private void release(Command command, long czxid) {

@@ -87,14 +87,14 @@ final class ZooKeeperErrors {
 				"cannot be used: " + unwrap(ex).getMessage(), unwrap(ex)) : failure;
 	}
 
-	static LockProviderException timedOut(@Nullable Throwable ex) {
-		return new LockProviderException(LockError.STORE_TIMEOUT, PROVIDER,
-				"did not answer in time (distributed-lock.call-timeout)", ex);
+	/** Translates the failure of a call, which may be one of this project. */
+	static LockException failureOf(Throwable ex) {
+		return (unwrap(ex) instanceof LockException failure) ? failure : translate(ex);
 	}
 
-	static LockProviderException interrupted(Throwable ex) {
-		return new LockProviderException(LockError.STORE_FAILED, PROVIDER,
-				"did not answer before the thread was interrupted", ex);
+	private static LockProviderException timedOut(Throwable ex) {
+		return new LockProviderException(LockError.STORE_TIMEOUT, PROVIDER,
+				"did not answer in time (distributed-lock.call-timeout)", ex);
 	}
 
 }

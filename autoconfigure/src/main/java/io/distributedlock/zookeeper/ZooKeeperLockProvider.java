@@ -2,7 +2,6 @@ package io.distributedlock.zookeeper;
 
 import java.time.Duration;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 
 import org.apache.curator.framework.CuratorFramework;
@@ -18,6 +17,7 @@ import io.distributedlock.provider.LockTimer;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.RenewalOutcome;
+import io.distributedlock.provider.StoreCall;
 
 /**
  * Lock provider for a ZooKeeper ensemble. A held lock is an ephemeral node in the session
@@ -29,8 +29,9 @@ import io.distributedlock.provider.RenewalOutcome;
  * writes prove that it lasts, or with its lease if that is not renewed. An ensemble that
  * does not answer is a {@link LockProviderException}, never a busy lock.
  * <p>
- * The documentation of this package describes the recipe. The provider has no thread of
- * its own, and is safe for use by many threads.
+ * The documentation of this package describes the recipe. No call waits but
+ * {@link #check}: it is sent on the calling thread and continued on the client's event
+ * thread. The provider has no thread of its own, and is safe for use by many threads.
  *
  * @since 0.1.0
  */
@@ -48,7 +49,7 @@ public final class ZooKeeperLockProvider implements LockProvider, AutoCloseable 
 
 	private final QueueEntryRegistry queueEntries = new QueueEntryRegistry();
 
-	private final ReleaseOperation releaseOperation;
+	private final ReleaseCalls releaseCalls;
 
 	private final RenewalOperation renewalOperation;
 
@@ -60,7 +61,8 @@ public final class ZooKeeperLockProvider implements LockProvider, AutoCloseable 
 	 * Creates a provider that tracks the client's sessions from now on.
 	 * @param client the client, which may be started later, and which the caller closes
 	 * @param settings the settings
-	 * @param timer the timer for the ends of leases and reservations, and for heartbeats
+	 * @param timer the timer for the ends of leases and reservations, for heartbeats, and
+	 * for waits that precede a request
 	 * @throws io.distributedlock.LockConfigurationException if another open provider of
 	 * this JVM uses the same client and root
 	 */
@@ -69,13 +71,14 @@ public final class ZooKeeperLockProvider implements LockProvider, AutoCloseable 
 		String root = (namespace == null || namespace.isEmpty()) ? settings.root()
 				: ZKPaths.makePath(namespace, settings.root());
 		this.paths = new NodePaths(root, settings.keyPrefix());
-		this.releaseOperation = new ReleaseOperation(timer, this.queueEntries::dequeue);
+		ReleaseOperation releaseOperation = new ReleaseOperation(timer, this.queueEntries::dequeue);
 		this.lockNodes = new LockNodeRegistry(timer, this::expire);
-		this.undecided = new UndecidedCommands(this.lockNodes, this.releaseOperation, timer);
-		this.renewalOperation = new RenewalOperation(this.lockNodes, this.undecided);
+		this.undecided = new UndecidedCommands(this.lockNodes, releaseOperation, timer);
+		this.releaseCalls = new ReleaseCalls(this.lockNodes, releaseOperation, this.undecided, timer);
+		this.renewalOperation = new RenewalOperation(this.lockNodes, this.undecided, timer);
 		this.sessions = new SessionTracker(client, settings, this.paths, timer, new SessionEvents());
 		this.components = new ProviderComponents(this.sessions, this.lockNodes, this.queueEntries, this.undecided,
-				new LockHolderResolver(this.paths), new ShortLeaseWarning());
+				new LockHolderResolver(this.paths), new ShortLeaseWarning(), timer);
 		this.registration = RootRegistration.register(client, root);
 		try {
 			this.sessions.start();
@@ -104,43 +107,28 @@ public final class ZooKeeperLockProvider implements LockProvider, AutoCloseable 
 	}
 
 	private void expire(LockNode node) {
-		this.undecided.addRelease(node, this.releaseOperation.release(node));
+		this.undecided.release(node);
 	}
 
 	@Override
 	public LockContender newContender(LockKey key, Runnable onNotified) {
-		return new ZooKeeperContender(this.components, key, this.paths.of(key), this.contenders.incrementAndGet(),
-				onNotified);
+		return new ZooKeeperContender(this.components,
+				new Contention(key, this.paths.of(key), this.contenders.incrementAndGet(), onNotified));
 	}
 
 	@Override
-	public Map<LockGrant, RenewalOutcome> renew(Map<LockGrant, Duration> leases, Duration timeout) {
-		return this.renewalOperation.renew(leases, Deadline.after(timeout));
+	public boolean isBlocking() {
+		return false;
 	}
 
 	@Override
-	public ReleaseOutcome release(LockKey key, OwnerId owner, Duration timeout) {
-		Deadline deadline = Deadline.after(timeout);
-		LockNode node = this.lockNodes.find(key, owner);
-		if (node != null && this.lockNodes.remove(node)) {
-			return release(node, deadline);
-		}
-		return this.undecided.await(key, owner, deadline);
+	public StoreCall<Map<LockGrant, RenewalOutcome>> renew(Map<LockGrant, Duration> leases, Duration timeout) {
+		return this.renewalOperation.renew(leases, timeout);
 	}
 
-	private ReleaseOutcome release(LockNode node, Deadline deadline) {
-		CompletableFuture<Boolean> sent = this.releaseOperation.release(node);
-		try {
-			boolean existed = new CallDeadline(node.session(), deadline).await(sent);
-			return existed ? ReleaseOutcome.RELEASED : ReleaseOutcome.NOT_HELD;
-		}
-		catch (LockProviderException ex) {
-			if (node.session().hasEnded()) {
-				return ReleaseOutcome.NOT_HELD;
-			}
-			this.undecided.addRelease(node, sent);
-			return this.undecided.await(node.key(), node.owner(), deadline);
-		}
+	@Override
+	public StoreCall<ReleaseOutcome> release(LockKey key, OwnerId owner, Duration timeout) {
+		return this.releaseCalls.release(key, owner, timeout);
 	}
 
 	@Override

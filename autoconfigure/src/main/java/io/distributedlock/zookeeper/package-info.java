@@ -121,6 +121,13 @@
  * whether the lock node still exists.</li>
  * </ol>
  *
+ * <h2>Calls</h2>
+ * <p>
+ * No thread waits for an answer: each step of a call continues the answer to the one
+ * before, on the client's event thread. A caller that does not wait any longer abandons
+ * its call. The call then sends nothing more, and its unanswered command is cleaned up as
+ * above. The calls of one process that use the same queue entry take turns.
+ *
  * <h2>Sources</h2>
  * <p>
  * The wait queue is that of the lock in ZooKeeper's
