@@ -57,6 +57,11 @@ final class AsyncDriver implements RequestDriver {
 	}
 
 	@Override
+	public String requester() {
+		return "acquireAsync";
+	}
+
+	@Override
 	public void signal() {
 		if (this.requested.getAndIncrement() == 0) {
 			int handled;

@@ -33,6 +33,11 @@ final class BlockingDriver implements RequestDriver {
 		return true;
 	}
 
+	@Override
+	public String requester() {
+		return this.thread.getName();
+	}
+
 	/**
 	 * Drives a request to its end.
 	 * @return whether the lock is held; if not, it was busy

@@ -12,6 +12,7 @@ import io.distributedlock.FencingToken;
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLostException;
+import io.distributedlock.LockSnapshot;
 import io.distributedlock.LossReason;
 
 /**
@@ -26,15 +27,18 @@ final class Hold implements JoinableLease {
 
 	private final int holdNumber;
 
+	private final String requester;
+
 	private final AtomicReference<@Nullable SerialQueue> callbacks = new AtomicReference<>();
 
 	/** The actions that run at the loss. */
 	private final AtomicReference<@Nullable LossActions> lossActions = new AtomicReference<>();
 
-	Hold(LockEngine engine, HeldGrant heldGrant, int holdNumber) {
+	Hold(LockEngine engine, HeldGrant heldGrant, int holdNumber, String requester) {
 		this.engine = engine;
 		this.heldGrant = heldGrant;
 		this.holdNumber = holdNumber;
+		this.requester = requester;
 		heldGrant.heldBy(this);
 	}
 
@@ -44,6 +48,13 @@ final class Hold implements JoinableLease {
 
 	LockKey key() {
 		return this.heldGrant.grant().key();
+	}
+
+	/** Returns what an observer may know. */
+	LockSnapshot.Held view(long nowNanos) {
+		return new LockSnapshot.Held(key(), this.requester,
+				Duration.ofNanos(nowNanos - this.heldGrant.grantedNanos()), this.heldGrant.lease(),
+				Duration.ofNanos(Math.max(0, this.heldGrant.deadlineNanos() - nowNanos)), fencingToken());
 	}
 
 	/** Returns the queue that runs the listeners of this handle in order. */

@@ -11,6 +11,7 @@ import io.distributedlock.LockError;
 import io.distributedlock.LockHolder;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
+import io.distributedlock.LockSnapshot;
 import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockGrant;
@@ -317,7 +318,7 @@ final class KeyQueue {
 			failed(current, new AttemptEnd.Failed(refusal, false), now);
 			return;
 		}
-		Hold hold = new Hold(this.engine, held, 0);
+		Hold hold = new Hold(this.engine, held, 0, head.requester());
 		this.waiters.remove(head);
 		this.grant = held;
 		record(null);
@@ -464,6 +465,17 @@ final class KeyQueue {
 		this.lock.lock();
 		try {
 			this.waiters.all().forEach((waiter) -> follow(waiter::signal));
+		}
+		finally {
+			unlock();
+		}
+	}
+
+	/** Returns the requests that wait, in their order. */
+	List<LockSnapshot.Waiting> waiting(long nowNanos) {
+		this.lock.lock();
+		try {
+			return this.waiters.all().stream().map((waiter) -> waiter.view(nowNanos)).toList();
 		}
 		finally {
 			unlock();

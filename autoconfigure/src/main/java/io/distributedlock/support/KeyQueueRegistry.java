@@ -6,6 +6,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 
 import io.distributedlock.LockKey;
+import io.distributedlock.LockSnapshot;
 
 /**
  * The queues of the keys that this process holds or waits for, and no others.
@@ -57,6 +58,13 @@ final class KeyQueueRegistry {
 	/** Whether any request waits. */
 	boolean hasWaiters() {
 		return this.queues.values().stream().anyMatch(KeyQueue::hasWaiters);
+	}
+
+	/** Returns all requests that wait. */
+	List<LockSnapshot.Waiting> waiting(long nowNanos) {
+		List<LockSnapshot.Waiting> all = new ArrayList<>();
+		this.queues.values().forEach((queue) -> all.addAll(queue.waiting(nowNanos)));
+		return all;
 	}
 
 	int size() {

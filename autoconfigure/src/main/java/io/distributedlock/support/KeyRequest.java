@@ -2,6 +2,7 @@ package io.distributedlock.support;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.time.Duration;
 import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
@@ -11,6 +12,7 @@ import io.distributedlock.LockException;
 import io.distributedlock.LockHolder;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
+import io.distributedlock.LockSnapshot;
 import io.distributedlock.provider.LockObserver.AcquireOutcome;
 
 /**
@@ -96,6 +98,17 @@ final class KeyRequest implements Acquisition {
 
 	boolean mayBlock() {
 		return this.driver.mayBlock();
+	}
+
+	/** Returns the name of the requester, for people. */
+	String requester() {
+		return this.driver.requester();
+	}
+
+	/** Returns what an observer may know of a request that waits. */
+	LockSnapshot.Waiting view(long nowNanos) {
+		return new LockSnapshot.Waiting(this.key, requester(),
+				Duration.ofNanos(nowNanos - this.budget.startNanos()), this.terms.waitTime());
 	}
 
 	/** Causes the next step; called without the lock of the queue. */

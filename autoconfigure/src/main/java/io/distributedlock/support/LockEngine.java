@@ -19,6 +19,7 @@ import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
+import io.distributedlock.LockSnapshot;
 import io.distributedlock.LossReason;
 import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockGrant;
@@ -213,6 +214,27 @@ final class LockEngine {
 			hold.closeInBackground();
 		}
 		request.signal();
+	}
+
+	/** Returns what is held and waited for. */
+	LockSnapshot snapshot() {
+		long now = nanoTime();
+		return new LockSnapshot(this.held.stream().filter(Hold::isHeld).map((hold) -> hold.view(now)).toList(),
+				this.queues.waiting(now));
+	}
+
+	/** Takes a lock away from its holder, and releases it in the store. */
+	boolean forceRelease(LockKey key) {
+		boolean found = false;
+		for (Hold hold : this.held) {
+			if (hold.key().equals(key) && hold.heldGrant().lose(LossReason.FORCED)) {
+				found = true;
+				addPending(hold.heldGrant());
+				end(hold);
+				this.events.lost(hold, LossReason.FORCED);
+			}
+		}
+		return found;
 	}
 
 	/** Begins the hold that the caller requested. */

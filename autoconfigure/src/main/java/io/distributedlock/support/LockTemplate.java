@@ -17,6 +17,8 @@ import io.distributedlock.LockLostException;
 import io.distributedlock.LockNotAcquiredException;
 import io.distributedlock.LockOperations;
 import io.distributedlock.LockRequest;
+import io.distributedlock.LockSnapshot;
+import io.distributedlock.LossReason;
 import io.distributedlock.provider.LockObserver;
 import io.distributedlock.provider.LockProvider;
 import io.distributedlock.provider.LockTimer;
@@ -39,6 +41,10 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 
 	private final LockTimer timer;
 
+	private final CallbackThreads callbacks;
+
+	private final boolean ownCallbacks;
+
 	private final List<LockObserver> observers;
 
 	private final List<LockListener> listeners;
@@ -55,16 +61,37 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 	 */
 	public LockTemplate(LockProvider provider, LockSettings settings, LockTimer timer, List<LockObserver> observers,
 			List<LockListener> listeners) {
+		this(provider, settings, timer, new CallbackThreads(), true, observers, listeners);
+	}
+
+	/**
+	 * Creates a template that shares its callback threads with others.
+	 * @param provider the store
+	 * @param settings the defaults and bounds
+	 * @param timer the timer, which may be shared and is not closed by the template
+	 * @param callbacks the threads for callbacks, which are not closed by the template
+	 * @param observers the observers, called on the threads that work
+	 * @param listeners the listeners, called on the callback threads
+	 */
+	public LockTemplate(LockProvider provider, LockSettings settings, LockTimer timer, CallbackThreads callbacks,
+			List<LockObserver> observers, List<LockListener> listeners) {
+		this(provider, settings, timer, callbacks, false, observers, listeners);
+	}
+
+	private LockTemplate(LockProvider provider, LockSettings settings, LockTimer timer, CallbackThreads callbacks,
+			boolean ownCallbacks, List<LockObserver> observers, List<LockListener> listeners) {
 		this.provider = provider;
 		this.settings = settings;
 		this.timer = timer;
+		this.callbacks = callbacks;
+		this.ownCallbacks = ownCallbacks;
 		this.observers = List.copyOf(observers);
 		this.listeners = List.copyOf(listeners);
 		this.engine = newEngine();
 	}
 
 	private LockEngine newEngine() {
-		ThreadedEnvironment environment = new ThreadedEnvironment(this.provider.name(), this.timer);
+		ThreadedEnvironment environment = new ThreadedEnvironment(this.provider.name(), this.timer, this.callbacks);
 		return new LockEngine(this.provider, this.settings, environment,
 				new LockEventPublisher(environment, this.observers, this.listeners), environment::close);
 	}
@@ -216,6 +243,28 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 	@Override
 	public void close() {
 		stop(Duration.ZERO);
+		if (this.ownCallbacks) {
+			this.callbacks.close();
+		}
+	}
+
+	/**
+	 * Returns what this process holds and waits for through this template.
+	 * @return the locks and requests of one moment, in no order
+	 */
+	public LockSnapshot snapshot() {
+		return this.engine.snapshot();
+	}
+
+	/**
+	 * Takes a lock away from its holder in this process, and releases it in the store. The
+	 * holder is told the loss with {@link LossReason#FORCED}; it may still be working, and
+	 * only a fenced resource is protected from it.
+	 * @param key the key
+	 * @return whether this process held the lock through this template
+	 */
+	public boolean forceRelease(LockKey key) {
+		return this.engine.forceRelease(key);
 	}
 
 }

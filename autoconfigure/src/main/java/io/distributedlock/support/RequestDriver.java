@@ -12,4 +12,7 @@ interface RequestDriver {
 	/** Whether a step may block for a round trip: it runs on the requester's thread. */
 	boolean mayBlock();
 
+	/** Returns the name of the requester, for people. */
+	String requester();
+
 }

@@ -1,14 +1,11 @@
 package io.distributedlock.support;
 
 import java.time.Duration;
-import java.util.EnumMap;
-import java.util.Map;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
 
 import io.distributedlock.provider.LockThreads;
 import io.distributedlock.provider.LockTimer;
@@ -28,22 +25,29 @@ final class ThreadedEnvironment implements EngineEnvironment, AutoCloseable {
 	/** New for each start: an image of a process may be restored more than once. */
 	private final OwnerIdGenerator ownerIds = new OwnerIdGenerator();
 
-	private final Map<Work, ThreadPoolExecutor> pools = new EnumMap<>(Work.class);
+	private final ThreadPoolExecutor attempts;
+
+	private final ThreadPoolExecutor releases;
+
+	private final ThreadPoolExecutor renewalRounds;
+
+	private final ThreadPoolExecutor renewals;
+
+	private final CallbackThreads callbacks;
 
 	/**
 	 * Creates an environment without running threads.
 	 * @param provider the name of the provider, part of the threads' names
 	 * @param timer the timer, which is not closed with the environment
+	 * @param callbacks the threads for callbacks, which are not closed either
 	 */
-	ThreadedEnvironment(String provider, LockTimer timer) {
+	ThreadedEnvironment(String provider, LockTimer timer, CallbackThreads callbacks) {
 		this.timer = timer;
-		this.pools.put(Work.ATTEMPTS, LockThreads.pool(provider + "-attempt", 3));
-		this.pools.put(Work.RELEASES, LockThreads.pool(provider + "-release", 3));
-		this.pools.put(Work.RENEWAL_ROUNDS, LockThreads.pool(provider + "-schedule", 1));
-		this.pools.put(Work.RENEWALS, LockThreads.pool(provider + "-renewal", 2));
-		this.pools.put(Work.LOSSES, LockThreads.pool(provider + "-loss", 2));
-		this.pools.put(Work.LOSS_ACTIONS, LockThreads.pool(provider + "-on-lost", 32));
-		this.pools.put(Work.CALLBACKS, LockThreads.pool(provider + "-callback", 8));
+		this.callbacks = callbacks;
+		this.attempts = LockThreads.pool(provider + "-io-attempt", 3);
+		this.releases = LockThreads.pool(provider + "-io-release", 3);
+		this.renewalRounds = LockThreads.pool(provider + "-schedule", 1);
+		this.renewals = LockThreads.pool(provider + "-io-renewal", 2);
 	}
 
 	@Override
@@ -75,25 +79,24 @@ final class ThreadedEnvironment implements EngineEnvironment, AutoCloseable {
 
 	@Override
 	public Executor executor(Work work) {
-		ThreadPoolExecutor pool = this.pools.get(work);
-		if (pool == null) {
-			throw new IllegalArgumentException("There are no threads for " + work);
-		}
-		return pool;
+		return switch (work) {
+			case ATTEMPTS -> this.attempts;
+			case RELEASES -> this.releases;
+			case RENEWAL_ROUNDS -> this.renewalRounds;
+			case RENEWALS -> this.renewals;
+			case LOSSES -> this.callbacks.losses();
+			case LOSS_ACTIONS -> this.callbacks.lossActions();
+			case CALLBACKS -> this.callbacks.callbacks();
+		};
 	}
 
-	/**
-	 * Rejects further calls to the store. Callbacks go on while bodies of the application
-	 * still run; each of their threads ends as soon as it is idle.
-	 */
+	/** Rejects further calls to the store. */
 	@Override
 	public void close() {
-		this.pools.forEach((work, pool) -> {
-			switch (work) {
-				case ATTEMPTS, RELEASES, RENEWAL_ROUNDS, RENEWALS -> pool.shutdown();
-				case LOSSES, LOSS_ACTIONS, CALLBACKS -> pool.setKeepAliveTime(1, TimeUnit.MILLISECONDS);
-			}
-		});
+		this.attempts.shutdown();
+		this.releases.shutdown();
+		this.renewalRounds.shutdown();
+		this.renewals.shutdown();
 	}
 
 }

@@ -239,6 +239,11 @@ class KeyQueueModelCheckingTests {
 		}
 
 		@Override
+		public String requester() {
+			return "test";
+		}
+
+		@Override
 		public boolean mayBlock() {
 			return true;
 		}

@@ -117,6 +117,11 @@ final class SimulatedUser implements RequestDriver {
 	}
 
 	@Override
+	public String requester() {
+		return toString();
+	}
+
+	@Override
 	public void signal() {
 		if (!this.stepPending && !this.ended) {
 			this.stepPending = true;
