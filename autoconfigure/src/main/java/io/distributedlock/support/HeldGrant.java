@@ -2,8 +2,7 @@ package io.distributedlock.support;
 
 import java.time.Duration;
 import java.util.Objects;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 
 import org.jspecify.annotations.Nullable;
 
@@ -34,6 +33,13 @@ final class HeldGrant {
 
 	private static final LossReason[] REASONS = LossReason.values();
 
+	/** Updates the state without an object of its own, of which there is one per lock. */
+	private static final AtomicIntegerFieldUpdater<HeldGrant> STATE = AtomicIntegerFieldUpdater
+		.newUpdater(HeldGrant.class, "state");
+
+	private static final AtomicIntegerFieldUpdater<HeldGrant> ABANDONED = AtomicIntegerFieldUpdater
+		.newUpdater(HeldGrant.class, "abandoned");
+
 	private final KeyQueue queue;
 
 	private final LockGrant grant;
@@ -43,7 +49,7 @@ final class HeldGrant {
 	private final boolean renew;
 
 	/** Hold number × 2 + RENEWING, or RELEASED, or LOST - ordinal of the reason. */
-	private final AtomicInteger state = new AtomicInteger();
+	private volatile int state;
 
 	private final long sentNanos;
 
@@ -64,8 +70,8 @@ final class HeldGrant {
 	/** Whether a renewal was sent whose effect is not known. */
 	private volatile boolean renewalUnclear;
 
-	/** Whether the holder has closed its handle after the loss. */
-	private final AtomicBoolean abandoned = new AtomicBoolean();
+	/** One once the holder has closed its handle after the loss. */
+	private volatile int abandoned;
 
 	/**
 	 * Creates a grant that is renewed until its hold begins.
@@ -166,16 +172,16 @@ final class HeldGrant {
 
 	/** Whether the hold is current, regardless of the deadline. */
 	boolean isAt(int holdNumber) {
-		int current = this.state.get();
+		int current = this.state;
 		return current >= 0 && current >> 1 == holdNumber;
 	}
 
 	boolean isCurrent() {
-		return this.state.get() >= 0;
+		return this.state >= 0;
 	}
 
 	@Nullable LossReason lossReason() {
-		int current = this.state.get();
+		int current = this.state;
 		return (current <= LOST) ? REASONS[LOST - current] : null;
 	}
 
@@ -185,12 +191,12 @@ final class HeldGrant {
 	 * @return {@code false} if that hold had ended before
 	 */
 	boolean release(int holdNumber) {
-		int current = this.state.get();
+		int current = this.state;
 		while (current >= 0 && current >> 1 == holdNumber) {
-			if (this.state.compareAndSet(current, RELEASED)) {
+			if (STATE.compareAndSet(this, current, RELEASED)) {
 				return true;
 			}
-			current = this.state.get();
+			current = this.state;
 		}
 		return false;
 	}
@@ -201,19 +207,19 @@ final class HeldGrant {
 	 * @return {@code false} if the grant had ended before
 	 */
 	boolean lose(LossReason reason) {
-		int current = this.state.get();
+		int current = this.state;
 		while (current >= 0) {
-			if (this.state.compareAndSet(current, LOST - reason.ordinal())) {
+			if (STATE.compareAndSet(this, current, LOST - reason.ordinal())) {
 				return true;
 			}
-			current = this.state.get();
+			current = this.state;
 		}
 		return false;
 	}
 
 	/** Turns a release into a loss: the store's first, clear answer was NOT_HELD. */
 	boolean loseAtRelease() {
-		return this.state.compareAndSet(RELEASED, LOST - LossReason.NOT_HELD.ordinal());
+		return STATE.compareAndSet(this, RELEASED, LOST - LossReason.NOT_HELD.ordinal());
 	}
 
 	/**
@@ -222,7 +228,7 @@ final class HeldGrant {
 	 * @return whether this was the first time, and the store may still keep the grant
 	 */
 	boolean abandon(long nowNanos) {
-		return this.abandoned.compareAndSet(false, true) && lossReason() != LossReason.NOT_HELD
+		return ABANDONED.compareAndSet(this, 0, 1) && lossReason() != LossReason.NOT_HELD
 				&& (this.renewalUnclear || !Nanos.isPast(this.validUntilNanos, nowNanos));
 	}
 
@@ -232,7 +238,7 @@ final class HeldGrant {
 	}
 
 	boolean isAbandoned() {
-		return this.abandoned.get();
+		return this.abandoned != 0;
 	}
 
 	/**
@@ -247,8 +253,8 @@ final class HeldGrant {
 
 	/** Claims the grant for one renewal; fails after the hold has ended. */
 	boolean beginRenewal() {
-		int current = this.state.get();
-		if (current < 0 || !this.state.compareAndSet(current, current | RENEWING)) {
+		int current = this.state;
+		if (current < 0 || !STATE.compareAndSet(this, current, current | RENEWING)) {
 			return false;
 		}
 		this.renewalUnclear = true;
@@ -272,14 +278,14 @@ final class HeldGrant {
 	}
 
 	void endRenewal() {
-		int current = this.state.get();
-		while (current >= 0 && (current & RENEWING) != 0 && !this.state.compareAndSet(current, current & ~RENEWING)) {
-			current = this.state.get();
+		int current = this.state;
+		while (current >= 0 && (current & RENEWING) != 0 && !STATE.compareAndSet(this, current, current & ~RENEWING)) {
+			current = this.state;
 		}
 	}
 
 	boolean isRenewing() {
-		int current = this.state.get();
+		int current = this.state;
 		return current >= 0 && (current & RENEWING) != 0;
 	}
 

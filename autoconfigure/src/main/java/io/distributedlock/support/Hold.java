@@ -4,7 +4,8 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 
 import org.jspecify.annotations.Nullable;
 
@@ -21,6 +22,13 @@ import io.distributedlock.LossReason;
  */
 final class Hold implements JoinableLease {
 
+	/** Updates the fields without objects of their own, of which there is one per lock. */
+	private static final AtomicReferenceFieldUpdater<Hold, @Nullable SerialQueue> CALLBACKS = AtomicReferenceFieldUpdater
+		.newUpdater(Hold.class, SerialQueue.class, "callbacks");
+
+	private static final AtomicReferenceFieldUpdater<Hold, @Nullable LossActions> LOSS_ACTIONS = AtomicReferenceFieldUpdater
+		.newUpdater(Hold.class, LossActions.class, "lossActions");
+
 	private final LockEngine engine;
 
 	private final HeldGrant heldGrant;
@@ -29,10 +37,10 @@ final class Hold implements JoinableLease {
 
 	private final String requester;
 
-	private final AtomicReference<@Nullable SerialQueue> callbacks = new AtomicReference<>();
+	private volatile @Nullable SerialQueue callbacks;
 
 	/** The actions that run at the loss. */
-	private final AtomicReference<@Nullable LossActions> lossActions = new AtomicReference<>();
+	private volatile @Nullable LossActions lossActions;
 
 	Hold(LockEngine engine, HeldGrant heldGrant, int holdNumber, String requester) {
 		this.engine = engine;
@@ -59,12 +67,12 @@ final class Hold implements JoinableLease {
 
 	/** Returns the queue that runs the listeners of this handle in order. */
 	SerialQueue callbacks() {
-		SerialQueue queue = this.callbacks.get();
-		if (queue == null) {
-			SerialQueue created = this.engine.events().newQueue();
-			queue = this.callbacks.compareAndSet(null, created) ? created : this.callbacks.get();
+		SerialQueue present = this.callbacks;
+		if (present == null) {
+			CALLBACKS.compareAndSet(this, null, this.engine.events().newQueue());
+			present = Objects.requireNonNull(this.callbacks);
 		}
-		return (queue != null) ? queue : callbacks();
+		return present;
 	}
 
 	@Override
@@ -133,20 +141,20 @@ final class Hold implements JoinableLease {
 		LossActions current;
 		LossActions extended;
 		do {
-			current = this.lossActions.get();
+			current = this.lossActions;
 			if (current != null && current.queue() != null) {
 				current.queue().execute(action);
 				return;
 			}
 			extended = new LossActions(action, current, null);
 		}
-		while (!this.lossActions.compareAndSet(current, extended));
+		while (!LOSS_ACTIONS.compareAndSet(this, current, extended));
 	}
 
 	/** Runs the actions in order; those that are added later follow them. */
 	void runLossActions() {
 		SerialQueue queue = this.engine.events().newLossActionQueue();
-		LossActions actions = this.lossActions.getAndSet(new LossActions(null, null, queue));
+		LossActions actions = LOSS_ACTIONS.getAndSet(this, new LossActions(null, null, queue));
 		Deque<Runnable> inOrder = new ArrayDeque<>();
 		for (; actions != null; actions = actions.earlier()) {
 			if (actions.action() != null) {

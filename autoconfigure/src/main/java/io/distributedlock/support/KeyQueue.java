@@ -322,7 +322,17 @@ final class KeyQueue {
 		this.waiters.remove(head);
 		this.grant = held;
 		record(null);
+		endContestWithoutWaiters();
 		follow(() -> this.engine.begin(hold, head));
+	}
+
+	/** A held lock that nobody waits for keeps no contender. */
+	private void endContestWithoutWaiters() {
+		KeyContest ended = this.contest;
+		if (ended != null && this.waiters.head() == null) {
+			this.contest = null;
+			follow(() -> this.engine.end(this.key, ended));
+		}
 	}
 
 	private void releaseUnwanted(StoreAttempt current) {
@@ -438,7 +448,9 @@ final class KeyQueue {
 				this.grant = null;
 				// Whoever has come since the grant knows that the lock was busy.
 				record(new RequestOutcome.Busy(null));
-				contest().recordEnd();
+				if (this.contest != null) {
+					this.contest.recordEnd();
+				}
 				signalHead();
 				closeIfUnused();
 			}
@@ -452,8 +464,10 @@ final class KeyQueue {
 	void notified() {
 		this.lock.lock();
 		try {
-			contest().recordNotified();
-			signalHead();
+			if (this.contest != null) {
+				this.contest.recordNotified();
+				signalHead();
+			}
 		}
 		finally {
 			unlock();

@@ -163,14 +163,21 @@ final class LockEngine {
 	/** Removes a closed queue, and ends its contest. */
 	void remove(KeyQueue queue, @Nullable KeyContest contest) {
 		this.queues.remove(queue);
-		LockContender contender = (contest != null) ? contest.contender() : null;
+		if (contest != null) {
+			end(queue.key(), contest);
+		}
+		recordProgress();
+	}
+
+	/** Ends a contest, and withdraws its entry from the wait queue of the store. */
+	void end(LockKey key, KeyContest contest) {
+		LockContender contender = contest.contender();
 		if (contender != null && contest.isEnqueued()) {
-			this.pendingReleases.withdraw(queue.key(), contender);
+			this.pendingReleases.withdraw(key, contender);
 		}
 		else if (contender != null) {
 			contender.close();
 		}
-		recordProgress();
 	}
 
 	/** Returns the number of keys that are held or waited for. */
