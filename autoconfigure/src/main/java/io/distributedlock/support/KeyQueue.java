@@ -248,7 +248,7 @@ final class KeyQueue {
 			unlock();
 		}
 		try {
-			current.send(contender, timeout, () -> ended(current, current.end()));
+			current.send(contender, timeout, (end) -> ended(current, end));
 		}
 		catch (RuntimeException | Error ex) {
 			ended(current, AttemptEnd.failed(ex, true));
@@ -401,12 +401,19 @@ final class KeyQueue {
 		return Turn.DONE;
 	}
 
-	/** Drops an attempt that was not sent, and bounds one for which nobody waits. */
+	/**
+	 * Drops an attempt that was not sent. One that is under way is bounded by the next
+	 * head, or by the timer if nobody waits for it.
+	 */
 	private void headLeft(StoreAttempt current) {
+		KeyRequest next = this.waiters.head();
 		if (current.isPrepared()) {
 			this.attempt = null;
 		}
-		else if (this.waiters.head() == null && !this.engine.isBlocking()) {
+		else if (next != null) {
+			follow(next::signal);
+		}
+		else if (!this.engine.isBlocking()) {
 			long delay = current.deadlineNanos() - this.engine.nanoTime();
 			follow(() -> this.engine.environment().schedule(() -> expire(current), delay));
 		}

@@ -1,8 +1,8 @@
 package io.distributedlock.support;
 
 import java.time.Duration;
-import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 
@@ -94,23 +94,20 @@ final class StoreAttempt {
 	 * Sends the attempt; called once, without the lock of the queue.
 	 * @param contender the contender of the queue
 	 * @param timeoutNanos how long the call may take
-	 * @param onEnd what follows the call
+	 * @param onEnd receives the end of the call
 	 */
-	void send(LockContender contender, long timeoutNanos, Runnable onEnd) {
+	void send(LockContender contender, long timeoutNanos, Consumer<AttemptEnd> onEnd) {
 		StoreCall<AttemptResult> begun = contender.attempt(this.owner, this.terms.lease(), this.willWait,
 				Duration.ofNanos(timeoutNanos));
 		if (this.call.compareAndSet(null, begun)) {
-			begun.onDone(onEnd);
+			begun.onDone(() -> onEnd.accept(end(begun)));
 		}
 		else {
 			begun.abandon();
 		}
 	}
 
-	/** Returns the end of the call, which is done. */
-	@SuppressWarnings("unchecked")
-	AttemptEnd end() {
-		StoreCall<AttemptResult> done = (StoreCall<AttemptResult>) Objects.requireNonNull(this.call.get());
+	private static AttemptEnd end(StoreCall<AttemptResult> done) {
 		try {
 			return new AttemptEnd.Answered(done.result());
 		}
