@@ -36,15 +36,15 @@ final class AttemptReply {
 	}
 
 	/**
-	 * Requires that a grant can be relied on.
+	 * Requires that the reply can be relied on.
 	 * @throws LockProviderException if the client may have sent the command more than
-	 * once, so that it is unknown whether the lock is still held, or too few replicas
+	 * once, so that another run of it may grant the lock later, or too few replicas
 	 * acknowledged the grant
 	 */
 	void requireReliable() {
-		if (isGranted() && this.reply.resent()) {
+		if (this.reply.resent()) {
 			throw new LockProviderException(LockError.STORE_FAILED, RedisErrors.PROVIDER,
-					"lost the connection while it granted a lock: whether the lock is still held is unknown", null);
+					"lost the connection during an attempt: whether the lock was granted is unknown", null);
 		}
 		if (isGranted() && !this.reply.replicated()) {
 			throw new LockProviderException(LockError.STORE_FAILED, RedisErrors.PROVIDER,

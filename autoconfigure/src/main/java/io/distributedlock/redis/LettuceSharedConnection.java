@@ -71,7 +71,8 @@ final class LettuceSharedConnection {
 			@Nullable RedisChannelHandler<?, ?> handler) {
 
 		private boolean isUsable() {
-			return this.handler != null && !this.handler.isClosed();
+			return this.handler != null && !this.handler.isClosed()
+					&& (this.handler.isOpen() || this.handler.getOptions().isAutoReconnect());
 		}
 
 	}

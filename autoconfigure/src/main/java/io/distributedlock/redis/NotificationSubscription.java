@@ -263,11 +263,12 @@ final class NotificationSubscription implements MessageListener, SubscriptionLis
 		this.lock.lock();
 		try {
 			this.staying = Thread.currentThread() == this.subscriber;
-			if (this.state != State.CLOSED) {
-				this.state = State.ACTIVE;
-			}
-			else {
+			if (this.state == State.CLOSED) {
 				late = toUnsubscribe();
+			}
+			else if (this.connection != null) {
+				// Else the subscription was given up before the server confirmed it.
+				this.state = State.ACTIVE;
 			}
 			this.changed.signalAll();
 		}

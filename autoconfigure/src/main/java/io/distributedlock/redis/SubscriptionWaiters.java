@@ -67,8 +67,8 @@ final class SubscriptionWaiters {
 		/** Ends the wait now: runs the action. */
 		void end() {
 			Runnable next = this.action.getAndSet(null);
+			leave(this.timeout);
 			if (next != null) {
-				leave(this.timeout);
 				next.run();
 			}
 		}
