@@ -1,6 +1,8 @@
 package io.distributedlock.support;
 
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -21,6 +23,9 @@ import io.distributedlock.LockNotAcquiredException;
  * finds no thread within the call time-out.
  */
 final class AsyncDriver implements RequestDriver {
+
+	/** The drivers whose steps follow the one that runs on the current thread. */
+	private static final ThreadLocal<@Nullable Deque<AsyncDriver>> RUNNING = new ThreadLocal<>();
 
 	private final LockEngine engine;
 
@@ -63,16 +68,36 @@ final class AsyncDriver implements RequestDriver {
 
 	@Override
 	public void signal() {
-		if (this.requested.getAndIncrement() == 0) {
-			int handled;
-			do {
-				handled = this.requested.get();
-				if (!this.ended) {
-					stepOnce();
-				}
-			}
-			while (this.requested.addAndGet(-handled) != 0);
+		if (this.requested.getAndIncrement() != 0) {
+			return;
 		}
+		Deque<AsyncDriver> running = RUNNING.get();
+		if (running != null) {
+			// After the running step, not inside it: thousands may follow each other.
+			running.add(this);
+			return;
+		}
+		Deque<AsyncDriver> due = new ArrayDeque<>(4);
+		RUNNING.set(due);
+		try {
+			for (AsyncDriver next = this; next != null; next = due.poll()) {
+				next.runSteps();
+			}
+		}
+		finally {
+			RUNNING.remove();
+		}
+	}
+
+	private void runSteps() {
+		int handled;
+		do {
+			handled = this.requested.get();
+			if (!this.ended) {
+				stepOnce();
+			}
+		}
+		while (this.requested.addAndGet(-handled) != 0);
 	}
 
 	private void stepOnce() {
@@ -95,8 +120,17 @@ final class AsyncDriver implements RequestDriver {
 			}
 		}
 		catch (RuntimeException | Error ex) {
-			this.request.abandon();
+			abandon(ex);
 			fail(ex);
+		}
+	}
+
+	private void abandon(Throwable reason) {
+		try {
+			this.request.abandon();
+		}
+		catch (RuntimeException | Error ex) {
+			reason.addSuppressed(ex);
 		}
 	}
 

@@ -56,8 +56,12 @@ final class BoundedCall<T> {
 
 	private void expire() {
 		if (this.ended.compareAndSet(false, true)) {
-			this.call.abandon();
-			this.onEnd.accept(null);
+			try {
+				this.call.abandon();
+			}
+			finally {
+				this.onEnd.accept(null);
+			}
 		}
 	}
 

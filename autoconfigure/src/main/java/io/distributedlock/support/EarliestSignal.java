@@ -36,11 +36,11 @@ final class EarliestSignal {
 		this.lock.lock();
 		try {
 			if (isEarliest(instantNanos)) {
-				cancel();
 				Pending next = new Pending(instantNanos);
-				this.pending = next;
 				next.cancellation = this.environment.schedule(() -> run(next),
 						instantNanos - this.environment.nanoTime() + 1);
+				cancel();
+				this.pending = next;
 			}
 		}
 		finally {

@@ -1,5 +1,8 @@
 package io.distributedlock.support;
 
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
 import io.distributedlock.provider.SessionDeadline;
 
 /**
@@ -8,6 +11,8 @@ import io.distributedlock.provider.SessionDeadline;
  * not depend on it.
  */
 final class ExpiryWatch {
+
+	private static final Log logger = LogFactory.getLog(ExpiryWatch.class);
 
 	private final LockEngine engine;
 
@@ -34,8 +39,13 @@ final class ExpiryWatch {
 
 	private void check() {
 		for (Hold hold : this.engine.held()) {
-			if (hold.isHeld()) {
-				this.nextDeadline.setAt(hold.heldGrant().deadlineNanos());
+			try {
+				if (hold.isHeld()) {
+					this.nextDeadline.setAt(hold.heldGrant().deadlineNanos());
+				}
+			}
+			catch (RuntimeException | Error ex) {
+				logger.error("The loss of lock '" + hold.key() + "' could not be reported", ex);
 			}
 		}
 	}

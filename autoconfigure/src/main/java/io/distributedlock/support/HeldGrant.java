@@ -254,7 +254,7 @@ final class HeldGrant {
 	/** Claims the grant for one renewal; fails after the hold has ended. */
 	boolean beginRenewal() {
 		int current = this.state;
-		if (current < 0 || !STATE.compareAndSet(this, current, current | RENEWING)) {
+		if (current < 0 || (current & RENEWING) != 0 || !STATE.compareAndSet(this, current, current | RENEWING)) {
 			return false;
 		}
 		this.renewalUnclear = true;

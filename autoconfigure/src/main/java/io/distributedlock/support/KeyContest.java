@@ -4,9 +4,7 @@ import java.time.Duration;
 
 import org.jspecify.annotations.Nullable;
 
-import io.distributedlock.LockKey;
 import io.distributedlock.provider.LockContender;
-import io.distributedlock.provider.LockProvider;
 import io.distributedlock.provider.OwnerId;
 
 /**
@@ -45,17 +43,21 @@ final class KeyContest {
 
 	private long failurePauseNanos = FIRST_FAILURE_PAUSE_NANOS;
 
-	LockContender contender(LockProvider provider, LockKey key, Runnable onNotified) {
-		LockContender current = this.contender;
-		if (current == null) {
-			current = provider.newContender(key, onNotified);
-			this.contender = current;
-		}
-		return current;
-	}
-
+	/** Returns the contender, or {@code null} before the first attempt. */
 	@Nullable LockContender contender() {
 		return this.contender;
+	}
+
+	void setContender(LockContender created) {
+		this.contender = created;
+	}
+
+	/**
+	 * Leaves the contender to the thread that is about to use it, since its attempt was
+	 * given up.
+	 */
+	void detachContender() {
+		this.contender = null;
 	}
 
 	OwnerId owner(EngineEnvironment environment) {

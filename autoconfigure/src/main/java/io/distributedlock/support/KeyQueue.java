@@ -5,6 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockError;
@@ -16,7 +18,7 @@ import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.ProcessLabel;
-import io.distributedlock.support.PendingReleaseQueue.Withdrawal;
+import io.distributedlock.provider.StoreCall;
 
 /**
  * The local queue of one key, with its contest in the store. Of all requests of this
@@ -32,6 +34,8 @@ import io.distributedlock.support.PendingReleaseQueue.Withdrawal;
  * under it.
  */
 final class KeyQueue {
+
+	private static final Log logger = LogFactory.getLog(KeyQueue.class);
 
 	/** How long a request waits at most for a signal that is on its way. */
 	private static final long SIGNAL_NANOS = Duration.ofSeconds(10).toNanos();
@@ -78,7 +82,17 @@ final class KeyQueue {
 		this.following = null;
 		this.lock.unlock();
 		if (actions != null) {
-			actions.forEach(Runnable::run);
+			actions.forEach(this::run);
+		}
+	}
+
+	/** One action that fails drops no other. */
+	private void run(Runnable action) {
+		try {
+			action.run();
+		}
+		catch (RuntimeException | Error ex) {
+			logger.error("The engine failed to follow an event of lock '" + this.key + "'", ex);
 		}
 	}
 
@@ -142,6 +156,10 @@ final class KeyQueue {
 			return (this.attempt != null) ? awaitAttempt(this.attempt, request, mayWait)
 					: prepareAttempt(request, mayWait, now);
 		}
+		if (this.attempt != null && this.attempt.isPrepared() && request.mayBlock()) {
+			// The head is still without a thread, and this request has one.
+			return Turn.SEND;
+		}
 		if (!mayWait) {
 			addOverdue(request);
 		}
@@ -202,18 +220,10 @@ final class KeyQueue {
 		if (mayWait && !current.isDue(now)) {
 			return head.waitUntil(Nanos.earlier(head.budget().waitUntilNanos(), current.retryAtNanos()));
 		}
-		boolean willWait = mayWait && mayEnterWaitQueue(current);
-		this.attempt = new StoreAttempt(current.owner(this.engine.environment()), head.terms(), willWait,
+		this.attempt = new StoreAttempt(current.owner(this.engine.environment()), head.terms(), mayWait,
 				head.budget().endNanos());
 		head.waitUntil(head.budget().endNanos());
 		return Turn.SEND;
-	}
-
-	/** An entry that is being withdrawn would take the new one along. */
-	private boolean mayEnterWaitQueue(KeyContest current) {
-		Withdrawal withdrawal = this.engine.pendingReleases().cancelWithdrawal(this.key);
-		current.recordEnqueued(withdrawal == Withdrawal.CANCELLED);
-		return withdrawal != Withdrawal.UNDER_WAY;
 	}
 
 	private KeyContest contest() {
@@ -232,43 +242,76 @@ final class KeyQueue {
 		try {
 			current = this.attempt;
 			KeyRequest head = this.waiters.head();
-			if (current == null || !current.isPrepared() || head == null) {
-				return;
-			}
 			long now = this.engine.nanoTime();
-			timeout = head.budget().attemptTimeoutNanos(now);
-			if (timeout <= 0) {
+			timeout = (head != null) ? head.budget().attemptTimeoutNanos(now) : 0;
+			if (current == null || !current.isPrepared() || timeout <= 0) {
 				return;
 			}
-			current.beginSend(now, timeout);
+			current.beginSend(now, timeout, mayEnterWaitQueue());
 			contest().recordSent();
-			contender = contest().contender(this.engine.provider(), this.key, this::notified);
+			contender = contest().contender();
 		}
 		finally {
 			unlock();
 		}
 		try {
-			current.send(contender, timeout, (end) -> ended(current, end));
+			if (contender == null) {
+				contender = this.engine.provider().newContender(this.key, this::notified);
+				if (!adopt(contender, current)) {
+					contender.close();
+					return;
+				}
+			}
+			if (!current.send(contender, timeout, (end) -> ended(current, end))) {
+				this.engine.end(this.key, contender, current.willWait());
+			}
 		}
 		catch (RuntimeException | Error ex) {
-			ended(current, AttemptEnd.failed(ex, true));
+			ended(current, AttemptEnd.failed(ex, contender != null));
 		}
+	}
+
+	/** Whether a new contender is that of the queue: its attempt was not given up. */
+	private boolean adopt(LockContender created, StoreAttempt current) {
+		this.lock.lock();
+		try {
+			if (this.attempt != current) {
+				return false;
+			}
+			contest().setContender(created);
+			return true;
+		}
+		finally {
+			unlock();
+		}
+	}
+
+	/** An entry that is being withdrawn would take the new one along. */
+	private boolean mayEnterWaitQueue() {
+		PendingReleaseQueue.Withdrawal withdrawal = this.engine.pendingReleases().cancelWithdrawal(this.key);
+		if (withdrawal.cancelled() != null) {
+			contest().recordEnqueued(true);
+			follow(withdrawal.cancelled());
+		}
+		return !withdrawal.isUnderWay();
 	}
 
 	/** Fails the prepared attempt, for which there is no thread. */
 	void failPrepared(Throwable cause) {
-		StoreAttempt current;
+		LockProviderException failure = LockProviderException.nothingSent(LockError.STORE_FAILED,
+				this.engine.provider().name(), "could not be called: there is no thread for the call", cause);
 		this.lock.lock();
 		try {
-			current = this.attempt;
+			StoreAttempt current = this.attempt;
+			if (current != null && current.isPrepared()) {
+				this.attempt = null;
+				failed(current, new AttemptEnd.Failed(failure, false), this.engine.nanoTime());
+				signalHead();
+				closeIfUnused();
+			}
 		}
 		finally {
 			unlock();
-		}
-		if (current != null && current.isPrepared()) {
-			ended(current, AttemptEnd.failed(LockProviderException.nothingSent(LockError.STORE_FAILED,
-					this.engine.provider().name(), "could not be called: there is no thread for the call", cause),
-					false));
 		}
 	}
 
@@ -322,8 +365,8 @@ final class KeyQueue {
 		this.waiters.remove(head);
 		this.grant = held;
 		record(null);
-		endContestWithoutWaiters();
 		follow(() -> this.engine.begin(hold, head));
+		endContestWithoutWaiters();
 	}
 
 	/** A held lock that nobody waits for keeps no contender. */
@@ -369,17 +412,31 @@ final class KeyQueue {
 		this.attempt = null;
 		boolean sent = !current.isPrepared();
 		if (sent) {
-			follow(() -> {
-				if (current.giveUp()) {
-					this.engine.pendingReleases()
-						.release(this.key, current.owner(), current.terms().lease(), false);
-				}
-			});
+			StoreCall<?> call = current.giveUp();
+			if (call == null) {
+				contest().detachContender();
+			}
+			follow(() -> takeBack(current, call));
 		}
 		failed(current, new AttemptEnd.Failed(sent ? this.engine.timedOut() : unanswered(), false), now);
-		contest().recordEnqueued(sent && current.willWait());
+		contest().recordEnqueued(sent && current.willWait() && contest().contender() != null);
 		signalHead();
 		closeIfUnused();
+	}
+
+	private void takeBack(StoreAttempt current, @Nullable StoreCall<?> call) {
+		boolean sent = true;
+		try {
+			if (call != null) {
+				call.abandon();
+				sent = call.mayHaveBeenSent();
+			}
+		}
+		finally {
+			if (sent) {
+				this.engine.pendingReleases().release(this.key, current.owner(), current.terms().lease(), false);
+			}
+		}
 	}
 
 	private LockProviderException unanswered() {

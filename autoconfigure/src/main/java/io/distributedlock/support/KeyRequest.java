@@ -158,7 +158,7 @@ final class KeyRequest implements Acquisition {
 				this.queue = candidate;
 				return turn;
 			}
-			Thread.onSpinWait();
+			Thread.yield();
 		}
 	}
 

@@ -3,6 +3,8 @@ package io.distributedlock.support;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockLease;
@@ -13,6 +15,8 @@ import io.distributedlock.LockLease;
  * threads are occupied; the future fails then, as soon as there is a thread.
  */
 final class LeaseCompletion implements Runnable {
+
+	private static final Log logger = LogFactory.getLog(LeaseCompletion.class);
 
 	private final LockEngine engine;
 
@@ -48,8 +52,13 @@ final class LeaseCompletion implements Runnable {
 	/** Gives the lock up if the completion has not begun within the call time-out. */
 	void giveUpLater() {
 		if (this.state.get() == State.OPEN) {
-			this.cancellation = this.engine.environment()
-				.schedule(this::giveUp, this.engine.settings().callTimeout().toNanos());
+			try {
+				this.cancellation = this.engine.environment()
+					.schedule(this::giveUp, this.engine.settings().callTimeout().toNanos());
+			}
+			catch (OutOfMemoryError ex) {
+				logger.debug("There is no thread for the timer: the completion is not bounded", ex);
+			}
 		}
 	}
 

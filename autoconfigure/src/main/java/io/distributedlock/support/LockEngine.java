@@ -160,22 +160,36 @@ final class LockEngine {
 		return this.provider.isExclusive() ? this.queues.queue(key) : this.queues.unshared(key);
 	}
 
-	/** Removes a closed queue, and ends its contest. */
+	/**
+	 * Removes a closed queue after its contest has ended: a new queue of the key would
+	 * else enter the wait queue before the withdrawal of the old one is known.
+	 */
 	void remove(KeyQueue queue, @Nullable KeyContest contest) {
-		this.queues.remove(queue);
-		if (contest != null) {
-			end(queue.key(), contest);
+		try {
+			if (contest != null) {
+				end(queue.key(), contest);
+			}
 		}
-		recordProgress();
+		finally {
+			this.queues.remove(queue);
+			recordProgress();
+		}
 	}
 
-	/** Ends a contest, and withdraws its entry from the wait queue of the store. */
+	/** Ends a contest. */
 	void end(LockKey key, KeyContest contest) {
 		LockContender contender = contest.contender();
-		if (contender != null && contest.isEnqueued()) {
+		if (contender != null) {
+			end(key, contender, contest.isEnqueued());
+		}
+	}
+
+	/** Ends the use of a contender, and withdraws its entry from the wait queue. */
+	void end(LockKey key, LockContender contender, boolean enqueued) {
+		if (enqueued) {
 			this.pendingReleases.withdraw(key, contender);
 		}
-		else if (contender != null) {
+		else {
 			contender.close();
 		}
 	}
@@ -236,8 +250,12 @@ final class LockEngine {
 		for (Hold hold : this.held) {
 			if (hold.key().equals(key) && hold.heldGrant().lose(LossReason.FORCED)) {
 				found = true;
-				addPending(hold.heldGrant());
-				end(hold);
+				try {
+					addPending(hold.heldGrant());
+				}
+				finally {
+					end(hold);
+				}
 				this.events.lost(hold, LossReason.FORCED);
 			}
 		}
@@ -309,9 +327,13 @@ final class LockEngine {
 
 	/** Releases a grant whose hold has ended, without waiting for the answer. */
 	void releaseInBackground(Hold hold) {
-		addPending(hold.heldGrant());
-		this.events.released(hold);
-		end(hold);
+		try {
+			addPending(hold.heldGrant());
+			this.events.released(hold);
+		}
+		finally {
+			end(hold);
+		}
 	}
 
 	/** Ends the hold of a grant that was lost, and reports the loss once. */

@@ -144,10 +144,9 @@ final class PendingReleaseQueue {
 		if (this.withdrawals.isEmpty()) {
 			return Withdrawal.NONE;
 		}
-		PendingRelease entry;
 		this.lock.lock();
 		try {
-			entry = this.withdrawals.get(key);
+			PendingRelease entry = this.withdrawals.get(key);
 			if (entry == null) {
 				return Withdrawal.NONE;
 			}
@@ -155,12 +154,11 @@ final class PendingReleaseQueue {
 				return Withdrawal.UNDER_WAY;
 			}
 			remove(entry);
+			return new Withdrawal(false, () -> close(entry));
 		}
 		finally {
 			this.lock.unlock();
 		}
-		close(entry);
-		return Withdrawal.CANCELLED;
 	}
 
 	int size() {
@@ -214,17 +212,18 @@ final class PendingReleaseQueue {
 		if (replaced != null) {
 			remove(replaced);
 		}
-		return replaced;
+		return (replaced != null && !replaced.underWay) ? replaced : null;
 	}
 
 	/** Removes the oldest entry, those first whose grant may never have existed. */
-	private PendingRelease dropOldest() {
+	private @Nullable PendingRelease dropOldest() {
 		Iterator<PendingRelease> ages = (this.unseen.isEmpty() ? this.others : this.unseen).iterator();
 		PendingRelease oldest = ages.next();
 		remove(oldest);
-		return oldest;
+		return oldest.underWay ? null : oldest;
 	}
 
+	/** Removes an entry. One that is under way is closed at its end. */
 	private void remove(PendingRelease entry) {
 		entry.cancelled = true;
 		this.unseen.remove(entry);
@@ -354,7 +353,7 @@ final class PendingReleaseQueue {
 		if (over) {
 			close(entry);
 		}
-		if (outcome == ReleaseOutcome.RELEASED || entry.kind == Kind.WAIT_QUEUE_ENTRY) {
+		if (outcome != ReleaseOutcome.UNKNOWN || entry.kind == Kind.WAIT_QUEUE_ENTRY) {
 			this.freed.accept(entry.key);
 		}
 		startSending();
@@ -398,15 +397,17 @@ final class PendingReleaseQueue {
 		left.forEach(this::close);
 	}
 
-	/** What has become of the withdrawal for a key. */
-	enum Withdrawal {
+	/**
+	 * What has become of the withdrawal for a key.
+	 *
+	 * @param isUnderWay whether it is under way; its end is a signal for the key
+	 * @param cancelled what is left to do, without a lock, for one that will not be sent
+	 */
+	record Withdrawal(boolean isUnderWay, @Nullable Runnable cancelled) {
 
-		/** There was none. */
-		NONE,
-		/** It will not be sent. */
-		CANCELLED,
-		/** It is under way; its end is a signal for the key. */
-		UNDER_WAY
+		static final Withdrawal NONE = new Withdrawal(false, null);
+
+		static final Withdrawal UNDER_WAY = new Withdrawal(true, null);
 
 	}
 

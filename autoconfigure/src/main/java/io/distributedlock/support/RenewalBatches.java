@@ -165,7 +165,13 @@ final class RenewalBatches {
 			long sentNanos) {
 		long now = this.environment.nanoTime();
 		for (HeldGrant heldGrant : claimed) {
-			answered(heldGrant, outcomes.getOrDefault(heldGrant.grant(), RenewalOutcome.UNKNOWN), sentNanos, now);
+			try {
+				answered(heldGrant, outcomes.getOrDefault(heldGrant.grant(), RenewalOutcome.UNKNOWN), sentNanos, now);
+			}
+			catch (RuntimeException | Error ex) {
+				logger.error("The renewal of lock '" + heldGrant.grant().key() + "' could not be recorded", ex);
+				heldGrant.endRenewal();
+			}
 		}
 		lane.end();
 	}

@@ -64,7 +64,23 @@ final class SerialQueue implements Executor {
 		}
 		catch (OutOfMemoryError ex) {
 			logger.warn("There is no thread for callbacks of locks; they are run later", ex);
+			startLater();
+		}
+	}
+
+	private void startLater() {
+		try {
 			this.environment.schedule(this::start, RETRY_NANOS);
+		}
+		catch (OutOfMemoryError ex) {
+			// The next callback tries again.
+			this.lock.lock();
+			try {
+				this.running = false;
+			}
+			finally {
+				this.lock.unlock();
+			}
 		}
 	}
 

@@ -28,7 +28,7 @@ final class StoreAttempt {
 
 	private final LockTerms terms;
 
-	private final boolean willWait;
+	private boolean willWait;
 
 	private boolean prepared = true;
 
@@ -83,11 +83,15 @@ final class StoreAttempt {
 		return this.terms.lease().equals(request.terms().lease()) && this.terms.renew() == request.terms().renew();
 	}
 
-	/** Records that the current thread sends the attempt now. */
-	void beginSend(long nowNanos, long timeoutNanos) {
+	/**
+	 * Records that the current thread sends the attempt now.
+	 * @param mayEnterWaitQueue whether this process may join the wait queue now
+	 */
+	void beginSend(long nowNanos, long timeoutNanos, boolean mayEnterWaitQueue) {
 		this.prepared = false;
 		this.sentNanos = nowNanos;
 		this.deadlineNanos = nowNanos + timeoutNanos;
+		this.willWait &= mayEnterWaitQueue;
 	}
 
 	/**
@@ -95,16 +99,18 @@ final class StoreAttempt {
 	 * @param contender the contender of the queue
 	 * @param timeoutNanos how long the call may take
 	 * @param onEnd receives the end of the call
+	 * @return {@code false} if the attempt was given up meanwhile; the contender is then
+	 * the caller's
 	 */
-	void send(LockContender contender, long timeoutNanos, Consumer<AttemptEnd> onEnd) {
+	boolean send(LockContender contender, long timeoutNanos, Consumer<AttemptEnd> onEnd) {
 		StoreCall<AttemptResult> begun = contender.attempt(this.owner, this.terms.lease(), this.willWait,
 				Duration.ofNanos(timeoutNanos));
-		if (this.call.compareAndSet(null, begun)) {
-			begun.onDone(() -> onEnd.accept(end(begun)));
-		}
-		else {
+		if (!this.call.compareAndSet(null, begun)) {
 			begun.abandon();
+			return false;
 		}
+		begun.onDone(() -> onEnd.accept(end(begun)));
+		return true;
 	}
 
 	private static AttemptEnd end(StoreCall<AttemptResult> done) {
@@ -117,16 +123,11 @@ final class StoreAttempt {
 	}
 
 	/**
-	 * Gives up an attempt that was sent; called once, without the lock of the queue.
-	 * @return whether it may take effect all the same
+	 * Gives up an attempt that was sent; called once.
+	 * @return the call, or {@code null} if the sender has none yet: it abandons its call
 	 */
-	boolean giveUp() {
-		Object begun = this.call.getAndSet(GIVEN_UP);
-		if (begun instanceof StoreCall<?> underWay) {
-			underWay.abandon();
-			return underWay.mayHaveBeenSent();
-		}
-		return true;
+	@Nullable StoreCall<?> giveUp() {
+		return (this.call.getAndSet(GIVEN_UP) instanceof StoreCall<?> begun) ? begun : null;
 	}
 
 }
