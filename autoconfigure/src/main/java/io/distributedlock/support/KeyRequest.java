@@ -4,6 +4,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 
 import org.jspecify.annotations.Nullable;
 
@@ -27,6 +28,9 @@ final class KeyRequest implements Acquisition {
 	private static final RequestOutcome ABANDONED = new RequestOutcome.Abandoned();
 
 	private static final VarHandle OUTCOME;
+
+	private static final AtomicIntegerFieldUpdater<KeyRequest> REPORTED = AtomicIntegerFieldUpdater
+		.newUpdater(KeyRequest.class, "reported");
 
 	static {
 		try {
@@ -67,7 +71,8 @@ final class KeyRequest implements Acquisition {
 
 	private long waitUntilNanos;
 
-	private boolean reported;
+	/** One once the end of the request was reported; updated as the outcome is. */
+	private volatile int reported;
 
 	/**
 	 * Creates a request for one key.
@@ -166,7 +171,6 @@ final class KeyRequest implements Acquisition {
 	private Progress end() {
 		RequestOutcome ended = Objects.requireNonNull(this.outcome);
 		if (ended instanceof RequestOutcome.Acquired) {
-			report(AcquireOutcome.ACQUIRED);
 			return Progress.ACQUIRED;
 		}
 		if (ended instanceof RequestOutcome.Busy busy) {
@@ -188,9 +192,11 @@ final class KeyRequest implements Acquisition {
 				"failed while lock '" + this.key + "' was acquired: " + failure.getMessage(), failure);
 	}
 
-	private void report(AcquireOutcome ended) {
-		this.reported = true;
-		this.engine.events().acquireEnded(this.key, ended, waitedNanos());
+	/** Reports the end of the request to the observers, once. */
+	void report(AcquireOutcome ended) {
+		if (REPORTED.compareAndSet(this, 0, 1)) {
+			this.engine.events().acquireEnded(this.key, ended, waitedNanos());
+		}
 	}
 
 	private long waitedNanos() {
@@ -230,9 +236,7 @@ final class KeyRequest implements Acquisition {
 		else if (this.outcome instanceof RequestOutcome.Acquired acquired) {
 			acquired.hold().closeInBackground();
 		}
-		if (!this.reported) {
-			report(AcquireOutcome.INTERRUPTED);
-		}
+		report(AcquireOutcome.INTERRUPTED);
 	}
 
 }

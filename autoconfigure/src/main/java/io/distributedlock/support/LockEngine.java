@@ -23,6 +23,7 @@ import io.distributedlock.LockSnapshot;
 import io.distributedlock.LossReason;
 import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.LockObserver.AcquireOutcome;
 import io.distributedlock.provider.LockProvider;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.StoreCall;
@@ -217,6 +218,9 @@ final class LockEngine {
 		try {
 			this.renewals.schedule(hold.heldGrant());
 			this.held.add(hold);
+			if (!request.isComplete()) {
+				request.report(AcquireOutcome.ACQUIRED);
+			}
 			this.events.holdBegan(hold);
 			this.renewals.register(hold.heldGrant());
 			this.expiryWatch.watch(hold.heldGrant());

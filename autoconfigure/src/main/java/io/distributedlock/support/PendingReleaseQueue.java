@@ -2,7 +2,6 @@ package io.distributedlock.support;
 
 import java.time.Duration;
 import java.util.ArrayDeque;
-import java.util.Comparator;
 import java.util.Deque;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
@@ -83,7 +82,7 @@ final class PendingReleaseQueue {
 	private final Deque<PendingRelease> firstUnseen = new ArrayDeque<>();
 
 	private final PriorityQueue<PendingRelease> repeated = new PriorityQueue<>(
-			Comparator.comparingLong((entry) -> entry.dueNanos));
+			(one, other) -> Long.signum(one.dueNanos - other.dueNanos));
 
 	private final ConcurrentMap<LockKey, PendingRelease> withdrawals = new ConcurrentHashMap<>();
 

@@ -100,6 +100,11 @@ final class AttemptOperation {
 
 	/** Contends for the lock once no earlier command for it is undecided. */
 	private void contend(LockAttempt attempt) {
+		if (attempt.session().hasEnded()) {
+			fail(LockProviderException.nothingSent(LockError.STORE_FAILED, ZooKeeperErrors.PROVIDER,
+					"has ended the session of this process", null));
+			return;
+		}
 		CompletableFuture<ReleaseOutcome> end = this.components.undecided().find(attempt.key());
 		if (end == null) {
 			allocateAndSend(attempt);

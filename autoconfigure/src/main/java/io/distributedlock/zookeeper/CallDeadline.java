@@ -185,7 +185,6 @@ final class CallDeadline implements Runnable {
 		long margin = Math.min(this.toleranceNanos / 2, LONGEST_MARGIN_NANOS);
 		try {
 			Future<?> alarm = this.timer.schedule(() -> {
-				reportTimeout();
 				end.completeExceptionally(missing.get());
 			}, Duration.ofNanos(this.deadline.remainingNanos() - margin));
 			end.whenComplete((value, failure) -> alarm.cancel(false));

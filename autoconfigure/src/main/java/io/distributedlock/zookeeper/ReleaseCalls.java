@@ -69,7 +69,10 @@ final class ReleaseCalls {
 			return;
 		}
 		boolean released = existed != null && existed;
-		if (!call.complete(released ? ReleaseOutcome.RELEASED : ReleaseOutcome.NOT_HELD) && released) {
+		// Without an answer the release or the end of the session may have been first.
+		ReleaseOutcome outcome = (existed == null) ? ReleaseOutcome.UNKNOWN
+				: released ? ReleaseOutcome.RELEASED : ReleaseOutcome.NOT_HELD;
+		if (!call.complete(outcome) && released) {
 			// Remembered for the next call of the owner.
 			this.undecided.addRelease(node, sent);
 		}

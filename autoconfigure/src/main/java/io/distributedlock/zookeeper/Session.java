@@ -16,6 +16,7 @@ import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.ACL;
 import org.jspecify.annotations.Nullable;
 
+import io.distributedlock.provider.LockThreads;
 import io.distributedlock.provider.SessionDeadline;
 
 /**
@@ -265,7 +266,17 @@ final class Session implements SessionDeadline {
 				&& first - this.lastDropNanos.get() > 0 && first - sentAtNanos < 0) ? first : sentAtNanos);
 	}
 
+	/** On a thread of its own: over TLS the client may wait for the socket to close. */
 	private void drop() {
+		try {
+			LockThreads.factory("zookeeper-drop").newThread(this::closeSocket).start();
+		}
+		catch (OutOfMemoryError ex) {
+			logger.debug("There is no thread to drop the connection", ex);
+		}
+	}
+
+	private void closeSocket() {
 		try {
 			this.zooKeeper.getTestable().closeSocket();
 			// The client notices the closed socket when it sends the next request.

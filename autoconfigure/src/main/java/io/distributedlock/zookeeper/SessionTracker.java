@@ -153,6 +153,7 @@ final class SessionTracker implements ConnectionStateListener, AutoCloseable {
 			return;
 		}
 		SessionSetup current;
+		Session replaced = null;
 		boolean fresh;
 		this.lock.lock();
 		try {
@@ -164,14 +165,18 @@ final class SessionTracker implements ConnectionStateListener, AutoCloseable {
 			}
 			fresh = before == null || before.session().hasEnded() || !before.session().isOf(handle);
 			if (fresh && before != null) {
-				before.session().end();
-				this.notConnectedAtNanos = before.session().lastAnswerNanos();
+				replaced = before.session();
+				this.notConnectedAtNanos = replaced.lastAnswerNanos();
 			}
 			current = (before == null || fresh) ? newSetup(handle) : before;
 			this.setup = current;
 		}
 		finally {
 			this.lock.unlock();
+		}
+		if (replaced != null) {
+			// Outside the lock, since calls of the old session go on from here.
+			replaced.end();
 		}
 		if (fresh) {
 			current.session().onShortened(() -> ended(current));

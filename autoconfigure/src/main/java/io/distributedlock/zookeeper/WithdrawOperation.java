@@ -85,26 +85,28 @@ final class WithdrawOperation {
 		if (entry == null || !entry.unassign(this.number)) {
 			return;
 		}
-		if (entry.isEmpty()) {
-			complete();
-		}
-		else {
-			completeLater();
-		}
+		completeLater();
 	}
 
 	private void complete() {
 		StoreCall<ReleaseOutcome> call = send(PAUSE);
-		call.onDone(() -> {
-			if (call.result() == ReleaseOutcome.UNKNOWN) {
-				completeLater();
-			}
-		});
+		if (!call.isDone() || call.result() == ReleaseOutcome.UNKNOWN) {
+			later(() -> {
+				call.abandon();
+				if (!call.isDone() || call.result() == ReleaseOutcome.UNKNOWN) {
+					complete();
+				}
+			});
+		}
 	}
 
 	private void completeLater() {
+		later(this::complete);
+	}
+
+	private void later(Runnable step) {
 		try {
-			this.components.timer().schedule(this::complete, PAUSE);
+			this.components.timer().schedule(step, PAUSE);
 		}
 		catch (RejectedExecutionException ex) {
 			logger.debug("The timer is closed: a queue entry ends with the session", ex);

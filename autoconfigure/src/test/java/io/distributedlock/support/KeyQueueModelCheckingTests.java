@@ -92,6 +92,8 @@ class KeyQueueModelCheckingTests {
 			check(!head.step(), "served without an answer");
 			Requester next = fixture.requester();
 			together(fixture.provider::fail, next::step);
+			// The pause after a failure.
+			fixture.environment.advance(Duration.ofSeconds(1).toNanos());
 			check(!next.step(), "served without an answer");
 			check(fixture.provider.hasAttempt(), "the next waiter does not attempt");
 			fixture.provider.answer(KEY);
