@@ -58,8 +58,8 @@ public final class LockProviderException extends LockException {
 	}
 
 	/**
-	 * Returns whether the same command may succeed soon: the store was too slow, or failed
-	 * in a way that may pass. A request asks again while it has wait time left.
+	 * Returns whether the same command may succeed soon: the store was too slow, or
+	 * failed in a way that may pass. A request asks again while it has wait time left.
 	 * @return {@code false} for a missing right or a store that is not set up, and while
 	 * the application is shutting down
 	 */

@@ -52,8 +52,8 @@ public final class DistributedLockAutoConfiguration {
 
 		@Bean
 		@ConditionalOnMissingBean
-		CallbackThreads distributedLockCallbackThreads() {
-			return new CallbackThreads();
+		CallbackThreads distributedLockCallbackThreads(LockTimer timer) {
+			return new CallbackThreads(timer);
 		}
 
 		@Bean
@@ -66,8 +66,8 @@ public final class DistributedLockAutoConfiguration {
 		LockTemplate distributedLockTemplate(SelectedLockProvider selected, LockSettings settings, LockTimer timer,
 				CallbackThreads callbacks, ObjectProvider<LockObserver> observers,
 				ObjectProvider<LockListener> listeners) {
-			return new LockTemplate(selected.provider(), settings, timer, callbacks,
-					observers.orderedStream().toList(), listeners.orderedStream().toList());
+			return new LockTemplate(selected.provider(), settings, timer, callbacks, observers.orderedStream().toList(),
+					listeners.orderedStream().toList());
 		}
 
 		@Bean

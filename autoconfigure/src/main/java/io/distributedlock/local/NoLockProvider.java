@@ -99,8 +99,8 @@ public final class NoLockProvider implements LockProvider {
 
 		@Override
 		public StoreCall<AttemptResult> attempt(OwnerId owner, Duration lease, boolean willWait, Duration timeout) {
-			return AnsweredStoreCall.of(
-					new AttemptResult.Granted(new LockGrant(this.key, owner, NoLockProvider.this.nextOrder(), lease)));
+			return AnsweredStoreCall
+				.of(new AttemptResult.Granted(new LockGrant(this.key, owner, NoLockProvider.this.nextOrder(), lease)));
 		}
 
 		@Override

@@ -85,8 +85,7 @@ public final class AnsweredStoreCall<T> implements StoreCall<T> {
 
 	@Override
 	public boolean mayHaveBeenSent() {
-		return !(this.failure instanceof LockProviderException refused)
-				|| refused.isEffectUnknown();
+		return !(this.failure instanceof LockProviderException refused) || refused.isEffectUnknown();
 	}
 
 }

@@ -120,7 +120,9 @@ public final class CompletableStoreCall<T> implements StoreCall<T> {
 		}
 	}
 
-	/** Runs the action once: the abandonment may come between its registration and now. */
+	/**
+	 * Runs the action once: the abandonment may come between its registration and now.
+	 */
 	private void cancel() {
 		Runnable action = this.cancellation.getAndSet(null);
 		if (action != null) {

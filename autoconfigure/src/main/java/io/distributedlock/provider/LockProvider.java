@@ -55,18 +55,20 @@ public interface LockProvider {
 	boolean isBlocking();
 
 	/**
-	 * Returns what a grant has in common with those that are renewed together with it,
-	 * such as the node that keeps it. One group does not wait for another.
-	 * @param grant the grant
-	 * @return the group, of few; compared by {@code equals}
+	 * Returns the node of the store that keeps a key, as far as the provider knows it
+	 * without asking. Calls to one node do not wait for calls to another, and grants of
+	 * one node are renewed together.
+	 * @param key the key
+	 * @return the node, one of few; compared by {@code equals}. One for all keys if the
+	 * store is a single node to its clients
 	 */
-	default Object renewalGroup(LockGrant grant) {
+	default Object node(LockKey key) {
 		return name();
 	}
 
 	/**
-	 * Prolongs grants of one {@linkplain #renewalGroup group}, in one round trip where
-	 * the store allows it. A grant whose lock has expired in the store is never revived.
+	 * Prolongs grants of one {@linkplain #node node}, in one round trip where the store
+	 * allows it. A grant whose lock has expired in the store is never revived.
 	 * @param leases the grants, each with the time it is to last from now on
 	 * @param timeout how long the call may take
 	 * @return the call, with an outcome for each grant; one that is missing counts as

@@ -3,6 +3,7 @@ package io.distributedlock.redis;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -12,6 +13,8 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
+import io.distributedlock.LockError;
+import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.Deadline;
@@ -21,8 +24,8 @@ import io.distributedlock.provider.StoreCall;
 
 /**
  * Renewal of many locks by few scripts: one per bucket in a cluster, whose scripts accept
- * keys of one slot only, else one per 500 locks. Grants of one {@linkplain #group group}
- * need one script, so that a node that does not reply delays only its own locks.
+ * keys of one slot only, else one per 500 locks. The scripts for the buckets of one
+ * {@linkplain #node node} are under way together, unless the client blocks.
  */
 final class BatchRenewal {
 
@@ -40,6 +43,9 @@ final class BatchRenewal {
 
 	private final RedisLayout layout;
 
+	/** The slot of each bucket. */
+	private final int[] slots = new int[RedisLayout.BUCKETS];
+
 	private volatile boolean byBucket;
 
 	/** Whether the last batch had an error; a row of errors is logged once. */
@@ -49,10 +55,25 @@ final class BatchRenewal {
 		this.executor = executor;
 		this.layout = layout;
 		this.byBucket = cluster;
+		Arrays.setAll(this.slots, (bucket) -> executor.slot(layout.lastOrder(bucket)));
+	}
+
+	/**
+	 * Returns the node that keeps a lock, without asking a server.
+	 * @return the master of the lock's slot in a cluster, or the bucket of the lock if it
+	 * is not known; the same for all locks of a single server
+	 */
+	Object node(LockKey key) {
+		if (!this.byBucket) {
+			return RedisErrors.PROVIDER;
+		}
+		int bucket = RedisLayout.bucket(key);
+		Object node = this.executor.node(this.slots[bucket]);
+		return (node != null) ? node : Integer.valueOf(bucket);
 	}
 
 	/** Returns the bucket of a lock in a cluster, else the same for all locks. */
-	int group(LockGrant grant) {
+	private int group(LockGrant grant) {
 		return this.byBucket ? RedisLayout.bucket(grant.key()) : NO_BUCKET;
 	}
 
@@ -68,8 +89,8 @@ final class BatchRenewal {
 
 	private List<List<Map.Entry<LockGrant, Duration>>> parts(List<Map.Entry<LockGrant, Duration>> entries) {
 		Map<Integer, List<Map.Entry<LockGrant, Duration>>> groups = new HashMap<>();
-		entries.forEach((entry) -> groups.computeIfAbsent(group(entry.getKey()), (absent) -> new ArrayList<>())
-			.add(entry));
+		entries.forEach(
+				(entry) -> groups.computeIfAbsent(group(entry.getKey()), (absent) -> new ArrayList<>()).add(entry));
 		List<List<Map.Entry<LockGrant, Duration>>> parts = new ArrayList<>();
 		groups.values().forEach((group) -> {
 			for (int from = 0; from < group.size(); from += BATCH_SIZE) {
@@ -127,9 +148,21 @@ final class BatchRenewal {
 			AtomicInteger open = new AtomicInteger(batches.size());
 			batches.forEach((batch) -> batch.call().onDone(() -> {
 				if (open.decrementAndGet() == 0) {
-					end(batches);
+					endOnce(batches);
 				}
 			}));
+		}
+
+		/** Ends the call whatever happens, since nothing else would. */
+		private void endOnce(List<Batch> parts) {
+			try {
+				end(parts);
+			}
+			catch (RuntimeException | Error ex) {
+				logger.error("The end of a renewal failed", ex);
+				call().fail(new LockProviderException(LockError.STORE_FAILED, RedisErrors.PROVIDER,
+						"failed to renew locks: " + ex.getMessage(), ex));
+			}
 		}
 
 		private void end(List<Batch> parts) {
@@ -139,8 +172,8 @@ final class BatchRenewal {
 				try {
 					outcomes.putAll(part.call().result());
 				}
-				catch (LockProviderException ex) {
-					failure = ex;
+				catch (RuntimeException ex) {
+					failure = RedisErrors.translate(ex, false);
 				}
 			}
 			if (failure != null && outcomes.isEmpty()) {

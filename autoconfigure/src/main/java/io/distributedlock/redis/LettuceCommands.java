@@ -33,9 +33,13 @@ final class LettuceCommands {
 		return commands.eval(call.script().text(), ScriptOutputType.MULTI, call.keys(), call.arguments());
 	}
 
-	/** Runs a script in the current thread, a worker, which waits for the reply. */
+	/**
+	 * Runs a script in the current thread, a worker, which waits for the reply.
+	 * @param check asked before each command
+	 */
 	static List<Object> run(RedisClusterAsyncCommands<byte[], byte[]> commands, ScriptCall call, CallKind kind,
-			Deadline deadline) throws InterruptedException, TimeoutException {
+			Deadline deadline, SendCheck check) throws InterruptedException, TimeoutException {
+		check.beginSend();
 		try {
 			return await(send(commands, call), kind, deadline);
 		}
@@ -43,6 +47,7 @@ final class LettuceCommands {
 			if (!RedisErrors.isUnknownScript(ex)) {
 				throw ex;
 			}
+			check.beginSend();
 			return await(sendText(commands, call), kind, deadline);
 		}
 	}

@@ -1,5 +1,6 @@
 package io.distributedlock.redis;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
@@ -8,13 +9,13 @@ import java.util.function.BiConsumer;
 import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisFuture;
-import io.lettuce.core.cluster.RedisClusterClient;
-import io.lettuce.core.cluster.SlotHash;
-import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
+import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.redis.LettuceSharedConnection.Opened;
@@ -29,15 +30,13 @@ import io.distributedlock.redis.LettuceSharedConnection.Opened;
  */
 final class LettuceScriptExecutor implements ScriptExecutor {
 
-	/** The longest time between the failure of a command and that of its connection. */
-	private static final long DISCONNECT_DELAY_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
-
-	private static final long DISCONNECT_PERIOD_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+	private static final Log logger = LogFactory.getLog(LettuceScriptExecutor.class);
 
 	/** Who abandons a call so short a time before its end does so for lack of a reply. */
 	private static final long TIMEOUT_TOLERANCE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
-	private final LettuceConnectionFactory factory;
+	/** How long the end waits for calls on the shared connection. */
+	private static final Duration PATIENCE = Duration.ofSeconds(1);
 
 	private final RedisTimer timer;
 
@@ -51,17 +50,16 @@ final class LettuceScriptExecutor implements ScriptExecutor {
 
 	private final UnresponsiveSlotTracker unresponsive;
 
-	private final LettuceTopologyRefresh topology = new LettuceTopologyRefresh();
+	private final LettuceClient client;
 
-	/** The last client that has connected, and so knows the nodes of its cluster. */
-	private volatile @Nullable AbstractRedisClient connected;
+	private final CallsUnderWay calls = new CallsUnderWay();
 
 	LettuceScriptExecutor(LettuceConnectionFactory factory, ReplicaRequirement replicas, RedisTimer timer) {
-		this.factory = factory;
 		this.timer = timer;
 		this.shared = new LettuceSharedConnection(factory);
 		this.workerCalls = new LettuceWorkerCalls(factory, replicas, this.disconnects);
 		this.unresponsive = new UnresponsiveSlotTracker(this.workerCalls::closeIdle);
+		this.client = new LettuceClient(factory, this.disconnects, this.unresponsive::clear);
 	}
 
 	@Override
@@ -74,38 +72,37 @@ final class LettuceScriptExecutor implements ScriptExecutor {
 		new Execution(call, kind, deadline, operation).begin();
 	}
 
-	private AbstractRedisClient client() {
-		try {
-			AbstractRedisClient client = this.factory.getRequiredNativeClient();
-			this.disconnects.watch(client);
-			return client;
-		}
-		catch (IllegalStateException ex) {
-			throw RedisErrors.notConnected(ex);
-		}
-	}
-
-	/** Identifies the node of a slot, if the client knows it without asking a server. */
-	private @Nullable Object node(AbstractRedisClient client, int slot) {
-		if (client != this.connected || !(client instanceof RedisClusterClient cluster)) {
-			return null;
-		}
-		RedisClusterNode node = cluster.getPartitions().getMasterBySlot(slot);
-		return (node != null) ? node.getNodeId() : null;
+	@Override
+	public int slot(byte[] key) {
+		return this.client.slot(key);
 	}
 
 	@Override
+	public @Nullable Object node(int slot) {
+		return this.client.node(slot);
+	}
+
+	@Override
+	public @Nullable Object client() {
+		return this.client.find();
+	}
+
+	/** Counts disconnects until no call needs to know of them. */
+	@Override
 	public void close() {
-		this.disconnects.close();
+		Deadline end = Deadline.after(PATIENCE);
+		this.calls.close();
 		this.workers.close();
+		this.calls.awaitEnd(end);
 		this.workerCalls.close();
+		this.disconnects.close();
 	}
 
 	/**
 	 * The run of a script, and its repetitions. Each step follows the one before, so that
 	 * only the reply that is awaited is seen by two threads at a time.
 	 */
-	private final class Execution implements BiConsumer<List<Object>, Throwable> {
+	private final class Execution implements BiConsumer<List<Object>, Throwable>, WorkerTask {
 
 		private final ScriptCall call;
 
@@ -126,6 +123,11 @@ final class LettuceScriptExecutor implements ScriptExecutor {
 
 		private boolean byText;
 
+		private boolean ended;
+
+		/** The step that waits for a worker. */
+		private @Nullable Runnable step;
+
 		private @Nullable Opened connection;
 
 		/** The last reply to be awaited from the shared connection. */
@@ -136,89 +138,96 @@ final class LettuceScriptExecutor implements ScriptExecutor {
 			this.kind = kind;
 			this.deadline = deadline;
 			this.operation = operation;
-			this.slot = LettuceScriptExecutor.this.factory.isClusterAware() ? SlotHash.getSlot(call.keys()[0]) : 0;
+			this.slot = slot(call.keys()[0]);
 		}
 
 		private void begin() {
+			LettuceScriptExecutor.this.calls.begin();
 			this.operation.call().onAbandon(this::abandon);
 			send();
 		}
 
 		private void send() {
 			if (this.operation.isAbandoned()) {
+				end();
 				return;
 			}
 			try {
-				AbstractRedisClient client = client();
+				LettuceScriptExecutor.this.calls.requireOpen();
+				AbstractRedisClient client = LettuceScriptExecutor.this.client.require();
 				if (LettuceScriptExecutor.this.workerCalls.isNeededFor(this.call)
 						|| LettuceScriptExecutor.this.unresponsive.contains(this.slot)) {
-					submit(node(client, this.slot), () -> runInWorker(client));
+					submit(node(this.slot), () -> runInWorker(client));
 					return;
 				}
 				Opened opened = LettuceScriptExecutor.this.shared.find(client);
-				if (opened != null) {
+				if (opened == null) {
+					submit(null, () -> openInWorker(client));
+				}
+				else if (this.operation.beginSend()) {
 					sendOn(opened);
 				}
 				else {
-					submit(null, () -> openInWorker(client));
+					end();
 				}
 			}
-			catch (RuntimeException ex) {
-				fail(ex);
+			catch (RuntimeException | Error ex) {
+				stop(ex);
 			}
 		}
 
 		private void submit(@Nullable Object node, Runnable action) {
 			this.operation.recordQueued();
-			LettuceScriptExecutor.this.workers.execute(this.kind, node, () -> {
-				if (!this.operation.isAbandoned()) {
-					work(action);
-				}
-			});
+			this.step = action;
+			LettuceScriptExecutor.this.workers.execute(this.kind, node, this);
 		}
 
-		private void work(Runnable action) {
+		/** Runs the step that needs a worker, since it blocks. */
+		@Override
+		public void run() {
+			if (this.operation.isAbandoned()) {
+				end();
+				return;
+			}
 			try {
-				action.run();
+				Objects.requireNonNull(this.step).run();
 			}
-			catch (RuntimeException ex) {
-				fail(ex);
+			catch (RuntimeException | Error ex) {
+				stop(ex);
 			}
-			catch (Error ex) {
-				fail(new IllegalStateException(ex));
-				throw ex;
-			}
+		}
+
+		@Override
+		public void drop(LockProviderException reason) {
+			fail(reason);
 		}
 
 		private void openInWorker(AbstractRedisClient client) {
 			Opened opened = LettuceScriptExecutor.this.shared.open(client);
-			LettuceScriptExecutor.this.connected = client;
+			LettuceScriptExecutor.this.client.recordConnected(client);
+			this.operation.beginSend(this.deadline);
 			sendOn(opened);
 		}
 
 		private void runInWorker(AbstractRedisClient client) {
-			if (!this.operation.beginSend()) {
-				return;
-			}
 			ScriptReply reply;
 			try {
-				reply = LettuceScriptExecutor.this.workerCalls.run(this.call, this.kind, this.deadline);
+				reply = LettuceScriptExecutor.this.workerCalls.run(this.call, this.kind, this.deadline,
+						() -> this.operation.beginSend(this.deadline));
 			}
 			catch (RuntimeException ex) {
-				LettuceScriptExecutor.this.topology.onFailure(client, ex);
+				LettuceScriptExecutor.this.client.onFailure(client, ex);
 				throw ex;
 			}
-			LettuceScriptExecutor.this.connected = client;
-			this.operation.reply(reply.withResent(isResent()));
+			LettuceScriptExecutor.this.client.recordConnected(client);
+			reply(reply.withResent(isResent()));
 		}
 
 		private void sendOn(Opened opened) {
-			if (this.operation.beginSend()) {
-				this.connection = opened;
-				this.disconnectsAtSend = LettuceScriptExecutor.this.disconnects.count();
-				this.byText = false;
-				await(LettuceCommands.send(opened.commands(), this.call));
-			}
+			this.connection = opened;
+			this.disconnectsAtSend = LettuceScriptExecutor.this.disconnects.count();
+			this.byText = false;
+			await(LettuceCommands.send(opened.commands(), this.call));
 		}
 
 		/** Whoever comes second, this or an abandonment, sees the other and cancels. */
@@ -230,13 +239,22 @@ final class LettuceScriptExecutor implements ScriptExecutor {
 			reply.whenComplete(this);
 		}
 
+		/** On an event loop nobody would catch what this throws. */
 		@Override
 		public void accept(@Nullable List<Object> values, @Nullable Throwable failure) {
-			if (values != null) {
-				this.operation.reply(new ScriptReply(values, true, isResent()));
+			try {
+				if (values != null) {
+					reply(new ScriptReply(values, true, isResent()));
+				}
+				else if (this.operation.isAbandoned()) {
+					end();
+				}
+				else {
+					handle((failure instanceof RuntimeException ex) ? ex : new IllegalStateException(failure));
+				}
 			}
-			else if (!this.operation.isAbandoned()) {
-				handle((failure instanceof RuntimeException ex) ? ex : new IllegalStateException(failure));
+			catch (RuntimeException | Error ex) {
+				stop(ex);
 			}
 		}
 
@@ -244,10 +262,11 @@ final class LettuceScriptExecutor implements ScriptExecutor {
 		private void handle(RuntimeException ex) {
 			Opened opened = Objects.requireNonNull(this.connection);
 			if (!this.byText && RedisErrors.isUnknownScript(ex)) {
-				sendText(opened);
+				this.byText = true;
+				await(LettuceCommands.sendText(opened.commands(), this.call));
 				return;
 			}
-			LettuceScriptExecutor.this.topology.onFailure(opened.client(), ex);
+			LettuceScriptExecutor.this.client.onFailure(opened.client(), ex);
 			if (RedisErrors.isTimeout(ex)) {
 				avoid(opened);
 				fail(ex);
@@ -256,49 +275,54 @@ final class LettuceScriptExecutor implements ScriptExecutor {
 				fail(ex);
 			}
 			else {
-				failAfterDisconnect(ex, Deadline.afterNanos(DISCONNECT_DELAY_NANOS).earlier(this.deadline));
-			}
-		}
-
-		private void sendText(Opened opened) {
-			this.byText = true;
-			try {
-				await(LettuceCommands.sendText(opened.commands(), this.call));
-			}
-			catch (RuntimeException ex) {
-				fail(ex);
+				// The next call, such as a release, would count the disconnect as its
+				// own.
+				LettuceScriptExecutor.this.disconnects.runAfterDisconnect(this.disconnectsAtSend, this.deadline,
+						LettuceScriptExecutor.this.timer, () -> fail(ex));
 			}
 		}
 
 		/** Sends no further scripts to the slot's node on a connection without reply. */
 		private void avoid(Opened opened) {
-			LettuceScriptExecutor.this.unresponsive.add(this.slot, () -> opened.commands().get(this.call.keys()[0]));
+			ScriptCall probe = ScriptCall.probe(this.call.keys()[0]);
+			LettuceScriptExecutor.this.unresponsive.add(this.slot,
+					() -> LettuceCommands.send(opened.commands(), probe));
+		}
+
+		private void stop(Throwable ex) {
+			if (ex instanceof Error) {
+				logger.error("A call to Redis failed", ex);
+			}
+			fail((ex instanceof RuntimeException known) ? known : new IllegalStateException(ex));
 		}
 
 		/**
-		 * Waits until the counter has seen the disconnect that made a command fail:
-		 * commands fail a moment earlier, and the next call would count the disconnect as
-		 * its own.
+		 * Runs the script again after a pause if that may help, or ends the operation.
 		 */
-		private void failAfterDisconnect(RuntimeException ex, Deadline end) {
-			if (LettuceScriptExecutor.this.disconnects.count() != this.disconnectsAtSend || end.isPast()
-					|| LettuceScriptExecutor.this.timer.schedule(() -> failAfterDisconnect(ex, end),
-							DISCONNECT_PERIOD_NANOS) == null) {
-				fail(ex);
-			}
-		}
-
-		/** Runs the script again after a pause if that may help, or ends the operation. */
 		private void fail(RuntimeException ex) {
 			this.pauseNanos = RepetitionPause.after(this.pauseNanos, ex, this.kind, this.deadline);
 			if (this.pauseNanos == 0
 					|| LettuceScriptExecutor.this.timer.schedule(this::send, this.pauseNanos) == null) {
-				this.operation.fail(RedisErrors.translate(ex, isResent()));
+				this.operation
+					.fail(this.operation.isSent() ? RedisErrors.translate(ex, isResent()) : RedisErrors.notSent(ex));
+				end();
 			}
+		}
+
+		private void reply(ScriptReply reply) {
+			this.operation.reply(reply);
+			end();
 		}
 
 		private boolean isResent() {
 			return LettuceScriptExecutor.this.disconnects.count() != this.disconnectsBefore;
+		}
+
+		private void end() {
+			if (!this.ended) {
+				this.ended = true;
+				LettuceScriptExecutor.this.calls.end();
+			}
 		}
 
 		/** Ends the wait for a reply; Lettuce does not send a cancelled command again. */
@@ -306,7 +330,7 @@ final class LettuceScriptExecutor implements ScriptExecutor {
 			RedisFuture<List<Object>> reply = this.pending;
 			if (reply != null && reply.cancel(false) && this.deadline.remainingNanos() < TIMEOUT_TOLERANCE_NANOS) {
 				Opened opened = Objects.requireNonNull(this.connection);
-				LettuceScriptExecutor.this.topology.refresh(opened.client());
+				LettuceScriptExecutor.this.client.onTimeout(opened.client());
 				avoid(opened);
 			}
 		}

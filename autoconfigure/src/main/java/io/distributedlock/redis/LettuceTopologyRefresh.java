@@ -46,11 +46,16 @@ final class LettuceTopologyRefresh {
 	}
 
 	private static void refreshNow(RedisClusterClient cluster) {
-		cluster.refreshPartitionsAsync().whenComplete((done, ex) -> {
-			if (ex != null) {
-				logger.debug("The topology of the cluster could not be refreshed", ex);
-			}
-		});
+		try {
+			cluster.refreshPartitionsAsync().whenComplete((done, ex) -> {
+				if (ex != null) {
+					logger.debug("The topology of the cluster could not be refreshed", ex);
+				}
+			});
+		}
+		catch (RuntimeException ex) {
+			logger.debug("The client was shut down", ex);
+		}
 	}
 
 }

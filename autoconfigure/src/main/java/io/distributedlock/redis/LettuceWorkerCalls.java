@@ -39,26 +39,25 @@ final class LettuceWorkerCalls implements AutoCloseable {
 		return !this.shared || (this.replication != null && call.needsReplicas());
 	}
 
-	/** Runs a script in the current thread, a worker. */
-	ScriptReply run(ScriptCall call, CallKind kind, Deadline deadline) {
+	/**
+	 * Runs a script in the current thread, a worker.
+	 * @param check asked before each command, once its connection is there
+	 */
+	ScriptReply run(ScriptCall call, CallKind kind, Deadline deadline, SendCheck check) {
 		if (this.replication != null && call.needsReplicas()) {
-			return this.replication.run(call, kind, deadline);
+			return this.replication.run(call, kind, deadline, check);
 		}
-		return this.shared ? runOnPool(call, kind, deadline) : runUnshared(call, kind, deadline);
+		return this.shared ? runOnPool(call, kind, deadline, check) : runUnshared(call, kind, deadline, check);
 	}
 
-	private ScriptReply runOnPool(ScriptCall call, CallKind kind, Deadline deadline) {
+	private ScriptReply runOnPool(ScriptCall call, CallKind kind, Deadline deadline, SendCheck check) {
 		return this.connections.use((connection) -> new ScriptReply(
-				LettuceCommands.run(LettuceConnectionPool.commands(connection), call, kind, deadline), true));
+				LettuceCommands.run(LettuceConnectionPool.commands(connection), call, kind, deadline, check), true));
 	}
 
-	@SuppressWarnings("unchecked")
-	private ScriptReply runUnshared(ScriptCall call, CallKind kind, Deadline deadline) {
+	private ScriptReply runUnshared(ScriptCall call, CallKind kind, Deadline deadline, SendCheck check) {
 		try (RedisConnection connection = connect()) {
-			return new ScriptReply(
-					LettuceCommands.run((RedisClusterAsyncCommands<byte[], byte[]>) connection.getNativeConnection(),
-							call, kind, deadline),
-					true);
+			return new ScriptReply(LettuceCommands.run(commands(connection), call, kind, deadline, check), true);
 		}
 		catch (TimeoutException ex) {
 			throw RedisErrors.timedOut(ex);
@@ -72,6 +71,17 @@ final class LettuceWorkerCalls implements AutoCloseable {
 	private RedisConnection connect() {
 		try {
 			return this.factory.getConnection();
+		}
+		catch (RuntimeException ex) {
+			throw RedisErrors.notConnected(ex);
+		}
+	}
+
+	/** Returns the commands of a connection, which is opened for them. */
+	@SuppressWarnings("unchecked")
+	private static RedisClusterAsyncCommands<byte[], byte[]> commands(RedisConnection connection) {
+		try {
+			return (RedisClusterAsyncCommands<byte[], byte[]>) connection.getNativeConnection();
 		}
 		catch (RuntimeException ex) {
 			throw RedisErrors.notConnected(ex);

@@ -10,18 +10,18 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.redis.connection.Message;
 import org.springframework.data.redis.connection.MessageListener;
-import org.springframework.data.redis.connection.RedisConnection;
-import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.SubscriptionListener;
 
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockThreads;
+import io.distributedlock.redis.SubscribedConnections.OpenConnection;
 
 /**
  * This process's subscription to its one channel, on which it is notified of locks that
  * are reserved for it. The subscription begins with the first contender that has to wait.
- * After a broken connection Lettuce subscribes again by itself, and the next waiting
- * contender does otherwise. Jedis keeps a thread in the subscription, Lettuce does not.
+ * After a broken connection Lettuce subscribes again by itself. The next waiting
+ * contender does otherwise, and after the connection factory was stopped and started.
+ * Jedis keeps a thread in the subscription, Lettuce does not.
  * <p>
  * Notifications are hints. Each time the subscription becomes active it signals all
  * contenders, since earlier notifications may be lost. Safe for use by many threads.
@@ -31,7 +31,7 @@ final class NotificationSubscription implements MessageListener, SubscriptionLis
 	/** How long the end waits for a subscription that has just begun. */
 	private static final long CLOSE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-	private final RedisConnectionFactory factory;
+	private final SubscribedConnections connections;
 
 	private final String channel;
 
@@ -47,9 +47,10 @@ final class NotificationSubscription implements MessageListener, SubscriptionLis
 
 	private final SubscriptionPause pause;
 
+	/** Written under the lock, as the connection is. */
 	private volatile State state = State.IDLE;
 
-	private @Nullable RedisConnection connection;
+	private volatile @Nullable OpenConnection connection;
 
 	/**
 	 * The thread inside the client's call, or {@code null}. It closes its connection
@@ -73,9 +74,9 @@ final class NotificationSubscription implements MessageListener, SubscriptionLis
 	 * @param unwanted receives the name of a lock that was reserved although no contender
 	 * of this process waits for it; must not block
 	 */
-	NotificationSubscription(RedisConnectionFactory factory, String channel, RedisContenderRegistry contenders,
+	NotificationSubscription(SubscribedConnections connections, String channel, RedisContenderRegistry contenders,
 			SubscriptionWaiters waiters, Consumer<String> unwanted) {
-		this.factory = factory;
+		this.connections = connections;
 		this.channel = channel;
 		this.contenders = contenders;
 		this.waiters = waiters;
@@ -95,7 +96,7 @@ final class NotificationSubscription implements MessageListener, SubscriptionLis
 
 	/** Whether notifications arrive, as far as this process knows. */
 	boolean isActive() {
-		return this.state == State.ACTIVE;
+		return this.state == State.ACTIVE && !this.connections.isOfFormerClient(this.connection);
 	}
 
 	/** Creates a wait for a subscription, which an action follows. */
@@ -105,7 +106,8 @@ final class NotificationSubscription implements MessageListener, SubscriptionLis
 
 	/**
 	 * Subscribes unless the subscription is active, without waiting.
-	 * @param waiter ended once the subscription is active or has failed, or does not begin
+	 * @param waiter ended once the subscription is active or has failed, or does not
+	 * begin
 	 * @param end when the wait ends at the latest
 	 */
 	void activate(SubscriptionWaiters.Waiter waiter, Deadline end) {
@@ -120,36 +122,14 @@ final class NotificationSubscription implements MessageListener, SubscriptionLis
 		}
 	}
 
-	/**
-	 * Subscribes unless the subscription is active, and waits.
-	 * @param deadline the end of the wait for the server's confirmation
-	 * @return whether the subscription is active; if not, contenders have to poll
-	 */
-	boolean activate(Deadline deadline) {
-		begin();
-		this.lock.lock();
-		try {
-			long remainingNanos = deadline.remainingNanos();
-			while (this.state == State.SUBSCRIBING && remainingNanos > 0) {
-				remainingNanos = this.changed.awaitNanos(remainingNanos);
-			}
-			return this.state == State.ACTIVE;
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-			throw RedisErrors.interrupted(ex);
-		}
-		finally {
-			this.lock.unlock();
-		}
-	}
-
 	private void begin() {
 		OutOfMemoryError failure = null;
 		this.lock.lock();
 		try {
-			if (this.state == State.IDLE && this.pause.isOver()) {
+			boolean lost = this.state == State.ACTIVE && !isActive();
+			if (lost || (this.state == State.IDLE && this.pause.isOver())) {
 				this.state = State.SUBSCRIBING;
+				this.connection = null;
 				failure = startThread();
 			}
 		}
@@ -179,13 +159,13 @@ final class NotificationSubscription implements MessageListener, SubscriptionLis
 	/** Returns at once with Lettuce, and with Jedis when the subscription has ended. */
 	private void subscribe() {
 		try {
-			RedisConnection opened = this.factory.getConnection();
+			OpenConnection opened = this.connections.open();
 			if (!keep(opened)) {
-				opened.close();
+				SubscribedConnections.close(opened);
 				return;
 			}
-			opened.subscribe(this, this.channel.getBytes(StandardCharsets.UTF_8));
-			if (!opened.isSubscribed()) {
+			opened.connection().subscribe(this, this.channel.getBytes(StandardCharsets.UTF_8));
+			if (!opened.connection().isSubscribed()) {
 				deactivate(null);
 			}
 		}
@@ -201,7 +181,7 @@ final class NotificationSubscription implements MessageListener, SubscriptionLis
 	 * Records that the thread has left the client's call.
 	 * @return its connection if the end came before
 	 */
-	private @Nullable RedisConnection left() {
+	private @Nullable OpenConnection left() {
 		this.lock.lock();
 		try {
 			if (Thread.currentThread() != this.subscriber) {
@@ -212,7 +192,7 @@ final class NotificationSubscription implements MessageListener, SubscriptionLis
 			if (this.state != State.CLOSED) {
 				return null;
 			}
-			RedisConnection open = this.connection;
+			OpenConnection open = this.connection;
 			this.connection = null;
 			return open;
 		}
@@ -221,7 +201,7 @@ final class NotificationSubscription implements MessageListener, SubscriptionLis
 		}
 	}
 
-	private boolean keep(RedisConnection opened) {
+	private boolean keep(OpenConnection opened) {
 		this.lock.lock();
 		try {
 			if (this.state == State.CLOSED) {
@@ -236,11 +216,13 @@ final class NotificationSubscription implements MessageListener, SubscriptionLis
 	}
 
 	private void deactivate(@Nullable Throwable ex) {
-		RedisConnection broken;
+		OpenConnection broken;
 		Runnable report;
 		this.lock.lock();
 		try {
-			if (this.state == State.CLOSED) {
+			// A thread that was replaced leaves the next subscription alone.
+			boolean replaced = this.subscriber != null && Thread.currentThread() != this.subscriber;
+			if (replaced || this.state == State.CLOSED) {
 				return;
 			}
 			broken = this.connection;
@@ -259,7 +241,7 @@ final class NotificationSubscription implements MessageListener, SubscriptionLis
 
 	@Override
 	public void onChannelSubscribed(byte[] subscribed, long count) {
-		RedisConnection late = null;
+		OpenConnection late = null;
 		this.lock.lock();
 		try {
 			this.staying = Thread.currentThread() == this.subscriber;
@@ -294,8 +276,8 @@ final class NotificationSubscription implements MessageListener, SubscriptionLis
 	 */
 	@Override
 	public void close() {
-		RedisConnection active = null;
-		RedisConnection open = null;
+		OpenConnection active = null;
+		OpenConnection open = null;
 		this.lock.lock();
 		try {
 			this.state = State.CLOSED;
@@ -321,7 +303,7 @@ final class NotificationSubscription implements MessageListener, SubscriptionLis
 	}
 
 	/** Returns the connection on which the caller has to unsubscribe, if any. */
-	private @Nullable RedisConnection toUnsubscribe() {
+	private @Nullable OpenConnection toUnsubscribe() {
 		if (!this.staying || this.unsubscribed) {
 			return null;
 		}

@@ -2,6 +2,8 @@ package io.distributedlock.redis;
 
 import java.time.Duration;
 import java.util.OptionalLong;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 
 import org.jspecify.annotations.Nullable;
 
@@ -9,6 +11,7 @@ import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.AnsweredStoreCall;
 import io.distributedlock.provider.AttemptResult;
+import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockGrant;
@@ -197,8 +200,8 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 			reply.requireReliable();
 			if (reply.isGranted()) {
 				recordGrant(this);
-				call().complete(new AttemptResult.Granted(new LockGrant(RedisContender.this.key, this.owner,
-						reply.order(), reply.validity(this.lease))));
+				call().complete(new AttemptResult.Granted(
+						new LockGrant(RedisContender.this.key, this.owner, reply.order(), reply.validity(this.lease))));
 				return;
 			}
 			boolean inQueue = recordBusy(this, reply.score());
@@ -215,7 +218,8 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 		private void subscribe(AttemptResult.Busy busy) {
 			NotificationSubscription subscription = RedisContender.this.subscription;
 			if (RedisContender.this.repository.isBlocking()) {
-				attemptAgain(subscription.activate(this.deadline), busy);
+				awaitSubscription(subscription);
+				attemptAgain(subscription.isActive(), busy);
 				return;
 			}
 			Waiter waiter = subscription.newWaiter(() -> attemptAgain(subscription.isActive(), busy));
@@ -223,6 +227,21 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 			call().onAbandon(waiter::cancel);
 			long nanos = this.deadline.remainingNanos();
 			subscription.activate(waiter, Deadline.afterNanos(nanos - nanos / ANSWER_SHARE));
+		}
+
+		/** Waits on the caller's thread, which the client blocks anyway. */
+		private void awaitSubscription(NotificationSubscription subscription) {
+			CountDownLatch ended = new CountDownLatch(1);
+			Waiter waiter = subscription.newWaiter(ended::countDown);
+			subscription.activate(waiter, this.deadline);
+			try {
+				this.deadline.await(CallKind.ACQUIRE, (nanos) -> ended.await(nanos, TimeUnit.NANOSECONDS));
+			}
+			catch (InterruptedException ex) {
+				waiter.cancel();
+				Thread.currentThread().interrupt();
+				throw RedisErrors.notCalledBeforeInterrupt(ex);
+			}
 		}
 
 		private void attemptAgain(boolean active, AttemptResult.Busy busy) {

@@ -3,6 +3,9 @@ package io.distributedlock.redis;
 import java.time.Duration;
 import java.util.Map;
 
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 import io.distributedlock.LockKey;
@@ -33,6 +36,8 @@ import io.distributedlock.provider.StoreCall;
  */
 public final class RedisLockProvider implements LockProvider, AutoCloseable {
 
+	private static final Log logger = LogFactory.getLog(RedisLockProvider.class);
+
 	private final String process = OwnerId.random().text();
 
 	private final RedisLayout layout;
@@ -61,9 +66,19 @@ public final class RedisLockProvider implements LockProvider, AutoCloseable {
 		this.repository = new RedisLockRepository(this.executor, new ReservationMonitor(this.timer), this.process,
 				channelPrefix);
 		this.renewal = new BatchRenewal(this.executor, this.layout, ScriptExecutorFactory.isCluster(factory));
-		this.subscription = new NotificationSubscription(factory, channelPrefix + this.process, this.contenders,
-				new SubscriptionWaiters(this.timer),
-				(lockName) -> this.repository.withdrawInBackground(this.layout.keys(lockName)));
+		this.subscription = new NotificationSubscription(new SubscribedConnections(factory, this.executor),
+				channelPrefix + this.process, this.contenders, new SubscriptionWaiters(this.timer),
+				this::withdrawUnwanted);
+	}
+
+	/** Handles a message that may be none of ours: anybody can publish. */
+	private void withdrawUnwanted(String lockName) {
+		try {
+			this.repository.withdrawInBackground(this.layout.keys(lockName));
+		}
+		catch (RuntimeException ex) {
+			logger.debug("The notification names no lock: '" + lockName + "'", ex);
+		}
 	}
 
 	@Override
@@ -101,13 +116,15 @@ public final class RedisLockProvider implements LockProvider, AutoCloseable {
 	}
 
 	/**
-	 * Returns what the grants of one script have in common.
-	 * @param grant the grant
-	 * @return the number of its bucket in a cluster, all of whose keys are on one node
+	 * Returns the node of a cluster that keeps a key.
+	 * @param key the key
+	 * @return the master of its slot, as the client or its last call knows it, else the
+	 * number of its bucket, all of whose keys are on one node; the same for all keys of a
+	 * single server
 	 */
 	@Override
-	public Object renewalGroup(LockGrant grant) {
-		return this.renewal.group(grant);
+	public Object node(LockKey key) {
+		return this.renewal.node(key);
 	}
 
 	@Override
@@ -133,8 +150,9 @@ public final class RedisLockProvider implements LockProvider, AutoCloseable {
 	@Override
 	public void close() {
 		this.subscription.close();
-		this.timer.close();
 		this.executor.close();
+		// Last, since the calls under way need it.
+		this.timer.close();
 	}
 
 }

@@ -43,7 +43,7 @@ final class RedisTimer implements AutoCloseable {
 		try {
 			return this.thread.schedule(() -> {
 				if (!refused.get()) {
-					task.run();
+					run(task);
 				}
 			}, delayNanos, TimeUnit.NANOSECONDS);
 		}
@@ -52,6 +52,16 @@ final class RedisTimer implements AutoCloseable {
 			refused.set(true);
 			logger.debug("The timer is closed or has no thread", ex);
 			return null;
+		}
+	}
+
+	/** Runs a task, at whose future nobody looks. */
+	private static void run(Runnable task) {
+		try {
+			task.run();
+		}
+		catch (RuntimeException | Error ex) {
+			logger.error("A task of the timer failed", ex);
 		}
 	}
 

@@ -6,13 +6,14 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
 import java.util.function.Supplier;
 
+import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.StoreCall;
 
 /**
- * The background steps after reservations: one step for each reservation that this process
- * made while further processes were in the wait queue, and one for each reservation for
- * this process that it does not use. No thread waits for their replies, unless the client
- * blocks.
+ * The background steps after reservations: one step for each reservation that this
+ * process made while further processes were in the wait queue, and one for each
+ * reservation for this process that it does not use. No thread waits for their replies,
+ * unless the client blocks.
  */
 final class ReservationMonitor {
 
@@ -22,7 +23,13 @@ final class ReservationMonitor {
 	/** The reservation, and some time by which the clocks may differ. */
 	private static final Duration RESERVATION = RedisLayout.RESERVATION.plusMillis(5);
 
-	/** Further reservations are left to the waiters, which attempt once a second. */
+	/**
+	 * How late a step is still of use: the waiters attempt once a second. A client that
+	 * blocks delays steps while a server does not reply.
+	 */
+	private static final Duration LATENESS = RedisLayout.POLL_INTERVAL;
+
+	/** Further reservations are left to the waiters too. */
 	private static final int CAPACITY = 1_000;
 
 	private final RedisTimer timer;
@@ -40,9 +47,10 @@ final class ReservationMonitor {
 	 */
 	void runAfterReservation(String lockName, Supplier<? extends StoreCall<?>> step) {
 		if (this.scheduled.size() < CAPACITY && this.scheduled.add(lockName)) {
+			Deadline latest = Deadline.after(RESERVATION.plus(LATENESS));
 			Future<?> pending = this.timer.schedule(() -> {
 				this.scheduled.remove(lockName);
-				run(step);
+				run(step, latest);
 			}, RESERVATION.toNanos());
 			if (pending == null) {
 				this.scheduled.remove(lockName);
@@ -56,11 +64,15 @@ final class ReservationMonitor {
 	 */
 	void runNow(Supplier<? extends StoreCall<?>> step) {
 		if (this.timer.size() < 2 * CAPACITY) {
-			this.timer.schedule(() -> run(step), 0);
+			Deadline latest = Deadline.after(LATENESS);
+			this.timer.schedule(() -> run(step, latest), 0);
 		}
 	}
 
-	private void run(Supplier<? extends StoreCall<?>> step) {
+	private void run(Supplier<? extends StoreCall<?>> step, Deadline latest) {
+		if (latest.isPast()) {
+			return;
+		}
 		StoreCall<?> call = step.get();
 		if (!call.isDone()) {
 			Future<?> end = this.timer.schedule(call::abandon, STEP_TIMEOUT.toNanos());

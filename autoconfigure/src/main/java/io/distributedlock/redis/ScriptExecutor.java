@@ -1,5 +1,7 @@
 package io.distributedlock.redis;
 
+import org.jspecify.annotations.Nullable;
+
 import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.Deadline;
 
@@ -25,6 +27,28 @@ interface ScriptExecutor extends AutoCloseable {
 	 */
 	void run(ScriptCall call, CallKind kind, Deadline deadline, ScriptOperation<?> operation);
 
+	/**
+	 * Returns the slot of a key in a cluster.
+	 * @return the slot, 0 if the client does not know of a cluster
+	 */
+	int slot(byte[] key);
+
+	/**
+	 * Identifies the master of a slot, if the client knows it without asking a server.
+	 * @return the node, compared by {@code equals}; {@code null} if it is not known, or
+	 * the client does not know of a cluster
+	 */
+	@Nullable Object node(int slot);
+
+	/**
+	 * Identifies the client that makes connections now. It is another one after the
+	 * application has stopped and started its connection factory, which closes all
+	 * connections of the former client.
+	 * @return the client, or {@code null} while the factory is stopped
+	 */
+	@Nullable Object client();
+
+	/** Ends the calls that are under way, and rejects further ones. */
 	@Override
 	void close();
 

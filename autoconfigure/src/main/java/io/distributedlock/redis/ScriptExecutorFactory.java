@@ -6,8 +6,8 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import org.springframework.util.ClassUtils;
 
 /**
- * Creates the script executor for a connection factory. Lettuce and Jedis are optional, so
- * each is used by a nested class of its own.
+ * Creates the script executor for a connection factory. Lettuce and Jedis are optional,
+ * so each is used by a nested class of its own.
  */
 final class ScriptExecutorFactory {
 
@@ -28,8 +28,8 @@ final class ScriptExecutorFactory {
 		if (replicas.isPresent()) {
 			throw RedisErrors.replicasNotSupported();
 		}
-		return new BlockingScriptExecutor(factory,
-				(connection, call, deadline) -> new ScriptReply(ScriptRunner.runBySpring(connection, call), true));
+		return new BlockingScriptExecutor(factory, (connection, call, deadline,
+				check) -> new ScriptReply(ScriptRunner.runBySpring(connection, call, check), true));
 	}
 
 	static boolean isCluster(RedisConnectionFactory factory) {

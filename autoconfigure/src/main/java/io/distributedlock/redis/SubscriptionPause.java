@@ -54,6 +54,9 @@ final class SubscriptionPause {
 					+ "': waiting processes poll instead and acquire released locks later. "
 					+ "Permit SUBSCRIBE and the channel", ex);
 		}
+		else if (ex instanceof Error) {
+			logger.error("The subscription to '" + this.channel + "' ended", ex);
+		}
 		else {
 			logger.debug("The subscription to '" + this.channel + "' ended", ex);
 		}

@@ -5,6 +5,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicReference;
 
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.provider.Deadline;
@@ -14,6 +16,8 @@ import io.distributedlock.provider.Deadline;
  * which no thread is parked. Safe for use by many threads.
  */
 final class SubscriptionWaiters {
+
+	private static final Log logger = LogFactory.getLog(SubscriptionWaiters.class);
 
 	private final RedisTimer timer;
 
@@ -64,12 +68,17 @@ final class SubscriptionWaiters {
 			}
 		}
 
-		/** Ends the wait now: runs the action. */
+		/** Ends the wait now: runs the action, whose failure is only logged. */
 		void end() {
 			Runnable next = this.action.getAndSet(null);
 			leave(this.timeout);
 			if (next != null) {
-				next.run();
+				try {
+					next.run();
+				}
+				catch (RuntimeException | Error ex) {
+					logger.error("What follows the wait for a subscription has failed", ex);
+				}
 			}
 		}
 

@@ -2,11 +2,9 @@ package io.distributedlock.redis;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.RejectedExecutionException;
 
 import org.jspecify.annotations.Nullable;
 
-import io.distributedlock.LockError;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.Deadline;
@@ -46,22 +44,14 @@ final class WorkerPools implements AutoCloseable {
 	/**
 	 * Executes a call in the pool of its kind, when a worker is free for it.
 	 * @param kind the purpose of the call
-	 * @param node identifies the node of a cluster that is called, or {@code null} if it
-	 * is not known or the only one
+	 * @param node identifies the node of a cluster that is called, whose calls leave a
+	 * worker for others; {@code null} if there is no other node
 	 * @param call the call
-	 * @throws LockProviderException if there is no worker; the call never runs then
+	 * @throws LockProviderException if there is no worker; the call is neither run nor
+	 * dropped then
 	 */
-	void execute(CallKind kind, @Nullable Object node, Runnable call) {
-		try {
-			pool(kind).execute(node, call);
-		}
-		catch (RejectedExecutionException ex) {
-			throw LockProviderException.nothingSent(LockError.SHUTTING_DOWN, RedisErrors.PROVIDER, "is closed", ex);
-		}
-		catch (OutOfMemoryError ex) {
-			throw LockProviderException.nothingSent(LockError.STORE_FAILED, RedisErrors.PROVIDER,
-					"could not be called: " + ex.getMessage(), ex);
-		}
+	void execute(CallKind kind, @Nullable Object node, WorkerTask call) {
+		pool(kind).execute(node, call);
 	}
 
 	private WorkerPool pool(CallKind kind) {
@@ -74,8 +64,9 @@ final class WorkerPools implements AutoCloseable {
 
 	/**
 	 * Rejects further calls, and waits a moment for running ones; interrupts those that
-	 * still run then, and waits once more. Jedis may pause for seconds before it repeats
-	 * a call to a cluster, and would open connections again after the client was closed.
+	 * still run then, drops those that wait for a worker, and waits once more. Jedis may
+	 * pause for seconds before it repeats a call to a cluster, and would open connections
+	 * again after the client was closed.
 	 */
 	@Override
 	public void close() {

@@ -14,9 +14,9 @@ import io.distributedlock.LockLease;
 import io.distributedlock.LockNotAcquiredException;
 
 /**
- * Drives a request without a thread of its own: a step only changes state, or sends a call
- * that does not block, so that it runs on whichever thread causes it. Steps run one after
- * the other: a signal during a step causes another one on the same thread.
+ * Drives a request without a thread of its own: a step only changes state, or sends a
+ * call that does not block, so that it runs on whichever thread causes it. Steps run one
+ * after the other: a signal during a step causes another one on the same thread.
  * <p>
  * The future is completed on a callback thread, since code of the application depends on
  * it. A grant whose future is done already is released, and so is one whose completion
@@ -27,7 +27,7 @@ final class AsyncDriver implements RequestDriver {
 	/** The drivers whose steps follow the one that runs on the current thread. */
 	private static final ThreadLocal<@Nullable Deque<AsyncDriver>> RUNNING = new ThreadLocal<>();
 
-	private final LockEngine engine;
+	private final EngineContext engine;
 
 	private final Acquisition request;
 
@@ -43,7 +43,7 @@ final class AsyncDriver implements RequestDriver {
 
 	private @Nullable Runnable wakeUp;
 
-	AsyncDriver(LockEngine engine, Function<RequestDriver, Acquisition> request) {
+	AsyncDriver(EngineContext engine, Function<RequestDriver, Acquisition> request) {
 		this.engine = engine;
 		this.startNanos = engine.nanoTime();
 		this.request = request.apply(this);

@@ -1,6 +1,7 @@
 package io.distributedlock.support;
 
 import io.distributedlock.LockConfigurationException;
+import io.distributedlock.LockError;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.AttemptResult;
 
@@ -10,7 +11,7 @@ import io.distributedlock.provider.AttemptResult;
 sealed interface AttemptEnd {
 
 	/** Classifies a failure. */
-	static AttemptEnd failed(Throwable failure, boolean mayHaveBeenSent) {
+	static Failed failed(Throwable failure, boolean mayHaveBeenSent) {
 		boolean unclear = (failure instanceof LockProviderException known) ? known.isEffectUnknown()
 				: !(failure instanceof LockConfigurationException);
 		return new Failed(failure, unclear && mayHaveBeenSent);
@@ -31,6 +32,11 @@ sealed interface AttemptEnd {
 	 * @param unclear whether the attempt may have taken effect
 	 */
 	record Failed(Throwable failure, boolean unclear) implements AttemptEnd {
+
+		/** Whether the call took too long. */
+		boolean isTimeout() {
+			return this.failure instanceof LockProviderException known && known.error() == LockError.STORE_TIMEOUT;
+		}
 
 		/** Whether the same attempt may succeed soon. */
 		boolean mayPass() {

@@ -14,7 +14,7 @@ final class ExpiryWatch {
 
 	private static final Log logger = LogFactory.getLog(ExpiryWatch.class);
 
-	private final LockEngine engine;
+	private final HeldGrants heldGrants;
 
 	private final EarliestSignal nextDeadline;
 
@@ -23,8 +23,8 @@ final class ExpiryWatch {
 	 */
 	private final Runnable shortened;
 
-	ExpiryWatch(LockEngine engine, EngineEnvironment environment) {
-		this.engine = engine;
+	ExpiryWatch(HeldGrants heldGrants, EngineEnvironment environment) {
+		this.heldGrants = heldGrants;
 		this.nextDeadline = new EarliestSignal(environment, this::check);
 		this.shortened = () -> this.nextDeadline.setAt(environment.nanoTime());
 	}
@@ -38,14 +38,14 @@ final class ExpiryWatch {
 	}
 
 	private void check() {
-		for (Hold hold : this.engine.held()) {
+		for (HeldGrant heldGrant : this.heldGrants.all()) {
 			try {
-				if (hold.isHeld()) {
-					this.nextDeadline.setAt(hold.heldGrant().deadlineNanos());
+				if (heldGrant.holder().isHeld()) {
+					this.nextDeadline.setAt(heldGrant.deadlineNanos());
 				}
 			}
 			catch (RuntimeException | Error ex) {
-				logger.error("The loss of lock '" + hold.key() + "' could not be reported", ex);
+				logger.error("The loss of lock '" + heldGrant.key() + "' could not be reported", ex);
 			}
 		}
 	}

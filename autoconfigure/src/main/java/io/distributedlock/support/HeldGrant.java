@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.FencingToken;
 import io.distributedlock.LockError;
+import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LossReason;
 import io.distributedlock.provider.LockGrant;
@@ -40,8 +41,6 @@ final class HeldGrant {
 	private static final AtomicIntegerFieldUpdater<HeldGrant> ABANDONED = AtomicIntegerFieldUpdater
 		.newUpdater(HeldGrant.class, "abandoned");
 
-	private final KeyQueue queue;
-
 	private final LockGrant grant;
 
 	private final Duration lease;
@@ -55,7 +54,7 @@ final class HeldGrant {
 
 	private final long grantedNanos;
 
-	private @Nullable Hold holder;
+	private @Nullable Holder holder;
 
 	/** The end until which the store is expected to keep the grant. */
 	private volatile long validUntilNanos;
@@ -79,8 +78,7 @@ final class HeldGrant {
 	 * @param sentNanos when the attempt was sent
 	 * @param grantedNanos when its answer arrived
 	 */
-	HeldGrant(KeyQueue queue, LockGrant grant, LockTerms terms, long sentNanos, long grantedNanos) {
-		this.queue = queue;
+	HeldGrant(LockGrant grant, LockTerms terms, long sentNanos, long grantedNanos) {
 		this.grant = grant;
 		this.lease = terms.lease();
 		this.renew = terms.renew();
@@ -104,20 +102,19 @@ final class HeldGrant {
 					null);
 		}
 		if (Nanos.isPast(deadlineNanos(), nowNanos)) {
-			return new LockProviderException(LockError.STORE_TIMEOUT, provider,
-					"granted lock '" + this.grant.key() + "' so late that its lease of " + this.lease.toMillis()
-							+ " ms was over; the lock was released",
+			return new LockProviderException(LockError.STORE_TIMEOUT, provider, "granted lock '" + this.grant.key()
+					+ "' so late that its lease of " + this.lease.toMillis() + " ms was over; the lock was released",
 					null);
 		}
 		return null;
 	}
 
 	/** Sets the current holder, once, before another thread sees the grant. */
-	void heldBy(Hold holder) {
+	void heldBy(Holder holder) {
 		this.holder = holder;
 	}
 
-	Hold holder() {
+	Holder holder() {
 		return Objects.requireNonNull(this.holder);
 	}
 
@@ -133,8 +130,8 @@ final class HeldGrant {
 		this.holdUntilNanos = Nanos.earlier(end, limit);
 	}
 
-	KeyQueue queue() {
-		return this.queue;
+	LockKey key() {
+		return this.grant.key();
 	}
 
 	LockGrant grant() {

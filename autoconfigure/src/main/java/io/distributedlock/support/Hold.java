@@ -20,16 +20,18 @@ import io.distributedlock.LossReason;
  * One hold of a grant, and its handle. A handle whose hold has ended has no effect any
  * more.
  */
-final class Hold implements JoinableLease {
+final class Hold implements JoinableLease, Holder {
 
-	/** Updates the fields without objects of their own, of which there is one per lock. */
+	/**
+	 * Updates the fields without objects of their own, of which there is one per lock.
+	 */
 	private static final AtomicReferenceFieldUpdater<Hold, @Nullable SerialQueue> CALLBACKS = AtomicReferenceFieldUpdater
 		.newUpdater(Hold.class, SerialQueue.class, "callbacks");
 
 	private static final AtomicReferenceFieldUpdater<Hold, @Nullable LossActions> LOSS_ACTIONS = AtomicReferenceFieldUpdater
 		.newUpdater(Hold.class, LossActions.class, "lossActions");
 
-	private final LockEngine engine;
+	private final HeldGrants heldGrants;
 
 	private final HeldGrant heldGrant;
 
@@ -42,8 +44,8 @@ final class Hold implements JoinableLease {
 	/** The actions that run at the loss. */
 	private volatile @Nullable LossActions lossActions;
 
-	Hold(LockEngine engine, HeldGrant heldGrant, int holdNumber, String requester) {
-		this.engine = engine;
+	Hold(HeldGrants heldGrants, HeldGrant heldGrant, int holdNumber, String requester) {
+		this.heldGrants = heldGrants;
 		this.heldGrant = heldGrant;
 		this.holdNumber = holdNumber;
 		this.requester = requester;
@@ -54,30 +56,36 @@ final class Hold implements JoinableLease {
 		return this.heldGrant;
 	}
 
-	LockKey key() {
-		return this.heldGrant.grant().key();
+	@Override
+	public LockKey key() {
+		return this.heldGrant.key();
 	}
 
-	/** Returns what an observer may know. */
-	LockSnapshot.Held view(long nowNanos) {
-		return new LockSnapshot.Held(key(), this.requester,
-				Duration.ofNanos(nowNanos - this.heldGrant.grantedNanos()), this.heldGrant.lease(),
-				Duration.ofNanos(Math.max(0, this.heldGrant.deadlineNanos() - nowNanos)), fencingToken());
+	@Override
+	public LockSnapshot.Held view(long nowNanos) {
+		return new LockSnapshot.Held(key(), this.requester, Duration.ofNanos(nowNanos - this.heldGrant.grantedNanos()),
+				this.heldGrant.lease(), Duration.ofNanos(Math.max(0, this.heldGrant.deadlineNanos() - nowNanos)),
+				fencingToken());
 	}
 
-	/** Returns the queue that runs the listeners of this handle in order. */
-	SerialQueue callbacks() {
+	@Override
+	public SerialQueue callbacks() {
 		SerialQueue present = this.callbacks;
 		if (present == null) {
-			CALLBACKS.compareAndSet(this, null, this.engine.events().newQueue());
+			CALLBACKS.compareAndSet(this, null, this.heldGrants.events().newQueue());
 			present = Objects.requireNonNull(this.callbacks);
 		}
 		return present;
 	}
 
 	@Override
-	public boolean isOf(LockEngine engine) {
-		return this.engine == engine;
+	public boolean covers(LockKey key) {
+		return key().equals(key);
+	}
+
+	@Override
+	public boolean isOf(HeldGrants grants) {
+		return this.heldGrants == grants;
 	}
 
 	@Override
@@ -101,17 +109,17 @@ final class Hold implements JoinableLease {
 	@Override
 	public boolean isHeld() {
 		while (this.heldGrant.isAt(this.holdNumber)) {
-			if (!Nanos.isPast(this.heldGrant.deadlineNanos(), this.engine.nanoTime())) {
+			if (!Nanos.isPast(this.heldGrant.deadlineNanos(), this.heldGrants.nanoTime())) {
 				return true;
 			}
-			this.engine.lose(this, this.heldGrant.reasonOfDeadline());
+			this.heldGrants.lose(this.heldGrant, this.heldGrant.reasonOfDeadline());
 		}
 		return false;
 	}
 
 	@Override
 	public Duration remaining() {
-		return isHeld() ? Duration.ofNanos(Math.max(0, this.heldGrant.deadlineNanos() - this.engine.nanoTime()))
+		return isHeld() ? Duration.ofNanos(Math.max(0, this.heldGrant.deadlineNanos() - this.heldGrants.nanoTime()))
 				: Duration.ZERO;
 	}
 
@@ -151,9 +159,9 @@ final class Hold implements JoinableLease {
 		while (!LOSS_ACTIONS.compareAndSet(this, current, extended));
 	}
 
-	/** Runs the actions in order; those that are added later follow them. */
-	void runLossActions() {
-		SerialQueue queue = this.engine.events().newLossActionQueue();
+	@Override
+	public void runLossActions() {
+		SerialQueue queue = this.heldGrants.events().newLossActionQueue();
 		LossActions actions = LOSS_ACTIONS.getAndSet(this, new LossActions(null, null, queue));
 		Deque<Runnable> inOrder = new ArrayDeque<>();
 		for (; actions != null; actions = actions.earlier()) {
@@ -166,20 +174,20 @@ final class Hold implements JoinableLease {
 
 	@Override
 	public void close() {
-		closeBy(this.engine.nanoTime() + this.engine.settings().callTimeout().toNanos());
+		closeBy(this.heldGrants.endOfCall());
 	}
 
 	@Override
 	public void closeBy(long instantNanos) {
 		if (endHold()) {
-			this.engine.release(this, instantNanos);
+			this.heldGrants.release(this.heldGrant, instantNanos);
 		}
 	}
 
 	@Override
 	public void closeInBackground() {
 		if (endHold()) {
-			this.engine.releaseInBackground(this);
+			this.heldGrants.releaseInBackground(this.heldGrant);
 		}
 	}
 
@@ -189,7 +197,7 @@ final class Hold implements JoinableLease {
 			return true;
 		}
 		if (this.heldGrant.lossReason() != null) {
-			this.engine.abandon(this);
+			this.heldGrants.abandon(this.heldGrant);
 		}
 		return false;
 	}

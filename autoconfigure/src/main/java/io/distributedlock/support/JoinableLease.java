@@ -1,6 +1,7 @@
 package io.distributedlock.support;
 
 import io.distributedlock.LockError;
+import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 
 /**
@@ -8,8 +9,11 @@ import io.distributedlock.LockLease;
  */
 interface JoinableLease extends LockLease {
 
-	/** Whether the lock was granted to this engine. */
-	boolean isOf(LockEngine engine);
+	/** Whether the handle is for a key, perhaps among others. */
+	boolean covers(LockKey key);
+
+	/** Whether the lock is among these grants. */
+	boolean isOf(HeldGrants grants);
 
 	/**
 	 * Releases the lock, in the background if the call has not ended in time.

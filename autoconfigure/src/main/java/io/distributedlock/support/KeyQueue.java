@@ -1,589 +1,201 @@
 package io.distributedlock.support;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
-import io.distributedlock.LockError;
 import io.distributedlock.LockHolder;
 import io.distributedlock.LockKey;
-import io.distributedlock.LockProviderException;
 import io.distributedlock.LockSnapshot;
-import io.distributedlock.provider.AttemptResult;
-import io.distributedlock.provider.LockContender;
-import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.ProcessLabel;
-import io.distributedlock.provider.StoreCall;
 
 /**
- * The local queue of one key, with its contest in the store. Of all requests of this
- * process only the head attempts to acquire the key in the store, and none does while
- * this process has a grant.
+ * The local queue of one key, in which each request finds out what to do next. Of all
+ * requests of this process only the head attempts to acquire the key in the store, and
+ * none does while this process has a grant.
  * <p>
  * Each event is one call: a request arrives, is due, or leaves; an attempt ends; a grant
- * ends; the store notifies. Invariants, kept under the lock: there is at most one attempt
- * and at most one grant, and never both; while there is neither, the head is signalled, or
- * knows when it is due; a queue without waiters, attempt and grant is closed and never
- * used again. A grant and its hold are put in place in one step. What follows an event
- * runs after the lock was given back: nothing of the store and of the application runs
- * under it.
+ * ends; the store notifies.
  */
 final class KeyQueue {
-
-	private static final Log logger = LogFactory.getLog(KeyQueue.class);
 
 	/** How long a request waits at most for a signal that is on its way. */
 	private static final long SIGNAL_NANOS = Duration.ofSeconds(10).toNanos();
 
-	private final LockKey key;
+	private final KeyState state;
 
-	private final LockEngine engine;
+	private final KeyAttempts attempts;
 
-	private final ReentrantLock lock = new ReentrantLock();
+	private final EngineContext engine;
 
-	private final WaiterQueue waiters = new WaiterQueue();
-
-	/** Waiters whose wait time is over, and who wait only for the next answer. */
-	private @Nullable List<KeyRequest> overdue;
-
-	private @Nullable KeyContest contest;
-
-	private @Nullable StoreAttempt attempt;
-
-	private @Nullable HeldGrant grant;
-
-	/** Counts what a waiter can conclude from: answers, failures, and ended grants. */
-	private long answers;
-
-	/** The latest of them, or {@code null} if it was a grant. */
-	private @Nullable RequestOutcome lastAnswer;
-
-	private boolean closed;
-
-	/** What follows the event, once the lock is given back. */
-	private @Nullable List<Runnable> following;
-
-	KeyQueue(LockKey key, LockEngine engine) {
-		this.key = key;
+	/**
+	 * Creates the queue of a key.
+	 * @param onClosed receives the key once nothing is left of the queue, which is never
+	 * used again
+	 */
+	KeyQueue(LockKey key, EngineContext engine, Consumer<LockKey> onClosed) {
+		this.state = new KeyState(key, engine, onClosed);
+		this.attempts = new KeyAttempts(this.state);
 		this.engine = engine;
 	}
 
-	LockKey key() {
-		return this.key;
-	}
-
-	private void unlock() {
-		List<Runnable> actions = this.following;
-		this.following = null;
-		this.lock.unlock();
-		if (actions != null) {
-			actions.forEach(this::run);
-		}
-	}
-
-	/** One action that fails drops no other. */
-	private void run(Runnable action) {
-		try {
-			action.run();
-		}
-		catch (RuntimeException | Error ex) {
-			logger.error("The engine failed to follow an event of lock '" + this.key + "'", ex);
-		}
-	}
-
-	private void follow(Runnable action) {
-		if (this.following == null) {
-			this.following = new ArrayList<>(2);
-		}
-		this.following.add(action);
-	}
-
 	/** Adds a request to the end of the queue, and makes its first turn. */
-	Turn arrive(KeyRequest request) {
-		this.lock.lock();
+	Turn arrive(Waiter waiter) {
+		this.state.lock.lock();
 		try {
-			if (this.closed) {
+			if (this.state.isClosed()) {
 				return Turn.CLOSED;
 			}
-			this.waiters.add(request);
-			request.answersAtArrival = this.answers;
-			return decide(request, this.engine.nanoTime());
+			this.state.waiters.add(waiter);
+			this.state.answers.recordArrival(waiter);
+			return decide(waiter, this.engine.nanoTime());
 		}
 		finally {
-			unlock();
+			this.state.lock.unlock();
 		}
 	}
 
 	/** Decides what a request does now. */
-	Turn turn(KeyRequest request) {
-		if (request.isComplete()) {
+	Turn turn(Waiter waiter) {
+		if (waiter.isComplete()) {
 			return Turn.DONE;
 		}
-		this.lock.lock();
+		this.state.lock.lock();
 		try {
-			return decide(request, this.engine.nanoTime());
+			return decide(waiter, this.engine.nanoTime());
 		}
 		finally {
-			unlock();
+			this.state.lock.unlock();
 		}
 	}
 
-	private Turn decide(KeyRequest request, long now) {
-		if (request.queued && this.engine.isStopping()) {
-			end(request, new RequestOutcome.Failed(this.engine.shuttingDown(this.key)));
+	private Turn decide(Waiter waiter, long now) {
+		if (waiter.queued && this.engine.stopState().isStopping()) {
+			return end(waiter, new RequestOutcome.Failed(this.engine.failures().shuttingDown(this.state.key)));
 		}
-		else if (request.queued && this.attempt != null && isOverdue(this.attempt, now)) {
-			giveUp(this.attempt, now);
+		StoreAttempt attempt = this.state.attempt;
+		if (waiter.queued && attempt != null && this.attempts.isOverdue(now)) {
+			this.attempts.giveUp(attempt, now);
+			attempt = this.state.attempt;
 		}
-		if (!request.queued) {
-			request.waitUntil(now + SIGNAL_NANOS);
-			return request.isComplete() ? Turn.DONE : Turn.WAIT;
+		if (!waiter.queued) {
+			return waiter.isComplete() ? Turn.DONE : await(waiter, now + SIGNAL_NANOS);
 		}
-		boolean mayWait = request.budget().mayWait(now);
-		RequestOutcome known = mayWait ? null : known(request, now);
+		boolean mayWait = waiter.budget().mayWait(now);
+		RequestOutcome known = mayWait ? null : known(waiter, now);
 		if (known != null) {
-			return end(request, known);
+			return end(waiter, known);
 		}
-		if (request.budget().isOver(now)) {
-			return end(request, new RequestOutcome.Failed(unanswered()));
+		if (waiter.budget().isOver(now)) {
+			return end(waiter, new RequestOutcome.Failed(this.attempts.unanswered()));
 		}
-		if (this.grant == null && this.waiters.head() == request) {
-			return (this.attempt != null) ? awaitAttempt(this.attempt, request, mayWait)
-					: prepareAttempt(request, mayWait, now);
-		}
-		if (this.attempt != null && this.attempt.isPrepared() && request.mayBlock()) {
-			// The head is still without a thread, and this request has one.
+		if (attempt != null && attempt.isPrepared() && waiter.mayBlock()) {
+			// The head may be without a thread, and this request has one.
 			return Turn.SEND;
 		}
-		if (!mayWait) {
-			addOverdue(request);
+		if (this.state.grant == null && this.state.waiters.head() == waiter) {
+			return (attempt != null) ? awaitAttempt(attempt, waiter, mayWait) : prepareAttempt(waiter, mayWait, now);
 		}
-		return request.waitUntil(mayWait ? request.budget().waitUntilNanos() : request.budget().endNanos());
+		if (!mayWait) {
+			this.state.answers.addOverdue(waiter);
+		}
+		return await(waiter, waiter.budget().endNanos(mayWait));
 	}
 
-	/**
-	 * Whether an attempt has taken too long. A blocking call ends by itself once it was
-	 * sent.
-	 */
-	private boolean isOverdue(StoreAttempt current, long now) {
-		return Nanos.isPast(current.deadlineNanos(), now) && (current.isPrepared() || !this.engine.isBlocking());
+	private Turn end(Waiter waiter, RequestOutcome outcome) {
+		this.attempts.end(waiter, outcome);
+		return Turn.DONE;
+	}
+
+	private static Turn await(Waiter waiter, long instantNanos) {
+		waiter.waitUntil(instantNanos);
+		return Turn.WAIT;
 	}
 
 	/** What a request whose wait time is over can conclude without an attempt. */
-	private @Nullable RequestOutcome known(KeyRequest request, long now) {
-		if (this.grant != null) {
-			return new RequestOutcome.Busy(new LockHolder(ProcessLabel.get(),
-					Duration.ofNanos(now - this.grant.grantedNanos()),
-					Duration.ofNanos(Math.max(0, this.grant.deadlineNanos() - now))));
+	private @Nullable RequestOutcome known(Waiter waiter, long now) {
+		HeldGrant grant = this.state.grant;
+		if (grant != null) {
+			return new RequestOutcome.Busy(
+					new LockHolder(ProcessLabel.get(), Duration.ofNanos(now - grant.grantedNanos()),
+							Duration.ofNanos(Math.max(0, grant.deadlineNanos() - now))));
 		}
-		boolean othersWait = this.waiters.head() != request && this.attempt == null
-				&& this.lastAnswer instanceof RequestOutcome.Busy;
-		if (!othersWait && this.answers == request.answersAtArrival) {
+		RequestOutcome latest = this.state.answers.latest();
+		boolean othersWait = this.state.waiters.head() != waiter && this.state.attempt == null
+				&& latest instanceof RequestOutcome.Busy;
+		if (!othersWait && !this.state.answers.areNewFor(waiter)) {
 			return null;
 		}
-		return (this.lastAnswer instanceof RequestOutcome.Failed failed) ? again(failed) : this.lastAnswer;
+		return (latest instanceof RequestOutcome.Failed failed) ? this.engine.failures().again(this.state.key, failed)
+				: latest;
 	}
 
-	/** Returns a failure for one more request, whose caller gets an exception of its own. */
-	private RequestOutcome again(RequestOutcome.Failed failed) {
-		return (failed.failure() instanceof LockProviderException known) ? new RequestOutcome.Failed(
-				LockProviderException.nothingSent(known.error(), this.engine.provider().name(),
-						"did not answer whether lock '" + this.key + "' is free: " + known.getMessage(), known))
-				: failed;
+	/** Lets the head wait for the attempt, at most until it is overdue. */
+	private Turn awaitAttempt(StoreAttempt current, Waiter head, boolean mayWait) {
+		long end = head.budget().endNanos(mayWait);
+		return await(head, this.engine.isBlocking() ? end : Nanos.earlier(end, current.deadlineNanos()));
 	}
 
-	private void addOverdue(KeyRequest request) {
-		if (this.overdue == null) {
-			this.overdue = new ArrayList<>();
+	private Turn prepareAttempt(Waiter head, boolean mayWait, long now) {
+		KeyContest contest = this.state.contest();
+		if (mayWait && !contest.isDue(now)) {
+			return await(head, Nanos.earlier(head.budget().waitUntilNanos(), contest.retryAtNanos()));
 		}
-		if (!this.overdue.contains(request)) {
-			this.overdue.add(request);
-		}
-	}
-
-	/** Lets the head wait for an attempt, or send one that has not found a thread yet. */
-	private Turn awaitAttempt(StoreAttempt current, KeyRequest head, boolean mayWait) {
-		if (current.isPrepared() && head.mayBlock()) {
-			return Turn.SEND;
-		}
-		long end = mayWait ? head.budget().waitUntilNanos() : head.budget().endNanos();
-		return head.waitUntil(this.engine.isBlocking() ? end : Nanos.earlier(end, current.deadlineNanos()));
-	}
-
-	private Turn prepareAttempt(KeyRequest head, boolean mayWait, long now) {
-		KeyContest current = contest();
-		if (mayWait && !current.isDue(now)) {
-			return head.waitUntil(Nanos.earlier(head.budget().waitUntilNanos(), current.retryAtNanos()));
-		}
-		this.attempt = new StoreAttempt(current.owner(this.engine.environment()), head.terms(), mayWait,
-				head.budget().endNanos());
+		this.attempts.prepare(head, mayWait);
 		head.waitUntil(head.budget().endNanos());
 		return Turn.SEND;
 	}
 
-	private KeyContest contest() {
-		if (this.contest == null) {
-			this.contest = new KeyContest();
-		}
-		return this.contest;
-	}
-
 	/** Sends the prepared attempt, unless another thread does. */
 	void send() {
-		StoreAttempt current;
-		LockContender contender;
-		long timeout;
-		this.lock.lock();
-		try {
-			current = this.attempt;
-			KeyRequest head = this.waiters.head();
-			long now = this.engine.nanoTime();
-			timeout = (head != null) ? head.budget().attemptTimeoutNanos(now) : 0;
-			if (current == null || !current.isPrepared() || timeout <= 0) {
-				return;
-			}
-			current.beginSend(now, timeout, mayEnterWaitQueue());
-			contest().recordSent();
-			contender = contest().contender();
-		}
-		finally {
-			unlock();
-		}
-		try {
-			if (contender == null) {
-				contender = this.engine.provider().newContender(this.key, this::notified);
-				if (!adopt(contender, current)) {
-					contender.close();
-					return;
-				}
-			}
-			if (!current.send(contender, timeout, (end) -> ended(current, end))) {
-				this.engine.end(this.key, contender, current.willWait());
-			}
-		}
-		catch (RuntimeException | Error ex) {
-			ended(current, AttemptEnd.failed(ex, contender != null));
-		}
-	}
-
-	/** Whether a new contender is that of the queue: its attempt was not given up. */
-	private boolean adopt(LockContender created, StoreAttempt current) {
-		this.lock.lock();
-		try {
-			if (this.attempt != current) {
-				return false;
-			}
-			contest().setContender(created);
-			return true;
-		}
-		finally {
-			unlock();
-		}
-	}
-
-	/** An entry that is being withdrawn would take the new one along. */
-	private boolean mayEnterWaitQueue() {
-		PendingReleaseQueue.Withdrawal withdrawal = this.engine.pendingReleases().cancelWithdrawal(this.key);
-		if (withdrawal.cancelled() != null) {
-			contest().recordEnqueued(true);
-			follow(withdrawal.cancelled());
-		}
-		return !withdrawal.isUnderWay();
+		this.attempts.send();
 	}
 
 	/** Fails the prepared attempt, for which there is no thread. */
 	void failPrepared(Throwable cause) {
-		LockProviderException failure = LockProviderException.nothingSent(LockError.STORE_FAILED,
-				this.engine.provider().name(), "could not be called: there is no thread for the call", cause);
-		this.lock.lock();
-		try {
-			StoreAttempt current = this.attempt;
-			if (current != null && current.isPrepared()) {
-				this.attempt = null;
-				failed(current, new AttemptEnd.Failed(failure, false), this.engine.nanoTime());
-				signalHead();
-				closeIfUnused();
-			}
-		}
-		finally {
-			unlock();
-		}
-	}
-
-	/** Handles the end of an attempt; one that was given up has no effect any more. */
-	private void ended(StoreAttempt current, AttemptEnd end) {
-		this.lock.lock();
-		try {
-			if (this.attempt != current) {
-				return;
-			}
-			this.attempt = null;
-			long now = this.engine.nanoTime();
-			if (end instanceof AttemptEnd.Failed failed) {
-				failed(current, failed, now);
-			}
-			else if (((AttemptEnd.Answered) end).result() instanceof AttemptResult.Granted granted) {
-				granted(current, granted.grant(), now);
-			}
-			else {
-				AttemptResult.Busy busy = (AttemptResult.Busy) ((AttemptEnd.Answered) end).result();
-				contest().recordBusy(current.willWait(), busy.retryAfter(), now);
-				record(new RequestOutcome.Busy(busy.holder()));
-			}
-			signalHead();
-			closeIfUnused();
-		}
-		finally {
-			unlock();
-		}
-	}
-
-	/** Puts a grant and its hold in place, or gives the grant back. */
-	private void granted(StoreAttempt current, LockGrant granted, long now) {
-		contest().recordGrant();
-		KeyRequest head = this.waiters.head();
-		if (head == null || !current.suits(head)) {
-			releaseUnwanted(current);
-			return;
-		}
-		HeldGrant held = new HeldGrant(this, granted, head.terms(), current.sentNanos(), now);
-		if (head.isAlone()) {
-			held.beginHold(current.sentNanos(), head.terms().maxHold());
-		}
-		LockProviderException refusal = held.refusal(this.engine.provider().name(), now);
-		if (refusal != null) {
-			releaseUnwanted(current);
-			failed(current, new AttemptEnd.Failed(refusal, false), now);
-			return;
-		}
-		Hold hold = new Hold(this.engine, held, 0, head.requester());
-		this.waiters.remove(head);
-		this.grant = held;
-		record(null);
-		follow(() -> this.engine.begin(hold, head));
-		endContestWithoutWaiters();
-	}
-
-	/** A held lock that nobody waits for keeps no contender. */
-	private void endContestWithoutWaiters() {
-		KeyContest ended = this.contest;
-		if (ended != null && this.waiters.head() == null) {
-			this.contest = null;
-			follow(() -> this.engine.end(this.key, ended));
-		}
-	}
-
-	private void releaseUnwanted(StoreAttempt current) {
-		follow(() -> this.engine.pendingReleases().release(this.key, current.owner(), current.terms().lease(), true));
-	}
-
-	private void failed(StoreAttempt current, AttemptEnd.Failed end, long now) {
-		contest().recordFailure(current.willWait() && end.unclear(), now);
-		if (end.unclear()) {
-			follow(() -> this.engine.pendingReleases()
-				.release(this.key, current.owner(), current.terms().lease(), false));
-		}
-		RequestOutcome outcome = new RequestOutcome.Failed(end.failure());
-		record(outcome);
-		KeyRequest head = this.waiters.head();
-		if (head != null && !(end.mayPass() && head.budget().mayWait(now))) {
-			end(head, outcome);
-			follow(head::signal);
-		}
-	}
-
-	/** Records what waiters can conclude from, and lets those conclude that are overdue. */
-	private void record(@Nullable RequestOutcome answer) {
-		this.lastAnswer = answer;
-		this.answers++;
-		if (this.overdue != null) {
-			this.overdue.forEach((waiter) -> follow(waiter::signal));
-			this.overdue = null;
-		}
-	}
-
-	/** Gives up an attempt without an answer; its owner id is never used again. */
-	private void giveUp(StoreAttempt current, long now) {
-		this.attempt = null;
-		boolean sent = !current.isPrepared();
-		if (sent) {
-			StoreCall<?> call = current.giveUp();
-			if (call == null) {
-				contest().detachContender();
-			}
-			follow(() -> takeBack(current, call));
-		}
-		failed(current, new AttemptEnd.Failed(sent ? this.engine.timedOut() : unanswered(), false), now);
-		contest().recordEnqueued(sent && current.willWait() && contest().contender() != null);
-		signalHead();
-		closeIfUnused();
-	}
-
-	private void takeBack(StoreAttempt current, @Nullable StoreCall<?> call) {
-		boolean sent = true;
-		try {
-			if (call != null) {
-				call.abandon();
-				sent = call.mayHaveBeenSent();
-			}
-		}
-		finally {
-			if (sent) {
-				this.engine.pendingReleases().release(this.key, current.owner(), current.terms().lease(), false);
-			}
-		}
-	}
-
-	private LockProviderException unanswered() {
-		Throwable cause = (this.lastAnswer instanceof RequestOutcome.Failed failed) ? failed.failure() : null;
-		return LockProviderException.nothingSent(LockError.STORE_TIMEOUT, this.engine.provider().name(),
-				"has not answered in time whether lock '" + this.key + "' is free", cause);
-	}
-
-	/** Removes a request with its outcome. */
-	private Turn end(KeyRequest request, RequestOutcome outcome) {
-		boolean wasHead = this.waiters.head() == request;
-		this.waiters.remove(request);
-		request.complete(outcome);
-		if (wasHead && this.attempt != null) {
-			headLeft(this.attempt);
-		}
-		signalHead();
-		closeIfUnused();
-		return Turn.DONE;
+		this.attempts.failPrepared(this.engine.failures().noThread(cause));
 	}
 
 	/**
-	 * Drops an attempt that was not sent. One that is under way is bounded by the next
-	 * head, or by the timer if nobody waits for it.
+	 * Removes a request whose requester has left; does nothing for one that has ended.
 	 */
-	private void headLeft(StoreAttempt current) {
-		KeyRequest next = this.waiters.head();
-		if (current.isPrepared()) {
-			this.attempt = null;
-		}
-		else if (next != null) {
-			follow(next::signal);
-		}
-		else if (!this.engine.isBlocking()) {
-			long delay = current.deadlineNanos() - this.engine.nanoTime();
-			follow(() -> this.engine.environment().schedule(() -> expire(current), delay));
-		}
-	}
-
-	private void expire(StoreAttempt current) {
-		this.lock.lock();
+	void leave(Waiter waiter) {
+		this.state.lock.lock();
 		try {
-			if (this.attempt == current) {
-				giveUp(current, this.engine.nanoTime());
+			if (waiter.queued) {
+				end(waiter, new RequestOutcome.Abandoned());
 			}
 		}
 		finally {
-			unlock();
+			this.state.lock.unlock();
 		}
 	}
 
-	/** Removes a request whose requester has left; does nothing for one that has ended. */
-	void leave(KeyRequest request) {
-		this.lock.lock();
-		try {
-			if (request.queued) {
-				end(request, new RequestOutcome.Abandoned());
-			}
-		}
-		finally {
-			unlock();
-		}
-	}
-
-	/**
-	 * Handles the end of a grant, after the store has recorded it too.
-	 * @param ended the grant
-	 */
+	/** Handles the end of a grant, after the store has recorded it too. */
 	void ended(HeldGrant ended) {
-		this.lock.lock();
-		try {
-			if (this.grant == ended) {
-				this.grant = null;
-				// Whoever has come since the grant knows that the lock was busy.
-				record(new RequestOutcome.Busy(null));
-				if (this.contest != null) {
-					this.contest.recordEnd();
-				}
-				signalHead();
-				closeIfUnused();
-			}
-		}
-		finally {
-			unlock();
-		}
+		this.state.ended(ended);
 	}
 
-	/** Handles a notification of the store that the key may be free. */
+	/** Lets the head attempt, because the key may be free. */
 	void notified() {
-		this.lock.lock();
-		try {
-			if (this.contest != null) {
-				this.contest.recordNotified();
-				signalHead();
-			}
-		}
-		finally {
-			unlock();
-		}
+		this.state.notified();
 	}
 
 	/** Signals every waiter. */
 	void signalAll() {
-		this.lock.lock();
-		try {
-			this.waiters.all().forEach((waiter) -> follow(waiter::signal));
-		}
-		finally {
-			unlock();
-		}
+		this.state.signalAll();
 	}
 
 	/** Returns the requests that wait, in their order. */
 	List<LockSnapshot.Waiting> waiting(long nowNanos) {
-		this.lock.lock();
-		try {
-			return this.waiters.all().stream().map((waiter) -> waiter.view(nowNanos)).toList();
-		}
-		finally {
-			unlock();
-		}
+		return this.state.waiting(nowNanos);
 	}
 
 	/** Whether any request waits, or an attempt is under way. */
 	boolean hasWaiters() {
-		this.lock.lock();
-		try {
-			return this.waiters.head() != null || this.attempt != null;
-		}
-		finally {
-			unlock();
-		}
-	}
-
-	private void signalHead() {
-		KeyRequest head = this.waiters.head();
-		if (head != null && this.grant == null && this.attempt == null) {
-			follow(head::signal);
-		}
-	}
-
-	private void closeIfUnused() {
-		if (!this.closed && this.waiters.head() == null && this.grant == null && this.attempt == null) {
-			this.closed = true;
-			KeyContest last = this.contest;
-			follow(() -> this.engine.remove(this, last));
-		}
+		return this.state.hasWaiters();
 	}
 
 	/** What a request does next. */

@@ -15,30 +15,30 @@ final class KeyQueueRegistry {
 
 	private final ConcurrentMap<LockKey, KeyQueue> queues = new ConcurrentHashMap<>();
 
-	private final LockEngine engine;
+	private final EngineContext engine;
 
-	KeyQueueRegistry(LockEngine engine) {
+	KeyQueueRegistry(EngineContext engine) {
 		this.engine = engine;
 	}
 
 	/**
-	 * Returns the open queue of the key. If it closes before a request arrives, call
-	 * again.
+	 * Returns the open queue in which a request for the key waits for its turn. If it
+	 * closes before the request arrives, call again.
 	 */
 	KeyQueue queue(LockKey key) {
+		if (!this.engine.provider().isExclusive()) {
+			// For one request, which does not exclude others.
+			return new KeyQueue(key, this.engine, (closed) -> {
+			});
+		}
 		KeyQueue queue = this.queues.get(key);
 		return (queue != null) ? queue
-				: this.queues.computeIfAbsent(key, (absent) -> new KeyQueue(absent, this.engine));
+				: this.queues.computeIfAbsent(key, (absent) -> new KeyQueue(absent, this.engine, this::remove));
 	}
 
-	/** Creates a queue for one request, which does not exclude others. */
-	KeyQueue unshared(LockKey key) {
-		return new KeyQueue(key, this.engine);
-	}
-
-	/** Removes a closed queue. */
-	void remove(KeyQueue queue) {
-		this.queues.remove(queue.key(), queue);
+	private void remove(LockKey closed) {
+		this.queues.remove(closed);
+		this.engine.stopState().recordProgress();
 	}
 
 	/** Lets the head of the queue attempt, because the key may be free in the store. */
@@ -46,6 +46,14 @@ final class KeyQueueRegistry {
 		KeyQueue queue = this.queues.get(key);
 		if (queue != null) {
 			queue.notified();
+		}
+	}
+
+	/** Lets the next waiter attempt after the end of a grant. */
+	void ended(HeldGrant heldGrant) {
+		KeyQueue queue = this.queues.get(heldGrant.key());
+		if (queue != null) {
+			queue.ended(heldGrant);
 		}
 	}
 

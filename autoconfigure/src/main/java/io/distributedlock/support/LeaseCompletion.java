@@ -18,7 +18,7 @@ final class LeaseCompletion implements Runnable {
 
 	private static final Log logger = LogFactory.getLog(LeaseCompletion.class);
 
-	private final LockEngine engine;
+	private final EngineContext engine;
 
 	private final CompletableFuture<LockLease> future;
 
@@ -28,7 +28,7 @@ final class LeaseCompletion implements Runnable {
 
 	private volatile @Nullable Runnable cancellation;
 
-	LeaseCompletion(LockEngine engine, CompletableFuture<LockLease> future, JoinableLease lease) {
+	LeaseCompletion(EngineContext engine, CompletableFuture<LockLease> future, JoinableLease lease) {
 		this.engine = engine;
 		this.future = future;
 		this.lease = lease;
@@ -37,7 +37,7 @@ final class LeaseCompletion implements Runnable {
 	@Override
 	public void run() {
 		if (!this.state.compareAndSet(State.OPEN, State.BEGUN)) {
-			this.future.completeExceptionally(this.engine.noCallbackThread());
+			this.future.completeExceptionally(this.engine.failures().noCallbackThread());
 			return;
 		}
 		Runnable present = this.cancellation;

@@ -61,7 +61,7 @@ final class LockEventPublisher {
 		}
 	}
 
-	void holdBegan(Hold lease) {
+	void holdBegan(Holder lease) {
 		if (!this.observers.isEmpty()) {
 			observe((observer) -> observer.onHoldStart(lease.key()));
 		}
@@ -70,7 +70,7 @@ final class LockEventPublisher {
 		}
 	}
 
-	void released(Hold lease) {
+	void released(Holder lease) {
 		if (!this.observers.isEmpty()) {
 			observe((observer) -> observer.onHoldEnd(lease.key()));
 		}
@@ -83,7 +83,7 @@ final class LockEventPublisher {
 	 * Reports a loss. What the library does itself, the application's actions and its
 	 * listeners have threads of their own each, so that none waits for another.
 	 */
-	void lost(Hold hold, LossReason reason) {
+	void lost(Holder hold, LossReason reason) {
 		executeOrRun(Work.LOSSES, () -> {
 			logger.error("Lock '" + hold.key() + "' with fencing token " + hold.fencingToken() + " was lost: "
 					+ reason.description() + ". Its holder may still be working; only a fenced resource is protected "
@@ -95,8 +95,7 @@ final class LockEventPublisher {
 		});
 		hold.runLossActions();
 		if (!this.listeners.isEmpty()) {
-			hold.callbacks()
-				.execute(() -> this.listeners.forEach((listener) -> callSafely(() -> listener.onLost(hold, reason))));
+			hold.callbacks().execute(() -> tellListeners((listener) -> listener.onLost(hold, reason)));
 		}
 	}
 
@@ -145,23 +144,27 @@ final class LockEventPublisher {
 			}
 			return;
 		}
-		queue.execute(() -> {
-			try {
-				this.listeners.forEach((listener) -> callSafely(() -> event.accept(listener)));
-			}
-			finally {
+		boolean queued = false;
+		try {
+			queue.execute(() -> {
+				try {
+					tellListeners(event);
+				}
+				finally {
+					this.pending.decrementAndGet();
+				}
+			});
+			queued = true;
+		}
+		finally {
+			if (!queued) {
 				this.pending.decrementAndGet();
 			}
-		});
+		}
 	}
 
-	static void callSafely(Runnable callback) {
-		try {
-			callback.run();
-		}
-		catch (RuntimeException | Error ex) {
-			logger.warn("A lock callback failed; the lock is not affected", ex);
-		}
+	private void tellListeners(Consumer<LockListener> event) {
+		this.listeners.forEach((listener) -> SerialQueue.runSafely(() -> event.accept(listener)));
 	}
 
 }

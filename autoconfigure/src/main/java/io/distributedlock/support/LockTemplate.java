@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.ReentrantLock;
 
 import org.jspecify.annotations.Nullable;
 
@@ -49,6 +50,8 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 
 	private final List<LockListener> listeners;
 
+	private final ReentrantLock startLock = new ReentrantLock();
+
 	private volatile LockEngine engine;
 
 	/**
@@ -61,7 +64,7 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 	 */
 	public LockTemplate(LockProvider provider, LockSettings settings, LockTimer timer, List<LockObserver> observers,
 			List<LockListener> listeners) {
-		this(provider, settings, timer, new CallbackThreads(), true, observers, listeners);
+		this(provider, settings, timer, new CallbackThreads(timer), true, observers, listeners);
 	}
 
 	/**
@@ -99,7 +102,7 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 	@Override
 	public @Nullable LockLease tryAcquire(LockRequest request) {
 		LockEngine present = this.engine;
-		BlockingDriver driver = new BlockingDriver(present.environment());
+		BlockingDriver driver = new BlockingDriver(present.context().environment());
 		Acquisition acquisition = present.request(request.keys(), request, driver);
 		return driver.drive(acquisition) ? acquisition.lease() : null;
 	}
@@ -111,12 +114,12 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 
 	private JoinableLease acquire(LockRequest request, List<LockKey> keys) {
 		LockEngine present = this.engine;
-		long start = present.nanoTime();
-		BlockingDriver driver = new BlockingDriver(present.environment());
+		long start = present.context().nanoTime();
+		BlockingDriver driver = new BlockingDriver(present.context().environment());
 		Acquisition acquisition = present.request(keys, request, driver);
 		if (!driver.drive(acquisition)) {
-			throw new LockNotAcquiredException(acquisition.key(), Duration.ofNanos(present.nanoTime() - start),
-					acquisition.holder());
+			throw new LockNotAcquiredException(acquisition.key(),
+					Duration.ofNanos(present.context().nanoTime() - start), acquisition.holder());
 		}
 		return acquisition.lease();
 	}
@@ -124,12 +127,18 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 	@Override
 	public CompletableFuture<LockLease> acquireAsync(LockRequest request) {
 		LockEngine present = this.engine;
-		return new AsyncDriver(present, (driver) -> present.request(request.keys(), request, driver)).begin();
+		return new AsyncDriver(present.context(), (driver) -> present.request(request.keys(), request, driver)).begin();
 	}
 
 	@Override
 	public <T extends @Nullable Object, E extends Throwable> T execute(LockRequest request, LockCallback<T, E> body)
 			throws E {
+		if (request.keys().size() == 1) {
+			JoinableLease outer = outer(request.keys().get(0));
+			return run(
+					(outer != null) ? composite(request, List.of(), List.of(outer)) : acquire(request, request.keys()),
+					body);
+		}
 		List<LockKey> missing = new ArrayList<>(request.keys().size());
 		List<JoinableLease> joined = new ArrayList<>(0);
 		for (LockKey key : request.keys()) {
@@ -137,7 +146,7 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 			if (outer == null) {
 				missing.add(key);
 			}
-			else {
+			else if (!joined.contains(outer)) {
 				joined.add(outer);
 			}
 		}
@@ -172,15 +181,19 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 	}
 
 	private JoinableLease composite(LockRequest request, List<JoinableLease> owned, List<JoinableLease> joined) {
-		return new MultiKeyLease(request.keys(), owned, joined.stream().distinct().toList(), this.engine);
+		return new MultiKeyLease(request.keys(), owned, joined, this.engine.context().heldGrants());
 	}
 
 	/** Returns the lock that this thread already runs under, if it can be joined. */
 	private @Nullable JoinableLease outer(LockKey key) {
+		HeldGrants heldGrants = this.engine.context().heldGrants();
 		for (LockLease outer : LockContext.findAll()) {
-			if (outer instanceof JoinableLease joinable && joinable.isOf(this.engine) && outer.keys().contains(key)) {
+			if (outer instanceof JoinableLease joinable && joinable.isOf(heldGrants) && joinable.covers(key)) {
+				if (joinable.isHeld()) {
+					return joinable;
+				}
 				joinable.throwLoss(LockError.REENTRY_AFTER_LOSS);
-				return joinable.isHeld() ? joinable : null;
+				return null;
 			}
 		}
 		return null;
@@ -223,8 +236,14 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 	 * to one that is started.
 	 */
 	public void start() {
-		if (this.engine.isStopping()) {
-			this.engine = newEngine();
+		this.startLock.lock();
+		try {
+			if (this.engine.isStopping()) {
+				this.engine = newEngine();
+			}
+		}
+		finally {
+			this.startLock.unlock();
 		}
 	}
 
@@ -257,14 +276,14 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 	}
 
 	/**
-	 * Takes a lock away from its holder in this process, and releases it in the store. The
-	 * holder is told the loss with {@link LossReason#FORCED}; it may still be working, and
-	 * only a fenced resource is protected from it.
+	 * Takes a lock away from its holder in this process, and releases it in the store.
+	 * The holder is told the loss with {@link LossReason#FORCED}; it may still be
+	 * working, and only a fenced resource is protected from it.
 	 * @param key the key
 	 * @return whether this process held the lock through this template
 	 */
 	public boolean forceRelease(LockKey key) {
-		return this.engine.forceRelease(key);
+		return this.engine.context().heldGrants().forceRelease(key);
 	}
 
 }

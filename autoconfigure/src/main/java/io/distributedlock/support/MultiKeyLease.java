@@ -25,25 +25,34 @@ final class MultiKeyLease implements JoinableLease {
 
 	private final List<LockKey> keys;
 
-	private final LockEngine engine;
+	private final HeldGrants heldGrants;
 
 	/**
 	 * Creates a handle.
 	 * @param keys the requested keys, which the locks cover
 	 * @param owned the locks that this handle releases
 	 * @param joined the locks of enclosing calls
-	 * @param engine the engine of all of them
+	 * @param heldGrants the grants that all of them are among
 	 */
-	MultiKeyLease(List<LockKey> keys, List<JoinableLease> owned, List<JoinableLease> joined, LockEngine engine) {
+	MultiKeyLease(List<LockKey> keys, List<JoinableLease> owned, List<JoinableLease> joined, HeldGrants heldGrants) {
 		this.keys = keys;
 		this.owned = List.copyOf(owned);
-		this.all = joined.isEmpty() ? this.owned : Stream.concat(owned.stream(), joined.stream()).toList();
-		this.engine = engine;
+		this.all = joined.isEmpty() ? this.owned : all(this.owned, joined);
+		this.heldGrants = heldGrants;
+	}
+
+	private static List<JoinableLease> all(List<JoinableLease> owned, List<JoinableLease> joined) {
+		return owned.isEmpty() ? List.copyOf(joined) : Stream.concat(owned.stream(), joined.stream()).toList();
 	}
 
 	@Override
-	public boolean isOf(LockEngine engine) {
-		return this.engine == engine;
+	public boolean covers(LockKey key) {
+		return this.keys.contains(key);
+	}
+
+	@Override
+	public boolean isOf(HeldGrants grants) {
+		return this.heldGrants == grants;
 	}
 
 	@Override
@@ -63,7 +72,7 @@ final class MultiKeyLease implements JoinableLease {
 	@Override
 	public FencingToken fencingToken(LockKey key) {
 		for (JoinableLease part : this.all) {
-			if (part.keys().contains(key)) {
+			if (part.covers(key)) {
 				return part.fencingToken(key);
 			}
 		}
@@ -98,7 +107,9 @@ final class MultiKeyLease implements JoinableLease {
 
 	@Override
 	public void throwLoss(LockError error) {
-		this.all.forEach((part) -> part.throwLoss(error));
+		for (JoinableLease part : this.all) {
+			part.throwLoss(error);
+		}
 	}
 
 	@Override
@@ -120,7 +131,10 @@ final class MultiKeyLease implements JoinableLease {
 
 	@Override
 	public void close() {
-		closeBy(this.engine.nanoTime() + this.engine.settings().callTimeout().toNanos());
+		if (this.owned.isEmpty()) {
+			return;
+		}
+		closeBy(this.heldGrants.endOfCall());
 	}
 
 	@Override

@@ -3,6 +3,7 @@ package io.distributedlock.support;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 
@@ -17,7 +18,9 @@ import io.distributedlock.LockKey;
  */
 final class MultiKeyRequest implements Acquisition {
 
-	private final LockEngine engine;
+	private final EngineContext engine;
+
+	private final KeyQueueRegistry queues;
 
 	private final List<LockKey> keys;
 
@@ -31,10 +34,20 @@ final class MultiKeyRequest implements Acquisition {
 
 	private KeyRequest current;
 
+	private final Consumer<MultiKeyRequest> onEnd;
+
 	private @Nullable MultiKeyLease lease;
 
-	MultiKeyRequest(LockEngine engine, List<LockKey> keys, LockTerms terms, WaitBudget budget, RequestDriver driver) {
+	/**
+	 * Creates a request for several keys.
+	 * @param onEnd receives this request when it has ended, and has released what it had
+	 * acquired unless it has acquired all
+	 */
+	MultiKeyRequest(EngineContext engine, KeyQueueRegistry queues, List<LockKey> keys, LockTerms terms,
+			WaitBudget budget, RequestDriver driver, Consumer<MultiKeyRequest> onEnd) {
 		this.engine = engine;
+		this.queues = queues;
+		this.onEnd = onEnd;
 		this.keys = keys;
 		this.terms = terms;
 		this.budget = budget;
@@ -43,7 +56,8 @@ final class MultiKeyRequest implements Acquisition {
 	}
 
 	private KeyRequest request(int index) {
-		return new KeyRequest(this.engine, this.keys.get(index), this.terms, this.budget, this.driver, false);
+		return new KeyRequest(this.engine, this.queues, this.keys.get(index), this.terms, this.budget, this.driver,
+				false);
 	}
 
 	@Override
@@ -75,10 +89,10 @@ final class MultiKeyRequest implements Acquisition {
 		for (Hold part : this.acquired) {
 			part.throwLoss(LockError.LOST_WHILE_ACQUIRING);
 			part.ensureHeld();
-			this.engine.beginHold(part, now, this.terms);
+			this.engine.holdStart().restart(part, now, this.terms);
 		}
-		this.lease = new MultiKeyLease(this.keys, List.copyOf(this.acquired), List.of(), this.engine);
-		this.engine.remove(this);
+		this.lease = new MultiKeyLease(this.keys, List.copyOf(this.acquired), List.of(), this.engine.heldGrants());
+		this.onEnd.accept(this);
 		return Progress.ACQUIRED;
 	}
 
@@ -89,7 +103,7 @@ final class MultiKeyRequest implements Acquisition {
 	private void end() {
 		this.acquired.forEach(Hold::closeInBackground);
 		this.acquired.clear();
-		this.engine.remove(this);
+		this.onEnd.accept(this);
 	}
 
 	@Override

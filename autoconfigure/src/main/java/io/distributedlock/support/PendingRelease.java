@@ -1,6 +1,11 @@
 package io.distributedlock.support;
 
 import java.time.Duration;
+import java.util.function.Consumer;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockKey;
 import io.distributedlock.provider.ReleaseOutcome;
@@ -12,20 +17,24 @@ import io.distributedlock.provider.StoreCall;
  */
 final class PendingRelease {
 
+	private static final Log logger = LogFactory.getLog(PendingRelease.class);
+
 	private static final long SHORTEST_PAUSE_NANOS = Duration.ofMillis(100).toNanos();
 
 	private static final long LONGEST_PAUSE_NANOS = Duration.ofSeconds(30).toNanos();
 
 	final LockKey key;
 
+	/** The node of the store that keeps the key. */
+	final Object node;
+
 	final Kind kind;
 
-	final Command command;
-
-	/** What follows once the entry has left the queue, however that came. */
-	final Runnable onEnd;
-
 	final long giveUpNanos;
+
+	private final Command command;
+
+	private final Runnable onEnd;
 
 	/** When it is due next by the nano time, unless it was never sent. */
 	long dueNanos;
@@ -38,12 +47,58 @@ final class PendingRelease {
 
 	private long pauseNanos = SHORTEST_PAUSE_NANOS;
 
-	PendingRelease(LockKey key, Kind kind, Command command, Runnable onEnd, long giveUpNanos) {
+	/**
+	 * Creates an entry.
+	 * @param onEnd what follows once the entry has left the queue, however that came
+	 * @param giveUpNanos when it is no longer repeated
+	 */
+	PendingRelease(LockKey key, Object node, Kind kind, Command command, Runnable onEnd, long giveUpNanos) {
 		this.key = key;
+		this.node = node;
 		this.kind = kind;
 		this.command = command;
 		this.onEnd = onEnd;
 		this.giveUpNanos = giveUpNanos;
+	}
+
+	/**
+	 * Sends the command.
+	 * @param onEnd receives the outcome, also that of a command that could not be sent
+	 */
+	void send(EngineEnvironment environment, Duration timeout, Consumer<ReleaseOutcome> onEnd) {
+		StoreCall<ReleaseOutcome> begun;
+		try {
+			begun = this.command.send(timeout);
+		}
+		catch (RuntimeException | Error ex) {
+			onEnd.accept(unknown(ex));
+			return;
+		}
+		BoundedCall.begin(begun, environment, timeout, (call) -> onEnd.accept(outcome(call)));
+	}
+
+	private ReleaseOutcome outcome(@Nullable StoreCall<ReleaseOutcome> call) {
+		try {
+			return (call != null) ? call.result() : ReleaseOutcome.UNKNOWN;
+		}
+		catch (RuntimeException | Error ex) {
+			return unknown(ex);
+		}
+	}
+
+	private ReleaseOutcome unknown(Throwable ex) {
+		logger.debug("The background release of lock '" + this.key + "' failed", ex);
+		return ReleaseOutcome.UNKNOWN;
+	}
+
+	/** Lets follow what follows the end of the entry. */
+	void close() {
+		try {
+			this.onEnd.run();
+		}
+		catch (RuntimeException | Error ex) {
+			logger.debug("The contender for lock '" + this.key + "' could not be closed", ex);
+		}
 	}
 
 	/** Whether an outcome shows that nothing of it is left in the store. */

@@ -1,11 +1,8 @@
 package io.distributedlock.support;
 
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
-import java.util.PriorityQueue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
@@ -23,7 +20,6 @@ import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockProvider;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
-import io.distributedlock.provider.StoreCall;
 import io.distributedlock.support.EngineEnvironment.Work;
 import io.distributedlock.support.PendingRelease.Kind;
 
@@ -38,9 +34,8 @@ import io.distributedlock.support.PendingRelease.Kind;
  * repeated with growing pauses until no command can take effect any more. Such a grant is
  * never renewed, so that it lasts one lease at most.
  * <p>
- * There are two lanes. What was never sent goes at once, grants that were seen first. What
- * is repeated, such as for a node that does not answer, has a share of its own and a pause
- * for each entry, so that it holds up nothing else.
+ * {@link ReleaseLanes} decide what is sent next. A full queue drops its oldest entry,
+ * those first whose grant may never have existed.
  */
 final class PendingReleaseQueue {
 
@@ -62,10 +57,7 @@ final class PendingReleaseQueue {
 
 	private final Consumer<LockKey> freed;
 
-	/** The most commands of each lane that are under way at a time. */
-	private final int firstLimit;
-
-	private final int repeatedLimit;
+	private final ReleaseLanes lanes;
 
 	private final EarliestSignal repetition;
 
@@ -77,18 +69,7 @@ final class PendingReleaseQueue {
 
 	private final Set<PendingRelease> others = new LinkedHashSet<>();
 
-	private final Deque<PendingRelease> firstSeen = new ArrayDeque<>();
-
-	private final Deque<PendingRelease> firstUnseen = new ArrayDeque<>();
-
-	private final PriorityQueue<PendingRelease> repeated = new PriorityQueue<>(
-			(one, other) -> Long.signum(one.dueNanos - other.dueNanos));
-
 	private final ConcurrentMap<LockKey, PendingRelease> withdrawals = new ConcurrentHashMap<>();
-
-	private int firstUnderWay;
-
-	private int repeatedUnderWay;
 
 	private boolean overflowReported;
 
@@ -105,8 +86,7 @@ final class PendingReleaseQueue {
 		this.callTimeout = callTimeout;
 		this.environment = environment;
 		this.freed = freed;
-		this.firstLimit = provider.isBlocking() ? 2 : 64;
-		this.repeatedLimit = provider.isBlocking() ? 1 : 64;
+		this.lanes = new ReleaseLanes(provider.isBlocking());
 		this.repetition = new EarliestSignal(environment, this::startSending);
 	}
 
@@ -119,7 +99,7 @@ final class PendingReleaseQueue {
 	 */
 	void release(LockKey key, OwnerId owner, Duration lease, boolean answerSeen) {
 		long most = lease.multipliedBy(2).plus(SLACK).toNanos();
-		add(new PendingRelease(key, answerSeen ? Kind.SEEN_GRANT : Kind.UNSEEN_GRANT,
+		add(new PendingRelease(key, this.provider.node(key), answerSeen ? Kind.SEEN_GRANT : Kind.UNSEEN_GRANT,
 				(timeout) -> this.provider.release(key, owner, timeout), () -> {
 				}, this.environment.nanoTime() + most));
 	}
@@ -131,8 +111,21 @@ final class PendingReleaseQueue {
 	 * @param contender the contender
 	 */
 	void withdraw(LockKey key, LockContender contender) {
-		add(new PendingRelease(key, Kind.WAIT_QUEUE_ENTRY, contender::withdraw, contender::close,
-				this.environment.nanoTime() + SLACK.toNanos()));
+		add(new PendingRelease(key, this.provider.node(key), Kind.WAIT_QUEUE_ENTRY, contender::withdraw,
+				contender::close, this.environment.nanoTime() + SLACK.toNanos()));
+	}
+
+	/**
+	 * Ends the use of a contender.
+	 * @param enqueued whether the wait queue may have an entry, which is withdrawn then
+	 */
+	void end(LockKey key, LockContender contender, boolean enqueued) {
+		if (enqueued) {
+			withdraw(key, contender);
+		}
+		else {
+			contender.close();
+		}
 	}
 
 	/**
@@ -200,13 +193,12 @@ final class PendingReleaseQueue {
 	}
 
 	private @Nullable PendingRelease put(PendingRelease entry) {
+		this.lanes.add(entry);
 		if (entry.kind == Kind.UNSEEN_GRANT) {
 			this.unseen.add(entry);
-			this.firstUnseen.add(entry);
 			return null;
 		}
 		this.others.add(entry);
-		this.firstSeen.add(entry);
 		PendingRelease replaced = (entry.kind == Kind.WAIT_QUEUE_ENTRY) ? this.withdrawals.put(entry.key, entry) : null;
 		if (replaced != null) {
 			remove(replaced);
@@ -227,23 +219,15 @@ final class PendingReleaseQueue {
 		entry.cancelled = true;
 		this.unseen.remove(entry);
 		this.others.remove(entry);
-		this.repeated.remove(entry);
 		this.withdrawals.remove(entry.key, entry);
-		if (!entry.sentBefore && !entry.underWay) {
-			(entry.kind == Kind.UNSEEN_GRANT ? this.firstUnseen : this.firstSeen).remove(entry);
-		}
+		this.lanes.remove(entry);
 		this.overflowReported &= this.unseen.size() + this.others.size() > CAPACITY / 2;
 		this.sent.signalAll();
 	}
 
-	private void close(@Nullable PendingRelease entry) {
+	private static void close(@Nullable PendingRelease entry) {
 		if (entry != null) {
-			try {
-				entry.onEnd.run();
-			}
-			catch (RuntimeException | Error ex) {
-				logger.debug("Store '" + this.provider.name() + "' failed to close a contender", ex);
-			}
+			entry.close();
 		}
 	}
 
@@ -262,7 +246,8 @@ final class PendingReleaseQueue {
 				return;
 			}
 			try {
-				this.environment.executor(Work.RELEASES).execute(() -> send(entry));
+				this.environment.executor(Work.RELEASES)
+					.execute(() -> entry.send(this.environment, this.callTimeout, (outcome) -> ended(entry, outcome)));
 			}
 			catch (RejectedExecutionException | OutOfMemoryError ex) {
 				logger.debug("A pending release could not be sent; it is sent later", ex);
@@ -273,62 +258,22 @@ final class PendingReleaseQueue {
 	}
 
 	private @Nullable PendingRelease pollDue() {
-		PendingRelease entry = null;
-		if (!this.closed && this.firstUnderWay < this.firstLimit) {
-			entry = this.firstSeen.isEmpty() ? this.firstUnseen.poll() : this.firstSeen.poll();
-		}
-		if (entry != null) {
-			this.firstUnderWay++;
-			entry.underWay = true;
-			return entry;
-		}
-		PendingRelease next = this.repeated.peek();
-		if (next == null || this.closed || this.repeatedUnderWay >= this.repeatedLimit) {
+		if (this.closed) {
 			return null;
 		}
-		if (!Nanos.isPast(next.dueNanos, this.environment.nanoTime())) {
+		PendingRelease entry = this.lanes.poll(this.environment.nanoTime());
+		PendingRelease next = this.lanes.nextRepeated();
+		if (entry == null && next != null) {
 			this.repetition.setAt(next.dueNanos);
-			return null;
 		}
-		this.repeated.remove(next);
-		this.repeatedUnderWay++;
-		next.underWay = true;
-		return next;
-	}
-
-	private void send(PendingRelease entry) {
-		try {
-			BoundedCall.begin(entry.command.send(this.callTimeout), this.environment, this.callTimeout,
-					(call) -> ended(entry, outcome(call)));
-		}
-		catch (RuntimeException | Error ex) {
-			logger.debug("Store '" + this.provider.name() + "' failed in a background release", ex);
-			ended(entry, ReleaseOutcome.UNKNOWN);
-		}
-	}
-
-	private ReleaseOutcome outcome(@Nullable StoreCall<ReleaseOutcome> call) {
-		try {
-			return (call != null) ? call.result() : ReleaseOutcome.UNKNOWN;
-		}
-		catch (RuntimeException ex) {
-			logger.debug("Store '" + this.provider.name() + "' failed in a background release", ex);
-			return ReleaseOutcome.UNKNOWN;
-		}
+		return entry;
 	}
 
 	private void ended(PendingRelease entry, ReleaseOutcome outcome) {
 		boolean over;
 		this.lock.lock();
 		try {
-			if (entry.sentBefore) {
-				this.repeatedUnderWay--;
-			}
-			else {
-				this.firstUnderWay--;
-			}
-			entry.sentBefore = true;
-			entry.underWay = false;
+			this.lanes.ended(entry);
 			long now = this.environment.nanoTime();
 			over = entry.cancelled || this.closed || entry.isConfirmedBy(outcome)
 					|| Nanos.isPast(entry.giveUpNanos, now);
@@ -342,7 +287,7 @@ final class PendingReleaseQueue {
 				else {
 					entry.pauseFrom(now);
 				}
-				this.repeated.add(entry);
+				this.lanes.repeat(entry);
 			}
 			this.sent.signalAll();
 		}
@@ -366,7 +311,7 @@ final class PendingReleaseQueue {
 		long left = nanos;
 		this.lock.lock();
 		try {
-			while (left > 0 && (this.firstUnderWay > 0 || !this.firstSeen.isEmpty() || !this.firstUnseen.isEmpty())) {
+			while (left > 0 && !this.lanes.areAllSent()) {
 				left = this.sent.awaitNanos(left);
 			}
 		}
@@ -384,30 +329,14 @@ final class PendingReleaseQueue {
 			left.addAll(this.withdrawals.values());
 			this.unseen.clear();
 			this.others.clear();
-			this.firstSeen.clear();
-			this.firstUnseen.clear();
-			this.repeated.clear();
+			this.lanes.clear();
 			this.withdrawals.clear();
 			left.removeIf((entry) -> entry.underWay);
 		}
 		finally {
 			this.lock.unlock();
 		}
-		left.forEach(this::close);
-	}
-
-	/**
-	 * What has become of the withdrawal for a key.
-	 *
-	 * @param isUnderWay whether it is under way; its end is a signal for the key
-	 * @param cancelled what is left to do, without a lock, for one that will not be sent
-	 */
-	record Withdrawal(boolean isUnderWay, @Nullable Runnable cancelled) {
-
-		static final Withdrawal NONE = new Withdrawal(false, null);
-
-		static final Withdrawal UNDER_WAY = new Withdrawal(true, null);
-
+		left.forEach(PendingRelease::close);
 	}
 
 }

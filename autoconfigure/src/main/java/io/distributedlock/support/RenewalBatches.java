@@ -5,7 +5,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.function.ObjLongConsumer;
@@ -40,11 +39,15 @@ final class RenewalBatches {
 
 	private static final long SOONEST_RETRY_NANOS = Duration.ofMillis(5).toNanos();
 
-	private final LockEngine engine;
+	private final HeldGrants heldGrants;
 
 	private final LockProvider provider;
 
 	private final EngineEnvironment environment;
+
+	private final EngineFailures failures;
+
+	private final NodeThreads threads;
 
 	private final Function<HeldGrant, Duration> timeout;
 
@@ -59,9 +62,11 @@ final class RenewalBatches {
 	 * @param timeout how long a renewal of a grant may take
 	 * @param scheduleNext schedules the renewal after one that was sent at an instant
 	 */
-	RenewalBatches(LockEngine engine, LockProvider provider, EngineEnvironment environment,
+	RenewalBatches(HeldGrants heldGrants, LockProvider provider, EngineEnvironment environment, EngineFailures failures,
 			Function<HeldGrant, Duration> timeout, ObjLongConsumer<HeldGrant> scheduleNext) {
-		this.engine = engine;
+		this.heldGrants = heldGrants;
+		this.failures = failures;
+		this.threads = new NodeThreads(environment, Work.RENEWALS);
 		this.provider = provider;
 		this.environment = environment;
 		this.timeout = timeout;
@@ -69,35 +74,32 @@ final class RenewalBatches {
 	}
 
 	/**
-	 * Renews the grants of one lane.
+	 * Renews the grants of one lane. A blocking driver sends its batches one after the
+	 * other on one thread, so that the lane leaves a thread for others.
+	 * @param node the node of the store that keeps them
 	 * @param due the grants in order of their deadlines
 	 * @param onEnd runs when all of them have an outcome
 	 */
-	void send(List<HeldGrant> due, Runnable onEnd) {
+	void send(Object node, List<HeldGrant> due, Runnable onEnd) {
 		Lane lane = new Lane(onEnd);
-		for (int from = 0; from < due.size(); from += RenewalScheduler.BATCH) {
-			List<HeldGrant> batch = due.subList(from, Math.min(from + RenewalScheduler.BATCH, due.size()));
-			lane.begin();
-			start(lane, batch);
-		}
-		lane.end();
-	}
-
-	/** Sends a batch here, or on a thread of its own over a blocking driver. */
-	private void start(Lane lane, List<HeldGrant> batch) {
 		if (!this.provider.isBlocking()) {
-			send(lane, batch);
+			sendAll(lane, due);
 			return;
 		}
-		try {
-			this.environment.executor(Work.RENEWALS).execute(() -> send(lane, batch));
-		}
-		catch (RejectedExecutionException | OutOfMemoryError ex) {
+		this.threads.execute(node, () -> sendAll(lane, due), (ex) -> {
 			logger.debug("There is no thread to renew locks", ex);
 			long now = this.environment.nanoTime();
-			batch.forEach((heldGrant) -> retry(heldGrant, now));
+			due.forEach((heldGrant) -> retry(heldGrant, now));
 			lane.end();
+		});
+	}
+
+	private void sendAll(Lane lane, List<HeldGrant> due) {
+		for (int from = 0; from < due.size(); from += RenewalScheduler.BATCH) {
+			lane.begin();
+			send(lane, due.subList(from, Math.min(from + RenewalScheduler.BATCH, due.size())));
 		}
+		lane.end();
 	}
 
 	private void send(Lane lane, List<HeldGrant> batch) {
@@ -114,7 +116,7 @@ final class RenewalBatches {
 			return;
 		}
 		long sentNanos = this.environment.nanoTime();
-		Duration most = claimed.stream().map(this.timeout).min(Duration::compareTo).orElseThrow();
+		Duration most = lane.atMost(claimed.stream().map(this.timeout).min(Duration::compareTo).orElseThrow());
 		try {
 			BoundedCall.begin(this.provider.renew(leases, most), this.environment, most,
 					(call) -> ended(lane, claimed, call, sentNanos));
@@ -124,12 +126,12 @@ final class RenewalBatches {
 		}
 	}
 
-	private void ended(Lane lane, List<HeldGrant> claimed,
-			@Nullable StoreCall<Map<LockGrant, RenewalOutcome>> call, long sentNanos) {
+	private void ended(Lane lane, List<HeldGrant> claimed, @Nullable StoreCall<Map<LockGrant, RenewalOutcome>> call,
+			long sentNanos) {
 		Map<LockGrant, RenewalOutcome> outcomes;
 		try {
 			if (call == null) {
-				throw this.engine.timedOut();
+				throw this.failures.timedOut();
 			}
 			outcomes = call.result();
 		}
@@ -138,6 +140,7 @@ final class RenewalBatches {
 			return;
 		}
 		this.failing = false;
+		lane.timeouts.set(0);
 		answered(lane, claimed, outcomes, sentNanos);
 	}
 
@@ -147,22 +150,25 @@ final class RenewalBatches {
 			logger.warn("Store '" + this.provider.name() + "' failed to renew " + claimed.size()
 					+ " lock(s); the renewal is repeated within the lease", ex);
 		}
-		if (claimed.size() == 1 || isTimeout(ex) || lane.failures.incrementAndGet() >= MAX_FAILURES) {
+		boolean timeout = isTimeout(ex);
+		if (timeout) {
+			lane.timeouts.incrementAndGet();
+		}
+		if (claimed.size() == 1 || timeout || lane.failures.incrementAndGet() >= MAX_FAILURES) {
 			answered(lane, claimed, Map.of(), sentNanos);
 			return;
 		}
 		claimed.forEach(HeldGrant::endRenewal);
 		lane.begin();
-		start(lane, claimed.subList(0, claimed.size() / 2));
-		start(lane, claimed.subList(claimed.size() / 2, claimed.size()));
+		send(lane, claimed.subList(0, claimed.size() / 2));
+		send(lane, claimed.subList(claimed.size() / 2, claimed.size()));
 	}
 
 	private static boolean isTimeout(Throwable ex) {
 		return ex instanceof LockProviderException failure && failure.error() == LockError.STORE_TIMEOUT;
 	}
 
-	private void answered(Lane lane, List<HeldGrant> claimed, Map<LockGrant, RenewalOutcome> outcomes,
-			long sentNanos) {
+	private void answered(Lane lane, List<HeldGrant> claimed, Map<LockGrant, RenewalOutcome> outcomes, long sentNanos) {
 		long now = this.environment.nanoTime();
 		for (HeldGrant heldGrant : claimed) {
 			try {
@@ -177,17 +183,17 @@ final class RenewalBatches {
 	}
 
 	private void answered(HeldGrant heldGrant, RenewalOutcome outcome, long sentNanos, long nowNanos) {
-		this.engine.events().renewed(heldGrant.grant().key(), outcome);
+		this.heldGrants.events().renewed(heldGrant.grant().key(), outcome);
 		switch (outcome) {
 			case RENEWED -> {
 				this.scheduleNext.accept(heldGrant, sentNanos);
 				if (!heldGrant.renewed(sentNanos, nowNanos)) {
-					this.engine.renewedTooLate(heldGrant);
+					this.heldGrants.renewedTooLate(heldGrant);
 				}
 			}
 			case NOT_HELD -> {
 				heldGrant.endRenewal();
-				this.engine.lose(heldGrant.holder(), LossReason.NOT_HELD);
+				this.heldGrants.lose(heldGrant, LossReason.NOT_HELD);
 			}
 			case UNKNOWN -> {
 				retry(heldGrant, nowNanos);
@@ -210,14 +216,32 @@ final class RenewalBatches {
 	/** The batches of one lane that are under way. */
 	private static final class Lane {
 
+		private static final Duration SHORTEST = Duration.ofMillis(100);
+
 		private final Runnable onEnd;
 
 		private final AtomicInteger underWay = new AtomicInteger(1);
 
 		private final AtomicInteger failures = new AtomicInteger();
 
+		/** How many batches in a row the store did not answer in time. */
+		private final AtomicInteger timeouts = new AtomicInteger();
+
 		private Lane(Runnable onEnd) {
 			this.onEnd = onEnd;
+		}
+
+		/**
+		 * Returns how long the next batch may take: less after each that was not
+		 * answered, so that those of a dead store do not hold up each other for many
+		 * time-outs.
+		 */
+		private Duration atMost(Duration timeout) {
+			if (timeout.compareTo(SHORTEST) <= 0) {
+				return timeout;
+			}
+			Duration less = timeout.dividedBy(1L << Math.min(this.timeouts.get(), 4));
+			return (less.compareTo(SHORTEST) > 0) ? less : SHORTEST;
 		}
 
 		private void begin() {

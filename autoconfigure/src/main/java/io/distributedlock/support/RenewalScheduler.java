@@ -24,8 +24,8 @@ import io.distributedlock.support.EngineEnvironment.Work;
  * starts a round, which looks through the held locks and begins the batches that are due,
  * the earliest deadline first. So no renewal can remain scheduled for a lock that has
  * ended. A round waits for no batch. Batches are under way beside each other, but one of
- * the same lane: the grants of one {@linkplain LockProvider#renewalGroup group} whose
- * leases are of similar length, because the shortest lease of a batch sets its time-out.
+ * the same lane: the grants of one {@linkplain LockProvider#node node} whose leases are
+ * of similar length, because the shortest lease of a batch sets its time-out.
  */
 final class RenewalScheduler {
 
@@ -35,7 +35,7 @@ final class RenewalScheduler {
 
 	private static final long FAILED_ROUND_PAUSE_NANOS = Duration.ofMillis(100).toNanos();
 
-	private final LockEngine engine;
+	private final HeldGrants heldGrants;
 
 	private final LockProvider provider;
 
@@ -55,12 +55,14 @@ final class RenewalScheduler {
 
 	private volatile boolean closed;
 
-	RenewalScheduler(LockEngine engine, LockProvider provider, LockSettings settings, EngineEnvironment environment) {
-		this.engine = engine;
+	RenewalScheduler(HeldGrants heldGrants, LockProvider provider, LockSettings settings, EngineEnvironment environment,
+			EngineFailures failures) {
+		this.heldGrants = heldGrants;
 		this.provider = provider;
 		this.settings = settings;
 		this.environment = environment;
-		this.batches = new RenewalBatches(engine, provider, environment, this::timeout, this::scheduleNext);
+		this.batches = new RenewalBatches(heldGrants, provider, environment, failures, this::timeout,
+				this::scheduleNext);
 		this.nextRound = new EarliestSignal(environment, this::requestRound);
 	}
 
@@ -111,8 +113,7 @@ final class RenewalScheduler {
 		Map<Lane, List<HeldGrant>> due = new LinkedHashMap<>();
 		boolean any = false;
 		long next = now + Nanos.NEVER;
-		for (Hold hold : this.engine.held()) {
-			HeldGrant heldGrant = hold.heldGrant();
+		for (HeldGrant heldGrant : this.heldGrants.all()) {
 			if (!heldGrant.needsRenewal() || heldGrant.isRenewing()) {
 				continue;
 			}
@@ -149,7 +150,7 @@ final class RenewalScheduler {
 		grants.sort(Comparator.comparingLong((heldGrant) -> heldGrant.deadlineNanos() - now));
 		this.busy.add(lane);
 		try {
-			this.batches.send(grants, () -> ended(lane));
+			this.batches.send(lane.node(), grants, () -> ended(lane));
 		}
 		catch (RuntimeException | Error ex) {
 			this.busy.remove(lane);
@@ -163,7 +164,7 @@ final class RenewalScheduler {
 	}
 
 	private Lane lane(HeldGrant heldGrant) {
-		return new Lane(this.provider.renewalGroup(heldGrant.grant()),
+		return new Lane(this.provider.node(heldGrant.key()),
 				Long.SIZE - Long.numberOfLeadingZeros(timeout(heldGrant).toNanos()));
 	}
 
@@ -190,10 +191,10 @@ final class RenewalScheduler {
 	/**
 	 * Grants that are renewed together.
 	 *
-	 * @param group what they have in common in the store
+	 * @param node the node of the store that keeps them
 	 * @param magnitude the number of bits of their time-out
 	 */
-	private record Lane(Object group, int magnitude) {
+	private record Lane(Object node, int magnitude) {
 	}
 
 }

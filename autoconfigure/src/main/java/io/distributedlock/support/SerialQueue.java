@@ -89,7 +89,7 @@ final class SerialQueue implements Executor {
 		Runnable task = next();
 		if (task != null) {
 			try {
-				LockEventPublisher.callSafely(task);
+				runSafely(task);
 			}
 			finally {
 				continueWithNext();
@@ -119,6 +119,16 @@ final class SerialQueue implements Executor {
 			this.lock.unlock();
 		}
 		start();
+	}
+
+	/** Runs code of the application, whose failure affects nothing else. */
+	static void runSafely(Runnable callback) {
+		try {
+			callback.run();
+		}
+		catch (RuntimeException | Error ex) {
+			logger.warn("A lock callback failed; the lock is not affected", ex);
+		}
 	}
 
 }

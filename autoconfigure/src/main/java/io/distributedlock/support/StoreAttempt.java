@@ -16,9 +16,9 @@ import io.distributedlock.provider.StoreCall;
  * request that began it: if that one leaves, the attempt goes on, and its grant goes to
  * the next request with the same terms.
  * <p>
- * The fields are guarded by the lock of the queue, but for the call, which is made outside
- * it: a call that begins while the attempt is given up is abandoned by whoever comes
- * second.
+ * The fields are guarded by the lock of the queue, but for the call, which is made
+ * outside it: a call that begins while the attempt is given up is abandoned by whoever
+ * comes second.
  */
 final class StoreAttempt {
 
@@ -31,6 +31,8 @@ final class StoreAttempt {
 	private boolean willWait;
 
 	private boolean prepared = true;
+
+	private boolean cut;
 
 	private long deadlineNanos;
 
@@ -70,6 +72,11 @@ final class StoreAttempt {
 		return this.prepared;
 	}
 
+	/** Whether the call gets less time than a store may need for its answer. */
+	boolean isCut() {
+		return this.cut;
+	}
+
 	long sentNanos() {
 		return this.sentNanos;
 	}
@@ -79,16 +86,18 @@ final class StoreAttempt {
 	}
 
 	/** Whether a grant of this attempt can be given to a request. */
-	boolean suits(KeyRequest request) {
+	boolean suits(Waiter request) {
 		return this.terms.lease().equals(request.terms().lease()) && this.terms.renew() == request.terms().renew();
 	}
 
 	/**
 	 * Records that the current thread sends the attempt now.
+	 * @param cut whether the rest of the budget is shorter than a call may take
 	 * @param mayEnterWaitQueue whether this process may join the wait queue now
 	 */
-	void beginSend(long nowNanos, long timeoutNanos, boolean mayEnterWaitQueue) {
+	void beginSend(long nowNanos, long timeoutNanos, boolean cut, boolean mayEnterWaitQueue) {
 		this.prepared = false;
+		this.cut = cut;
 		this.sentNanos = nowNanos;
 		this.deadlineNanos = nowNanos + timeoutNanos;
 		this.willWait &= mayEnterWaitQueue;

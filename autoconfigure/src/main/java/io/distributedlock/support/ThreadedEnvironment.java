@@ -45,9 +45,9 @@ final class ThreadedEnvironment implements EngineEnvironment, AutoCloseable {
 		this.timer = timer;
 		this.callbacks = callbacks;
 		this.attempts = LockThreads.pool(provider + "-io-attempt", 3);
-		this.releases = LockThreads.pool(provider + "-io-release", 3);
+		this.releases = LockThreads.pool(provider + "-io-release", 5);
 		this.renewalRounds = LockThreads.pool(provider + "-schedule", 1);
-		this.renewals = LockThreads.pool(provider + "-io-renewal", 2);
+		this.renewals = LockThreads.pool(provider + "-io-renewal", 3);
 	}
 
 	@Override

@@ -18,8 +18,8 @@ record WaitBudget(long startNanos, long waitUntilNanos, long endNanos, long call
 
 	static WaitBudget of(LockTerms terms, Duration callTimeout, long startNanos) {
 		long wait = terms.waitTime().toNanos();
-		return new WaitBudget(startNanos, startNanos + wait, startNanos + Math.max(wait, callTimeout.toNanos()) + SLACK_NANOS,
-				callTimeout.toNanos());
+		long call = callTimeout.toNanos();
+		return new WaitBudget(startNanos, startNanos + wait, startNanos + Math.max(wait, call) + SLACK_NANOS, call);
 	}
 
 	boolean mayWait(long nowNanos) {
@@ -28,6 +28,11 @@ record WaitBudget(long startNanos, long waitUntilNanos, long endNanos, long call
 
 	boolean isOver(long nowNanos) {
 		return Nanos.isPast(this.endNanos, nowNanos);
+	}
+
+	/** Returns the end of the wait, or after it the end of the request. */
+	long endNanos(boolean mayWait) {
+		return mayWait ? this.waitUntilNanos : this.endNanos;
 	}
 
 	/**

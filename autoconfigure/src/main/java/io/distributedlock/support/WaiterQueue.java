@@ -11,15 +11,15 @@ import org.jspecify.annotations.Nullable;
  */
 final class WaiterQueue {
 
-	private @Nullable KeyRequest head;
+	private @Nullable Waiter head;
 
-	private @Nullable KeyRequest tail;
+	private @Nullable Waiter tail;
 
-	@Nullable KeyRequest head() {
+	@Nullable Waiter head() {
 		return this.head;
 	}
 
-	void add(KeyRequest waiter) {
+	void add(Waiter waiter) {
 		waiter.previous = this.tail;
 		if (this.tail != null) {
 			this.tail.next = waiter;
@@ -31,7 +31,7 @@ final class WaiterQueue {
 		waiter.queued = true;
 	}
 
-	void remove(KeyRequest waiter) {
+	void remove(Waiter waiter) {
 		if (waiter.previous != null) {
 			waiter.previous.next = waiter.next;
 		}
@@ -50,9 +50,9 @@ final class WaiterQueue {
 	}
 
 	/** Returns all waiters in order. */
-	List<KeyRequest> all() {
-		List<KeyRequest> all = new ArrayList<>();
-		for (KeyRequest waiter = this.head; waiter != null; waiter = waiter.next) {
+	List<Waiter> all() {
+		List<Waiter> all = new ArrayList<>();
+		for (Waiter waiter = this.head; waiter != null; waiter = waiter.next) {
 			all.add(waiter);
 		}
 		return all;

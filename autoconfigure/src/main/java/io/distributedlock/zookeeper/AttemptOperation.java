@@ -4,6 +4,8 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockError;
@@ -21,6 +23,8 @@ import io.distributedlock.provider.StoreCall;
  * thread that has ended it.
  */
 final class AttemptOperation {
+
+	private static final Log logger = LogFactory.getLog(AttemptOperation.class);
 
 	private final ProviderComponents components;
 
@@ -101,23 +105,34 @@ final class AttemptOperation {
 	/** Contends for the lock once no earlier command for it is undecided. */
 	private void contend(LockAttempt attempt) {
 		if (attempt.session().hasEnded()) {
-			fail(LockProviderException.nothingSent(LockError.STORE_FAILED, ZooKeeperErrors.PROVIDER,
-					"has ended the session of this process", null));
+			fail(ended(attempt.session()));
 			return;
 		}
-		CompletableFuture<ReleaseOutcome> end = this.components.undecided().find(attempt.key());
-		if (end == null) {
+		CompletableFuture<ReleaseOutcome> decided = this.components.undecided().find(attempt.key());
+		if (decided == null) {
 			allocateAndSend(attempt);
 			return;
 		}
-		this.deadline.awaitBefore(end, AttemptOperation::undecided).whenComplete((outcome, failure) -> {
+		this.deadline.awaitBefore(decided, AttemptOperation::undecided).whenComplete((outcome, failure) -> {
 			if (failure != null) {
 				fail(failure);
+			}
+			else if (outcome == ReleaseOutcome.UNKNOWN && this.components.undecided().find(attempt.key()) == decided) {
+				fail(LockProviderException.nothingSent(LockError.NOT_PERMITTED, ZooKeeperErrors.PROVIDER,
+						"refuses this client a permission to release an earlier lock of the same key", null));
 			}
 			else {
 				contend(attempt);
 			}
 		});
+	}
+
+	private static LockException ended(Session session) {
+		if (session.isRefused()) {
+			return ZooKeeperErrors.credentialsRefused();
+		}
+		return LockProviderException.nothingSent(LockError.STORE_FAILED, ZooKeeperErrors.PROVIDER,
+				"has ended the session of this process", null);
 	}
 
 	private static LockException undecided() {
@@ -142,7 +157,8 @@ final class AttemptOperation {
 			sendFrom(entry, attempt, operation);
 		}
 		else {
-			operation.create().whenComplete((czxid, failure) -> created(attempt, operation, czxid, failure));
+			operation.create()
+				.whenComplete((czxid, failure) -> guard(() -> created(attempt, operation, czxid, failure)));
 		}
 	}
 
@@ -150,7 +166,7 @@ final class AttemptOperation {
 		this.components.queueEntries()
 			.use(entry, this.deadline, () -> attemptFromQueue(entry, operation, false),
 					() -> attemptWithoutEntry(attempt, operation, 0))
-			.whenComplete((answer, failure) -> end(attempt, answer, failure));
+			.whenComplete((answer, failure) -> guard(() -> end(attempt, answer, failure)));
 	}
 
 	/** Ends the attempt with its first answer, or contends for a busy lock. */
@@ -163,7 +179,7 @@ final class AttemptOperation {
 			granted(new LockNode(attempt, czxid, this.lease));
 		}
 		else {
-			contendForBusy(attempt, operation, 0).whenComplete((answer, ex) -> end(attempt, answer, ex));
+			contendForBusy(attempt, operation, 0).whenComplete((answer, ex) -> guard(() -> end(attempt, answer, ex)));
 		}
 	}
 
@@ -189,6 +205,9 @@ final class AttemptOperation {
 
 	private CompletableFuture<AttemptAnswer> joinQueue(Session session, AcquireOperation operation) {
 		QueueEntry entry = this.components.queueEntries().getOrCreate(this.contention, session);
+		if (entry == null) {
+			return CompletableFuture.failedFuture(ended(session));
+		}
 		return this.components.queueEntries()
 			.use(entry, this.deadline, () -> attemptFromQueue(entry, operation, true),
 					() -> joinQueue(session, operation));
@@ -203,8 +222,8 @@ final class AttemptOperation {
 		if (this.willWait) {
 			entry.assign(this.contention.number(), this.contention.changed());
 		}
-		return new QueuedAttempt(entry, operation, this.components.sessions().persistentNodes(), this.willWait,
-				refused, this.deadline)
+		return new QueuedAttempt(entry, operation, this.components.sessions().persistentNodes(), this.willWait, refused,
+				this.deadline)
 			.begin();
 	}
 
@@ -222,10 +241,17 @@ final class AttemptOperation {
 
 	/** Ends the call with a grant, which is released if nobody waits for it any more. */
 	private void granted(LockNode node) {
-		this.allocated = null;
-		this.components.lockNodes().add(node);
-		if (!this.call.complete(new AttemptResult.Granted(node.grant())) && this.components.lockNodes().remove(node)) {
+		LockNodeRegistry lockNodes = this.components.lockNodes();
+		if (!lockNodes.add(node)) {
+			// A session that only this process has given up would keep the lock node.
 			this.components.undecided().release(node);
+			fail(ended(node.session()));
+			return;
+		}
+		this.allocated = null;
+		if (!this.call.complete(new AttemptResult.Granted(node.grant())) && lockNodes.beginRelease(node)) {
+			this.components.undecided().release(node);
+			lockNodes.remove(node);
 		}
 	}
 
@@ -239,6 +265,17 @@ final class AttemptOperation {
 		this.components.holders()
 			.resolve(present, session, this.deadline)
 			.thenAccept((holder) -> this.call.complete(new AttemptResult.Busy(answer.retryAfter(), holder)));
+	}
+
+	/** Runs a last step, whose failure nothing else would report. */
+	private void guard(Runnable step) {
+		try {
+			step.run();
+		}
+		catch (RuntimeException ex) {
+			logger.error("An attempt to acquire lock '" + this.contention.key() + "' failed unexpectedly", ex);
+			fail(ex);
+		}
 	}
 
 	private void fail(Throwable failure) {

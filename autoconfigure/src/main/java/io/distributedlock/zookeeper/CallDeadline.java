@@ -10,6 +10,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import org.apache.commons.logging.Log;
@@ -134,7 +135,10 @@ final class CallDeadline implements Runnable {
 	 * @param next the next step, run once; must not block nor throw
 	 */
 	<T> void await(CompletableFuture<T> answer, Continuation<T> next) {
-		Awaited<T> last = new Awaited<>(next);
+		begin(answer, new Awaited<>(next));
+	}
+
+	private <T> void begin(CompletableFuture<T> answer, Awaited<T> last) {
 		this.awaited = last;
 		answer.whenComplete(last);
 		if (this.call.isAbandoned()) {
@@ -151,15 +155,19 @@ final class CallDeadline implements Runnable {
 			return answer;
 		}
 		CompletableFuture<T> end = new CompletableFuture<>();
-		await(answer, (value, failure) -> {
+		await(answer, to(end));
+		return end;
+	}
+
+	private static <T> Continuation<T> to(CompletableFuture<T> end) {
+		return (value, failure) -> {
 			if (value != null) {
 				end.complete(value);
 			}
 			else {
 				end.completeExceptionally(Objects.requireNonNull(failure));
 			}
-		});
-		return end;
+		};
 	}
 
 	/**
@@ -178,15 +186,41 @@ final class CallDeadline implements Runnable {
 	 * @param missing creates the failure at the end of the wait
 	 */
 	<T> CompletableFuture<T> awaitBefore(CompletableFuture<T> condition, Supplier<? extends LockException> missing) {
-		CompletableFuture<T> end = await(condition);
+		return awaitUntilAlarm(condition, (wait) -> wait.end(null, missing.get()));
+	}
+
+	/**
+	 * Bounds an answer by a moment a little before the call is abandoned, so that the
+	 * call can still end with what is known then.
+	 * @param answer completes with {@code true}
+	 * @return completes with whether the answer came before, or fails once the call is
+	 * abandoned
+	 */
+	CompletableFuture<Boolean> awaitInTime(CompletableFuture<Boolean> answer) {
+		return awaitUntilAlarm(answer, (wait) -> {
+			reportTimeout();
+			wait.end(false, null);
+		});
+	}
+
+	/**
+	 * Bounds an answer as {@link #await(CompletableFuture)} does.
+	 * @param late runs a little before the call is abandoned, to end the wait
+	 */
+	private <T> CompletableFuture<T> awaitUntilAlarm(CompletableFuture<T> answer, Consumer<Awaited<T>> late) {
+		if (answer.isDone()) {
+			return answer;
+		}
+		CompletableFuture<T> end = new CompletableFuture<>();
+		Awaited<T> wait = new Awaited<>(to(end));
+		begin(answer, wait);
 		if (end.isDone()) {
 			return end;
 		}
 		long margin = Math.min(this.toleranceNanos / 2, LONGEST_MARGIN_NANOS);
 		try {
-			Future<?> alarm = this.timer.schedule(() -> {
-				end.completeExceptionally(missing.get());
-			}, Duration.ofNanos(this.deadline.remainingNanos() - margin));
+			Future<?> alarm = this.timer.schedule(() -> late.accept(wait),
+					Duration.ofNanos(this.deadline.remainingNanos() - margin));
 			end.whenComplete((value, failure) -> alarm.cancel(false));
 		}
 		catch (RejectedExecutionException ex) {
@@ -229,8 +263,14 @@ final class CallDeadline implements Runnable {
 
 		private void end(@Nullable T value, @Nullable Throwable failure) {
 			Continuation<T> step = this.next.getAndSet(null);
-			if (step != null) {
+			if (step == null) {
+				return;
+			}
+			try {
 				step.accept(value, failure);
+			}
+			catch (RuntimeException | Error ex) {
+				logger.error("A step of a call failed unexpectedly", ex);
 			}
 		}
 

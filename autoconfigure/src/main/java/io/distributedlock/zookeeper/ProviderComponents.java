@@ -6,7 +6,6 @@ import io.distributedlock.provider.LockTimer;
  * Components of one provider that its contenders share.
  */
 record ProviderComponents(SessionTracker sessions, LockNodeRegistry lockNodes, QueueEntryRegistry queueEntries,
-		UndecidedCommands undecided, LockHolderResolver holders, ShortLeaseWarning shortLeaseWarning,
-		LockTimer timer) {
+		UndecidedCommands undecided, LockHolderResolver holders, ShortLeaseWarning shortLeaseWarning, LockTimer timer) {
 
 }

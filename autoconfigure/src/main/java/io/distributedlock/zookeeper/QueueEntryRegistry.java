@@ -6,6 +6,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher;
 import org.jspecify.annotations.Nullable;
@@ -21,6 +24,8 @@ import io.distributedlock.LockProviderException;
  */
 final class QueueEntryRegistry {
 
+	private static final Log logger = LogFactory.getLog(QueueEntryRegistry.class);
+
 	private final ConcurrentHashMap<LockKey, QueueEntry> entries = new ConcurrentHashMap<>();
 
 	private final Set<Deletion> deletions = ConcurrentHashMap.newKeySet();
@@ -28,13 +33,28 @@ final class QueueEntryRegistry {
 	/**
 	 * Returns the entry for a lock, a new one without a node if there is none, and
 	 * assigns it to a contender.
+	 * @return {@code null} if the session has ended: its entry does not replace that of a
+	 * later session
 	 */
-	QueueEntry getOrCreate(Contention contention, Session session) {
-		QueueEntry entry = this.entries.compute(contention.key(),
-				(key, present) -> (present != null && present.session() == session) ? present : new QueueEntry(key,
-						contention.path(), session, new EntryWatcher(this, key), contention.changed()));
+	@Nullable QueueEntry getOrCreate(Contention contention, Session session) {
+		QueueEntry entry = this.entries.compute(contention.key(), (key, present) -> {
+			boolean kept = session.hasEnded() || (present != null && present.session() == session);
+			return kept ? present : newEntry(contention, session);
+		});
+		if (entry != null && entry.session() == session && session.hasEnded()) {
+			// It may have been added after the entries of the session were removed.
+			remove(entry);
+		}
+		if (entry == null || entry.session() != session || session.hasEnded()) {
+			return null;
+		}
 		entry.assign(contention.number(), contention.changed());
 		return entry;
+	}
+
+	private QueueEntry newEntry(Contention contention, Session session) {
+		LockKey key = contention.key();
+		return new QueueEntry(key, contention.path(), session, new EntryWatcher(this, key), contention.changed());
 	}
 
 	/**
@@ -49,8 +69,8 @@ final class QueueEntryRegistry {
 		return deadline.awaitBefore(turn.begun(), QueueEntryRegistry::inUse)
 			.thenCompose((begun) -> use(entry, deadline, work))
 			.whenComplete((result, failure) -> end(entry, turn))
-			.thenCompose((result) -> result.isPresent() ? CompletableFuture.completedFuture(result.get())
-					: otherwise.get());
+			.thenCompose(
+					(result) -> result.isPresent() ? CompletableFuture.completedFuture(result.get()) : otherwise.get());
 	}
 
 	private <T> CompletableFuture<Optional<T>> use(QueueEntry entry, CallDeadline deadline,
@@ -96,17 +116,31 @@ final class QueueEntryRegistry {
 	 */
 	void dequeue(LockKey key) {
 		QueueEntry entry = this.entries.get(key);
-		String node = (entry != null) ? entry.node() : null;
-		if (entry != null && node != null && entry.deleted(node)) {
-			delete(new Deletion(entry.session(), node));
+		if (entry != null && deleteNode(entry)) {
 			entry.notifyContender();
 		}
+	}
+
+	/**
+	 * Deletes the node of an entry without waiting for the answer.
+	 * @return {@code false} if the entry has none
+	 */
+	private boolean deleteNode(QueueEntry entry) {
+		String node = entry.node();
+		if (node == null || !entry.deleted(node)) {
+			return false;
+		}
+		delete(new Deletion(entry.session(), node));
+		return true;
 	}
 
 	private void delete(Deletion deletion) {
 		this.deletions.add(deletion);
 		deletion.session().operations().delete(deletion.node(), -1).whenComplete((deleted, failure) -> {
-			if (failure == null || !ZooKeeperErrors.isUnclear(failure)) {
+			if (failure != null && !ZooKeeperErrors.is(failure, Code.NONODE)) {
+				logger.debug("The queue entry '" + deletion.node() + "' could not be deleted", failure);
+			}
+			if (failure == null || !ZooKeeperErrors.isUnclear(failure) || deletion.session().hasEnded()) {
 				this.deletions.remove(deletion);
 			}
 		});
@@ -123,6 +157,11 @@ final class QueueEntryRegistry {
 			}
 		}
 		this.entries.values().forEach(QueueEntry::notifyContender);
+	}
+
+	/** Deletes the nodes of all entries, which a client that lives on would keep. */
+	void close() {
+		this.entries.values().forEach(this::deleteNode);
 	}
 
 	/** Removes the entries of a session that has ended, and notifies their contenders. */

@@ -7,6 +7,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.OpResult;
@@ -26,6 +28,8 @@ import io.distributedlock.provider.StoreCall;
  */
 final class RenewalOperation {
 
+	private static final Log logger = LogFactory.getLog(RenewalOperation.class);
+
 	private static final int BATCH_SIZE = 250;
 
 	private final LockNodeRegistry lockNodes;
@@ -42,7 +46,9 @@ final class RenewalOperation {
 
 	/**
 	 * Renews several grants.
-	 * @return the call; it fails if no outcome of any grant is known
+	 * @return the call, with the outcomes that are known at its end: a grant is missing
+	 * whose lock node was not read in time, or is being released; it fails if no outcome
+	 * is known
 	 */
 	StoreCall<Map<LockGrant, RenewalOutcome>> renew(Map<LockGrant, Duration> leases, Duration timeout) {
 		List<LockGrant> expired = new ArrayList<>();
@@ -57,6 +63,10 @@ final class RenewalOperation {
 					.add(new Renewal(grant, node, lease));
 			}
 		});
+		if (!expired.isEmpty()) {
+			// Sent first, so that the releases are mostly answered before the reads.
+			this.lockNodes.expireLeases();
+		}
 		RenewalCall call = new RenewalCall(expired, timeout);
 		renewals.forEach(call::send);
 		return call.begin();
@@ -65,28 +75,21 @@ final class RenewalOperation {
 	private RenewalOutcome outcome(Renewal renewal, OpResult result) {
 		if (result instanceof OpResult.GetDataResult read) {
 			boolean exists = renewal.node().isSameAs(new ZNode(read.getData(), read.getStat()));
-			return (exists && renewal.node().renew(renewal.lease())) ? RenewalOutcome.RENEWED
-					: notHeld(renewal.node());
+			return (exists && renewal.node().renew(renewal.lease())) ? RenewalOutcome.RENEWED : notHeld(renewal.node());
 		}
-		boolean missing = result instanceof OpResult.ErrorResult error && error.getErr() == Code.NONODE.intValue();
-		return missing ? notHeld(renewal.node()) : RenewalOutcome.UNKNOWN;
+		Code code = (result instanceof OpResult.ErrorResult error) ? Code.get(error.getErr()) : null;
+		if (code == Code.NONODE) {
+			return notHeld(renewal.node());
+		}
+		logger.debug("The lock node of '" + renewal.grant().key() + "' could not be read: " + code);
+		return RenewalOutcome.UNKNOWN;
 	}
 
 	private RenewalOutcome notHeld(LockNode node) {
-		this.lockNodes.remove(node);
-		return RenewalOutcome.NOT_HELD;
-	}
-
-	/** Completes when no command of any of the grants is undecided; does not fail. */
-	private CompletableFuture<Boolean> decided(List<LockGrant> grants) {
-		List<CompletableFuture<ReleaseOutcome>> ends = new ArrayList<>();
-		for (LockGrant grant : grants) {
-			CompletableFuture<ReleaseOutcome> end = this.undecided.find(grant.key(), grant.owner());
-			if (end != null) {
-				ends.add(end);
-			}
+		if (this.lockNodes.beginRelease(node)) {
+			this.lockNodes.remove(node);
 		}
-		return allOf(ends);
+		return RenewalOutcome.NOT_HELD;
 	}
 
 	/** Completes when all futures are done, also if some have failed. */
@@ -104,7 +107,10 @@ final class RenewalOperation {
 
 	}
 
-	/** One call, which waits for all its batches. */
+	/**
+	 * One call, which waits for all its batches. It does not wait for the release of an
+	 * expired lease, unless nothing else is to be renewed.
+	 */
 	private final class RenewalCall {
 
 		private final CompletableStoreCall<Map<LockGrant, RenewalOutcome>> call = new CompletableStoreCall<>();
@@ -124,62 +130,77 @@ final class RenewalOperation {
 			this.deadline.begin(session);
 			for (int from = 0; from < due.size(); from += BATCH_SIZE) {
 				List<Renewal> batch = due.subList(from, Math.min(from + BATCH_SIZE, due.size()));
-				List<Op> reads = batch.stream()
-					.map((renewal) -> Op.getData(renewal.node().path().lockNode()))
-					.toList();
+				List<Op> reads = batch.stream().map((renewal) -> Op.getData(renewal.node().path().lockNode())).toList();
 				this.batches.add(new Batch(batch, session.operations().multi(reads)));
 			}
 		}
 
 		private StoreCall<Map<LockGrant, RenewalOutcome>> begin() {
 			this.call.onAbandon(this.deadline);
-			this.deadline.await(allOf(this.batches.stream().map(Batch::answer).toList()))
-				.thenCompose((answered) -> outcomes())
-				.whenComplete((outcomes, failure) -> {
-					if (failure != null) {
-						this.call.fail(ZooKeeperErrors.failureOf(failure));
-					}
-					else {
-						this.call.complete(outcomes);
-					}
-				});
+			CompletableFuture<Boolean> answered = this.batches.isEmpty() ? allOf(releases())
+					: allOf(this.batches.stream().map(Batch::answer).toList());
+			boolean several = this.batches.size() + this.expired.size() > 1;
+			CompletableFuture<Boolean> inTime = several ? this.deadline.awaitInTime(answered)
+					: this.deadline.await(answered);
+			inTime.thenAccept(this::end).whenComplete((ended, failure) -> {
+				if (failure != null) {
+					this.call.fail(ZooKeeperErrors.failureOf(failure));
+				}
+			});
 			return this.call;
 		}
 
-		private CompletableFuture<Map<LockGrant, RenewalOutcome>> outcomes() {
+		/** Returns what completes when the releases of expired leases are decided. */
+		private List<CompletableFuture<ReleaseOutcome>> releases() {
+			List<CompletableFuture<ReleaseOutcome>> releases = new ArrayList<>();
+			for (LockGrant grant : this.expired) {
+				CompletableFuture<ReleaseOutcome> release = findRelease(grant);
+				if (release != null) {
+					releases.add(release);
+				}
+			}
+			return releases;
+		}
+
+		private @Nullable CompletableFuture<ReleaseOutcome> findRelease(LockGrant grant) {
+			return RenewalOperation.this.undecided.find(grant.key(), grant.owner());
+		}
+
+		/** Ends the call with what is known; if that is nothing, it is soon abandoned. */
+		private void end(boolean inTime) {
 			Map<LockGrant, RenewalOutcome> outcomes = new HashMap<>();
 			Throwable failure = null;
 			for (Batch batch : this.batches) {
 				Throwable failed = addOutcomes(batch, outcomes);
 				failure = (failed != null) ? failed : failure;
 			}
-			if (failure != null && outcomes.isEmpty() && this.expired.isEmpty()) {
-				return CompletableFuture.failedFuture(failure);
+			// The end of a lease is told once the store has lost the lock too.
+			List<LockGrant> released = this.expired.stream().filter((grant) -> findRelease(grant) == null).toList();
+			released.forEach((grant) -> outcomes.put(grant, RenewalOutcome.NOT_HELD));
+			if (outcomes.isEmpty() && failure != null) {
+				this.call.fail(ZooKeeperErrors.failureOf(failure));
 			}
-			return this.expired.isEmpty() ? CompletableFuture.completedFuture(outcomes) : addExpired(outcomes);
+			else if ((inTime || !outcomes.isEmpty()) && this.call.complete(outcomes)) {
+				released.forEach((grant) -> RenewalOperation.this.undecided.pollOutcome(grant.owner()));
+			}
 		}
 
-		/** Adds the outcomes of a batch, or returns why they are not known. */
+		/** Adds the outcomes of an answered batch, or returns why they are not known. */
 		private @Nullable Throwable addOutcomes(Batch batch, Map<LockGrant, RenewalOutcome> outcomes) {
-			return batch.answer().handle((results, failure) -> {
+			if (!batch.answer().isDone()) {
+				return null;
+			}
+			Throwable failed = batch.answer().handle((results, failure) -> {
 				for (int i = 0; failure == null && i < results.size(); i++) {
 					Renewal renewal = batch.renewals().get(i);
 					outcomes.put(renewal.grant(), outcome(renewal, results.get(i)));
 				}
 				return failure;
 			}).getNow(null);
-		}
-
-		/** Waits until the store has lost the grants too before their end is told. */
-		private CompletableFuture<Map<LockGrant, RenewalOutcome>> addExpired(Map<LockGrant, RenewalOutcome> outcomes) {
-			RenewalOperation.this.lockNodes.expireLeases();
-			return this.deadline.await(decided(this.expired)).thenApply((decided) -> {
-				for (LockGrant grant : this.expired) {
-					RenewalOperation.this.undecided.pollOutcome(grant.owner());
-					outcomes.put(grant, RenewalOutcome.NOT_HELD);
-				}
-				return outcomes;
-			});
+			if (failed != null) {
+				logger.debug("The lock nodes of " + batch.renewals().size() + " lock(s) could not be read", failed);
+			}
+			return failed;
 		}
 
 	}

@@ -79,6 +79,9 @@ final class Session implements SessionDeadline {
 
 	private volatile long endedAtNanos;
 
+	/** Kept, because the state of a handle that is replaced changes. */
+	private volatile boolean endedByRefusal;
+
 	Session(ZooKeeper zooKeeper, List<ACL> acl, @Nullable Duration longestSilence) {
 		this.zooKeeper = zooKeeper;
 		this.id = zooKeeper.getSessionId();
@@ -114,7 +117,7 @@ final class Session implements SessionDeadline {
 
 	/** Returns whether the servers have refused the client's credentials. */
 	boolean isRefused() {
-		return this.zooKeeper.getState() == ZooKeeper.States.AUTH_FAILED;
+		return this.endedByRefusal || this.zooKeeper.getState() == ZooKeeper.States.AUTH_FAILED;
 	}
 
 	private void answered(Code code) {
@@ -176,6 +179,7 @@ final class Session implements SessionDeadline {
 			return;
 		}
 		this.endedAtNanos = System.nanoTime();
+		this.endedByRefusal = this.zooKeeper.getState() == ZooKeeper.States.AUTH_FAILED;
 		this.ended = true;
 		this.signals.forEach(this::signal);
 	}
@@ -280,7 +284,11 @@ final class Session implements SessionDeadline {
 		try {
 			this.zooKeeper.getTestable().closeSocket();
 			// The client notices the closed socket when it sends the next request.
-			this.operations.sync("/");
+			this.operations.sync("/").whenComplete((synced, failure) -> {
+				if (failure != null) {
+					logger.debug("The connection was dropped", failure);
+				}
+			});
 		}
 		catch (IOException | RuntimeException ex) {
 			logger.debug("The connection could not be dropped", ex);

@@ -79,7 +79,7 @@ final class SessionTracker implements ConnectionStateListener, AutoCloseable {
 		this.client = client;
 		this.settings = settings;
 		this.persistentNodes = new PersistentNodes(paths);
-		this.replacement = new HandleReplacement(client, settings, timer, this.lock, this::adopt);
+		this.replacement = new HandleReplacement(client, settings, timer, this::needsHandle, this::adopt);
 		this.timer = timer;
 		this.listener = listener;
 	}
@@ -138,9 +138,19 @@ final class SessionTracker implements ConnectionStateListener, AutoCloseable {
 	private void refused() {
 		adopt();
 		SessionSetup current = this.setup;
-		if (current != null && current.session().isRefused()) {
+		if (current == null) {
+			// The refused handle is not to be had at present.
+			this.replacement.start();
+		}
+		else if (current.session().isRefused()) {
 			current.session().end();
 		}
+	}
+
+	/** Returns whether the client's handle may be one that never connects again. */
+	private boolean needsHandle() {
+		SessionSetup current = this.setup;
+		return !this.closed && (current == null || current.session().isRefused());
 	}
 
 	private void adopt() {
@@ -198,8 +208,9 @@ final class SessionTracker implements ConnectionStateListener, AutoCloseable {
 
 	private void ended(SessionSetup ended) {
 		this.listener.ended(ended.session());
+		signal();
 		if (ended.session().isRefused()) {
-			this.replacement.start(() -> !this.closed && this.setup == ended);
+			this.replacement.start();
 		}
 	}
 
@@ -268,8 +279,12 @@ final class SessionTracker implements ConnectionStateListener, AutoCloseable {
 	}
 
 	/** Returns the failure of a call that has waited in vain; nothing was sent. */
-	LockProviderException notReady() {
+	LockException notReady() {
 		SessionSetup current = this.setup;
+		LockException failure = (current != null && !this.closed) ? current.failure() : null;
+		if (failure != null) {
+			return failure;
+		}
 		String problem = this.closed ? "is closed"
 				: !this.client.isStarted() ? "cannot be reached: the CuratorFramework was not started"
 						: (current != null && current.session().isConnected())
@@ -295,11 +310,18 @@ final class SessionTracker implements ConnectionStateListener, AutoCloseable {
 			this.lock.unlock();
 		}
 		signal();
+		this.replacement.close();
 		if (last != null && !last.session().hasEnded()) {
 			// No heartbeat creates the node again in a session that has ended.
 			Session session = last.session();
 			session.end();
-			session.operations().delete(this.persistentNodes.paths().process(session.id()), -1);
+			session.operations()
+				.delete(this.persistentNodes.paths().process(session.id()), -1)
+				.whenComplete((deleted, failure) -> {
+					if (failure != null) {
+						logger.debug("The process node ends with the session", failure);
+					}
+				});
 		}
 	}
 

@@ -3,6 +3,8 @@ package io.distributedlock.zookeeper;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
@@ -12,6 +14,8 @@ import org.jspecify.annotations.Nullable;
  * each other. They belong to the call's turn of the queue entry.
  */
 final class WaitQueueOperations {
+
+	private static final Log logger = LogFactory.getLog(WaitQueueOperations.class);
 
 	private final QueueEntry entry;
 
@@ -255,7 +259,12 @@ final class WaitQueueOperations {
 	private CompletableFuture<Boolean> deleteReservation() {
 		return this.deadline.await(readEntries()).thenApply((entries) -> {
 			if (entries.isEmpty()) {
-				this.operations.delete(this.path.lockNode(), LockNodeState.RESERVED.version());
+				this.operations.delete(this.path.lockNode(), LockNodeState.RESERVED.version())
+					.whenComplete((deleted, failure) -> {
+						if (failure != null) {
+							logger.debug("An unused reservation was not deleted: its process ends it", failure);
+						}
+					});
 			}
 			return true;
 		});
@@ -263,8 +272,8 @@ final class WaitQueueOperations {
 
 	private CompletableFuture<Boolean> delete(String node) {
 		return this.deadline.await(this.operations.delete(node, -1))
-			.exceptionallyCompose((ex) -> ZooKeeperErrors.is(ex, Code.NONODE)
-					? CompletableFuture.completedFuture(true) : CompletableFuture.failedFuture(ex));
+			.exceptionallyCompose((ex) -> ZooKeeperErrors.is(ex, Code.NONODE) ? CompletableFuture.completedFuture(true)
+					: CompletableFuture.failedFuture(ex));
 	}
 
 	/**

@@ -49,6 +49,8 @@ public final class ZooKeeperLockProvider implements LockProvider, AutoCloseable 
 
 	private final QueueEntryRegistry queueEntries = new QueueEntryRegistry();
 
+	private final ReleaseOperation releaseOperation;
+
 	private final ReleaseCalls releaseCalls;
 
 	private final RenewalOperation renewalOperation;
@@ -71,10 +73,10 @@ public final class ZooKeeperLockProvider implements LockProvider, AutoCloseable 
 		String root = (namespace == null || namespace.isEmpty()) ? settings.root()
 				: ZKPaths.makePath(namespace, settings.root());
 		this.paths = new NodePaths(root, settings.keyPrefix());
-		ReleaseOperation releaseOperation = new ReleaseOperation(timer, this.queueEntries::dequeue);
+		this.releaseOperation = new ReleaseOperation(timer, this.queueEntries::dequeue);
 		this.lockNodes = new LockNodeRegistry(timer, this::expire);
-		this.undecided = new UndecidedCommands(this.lockNodes, releaseOperation, timer);
-		this.releaseCalls = new ReleaseCalls(this.lockNodes, releaseOperation, this.undecided, timer);
+		this.undecided = new UndecidedCommands(this.lockNodes, this.releaseOperation, timer);
+		this.releaseCalls = new ReleaseCalls(this.lockNodes, this.releaseOperation, this.undecided, timer);
 		this.renewalOperation = new RenewalOperation(this.lockNodes, this.undecided, timer);
 		this.sessions = new SessionTracker(client, settings, this.paths, timer, new SessionEvents());
 		this.components = new ProviderComponents(this.sessions, this.lockNodes, this.queueEntries, this.undecided,
@@ -92,10 +94,6 @@ public final class ZooKeeperLockProvider implements LockProvider, AutoCloseable 
 	@Override
 	public String name() {
 		return ZooKeeperErrors.PROVIDER;
-	}
-
-	NodePaths paths() {
-		return this.paths;
 	}
 
 	SessionTracker sessions() {
@@ -138,10 +136,14 @@ public final class ZooKeeperLockProvider implements LockProvider, AutoCloseable 
 
 	/**
 	 * Closes this provider, but not its client. Locks that are still held count as lost;
-	 * their nodes exist until the client ends the session.
+	 * their nodes exist until the client ends the session. No reservation and no queue
+	 * entry of this process remains for which others would wait.
 	 */
 	@Override
 	public void close() {
+		// Sent while the session is still known here.
+		this.queueEntries.close();
+		this.releaseOperation.close();
 		try {
 			this.sessions.close();
 		}

@@ -171,15 +171,12 @@ class JdbcFailureTests {
 		}
 		// A server that does not know of the time-out may grant after it. Then the lock
 		// needs a release by owner, which in an application is a pending release.
-		Awaitility.await()
-			.atMost(PATIENCE)
-			.ignoreExceptionsInstanceOf(LockProviderException.class)
-			.until(() -> {
-				if (blocking.compareTo(BlockingDatabase.POSTGRES) >= 0) {
-					resultOf(provider.release(KEY, owner, TIMEOUT));
-				}
-				return attempt(provider, KEY, TIMEOUT) instanceof Granted;
-			});
+		Awaitility.await().atMost(PATIENCE).ignoreExceptionsInstanceOf(LockProviderException.class).until(() -> {
+			if (blocking.compareTo(BlockingDatabase.POSTGRES) >= 0) {
+				resultOf(provider.release(KEY, owner, TIMEOUT));
+			}
+			return attempt(provider, KEY, TIMEOUT) instanceof Granted;
+		});
 	}
 
 	@ParameterizedTest

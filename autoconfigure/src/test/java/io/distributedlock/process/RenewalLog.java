@@ -94,8 +94,8 @@ public final class RenewalLog implements LockProvider {
 	}
 
 	@Override
-	public Object renewalGroup(LockGrant grant) {
-		return this.provider.renewalGroup(grant);
+	public Object node(LockKey key) {
+		return this.provider.node(key);
 	}
 
 	@Override

@@ -36,8 +36,12 @@ import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.RenewalOutcome;
+import io.distributedlock.provider.StoreCall;
 import io.distributedlock.testkit.FrozenProcesses;
+import io.distributedlock.testkit.TcpProxy;
 import io.distributedlock.testkit.TimeBounds;
+import io.distributedlock.testkit.WireFault;
+import io.distributedlock.testkit.WireFault.Effect;
 
 import static io.distributedlock.testkit.StoreCalls.outcomeOf;
 import static io.distributedlock.testkit.StoreCalls.resultOf;
@@ -263,6 +267,55 @@ class RedisLockProviderTests {
 			assertThat(Duration.ofNanos(System.nanoTime() - interrupted.get())).isLessThan(TimeBounds.withLoad(100));
 		}
 		await().atMost(PATIENCE).until(() -> release(process, grant.owner()) != ReleaseOutcome.UNKNOWN);
+	}
+
+	@ParameterizedTest(name = "{0}")
+	@MethodSource("clients")
+	void callWhoseTimeEndsBeforeItsConnectionIsThereIsNeverSent(String name,
+			IntFunction<RedisConnectionFactory> client) {
+		Duration timeout = Duration.ofMillis(300);
+		try (TcpProxy proxy = new TcpProxy(TestRedis.server().address())) {
+			RedisLockProvider process = process(client.apply(proxy.port()));
+			WireFault held = proxy.onRequest((packet) -> true, Effect.HOLD).once();
+			StoreCall<AttemptResult> call = enter(process).attempt(OwnerId.random(), LEASE, false, timeout);
+			assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> resultOf(call, timeout));
+			assertThat(call.mayHaveBeenSent()).isFalse();
+			await().until(() -> held.hits() == 1);
+			held.close();
+			// Waits for the worker, whose connection is there now.
+			process.close();
+			assertThat(call.mayHaveBeenSent()).isFalse();
+			assertThat(this.admin.exists(this.keys.lock())).isFalse();
+		}
+	}
+
+	@ParameterizedTest(name = "{0}")
+	@MethodSource("clients")
+	void closedProviderSendsNothing(String name, IntFunction<RedisConnectionFactory> client) {
+		RedisLockProvider process = process(client.apply(TestRedis.port()));
+		LockGrant grant = acquire(process);
+		process.close();
+		for (boolean willWait : new boolean[] { true, false }) {
+			assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> attempt(enter(process), willWait))
+				.satisfies((ex) -> {
+					assertThat(ex.error()).isEqualTo(LockError.SHUTTING_DOWN);
+					assertThat(ex.isEffectUnknown()).isFalse();
+				});
+		}
+		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> renew(process, grant));
+		assertThat(release(process, grant.owner())).isEqualTo(ReleaseOutcome.UNKNOWN);
+		assertThat(this.admin.exists(this.keys.lock())).isTrue();
+	}
+
+	@Test
+	void probeOfANodeChangesNoLock() {
+		acquire(process());
+		byte[] value = this.admin.get(this.keys.lock());
+		long expiry = this.admin.pexpireTime(this.keys.lock());
+		ScriptCall probe = ScriptCall.probe(this.keys.lock());
+		this.admin.eval(probe.script().text(), probe.keys().length, probe.keysAndArguments());
+		assertThat(this.admin.get(this.keys.lock())).isEqualTo(value);
+		assertThat(this.admin.pexpireTime(this.keys.lock())).isEqualTo(expiry);
 	}
 
 	@Test

@@ -13,6 +13,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import redis.clients.jedis.Jedis;
 
 import org.springframework.beans.factory.DisposableBean;
+import org.springframework.context.Lifecycle;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 import io.distributedlock.LockError;
@@ -102,6 +103,27 @@ class RedisReplicaTests {
 				assertThat(renew(provider, grant)).containsEntry(grant, RenewalOutcome.UNKNOWN);
 			}
 			await().until(() -> renew(provider, grant).get(grant) == RenewalOutcome.RENEWED);
+			assertThat(resultOf(provider.release(key, grant.owner(), TIMEOUT))).isEqualTo(ReleaseOutcome.RELEASED);
+		}
+		finally {
+			((DisposableBean) factory).destroy();
+		}
+	}
+
+	@ParameterizedTest(name = "{0}")
+	@MethodSource("clients")
+	void replicasAcknowledgeAfterTheFactoryWasStoppedAndStarted(String name, IntFunction<RedisConnectionFactory> client)
+			throws Exception {
+		RedisConnectionFactory factory = client.apply(primary.port());
+		try (RedisLockProvider provider = new RedisLockProvider(factory,
+				new RedisLockSettings("restarted", 1, Duration.ofSeconds(1)))) {
+			LockKey key = LockKey.of("restarted", name);
+			LockGrant grant = ((AttemptResult.Granted) attempt(provider, key, OwnerId.random())).grant();
+			((Lifecycle) factory).stop();
+			assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> renew(provider, grant))
+				.satisfies((ex) -> assertThat(ex.isEffectUnknown()).isFalse());
+			((Lifecycle) factory).start();
+			assertThat(renew(provider, grant)).containsEntry(grant, RenewalOutcome.RENEWED);
 			assertThat(resultOf(provider.release(key, grant.owner(), TIMEOUT))).isEqualTo(ReleaseOutcome.RELEASED);
 		}
 		finally {

@@ -57,8 +57,8 @@ class RedisRightsTests {
 			assertThat(RedisProcesses.renew(holder, grant)).isEqualTo(RenewalOutcome.RENEWED);
 			assertThat(RedisProcesses.release(holder, grant)).isEqualTo(ReleaseOutcome.RELEASED);
 			// On a slow machine the reservation has passed to the other one meanwhile.
-			LockGrant next = RedisProcesses.granted(await().until(() -> RedisProcesses.enqueue(waiting),
-					AttemptResult.Granted.class::isInstance));
+			LockGrant next = RedisProcesses
+				.granted(await().until(() -> RedisProcesses.enqueue(waiting), AttemptResult.Granted.class::isInstance));
 			RedisProcesses.release(waiter, next);
 			LockKey another = LockKey.of("another");
 			RedisProcesses.release(holder, RedisProcesses.acquire(holder, another));

@@ -162,8 +162,9 @@ class RedisSlotMigrationTests {
 		LockProviderException[] failure = new LockProviderException[1];
 		long start = System.nanoTime();
 		assertThatExceptionOfType(LockProviderException.class)
-			.isThrownBy(() -> resultOf(RedisProcesses.enter(rival, KEY)
-				.attempt(OwnerId.random(), RedisProcesses.LEASE, true, timeout), timeout))
+			.isThrownBy(() -> resultOf(
+					RedisProcesses.enter(rival, KEY).attempt(OwnerId.random(), RedisProcesses.LEASE, true, timeout),
+					timeout))
 			.satisfies((ex) -> failure[0] = ex);
 		assertThat(Duration.ofNanos(System.nanoTime() - start))
 			.isLessThan(TimeBounds.withLoad(timeout.plusMillis(250)));

@@ -19,10 +19,10 @@ import io.distributedlock.provider.OwnerId;
 
 /**
  * A deterministic simulation of several processes, each with the production engine, which
- * contend for a few keys of one store. Networks delay, lose and repeat messages; processes
- * pause, crash, stop and start; requests are interrupted and cancelled. The promises of
- * the library are checked at each step and at the end. FoundationDB and TigerBeetle are
- * tested in this way.
+ * contend for a few keys of one store. Networks delay, lose and repeat messages;
+ * processes pause, crash, stop and start; requests are interrupted and cancelled. The
+ * promises of the library are checked at each step and at the end. FoundationDB and
+ * TigerBeetle are tested in this way.
  */
 final class EngineSimulation {
 
@@ -173,7 +173,8 @@ final class EngineSimulation {
 			if (lease.isHeld()) {
 				long token = lease.fencingToken(key).value();
 				Long last = this.lastTokens.put(key, token);
-				this.world.check(last == null || last < token, "P6", user + " has the token " + token + " after " + last);
+				this.world.check(last == null || last < token, "P6",
+						user + " has the token " + token + " after " + last);
 			}
 			checkExclusion(key);
 		}
@@ -207,7 +208,7 @@ final class EngineSimulation {
 	}
 
 	private void checkTime(SimulatedUser user, long tookNanos) {
-		long most = Math.max(user.waitTime().toNanos(), user.engine().settings().callTimeout().toNanos())
+		long most = Math.max(user.waitTime().toNanos(), user.engine().context().settings().callTimeout().toNanos())
 				+ Duration.ofMillis(250).toNanos();
 		this.world.check(tookNanos <= most || isDisturbed(user), "P9", user + " has waited for "
 				+ Duration.ofNanos(tookNanos).toMillis() + " ms, and no longer than " + waitText(user));
@@ -239,10 +240,11 @@ final class EngineSimulation {
 	}
 
 	private void checkEnd(SimulatedProcess process, LockEngine engine) {
-		this.world.check(engine.held().isEmpty(), "P12", process + " still has " + engine.held());
+		this.world.check(engine.context().heldGrants().isEmpty(), "P12",
+				process + " still has " + engine.context().heldGrants().views());
 		this.world.check(engine.queueCount() == 0, "P12", process + " still has queues: " + engine.queueCount());
-		this.world.check(engine.pendingReleases().size() == 0, "P5",
-				process + " still has " + engine.pendingReleases().size() + " pending releases");
+		this.world.check(engine.context().pendingReleases().size() == 0, "P5",
+				process + " still has " + engine.context().pendingReleases().size() + " pending releases");
 	}
 
 }

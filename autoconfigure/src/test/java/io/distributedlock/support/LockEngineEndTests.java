@@ -65,8 +65,7 @@ class LockEngineEndTests {
 	@Test
 	void stoppedTemplateLocksAgainAfterItsStart() {
 		this.locks.stop(Duration.ZERO);
-		assertThatExceptionOfType(LockProviderException.class)
-			.isThrownBy(() -> this.locks.acquire(LockRequest.of(KEY)))
+		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> this.locks.acquire(LockRequest.of(KEY)))
 			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.SHUTTING_DOWN));
 		this.locks.start();
 		try (LockLease lease = this.locks.acquire(LockRequest.of(KEY).withLease(Duration.ofSeconds(1)))) {
@@ -80,8 +79,7 @@ class LockEngineEndTests {
 		CompletableFuture<Throwable> refused = new CompletableFuture<>();
 		Thread waiter = new Thread(() -> {
 			try {
-				this.locks.acquire(
-						LockRequest.ofAll(List.of(KEY, LATER)).withWaitTime(Duration.ofMinutes(1)));
+				this.locks.acquire(LockRequest.ofAll(List.of(KEY, LATER)).withWaitTime(Duration.ofMinutes(1)));
 			}
 			catch (RuntimeException ex) {
 				refused.complete(ex);
@@ -107,7 +105,8 @@ class LockEngineEndTests {
 		assertThat(waiting).failsWithin(Duration.ofSeconds(10));
 		assertThat(this.outcomes).filteredOn((outcome) -> outcome.endsWith("FAILED")).hasSize(1);
 		busy.close();
-		// A wait queue that still named the stopped process would reserve the lock for it.
+		// A wait queue that still named the stopped process would reserve the lock for
+		// it.
 		LockTemplate third = template(new LocalLockProvider(this.store));
 		third.acquire(LockRequest.of(KEY).withWaitTime(Duration.ZERO)).close();
 		third.close();

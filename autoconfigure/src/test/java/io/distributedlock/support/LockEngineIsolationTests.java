@@ -100,8 +100,7 @@ class LockEngineIsolationTests {
 		LockTemplate locks = template();
 		for (int i = 0; i < 20; i++) {
 			LockKey key = LockKey.of("slow", Integer.toString(i));
-			assertThatExceptionOfType(LockProviderException.class)
-				.isThrownBy(() -> locks.acquire(LockRequest.of(key)));
+			assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> locks.acquire(LockRequest.of(key)));
 		}
 		hanging.addAll(this.provider.attempts);
 		this.provider.onAttempt = null;
@@ -116,8 +115,7 @@ class LockEngineIsolationTests {
 		LockKey busy = LockKey.of("seats", "z");
 		LockLease held = other.acquire(LockRequest.of(busy));
 		assertThat(locks.tryAcquire(LockRequest.ofAll(List.of(KEY, busy)).withWaitTime(Duration.ZERO))).isNull();
-		try (LockLease again = other
-			.acquire(LockRequest.of(KEY).withWaitTime(TimeBounds.withLoad(2000)))) {
+		try (LockLease again = other.acquire(LockRequest.of(KEY).withWaitTime(TimeBounds.withLoad(2000)))) {
 			assertThat(again.isHeld()).isTrue();
 		}
 		held.close();
@@ -152,8 +150,7 @@ class LockEngineIsolationTests {
 				.close());
 		await().until(() -> lost.stream().noneMatch(LockLease::isHeld));
 		AtomicBoolean told = new AtomicBoolean();
-		LockLease last = locks
-			.acquire(LockRequest.of(KEY).withLease(Duration.ofMillis(100)).withRenew(false));
+		LockLease last = locks.acquire(LockRequest.of(KEY).withLease(Duration.ofMillis(100)).withRenew(false));
 		last.onLost(() -> told.set(true));
 		await().atMost(Duration.ofSeconds(10)).untilTrue(told);
 		await().atMost(Duration.ofSeconds(10)).until(() -> KEY.equals(observed.get()));

@@ -23,8 +23,9 @@ import io.distributedlock.provider.RenewalOutcome;
 import io.distributedlock.provider.StoreCall;
 
 /**
- * A store for one key whose attempts a test answers when it wants to: the next one that is
- * under way is granted, is busy, or fails. It notices two attempts at once, and two owners.
+ * A store for one key whose attempts a test answers when it wants to: the next one that
+ * is under way is granted, is busy, or fails. It notices two attempts at once, and two
+ * owners.
  */
 final class ManualProvider implements LockProvider {
 

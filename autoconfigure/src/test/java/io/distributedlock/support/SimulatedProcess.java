@@ -156,14 +156,15 @@ final class SimulatedProcess implements EngineEnvironment {
 		return "p" + this.number;
 	}
 
-	/** Returns a hold of this process that is held by its own clock, without a side effect. */
-	@Nullable Hold holdsNow(LockKey key) {
+	/**
+	 * Returns a hold of this process that is held by its own clock, without a side
+	 * effect.
+	 */
+	@Nullable Holder holdsNow(LockKey key) {
 		for (LockEngine engine : this.engines) {
-			for (Hold hold : engine.held()) {
-				HeldGrant grant = hold.heldGrant();
-				if (grant.grant().key().equals(key) && grant.isCurrent()
-						&& !Nanos.isPast(grant.deadlineNanos(), nanoTime())) {
-					return hold;
+			for (HeldGrant grant : engine.context().heldGrants().all()) {
+				if (grant.key().equals(key) && grant.isCurrent() && !Nanos.isPast(grant.deadlineNanos(), nanoTime())) {
+					return grant.holder();
 				}
 			}
 		}

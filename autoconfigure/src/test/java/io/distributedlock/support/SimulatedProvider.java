@@ -68,8 +68,8 @@ final class SimulatedProvider implements LockProvider {
 	private <T> StoreCall<T> call(String what, Supplier<StoreCall<T>> command) {
 		CompletableStoreCall<T> call = new CompletableStoreCall<>();
 		if (this.world.happens(0.02 * this.faults)) {
-			this.process.later(delay(), () -> call.fail(LockProviderException.nothingSent(LockError.STORE_FAILED,
-					name(), "refused the connection", null)));
+			this.process.later(delay(), () -> call.fail(
+					LockProviderException.nothingSent(LockError.STORE_FAILED, name(), "refused the connection", null)));
 			return call;
 		}
 		boolean lostRequest = isLost();
@@ -118,11 +118,12 @@ final class SimulatedProvider implements LockProvider {
 	@Override
 	public StoreCall<Map<LockGrant, RenewalOutcome>> renew(Map<LockGrant, Duration> leases, Duration timeout) {
 		leases.keySet()
-			.forEach((grant) -> this.world.check(this.process.engines()
-				.stream()
-				.flatMap((engine) -> engine.held().stream())
-				.anyMatch((hold) -> hold.heldGrant().grant().equals(grant) && hold.heldGrant().isCurrent()), "P7",
-					"a renewal of " + grant + " was sent after its release"));
+			.forEach((grant) -> this.world.check(
+					this.process.engines()
+						.stream()
+						.flatMap((engine) -> engine.context().heldGrants().all().stream())
+						.anyMatch((held) -> held.grant().equals(grant) && held.isCurrent()),
+					"P7", "a renewal of " + grant + " was sent after its release"));
 		return call("renews " + leases.size(), () -> this.local.renew(leases, timeout));
 	}
 

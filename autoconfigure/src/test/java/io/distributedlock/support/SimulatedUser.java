@@ -88,7 +88,7 @@ final class SimulatedUser implements RequestDriver {
 	private void beginAsync() {
 		this.simulation.arrived(this);
 		this.async = true;
-		CompletableFuture<LockLease> future = new AsyncDriver(this.engine, (driver) -> {
+		CompletableFuture<LockLease> future = new AsyncDriver(this.engine.context(), (driver) -> {
 			Acquisition begun = this.engine.request(this.request.keys(), this.request, driver);
 			this.acquisition = begun;
 			return begun;
@@ -209,12 +209,13 @@ final class SimulatedUser implements RequestDriver {
 	/** Releases as a thread that waits for the answer. */
 	private void releaseAndWait(Hold hold) {
 		long deadline = hold.heldGrant().deadlineNanos();
-		long timeout = this.engine.settings().callTimeout().toNanos();
-		StoreCall<ReleaseOutcome> call = this.engine.startRelease(hold, timeout);
+		long timeout = this.engine.context().settings().callTimeout().toNanos();
+		HeldGrants heldGrants = this.engine.context().heldGrants();
+		StoreCall<ReleaseOutcome> call = heldGrants.startRelease(hold.heldGrant(), this.process.nanoTime() + timeout);
 		BoundedCall.begin(call, this.process, Duration.ofNanos(timeout), (done) -> {
 			ReleaseOutcome outcome = (done != null) ? resultOf(done) : ReleaseOutcome.UNKNOWN;
 			this.released = outcome != ReleaseOutcome.NOT_HELD;
-			this.engine.endRelease(hold, deadline, outcome);
+			heldGrants.endRelease(hold.heldGrant(), deadline, outcome);
 		});
 	}
 
@@ -233,7 +234,7 @@ final class SimulatedUser implements RequestDriver {
 
 	/** Whether the request is in the queue of its one key. */
 	boolean isQueued() {
-		return this.acquisition instanceof KeyRequest single && single.queued && !single.isComplete();
+		return this.acquisition instanceof KeyRequest single && single.waiter().queued && !single.waiter().isComplete();
 	}
 
 	SimulatedProcess process() {

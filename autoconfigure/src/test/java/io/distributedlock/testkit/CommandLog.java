@@ -80,8 +80,8 @@ final class CommandLog implements LockProvider {
 	}
 
 	@Override
-	public Object renewalGroup(LockGrant grant) {
-		return this.provider.renewalGroup(grant);
+	public Object node(LockKey key) {
+		return this.provider.node(key);
 	}
 
 	@Override

@@ -83,8 +83,8 @@ final class CountingLockProvider implements LockProvider {
 	}
 
 	@Override
-	public Object renewalGroup(LockGrant grant) {
-		return this.provider.renewalGroup(grant);
+	public Object node(LockKey key) {
+		return this.provider.node(key);
 	}
 
 	@Override

@@ -90,8 +90,8 @@ public final class StoreCalls {
 	 * Watches a call without waiting for it.
 	 * @param <T> the type of the result
 	 * @param call the call
-	 * @param watcher told the result or the failure, or neither if the call was abandoned;
-	 * once, and before the returned call ends
+	 * @param watcher told the result or the failure, or neither if the call was
+	 * abandoned; once, and before the returned call ends
 	 * @return the call to hand on in its place
 	 */
 	public static <T> StoreCall<T> watched(StoreCall<T> call,

@@ -178,8 +178,7 @@ class ZooKeeperEnsembleTests {
 	}
 
 	private static void release(ZooKeeperLockProvider holder, LockGrant grant) {
-		await().atMost(PATIENCE)
-			.until(() -> release(holder, grant, Duration.ofSeconds(1)) == ReleaseOutcome.RELEASED);
+		await().atMost(PATIENCE).until(() -> release(holder, grant, Duration.ofSeconds(1)) == ReleaseOutcome.RELEASED);
 	}
 
 	@Test

@@ -189,8 +189,8 @@ class ZooKeeperLockProviderTests {
 			OwnerId owner = OwnerId.random();
 			ZooKeeperLockProvider process = this.fixture.newProcess();
 			processes.add(process);
-			attempts.add(() -> resultOf(process.newContender(this.key, () -> signals.add(index))
-				.attempt(owner, LEASE, true, TIMEOUT)));
+			attempts.add(() -> resultOf(
+					process.newContender(this.key, () -> signals.add(index)).attempt(owner, LEASE, true, TIMEOUT)));
 			assertThat(attempts.get(index).get()).isInstanceOf(AttemptResult.Busy.class);
 		}
 		return processes;

@@ -69,8 +69,7 @@ class ZooKeeperLostAnswerTests {
 		return resultOf(contender.attempt(owner, LEASE, willWait, timeout), timeout);
 	}
 
-	private static ReleaseOutcome release(ZooKeeperLockProvider process, LockKey key, OwnerId owner,
-			Duration timeout) {
+	private static ReleaseOutcome release(ZooKeeperLockProvider process, LockKey key, OwnerId owner, Duration timeout) {
 		return outcomeOf(process.release(key, owner, timeout), timeout);
 	}
 
@@ -223,8 +222,7 @@ class ZooKeeperLostAnswerTests {
 			LockContender contender = this.process.newContender(key, () -> {
 				// Ignored: the test attempts by itself.
 			});
-			assertThatExceptionOfType(LockException.class)
-				.isThrownBy(() -> attempt(contender, owner, false, TIMEOUT));
+			assertThatExceptionOfType(LockException.class).isThrownBy(() -> attempt(contender, owner, false, TIMEOUT));
 			LockGrant grant = acquire(this.process, key);
 			assertThat(release(this.process, key, owner, PATIENCE)).as("release of the lost acquire")
 				.isEqualTo(ReleaseOutcome.RELEASED);

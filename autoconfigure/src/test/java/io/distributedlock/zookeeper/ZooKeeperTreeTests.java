@@ -215,6 +215,30 @@ class ZooKeeperTreeTests {
 	}
 
 	@Test
+	void closedProviderLeavesNoReservation() {
+		LockGrant grant = ((AttemptResult.Granted) attempt(this.process, this.key, false)).grant();
+		assertThat(attempt(this.fixture.newProcess(), this.key, true)).as("waits, and never attempts again")
+			.isInstanceOf(AttemptResult.Busy.class);
+		ZooKeeperLockProvider rival = this.fixture.newProcess();
+		this.fixture.keepReservationsOf(this.process);
+		assertThat(release(this.process, grant)).isEqualTo(ReleaseOutcome.RELEASED);
+		assertThat(attempt(rival, this.key, false)).as("reserved").isInstanceOf(AttemptResult.Busy.class);
+		this.process.close();
+		await().atMost(PATIENCE).until(() -> attempt(rival, this.key, false) instanceof AttemptResult.Granted);
+	}
+
+	@Test
+	void closedProviderLeavesNoQueueEntry() {
+		attempt(this.process, this.key, false);
+		ZooKeeperLockProvider waiter = this.fixture.newProcess();
+		assertThat(attempt(waiter, this.key, true)).isInstanceOf(AttemptResult.Busy.class);
+		String queue = this.fixture.path(this.key).queue();
+		assertThat(this.fixture.children(queue)).hasSize(1);
+		waiter.close();
+		await().atMost(PATIENCE).until(() -> this.fixture.children(queue).isEmpty());
+	}
+
+	@Test
 	void repeatedWaitsForALockKeepOneWatch() {
 		attempt(this.process, this.key, false);
 		ZooKeeperLockProvider waiter = this.fixture.newProcess();

@@ -1,0 +1,65 @@
+package io.distributedlock.support;
+
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.LockError;
+import io.distributedlock.LockException;
+import io.distributedlock.LockKey;
+import io.distributedlock.LockProviderException;
+
+/**
+ * The failures that the engine itself tells, with their messages.
+ *
+ * @param provider the name of the provider
+ */
+record EngineFailures(String provider) {
+
+	LockProviderException shuttingDown(LockKey key) {
+		return LockProviderException.nothingSent(LockError.SHUTTING_DOWN, this.provider,
+				"grants no locks any more: the application is shutting down, and lock '" + key + "' was not acquired",
+				null);
+	}
+
+	/** A call that was sent and has no answer. */
+	LockProviderException timedOut() {
+		return new LockProviderException(LockError.STORE_TIMEOUT, this.provider,
+				"did not answer in time (distributed-lock.call-timeout)", null);
+	}
+
+	/**
+	 * A request whose time is over before the store has answered it.
+	 * @param latest the latest answer to another request
+	 */
+	LockProviderException unanswered(LockKey key, @Nullable RequestOutcome latest) {
+		Throwable cause = (latest instanceof RequestOutcome.Failed failed) ? failed.failure() : null;
+		return LockProviderException.nothingSent(LockError.STORE_TIMEOUT, this.provider,
+				"has not answered in time whether lock '" + key + "' is free", cause);
+	}
+
+	/** A failure for one more request, whose caller gets an exception of its own. */
+	RequestOutcome again(LockKey key, RequestOutcome.Failed failed) {
+		return (failed.failure() instanceof LockProviderException known)
+				? new RequestOutcome.Failed(LockProviderException.nothingSent(known.error(), this.provider,
+						"did not answer whether lock '" + key + "' is free: " + known.getMessage(), known))
+				: failed;
+	}
+
+	LockProviderException noThread(Throwable cause) {
+		return LockProviderException.nothingSent(LockError.STORE_FAILED, this.provider,
+				"could not be called: there is no thread for the call", cause);
+	}
+
+	LockProviderException noCallbackThread() {
+		return LockProviderException.nothingSent(LockError.STORE_TIMEOUT, this.provider,
+				"granted the lock, but all callback threads were occupied for longer than the call time-out by actions "
+						+ "that depend on other futures; the lock was released",
+				null);
+	}
+
+	/** Returns what to throw for a failed request: a lock exception as it is. */
+	LockException exception(LockKey key, Throwable failure) {
+		return (failure instanceof LockException known) ? known : new LockProviderException(LockError.STORE_FAILED,
+				this.provider, "failed while lock '" + key + "' was acquired: " + failure.getMessage(), failure);
+	}
+
+}

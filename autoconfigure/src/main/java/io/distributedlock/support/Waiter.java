@@ -1,0 +1,144 @@
+package io.distributedlock.support;
+
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
+
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.LockKey;
+import io.distributedlock.LockSnapshot;
+
+/**
+ * A request in a {@link KeyQueue}: what the queue knows of it, from its arrival to its
+ * outcome.
+ * <p>
+ * The outcome is set once: by the queue, or by a requester who leaves before.
+ */
+final class Waiter {
+
+	private static final AtomicReferenceFieldUpdater<Waiter, @Nullable RequestOutcome> OUTCOME = AtomicReferenceFieldUpdater
+		.newUpdater(Waiter.class, RequestOutcome.class, "outcome");
+
+	private static final AtomicIntegerFieldUpdater<Waiter> REPORTED = AtomicIntegerFieldUpdater.newUpdater(Waiter.class,
+			"reported");
+
+	/** The links of the {@link WaiterQueue}, guarded by the lock of the key's queue. */
+	@Nullable Waiter previous;
+
+	@Nullable Waiter next;
+
+	/**
+	 * Whether the waiter is in the queue; guarded by its lock, as the fields below are.
+	 */
+	boolean queued;
+
+	/** Whether the wait time is over, so that the next answer ends the wait. */
+	boolean overdue;
+
+	/** The number of answers that the queue had when the waiter arrived. */
+	long answersAtArrival;
+
+	private final LockKey key;
+
+	private final LockTerms terms;
+
+	private final WaitBudget budget;
+
+	private final RequestDriver driver;
+
+	private final boolean alone;
+
+	private volatile @Nullable RequestOutcome outcome;
+
+	/** One once the end of the request was reported to the observers. */
+	private volatile int reported;
+
+	/** Accessed by the driver's step only. */
+	private long waitUntilNanos;
+
+	/**
+	 * Creates a waiter that has not arrived.
+	 * @param alone whether the hold begins with this key, or after further keys
+	 */
+	Waiter(LockKey key, LockTerms terms, WaitBudget budget, RequestDriver driver, boolean alone) {
+		this.key = key;
+		this.terms = terms;
+		this.budget = budget;
+		this.driver = driver;
+		this.alone = alone;
+	}
+
+	LockKey key() {
+		return this.key;
+	}
+
+	LockTerms terms() {
+		return this.terms;
+	}
+
+	WaitBudget budget() {
+		return this.budget;
+	}
+
+	/** Whether the hold begins with this key, or after further keys. */
+	boolean isAlone() {
+		return this.alone;
+	}
+
+	/** Whether the step of this waiter may block for a round trip. */
+	boolean mayBlock() {
+		return this.driver.mayBlock();
+	}
+
+	/** Returns the name of the requester, for people. */
+	String requester() {
+		return this.driver.requester();
+	}
+
+	/** Causes the next step; called without the lock of the queue. */
+	void signal() {
+		this.driver.signal();
+	}
+
+	/** Sets when the next step is due without a signal. */
+	void waitUntil(long instantNanos) {
+		this.waitUntilNanos = instantNanos;
+	}
+
+	long waitUntilNanos() {
+		return this.waitUntilNanos;
+	}
+
+	/**
+	 * Sets the outcome.
+	 * @return {@code false} if there was an outcome before
+	 */
+	boolean complete(RequestOutcome ended) {
+		return OUTCOME.compareAndSet(this, null, ended);
+	}
+
+	@Nullable RequestOutcome outcome() {
+		return this.outcome;
+	}
+
+	boolean isComplete() {
+		return this.outcome != null;
+	}
+
+	/** Whether the end of the request is to be reported to the observers: once. */
+	boolean mayReport() {
+		return REPORTED.compareAndSet(this, 0, 1);
+	}
+
+	long waitedNanos(long nowNanos) {
+		return nowNanos - this.budget.startNanos();
+	}
+
+	/** Returns what an observer may know. */
+	LockSnapshot.Waiting view(long nowNanos) {
+		return new LockSnapshot.Waiting(this.key, requester(), Duration.ofNanos(waitedNanos(nowNanos)),
+				this.terms.waitTime());
+	}
+
+}
