@@ -1,11 +1,12 @@
 package io.distributedlock.support;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 
 import org.jspecify.annotations.Nullable;
 
@@ -22,14 +23,10 @@ import io.distributedlock.LossReason;
  */
 final class Hold implements JoinableLease, Holder {
 
-	/**
-	 * Updates the fields without objects of their own, of which there is one per lock.
-	 */
-	private static final AtomicReferenceFieldUpdater<Hold, @Nullable SerialQueue> CALLBACKS = AtomicReferenceFieldUpdater
-		.newUpdater(Hold.class, SerialQueue.class, "callbacks");
+	/** Updates a field without an object of its own, of which there is one per lock. */
+	private static final VarHandle CALLBACKS = handle("callbacks", SerialQueue.class);
 
-	private static final AtomicReferenceFieldUpdater<Hold, @Nullable LossActions> LOSS_ACTIONS = AtomicReferenceFieldUpdater
-		.newUpdater(Hold.class, LossActions.class, "lossActions");
+	private static final VarHandle LOSS_ACTIONS = handle("lossActions", LossActions.class);
 
 	private final HeldGrants heldGrants;
 
@@ -50,6 +47,15 @@ final class Hold implements JoinableLease, Holder {
 		this.holdNumber = holdNumber;
 		this.requester = requester;
 		heldGrant.heldBy(this);
+	}
+
+	private static VarHandle handle(String field, Class<?> type) {
+		try {
+			return MethodHandles.lookup().findVarHandle(Hold.class, field, type);
+		}
+		catch (ReflectiveOperationException ex) {
+			throw new ExceptionInInitializerError(ex);
+		}
 	}
 
 	HeldGrant heldGrant() {
@@ -162,7 +168,7 @@ final class Hold implements JoinableLease, Holder {
 	@Override
 	public void runLossActions() {
 		SerialQueue queue = this.heldGrants.events().newLossActionQueue();
-		LossActions actions = LOSS_ACTIONS.getAndSet(this, new LossActions(null, null, queue));
+		LossActions actions = (LossActions) LOSS_ACTIONS.getAndSet(this, new LossActions(null, null, queue));
 		Deque<Runnable> inOrder = new ArrayDeque<>();
 		for (; actions != null; actions = actions.earlier()) {
 			if (actions.action() != null) {

@@ -1,8 +1,8 @@
 package io.distributedlock.support;
 
 import java.time.Duration;
-import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
-import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 
 import org.jspecify.annotations.Nullable;
 
@@ -16,12 +16,6 @@ import io.distributedlock.LockSnapshot;
  * The outcome is set once: by the queue, or by a requester who leaves before.
  */
 final class Waiter {
-
-	private static final AtomicReferenceFieldUpdater<Waiter, @Nullable RequestOutcome> OUTCOME = AtomicReferenceFieldUpdater
-		.newUpdater(Waiter.class, RequestOutcome.class, "outcome");
-
-	private static final AtomicIntegerFieldUpdater<Waiter> REPORTED = AtomicIntegerFieldUpdater.newUpdater(Waiter.class,
-			"reported");
 
 	/** The links of the {@link WaiterQueue}, guarded by the lock of the key's queue. */
 	@Nullable Waiter previous;
@@ -49,10 +43,10 @@ final class Waiter {
 
 	private final boolean alone;
 
-	private volatile @Nullable RequestOutcome outcome;
+	private final AtomicReference<@Nullable RequestOutcome> outcome = new AtomicReference<>();
 
-	/** One once the end of the request was reported to the observers. */
-	private volatile int reported;
+	/** Whether the end of the request was reported to the observers. */
+	private final AtomicBoolean reported = new AtomicBoolean();
 
 	/** Accessed by the driver's step only. */
 	private long waitUntilNanos;
@@ -115,20 +109,20 @@ final class Waiter {
 	 * @return {@code false} if there was an outcome before
 	 */
 	boolean complete(RequestOutcome ended) {
-		return OUTCOME.compareAndSet(this, null, ended);
+		return this.outcome.compareAndSet(null, ended);
 	}
 
 	@Nullable RequestOutcome outcome() {
-		return this.outcome;
+		return this.outcome.get();
 	}
 
 	boolean isComplete() {
-		return this.outcome != null;
+		return this.outcome.get() != null;
 	}
 
 	/** Whether the end of the request is to be reported to the observers: once. */
 	boolean mayReport() {
-		return REPORTED.compareAndSet(this, 0, 1);
+		return this.reported.compareAndSet(false, true);
 	}
 
 	long waitedNanos(long nowNanos) {

@@ -1,5 +1,6 @@
 package io.distributedlock.zookeeper;
 
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 
 import org.apache.zookeeper.WatchedEvent;
@@ -96,11 +97,15 @@ final class QueueEntry {
 	 * remove the entry of a later contender.
 	 */
 	boolean mayBeWithdrawnBy(long contenderNumber) {
-		return this.assignment.get().contender() <= contenderNumber;
+		return present().contender() <= contenderNumber;
+	}
+
+	private Assignment present() {
+		return Objects.requireNonNull(this.assignment.get());
 	}
 
 	void notifyContender() {
-		this.assignment.get().changed().run();
+		present().changed().run();
 	}
 
 	@Nullable String node() {

@@ -79,8 +79,8 @@ final class SimulatedProvider implements LockProvider {
 		}
 		if (repeated) {
 			this.world.after(delay(), () -> {
-				this.world.record(this.process + " repeats " + what);
-				command.get();
+				T answer = command.get().result();
+				this.world.record(this.process + " repeats " + what + " -> " + answer);
 			});
 		}
 		return call;
