@@ -9,6 +9,7 @@ import io.distributedlock.provider.LockProvider;
  * @param isBlocking whether a call to the store works on the calling thread
  * @param settings the defaults and bounds
  * @param environment the clock, the timer, random numbers and threads
+ * @param locks the locks of the keys
  * @param attemptThreads the threads for attempts of requests without a thread
  * @param events the observers and listeners
  * @param failures the failures that the engine itself tells
@@ -18,7 +19,7 @@ import io.distributedlock.provider.LockProvider;
  * @param stopState whether the engine is stopping
  */
 record EngineContext(LockProvider provider, boolean isBlocking, LockSettings settings, EngineEnvironment environment,
-		NodeThreads attemptThreads, LockEventPublisher events, EngineFailures failures,
+		EventLocks locks, NodeThreads attemptThreads, LockEventPublisher events, EngineFailures failures,
 		PendingReleaseQueue pendingReleases, HeldGrants heldGrants, HoldStart holdStart, StopState stopState) {
 
 	long nanoTime() {

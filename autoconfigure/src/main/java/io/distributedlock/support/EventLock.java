@@ -9,8 +9,8 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The lock of a {@link KeyQueue}. What follows an event runs once the lock was given
- * back: nothing of the store and of the application runs under it.
+ * The lock of keys' states. What follows an event runs once the lock was given back:
+ * nothing of the store and of the application runs under it.
  */
 final class EventLock {
 

@@ -50,8 +50,6 @@ final class HeldGrant {
 	/** Hold number × 2 + RENEWING, or RELEASED, or LOST - ordinal of the reason. */
 	private volatile int state;
 
-	private final long sentNanos;
-
 	private final long grantedNanos;
 
 	private @Nullable Holder holder;
@@ -82,7 +80,7 @@ final class HeldGrant {
 		this.grant = grant;
 		this.lease = terms.lease();
 		this.renew = terms.renew();
-		this.sentNanos = sentNanos;
+		this.renewalNanos = sentNanos;
 		this.grantedNanos = grantedNanos;
 		this.validUntilNanos = sentNanos + Nanos.usableNanos(grant.validity());
 		this.holdUntilNanos = sentNanos + Nanos.NEVER;
@@ -140,11 +138,6 @@ final class HeldGrant {
 
 	Duration lease() {
 		return this.lease;
-	}
-
-	/** Returns when the attempt was sent. */
-	long sentNanos() {
-		return this.sentNanos;
 	}
 
 	long grantedNanos() {
@@ -286,7 +279,10 @@ final class HeldGrant {
 		return current >= 0 && (current & RENEWING) != 0;
 	}
 
-	/** Returns when the next renewal is due, by the nano time. */
+	/**
+	 * Returns when the next renewal is due, by the nano time; before the first one is
+	 * scheduled, when the attempt was sent.
+	 */
 	long renewalNanos() {
 		return this.renewalNanos;
 	}

@@ -3,8 +3,8 @@ package io.distributedlock.support;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
 import java.util.function.Consumer;
 
 import org.apache.commons.logging.Log;
@@ -15,6 +15,7 @@ import io.distributedlock.LockSnapshot;
 import io.distributedlock.LossReason;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.LockProvider;
+import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.StoreCall;
 
@@ -40,7 +41,7 @@ final class HeldGrants {
 	private final Consumer<HeldGrant> onEnd;
 
 	/** Added before the holder sees its handle, removed at the end. */
-	private final Set<HeldGrant> all = ConcurrentHashMap.newKeySet();
+	private final ConcurrentMap<OwnerId, HeldGrant> all = new ConcurrentHashMap<>();
 
 	/**
 	 * Creates an empty set.
@@ -70,7 +71,7 @@ final class HeldGrants {
 	}
 
 	Collection<HeldGrant> all() {
-		return this.all;
+		return this.all.values();
 	}
 
 	boolean isEmpty() {
@@ -78,17 +79,13 @@ final class HeldGrants {
 	}
 
 	void add(HeldGrant heldGrant) {
-		this.all.add(heldGrant);
+		this.all.put(heldGrant.grant().owner(), heldGrant);
 	}
 
 	/** Returns what an observer may know of all that is held. */
 	List<LockSnapshot.Held> views() {
 		long now = nanoTime();
-		return this.all.stream()
-			.map(HeldGrant::holder)
-			.filter(Holder::isHeld)
-			.map((holder) -> holder.view(now))
-			.toList();
+		return all().stream().map(HeldGrant::holder).filter(Holder::isHeld).map((holder) -> holder.view(now)).toList();
 	}
 
 	/**
@@ -189,7 +186,7 @@ final class HeldGrants {
 	 */
 	boolean forceRelease(LockKey key) {
 		boolean found = false;
-		for (HeldGrant heldGrant : this.all) {
+		for (HeldGrant heldGrant : all()) {
 			if (heldGrant.key().equals(key) && heldGrant.lose(LossReason.FORCED)) {
 				found = true;
 				try {
@@ -209,7 +206,7 @@ final class HeldGrants {
 	}
 
 	private void end(HeldGrant heldGrant) {
-		this.all.remove(heldGrant);
+		this.all.remove(heldGrant.grant().owner());
 		this.onEnd.accept(heldGrant);
 	}
 

@@ -17,16 +17,13 @@ final class KeyAttempts {
 
 	private final KeyState state;
 
-	private final EngineContext engine;
-
 	KeyAttempts(KeyState state) {
 		this.state = state;
-		this.engine = state.engine;
 	}
 
 	/** Prepares the attempt of the head. */
 	void prepare(Waiter head, boolean mayWait) {
-		this.state.attempt = new StoreAttempt(this.state.contest().owner(this.engine.environment()), head.terms(),
+		this.state.attempt = new StoreAttempt(this.state.contest().owner(this.state.engine.environment()), head.terms(),
 				mayWait, head.budget().endNanos());
 	}
 
@@ -37,7 +34,7 @@ final class KeyAttempts {
 		LockContender created = null;
 		try {
 			if (needsContender()) {
-				created = this.engine.provider().newContender(this.state.key, this.state::notified);
+				created = this.state.engine.provider().newContender(this.state.key, this.state::notified);
 			}
 		}
 		catch (RuntimeException | Error ex) {
@@ -50,8 +47,8 @@ final class KeyAttempts {
 		this.state.lock.lock();
 		try {
 			current = this.state.attempt;
-			Waiter head = this.state.waiters.head();
-			long now = this.engine.nanoTime();
+			Waiter head = this.state.head();
+			long now = this.state.engine.nanoTime();
 			timeout = (head != null) ? head.budget().attemptTimeoutNanos(now) : 0;
 			if (head == null || current == null || !current.isPrepared() || timeout <= 0) {
 				closeUnused(created);
@@ -71,7 +68,7 @@ final class KeyAttempts {
 		}
 		try {
 			if (!current.send(contender, timeout, (end) -> ended(current, end))) {
-				this.engine.pendingReleases().end(this.state.key, contender, current.willWait());
+				this.state.engine.pendingReleases().end(this.state.key, contender, current.willWait());
 			}
 		}
 		catch (RuntimeException | Error ex) {
@@ -111,7 +108,7 @@ final class KeyAttempts {
 
 	/** An entry that is being withdrawn would take the new one along. */
 	private boolean mayEnterWaitQueue() {
-		Withdrawal withdrawal = this.engine.pendingReleases().cancelWithdrawal(this.state.key);
+		Withdrawal withdrawal = this.state.engine.pendingReleases().cancelWithdrawal(this.state.key);
 		if (withdrawal.cancelled() != null) {
 			this.state.contest().recordEnqueued(true);
 			this.state.lock.follow(withdrawal.cancelled());
@@ -126,7 +123,7 @@ final class KeyAttempts {
 			StoreAttempt current = this.state.attempt;
 			if (current != null && current.isPrepared()) {
 				this.state.attempt = null;
-				failed(current, AttemptEnd.failed(failure, false), this.engine.nanoTime());
+				failed(current, AttemptEnd.failed(failure, false), this.state.engine.nanoTime());
 				this.state.signalHeadOrClose();
 			}
 		}
@@ -146,7 +143,7 @@ final class KeyAttempts {
 				return;
 			}
 			this.state.attempt = null;
-			long now = this.engine.nanoTime();
+			long now = this.state.engine.nanoTime();
 			if (end instanceof AttemptEnd.Failed failed) {
 				ended(current, failed, now);
 			}
@@ -156,7 +153,7 @@ final class KeyAttempts {
 			else {
 				AttemptResult.Busy busy = (AttemptResult.Busy) ((AttemptEnd.Answered) end).result();
 				this.state.contest().recordBusy(current.willWait(), busy.retryAfter(), now);
-				this.state.answers.record(new RequestOutcome.Busy(busy.holder()), this.state.lock);
+				this.state.answers().record(new RequestOutcome.Busy(busy.holder()), this.state.lock);
 			}
 			this.state.signalHeadOrClose();
 		}
@@ -166,7 +163,7 @@ final class KeyAttempts {
 	}
 
 	private void ended(StoreAttempt current, AttemptEnd.Failed end, long now) {
-		if (this.engine.isBlocking() && Thread.currentThread().isInterrupted()) {
+		if (this.state.engine.isBlocking() && Thread.currentThread().isInterrupted()) {
 			// The failure is that of the interrupted thread only, which leaves by itself.
 			recordFailure(current, end, now);
 		}
@@ -178,7 +175,7 @@ final class KeyAttempts {
 	/** Puts a grant and its hold in place, or gives the grant back. */
 	private void granted(StoreAttempt current, LockGrant granted, long now) {
 		this.state.contest().recordGrant();
-		Waiter head = this.state.waiters.head();
+		Waiter head = this.state.head();
 		if (head == null || !current.suits(head)) {
 			takeBack(current, true);
 			return;
@@ -187,21 +184,16 @@ final class KeyAttempts {
 		if (head.isAlone()) {
 			held.beginHold(current.sentNanos(), head.terms().maxHold());
 		}
-		LockProviderException refusal = held.refusal(this.engine.provider().name(), now);
+		LockProviderException refusal = held.refusal(this.state.engine.provider().name(), now);
 		if (refusal != null) {
 			takeBack(current, true);
 			failed(current, new AttemptEnd.Failed(refusal, false), now);
 			return;
 		}
-		Hold hold = new Hold(this.engine.heldGrants(), held, 0, head.requester());
-		this.state.waiters.remove(head);
-		this.state.grant = held;
-		this.state.answers.record(null, this.state.lock);
-		this.state.lock.follow(() -> this.engine.holdStart().begin(hold, head));
-		if (this.state.waiters.head() == null) {
-			// A held lock that nobody waits for keeps no contender.
-			this.state.endContest();
-		}
+		Hold hold = new Hold(this.state.engine.heldGrants(), held, 0, head.requester());
+		this.state.waiters().remove(head);
+		this.state.begin(held);
+		this.state.lock.follow(() -> this.state.engine.holdStart().begin(hold, head));
 	}
 
 	private void takeBack(StoreAttempt current, boolean answerSeen) {
@@ -209,7 +201,8 @@ final class KeyAttempts {
 	}
 
 	private void release(StoreAttempt current, boolean answerSeen) {
-		this.engine.pendingReleases().release(this.state.key, current.owner(), current.terms().lease(), answerSeen);
+		this.state.engine.pendingReleases()
+			.release(this.state.key, current.owner(), current.terms().lease(), answerSeen);
 	}
 
 	private void recordFailure(StoreAttempt current, AttemptEnd.Failed end, long now) {
@@ -224,9 +217,9 @@ final class KeyAttempts {
 	 */
 	private void failed(StoreAttempt current, AttemptEnd.Failed end, long now) {
 		recordFailure(current, end, now);
-		Waiter head = this.state.waiters.head();
-		RequestOutcome latest = this.state.answers.latest();
-		if (head != null && current.isCut() && end.isTimeout() && this.state.answers.areNewFor(head)
+		Waiter head = this.state.head();
+		RequestOutcome latest = this.state.answers().latest();
+		if (head != null && current.isCut() && end.isTimeout() && this.state.answers().areNewFor(head)
 				&& latest instanceof RequestOutcome.Busy) {
 			// A call that got less than its time says nothing; the answer before it does.
 			end(head, latest);
@@ -234,7 +227,7 @@ final class KeyAttempts {
 			return;
 		}
 		RequestOutcome outcome = new RequestOutcome.Failed(end.failure());
-		this.state.answers.record(outcome, this.state.lock);
+		this.state.answers().record(outcome, this.state.lock);
 		if (head != null && !(end.mayPass() && head.budget().mayWait(now))) {
 			end(head, outcome);
 			this.state.lock.follow(head::signal);
@@ -248,7 +241,7 @@ final class KeyAttempts {
 	boolean isOverdue(long now) {
 		StoreAttempt current = this.state.attempt;
 		return current != null && Nanos.isPast(current.deadlineNanos(), now)
-				&& (current.isPrepared() || !this.engine.isBlocking());
+				&& (current.isPrepared() || !this.state.engine.isBlocking());
 	}
 
 	/** Gives up the attempt without an answer; its owner id is never used again. */
@@ -259,7 +252,7 @@ final class KeyAttempts {
 			failure = unanswered();
 		}
 		else {
-			failure = this.engine.failures().timedOut();
+			failure = this.state.engine.failures().timedOut();
 			StoreCall<?> call = current.giveUp();
 			if (call == null) {
 				this.state.contest().detachContender();
@@ -287,13 +280,13 @@ final class KeyAttempts {
 	}
 
 	LockProviderException unanswered() {
-		return this.engine.failures().unanswered(this.state.key, this.state.answers.latest());
+		return this.state.engine.failures().unanswered(this.state.key, this.state.answers().latest());
 	}
 
 	/** Removes a request with its outcome. */
 	void end(Waiter waiter, RequestOutcome outcome) {
-		boolean wasHead = this.state.waiters.head() == waiter;
-		this.state.waiters.remove(waiter);
+		boolean wasHead = this.state.head() == waiter;
+		this.state.waiters().remove(waiter);
 		waiter.complete(outcome);
 		if (wasHead && this.state.attempt != null) {
 			headLeft(this.state.attempt);
@@ -306,16 +299,16 @@ final class KeyAttempts {
 	 * head, or by the timer if nobody waits for it.
 	 */
 	private void headLeft(StoreAttempt current) {
-		Waiter next = this.state.waiters.head();
+		Waiter next = this.state.head();
 		if (current.isPrepared()) {
 			this.state.attempt = null;
 		}
 		else if (next != null) {
 			this.state.lock.follow(next::signal);
 		}
-		else if (!this.engine.isBlocking()) {
-			long delay = current.deadlineNanos() - this.engine.nanoTime();
-			this.state.lock.follow(() -> this.engine.environment().schedule(() -> expire(current), delay));
+		else if (!this.state.engine.isBlocking()) {
+			long delay = current.deadlineNanos() - this.state.engine.nanoTime();
+			this.state.lock.follow(() -> this.state.engine.environment().schedule(() -> expire(current), delay));
 		}
 	}
 
@@ -323,7 +316,7 @@ final class KeyAttempts {
 		this.state.lock.lock();
 		try {
 			if (this.state.attempt == current) {
-				giveUp(current, this.engine.nanoTime());
+				giveUp(current, this.state.engine.nanoTime());
 			}
 		}
 		finally {

@@ -28,8 +28,6 @@ final class KeyQueue {
 
 	private final KeyAttempts attempts;
 
-	private final EngineContext engine;
-
 	/**
 	 * Creates the queue of a key.
 	 * @param onClosed receives the key once nothing is left of the queue, which is never
@@ -38,7 +36,6 @@ final class KeyQueue {
 	KeyQueue(LockKey key, EngineContext engine, Consumer<LockKey> onClosed) {
 		this.state = new KeyState(key, engine, onClosed);
 		this.attempts = new KeyAttempts(this.state);
-		this.engine = engine;
 	}
 
 	/** Adds a request to the end of the queue, and makes its first turn. */
@@ -48,9 +45,9 @@ final class KeyQueue {
 			if (this.state.isClosed()) {
 				return Turn.CLOSED;
 			}
-			this.state.waiters.add(waiter);
-			this.state.answers.recordArrival(waiter);
-			return decide(waiter, this.engine.nanoTime());
+			this.state.waiters().add(waiter);
+			this.state.answers().recordArrival(waiter);
+			return decide(waiter, this.state.engine.nanoTime());
 		}
 		finally {
 			this.state.lock.unlock();
@@ -64,7 +61,7 @@ final class KeyQueue {
 		}
 		this.state.lock.lock();
 		try {
-			return decide(waiter, this.engine.nanoTime());
+			return decide(waiter, this.state.engine.nanoTime());
 		}
 		finally {
 			this.state.lock.unlock();
@@ -72,8 +69,8 @@ final class KeyQueue {
 	}
 
 	private Turn decide(Waiter waiter, long now) {
-		if (waiter.queued && this.engine.stopState().isStopping()) {
-			return end(waiter, new RequestOutcome.Failed(this.engine.failures().shuttingDown(this.state.key)));
+		if (waiter.queued && this.state.engine.stopState().isStopping()) {
+			return end(waiter, new RequestOutcome.Failed(this.state.engine.failures().shuttingDown(this.state.key)));
 		}
 		StoreAttempt attempt = this.state.attempt;
 		if (waiter.queued && attempt != null && this.attempts.isOverdue(now)) {
@@ -95,11 +92,11 @@ final class KeyQueue {
 			// The head may be without a thread, and this request has one.
 			return Turn.SEND;
 		}
-		if (this.state.grant == null && this.state.waiters.head() == waiter) {
+		if (this.state.grant == null && this.state.head() == waiter) {
 			return (attempt != null) ? awaitAttempt(attempt, waiter, mayWait) : prepareAttempt(waiter, mayWait, now);
 		}
 		if (!mayWait) {
-			this.state.answers.addOverdue(waiter);
+			this.state.answers().addOverdue(waiter);
 		}
 		return await(waiter, waiter.budget().endNanos(mayWait));
 	}
@@ -122,20 +119,20 @@ final class KeyQueue {
 					new LockHolder(ProcessLabel.get(), Duration.ofNanos(now - grant.grantedNanos()),
 							Duration.ofNanos(Math.max(0, grant.deadlineNanos() - now))));
 		}
-		RequestOutcome latest = this.state.answers.latest();
-		boolean othersWait = this.state.waiters.head() != waiter && this.state.attempt == null
+		RequestOutcome latest = this.state.answers().latest();
+		boolean othersWait = this.state.head() != waiter && this.state.attempt == null
 				&& latest instanceof RequestOutcome.Busy;
-		if (!othersWait && !this.state.answers.areNewFor(waiter)) {
+		if (!othersWait && !this.state.answers().areNewFor(waiter)) {
 			return null;
 		}
-		return (latest instanceof RequestOutcome.Failed failed) ? this.engine.failures().again(this.state.key, failed)
-				: latest;
+		return (latest instanceof RequestOutcome.Failed failed)
+				? this.state.engine.failures().again(this.state.key, failed) : latest;
 	}
 
 	/** Lets the head wait for the attempt, at most until it is overdue. */
 	private Turn awaitAttempt(StoreAttempt current, Waiter head, boolean mayWait) {
 		long end = head.budget().endNanos(mayWait);
-		return await(head, this.engine.isBlocking() ? end : Nanos.earlier(end, current.deadlineNanos()));
+		return await(head, this.state.engine.isBlocking() ? end : Nanos.earlier(end, current.deadlineNanos()));
 	}
 
 	private Turn prepareAttempt(Waiter head, boolean mayWait, long now) {
@@ -155,7 +152,7 @@ final class KeyQueue {
 
 	/** Fails the prepared attempt, for which there is no thread. */
 	void failPrepared(Throwable cause) {
-		this.attempts.failPrepared(this.engine.failures().noThread(cause));
+		this.attempts.failPrepared(this.state.engine.failures().noThread(cause));
 	}
 
 	/**

@@ -23,17 +23,19 @@ final class KeyState {
 
 	final EngineContext engine;
 
-	final EventLock lock = new EventLock();
-
-	final WaiterQueue waiters = new WaiterQueue();
-
-	final KeyAnswers answers = new KeyAnswers();
+	/** Shared with other keys, since it is never held for long. */
+	final EventLock lock;
 
 	@Nullable StoreAttempt attempt;
 
 	@Nullable HeldGrant grant;
 
 	private final Consumer<LockKey> onClosed;
+
+	/** What concerns the waiters is kept only while there are any. */
+	private @Nullable WaiterQueue waiters;
+
+	private @Nullable KeyAnswers answers;
 
 	private @Nullable KeyContest contest;
 
@@ -47,12 +49,42 @@ final class KeyState {
 	 */
 	KeyState(LockKey key, EngineContext engine, Consumer<LockKey> onClosed) {
 		this.key = key;
+		this.lock = engine.locks().lock(key);
 		this.engine = engine;
 		this.onClosed = onClosed;
 	}
 
 	boolean isClosed() {
 		return this.closed;
+	}
+
+	WaiterQueue waiters() {
+		if (this.waiters == null) {
+			this.waiters = new WaiterQueue();
+		}
+		return this.waiters;
+	}
+
+	@Nullable Waiter head() {
+		return (this.waiters != null) ? this.waiters.head() : null;
+	}
+
+	KeyAnswers answers() {
+		if (this.answers == null) {
+			this.answers = new KeyAnswers();
+		}
+		return this.answers;
+	}
+
+	/** Puts a grant in place, which the head has left the queue with. */
+	void begin(HeldGrant granted) {
+		this.grant = granted;
+		answers().record(null, this.lock);
+		if (head() == null) {
+			endContest();
+			this.waiters = null;
+			this.answers = null;
+		}
 	}
 
 	/** Returns the contest in the store, which begins when it is needed. */
@@ -64,7 +96,7 @@ final class KeyState {
 	}
 
 	/** Ends the contest; what follows withdraws its entry from the store's wait queue. */
-	void endContest() {
+	private void endContest() {
 		KeyContest ended = this.contest;
 		this.contest = null;
 		LockContender contender = (ended != null) ? ended.contender() : null;
@@ -79,7 +111,7 @@ final class KeyState {
 		if (this.closed || this.grant != null || this.attempt != null) {
 			return;
 		}
-		Waiter head = this.waiters.head();
+		Waiter head = head();
 		if (head != null) {
 			this.lock.follow(head::signal);
 			return;
@@ -96,7 +128,7 @@ final class KeyState {
 			if (this.grant == ended) {
 				this.grant = null;
 				// Whoever has come since the grant knows that the lock was busy.
-				this.answers.record(new RequestOutcome.Busy(null), this.lock);
+				answers().record(new RequestOutcome.Busy(null), this.lock);
 				if (this.contest != null) {
 					this.contest.recordEnd();
 				}
@@ -126,7 +158,7 @@ final class KeyState {
 	void signalAll() {
 		this.lock.lock();
 		try {
-			this.waiters.all().forEach((waiter) -> this.lock.follow(waiter::signal));
+			waiters().all().forEach((waiter) -> this.lock.follow(waiter::signal));
 		}
 		finally {
 			this.lock.unlock();
@@ -137,7 +169,7 @@ final class KeyState {
 	List<LockSnapshot.Waiting> waiting(long nowNanos) {
 		this.lock.lock();
 		try {
-			return this.waiters.all().stream().map((waiter) -> waiter.view(nowNanos)).toList();
+			return waiters().all().stream().map((waiter) -> waiter.view(nowNanos)).toList();
 		}
 		finally {
 			this.lock.unlock();
@@ -148,7 +180,7 @@ final class KeyState {
 	boolean hasWaiters() {
 		this.lock.lock();
 		try {
-			return this.waiters.head() != null || this.attempt != null;
+			return head() != null || this.attempt != null;
 		}
 		finally {
 			this.lock.unlock();

@@ -41,7 +41,7 @@ final class LockEngine {
 		this.renewals = new RenewalScheduler(heldGrants, provider, settings, environment, failures);
 		HoldStart holdStart = new HoldStart(heldGrants, this.renewals, new ExpiryWatch(heldGrants, environment),
 				failures, stopState);
-		this.context = new EngineContext(provider, provider.isBlocking(), settings, environment,
+		this.context = new EngineContext(provider, provider.isBlocking(), settings, environment, new EventLocks(),
 				new NodeThreads(environment, Work.ATTEMPTS), events, failures, pendingReleases, heldGrants, holdStart,
 				stopState);
 		this.queues = new KeyQueueRegistry(this.context);

@@ -1,7 +1,6 @@
 package io.distributedlock.support;
 
 import java.security.SecureRandom;
-import java.util.HexFormat;
 import java.util.concurrent.atomic.AtomicLong;
 
 import io.distributedlock.provider.OwnerId;
@@ -34,9 +33,7 @@ final class OwnerIdGenerator {
 
 	OwnerId next() {
 		long number = this.count.getAndIncrement();
-		HexFormat hex = HexFormat.of();
-		return new OwnerId(hex.toHexDigits(mix(this.high + number * GAMMA))
-				+ hex.toHexDigits(mix(this.low + number * OTHER_GAMMA)));
+		return new OwnerId(mix(this.high + number * GAMMA), mix(this.low + number * OTHER_GAMMA));
 	}
 
 	private static long mix(long value) {

@@ -68,7 +68,7 @@ final class RenewalScheduler {
 
 	/** Schedules the first renewal of a grant that is not among the held ones yet. */
 	void schedule(HeldGrant heldGrant) {
-		scheduleNext(heldGrant, heldGrant.sentNanos());
+		scheduleNext(heldGrant, heldGrant.renewalNanos());
 	}
 
 	/** Registers a held grant before its holder sees it. */
