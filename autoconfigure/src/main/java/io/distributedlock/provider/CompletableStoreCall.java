@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 import io.distributedlock.LockProviderException;
 
 /**
- * A call that some thread of a client completes.
+ * A call that the client completes later. Safe for use by many threads.
  * <p>
  * The state moves once from under way to done or abandoned. The action that follows runs
  * once, by whichever comes second: its registration or the end of the call.

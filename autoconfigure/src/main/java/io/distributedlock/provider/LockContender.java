@@ -26,8 +26,8 @@ public interface LockContender {
 
 	/**
 	 * Withdraws this process's entry from the wait queue of the key, and reserves the key
-	 * for the next process if it was reserved for this one. Called when no thread of this
-	 * process waits for the key any more, and repeated until it is confirmed.
+	 * for the next process if it was reserved for this one. Called when no request of
+	 * this process waits for the key any more, and repeated until it is confirmed.
 	 * @param timeout how long the call may take
 	 * @return the call, with {@link ReleaseOutcome#UNKNOWN}, and no failure, if it has to
 	 * be repeated

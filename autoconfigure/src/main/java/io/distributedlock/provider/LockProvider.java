@@ -34,7 +34,8 @@ public interface LockProvider {
 	 * @param onNotified the signal to run when the store notifies that the key may be
 	 * free. It is quick, any thread may run it at any time, and a missed run costs no
 	 * more than the pause that the last busy answer named
-	 * @return the contender; used by one thread at a time
+	 * @return the contender; the engine begins no attempt before the last one has ended
+	 * or was abandoned
 	 */
 	LockContender newContender(LockKey key, Runnable onNotified);
 

@@ -19,9 +19,9 @@ import io.distributedlock.redis.SubscribedConnections.OpenConnection;
 /**
  * This process's subscription to its one channel, on which it is notified of locks that
  * are reserved for it. The subscription begins with the first contender that has to wait.
- * After a broken connection Lettuce subscribes again by itself. The next waiting
- * contender does otherwise, and after the connection factory was stopped and started.
- * Jedis keeps a thread in the subscription, Lettuce does not.
+ * After a broken connection Lettuce subscribes again by itself. With Jedis, and after the
+ * connection factory was stopped and started, the next waiting contender subscribes
+ * again. Jedis keeps a thread in the subscription, Lettuce does not.
  * <p>
  * Notifications are hints. Each time the subscription becomes active it signals all
  * contenders, since earlier notifications may be lost. Safe for use by many threads.

@@ -1,6 +1,7 @@
 package io.distributedlock.support;
 
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
@@ -26,8 +27,8 @@ final class CallbackPool implements Executor {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(1);
 
-	/** How much of a stack tells what blocks a thread. */
-	private static final int FRAMES = 6;
+	/** How much of a stack tells what blocks a thread, from the application's code on. */
+	private static final int FRAMES = 10;
 
 	private final String role;
 
@@ -38,7 +39,7 @@ final class CallbackPool implements Executor {
 	/** The threads that run a callback now. */
 	private final Set<Thread> occupied = ConcurrentHashMap.newKeySet();
 
-	/** Whether a look at the queue is scheduled. */
+	/** Whether a check of the queue is scheduled. */
 	private final AtomicBoolean watching = new AtomicBoolean();
 
 	private volatile boolean warned;
@@ -53,7 +54,7 @@ final class CallbackPool implements Executor {
 	public void execute(Runnable callback) {
 		this.pool.execute(new Callback(callback, System.nanoTime()));
 		if (!this.pool.getQueue().isEmpty()) {
-			lookLater();
+			scheduleCheck();
 		}
 	}
 
@@ -62,10 +63,10 @@ final class CallbackPool implements Executor {
 		this.pool.setKeepAliveTime(1, TimeUnit.MILLISECONDS);
 	}
 
-	private void lookLater() {
+	private void scheduleCheck() {
 		if (this.watching.compareAndSet(false, true)) {
 			try {
-				this.timer.schedule(this::look, PATIENCE);
+				this.timer.schedule(this::check, PATIENCE);
 			}
 			catch (RejectedExecutionException | OutOfMemoryError ex) {
 				// Without the timer there are no warnings.
@@ -74,7 +75,7 @@ final class CallbackPool implements Executor {
 		}
 	}
 
-	private void look() {
+	private void check() {
 		this.watching.set(false);
 		if (this.pool.getQueue().peek() instanceof Callback oldest) {
 			long waited = System.nanoTime() - oldest.sinceNanos;
@@ -84,7 +85,7 @@ final class CallbackPool implements Executor {
 						+ " ms, because all " + this.pool.getMaximumPoolSize() + " threads 'distributed-lock-"
 						+ this.role + "' are occupied. Callbacks should be short: " + occupants());
 			}
-			lookLater();
+			scheduleCheck();
 		}
 		else {
 			this.warned = false;
@@ -97,10 +98,10 @@ final class CallbackPool implements Executor {
 
 	private static String describe(Thread thread) {
 		StringBuilder text = new StringBuilder("\n").append(thread.getName());
-		StackTraceElement[] stack = thread.getStackTrace();
-		for (int i = 0; i < Math.min(FRAMES, stack.length); i++) {
-			text.append("\n\tat ").append(stack[i]);
-		}
+		Arrays.stream(thread.getStackTrace())
+			.dropWhile((frame) -> frame.getClassName().startsWith("java.") || frame.getClassName().startsWith("jdk."))
+			.limit(FRAMES)
+			.forEach((frame) -> text.append("\n\tat ").append(frame));
 		return text.toString();
 	}
 

@@ -8,7 +8,7 @@ import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
 
 /**
- * The failures that the engine itself tells, with their messages.
+ * The failures that the engine itself reports, with their messages.
  *
  * @param provider the name of the provider
  */
@@ -40,20 +40,29 @@ record EngineFailures(String provider) {
 	RequestOutcome again(LockKey key, RequestOutcome.Failed failed) {
 		return (failed.failure() instanceof LockProviderException known)
 				? new RequestOutcome.Failed(LockProviderException.nothingSent(known.error(), this.provider,
-						"did not answer whether lock '" + key + "' is free: " + known.getMessage(), known))
+						"did not answer for lock '" + key + "' within the wait time: it " + problem(known), known))
 				: failed;
+	}
+
+	/** Returns the message of a failure without the beginning that all have. */
+	private String problem(LockProviderException failure) {
+		String message = String.valueOf(failure.getMessage());
+		String beginning = "Lock store '" + this.provider + "' ";
+		int index = message.indexOf(beginning);
+		return (index >= 0) ? message.substring(index + beginning.length()) : message;
 	}
 
 	LockProviderException noThread(Throwable cause) {
 		return LockProviderException.nothingSent(LockError.STORE_FAILED, this.provider,
-				"could not be called: there is no thread for the call", cause);
+				"could not be called: the JVM cannot create a thread; check its memory and the limit of threads",
+				cause);
 	}
 
-	LockProviderException noCallbackThread() {
-		return LockProviderException.nothingSent(LockError.STORE_TIMEOUT, this.provider,
-				"granted the lock, but all callback threads were occupied for longer than the call time-out by actions "
-						+ "that depend on other futures; the lock was released",
-				null);
+	LockProviderException noCallbackThread(LockKey key) {
+		return LockProviderException.nothingSent(LockError.STORE_TIMEOUT, this.provider, "granted lock '" + key
+				+ "', but no thread 'distributed-lock-callback' was free within the call time-out, so the lock was "
+				+ "released. Keep listeners and actions that depend on acquireAsync short, or run them on an executor "
+				+ "of your own", null);
 	}
 
 	/** Returns what to throw for a failed request: a lock exception as it is. */

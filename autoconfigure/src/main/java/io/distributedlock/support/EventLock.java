@@ -9,8 +9,8 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The lock of keys' states. What follows an event runs once the lock was given back:
- * nothing of the store and of the application runs under it.
+ * The lock of keys' states. What follows an event runs once the lock is released: nothing
+ * of the store and of the application runs under it.
  */
 final class EventLock {
 
@@ -25,7 +25,7 @@ final class EventLock {
 		this.lock.lock();
 	}
 
-	/** Gives the lock back, and runs what follows. */
+	/** Releases the lock, and runs what follows. */
 	void unlock() {
 		List<Runnable> actions = this.following;
 		this.following = null;
@@ -49,7 +49,7 @@ final class EventLock {
 			action.run();
 		}
 		catch (RuntimeException | Error ex) {
-			logger.error("The engine failed to follow an event of a lock", ex);
+			logger.error("An action after an event of a lock failed; the other actions run", ex);
 		}
 	}
 

@@ -1,5 +1,9 @@
 package io.distributedlock.support;
 
+import java.util.concurrent.atomic.AtomicReferenceArray;
+
+import org.jspecify.annotations.Nullable;
+
 import io.distributedlock.LockKey;
 
 /**
@@ -10,17 +14,18 @@ final class EventLocks {
 
 	private static final int NUMBER = 256;
 
-	private final EventLock[] locks = new EventLock[NUMBER];
-
-	EventLocks() {
-		for (int i = 0; i < NUMBER; i++) {
-			this.locks[i] = new EventLock();
-		}
-	}
+	private final AtomicReferenceArray<@Nullable EventLock> locks = new AtomicReferenceArray<>(NUMBER);
 
 	EventLock lock(LockKey key) {
 		int hash = key.hashCode();
-		return this.locks[(hash ^ (hash >>> 16)) & (NUMBER - 1)];
+		int index = (hash ^ (hash >>> 16)) & (NUMBER - 1);
+		EventLock present = this.locks.get(index);
+		if (present != null) {
+			return present;
+		}
+		EventLock created = new EventLock();
+		EventLock first = this.locks.compareAndExchange(index, null, created);
+		return (first != null) ? first : created;
 	}
 
 }

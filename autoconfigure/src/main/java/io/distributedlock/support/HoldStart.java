@@ -67,7 +67,7 @@ final class HoldStart {
 	/**
 	 * Begins the hold that the requester of several keys asked for, with its last key.
 	 */
-	void restart(Hold hold, long startNanos, LockTerms terms) {
+	void beginRequested(Hold hold, long startNanos, LockTerms terms) {
 		hold.heldGrant().beginHold(startNanos, terms.maxHold());
 		this.expiryWatch.watch(hold.heldGrant());
 	}

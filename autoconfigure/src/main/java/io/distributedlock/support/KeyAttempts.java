@@ -172,12 +172,12 @@ final class KeyAttempts {
 		}
 	}
 
-	/** Puts a grant and its hold in place, or gives the grant back. */
+	/** Puts a grant and its hold in place, or releases the grant. */
 	private void granted(StoreAttempt current, LockGrant granted, long now) {
 		this.state.contest().recordGrant();
 		Waiter head = this.state.head();
 		if (head == null || !current.suits(head)) {
-			takeBack(current, true);
+			releaseLater(current, true);
 			return;
 		}
 		HeldGrant held = new HeldGrant(granted, head.terms(), current.sentNanos(), now);
@@ -186,7 +186,7 @@ final class KeyAttempts {
 		}
 		LockProviderException refusal = held.refusal(this.state.engine.provider().name(), now);
 		if (refusal != null) {
-			takeBack(current, true);
+			releaseLater(current, true);
 			failed(current, new AttemptEnd.Failed(refusal, false), now);
 			return;
 		}
@@ -196,7 +196,7 @@ final class KeyAttempts {
 		this.state.lock.follow(() -> this.state.engine.holdStart().begin(hold, head));
 	}
 
-	private void takeBack(StoreAttempt current, boolean answerSeen) {
+	private void releaseLater(StoreAttempt current, boolean answerSeen) {
 		this.state.lock.follow(() -> release(current, answerSeen));
 	}
 
@@ -208,7 +208,7 @@ final class KeyAttempts {
 	private void recordFailure(StoreAttempt current, AttemptEnd.Failed end, long now) {
 		this.state.contest().recordFailure(current.willWait() && end.unclear(), now);
 		if (end.unclear()) {
-			takeBack(current, false);
+			releaseLater(current, false);
 		}
 	}
 

@@ -98,7 +98,7 @@ final class KeyQueue {
 		if (!mayWait) {
 			this.state.answers().addOverdue(waiter);
 		}
-		return await(waiter, waiter.budget().endNanos(mayWait));
+		return await(waiter, waiter.budget().nextDeadlineNanos(mayWait));
 	}
 
 	private Turn end(Waiter waiter, RequestOutcome outcome) {
@@ -131,7 +131,7 @@ final class KeyQueue {
 
 	/** Lets the head wait for the attempt, at most until it is overdue. */
 	private Turn awaitAttempt(StoreAttempt current, Waiter head, boolean mayWait) {
-		long end = head.budget().endNanos(mayWait);
+		long end = head.budget().nextDeadlineNanos(mayWait);
 		return await(head, this.state.engine.isBlocking() ? end : Nanos.earlier(end, current.deadlineNanos()));
 	}
 

@@ -37,7 +37,7 @@ final class LeaseCompletion implements Runnable {
 	@Override
 	public void run() {
 		if (!this.state.compareAndSet(State.OPEN, State.BEGUN)) {
-			this.future.completeExceptionally(this.engine.failures().noCallbackThread());
+			this.future.completeExceptionally(this.engine.failures().noCallbackThread(this.lease.keys().get(0)));
 			return;
 		}
 		Runnable present = this.cancellation;

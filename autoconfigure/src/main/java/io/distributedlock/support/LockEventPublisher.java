@@ -95,7 +95,7 @@ final class LockEventPublisher {
 		});
 		hold.runLossActions();
 		if (!this.listeners.isEmpty()) {
-			hold.callbacks().execute(() -> tellListeners((listener) -> listener.onLost(hold, reason)));
+			hold.callbacks().execute(() -> notifyEach((listener) -> listener.onLost(hold, reason)));
 		}
 	}
 
@@ -148,7 +148,7 @@ final class LockEventPublisher {
 		try {
 			queue.execute(() -> {
 				try {
-					tellListeners(event);
+					notifyEach(event);
 				}
 				finally {
 					this.pending.decrementAndGet();
@@ -163,7 +163,7 @@ final class LockEventPublisher {
 		}
 	}
 
-	private void tellListeners(Consumer<LockListener> event) {
+	private void notifyEach(Consumer<LockListener> event) {
 		this.listeners.forEach((listener) -> SerialQueue.runSafely(() -> event.accept(listener)));
 	}
 

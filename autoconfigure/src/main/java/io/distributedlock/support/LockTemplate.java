@@ -29,8 +29,8 @@ import io.distributedlock.provider.LockTimer;
  * methods and programs share it.
  * <p>
  * Waiting requests of one process queue locally, and only the first of them attempts in
- * the store. Held locks are renewed in batches on one thread, and a loss is reported at
- * the local deadline at the latest. Safe for use by many threads.
+ * the store. Held locks are renewed in batches, and a loss is reported at the local
+ * deadline at the latest. Safe for use by many threads.
  *
  * @since 0.1.0
  */
@@ -269,16 +269,19 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 
 	/**
 	 * Returns what this process holds and waits for through this template.
-	 * @return the locks and requests of one moment, in no order
+	 * @return the locks and requests, in no order; no atomic view: a lock that changes
+	 * hands meanwhile may appear twice or not at all
 	 */
 	public LockSnapshot snapshot() {
 		return this.engine.snapshot();
 	}
 
 	/**
-	 * Takes a lock away from its holder in this process, and releases it in the store.
-	 * The holder is told the loss with {@link LossReason#FORCED}; it may still be
-	 * working, and only a fenced resource is protected from it.
+	 * Takes a lock away from its holder in this process: ends the hold at once, and
+	 * releases the lock in the background. When this method returns, the store may still
+	 * keep the lock, at most until the end of its lease. The loss is reported with
+	 * {@link LossReason#FORCED}; the holder may still be working, and only a fenced
+	 * resource is protected from it.
 	 * @param key the key
 	 * @return whether this process held the lock through this template
 	 */

@@ -89,7 +89,7 @@ final class MultiKeyRequest implements Acquisition {
 		for (Hold part : this.acquired) {
 			part.throwLoss(LockError.LOST_WHILE_ACQUIRING);
 			part.ensureHeld();
-			this.engine.holdStart().restart(part, now, this.terms);
+			this.engine.holdStart().beginRequested(part, now, this.terms);
 		}
 		this.lease = new MultiKeyLease(this.keys, List.copyOf(this.acquired), List.of(), this.engine.heldGrants());
 		this.onEnd.accept(this);

@@ -113,7 +113,7 @@ final class PendingRelease {
 		this.pauseNanos = Math.min(this.pauseNanos * 2, LONGEST_PAUSE_NANOS);
 	}
 
-	/** What is to be taken back. */
+	/** What is to be released. */
 	enum Kind {
 
 		/** A grant whose answer was seen. */

@@ -110,7 +110,7 @@ final class PendingReleaseQueue {
 	 * @param key the key
 	 * @param contender the contender
 	 */
-	void withdraw(LockKey key, LockContender contender) {
+	private void withdraw(LockKey key, LockContender contender) {
 		add(new PendingRelease(key, this.provider.node(key), Kind.WAIT_QUEUE_ENTRY, contender::withdraw,
 				contender::close, this.environment.nanoTime() + SLACK.toNanos()));
 	}

@@ -21,11 +21,12 @@ import io.distributedlock.support.EngineEnvironment.Work;
  * The scheduler that renews all held locks of one provider in batches.
  * <p>
  * No task is scheduled per lock: one signal of the timer, at the earliest renewal of all,
- * starts a round, which looks through the held locks and begins the batches that are due,
- * the earliest deadline first. So no renewal can remain scheduled for a lock that has
- * ended. A round waits for no batch. Batches are under way beside each other, but one of
- * the same lane: the grants of one {@linkplain LockProvider#node node} whose leases are
- * of similar length, because the shortest lease of a batch sets its time-out.
+ * starts a round, which looks through the held grants and begins what is due, the
+ * earliest deadline first. So no renewal can remain scheduled for a lock that has ended.
+ * A round waits for no batch. What is due forms lanes: one for each
+ * {@linkplain LockProvider#node node} and similar length of lease, because the shortest
+ * lease of a batch sets its time-out. A lane begins no batches until all of its last
+ * round have ended.
  */
 final class RenewalScheduler {
 
@@ -93,7 +94,7 @@ final class RenewalScheduler {
 		// Before the look, so that a registration during it causes another one.
 		this.requested.set(false);
 		try {
-			lookForDue();
+			collectDue();
 		}
 		catch (RuntimeException | Error ex) {
 			repeatRound(ex);
@@ -108,7 +109,7 @@ final class RenewalScheduler {
 		}
 	}
 
-	private void lookForDue() {
+	private void collectDue() {
 		long now = this.environment.nanoTime();
 		Map<Lane, List<HeldGrant>> due = new LinkedHashMap<>();
 		boolean any = false;

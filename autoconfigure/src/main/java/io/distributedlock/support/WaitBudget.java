@@ -31,7 +31,7 @@ record WaitBudget(long startNanos, long waitUntilNanos, long endNanos, long call
 	}
 
 	/** Returns the end of the wait, or after it the end of the request. */
-	long endNanos(boolean mayWait) {
+	long nextDeadlineNanos(boolean mayWait) {
 		return mayWait ? this.waitUntilNanos : this.endNanos;
 	}
 

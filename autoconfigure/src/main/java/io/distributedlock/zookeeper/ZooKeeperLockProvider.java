@@ -31,7 +31,7 @@ import io.distributedlock.provider.StoreCall;
  * <p>
  * The documentation of this package describes the recipe. No call waits but
  * {@link #check}: it is sent on the calling thread and continued on the client's event
- * thread. The provider has no thread of its own, and is safe for use by many threads.
+ * thread. No call needs a thread of its own. Safe for use by many threads.
  *
  * @since 0.1.0
  */

@@ -62,7 +62,7 @@ record EngineBreakage(String name, String type, String text, String replacement)
 							+ "\t\t\tthis.head.previous = waiter;\n" + "\t\t}\n" + "\t\telse {\n"
 							+ "\t\t\tthis.tail = waiter;\n" + "\t\t}\n" + "\t\tthis.head = waiter;"),
 			new EngineBreakage("a grant that nobody wants is kept", "KeyAttempts",
-					"\t\t\ttakeBack(current, true);\n" + "\t\t\treturn;\n" + "\t\t}\n" + "\t\tHeldGrant held",
+					"\t\t\treleaseLater(current, true);\n" + "\t\t\treturn;\n" + "\t\t}\n" + "\t\tHeldGrant held",
 					"\t\t\treturn;\n" + "\t\t}\n" + "\t\tHeldGrant held"),
 			new EngineBreakage("a grant that came too late is accepted", "KeyAttempts", "\t\tif (refusal != null) {",
 					"\t\tif (refusal != null && head.requester().isEmpty()) {"),

@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Test;
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
+import io.distributedlock.LockNotAcquiredException;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
 import io.distributedlock.local.LocalLockProvider;
@@ -68,8 +69,8 @@ class LockEngineEndTests {
 		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> this.locks.acquire(LockRequest.of(KEY)))
 			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.SHUTTING_DOWN));
 		this.locks.start();
-		try (LockLease lease = this.locks.acquire(LockRequest.of(KEY).withLease(Duration.ofSeconds(1)))) {
-			await().during(Duration.ofMillis(1500)).until(lease::isHeld);
+		try (LockLease lease = this.locks.acquire(LockRequest.of(KEY).withLease(Duration.ofSeconds(3)))) {
+			await().during(Duration.ofSeconds(4)).until(lease::isHeld);
 		}
 	}
 
@@ -135,7 +136,9 @@ class LockEngineEndTests {
 		waiting.complete(busy);
 		await().until(() -> this.outcomes.contains(KEY + " INTERRUPTED"));
 		busy.close();
-		this.other.acquire(LockRequest.of(KEY).withWaitTime(Duration.ZERO)).close();
+		// The request leaves the wait queue of the store in the background.
+		await().ignoreExceptionsInstanceOf(LockNotAcquiredException.class)
+			.untilAsserted(() -> this.other.acquire(LockRequest.of(KEY).withWaitTime(Duration.ZERO)).close());
 	}
 
 }

@@ -7,6 +7,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 
@@ -24,7 +25,6 @@ import io.distributedlock.LockRequest;
 import io.distributedlock.LossReason;
 import io.distributedlock.provider.LockObserver;
 import io.distributedlock.provider.LockTimer;
-import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.testkit.TimeBounds;
 
@@ -75,8 +75,10 @@ class LockEngineIsolationTests {
 
 	@Test
 	void renewalThatHangsDelaysNoOtherRenewal() {
+		AtomicInteger hung = new AtomicInteger();
 		this.provider.onRenew = (leases, timeout) -> {
 			if (leases.keySet().stream().anyMatch((grant) -> grant.key().equals(SLOW))) {
+				hung.incrementAndGet();
 				waitFor(timeout);
 				throw new LockProviderException(LockError.STORE_TIMEOUT, "scripted", "did not answer", null);
 			}
@@ -87,13 +89,23 @@ class LockEngineIsolationTests {
 		LockLease slow = locks.acquire(LockRequest.of(SLOW).withLease(Duration.ofSeconds(30)));
 		LockLease healthy = locks.acquire(LockRequest.of(KEY).withLease(Duration.ofSeconds(2)));
 		await().during(Duration.ofSeconds(7)).atMost(Duration.ofSeconds(20)).until(healthy::isHeld);
+		assertThat(hung).hasPositiveValue();
 		healthy.close();
 		slow.close();
 	}
 
 	@Test
 	void pendingReleasesThatHangDelayNoOther() {
-		List<OwnerId> hanging = new ArrayList<>();
+		AtomicInteger hung = new AtomicInteger();
+		this.provider.onRelease = (owner) -> {
+			int number = this.provider.attempts.indexOf(owner);
+			if (number < 0 || number >= 20) {
+				return null;
+			}
+			hung.incrementAndGet();
+			waitFor(Duration.ofSeconds(1));
+			return ReleaseOutcome.UNKNOWN;
+		};
 		this.provider.onAttempt = (answer) -> {
 			throw new IllegalStateException("cut");
 		};
@@ -102,15 +114,8 @@ class LockEngineIsolationTests {
 			LockKey key = LockKey.of("slow", Integer.toString(i));
 			assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> locks.acquire(LockRequest.of(key)));
 		}
-		hanging.addAll(this.provider.attempts);
 		this.provider.onAttempt = null;
-		this.provider.onRelease = (owner) -> {
-			if (hanging.contains(owner)) {
-				waitFor(Duration.ofSeconds(1));
-				return ReleaseOutcome.UNKNOWN;
-			}
-			return null;
-		};
+		await().until(() -> hung.get() > 0);
 		LockTemplate other = template();
 		LockKey busy = LockKey.of("seats", "z");
 		LockLease held = other.acquire(LockRequest.of(busy));
@@ -158,22 +163,21 @@ class LockEngineIsolationTests {
 
 	@Test
 	void grantWhoseFutureFindsNoThreadIsReleased() {
-		LockTemplate locks = template();
-		List<CompletableFuture<Void>> blocked = IntStream.range(0, 8)
-			.mapToObj((number) -> locks.acquireAsync(LockRequest.of(LockKey.of("blocked", Integer.toString(number))))
-				.thenAccept((lease) -> waitForEnd()))
-			.toList();
-		await().until(() -> this.provider.attempts.size() == 8);
+		CallbackThreads callbacks = new CallbackThreads(this.timer);
+		IntStream.range(0, 8).forEach((number) -> callbacks.callbacks().execute(this::waitForEnd));
+		LockTemplate locks = new LockTemplate(this.provider, LockSettings.defaults(), this.timer, callbacks, List.of(),
+				List.of());
+		this.templates.add(locks);
 		CompletableFuture<LockLease> late = locks.acquireAsync(LockRequest.of(KEY));
-		await().until(() -> this.provider.attempts.size() == 9);
+		await().until(() -> this.provider.attempts.size() == 1);
 		LockTemplate other = template();
 		other.acquire(LockRequest.of(KEY).withWaitTime(TimeBounds.withLoad(5000))).close();
 		this.mayGoOn.countDown();
 		assertThat(late).failsWithin(Duration.ofSeconds(10))
 			.withThrowableThat()
 			.withCauseInstanceOf(LockProviderException.class)
-			.withMessageContaining("callback threads");
-		blocked.forEach((future) -> assertThat(future).succeedsWithin(Duration.ofSeconds(10)));
+			.withMessageContaining("distributed-lock-callback");
+		callbacks.close();
 	}
 
 	@ParameterizedTest

@@ -118,8 +118,10 @@ class LockTemplateFaultTests {
 		};
 		try (LockLease lease = this.locks.acquire(this.request.withWaitTime(Duration.ofSeconds(20)))) {
 			assertThat(lease.isHeld()).isTrue();
-			assertThat(this.provider.attempts).hasSize(3).doesNotHaveDuplicates();
-			assertThat(this.provider.releases).containsAll(this.provider.attempts.subList(0, 2));
+			assertThat(this.provider.attempts).hasSizeGreaterThanOrEqualTo(3);
+			assertThat(this.provider.attempts.subList(0, 3)).doesNotHaveDuplicates();
+			await().untilAsserted(
+					() -> assertThat(this.provider.releases).containsAll(this.provider.attempts.subList(0, 2)));
 		}
 	}
 
