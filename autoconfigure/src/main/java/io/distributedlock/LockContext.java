@@ -45,14 +45,7 @@ public final class LockContext {
 	 */
 	public static List<LockLease> findAll() {
 		Scope scope = SCOPES.get();
-		if (scope == null) {
-			return List.of();
-		}
-		List<LockLease> leases = new ArrayList<>();
-		for (; scope != null; scope = scope.outer) {
-			leases.add(scope.lease);
-		}
-		return leases;
+		return (scope != null) ? scope.leases() : List.of();
 	}
 
 	/**
@@ -89,6 +82,9 @@ public final class LockContext {
 
 		private final @Nullable Scope outer;
 
+		/** All leases from this scope outwards, kept for nested requests. */
+		private @Nullable List<LockLease> leases;
+
 		private boolean lossIgnored;
 
 		private boolean closed;
@@ -96,6 +92,19 @@ public final class LockContext {
 		private Scope(LockLease lease, @Nullable Scope outer) {
 			this.lease = lease;
 			this.outer = outer;
+		}
+
+		private List<LockLease> leases() {
+			List<LockLease> known = this.leases;
+			if (known == null) {
+				known = new ArrayList<>();
+				for (Scope scope = this; scope != null; scope = scope.outer) {
+					known.add(scope.lease);
+				}
+				known = List.copyOf(known);
+				this.leases = known;
+			}
+			return known;
 		}
 
 		/**

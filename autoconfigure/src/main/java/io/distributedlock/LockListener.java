@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A listener that is notified of events of locks, after they have happened. It runs on a
- * few threads of the library, in order for each lock. A listener that blocks or throws
+ * few threads of the library, in order for each lease. A listener that blocks or throws
  * neither delays nor breaks a lock. If more than 10,000 notifications wait for slow
  * listeners, further ones are dropped, but never a loss.
  *

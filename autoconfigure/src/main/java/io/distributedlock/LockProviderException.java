@@ -58,6 +58,16 @@ public final class LockProviderException extends LockException {
 	}
 
 	/**
+	 * Returns whether the same command may succeed soon: the store was too slow, or
+	 * failed in a way that may pass. A request asks again while it has wait time left.
+	 * @return {@code false} for a missing right or a store that is not set up, and while
+	 * the application is shutting down
+	 */
+	public boolean isTransient() {
+		return error() == LockError.STORE_TIMEOUT || error() == LockError.STORE_FAILED;
+	}
+
+	/**
 	 * Returns whether it is unknown if the command took effect.
 	 * @return {@code false} if nothing was sent, or the store refused the command before
 	 * it changed anything

@@ -12,7 +12,9 @@ public enum LossReason {
 	/** The store answered that this owner no longer holds the lock. */
 	NOT_HELD("the store no longer knows this owner"),
 	/** The longest hold that the request allows was reached. */
-	MAX_HOLD("the longest hold was reached");
+	MAX_HOLD("the longest hold was reached"),
+	/** The lock was taken away on request. */
+	FORCED("the lock was taken away on request");
 
 	private final String description;
 

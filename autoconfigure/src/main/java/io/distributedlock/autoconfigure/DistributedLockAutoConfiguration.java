@@ -18,6 +18,7 @@ import io.distributedlock.LockOperations;
 import io.distributedlock.provider.LockObserver;
 import io.distributedlock.provider.LockProvider;
 import io.distributedlock.provider.LockTimer;
+import io.distributedlock.support.CallbackThreads;
 import io.distributedlock.support.LockSettings;
 import io.distributedlock.support.LockTemplate;
 
@@ -50,6 +51,12 @@ public final class DistributedLockAutoConfiguration {
 		}
 
 		@Bean
+		@ConditionalOnMissingBean
+		CallbackThreads distributedLockCallbackThreads(LockTimer timer) {
+			return new CallbackThreads(timer);
+		}
+
+		@Bean
 		SelectedLockProvider distributedLockSelectedProvider(ObjectProvider<LockProvider> candidates,
 				DistributedLockProperties properties) {
 			return SelectedLockProvider.select(candidates, properties.provider());
@@ -57,8 +64,9 @@ public final class DistributedLockAutoConfiguration {
 
 		@Bean(destroyMethod = "close")
 		LockTemplate distributedLockTemplate(SelectedLockProvider selected, LockSettings settings, LockTimer timer,
-				ObjectProvider<LockObserver> observers, ObjectProvider<LockListener> listeners) {
-			return new LockTemplate(selected.provider(), settings, timer, observers.orderedStream().toList(),
+				CallbackThreads callbacks, ObjectProvider<LockObserver> observers,
+				ObjectProvider<LockListener> listeners) {
+			return new LockTemplate(selected.provider(), settings, timer, callbacks, observers.orderedStream().toList(),
 					listeners.orderedStream().toList());
 		}
 

@@ -28,6 +28,7 @@ final class LockLifecycle implements SmartLifecycle {
 
 	@Override
 	public void start() {
+		this.template.start();
 		this.running = true;
 	}
 

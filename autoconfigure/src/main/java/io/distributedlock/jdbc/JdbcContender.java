@@ -6,11 +6,13 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockKey;
+import io.distributedlock.provider.AnsweredStoreCall;
 import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
+import io.distributedlock.provider.StoreCall;
 
 /**
  * Contender of this process for one row. Its first attempt and the first one after a
@@ -66,7 +68,11 @@ final class JdbcContender implements LockContender, NotifiedContender {
 	}
 
 	@Override
-	public AttemptResult attempt(OwnerId owner, Duration lease, boolean willWait, Duration timeout) {
+	public StoreCall<AttemptResult> attempt(OwnerId owner, Duration lease, boolean willWait, Duration timeout) {
+		return AnsweredStoreCall.by(() -> attemptOrPoll(owner, lease, willWait, timeout));
+	}
+
+	private AttemptResult attemptOrPoll(OwnerId owner, Duration lease, boolean willWait, Duration timeout) {
 		long startNanos = System.nanoTime();
 		LockAttempt attempt = new LockAttempt(this.storedKey, owner.text(),
 				TimeUnit.NANOSECONDS.toMicros(lease.toNanos()), this.table.holder(), this.table.process(), willWait,
@@ -114,7 +120,11 @@ final class JdbcContender implements LockContender, NotifiedContender {
 	}
 
 	@Override
-	public ReleaseOutcome withdraw(Duration timeout) {
+	public StoreCall<ReleaseOutcome> withdraw(Duration timeout) {
+		return AnsweredStoreCall.by(() -> leaveQueue(timeout));
+	}
+
+	private ReleaseOutcome leaveQueue(Duration timeout) {
 		this.listener.unregister(this.storedKey, this);
 		if (!this.queued) {
 			return ReleaseOutcome.NOT_HELD;
@@ -122,6 +132,11 @@ final class JdbcContender implements LockContender, NotifiedContender {
 		ReleaseOutcome outcome = this.table.withdraw(this.storedKey, timeout);
 		this.queued = outcome == ReleaseOutcome.UNKNOWN;
 		return outcome;
+	}
+
+	@Override
+	public void close() {
+		this.listener.unregister(this.storedKey, this);
 	}
 
 }

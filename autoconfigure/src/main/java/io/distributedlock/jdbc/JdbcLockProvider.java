@@ -13,6 +13,7 @@ import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.jdbc.Dialect.Renewal;
 import io.distributedlock.jdbc.Dialect.TableStatus;
+import io.distributedlock.provider.AnsweredStoreCall;
 import io.distributedlock.provider.LayoutFormat;
 import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockGrant;
@@ -21,6 +22,7 @@ import io.distributedlock.provider.LockTimer;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.RenewalOutcome;
+import io.distributedlock.provider.StoreCall;
 
 /**
  * Provider that keeps locks in a table of a database: one row per key, one statement per
@@ -71,6 +73,11 @@ public final class JdbcLockProvider implements LockProvider, AutoCloseable {
 		return SqlErrors.PROVIDER;
 	}
 
+	@Override
+	public boolean isBlocking() {
+		return true;
+	}
+
 	String process() {
 		return this.table.process();
 	}
@@ -89,7 +96,11 @@ public final class JdbcLockProvider implements LockProvider, AutoCloseable {
 	}
 
 	@Override
-	public Map<LockGrant, RenewalOutcome> renew(Map<LockGrant, Duration> leases, Duration timeout) {
+	public StoreCall<Map<LockGrant, RenewalOutcome>> renew(Map<LockGrant, Duration> leases, Duration timeout) {
+		return AnsweredStoreCall.by(() -> renewAll(leases, timeout));
+	}
+
+	private Map<LockGrant, RenewalOutcome> renewAll(Map<LockGrant, Duration> leases, Duration timeout) {
 		List<LockGrant> grants = new ArrayList<>(leases.size());
 		List<Renewal> renewals = new ArrayList<>(leases.size());
 		leases.forEach((grant, lease) -> {
@@ -106,8 +117,8 @@ public final class JdbcLockProvider implements LockProvider, AutoCloseable {
 	}
 
 	@Override
-	public ReleaseOutcome release(LockKey key, OwnerId owner, Duration timeout) {
-		return this.table.release(this.keys.encode(key), owner.text(), timeout);
+	public StoreCall<ReleaseOutcome> release(LockKey key, OwnerId owner, Duration timeout) {
+		return AnsweredStoreCall.by(() -> this.table.release(this.keys.encode(key), owner.text(), timeout));
 	}
 
 	@Override

@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 
 import io.distributedlock.LockKey;
+import io.distributedlock.provider.AnsweredStoreCall;
 import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockGrant;
@@ -14,6 +15,7 @@ import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ProcessLabel;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.RenewalOutcome;
+import io.distributedlock.provider.StoreCall;
 
 /**
  * A provider that keeps locks in the memory of this JVM, for tests and for programs that
@@ -53,21 +55,26 @@ public final class LocalLockProvider implements LockProvider {
 	}
 
 	@Override
+	public boolean isBlocking() {
+		return false;
+	}
+
+	@Override
 	public LockContender newContender(LockKey key, Runnable onNotified) {
 		return new LocalContender(key, onNotified, this.contenders.incrementAndGet());
 	}
 
 	@Override
-	public Map<LockGrant, RenewalOutcome> renew(Map<LockGrant, Duration> leases, Duration timeout) {
+	public StoreCall<Map<LockGrant, RenewalOutcome>> renew(Map<LockGrant, Duration> leases, Duration timeout) {
 		Map<LockGrant, RenewalOutcome> outcomes = new LinkedHashMap<>(leases.size() * 2);
 		leases.forEach((grant, lease) -> outcomes.put(grant, this.store.renew(grant.key(), grant.owner(), lease)
 				? RenewalOutcome.RENEWED : RenewalOutcome.NOT_HELD));
-		return outcomes;
+		return AnsweredStoreCall.of(outcomes);
 	}
 
 	@Override
-	public ReleaseOutcome release(LockKey key, OwnerId owner, Duration timeout) {
-		return this.store.release(key, owner);
+	public StoreCall<ReleaseOutcome> release(LockKey key, OwnerId owner, Duration timeout) {
+		return AnsweredStoreCall.of(this.store.release(key, owner));
 	}
 
 	@Override
@@ -100,14 +107,15 @@ public final class LocalLockProvider implements LockProvider {
 		}
 
 		@Override
-		public AttemptResult attempt(OwnerId owner, Duration lease, boolean willWait, Duration timeout) {
-			return LocalLockProvider.this.store.attempt(new LocalAttempt(this.key, owner, lease,
-					LocalLockProvider.this.process, ProcessLabel.get(), this.number, willWait, this.changed));
+		public StoreCall<AttemptResult> attempt(OwnerId owner, Duration lease, boolean willWait, Duration timeout) {
+			return AnsweredStoreCall.of(LocalLockProvider.this.store.attempt(new LocalAttempt(this.key, owner, lease,
+					LocalLockProvider.this.process, ProcessLabel.get(), this.number, willWait, this.changed)));
 		}
 
 		@Override
-		public ReleaseOutcome withdraw(Duration timeout) {
-			return LocalLockProvider.this.store.withdraw(this.key, LocalLockProvider.this.process, this.number);
+		public StoreCall<ReleaseOutcome> withdraw(Duration timeout) {
+			return AnsweredStoreCall
+				.of(LocalLockProvider.this.store.withdraw(this.key, LocalLockProvider.this.process, this.number));
 		}
 
 	}

@@ -9,6 +9,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 
 import io.distributedlock.LockKey;
+import io.distributedlock.provider.AnsweredStoreCall;
 import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockGrant;
@@ -16,6 +17,7 @@ import io.distributedlock.provider.LockProvider;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.RenewalOutcome;
+import io.distributedlock.provider.StoreCall;
 
 /**
  * A provider that locks nothing: every request is granted at once, whether or not the key
@@ -57,6 +59,11 @@ public final class NoLockProvider implements LockProvider {
 	}
 
 	@Override
+	public boolean isBlocking() {
+		return false;
+	}
+
+	@Override
 	public String name() {
 		return "none";
 	}
@@ -67,15 +74,15 @@ public final class NoLockProvider implements LockProvider {
 	}
 
 	@Override
-	public Map<LockGrant, RenewalOutcome> renew(Map<LockGrant, Duration> leases, Duration timeout) {
+	public StoreCall<Map<LockGrant, RenewalOutcome>> renew(Map<LockGrant, Duration> leases, Duration timeout) {
 		Map<LockGrant, RenewalOutcome> outcomes = new LinkedHashMap<>(leases.size() * 2);
 		leases.keySet().forEach((grant) -> outcomes.put(grant, RenewalOutcome.RENEWED));
-		return outcomes;
+		return AnsweredStoreCall.of(outcomes);
 	}
 
 	@Override
-	public ReleaseOutcome release(LockKey key, OwnerId owner, Duration timeout) {
-		return ReleaseOutcome.RELEASED;
+	public StoreCall<ReleaseOutcome> release(LockKey key, OwnerId owner, Duration timeout) {
+		return AnsweredStoreCall.of(ReleaseOutcome.RELEASED);
 	}
 
 	@Override
@@ -91,13 +98,14 @@ public final class NoLockProvider implements LockProvider {
 		}
 
 		@Override
-		public AttemptResult attempt(OwnerId owner, Duration lease, boolean willWait, Duration timeout) {
-			return new AttemptResult.Granted(new LockGrant(this.key, owner, NoLockProvider.this.nextOrder(), lease));
+		public StoreCall<AttemptResult> attempt(OwnerId owner, Duration lease, boolean willWait, Duration timeout) {
+			return AnsweredStoreCall
+				.of(new AttemptResult.Granted(new LockGrant(this.key, owner, NoLockProvider.this.nextOrder(), lease)));
 		}
 
 		@Override
-		public ReleaseOutcome withdraw(Duration timeout) {
-			return ReleaseOutcome.RELEASED;
+		public StoreCall<ReleaseOutcome> withdraw(Duration timeout) {
+			return AnsweredStoreCall.of(ReleaseOutcome.RELEASED);
 		}
 
 	}

@@ -2,8 +2,6 @@ package io.distributedlock.provider;
 
 import java.time.Duration;
 
-import io.distributedlock.LockProviderException;
-
 /**
  * The contender of this process for one key. It exists while the process has waiters for
  * the key.
@@ -20,19 +18,27 @@ public interface LockContender {
 	 * @param willWait whether this process waits if the key is busy, and so joins the
 	 * wait queue of the key
 	 * @param timeout how long the call may take
-	 * @return whether the key was granted
-	 * @throws LockProviderException if the store could not answer; whether the key was
-	 * granted is then unclear
+	 * @return the call, with whether the key was granted. It fails with a
+	 * {@link io.distributedlock.LockProviderException} if the store could not answer;
+	 * whether the key was granted is then unclear
 	 */
-	AttemptResult attempt(OwnerId owner, Duration lease, boolean willWait, Duration timeout);
+	StoreCall<AttemptResult> attempt(OwnerId owner, Duration lease, boolean willWait, Duration timeout);
 
 	/**
 	 * Withdraws this process's entry from the wait queue of the key, and reserves the key
-	 * for the next process if it was reserved for this one. Called when no thread of this
-	 * process waits for the key any more, and repeated until it is confirmed.
+	 * for the next process if it was reserved for this one. Called when no request of
+	 * this process waits for the key any more, and repeated until it is confirmed.
 	 * @param timeout how long the call may take
-	 * @return {@link ReleaseOutcome#UNKNOWN} if it has to be repeated
+	 * @return the call, with {@link ReleaseOutcome#UNKNOWN}, and no failure, if it has to
+	 * be repeated
 	 */
-	ReleaseOutcome withdraw(Duration timeout);
+	StoreCall<ReleaseOutcome> withdraw(Duration timeout);
+
+	/**
+	 * Ends the use of the contender, once and whether or not it was withdrawn: nothing of
+	 * it stays in memory. Sends nothing to the store.
+	 */
+	default void close() {
+	}
 
 }

@@ -5,17 +5,18 @@ import java.util.Map;
 
 import io.distributedlock.LockException;
 import io.distributedlock.LockKey;
-import io.distributedlock.LockProviderException;
 
 /**
  * The contract of a store: how a key is granted, renewed and released. A provider deals
  * with its store only. Waiting threads, queues, schedules, re-entry and metrics belong to
  * the engine.
  * <p>
- * Every command is one round trip, ends within the time-out it is given, and is
- * idempotent by owner: a repeated command neither grants a second time nor frees or
- * prolongs another's grant. The store compares the owner and judges expiry by its own
- * clock. Implementations are safe for use by many threads at once.
+ * Every command is one round trip and is idempotent by owner: a repeated command neither
+ * grants a second time nor frees or prolongs another's grant. The store compares the
+ * owner and judges expiry by its own clock. A call that {@linkplain #isBlocking() blocks}
+ * ends within the time-out it is given; any other is abandoned by the engine then. No
+ * method throws because of the store: a failure is the end of the call. Implementations
+ * are safe for use by many threads at once.
  *
  * @since 0.1.0
  */
@@ -33,7 +34,8 @@ public interface LockProvider {
 	 * @param onNotified the signal to run when the store notifies that the key may be
 	 * free. It is quick, any thread may run it at any time, and a missed run costs no
 	 * more than the pause that the last busy answer named
-	 * @return the contender; used by one thread at a time
+	 * @return the contender; the engine begins no attempt before the last one has ended
+	 * or was abandoned
 	 */
 	LockContender newContender(LockKey key, Runnable onNotified);
 
@@ -47,26 +49,44 @@ public interface LockProvider {
 	}
 
 	/**
-	 * Prolongs grants, in one round trip where the store allows it. A grant whose lock
-	 * has expired in the store is never revived.
+	 * Whether calls work on the calling thread.
+	 * @return {@code true} for a blocking driver; {@code false} if calls return at once,
+	 * so that no thread of the engine is needed for them
+	 */
+	boolean isBlocking();
+
+	/**
+	 * Returns the node of the store that keeps a key, as far as the provider knows it
+	 * without asking. Calls to one node do not wait for calls to another, and grants of
+	 * one node are renewed together.
+	 * @param key the key
+	 * @return the node, one of few; compared by {@code equals}. One for all keys if the
+	 * store is a single node to its clients
+	 */
+	default Object node(LockKey key) {
+		return name();
+	}
+
+	/**
+	 * Prolongs grants of one {@linkplain #node node}, in one round trip where the store
+	 * allows it. A grant whose lock has expired in the store is never revived.
 	 * @param leases the grants, each with the time it is to last from now on
 	 * @param timeout how long the call may take
-	 * @return an outcome for each grant; one that is missing counts as
-	 * {@link RenewalOutcome#UNKNOWN}
-	 * @throws LockProviderException if the whole batch failed; what it did is then
-	 * unclear
+	 * @return the call, with an outcome for each grant; one that is missing counts as
+	 * {@link RenewalOutcome#UNKNOWN}. It fails if the whole batch failed; what it did is
+	 * then unclear
 	 */
-	Map<LockGrant, RenewalOutcome> renew(Map<LockGrant, Duration> leases, Duration timeout);
+	StoreCall<Map<LockGrant, RenewalOutcome>> renew(Map<LockGrant, Duration> leases, Duration timeout);
 
 	/**
 	 * Releases a grant, if the given owner still has it.
 	 * @param key the key
 	 * @param owner the owner id of the grant
 	 * @param timeout how long the call may take
-	 * @return the answer of the store; {@link ReleaseOutcome#UNKNOWN}, and no exception,
-	 * for a store that fails
+	 * @return the call, with the answer of the store; {@link ReleaseOutcome#UNKNOWN}, and
+	 * no failure, for a store that fails
 	 */
-	ReleaseOutcome release(LockKey key, OwnerId owner, Duration timeout);
+	StoreCall<ReleaseOutcome> release(LockKey key, OwnerId owner, Duration timeout);
 
 	/**
 	 * Checks that the store answers and has what this provider needs.

@@ -6,8 +6,9 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The one timer of the library: a queue of deadlines on one daemon thread. Its tasks are
- * signals, which neither do I/O nor run code of the application.
+ * The one timer of the library: a queue of deadlines on one daemon thread. Its tasks do
+ * not block: they may send a command without waiting for it, and call observers, but run
+ * no other code of the application.
  *
  * @since 0.1.0
  */

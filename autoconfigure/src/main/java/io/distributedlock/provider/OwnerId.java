@@ -3,21 +3,47 @@ package io.distributedlock.provider;
 import java.security.SecureRandom;
 import java.util.HexFormat;
 
+import org.jspecify.annotations.Nullable;
+
 import org.springframework.util.Assert;
 
 /**
  * The random id of 128 bits that marks one grant in the store. Release and renewal
- * compare it there, so that no command for one grant can affect another.
+ * compare it there, so that no command for one grant can affect another. Immutable.
  *
- * @param text 32 hexadecimal digits
  * @since 0.1.0
  */
-public record OwnerId(String text) {
+public final class OwnerId {
 
 	private static final SecureRandom RANDOM = new SecureRandom();
 
-	public OwnerId {
-		Assert.isTrue(text.length() == 32, "An owner id has 32 hexadecimal digits");
+	private static final HexFormat HEX = HexFormat.of();
+
+	private static final int DIGITS = 16;
+
+	/** Kept as numbers, because there is one id for each held lock. */
+	private final long high;
+
+	private final long low;
+
+	/**
+	 * Creates an id.
+	 * @param high its upper 64 bits
+	 * @param low its lower 64 bits
+	 */
+	public OwnerId(long high, long low) {
+		this.high = high;
+		this.low = low;
+	}
+
+	/**
+	 * Creates an id from its text.
+	 * @param text 32 hexadecimal digits
+	 */
+	public OwnerId(String text) {
+		Assert.isTrue(text.length() == 2 * DIGITS, "An owner id has 32 hexadecimal digits");
+		this.high = HexFormat.fromHexDigitsToLong(text, 0, DIGITS);
+		this.low = HexFormat.fromHexDigitsToLong(text, DIGITS, 2 * DIGITS);
 	}
 
 	/**
@@ -25,14 +51,30 @@ public record OwnerId(String text) {
 	 * @return an id from a cryptographically strong source, different from every other
 	 */
 	public static OwnerId random() {
-		byte[] bytes = new byte[16];
-		RANDOM.nextBytes(bytes);
-		return new OwnerId(HexFormat.of().formatHex(bytes));
+		return new OwnerId(RANDOM.nextLong(), RANDOM.nextLong());
+	}
+
+	/**
+	 * Returns the text that stores keep.
+	 * @return 32 hexadecimal digits in lower case
+	 */
+	public String text() {
+		return HEX.toHexDigits(this.high) + HEX.toHexDigits(this.low);
+	}
+
+	@Override
+	public boolean equals(@Nullable Object other) {
+		return other instanceof OwnerId id && id.high == this.high && id.low == this.low;
+	}
+
+	@Override
+	public int hashCode() {
+		return Long.hashCode(this.high ^ this.low);
 	}
 
 	@Override
 	public String toString() {
-		return this.text;
+		return text();
 	}
 
 }

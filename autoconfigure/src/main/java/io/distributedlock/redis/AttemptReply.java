@@ -7,7 +7,9 @@ import java.util.concurrent.TimeUnit;
 
 import org.jspecify.annotations.Nullable;
 
+import io.distributedlock.LockError;
 import io.distributedlock.LockHolder;
+import io.distributedlock.LockProviderException;
 import io.distributedlock.redis.RedisLayout.State;
 
 /** The reply of {@code attempt.lua}: a grant, or the value of the lock that is busy. */
@@ -33,14 +35,21 @@ final class AttemptReply {
 		return order() != Script.NOT_GRANTED;
 	}
 
-	/** Whether the client may have sent the command more than once. */
-	boolean isResent() {
-		return this.reply.resent();
-	}
-
-	/** Whether as many replicas as required acknowledged the grant. */
-	boolean isReplicated() {
-		return this.reply.replicated();
+	/**
+	 * Requires that the reply can be relied on.
+	 * @throws LockProviderException if the client may have sent the command more than
+	 * once, so that another run of it may grant the lock later, or too few replicas
+	 * acknowledged the grant
+	 */
+	void requireReliable() {
+		if (this.reply.resent()) {
+			throw new LockProviderException(LockError.STORE_FAILED, RedisErrors.PROVIDER,
+					"lost the connection during an attempt: whether the lock was granted is unknown", null);
+		}
+		if (isGranted() && !this.reply.replicated()) {
+			throw new LockProviderException(LockError.STORE_FAILED, RedisErrors.PROVIDER,
+					"granted a lock, but too few replicas acknowledged it in time: the lock is released", null);
+		}
 	}
 
 	long order() {

@@ -3,31 +3,37 @@ package io.distributedlock.redis;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
+import io.distributedlock.LockError;
+import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.RenewalOutcome;
-import io.distributedlock.redis.ScriptExecutor.Execution;
+import io.distributedlock.provider.StoreCall;
 
 /**
  * Renewal of many locks by few scripts: one per bucket in a cluster, whose scripts accept
- * keys of one slot only, else one per 500 locks. All scripts are sent before the first
- * reply is awaited, so that a node that does not reply delays only its own locks.
+ * keys of one slot only, else one per 500 locks. The scripts for the buckets of one
+ * {@linkplain #node node} are under way together, unless the client blocks.
  */
 final class BatchRenewal {
 
 	private static final Log logger = LogFactory.getLog(BatchRenewal.class);
 
 	private static final int BATCH_SIZE = 500;
+
+	private static final int NO_BUCKET = -1;
 
 	/** The outcomes by the numbers that {@code renew.lua} replies. */
 	private static final RenewalOutcome[] OUTCOMES = { RenewalOutcome.NOT_HELD, RenewalOutcome.RENEWED,
@@ -36,6 +42,9 @@ final class BatchRenewal {
 	private final ScriptExecutor executor;
 
 	private final RedisLayout layout;
+
+	/** The slot of each bucket. */
+	private final int[] slots = new int[RedisLayout.BUCKETS];
 
 	private volatile boolean byBucket;
 
@@ -46,118 +55,49 @@ final class BatchRenewal {
 		this.executor = executor;
 		this.layout = layout;
 		this.byBucket = cluster;
+		Arrays.setAll(this.slots, (bucket) -> executor.slot(layout.lastOrder(bucket)));
+	}
+
+	/**
+	 * Returns the node that keeps a lock, without asking a server.
+	 * @return the master of the lock's slot in a cluster, or the bucket of the lock if it
+	 * is not known; the same for all locks of a single server
+	 */
+	Object node(LockKey key) {
+		if (!this.byBucket) {
+			return RedisErrors.PROVIDER;
+		}
+		int bucket = RedisLayout.bucket(key);
+		Object node = this.executor.node(this.slots[bucket]);
+		return (node != null) ? node : Integer.valueOf(bucket);
+	}
+
+	/** Returns the bucket of a lock in a cluster, else the same for all locks. */
+	private int group(LockGrant grant) {
+		return this.byBucket ? RedisLayout.bucket(grant.key()) : NO_BUCKET;
 	}
 
 	/**
 	 * Renews grants.
-	 * @throws LockProviderException if the outcome of all of them is unknown
+	 * @return the call, which fails if the outcome of all of them is unknown
 	 */
-	Map<LockGrant, RenewalOutcome> renew(Map<LockGrant, Duration> leases, Duration timeout) {
-		Deadline deadline = Deadline.after(timeout);
-		boolean mixed = !this.byBucket;
-		try {
-			return send(leases, deadline);
-		}
-		catch (LockProviderException ex) {
-			if (!mixed || !RedisErrors.isCrossSlot(ex)) {
-				throw ex;
-			}
-			// The connection factory is that of a single server: a proxy hides the
-			// cluster.
-			this.byBucket = true;
-			return send(leases, deadline);
-		}
+	StoreCall<Map<LockGrant, RenewalOutcome>> renew(Map<LockGrant, Duration> leases, Duration timeout) {
+		Batch batch = new Batch(List.copyOf(leases.entrySet()), Deadline.after(timeout));
+		batch.send();
+		return batch.call();
 	}
 
-	private Map<LockGrant, RenewalOutcome> send(Map<LockGrant, Duration> leases, Deadline deadline) {
-		Map<LockGrant, RenewalOutcome> outcomes = new HashMap<>(leases.size() * 2);
-		List<List<Map.Entry<LockGrant, Duration>>> single = new ArrayList<>();
-		LockProviderException failure = send(batches(leases), deadline, outcomes, single);
-		if (!single.isEmpty()) {
-			LockProviderException another = send(single, deadline, outcomes, new ArrayList<>());
-			failure = (failure != null) ? failure : another;
-		}
-		if (failure != null && outcomes.isEmpty()) {
-			throw failure;
-		}
-		if (failure != null) {
-			warn(failure.getMessage(), failure);
-		}
-		return outcomes;
-	}
-
-	/**
-	 * Sends all batches and reads their outcomes.
-	 * @param single receives the grants of a batch whose slot is migrating, one by one
-	 * @return the last failure, if any
-	 */
-	private @Nullable LockProviderException send(List<List<Map.Entry<LockGrant, Duration>>> batches, Deadline deadline,
-			Map<LockGrant, RenewalOutcome> outcomes, List<List<Map.Entry<LockGrant, Duration>>> single) {
-		List<Execution> executions = new ArrayList<>(batches.size());
-		batches.forEach((batch) -> executions.add(this.executor.start(CallKind.RENEWAL, deadline, call(batch))));
-		LockProviderException failure = null;
-		for (int i = 0; i < batches.size(); i++) {
-			List<Map.Entry<LockGrant, Duration>> batch = batches.get(i);
-			try {
-				read(batch, executions.get(i).await(), outcomes);
-			}
-			catch (LockProviderException ex) {
-				if (batch.size() > 1 && RedisErrors.isSlotMigrating(ex)) {
-					batch.forEach((entry) -> single.add(List.of(entry)));
-				}
-				else {
-					failure = ex;
-				}
-			}
-		}
-		return failure;
-	}
-
-	private List<List<Map.Entry<LockGrant, Duration>>> batches(Map<LockGrant, Duration> leases) {
+	private List<List<Map.Entry<LockGrant, Duration>>> parts(List<Map.Entry<LockGrant, Duration>> entries) {
 		Map<Integer, List<Map.Entry<LockGrant, Duration>>> groups = new HashMap<>();
-		leases.entrySet()
-			.forEach((entry) -> groups
-				.computeIfAbsent(this.byBucket ? RedisLayout.bucket(entry.getKey().key()) : 0,
-						(absent) -> new ArrayList<>())
-				.add(entry));
-		List<List<Map.Entry<LockGrant, Duration>>> batches = new ArrayList<>();
+		entries.forEach(
+				(entry) -> groups.computeIfAbsent(group(entry.getKey()), (absent) -> new ArrayList<>()).add(entry));
+		List<List<Map.Entry<LockGrant, Duration>>> parts = new ArrayList<>();
 		groups.values().forEach((group) -> {
 			for (int from = 0; from < group.size(); from += BATCH_SIZE) {
-				batches.add(group.subList(from, Math.min(from + BATCH_SIZE, group.size())));
+				parts.add(group.subList(from, Math.min(from + BATCH_SIZE, group.size())));
 			}
 		});
-		return batches;
-	}
-
-	private ScriptCall call(List<Map.Entry<LockGrant, Duration>> batch) {
-		byte[][] locks = new byte[batch.size()][];
-		byte[][] arguments = new byte[2 * batch.size()][];
-		for (int i = 0; i < locks.length; i++) {
-			LockGrant grant = batch.get(i).getKey();
-			locks[i] = this.layout.lock(grant.key());
-			arguments[2 * i] = RedisLayout.bytes(grant.owner().text());
-			arguments[2 * i + 1] = ScriptCall.millis(batch.get(i).getValue());
-		}
-		return new ScriptCall(Script.RENEW, locks, arguments);
-	}
-
-	private void read(List<Map.Entry<LockGrant, Duration>> batch, ScriptReply reply,
-			Map<LockGrant, RenewalOutcome> outcomes) {
-		for (int i = 0; i < batch.size(); i++) {
-			RenewalOutcome outcome = OUTCOMES[(int) reply.number(i)];
-			outcomes.put(batch.get(i).getKey(),
-					(outcome == RenewalOutcome.RENEWED && !reply.replicated()) ? RenewalOutcome.UNKNOWN : outcome);
-		}
-		byte[] error = reply.bytes(batch.size());
-		if (error.length > 0) {
-			warn(new String(error, StandardCharsets.UTF_8), null);
-		}
-		else if (!reply.replicated()) {
-			warn("too few replicas acknowledged the renewal", null);
-		}
-		else {
-			this.failing = false;
-		}
+		return parts;
 	}
 
 	private void warn(@Nullable String problem, @Nullable Throwable ex) {
@@ -165,6 +105,128 @@ final class BatchRenewal {
 			this.failing = true;
 			logger.warn("Some locks could not be renewed, and are retried within their leases: " + problem, ex);
 		}
+	}
+
+	/** Grants that are renewed by one script, or in parts if the server requires it. */
+	private final class Batch extends ScriptOperation<Map<LockGrant, RenewalOutcome>> {
+
+		private final List<Map.Entry<LockGrant, Duration>> entries;
+
+		private final Deadline deadline;
+
+		private Batch(List<Map.Entry<LockGrant, Duration>> entries, Deadline deadline) {
+			this.entries = entries;
+			this.deadline = deadline;
+		}
+
+		private void send() {
+			List<List<Map.Entry<LockGrant, Duration>>> parts = parts(this.entries);
+			if (parts.size() == 1) {
+				BatchRenewal.this.executor.run(script(), CallKind.RENEWAL, this.deadline, this);
+			}
+			else {
+				send(parts);
+			}
+		}
+
+		private ScriptCall script() {
+			byte[][] locks = new byte[this.entries.size()][];
+			byte[][] arguments = new byte[2 * locks.length][];
+			for (int i = 0; i < locks.length; i++) {
+				LockGrant grant = this.entries.get(i).getKey();
+				locks[i] = BatchRenewal.this.layout.lock(grant.key());
+				arguments[2 * i] = RedisLayout.bytes(grant.owner().text());
+				arguments[2 * i + 1] = ScriptCall.millis(this.entries.get(i).getValue());
+			}
+			return new ScriptCall(Script.RENEW, locks, arguments);
+		}
+
+		private void send(List<List<Map.Entry<LockGrant, Duration>>> parts) {
+			List<Batch> batches = parts.stream().map((part) -> new Batch(part, this.deadline)).toList();
+			call().onAbandon(() -> batches.forEach((batch) -> batch.call().abandon()));
+			batches.forEach(Batch::send);
+			AtomicInteger open = new AtomicInteger(batches.size());
+			batches.forEach((batch) -> batch.call().onDone(() -> {
+				if (open.decrementAndGet() == 0) {
+					endOnce(batches);
+				}
+			}));
+		}
+
+		/** Ends the call whatever happens, since nothing else would. */
+		private void endOnce(List<Batch> parts) {
+			try {
+				end(parts);
+			}
+			catch (RuntimeException | Error ex) {
+				logger.error("The end of a renewal failed", ex);
+				call().fail(new LockProviderException(LockError.STORE_FAILED, RedisErrors.PROVIDER,
+						"failed to renew locks: " + ex.getMessage(), ex));
+			}
+		}
+
+		private void end(List<Batch> parts) {
+			Map<LockGrant, RenewalOutcome> outcomes = new HashMap<>(this.entries.size() * 2);
+			LockProviderException failure = null;
+			for (Batch part : parts) {
+				try {
+					outcomes.putAll(part.call().result());
+				}
+				catch (RuntimeException ex) {
+					failure = RedisErrors.translate(ex, false);
+				}
+			}
+			if (failure != null && outcomes.isEmpty()) {
+				call().fail(failure);
+				return;
+			}
+			if (failure != null) {
+				warn(failure.getMessage(), failure);
+			}
+			call().complete(outcomes);
+		}
+
+		@Override
+		void onReply(ScriptReply reply) {
+			Map<LockGrant, RenewalOutcome> outcomes = new HashMap<>(this.entries.size() * 2);
+			for (int i = 0; i < this.entries.size(); i++) {
+				RenewalOutcome outcome = OUTCOMES[(int) reply.number(i)];
+				outcomes.put(this.entries.get(i).getKey(),
+						(outcome == RenewalOutcome.RENEWED && !reply.replicated()) ? RenewalOutcome.UNKNOWN : outcome);
+			}
+			byte[] error = reply.bytes(this.entries.size());
+			if (error.length > 0) {
+				warn(new String(error, StandardCharsets.UTF_8), null);
+			}
+			else if (!reply.replicated()) {
+				warn("too few replicas acknowledged the renewal", null);
+			}
+			else {
+				BatchRenewal.this.failing = false;
+			}
+			call().complete(outcomes);
+		}
+
+		@Override
+		void onFailure(LockProviderException failure) {
+			List<List<Map.Entry<LockGrant, Duration>>> parts = List.of();
+			if (RedisErrors.isSlotMigrating(failure)) {
+				parts = this.entries.stream().map((entry) -> List.of(entry)).toList();
+			}
+			else if (RedisErrors.isCrossSlot(failure)) {
+				// The connection factory is that of a single server: a proxy hides the
+				// cluster.
+				BatchRenewal.this.byBucket = true;
+				parts = parts(this.entries);
+			}
+			if (parts.size() > 1) {
+				send(parts);
+			}
+			else {
+				call().fail(failure);
+			}
+		}
+
 	}
 
 }

@@ -1,8 +1,10 @@
 package io.distributedlock.redis;
 
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
+import java.util.function.IntFunction;
 
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.Connection;
@@ -30,36 +32,61 @@ import io.distributedlock.provider.Deadline;
  */
 final class JedisScriptRunner implements ScriptRunner {
 
+	/** The group of calls to all nodes that are not known. */
+	private static final String UNKNOWN = "unknown";
+
 	private final ReplicaRequirement replicas;
+
+	/**
+	 * The nodes of a cluster by slot, as the last call found them; at most one slot per
+	 * bucket. A node is the text of a connection to it, which names its address. Jedis
+	 * knows them too, but shows them only by a connection.
+	 */
+	private final Map<Integer, String> nodes = new ConcurrentHashMap<>();
 
 	JedisScriptRunner(ReplicaRequirement replicas) {
 		this.replicas = replicas;
 	}
 
 	@Override
-	public ScriptReply run(RedisConnection connection, ScriptCall call, Deadline deadline) {
+	public int slot(byte[] key) {
+		return JedisClusterCRC16.getSlot(key);
+	}
+
+	@Override
+	public @Nullable Object node(int slot) {
+		return this.nodes.get(slot);
+	}
+
+	@Override
+	public @Nullable Object workerGroup(int slot) {
+		// A single server is none of the nodes.
+		return this.nodes.isEmpty() ? null : this.nodes.getOrDefault(slot, UNKNOWN);
+	}
+
+	@Override
+	public ScriptReply run(RedisConnection connection, ScriptCall call, Deadline deadline, SendCheck check) {
 		Object client = connection.getNativeConnection();
-		int slot = JedisClusterCRC16.getSlot(call.keys()[0]);
 		if (client instanceof JedisCluster cluster) {
-			return runInCluster(connection, () -> cluster.getConnectionFromSlot(slot), call, deadline);
+			return runInCluster(connection, cluster::getConnectionFromSlot, call, deadline, check);
 		}
 		if (client instanceof RedisClusterClient cluster) {
-			return runInCluster(connection, () -> cluster.getConnectionFromSlot(slot), call, deadline);
+			return runInCluster(connection, cluster::getConnectionFromSlot, call, deadline, check);
 		}
 		if (client instanceof Jedis jedis) {
-			return run(jedis, call, deadline);
+			return run(jedis, call, deadline, check);
 		}
 		Connection pooled = pooled(client);
 		if (pooled != null) {
 			try (Jedis jedis = new Jedis(pooled)) {
-				return run(jedis, call, deadline);
+				return run(jedis, call, deadline, check);
 			}
 		}
 		if (!this.replicas.isPresent() || !call.needsReplicas()) {
-			return new ScriptReply(ScriptRunner.runBySpring(connection, call), true);
+			return new ScriptReply(ScriptRunner.runBySpring(connection, call, check), true);
 		}
 		if (client instanceof UnifiedJedis unified) {
-			return runPipelined(unified, call, deadline);
+			return runPipelined(unified, call, deadline, check);
 		}
 		throw RedisErrors.replicasNotSupported();
 	}
@@ -76,32 +103,35 @@ final class JedisScriptRunner implements ScriptRunner {
 		}
 	}
 
-	private ScriptReply runInCluster(RedisConnection connection, Supplier<Connection> slotOwner, ScriptCall call,
-			Deadline deadline) {
+	private ScriptReply runInCluster(RedisConnection connection, IntFunction<Connection> owners, ScriptCall call,
+			Deadline deadline, SendCheck check) {
+		int slot = slot(call.keys()[0]);
 		Connection node;
 		try {
-			node = slotOwner.get();
+			node = owners.apply(slot);
 		}
 		catch (RuntimeException ex) {
-			return runByCluster(connection, call);
+			return runByCluster(connection, call, check);
 		}
 		try (Jedis jedis = new Jedis(node)) {
-			return run(jedis, call, deadline);
+			this.nodes.put(slot, node.toString());
+			return run(jedis, call, deadline, check);
 		}
 		catch (RuntimeException ex) {
 			if (!RedisErrors.isTransient(ex)) {
 				throw ex;
 			}
 		}
-		return runByCluster(connection, call);
+		return runByCluster(connection, call, check);
 	}
 
-	private ScriptReply runByCluster(RedisConnection connection, ScriptCall call) {
-		return new ScriptReply(ScriptRunner.runBySpring(connection, call), !this.replicas.isPresent());
+	private ScriptReply runByCluster(RedisConnection connection, ScriptCall call, SendCheck check) {
+		return new ScriptReply(ScriptRunner.runBySpring(connection, call, check), !this.replicas.isPresent());
 	}
 
 	/** Ends at the deadline, since the caller does not wait longer. */
-	private ScriptReply run(Jedis jedis, ScriptCall call, Deadline deadline) {
+	private ScriptReply run(Jedis jedis, ScriptCall call, Deadline deadline, SendCheck check) {
+		check.beginSend();
 		Connection connection = jedis.getConnection();
 		int usualMillis = connection.getSoTimeout();
 		long remainingMillis = Math.max(TimeUnit.NANOSECONDS.toMillis(deadline.remainingNanos()), 1);
@@ -110,7 +140,7 @@ final class JedisScriptRunner implements ScriptRunner {
 			connection.setSoTimeout((int) Math.min(remainingMillis, Integer.MAX_VALUE));
 		}
 		try {
-			List<?> values = run(jedis, call);
+			List<?> values = run(jedis, call, check);
 			return new ScriptReply(values,
 					!this.replicas.isPresent() || !call.hasGrantedOrRenewed(values) || isReplicated(jedis, deadline));
 		}
@@ -121,7 +151,7 @@ final class JedisScriptRunner implements ScriptRunner {
 		}
 	}
 
-	private static List<?> run(Jedis jedis, ScriptCall call) {
+	private static List<?> run(Jedis jedis, ScriptCall call, SendCheck check) {
 		byte[][] keysAndArguments = call.keysAndArguments();
 		try {
 			return (List<?>) jedis.evalsha(RedisLayout.bytes(call.script().digest()), call.keys().length,
@@ -131,6 +161,7 @@ final class JedisScriptRunner implements ScriptRunner {
 			if (!RedisErrors.isUnknownScript(ex)) {
 				throw ex;
 			}
+			check.beginSend();
 			return (List<?>) jedis.eval(call.script().text(), call.keys().length, keysAndArguments);
 		}
 	}
@@ -141,13 +172,15 @@ final class JedisScriptRunner implements ScriptRunner {
 	}
 
 	/** Sends two commands on one connection of a client that lends no connection. */
-	private ScriptReply runPipelined(UnifiedJedis client, ScriptCall call, Deadline deadline) {
+	private ScriptReply runPipelined(UnifiedJedis client, ScriptCall call, Deadline deadline, SendCheck check) {
 		byte[][] keysAndArguments = call.keysAndArguments();
 		try (Pipeline pipeline = (Pipeline) client.pipelined()) {
+			check.beginSend();
 			Response<Object> reply = pipeline.evalsha(RedisLayout.bytes(call.script().digest()), call.keys().length,
 					keysAndArguments);
 			pipeline.sync();
 			if (isUnknownScript(reply)) {
+				check.beginSend();
 				reply = pipeline.eval(call.script().text(), call.keys().length, keysAndArguments);
 				pipeline.sync();
 			}

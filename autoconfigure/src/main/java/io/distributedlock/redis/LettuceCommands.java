@@ -28,24 +28,27 @@ final class LettuceCommands {
 		return commands.evalsha(call.script().digest(), ScriptOutputType.MULTI, call.keys(), call.arguments());
 	}
 
-	/** Sends a script and awaits its reply. */
-	static List<Object> run(RedisClusterAsyncCommands<byte[], byte[]> commands, ScriptCall call, CallKind kind,
-			Deadline deadline) throws InterruptedException, TimeoutException {
-		return await(send(commands, call), commands, call, kind, deadline);
+	/** Sends the text of a script, for a server that does not know it by its digest. */
+	static RedisFuture<List<Object>> sendText(RedisClusterAsyncCommands<byte[], byte[]> commands, ScriptCall call) {
+		return commands.eval(call.script().text(), ScriptOutputType.MULTI, call.keys(), call.arguments());
 	}
 
-	/** Awaits the reply to a script; sends its text if the server does not know it. */
-	static List<Object> await(RedisFuture<List<Object>> reply, RedisClusterAsyncCommands<byte[], byte[]> commands,
-			ScriptCall call, CallKind kind, Deadline deadline) throws InterruptedException, TimeoutException {
+	/**
+	 * Runs a script in the current thread, a worker, which waits for the reply.
+	 * @param check asked before each command
+	 */
+	static List<Object> run(RedisClusterAsyncCommands<byte[], byte[]> commands, ScriptCall call, CallKind kind,
+			Deadline deadline, SendCheck check) throws InterruptedException, TimeoutException {
+		check.beginSend();
 		try {
-			return await(reply, kind, deadline);
+			return await(send(commands, call), kind, deadline);
 		}
 		catch (RuntimeException ex) {
 			if (!RedisErrors.isUnknownScript(ex)) {
 				throw ex;
 			}
-			return await(commands.eval(call.script().text(), ScriptOutputType.MULTI, call.keys(), call.arguments()),
-					kind, deadline);
+			check.beginSend();
+			return await(sendText(commands, call), kind, deadline);
 		}
 	}
 

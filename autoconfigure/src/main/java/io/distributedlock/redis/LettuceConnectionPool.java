@@ -6,6 +6,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeoutException;
 
 import io.lettuce.core.AbstractRedisClient;
+import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.api.StatefulRedisConnection;
@@ -18,19 +19,20 @@ import io.lettuce.core.codec.ByteArrayCodec;
 
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
+import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.Deadline;
 
 /**
  * A pool of connections beside the one that Lettuce shares, each used by one worker at a
  * time; at most as many as there are workers. A connection on which a call failed is
- * closed.
+ * closed, and so is that of a client whose factory was stopped.
  */
 final class LettuceConnectionPool implements AutoCloseable {
 
 	private final LettuceConnectionFactory factory;
 
-	private final Queue<StatefulConnection<byte[], byte[]>> idle = new ConcurrentLinkedQueue<>();
+	private final Queue<Pooled> idle = new ConcurrentLinkedQueue<>();
 
 	private volatile boolean closed;
 
@@ -40,12 +42,17 @@ final class LettuceConnectionPool implements AutoCloseable {
 
 	/** Uses a connection in the current thread, a worker. */
 	ScriptReply use(Action action) {
-		StatefulConnection<byte[], byte[]> connection = borrow();
+		Pooled pooled = borrow();
 		boolean usable = false;
 		try {
-			ScriptReply reply = action.run(connection);
+			ScriptReply reply = action.run(pooled.connection());
 			usable = true;
 			return reply;
+		}
+		catch (LockProviderException ex) {
+			// A connection on which nothing was sent is as good as before.
+			usable = !ex.isEffectUnknown();
+			throw ex;
 		}
 		catch (TimeoutException ex) {
 			throw RedisErrors.timedOut(ex);
@@ -55,30 +62,40 @@ final class LettuceConnectionPool implements AutoCloseable {
 			throw RedisErrors.interrupted(ex);
 		}
 		finally {
-			if (usable && !this.closed && connection.isOpen()) {
-				this.idle.add(connection);
+			if (usable && !this.closed && pooled.connection().isOpen()) {
+				this.idle.add(pooled);
 				if (this.closed) {
 					closeIdle();
 				}
 			}
 			else {
-				connection.closeAsync();
+				pooled.close();
 			}
 		}
 	}
 
-	private StatefulConnection<byte[], byte[]> borrow() {
-		StatefulConnection<byte[], byte[]> connection = this.idle.poll();
-		while (connection != null && !connection.isOpen()) {
-			connection.closeAsync();
-			connection = this.idle.poll();
+	private Pooled borrow() {
+		AbstractRedisClient client = client();
+		for (Pooled pooled = this.idle.poll(); pooled != null; pooled = this.idle.poll()) {
+			if (pooled.client() == client && pooled.connection().isOpen()) {
+				return pooled;
+			}
+			pooled.close();
 		}
-		return (connection != null) ? connection : connect();
+		return new Pooled(client, connect(client));
 	}
 
-	private StatefulConnection<byte[], byte[]> connect() {
+	private AbstractRedisClient client() {
 		try {
-			AbstractRedisClient client = this.factory.getRequiredNativeClient();
+			return this.factory.getRequiredNativeClient();
+		}
+		catch (IllegalStateException ex) {
+			throw RedisErrors.notConnected(ex);
+		}
+	}
+
+	private StatefulConnection<byte[], byte[]> connect(AbstractRedisClient client) {
+		try {
 			if (client instanceof RedisClusterClient cluster) {
 				return cluster.connect(ByteArrayCodec.INSTANCE);
 			}
@@ -128,9 +145,8 @@ final class LettuceConnectionPool implements AutoCloseable {
 
 	/** Closes the connections that are not in use; later calls open new ones. */
 	void closeIdle() {
-		for (StatefulConnection<byte[], byte[]> connection = this.idle
-			.poll(); connection != null; connection = this.idle.poll()) {
-			connection.closeAsync();
+		for (Pooled pooled = this.idle.poll(); pooled != null; pooled = this.idle.poll()) {
+			pooled.close();
 		}
 	}
 
@@ -145,6 +161,23 @@ final class LettuceConnectionPool implements AutoCloseable {
 	interface Action {
 
 		ScriptReply run(StatefulConnection<byte[], byte[]> connection) throws InterruptedException, TimeoutException;
+
+	}
+
+	/**
+	 * A connection of the pool.
+	 *
+	 * @param client the client that opened it, and closes it when its factory is stopped
+	 * @param connection the connection
+	 */
+	private record Pooled(AbstractRedisClient client, StatefulConnection<byte[], byte[]> connection) {
+
+		void close() {
+			// Lettuce warns of a connection that is closed twice.
+			if (!(this.connection instanceof RedisChannelHandler<?, ?> handler) || !handler.isClosed()) {
+				this.connection.closeAsync();
+			}
+		}
 
 	}
 

@@ -30,16 +30,16 @@ final class LettuceReplication {
 	}
 
 	/** Runs a script in the current thread, a worker. */
-	ScriptReply run(ScriptCall call, CallKind kind, Deadline deadline) {
-		return this.connections.use((connection) -> run(connection, call, kind, deadline));
+	ScriptReply run(ScriptCall call, CallKind kind, Deadline deadline, SendCheck check) {
+		return this.connections.use((connection) -> run(connection, call, kind, deadline, check));
 	}
 
 	private ScriptReply run(StatefulConnection<byte[], byte[]> connection, ScriptCall call, CallKind kind,
-			Deadline deadline) throws InterruptedException, TimeoutException {
+			Deadline deadline, SendCheck check) throws InterruptedException, TimeoutException {
 		RedisClusterAsyncCommands<byte[], byte[]> node = LettuceConnectionPool.node(connection, call.keys()[0], kind,
 				deadline);
 		long disconnectsBefore = this.disconnects.count();
-		List<Object> values = LettuceCommands.run(node, call, kind, deadline);
+		List<Object> values = LettuceCommands.run(node, call, kind, deadline, check);
 		if (!call.hasGrantedOrRenewed(values)) {
 			return new ScriptReply(values, true);
 		}

@@ -1,5 +1,6 @@
 package io.distributedlock.redis;
 
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -29,16 +30,31 @@ final class LettuceTopologyRefresh {
 		}
 	}
 
-	private void refresh(AbstractRedisClient client) {
+	/** Refreshes the view, on a thread of the client that may open connections. */
+	void refresh(AbstractRedisClient client) {
 		long now = System.nanoTime();
 		long last = this.lastRefreshNanos.get();
 		if (client instanceof RedisClusterClient cluster && now - last >= PAUSE_NANOS
 				&& this.lastRefreshNanos.compareAndSet(last, now)) {
+			try {
+				cluster.getResources().eventExecutorGroup().execute(() -> refreshNow(cluster));
+			}
+			catch (RejectedExecutionException ex) {
+				logger.debug("The client was shut down", ex);
+			}
+		}
+	}
+
+	private static void refreshNow(RedisClusterClient cluster) {
+		try {
 			cluster.refreshPartitionsAsync().whenComplete((done, ex) -> {
 				if (ex != null) {
 					logger.debug("The topology of the cluster could not be refreshed", ex);
 				}
 			});
+		}
+		catch (RuntimeException ex) {
+			logger.debug("The client was shut down", ex);
 		}
 	}
 

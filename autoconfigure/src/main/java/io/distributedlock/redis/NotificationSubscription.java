@@ -6,41 +6,32 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.redis.connection.Message;
 import org.springframework.data.redis.connection.MessageListener;
-import org.springframework.data.redis.connection.RedisConnection;
-import org.springframework.data.redis.connection.RedisConnectionFactory;
-import org.springframework.data.redis.connection.Subscription;
 import org.springframework.data.redis.connection.SubscriptionListener;
 
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockThreads;
+import io.distributedlock.redis.SubscribedConnections.OpenConnection;
 
 /**
  * This process's subscription to its one channel, on which it is notified of locks that
  * are reserved for it. The subscription begins with the first contender that has to wait.
- * After a broken connection Lettuce subscribes again by itself, and the next waiting
- * contender does otherwise. Jedis keeps a thread in the subscription, Lettuce does not.
+ * After a broken connection Lettuce subscribes again by itself. With Jedis, and after the
+ * connection factory was stopped and started, the next waiting contender subscribes
+ * again. Jedis keeps a thread in the subscription, Lettuce does not.
  * <p>
  * Notifications are hints. Each time the subscription becomes active it signals all
  * contenders, since earlier notifications may be lost. Safe for use by many threads.
  */
 final class NotificationSubscription implements MessageListener, SubscriptionListener, AutoCloseable {
 
-	private static final Log logger = LogFactory.getLog(NotificationSubscription.class);
-
-	private static final long FAILURE_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
-
-	private static final long DENIAL_PAUSE_NANOS = TimeUnit.MINUTES.toNanos(1);
-
 	/** How long the end waits for a subscription that has just begun. */
 	private static final long CLOSE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-	private final RedisConnectionFactory factory;
+	private final SubscribedConnections connections;
 
 	private final String channel;
 
@@ -52,14 +43,14 @@ final class NotificationSubscription implements MessageListener, SubscriptionLis
 
 	private final Condition changed = this.lock.newCondition();
 
+	private final SubscriptionWaiters waiters;
+
+	private final SubscriptionPause pause;
+
+	/** Written under the lock, as the connection is. */
 	private volatile State state = State.IDLE;
 
-	/** The earliest time of the next try to subscribe after a failed one. */
-	private Deadline notBefore = Deadline.now();
-
-	private boolean warned;
-
-	private @Nullable RedisConnection connection;
+	private volatile @Nullable OpenConnection connection;
 
 	/**
 	 * The thread inside the client's call, or {@code null}. It closes its connection
@@ -83,12 +74,14 @@ final class NotificationSubscription implements MessageListener, SubscriptionLis
 	 * @param unwanted receives the name of a lock that was reserved although no contender
 	 * of this process waits for it; must not block
 	 */
-	NotificationSubscription(RedisConnectionFactory factory, String channel, RedisContenderRegistry contenders,
-			Consumer<String> unwanted) {
-		this.factory = factory;
+	NotificationSubscription(SubscribedConnections connections, String channel, RedisContenderRegistry contenders,
+			SubscriptionWaiters waiters, Consumer<String> unwanted) {
+		this.connections = connections;
 		this.channel = channel;
 		this.contenders = contenders;
+		this.waiters = waiters;
 		this.unwanted = unwanted;
+		this.pause = new SubscriptionPause(channel);
 	}
 
 	/** Adds a contender that a notification for its lock signals. */
@@ -103,60 +96,76 @@ final class NotificationSubscription implements MessageListener, SubscriptionLis
 
 	/** Whether notifications arrive, as far as this process knows. */
 	boolean isActive() {
-		return this.state == State.ACTIVE;
+		return this.state == State.ACTIVE && !this.connections.isOfFormerClient(this.connection);
+	}
+
+	/** Creates a wait for a subscription, which an action follows. */
+	SubscriptionWaiters.Waiter newWaiter(Runnable action) {
+		return this.waiters.newWaiter(action);
 	}
 
 	/**
-	 * Subscribes unless the subscription is active.
-	 * @param deadline the end of the wait for the server's confirmation
-	 * @return whether the subscription is active; if not, contenders have to poll
+	 * Subscribes unless the subscription is active, without waiting.
+	 * @param waiter ended once the subscription is active or has failed, or does not
+	 * begin
+	 * @param end when the wait ends at the latest
 	 */
-	boolean activate(Deadline deadline) {
+	void activate(SubscriptionWaiters.Waiter waiter, Deadline end) {
+		// Before the look at the state, whose next change ends all waits.
+		this.waiters.add(waiter);
+		begin();
+		if (this.state == State.SUBSCRIBING) {
+			waiter.endAt(end);
+		}
+		else {
+			waiter.end();
+		}
+	}
+
+	private void begin() {
+		OutOfMemoryError failure = null;
 		this.lock.lock();
 		try {
-			if (this.state == State.IDLE && this.notBefore.isPast()) {
+			boolean lost = this.state == State.ACTIVE && !isActive();
+			if (lost || (this.state == State.IDLE && this.pause.isOver())) {
 				this.state = State.SUBSCRIBING;
-				startThread();
+				this.connection = null;
+				failure = startThread();
 			}
-			long remainingNanos = deadline.remainingNanos();
-			while (this.state == State.SUBSCRIBING && remainingNanos > 0) {
-				remainingNanos = this.changed.awaitNanos(remainingNanos);
-			}
-			return this.state == State.ACTIVE;
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-			throw RedisErrors.interrupted(ex);
 		}
 		finally {
 			this.lock.unlock();
 		}
+		if (failure != null) {
+			deactivate(failure);
+		}
 	}
 
-	private void startThread() {
+	private @Nullable OutOfMemoryError startThread() {
 		try {
 			Thread thread = LockThreads.factory("redis-subscription").newThread(this::subscribe);
 			this.subscriber = thread;
 			this.staying = false;
 			this.unsubscribed = false;
 			thread.start();
+			return null;
 		}
 		catch (OutOfMemoryError ex) {
 			this.subscriber = null;
-			deactivate(ex);
+			return ex;
 		}
 	}
 
 	/** Returns at once with Lettuce, and with Jedis when the subscription has ended. */
 	private void subscribe() {
 		try {
-			RedisConnection opened = this.factory.getConnection();
+			OpenConnection opened = this.connections.open();
 			if (!keep(opened)) {
-				opened.close();
+				SubscribedConnections.close(opened);
 				return;
 			}
-			opened.subscribe(this, this.channel.getBytes(StandardCharsets.UTF_8));
-			if (!opened.isSubscribed()) {
+			opened.connection().subscribe(this, this.channel.getBytes(StandardCharsets.UTF_8));
+			if (!opened.connection().isSubscribed()) {
 				deactivate(null);
 			}
 		}
@@ -164,7 +173,7 @@ final class NotificationSubscription implements MessageListener, SubscriptionLis
 			deactivate(ex);
 		}
 		finally {
-			close(left());
+			SubscribedConnections.close(left());
 		}
 	}
 
@@ -172,7 +181,7 @@ final class NotificationSubscription implements MessageListener, SubscriptionLis
 	 * Records that the thread has left the client's call.
 	 * @return its connection if the end came before
 	 */
-	private @Nullable RedisConnection left() {
+	private @Nullable OpenConnection left() {
 		this.lock.lock();
 		try {
 			if (Thread.currentThread() != this.subscriber) {
@@ -183,7 +192,7 @@ final class NotificationSubscription implements MessageListener, SubscriptionLis
 			if (this.state != State.CLOSED) {
 				return null;
 			}
-			RedisConnection open = this.connection;
+			OpenConnection open = this.connection;
 			this.connection = null;
 			return open;
 		}
@@ -192,7 +201,7 @@ final class NotificationSubscription implements MessageListener, SubscriptionLis
 		}
 	}
 
-	private boolean keep(RedisConnection opened) {
+	private boolean keep(OpenConnection opened) {
 		this.lock.lock();
 		try {
 			if (this.state == State.CLOSED) {
@@ -207,55 +216,50 @@ final class NotificationSubscription implements MessageListener, SubscriptionLis
 	}
 
 	private void deactivate(@Nullable Throwable ex) {
-		boolean denied = ex != null && RedisErrors.isDenied(ex);
-		RedisConnection broken;
-		boolean warn;
+		OpenConnection broken;
+		Runnable report;
 		this.lock.lock();
 		try {
-			if (this.state == State.CLOSED) {
+			// A thread that was replaced leaves the next subscription alone.
+			boolean replaced = this.subscriber != null && Thread.currentThread() != this.subscriber;
+			if (replaced || this.state == State.CLOSED) {
 				return;
 			}
 			broken = this.connection;
 			this.connection = null;
 			this.state = State.IDLE;
-			this.notBefore = Deadline.afterNanos(denied ? DENIAL_PAUSE_NANOS : FAILURE_PAUSE_NANOS);
-			warn = denied && !this.warned;
-			this.warned |= denied;
+			report = this.pause.begin(ex);
 			this.changed.signalAll();
 		}
 		finally {
 			this.lock.unlock();
 		}
-		if (warn) {
-			logger.warn("Redis does not permit this application to subscribe to '" + this.channel
-					+ "': waiting processes poll instead and acquire released locks later. "
-					+ "Permit SUBSCRIBE and the channel", ex);
-		}
-		else {
-			logger.debug("The subscription to '" + this.channel + "' ended", ex);
-		}
-		close(broken);
+		report.run();
+		this.waiters.endAll();
+		SubscribedConnections.close(broken);
 	}
 
 	@Override
 	public void onChannelSubscribed(byte[] subscribed, long count) {
-		RedisConnection late = null;
+		OpenConnection late = null;
 		this.lock.lock();
 		try {
 			this.staying = Thread.currentThread() == this.subscriber;
-			if (this.state != State.CLOSED) {
-				this.state = State.ACTIVE;
-			}
-			else {
+			if (this.state == State.CLOSED) {
 				late = toUnsubscribe();
+			}
+			else if (this.connection != null) {
+				// Else the subscription was given up before the server confirmed it.
+				this.state = State.ACTIVE;
 			}
 			this.changed.signalAll();
 		}
 		finally {
 			this.lock.unlock();
 		}
-		unsubscribe(late);
+		SubscribedConnections.unsubscribe(late);
 		this.contenders.signalAll();
+		this.waiters.endAll();
 	}
 
 	@Override
@@ -272,8 +276,8 @@ final class NotificationSubscription implements MessageListener, SubscriptionLis
 	 */
 	@Override
 	public void close() {
-		RedisConnection active = null;
-		RedisConnection open = null;
+		OpenConnection active = null;
+		OpenConnection open = null;
 		this.lock.lock();
 		try {
 			this.state = State.CLOSED;
@@ -293,12 +297,13 @@ final class NotificationSubscription implements MessageListener, SubscriptionLis
 		finally {
 			this.lock.unlock();
 		}
-		unsubscribe(active);
-		close(open);
+		this.waiters.endAll();
+		SubscribedConnections.unsubscribe(active);
+		SubscribedConnections.close(open);
 	}
 
 	/** Returns the connection on which the caller has to unsubscribe, if any. */
-	private @Nullable RedisConnection toUnsubscribe() {
+	private @Nullable OpenConnection toUnsubscribe() {
 		if (!this.staying || this.unsubscribed) {
 			return null;
 		}
@@ -315,29 +320,6 @@ final class NotificationSubscription implements MessageListener, SubscriptionLis
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
-		}
-	}
-
-	private static void close(@Nullable RedisConnection open) {
-		try {
-			if (open != null) {
-				open.close();
-			}
-		}
-		catch (RuntimeException ex) {
-			logger.debug("The connection of the subscription could not be closed", ex);
-		}
-	}
-
-	private static void unsubscribe(@Nullable RedisConnection open) {
-		try {
-			Subscription subscription = (open != null) ? open.getSubscription() : null;
-			if (subscription != null && subscription.isAlive()) {
-				subscription.unsubscribe();
-			}
-		}
-		catch (RuntimeException ex) {
-			logger.debug("The subscription could not be ended", ex);
 		}
 	}
 

@@ -2,21 +2,35 @@ package io.distributedlock.redis;
 
 import java.time.Duration;
 import java.util.OptionalLong;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
+import io.distributedlock.provider.AnsweredStoreCall;
 import io.distributedlock.provider.AttemptResult;
+import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
+import io.distributedlock.provider.StoreCall;
+import io.distributedlock.redis.SubscriptionWaiters.Waiter;
 
 /**
  * This process as a contender for one lock. It enters the wait queue only while its
  * subscription is active, since earlier notifications would be lost.
+ * <p>
+ * Its state is guarded by its monitor. An operation whose call was abandoned may end
+ * later: only the one that began last changes the state.
  */
 final class RedisContender implements LockContender, RedisContenderRegistry.Contender {
+
+	/** The part of an attempt's time that is left for its answer, as a divisor. */
+	private static final int ANSWER_SHARE = 8;
 
 	private final LockKey key;
 
@@ -32,7 +46,10 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 	private long score;
 
 	/** Whether the wait queue may have an entry of this process. */
-	private volatile boolean queued;
+	private boolean queued;
+
+	/** The operation that began last, unless it granted the lock or failed. */
+	private @Nullable Object current;
 
 	/**
 	 * Creates a contender without an entry in the wait queue.
@@ -58,58 +75,190 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 	}
 
 	@Override
-	public AttemptResult attempt(OwnerId owner, Duration lease, boolean willWait, Duration timeout) {
-		Deadline deadline = Deadline.after(timeout);
-		boolean active = willWait && this.subscription.isActive();
-		AttemptResult result = attemptOnce(owner, lease, active, deadline);
-		if (result instanceof AttemptResult.Busy && willWait && !active && this.subscription.activate(deadline)) {
-			return deadline.isPast() ? result : attemptOnce(owner, lease, true, deadline);
-		}
-		return result;
+	public StoreCall<AttemptResult> attempt(OwnerId owner, Duration lease, boolean willWait, Duration timeout) {
+		Attempt attempt = new Attempt(owner, lease, willWait, Deadline.after(timeout));
+		begin(attempt);
+		attempt.send(willWait && this.subscription.isActive());
+		return attempt.call();
 	}
 
-	private AttemptResult attemptOnce(OwnerId owner, Duration lease, boolean enqueue, Deadline deadline) {
-		boolean queuedBefore = this.queued;
-		if (enqueue) {
-			this.queued = true;
-			this.subscription.register(this);
+	private synchronized void begin(Attempt attempt) {
+		this.current = attempt;
+		attempt.queuedBefore = this.queued;
+	}
+
+	/**
+	 * Enters the wait queue with the command that follows.
+	 * @return the score of the entry, or nothing if another operation has begun
+	 */
+	private synchronized OptionalLong enqueue(Attempt attempt) {
+		if (this.current != attempt) {
+			return OptionalLong.empty();
 		}
-		AttemptReply reply;
-		try {
-			reply = this.repository.attempt(this.keys, owner, lease,
-					enqueue ? OptionalLong.of(this.score) : OptionalLong.empty(), deadline);
+		this.queued = true;
+		this.subscription.register(this);
+		return OptionalLong.of(this.score);
+	}
+
+	/** Records a grant, which removes the entry from the wait queue. */
+	private synchronized void recordGrant(Attempt attempt) {
+		if (this.current == attempt) {
+			this.current = null;
+			this.score = 0;
+			dequeued();
 		}
-		catch (LockProviderException ex) {
-			if (!ex.isEffectUnknown() && !queuedBefore) {
+	}
+
+	/** Records a failure; without effect, the attempt has made no entry. */
+	private synchronized void recordFailure(Attempt attempt, LockProviderException failure) {
+		if (this.current == attempt) {
+			this.current = null;
+			if (!failure.isEffectUnknown() && !attempt.queuedBefore) {
 				dequeued();
 			}
-			throw ex;
 		}
-		if (!reply.isGranted()) {
-			this.score = (reply.score() > 0) ? reply.score() : this.score;
-			return new AttemptResult.Busy(reply.retryAfter(this.queued), reply.holder());
-		}
-		dequeued();
-		this.score = 0;
-		return new AttemptResult.Granted(new LockGrant(this.key, owner, reply.order(), reply.validity(lease)));
 	}
 
 	private void dequeued() {
-		this.queued = false;
-		this.subscription.unregister(this);
+		if (this.queued) {
+			this.queued = false;
+			this.subscription.unregister(this);
+		}
+	}
+
+	/** Records a busy reply; returns whether the wait queue may have an entry. */
+	private synchronized boolean recordBusy(Attempt attempt, long score) {
+		if (this.current == attempt && score > 0) {
+			this.score = score;
+		}
+		return this.queued;
 	}
 
 	@Override
-	public ReleaseOutcome withdraw(Duration timeout) {
-		if (!this.queued) {
-			return ReleaseOutcome.NOT_HELD;
+	public StoreCall<ReleaseOutcome> withdraw(Duration timeout) {
+		Object withdrawal = new Object();
+		synchronized (this) {
+			if (!this.queued) {
+				return AnsweredStoreCall.of(ReleaseOutcome.NOT_HELD);
+			}
+			this.current = withdrawal;
+			// Not registered any more even if the withdrawal fails: a later reservation
+			// is then unwanted, and withdrawn as such.
+			this.subscription.unregister(this);
 		}
-		// Not registered any more even if the withdrawal fails: a later reservation is
-		// then unwanted, and withdrawn as such.
+		return this.repository.withdraw(this.keys, timeout, (outcome) -> withdrawn(withdrawal, outcome));
+	}
+
+	private synchronized void withdrawn(Object withdrawal, ReleaseOutcome outcome) {
+		if (this.current == withdrawal) {
+			this.queued = outcome == ReleaseOutcome.UNKNOWN;
+		}
+	}
+
+	@Override
+	public synchronized void close() {
+		this.current = null;
 		this.subscription.unregister(this);
-		ReleaseOutcome outcome = this.repository.withdraw(this.keys, timeout);
-		this.queued = outcome == ReleaseOutcome.UNKNOWN;
-		return outcome;
+	}
+
+	/**
+	 * One attempt, which runs the script a second time if the lock is busy and the
+	 * process could not enter the wait queue at once.
+	 */
+	private final class Attempt extends ScriptOperation<AttemptResult> {
+
+		private final OwnerId owner;
+
+		private final Duration lease;
+
+		private final Deadline deadline;
+
+		private final boolean willWait;
+
+		private boolean enqueues;
+
+		/** Whether the wait queue may have had an entry before. */
+		private boolean queuedBefore;
+
+		private Attempt(OwnerId owner, Duration lease, boolean willWait, Deadline deadline) {
+			this.owner = owner;
+			this.lease = lease;
+			this.willWait = willWait;
+			this.deadline = deadline;
+		}
+
+		private void send(boolean enqueue) {
+			this.enqueues = enqueue;
+			OptionalLong entry = enqueue ? enqueue(this) : OptionalLong.empty();
+			RedisContender.this.repository.attempt(RedisContender.this.keys, this.owner, this.lease, entry,
+					this.deadline, this);
+		}
+
+		@Override
+		void onReply(ScriptReply scriptReply) {
+			AttemptReply reply = new AttemptReply(scriptReply);
+			reply.requireReliable();
+			if (reply.isGranted()) {
+				recordGrant(this);
+				call().complete(new AttemptResult.Granted(
+						new LockGrant(RedisContender.this.key, this.owner, reply.order(), reply.validity(this.lease))));
+				return;
+			}
+			boolean inQueue = recordBusy(this, reply.score());
+			AttemptResult.Busy busy = new AttemptResult.Busy(reply.retryAfter(inQueue), reply.holder());
+			if (this.willWait && !this.enqueues) {
+				subscribe(busy);
+			}
+			else {
+				call().complete(busy);
+			}
+		}
+
+		/** Attempts once more when the subscription is active, if it is in time. */
+		private void subscribe(AttemptResult.Busy busy) {
+			NotificationSubscription subscription = RedisContender.this.subscription;
+			if (RedisContender.this.repository.isBlocking()) {
+				awaitSubscription(subscription);
+				attemptAgain(subscription.isActive(), busy);
+				return;
+			}
+			Waiter waiter = subscription.newWaiter(() -> attemptAgain(subscription.isActive(), busy));
+			// Before the wait: what follows it has an action of its own for that.
+			call().onAbandon(waiter::cancel);
+			long nanos = this.deadline.remainingNanos();
+			subscription.activate(waiter, Deadline.afterNanos(nanos - nanos / ANSWER_SHARE));
+		}
+
+		/** Waits on the caller's thread, which the client blocks anyway. */
+		private void awaitSubscription(NotificationSubscription subscription) {
+			CountDownLatch ended = new CountDownLatch(1);
+			Waiter waiter = subscription.newWaiter(ended::countDown);
+			subscription.activate(waiter, this.deadline);
+			try {
+				this.deadline.await(CallKind.ACQUIRE, (nanos) -> ended.await(nanos, TimeUnit.NANOSECONDS));
+			}
+			catch (InterruptedException ex) {
+				waiter.cancel();
+				Thread.currentThread().interrupt();
+				throw RedisErrors.notCalledBeforeInterrupt(ex);
+			}
+		}
+
+		private void attemptAgain(boolean active, AttemptResult.Busy busy) {
+			if (active && !this.deadline.isPast() && !isAbandoned()) {
+				send(true);
+			}
+			else {
+				call().complete(busy);
+			}
+		}
+
+		@Override
+		void onFailure(LockProviderException failure) {
+			recordFailure(this, failure);
+			call().fail(failure);
+		}
+
 	}
 
 }

@@ -6,11 +6,16 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
 /**
  * The contenders of this process that are in a wait queue, by the names of their locks.
  * Safe for use by many threads.
  */
 final class RedisContenderRegistry {
+
+	private static final Log logger = LogFactory.getLog(RedisContenderRegistry.class);
 
 	private final Map<String, Set<Contender>> byLock = new ConcurrentHashMap<>();
 
@@ -37,7 +42,7 @@ final class RedisContenderRegistry {
 		boolean found = false;
 		for (Contender contender : this.byLock.getOrDefault(lockName, Set.of())) {
 			found = true;
-			contender.signal();
+			signalOrLog(contender);
 		}
 		return found;
 	}
@@ -45,7 +50,17 @@ final class RedisContenderRegistry {
 	/** Signals all contenders. */
 	void signalAll() {
 		List<Collection<Contender>> all = List.copyOf(this.byLock.values());
-		all.forEach((contenders) -> contenders.forEach(Contender::signal));
+		all.forEach((contenders) -> contenders.forEach(RedisContenderRegistry::signalOrLog));
+	}
+
+	/** Signals a contender; one that fails keeps no other one from its signal. */
+	private static void signalOrLog(Contender contender) {
+		try {
+			contender.signal();
+		}
+		catch (RuntimeException | Error ex) {
+			logger.error("The contender for '" + contender.lockName() + "' could not be signalled", ex);
+		}
 	}
 
 	/** The number of locks for which contenders wait. */

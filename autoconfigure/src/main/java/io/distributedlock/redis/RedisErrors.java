@@ -1,6 +1,7 @@
 package io.distributedlock.redis;
 
 import java.util.Set;
+import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -80,6 +81,14 @@ final class RedisErrors {
 		return LockProviderException.nothingSent(error, PROVIDER, "cannot be reached: " + text(ex), ex);
 	}
 
+	/** Translates the failure of a call whose command was never given to the client. */
+	static LockProviderException notSent(RuntimeException ex) {
+		if (ex instanceof LockProviderException failure && !failure.isEffectUnknown()) {
+			return failure;
+		}
+		return (ex instanceof LockConfigurationException) ? notCalled(ex) : notConnected(ex);
+	}
+
 	/**
 	 * Translates the failure of a call.
 	 * @param ex the client's exception
@@ -88,7 +97,7 @@ final class RedisErrors {
 	 */
 	static LockProviderException translate(RuntimeException ex, boolean resent) {
 		if (ex instanceof LockProviderException failure) {
-			return failure;
+			return (resent && !failure.isEffectUnknown()) ? unclear(failure) : failure;
 		}
 		String code = code(ex);
 		if (code != null && !resent && (TRANSIENT.contains(code) || REFUSED.contains(code))) {
@@ -104,14 +113,45 @@ final class RedisErrors {
 		return new LockProviderException(LockError.STORE_FAILED, PROVIDER, "failed: " + text(ex), ex);
 	}
 
+	/** Returns the failure of a call of which an earlier command may have been run. */
+	private static LockProviderException unclear(LockProviderException last) {
+		return new LockProviderException(last.error(), PROVIDER,
+				"lost the connection during a call, whose effect is unknown", last);
+	}
+
 	static LockProviderException timedOut(Throwable ex) {
 		return new LockProviderException(LockError.STORE_TIMEOUT, PROVIDER,
 				"did not answer in time (distributed-lock.call-timeout)", ex);
 	}
 
+	/** Returns the failure of a call without a free worker or connection in time. */
+	static LockProviderException notCalledInTime() {
+		return LockProviderException.nothingSent(LockError.STORE_TIMEOUT, PROVIDER,
+				"could not be called in time (distributed-lock.call-timeout)",
+				new TimeoutException("The time was over before the command was sent"));
+	}
+
+	/** Returns the failure of a call for which there is no thread. */
+	static LockProviderException notCalled(Throwable ex) {
+		return LockProviderException.nothingSent(LockError.STORE_FAILED, PROVIDER, "could not be called: " + text(ex),
+				ex);
+	}
+
+	/** Returns the failure of a call after the end of the provider. */
+	static LockProviderException closed(@Nullable Throwable ex) {
+		return LockProviderException.nothingSent(LockError.SHUTTING_DOWN, PROVIDER,
+				"is closed, since the application is shutting down", ex);
+	}
+
 	static LockProviderException interrupted(@Nullable Throwable ex) {
 		return new LockProviderException(LockError.STORE_FAILED, PROVIDER,
 				"did not answer before the thread was interrupted", ex);
+	}
+
+	/** Returns the failure of a call whose thread was interrupted before it was sent. */
+	static LockProviderException notCalledBeforeInterrupt(@Nullable Throwable ex) {
+		return LockProviderException.nothingSent(LockError.STORE_FAILED, PROVIDER,
+				"was not called before the thread was interrupted", ex);
 	}
 
 	static LockConfigurationException replicasNotSupported() {

@@ -90,6 +90,11 @@ final class RedisLayout {
 		return bytes(this.tags[bucket(key)] + LOCK + StoreText.shorten(key.encoded(), KEY_LENGTH));
 	}
 
+	/** Names the key of the last order of a bucket, in the slot of all its locks. */
+	byte[] lastOrder(int bucket) {
+		return this.lastOrders[bucket];
+	}
+
 	/** Chooses the bucket of a lock. */
 	static int bucket(LockKey key) {
 		int hash = key.encoded().hashCode();

@@ -1,19 +1,23 @@
 package io.distributedlock.redis;
 
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.Map;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
+import io.distributedlock.provider.AnsweredStoreCall;
 import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.LockProvider;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.RenewalOutcome;
+import io.distributedlock.provider.StoreCall;
 
 /**
  * Provider of locks in Redis: one string per held lock, one script per step, all times
@@ -32,9 +36,13 @@ import io.distributedlock.provider.RenewalOutcome;
  */
 public final class RedisLockProvider implements LockProvider, AutoCloseable {
 
+	private static final Log logger = LogFactory.getLog(RedisLockProvider.class);
+
 	private final String process = OwnerId.random().text();
 
 	private final RedisLayout layout;
+
+	private final RedisTimer timer = new RedisTimer();
 
 	private final ScriptExecutor executor;
 
@@ -53,17 +61,39 @@ public final class RedisLockProvider implements LockProvider, AutoCloseable {
 	 */
 	public RedisLockProvider(RedisConnectionFactory factory, RedisLockSettings settings) {
 		this.layout = new RedisLayout(settings.keyPrefix());
-		this.executor = new ScriptExecutor(ScriptClientFactory.create(factory, settings.replicaRequirement()));
+		this.executor = ScriptExecutorFactory.create(factory, settings.replicaRequirement(), this.timer);
 		String channelPrefix = this.layout.channelPrefix();
-		this.repository = new RedisLockRepository(this.executor, this.process, channelPrefix);
-		this.renewal = new BatchRenewal(this.executor, this.layout, ScriptClientFactory.isCluster(factory));
-		this.subscription = new NotificationSubscription(factory, channelPrefix + this.process, this.contenders,
-				(lockName) -> this.repository.withdrawInBackground(this.layout.keys(lockName)));
+		this.repository = new RedisLockRepository(this.executor, new ReservationMonitor(this.timer), this.process,
+				channelPrefix);
+		this.renewal = new BatchRenewal(this.executor, this.layout, ScriptExecutorFactory.isCluster(factory));
+		this.subscription = new NotificationSubscription(new SubscribedConnections(factory, this.executor),
+				channelPrefix + this.process, this.contenders, new SubscriptionWaiters(this.timer),
+				this::withdrawUnwanted);
+	}
+
+	/** Handles a message that may be none of ours: anybody can publish. */
+	private void withdrawUnwanted(String lockName) {
+		try {
+			this.repository.withdrawInBackground(this.layout.keys(lockName));
+		}
+		catch (RuntimeException ex) {
+			logger.debug("The notification names no lock: '" + lockName + "'", ex);
+		}
 	}
 
 	@Override
 	public String name() {
 		return RedisErrors.PROVIDER;
+	}
+
+	/**
+	 * Whether calls wait for the reply of the server.
+	 * @return {@code false} with Lettuce, whose event loops complete the calls, or a few
+	 * workers where it shares no connection; {@code true} with Jedis
+	 */
+	@Override
+	public boolean isBlocking() {
+		return this.executor.isBlocking();
 	}
 
 	/** The id of this process in wait queues, reservations and its channel. */
@@ -85,13 +115,25 @@ public final class RedisLockProvider implements LockProvider, AutoCloseable {
 		return new RedisContender(key, this.layout.keys(key), this.repository, this.subscription, onNotified);
 	}
 
+	/**
+	 * Returns the node of a cluster that keeps a key.
+	 * @param key the key
+	 * @return the master of its slot, as the client or its last call knows it, else the
+	 * number of its bucket, all of whose keys are on one node; the same for all keys of a
+	 * single server
+	 */
 	@Override
-	public Map<LockGrant, RenewalOutcome> renew(Map<LockGrant, Duration> leases, Duration timeout) {
-		return leases.isEmpty() ? new HashMap<>() : this.renewal.renew(leases, timeout);
+	public Object node(LockKey key) {
+		return this.renewal.node(key);
 	}
 
 	@Override
-	public ReleaseOutcome release(LockKey key, OwnerId owner, Duration timeout) {
+	public StoreCall<Map<LockGrant, RenewalOutcome>> renew(Map<LockGrant, Duration> leases, Duration timeout) {
+		return leases.isEmpty() ? AnsweredStoreCall.of(Map.of()) : this.renewal.renew(leases, timeout);
+	}
+
+	@Override
+	public StoreCall<ReleaseOutcome> release(LockKey key, OwnerId owner, Duration timeout) {
 		return this.repository.release(this.layout.keys(key), owner, timeout);
 	}
 
@@ -108,8 +150,9 @@ public final class RedisLockProvider implements LockProvider, AutoCloseable {
 	@Override
 	public void close() {
 		this.subscription.close();
-		this.repository.close();
 		this.executor.close();
+		// Last, since the calls under way need it.
+		this.timer.close();
 	}
 
 }

@@ -14,6 +14,14 @@ import java.util.concurrent.TimeUnit;
 @SuppressWarnings("ArrayRecordComponent") // never compared
 record ScriptCall(Script script, byte[][] keys, byte[][] arguments) {
 
+	/**
+	 * Creates a call that changes nothing: a renewal for an owner that no lock has.
+	 * Unlike a command that reads, no client sends it to a replica.
+	 */
+	static ScriptCall probe(byte[] key) {
+		return new ScriptCall(Script.RENEW, new byte[][] { key }, new byte[][] { new byte[0], RedisLayout.bytes("1") });
+	}
+
 	/** The argument for a lease: whole milliseconds, rounded up. */
 	static byte[] millis(Duration lease) {
 		long nanos = lease.toNanos();

@@ -3,6 +3,8 @@ package io.distributedlock.redis;
 import java.util.List;
 import java.util.Objects;
 
+import org.jspecify.annotations.Nullable;
+
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.ReturnType;
 
@@ -12,11 +14,41 @@ import io.distributedlock.provider.Deadline;
 @FunctionalInterface
 interface ScriptRunner {
 
-	ScriptReply run(RedisConnection connection, ScriptCall call, Deadline deadline);
+	/**
+	 * Runs a script.
+	 * @param check asked before each command, once its connection is there
+	 */
+	ScriptReply run(RedisConnection connection, ScriptCall call, Deadline deadline, SendCheck check);
+
+	/**
+	 * Returns the slot of a key in a cluster.
+	 * @return the slot, 0 if the client does not know of a cluster
+	 */
+	default int slot(byte[] key) {
+		return 0;
+	}
+
+	/**
+	 * Identifies the master of a slot of a cluster.
+	 * @return the node, or {@code null} if it is not known or the only one
+	 */
+	default @Nullable Object node(int slot) {
+		return null;
+	}
+
+	/**
+	 * Identifies the calls that leave a worker for others: those to the master of a slot,
+	 * or those to all nodes that are not known.
+	 * @return what they have in common, or {@code null} if there are no others
+	 */
+	default @Nullable Object workerGroup(int slot) {
+		return null;
+	}
 
 	/** Runs a script through Spring Data's interface, with any client. */
-	static List<?> runBySpring(RedisConnection connection, ScriptCall call) {
+	static List<?> runBySpring(RedisConnection connection, ScriptCall call, SendCheck check) {
 		byte[][] keysAndArguments = call.keysAndArguments();
+		check.beginSend();
 		try {
 			return Objects.requireNonNull(connection.scriptingCommands()
 				.<List<?>>evalSha(call.script().digest(), ReturnType.MULTI, call.keys().length, keysAndArguments));
@@ -25,6 +57,7 @@ interface ScriptRunner {
 			if (!RedisErrors.isUnknownScript(ex)) {
 				throw ex;
 			}
+			check.beginSend();
 			return Objects.requireNonNull(connection.scriptingCommands()
 				.<List<?>>eval(call.script().text(), ReturnType.MULTI, call.keys().length, keysAndArguments));
 		}

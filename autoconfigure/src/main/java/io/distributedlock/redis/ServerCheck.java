@@ -2,6 +2,9 @@ package io.distributedlock.redis;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -14,6 +17,7 @@ import io.distributedlock.LockError;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.Deadline;
+import io.distributedlock.provider.StoreCall;
 
 /**
  * The check of a server at the start of the application: format, clock, version, and
@@ -36,8 +40,8 @@ final class ServerCheck {
 	 * @throws LockConfigurationException if the server cannot keep locks
 	 */
 	static void check(ScriptExecutor executor, RedisLayout layout, Duration timeout) {
-		ScriptReply reply = executor.execute(CallKind.ACQUIRE, Deadline.after(timeout), new ScriptCall(Script.CHECK,
-				new byte[][] { layout.format() }, new byte[][] { RedisLayout.bytes(RedisLayout.FORMAT.text()) }));
+		ScriptReply reply = run(executor, new ScriptCall(Script.CHECK, new byte[][] { layout.format() },
+				new byte[][] { RedisLayout.bytes(RedisLayout.FORMAT.text()) }), Deadline.after(timeout));
 		RedisLayout.FORMAT.requireSupported("Redis", new String(reply.bytes(0), StandardCharsets.UTF_8));
 		long clock = reply.number(1);
 		if (clock <= 0 || clock > FencingToken.MAX_ORDER) {
@@ -47,6 +51,29 @@ final class ServerCheck {
 		String info = new String(reply.bytes(2), StandardCharsets.UTF_8);
 		checkVersion(info);
 		checkPolicy(info);
+	}
+
+	/** Runs a script and waits for its reply. */
+	private static ScriptReply run(ScriptExecutor executor, ScriptCall script, Deadline deadline) {
+		Operation operation = new Operation();
+		executor.run(script, CallKind.ACQUIRE, deadline, operation);
+		StoreCall<ScriptReply> call = operation.call();
+		CountDownLatch done = new CountDownLatch(1);
+		call.onDone(done::countDown);
+		LockProviderException failure;
+		try {
+			deadline.await(CallKind.ACQUIRE, (nanos) -> done.await(nanos, TimeUnit.NANOSECONDS));
+			failure = RedisErrors.timedOut(new TimeoutException("No reply in time"));
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			failure = RedisErrors.interrupted(ex);
+		}
+		call.abandon();
+		if (!call.isDone()) {
+			throw failure;
+		}
+		return call.result();
 	}
 
 	static void checkVersion(String info) {
@@ -70,6 +97,21 @@ final class ServerCheck {
 			logger.warn("The Redis server evicts keys when its memory is full (maxmemory-policy is '" + policy.group(1)
 					+ "'): after the eviction of a lock it can have two holders. Set the policy to 'noeviction'");
 		}
+	}
+
+	/** The run of the script, whose reply is the result. */
+	private static final class Operation extends ScriptOperation<ScriptReply> {
+
+		@Override
+		void onReply(ScriptReply reply) {
+			call().complete(reply);
+		}
+
+		@Override
+		void onFailure(LockProviderException failure) {
+			call().fail(failure);
+		}
+
 	}
 
 }

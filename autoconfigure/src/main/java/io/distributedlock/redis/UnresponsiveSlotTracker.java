@@ -40,10 +40,18 @@ final class UnresponsiveSlotTracker {
 		}
 	}
 
+	/** Removes all slots, since the connection was closed that did not reply. */
+	void clear() {
+		if (!this.slots.isEmpty()) {
+			this.slots.clear();
+			this.allResponsive.run();
+		}
+	}
+
 	private void send(int slot, Supplier<? extends CompletionStage<?>> probe) {
 		try {
 			probe.get().whenComplete((reply, ex) -> {
-				if (ex != null && RedisErrors.isTimeout(ex)) {
+				if (ex != null && RedisErrors.isTimeout(ex) && this.slots.contains(slot)) {
 					send(slot, probe);
 				}
 				else {
@@ -53,6 +61,11 @@ final class UnresponsiveSlotTracker {
 		}
 		catch (RuntimeException ex) {
 			remove(slot);
+		}
+		catch (Error ex) {
+			// A slot without a probe would never be removed.
+			remove(slot);
+			throw ex;
 		}
 	}
 

@@ -2,39 +2,29 @@ package io.distributedlock.redis;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
-import java.util.function.Supplier;
 
-import io.distributedlock.LockError;
+import org.jspecify.annotations.Nullable;
+
 import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.Deadline;
-import io.distributedlock.provider.LockThreads;
-import io.distributedlock.provider.WorkerResult;
 
 /**
- * The threads for calls that block: a caller leaves at its deadline, however long the
- * client or its pool blocks. Each kind of call has a pool of its own, so that blocked
- * acquires delay neither releases nor renewals.
+ * The threads for calls that block, however long the client or its pool blocks. Each kind
+ * of call has a pool of its own, so that blocked acquires delay neither releases nor
+ * renewals.
  */
 final class WorkerPools implements AutoCloseable {
 
 	/** Most callers of running calls have left already: only the client still waits. */
 	private static final Duration PATIENCE = Duration.ofSeconds(1);
 
-	private final ExecutorService acquirers = LockThreads.pool("redis-call", 4);
+	private final WorkerPool acquirers = new WorkerPool("redis-call", 4);
 
-	/**
-	 * One more than the engine's concurrent retries of releases, so that one node that
-	 * does not reply delays no release on the others.
-	 */
-	private final ExecutorService releasers = LockThreads.pool("redis-release", 5);
+	private final WorkerPool releasers = new WorkerPool("redis-release", 5);
 
 	/** Two, so that a renewal whose reply is lost does not delay the next one. */
-	private final ExecutorService renewers = LockThreads.pool("redis-renewal", 2);
+	private final WorkerPool renewers = new WorkerPool("redis-renewal", 2);
 
 	private final Duration patience;
 
@@ -52,49 +42,19 @@ final class WorkerPools implements AutoCloseable {
 	}
 
 	/**
-	 * Submits an action to the pool of its kind.
-	 * @param deadline the end of the wait for its result
+	 * Executes a call in the pool of its kind, when a worker is free for it.
+	 * @param kind the purpose of the call
+	 * @param node identifies the node of a cluster that is called, whose calls leave a
+	 * worker for others; {@code null} if there is no other node
+	 * @param call the call
+	 * @throws LockProviderException if there is no worker; the call is neither run nor
+	 * dropped then
 	 */
-	<T> PendingResult<T> submit(CallKind kind, Deadline deadline, Supplier<T> action) {
-		WorkerResult<T> result = new WorkerResult<>();
-		try {
-			executor(kind).execute(() -> run(action, result));
-		}
-		catch (RejectedExecutionException ex) {
-			throw LockProviderException.nothingSent(LockError.SHUTTING_DOWN, RedisErrors.PROVIDER, "is closed", ex);
-		}
-		catch (OutOfMemoryError ex) {
-			throw LockProviderException.nothingSent(LockError.STORE_FAILED, RedisErrors.PROVIDER,
-					"could not be called: " + ex.getMessage(), ex);
-		}
-		return () -> {
-			if (!result.await(deadline, kind)) {
-				throw new TimeoutException("No reply in time");
-			}
-			if (result.failure() instanceof RuntimeException failure) {
-				throw failure;
-			}
-			return result.value();
-		};
+	void execute(CallKind kind, @Nullable Object node, WorkerTask call) {
+		pool(kind).execute(node, call);
 	}
 
-	private static <T> void run(Supplier<T> action, WorkerResult<T> result) {
-		if (result.isAbandoned()) {
-			return;
-		}
-		try {
-			result.complete(action.get());
-		}
-		catch (RuntimeException ex) {
-			result.fail(ex);
-		}
-		catch (Error ex) {
-			result.fail(new IllegalStateException(ex));
-			throw ex;
-		}
-	}
-
-	private ExecutorService executor(CallKind kind) {
+	private WorkerPool pool(CallKind kind) {
 		return switch (kind) {
 			case ACQUIRE -> this.acquirers;
 			case RELEASE -> this.releasers;
@@ -104,30 +64,31 @@ final class WorkerPools implements AutoCloseable {
 
 	/**
 	 * Rejects further calls, and waits a moment for running ones; interrupts those that
-	 * still run then, and waits once more. Jedis may pause for seconds before it repeats
-	 * a call to a cluster, and would open connections again after the client was closed.
+	 * still run then, drops those that wait for a worker, and waits once more. Jedis may
+	 * pause for seconds before it repeats a call to a cluster, and would open connections
+	 * again after the client was closed.
 	 */
 	@Override
 	public void close() {
-		List<ExecutorService> pools = List.of(this.acquirers, this.releasers, this.renewers);
-		pools.forEach(ExecutorService::shutdown);
+		List<WorkerPool> pools = List.of(this.acquirers, this.releasers, this.renewers);
+		pools.forEach(WorkerPool::shutdown);
 		try {
 			if (!await(pools)) {
-				pools.forEach(ExecutorService::shutdownNow);
+				pools.forEach(WorkerPool::shutdownNow);
 				await(pools);
 			}
 		}
 		catch (InterruptedException ex) {
-			pools.forEach(ExecutorService::shutdownNow);
+			pools.forEach(WorkerPool::shutdownNow);
 			Thread.currentThread().interrupt();
 		}
 	}
 
-	private boolean await(List<ExecutorService> pools) throws InterruptedException {
+	private boolean await(List<WorkerPool> pools) throws InterruptedException {
 		Deadline deadline = Deadline.after(this.patience);
 		boolean ended = true;
-		for (ExecutorService pool : pools) {
-			ended &= pool.awaitTermination(Math.max(0, deadline.remainingNanos()), TimeUnit.NANOSECONDS);
+		for (WorkerPool pool : pools) {
+			ended &= pool.awaitTermination(Math.max(0, deadline.remainingNanos()));
 		}
 		return ended;
 	}

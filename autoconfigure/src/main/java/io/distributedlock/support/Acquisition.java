@@ -6,8 +6,8 @@ import io.distributedlock.LockHolder;
 import io.distributedlock.LockKey;
 
 /**
- * A request for a lock, as a sequence of steps that block for one round trip at most. Its
- * driver decides how to wait between steps: by parking a thread, or without a thread.
+ * A request for a lock, as a sequence of steps. Its driver decides how to wait between
+ * steps.
  */
 interface Acquisition {
 
@@ -31,7 +31,10 @@ interface Acquisition {
 	/** Returns the holder, after {@link Progress#BUSY} and if known. */
 	@Nullable LockHolder holder();
 
-	/** Ends the request between two steps and releases what it has acquired. */
+	/**
+	 * Ends the request between two steps, and releases what it has acquired or will have
+	 * acquired.
+	 */
 	void abandon();
 
 	/** How a step ended. */

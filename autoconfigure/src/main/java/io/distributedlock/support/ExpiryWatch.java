@@ -1,30 +1,32 @@
 package io.distributedlock.support;
 
-import io.distributedlock.provider.Deadline;
-import io.distributedlock.provider.DeadlineTimer;
-import io.distributedlock.provider.LockTimer;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
 import io.distributedlock.provider.SessionDeadline;
 
 /**
  * A watch that reports a loss at the deadline even if the application does not check: one
- * timer for all held locks, set to the earliest deadline. {@code isHeld()} does not
- * depend on it.
+ * signal of the timer for all held locks, at the earliest deadline. {@code isHeld()} does
+ * not depend on it.
  */
 final class ExpiryWatch {
 
-	private final LockEngine engine;
+	private static final Log logger = LogFactory.getLog(ExpiryWatch.class);
 
-	private final DeadlineTimer deadlineTimer;
+	private final HeldGrants heldGrants;
+
+	private final EarliestSignal nextDeadline;
 
 	/**
 	 * A single instance, so that a session keeps it once. The check runs on the timer.
 	 */
 	private final Runnable shortened;
 
-	ExpiryWatch(LockEngine engine, LockTimer timer) {
-		this.engine = engine;
-		this.deadlineTimer = new DeadlineTimer(timer, this::check);
-		this.shortened = () -> this.deadlineTimer.setAt(Deadline.now());
+	ExpiryWatch(HeldGrants heldGrants, EngineEnvironment environment) {
+		this.heldGrants = heldGrants;
+		this.nextDeadline = new EarliestSignal(environment, this::check);
+		this.shortened = () -> this.nextDeadline.setAt(environment.nanoTime());
 	}
 
 	void watch(HeldGrant heldGrant) {
@@ -32,13 +34,18 @@ final class ExpiryWatch {
 		if (session != null) {
 			session.onShortened(this.shortened);
 		}
-		this.deadlineTimer.setAt(new Deadline(heldGrant.deadlineNanos()));
+		this.nextDeadline.setAt(heldGrant.deadlineNanos());
 	}
 
 	private void check() {
-		for (SingleKeyLease lease : this.engine.held()) {
-			if (lease.isHeld()) {
-				this.deadlineTimer.setAt(new Deadline(lease.heldGrant().deadlineNanos()));
+		for (HeldGrant heldGrant : this.heldGrants.all()) {
+			try {
+				if (heldGrant.holder().isHeld()) {
+					this.nextDeadline.setAt(heldGrant.deadlineNanos());
+				}
+			}
+			catch (RuntimeException | Error ex) {
+				logger.error("The loss of lock '" + heldGrant.key() + "' could not be reported", ex);
 			}
 		}
 	}

@@ -2,12 +2,14 @@ package io.distributedlock.support;
 
 import java.time.Duration;
 import java.util.Objects;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.FencingToken;
+import io.distributedlock.LockError;
+import io.distributedlock.LockKey;
+import io.distributedlock.LockProviderException;
 import io.distributedlock.LossReason;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.SessionDeadline;
@@ -32,7 +34,12 @@ final class HeldGrant {
 
 	private static final LossReason[] REASONS = LossReason.values();
 
-	private final KeyQueue queue;
+	/** Updates the state without an object of its own, of which there is one per lock. */
+	private static final AtomicIntegerFieldUpdater<HeldGrant> STATE = AtomicIntegerFieldUpdater
+		.newUpdater(HeldGrant.class, "state");
+
+	private static final AtomicIntegerFieldUpdater<HeldGrant> ABANDONED = AtomicIntegerFieldUpdater
+		.newUpdater(HeldGrant.class, "abandoned");
 
 	private final LockGrant grant;
 
@@ -41,11 +48,11 @@ final class HeldGrant {
 	private final boolean renew;
 
 	/** Hold number × 2 + RENEWING, or RELEASED, or LOST - ordinal of the reason. */
-	private final AtomicInteger state = new AtomicInteger();
+	private volatile int state;
 
 	private final long grantedNanos;
 
-	private @Nullable SingleKeyLease holder;
+	private @Nullable Holder holder;
 
 	/** The end until which the store is expected to keep the grant. */
 	private volatile long validUntilNanos;
@@ -60,26 +67,52 @@ final class HeldGrant {
 	/** Whether a renewal was sent whose effect is not known. */
 	private volatile boolean renewalUnclear;
 
-	/** Whether the holder has closed its handle after the loss. */
-	private final AtomicBoolean abandoned = new AtomicBoolean();
+	/** One once the holder has closed its handle after the loss. */
+	private volatile int abandoned;
 
-	/** Creates a grant that is renewed until its hold begins. */
-	HeldGrant(KeyQueue queue, LockGrant grant, Duration lease, boolean renew, long sentNanos, long grantedNanos) {
-		this.queue = queue;
+	/**
+	 * Creates a grant that is renewed until its hold begins.
+	 * @param terms the terms of the request that gets the grant
+	 * @param sentNanos when the attempt was sent
+	 * @param grantedNanos when its answer arrived
+	 */
+	HeldGrant(LockGrant grant, LockTerms terms, long sentNanos, long grantedNanos) {
 		this.grant = grant;
-		this.lease = lease;
-		this.renew = renew;
+		this.lease = terms.lease();
+		this.renew = terms.renew();
+		this.renewalNanos = sentNanos;
 		this.grantedNanos = grantedNanos;
 		this.validUntilNanos = sentNanos + Nanos.usableNanos(grant.validity());
 		this.holdUntilNanos = sentNanos + Nanos.NEVER;
 	}
 
+	/**
+	 * Returns why the grant cannot be used.
+	 * @param provider the name of the provider
+	 * @param nowNanos the present
+	 * @return the reason, or {@code null} for a grant that can be used
+	 */
+	@Nullable LockProviderException refusal(String provider, long nowNanos) {
+		if (this.grant.order() <= 0 || this.grant.order() > FencingToken.MAX_ORDER) {
+			return new LockProviderException(LockError.STORE_FAILED, provider,
+					"returned the order " + this.grant.order()
+							+ ", which is not an order between 1 and 2^53 - 1, for lock '" + this.grant.key() + "'",
+					null);
+		}
+		if (Nanos.isPast(deadlineNanos(), nowNanos)) {
+			return new LockProviderException(LockError.STORE_TIMEOUT, provider, "granted lock '" + this.grant.key()
+					+ "' so late that its lease of " + this.lease.toMillis() + " ms was over; the lock was released",
+					null);
+		}
+		return null;
+	}
+
 	/** Sets the current holder, once, before another thread sees the grant. */
-	void heldBy(SingleKeyLease holder) {
+	void heldBy(Holder holder) {
 		this.holder = holder;
 	}
 
-	SingleKeyLease holder() {
+	Holder holder() {
 		return Objects.requireNonNull(this.holder);
 	}
 
@@ -95,8 +128,8 @@ final class HeldGrant {
 		this.holdUntilNanos = Nanos.earlier(end, limit);
 	}
 
-	KeyQueue queue() {
-		return this.queue;
+	LockKey key() {
+		return this.grant.key();
 	}
 
 	LockGrant grant() {
@@ -129,16 +162,16 @@ final class HeldGrant {
 
 	/** Whether the hold is current, regardless of the deadline. */
 	boolean isAt(int holdNumber) {
-		int current = this.state.get();
+		int current = this.state;
 		return current >= 0 && current >> 1 == holdNumber;
 	}
 
 	boolean isCurrent() {
-		return this.state.get() >= 0;
+		return this.state >= 0;
 	}
 
 	@Nullable LossReason lossReason() {
-		int current = this.state.get();
+		int current = this.state;
 		return (current <= LOST) ? REASONS[LOST - current] : null;
 	}
 
@@ -148,12 +181,12 @@ final class HeldGrant {
 	 * @return {@code false} if that hold had ended before
 	 */
 	boolean release(int holdNumber) {
-		int current = this.state.get();
+		int current = this.state;
 		while (current >= 0 && current >> 1 == holdNumber) {
-			if (this.state.compareAndSet(current, RELEASED)) {
+			if (STATE.compareAndSet(this, current, RELEASED)) {
 				return true;
 			}
-			current = this.state.get();
+			current = this.state;
 		}
 		return false;
 	}
@@ -164,19 +197,19 @@ final class HeldGrant {
 	 * @return {@code false} if the grant had ended before
 	 */
 	boolean lose(LossReason reason) {
-		int current = this.state.get();
+		int current = this.state;
 		while (current >= 0) {
-			if (this.state.compareAndSet(current, LOST - reason.ordinal())) {
+			if (STATE.compareAndSet(this, current, LOST - reason.ordinal())) {
 				return true;
 			}
-			current = this.state.get();
+			current = this.state;
 		}
 		return false;
 	}
 
 	/** Turns a release into a loss: the store's first, clear answer was NOT_HELD. */
 	boolean loseAtRelease() {
-		return this.state.compareAndSet(RELEASED, LOST - LossReason.NOT_HELD.ordinal());
+		return STATE.compareAndSet(this, RELEASED, LOST - LossReason.NOT_HELD.ordinal());
 	}
 
 	/**
@@ -185,7 +218,7 @@ final class HeldGrant {
 	 * @return whether this was the first time, and the store may still keep the grant
 	 */
 	boolean abandon(long nowNanos) {
-		return this.abandoned.compareAndSet(false, true) && lossReason() != LossReason.NOT_HELD
+		return ABANDONED.compareAndSet(this, 0, 1) && lossReason() != LossReason.NOT_HELD
 				&& (this.renewalUnclear || !Nanos.isPast(this.validUntilNanos, nowNanos));
 	}
 
@@ -195,7 +228,7 @@ final class HeldGrant {
 	}
 
 	boolean isAbandoned() {
-		return this.abandoned.get();
+		return this.abandoned != 0;
 	}
 
 	/**
@@ -210,8 +243,8 @@ final class HeldGrant {
 
 	/** Claims the grant for one renewal; fails after the hold has ended. */
 	boolean beginRenewal() {
-		int current = this.state.get();
-		if (current < 0 || !this.state.compareAndSet(current, current | RENEWING)) {
+		int current = this.state;
+		if (current < 0 || (current & RENEWING) != 0 || !STATE.compareAndSet(this, current, current | RENEWING)) {
 			return false;
 		}
 		this.renewalUnclear = true;
@@ -235,18 +268,21 @@ final class HeldGrant {
 	}
 
 	void endRenewal() {
-		int current = this.state.get();
-		while (current >= 0 && (current & RENEWING) != 0 && !this.state.compareAndSet(current, current & ~RENEWING)) {
-			current = this.state.get();
+		int current = this.state;
+		while (current >= 0 && (current & RENEWING) != 0 && !STATE.compareAndSet(this, current, current & ~RENEWING)) {
+			current = this.state;
 		}
 	}
 
 	boolean isRenewing() {
-		int current = this.state.get();
+		int current = this.state;
 		return current >= 0 && (current & RENEWING) != 0;
 	}
 
-	/** Returns when the next renewal is due, by the nano time. */
+	/**
+	 * Returns when the next renewal is due, by the nano time; before the first one is
+	 * scheduled, when the attempt was sent.
+	 */
 	long renewalNanos() {
 		return this.renewalNanos;
 	}

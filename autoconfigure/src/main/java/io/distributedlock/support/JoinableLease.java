@@ -1,22 +1,28 @@
 package io.distributedlock.support;
 
 import io.distributedlock.LockError;
+import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
-import io.distributedlock.provider.Deadline;
 
 /**
  * A handle of the engine, which a nested request can join.
  */
 interface JoinableLease extends LockLease {
 
-	/** Whether the lock was granted to this engine. */
-	boolean isOf(LockEngine engine);
+	/** Whether the handle is for a key, perhaps among others. */
+	boolean covers(LockKey key);
+
+	/** Whether the lock is among these grants. */
+	boolean isOf(HeldGrants grants);
 
 	/**
-	 * Releases the lock, in the background if the call could not end in time.
-	 * @param deadline the end of the call
+	 * Releases the lock, in the background if the call has not ended in time.
+	 * @param instantNanos the end of the call by the nano time
 	 */
-	void closeBy(Deadline deadline);
+	void closeBy(long instantNanos);
+
+	/** Releases the lock in the background. */
+	void closeInBackground();
 
 	/**
 	 * Throws the loss of the lock, if it was lost.

@@ -2,335 +2,210 @@ package io.distributedlock.support;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockHolder;
 import io.distributedlock.LockKey;
-import io.distributedlock.provider.AttemptResult;
-import io.distributedlock.provider.LockContender;
-import io.distributedlock.provider.LockProvider;
-import io.distributedlock.provider.OwnerId;
+import io.distributedlock.LockSnapshot;
 import io.distributedlock.provider.ProcessLabel;
 
 /**
- * The local queue of one key. Of all requests in this process only the head attempts to
- * acquire the key in the store, and none does while this process holds the lock.
+ * The local queue of one key, in which each request finds out what to do next. Of all
+ * requests of this process only the head attempts to acquire the key in the store, and
+ * none does while this process has a grant.
  * <p>
- * Invariants, kept under the lock: at most one grant is current; while none is, the head
- * of the queue was signalled since it became the head or since the grant ended; a queue
- * without a grant and waiters is closed and never used again. Only the head accesses the
- * contention. It leaves the queue under the lock, which publishes the contention to the
- * next head.
+ * Each event is one call: a request arrives, is due, or leaves; an attempt ends; a grant
+ * ends; the store notifies.
  */
 final class KeyQueue {
 
-	private final LockKey key;
+	/** How long a request waits at most for a signal that is on its way. */
+	private static final long SIGNAL_NANOS = Duration.ofSeconds(10).toNanos();
 
-	private final KeyQueueRegistry queues;
+	private final KeyState state;
 
-	private final ReentrantLock lock = new ReentrantLock();
+	private final KeyAttempts attempts;
 
-	private final WaiterQueue waiters = new WaiterQueue();
-
-	private @Nullable HeldGrant heldGrant;
-
-	private boolean closed;
-
-	/** The number of answers of the store to this queue. */
-	private long answers;
-
-	private AttemptResult.@Nullable Busy lastBusy;
-
-	private @Nullable Throwable lastFailure;
-
-	private final StoreContention contention = new StoreContention();
-
-	/** Whether the head is attempting, from its decision to the answer of the store. */
-	private boolean attempting;
-
-	KeyQueue(LockKey key, KeyQueueRegistry queues) {
-		this.key = key;
-		this.queues = queues;
+	/**
+	 * Creates the queue of a key.
+	 * @param onClosed receives the key once nothing is left of the queue, which is never
+	 * used again
+	 */
+	KeyQueue(LockKey key, EngineContext engine, Consumer<LockKey> onClosed) {
+		this.state = new KeyState(key, engine, onClosed);
+		this.attempts = new KeyAttempts(this.state);
 	}
 
-	LockKey key() {
-		return this.key;
+	/** Adds a request to the end of the queue, and makes its first turn. */
+	Turn arrive(Waiter waiter) {
+		this.state.lock.lock();
+		try {
+			if (this.state.isClosed()) {
+				return Turn.CLOSED;
+			}
+			this.state.waiters().add(waiter);
+			this.state.answers().recordArrival(waiter);
+			return decide(waiter, this.state.engine.nanoTime());
+		}
+		finally {
+			this.state.lock.unlock();
+		}
+	}
+
+	/** Decides what a request does now. */
+	Turn turn(Waiter waiter) {
+		if (waiter.isComplete()) {
+			return Turn.DONE;
+		}
+		this.state.lock.lock();
+		try {
+			return decide(waiter, this.state.engine.nanoTime());
+		}
+		finally {
+			this.state.lock.unlock();
+		}
+	}
+
+	private Turn decide(Waiter waiter, long now) {
+		if (waiter.queued && this.state.engine.stopState().isStopping()) {
+			return end(waiter, new RequestOutcome.Failed(this.state.engine.failures().shuttingDown(this.state.key)));
+		}
+		StoreAttempt attempt = this.state.attempt;
+		if (waiter.queued && attempt != null && this.attempts.isOverdue(now)) {
+			this.attempts.giveUp(attempt, now);
+			attempt = this.state.attempt;
+		}
+		if (!waiter.queued) {
+			return waiter.isComplete() ? Turn.DONE : await(waiter, now + SIGNAL_NANOS);
+		}
+		boolean mayWait = waiter.budget().mayWait(now);
+		RequestOutcome known = mayWait ? null : known(waiter, now);
+		if (known != null) {
+			return end(waiter, known);
+		}
+		if (waiter.budget().isOver(now)) {
+			return end(waiter, new RequestOutcome.Failed(this.attempts.unanswered()));
+		}
+		if (attempt != null && attempt.isPrepared() && waiter.mayBlock()) {
+			// The head may be without a thread, and this request has one.
+			return Turn.SEND;
+		}
+		if (this.state.grant == null && this.state.head() == waiter) {
+			return (attempt != null) ? awaitAttempt(attempt, waiter, mayWait) : prepareAttempt(waiter, mayWait, now);
+		}
+		if (!mayWait) {
+			this.state.answers().addOverdue(waiter);
+		}
+		return await(waiter, waiter.budget().nextDeadlineNanos(mayWait));
+	}
+
+	private Turn end(Waiter waiter, RequestOutcome outcome) {
+		this.attempts.end(waiter, outcome);
+		return Turn.DONE;
+	}
+
+	private static Turn await(Waiter waiter, long instantNanos) {
+		waiter.waitUntil(instantNanos);
+		return Turn.WAIT;
+	}
+
+	/** What a request whose wait time is over can conclude without an attempt. */
+	private @Nullable RequestOutcome known(Waiter waiter, long now) {
+		HeldGrant grant = this.state.grant;
+		if (grant != null) {
+			return new RequestOutcome.Busy(
+					new LockHolder(ProcessLabel.get(), Duration.ofNanos(now - grant.grantedNanos()),
+							Duration.ofNanos(Math.max(0, grant.deadlineNanos() - now))));
+		}
+		RequestOutcome latest = this.state.answers().latest();
+		boolean othersWait = this.state.head() != waiter && this.state.attempt == null
+				&& latest instanceof RequestOutcome.Busy;
+		if (!othersWait && !this.state.answers().areNewFor(waiter)) {
+			return null;
+		}
+		return (latest instanceof RequestOutcome.Failed failed)
+				? this.state.engine.failures().again(this.state.key, failed) : latest;
+	}
+
+	/** Lets the head wait for the attempt, at most until it is overdue. */
+	private Turn awaitAttempt(StoreAttempt current, Waiter head, boolean mayWait) {
+		long end = head.budget().nextDeadlineNanos(mayWait);
+		return await(head, this.state.engine.isBlocking() ? end : Nanos.earlier(end, current.deadlineNanos()));
+	}
+
+	private Turn prepareAttempt(Waiter head, boolean mayWait, long now) {
+		KeyContest contest = this.state.contest();
+		if (mayWait && !contest.isDue(now)) {
+			return await(head, Nanos.earlier(head.budget().waitUntilNanos(), contest.retryAtNanos()));
+		}
+		this.attempts.prepare(head, mayWait);
+		head.waitUntil(head.budget().endNanos());
+		return Turn.SEND;
+	}
+
+	/** Sends the prepared attempt, unless another thread does. */
+	void send() {
+		this.attempts.send();
+	}
+
+	/** Fails the prepared attempt, for which there is no thread. */
+	void failPrepared(Throwable cause) {
+		this.attempts.failPrepared(this.state.engine.failures().noThread(cause));
 	}
 
 	/**
-	 * Joins the end of the queue.
-	 * @param waiter the waiter that joins
-	 * @return the number of answers so far, or -1 if the queue is closed
+	 * Removes a request whose requester has left; does nothing for one that has ended.
 	 */
-	long join(Waiter waiter) {
-		this.lock.lock();
+	void leave(Waiter waiter) {
+		this.state.lock.lock();
 		try {
-			if (this.closed) {
-				return -1;
+			if (waiter.queued) {
+				end(waiter, new RequestOutcome.Abandoned());
 			}
-			this.waiters.add(waiter);
-			return this.answers;
 		}
 		finally {
-			this.lock.unlock();
+			this.state.lock.unlock();
 		}
 	}
 
-	/** Whether the waiter is the head and may attempt; if so, its attempt begins. */
-	boolean beginAttempt(Waiter waiter) {
-		this.lock.lock();
-		try {
-			boolean mayAttempt = this.waiters.head() == waiter && this.heldGrant == null;
-			this.attempting |= mayAttempt;
-			return mayAttempt;
-		}
-		finally {
-			this.lock.unlock();
-		}
+	/** Handles the end of a grant, after the store has recorded it too. */
+	void ended(HeldGrant ended) {
+		this.state.ended(ended);
 	}
 
-	/**
-	 * Returns what is known of the lock when a waiter times out that has not attempted
-	 * itself.
-	 * @param waiter a waiter whose wait time has passed
-	 * @param answersAtArrival the result of {@link #join}
-	 * @return the status; after {@link TimeoutStatus#UNANSWERED} the next answer signals
-	 * the waiter
-	 */
-	TimeoutStatus statusAtTimeout(Waiter waiter, long answersAtArrival) {
-		this.lock.lock();
-		try {
-			if (this.heldGrant != null) {
-				return TimeoutStatus.HELD_HERE;
-			}
-			boolean answered = this.answers != answersAtArrival && this.lastFailure == null;
-			if (answered || (this.lastBusy != null && !this.attempting)) {
-				return TimeoutStatus.BUSY;
-			}
-			waiter.overdue = true;
-			return (this.waiters.head() == waiter) ? TimeoutStatus.HEAD : TimeoutStatus.UNANSWERED;
-		}
-		finally {
-			this.lock.unlock();
-		}
-	}
-
-	/** Whether the store's latest answer came after the arrival, and was busy. */
-	boolean wasBusySince(long answersAtArrival) {
-		this.lock.lock();
-		try {
-			return this.answers != answersAtArrival && this.lastBusy != null;
-		}
-		finally {
-			this.lock.unlock();
-		}
-	}
-
-	/** Returns the contender of the head. Only the head calls it. */
-	LockContender contender(LockProvider provider) {
-		return this.contention.contender(provider, this.key, this::signalHead);
-	}
-
-	/** Returns the owner id of the next attempt. Only the head calls it. */
-	OwnerId owner() {
-		return this.contention.owner();
-	}
-
-	/** Records a busy answer. Only the head calls it. */
-	void recordBusy(AttemptResult.Busy busy, boolean willWait) {
-		this.lock.lock();
-		List<Waiter> overdue;
-		try {
-			this.attempting = false;
-			this.contention.recordBusy(willWait);
-			this.lastBusy = busy;
-			this.lastFailure = null;
-			this.answers++;
-			overdue = overdue();
-		}
-		finally {
-			this.lock.unlock();
-		}
-		overdue.forEach(Waiter::signal);
-	}
-
-	/** Records an attempt without an answer. Only the head calls it. */
-	void recordFailure(@Nullable Throwable failure, boolean willWait) {
-		this.lock.lock();
-		try {
-			this.attempting = false;
-			this.contention.recordFailure(willWait);
-			this.lastBusy = null;
-			this.lastFailure = failure;
-		}
-		finally {
-			this.lock.unlock();
-		}
-	}
-
-	/**
-	 * Records a grant. The head leaves the queue with it.
-	 * @param waiter the head
-	 * @param heldGrant its grant
-	 */
-	void recordGrant(Waiter waiter, HeldGrant heldGrant) {
-		List<Waiter> overdue;
-		this.lock.lock();
-		try {
-			this.waiters.remove(waiter);
-			this.heldGrant = heldGrant;
-			this.attempting = false;
-			this.contention.recordGrant();
-			this.lastBusy = null;
-			this.lastFailure = null;
-			this.answers++;
-			overdue = overdue();
-		}
-		finally {
-			this.lock.unlock();
-		}
-		overdue.forEach(Waiter::signal);
-	}
-
-	/**
-	 * Removes a waiter without the lock, and signals the new head. Does nothing for a
-	 * waiter that is no longer queued.
-	 * @param waiter the waiter that leaves
-	 * @return whether it was queued
-	 */
-	boolean leave(Waiter waiter) {
-		Waiter successor;
-		boolean unused;
-		this.lock.lock();
-		try {
-			if (!waiter.queued) {
-				return false;
-			}
-			boolean wasHead = this.waiters.head() == waiter;
-			this.attempting &= !wasHead;
-			this.waiters.remove(waiter);
-			successor = (wasHead && this.heldGrant == null) ? this.waiters.head() : null;
-			unused = closeIfUnused();
-		}
-		finally {
-			this.lock.unlock();
-		}
-		signalOrRemove(successor, unused);
-		return true;
-	}
-
-	/**
-	 * Records the end of a grant, after the store has recorded it too.
-	 * @param ended the grant
-	 */
-	void recordEnd(HeldGrant ended) {
-		Waiter successor;
-		boolean unused;
-		this.lock.lock();
-		try {
-			if (this.heldGrant != ended) {
-				return;
-			}
-			this.heldGrant = null;
-			successor = this.waiters.head();
-			unused = closeIfUnused();
-		}
-		finally {
-			this.lock.unlock();
-		}
-		signalOrRemove(successor, unused);
+	/** Lets the head attempt, because the key may be free. */
+	void notified() {
+		this.state.notified();
 	}
 
 	/** Signals every waiter. */
 	void signalAll() {
-		List<Waiter> all;
-		this.lock.lock();
-		try {
-			all = this.waiters.select((waiter) -> true);
-		}
-		finally {
-			this.lock.unlock();
-		}
-		all.forEach(Waiter::signal);
+		this.state.signalAll();
 	}
 
-	/**
-	 * Returns the known holder of the key.
-	 * @param nowNanos the present
-	 * @return the holder, or {@code null} if not known
-	 */
-	@Nullable LockHolder holder(long nowNanos) {
-		this.lock.lock();
-		try {
-			if (this.heldGrant != null) {
-				return new LockHolder(ProcessLabel.get(), Duration.ofNanos(nowNanos - this.heldGrant.grantedNanos()),
-						Duration.ofNanos(Math.max(0, this.heldGrant.deadlineNanos() - nowNanos)));
-			}
-			return (this.lastBusy != null) ? this.lastBusy.holder() : null;
-		}
-		finally {
-			this.lock.unlock();
-		}
+	/** Returns the requests that wait, in their order. */
+	List<LockSnapshot.Waiting> waiting(long nowNanos) {
+		return this.state.waiting(nowNanos);
 	}
 
-	@Nullable Throwable lastFailure() {
-		this.lock.lock();
-		try {
-			return this.lastFailure;
-		}
-		finally {
-			this.lock.unlock();
-		}
+	/** Whether any request waits, or an attempt is under way. */
+	boolean hasWaiters() {
+		return this.state.hasWaiters();
 	}
 
-	/** Signals the head, if there is no grant. */
-	void signalHead() {
-		Waiter current;
-		this.lock.lock();
-		try {
-			current = (this.heldGrant == null) ? this.waiters.head() : null;
-		}
-		finally {
-			this.lock.unlock();
-		}
-		if (current != null) {
-			current.signal();
-		}
-	}
+	/** What a request does next. */
+	enum Turn {
 
-	private void signalOrRemove(@Nullable Waiter successor, boolean unused) {
-		if (successor != null) {
-			successor.signal();
-		}
-		else if (unused) {
-			this.queues.remove(this, this.contention.enqueued());
-		}
-	}
-
-	private boolean closeIfUnused() {
-		this.closed = this.waiters.head() == null && this.heldGrant == null;
-		return this.closed;
-	}
-
-	private List<Waiter> overdue() {
-		return this.waiters.select((waiter) -> waiter.overdue);
-	}
-
-	/**
-	 * The status of the lock for a waiter that times out and has not attempted itself.
-	 */
-	enum TimeoutStatus {
-
-		/** The waiter is the head, and attempts itself. */
-		HEAD,
-		/** This process holds the lock. */
-		HELD_HERE,
-		/** The store has answered since the waiter joined, without a grant. */
-		BUSY,
-		/** The store has not answered since the waiter joined. */
-		UNANSWERED
+		/** It sends the attempt that was prepared. */
+		SEND,
+		/** It waits for a signal, or until the instant that it was given. */
+		WAIT,
+		/** It has its outcome. */
+		DONE,
+		/** The queue is closed: the request arrives at another one. */
+		CLOSED
 
 	}
 

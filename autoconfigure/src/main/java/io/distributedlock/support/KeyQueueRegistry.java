@@ -5,10 +5,8 @@ import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 
-import org.jspecify.annotations.Nullable;
-
 import io.distributedlock.LockKey;
-import io.distributedlock.provider.LockContender;
+import io.distributedlock.LockSnapshot;
 
 /**
  * The queues of the keys that this process holds or waits for, and no others.
@@ -17,43 +15,45 @@ final class KeyQueueRegistry {
 
 	private final ConcurrentMap<LockKey, KeyQueue> queues = new ConcurrentHashMap<>();
 
-	private final PendingReleaseQueue pendingReleases;
+	private final EngineContext engine;
 
-	KeyQueueRegistry(PendingReleaseQueue pendingReleases) {
-		this.pendingReleases = pendingReleases;
+	KeyQueueRegistry(EngineContext engine) {
+		this.engine = engine;
 	}
 
 	/**
-	 * Returns the open queue of the key. If it closes before it is joined, call again.
+	 * Returns the open queue in which a request for the key waits for its turn. If it
+	 * closes before the request arrives, call again.
 	 */
 	KeyQueue queue(LockKey key) {
+		if (!this.engine.provider().isExclusive()) {
+			// For one request, which does not exclude others.
+			return new KeyQueue(key, this.engine, (closed) -> {
+			});
+		}
 		KeyQueue queue = this.queues.get(key);
-		return (queue != null) ? queue : this.queues.computeIfAbsent(key, (absent) -> new KeyQueue(absent, this));
+		return (queue != null) ? queue
+				: this.queues.computeIfAbsent(key, (absent) -> new KeyQueue(absent, this.engine, this::remove));
 	}
 
-	/** Creates a queue for one request, which does not exclude others. */
-	KeyQueue unshared(LockKey key) {
-		return new KeyQueue(key, this);
+	private void remove(LockKey closed) {
+		this.queues.remove(closed);
+		this.engine.stopState().recordProgress();
 	}
 
-	/**
-	 * Removes a closed queue.
-	 * @param queue the queue
-	 * @param enqueued its contender, if the wait queue in the store may have an entry of
-	 * this process
-	 */
-	void remove(KeyQueue queue, @Nullable LockContender enqueued) {
-		this.queues.remove(queue.key(), queue);
-		if (enqueued != null) {
-			this.pendingReleases.withdraw(queue.key(), enqueued);
+	/** Lets the head of the queue attempt, because the key may be free in the store. */
+	void notified(LockKey key) {
+		KeyQueue queue = this.queues.get(key);
+		if (queue != null) {
+			queue.notified();
 		}
 	}
 
-	/** Signals the head of the queue, because the key may be free in the store. */
-	void changed(LockKey key) {
-		KeyQueue queue = this.queues.get(key);
+	/** Lets the next waiter attempt after the end of a grant. */
+	void ended(HeldGrant heldGrant) {
+		KeyQueue queue = this.queues.get(heldGrant.key());
 		if (queue != null) {
-			queue.signalHead();
+			queue.ended(heldGrant);
 		}
 	}
 
@@ -61,6 +61,18 @@ final class KeyQueueRegistry {
 	void signalAll() {
 		List<KeyQueue> all = new ArrayList<>(this.queues.values());
 		all.forEach(KeyQueue::signalAll);
+	}
+
+	/** Whether any request waits. */
+	boolean hasWaiters() {
+		return this.queues.values().stream().anyMatch(KeyQueue::hasWaiters);
+	}
+
+	/** Returns all requests that wait. */
+	List<LockSnapshot.Waiting> waiting(long nowNanos) {
+		List<LockSnapshot.Waiting> all = new ArrayList<>();
+		this.queues.values().forEach((queue) -> all.addAll(queue.waiting(nowNanos)));
+		return all;
 	}
 
 	int size() {

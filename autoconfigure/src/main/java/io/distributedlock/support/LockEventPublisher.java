@@ -2,8 +2,7 @@ package io.distributedlock.support;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
@@ -17,8 +16,8 @@ import io.distributedlock.LockListener;
 import io.distributedlock.LossReason;
 import io.distributedlock.provider.LockObserver;
 import io.distributedlock.provider.LockObserver.AcquireOutcome;
-import io.distributedlock.provider.LockThreads;
 import io.distributedlock.provider.RenewalOutcome;
+import io.distributedlock.support.EngineEnvironment.Work;
 
 /**
  * The publisher of events: it calls observers at once, and listeners on the callback
@@ -28,8 +27,6 @@ final class LockEventPublisher {
 
 	private static final Log logger = LogFactory.getLog(LockEventPublisher.class);
 
-	private static final int THREADS = 8;
-
 	/** Notifications for slow listeners beyond this number are dropped. */
 	private static final int MAX_PENDING = 10_000;
 
@@ -37,36 +34,24 @@ final class LockEventPublisher {
 
 	private final List<LockListener> listeners;
 
-	private final ThreadPoolExecutor callbacks;
-
-	private final ThreadPoolExecutor completions;
+	private final EngineEnvironment environment;
 
 	private final AtomicInteger pending = new AtomicInteger();
 
-	LockEventPublisher(String provider, List<LockObserver> observers, List<LockListener> listeners) {
+	LockEventPublisher(EngineEnvironment environment, List<LockObserver> observers, List<LockListener> listeners) {
+		this.environment = environment;
 		this.observers = List.copyOf(observers);
 		this.listeners = List.copyOf(listeners);
-		this.callbacks = LockThreads.pool(provider + "-callback", THREADS);
-		this.completions = LockThreads.pool(provider + "-completion", THREADS);
 	}
 
-	/** Creates a queue whose tasks run one after the other on the callback threads. */
+	/** Creates a queue that runs the listeners of one handle in order. */
 	SerialQueue newQueue() {
-		return new SerialQueue(this.callbacks);
+		return new SerialQueue(this.environment, Work.CALLBACKS);
 	}
 
 	/** Completes a future on a thread that may run code of the application. */
 	void complete(Runnable completion) {
-		this.completions.execute(completion);
-	}
-
-	/**
-	 * Ends each thread as soon as it is idle. Events of bodies that are still running get
-	 * a new one.
-	 */
-	void close() {
-		this.callbacks.setKeepAliveTime(1, TimeUnit.MILLISECONDS);
-		this.completions.setKeepAliveTime(1, TimeUnit.MILLISECONDS);
+		this.environment.executor(Work.CALLBACKS).execute(completion);
 	}
 
 	void acquireEnded(LockKey key, AcquireOutcome outcome, long tookNanos) {
@@ -76,7 +61,7 @@ final class LockEventPublisher {
 		}
 	}
 
-	void holdBegan(SingleKeyLease lease) {
+	void holdBegan(Holder lease) {
 		if (!this.observers.isEmpty()) {
 			observe((observer) -> observer.onHoldStart(lease.key()));
 		}
@@ -85,7 +70,7 @@ final class LockEventPublisher {
 		}
 	}
 
-	void released(SingleKeyLease lease) {
+	void released(Holder lease) {
 		if (!this.observers.isEmpty()) {
 			observe((observer) -> observer.onHoldEnd(lease.key()));
 		}
@@ -94,17 +79,37 @@ final class LockEventPublisher {
 		}
 	}
 
-	void lost(SingleKeyLease lease, LossReason reason) {
-		lease.callbacks().execute(() -> observe((observer) -> {
-			observer.onLost(lease.key(), reason);
-			observer.onHoldEnd(lease.key());
-		}));
-		this.completions.execute(() -> logger.error("Lock '" + lease.key() + "' with fencing token "
-				+ lease.fencingToken() + " was lost: " + reason.description()
-				+ ". Its holder may still be working; only a fenced resource is protected from it"));
+	/**
+	 * Reports a loss. What the library does itself, the application's actions and its
+	 * listeners have threads of their own each, so that none waits for another.
+	 */
+	void lost(Holder hold, LossReason reason) {
+		executeOrRun(Work.LOSSES, () -> {
+			logger.error("Lock '" + hold.key() + "' with fencing token " + hold.fencingToken() + " was lost: "
+					+ reason.description() + ". Its holder may still be working; only a fenced resource is protected "
+					+ "from it");
+			observe((observer) -> {
+				observer.onLost(hold.key(), reason);
+				observer.onHoldEnd(hold.key());
+			});
+		});
+		hold.runLossActions();
 		if (!this.listeners.isEmpty()) {
-			lease.callbacks()
-				.execute(() -> this.listeners.forEach((listener) -> callSafely(() -> listener.onLost(lease, reason))));
+			hold.callbacks().execute(() -> notifyEach((listener) -> listener.onLost(hold, reason)));
+		}
+	}
+
+	/** Creates a queue that runs the loss actions of one handle in order. */
+	SerialQueue newLossActionQueue() {
+		return new SerialQueue(this.environment, Work.LOSS_ACTIONS);
+	}
+
+	private void executeOrRun(Work work, Runnable task) {
+		try {
+			this.environment.executor(work).execute(task);
+		}
+		catch (RejectedExecutionException | OutOfMemoryError ex) {
+			task.run();
 		}
 	}
 
@@ -139,23 +144,27 @@ final class LockEventPublisher {
 			}
 			return;
 		}
-		queue.execute(() -> {
-			try {
-				this.listeners.forEach((listener) -> callSafely(() -> event.accept(listener)));
-			}
-			finally {
+		boolean queued = false;
+		try {
+			queue.execute(() -> {
+				try {
+					notifyEach(event);
+				}
+				finally {
+					this.pending.decrementAndGet();
+				}
+			});
+			queued = true;
+		}
+		finally {
+			if (!queued) {
 				this.pending.decrementAndGet();
 			}
-		});
+		}
 	}
 
-	static void callSafely(Runnable callback) {
-		try {
-			callback.run();
-		}
-		catch (RuntimeException | Error ex) {
-			logger.warn("A lock callback failed; the lock is not affected", ex);
-		}
+	private void notifyEach(Consumer<LockListener> event) {
+		this.listeners.forEach((listener) -> SerialQueue.runSafely(() -> event.accept(listener)));
 	}
 
 }

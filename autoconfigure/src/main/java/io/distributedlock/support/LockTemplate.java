@@ -4,21 +4,22 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.ReentrantLock;
 
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockCallback;
 import io.distributedlock.LockContext;
 import io.distributedlock.LockError;
-import io.distributedlock.LockInterruptedException;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockListener;
 import io.distributedlock.LockLostException;
 import io.distributedlock.LockNotAcquiredException;
 import io.distributedlock.LockOperations;
-import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
+import io.distributedlock.LockSnapshot;
+import io.distributedlock.LossReason;
 import io.distributedlock.provider.LockObserver;
 import io.distributedlock.provider.LockProvider;
 import io.distributedlock.provider.LockTimer;
@@ -28,17 +29,33 @@ import io.distributedlock.provider.LockTimer;
  * methods and programs share it.
  * <p>
  * Waiting requests of one process queue locally, and only the first of them attempts in
- * the store. Held locks are renewed in batches on one thread, and a loss is reported at
- * the local deadline at the latest. Safe for use by many threads.
+ * the store. Held locks are renewed in batches, and a loss is reported at the local
+ * deadline at the latest. Safe for use by many threads.
  *
  * @since 0.1.0
  */
 public final class LockTemplate implements LockOperations, AutoCloseable {
 
-	private final LockEngine engine;
+	private final LockProvider provider;
+
+	private final LockSettings settings;
+
+	private final LockTimer timer;
+
+	private final CallbackThreads callbacks;
+
+	private final boolean ownCallbacks;
+
+	private final List<LockObserver> observers;
+
+	private final List<LockListener> listeners;
+
+	private final ReentrantLock startLock = new ReentrantLock();
+
+	private volatile LockEngine engine;
 
 	/**
-	 * Creates a template. Its threads start when they are needed.
+	 * Creates a template, which is started. Its threads start when they are needed.
 	 * @param provider the store
 	 * @param settings the defaults and bounds
 	 * @param timer the timer, which may be shared and is not closed by the template
@@ -47,15 +64,47 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 	 */
 	public LockTemplate(LockProvider provider, LockSettings settings, LockTimer timer, List<LockObserver> observers,
 			List<LockListener> listeners) {
-		this.engine = new LockEngine(provider, settings, timer,
-				new LockEventPublisher(provider.name(), observers, listeners));
+		this(provider, settings, timer, new CallbackThreads(timer), true, observers, listeners);
+	}
+
+	/**
+	 * Creates a template that shares its callback threads with others.
+	 * @param provider the store
+	 * @param settings the defaults and bounds
+	 * @param timer the timer, which may be shared and is not closed by the template
+	 * @param callbacks the threads for callbacks, which are not closed by the template
+	 * @param observers the observers, called on the threads that work
+	 * @param listeners the listeners, called on the callback threads
+	 */
+	public LockTemplate(LockProvider provider, LockSettings settings, LockTimer timer, CallbackThreads callbacks,
+			List<LockObserver> observers, List<LockListener> listeners) {
+		this(provider, settings, timer, callbacks, false, observers, listeners);
+	}
+
+	private LockTemplate(LockProvider provider, LockSettings settings, LockTimer timer, CallbackThreads callbacks,
+			boolean ownCallbacks, List<LockObserver> observers, List<LockListener> listeners) {
+		this.provider = provider;
+		this.settings = settings;
+		this.timer = timer;
+		this.callbacks = callbacks;
+		this.ownCallbacks = ownCallbacks;
+		this.observers = List.copyOf(observers);
+		this.listeners = List.copyOf(listeners);
+		this.engine = newEngine();
+	}
+
+	private LockEngine newEngine() {
+		ThreadedEnvironment environment = new ThreadedEnvironment(this.provider.name(), this.timer, this.callbacks);
+		return new LockEngine(this.provider, this.settings, environment,
+				new LockEventPublisher(environment, this.observers, this.listeners), environment::close);
 	}
 
 	@Override
 	public @Nullable LockLease tryAcquire(LockRequest request) {
-		ThreadWaiter waiter = new ThreadWaiter();
-		Acquisition acquisition = acquisition(request.keys(), LockTerms.of(request, this.engine.settings()), waiter);
-		return drive(acquisition, waiter) ? acquisition.lease() : null;
+		LockEngine present = this.engine;
+		BlockingDriver driver = new BlockingDriver(present.context().environment());
+		Acquisition acquisition = present.request(request.keys(), request, driver);
+		return driver.drive(acquisition) ? acquisition.lease() : null;
 	}
 
 	@Override
@@ -64,61 +113,32 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 	}
 
 	private JoinableLease acquire(LockRequest request, List<LockKey> keys) {
-		long start = System.nanoTime();
-		ThreadWaiter waiter = new ThreadWaiter();
-		Acquisition acquisition = acquisition(keys, LockTerms.of(request, this.engine.settings()), waiter);
-		if (!drive(acquisition, waiter)) {
-			throw new LockNotAcquiredException(acquisition.key(), Duration.ofNanos(System.nanoTime() - start),
-					acquisition.holder());
+		LockEngine present = this.engine;
+		long start = present.context().nanoTime();
+		BlockingDriver driver = new BlockingDriver(present.context().environment());
+		Acquisition acquisition = present.request(keys, request, driver);
+		if (!driver.drive(acquisition)) {
+			throw new LockNotAcquiredException(acquisition.key(),
+					Duration.ofNanos(present.context().nanoTime() - start), acquisition.holder());
 		}
 		return acquisition.lease();
 	}
 
 	@Override
 	public CompletableFuture<LockLease> acquireAsync(LockRequest request) {
-		LockTerms terms = LockTerms.of(request, this.engine.settings());
-		return new AsyncWaiter(this.engine, (waiter) -> acquisition(request.keys(), terms, waiter)).begin();
-	}
-
-	private Acquisition acquisition(List<LockKey> keys, LockTerms terms, Waiter waiter) {
-		WaitBudget budget = WaitBudget.of(terms, this.engine.settings().callTimeout());
-		return (keys.size() == 1) ? new SingleAcquisition(this.engine, keys.get(0), terms, budget, waiter, true)
-				: new MultiAcquisition(this.engine, keys, terms, budget, waiter);
-	}
-
-	/** Drives an acquisition on the calling thread, which parks between steps. */
-	private boolean drive(Acquisition acquisition, ThreadWaiter waiter) {
-		while (true) {
-			if (Thread.currentThread().isInterrupted()) {
-				acquisition.abandon();
-				throw new LockInterruptedException(acquisition.key());
-			}
-			Acquisition.Progress progress;
-			try {
-				progress = acquisition.step();
-			}
-			catch (LockProviderException ex) {
-				if (Thread.currentThread().isInterrupted()) {
-					LockInterruptedException interrupted = new LockInterruptedException(acquisition.key());
-					interrupted.addSuppressed(ex);
-					throw interrupted;
-				}
-				throw ex;
-			}
-			catch (RuntimeException | Error ex) {
-				acquisition.abandon();
-				throw ex;
-			}
-			if (progress != Acquisition.Progress.WAIT) {
-				return progress == Acquisition.Progress.ACQUIRED;
-			}
-			waiter.await(acquisition.waitUntilNanos());
-		}
+		LockEngine present = this.engine;
+		return new AsyncDriver(present.context(), (driver) -> present.request(request.keys(), request, driver)).begin();
 	}
 
 	@Override
 	public <T extends @Nullable Object, E extends Throwable> T execute(LockRequest request, LockCallback<T, E> body)
 			throws E {
+		if (request.keys().size() == 1) {
+			JoinableLease outer = outer(request.keys().get(0));
+			return run(
+					(outer != null) ? composite(request, List.of(), List.of(outer)) : acquire(request, request.keys()),
+					body);
+		}
 		List<LockKey> missing = new ArrayList<>(request.keys().size());
 		List<JoinableLease> joined = new ArrayList<>(0);
 		for (LockKey key : request.keys()) {
@@ -126,7 +146,7 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 			if (outer == null) {
 				missing.add(key);
 			}
-			else {
+			else if (!joined.contains(outer)) {
 				joined.add(outer);
 			}
 		}
@@ -161,16 +181,19 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 	}
 
 	private JoinableLease composite(LockRequest request, List<JoinableLease> owned, List<JoinableLease> joined) {
-		return new MultiKeyLease(request.keys(), owned, joined.stream().distinct().toList(),
-				this.engine.settings().callTimeout());
+		return new MultiKeyLease(request.keys(), owned, joined, this.engine.context().heldGrants());
 	}
 
 	/** Returns the lock that this thread already runs under, if it can be joined. */
 	private @Nullable JoinableLease outer(LockKey key) {
+		HeldGrants heldGrants = this.engine.context().heldGrants();
 		for (LockLease outer : LockContext.findAll()) {
-			if (outer instanceof JoinableLease joinable && joinable.isOf(this.engine) && outer.keys().contains(key)) {
+			if (outer instanceof JoinableLease joinable && joinable.isOf(heldGrants) && joinable.covers(key)) {
+				if (joinable.isHeld()) {
+					return joinable;
+				}
 				joinable.throwLoss(LockError.REENTRY_AFTER_LOSS);
-				return joinable.isHeld() ? joinable : null;
+				return null;
 			}
 		}
 		return null;
@@ -209,6 +232,22 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 	}
 
 	/**
+	 * Starts the template again after it was stopped: it grants locks again. Does nothing
+	 * to one that is started.
+	 */
+	public void start() {
+		this.startLock.lock();
+		try {
+			if (this.engine.isStopping()) {
+				this.engine = newEngine();
+			}
+		}
+		finally {
+			this.startLock.unlock();
+		}
+	}
+
+	/**
 	 * Stops the template. From now on no lock is granted, and waiting requests fail with
 	 * {@link LockError#SHUTTING_DOWN}. Held locks are renewed while their bodies finish
 	 * within the grace period. No lock is released under a running body: its lease runs
@@ -223,6 +262,31 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 	@Override
 	public void close() {
 		stop(Duration.ZERO);
+		if (this.ownCallbacks) {
+			this.callbacks.close();
+		}
+	}
+
+	/**
+	 * Returns what this process holds and waits for through this template.
+	 * @return the locks and requests, in no order; no atomic view: a lock that changes
+	 * hands meanwhile may appear twice or not at all
+	 */
+	public LockSnapshot snapshot() {
+		return this.engine.snapshot();
+	}
+
+	/**
+	 * Takes a lock away from its holder in this process: ends the hold at once, and
+	 * releases the lock in the background. When this method returns, the store may still
+	 * keep the lock, at most until the end of its lease. The loss is reported with
+	 * {@link LossReason#FORCED}; the holder may still be working, and only a fenced
+	 * resource is protected from it.
+	 * @param key the key
+	 * @return whether this process held the lock through this template
+	 */
+	public boolean forceRelease(LockKey key) {
+		return this.engine.context().heldGrants().forceRelease(key);
 	}
 
 }

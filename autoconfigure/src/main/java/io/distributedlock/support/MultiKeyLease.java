@@ -3,6 +3,7 @@ package io.distributedlock.support;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
@@ -11,7 +12,6 @@ import io.distributedlock.FencingToken;
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
 import io.distributedlock.LossReason;
-import io.distributedlock.provider.Deadline;
 
 /**
  * A handle for several locks: it is lost if any of them is lost. Closing it releases the
@@ -25,25 +25,34 @@ final class MultiKeyLease implements JoinableLease {
 
 	private final List<LockKey> keys;
 
-	private final Duration callTimeout;
+	private final HeldGrants heldGrants;
 
 	/**
 	 * Creates a handle.
 	 * @param keys the requested keys, which the locks cover
 	 * @param owned the locks that this handle releases
 	 * @param joined the locks of enclosing calls
-	 * @param callTimeout how long closing may take
+	 * @param heldGrants the grants that all of them are among
 	 */
-	MultiKeyLease(List<LockKey> keys, List<JoinableLease> owned, List<JoinableLease> joined, Duration callTimeout) {
+	MultiKeyLease(List<LockKey> keys, List<JoinableLease> owned, List<JoinableLease> joined, HeldGrants heldGrants) {
 		this.keys = keys;
 		this.owned = List.copyOf(owned);
-		this.all = joined.isEmpty() ? this.owned : Stream.concat(owned.stream(), joined.stream()).toList();
-		this.callTimeout = callTimeout;
+		this.all = joined.isEmpty() ? this.owned : all(this.owned, joined);
+		this.heldGrants = heldGrants;
+	}
+
+	private static List<JoinableLease> all(List<JoinableLease> owned, List<JoinableLease> joined) {
+		return owned.isEmpty() ? List.copyOf(joined) : Stream.concat(owned.stream(), joined.stream()).toList();
 	}
 
 	@Override
-	public boolean isOf(LockEngine engine) {
-		return this.all.get(0).isOf(engine);
+	public boolean covers(LockKey key) {
+		return this.keys.contains(key);
+	}
+
+	@Override
+	public boolean isOf(HeldGrants grants) {
+		return this.heldGrants == grants;
 	}
 
 	@Override
@@ -63,7 +72,7 @@ final class MultiKeyLease implements JoinableLease {
 	@Override
 	public FencingToken fencingToken(LockKey key) {
 		for (JoinableLease part : this.all) {
-			if (part.keys().contains(key)) {
+			if (part.covers(key)) {
 				return part.fencingToken(key);
 			}
 		}
@@ -98,7 +107,9 @@ final class MultiKeyLease implements JoinableLease {
 
 	@Override
 	public void throwLoss(LockError error) {
-		this.all.forEach((part) -> part.throwLoss(error));
+		for (JoinableLease part : this.all) {
+			part.throwLoss(error);
+		}
 	}
 
 	@Override
@@ -120,12 +131,44 @@ final class MultiKeyLease implements JoinableLease {
 
 	@Override
 	public void close() {
-		closeBy(Deadline.after(this.callTimeout));
+		if (this.owned.isEmpty()) {
+			return;
+		}
+		closeBy(this.heldGrants.endOfCall());
 	}
 
 	@Override
-	public void closeBy(Deadline deadline) {
-		this.owned.forEach((part) -> part.closeBy(deadline));
+	public void closeBy(long instantNanos) {
+		closeAll((part) -> part.closeBy(instantNanos));
+	}
+
+	@Override
+	public void closeInBackground() {
+		closeAll(JoinableLease::closeInBackground);
+	}
+
+	/** Closes every part, whatever fails, and throws the first failure. */
+	private void closeAll(Consumer<JoinableLease> close) {
+		Throwable first = null;
+		for (JoinableLease part : this.owned) {
+			try {
+				close.accept(part);
+			}
+			catch (RuntimeException | Error ex) {
+				if (first == null) {
+					first = ex;
+				}
+				else {
+					first.addSuppressed(ex);
+				}
+			}
+		}
+		if (first instanceof Error error) {
+			throw error;
+		}
+		if (first instanceof RuntimeException failure) {
+			throw failure;
+		}
 	}
 
 	@Override

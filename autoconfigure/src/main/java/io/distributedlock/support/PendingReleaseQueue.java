@@ -1,15 +1,13 @@
 package io.distributedlock.support;
 
 import java.time.Duration;
-import java.util.Comparator;
-import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
-import java.util.Map;
-import java.util.PriorityQueue;
 import java.util.Set;
-import java.util.concurrent.Executor;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
@@ -20,33 +18,33 @@ import org.jspecify.annotations.Nullable;
 import io.distributedlock.LockKey;
 import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockProvider;
-import io.distributedlock.provider.LockTimer;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
+import io.distributedlock.support.EngineEnvironment.Work;
+import io.distributedlock.support.PendingRelease.Kind;
 
 /**
- * The queue of releases and withdrawals that the store has not confirmed, repeated in the
- * background: for grants whose answer was lost, releases without an answer, and entries
- * of the wait queue without a waiter.
+ * The queue of releases and withdrawals that no caller waits for: of grants whose answer
+ * was lost or came too late, of releases without an answer, and of entries in the wait
+ * queue without a waiter.
  * <p>
  * An attempt whose answer was never seen may still be under way when its release finds
  * nothing. So only {@link ReleaseOutcome#RELEASED} confirms its release, or
  * {@link ReleaseOutcome#NOT_HELD} if the answer was seen. Otherwise the release is
  * repeated with growing pauses until no command can take effect any more. Such a grant is
- * never renewed, so that it lasts one lease at most. A full queue drops its oldest entry.
+ * never renewed, so that it lasts one lease at most.
+ * <p>
+ * {@link ReleaseLanes} decide what is sent next. A full queue drops its oldest entry,
+ * those first whose grant may never have existed.
  */
-final class PendingReleaseQueue implements AutoCloseable {
+final class PendingReleaseQueue {
 
 	private static final Log logger = LogFactory.getLog(PendingReleaseQueue.class);
 
 	static final int CAPACITY = 10_000;
 
-	private static final int MAX_RUNNING = 4;
-
-	private static final long LONGEST_PAUSE_NANOS = Duration.ofSeconds(30).toNanos();
-
-	/** The pause of the whole queue after a command without an answer. */
-	private static final long STORE_PAUSE_NANOS = Duration.ofMillis(500).toNanos();
+	/** The pause of an entry after a command without an answer. */
+	private static final long NO_ANSWER_PAUSE_NANOS = Duration.ofMillis(500).toNanos();
 
 	/** How long a command may be under way, beyond two leases. */
 	private static final Duration SLACK = Duration.ofSeconds(60);
@@ -55,29 +53,23 @@ final class PendingReleaseQueue implements AutoCloseable {
 
 	private final Duration callTimeout;
 
-	private final LockTimer timer;
-
-	private final Executor io;
+	private final EngineEnvironment environment;
 
 	private final Consumer<LockKey> freed;
 
+	private final ReleaseLanes lanes;
+
+	private final EarliestSignal repetition;
+
 	private final ReentrantLock lock = new ReentrantLock();
 
-	private final PriorityQueue<PendingRelease> due = new PriorityQueue<>(
-			Comparator.comparingLong((entry) -> entry.dueNanos));
+	private final Condition sent = this.lock.newCondition();
 
-	private final Set<PendingRelease> byAge = new LinkedHashSet<>();
+	private final Set<PendingRelease> unseen = new LinkedHashSet<>();
 
-	private final Map<LockKey, PendingRelease> withdrawals = new HashMap<>();
+	private final Set<PendingRelease> others = new LinkedHashSet<>();
 
-	private final long origin = System.nanoTime();
-
-	private int running;
-
-	private long pausedUntilNanos;
-
-	/** The time of the one pending signal, counted from the origin. */
-	private long wakeUpNanos = Long.MAX_VALUE;
+	private final ConcurrentMap<LockKey, PendingRelease> withdrawals = new ConcurrentHashMap<>();
 
 	private boolean overflowReported;
 
@@ -85,16 +77,17 @@ final class PendingReleaseQueue implements AutoCloseable {
 
 	/**
 	 * Creates an empty queue.
-	 * @param freed receives the key of a released lock: the store notifies other
-	 * processes, but not this one
+	 * @param freed receives a key that may be free for this process now: the store
+	 * notifies other processes, but not this one
 	 */
-	PendingReleaseQueue(LockProvider provider, Duration callTimeout, LockTimer timer, Executor io,
+	PendingReleaseQueue(LockProvider provider, Duration callTimeout, EngineEnvironment environment,
 			Consumer<LockKey> freed) {
-		this.freed = freed;
 		this.provider = provider;
 		this.callTimeout = callTimeout;
-		this.timer = timer;
-		this.io = io;
+		this.environment = environment;
+		this.freed = freed;
+		this.lanes = new ReleaseLanes(provider.isBlocking());
+		this.repetition = new EarliestSignal(environment, this::startSending);
 	}
 
 	/**
@@ -105,224 +98,222 @@ final class PendingReleaseQueue implements AutoCloseable {
 	 * @param answerSeen whether the store's answer to the acquire was seen
 	 */
 	void release(LockKey key, OwnerId owner, Duration lease, boolean answerSeen) {
-		Duration most = lease.multipliedBy(2).plus(SLACK);
-		add(new PendingRelease((timeout) -> release(key, owner, timeout), answerSeen, sinceOrigin() + most.toNanos(),
-				null));
-	}
-
-	private ReleaseOutcome release(LockKey key, OwnerId owner, Duration timeout) {
-		ReleaseOutcome outcome = this.provider.release(key, owner, timeout);
-		if (outcome == ReleaseOutcome.RELEASED) {
-			this.freed.accept(key);
-		}
-		return outcome;
+		long most = lease.multipliedBy(2).plus(SLACK).toNanos();
+		add(new PendingRelease(key, this.provider.node(key), answerSeen ? Kind.SEEN_GRANT : Kind.UNSEEN_GRANT,
+				(timeout) -> this.provider.release(key, owner, timeout), () -> {
+				}, this.environment.nanoTime() + most));
 	}
 
 	/**
-	 * Withdraws a contender's entry from the wait queue in the background.
+	 * Withdraws a contender's entry from the wait queue in the background, and closes the
+	 * contender after that.
 	 * @param key the key
 	 * @param contender the contender
 	 */
-	void withdraw(LockKey key, LockContender contender) {
-		add(new PendingRelease(contender::withdraw, true, sinceOrigin() + SLACK.toNanos(), key));
+	private void withdraw(LockKey key, LockContender contender) {
+		add(new PendingRelease(key, this.provider.node(key), Kind.WAIT_QUEUE_ENTRY, contender::withdraw,
+				contender::close, this.environment.nanoTime() + SLACK.toNanos()));
 	}
 
-	/** Cancels the withdrawal for a key that this process waits for again. */
-	void cancelWithdrawal(LockKey key) {
+	/**
+	 * Ends the use of a contender.
+	 * @param enqueued whether the wait queue may have an entry, which is withdrawn then
+	 */
+	void end(LockKey key, LockContender contender, boolean enqueued) {
+		if (enqueued) {
+			withdraw(key, contender);
+		}
+		else {
+			contender.close();
+		}
+	}
+
+	/**
+	 * Cancels the withdrawal for a key that this process is about to wait for again.
+	 * @return what has become of it
+	 */
+	Withdrawal cancelWithdrawal(LockKey key) {
+		if (this.withdrawals.isEmpty()) {
+			return Withdrawal.NONE;
+		}
 		this.lock.lock();
 		try {
-			cancel(this.withdrawals.remove(key));
+			PendingRelease entry = this.withdrawals.get(key);
+			if (entry == null) {
+				return Withdrawal.NONE;
+			}
+			if (entry.underWay) {
+				return Withdrawal.UNDER_WAY;
+			}
+			remove(entry);
+			return new Withdrawal(false, () -> close(entry));
 		}
 		finally {
 			this.lock.unlock();
-		}
-	}
-
-	private void cancel(@Nullable PendingRelease entry) {
-		if (entry != null) {
-			entry.cancelled = true;
-			this.byAge.remove(entry);
-			this.due.remove(entry);
 		}
 	}
 
 	int size() {
 		this.lock.lock();
 		try {
-			return this.byAge.size();
+			return this.unseen.size() + this.others.size();
 		}
 		finally {
 			this.lock.unlock();
 		}
-	}
-
-	private long sinceOrigin() {
-		return System.nanoTime() - this.origin;
 	}
 
 	private void add(PendingRelease entry) {
-		boolean overflow = false;
+		PendingRelease dropped = null;
+		PendingRelease replaced = null;
+		boolean report = false;
+		boolean refused;
 		this.lock.lock();
 		try {
-			if (this.closed) {
-				return;
+			refused = this.closed;
+			if (!refused) {
+				if (this.unseen.size() + this.others.size() >= CAPACITY) {
+					dropped = dropOldest();
+					report = !this.overflowReported;
+					this.overflowReported = true;
+				}
+				replaced = put(entry);
 			}
-			if (this.byAge.size() >= CAPACITY) {
-				overflow = dropOldest();
-			}
-			this.byAge.add(entry);
-			if (entry.withdrawnKey != null) {
-				cancel(this.withdrawals.put(entry.withdrawnKey, entry));
-			}
-			entry.dueNanos = sinceOrigin();
-			this.due.add(entry);
 		}
 		finally {
 			this.lock.unlock();
 		}
-		if (overflow) {
-			logger.warn("More than " + CAPACITY + " unclear locks of store '" + this.provider.name()
+		close(refused ? entry : dropped);
+		close(replaced);
+		if (report) {
+			logger.warn("More than " + CAPACITY + " locks of store '" + this.provider.name()
 					+ "' wait to be released: the oldest are left to the end of their leases");
 		}
-		runOrSchedule();
+		startSending();
 	}
 
-	/** Returns whether to report the drop: once until there is room again. */
-	private boolean dropOldest() {
-		Iterator<PendingRelease> ages = this.byAge.iterator();
+	private @Nullable PendingRelease put(PendingRelease entry) {
+		this.lanes.add(entry);
+		if (entry.kind == Kind.UNSEEN_GRANT) {
+			this.unseen.add(entry);
+			return null;
+		}
+		this.others.add(entry);
+		PendingRelease replaced = (entry.kind == Kind.WAIT_QUEUE_ENTRY) ? this.withdrawals.put(entry.key, entry) : null;
+		if (replaced != null) {
+			remove(replaced);
+		}
+		return (replaced != null && !replaced.underWay) ? replaced : null;
+	}
+
+	/** Removes the oldest entry, those first whose grant may never have existed. */
+	private @Nullable PendingRelease dropOldest() {
+		Iterator<PendingRelease> ages = (this.unseen.isEmpty() ? this.others : this.unseen).iterator();
 		PendingRelease oldest = ages.next();
-		ages.remove();
-		forget(oldest);
-		this.due.remove(oldest);
-		boolean report = !this.overflowReported;
-		this.overflowReported = true;
-		return report;
+		remove(oldest);
+		return oldest.underWay ? null : oldest;
 	}
 
-	private void forget(PendingRelease entry) {
-		if (entry.withdrawnKey != null) {
-			this.withdrawals.remove(entry.withdrawnKey, entry);
+	/** Removes an entry. One that is under way is closed at its end. */
+	private void remove(PendingRelease entry) {
+		entry.cancelled = true;
+		this.unseen.remove(entry);
+		this.others.remove(entry);
+		this.withdrawals.remove(entry.key, entry);
+		this.lanes.remove(entry);
+		this.overflowReported &= this.unseen.size() + this.others.size() > CAPACITY / 2;
+		this.sent.signalAll();
+	}
+
+	private static void close(@Nullable PendingRelease entry) {
+		if (entry != null) {
+			entry.close();
 		}
 	}
 
-	/** Starts a run if an entry is due, else schedules one. */
-	private void runOrSchedule() {
-		long wait;
-		long at;
-		this.lock.lock();
-		try {
-			PendingRelease next = this.due.peek();
-			if (next == null || this.closed || this.running >= MAX_RUNNING) {
+	/** Lets a thread send what is due, as far as the lanes have room. */
+	private void startSending() {
+		while (true) {
+			PendingRelease entry;
+			this.lock.lock();
+			try {
+				entry = pollDue();
+			}
+			finally {
+				this.lock.unlock();
+			}
+			if (entry == null) {
 				return;
 			}
-			at = Math.max(next.dueNanos, this.pausedUntilNanos);
-			wait = at - sinceOrigin();
-			if (wait <= 0) {
-				this.running++;
+			try {
+				this.environment.executor(Work.RELEASES)
+					.execute(() -> entry.send(this.environment, this.callTimeout, (outcome) -> ended(entry, outcome)));
 			}
-			else if (at >= this.wakeUpNanos) {
+			catch (RejectedExecutionException | OutOfMemoryError ex) {
+				logger.debug("A pending release could not be sent; it is sent later", ex);
+				ended(entry, ReleaseOutcome.UNKNOWN);
 				return;
 			}
-			else {
-				this.wakeUpNanos = at;
-			}
-		}
-		finally {
-			this.lock.unlock();
-		}
-		try {
-			if (wait <= 0) {
-				this.io.execute(this::run);
-			}
-			else {
-				this.timer.schedule(() -> wakeUp(at), Duration.ofNanos(wait));
-			}
-		}
-		catch (RejectedExecutionException | OutOfMemoryError ex) {
-			logger.debug("A pending release could not be sent; its lock ends with the lease", ex);
-			if (wait <= 0) {
-				ended();
-			}
-		}
-	}
-
-	/** Does nothing if an earlier signal has replaced this one meanwhile. */
-	private void wakeUp(long at) {
-		this.lock.lock();
-		try {
-			if (this.wakeUpNanos != at) {
-				return;
-			}
-			this.wakeUpNanos = Long.MAX_VALUE;
-		}
-		finally {
-			this.lock.unlock();
-		}
-		runOrSchedule();
-	}
-
-	private void ended() {
-		this.lock.lock();
-		this.running--;
-		this.lock.unlock();
-	}
-
-	private void run() {
-		try {
-			for (PendingRelease entry = pollDue(); entry != null; entry = pollDue()) {
-				completeOrReschedule(entry, attempt(entry));
-			}
-		}
-		finally {
-			ended();
-			runOrSchedule();
 		}
 	}
 
 	private @Nullable PendingRelease pollDue() {
+		if (this.closed) {
+			return null;
+		}
+		PendingRelease entry = this.lanes.poll(this.environment.nanoTime());
+		PendingRelease next = this.lanes.nextRepeated();
+		if (entry == null && next != null) {
+			this.repetition.setAt(next.dueNanos);
+		}
+		return entry;
+	}
+
+	private void ended(PendingRelease entry, ReleaseOutcome outcome) {
+		boolean over;
 		this.lock.lock();
 		try {
-			long now = sinceOrigin();
-			PendingRelease next = this.due.peek();
-			return (next != null && !this.closed && next.dueNanos <= now && this.pausedUntilNanos <= now)
-					? this.due.poll() : null;
+			this.lanes.ended(entry);
+			long now = this.environment.nanoTime();
+			over = entry.cancelled || this.closed || entry.isConfirmedBy(outcome)
+					|| Nanos.isPast(entry.giveUpNanos, now);
+			if (over) {
+				remove(entry);
+			}
+			else {
+				if (outcome == ReleaseOutcome.UNKNOWN) {
+					entry.dueNanos = now + NO_ANSWER_PAUSE_NANOS;
+				}
+				else {
+					entry.pauseFrom(now);
+				}
+				this.lanes.repeat(entry);
+			}
+			this.sent.signalAll();
 		}
 		finally {
 			this.lock.unlock();
 		}
+		if (over) {
+			close(entry);
+		}
+		if (outcome != ReleaseOutcome.UNKNOWN || entry.kind == Kind.WAIT_QUEUE_ENTRY) {
+			this.freed.accept(entry.key);
+		}
+		startSending();
 	}
 
-	private ReleaseOutcome attempt(PendingRelease entry) {
-		try {
-			return entry.command.send(this.callTimeout);
-		}
-		catch (RuntimeException | Error ex) {
-			logger.debug("Store '" + this.provider.name() + "' failed in a background release", ex);
-			return ReleaseOutcome.UNKNOWN;
-		}
-	}
-
-	private void completeOrReschedule(PendingRelease entry, ReleaseOutcome outcome) {
+	/**
+	 * Waits until each entry was sent once.
+	 * @param nanos how long to wait at most
+	 */
+	void awaitSent(long nanos) throws InterruptedException {
+		long left = nanos;
 		this.lock.lock();
 		try {
-			long now = sinceOrigin();
-			boolean confirmed = outcome == ReleaseOutcome.RELEASED
-					|| (outcome == ReleaseOutcome.NOT_HELD && entry.answerSeen);
-			if (confirmed || entry.cancelled || now >= entry.giveUpNanos || !this.byAge.contains(entry)) {
-				this.byAge.remove(entry);
-				this.overflowReported &= this.byAge.size() > CAPACITY / 2;
-				forget(entry);
-				return;
+			while (left > 0 && !this.lanes.areAllSent()) {
+				left = this.sent.awaitNanos(left);
 			}
-			if (outcome == ReleaseOutcome.UNKNOWN) {
-				this.pausedUntilNanos = now + STORE_PAUSE_NANOS;
-				entry.dueNanos = now + STORE_PAUSE_NANOS;
-			}
-			else {
-				entry.dueNanos = now + entry.pauseNanos;
-				entry.pauseNanos = Math.min(entry.pauseNanos * 2, LONGEST_PAUSE_NANOS);
-			}
-			this.due.add(entry);
 		}
 		finally {
 			this.lock.unlock();
@@ -330,18 +321,22 @@ final class PendingReleaseQueue implements AutoCloseable {
 	}
 
 	/** Stops the queue. Locks that are still pending last one lease at most. */
-	@Override
-	public void close() {
+	void close() {
+		Set<PendingRelease> left = new LinkedHashSet<>();
 		this.lock.lock();
 		try {
 			this.closed = true;
-			this.due.clear();
-			this.byAge.clear();
+			left.addAll(this.withdrawals.values());
+			this.unseen.clear();
+			this.others.clear();
+			this.lanes.clear();
 			this.withdrawals.clear();
+			left.removeIf((entry) -> entry.underWay);
 		}
 		finally {
 			this.lock.unlock();
 		}
+		left.forEach(PendingRelease::close);
 	}
 
 }

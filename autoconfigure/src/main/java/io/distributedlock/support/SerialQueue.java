@@ -1,5 +1,6 @@
 package io.distributedlock.support;
 
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.concurrent.Executor;
@@ -8,16 +9,24 @@ import java.util.concurrent.locks.ReentrantLock;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.support.EngineEnvironment.Work;
 
 /**
- * An executor that runs its tasks one after the other, in order, on the threads of a
- * shared executor. At most one of its tasks occupies a thread.
+ * An executor that runs its tasks one after the other, in order, on the threads of a kind
+ * of work. At most one of its tasks occupies a thread. If no thread can be started, it
+ * tries again a second later.
  */
 final class SerialQueue implements Executor {
 
 	private static final Log logger = LogFactory.getLog(SerialQueue.class);
 
-	private final Executor executor;
+	private static final long RETRY_NANOS = Duration.ofSeconds(1).toNanos();
+
+	private final EngineEnvironment environment;
+
+	private final Work work;
 
 	private final ReentrantLock lock = new ReentrantLock();
 
@@ -25,8 +34,9 @@ final class SerialQueue implements Executor {
 
 	private boolean running;
 
-	SerialQueue(Executor executor) {
-		this.executor = executor;
+	SerialQueue(EngineEnvironment environment, Work work) {
+		this.environment = environment;
+		this.work = work;
 	}
 
 	@Override
@@ -42,29 +52,58 @@ final class SerialQueue implements Executor {
 		finally {
 			this.lock.unlock();
 		}
+		start();
+	}
+
+	private void start() {
 		try {
-			this.executor.execute(this::runNext);
+			this.environment.executor(this.work).execute(this::runNext);
 		}
 		catch (RejectedExecutionException ex) {
-			logger.debug("Callback dropped: the lock threads have ended", ex);
+			logger.debug("Callbacks dropped: the lock threads have ended", ex);
+		}
+		catch (OutOfMemoryError ex) {
+			logger.warn("There is no thread for callbacks of locks; they are run later", ex);
+			startLater();
+		}
+	}
+
+	private void startLater() {
+		try {
+			this.environment.schedule(this::start, RETRY_NANOS);
+		}
+		catch (OutOfMemoryError ex) {
+			// The next callback tries again.
+			this.lock.lock();
+			try {
+				this.running = false;
+			}
+			finally {
+				this.lock.unlock();
+			}
 		}
 	}
 
 	/** Runs one task, so that a busy queue does not occupy a thread for long. */
 	private void runNext() {
-		Runnable task;
+		Runnable task = next();
+		if (task != null) {
+			try {
+				runSafely(task);
+			}
+			finally {
+				continueWithNext();
+			}
+		}
+	}
+
+	private @Nullable Runnable next() {
 		this.lock.lock();
 		try {
-			task = this.tasks.remove();
+			return this.tasks.poll();
 		}
 		finally {
 			this.lock.unlock();
-		}
-		try {
-			LockEventPublisher.callSafely(task);
-		}
-		finally {
-			continueWithNext();
 		}
 	}
 
@@ -79,11 +118,16 @@ final class SerialQueue implements Executor {
 		finally {
 			this.lock.unlock();
 		}
+		start();
+	}
+
+	/** Runs code of the application, whose failure affects nothing else. */
+	static void runSafely(Runnable callback) {
 		try {
-			this.executor.execute(this::runNext);
+			callback.run();
 		}
-		catch (RejectedExecutionException ex) {
-			logger.debug("Callback dropped: the lock threads have ended", ex);
+		catch (RuntimeException | Error ex) {
+			logger.warn("A lock callback failed; the lock is not affected", ex);
 		}
 	}
 

@@ -7,21 +7,19 @@ import java.time.Duration;
  *
  * @param startNanos when the request began
  * @param waitUntilNanos the end of the wait for a holder
- * @param endNanos the end of the request if the store does not answer
+ * @param endNanos the end of the request if the store does not answer, with some slack:
+ * an attempt is never too short for a store that answers
  * @param callTimeoutNanos how long one round trip may take
  */
 record WaitBudget(long startNanos, long waitUntilNanos, long endNanos, long callTimeoutNanos) {
 
-	/**
-	 * How much longer than the rest of the budget a late attempt may take.
-	 */
+	/** How much longer than the rest of the budget a late attempt may take. */
 	private static final long SLACK_NANOS = Duration.ofMillis(150).toNanos();
 
-	static WaitBudget of(LockTerms terms, Duration callTimeout) {
-		long start = System.nanoTime();
+	static WaitBudget of(LockTerms terms, Duration callTimeout, long startNanos) {
 		long wait = terms.waitTime().toNanos();
-		return new WaitBudget(start, start + wait, start + Math.max(wait, callTimeout.toNanos()),
-				callTimeout.toNanos());
+		long call = callTimeout.toNanos();
+		return new WaitBudget(startNanos, startNanos + wait, startNanos + Math.max(wait, call) + SLACK_NANOS, call);
 	}
 
 	boolean mayWait(long nowNanos) {
@@ -32,12 +30,17 @@ record WaitBudget(long startNanos, long waitUntilNanos, long endNanos, long call
 		return Nanos.isPast(this.endNanos, nowNanos);
 	}
 
+	/** Returns the end of the wait, or after it the end of the request. */
+	long nextDeadlineNanos(boolean mayWait) {
+		return mayWait ? this.waitUntilNanos : this.endNanos;
+	}
+
 	/**
-	 * Returns how long an attempt that begins now may take, which is never too short for
-	 * a store that answers.
+	 * Returns how long an attempt that begins now may take.
+	 * @return the time in nanoseconds; none is left if it is not positive
 	 */
-	Duration attemptTimeout(long nowNanos) {
-		return Duration.ofNanos(Math.min(this.callTimeoutNanos, this.endNanos + SLACK_NANOS - nowNanos));
+	long attemptTimeoutNanos(long nowNanos) {
+		return Math.min(this.callTimeoutNanos, this.endNanos - nowNanos);
 	}
 
 }

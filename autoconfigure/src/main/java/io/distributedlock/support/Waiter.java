@@ -1,43 +1,138 @@
 package io.distributedlock.support;
 
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+
 import org.jspecify.annotations.Nullable;
 
+import io.distributedlock.LockKey;
+import io.distributedlock.LockSnapshot;
+
 /**
- * One request in a {@link KeyQueue}. It is not bound to a thread: a subclass decides in
- * {@link #wake()} how the request is woken.
+ * A request in a {@link KeyQueue}: what the queue knows of it, from its arrival to its
+ * outcome.
+ * <p>
+ * The outcome is set once: by the queue, or by a requester who leaves before.
  */
-abstract class Waiter {
+final class Waiter {
 
 	/** The links of the {@link WaiterQueue}, guarded by the lock of the key's queue. */
 	@Nullable Waiter previous;
 
 	@Nullable Waiter next;
 
+	/**
+	 * Whether the waiter is in the queue; guarded by its lock, as the fields below are.
+	 */
 	boolean queued;
 
-	/**
-	 * Whether the wait time is over and the request waits only for an answer of the
-	 * store; guarded by the lock of the key's queue.
-	 */
+	/** Whether the wait time is over, so that the next answer ends the wait. */
 	boolean overdue;
 
-	private volatile boolean signalled;
+	/** The number of answers that the queue had when the waiter arrived. */
+	long answersAtArrival;
 
-	/** Signals the waiter to take its next step. Any thread may call it at any time. */
-	final void signal() {
-		this.signalled = true;
-		wake();
+	private final LockKey key;
+
+	private final LockTerms terms;
+
+	private final WaitBudget budget;
+
+	private final RequestDriver driver;
+
+	private final boolean alone;
+
+	private final AtomicReference<@Nullable RequestOutcome> outcome = new AtomicReference<>();
+
+	/** Whether the end of the request was reported to the observers. */
+	private final AtomicBoolean reported = new AtomicBoolean();
+
+	/** Accessed by the driver's step only. */
+	private long waitUntilNanos;
+
+	/**
+	 * Creates a waiter that has not arrived.
+	 * @param alone whether the hold begins with this key, or after further keys
+	 */
+	Waiter(LockKey key, LockTerms terms, WaitBudget budget, RequestDriver driver, boolean alone) {
+		this.key = key;
+		this.terms = terms;
+		this.budget = budget;
+		this.driver = driver;
+		this.alone = alone;
 	}
 
-	final boolean isSignalled() {
-		return this.signalled;
+	LockKey key() {
+		return this.key;
 	}
 
-	/** Called before a step, so that a signal during the step is not lost. */
-	final void clearSignal() {
-		this.signalled = false;
+	LockTerms terms() {
+		return this.terms;
 	}
 
-	abstract void wake();
+	WaitBudget budget() {
+		return this.budget;
+	}
+
+	/** Whether the hold begins with this key, or after further keys. */
+	boolean isAlone() {
+		return this.alone;
+	}
+
+	/** Whether the step of this waiter may block for a round trip. */
+	boolean mayBlock() {
+		return this.driver.mayBlock();
+	}
+
+	/** Returns the name of the requester, for people. */
+	String requester() {
+		return this.driver.requester();
+	}
+
+	/** Causes the next step; called without the lock of the queue. */
+	void signal() {
+		this.driver.signal();
+	}
+
+	/** Sets when the next step is due without a signal. */
+	void waitUntil(long instantNanos) {
+		this.waitUntilNanos = instantNanos;
+	}
+
+	long waitUntilNanos() {
+		return this.waitUntilNanos;
+	}
+
+	/**
+	 * Sets the outcome.
+	 * @return {@code false} if there was an outcome before
+	 */
+	boolean complete(RequestOutcome ended) {
+		return this.outcome.compareAndSet(null, ended);
+	}
+
+	@Nullable RequestOutcome outcome() {
+		return this.outcome.get();
+	}
+
+	boolean isComplete() {
+		return this.outcome.get() != null;
+	}
+
+	/** Whether the end of the request is to be reported to the observers: once. */
+	boolean mayReport() {
+		return this.reported.compareAndSet(false, true);
+	}
+
+	long waitedNanos(long nowNanos) {
+		return nowNanos - this.budget.startNanos();
+	}
+
+	/** Returns what an observer may know. */
+	LockSnapshot.Waiting view(long nowNanos) {
+		return new LockSnapshot.Waiting(this.key, requester(), Duration.ofNanos(waitedNanos(nowNanos)),
+				this.terms.waitTime());
+	}
 
 }

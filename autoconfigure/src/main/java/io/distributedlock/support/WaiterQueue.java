@@ -2,7 +2,6 @@ package io.distributedlock.support;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Predicate;
 
 import org.jspecify.annotations.Nullable;
 
@@ -30,7 +29,6 @@ final class WaiterQueue {
 		}
 		this.tail = waiter;
 		waiter.queued = true;
-		waiter.overdue = false;
 	}
 
 	void remove(Waiter waiter) {
@@ -51,15 +49,13 @@ final class WaiterQueue {
 		waiter.queued = false;
 	}
 
-	List<Waiter> select(Predicate<Waiter> condition) {
-		List<Waiter> selected = List.of();
+	/** Returns all waiters in order. */
+	List<Waiter> all() {
+		List<Waiter> all = new ArrayList<>();
 		for (Waiter waiter = this.head; waiter != null; waiter = waiter.next) {
-			if (condition.test(waiter)) {
-				selected = selected.isEmpty() ? new ArrayList<>() : selected;
-				selected.add(waiter);
-			}
+			all.add(waiter);
 		}
-		return selected;
+		return all;
 	}
 
 }

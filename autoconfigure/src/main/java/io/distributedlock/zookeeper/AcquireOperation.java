@@ -1,7 +1,7 @@
 package io.distributedlock.zookeeper;
 
-import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 
@@ -11,9 +11,8 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.OpResult;
 import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
-
-import io.distributedlock.LockProviderException;
 
 /**
  * Commands of one attempt that create a lock node. The server alone decides each of them:
@@ -21,7 +20,8 @@ import io.distributedlock.LockProviderException;
  * that is sent from a queue entry deletes that entry in the same transaction, and sets
  * the new lock node to {@link LockNodeState#CONTENDED}, for other entries may follow.
  * <p>
- * An unanswered command is added to the {@link UndecidedCommands}.
+ * Each command completes with the {@code czxid} of the lock node, or with at most 0 if
+ * the lock is busy. An unanswered one is added to the {@link UndecidedCommands}.
  */
 final class AcquireOperation {
 
@@ -40,62 +40,78 @@ final class AcquireOperation {
 
 	private final String lockNode;
 
-	private final Duration lease;
-
 	private final UndecidedCommands undecided;
 
 	private final PersistentNodes persistentNodes;
 
 	private final CallDeadline deadline;
 
-	/**
-	 * Creates the operation of one attempt.
-	 * @param lease how long a grant lasts if it is not renewed
-	 */
-	AcquireOperation(LockAttempt attempt, Duration lease, UndecidedCommands undecided, PersistentNodes persistentNodes,
+	/** Creates the operation of one attempt. */
+	AcquireOperation(LockAttempt attempt, UndecidedCommands undecided, PersistentNodes persistentNodes,
 			CallDeadline deadline) {
 		this.attempt = attempt;
 		this.lockNode = attempt.path().lockNode();
-		this.lease = lease;
 		this.undecided = undecided;
 		this.persistentNodes = persistentNodes;
 		this.deadline = deadline;
 	}
 
-	/**
-	 * Creates the lock node with one request, without a queue entry.
-	 * @return the lock node, or {@code null} if the lock is busy
-	 */
-	@Nullable LockNode create() {
-		long czxid = await(sendCreate());
-		while (czxid == NO_PARENT) {
-			createParents();
-			czxid = await(sendCreate());
+	/** Creates the lock node with one request, without a queue entry. */
+	CompletableFuture<Long> create() {
+		if (!this.deadline.maySend()) {
+			return this.deadline.abandoned();
 		}
-		return granted(czxid);
-	}
-
-	private void createParents() {
-		this.deadline.await(this.persistentNodes.ensureWithParents(this.attempt.session().operations(),
-				NodePaths.parent(this.lockNode)));
-	}
-
-	private CompletableFuture<Long> sendCreate() {
-		return this.attempt.session()
+		CompletableFuture<Stat> sent = this.attempt.session()
 			.operations()
-			.create(this.lockNode, EMPTY, CreateMode.EPHEMERAL)
-			.handle((stat, failure) -> (failure != null) ? refused(failure)
-					: CompletableFuture.completedFuture(stat.getCzxid()))
-			.thenCompose((next) -> next);
+			.create(this.lockNode, EMPTY, CreateMode.EPHEMERAL);
+		CompletableFuture<Long> end = new CompletableFuture<>();
+		this.deadline.await(sent, (stat, failure) -> {
+			if (stat != null) {
+				end.complete(stat.getCzxid());
+			}
+			else {
+				notCreated(sent, Objects.requireNonNull(failure), end);
+			}
+		});
+		return end;
 	}
 
-	private static CompletableFuture<Long> refused(Throwable failure) {
+	private void notCreated(CompletableFuture<Stat> sent, Throwable failure, CompletableFuture<Long> end) {
 		Code code = ZooKeeperErrors.code(failure);
 		if (code == Code.NODEEXISTS) {
-			return CompletableFuture.completedFuture(BUSY);
+			end.complete(BUSY);
 		}
-		return (code == Code.NONODE) ? CompletableFuture.completedFuture(NO_PARENT)
-				: CompletableFuture.failedFuture(failure);
+		else if (code == Code.NONODE) {
+			createParents().thenCompose((ready) -> create()).whenComplete((czxid, ex) -> {
+				if (ex != null) {
+					end.completeExceptionally(ex);
+				}
+				else {
+					end.complete(czxid);
+				}
+			});
+		}
+		else {
+			this.undecided.addAcquire(this.attempt, sent.handle((stat, late) -> lateCzxid(stat, late)));
+			end.completeExceptionally(failure);
+		}
+	}
+
+	/** Returns what the late answer to an undecided command says. */
+	private static long lateCzxid(@Nullable Stat stat, @Nullable Throwable failure) {
+		if (stat != null) {
+			return stat.getCzxid();
+		}
+		Code code = ZooKeeperErrors.code(failure);
+		if (code == Code.NODEEXISTS || code == Code.NONODE) {
+			return BUSY;
+		}
+		throw new CompletionException(failure);
+	}
+
+	private CompletableFuture<Boolean> createParents() {
+		return this.deadline.await(this.persistentNodes.ensureWithParents(this.attempt.session().operations(),
+				NodePaths.parent(this.lockNode)));
 	}
 
 	/** Sends the transaction that creates a missing lock node from a queue entry. */
@@ -122,19 +138,23 @@ final class AcquireOperation {
 	}
 
 	/**
-	 * Waits for a transaction that was sent from a queue entry. A parent that was missing
+	 * Awaits a transaction that was sent from a queue entry. A parent that was missing
 	 * exists afterwards.
-	 * @return the lock node, or {@code null} if the lock was not acquired
 	 */
-	@Nullable LockNode await(QueueEntry entry, String entryNode, CompletableFuture<Long> sent) {
-		long czxid = await(sent);
-		if (czxid == NO_PARENT) {
-			createParents();
-		}
+	CompletableFuture<Long> await(QueueEntry entry, String entryNode, CompletableFuture<Long> sent) {
+		return this.deadline.await(sent).whenComplete((czxid, failure) -> {
+			if (failure != null) {
+				this.undecided.addAcquire(this.attempt, sent);
+			}
+		}).thenCompose((czxid) -> answered(entry, entryNode, czxid));
+	}
+
+	private CompletableFuture<Long> answered(QueueEntry entry, String entryNode, long czxid) {
 		if (czxid == NO_ENTRY || czxid > 0) {
 			entry.deleted(entryNode);
 		}
-		return granted(czxid);
+		return (czxid == NO_PARENT) ? createParents().thenApply((ready) -> BUSY)
+				: CompletableFuture.completedFuture(czxid);
 	}
 
 	private static long czxid(List<Op> steps, List<OpResult> results) {
@@ -168,20 +188,6 @@ final class AcquireOperation {
 			return NO_PARENT;
 		}
 		return (step == steps.size() - 1) ? NO_ENTRY : BUSY;
-	}
-
-	private long await(CompletableFuture<Long> sent) {
-		try {
-			return this.deadline.await(sent);
-		}
-		catch (LockProviderException ex) {
-			this.undecided.addAcquire(this.attempt, sent);
-			throw ex;
-		}
-	}
-
-	private @Nullable LockNode granted(long czxid) {
-		return (czxid > 0) ? new LockNode(this.attempt, czxid, this.lease) : null;
 	}
 
 }

@@ -4,14 +4,15 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockHolder;
-import io.distributedlock.LockProviderException;
 
 /**
  * Resolver of the holder of a lock node: the label in the process node of its session.
@@ -34,32 +35,27 @@ final class LockHolderResolver {
 	}
 
 	/**
-	 * Resolves the holder of a lock node.
-	 * @param lockNode the lock node as it was read, or {@code null} if it was missing
-	 * @return the holder, or {@code null} where no process holds the lock
+	 * Resolves the holder of a lock node that is not reserved.
+	 * @param lockNode the lock node as it was read
+	 * @return completes with the holder; does not fail
 	 */
-	@Nullable LockHolder resolve(@Nullable ZNode lockNode, Session session, CallDeadline deadline) {
-		if (lockNode == null || lockNode.isIn(LockNodeState.RESERVED)) {
-			return null;
-		}
+	CompletableFuture<LockHolder> resolve(ZNode lockNode, Session session, CallDeadline deadline) {
 		long owner = lockNode.stat().getEphemeralOwner();
-		return new LockHolder(label(owner, session, deadline),
-				Duration.ofMillis(session.millisSince(lockNode.stat().getCtime())), null);
-	}
-
-	private String label(long owner, Session session, CallDeadline deadline) {
+		Duration held = Duration.ofMillis(session.millisSince(lockNode.stat().getCtime()));
 		String cached = cached(owner);
 		if (cached != null) {
-			return cached;
+			return CompletableFuture.completedFuture(new LockHolder(cached, held, null));
 		}
-		try {
-			ZNode process = deadline.awaitNode(session.operations().read(this.paths.process(owner), null));
-			if (process != null && process.data().length > 0) {
-				return cache(owner, new String(process.data(), StandardCharsets.UTF_8));
-			}
+		return deadline.await(session.operations().read(this.paths.process(owner), null))
+			.handle((process, failure) -> new LockHolder(label(owner, process, failure), held, null));
+	}
+
+	private String label(long owner, @Nullable ZNode process, @Nullable Throwable failure) {
+		if (process != null && process.data().length > 0) {
+			return cache(owner, new String(process.data(), StandardCharsets.UTF_8));
 		}
-		catch (LockProviderException ex) {
-			logger.debug("The holder's label could not be read", ex);
+		if (failure != null && !ZooKeeperErrors.is(failure, Code.NONODE)) {
+			logger.debug("The holder's label could not be read", failure);
 		}
 		return "session 0x" + Long.toHexString(owner);
 	}

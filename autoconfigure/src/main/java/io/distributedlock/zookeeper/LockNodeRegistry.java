@@ -12,9 +12,9 @@ import io.distributedlock.provider.LockTimer;
 import io.distributedlock.provider.OwnerId;
 
 /**
- * Registry of the lock nodes that this process holds. ZooKeeper has no expiry but that of
- * the session, so this registry ends leases that were not renewed: with one alarm, at the
- * earliest end of all leases.
+ * Registry of the lock nodes that this process holds, each until its release is answered
+ * or undecided. ZooKeeper has no expiry but that of the session, so this registry ends
+ * leases that were not renewed: with one alarm, at the earliest end of all leases.
  */
 final class LockNodeRegistry {
 
@@ -34,40 +34,57 @@ final class LockNodeRegistry {
 		this.expired = expired;
 	}
 
-	void add(LockNode node) {
-		this.held.put(node.key(), node);
+	/**
+	 * Adds a lock node. One of a session that has ended does not replace that of a later
+	 * session.
+	 * @return {@code false} if the session has ended
+	 */
+	boolean add(LockNode node) {
+		this.held.compute(node.key(), (key, present) -> node.session().hasEnded() ? present : node);
+		if (node.session().hasEnded()) {
+			// It may have been added after the nodes of the session were removed.
+			remove(node);
+			return false;
+		}
 		setAlarm(node);
+		return true;
 	}
 
 	/**
-	 * Returns the lock node of an owner, or {@code null} if there is none or its session
-	 * has ended.
+	 * Returns the lock node of an owner, or {@code null} if there is none, its release
+	 * has begun, or its session has ended.
 	 */
 	@Nullable LockNode find(LockKey key, OwnerId owner) {
 		LockNode node = this.held.get(key);
-		return (node != null && node.owner().equals(owner) && !node.session().hasEnded()) ? node : null;
+		return (node != null && node.owner().equals(owner) && node.leaseEnd() != null && !node.session().hasEnded())
+				? node : null;
 	}
 
-	/** Returns whether a node that was read is a lock node of this registry. */
+	/**
+	 * Returns whether a node that was read is a lock node of this registry, which its
+	 * owner holds or is about to release.
+	 */
 	boolean contains(LockKey key, ZNode read) {
 		LockNode node = this.held.get(key);
 		return node != null && node.isSameAs(read);
 	}
 
 	/**
-	 * Removes a lock node so that it can be released.
-	 * @return {@code true} for exactly one caller, which has to release the node
+	 * Begins the release of a lock node, which is not found any more.
+	 * @return {@code true} for exactly one caller, which has to release the node and to
+	 * remove it afterwards
 	 */
-	boolean remove(LockNode node) {
-		return remove(node, node.endLease());
+	boolean beginRelease(LockNode node) {
+		if (!node.endLease()) {
+			return false;
+		}
+		node.session().free(node.path().lockNodeBytes());
+		return true;
 	}
 
-	private boolean remove(LockNode node, boolean ended) {
+	/** Removes a lock node whose release was answered, or is undecided. */
+	void remove(LockNode node) {
 		this.held.remove(node.key(), node);
-		if (ended) {
-			node.session().free(node.path().lockNodeBytes());
-		}
-		return ended;
 	}
 
 	/** Removes the lock nodes of a session that has ended. */
@@ -75,13 +92,14 @@ final class LockNodeRegistry {
 		this.held.values().removeIf((node) -> node.session() == session);
 	}
 
-	/** Removes each lock node whose lease has expired. */
+	/** Releases each lock node whose lease has expired. */
 	void expireLeases() {
 		Deadline now = Deadline.now();
 		for (LockNode node : this.held.values()) {
 			if (node.endExpiredLease(now)) {
-				remove(node, true);
+				node.session().free(node.path().lockNodeBytes());
 				this.expired.accept(node);
+				remove(node);
 			}
 			else {
 				setAlarm(node);

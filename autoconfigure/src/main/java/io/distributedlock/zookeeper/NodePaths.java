@@ -88,16 +88,6 @@ final class NodePaths {
 		return processes() + "/" + Long.toHexString(sessionId);
 	}
 
-	/** Returns a path and those of its parents but the tree's root, from the top. */
-	static List<String> withParents(String path) {
-		List<String> nodes = new ArrayList<>();
-		for (int slash = path.indexOf('/', 1); slash > 0; slash = path.indexOf('/', slash + 1)) {
-			nodes.add(path.substring(0, slash));
-		}
-		nodes.add(path);
-		return nodes;
-	}
-
 	static String parent(String path) {
 		return path.substring(0, path.lastIndexOf('/'));
 	}

@@ -80,13 +80,18 @@ final class PersistentNodes {
 		return above.thenCompose((ready) -> ensure(operations, root, format, CreateMode.PERSISTENT));
 	}
 
-	/** Ensures a persistent node and all its parents. */
+	/**
+	 * Ensures a persistent node and those parents that are missing: the right to create
+	 * nodes above an existing one may be missing, and is not needed.
+	 */
 	CompletableFuture<Boolean> ensureWithParents(ZooKeeperOperations operations, String path) {
-		CompletableFuture<Boolean> end = CompletableFuture.completedFuture(true);
-		for (String node : NodePaths.withParents(path)) {
-			end = end.thenCompose((ready) -> ensure(operations, node, EMPTY, CreateMode.PERSISTENT));
-		}
-		return end;
+		return ensure(operations, path, EMPTY, CreateMode.PERSISTENT).exceptionallyCompose((ex) -> {
+			if (!ZooKeeperErrors.is(ex, Code.NONODE) || path.lastIndexOf('/') == 0) {
+				return CompletableFuture.failedFuture(ex);
+			}
+			return ensureWithParents(operations, NodePaths.parent(path))
+				.thenCompose((ready) -> ensure(operations, path, EMPTY, CreateMode.PERSISTENT));
+		});
 	}
 
 	/** Ensures the ephemeral node of a process, whose data is its label. */

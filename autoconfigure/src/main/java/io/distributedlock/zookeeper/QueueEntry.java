@@ -1,7 +1,7 @@
 package io.distributedlock.zookeeper;
 
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.concurrent.locks.ReentrantLock;
 
 import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher;
@@ -12,9 +12,9 @@ import io.distributedlock.LockKey;
 
 /**
  * Entry of this process in the wait queue of one lock, in one session. The head of the
- * queue watches the lock node, each other entry watches its predecessor. A thread changes
- * the entry only while it has {@link #lock()}; a watch event only sets the next step and
- * notifies the contender.
+ * queue watches the lock node, each other entry watches its predecessor. A call changes
+ * the entry only in its {@linkplain #nextTurn() turn}; a watch event only sets the next
+ * step and notifies the contender.
  */
 final class QueueEntry {
 
@@ -26,14 +26,11 @@ final class QueueEntry {
 
 	private final Session session;
 
-	private final ReentrantLock lock = new ReentrantLock();
+	private final Turns turns = new Turns();
 
 	private final Watcher watcher;
 
-	private volatile Runnable changed;
-
-	/** The number of the last contender that uses this entry. */
-	private volatile long contender;
+	private final AtomicReference<Assignment> assignment;
 
 	/** The path of the entry's node, or {@code null} while there is none. */
 	private final AtomicReference<@Nullable String> node = new AtomicReference<>();
@@ -60,7 +57,7 @@ final class QueueEntry {
 		this.path = path;
 		this.session = session;
 		this.watcher = watcher;
-		this.changed = changed;
+		this.assignment = new AtomicReference<>(new Assignment(0, changed));
 	}
 
 	LockKey key() {
@@ -75,14 +72,24 @@ final class QueueEntry {
 		return this.session;
 	}
 
-	ReentrantLock lock() {
-		return this.lock;
+	/** Adds a turn of a call that uses the entry. */
+	Turns.Turn nextTurn() {
+		return this.turns.next();
 	}
 
 	/** Assigns the entry to a contender, which is notified from now on. */
 	void assign(long contenderNumber, Runnable signal) {
-		this.contender = Math.max(this.contender, contenderNumber);
-		this.changed = signal;
+		this.assignment.updateAndGet((last) -> new Assignment(Math.max(last.contender(), contenderNumber), signal));
+	}
+
+	/**
+	 * Ends the assignment to a contender, which is not notified any more.
+	 * @return {@code false} if the entry is assigned to another contender
+	 */
+	boolean unassign(long contenderNumber) {
+		Assignment present = this.assignment
+			.updateAndGet((last) -> (last.contender() == contenderNumber) ? last.withoutSignal() : last);
+		return present.contender() == contenderNumber;
 	}
 
 	/**
@@ -90,11 +97,15 @@ final class QueueEntry {
 	 * remove the entry of a later contender.
 	 */
 	boolean mayBeWithdrawnBy(long contenderNumber) {
-		return this.contender <= contenderNumber;
+		return present().contender() <= contenderNumber;
+	}
+
+	private Assignment present() {
+		return Objects.requireNonNull(this.assignment.get());
 	}
 
 	void notifyContender() {
-		this.changed.run();
+		present().changed().run();
 	}
 
 	@Nullable String node() {
@@ -202,6 +213,22 @@ final class QueueEntry {
 			this.position = (event.getType() == EventType.NodeDeleted && this.position == 1) ? 0 : UNKNOWN_POSITION;
 		}
 		notifyContender();
+	}
+
+	/**
+	 * The use of the entry by a contender.
+	 *
+	 * @param contender the number of the last contender that uses the entry
+	 * @param changed notifies it; must not block
+	 */
+	private record Assignment(long contender, Runnable changed) {
+
+		/** Keeps the number, for a late withdrawal, but notifies nobody. */
+		private Assignment withoutSignal() {
+			return new Assignment(this.contender, () -> {
+			});
+		}
+
 	}
 
 }

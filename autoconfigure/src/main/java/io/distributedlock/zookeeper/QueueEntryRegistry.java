@@ -1,19 +1,30 @@
 package io.distributedlock.zookeeper;
 
+import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher;
 import org.jspecify.annotations.Nullable;
 
+import io.distributedlock.LockError;
+import io.distributedlock.LockException;
 import io.distributedlock.LockKey;
+import io.distributedlock.LockProviderException;
 
 /**
  * Registry of this process's entries in wait queues, at most one per lock. An entry
  * belongs to the process: the next contender for the same lock uses it again.
  */
 final class QueueEntryRegistry {
+
+	private static final Log logger = LogFactory.getLog(QueueEntryRegistry.class);
 
 	private final ConcurrentHashMap<LockKey, QueueEntry> entries = new ConcurrentHashMap<>();
 
@@ -22,17 +33,68 @@ final class QueueEntryRegistry {
 	/**
 	 * Returns the entry for a lock, a new one without a node if there is none, and
 	 * assigns it to a contender.
+	 * @return {@code null} if the session has ended: its entry does not replace that of a
+	 * later session
 	 */
-	QueueEntry getOrCreate(LockKey key, LockPath path, Session session, long contenderNumber, Runnable changed) {
-		QueueEntry entry = this.entries.compute(key,
-				(same, present) -> (present != null && present.session() == session) ? present
-						: new QueueEntry(key, path, session, new EntryWatcher(this, key), changed));
-		entry.assign(contenderNumber, changed);
+	@Nullable QueueEntry getOrCreate(Contention contention, Session session) {
+		QueueEntry entry = this.entries.compute(contention.key(), (key, present) -> {
+			boolean kept = session.hasEnded() || (present != null && present.session() == session);
+			return kept ? present : newEntry(contention, session);
+		});
+		if (entry != null && entry.session() == session && session.hasEnded()) {
+			// It may have been added after the entries of the session were removed.
+			remove(entry);
+		}
+		if (entry == null || entry.session() != session || session.hasEnded()) {
+			return null;
+		}
+		entry.assign(contention.number(), contention.changed());
 		return entry;
 	}
 
-	boolean contains(QueueEntry entry) {
-		return this.entries.get(entry.key()) == entry;
+	private QueueEntry newEntry(Contention contention, Session session) {
+		LockKey key = contention.key();
+		return new QueueEntry(key, contention.path(), session, new EntryWatcher(this, key), contention.changed());
+	}
+
+	/**
+	 * Lets a call use an entry once no other call uses it.
+	 * @param <T> the type of the result
+	 * @param work uses the entry
+	 * @param otherwise is done instead if the entry was removed before
+	 */
+	<T> CompletableFuture<T> use(QueueEntry entry, CallDeadline deadline, Supplier<CompletableFuture<T>> work,
+			Supplier<CompletableFuture<T>> otherwise) {
+		Turns.Turn turn = entry.nextTurn();
+		return deadline.awaitBefore(turn.begun(), QueueEntryRegistry::inUse)
+			.thenCompose((begun) -> use(entry, deadline, work))
+			.whenComplete((result, failure) -> end(entry, turn))
+			.thenCompose(
+					(result) -> result.isPresent() ? CompletableFuture.completedFuture(result.get()) : otherwise.get());
+	}
+
+	private <T> CompletableFuture<Optional<T>> use(QueueEntry entry, CallDeadline deadline,
+			Supplier<CompletableFuture<T>> work) {
+		// A withdrawal that does not see a new entry comes after the end of its attempt.
+		if (deadline.isAbandoned()) {
+			return deadline.abandoned();
+		}
+		if (this.entries.get(entry.key()) != entry) {
+			return CompletableFuture.completedFuture(Optional.empty());
+		}
+		return work.get().thenApply((result) -> Optional.of(result));
+	}
+
+	private void end(QueueEntry entry, Turns.Turn turn) {
+		if (turn.hasBegun() && entry.isEmpty()) {
+			remove(entry);
+		}
+		turn.end();
+	}
+
+	private static LockException inUse() {
+		return LockProviderException.nothingSent(LockError.STORE_TIMEOUT, ZooKeeperErrors.PROVIDER,
+				"has not yet answered an earlier request for the same lock", null);
 	}
 
 	/**
@@ -54,17 +116,31 @@ final class QueueEntryRegistry {
 	 */
 	void dequeue(LockKey key) {
 		QueueEntry entry = this.entries.get(key);
-		String node = (entry != null) ? entry.node() : null;
-		if (entry != null && node != null && entry.deleted(node)) {
-			delete(new Deletion(entry.session(), node));
+		if (entry != null && deleteNode(entry)) {
 			entry.notifyContender();
 		}
+	}
+
+	/**
+	 * Deletes the node of an entry without waiting for the answer.
+	 * @return {@code false} if the entry has none
+	 */
+	private boolean deleteNode(QueueEntry entry) {
+		String node = entry.node();
+		if (node == null || !entry.deleted(node)) {
+			return false;
+		}
+		delete(new Deletion(entry.session(), node));
+		return true;
 	}
 
 	private void delete(Deletion deletion) {
 		this.deletions.add(deletion);
 		deletion.session().operations().delete(deletion.node(), -1).whenComplete((deleted, failure) -> {
-			if (failure == null || !ZooKeeperErrors.isUnclear(failure)) {
+			if (failure != null && !ZooKeeperErrors.is(failure, Code.NONODE)) {
+				logger.debug("The queue entry '" + deletion.node() + "' could not be deleted", failure);
+			}
+			if (failure == null || !ZooKeeperErrors.isUnclear(failure) || deletion.session().hasEnded()) {
 				this.deletions.remove(deletion);
 			}
 		});
@@ -81,6 +157,11 @@ final class QueueEntryRegistry {
 			}
 		}
 		this.entries.values().forEach(QueueEntry::notifyContender);
+	}
+
+	/** Deletes the nodes of all entries, which a client that lives on would keep. */
+	void close() {
+		this.entries.values().forEach(this::deleteNode);
 	}
 
 	/** Removes the entries of a session that has ended, and notifies their contenders. */

@@ -3,8 +3,10 @@ package io.distributedlock.zookeeper;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 
@@ -44,6 +46,11 @@ final class ReleaseOperation {
 
 	private final Consumer<LockKey> dequeue;
 
+	/** The lock nodes that are reserved, until they are used or deleted. */
+	private final Set<LockNode> reservations = ConcurrentHashMap.newKeySet();
+
+	private volatile boolean closed;
+
 	/**
 	 * Creates the operation.
 	 * @param dequeue removes this process's own entry from the wait queue of a lock
@@ -59,12 +66,9 @@ final class ReleaseOperation {
 	 */
 	CompletableFuture<Boolean> release(LockNode node) {
 		ZooKeeperOperations operations = node.session().operations();
-		return operations.delete(node.path().lockNode(), LockNodeState.HELD.version()).handle((deleted, failure) -> {
-			if (ZooKeeperErrors.is(failure, Code.BADVERSION)) {
-				return reserve(node);
-			}
-			return existed(failure);
-		}).thenCompose((next) -> next);
+		return operations.delete(node.path().lockNode(), LockNodeState.HELD.version())
+			.exceptionallyCompose(
+					(failure) -> ZooKeeperErrors.is(failure, Code.BADVERSION) ? reserve(node) : existed(failure));
 	}
 
 	private static CompletableFuture<Boolean> existed(@Nullable Throwable failure) {
@@ -83,7 +87,7 @@ final class ReleaseOperation {
 		CompletableFuture<Optional<String>> head = head(node);
 		return reserved.handle((done, failure) -> {
 			if (failure == null) {
-				return head.exceptionally((ex) -> Optional.of("unknown"))
+				return head.exceptionally((ex) -> unknownHead(node, ex))
 					.thenCompose((entry) -> completeReservation(node, entry));
 			}
 			if (ZooKeeperErrors.is(failure, Code.BADVERSION)) {
@@ -91,6 +95,11 @@ final class ReleaseOperation {
 			}
 			return existed(failure);
 		}).thenCompose((next) -> next);
+	}
+
+	private static Optional<String> unknownHead(LockNode node, Throwable failure) {
+		logger.debug("The wait queue of '" + node.key() + "' could not be read", failure);
+		return Optional.of("unknown");
 	}
 
 	/** Deletes a lock node whose version was altered by another tool. */
@@ -110,6 +119,7 @@ final class ReleaseOperation {
 			.delete(node.path().lockNode(), LockNodeState.RESERVED.version())
 			.handle((deleted, failure) -> {
 				if (failure != null && !ZooKeeperErrors.is(failure, Code.NONODE)) {
+					logger.debug("The reservation of '" + node.key() + "' could not be deleted", failure);
 					expireReservation(node, RETRY_PAUSE);
 				}
 				return true;
@@ -127,10 +137,16 @@ final class ReleaseOperation {
 	}
 
 	/**
-	 * Deletes a reservation that is still unused after a delay.
+	 * Deletes a reservation that is still unused after a delay, or at once after
+	 * {@link #close()}.
 	 * @param node the reserved lock node
 	 */
 	void expireReservation(LockNode node, Duration delay) {
+		this.reservations.add(node);
+		if (this.closed) {
+			endReservation(node);
+			return;
+		}
 		try {
 			this.timer.schedule(() -> expireReservation(node), delay);
 		}
@@ -139,25 +155,58 @@ final class ReleaseOperation {
 		}
 	}
 
+	/**
+	 * Ends all reservations, present and later ones, without a grace period: no timer
+	 * would end them, and the session may belong to a client that lives on.
+	 */
+	void close() {
+		this.closed = true;
+		this.reservations.forEach(this::endReservation);
+	}
+
+	/**
+	 * Deletes a reservation without reading it. That may be the reservation of another
+	 * process, whose lock is then free a little earlier, but never a lock that is held.
+	 */
+	private void endReservation(LockNode node) {
+		if (!this.reservations.remove(node)) {
+			return;
+		}
+		node.session()
+			.operations()
+			.delete(node.path().lockNode(), LockNodeState.RESERVED.version())
+			.whenComplete((deleted, failure) -> {
+				if (failure != null) {
+					logger.debug("The reservation of '" + node.key() + "' was not deleted at the end", failure);
+				}
+			});
+	}
+
 	private void expireReservation(LockNode node) {
 		if (node.session().hasEnded()) {
+			this.reservations.remove(node);
 			return;
 		}
 		ZooKeeperOperations operations = node.session().operations();
 		String path = node.path().lockNode();
-		operations.sync(path);
+		CompletableFuture<Boolean> synced = operations.sync(path);
 		CompletableFuture<Optional<String>> head = head(node);
 		operations.read(path, null)
+			.thenCombine(synced, (read, ready) -> read)
 			.thenCombine(head,
 					(read, entry) -> (node.isSameAs(read) && read.isIn(LockNodeState.RESERVED))
 							? deleteReservation(node, entry) : CompletableFuture.completedFuture(true))
 			.thenCompose((next) -> next)
 			.whenComplete((done, failure) -> {
 				if (failure != null && !ZooKeeperErrors.is(failure, Code.NONODE)) {
+					logger.debug("The reservation of '" + node.key() + "' could not be ended", failure);
 					expireReservation(node, RETRY_PAUSE);
 				}
 				else if (Boolean.FALSE.equals(done)) {
 					expireReservation(node, HEAD_CHANGED_PAUSE);
+				}
+				else {
+					this.reservations.remove(node);
 				}
 			});
 	}

@@ -7,15 +7,19 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.OpResult;
 import org.jspecify.annotations.Nullable;
 
-import io.distributedlock.LockProviderException;
-import io.distributedlock.provider.Deadline;
+import io.distributedlock.provider.CompletableStoreCall;
 import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.LockTimer;
+import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.RenewalOutcome;
+import io.distributedlock.provider.StoreCall;
 
 /**
  * Renewal of leases. It reads whether the lock nodes still exist, many with one request,
@@ -24,23 +28,29 @@ import io.distributedlock.provider.RenewalOutcome;
  */
 final class RenewalOperation {
 
+	private static final Log logger = LogFactory.getLog(RenewalOperation.class);
+
 	private static final int BATCH_SIZE = 250;
 
 	private final LockNodeRegistry lockNodes;
 
 	private final UndecidedCommands undecided;
 
-	RenewalOperation(LockNodeRegistry lockNodes, UndecidedCommands undecided) {
+	private final LockTimer timer;
+
+	RenewalOperation(LockNodeRegistry lockNodes, UndecidedCommands undecided, LockTimer timer) {
 		this.lockNodes = lockNodes;
 		this.undecided = undecided;
+		this.timer = timer;
 	}
 
 	/**
 	 * Renews several grants.
-	 * @throws LockProviderException if no outcome of any grant is known
+	 * @return the call, with the outcomes that are known at its end: a grant is missing
+	 * whose lock node was not read in time, or is being released; it fails if no outcome
+	 * is known
 	 */
-	Map<LockGrant, RenewalOutcome> renew(Map<LockGrant, Duration> leases, Deadline deadline) {
-		Map<LockGrant, RenewalOutcome> outcomes = new HashMap<>(leases.size() * 2);
+	StoreCall<Map<LockGrant, RenewalOutcome>> renew(Map<LockGrant, Duration> leases, Duration timeout) {
 		List<LockGrant> expired = new ArrayList<>();
 		Map<Session, List<Renewal>> renewals = new HashMap<>();
 		leases.forEach((grant, lease) -> {
@@ -53,44 +63,38 @@ final class RenewalOperation {
 					.add(new Renewal(grant, node, lease));
 			}
 		});
-		LockProviderException failure = await(send(renewals, deadline), outcomes);
-		if (failure != null && outcomes.isEmpty() && expired.isEmpty()) {
-			throw failure;
+		if (!expired.isEmpty()) {
+			// Sent first, so that the releases are mostly answered before the reads.
+			this.lockNodes.expireLeases();
 		}
-		for (LockGrant grant : expired) {
-			expire(grant, deadline);
-			outcomes.put(grant, RenewalOutcome.NOT_HELD);
-		}
-		return outcomes;
+		RenewalCall call = new RenewalCall(expired, timeout);
+		renewals.forEach(call::send);
+		return call.begin();
 	}
 
-	private List<Batch> send(Map<Session, List<Renewal>> renewals, Deadline deadline) {
-		List<Batch> batches = new ArrayList<>();
-		renewals.forEach((session, due) -> {
-			for (int from = 0; from < due.size(); from += BATCH_SIZE) {
-				batches.add(new Batch(session, due.subList(from, Math.min(from + BATCH_SIZE, due.size())), deadline));
-			}
-		});
-		return batches;
-	}
-
-	private static @Nullable LockProviderException await(List<Batch> batches, Map<LockGrant, RenewalOutcome> outcomes) {
-		LockProviderException failure = null;
-		for (Batch batch : batches) {
-			try {
-				batch.await(outcomes);
-			}
-			catch (LockProviderException ex) {
-				failure = ex;
-			}
+	private RenewalOutcome outcome(Renewal renewal, OpResult result) {
+		if (result instanceof OpResult.GetDataResult read) {
+			boolean exists = renewal.node().isSameAs(new ZNode(read.getData(), read.getStat()));
+			return (exists && renewal.node().renew(renewal.lease())) ? RenewalOutcome.RENEWED : notHeld(renewal.node());
 		}
-		return failure;
+		Code code = (result instanceof OpResult.ErrorResult error) ? Code.get(error.getErr()) : null;
+		if (code == Code.NONODE) {
+			return notHeld(renewal.node());
+		}
+		logger.debug("The lock node of '" + renewal.grant().key() + "' could not be read: " + code);
+		return RenewalOutcome.UNKNOWN;
 	}
 
-	/** Waits until the store has lost the grant too, before its end is reported. */
-	private void expire(LockGrant grant, Deadline deadline) {
-		this.lockNodes.expireLeases();
-		this.undecided.await(grant.key(), grant.owner(), deadline);
+	private RenewalOutcome notHeld(LockNode node) {
+		if (this.lockNodes.beginRelease(node)) {
+			this.lockNodes.remove(node);
+		}
+		return RenewalOutcome.NOT_HELD;
+	}
+
+	/** Completes when all futures are done, also if some have failed. */
+	private static CompletableFuture<Boolean> allOf(List<? extends CompletableFuture<?>> futures) {
+		return CompletableFuture.allOf(futures.toArray(CompletableFuture<?>[]::new)).handle((none, failure) -> true);
 	}
 
 	/** One grant with the lease it is to have. */
@@ -99,42 +103,104 @@ final class RenewalOperation {
 	}
 
 	/** Renewals of one session that share one request. */
-	private final class Batch {
+	private record Batch(List<Renewal> renewals, CompletableFuture<List<OpResult>> answer) {
 
-		private final CallDeadline callDeadline;
+	}
 
-		private final List<Renewal> renewals;
+	/**
+	 * One call, which waits for all its batches. It does not wait for the release of an
+	 * expired lease, unless nothing else is to be renewed.
+	 */
+	private final class RenewalCall {
 
-		private final CompletableFuture<List<OpResult>> answer;
+		private final CompletableStoreCall<Map<LockGrant, RenewalOutcome>> call = new CompletableStoreCall<>();
 
-		private Batch(Session session, List<Renewal> renewals, Deadline deadline) {
-			this.callDeadline = CallDeadline.ofRenewal(session, deadline);
-			this.renewals = renewals;
-			this.answer = session.operations()
-				.multi(renewals.stream().map((renewal) -> Op.getData(renewal.node().path().lockNode())).toList());
+		private final CallDeadline deadline;
+
+		private final List<LockGrant> expired;
+
+		private final List<Batch> batches = new ArrayList<>();
+
+		private RenewalCall(List<LockGrant> expired, Duration timeout) {
+			this.expired = expired;
+			this.deadline = CallDeadline.ofRenewal(this.call, timeout, RenewalOperation.this.timer);
 		}
 
-		private void await(Map<LockGrant, RenewalOutcome> outcomes) {
-			List<OpResult> results = this.callDeadline.await(this.answer);
-			for (int i = 0; i < this.renewals.size(); i++) {
-				Renewal renewal = this.renewals.get(i);
-				outcomes.put(renewal.grant(), outcome(renewal, results.get(i)));
+		private void send(Session session, List<Renewal> due) {
+			this.deadline.begin(session);
+			for (int from = 0; from < due.size(); from += BATCH_SIZE) {
+				List<Renewal> batch = due.subList(from, Math.min(from + BATCH_SIZE, due.size()));
+				List<Op> reads = batch.stream().map((renewal) -> Op.getData(renewal.node().path().lockNode())).toList();
+				this.batches.add(new Batch(batch, session.operations().multi(reads)));
 			}
 		}
 
-		private RenewalOutcome outcome(Renewal renewal, OpResult result) {
-			if (result instanceof OpResult.GetDataResult read) {
-				boolean exists = renewal.node().isSameAs(new ZNode(read.getData(), read.getStat()));
-				return (exists && renewal.node().renew(renewal.lease())) ? RenewalOutcome.RENEWED
-						: notHeld(renewal.node());
-			}
-			boolean missing = result instanceof OpResult.ErrorResult error && error.getErr() == Code.NONODE.intValue();
-			return missing ? notHeld(renewal.node()) : RenewalOutcome.UNKNOWN;
+		private StoreCall<Map<LockGrant, RenewalOutcome>> begin() {
+			this.call.onAbandon(this.deadline);
+			CompletableFuture<Boolean> answered = this.batches.isEmpty() ? allOf(releases())
+					: allOf(this.batches.stream().map(Batch::answer).toList());
+			boolean several = this.batches.size() + this.expired.size() > 1;
+			CompletableFuture<Boolean> inTime = several ? this.deadline.awaitInTime(answered)
+					: this.deadline.await(answered);
+			inTime.thenAccept(this::end).whenComplete((ended, failure) -> {
+				if (failure != null) {
+					this.call.fail(ZooKeeperErrors.failureOf(failure));
+				}
+			});
+			return this.call;
 		}
 
-		private RenewalOutcome notHeld(LockNode node) {
-			RenewalOperation.this.lockNodes.remove(node);
-			return RenewalOutcome.NOT_HELD;
+		/** Returns what completes when the releases of expired leases are decided. */
+		private List<CompletableFuture<ReleaseOutcome>> releases() {
+			List<CompletableFuture<ReleaseOutcome>> releases = new ArrayList<>();
+			for (LockGrant grant : this.expired) {
+				CompletableFuture<ReleaseOutcome> release = findRelease(grant);
+				if (release != null) {
+					releases.add(release);
+				}
+			}
+			return releases;
+		}
+
+		private @Nullable CompletableFuture<ReleaseOutcome> findRelease(LockGrant grant) {
+			return RenewalOperation.this.undecided.find(grant.key(), grant.owner());
+		}
+
+		/** Ends the call with what is known; if that is nothing, it is soon abandoned. */
+		private void end(boolean inTime) {
+			Map<LockGrant, RenewalOutcome> outcomes = new HashMap<>();
+			Throwable failure = null;
+			for (Batch batch : this.batches) {
+				Throwable failed = addOutcomes(batch, outcomes);
+				failure = (failed != null) ? failed : failure;
+			}
+			// The end of a lease is told once the store has lost the lock too.
+			List<LockGrant> released = this.expired.stream().filter((grant) -> findRelease(grant) == null).toList();
+			released.forEach((grant) -> outcomes.put(grant, RenewalOutcome.NOT_HELD));
+			if (outcomes.isEmpty() && failure != null) {
+				this.call.fail(ZooKeeperErrors.failureOf(failure));
+			}
+			else if ((inTime || !outcomes.isEmpty()) && this.call.complete(outcomes)) {
+				released.forEach((grant) -> RenewalOperation.this.undecided.pollOutcome(grant.owner()));
+			}
+		}
+
+		/** Adds the outcomes of an answered batch, or returns why they are not known. */
+		private @Nullable Throwable addOutcomes(Batch batch, Map<LockGrant, RenewalOutcome> outcomes) {
+			if (!batch.answer().isDone()) {
+				return null;
+			}
+			Throwable failed = batch.answer().handle((results, failure) -> {
+				for (int i = 0; failure == null && i < results.size(); i++) {
+					Renewal renewal = batch.renewals().get(i);
+					outcomes.put(renewal.grant(), outcome(renewal, results.get(i)));
+				}
+				return failure;
+			}).getNow(null);
+			if (failed != null) {
+				logger.debug("The lock nodes of " + batch.renewals().size() + " lock(s) could not be read", failed);
+			}
+			return failed;
 		}
 
 	}

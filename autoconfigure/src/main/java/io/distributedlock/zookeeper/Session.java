@@ -16,6 +16,7 @@ import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.ACL;
 import org.jspecify.annotations.Nullable;
 
+import io.distributedlock.provider.LockThreads;
 import io.distributedlock.provider.SessionDeadline;
 
 /**
@@ -78,6 +79,9 @@ final class Session implements SessionDeadline {
 
 	private volatile long endedAtNanos;
 
+	/** Kept, because the state of a handle that is replaced changes. */
+	private volatile boolean endedByRefusal;
+
 	Session(ZooKeeper zooKeeper, List<ACL> acl, @Nullable Duration longestSilence) {
 		this.zooKeeper = zooKeeper;
 		this.id = zooKeeper.getSessionId();
@@ -113,7 +117,7 @@ final class Session implements SessionDeadline {
 
 	/** Returns whether the servers have refused the client's credentials. */
 	boolean isRefused() {
-		return this.zooKeeper.getState() == ZooKeeper.States.AUTH_FAILED;
+		return this.endedByRefusal || this.zooKeeper.getState() == ZooKeeper.States.AUTH_FAILED;
 	}
 
 	private void answered(Code code) {
@@ -175,6 +179,7 @@ final class Session implements SessionDeadline {
 			return;
 		}
 		this.endedAtNanos = System.nanoTime();
+		this.endedByRefusal = this.zooKeeper.getState() == ZooKeeper.States.AUTH_FAILED;
 		this.ended = true;
 		this.signals.forEach(this::signal);
 	}
@@ -265,11 +270,25 @@ final class Session implements SessionDeadline {
 				&& first - this.lastDropNanos.get() > 0 && first - sentAtNanos < 0) ? first : sentAtNanos);
 	}
 
+	/** On a thread of its own: over TLS the client may wait for the socket to close. */
 	private void drop() {
+		try {
+			LockThreads.factory("zookeeper-drop").newThread(this::closeSocket).start();
+		}
+		catch (OutOfMemoryError ex) {
+			logger.debug("There is no thread to drop the connection", ex);
+		}
+	}
+
+	private void closeSocket() {
 		try {
 			this.zooKeeper.getTestable().closeSocket();
 			// The client notices the closed socket when it sends the next request.
-			this.operations.sync("/");
+			this.operations.sync("/").whenComplete((synced, failure) -> {
+				if (failure != null) {
+					logger.debug("The connection was dropped", failure);
+				}
+			});
 		}
 		catch (IOException | RuntimeException ex) {
 			logger.debug("The connection could not be dropped", ex);

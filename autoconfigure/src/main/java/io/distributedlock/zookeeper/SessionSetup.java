@@ -11,9 +11,7 @@ import org.apache.commons.logging.LogFactory;
 import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
-import io.distributedlock.LockError;
 import io.distributedlock.LockException;
-import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.LockTimer;
 import io.distributedlock.provider.ProcessLabel;
 
@@ -72,8 +70,7 @@ final class SessionSetup {
 
 	/** Returns the failure that another try will not mend, or {@code null}. */
 	@Nullable LockException failure() {
-		return this.session.isRefused() ? LockProviderException.nothingSent(LockError.NOT_PERMITTED,
-				ZooKeeperErrors.PROVIDER, "refuses this client's credentials", null) : this.failure;
+		return this.session.isRefused() ? ZooKeeperErrors.credentialsRefused() : this.failure;
 	}
 
 	/** Starts the set-up, or sends a heartbeat where it is complete. */
@@ -129,7 +126,11 @@ final class SessionSetup {
 
 		@Override
 		public void create() {
-			createNodes();
+			createNodes().whenComplete((created, ex) -> {
+				if (ex != null) {
+					logger.debug("The process node could not be created again", ex);
+				}
+			});
 		}
 
 		@Override

@@ -1,6 +1,11 @@
 package io.distributedlock.zookeeper;
 
-import java.util.concurrent.locks.Condition;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
@@ -53,7 +58,8 @@ final class SessionTracker implements ConnectionStateListener, AutoCloseable {
 
 	private final ReentrantLock lock = new ReentrantLock();
 
-	private final Condition changed = this.lock.newCondition();
+	/** The waits of calls that have found no session. */
+	private final Set<CompletableFuture<Session>> waiting = ConcurrentHashMap.newKeySet();
 
 	private volatile @Nullable SessionSetup setup;
 
@@ -73,7 +79,7 @@ final class SessionTracker implements ConnectionStateListener, AutoCloseable {
 		this.client = client;
 		this.settings = settings;
 		this.persistentNodes = new PersistentNodes(paths);
-		this.replacement = new HandleReplacement(client, settings, timer, this.lock, this::adopt);
+		this.replacement = new HandleReplacement(client, settings, timer, this::needsHandle, this::adopt);
 		this.timer = timer;
 		this.listener = listener;
 	}
@@ -132,9 +138,19 @@ final class SessionTracker implements ConnectionStateListener, AutoCloseable {
 	private void refused() {
 		adopt();
 		SessionSetup current = this.setup;
-		if (current != null && current.session().isRefused()) {
+		if (current == null) {
+			// The refused handle is not to be had at present.
+			this.replacement.start();
+		}
+		else if (current.session().isRefused()) {
 			current.session().end();
 		}
+	}
+
+	/** Returns whether the client's handle may be one that never connects again. */
+	private boolean needsHandle() {
+		SessionSetup current = this.setup;
+		return !this.closed && (current == null || current.session().isRefused());
 	}
 
 	private void adopt() {
@@ -147,6 +163,7 @@ final class SessionTracker implements ConnectionStateListener, AutoCloseable {
 			return;
 		}
 		SessionSetup current;
+		Session replaced = null;
 		boolean fresh;
 		this.lock.lock();
 		try {
@@ -158,15 +175,18 @@ final class SessionTracker implements ConnectionStateListener, AutoCloseable {
 			}
 			fresh = before == null || before.session().hasEnded() || !before.session().isOf(handle);
 			if (fresh && before != null) {
-				before.session().end();
-				this.notConnectedAtNanos = before.session().lastAnswerNanos();
+				replaced = before.session();
+				this.notConnectedAtNanos = replaced.lastAnswerNanos();
 			}
 			current = (before == null || fresh) ? newSetup(handle) : before;
 			this.setup = current;
-			this.changed.signalAll();
 		}
 		finally {
 			this.lock.unlock();
+		}
+		if (replaced != null) {
+			// Outside the lock, since calls of the old session go on from here.
+			replaced.end();
 		}
 		if (fresh) {
 			current.session().onShortened(() -> ended(current));
@@ -178,6 +198,7 @@ final class SessionTracker implements ConnectionStateListener, AutoCloseable {
 		if (!fresh) {
 			this.listener.connected(current.session());
 		}
+		signal();
 	}
 
 	private SessionSetup newSetup(ZooKeeper handle) {
@@ -187,8 +208,9 @@ final class SessionTracker implements ConnectionStateListener, AutoCloseable {
 
 	private void ended(SessionSetup ended) {
 		this.listener.ended(ended.session());
+		signal();
 		if (ended.session().isRefused()) {
-			this.replacement.start(() -> !this.closed && this.setup == ended);
+			this.replacement.start();
 		}
 	}
 
@@ -199,34 +221,52 @@ final class SessionTracker implements ConnectionStateListener, AutoCloseable {
 	}
 
 	/**
-	 * Waits until the present session is ready.
-	 * @param deadline the end of the wait
-	 * @throws LockProviderException if no session is ready in time; nothing was sent
+	 * Returns the present session as soon as it is ready.
+	 * @return completes with the session, or fails with a {@link LockException} that a
+	 * longer wait will not mend; has to be cancelled by who does not wait any more
 	 */
-	Session awaitReady(Deadline deadline) {
-		Session present = present();
-		return (present != null) ? present : await(deadline);
+	CompletableFuture<Session> ready() {
+		CompletableFuture<Session> ready = new CompletableFuture<>();
+		this.waiting.add(ready);
+		ready.whenComplete((session, failure) -> this.waiting.remove(ready));
+		end(ready);
+		return ready;
 	}
 
-	private Session await(Deadline deadline) {
-		this.lock.lock();
+	private void signal() {
+		this.waiting.forEach(this::end);
+	}
+
+	/** Ends a wait if the session is ready, or will not be. */
+	private void end(CompletableFuture<Session> ready) {
+		SessionSetup current = this.setup;
+		LockException failure = (current != null) ? current.failure() : null;
+		if (current != null && current.isReady()) {
+			ready.complete(current.session());
+		}
+		else if (failure != null) {
+			ready.completeExceptionally(failure);
+		}
+		else if (this.closed) {
+			ready.completeExceptionally(notReady());
+		}
+	}
+
+	/**
+	 * Waits until the present session is ready.
+	 * @param deadline the end of the wait
+	 * @throws LockException if no session is ready in time; nothing was sent
+	 */
+	Session awaitReady(Deadline deadline) {
+		CompletableFuture<Session> ready = ready();
 		try {
-			while (true) {
-				Session present = present();
-				if (present != null) {
-					return present;
-				}
-				SessionSetup current = this.setup;
-				LockException failure = (current != null) ? current.failure() : null;
-				if (failure != null) {
-					throw failure;
-				}
-				long remaining = deadline.remainingNanos();
-				if (remaining <= 0 || this.closed) {
-					throw notReady(current);
-				}
-				this.changed.awaitNanos(remaining);
-			}
+			return ready.get(deadline.remainingNanos(), TimeUnit.NANOSECONDS);
+		}
+		catch (ExecutionException ex) {
+			throw ZooKeeperErrors.failureOf(ex);
+		}
+		catch (TimeoutException ex) {
+			throw notReady();
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
@@ -234,11 +274,17 @@ final class SessionTracker implements ConnectionStateListener, AutoCloseable {
 					"did not answer before the thread was interrupted", ex);
 		}
 		finally {
-			this.lock.unlock();
+			ready.cancel(false);
 		}
 	}
 
-	private LockProviderException notReady(@Nullable SessionSetup current) {
+	/** Returns the failure of a call that has waited in vain; nothing was sent. */
+	LockException notReady() {
+		SessionSetup current = this.setup;
+		LockException failure = (current != null && !this.closed) ? current.failure() : null;
+		if (failure != null) {
+			return failure;
+		}
 		String problem = this.closed ? "is closed"
 				: !this.client.isStarted() ? "cannot be reached: the CuratorFramework was not started"
 						: (current != null && current.session().isConnected())
@@ -246,16 +292,6 @@ final class SessionTracker implements ConnectionStateListener, AutoCloseable {
 								: "is not connected";
 		LockError error = this.closed ? LockError.SHUTTING_DOWN : LockError.STORE_TIMEOUT;
 		return LockProviderException.nothingSent(error, ZooKeeperErrors.PROVIDER, problem, null);
-	}
-
-	private void signal() {
-		this.lock.lock();
-		try {
-			this.changed.signalAll();
-		}
-		finally {
-			this.lock.unlock();
-		}
 	}
 
 	/** Stops tracking and deletes this process's node; the client stays open. */
@@ -269,16 +305,23 @@ final class SessionTracker implements ConnectionStateListener, AutoCloseable {
 			this.closed = true;
 			last = this.setup;
 			this.setup = null;
-			this.changed.signalAll();
 		}
 		finally {
 			this.lock.unlock();
 		}
+		signal();
+		this.replacement.close();
 		if (last != null && !last.session().hasEnded()) {
 			// No heartbeat creates the node again in a session that has ended.
 			Session session = last.session();
 			session.end();
-			session.operations().delete(this.persistentNodes.paths().process(session.id()), -1);
+			session.operations()
+				.delete(this.persistentNodes.paths().process(session.id()), -1)
+				.whenComplete((deleted, failure) -> {
+					if (failure != null) {
+						logger.debug("The process node ends with the session", failure);
+					}
+				});
 		}
 	}
 

@@ -1,15 +1,11 @@
 package io.distributedlock.zookeeper;
 
 import java.time.Duration;
-import java.util.Set;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -18,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockKey;
 import io.distributedlock.provider.Deadline;
+import io.distributedlock.provider.DeadlineTimer;
 import io.distributedlock.provider.LockTimer;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
@@ -32,40 +29,53 @@ final class UndecidedCommands {
 
 	private static final Log logger = LogFactory.getLog(UndecidedCommands.class);
 
-	private static final Duration RETRY_PAUSE = Duration.ofMillis(500);
+	/** Commands that are due within this time share one {@code sync}. */
+	private static final Duration TOGETHER = Duration.ofMillis(100);
 
-	private static final int MAX_DOUBLINGS = 6;
+	private final SentCommandRegistry commands = new SentCommandRegistry();
 
-	private final Set<Command> commands = ConcurrentHashMap.newKeySet();
-
-	/** The owners whose release was confirmed after its caller had stopped waiting. */
+	/** The owners whose release was confirmed after its call had ended. */
 	private final ReleasedOwners released = new ReleasedOwners();
 
 	private final LockNodeRegistry lockNodes;
 
 	private final ReleaseOperation releaseOperation;
 
-	private final LockTimer timer;
+	private final DeadlineTimer alarm;
 
 	UndecidedCommands(LockNodeRegistry lockNodes, ReleaseOperation releaseOperation, LockTimer timer) {
 		this.lockNodes = lockNodes;
 		this.releaseOperation = releaseOperation;
-		this.timer = timer;
+		this.alarm = new DeadlineTimer(timer, this::retryDue);
+	}
+
+	/** Releases a lock node that no caller waits for. */
+	void release(LockNode node) {
+		SentCommand command = SentCommand.ofRelease(node);
+		this.commands.add(command);
+		completeWith(command, this.releaseOperation.release(node));
 	}
 
 	/**
-	 * Adds a release that no caller waits for.
+	 * Adds a release that was sent.
 	 * @param sent completes with whether the lock node existed
+	 * @return completes with the outcome, at once with {@link ReleaseOutcome#UNKNOWN} if
+	 * the servers refuse the release; does not fail
 	 */
-	void addRelease(LockNode node, CompletableFuture<Boolean> sent) {
-		Command command = new Command(node.attempt(), node.czxid());
+	CompletableFuture<ReleaseOutcome> addRelease(LockNode node, CompletableFuture<Boolean> sent) {
+		SentCommand command = SentCommand.ofRelease(node);
 		this.commands.add(command);
+		completeWith(command, sent);
+		return command.answer();
+	}
+
+	private void completeWith(SentCommand command, CompletableFuture<Boolean> sent) {
 		sent.whenComplete((existed, failure) -> {
-			if (failure == null) {
-				complete(command, existed ? ReleaseOutcome.RELEASED : ReleaseOutcome.NOT_HELD);
+			if (failure != null) {
+				retryLater(command, failure);
 			}
 			else {
-				retryLater(command, failure);
+				complete(command, existed ? ReleaseOutcome.RELEASED : ReleaseOutcome.NOT_HELD);
 			}
 		});
 	}
@@ -75,17 +85,19 @@ final class UndecidedCommands {
 	 * @param sent completes with the {@code czxid} of the created lock node, or at most 0
 	 */
 	void addAcquire(LockAttempt attempt, CompletableFuture<Long> sent) {
-		Command command = new Command(attempt, 0);
+		SentCommand command = SentCommand.ofAcquire(attempt);
 		this.commands.add(command);
+		boolean answeredBefore = sent.isDone();
 		sent.whenComplete((czxid, failure) -> {
-			if (failure != null && !ZooKeeperErrors.isUnclear(failure)) {
-				complete(command, ReleaseOutcome.NOT_HELD);
-			}
-			else if (failure != null) {
+			if (failure != null && ZooKeeperErrors.isUnclear(failure)) {
 				retryLater(command, failure);
 			}
+			else if (failure != null) {
+				logger.debug("An acquire of '" + attempt.key() + "' has created no lock node", failure);
+				complete(command, ReleaseOutcome.NOT_HELD);
+			}
 			else if (czxid > 0) {
-				release(command, czxid);
+				created(command, czxid, answeredBefore);
 			}
 			else {
 				complete(command, ReleaseOutcome.NOT_HELD);
@@ -93,50 +105,45 @@ final class UndecidedCommands {
 		});
 	}
 
-	private @Nullable CompletableFuture<ReleaseOutcome> find(LockKey key, OwnerId owner) {
-		for (Command command : this.commands) {
-			if (command.attempt.owner().equals(owner) && command.attempt.key().equals(key)) {
-				return command.end;
-			}
-		}
-		return null;
-	}
-
 	/**
-	 * Waits until no command of an owner is undecided.
-	 * @return {@link ReleaseOutcome#UNKNOWN} at the deadline or after an interrupt
+	 * Releases the lock node of an acquire whose answer came too late. If the answer came
+	 * before the command was added, another command may have released the lock node,
+	 * which has to be read first.
 	 */
-	ReleaseOutcome await(LockKey key, OwnerId owner, Deadline deadline) {
-		CompletableFuture<ReleaseOutcome> end = find(key, owner);
-		if (end == null) {
-			return this.released.remove(owner) ? ReleaseOutcome.RELEASED : ReleaseOutcome.NOT_HELD;
+	private void created(SentCommand command, long czxid, boolean answeredBefore) {
+		command.recordNode(czxid);
+		if (this.commands.claim(command, czxid) && !answeredBefore) {
+			release(command);
 		}
-		try {
-			ReleaseOutcome outcome = end.get(deadline.remainingNanos(), TimeUnit.NANOSECONDS);
-			this.released.remove(owner);
-			return outcome;
-		}
-		catch (ExecutionException | TimeoutException ex) {
-			return ReleaseOutcome.UNKNOWN;
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-			return ReleaseOutcome.UNKNOWN;
+		else {
+			this.alarm.setAt(command.postpone());
 		}
 	}
 
 	/**
-	 * Returns the end of a command that is undecided for a lock, or {@code null}.
+	 * Returns the answer to an undecided command of an owner, or {@code null} if none is
+	 * undecided. It may be done: {@link ReleaseOutcome#UNKNOWN} if the servers refuse the
+	 * release.
+	 */
+	@Nullable CompletableFuture<ReleaseOutcome> find(LockKey key, OwnerId owner) {
+		SentCommand command = this.commands.find(key, owner);
+		return (command != null) ? command.answer() : null;
+	}
+
+	/**
+	 * Returns the answer to a command that is undecided for a lock, as
+	 * {@link #find(LockKey, OwnerId)} does, or {@code null}.
 	 */
 	@Nullable CompletableFuture<ReleaseOutcome> find(LockKey key) {
-		if (!this.commands.isEmpty()) {
-			for (Command command : this.commands) {
-				if (command.attempt.key().equals(key)) {
-					return command.end;
-				}
-			}
-		}
-		return null;
+		SentCommand command = this.commands.find(key);
+		return (command != null) ? command.answer() : null;
+	}
+
+	/**
+	 * Returns and forgets what is known of an owner whose commands are decided.
+	 */
+	ReleaseOutcome pollOutcome(OwnerId owner) {
+		return this.released.remove(owner) ? ReleaseOutcome.RELEASED : ReleaseOutcome.NOT_HELD;
 	}
 
 	int size() {
@@ -145,102 +152,136 @@ final class UndecidedCommands {
 
 	/** Completes the commands of a session that has ended. */
 	void completeAll(Session session) {
-		for (Command command : this.commands) {
+		this.commands.forEach((command) -> {
 			if (command.session() == session) {
-				complete(command, ReleaseOutcome.NOT_HELD);
+				complete(command, command.outcomeAfterSession());
 			}
-		}
+		});
 	}
 
-	private void complete(Command command, ReleaseOutcome outcome) {
+	private void complete(SentCommand command, ReleaseOutcome outcome) {
 		if (outcome == ReleaseOutcome.RELEASED) {
-			this.released.add(command.attempt.owner());
+			this.released.add(command.owner());
 		}
 		if (this.commands.remove(command)) {
-			command.end.complete(outcome);
+			command.end(outcome);
 		}
 	}
 
-	private void retryLater(Command command, Throwable failure) {
+	private void retryLater(SentCommand command, Throwable failure) {
 		if (command.session().hasEnded() || ZooKeeperErrors.isSessionOver(failure)) {
-			// Unknown: the release or the end of the session may have been first.
-			complete(command, ReleaseOutcome.NOT_HELD);
+			logger.debug("The session has ended in which a command for '" + command.key() + "' was sent", failure);
+			complete(command, command.outcomeAfterSession());
 			return;
 		}
-		logger.debug("It is not known yet whether a lock node of '" + command.attempt.key() + "' exists", failure);
-		command.due.set(true);
-		retryLater(command);
-	}
-
-	private void retryLater(Command command) {
-		Duration pause = RETRY_PAUSE.multipliedBy(1L << Math.min(command.tries.getAndIncrement(), MAX_DOUBLINGS));
-		try {
-			this.timer.schedule(() -> retry(command), pause);
-		}
-		catch (RejectedExecutionException ex) {
-			logger.debug("The timer is closed: an undecided command ends with the session", ex);
+		logger.debug("It is not known yet whether a lock node of '" + command.key() + "' exists", failure);
+		this.alarm.setAt(command.postpone());
+		if (ZooKeeperErrors.is(failure, Code.NOAUTH) && command.refuse()) {
+			logger.warn("Lock '" + command.key() + "' is not released: ZooKeeper refuses this client a permission for"
+					+ " the node '" + command.lockNodePath()
+					+ "' or its parent. The release is tried again until it succeeds or the session ends");
 		}
 	}
 
 	/** Retries the commands of a session whose connection is back. */
 	void retry(Session session) {
-		for (Command command : this.commands) {
+		List<SentCommand> due = new ArrayList<>();
+		this.commands.forEach((command) -> {
 			if (command.session() == session) {
-				command.tries.set(0);
-				retry(command);
-			}
-		}
-	}
-
-	private void retry(Command command) {
-		if (!this.commands.contains(command) || !command.due.compareAndSet(true, false)) {
-			return;
-		}
-		if (!command.session().isConnected()) {
-			command.due.set(true);
-			retryLater(command);
-			return;
-		}
-		ZooKeeperOperations operations = command.session().operations();
-		String path = command.attempt.path().lockNode();
-		CompletableFuture<Boolean> synced = operations.sync(path);
-		CompletableFuture<ZNode> read = operations.read(path, null);
-		synced.thenCombine(read, (ready, node) -> node).whenComplete((node, failure) -> {
-			if (node != null) {
-				decide(command, node);
-			}
-			else if (ZooKeeperErrors.is(failure, Code.NONODE)) {
-				complete(command, command.outcomeWithoutNode());
-			}
-			else if (failure != null) {
-				retryLater(command, failure);
+				command.resetPauses();
+				if (command.begin()) {
+					due.add(command);
+				}
 			}
 		});
+		read(session, due);
 	}
 
-	private void decide(Command command, ZNode read) {
-		boolean reserved = read.isIn(LockNodeState.RESERVED);
-		boolean own = read.isOwnedBy(command.session().id()) && ((command.czxid != 0)
-				? read.stat().getCzxid() == command.czxid : isHeldButNotRegistered(command.attempt.key(), read));
-		if (!own) {
+	/** Retries the commands that are due now or soon, and sets the next alarm. */
+	private void retryDue() {
+		Deadline soon = Deadline.after(TOGETHER);
+		Map<Session, List<SentCommand>> due = new HashMap<>();
+		this.commands.forEach((command) -> {
+			Deadline next = command.due();
+			if (next == null) {
+				return;
+			}
+			if (soon.isBefore(next)) {
+				this.alarm.setAt(next);
+			}
+			else if (!command.session().isConnected()) {
+				this.alarm.setAt(command.postpone(next));
+			}
+			else if (command.begin()) {
+				due.computeIfAbsent(command.session(), (session) -> new ArrayList<>()).add(command);
+			}
+		});
+		due.forEach(this::read);
+	}
+
+	/** Reads the lock nodes of several commands behind one {@code sync}. */
+	private void read(Session session, List<SentCommand> due) {
+		if (due.isEmpty()) {
+			return;
+		}
+		ZooKeeperOperations operations = session.operations();
+		CompletableFuture<Boolean> synced = operations.sync("/");
+		for (SentCommand command : due) {
+			synced.thenCombine(operations.read(command.lockNodePath(), null), (ready, node) -> node)
+				.whenComplete((node, failure) -> decide(command, node, failure));
+		}
+	}
+
+	private void decide(SentCommand command, @Nullable ZNode read, @Nullable Throwable failure) {
+		if (read != null) {
+			decide(command, read);
+		}
+		else if (ZooKeeperErrors.is(failure, Code.NONODE)) {
 			complete(command, command.outcomeWithoutNode());
 		}
-		else if (reserved) {
-			this.releaseOperation.expireReservation(command.lockNode(read.stat().getCzxid()), Duration.ZERO);
+		else if (failure != null) {
+			retryLater(command, failure);
+		}
+	}
+
+	private void decide(SentCommand command, ZNode read) {
+		boolean known = command.czxid() != 0;
+		boolean own = isOwn(command, read);
+		boolean claimed = own && this.commands.claim(command, read.stat().getCzxid());
+		if (!own || !(claimed || known)) {
+			complete(command, command.outcomeWithoutNode());
+		}
+		else if (!claimed) {
+			// Another command is about to release the lock node.
+			this.alarm.setAt(command.postpone());
+		}
+		else if (read.isIn(LockNodeState.RESERVED)) {
+			this.releaseOperation.expireReservation(command.lockNode(), Duration.ZERO);
 			complete(command, ReleaseOutcome.RELEASED);
 		}
 		else {
-			release(command, read.stat().getCzxid());
+			release(command);
 		}
 	}
 
-	private boolean isHeldButNotRegistered(LockKey key, ZNode read) {
+	/**
+	 * Returns whether a lock node can be that of a command. A lock node whose
+	 * {@code czxid} is not known to any attempt of this process was created by an acquire
+	 * without an answer, and is not reserved.
+	 */
+	private boolean isOwn(SentCommand command, ZNode read) {
+		if (!read.isOwnedBy(command.session().id())) {
+			return false;
+		}
+		if (command.czxid() != 0) {
+			return read.stat().getCzxid() == command.czxid();
+		}
 		return (read.isIn(LockNodeState.HELD) || read.isIn(LockNodeState.CONTENDED))
-				&& !this.lockNodes.contains(key, read);
+				&& !this.lockNodes.contains(command.key(), read);
 	}
 
-	private void release(Command command, long czxid) {
-		this.releaseOperation.release(command.lockNode(czxid)).whenComplete((existed, failure) -> {
+	private void release(SentCommand command) {
+		this.releaseOperation.release(command.lockNode()).whenComplete((existed, failure) -> {
 			if (failure == null) {
 				complete(command, ReleaseOutcome.RELEASED);
 			}
@@ -248,45 +289,6 @@ final class UndecidedCommands {
 				retryLater(command, failure);
 			}
 		});
-	}
-
-	/** One command whose effect is not known. */
-	private static final class Command {
-
-		private final LockAttempt attempt;
-
-		private final CompletableFuture<ReleaseOutcome> end = new CompletableFuture<>();
-
-		/** The {@code czxid} of the lock node, or 0 while it is not known. */
-		private volatile long czxid;
-
-		/** Whether a retry is due and no request is under way. */
-		private final AtomicBoolean due = new AtomicBoolean();
-
-		private final AtomicInteger tries = new AtomicInteger();
-
-		private Command(LockAttempt attempt, long czxid) {
-			this.attempt = attempt;
-			this.czxid = czxid;
-		}
-
-		private Session session() {
-			return this.attempt.session();
-		}
-
-		private LockNode lockNode(long knownCzxid) {
-			this.czxid = knownCzxid;
-			return new LockNode(this.attempt, knownCzxid, Duration.ZERO);
-		}
-
-		/**
-		 * Returns the outcome where the lock node is missing: a node that was known to
-		 * belong to this command can only be missing because of its own release.
-		 */
-		private ReleaseOutcome outcomeWithoutNode() {
-			return (this.czxid != 0) ? ReleaseOutcome.RELEASED : ReleaseOutcome.NOT_HELD;
-		}
-
 	}
 
 }

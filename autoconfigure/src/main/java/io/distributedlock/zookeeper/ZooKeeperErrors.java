@@ -57,7 +57,14 @@ final class ZooKeeperErrors {
 
 	/** Returns whether the same request may succeed after the client reconnects. */
 	static boolean mayPass(Throwable ex) {
-		return code(ex) != null && (isUnclear(ex) || isSessionOver(ex));
+		Code code = code(ex);
+		return code != null && code != Code.SESSIONCLOSEDREQUIRESASLAUTH && (isUnclear(ex) || isSessionOver(ex));
+	}
+
+	/** Returns the failure of a call without valid credentials; nothing was sent. */
+	static LockProviderException credentialsRefused() {
+		return LockProviderException.nothingSent(LockError.NOT_PERMITTED, PROVIDER, "refuses this client's credentials",
+				null);
 	}
 
 	/** Translates the failure of a request that may have taken effect. */
@@ -67,7 +74,7 @@ final class ZooKeeperErrors {
 			return failure;
 		}
 		Code code = code(cause);
-		if (code == Code.NOAUTH || code == Code.AUTHFAILED) {
+		if (code == Code.NOAUTH || code == Code.AUTHFAILED || code == Code.SESSIONCLOSEDREQUIRESASLAUTH) {
 			return new LockProviderException(LockError.NOT_PERMITTED, PROVIDER,
 					"refuses this client a permission that locks need: " + cause.getMessage(), cause);
 		}
@@ -87,14 +94,14 @@ final class ZooKeeperErrors {
 				"cannot be used: " + unwrap(ex).getMessage(), unwrap(ex)) : failure;
 	}
 
-	static LockProviderException timedOut(@Nullable Throwable ex) {
-		return new LockProviderException(LockError.STORE_TIMEOUT, PROVIDER,
-				"did not answer in time (distributed-lock.call-timeout)", ex);
+	/** Translates the failure of a call, which may be one of this project. */
+	static LockException failureOf(Throwable ex) {
+		return (unwrap(ex) instanceof LockException failure) ? failure : translate(ex);
 	}
 
-	static LockProviderException interrupted(Throwable ex) {
-		return new LockProviderException(LockError.STORE_FAILED, PROVIDER,
-				"did not answer before the thread was interrupted", ex);
+	private static LockProviderException timedOut(Throwable ex) {
+		return new LockProviderException(LockError.STORE_TIMEOUT, PROVIDER,
+				"did not answer in time (distributed-lock.call-timeout)", ex);
 	}
 
 }

@@ -2,7 +2,6 @@ package io.distributedlock.zookeeper;
 
 import java.time.Duration;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 
 import org.apache.curator.framework.CuratorFramework;
@@ -18,6 +17,7 @@ import io.distributedlock.provider.LockTimer;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.RenewalOutcome;
+import io.distributedlock.provider.StoreCall;
 
 /**
  * Lock provider for a ZooKeeper ensemble. A held lock is an ephemeral node in the session
@@ -29,8 +29,9 @@ import io.distributedlock.provider.RenewalOutcome;
  * writes prove that it lasts, or with its lease if that is not renewed. An ensemble that
  * does not answer is a {@link LockProviderException}, never a busy lock.
  * <p>
- * The documentation of this package describes the recipe. The provider has no thread of
- * its own, and is safe for use by many threads.
+ * The documentation of this package describes the recipe. No call waits but
+ * {@link #check}: it is sent on the calling thread and continued on the client's event
+ * thread. No call needs a thread of its own. Safe for use by many threads.
  *
  * @since 0.1.0
  */
@@ -50,6 +51,8 @@ public final class ZooKeeperLockProvider implements LockProvider, AutoCloseable 
 
 	private final ReleaseOperation releaseOperation;
 
+	private final ReleaseCalls releaseCalls;
+
 	private final RenewalOperation renewalOperation;
 
 	private final UndecidedCommands undecided;
@@ -60,7 +63,8 @@ public final class ZooKeeperLockProvider implements LockProvider, AutoCloseable 
 	 * Creates a provider that tracks the client's sessions from now on.
 	 * @param client the client, which may be started later, and which the caller closes
 	 * @param settings the settings
-	 * @param timer the timer for the ends of leases and reservations, and for heartbeats
+	 * @param timer the timer for the ends of leases and reservations, for heartbeats, and
+	 * for waits that precede a request
 	 * @throws io.distributedlock.LockConfigurationException if another open provider of
 	 * this JVM uses the same client and root
 	 */
@@ -72,10 +76,11 @@ public final class ZooKeeperLockProvider implements LockProvider, AutoCloseable 
 		this.releaseOperation = new ReleaseOperation(timer, this.queueEntries::dequeue);
 		this.lockNodes = new LockNodeRegistry(timer, this::expire);
 		this.undecided = new UndecidedCommands(this.lockNodes, this.releaseOperation, timer);
-		this.renewalOperation = new RenewalOperation(this.lockNodes, this.undecided);
+		this.releaseCalls = new ReleaseCalls(this.lockNodes, this.releaseOperation, this.undecided, timer);
+		this.renewalOperation = new RenewalOperation(this.lockNodes, this.undecided, timer);
 		this.sessions = new SessionTracker(client, settings, this.paths, timer, new SessionEvents());
 		this.components = new ProviderComponents(this.sessions, this.lockNodes, this.queueEntries, this.undecided,
-				new LockHolderResolver(this.paths), new ShortLeaseWarning());
+				new LockHolderResolver(this.paths), new ShortLeaseWarning(), timer);
 		this.registration = RootRegistration.register(client, root);
 		try {
 			this.sessions.start();
@@ -91,10 +96,6 @@ public final class ZooKeeperLockProvider implements LockProvider, AutoCloseable 
 		return ZooKeeperErrors.PROVIDER;
 	}
 
-	NodePaths paths() {
-		return this.paths;
-	}
-
 	SessionTracker sessions() {
 		return this.sessions;
 	}
@@ -104,43 +105,28 @@ public final class ZooKeeperLockProvider implements LockProvider, AutoCloseable 
 	}
 
 	private void expire(LockNode node) {
-		this.undecided.addRelease(node, this.releaseOperation.release(node));
+		this.undecided.release(node);
 	}
 
 	@Override
 	public LockContender newContender(LockKey key, Runnable onNotified) {
-		return new ZooKeeperContender(this.components, key, this.paths.of(key), this.contenders.incrementAndGet(),
-				onNotified);
+		return new ZooKeeperContender(this.components,
+				new Contention(key, this.paths.of(key), this.contenders.incrementAndGet(), onNotified));
 	}
 
 	@Override
-	public Map<LockGrant, RenewalOutcome> renew(Map<LockGrant, Duration> leases, Duration timeout) {
-		return this.renewalOperation.renew(leases, Deadline.after(timeout));
+	public boolean isBlocking() {
+		return false;
 	}
 
 	@Override
-	public ReleaseOutcome release(LockKey key, OwnerId owner, Duration timeout) {
-		Deadline deadline = Deadline.after(timeout);
-		LockNode node = this.lockNodes.find(key, owner);
-		if (node != null && this.lockNodes.remove(node)) {
-			return release(node, deadline);
-		}
-		return this.undecided.await(key, owner, deadline);
+	public StoreCall<Map<LockGrant, RenewalOutcome>> renew(Map<LockGrant, Duration> leases, Duration timeout) {
+		return this.renewalOperation.renew(leases, timeout);
 	}
 
-	private ReleaseOutcome release(LockNode node, Deadline deadline) {
-		CompletableFuture<Boolean> sent = this.releaseOperation.release(node);
-		try {
-			boolean existed = new CallDeadline(node.session(), deadline).await(sent);
-			return existed ? ReleaseOutcome.RELEASED : ReleaseOutcome.NOT_HELD;
-		}
-		catch (LockProviderException ex) {
-			if (node.session().hasEnded()) {
-				return ReleaseOutcome.NOT_HELD;
-			}
-			this.undecided.addRelease(node, sent);
-			return this.undecided.await(node.key(), node.owner(), deadline);
-		}
+	@Override
+	public StoreCall<ReleaseOutcome> release(LockKey key, OwnerId owner, Duration timeout) {
+		return this.releaseCalls.release(key, owner, timeout);
 	}
 
 	@Override
@@ -150,10 +136,14 @@ public final class ZooKeeperLockProvider implements LockProvider, AutoCloseable 
 
 	/**
 	 * Closes this provider, but not its client. Locks that are still held count as lost;
-	 * their nodes exist until the client ends the session.
+	 * their nodes exist until the client ends the session. No reservation and no queue
+	 * entry of this process remains for which others would wait.
 	 */
 	@Override
 	public void close() {
+		// Sent while the session is still known here.
+		this.queueEntries.close();
+		this.releaseOperation.close();
 		try {
 			this.sessions.close();
 		}

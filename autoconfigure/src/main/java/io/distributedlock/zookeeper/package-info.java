@@ -109,10 +109,13 @@
  * transaction, or the reservation alone at once where the queue is empty.</li>
  * <li><strong>Clean-up.</strong> An unanswered command is never repeated blindly: the
  * next lock node of the same name starts at version 0 again. After the client has
- * reconnected, {@code sync} and a read decide: behind the {@code sync} no earlier request
- * of the session takes effect. A lock node of the undecided command is released. Until
- * then the process sends no other command for the same key. A session that has ended has
- * no nodes.</li>
+ * reconnected, one {@code sync} and a read for each such command decide: behind the
+ * {@code sync} no earlier request of the session takes effect. A lock node of the
+ * undecided command is released, by one command only. Until then the process sends no
+ * other command for the same key. A release that the servers refuse is tried again until
+ * it succeeds; meanwhile its callers are told at once. A session that has ended has no
+ * nodes. A process that is closed ends its reservations and deletes its queue entries,
+ * because its session may last.</li>
  * <li><strong>Deadline.</strong> The process writes to its process node at 0.3 of the
  * session's time-out. An answered write moves the deadline of the session to one time-out
  * after the write before it was sent, minus a margin for the drift between clocks. Reads
@@ -120,6 +123,13 @@
  * of its session. A lease that is not renewed is released by its process; a renewal reads
  * whether the lock node still exists.</li>
  * </ol>
+ *
+ * <h2>Calls</h2>
+ * <p>
+ * No thread waits for an answer: each step of a call continues the answer to the one
+ * before, on the client's event thread. A caller that does not wait any longer abandons
+ * its call. The call then sends nothing more, and its unanswered command is cleaned up as
+ * above. The calls of one process that use the same queue entry take turns.
  *
  * <h2>Sources</h2>
  * <p>

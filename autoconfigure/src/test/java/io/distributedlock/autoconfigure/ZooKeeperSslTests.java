@@ -352,7 +352,9 @@ class ZooKeeperSslTests {
 					assertLocksAgain(context);
 					long session = client(context).getZookeeperClient().getZooKeeper().getSessionId();
 					WireFault silence = proxy.onRequest((packet) -> true, Effect.BLACK_HOLE).once();
-					assertThatExceptionOfType(LockException.class).isThrownBy(() -> assertLocks(context))
+					assertThatExceptionOfType(LockException.class)
+						.isThrownBy(() -> context.getBean(LockOperations.class)
+							.tryAcquire(LockRequest.of(LockKey.of("asked-once")).withWaitTime(Duration.ZERO)))
 						.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.STORE_TIMEOUT));
 					assertLocksAgain(context);
 					assertThat(client(context).getZookeeperClient().getZooKeeper().getSessionId()).isEqualTo(session);

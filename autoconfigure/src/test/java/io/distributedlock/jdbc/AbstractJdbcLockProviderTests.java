@@ -46,6 +46,7 @@ import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.RenewalOutcome;
 import io.distributedlock.testkit.TimeBounds;
 
+import static io.distributedlock.testkit.StoreCalls.resultOf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -154,11 +155,11 @@ abstract class AbstractJdbcLockProviderTests {
 	}
 
 	static LockGrant acquire(JdbcLockProvider provider, LockKey key, Duration lease) {
-		return granted(enter(provider, key).attempt(OwnerId.random(), lease, false, TIMEOUT));
+		return granted(resultOf(enter(provider, key).attempt(OwnerId.random(), lease, false, TIMEOUT)));
 	}
 
 	static ReleaseOutcome release(JdbcLockProvider provider, LockGrant grant) {
-		return provider.release(grant.key(), grant.owner(), TIMEOUT);
+		return resultOf(provider.release(grant.key(), grant.owner(), TIMEOUT));
 	}
 
 	/** Repeats a release whose outcome is unknown, such as one that timed out. */
@@ -169,7 +170,11 @@ abstract class AbstractJdbcLockProviderTests {
 	}
 
 	static AttemptResult attempt(LockContender contender, boolean willWait) {
-		return contender.attempt(OwnerId.random(), LEASE, willWait, TIMEOUT);
+		return resultOf(contender.attempt(OwnerId.random(), LEASE, willWait, TIMEOUT));
+	}
+
+	static Map<LockGrant, RenewalOutcome> renew(JdbcLockProvider provider, Map<LockGrant, Duration> leases) {
+		return resultOf(provider.renew(leases, TIMEOUT));
 	}
 
 	/** Keeps the entries of the wait queue valid, however slow the machine is. */
@@ -211,9 +216,10 @@ abstract class AbstractJdbcLockProviderTests {
 	@Test
 	void repeatedAttemptOfAnOwnerReturnsTheSameGrant() {
 		OwnerId owner = OwnerId.random();
-		LockGrant first = granted(enter(this.provider, KEY).attempt(owner, LEASE, true, TIMEOUT));
+		LockGrant first = granted(resultOf(enter(this.provider, KEY).attempt(owner, LEASE, true, TIMEOUT)));
 		List<Map<String, Object>> before = this.jdbc.queryForList("SELECT * FROM distributed_lock ORDER BY lock_key");
-		LockGrant second = granted(enter(this.provider, KEY).attempt(owner, LEASE.multipliedBy(2), true, TIMEOUT));
+		LockGrant second = granted(
+				resultOf(enter(this.provider, KEY).attempt(owner, LEASE.multipliedBy(2), true, TIMEOUT)));
 		assertThat(second.order()).isEqualTo(first.order());
 		assertThat(second.validity()).isLessThan(LEASE);
 		List<Map<String, Object>> after = this.jdbc.queryForList("SELECT * FROM distributed_lock ORDER BY lock_key");
@@ -383,7 +389,7 @@ abstract class AbstractJdbcLockProviderTests {
 	@Test
 	void releaseByAnotherOwnerChangesNothing() {
 		LockGrant grant = acquire(this.provider, KEY, LEASE);
-		assertThat(this.other.release(KEY, OwnerId.random(), TIMEOUT)).isEqualTo(ReleaseOutcome.NOT_HELD);
+		assertThat(resultOf(this.other.release(KEY, OwnerId.random(), TIMEOUT))).isEqualTo(ReleaseOutcome.NOT_HELD);
 		busy(attempt(enter(this.other, KEY), false));
 		assertThat(release(this.provider, grant)).isEqualTo(ReleaseOutcome.RELEASED);
 	}
@@ -392,17 +398,17 @@ abstract class AbstractJdbcLockProviderTests {
 	void expiredGrantIsNotRenewedAndDoesNotReleaseItsSuccessor() {
 		LockGrant first = acquire(this.provider, KEY, SHORT);
 		awaitExpiry(first);
-		assertThat(this.provider.renew(Map.of(first, LEASE), TIMEOUT)).containsEntry(first, RenewalOutcome.NOT_HELD);
+		assertThat(renew(this.provider, Map.of(first, LEASE))).containsEntry(first, RenewalOutcome.NOT_HELD);
 		LockGrant second = acquire(this.other, KEY, LEASE);
-		assertThat(this.provider.renew(Map.of(first, LEASE), TIMEOUT)).containsEntry(first, RenewalOutcome.NOT_HELD);
+		assertThat(renew(this.provider, Map.of(first, LEASE))).containsEntry(first, RenewalOutcome.NOT_HELD);
 		assertThat(release(this.provider, first)).isEqualTo(ReleaseOutcome.NOT_HELD);
-		assertThat(this.other.renew(Map.of(second, LEASE), TIMEOUT)).containsEntry(second, RenewalOutcome.RENEWED);
+		assertThat(renew(this.other, Map.of(second, LEASE))).containsEntry(second, RenewalOutcome.RENEWED);
 	}
 
 	@Test
 	void renewalExtendsTheLease() {
 		LockGrant grant = acquire(this.provider, KEY, LEASE.dividedBy(3));
-		assertThat(this.provider.renew(Map.of(grant, LEASE), TIMEOUT)).containsEntry(grant, RenewalOutcome.RENEWED);
+		assertThat(renew(this.provider, Map.of(grant, LEASE))).containsEntry(grant, RenewalOutcome.RENEWED);
 		assertThat(busy(attempt(enter(this.other, KEY), false)).holder().remaining())
 			.isGreaterThan(LEASE.minus(TimeBounds.withLoad(2000)));
 	}
@@ -444,14 +450,14 @@ abstract class AbstractJdbcLockProviderTests {
 		LockGrant grant = acquire(this.provider, KEY, LEASE);
 		LockContender leaver = enter(this.other, KEY);
 		busy(attempt(leaver, true));
-		assertThat(leaver.withdraw(TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
-		assertThat(leaver.withdraw(TIMEOUT)).isEqualTo(ReleaseOutcome.NOT_HELD);
+		assertThat(resultOf(leaver.withdraw(TIMEOUT))).isEqualTo(ReleaseOutcome.RELEASED);
+		assertThat(resultOf(leaver.withdraw(TIMEOUT))).isEqualTo(ReleaseOutcome.NOT_HELD);
 		release(this.provider, grant);
 		grant = acquire(this.provider, KEY, LEASE);
 		LockContender late = enter(this.other, KEY);
 		busy(attempt(late, true));
 		releaseToWaiter(this.provider, grant);
-		assertThat(late.withdraw(TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
+		assertThat(resultOf(late.withdraw(TIMEOUT))).isEqualTo(ReleaseOutcome.RELEASED);
 		acquire(this.provider, KEY, LEASE);
 	}
 
@@ -517,11 +523,11 @@ abstract class AbstractJdbcLockProviderTests {
 		expected.put(grants.get(10), RenewalOutcome.UNKNOWN);
 		try (Connection connection = lockRow(grants.get(10))) {
 			long startNanos = System.nanoTime();
-			assertThat(this.provider.renew(leases, TIMEOUT)).isEqualTo(expected);
+			assertThat(renew(this.provider, leases)).isEqualTo(expected);
 			assertThat(Duration.ofNanos(System.nanoTime() - startNanos)).isLessThan(TimeBounds.withLoad(1000));
 			connection.rollback();
 		}
-		assertThat(this.provider.renew(Map.of(grants.get(10), LEASE), TIMEOUT)).containsValue(RenewalOutcome.RENEWED);
+		assertThat(renew(this.provider, Map.of(grants.get(10), LEASE))).containsValue(RenewalOutcome.RENEWED);
 		assertThat(busy(attempt(enter(this.other, grants.get(499).key()), false)).holder().remaining())
 			.isGreaterThan(LEASE.plusSeconds(490));
 	}
@@ -557,14 +563,14 @@ abstract class AbstractJdbcLockProviderTests {
 		LockContender contender = enter(counted, KEY);
 		grant = granted(attempt(contender, true));
 		assertThat(counting.resetCount()).isEqualTo(1);
-		contender.withdraw(TIMEOUT);
+		resultOf(contender.withdraw(TIMEOUT));
 		assertThat(counting.resetCount()).isZero();
 		Map<LockGrant, Duration> leases = new HashMap<>();
 		for (int i = 0; i < 500; i++) {
 			leases.put(acquire(this.provider, LockKey.of("counted", Integer.toString(i)), LONG_LEASE), LEASE);
 		}
 		counting.resetCount();
-		assertThat(counted.renew(leases, TIMEOUT)).hasSize(500).doesNotContainValue(RenewalOutcome.NOT_HELD);
+		assertThat(renew(counted, leases)).hasSize(500).doesNotContainValue(RenewalOutcome.NOT_HELD);
 		assertThat(counting.resetCount()).isEqualTo(1);
 	}
 
@@ -590,7 +596,7 @@ abstract class AbstractJdbcLockProviderTests {
 		TransactionTemplate transaction = new TransactionTemplate(new DataSourceTransactionManager(this.database));
 		LockGrant grant = transaction.execute((status) -> {
 			LockGrant taken = acquire(this.provider, KEY, LEASE);
-			assertThat(this.provider.renew(Map.of(taken, LEASE), TIMEOUT)).containsValue(RenewalOutcome.RENEWED);
+			assertThat(renew(this.provider, Map.of(taken, LEASE))).containsValue(RenewalOutcome.RENEWED);
 			status.setRollbackOnly();
 			return taken;
 		});
@@ -615,8 +621,7 @@ abstract class AbstractJdbcLockProviderTests {
 		for (LockKey key : keys) {
 			busy(attempt(enter(this.other, key), false));
 		}
-		assertThat(this.provider.renew(leases, TIMEOUT).values()).containsOnly(RenewalOutcome.RENEWED)
-			.hasSize(keys.size());
+		assertThat(renew(this.provider, leases).values()).containsOnly(RenewalOutcome.RENEWED).hasSize(keys.size());
 		for (LockGrant grant : leases.keySet()) {
 			assertThat(release(this.provider, grant)).isEqualTo(ReleaseOutcome.RELEASED);
 		}
@@ -664,7 +669,7 @@ abstract class AbstractJdbcLockProviderTests {
 	void lockedRowOfAFreeLockIsAFailure() throws Exception {
 		JdbcLockProvider impatient = process(Duration.ofSeconds(1));
 		LockGrant grant = acquire(this.provider, KEY, LEASE);
-		this.provider.release(KEY, grant.owner(), TIMEOUT);
+		release(this.provider, grant);
 		try (Connection connection = this.database.getConnection()) {
 			TestDatabases.begin(connection);
 			try (var statement = connection.createStatement()) {

@@ -28,6 +28,7 @@ import io.distributedlock.provider.RenewalOutcome;
 import io.distributedlock.testkit.TcpProxy;
 import io.distributedlock.testkit.WireFault.Effect;
 
+import static io.distributedlock.testkit.StoreCalls.resultOf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
@@ -59,8 +60,8 @@ class ForeignPoolTests {
 	}
 
 	private static AttemptResult attempt(JdbcLockProvider provider, boolean willWait) {
-		return provider.newContender(KEY, () -> {
-		}).attempt(OwnerId.random(), LEASE, willWait, TIMEOUT);
+		return resultOf(provider.newContender(KEY, () -> {
+		}).attempt(OwnerId.random(), LEASE, willWait, TIMEOUT));
 	}
 
 	private static LockGrant acquire(JdbcLockProvider provider) {
@@ -83,13 +84,13 @@ class ForeignPoolTests {
 				for (int lost = 0; lost < 4; lost++) {
 					proxy.onRequest(ForeignPoolTests::setsIsolation, Effect.BLACK_HOLE).once();
 					assertThatExceptionOfType(LockProviderException.class)
-						.isThrownBy(() -> provider.renew(leases, Duration.ofMillis(300)));
+						.isThrownBy(() -> resultOf(provider.renew(leases, Duration.ofMillis(300))));
 				}
 				await().atMost(PATIENCE)
 					.ignoreExceptions()
-					.untilAsserted(() -> assertThat(provider.renew(leases, Duration.ofSeconds(1))).containsEntry(grant,
-							RenewalOutcome.RENEWED));
-				assertThat(provider.release(KEY, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
+					.untilAsserted(() -> assertThat(resultOf(provider.renew(leases, Duration.ofSeconds(1))))
+						.containsEntry(grant, RenewalOutcome.RENEWED));
+				assertThat(resultOf(provider.release(KEY, grant.owner(), TIMEOUT))).isEqualTo(ReleaseOutcome.RELEASED);
 			}
 		}
 	}
@@ -106,8 +107,9 @@ class ForeignPoolTests {
 			connection.setTransactionIsolation(Connection.TRANSACTION_SERIALIZABLE);
 			try (JdbcLockProvider provider = provider(new SingleConnectionDataSource(connection, true), 1)) {
 				LockGrant grant = acquire(provider);
-				assertThat(provider.renew(Map.of(grant, LEASE), TIMEOUT)).containsEntry(grant, RenewalOutcome.RENEWED);
-				assertThat(provider.release(KEY, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
+				assertThat(resultOf(provider.renew(Map.of(grant, LEASE), TIMEOUT))).containsEntry(grant,
+						RenewalOutcome.RENEWED);
+				assertThat(resultOf(provider.release(KEY, grant.owner(), TIMEOUT))).isEqualTo(ReleaseOutcome.RELEASED);
 			}
 			// The sweeper may still use the connection.
 			await().untilAsserted(() -> assertThat(connection.getAutoCommit()).isFalse());

@@ -37,6 +37,7 @@ import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.RenewalOutcome;
 import io.distributedlock.testkit.TimeBounds;
 
+import static io.distributedlock.testkit.StoreCalls.resultOf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
@@ -116,8 +117,8 @@ class JdbcFailureTests {
 	}
 
 	private static AttemptResult attempt(JdbcLockProvider provider, LockKey key, Duration timeout) {
-		return provider.newContender(key, () -> {
-		}).attempt(OwnerId.random(), LEASE, false, timeout);
+		return resultOf(provider.newContender(key, () -> {
+		}).attempt(OwnerId.random(), LEASE, false, timeout));
 	}
 
 	private static LockGrant acquire(JdbcLockProvider provider, LockKey key) {
@@ -132,10 +133,18 @@ class JdbcFailureTests {
 			.until(() -> attempt(provider, KEY, TIMEOUT) instanceof Granted);
 	}
 
+	private static Map<LockGrant, RenewalOutcome> renew(JdbcLockProvider provider, LockGrant grant) {
+		return resultOf(provider.renew(Map.of(grant, LEASE), TIMEOUT));
+	}
+
+	private static ReleaseOutcome release(JdbcLockProvider provider, LockGrant grant) {
+		return resultOf(provider.release(grant.key(), grant.owner(), TIMEOUT));
+	}
+
 	/** Leaves a free row for the key, locked by a transaction until that is closed. */
 	private Connection lockFreeRow(DataSource database, JdbcLockProvider provider) throws SQLException {
 		LockGrant grant = acquire(provider, KEY);
-		provider.release(KEY, grant.owner(), TIMEOUT);
+		release(provider, grant);
 		Connection connection = database.getConnection();
 		TestDatabases.begin(connection);
 		try (Statement statement = connection.createStatement()) {
@@ -153,8 +162,8 @@ class JdbcFailureTests {
 		try (Connection connection = lockFreeRow(database, provider)) {
 			long start = System.nanoTime();
 			LockProviderException ex = catchThrowableOfType(LockProviderException.class,
-					() -> provider.newContender(KEY, () -> {
-					}).attempt(owner, LEASE, false, Duration.ofMillis(300)));
+					() -> resultOf(provider.newContender(KEY, () -> {
+					}).attempt(owner, LEASE, false, Duration.ofMillis(300))));
 			assertThat(ex.error()).isEqualTo(LockError.STORE_TIMEOUT);
 			assertThat(Duration.ofNanos(System.nanoTime() - start)).isBetween(Duration.ofMillis(290),
 					TimeBounds.withLoad(550));
@@ -164,7 +173,7 @@ class JdbcFailureTests {
 		// needs a release by owner, which in an application is a pending release.
 		Awaitility.await().atMost(PATIENCE).ignoreExceptionsInstanceOf(LockProviderException.class).until(() -> {
 			if (blocking.compareTo(BlockingDatabase.POSTGRES) >= 0) {
-				provider.release(KEY, owner, TIMEOUT);
+				resultOf(provider.release(KEY, owner, TIMEOUT));
 			}
 			return attempt(provider, KEY, TIMEOUT) instanceof Granted;
 		});
@@ -219,8 +228,10 @@ class JdbcFailureTests {
 			Awaitility.await().pollDelay(Duration.ofMillis(200)).until(() -> true);
 			// Less than the hanging calls last.
 			Duration timeout = TimeBounds.withLoad(1000);
-			assertThat(provider.renew(Map.of(held, LEASE), timeout)).containsEntry(held, RenewalOutcome.RENEWED);
-			assertThat(provider.release(held.key(), held.owner(), timeout)).isEqualTo(ReleaseOutcome.RELEASED);
+			assertThat(resultOf(provider.renew(Map.of(held, LEASE), timeout))).containsEntry(held,
+					RenewalOutcome.RENEWED);
+			assertThat(resultOf(provider.release(held.key(), held.owner(), timeout)))
+				.isEqualTo(ReleaseOutcome.RELEASED);
 			for (Future<?> future : hanging) {
 				assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> future.get(10, TimeUnit.SECONDS))
 					.withCauseInstanceOf(LockProviderException.class);
@@ -243,9 +254,10 @@ class JdbcFailureTests {
 				users.add(threads.submit(() -> {
 					for (int n = 0; n < 5; n++) {
 						LockGrant grant = acquire(provider, key);
-						assertThat(provider.renew(Map.of(grant, LEASE), PATIENCE))
+						assertThat(resultOf(provider.renew(Map.of(grant, LEASE), PATIENCE)))
 							.containsValue(RenewalOutcome.RENEWED);
-						assertThat(provider.release(key, grant.owner(), PATIENCE)).isEqualTo(ReleaseOutcome.RELEASED);
+						assertThat(resultOf(provider.release(key, grant.owner(), PATIENCE)))
+							.isEqualTo(ReleaseOutcome.RELEASED);
 					}
 				}));
 			}
@@ -292,8 +304,8 @@ class JdbcFailureTests {
 		jdbc.execute("GRANT SELECT, INSERT, UPDATE, DELETE ON distributed_lock TO " + role);
 		provider.check(TIMEOUT);
 		LockGrant grant = acquire(provider, KEY);
-		assertThat(provider.renew(Map.of(grant, LEASE), TIMEOUT)).containsValue(RenewalOutcome.RENEWED);
-		assertThat(provider.release(KEY, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
+		assertThat(renew(provider, grant)).containsValue(RenewalOutcome.RENEWED);
+		assertThat(release(provider, grant)).isEqualTo(ReleaseOutcome.RELEASED);
 	}
 
 	@Test
@@ -327,12 +339,11 @@ class JdbcFailureTests {
 		LockProviderException ex = catchThrowableOfType(LockProviderException.class, () -> acquire(unreachable, KEY));
 		assertThat(ex.error()).isEqualTo(LockError.STORE_FAILED);
 		assertThat(ex).hasCauseInstanceOf(SQLException.class);
-		assertThatExceptionOfType(LockProviderException.class)
-			.isThrownBy(() -> unreachable.renew(Map.of(grant, LEASE), TIMEOUT));
-		assertThat(unreachable.release(KEY, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.UNKNOWN);
+		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> renew(unreachable, grant));
+		assertThat(release(unreachable, grant)).isEqualTo(ReleaseOutcome.UNKNOWN);
 		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> unreachable.check(TIMEOUT));
 		TestDatabases.execute(database, "DROP ALL OBJECTS");
-		assertThat(provider.release(KEY, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.UNKNOWN);
+		assertThat(release(provider, grant)).isEqualTo(ReleaseOutcome.UNKNOWN);
 	}
 
 	@Test

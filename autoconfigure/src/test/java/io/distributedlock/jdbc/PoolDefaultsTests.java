@@ -27,6 +27,7 @@ import io.distributedlock.LockLease;
 import io.distributedlock.LockListener;
 import io.distributedlock.LockRequest;
 import io.distributedlock.LossReason;
+import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.AttemptResult.Busy;
 import io.distributedlock.provider.AttemptResult.Granted;
 import io.distributedlock.provider.LockGrant;
@@ -38,6 +39,7 @@ import io.distributedlock.support.LockSettings;
 import io.distributedlock.support.LockTemplate;
 import io.distributedlock.testkit.TimeBounds;
 
+import static io.distributedlock.testkit.StoreCalls.resultOf;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -90,6 +92,11 @@ class PoolDefaultsTests {
 		return new HikariDataSource(config);
 	}
 
+	private static AttemptResult attempt(JdbcLockProvider provider, LockKey key) {
+		return resultOf(provider.newContender(key, () -> {
+		}).attempt(OwnerId.random(), Duration.ofSeconds(30), false, TIMEOUT));
+	}
+
 	@ParameterizedTest
 	@EnumSource
 	void everyStepCommitsOnAPoolWithOtherDefaults(Database database) {
@@ -100,13 +107,11 @@ class PoolDefaultsTests {
 					JdbcLockSettings.defaults("defaults"), this.timer);
 			LockKey key = LockKey.of("shared");
 			for (int round = 0; round < 20; round++) {
-				LockGrant grant = ((Granted) one.newContender(key, () -> {
-				}).attempt(OwnerId.random(), Duration.ofSeconds(30), false, TIMEOUT)).grant();
-				assertThat(other.newContender(key, () -> {
-				}).attempt(OwnerId.random(), Duration.ofSeconds(30), false, TIMEOUT)).isInstanceOf(Busy.class);
-				assertThat(one.renew(Map.of(grant, Duration.ofSeconds(30)), TIMEOUT))
+				LockGrant grant = ((Granted) attempt(one, key)).grant();
+				assertThat(attempt(other, key)).isInstanceOf(Busy.class);
+				assertThat(resultOf(one.renew(Map.of(grant, Duration.ofSeconds(30)), TIMEOUT)))
 					.containsValue(RenewalOutcome.RENEWED);
-				assertThat(one.release(key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
+				assertThat(resultOf(one.release(key, grant.owner(), TIMEOUT))).isEqualTo(ReleaseOutcome.RELEASED);
 			}
 			one.close();
 			other.close();

@@ -41,6 +41,7 @@ import io.distributedlock.support.LockSettings;
 import io.distributedlock.support.LockTemplate;
 import io.distributedlock.testkit.TimeBounds;
 
+import static io.distributedlock.testkit.StoreCalls.resultOf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -109,7 +110,7 @@ class PostgresNotificationTests {
 	}
 
 	private static AttemptResult attempt(LockContender contender) {
-		return contender.attempt(OwnerId.random(), LEASE, true, TIMEOUT);
+		return resultOf(contender.attempt(OwnerId.random(), LEASE, true, TIMEOUT));
 	}
 
 	/** Waits for an event of the listener, for which a contender stays active. */
@@ -252,7 +253,17 @@ class PostgresNotificationTests {
 		assertThat(waiting.listener().isReceiving()).isTrue();
 		assertThat(terminateListeners()).isEqualTo(1);
 		awaitEvent(contender, () -> changes.get() >= 3 && waiting.listener().isReceiving());
-		contender.withdraw(TIMEOUT);
+		resultOf(contender.withdraw(TIMEOUT));
+		assertThat(waiting.listener().contenders()).isZero();
+	}
+
+	@Test
+	void closedContenderIsForgottenAlsoWithoutAWithdrawal() {
+		JdbcLockProvider waiting = provider();
+		LockContender contender = holdAndEnqueue(waiting, () -> {
+		});
+		assertThat(waiting.listener().contenders()).isEqualTo(1);
+		contender.close();
 		assertThat(waiting.listener().contenders()).isZero();
 	}
 

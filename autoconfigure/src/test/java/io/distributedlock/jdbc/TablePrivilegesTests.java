@@ -21,6 +21,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
+import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.AttemptResult.Granted;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.LockTimer;
@@ -28,6 +29,7 @@ import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.RenewalOutcome;
 
+import static io.distributedlock.testkit.StoreCalls.resultOf;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -82,13 +84,13 @@ class TablePrivilegesTests {
 		JdbcLockProvider full = provider(url, TestDatabases.user(url));
 		JdbcLockProvider limited = provider(url, role);
 		try {
-			check(failures, "acquire", () -> limited.newContender(LockKey.of("fresh", OwnerId.random().text()), () -> {
-			}).attempt(OwnerId.random(), LEASE, true, TIMEOUT) instanceof Granted);
-			LockGrant grant = ((Granted) full.newContender(key, () -> {
-			}).attempt(OwnerId.random(), LEASE, false, TIMEOUT)).grant();
+			LockKey fresh = LockKey.of("fresh", OwnerId.random().text());
+			check(failures, "acquire", () -> attempt(limited, fresh, true) instanceof Granted);
+			LockGrant grant = ((Granted) attempt(full, key, false)).grant();
 			check(failures, "renew",
-					() -> limited.renew(Map.of(grant, LEASE), TIMEOUT).containsValue(RenewalOutcome.RENEWED));
-			check(failures, "release", () -> limited.release(key, grant.owner(), TIMEOUT) == ReleaseOutcome.RELEASED);
+					() -> resultOf(limited.renew(Map.of(grant, LEASE), TIMEOUT)).containsValue(RenewalOutcome.RENEWED));
+			check(failures, "release",
+					() -> resultOf(limited.release(key, grant.owner(), TIMEOUT)) == ReleaseOutcome.RELEASED);
 			Dialect dialect;
 			try (Connection connection = owner.getConnection()) {
 				dialect = DialectResolver.resolve(connection, JdbcLockSettings.DEFAULT_TABLE);
@@ -118,6 +120,11 @@ class TablePrivilegesTests {
 	private JdbcLockProvider provider(String url, String user) {
 		return new JdbcLockProvider(LockDataSource.connect(url, user, "", null, 2, TIMEOUT),
 				JdbcLockSettings.defaults("grants"), this.timer);
+	}
+
+	private static AttemptResult attempt(JdbcLockProvider provider, LockKey key, boolean willWait) {
+		return resultOf(provider.newContender(key, () -> {
+		}).attempt(OwnerId.random(), LEASE, willWait, TIMEOUT));
 	}
 
 	private static void check(Set<String> failures, String step, Supplier<Boolean> done) {

@@ -34,7 +34,7 @@ class LocalStoreTests {
 	}
 
 	private static AttemptResult attempt(LockContender contender, boolean willWait) {
-		return contender.attempt(OwnerId.random(), LEASE, willWait, TIMEOUT);
+		return contender.attempt(OwnerId.random(), LEASE, willWait, TIMEOUT).result();
 	}
 
 	private LockContender newProcess(Runnable changed) {
@@ -69,7 +69,7 @@ class LocalStoreTests {
 		attempt(first, true);
 		attempt(newProcess(second::incrementAndGet), true);
 		this.holder.release(KEY, grant.owner(), TIMEOUT);
-		assertThat(first.withdraw(TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
+		assertThat(first.withdraw(TIMEOUT).result()).isEqualTo(ReleaseOutcome.RELEASED);
 		assertThat(second).hasValue(1);
 	}
 
@@ -138,7 +138,7 @@ class LocalStoreTests {
 		LockGrant grant = acquire();
 		attempt(early, true);
 		attempt(late, true);
-		assertThat(early.withdraw(TIMEOUT)).isEqualTo(ReleaseOutcome.NOT_HELD);
+		assertThat(early.withdraw(TIMEOUT).result()).isEqualTo(ReleaseOutcome.NOT_HELD);
 		this.holder.release(KEY, grant.owner(), TIMEOUT);
 		assertThat(attempt(newProcess(() -> {
 			// Does not wait.
@@ -173,7 +173,7 @@ class LocalStoreTests {
 		LockGrant grant = acquire();
 		assertThat(this.holder.expire(KEY)).isTrue();
 		assertThat(this.holder.expire(KEY)).isFalse();
-		assertThat(this.holder.release(KEY, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.NOT_HELD);
+		assertThat(this.holder.release(KEY, grant.owner(), TIMEOUT).result()).isEqualTo(ReleaseOutcome.NOT_HELD);
 	}
 
 }

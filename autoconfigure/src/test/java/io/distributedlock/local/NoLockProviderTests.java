@@ -26,7 +26,7 @@ class NoLockProviderTests {
 	private static LockGrant acquire(LockProvider provider) {
 		return ((AttemptResult.Granted) provider.newContender(KEY, () -> {
 			// Nothing to wait for.
-		}).attempt(OwnerId.random(), SECOND, true, SECOND)).grant();
+		}).attempt(OwnerId.random(), SECOND, true, SECOND).result()).grant();
 	}
 
 	@Test
@@ -70,9 +70,10 @@ class NoLockProviderTests {
 		LockGrant grant = acquire(provider);
 		provider.check(SECOND);
 		assertThat(provider.name()).isEqualTo("none");
-		assertThat(provider.renew(Map.of(grant, SECOND), SECOND))
+		assertThat(provider.renew(Map.of(grant, SECOND), SECOND).result())
 			.containsOnly(Map.entry(grant, RenewalOutcome.RENEWED));
-		assertThat(provider.release(KEY, grant.owner(), SECOND)).isEqualTo(ReleaseOutcome.RELEASED);
+		assertThat(provider.release(KEY, grant.owner(), SECOND).result()).isEqualTo(ReleaseOutcome.RELEASED);
+		assertThat(provider.isBlocking()).isFalse();
 	}
 
 }

@@ -15,6 +15,8 @@ import io.distributedlock.provider.LockProvider;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.RenewalOutcome;
+import io.distributedlock.provider.StoreCall;
+import io.distributedlock.testkit.StoreCalls;
 
 /**
  * Watches what a provider is sent: how many renewals, and which of them for owners that
@@ -87,12 +89,22 @@ public final class RenewalLog implements LockProvider {
 	}
 
 	@Override
+	public boolean isBlocking() {
+		return this.provider.isBlocking();
+	}
+
+	@Override
+	public Object node(LockKey key) {
+		return this.provider.node(key);
+	}
+
+	@Override
 	public LockContender newContender(LockKey key, Runnable onNotified) {
 		return this.provider.newContender(key, onNotified);
 	}
 
 	@Override
-	public Map<LockGrant, RenewalOutcome> renew(Map<LockGrant, Duration> leases, Duration timeout) {
+	public StoreCall<Map<LockGrant, RenewalOutcome>> renew(Map<LockGrant, Duration> leases, Duration timeout) {
 		this.batches.incrementAndGet();
 		Map<LockGrant, Boolean> answered = new ConcurrentHashMap<>();
 		leases.keySet().forEach((grant) -> {
@@ -106,7 +118,15 @@ public final class RenewalLog implements LockProvider {
 				answered.put(grant, release.answered);
 			}
 		});
-		Map<LockGrant, RenewalOutcome> outcomes = send(leases, timeout);
+		return StoreCalls.watched(this.provider.renew(leases, timeout), (outcomes, failure) -> {
+			leases.keySet().forEach((grant) -> this.renewing.remove(grant.owner()));
+			if (outcomes != null) {
+				count(outcomes, answered);
+			}
+		});
+	}
+
+	private void count(Map<LockGrant, RenewalOutcome> outcomes, Map<LockGrant, Boolean> answered) {
 		outcomes.forEach((grant, outcome) -> {
 			if (outcome == RenewalOutcome.RENEWED) {
 				this.renewed.incrementAndGet();
@@ -115,20 +135,10 @@ public final class RenewalLog implements LockProvider {
 				}
 			}
 		});
-		return outcomes;
-	}
-
-	private Map<LockGrant, RenewalOutcome> send(Map<LockGrant, Duration> leases, Duration timeout) {
-		try {
-			return this.provider.renew(leases, timeout);
-		}
-		finally {
-			leases.keySet().forEach((grant) -> this.renewing.remove(grant.owner()));
-		}
 	}
 
 	@Override
-	public ReleaseOutcome release(LockKey key, OwnerId owner, Duration timeout) {
+	public StoreCall<ReleaseOutcome> release(LockKey key, OwnerId owner, Duration timeout) {
 		if (this.renewing.contains(owner)) {
 			this.underWay.incrementAndGet();
 		}
@@ -137,9 +147,11 @@ public final class RenewalLog implements LockProvider {
 		if (this.releaseCount.incrementAndGet() > REMEMBERED) {
 			this.releases.remove(this.released.remove());
 		}
-		ReleaseOutcome outcome = this.provider.release(key, owner, timeout);
-		release.answered = outcome != ReleaseOutcome.UNKNOWN;
-		return outcome;
+		return StoreCalls.watched(this.provider.release(key, owner, timeout), (outcome, failure) -> {
+			if (outcome != null) {
+				release.answered = outcome != ReleaseOutcome.UNKNOWN;
+			}
+		});
 	}
 
 	@Override

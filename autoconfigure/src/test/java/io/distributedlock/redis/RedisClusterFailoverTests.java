@@ -21,6 +21,7 @@ import io.distributedlock.provider.OwnerId;
 import io.distributedlock.support.LockTemplate;
 import io.distributedlock.testkit.TimeBounds;
 
+import static io.distributedlock.testkit.StoreCalls.resultOf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
@@ -74,11 +75,12 @@ class RedisClusterFailoverTests {
 		RedisServer dead = cluster.masters().get(0);
 		RedisLockProvider provider = this.processes.provider(client.apply(cluster.configuration()));
 		dead.kill();
+		Duration timeout = Duration.ofMillis(100);
 		for (int number = 0; number < 4; number++) {
 			LockKey there = cluster.key(dead, true, "order", String.valueOf(number));
 			assertThatExceptionOfType(LockProviderException.class)
-				.isThrownBy(() -> RedisProcesses.enter(provider, there)
-					.attempt(OwnerId.random(), RedisProcesses.LEASE, false, Duration.ofMillis(100)));
+				.isThrownBy(() -> resultOf(RedisProcesses.enter(provider, there)
+					.attempt(OwnerId.random(), RedisProcesses.LEASE, false, timeout), timeout));
 		}
 		provider.close();
 		await().atMost(TimeBounds.withLoad(1000))

@@ -34,6 +34,7 @@ import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.support.LockSettings;
 import io.distributedlock.support.LockTemplate;
 
+import static io.distributedlock.testkit.StoreCalls.resultOf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -195,11 +196,11 @@ class RedisCommandCountTests {
 		RedisLockProvider releaser = holder;
 		for (int turn = 0; turn < PROCESSES; turn++) {
 			long released = System.nanoTime();
-			assertThat(releaser.release(key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
+			assertThat(resultOf(releaser.release(key, grant.owner(), TIMEOUT))).isEqualTo(ReleaseOutcome.RELEASED);
 			Integer first = notified.poll(5, TimeUnit.SECONDS);
 			AttemptResult attempt = attempt(contenders.get(turn));
 			if (System.nanoTime() - released > GRACE.toNanos()) {
-				contenders.forEach((contender) -> contender.withdraw(TIMEOUT));
+				contenders.forEach((contender) -> resultOf(contender.withdraw(TIMEOUT)));
 				return false;
 			}
 			assertThat(first).isEqualTo(turn);
@@ -218,7 +219,7 @@ class RedisCommandCountTests {
 	}
 
 	private static AttemptResult attempt(LockContender contender) {
-		return contender.attempt(OwnerId.random(), LEASE, true, TIMEOUT);
+		return resultOf(contender.attempt(OwnerId.random(), LEASE, true, TIMEOUT));
 	}
 
 	private static LockGrant granted(AttemptResult attempt) {

@@ -54,6 +54,29 @@ class RedisContenderRegistryTests {
 		assertThat(this.second.signals).hasValue(1);
 	}
 
+	@Test
+	void contenderThatFailsKeepsNoOtherOneFromItsSignal() {
+		for (String lockName : new String[] { "first", "second" }) {
+			this.registry.add(new FailingContender(lockName));
+		}
+		this.registry.add(this.first);
+		this.registry.add(this.second);
+		this.registry.signalAll();
+		assertThat(this.first.signals).hasValue(1);
+		assertThat(this.second.signals).hasValue(1);
+		assertThat(this.registry.signal("first")).isTrue();
+		assertThat(this.first.signals).hasValue(2);
+	}
+
+	private record FailingContender(String lockName) implements RedisContenderRegistry.Contender {
+
+		@Override
+		public void signal() {
+			throw new IllegalStateException(this.lockName);
+		}
+
+	}
+
 	private static final class CountingContender implements RedisContenderRegistry.Contender {
 
 		private final String lockName;

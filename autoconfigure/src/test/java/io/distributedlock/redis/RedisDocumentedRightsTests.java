@@ -34,6 +34,7 @@ import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.RenewalOutcome;
 
+import static io.distributedlock.testkit.StoreCalls.resultOf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowable;
@@ -157,10 +158,11 @@ class RedisDocumentedRightsTests {
 		OwnerId owner = OwnerId.random();
 		LockContender contender = provider.newContender(KEY, () -> {
 		});
-		LockGrant grant = granted(contender.attempt(owner, LEASE, false, TIMEOUT));
-		assertThat(contender.attempt(owner, LEASE, false, TIMEOUT)).isInstanceOf(AttemptResult.Granted.class);
-		assertThat(provider.renew(Map.of(grant, LEASE), TIMEOUT)).containsEntry(grant, RenewalOutcome.RENEWED);
-		assertThat(provider.release(KEY, owner, TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
+		LockGrant grant = granted(resultOf(contender.attempt(owner, LEASE, false, TIMEOUT)));
+		assertThat(resultOf(contender.attempt(owner, LEASE, false, TIMEOUT))).isInstanceOf(AttemptResult.Granted.class);
+		assertThat(resultOf(provider.renew(Map.of(grant, LEASE), TIMEOUT))).containsEntry(grant,
+				RenewalOutcome.RENEWED);
+		assertThat(resultOf(provider.release(KEY, owner, TIMEOUT))).isEqualTo(ReleaseOutcome.RELEASED);
 	}
 
 	private static void handOver(RedisLockProvider holder, RedisLockProvider waiter) throws InterruptedException {
@@ -171,14 +173,14 @@ class RedisDocumentedRightsTests {
 		assertThat(attempt(next)).isInstanceOf(AttemptResult.Busy.class);
 		assertThat(waiter.subscription().isActive()).isTrue();
 		notified.countDown();
-		assertThat(holder.release(KEY, held.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
+		assertThat(resultOf(holder.release(KEY, held.owner(), TIMEOUT))).isEqualTo(ReleaseOutcome.RELEASED);
 		assertThat(notified.await(2, TimeUnit.SECONDS)).isTrue();
 		LockGrant grant = granted(attempt(next));
 		LockContender late = holder.newContender(KEY, () -> {
 		});
 		assertThat(attempt(late)).isInstanceOf(AttemptResult.Busy.class);
-		assertThat(late.withdraw(TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
-		assertThat(waiter.release(KEY, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
+		assertThat(resultOf(late.withdraw(TIMEOUT))).isEqualTo(ReleaseOutcome.RELEASED);
+		assertThat(resultOf(waiter.release(KEY, grant.owner(), TIMEOUT))).isEqualTo(ReleaseOutcome.RELEASED);
 	}
 
 	private static void acquireWithLastOrderAheadOfClock(RedisLockProvider provider) {
@@ -189,7 +191,7 @@ class RedisDocumentedRightsTests {
 	}
 
 	private static AttemptResult attempt(LockContender contender) {
-		return contender.attempt(OwnerId.random(), LEASE, true, TIMEOUT);
+		return resultOf(contender.attempt(OwnerId.random(), LEASE, true, TIMEOUT));
 	}
 
 	private static LockGrant granted(AttemptResult attempt) {

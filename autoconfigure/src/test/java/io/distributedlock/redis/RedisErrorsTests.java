@@ -84,6 +84,26 @@ class RedisErrorsTests {
 	void translatedExceptionStaysAsItIs() {
 		LockProviderException ex = RedisErrors.timedOut(new TimeoutException());
 		assertThat(RedisErrors.translate(ex, false)).isSameAs(ex);
+		assertThat(RedisErrors.translate(ex, true)).isSameAs(ex);
+		LockProviderException unsent = RedisErrors.notCalledInTime();
+		assertThat(RedisErrors.translate(unsent, false)).isSameAs(unsent);
+	}
+
+	@Test
+	void lastRunThatWasNotSentLeavesTheEffectOfTheFirstUnknown() {
+		LockProviderException translated = RedisErrors.translate(RedisErrors.notCalledInTime(), true);
+		assertThat(translated.isEffectUnknown()).isTrue();
+		assertThat(translated.error()).isEqualTo(LockError.STORE_TIMEOUT);
+	}
+
+	@Test
+	void failureOfACallThatWasNeverSentIsWithoutEffect() {
+		assertThat(RedisErrors.notSent(error("Connection refused")).isEffectUnknown()).isFalse();
+		LockProviderException timedOut = RedisErrors.notSent(RedisErrors.timedOut(new TimeoutException()));
+		assertThat(timedOut.isEffectUnknown()).isFalse();
+		assertThat(timedOut.error()).isEqualTo(LockError.STORE_TIMEOUT);
+		LockProviderException closed = RedisErrors.closed(null);
+		assertThat(RedisErrors.notSent(closed)).isSameAs(closed);
 	}
 
 }

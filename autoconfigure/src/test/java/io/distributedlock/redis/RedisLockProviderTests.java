@@ -36,9 +36,15 @@ import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.RenewalOutcome;
+import io.distributedlock.provider.StoreCall;
 import io.distributedlock.testkit.FrozenProcesses;
+import io.distributedlock.testkit.TcpProxy;
 import io.distributedlock.testkit.TimeBounds;
+import io.distributedlock.testkit.WireFault;
+import io.distributedlock.testkit.WireFault.Effect;
 
+import static io.distributedlock.testkit.StoreCalls.outcomeOf;
+import static io.distributedlock.testkit.StoreCalls.resultOf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
@@ -95,11 +101,19 @@ class RedisLockProviderTests {
 	}
 
 	private static AttemptResult attempt(LockContender contender, boolean willWait) {
-		return contender.attempt(OwnerId.random(), LEASE, willWait, TIMEOUT);
+		return resultOf(contender.attempt(OwnerId.random(), LEASE, willWait, TIMEOUT), TIMEOUT);
 	}
 
 	private static LockGrant acquire(RedisLockProvider provider) {
 		return granted(attempt(enter(provider), false));
+	}
+
+	private static Map<LockGrant, RenewalOutcome> renew(RedisLockProvider provider, LockGrant grant) {
+		return resultOf(provider.renew(Map.of(grant, LEASE), TIMEOUT), TIMEOUT);
+	}
+
+	private static ReleaseOutcome release(RedisLockProvider provider, OwnerId owner) {
+		return outcomeOf(provider.release(KEY, owner, TIMEOUT), TIMEOUT);
 	}
 
 	private static LockGrant granted(AttemptResult attempt) {
@@ -131,7 +145,7 @@ class RedisLockProviderTests {
 		for (int round = 1; round < 5; round++) {
 			LockGrant grant = acquire(process);
 			assertThat(grant.order()).isEqualTo(last + round);
-			process.release(KEY, grant.owner(), TIMEOUT);
+			release(process, grant.owner());
 		}
 	}
 
@@ -142,9 +156,9 @@ class RedisLockProviderTests {
 			this.admin.scriptFlush();
 			LockGrant grant = acquire(process);
 			this.admin.scriptFlush();
-			assertThat(process.renew(Map.of(grant, LEASE), TIMEOUT)).containsEntry(grant, RenewalOutcome.RENEWED);
+			assertThat(renew(process, grant)).containsEntry(grant, RenewalOutcome.RENEWED);
 			this.admin.scriptFlush();
-			assertThat(process.release(KEY, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
+			assertThat(release(process, grant.owner())).isEqualTo(ReleaseOutcome.RELEASED);
 		}
 	}
 
@@ -154,9 +168,9 @@ class RedisLockProviderTests {
 		this.admin.rpush(this.keys.lock(), RedisLayout.bytes("element"));
 		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> acquire(process))
 			.withMessageContaining("WRONGTYPE");
-		assertThat(process.release(KEY, OwnerId.random(), TIMEOUT)).isEqualTo(ReleaseOutcome.UNKNOWN);
+		assertThat(release(process, OwnerId.random())).isEqualTo(ReleaseOutcome.UNKNOWN);
 		LockGrant grant = new LockGrant(KEY, OwnerId.random(), 1, LEASE);
-		assertThat(process.renew(Map.of(grant, LEASE), TIMEOUT)).containsEntry(grant, RenewalOutcome.UNKNOWN);
+		assertThat(renew(process, grant)).containsEntry(grant, RenewalOutcome.UNKNOWN);
 		assertThat(this.admin.type(this.keys.lock())).isEqualTo("list");
 	}
 
@@ -170,8 +184,8 @@ class RedisLockProviderTests {
 		this.admin.configSet("maxmemory", "1");
 		try {
 			assertThat(attempt(enter(late), true)).isInstanceOf(AttemptResult.Busy.class);
-			assertThat(holder.renew(Map.of(grant, LEASE), TIMEOUT)).containsEntry(grant, RenewalOutcome.RENEWED);
-			assertThat(holder.release(KEY, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
+			assertThat(renew(holder, grant)).containsEntry(grant, RenewalOutcome.RENEWED);
+			assertThat(release(holder, grant.owner())).isEqualTo(ReleaseOutcome.RELEASED);
 			this.admin.del(this.keys.lock());
 			assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> acquire(holder)).satisfies((ex) -> {
 				assertThat(ex).hasMessageContaining("OOM");
@@ -199,7 +213,7 @@ class RedisLockProviderTests {
 		attempt(first, true);
 		attempt(second, true);
 		List<byte[]> before = queue();
-		holder.release(KEY, grant.owner(), TIMEOUT);
+		release(holder, grant.owner());
 		assertThat(queue()).hasSizeLessThan(before.size());
 		RedisLockProvider third = process();
 		AttemptResult[] acquired = new AttemptResult[1];
@@ -211,7 +225,7 @@ class RedisLockProviderTests {
 		attempt(first, true);
 		assertThat(queue()).containsExactlyElementsOf(before);
 		long released = System.nanoTime();
-		third.release(KEY, granted(acquired[0]).owner(), TIMEOUT);
+		release(third, granted(acquired[0]).owner());
 		AttemptResult last = attempt(first, true);
 		if (System.nanoTime() - released >= RedisLayout.RESERVATION.toNanos()) {
 			return false;
@@ -230,11 +244,12 @@ class RedisLockProviderTests {
 			for (int round = 0; round < 3; round++) {
 				long start = System.nanoTime();
 				assertThatExceptionOfType(LockProviderException.class)
-					.isThrownBy(() -> enter(process).attempt(OwnerId.random(), LEASE, true, timeout))
+					.isThrownBy(() -> resultOf(enter(process).attempt(OwnerId.random(), LEASE, true, timeout), timeout))
 					.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.STORE_TIMEOUT));
 				assertThatExceptionOfType(LockProviderException.class)
-					.isThrownBy(() -> process.renew(Map.of(grant, LEASE), timeout));
-				assertThat(process.release(KEY, OwnerId.random(), timeout)).isEqualTo(ReleaseOutcome.UNKNOWN);
+					.isThrownBy(() -> resultOf(process.renew(Map.of(grant, LEASE), timeout), timeout));
+				assertThat(outcomeOf(process.release(KEY, OwnerId.random(), timeout), timeout))
+					.isEqualTo(ReleaseOutcome.UNKNOWN);
 				assertThat(Duration.ofNanos(System.nanoTime() - start))
 					.isLessThan(TimeBounds.withLoad(timeout.multipliedBy(3)));
 			}
@@ -247,11 +262,60 @@ class RedisLockProviderTests {
 			});
 			interrupter.start();
 			assertThatExceptionOfType(LockProviderException.class)
-				.isThrownBy(() -> enter(process).attempt(OwnerId.random(), LEASE, true, PATIENCE));
+				.isThrownBy(() -> resultOf(enter(process).attempt(OwnerId.random(), LEASE, true, PATIENCE), PATIENCE));
 			assertThat(Thread.interrupted()).isTrue();
 			assertThat(Duration.ofNanos(System.nanoTime() - interrupted.get())).isLessThan(TimeBounds.withLoad(100));
 		}
-		await().atMost(PATIENCE).until(() -> process.release(KEY, grant.owner(), TIMEOUT) != ReleaseOutcome.UNKNOWN);
+		await().atMost(PATIENCE).until(() -> release(process, grant.owner()) != ReleaseOutcome.UNKNOWN);
+	}
+
+	@ParameterizedTest(name = "{0}")
+	@MethodSource("clients")
+	void callWhoseTimeEndsBeforeItsConnectionIsThereIsNeverSent(String name,
+			IntFunction<RedisConnectionFactory> client) {
+		Duration timeout = Duration.ofMillis(300);
+		try (TcpProxy proxy = new TcpProxy(TestRedis.server().address())) {
+			RedisLockProvider process = process(client.apply(proxy.port()));
+			WireFault held = proxy.onRequest((packet) -> true, Effect.HOLD).once();
+			StoreCall<AttemptResult> call = enter(process).attempt(OwnerId.random(), LEASE, false, timeout);
+			assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> resultOf(call, timeout));
+			assertThat(call.mayHaveBeenSent()).isFalse();
+			await().until(() -> held.hits() == 1);
+			held.close();
+			// Waits for the worker, whose connection is there now.
+			process.close();
+			assertThat(call.mayHaveBeenSent()).isFalse();
+			assertThat(this.admin.exists(this.keys.lock())).isFalse();
+		}
+	}
+
+	@ParameterizedTest(name = "{0}")
+	@MethodSource("clients")
+	void closedProviderSendsNothing(String name, IntFunction<RedisConnectionFactory> client) {
+		RedisLockProvider process = process(client.apply(TestRedis.port()));
+		LockGrant grant = acquire(process);
+		process.close();
+		for (boolean willWait : new boolean[] { true, false }) {
+			assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> attempt(enter(process), willWait))
+				.satisfies((ex) -> {
+					assertThat(ex.error()).isEqualTo(LockError.SHUTTING_DOWN);
+					assertThat(ex.isEffectUnknown()).isFalse();
+				});
+		}
+		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> renew(process, grant));
+		assertThat(release(process, grant.owner())).isEqualTo(ReleaseOutcome.UNKNOWN);
+		assertThat(this.admin.exists(this.keys.lock())).isTrue();
+	}
+
+	@Test
+	void probeOfANodeChangesNoLock() {
+		acquire(process());
+		byte[] value = this.admin.get(this.keys.lock());
+		long expiry = this.admin.pexpireTime(this.keys.lock());
+		ScriptCall probe = ScriptCall.probe(this.keys.lock());
+		this.admin.eval(probe.script().text(), probe.keys().length, probe.keysAndArguments());
+		assertThat(this.admin.get(this.keys.lock())).isEqualTo(value);
+		assertThat(this.admin.pexpireTime(this.keys.lock())).isEqualTo(expiry);
 	}
 
 	@Test
@@ -322,7 +386,7 @@ class RedisLockProviderTests {
 		RedisLockProvider next = process();
 		LockContender waiting = enter(next);
 		attempt(waiting, true);
-		holder.release(KEY, grant.owner(), TIMEOUT);
+		release(holder, grant.owner());
 		await().pollInterval(Duration.ofMillis(2))
 			.until(() -> new String(this.admin.get(this.keys.lock())).startsWith(next.process() + "R"));
 		granted(attempt(waiting, true));

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
@@ -30,6 +31,7 @@ import io.distributedlock.support.LockTemplate;
 import io.distributedlock.testkit.FrozenProcesses;
 import io.distributedlock.testkit.TimeBounds;
 
+import static io.distributedlock.testkit.StoreCalls.outcomeOf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -181,23 +183,34 @@ class RedisNotificationTests {
 		RedisProcesses.enqueue(contender);
 		assertThat(waiter.contenders().size()).isEqualTo(1);
 		server.kill();
-		assertThat(contender.withdraw(Duration.ofMillis(300))).isEqualTo(ReleaseOutcome.UNKNOWN);
+		assertThat(withdraw(contender, Duration.ofMillis(300))).isEqualTo(ReleaseOutcome.UNKNOWN);
 		assertThat(waiter.contenders().size()).isZero();
 		server.start();
 		// Lettuce pauses between its tries to connect, for longer the longer they fail.
 		await().atMost(Duration.ofMinutes(1))
-			.until(() -> contender.withdraw(Duration.ofSeconds(1)) != ReleaseOutcome.UNKNOWN);
+			.until(() -> withdraw(contender, Duration.ofSeconds(1)) != ReleaseOutcome.UNKNOWN);
+	}
+
+	private static ReleaseOutcome withdraw(LockContender contender, Duration timeout) {
+		return outcomeOf(contender.withdraw(timeout), timeout);
+	}
+
+	/** Subscribes and waits as a contender does. */
+	private static void activate(NotificationSubscription subscription, Deadline end) throws InterruptedException {
+		CountDownLatch ended = new CountDownLatch(1);
+		subscription.activate(subscription.newWaiter(ended::countDown), end);
+		ended.await();
 	}
 
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("io.distributedlock.redis.TestClients#all")
 	void subscriptionThatEndsWhileItBeginsLeavesNothing(String name,
-			Function<RedisConfiguration, RedisConnectionFactory> client) {
+			Function<RedisConfiguration, RedisConnectionFactory> client) throws Exception {
 		RedisServer server = this.processes.closing(new RedisServer());
 		RedisConnectionFactory factory = client.apply(TestRedis.standalone(server.port()));
 		for (int round = 0; round < 50; round++) {
 			RedisLockProvider provider = new RedisLockProvider(factory, RedisLockSettings.defaults("closing"));
-			provider.subscription().activate(Deadline.afterNanos(round * 50_000L));
+			activate(provider.subscription(), Deadline.afterNanos(round * 50_000L));
 			provider.close();
 			try (RedisConnection lent = factory.getConnection()) {
 				assertThat(lent.ping()).isEqualTo("PONG");
@@ -205,7 +218,8 @@ class RedisNotificationTests {
 		}
 		RedisLockProvider provider = this.processes.provider(factory);
 		try (FrozenProcesses frozen = FrozenProcesses.freeze(server.handle())) {
-			assertThat(provider.subscription().activate(Deadline.after(Duration.ofMillis(100)))).isFalse();
+			activate(provider.subscription(), Deadline.after(Duration.ofMillis(100)));
+			assertThat(provider.subscription().isActive()).isFalse();
 			provider.close();
 		}
 		try (Jedis local = server.admin()) {

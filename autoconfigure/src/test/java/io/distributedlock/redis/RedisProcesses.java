@@ -29,6 +29,8 @@ import io.distributedlock.provider.RenewalOutcome;
 import io.distributedlock.support.LockSettings;
 import io.distributedlock.support.LockTemplate;
 
+import static io.distributedlock.testkit.StoreCalls.outcomeOf;
+import static io.distributedlock.testkit.StoreCalls.resultOf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -92,11 +94,11 @@ final class RedisProcesses implements AfterEachCallback {
 	}
 
 	static AttemptResult attempt(LockProvider provider, LockKey key) {
-		return enter(provider, key).attempt(OwnerId.random(), LEASE, false, TIMEOUT);
+		return resultOf(enter(provider, key).attempt(OwnerId.random(), LEASE, false, TIMEOUT), TIMEOUT);
 	}
 
 	static AttemptResult enqueue(LockContender contender) {
-		return contender.attempt(OwnerId.random(), LEASE, true, TIMEOUT);
+		return resultOf(contender.attempt(OwnerId.random(), LEASE, true, TIMEOUT), TIMEOUT);
 	}
 
 	static LockGrant acquire(LockProvider provider, LockKey key) {
@@ -109,11 +111,12 @@ final class RedisProcesses implements AfterEachCallback {
 	}
 
 	static ReleaseOutcome release(LockProvider provider, LockGrant grant) {
-		return provider.release(grant.key(), grant.owner(), TIMEOUT);
+		return outcomeOf(provider.release(grant.key(), grant.owner(), TIMEOUT), TIMEOUT);
 	}
 
 	static RenewalOutcome renew(LockProvider provider, LockGrant grant) {
-		return provider.renew(Map.of(grant, LEASE), TIMEOUT).getOrDefault(grant, RenewalOutcome.UNKNOWN);
+		return resultOf(provider.renew(Map.of(grant, LEASE), TIMEOUT), TIMEOUT).getOrDefault(grant,
+				RenewalOutcome.UNKNOWN);
 	}
 
 	@Override

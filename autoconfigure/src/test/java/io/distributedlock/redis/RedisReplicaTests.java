@@ -13,6 +13,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import redis.clients.jedis.Jedis;
 
 import org.springframework.beans.factory.DisposableBean;
+import org.springframework.context.Lifecycle;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 import io.distributedlock.LockError;
@@ -25,6 +26,7 @@ import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.RenewalOutcome;
 import io.distributedlock.testkit.FrozenProcesses;
 
+import static io.distributedlock.testkit.StoreCalls.resultOf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
@@ -69,8 +71,12 @@ class RedisReplicaTests {
 	}
 
 	private static AttemptResult attempt(RedisLockProvider provider, LockKey key, OwnerId owner) {
-		return provider.newContender(key, () -> {
-		}).attempt(owner, LEASE, false, TIMEOUT);
+		return resultOf(provider.newContender(key, () -> {
+		}).attempt(owner, LEASE, false, TIMEOUT));
+	}
+
+	private static Map<LockGrant, RenewalOutcome> renew(RedisLockProvider provider, LockGrant grant) {
+		return resultOf(provider.renew(Map.of(grant, LEASE), TIMEOUT));
 	}
 
 	@ParameterizedTest(name = "{0}")
@@ -82,7 +88,7 @@ class RedisReplicaTests {
 				new RedisLockSettings("replica", 1, Duration.ofSeconds(1)))) {
 			LockKey key = LockKey.of("replicated", name);
 			LockGrant grant = ((AttemptResult.Granted) attempt(provider, key, OwnerId.random())).grant();
-			assertThat(provider.renew(Map.of(grant, LEASE), TIMEOUT)).containsEntry(grant, RenewalOutcome.RENEWED);
+			assertThat(renew(provider, grant)).containsEntry(grant, RenewalOutcome.RENEWED);
 			LockKey second = LockKey.of("replicated", name + "-2");
 			OwnerId owner = OwnerId.random();
 			try (FrozenProcesses frozen = FrozenProcesses.freeze(replica.handle())) {
@@ -93,11 +99,32 @@ class RedisReplicaTests {
 						assertThat(ex.error()).isEqualTo(LockError.STORE_FAILED);
 						assertThat(ex.isEffectUnknown()).isTrue();
 					});
-				assertThat(provider.release(second, owner, TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
-				assertThat(provider.renew(Map.of(grant, LEASE), TIMEOUT)).containsEntry(grant, RenewalOutcome.UNKNOWN);
+				assertThat(resultOf(provider.release(second, owner, TIMEOUT))).isEqualTo(ReleaseOutcome.RELEASED);
+				assertThat(renew(provider, grant)).containsEntry(grant, RenewalOutcome.UNKNOWN);
 			}
-			await().until(() -> provider.renew(Map.of(grant, LEASE), TIMEOUT).get(grant) == RenewalOutcome.RENEWED);
-			assertThat(provider.release(key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
+			await().until(() -> renew(provider, grant).get(grant) == RenewalOutcome.RENEWED);
+			assertThat(resultOf(provider.release(key, grant.owner(), TIMEOUT))).isEqualTo(ReleaseOutcome.RELEASED);
+		}
+		finally {
+			((DisposableBean) factory).destroy();
+		}
+	}
+
+	@ParameterizedTest(name = "{0}")
+	@MethodSource("clients")
+	void replicasAcknowledgeAfterTheFactoryWasStoppedAndStarted(String name, IntFunction<RedisConnectionFactory> client)
+			throws Exception {
+		RedisConnectionFactory factory = client.apply(primary.port());
+		try (RedisLockProvider provider = new RedisLockProvider(factory,
+				new RedisLockSettings("restarted", 1, Duration.ofSeconds(1)))) {
+			LockKey key = LockKey.of("restarted", name);
+			LockGrant grant = ((AttemptResult.Granted) attempt(provider, key, OwnerId.random())).grant();
+			((Lifecycle) factory).stop();
+			assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> renew(provider, grant))
+				.satisfies((ex) -> assertThat(ex.isEffectUnknown()).isFalse());
+			((Lifecycle) factory).start();
+			assertThat(renew(provider, grant)).containsEntry(grant, RenewalOutcome.RENEWED);
+			assertThat(resultOf(provider.release(key, grant.owner(), TIMEOUT))).isEqualTo(ReleaseOutcome.RELEASED);
 		}
 		finally {
 			((DisposableBean) factory).destroy();

@@ -59,7 +59,7 @@ class RedisRightsTests {
 			// On a slow machine the reservation has passed to the other one meanwhile.
 			LockGrant next = RedisProcesses
 				.granted(await().until(() -> RedisProcesses.enqueue(waiting), AttemptResult.Granted.class::isInstance));
-			waiter.release(KEY, next.owner(), RedisProcesses.TIMEOUT);
+			RedisProcesses.release(waiter, next);
 			LockKey another = LockKey.of("another");
 			RedisProcesses.release(holder, RedisProcesses.acquire(holder, another));
 			List<String> used = Stream.of(RedisRights.SENT, RedisRights.IN_SCRIPTS, List.of("+subscribe"))

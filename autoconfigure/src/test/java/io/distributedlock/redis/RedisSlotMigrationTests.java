@@ -26,6 +26,7 @@ import io.distributedlock.provider.RenewalOutcome;
 import io.distributedlock.support.LockTemplate;
 import io.distributedlock.testkit.TimeBounds;
 
+import static io.distributedlock.testkit.StoreCalls.resultOf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
@@ -160,8 +161,10 @@ class RedisSlotMigrationTests {
 		Duration timeout = Duration.ofMillis(500);
 		LockProviderException[] failure = new LockProviderException[1];
 		long start = System.nanoTime();
-		assertThatExceptionOfType(LockProviderException.class).isThrownBy(
-				() -> RedisProcesses.enter(rival, KEY).attempt(OwnerId.random(), RedisProcesses.LEASE, true, timeout))
+		assertThatExceptionOfType(LockProviderException.class)
+			.isThrownBy(() -> resultOf(
+					RedisProcesses.enter(rival, KEY).attempt(OwnerId.random(), RedisProcesses.LEASE, true, timeout),
+					timeout))
 			.satisfies((ex) -> failure[0] = ex);
 		assertThat(Duration.ofNanos(System.nanoTime() - start))
 			.isLessThan(TimeBounds.withLoad(timeout.plusMillis(250)));
@@ -171,7 +174,8 @@ class RedisSlotMigrationTests {
 	/** Asserts renewals, also if one key of the batch has migrated and the other not. */
 	private static void assertRenewed(RedisLockProvider provider, LockGrant first, LockGrant second) {
 		Map<LockGrant, Duration> leases = Map.of(first, RedisProcesses.LEASE, second, RedisProcesses.LEASE);
-		assertThat(provider.renew(leases, RedisProcesses.TIMEOUT)).containsEntry(first, RenewalOutcome.RENEWED)
+		assertThat(resultOf(provider.renew(leases, RedisProcesses.TIMEOUT)))
+			.containsEntry(first, RenewalOutcome.RENEWED)
 			.containsEntry(second, RenewalOutcome.RENEWED);
 	}
 

@@ -62,6 +62,16 @@ class UnresponsiveSlotTrackerTests {
 	}
 
 	@Test
+	void clearedSlotIsProbedNoMore() {
+		this.tracker.add(7, this::probe);
+		this.tracker.clear();
+		assertThat(this.tracker.contains(7)).isFalse();
+		assertThat(this.allResponsive).hasValue(1);
+		this.probes.getLast().completeExceptionally(new TimeoutException());
+		assertThat(this.probes).hasSize(1);
+	}
+
+	@Test
 	void callbackRunsOnlyWhenTheLastSlotIsResponsive() {
 		this.tracker.add(7, this::probe);
 		this.tracker.add(8, this::probe);

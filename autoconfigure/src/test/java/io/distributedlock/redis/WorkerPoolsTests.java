@@ -4,13 +4,19 @@ import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.NullSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
+import io.distributedlock.LockError;
+import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.CallKind;
-import io.distributedlock.provider.Deadline;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 class WorkerPoolsTests {
 
@@ -21,13 +27,12 @@ class WorkerPoolsTests {
 		AtomicBoolean ended = new AtomicBoolean();
 		WorkerPools pools = new WorkerPools(Duration.ofMinutes(1));
 		Thread closing = new Thread(pools::close, "test-thread-closing");
-		pools.submit(CallKind.RENEWAL, Deadline.after(Duration.ofMinutes(1)), () -> {
+		pools.execute(CallKind.RENEWAL, null, () -> {
 			this.running.countDown();
 			while (closing.getState() != Thread.State.TIMED_WAITING && closing.getState() != Thread.State.TERMINATED) {
 				Thread.onSpinWait();
 			}
 			ended.set(closing.isAlive());
-			return "reply";
 		});
 		this.running.await();
 		closing.start();
@@ -39,7 +44,7 @@ class WorkerPoolsTests {
 	void closeInterruptsACallThatDoesNotEnd() throws InterruptedException {
 		CountDownLatch interrupted = new CountDownLatch(1);
 		WorkerPools pools = new WorkerPools(Duration.ofMillis(10));
-		pools.submit(CallKind.ACQUIRE, Deadline.after(Duration.ofMinutes(1)), () -> {
+		pools.execute(CallKind.ACQUIRE, null, () -> {
 			this.running.countDown();
 			try {
 				new CountDownLatch(1).await();
@@ -47,7 +52,6 @@ class WorkerPoolsTests {
 			catch (InterruptedException ex) {
 				interrupted.countDown();
 			}
-			return "reply";
 		});
 		this.running.await();
 		pools.close();
@@ -58,12 +62,11 @@ class WorkerPoolsTests {
 	void closeLeavesACallThatNoInterruptEnds() throws InterruptedException {
 		AtomicBoolean goOn = new AtomicBoolean(true);
 		WorkerPools pools = new WorkerPools(Duration.ofMillis(10));
-		pools.submit(CallKind.ACQUIRE, Deadline.after(Duration.ofMinutes(1)), () -> {
+		pools.execute(CallKind.ACQUIRE, null, () -> {
 			this.running.countDown();
 			while (goOn.get()) {
 				Thread.onSpinWait();
 			}
-			return "reply";
 		});
 		this.running.await();
 		pools.close();
@@ -71,15 +74,132 @@ class WorkerPoolsTests {
 	}
 
 	@Test
+	void callsToOneNodeLeaveAWorkerForTheOthers() throws InterruptedException {
+		CountDownLatch end = new CountDownLatch(1);
+		CountDownLatch other = new CountDownLatch(1);
+		CountDownLatch late = new CountDownLatch(20);
+		WorkerPools pools = new WorkerPools(Duration.ofMinutes(1));
+		for (int call = 0; call < 20; call++) {
+			pools.execute(CallKind.RELEASE, "frozen", () -> {
+				try {
+					end.await();
+				}
+				catch (InterruptedException ex) {
+					Thread.currentThread().interrupt();
+				}
+				late.countDown();
+			});
+		}
+		pools.execute(CallKind.RELEASE, "healthy", other::countDown);
+		assertThat(other.await(1, TimeUnit.MINUTES)).isTrue();
+		assertThat(late.getCount()).isEqualTo(20);
+		end.countDown();
+		assertThat(late.await(1, TimeUnit.MINUTES)).isTrue();
+		pools.close();
+	}
+
+	@Test
+	void closeRunsManyCallsThatFollowEachOther() throws InterruptedException {
+		CountDownLatch ended = new CountDownLatch(9_000);
+		WorkerPools pools = new WorkerPools(Duration.ofMinutes(1));
+		Thread closing = new Thread(pools::close, "test-thread-closing");
+		pools.execute(CallKind.RENEWAL, "node", () -> {
+			this.running.countDown();
+			while (closing.getState() != Thread.State.TIMED_WAITING) {
+				Thread.onSpinWait();
+			}
+		});
+		for (long call = ended.getCount(); call > 0; call--) {
+			pools.execute(CallKind.RENEWAL, "node", ended::countDown);
+		}
+		this.running.await();
+		closing.start();
+		closing.join();
+		assertThat(ended.getCount()).isZero();
+	}
+
+	@ParameterizedTest
+	@NullSource
+	@ValueSource(strings = "node")
+	void closeDropsCallsForWhichThereIsNoWorker(String node) {
+		AtomicBoolean goOn = new AtomicBoolean(true);
+		AtomicReference<LockProviderException> reason = new AtomicReference<>();
+		WorkerPools pools = new WorkerPools(Duration.ofMillis(10));
+		for (int worker = 0; worker < 2; worker++) {
+			pools.execute(CallKind.RENEWAL, node, () -> {
+				while (goOn.get()) {
+					Thread.onSpinWait();
+				}
+			});
+		}
+		pools.execute(CallKind.RENEWAL, node, new WorkerTask() {
+
+			@Override
+			public void run() {
+				throw new AssertionError("A call runs after the end");
+			}
+
+			@Override
+			public void drop(LockProviderException ex) {
+				reason.set(ex);
+			}
+
+		});
+		pools.close();
+		goOn.set(false);
+		assertThat(reason.get().error()).isEqualTo(LockError.SHUTTING_DOWN);
+		assertThat(reason.get().isEffectUnknown()).isFalse();
+	}
+
+	@ParameterizedTest
+	@NullSource
+	@ValueSource(strings = "node")
+	void callIsRefusedIfTooManyWaitForAWorker(String node) {
+		CountDownLatch end = new CountDownLatch(1);
+		WorkerPools pools = new WorkerPools(Duration.ofMinutes(1));
+		int waiting = 10_000 + ((node != null) ? 1 : 2);
+		for (int call = 0; call < waiting; call++) {
+			pools.execute(CallKind.RENEWAL, node, () -> {
+				try {
+					end.await();
+				}
+				catch (InterruptedException ex) {
+					Thread.currentThread().interrupt();
+				}
+			});
+		}
+		assertThatExceptionOfType(LockProviderException.class)
+			.isThrownBy(() -> pools.execute(CallKind.RENEWAL, node, () -> {
+				// Never runs.
+			}))
+			.satisfies((ex) -> {
+				assertThat(ex.error()).isEqualTo(LockError.STORE_FAILED);
+				assertThat(ex.isEffectUnknown()).isFalse();
+			});
+		end.countDown();
+		pools.close();
+	}
+
+	@Test
+	void closedPoolsRefuseACall() {
+		WorkerPools pools = new WorkerPools(Duration.ofMillis(10));
+		pools.close();
+		assertThatExceptionOfType(LockProviderException.class)
+			.isThrownBy(() -> pools.execute(CallKind.ACQUIRE, null, () -> {
+				// Never runs.
+			}))
+			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.SHUTTING_DOWN));
+	}
+
+	@Test
 	void closeKeepsAnInterrupt() throws InterruptedException {
 		CountDownLatch end = new CountDownLatch(1);
 		WorkerPools pools = new WorkerPools(Duration.ofMinutes(1));
-		pools.submit(CallKind.RELEASE, Deadline.after(Duration.ofMinutes(1)), () -> {
+		pools.execute(CallKind.RELEASE, null, () -> {
 			this.running.countDown();
 			while (end.getCount() > 0) {
 				Thread.onSpinWait();
 			}
-			return "reply";
 		});
 		this.running.await();
 		Thread.currentThread().interrupt();

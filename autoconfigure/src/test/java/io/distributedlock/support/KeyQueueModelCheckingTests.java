@@ -1,52 +1,151 @@
 package io.distributedlock.support;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import org.jetbrains.lincheck.Lincheck;
 import org.junit.jupiter.api.Test;
 
+import io.distributedlock.LockException;
 import io.distributedlock.LockKey;
+import io.distributedlock.LockRequest;
 import io.distributedlock.LossReason;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.OwnerId;
 
 /**
- * Explores the interleavings of the process-local queue: holders, waiters and signals.
+ * Explores the interleavings of the engine around the queue of one key: arrivals,
+ * answers, releases, losses, interrupts and the stop.
  */
 class KeyQueueModelCheckingTests {
 
 	private static final LockKey KEY = LockKey.of("seats", "13A");
 
-	private static final LockGrant GRANT = new LockGrant(KEY, new OwnerId("0".repeat(32)), 1, Duration.ofSeconds(30));
+	private static final LockRequest REQUEST = LockRequest.of(KEY).withWaitTime(Duration.ofSeconds(10));
 
 	int invocations() {
-		return 500;
+		return 300;
 	}
 
 	@Test
-	void nextWaiterIsSignalledWhenGrantEndsAndHeadLeaves() {
+	void oneHolderAtATimeAndNothingRemains() {
 		Lincheck.runConcurrentTest(invocations(), () -> {
-			KeyQueueRegistry queues = new KeyQueueRegistry(null);
-			KeyQueue queue = queues.queue(KEY);
-			HeldGrant heldGrant = heldGrant(queue);
-			Waiter holder = new SilentWaiter();
-			Waiter head = new SilentWaiter();
-			Waiter next = new SilentWaiter();
-			queue.join(holder);
-			queue.recordGrant(holder, heldGrant);
-			queue.join(head);
-			queue.join(next);
-			together(() -> queue.recordEnd(heldGrant), () -> queue.leave(head));
-			check(next.isSignalled(), "the next waiter is not signalled");
-			check(queue.beginAttempt(next), "the next waiter may not attempt");
+			Fixture fixture = new Fixture(true);
+			AtomicInteger holders = new AtomicInteger();
+			Runnable user = () -> {
+				Requester requester = fixture.requester();
+				if (requester.step()) {
+					check(holders.incrementAndGet() == 1, "two holders");
+					holders.decrementAndGet();
+					requester.request.lease().close();
+				}
+				else {
+					requester.request.abandon();
+				}
+			};
+			together(user, user);
+			fixture.checkNothingRemains();
+		});
+	}
+
+	@Test
+	void nextWaiterIsSignalledWhenTheGrantEndsAndTheHeadLeaves() {
+		Lincheck.runConcurrentTest(invocations(), () -> {
+			Fixture fixture = new Fixture(true);
+			Requester holder = fixture.requester();
+			check(holder.step(), "the first request is not served");
+			Requester head = fixture.requester();
+			Requester next = fixture.requester();
+			check(!head.step() && !next.step(), "two holders");
+			together(() -> holder.request.lease().close(), head.request::abandon);
+			check(next.isSignalled() && next.step(), "the next waiter is not served");
+			next.request.lease().close();
+			fixture.checkNothingRemains();
+		});
+	}
+
+	@Test
+	void grantThatMeetsAnInterruptIsPassedOnOrReleased() {
+		Lincheck.runConcurrentTest(invocations(), () -> {
+			Fixture fixture = new Fixture(false);
+			Requester head = fixture.requester();
+			Requester next = fixture.requester();
+			check(!head.step() && !next.step(), "served without an answer");
+			together(() -> fixture.provider.answer(KEY), head.request::abandon);
+			fixture.environment.runTasks();
+			while (!next.step()) {
+				check(fixture.provider.hasAttempt(), "the next waiter neither attempts nor has the lock");
+				fixture.provider.answer(KEY);
+				fixture.environment.runTasks();
+			}
+			next.request.lease().close();
+			fixture.checkNothingRemains();
+		});
+	}
+
+	@Test
+	void attemptThatFailsMeetsAnArrival() {
+		Lincheck.runConcurrentTest(invocations(), () -> {
+			Fixture fixture = new Fixture(false);
+			Requester head = fixture.requester();
+			check(!head.step(), "served without an answer");
+			Requester next = fixture.requester();
+			together(fixture.provider::fail, next::step);
+			// The pause after a failure, and less than a call may take.
+			fixture.environment.advance(Duration.ofMillis(100).toNanos());
+			check(!next.step(), "served without an answer");
+			check(fixture.provider.hasAttempt(), "the next waiter does not attempt");
+			fixture.provider.answer(KEY);
+			check(next.step(), "the next waiter is not served");
+			next.request.lease().close();
+			check(head.hasFailed(), "the first request was not told its failure");
+			fixture.checkNothingRemains();
+		});
+	}
+
+	@Test
+	void grantThatMeetsTheStopIsGivenOrReleased() {
+		Lincheck.runConcurrentTest(invocations(), () -> {
+			Fixture fixture = new Fixture(false);
+			Requester head = fixture.requester();
+			check(!head.step(), "served without an answer");
+			together(() -> fixture.provider.answer(KEY), fixture.engine::beginStop);
+			if (head.stepOrFail()) {
+				head.request.lease().close();
+			}
+			check(fixture.engine.isQuiet() || fixture.provider.hasAttempt(), "a request remains");
+			fixture.provider.answer(KEY);
+			fixture.checkNothingRemains();
+		});
+	}
+
+	@Test
+	void lossMeetsTheRelease() {
+		Lincheck.runConcurrentTest(invocations(), () -> {
+			Fixture fixture = new Fixture(true);
+			Requester holder = fixture.requester();
+			check(holder.step(), "the first request is not served");
+			Hold hold = holder.request.lease();
+			Requester next = fixture.requester();
+			check(!next.step(), "two holders");
+			together(() -> fixture.engine.context().heldGrants().lose(hold.heldGrant(), LossReason.EXPIRED),
+					hold::close);
+			hold.close();
+			fixture.environment.runTasks();
+			check(next.isSignalled() && next.step(), "the next waiter is not served");
+			next.request.lease().close();
+			fixture.checkNothingRemains();
 		});
 	}
 
 	@Test
 	void holdEndsOnceAndIsNotRenewedAfterwards() {
 		Lincheck.runConcurrentTest(invocations(), () -> {
-			HeldGrant heldGrant = heldGrant(new KeyQueueRegistry(null).queue(KEY));
+			Fixture fixture = new Fixture(true);
+			LockTerms terms = LockTerms.of(REQUEST, fixture.engine.context().settings());
+			HeldGrant heldGrant = new HeldGrant(
+					new LockGrant(KEY, new OwnerId("0".repeat(32)), 1, Duration.ofSeconds(30)), terms, 0, 0);
 			AtomicInteger ends = new AtomicInteger();
 			together(() -> {
 				if (heldGrant.release(0)) {
@@ -61,66 +160,9 @@ class KeyQueueModelCheckingTests {
 					ends.incrementAndGet();
 				}
 			});
-			check(ends.get() == 1, "ended " + ends + " times");
+			check(ends.get() == 1, "ended " + ends.get() + " times");
 			check(!heldGrant.isCurrent() && !heldGrant.isRenewing(), "still current");
 		});
-	}
-
-	@Test
-	void waiterNeverJoinsAClosedQueue() {
-		Lincheck.runConcurrentTest(invocations(), () -> {
-			KeyQueueRegistry queues = new KeyQueueRegistry(null);
-			KeyQueue first = queues.queue(KEY);
-			Waiter last = new SilentWaiter();
-			first.join(last);
-			AtomicInteger open = new AtomicInteger();
-			together(() -> first.leave(last), () -> {
-				Waiter newcomer = new SilentWaiter();
-				KeyQueue queue = join(queues, newcomer);
-				if (queue.beginAttempt(newcomer) || newcomer.isSignalled() || queue == first) {
-					open.incrementAndGet();
-				}
-			});
-			check(open.get() == 1 && queues.size() == 1, "the newcomer waits at a closed queue");
-		});
-	}
-
-	@Test
-	void oneHolderAtATimeAndNoQueueRemains() {
-		Lincheck.runConcurrentTest(invocations(), () -> {
-			KeyQueueRegistry queues = new KeyQueueRegistry(null);
-			AtomicInteger holders = new AtomicInteger();
-			Runnable contender = () -> {
-				Waiter waiter = new SilentWaiter();
-				KeyQueue queue = join(queues, waiter);
-				if (queue.beginAttempt(waiter)) {
-					HeldGrant heldGrant = heldGrant(queue);
-					queue.recordGrant(waiter, heldGrant);
-					check(holders.incrementAndGet() == 1, "two holders");
-					holders.decrementAndGet();
-					if (heldGrant.release(0)) {
-						queue.recordEnd(heldGrant);
-					}
-				}
-				else {
-					queue.leave(waiter);
-				}
-			};
-			together(contender, contender);
-			check(queues.size() == 0, "a queue remains");
-		});
-	}
-
-	private static KeyQueue join(KeyQueueRegistry queues, Waiter waiter) {
-		KeyQueue queue = queues.queue(KEY);
-		while (queue.join(waiter) < 0) {
-			queue = queues.queue(KEY);
-		}
-		return queue;
-	}
-
-	private static HeldGrant heldGrant(KeyQueue queue) {
-		return new HeldGrant(queue, GRANT, Duration.ofSeconds(30), true, 0, 0);
 	}
 
 	private static void together(Runnable one, Runnable other) {
@@ -143,10 +185,84 @@ class KeyQueueModelCheckingTests {
 		}
 	}
 
-	private static final class SilentWaiter extends Waiter {
+	/** An engine over a store that a test answers for. */
+	private static final class Fixture {
+
+		private final ManualEnvironment environment = new ManualEnvironment();
+
+		private final ManualProvider provider;
+
+		private final LockEngine engine;
+
+		Fixture(boolean answersAtOnce) {
+			this.provider = new ManualProvider(answersAtOnce);
+			this.engine = new LockEngine(this.provider, LockSettings.defaults(), this.environment,
+					new LockEventPublisher(this.environment, List.of(), List.of()), () -> {
+					});
+		}
+
+		Requester requester() {
+			return new Requester(this.engine);
+		}
+
+		void checkNothingRemains() {
+			this.environment.runTasks();
+			check(this.engine.queueCount() == 0, "a queue remains");
+			check(this.engine.context().heldGrants().isEmpty(), "a hold remains");
+			check(this.provider.openContenders() == 0, "a contender remains");
+			check(!this.provider.isHeld(), "the store still keeps a grant");
+		}
+
+	}
+
+	/** A requester that takes a step when the test says so. */
+	private static final class Requester implements RequestDriver {
+
+		private final KeyRequest request;
+
+		private volatile boolean signalled;
+
+		private boolean failed;
+
+		Requester(LockEngine engine) {
+			this.request = (KeyRequest) engine.request(List.of(KEY), REQUEST, this);
+		}
 
 		@Override
-		void wake() {
+		public void signal() {
+			this.signalled = true;
+		}
+
+		boolean isSignalled() {
+			return this.signalled;
+		}
+
+		boolean hasFailed() {
+			return this.failed || !stepOrFail() && this.failed;
+		}
+
+		@Override
+		public String requester() {
+			return "test";
+		}
+
+		@Override
+		public boolean mayBlock() {
+			return true;
+		}
+
+		boolean step() {
+			return this.request.step() == Acquisition.Progress.ACQUIRED;
+		}
+
+		boolean stepOrFail() {
+			try {
+				return step();
+			}
+			catch (LockException ex) {
+				this.failed = true;
+				return false;
+			}
 		}
 
 	}

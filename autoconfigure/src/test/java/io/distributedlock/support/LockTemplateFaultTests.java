@@ -45,7 +45,8 @@ class LockTemplateFaultTests {
 
 	private static final LockKey KEY = LockKey.of("seats", "13A");
 
-	private final ScriptedLockProvider provider = new ScriptedLockProvider();
+	/** The scripts of these tests delay and fail calls as a blocking driver does. */
+	private final ScriptedLockProvider provider = new ScriptedLockProvider(true);
 
 	private final LockTimer timer = new LockTimer();
 
@@ -96,13 +97,56 @@ class LockTemplateFaultTests {
 			}
 			return answer;
 		};
-		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> this.locks.acquire(this.request));
+		assertThatExceptionOfType(LockProviderException.class)
+			.isThrownBy(() -> this.locks.acquire(this.request.withWaitTime(Duration.ZERO)));
 		OwnerId unclear = this.provider.attempts.get(0);
 		await().until(() -> this.provider.releases.contains(unclear));
 		try (LockLease lease = this.locks.acquire(this.request)) {
 			assertThat(lease.isHeld()).isTrue();
 			assertThat(this.provider.attempts.get(1)).isNotEqualTo(unclear);
 		}
+	}
+
+	@Test
+	void failureThatPassesIsAskedAgainWithinTheWaitTime() {
+		AtomicInteger failures = new AtomicInteger();
+		this.provider.onAttempt = (answer) -> {
+			if (failures.incrementAndGet() <= 2) {
+				throw new LockProviderException(LockError.STORE_FAILED, "scripted", "reset the connection", null);
+			}
+			return answer;
+		};
+		try (LockLease lease = this.locks.acquire(this.request.withWaitTime(Duration.ofSeconds(20)))) {
+			assertThat(lease.isHeld()).isTrue();
+			assertThat(this.provider.attempts).hasSizeGreaterThanOrEqualTo(3);
+			assertThat(this.provider.attempts.subList(0, 3)).doesNotHaveDuplicates();
+			await().untilAsserted(
+					() -> assertThat(this.provider.releases).containsAll(this.provider.attempts.subList(0, 2)));
+		}
+	}
+
+	@Test
+	void failureThatDoesNotPassIsToldAsThatFailure() {
+		this.provider.onAttempt = (answer) -> {
+			throw LockProviderException.nothingSent(LockError.STORE_FAILED, "scripted", "is down", null);
+		};
+		Duration wait = Duration.ofSeconds(1);
+		long start = System.nanoTime();
+		assertThatExceptionOfType(LockProviderException.class)
+			.isThrownBy(() -> this.locks.acquire(this.request.withWaitTime(wait)))
+			.withMessageContaining("is down");
+		assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThanOrEqualTo(wait);
+		assertThat(this.provider.attempts).hasSizeGreaterThan(2);
+	}
+
+	@Test
+	void failureThatCannotPassIsToldAtOnce() {
+		this.provider.onAttempt = (answer) -> {
+			throw new LockProviderException(LockError.NOT_PERMITTED, "scripted", "denies a right", null);
+		};
+		assertThatExceptionOfType(LockProviderException.class)
+			.isThrownBy(() -> this.locks.acquire(this.request.withWaitTime(Duration.ofMinutes(1))));
+		assertThat(this.provider.attempts).hasSize(1);
 	}
 
 	@Test
@@ -125,7 +169,8 @@ class LockTemplateFaultTests {
 		this.provider.onAttempt = (answer) -> {
 			throw LockProviderException.nothingSent(LockError.STORE_FAILED, "scripted", "is down", null);
 		};
-		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> this.locks.acquire(this.request));
+		assertThatExceptionOfType(LockProviderException.class)
+			.isThrownBy(() -> this.locks.acquire(this.request.withWaitTime(Duration.ofMillis(300))));
 		await().during(Duration.ofMillis(300)).until(this.provider.releases::isEmpty);
 	}
 
@@ -137,7 +182,8 @@ class LockTemplateFaultTests {
 			pause(Duration.ofMillis(400));
 			throw new LockProviderException(LockError.STORE_TIMEOUT, "scripted", "did not answer", null);
 		};
-		CompletableFuture<Void> head = CompletableFuture.runAsync(() -> this.locks.acquire(this.request));
+		LockRequest brief = this.request.withWaitTime(Duration.ofMillis(300));
+		CompletableFuture<Void> head = CompletableFuture.runAsync(() -> this.locks.acquire(brief));
 		asked.await();
 		assertThatExceptionOfType(LockProviderException.class)
 			.isThrownBy(() -> this.locks.tryAcquire(this.request.withWaitTime(Duration.ZERO)));
@@ -272,7 +318,7 @@ class LockTemplateFaultTests {
 		AtomicLong released = new AtomicLong();
 		this.provider.onRenew = (leases, timeout) -> {
 			long before = released.get();
-			Map<LockGrant, RenewalOutcome> outcomes = this.provider.store.renew(leases, timeout);
+			Map<LockGrant, RenewalOutcome> outcomes = this.provider.store.renew(leases, timeout).result();
 			outcomes.forEach((grant, outcome) -> {
 				if (outcome == RenewalOutcome.RENEWED && grant.order() <= before) {
 					revived.incrementAndGet();
@@ -287,7 +333,7 @@ class LockTemplateFaultTests {
 			long end = System.nanoTime() + Duration.ofMinutes(1).toNanos();
 			for (int cycle = 0; cycle < 10_000
 					|| (this.provider.renewals.size() <= 100 && System.nanoTime() - end < 0); cycle++) {
-				SingleKeyLease lease = (SingleKeyLease) eager.acquire(this.request);
+				Hold lease = (Hold) eager.acquire(this.request);
 				if (cycle % 50 == 0) {
 					pause(Duration.ofMillis(2));
 				}

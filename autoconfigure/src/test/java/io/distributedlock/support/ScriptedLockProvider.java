@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockKey;
 import io.distributedlock.local.LocalLockProvider;
+import io.distributedlock.provider.AnsweredStoreCall;
 import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockGrant;
@@ -18,6 +19,7 @@ import io.distributedlock.provider.LockProvider;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.RenewalOutcome;
+import io.distributedlock.provider.StoreCall;
 
 /**
  * Store in memory whose answers a test can delay, lose or falsify, as no real store does
@@ -38,15 +40,31 @@ final class ScriptedLockProvider implements LockProvider {
 	/** Whether waiters receive no signal that a lock may be free. */
 	volatile boolean silent;
 
+	/** Whether the engine has to keep calls off threads that must not wait. */
+	private final boolean blocking;
+
 	volatile @Nullable Function<AttemptResult, AttemptResult> onAttempt;
 
 	volatile @Nullable Function<OwnerId, @Nullable ReleaseOutcome> onRelease;
 
 	volatile @Nullable BiFunction<Map<LockGrant, Duration>, Duration, @Nullable Map<LockGrant, RenewalOutcome>> onRenew;
 
+	ScriptedLockProvider() {
+		this(false);
+	}
+
+	ScriptedLockProvider(boolean blocking) {
+		this.blocking = blocking;
+	}
+
 	@Override
 	public String name() {
 		return "scripted";
+	}
+
+	@Override
+	public boolean isBlocking() {
+		return this.blocking;
 	}
 
 	@Override
@@ -56,36 +74,45 @@ final class ScriptedLockProvider implements LockProvider {
 		return new LockContender() {
 
 			@Override
-			public AttemptResult attempt(OwnerId owner, Duration lease, boolean willWait, Duration timeout) {
+			public StoreCall<AttemptResult> attempt(OwnerId owner, Duration lease, boolean willWait, Duration timeout) {
 				ScriptedLockProvider.this.attempts.add(owner);
-				AttemptResult answer = contender.attempt(owner, lease, willWait, timeout);
+				StoreCall<AttemptResult> answer = contender.attempt(owner, lease, willWait, timeout);
 				Function<AttemptResult, AttemptResult> script = ScriptedLockProvider.this.onAttempt;
-				return (script != null) ? script.apply(answer) : answer;
+				return (script != null) ? AnsweredStoreCall.by(() -> script.apply(answer.result())) : answer;
 			}
 
 			@Override
-			public ReleaseOutcome withdraw(Duration timeout) {
+			public StoreCall<ReleaseOutcome> withdraw(Duration timeout) {
 				ScriptedLockProvider.this.withdrawals.add(key);
 				return contender.withdraw(timeout);
+			}
+
+			@Override
+			public void close() {
+				contender.close();
 			}
 
 		};
 	}
 
 	@Override
-	public Map<LockGrant, RenewalOutcome> renew(Map<LockGrant, Duration> leases, Duration timeout) {
+	public StoreCall<Map<LockGrant, RenewalOutcome>> renew(Map<LockGrant, Duration> leases, Duration timeout) {
 		this.renewals.add(Map.copyOf(leases));
 		BiFunction<Map<LockGrant, Duration>, Duration, @Nullable Map<LockGrant, RenewalOutcome>> script = this.onRenew;
-		Map<LockGrant, RenewalOutcome> answer = (script != null) ? script.apply(leases, timeout) : null;
-		return (answer != null) ? answer : this.store.renew(leases, timeout);
+		return AnsweredStoreCall.by(() -> {
+			Map<LockGrant, RenewalOutcome> answer = (script != null) ? script.apply(leases, timeout) : null;
+			return (answer != null) ? answer : this.store.renew(leases, timeout).result();
+		});
 	}
 
 	@Override
-	public ReleaseOutcome release(LockKey key, OwnerId owner, Duration timeout) {
+	public StoreCall<ReleaseOutcome> release(LockKey key, OwnerId owner, Duration timeout) {
 		this.releases.add(owner);
 		Function<OwnerId, @Nullable ReleaseOutcome> script = this.onRelease;
-		ReleaseOutcome answer = (script != null) ? script.apply(owner) : null;
-		return (answer != null) ? answer : this.store.release(key, owner, timeout);
+		return AnsweredStoreCall.by(() -> {
+			ReleaseOutcome answer = (script != null) ? script.apply(owner) : null;
+			return (answer != null) ? answer : this.store.release(key, owner, timeout).result();
+		});
 	}
 
 	@Override

@@ -10,6 +10,8 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
+import org.jspecify.annotations.Nullable;
+
 import io.distributedlock.LockKey;
 import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.LockContender;
@@ -18,11 +20,14 @@ import io.distributedlock.provider.LockProvider;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.RenewalOutcome;
+import io.distributedlock.provider.StoreCall;
 
 /**
  * Provider that records each command with its outcome and duration.
  */
 final class CommandLog implements LockProvider {
+
+	private static final String ABANDONED = "abandoned";
 
 	private final LockProvider provider;
 
@@ -48,17 +53,20 @@ final class CommandLog implements LockProvider {
 		return calls(kind).map(Call::took).max(Duration::compareTo).orElse(Duration.ZERO);
 	}
 
-	private <T> T log(Kind kind, Set<OwnerId> owners, Supplier<T> command) {
+	private <T> StoreCall<T> log(Kind kind, Set<OwnerId> owners, Supplier<StoreCall<T>> command) {
 		long start = System.nanoTime();
-		try {
-			T outcome = command.get();
-			this.calls.add(new Call(kind, owners, outcome, ContractSupport.since(start)));
-			return outcome;
+		return StoreCalls.watched(command.get(), (result, failure) -> this.calls
+			.add(new Call(kind, owners, outcome(kind, result, failure), ContractSupport.since(start))));
+	}
+
+	private static Object outcome(Kind kind, @Nullable Object result, @Nullable RuntimeException failure) {
+		if (result != null) {
+			return result;
 		}
-		catch (RuntimeException ex) {
-			this.calls.add(new Call(kind, owners, ex, ContractSupport.since(start)));
-			throw ex;
+		if (failure != null) {
+			return failure;
 		}
+		return (kind == Kind.RELEASE || kind == Kind.WITHDRAWAL) ? ReleaseOutcome.UNKNOWN : ABANDONED;
 	}
 
 	@Override
@@ -67,31 +75,46 @@ final class CommandLog implements LockProvider {
 	}
 
 	@Override
+	public boolean isBlocking() {
+		return this.provider.isBlocking();
+	}
+
+	@Override
+	public Object node(LockKey key) {
+		return this.provider.node(key);
+	}
+
+	@Override
 	public LockContender newContender(LockKey key, Runnable onNotified) {
 		LockContender contender = this.provider.newContender(key, onNotified);
 		return new LockContender() {
 
 			@Override
-			public AttemptResult attempt(OwnerId owner, Duration lease, boolean willWait, Duration timeout) {
+			public StoreCall<AttemptResult> attempt(OwnerId owner, Duration lease, boolean willWait, Duration timeout) {
 				return log(Kind.ATTEMPT, Set.of(owner), () -> contender.attempt(owner, lease, willWait, timeout));
 			}
 
 			@Override
-			public ReleaseOutcome withdraw(Duration timeout) {
+			public StoreCall<ReleaseOutcome> withdraw(Duration timeout) {
 				return log(Kind.WITHDRAWAL, Set.of(), () -> contender.withdraw(timeout));
+			}
+
+			@Override
+			public void close() {
+				contender.close();
 			}
 
 		};
 	}
 
 	@Override
-	public Map<LockGrant, RenewalOutcome> renew(Map<LockGrant, Duration> leases, Duration timeout) {
+	public StoreCall<Map<LockGrant, RenewalOutcome>> renew(Map<LockGrant, Duration> leases, Duration timeout) {
 		return log(Kind.RENEWAL, leases.keySet().stream().map(LockGrant::owner).collect(Collectors.toSet()),
 				() -> this.provider.renew(leases, timeout));
 	}
 
 	@Override
-	public ReleaseOutcome release(LockKey key, OwnerId owner, Duration timeout) {
+	public StoreCall<ReleaseOutcome> release(LockKey key, OwnerId owner, Duration timeout) {
 		return log(Kind.RELEASE, Set.of(owner), () -> this.provider.release(key, owner, timeout));
 	}
 
@@ -108,9 +131,10 @@ final class CommandLog implements LockProvider {
 	}
 
 	/**
-	 * Completed command.
+	 * Command that has ended.
 	 *
-	 * @param outcome the result, or the exception thrown
+	 * @param outcome the result or the failure; an abandoned release is one whose outcome
+	 * is unknown
 	 */
 	record Call(Kind kind, Set<OwnerId> owners, Object outcome, Duration took) {
 	}

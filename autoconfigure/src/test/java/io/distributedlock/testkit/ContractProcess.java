@@ -78,7 +78,7 @@ public final class ContractProcess implements AutoCloseable {
 	}
 
 	AttemptResult attempt(LockKey key, OwnerId owner, Duration lease, boolean willWait) {
-		return contender(key).attempt(owner, lease, willWait, TIMEOUT);
+		return StoreCalls.resultOf(contender(key).attempt(owner, lease, willWait, TIMEOUT), TIMEOUT);
 	}
 
 	private LockContender contender(LockKey key) {
@@ -141,7 +141,7 @@ public final class ContractProcess implements AutoCloseable {
 	 * @return the store's answer
 	 */
 	public ReleaseOutcome withdraw(LockKey key) {
-		return contender(key).withdraw(TIMEOUT);
+		return StoreCalls.outcomeOf(contender(key).withdraw(TIMEOUT), TIMEOUT);
 	}
 
 	/**
@@ -150,7 +150,7 @@ public final class ContractProcess implements AutoCloseable {
 	 * @return the store's answer
 	 */
 	public ReleaseOutcome release(LockGrant grant) {
-		return this.provider.release(grant.key(), grant.owner(), TIMEOUT);
+		return StoreCalls.outcomeOf(this.provider.release(grant.key(), grant.owner(), TIMEOUT), TIMEOUT);
 	}
 
 	/**
@@ -169,7 +169,11 @@ public final class ContractProcess implements AutoCloseable {
 	 * @return the store's answer
 	 */
 	public RenewalOutcome renew(LockGrant grant, Duration lease) {
-		return this.provider.renew(Map.of(grant, lease), TIMEOUT).getOrDefault(grant, RenewalOutcome.UNKNOWN);
+		return renew(Map.of(grant, lease)).getOrDefault(grant, RenewalOutcome.UNKNOWN);
+	}
+
+	Map<LockGrant, RenewalOutcome> renew(Map<LockGrant, Duration> leases) {
+		return StoreCalls.resultOf(this.provider.renew(leases, TIMEOUT), TIMEOUT);
 	}
 
 	@Override
@@ -177,6 +181,7 @@ public final class ContractProcess implements AutoCloseable {
 		if (this.template != null) {
 			this.template.close();
 		}
+		this.contenders.values().forEach(LockContender::close);
 		this.timer.close();
 	}
 

@@ -12,6 +12,7 @@ import io.distributedlock.provider.LockProvider;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.RenewalOutcome;
+import io.distributedlock.provider.StoreCall;
 
 /**
  * Provider that counts its commands.
@@ -77,18 +78,28 @@ final class CountingLockProvider implements LockProvider {
 	}
 
 	@Override
+	public boolean isBlocking() {
+		return this.provider.isBlocking();
+	}
+
+	@Override
+	public Object node(LockKey key) {
+		return this.provider.node(key);
+	}
+
+	@Override
 	public LockContender newContender(LockKey key, Runnable onNotified) {
 		return new CountingContender(this.provider.newContender(key, onNotified));
 	}
 
 	@Override
-	public Map<LockGrant, RenewalOutcome> renew(Map<LockGrant, Duration> leases, Duration timeout) {
+	public StoreCall<Map<LockGrant, RenewalOutcome>> renew(Map<LockGrant, Duration> leases, Duration timeout) {
 		this.renewals.incrementAndGet();
 		return this.provider.renew(leases, timeout);
 	}
 
 	@Override
-	public ReleaseOutcome release(LockKey key, OwnerId owner, Duration timeout) {
+	public StoreCall<ReleaseOutcome> release(LockKey key, OwnerId owner, Duration timeout) {
 		this.releases.incrementAndGet();
 		return this.provider.release(key, owner, timeout);
 	}
@@ -110,19 +121,19 @@ final class CountingLockProvider implements LockProvider {
 		}
 
 		@Override
-		public AttemptResult attempt(OwnerId owner, Duration lease, boolean willWait, Duration timeout) {
+		public StoreCall<AttemptResult> attempt(OwnerId owner, Duration lease, boolean willWait, Duration timeout) {
 			CountingLockProvider.this.attempts.incrementAndGet();
 			int underWay = CountingLockProvider.this.attemptsUnderWay.incrementAndGet();
 			CountingLockProvider.this.mostAttemptsAtOnce.accumulateAndGet(underWay, Math::max);
-			try {
-				return answered(this.contender.attempt(owner, lease, willWait, timeout), willWait);
-			}
-			finally {
+			return StoreCalls.watched(this.contender.attempt(owner, lease, willWait, timeout), (attempt, failure) -> {
 				CountingLockProvider.this.attemptsUnderWay.decrementAndGet();
-			}
+				if (attempt != null) {
+					answered(attempt, willWait);
+				}
+			});
 		}
 
-		private AttemptResult answered(AttemptResult attempt, boolean willWait) {
+		private void answered(AttemptResult attempt, boolean willWait) {
 			AtomicInteger grants = CountingLockProvider.this.grantsOfAll;
 			if (attempt instanceof AttemptResult.Granted) {
 				int before = grants.getAndIncrement();
@@ -134,13 +145,17 @@ final class CountingLockProvider implements LockProvider {
 			else if (willWait && this.grantsAtArrival < 0) {
 				this.grantsAtArrival = grants.get();
 			}
-			return attempt;
 		}
 
 		@Override
-		public ReleaseOutcome withdraw(Duration timeout) {
+		public StoreCall<ReleaseOutcome> withdraw(Duration timeout) {
 			CountingLockProvider.this.withdrawals.incrementAndGet();
 			return this.contender.withdraw(timeout);
+		}
+
+		@Override
+		public void close() {
+			this.contender.close();
 		}
 
 	}

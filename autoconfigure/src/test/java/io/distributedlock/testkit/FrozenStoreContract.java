@@ -116,7 +116,8 @@ interface FrozenStoreContract extends FaultSupport {
 			switch (kind) {
 				case 0 -> leases.add(process.locks()
 					.acquire(LockRequest.of(freshKey()).withWaitTime(ONE_SECOND).withLease(LONG_LEASE)));
-				case 1 -> assertThat(process.log().renew(Map.of(grant, LONG_LEASE), ONE_SECOND))
+				case 1 -> assertThat(
+						StoreCalls.resultOf(process.log().renew(Map.of(grant, LONG_LEASE), ONE_SECOND), ONE_SECOND))
 					.doesNotContainValue(RenewalOutcome.NOT_HELD);
 				default -> {
 					LockLease lease = leases.poll();

@@ -49,9 +49,9 @@ interface GrantContract extends ContractSupport {
 				for (int thread = 0; thread < 16; thread++) {
 					ContractProcess process = processes.get(thread % processes.size());
 					boolean willWait = thread % 3 == 0;
-					attempts.add(threads.submit(() -> process.provider().newContender(key, () -> {
+					attempts.add(threads.submit(() -> StoreCalls.resultOf(process.provider().newContender(key, () -> {
 						// This contender does not wait for signals.
-					}).attempt(OwnerId.random(), ContractProcess.LEASE, willWait, ContractProcess.TIMEOUT)));
+					}).attempt(OwnerId.random(), ContractProcess.LEASE, willWait, ContractProcess.TIMEOUT))));
 				}
 				int granted = 0;
 				for (Future<AttemptResult> attempt : attempts) {

@@ -144,10 +144,10 @@ interface OwnerContract extends ContractSupport {
 		for (LockGrant grant : new LockGrant[] { held, alsoHeld, released, expired, lost, foreign }) {
 			leases.put(grant, ContractProcess.LEASE);
 		}
-		assertThat(holder.provider().renew(leases, ContractProcess.TIMEOUT)).containsOnly(
-				Map.entry(held, RenewalOutcome.RENEWED), Map.entry(alsoHeld, RenewalOutcome.RENEWED),
-				Map.entry(released, RenewalOutcome.NOT_HELD), Map.entry(expired, RenewalOutcome.NOT_HELD),
-				Map.entry(lost, RenewalOutcome.NOT_HELD), Map.entry(foreign, RenewalOutcome.NOT_HELD));
+		assertThat(holder.renew(leases)).containsOnly(Map.entry(held, RenewalOutcome.RENEWED),
+				Map.entry(alsoHeld, RenewalOutcome.RENEWED), Map.entry(released, RenewalOutcome.NOT_HELD),
+				Map.entry(expired, RenewalOutcome.NOT_HELD), Map.entry(lost, RenewalOutcome.NOT_HELD),
+				Map.entry(foreign, RenewalOutcome.NOT_HELD));
 		assertThat(other.renew(won)).isEqualTo(RenewalOutcome.RENEWED);
 	}
 
@@ -157,7 +157,7 @@ interface OwnerContract extends ContractSupport {
 		Map<LockGrant, Duration> leases = new HashMap<>();
 		ContractSupport.inThreads(Collections.nCopies(500, holder), (process) -> process.acquire(freshKey()))
 			.forEach((grant) -> leases.put(grant, ContractProcess.LEASE));
-		Map<LockGrant, RenewalOutcome> outcomes = holder.provider().renew(leases, ContractProcess.TIMEOUT);
+		Map<LockGrant, RenewalOutcome> outcomes = holder.renew(leases);
 		assertThat(outcomes).hasSize(500).allSatisfy((grant, outcome) -> {
 			assertThat(leases).containsKey(grant);
 			assertThat(outcome).isEqualTo(RenewalOutcome.RENEWED);
@@ -168,7 +168,7 @@ interface OwnerContract extends ContractSupport {
 
 	@Test
 	default void emptyRenewalBatchHasNoOutcome() {
-		assertThat(process().provider().renew(Map.of(), ContractProcess.TIMEOUT)).isEmpty();
+		assertThat(process().renew(Map.of())).isEmpty();
 	}
 
 }

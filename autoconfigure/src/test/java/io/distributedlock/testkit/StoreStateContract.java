@@ -164,7 +164,8 @@ interface StoreStateContract extends FaultSupport {
 			assertThatExceptionOfType(LockProviderException.class).isThrownBy(unreachable::result);
 		}
 		assertStoreIsEmpty();
-		process().acquire(key);
+		// An attempt that was on its way may still arrive; its release follows.
+		FaultSupport.acquired(process().locks(), LockRequest.of(key).withWaitTime(PATIENCE)).close();
 	}
 
 	@Test

@@ -48,8 +48,7 @@ class NodePathsTests {
 	}
 
 	@Test
-	void parentsAreListedFromTheTop() {
-		assertThat(NodePaths.withParents("/a/b/c")).containsExactly("/a", "/a/b", "/a/b/c");
+	void processNodeIsNamedAfterItsSession() {
 		assertThat(NodePaths.parent("/a/b/c")).isEqualTo("/a/b");
 		assertThat(this.paths.process(255)).isEqualTo("/lock-root/processes/ff");
 	}

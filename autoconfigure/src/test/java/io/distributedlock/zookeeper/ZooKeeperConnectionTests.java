@@ -25,6 +25,8 @@ import io.distributedlock.testkit.TcpProxy;
 import io.distributedlock.testkit.TimeBounds;
 import io.distributedlock.testkit.WireFault;
 
+import static io.distributedlock.testkit.StoreCalls.outcomeOf;
+import static io.distributedlock.testkit.StoreCalls.resultOf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
@@ -71,7 +73,16 @@ class ZooKeeperConnectionTests {
 	}
 
 	private static AttemptResult attempt(ZooKeeperLockProvider process, LockKey key, boolean willWait) {
-		return enter(process, key).attempt(OwnerId.random(), LEASE, willWait, PATIENCE);
+		return attempt(process, key, willWait, PATIENCE);
+	}
+
+	private static AttemptResult attempt(ZooKeeperLockProvider process, LockKey key, boolean willWait,
+			Duration timeout) {
+		return resultOf(enter(process, key).attempt(OwnerId.random(), LEASE, willWait, timeout), timeout);
+	}
+
+	private static ReleaseOutcome release(ZooKeeperLockProvider process, LockGrant grant, Duration timeout) {
+		return outcomeOf(process.release(grant.key(), grant.owner(), timeout), timeout);
 	}
 
 	private static LockGrant acquire(ZooKeeperLockProvider process, LockKey key) {
@@ -87,7 +98,7 @@ class ZooKeeperConnectionTests {
 		LockKey other = LockKey.of("connection", "other");
 		await().atMost(PATIENCE)
 			.ignoreExceptionsInstanceOf(LockProviderException.class)
-			.until(() -> this.process.release(other, acquire(this.process, other).owner(), TIMEOUT),
+			.until(() -> release(this.process, acquire(this.process, other), TIMEOUT),
 					(outcome) -> outcome == ReleaseOutcome.RELEASED);
 	}
 
@@ -100,7 +111,7 @@ class ZooKeeperConnectionTests {
 			assertThat(attempt(this.rival, this.key, false)).isInstanceOf(AttemptResult.Busy.class);
 		}
 		await().during(SESSION).atMost(PATIENCE).until(() -> grant.sessionDeadline().until() - System.nanoTime() > 0);
-		assertThat(this.process.release(this.key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
+		assertThat(release(this.process, grant, TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
 	}
 
 	@Test
@@ -116,7 +127,7 @@ class ZooKeeperConnectionTests {
 			}
 			assertThat(silence.hits()).isPositive();
 		}
-		assertThat(this.process.release(this.key, grant.owner(), PATIENCE)).isNotEqualTo(ReleaseOutcome.RELEASED);
+		assertThat(release(this.process, grant, PATIENCE)).isNotEqualTo(ReleaseOutcome.RELEASED);
 		assertThat(attempt(this.process, this.key, false)).isInstanceOf(AttemptResult.Busy.class);
 	}
 
@@ -151,7 +162,7 @@ class ZooKeeperConnectionTests {
 			if (held.sessionDeadline().until() - System.nanoTime() > 0) {
 				assertThat(attempt(this.rival, fresh, false)).as("round %s", round)
 					.isInstanceOf(AttemptResult.Busy.class);
-				assertThat(this.process.release(fresh, held.owner(), PATIENCE)).isEqualTo(ReleaseOutcome.RELEASED);
+				assertThat(release(this.process, held, PATIENCE)).isEqualTo(ReleaseOutcome.RELEASED);
 			}
 			else {
 				await().atMost(PATIENCE).until(() -> isFree(this.rival, fresh));
@@ -176,8 +187,7 @@ class ZooKeeperConnectionTests {
 	void failedReleaseCompletesAfterReconnect() {
 		LockGrant grant = acquire(this.process, this.key);
 		try (WireFault silence = this.proxy.blackHole()) {
-			assertThat(this.process.release(this.key, grant.owner(), Duration.ofMillis(100)))
-				.isEqualTo(ReleaseOutcome.UNKNOWN);
+			assertThat(release(this.process, grant, Duration.ofMillis(100))).isEqualTo(ReleaseOutcome.UNKNOWN);
 			await().until(() -> silence.hits() > 0);
 			assertThat(attempt(this.rival, this.key, false)).isInstanceOf(AttemptResult.Busy.class);
 		}
@@ -198,9 +208,9 @@ class ZooKeeperConnectionTests {
 		try (Fault frozen = FrozenProcesses.freeze(this.server.handle())) {
 			long begun = System.nanoTime();
 			CompletableFuture<AttemptResult> patient = CompletableFuture
-				.supplyAsync(() -> enter(this.process, other).attempt(OwnerId.random(), LEASE, false, PATIENCE));
-			assertThatExceptionOfType(LockProviderException.class).isThrownBy(
-					() -> enter(this.process, shorter).attempt(OwnerId.random(), LEASE, false, Duration.ofMillis(50)));
+				.supplyAsync(() -> attempt(this.process, other, false));
+			assertThatExceptionOfType(LockProviderException.class)
+				.isThrownBy(() -> attempt(this.process, shorter, false, Duration.ofMillis(50)));
 			if (System.nanoTime() - begun > SILENCE.toNanos()) {
 				return false;
 			}
@@ -217,7 +227,7 @@ class ZooKeeperConnectionTests {
 		ZooKeeperLockProvider second = this.fixture.newProcess();
 		attempt(second, this.key, true);
 		this.proxy.refuse();
-		assertThat(this.rival.release(this.key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
+		assertThat(release(this.rival, grant, TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
 		long released = System.nanoTime();
 		await().atMost(PATIENCE).pollInterval(Duration.ofMillis(20)).until(() -> isFree(second, this.key));
 		assertThat(Duration.ofNanos(System.nanoTime() - released)).isLessThan(TimeBounds.withLoad(SESSION));
@@ -231,7 +241,7 @@ class ZooKeeperConnectionTests {
 		String releaser = Long.toHexString(this.process.sessions().present().id());
 		assertThat(this.fixture.children(this.fixture.root() + "/processes")).contains(releaser);
 		this.fixture.keepReservationsOf(this.process);
-		assertThat(this.process.release(this.key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
+		assertThat(release(this.process, grant, TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
 		this.proxy.refuse();
 		assertThat(attempt(this.rival, this.key, false)).as("reserved").isInstanceOf(AttemptResult.Busy.class);
 		await().atMost(PATIENCE).pollInterval(Duration.ofMillis(20)).until(() -> isFree(this.rival, this.key));

@@ -21,6 +21,8 @@ import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.testkit.TimeBounds;
 import io.distributedlock.testkit.WireFault;
 
+import static io.distributedlock.testkit.StoreCalls.outcomeOf;
+import static io.distributedlock.testkit.StoreCalls.resultOf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
@@ -57,9 +59,13 @@ class ZooKeeperEnsembleTests {
 	}
 
 	private static AttemptResult attempt(ZooKeeperLockProvider process, LockKey key, Duration timeout) {
-		return process.newContender(key, () -> {
+		return resultOf(process.newContender(key, () -> {
 			// Ignored: the test attempts by itself.
-		}).attempt(OwnerId.random(), LEASE, false, timeout);
+		}).attempt(OwnerId.random(), LEASE, false, timeout), timeout);
+	}
+
+	private static ReleaseOutcome release(ZooKeeperLockProvider process, LockGrant grant, Duration timeout) {
+		return outcomeOf(process.release(grant.key(), grant.owner(), timeout), timeout);
 	}
 
 	private static LockGrant acquire(ZooKeeperLockProvider process, LockKey key) {
@@ -89,7 +95,7 @@ class ZooKeeperEnsembleTests {
 					.as("nanoseconds that the holder still relied on it")
 					.isNegative();
 				assertThat(granted.grant().order()).isGreaterThan(grant.order());
-				rival.release(this.key, granted.grant().owner(), PATIENCE);
+				release(rival, granted.grant(), PATIENCE);
 				return;
 			}
 		}
@@ -112,7 +118,7 @@ class ZooKeeperEnsembleTests {
 			assertOutlivesItsDeadline(rival, grant, () -> session.operations().read(lockNode, null));
 			assertThat(witness.checkExists().forPath(lockNode)).as("the follower's answer")
 				.satisfies((stat) -> assertThat(stat.getCzxid()).isEqualTo(grant.order()));
-			assertThat(holder.release(this.key, grant.owner(), Duration.ofMillis(300))).isIn(ReleaseOutcome.UNKNOWN,
+			assertThat(release(holder, grant, Duration.ofMillis(300))).isIn(ReleaseOutcome.UNKNOWN,
 					ReleaseOutcome.NOT_HELD);
 		}
 		finally {
@@ -171,9 +177,8 @@ class ZooKeeperEnsembleTests {
 		this.ensemble.awaitAll();
 	}
 
-	private void release(ZooKeeperLockProvider holder, LockGrant grant) {
-		await().atMost(PATIENCE)
-			.until(() -> holder.release(this.key, grant.owner(), Duration.ofSeconds(1)) == ReleaseOutcome.RELEASED);
+	private static void release(ZooKeeperLockProvider holder, LockGrant grant) {
+		await().atMost(PATIENCE).until(() -> release(holder, grant, Duration.ofSeconds(1)) == ReleaseOutcome.RELEASED);
 	}
 
 	@Test

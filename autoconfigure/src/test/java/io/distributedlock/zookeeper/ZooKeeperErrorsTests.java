@@ -7,6 +7,8 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
+import io.distributedlock.LockError;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 class ZooKeeperErrorsTests {
@@ -18,9 +20,15 @@ class ZooKeeperErrorsTests {
 	}
 
 	@ParameterizedTest
-	@EnumSource(names = { "NOAUTH", "INVALIDACL", "NOCHILDRENFOREPHEMERALS" })
+	@EnumSource(names = { "NOAUTH", "INVALIDACL", "NOCHILDRENFOREPHEMERALS", "SESSIONCLOSEDREQUIRESASLAUTH" })
 	void refusalsDoNotPass(Code code) {
 		assertThat(ZooKeeperErrors.mayPass(failure(code))).isFalse();
+	}
+
+	@ParameterizedTest
+	@EnumSource(names = { "NOAUTH", "AUTHFAILED", "SESSIONCLOSEDREQUIRESASLAUTH" })
+	void refusalsOfTheClientAreReportedAsSuch(Code code) {
+		assertThat(ZooKeeperErrors.translate(failure(code)).error()).isEqualTo(LockError.NOT_PERMITTED);
 	}
 
 	private static CompletionException failure(Code code) {

@@ -20,6 +20,8 @@ import io.distributedlock.testkit.TcpProxy;
 import io.distributedlock.testkit.WireFault;
 import io.distributedlock.testkit.WireFault.Effect;
 
+import static io.distributedlock.testkit.StoreCalls.outcomeOf;
+import static io.distributedlock.testkit.StoreCalls.resultOf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
@@ -64,9 +66,9 @@ class ZooKeeperLockFaultTests extends LockProviderFaultContract {
 			// Ignored: the test attempts by itself.
 		});
 		assertThatExceptionOfType(LockProviderException.class)
-			.isThrownBy(() -> contender.attempt(owner, LEASE, true, TIMEOUT));
+			.isThrownBy(() -> resultOf(contender.attempt(owner, LEASE, true, TIMEOUT), TIMEOUT));
 		await().until(() -> held.hits() == 1);
-		await().until(() -> process.release(key, owner, TIMEOUT) == ReleaseOutcome.NOT_HELD);
+		await().until(() -> outcomeOf(process.release(key, owner, TIMEOUT), TIMEOUT) == ReleaseOutcome.NOT_HELD);
 		assertThat(process.undecided().size()).isZero();
 		held.close();
 		await().during(Duration.ofMillis(300)).until(() -> fixture().heldEntries() == 1);
@@ -81,7 +83,7 @@ class ZooKeeperLockFaultTests extends LockProviderFaultContract {
 		LockContender contender = process.newContender(key, () -> {
 			// Ignored: the test attempts by itself.
 		});
-		return contender.attempt(OwnerId.random(), LEASE, false, Duration.ofSeconds(5));
+		return resultOf(contender.attempt(OwnerId.random(), LEASE, false, Duration.ofSeconds(5)));
 	}
 
 }

@@ -33,6 +33,8 @@ import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.support.LockSettings;
 import io.distributedlock.support.LockTemplate;
 
+import static io.distributedlock.testkit.StoreCalls.outcomeOf;
+import static io.distributedlock.testkit.StoreCalls.resultOf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
@@ -84,7 +86,11 @@ class ZooKeeperLockProviderTests {
 	private static AttemptResult attempt(ZooKeeperLockProvider process, LockKey key, boolean willWait,
 			Runnable changed) {
 		LockContender contender = process.newContender(key, changed);
-		return contender.attempt(OwnerId.random(), LEASE, willWait, TIMEOUT);
+		return resultOf(contender.attempt(OwnerId.random(), LEASE, willWait, TIMEOUT), TIMEOUT);
+	}
+
+	private static ReleaseOutcome release(ZooKeeperLockProvider process, LockGrant grant) {
+		return outcomeOf(process.release(grant.key(), grant.owner(), TIMEOUT), TIMEOUT);
 	}
 
 	private static LockGrant acquire(ZooKeeperLockProvider process, LockKey key) {
@@ -160,7 +166,7 @@ class ZooKeeperLockProviderTests {
 		ZooKeeperLockProvider present = holder;
 		for (int turn = 0; turn < 5; turn++) {
 			this.fixture.keepReservationsOf(present);
-			assertThat(present.release(this.key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
+			assertThat(release(present, grant)).isEqualTo(ReleaseOutcome.RELEASED);
 			int head = turn;
 			await().pollInterval(Duration.ofMillis(1)).until(() -> signals.contains(head));
 			assertThat(signals).containsOnly(head);
@@ -183,8 +189,8 @@ class ZooKeeperLockProviderTests {
 			OwnerId owner = OwnerId.random();
 			ZooKeeperLockProvider process = this.fixture.newProcess();
 			processes.add(process);
-			attempts.add(() -> process.newContender(this.key, () -> signals.add(index))
-				.attempt(owner, LEASE, true, TIMEOUT));
+			attempts.add(() -> resultOf(
+					process.newContender(this.key, () -> signals.add(index)).attempt(owner, LEASE, true, TIMEOUT)));
 			assertThat(attempts.get(index).get()).isInstanceOf(AttemptResult.Busy.class);
 		}
 		return processes;
@@ -237,7 +243,7 @@ class ZooKeeperLockProviderTests {
 		assertThat(inTheNextSession(() -> attempt(waiter, this.key, true))).isInstanceOf(AttemptResult.Busy.class);
 		assertThat(this.fixture.children(queue)).hasSize(1).doesNotContain(entry);
 		this.fixture.keepReservationsOf(holder);
-		holder.release(this.key, grant.owner(), TIMEOUT);
+		release(holder, grant);
 		assertThat(attempt(holder, this.key, false)).isInstanceOf(AttemptResult.Busy.class);
 		assertThat(attempt(waiter, this.key, true)).isInstanceOf(AttemptResult.Granted.class);
 	}
@@ -260,7 +266,7 @@ class ZooKeeperLockProviderTests {
 			}
 			assertThat(attempt(rival, this.key, false)).isInstanceOf(AttemptResult.Busy.class);
 			assertThat(grant.sessionDeadline().until() - System.nanoTime()).isPositive();
-			assertThat(process.release(this.key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
+			assertThat(release(process, grant)).isEqualTo(ReleaseOutcome.RELEASED);
 		}
 	}
 
@@ -272,7 +278,7 @@ class ZooKeeperLockProviderTests {
 			LockGrant grant = acquire(process, this.key);
 			assertThat(grant.order()).isGreaterThan(last);
 			last = grant.order();
-			process.release(this.key, grant.owner(), TIMEOUT);
+			release(process, grant);
 			this.fixture.admin().delete().deletingChildrenIfNeeded().forPath(this.fixture.root() + "/locks");
 		}
 	}
@@ -287,7 +293,7 @@ class ZooKeeperLockProviderTests {
 		LockGrant grant = acquire(holder, this.key);
 		assertThat(attempt(waiter, this.key, true)).isInstanceOf(AttemptResult.Busy.class);
 		this.fixture.keepReservationsOf(holder);
-		holder.release(this.key, grant.owner(), TIMEOUT);
+		release(holder, grant);
 		assertThat(attempt(holder, this.key, false)).isInstanceOf(AttemptResult.Busy.class);
 		assertThat(attempt(waiter, this.key, true)).isInstanceOf(AttemptResult.Granted.class);
 	}
@@ -319,13 +325,13 @@ class ZooKeeperLockProviderTests {
 		for (int round = 0; round < 20; round++) {
 			LockGrant grant = acquire(process, this.key);
 			attempt(rival, this.key, true);
-			process.release(this.key, grant.owner(), TIMEOUT);
+			release(process, grant);
 			LockGrant theirs = ((AttemptResult.Granted) attempt(rival, this.key, true)).grant();
 			attempt(process, this.key, true);
-			process.newContender(this.key, () -> {
+			resultOf(process.newContender(this.key, () -> {
 				// Ignored: the test attempts by itself.
-			}).withdraw(TIMEOUT);
-			rival.release(this.key, theirs.owner(), TIMEOUT);
+			}).withdraw(TIMEOUT));
+			release(rival, theirs);
 			await().until(() -> this.fixture.heldEntries() == 0);
 		}
 		assertThat(session.bytes()).isZero();

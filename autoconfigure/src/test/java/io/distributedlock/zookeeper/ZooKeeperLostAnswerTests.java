@@ -23,6 +23,8 @@ import io.distributedlock.testkit.StoreFaults.Command;
 import io.distributedlock.testkit.TcpProxy;
 import io.distributedlock.testkit.WireFault.Effect;
 
+import static io.distributedlock.testkit.StoreCalls.outcomeOf;
+import static io.distributedlock.testkit.StoreCalls.resultOf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
@@ -58,9 +60,17 @@ class ZooKeeperLostAnswerTests {
 	}
 
 	private static AttemptResult attempt(ZooKeeperLockProvider process, LockKey key) {
-		return process.newContender(key, () -> {
+		return attempt(process.newContender(key, () -> {
 			// Ignored: the test attempts by itself.
-		}).attempt(OwnerId.random(), LEASE, false, PATIENCE);
+		}), OwnerId.random(), false, PATIENCE);
+	}
+
+	private static AttemptResult attempt(LockContender contender, OwnerId owner, boolean willWait, Duration timeout) {
+		return resultOf(contender.attempt(owner, LEASE, willWait, timeout), timeout);
+	}
+
+	private static ReleaseOutcome release(ZooKeeperLockProvider process, LockKey key, OwnerId owner, Duration timeout) {
+		return outcomeOf(process.release(key, owner, timeout), timeout);
 	}
 
 	private static LockGrant acquire(ZooKeeperLockProvider process, LockKey key) {
@@ -93,14 +103,14 @@ class ZooKeeperLostAnswerTests {
 			LockGrant grant = acquire(this.process, key);
 			this.proxy.onReplyTo(this.faults.packet(Command.RELEASE, key), Effect.CUT).once();
 			// No client is so quick that it has found out by then.
-			ReleaseOutcome first = this.process.release(key, grant.owner(), Duration.ofNanos(1));
+			ReleaseOutcome first = release(this.process, key, grant.owner(), Duration.ofNanos(1));
 			assertThat(first).isEqualTo(ReleaseOutcome.UNKNOWN);
 			LockGrant next = acquireReleased(this.rival, key);
 			await().atMost(PATIENCE)
 				.pollInterval(Duration.ofMillis(5))
-				.until(() -> this.process.release(key, grant.owner(), TIMEOUT) == ReleaseOutcome.RELEASED);
+				.until(() -> release(this.process, key, grant.owner(), TIMEOUT) == ReleaseOutcome.RELEASED);
 			assertThat(attempt(this.process, key)).isInstanceOf(AttemptResult.Busy.class);
-			assertThat(this.rival.release(key, next.owner(), PATIENCE)).isEqualTo(ReleaseOutcome.RELEASED);
+			assertThat(release(this.rival, key, next.owner(), PATIENCE)).isEqualTo(ReleaseOutcome.RELEASED);
 		}
 		assertThat(this.fixture.heldEntries()).isZero();
 	}
@@ -134,17 +144,17 @@ class ZooKeeperLostAnswerTests {
 			if (round % 3 < 2) {
 				await().atMost(PATIENCE).until(() -> version(key) == LockNodeState.CONTENDED.version());
 			}
-			ReleaseOutcome first = this.process.release(key, grant.owner(), TIMEOUT);
+			ReleaseOutcome first = release(this.process, key, grant.owner(), TIMEOUT);
 			LockGrant next = waiting.orTimeout(PATIENCE.toSeconds(), TimeUnit.SECONDS).join();
 			assertThat(next.order()).isGreaterThan(grant.order());
 			if (first != ReleaseOutcome.RELEASED) {
 				await().atMost(PATIENCE)
 					.pollInterval(Duration.ofMillis(5))
-					.until(() -> this.process.release(key, grant.owner(), TIMEOUT) == ReleaseOutcome.RELEASED);
+					.until(() -> release(this.process, key, grant.owner(), TIMEOUT) == ReleaseOutcome.RELEASED);
 			}
 			await().atMost(PATIENCE).until(() -> this.process.undecided().size() == 0);
 			assertThat(attempt(this.process, key)).as("round %s", round).isInstanceOf(AttemptResult.Busy.class);
-			assertThat(this.rival.release(key, next.owner(), PATIENCE)).isEqualTo(ReleaseOutcome.RELEASED);
+			assertThat(release(this.rival, key, next.owner(), PATIENCE)).isEqualTo(ReleaseOutcome.RELEASED);
 		}
 		await().atMost(PATIENCE).until(() -> this.fixture.heldEntries() == 0);
 	}
@@ -156,18 +166,18 @@ class ZooKeeperLostAnswerTests {
 		LockContender before = this.fixture.newProcess().newContender(key, () -> {
 			// Ignored: the contender withdraws.
 		});
-		assertThat(before.attempt(OwnerId.random(), LEASE, true, PATIENCE)).isInstanceOf(AttemptResult.Busy.class);
+		assertThat(attempt(before, OwnerId.random(), true, PATIENCE)).isInstanceOf(AttemptResult.Busy.class);
 		AtomicInteger signals = new AtomicInteger();
 		LockContender contender = this.process.newContender(key, signals::incrementAndGet);
 		await().atMost(PATIENCE).until(() -> this.process.sessions().present() != null);
 		this.proxy.onReplyTo(this.faults.predecessorRead(key), Effect.CUT).once();
 		OwnerId owner = OwnerId.random();
-		assertThatExceptionOfType(LockException.class).isThrownBy(() -> contender.attempt(owner, LEASE, true, TIMEOUT));
+		assertThatExceptionOfType(LockException.class).isThrownBy(() -> attempt(contender, owner, true, TIMEOUT));
 		await().atMost(PATIENCE)
 			.ignoreExceptionsInstanceOf(LockException.class)
-			.until(() -> contender.attempt(owner, LEASE, true, PATIENCE) instanceof AttemptResult.Busy);
+			.until(() -> attempt(contender, owner, true, PATIENCE) instanceof AttemptResult.Busy);
 		signals.set(0);
-		assertThat(before.withdraw(PATIENCE)).isEqualTo(ReleaseOutcome.RELEASED);
+		assertThat(outcomeOf(before.withdraw(PATIENCE), PATIENCE)).isEqualTo(ReleaseOutcome.RELEASED);
 		await().atMost(PATIENCE).until(() -> signals.get() > 0);
 	}
 
@@ -178,7 +188,7 @@ class ZooKeeperLostAnswerTests {
 		OwnerId owner = OwnerId.random();
 		long end = System.nanoTime() + PATIENCE.toNanos();
 		while (System.nanoTime() - end < 0) {
-			if (contender.attempt(owner, LEASE, true, PATIENCE) instanceof AttemptResult.Granted granted) {
+			if (attempt(contender, owner, true, PATIENCE) instanceof AttemptResult.Granted granted) {
 				return granted.grant();
 			}
 		}
@@ -209,14 +219,15 @@ class ZooKeeperLostAnswerTests {
 			await().atMost(PATIENCE).until(() -> this.process.sessions().present() != null);
 			this.proxy.onReplyTo(this.faults.packet(Command.ACQUIRE, key), Effect.CUT).once();
 			OwnerId owner = OwnerId.random();
-			assertThatExceptionOfType(LockException.class).isThrownBy(() -> this.process.newContender(key, () -> {
+			LockContender contender = this.process.newContender(key, () -> {
 				// Ignored: the test attempts by itself.
-			}).attempt(owner, LEASE, false, TIMEOUT));
+			});
+			assertThatExceptionOfType(LockException.class).isThrownBy(() -> attempt(contender, owner, false, TIMEOUT));
 			LockGrant grant = acquire(this.process, key);
-			assertThat(this.process.release(key, owner, PATIENCE)).as("release of the lost acquire")
+			assertThat(release(this.process, key, owner, PATIENCE)).as("release of the lost acquire")
 				.isEqualTo(ReleaseOutcome.RELEASED);
 			assertThat(attempt(this.rival, key)).isInstanceOf(AttemptResult.Busy.class);
-			assertThat(this.process.release(key, grant.owner(), PATIENCE)).isEqualTo(ReleaseOutcome.RELEASED);
+			assertThat(release(this.process, key, grant.owner(), PATIENCE)).isEqualTo(ReleaseOutcome.RELEASED);
 		}
 		assertThat(this.fixture.heldEntries()).isZero();
 	}

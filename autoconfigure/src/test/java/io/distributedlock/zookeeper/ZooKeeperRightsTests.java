@@ -2,6 +2,7 @@ package io.distributedlock.zookeeper;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
@@ -27,10 +28,15 @@ import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.LockTimer;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
+import io.distributedlock.provider.StoreCall;
 import io.distributedlock.support.LockSettings;
 import io.distributedlock.support.LockTemplate;
+import io.distributedlock.testkit.TcpProxy;
 import io.distributedlock.testkit.TimeBounds;
+import io.distributedlock.testkit.WireFault;
 
+import static io.distributedlock.testkit.StoreCalls.outcomeOf;
+import static io.distributedlock.testkit.StoreCalls.resultOf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
@@ -60,17 +66,24 @@ class ZooKeeperRightsTests {
 
 	private final LockKey key = LockKey.of("rights", "key");
 
+	private final List<TcpProxy> proxies = new ArrayList<>();
+
 	@AfterEach
 	void close() {
 		this.locks.close();
 		this.timer.close();
 		this.fixture.close();
+		this.proxies.forEach(TcpProxy::close);
 	}
 
 	private static AttemptResult attempt(ZooKeeperLockProvider process, LockKey key) {
-		return process.newContender(key, () -> {
+		return resultOf(process.newContender(key, () -> {
 			// Ignored: the test attempts by itself.
-		}).attempt(OwnerId.random(), Duration.ofSeconds(60), false, TIMEOUT);
+		}).attempt(OwnerId.random(), Duration.ofSeconds(60), false, TIMEOUT), TIMEOUT);
+	}
+
+	private ReleaseOutcome release(LockGrant grant) {
+		return outcomeOf(this.process.release(this.key, grant.owner(), TIMEOUT), TIMEOUT);
 	}
 
 	private void permit(String node, int permissions) {
@@ -134,15 +147,40 @@ class ZooKeeperRightsTests {
 	}
 
 	@Test
+	void refusalEndsACallThatWaitsForASession() {
+		TcpProxy proxy = new TcpProxy(ZooKeeperServerProcess.shared().address());
+		this.proxies.add(proxy);
+		WireFault silence = proxy.blackHole();
+		ZooKeeperLockProvider refused = this.fixture.newProcess(this.fixture.client("127.0.0.1:" + proxy.port(),
+				(builder) -> builder.authorization("unheard-of", "who:knows".getBytes(StandardCharsets.UTF_8))));
+		StoreCall<AttemptResult> waiting = refused.newContender(this.key, () -> {
+			// Ignored: the contender attempts once.
+		}).attempt(OwnerId.random(), Duration.ofSeconds(60), false, Duration.ofHours(1));
+		await().until(() -> silence.hits() > 0);
+		assertThat(waiting.isDone()).isFalse();
+		silence.close();
+		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> resultOf(waiting))
+			.withMessageContaining("credentials")
+			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.NOT_PERMITTED));
+		assertThat(waiting.mayHaveBeenSent()).isFalse();
+	}
+
+	@Test
 	void releaseWithoutPermissionIsUnclearAndCompletesWithIt() {
 		String parent = NodePaths.parent(this.fixture.path(this.key).lockNode());
 		LockGrant grant = ((AttemptResult.Granted) attempt(this.process, this.key)).grant();
 		permit(parent, ZooDefs.Perms.READ | ZooDefs.Perms.CREATE | ZooDefs.Perms.ADMIN);
-		assertThat(this.process.release(this.key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.UNKNOWN);
+		for (int round = 0; round < 2; round++) {
+			// Ends by itself, long before its time-out.
+			assertThat(resultOf(this.process.release(this.key, grant.owner(), Duration.ofHours(1))))
+				.isEqualTo(ReleaseOutcome.UNKNOWN);
+		}
+		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> attempt(this.process, this.key))
+			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.NOT_PERMITTED));
 		assertThat(attempt(this.rival, this.key)).isInstanceOf(AttemptResult.Busy.class);
 		permit(parent, ZooDefs.Perms.ALL);
 		await().atMost(PATIENCE).until(() -> attempt(this.rival, this.key) instanceof AttemptResult.Granted);
-		assertThat(this.process.release(this.key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
+		await().atMost(PATIENCE).until(() -> release(grant) == ReleaseOutcome.RELEASED);
 		assertThat(attempt(this.process, this.key)).as("the rival's lock").isInstanceOf(AttemptResult.Busy.class);
 	}
 
@@ -165,10 +203,10 @@ class ZooKeeperRightsTests {
 
 	private boolean isReservedWithoutTheRightToEndThat(ZooKeeperLockProvider absent, String parent) {
 		LockGrant grant = ((AttemptResult.Granted) attempt(this.process, this.key)).grant();
-		absent.newContender(this.key, () -> {
+		resultOf(absent.newContender(this.key, () -> {
 			// Ignored: this waiter never uses its reservation.
-		}).attempt(OwnerId.random(), Duration.ofSeconds(60), true, TIMEOUT);
-		assertThat(this.process.release(this.key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
+		}).attempt(OwnerId.random(), Duration.ofSeconds(60), true, TIMEOUT));
+		assertThat(release(grant)).isEqualTo(ReleaseOutcome.RELEASED);
 		permit(parent, ZooDefs.Perms.ALL & ~ZooDefs.Perms.DELETE);
 		String lockNode = this.fixture.path(this.key).lockNode();
 		boolean reserved = this.fixture.children(parent).contains(lockNode.substring(parent.length() + 1));

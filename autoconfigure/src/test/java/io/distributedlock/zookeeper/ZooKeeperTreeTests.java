@@ -42,6 +42,8 @@ import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.support.LockSettings;
 import io.distributedlock.support.LockTemplate;
 
+import static io.distributedlock.testkit.StoreCalls.outcomeOf;
+import static io.distributedlock.testkit.StoreCalls.resultOf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
@@ -80,9 +82,17 @@ class ZooKeeperTreeTests {
 	}
 
 	private static AttemptResult attempt(ZooKeeperLockProvider process, LockKey key, boolean willWait) {
-		return process.newContender(key, () -> {
+		return attempt(process.newContender(key, () -> {
 			// Ignored: the test attempts by itself.
-		}).attempt(OwnerId.random(), LEASE, willWait, TIMEOUT);
+		}), OwnerId.random(), willWait);
+	}
+
+	private static AttemptResult attempt(LockContender contender, OwnerId owner, boolean willWait) {
+		return resultOf(contender.attempt(owner, LEASE, willWait, TIMEOUT), TIMEOUT);
+	}
+
+	private static ReleaseOutcome release(ZooKeeperLockProvider process, LockGrant grant) {
+		return outcomeOf(process.release(grant.key(), grant.owner(), TIMEOUT), TIMEOUT);
 	}
 
 	@Test
@@ -107,7 +117,7 @@ class ZooKeeperTreeTests {
 				assertThat(grant.order()).isGreaterThan(last);
 				last = grant.order();
 				attempt((next == rival) ? this.process : rival, this.key, false);
-				assertThat(next.release(this.key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
+				assertThat(release(next, grant)).isEqualTo(ReleaseOutcome.RELEASED);
 			}
 		}
 		finally {
@@ -132,7 +142,7 @@ class ZooKeeperTreeTests {
 			.atMost(SESSION.multipliedBy(2))
 			.until(() -> grant.sessionDeadline().until() - System.nanoTime() > 0);
 		assertThat(ZooKeeperFixture.call(() -> this.fixture.admin().checkExists().forPath(lockNode))).isNotNull();
-		assertThat(this.process.release(this.key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
+		assertThat(release(this.process, grant)).isEqualTo(ReleaseOutcome.RELEASED);
 		deleteAll(this.fixture.root());
 		await().until(() -> !this.fixture.children(this.fixture.root() + "/processes").isEmpty());
 		this.locks.acquire(LockRequest.of(this.key)).close();
@@ -151,13 +161,13 @@ class ZooKeeperTreeTests {
 		LockContender contender = waiter.newContender(this.key, () -> {
 			// Ignored: the test attempts by itself.
 		});
-		assertThat(contender.attempt(owner, LEASE, true, TIMEOUT)).isInstanceOf(AttemptResult.Busy.class);
+		assertThat(attempt(contender, owner, true)).isInstanceOf(AttemptResult.Busy.class);
 		String lockNode = this.fixture.path(this.key).lockNode();
 		this.fixture.admin()
 			.getZookeeperClient()
 			.getZooKeeper()
 			.multi(List.of(Op.delete(lockNode, -1), Op.delete(NodePaths.parent(lockNode), -1)));
-		assertThat(contender.attempt(owner, LEASE, true, TIMEOUT)).isInstanceOf(AttemptResult.Granted.class);
+		assertThat(attempt(contender, owner, true)).isInstanceOf(AttemptResult.Granted.class);
 	}
 
 	@Test
@@ -175,7 +185,7 @@ class ZooKeeperTreeTests {
 		LockGrant grant = ((AttemptResult.Granted) attempt(newcomer, this.key, false)).grant();
 		assertThat(attempt(waiter, this.key, true)).isInstanceOf(AttemptResult.Busy.class);
 		this.fixture.keepReservationsOf(newcomer);
-		assertThat(newcomer.release(this.key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
+		assertThat(release(newcomer, grant)).isEqualTo(ReleaseOutcome.RELEASED);
 		assertThat(attempt(newcomer, this.key, false)).as("reserved").isInstanceOf(AttemptResult.Busy.class);
 		assertThat(attempt(waiter, this.key, true)).isInstanceOf(AttemptResult.Granted.class);
 	}
@@ -198,10 +208,34 @@ class ZooKeeperTreeTests {
 		LockGrant second = ((AttemptResult.Granted) attempt(newcomer, this.key, false)).grant();
 		assertThat(attempt(waiter, this.key, true)).isInstanceOf(AttemptResult.Busy.class);
 		this.fixture.keepReservationsOf(newcomer);
-		assertThat(newcomer.release(this.key, second.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
+		assertThat(release(newcomer, second)).isEqualTo(ReleaseOutcome.RELEASED);
 		assertThat(attempt(newcomer, this.key, false)).as("reserved").isInstanceOf(AttemptResult.Busy.class);
 		assertThat(attempt(waiter, this.key, true)).isInstanceOf(AttemptResult.Granted.class);
 		assertThat(second.order()).isGreaterThan(first.order());
+	}
+
+	@Test
+	void closedProviderLeavesNoReservation() {
+		LockGrant grant = ((AttemptResult.Granted) attempt(this.process, this.key, false)).grant();
+		assertThat(attempt(this.fixture.newProcess(), this.key, true)).as("waits, and never attempts again")
+			.isInstanceOf(AttemptResult.Busy.class);
+		ZooKeeperLockProvider rival = this.fixture.newProcess();
+		this.fixture.keepReservationsOf(this.process);
+		assertThat(release(this.process, grant)).isEqualTo(ReleaseOutcome.RELEASED);
+		assertThat(attempt(rival, this.key, false)).as("reserved").isInstanceOf(AttemptResult.Busy.class);
+		this.process.close();
+		await().atMost(PATIENCE).until(() -> attempt(rival, this.key, false) instanceof AttemptResult.Granted);
+	}
+
+	@Test
+	void closedProviderLeavesNoQueueEntry() {
+		attempt(this.process, this.key, false);
+		ZooKeeperLockProvider waiter = this.fixture.newProcess();
+		assertThat(attempt(waiter, this.key, true)).isInstanceOf(AttemptResult.Busy.class);
+		String queue = this.fixture.path(this.key).queue();
+		assertThat(this.fixture.children(queue)).hasSize(1);
+		waiter.close();
+		await().atMost(PATIENCE).until(() -> this.fixture.children(queue).isEmpty());
 	}
 
 	@Test
@@ -212,9 +246,8 @@ class ZooKeeperTreeTests {
 			LockContender contender = waiter.newContender(this.key, () -> {
 				// Ignored: the test attempts by itself.
 			});
-			assertThat(contender.attempt(OwnerId.random(), LEASE, true, TIMEOUT))
-				.isInstanceOf(AttemptResult.Busy.class);
-			assertThat(contender.withdraw(TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
+			assertThat(attempt(contender, OwnerId.random(), true)).isInstanceOf(AttemptResult.Busy.class);
+			assertThat(resultOf(contender.withdraw(TIMEOUT))).isEqualTo(ReleaseOutcome.RELEASED);
 		}
 		DirectFieldAccessor client = new DirectFieldAccessor(
 				new DirectFieldAccessor(waiter.sessions().present().zooKeeper()).getPropertyValue("cnxn"));
@@ -235,10 +268,9 @@ class ZooKeeperTreeTests {
 			LockContender contender = waiter.newContender(this.key, () -> {
 				// Ignored: the test attempts by itself.
 			});
-			assertThat(contender.attempt(OwnerId.random(), LEASE, true, TIMEOUT))
-				.isInstanceOf(AttemptResult.Busy.class);
+			assertThat(attempt(contender, OwnerId.random(), true)).isInstanceOf(AttemptResult.Busy.class);
 			assertThat(this.fixture.children(queue)).hasSize(1);
-			assertThat(contender.withdraw(TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
+			assertThat(resultOf(contender.withdraw(TIMEOUT))).isEqualTo(ReleaseOutcome.RELEASED);
 			assertThat(this.fixture.children(queue)).isEmpty();
 		}
 	}
@@ -261,7 +293,7 @@ class ZooKeeperTreeTests {
 		LockGrant grant = ((AttemptResult.Granted) attempt(process, this.key, false)).grant();
 		assertThat(attempt(this.process, this.key, false)).as("below another root")
 			.isInstanceOf(AttemptResult.Granted.class);
-		assertThat(process.release(this.key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
+		assertThat(release(process, grant)).isEqualTo(ReleaseOutcome.RELEASED);
 		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> new ZooKeeperLockProvider(client,
 				new ZooKeeperLockSettings("/space" + this.fixture.root(), "contract-kit", List.of(), null), this.timer))
 			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.SEVERAL_PROVIDERS));
@@ -318,7 +350,7 @@ class ZooKeeperTreeTests {
 		LockGrant grant = ((AttemptResult.Granted) attempt(this.process, this.key, false)).grant();
 		assertThat(attempt(this.fixture.newProcess(), this.key, false)).as("without the permission to read the parent")
 			.isInstanceOf(AttemptResult.Busy.class);
-		assertThat(this.process.release(this.key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
+		assertThat(release(this.process, grant)).isEqualTo(ReleaseOutcome.RELEASED);
 	}
 
 	@Test
@@ -330,7 +362,7 @@ class ZooKeeperTreeTests {
 		ZooKeeperLockProvider waiter = this.fixture.newProcess();
 		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> attempt(waiter, this.key, true))
 			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.NOT_PERMITTED));
-		assertThat(this.process.release(this.key, grant.owner(), TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
+		assertThat(release(this.process, grant)).isEqualTo(ReleaseOutcome.RELEASED);
 		assertThat(attempt(waiter, this.key, false)).isInstanceOf(AttemptResult.Granted.class);
 	}
 

@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.Map;
 
 import io.distributedlock.LockKey;
+import io.distributedlock.provider.AnsweredStoreCall;
 import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockGrant;
@@ -12,9 +13,11 @@ import io.distributedlock.provider.LockProvider;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.RenewalOutcome;
+import io.distributedlock.provider.StoreCall;
 
 /**
- * Provider of one process over a {@link MapStore}.
+ * Provider of one process over a {@link MapStore}, which answers at once: each call is
+ * done when it is returned.
  */
 public final class MapLockProvider implements LockProvider {
 
@@ -30,35 +33,41 @@ public final class MapLockProvider implements LockProvider {
 	}
 
 	@Override
+	public boolean isBlocking() {
+		return false;
+	}
+
+	@Override
 	public LockContender newContender(LockKey key, Runnable onNotified) {
 		MapContender contender = new MapContender(this, onNotified);
 		return new LockContender() {
 
 			@Override
-			public AttemptResult attempt(OwnerId owner, Duration lease, boolean willWait, Duration timeout) {
-				return MapLockProvider.this.store.attempt(key, owner, lease, contender, willWait);
+			public StoreCall<AttemptResult> attempt(OwnerId owner, Duration lease, boolean willWait, Duration timeout) {
+				return AnsweredStoreCall.of(MapLockProvider.this.store.attempt(key, owner, lease, contender, willWait));
 			}
 
 			@Override
-			public ReleaseOutcome withdraw(Duration timeout) {
+			public StoreCall<ReleaseOutcome> withdraw(Duration timeout) {
 				MapLockProvider.this.store.withdraw(key, contender);
-				return ReleaseOutcome.RELEASED;
+				return AnsweredStoreCall.of(ReleaseOutcome.RELEASED);
 			}
 
 		};
 	}
 
 	@Override
-	public Map<LockGrant, RenewalOutcome> renew(Map<LockGrant, Duration> leases, Duration timeout) {
+	public StoreCall<Map<LockGrant, RenewalOutcome>> renew(Map<LockGrant, Duration> leases, Duration timeout) {
 		Map<LockGrant, RenewalOutcome> outcomes = new HashMap<>();
 		leases.forEach((grant, lease) -> outcomes.put(grant, this.store.renew(grant.key(), grant.owner(), lease)
 				? RenewalOutcome.RENEWED : RenewalOutcome.NOT_HELD));
-		return outcomes;
+		return AnsweredStoreCall.of(outcomes);
 	}
 
 	@Override
-	public ReleaseOutcome release(LockKey key, OwnerId owner, Duration timeout) {
-		return this.store.release(key, owner) ? ReleaseOutcome.RELEASED : ReleaseOutcome.NOT_HELD;
+	public StoreCall<ReleaseOutcome> release(LockKey key, OwnerId owner, Duration timeout) {
+		boolean released = this.store.release(key, owner);
+		return AnsweredStoreCall.of(released ? ReleaseOutcome.RELEASED : ReleaseOutcome.NOT_HELD);
 	}
 
 	@Override

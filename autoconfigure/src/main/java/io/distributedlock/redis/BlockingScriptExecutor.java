@@ -1,0 +1,196 @@
+package io.distributedlock.redis;
+
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+
+import io.distributedlock.LockProviderException;
+import io.distributedlock.provider.CallKind;
+import io.distributedlock.provider.Deadline;
+import io.distributedlock.provider.WorkerResult;
+
+/**
+ * Executor of scripts over a client that blocks. Workers call the client, each on a
+ * connection that the factory opens or lends for that one call; the caller waits until
+ * the deadline at most.
+ */
+final class BlockingScriptExecutor implements ScriptExecutor {
+
+	private final RedisConnectionFactory factory;
+
+	private final ScriptRunner runner;
+
+	private final WorkerPools workers = new WorkerPools();
+
+	BlockingScriptExecutor(RedisConnectionFactory factory, ScriptRunner runner) {
+		this.factory = factory;
+		this.runner = runner;
+	}
+
+	@Override
+	public boolean isBlocking() {
+		return true;
+	}
+
+	@Override
+	public void run(ScriptCall call, CallKind kind, Deadline deadline, ScriptOperation<?> operation) {
+		ScriptReply reply;
+		try {
+			reply = runRepeatedly(call, kind, deadline);
+		}
+		catch (LockProviderException ex) {
+			operation.fail(ex);
+			return;
+		}
+		operation.reply(reply);
+	}
+
+	private ScriptReply runRepeatedly(ScriptCall call, CallKind kind, Deadline deadline) {
+		long pauseNanos = 0;
+		while (true) {
+			try {
+				return runOnce(call, kind, deadline);
+			}
+			catch (RuntimeException ex) {
+				pauseNanos = RepetitionPause.after(pauseNanos, ex, kind, deadline);
+				if (pauseNanos == 0) {
+					throw RedisErrors.translate(ex, false);
+				}
+				pause(pauseNanos, kind, ex);
+			}
+		}
+	}
+
+	/** Runs a script in a worker; the caller leaves at its deadline. */
+	private ScriptReply runOnce(ScriptCall call, CallKind kind, Deadline deadline) {
+		if (deadline.isPast()) {
+			throw RedisErrors.notCalledInTime();
+		}
+		WorkerRun run = new WorkerRun(call, deadline);
+		this.workers.execute(kind, this.runner.workerGroup(slot(call.keys()[0])), run);
+		return run.await(kind);
+	}
+
+	private static void pause(long nanos, CallKind kind, RuntimeException ex) {
+		Deadline end = Deadline.afterNanos(nanos);
+		while (!end.isPast()) {
+			if (Thread.currentThread().isInterrupted()) {
+				throw kind.interruptible() ? RedisErrors.notCalledBeforeInterrupt(ex)
+						: RedisErrors.translate(ex, false);
+			}
+			LockSupport.parkNanos(end.remainingNanos());
+		}
+	}
+
+	@Override
+	public int slot(byte[] key) {
+		return this.runner.slot(key);
+	}
+
+	@Override
+	public @Nullable Object node(int slot) {
+		return this.runner.node(slot);
+	}
+
+	/**
+	 * Returns the same client always: one that blocks keeps the connection of a
+	 * subscription open, also after the factory was stopped.
+	 */
+	@Override
+	public Object client() {
+		return this.factory;
+	}
+
+	@Override
+	public void close() {
+		this.workers.close();
+	}
+
+	/**
+	 * One run of a script by a worker, whose caller may have left before a connection is
+	 * there.
+	 */
+	private final class WorkerRun implements WorkerTask, SendCheck {
+
+		private final ScriptCall call;
+
+		private final Deadline deadline;
+
+		private final WorkerResult<ScriptReply> result = new WorkerResult<>();
+
+		/** Whether the client was given a command. */
+		private volatile boolean sent;
+
+		private WorkerRun(ScriptCall call, Deadline deadline) {
+			this.call = call;
+			this.deadline = deadline;
+		}
+
+		/** Awaits the end of the run; the caller has left if this throws before it. */
+		private ScriptReply await(CallKind kind) {
+			try {
+				if (!this.result.await(this.deadline, kind)) {
+					throw this.sent ? RedisErrors.timedOut(new TimeoutException("No reply in time"))
+							: RedisErrors.notCalledInTime();
+				}
+			}
+			catch (InterruptedException ex) {
+				Thread.currentThread().interrupt();
+				throw this.sent ? RedisErrors.interrupted(ex) : RedisErrors.notCalledBeforeInterrupt(ex);
+			}
+			if (this.result.failure() instanceof RuntimeException failure) {
+				throw failure;
+			}
+			return this.result.value();
+		}
+
+		@Override
+		public void run() {
+			if (this.result.isAbandoned()) {
+				return;
+			}
+			try {
+				this.result.complete(runOnConnection());
+			}
+			catch (RuntimeException ex) {
+				this.result.fail(this.sent ? ex : RedisErrors.notSent(ex));
+			}
+			catch (Error ex) {
+				this.result.fail(new IllegalStateException(ex));
+				throw ex;
+			}
+		}
+
+		private ScriptReply runOnConnection() {
+			try (RedisConnection connection = BlockingScriptExecutor.this.factory.getConnection()) {
+				return BlockingScriptExecutor.this.runner.run(connection, this.call, this.deadline, this);
+			}
+		}
+
+		/**
+		 * Records that the command is about to be sent. In this order, either the caller
+		 * that leaves sees that it may have been sent, or it is not sent.
+		 */
+		@Override
+		public void beginSend() {
+			if (this.deadline.isPast()) {
+				throw RedisErrors.notCalledInTime();
+			}
+			this.sent = true;
+			if (this.result.isAbandoned()) {
+				throw RedisErrors.notCalledInTime();
+			}
+		}
+
+		@Override
+		public void drop(LockProviderException reason) {
+			this.result.fail(reason);
+		}
+
+	}
+
+}

@@ -1,0 +1,340 @@
+package io.distributedlock.redis;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
+
+import io.lettuce.core.AbstractRedisClient;
+import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisFuture;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+import io.distributedlock.LockProviderException;
+import io.distributedlock.provider.CallKind;
+import io.distributedlock.provider.Deadline;
+import io.distributedlock.redis.LettuceSharedConnection.Opened;
+
+/**
+ * Executor of scripts on the connection that Lettuce shares among all threads. No thread
+ * waits for a reply: what follows runs on the event loop that receives it. Workers do
+ * what blocks: opening the connection, and all calls on other connections.
+ * <p>
+ * Only the application can close a shared connection that does not reply. Until it
+ * replies again, workers run the scripts on connections of the pool.
+ */
+final class LettuceScriptExecutor implements ScriptExecutor {
+
+	private static final Log logger = LogFactory.getLog(LettuceScriptExecutor.class);
+
+	/** Who abandons a call so short a time before its end does so for lack of a reply. */
+	private static final long TIMEOUT_TOLERANCE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+
+	/** How long the end waits for calls on the shared connection. */
+	private static final Duration PATIENCE = Duration.ofSeconds(1);
+
+	private final RedisTimer timer;
+
+	private final LettuceSharedConnection shared;
+
+	private final DisconnectCounter disconnects = new DisconnectCounter();
+
+	private final WorkerPools workers = new WorkerPools();
+
+	private final LettuceWorkerCalls workerCalls;
+
+	private final UnresponsiveSlotTracker unresponsive;
+
+	private final LettuceClient client;
+
+	private final CallsUnderWay calls = new CallsUnderWay();
+
+	LettuceScriptExecutor(LettuceConnectionFactory factory, ReplicaRequirement replicas, RedisTimer timer) {
+		this.timer = timer;
+		this.shared = new LettuceSharedConnection(factory);
+		this.workerCalls = new LettuceWorkerCalls(factory, replicas, this.disconnects);
+		this.unresponsive = new UnresponsiveSlotTracker(this.workerCalls::closeIdle);
+		this.client = new LettuceClient(factory, this.disconnects, this.unresponsive::clear);
+	}
+
+	@Override
+	public boolean isBlocking() {
+		return false;
+	}
+
+	@Override
+	public void run(ScriptCall call, CallKind kind, Deadline deadline, ScriptOperation<?> operation) {
+		new Execution(call, kind, deadline, operation).begin();
+	}
+
+	@Override
+	public int slot(byte[] key) {
+		return this.client.slot(key);
+	}
+
+	@Override
+	public @Nullable Object node(int slot) {
+		return this.client.node(slot);
+	}
+
+	@Override
+	public @Nullable Object client() {
+		return this.client.find();
+	}
+
+	/** Counts disconnects until no call needs to know of them. */
+	@Override
+	public void close() {
+		Deadline end = Deadline.after(PATIENCE);
+		this.calls.close();
+		this.workers.close();
+		this.calls.awaitEnd(end);
+		this.workerCalls.close();
+		this.disconnects.close();
+	}
+
+	/**
+	 * The run of a script, and its repetitions. Each step follows the one before, so that
+	 * only the reply that is awaited is seen by two threads at a time.
+	 */
+	private final class Execution implements BiConsumer<List<Object>, Throwable>, WorkerTask {
+
+		private final ScriptCall call;
+
+		private final CallKind kind;
+
+		private final Deadline deadline;
+
+		private final ScriptOperation<?> operation;
+
+		private final int slot;
+
+		private final long disconnectsBefore = LettuceScriptExecutor.this.disconnects.count();
+
+		/** The count when the last command was sent on the shared connection. */
+		private long disconnectsAtSend;
+
+		private long pauseNanos;
+
+		private boolean byText;
+
+		private boolean ended;
+
+		/** The step that waits for a worker. */
+		private @Nullable Runnable step;
+
+		private @Nullable Opened connection;
+
+		/** The last reply to be awaited from the shared connection. */
+		private volatile @Nullable RedisFuture<List<Object>> pending;
+
+		private Execution(ScriptCall call, CallKind kind, Deadline deadline, ScriptOperation<?> operation) {
+			this.call = call;
+			this.kind = kind;
+			this.deadline = deadline;
+			this.operation = operation;
+			this.slot = slot(call.keys()[0]);
+		}
+
+		private void begin() {
+			LettuceScriptExecutor.this.calls.begin();
+			this.operation.call().onAbandon(this::abandon);
+			send();
+		}
+
+		private void send() {
+			if (this.operation.isAbandoned()) {
+				end();
+				return;
+			}
+			try {
+				LettuceScriptExecutor.this.calls.requireOpen();
+				AbstractRedisClient client = LettuceScriptExecutor.this.client.require();
+				if (LettuceScriptExecutor.this.workerCalls.isNeededFor(this.call)
+						|| LettuceScriptExecutor.this.unresponsive.contains(this.slot)) {
+					submit(node(this.slot), () -> runInWorker(client));
+					return;
+				}
+				Opened opened = LettuceScriptExecutor.this.shared.find(client);
+				if (opened == null) {
+					submit(null, () -> openInWorker(client));
+				}
+				else if (this.operation.beginSend()) {
+					sendOn(opened);
+				}
+				else {
+					end();
+				}
+			}
+			catch (RuntimeException | Error ex) {
+				stop(ex);
+			}
+		}
+
+		private void submit(@Nullable Object node, Runnable action) {
+			this.operation.recordQueued();
+			this.step = action;
+			LettuceScriptExecutor.this.workers.execute(this.kind, node, this);
+		}
+
+		/** Runs the step that needs a worker, since it blocks. */
+		@Override
+		public void run() {
+			if (this.operation.isAbandoned()) {
+				end();
+				return;
+			}
+			try {
+				Objects.requireNonNull(this.step).run();
+			}
+			catch (RuntimeException | Error ex) {
+				stop(ex);
+			}
+		}
+
+		@Override
+		public void drop(LockProviderException reason) {
+			fail(reason);
+		}
+
+		private void openInWorker(AbstractRedisClient client) {
+			Opened opened = LettuceScriptExecutor.this.shared.open(client);
+			LettuceScriptExecutor.this.client.recordConnected(client);
+			this.operation.beginSend(this.deadline);
+			sendOn(opened);
+		}
+
+		private void runInWorker(AbstractRedisClient client) {
+			ScriptReply reply;
+			try {
+				reply = LettuceScriptExecutor.this.workerCalls.run(this.call, this.kind, this.deadline,
+						() -> this.operation.beginSend(this.deadline));
+			}
+			catch (RuntimeException ex) {
+				LettuceScriptExecutor.this.client.onFailure(client, ex);
+				throw ex;
+			}
+			LettuceScriptExecutor.this.client.recordConnected(client);
+			reply(reply.withResent(isResent()));
+		}
+
+		private void sendOn(Opened opened) {
+			this.connection = opened;
+			this.disconnectsAtSend = LettuceScriptExecutor.this.disconnects.count();
+			this.byText = false;
+			await(LettuceCommands.send(opened.commands(), this.call));
+		}
+
+		/** Whoever comes second, this or an abandonment, sees the other and cancels. */
+		private void await(RedisFuture<List<Object>> reply) {
+			this.pending = reply;
+			if (this.operation.isAbandoned()) {
+				reply.cancel(false);
+			}
+			reply.whenComplete(this);
+		}
+
+		/** On an event loop nobody would catch what this throws. */
+		@Override
+		public void accept(@Nullable List<Object> values, @Nullable Throwable failure) {
+			try {
+				if (values != null) {
+					reply(new ScriptReply(values, true, isResent()));
+				}
+				else if (this.operation.isAbandoned()) {
+					end();
+				}
+				else {
+					handle((failure instanceof RuntimeException ex) ? ex : new IllegalStateException(failure));
+				}
+			}
+			catch (RuntimeException | Error ex) {
+				stop(ex);
+			}
+		}
+
+		/** Handles the failure of a command on the shared connection. */
+		private void handle(RuntimeException ex) {
+			Opened opened = Objects.requireNonNull(this.connection);
+			if (!this.byText && RedisErrors.isUnknownScript(ex)) {
+				this.byText = true;
+				await(LettuceCommands.sendText(opened.commands(), this.call));
+				return;
+			}
+			LettuceScriptExecutor.this.client.onFailure(opened.client(), ex);
+			if (RedisErrors.isTimeout(ex)) {
+				avoid(opened);
+				fail(ex);
+			}
+			else if (ex instanceof RedisCommandExecutionException) {
+				fail(ex);
+			}
+			else {
+				// The next call, such as a release, would count the disconnect as its
+				// own.
+				LettuceScriptExecutor.this.disconnects.runAfterDisconnect(this.disconnectsAtSend, this.deadline,
+						LettuceScriptExecutor.this.timer, () -> fail(ex));
+			}
+		}
+
+		/** Sends no further scripts to the slot's node on a connection without reply. */
+		private void avoid(Opened opened) {
+			ScriptCall probe = ScriptCall.probe(this.call.keys()[0]);
+			LettuceScriptExecutor.this.unresponsive.add(this.slot,
+					() -> LettuceCommands.send(opened.commands(), probe));
+		}
+
+		private void stop(Throwable ex) {
+			if (ex instanceof Error) {
+				logger.error("A call to Redis failed", ex);
+			}
+			fail((ex instanceof RuntimeException known) ? known : new IllegalStateException(ex));
+		}
+
+		/**
+		 * Runs the script again after a pause if that may help, or ends the operation.
+		 */
+		private void fail(RuntimeException ex) {
+			this.pauseNanos = RepetitionPause.after(this.pauseNanos, ex, this.kind, this.deadline);
+			if (this.pauseNanos == 0
+					|| LettuceScriptExecutor.this.timer.schedule(this::send, this.pauseNanos) == null) {
+				this.operation
+					.fail(this.operation.isSent() ? RedisErrors.translate(ex, isResent()) : RedisErrors.notSent(ex));
+				end();
+			}
+		}
+
+		private void reply(ScriptReply reply) {
+			this.operation.reply(reply);
+			end();
+		}
+
+		private boolean isResent() {
+			return LettuceScriptExecutor.this.disconnects.count() != this.disconnectsBefore;
+		}
+
+		private void end() {
+			if (!this.ended) {
+				this.ended = true;
+				LettuceScriptExecutor.this.calls.end();
+			}
+		}
+
+		/** Ends the wait for a reply; Lettuce does not send a cancelled command again. */
+		private void abandon() {
+			RedisFuture<List<Object>> reply = this.pending;
+			if (reply != null && reply.cancel(false) && this.deadline.remainingNanos() < TIMEOUT_TOLERANCE_NANOS) {
+				Opened opened = Objects.requireNonNull(this.connection);
+				LettuceScriptExecutor.this.client.onTimeout(opened.client());
+				avoid(opened);
+			}
+		}
+
+	}
+
+}

@@ -1,0 +1,73 @@
+package io.distributedlock.redis;
+
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.util.ClassUtils;
+
+/**
+ * Creates the script executor for a connection factory. Lettuce and Jedis are optional,
+ * so each is used by a nested class of its own.
+ */
+final class ScriptExecutorFactory {
+
+	private static final boolean LETTUCE = isPresent("io.lettuce.core.AbstractRedisClient");
+
+	private static final boolean JEDIS = isPresent("redis.clients.jedis.Jedis");
+
+	private ScriptExecutorFactory() {
+	}
+
+	static ScriptExecutor create(RedisConnectionFactory factory, ReplicaRequirement replicas, RedisTimer timer) {
+		if (LETTUCE && Lettuce.isClientOf(factory)) {
+			return Lettuce.executor(factory, replicas, timer);
+		}
+		if (JEDIS) {
+			return new BlockingScriptExecutor(factory, Jedis.runner(replicas));
+		}
+		if (replicas.isPresent()) {
+			throw RedisErrors.replicasNotSupported();
+		}
+		return new BlockingScriptExecutor(factory, (connection, call, deadline,
+				check) -> new ScriptReply(ScriptRunner.runBySpring(connection, call, check), true));
+	}
+
+	static boolean isCluster(RedisConnectionFactory factory) {
+		return (LETTUCE && Lettuce.isCluster(factory)) || (JEDIS && Jedis.isCluster(factory));
+	}
+
+	private static boolean isPresent(String type) {
+		return ClassUtils.isPresent(type, ScriptExecutorFactory.class.getClassLoader());
+	}
+
+	/** Loaded only where Lettuce is present. */
+	private static final class Lettuce {
+
+		static boolean isClientOf(RedisConnectionFactory factory) {
+			return factory instanceof LettuceConnectionFactory;
+		}
+
+		static ScriptExecutor executor(RedisConnectionFactory factory, ReplicaRequirement replicas, RedisTimer timer) {
+			return new LettuceScriptExecutor((LettuceConnectionFactory) factory, replicas, timer);
+		}
+
+		static boolean isCluster(RedisConnectionFactory factory) {
+			return factory instanceof LettuceConnectionFactory lettuce && lettuce.isClusterAware();
+		}
+
+	}
+
+	/** Loaded only where Jedis is present. */
+	private static final class Jedis {
+
+		static ScriptRunner runner(ReplicaRequirement replicas) {
+			return new JedisScriptRunner(replicas);
+		}
+
+		static boolean isCluster(RedisConnectionFactory factory) {
+			return factory instanceof JedisConnectionFactory jedis && jedis.isRedisClusterAware();
+		}
+
+	}
+
+}

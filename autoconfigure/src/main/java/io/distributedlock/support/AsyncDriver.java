@@ -1,0 +1,160 @@
+package io.distributedlock.support;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.LockLease;
+import io.distributedlock.LockNotAcquiredException;
+
+/**
+ * Drives a request without a thread of its own: a step only changes state, or sends a
+ * call that does not block, so that it runs on whichever thread causes it. Steps run one
+ * after the other: a signal during a step causes another one on the same thread.
+ * <p>
+ * The future is completed on a callback thread, since code of the application depends on
+ * it. A grant whose future is done already is released, and so is one whose completion
+ * finds no thread within the call time-out.
+ */
+final class AsyncDriver implements RequestDriver {
+
+	/** The drivers whose steps follow the one that runs on the current thread. */
+	private static final ThreadLocal<@Nullable Deque<AsyncDriver>> RUNNING = new ThreadLocal<>();
+
+	private final EngineContext engine;
+
+	private final Acquisition request;
+
+	private final long startNanos;
+
+	private final CompletableFuture<LockLease> future = new CompletableFuture<>();
+
+	/** How many steps were requested since the running one began. */
+	private final AtomicInteger requested = new AtomicInteger();
+
+	/** Accessed by the running step only, as the field below is. */
+	private boolean ended;
+
+	private @Nullable Runnable wakeUp;
+
+	AsyncDriver(EngineContext engine, Function<RequestDriver, Acquisition> request) {
+		this.engine = engine;
+		this.startNanos = engine.nanoTime();
+		this.request = request.apply(this);
+	}
+
+	CompletableFuture<LockLease> begin() {
+		signal();
+		// Whoever completes the future before the engine withdraws the request.
+		this.future.whenComplete((lease, ex) -> signal());
+		return this.future;
+	}
+
+	@Override
+	public boolean mayBlock() {
+		return false;
+	}
+
+	@Override
+	public String requester() {
+		return "acquireAsync";
+	}
+
+	@Override
+	public void signal() {
+		if (this.requested.getAndIncrement() != 0) {
+			return;
+		}
+		Deque<AsyncDriver> running = RUNNING.get();
+		if (running != null) {
+			// After the running step, not inside it: thousands may follow each other.
+			running.add(this);
+			return;
+		}
+		Deque<AsyncDriver> due = new ArrayDeque<>(4);
+		RUNNING.set(due);
+		try {
+			for (AsyncDriver next = this; next != null; next = due.poll()) {
+				next.runSteps();
+			}
+		}
+		finally {
+			RUNNING.remove();
+		}
+	}
+
+	private void runSteps() {
+		int handled;
+		do {
+			handled = this.requested.get();
+			if (!this.ended) {
+				stepOnce();
+			}
+		}
+		while (this.requested.addAndGet(-handled) != 0);
+	}
+
+	private void stepOnce() {
+		if (this.wakeUp != null) {
+			this.wakeUp.run();
+			this.wakeUp = null;
+		}
+		try {
+			if (this.future.isDone()) {
+				this.ended = true;
+				this.request.abandon();
+				return;
+			}
+			switch (this.request.step()) {
+				case ACQUIRED -> complete(this.request.lease());
+				case BUSY -> fail(new LockNotAcquiredException(this.request.key(),
+						Duration.ofNanos(this.engine.nanoTime() - this.startNanos), this.request.holder()));
+				case WAIT -> this.wakeUp = this.engine.environment()
+					.schedule(this::signal, this.request.waitUntilNanos() - this.engine.nanoTime());
+			}
+		}
+		catch (RuntimeException | Error ex) {
+			abandon(ex);
+			fail(ex);
+		}
+	}
+
+	private void abandon(Throwable reason) {
+		try {
+			this.request.abandon();
+		}
+		catch (RuntimeException | Error ex) {
+			reason.addSuppressed(ex);
+		}
+	}
+
+	private void fail(Throwable ex) {
+		this.ended = true;
+		try {
+			this.engine.events().complete(() -> this.future.completeExceptionally(ex));
+		}
+		catch (RejectedExecutionException | OutOfMemoryError noThread) {
+			this.future.completeExceptionally(ex);
+		}
+	}
+
+	private void complete(JoinableLease lease) {
+		this.ended = true;
+		LeaseCompletion completion = new LeaseCompletion(this.engine, this.future, lease);
+		try {
+			this.engine.events().complete(completion);
+		}
+		catch (RejectedExecutionException | OutOfMemoryError noThread) {
+			completion.run();
+			return;
+		}
+		completion.giveUpLater();
+	}
+
+}

@@ -1,0 +1,88 @@
+package io.distributedlock.support;
+
+import java.util.concurrent.locks.LockSupport;
+
+import io.distributedlock.LockInterruptedException;
+import io.distributedlock.LockProviderException;
+
+/**
+ * Drives a request on the requesting thread, which parks between the steps.
+ */
+final class BlockingDriver implements RequestDriver {
+
+	private final EngineEnvironment environment;
+
+	private final Thread thread = Thread.currentThread();
+
+	private volatile boolean signalled;
+
+	BlockingDriver(EngineEnvironment environment) {
+		this.environment = environment;
+	}
+
+	@Override
+	public void signal() {
+		this.signalled = true;
+		if (Thread.currentThread() != this.thread) {
+			LockSupport.unpark(this.thread);
+		}
+	}
+
+	@Override
+	public boolean mayBlock() {
+		return true;
+	}
+
+	@Override
+	public String requester() {
+		return this.thread.getName();
+	}
+
+	/**
+	 * Drives a request to its end.
+	 * @return whether the lock is held; if not, it was busy
+	 * @throws LockInterruptedException if the thread was interrupted
+	 * @throws LockProviderException if the store could not answer
+	 */
+	boolean drive(Acquisition request) {
+		while (true) {
+			if (this.thread.isInterrupted()) {
+				request.abandon();
+				throw new LockInterruptedException(request.key());
+			}
+			Acquisition.Progress progress;
+			try {
+				// Before the step, so that a signal during it is not lost.
+				this.signalled = false;
+				progress = request.step();
+			}
+			catch (LockProviderException ex) {
+				throw this.thread.isInterrupted() ? interrupted(request, ex) : ex;
+			}
+			catch (RuntimeException | Error ex) {
+				request.abandon();
+				throw ex;
+			}
+			if (progress != Acquisition.Progress.WAIT) {
+				return progress == Acquisition.Progress.ACQUIRED;
+			}
+			await(request.waitUntilNanos());
+		}
+	}
+
+	private static LockInterruptedException interrupted(Acquisition request, LockProviderException ex) {
+		LockInterruptedException interrupted = new LockInterruptedException(request.key());
+		interrupted.addSuppressed(ex);
+		return interrupted;
+	}
+
+	/** Parks until a signal, an interrupt, or an instant. */
+	private void await(long untilNanos) {
+		long left = untilNanos - this.environment.nanoTime();
+		while (left > 0 && !this.signalled && !this.thread.isInterrupted()) {
+			LockSupport.parkNanos(this, left);
+			left = untilNanos - this.environment.nanoTime();
+		}
+	}
+
+}

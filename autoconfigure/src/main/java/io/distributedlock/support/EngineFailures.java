@@ -1,0 +1,74 @@
+package io.distributedlock.support;
+
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.LockError;
+import io.distributedlock.LockException;
+import io.distributedlock.LockKey;
+import io.distributedlock.LockProviderException;
+
+/**
+ * The failures that the engine itself reports, with their messages.
+ *
+ * @param provider the name of the provider
+ */
+record EngineFailures(String provider) {
+
+	LockProviderException shuttingDown(LockKey key) {
+		return LockProviderException.nothingSent(LockError.SHUTTING_DOWN, this.provider,
+				"grants no locks any more: the application is shutting down, and lock '" + key + "' was not acquired",
+				null);
+	}
+
+	/** A call that was sent and has no answer. */
+	LockProviderException timedOut() {
+		return new LockProviderException(LockError.STORE_TIMEOUT, this.provider,
+				"did not answer in time (distributed-lock.call-timeout)", null);
+	}
+
+	/**
+	 * A request whose time is over before the store has answered it.
+	 * @param latest the latest answer to another request
+	 */
+	LockProviderException unanswered(LockKey key, @Nullable RequestOutcome latest) {
+		Throwable cause = (latest instanceof RequestOutcome.Failed failed) ? failed.failure() : null;
+		return LockProviderException.nothingSent(LockError.STORE_TIMEOUT, this.provider,
+				"has not answered in time whether lock '" + key + "' is free", cause);
+	}
+
+	/** A failure for one more request, whose caller gets an exception of its own. */
+	RequestOutcome again(LockKey key, RequestOutcome.Failed failed) {
+		return (failed.failure() instanceof LockProviderException known)
+				? new RequestOutcome.Failed(LockProviderException.nothingSent(known.error(), this.provider,
+						"did not answer for lock '" + key + "' within the wait time: it " + problem(known), known))
+				: failed;
+	}
+
+	/** Returns the message of a failure without the beginning that all have. */
+	private String problem(LockProviderException failure) {
+		String message = String.valueOf(failure.getMessage());
+		String beginning = "Lock store '" + this.provider + "' ";
+		int index = message.indexOf(beginning);
+		return (index >= 0) ? message.substring(index + beginning.length()) : message;
+	}
+
+	LockProviderException noThread(Throwable cause) {
+		return LockProviderException.nothingSent(LockError.STORE_FAILED, this.provider,
+				"could not be called: the JVM cannot create a thread; check its memory and the limit of threads",
+				cause);
+	}
+
+	LockProviderException noCallbackThread(LockKey key) {
+		return LockProviderException.nothingSent(LockError.STORE_TIMEOUT, this.provider, "granted lock '" + key
+				+ "', but no thread 'distributed-lock-callback' was free within the call time-out, so the lock was "
+				+ "released. Keep listeners and actions that depend on acquireAsync short, or run them on an executor "
+				+ "of your own", null);
+	}
+
+	/** Returns what to throw for a failed request: a lock exception as it is. */
+	LockException exception(LockKey key, Throwable failure) {
+		return (failure instanceof LockException known) ? known : new LockProviderException(LockError.STORE_FAILED,
+				this.provider, "failed while lock '" + key + "' was acquired: " + failure.getMessage(), failure);
+	}
+
+}

@@ -1,0 +1,213 @@
+package io.distributedlock.support;
+
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.function.Consumer;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
+import io.distributedlock.LockKey;
+import io.distributedlock.LockSnapshot;
+import io.distributedlock.LossReason;
+import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.LockProvider;
+import io.distributedlock.provider.OwnerId;
+import io.distributedlock.provider.ReleaseOutcome;
+import io.distributedlock.provider.StoreCall;
+
+/**
+ * The grants that this process holds, and how each of them ends: released, given to the
+ * pending releases, or lost. A grant ends here before the next waiter attempts. Safe for
+ * use by many threads.
+ */
+final class HeldGrants {
+
+	private static final Log logger = LogFactory.getLog(HeldGrants.class);
+
+	private final LockProvider provider;
+
+	private final EngineEnvironment environment;
+
+	private final Duration callTimeout;
+
+	private final LockEventPublisher events;
+
+	private final PendingReleaseQueue pendingReleases;
+
+	private final Consumer<HeldGrant> onEnd;
+
+	/** Added before the holder sees its handle, removed at the end. */
+	private final ConcurrentMap<OwnerId, HeldGrant> all = new ConcurrentHashMap<>();
+
+	/**
+	 * Creates an empty set.
+	 * @param onEnd receives each grant that has ended, after the store has recorded it
+	 */
+	HeldGrants(LockProvider provider, EngineEnvironment environment, Duration callTimeout, LockEventPublisher events,
+			PendingReleaseQueue pendingReleases, Consumer<HeldGrant> onEnd) {
+		this.provider = provider;
+		this.environment = environment;
+		this.callTimeout = callTimeout;
+		this.events = events;
+		this.pendingReleases = pendingReleases;
+		this.onEnd = onEnd;
+	}
+
+	LockEventPublisher events() {
+		return this.events;
+	}
+
+	long nanoTime() {
+		return this.environment.nanoTime();
+	}
+
+	/** Returns the end of a call that begins now, by the nano time. */
+	long endOfCall() {
+		return nanoTime() + this.callTimeout.toNanos();
+	}
+
+	Collection<HeldGrant> all() {
+		return this.all.values();
+	}
+
+	boolean isEmpty() {
+		return this.all.isEmpty();
+	}
+
+	void add(HeldGrant heldGrant) {
+		this.all.put(heldGrant.grant().owner(), heldGrant);
+	}
+
+	/** Returns what an observer may know of all that is held. */
+	List<LockSnapshot.Held> views() {
+		long now = nanoTime();
+		return all().stream().map(HeldGrant::holder).filter(Holder::isHeld).map((holder) -> holder.view(now)).toList();
+	}
+
+	/**
+	 * Releases a grant whose hold has ended, and lets the next waiter attempt. An
+	 * interrupted thread stays interrupted.
+	 * @param untilNanos the end of the call by the nano time
+	 */
+	void release(HeldGrant heldGrant, long untilNanos) {
+		boolean interrupted = Thread.interrupted();
+		ReleaseOutcome outcome = ReleaseOutcome.UNKNOWN;
+		// The answer may be that the session has ended, which brings the deadline
+		// forward.
+		long deadline = heldGrant.deadlineNanos();
+		try {
+			StoreCall<ReleaseOutcome> call = startRelease(heldGrant, untilNanos);
+			if (CallWait.await(call, this.environment, untilNanos)) {
+				outcome = call.result();
+			}
+		}
+		catch (RuntimeException | Error ex) {
+			logger.debug("Store '" + this.provider.name() + "' failed to release lock '" + heldGrant.key() + "'", ex);
+		}
+		finally {
+			endRelease(heldGrant, deadline, outcome);
+			if (interrupted) {
+				Thread.currentThread().interrupt();
+			}
+		}
+	}
+
+	StoreCall<ReleaseOutcome> startRelease(HeldGrant heldGrant, long untilNanos) {
+		LockGrant grant = heldGrant.grant();
+		Duration timeout = Duration.ofNanos(Math.max(1, untilNanos - nanoTime()));
+		return this.provider.release(grant.key(), grant.owner(), timeout);
+	}
+
+	/**
+	 * Handles the answer to a release.
+	 * @param deadlineNanos the deadline of the grant before the release
+	 */
+	void endRelease(HeldGrant heldGrant, long deadlineNanos, ReleaseOutcome outcome) {
+		try {
+			if (outcome == ReleaseOutcome.UNKNOWN) {
+				logger
+					.warn("Store '" + this.provider.name() + "' did not confirm the release of lock '" + heldGrant.key()
+							+ "'; it is repeated in the background, and the lock ends with its lease at the latest");
+				addPending(heldGrant);
+			}
+			else if (outcome == ReleaseOutcome.NOT_HELD && !Nanos.isPast(deadlineNanos, nanoTime())
+					&& heldGrant.loseAtRelease()) {
+				this.events.lost(heldGrant.holder(), LossReason.NOT_HELD);
+				return;
+			}
+			this.events.released(heldGrant.holder());
+		}
+		finally {
+			end(heldGrant);
+		}
+	}
+
+	/** Releases a grant whose hold has ended, without waiting for the answer. */
+	void releaseInBackground(HeldGrant heldGrant) {
+		try {
+			addPending(heldGrant);
+			this.events.released(heldGrant.holder());
+		}
+		finally {
+			end(heldGrant);
+		}
+	}
+
+	/** Ends the hold of a grant that was lost, and reports the loss once. */
+	void lose(HeldGrant heldGrant, LossReason reason) {
+		if (heldGrant.lose(reason)) {
+			end(heldGrant);
+			this.events.lost(heldGrant.holder(), reason);
+		}
+	}
+
+	/** Releases what may remain in the store of a lost grant whose handle was closed. */
+	void abandon(HeldGrant heldGrant) {
+		if (heldGrant.abandon(nanoTime())) {
+			addPending(heldGrant);
+		}
+	}
+
+	/** Handles a renewal that the store confirmed after the local deadline. */
+	void renewedTooLate(HeldGrant heldGrant) {
+		lose(heldGrant, heldGrant.reasonOfDeadline());
+		if (heldGrant.isAbandoned()) {
+			addPending(heldGrant);
+		}
+	}
+
+	/**
+	 * Takes a lock away from its holder, and releases it in the store.
+	 * @return whether it was held
+	 */
+	boolean forceRelease(LockKey key) {
+		boolean found = false;
+		for (HeldGrant heldGrant : all()) {
+			if (heldGrant.key().equals(key) && heldGrant.lose(LossReason.FORCED)) {
+				found = true;
+				try {
+					addPending(heldGrant);
+				}
+				finally {
+					end(heldGrant);
+				}
+				this.events.lost(heldGrant.holder(), LossReason.FORCED);
+			}
+		}
+		return found;
+	}
+
+	private void addPending(HeldGrant heldGrant) {
+		this.pendingReleases.release(heldGrant.key(), heldGrant.grant().owner(), heldGrant.lease(), true);
+	}
+
+	private void end(HeldGrant heldGrant) {
+		this.all.remove(heldGrant.grant().owner());
+		this.onEnd.accept(heldGrant);
+	}
+
+}

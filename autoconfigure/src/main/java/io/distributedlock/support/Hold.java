@@ -1,0 +1,222 @@
+package io.distributedlock.support;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.Objects;
+
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.FencingToken;
+import io.distributedlock.LockError;
+import io.distributedlock.LockKey;
+import io.distributedlock.LockLostException;
+import io.distributedlock.LockSnapshot;
+import io.distributedlock.LossReason;
+
+/**
+ * One hold of a grant, and its handle. A handle whose hold has ended has no effect any
+ * more.
+ */
+final class Hold implements JoinableLease, Holder {
+
+	/** Updates a field without an object of its own, of which there is one per lock. */
+	private static final VarHandle CALLBACKS = handle("callbacks", SerialQueue.class);
+
+	private static final VarHandle LOSS_ACTIONS = handle("lossActions", LossActions.class);
+
+	private final HeldGrants heldGrants;
+
+	private final HeldGrant heldGrant;
+
+	private final int holdNumber;
+
+	private final String requester;
+
+	private volatile @Nullable SerialQueue callbacks;
+
+	/** The actions that run at the loss. */
+	private volatile @Nullable LossActions lossActions;
+
+	Hold(HeldGrants heldGrants, HeldGrant heldGrant, int holdNumber, String requester) {
+		this.heldGrants = heldGrants;
+		this.heldGrant = heldGrant;
+		this.holdNumber = holdNumber;
+		this.requester = requester;
+		heldGrant.heldBy(this);
+	}
+
+	private static VarHandle handle(String field, Class<?> type) {
+		try {
+			return MethodHandles.lookup().findVarHandle(Hold.class, field, type);
+		}
+		catch (ReflectiveOperationException ex) {
+			throw new ExceptionInInitializerError(ex);
+		}
+	}
+
+	HeldGrant heldGrant() {
+		return this.heldGrant;
+	}
+
+	@Override
+	public LockKey key() {
+		return this.heldGrant.key();
+	}
+
+	@Override
+	public LockSnapshot.Held view(long nowNanos) {
+		return new LockSnapshot.Held(key(), this.requester, Duration.ofNanos(nowNanos - this.heldGrant.grantedNanos()),
+				this.heldGrant.lease(), Duration.ofNanos(Math.max(0, this.heldGrant.deadlineNanos() - nowNanos)),
+				fencingToken());
+	}
+
+	@Override
+	public SerialQueue callbacks() {
+		SerialQueue present = this.callbacks;
+		if (present == null) {
+			CALLBACKS.compareAndSet(this, null, this.heldGrants.events().newQueue());
+			present = Objects.requireNonNull(this.callbacks);
+		}
+		return present;
+	}
+
+	@Override
+	public boolean covers(LockKey key) {
+		return key().equals(key);
+	}
+
+	@Override
+	public boolean isOf(HeldGrants grants) {
+		return this.heldGrants == grants;
+	}
+
+	@Override
+	public List<LockKey> keys() {
+		return List.of(key());
+	}
+
+	@Override
+	public FencingToken fencingToken() {
+		return this.heldGrant.token(this.holdNumber);
+	}
+
+	@Override
+	public FencingToken fencingToken(LockKey key) {
+		if (!key.equals(key())) {
+			throw new IllegalArgumentException("Lock '" + key + "' is not held by this handle, but '" + key() + "' is");
+		}
+		return fencingToken();
+	}
+
+	@Override
+	public boolean isHeld() {
+		while (this.heldGrant.isAt(this.holdNumber)) {
+			if (!Nanos.isPast(this.heldGrant.deadlineNanos(), this.heldGrants.nanoTime())) {
+				return true;
+			}
+			this.heldGrants.lose(this.heldGrant, this.heldGrant.reasonOfDeadline());
+		}
+		return false;
+	}
+
+	@Override
+	public Duration remaining() {
+		return isHeld() ? Duration.ofNanos(Math.max(0, this.heldGrant.deadlineNanos() - this.heldGrants.nanoTime()))
+				: Duration.ZERO;
+	}
+
+	@Override
+	public @Nullable LossReason lossReason() {
+		return isHeld() ? null : this.heldGrant.lossReason();
+	}
+
+	@Override
+	public void ensureHeld() {
+		if (!isHeld()) {
+			throwLoss(LockError.LOST);
+			throw new IllegalStateException("Lock '" + key() + "' was released before");
+		}
+	}
+
+	@Override
+	public void throwLoss(LockError error) {
+		LossReason reason = lossReason();
+		if (reason != null) {
+			throw new LockLostException(error, key(), reason, null);
+		}
+	}
+
+	@Override
+	public void onLost(Runnable action) {
+		LossActions current;
+		LossActions extended;
+		do {
+			current = this.lossActions;
+			if (current != null && current.queue() != null) {
+				current.queue().execute(action);
+				return;
+			}
+			extended = new LossActions(action, current, null);
+		}
+		while (!LOSS_ACTIONS.compareAndSet(this, current, extended));
+	}
+
+	@Override
+	public void runLossActions() {
+		SerialQueue queue = this.heldGrants.events().newLossActionQueue();
+		LossActions actions = (LossActions) LOSS_ACTIONS.getAndSet(this, new LossActions(null, null, queue));
+		Deque<Runnable> inOrder = new ArrayDeque<>();
+		for (; actions != null; actions = actions.earlier()) {
+			if (actions.action() != null) {
+				inOrder.push(actions.action());
+			}
+		}
+		inOrder.forEach(queue::execute);
+	}
+
+	@Override
+	public void close() {
+		closeBy(this.heldGrants.endOfCall());
+	}
+
+	@Override
+	public void closeBy(long instantNanos) {
+		if (endHold()) {
+			this.heldGrants.release(this.heldGrant, instantNanos);
+		}
+	}
+
+	@Override
+	public void closeInBackground() {
+		if (endHold()) {
+			this.heldGrants.releaseInBackground(this.heldGrant);
+		}
+	}
+
+	/** Ends the hold in order to release the grant; cleans up after one that was lost. */
+	private boolean endHold() {
+		if (isHeld() && this.heldGrant.release(this.holdNumber)) {
+			return true;
+		}
+		if (this.heldGrant.lossReason() != null) {
+			this.heldGrants.abandon(this.heldGrant);
+		}
+		return false;
+	}
+
+	@Override
+	public String toString() {
+		return "Lock '" + key() + "', token " + fencingToken() + (isHeld() ? ", held" : ", not held");
+	}
+
+	/**
+	 * A stack of actions, the latest first; after the loss only the queue that runs them.
+	 */
+	private record LossActions(@Nullable Runnable action, @Nullable LossActions earlier, @Nullable SerialQueue queue) {
+	}
+
+}

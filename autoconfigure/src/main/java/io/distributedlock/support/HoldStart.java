@@ -1,0 +1,75 @@
+package io.distributedlock.support;
+
+import io.distributedlock.provider.LockObserver.AcquireOutcome;
+
+/**
+ * The beginning of each hold: its renewal and the watch over its deadline are registered
+ * before the requester sees the handle.
+ */
+final class HoldStart {
+
+	private final HeldGrants heldGrants;
+
+	private final RenewalScheduler renewals;
+
+	private final ExpiryWatch expiryWatch;
+
+	private final EngineFailures failures;
+
+	private final StopState stopState;
+
+	HoldStart(HeldGrants heldGrants, RenewalScheduler renewals, ExpiryWatch expiryWatch, EngineFailures failures,
+			StopState stopState) {
+		this.heldGrants = heldGrants;
+		this.renewals = renewals;
+		this.expiryWatch = expiryWatch;
+		this.failures = failures;
+		this.stopState = stopState;
+	}
+
+	/**
+	 * Begins the hold of a grant that is current in its queue already. A hold that finds
+	 * its requester gone is released.
+	 */
+	void begin(Hold hold, Waiter waiter) {
+		try {
+			register(hold, waiter);
+		}
+		catch (RuntimeException | Error ex) {
+			hold.closeInBackground();
+			waiter.complete(new RequestOutcome.Failed(ex));
+			waiter.signal();
+			return;
+		}
+		if (this.stopState.isStopping()) {
+			hold.closeInBackground();
+			waiter.complete(new RequestOutcome.Failed(this.failures.shuttingDown(hold.key())));
+		}
+		else if (!waiter.complete(new RequestOutcome.Acquired(hold))) {
+			hold.closeInBackground();
+		}
+		waiter.signal();
+	}
+
+	private void register(Hold hold, Waiter waiter) {
+		HeldGrant heldGrant = hold.heldGrant();
+		this.renewals.schedule(heldGrant);
+		this.heldGrants.add(heldGrant);
+		if (!waiter.isComplete() && waiter.mayReport()) {
+			this.heldGrants.events()
+				.acquireEnded(hold.key(), AcquireOutcome.ACQUIRED, waiter.waitedNanos(this.heldGrants.nanoTime()));
+		}
+		this.heldGrants.events().holdBegan(hold);
+		this.renewals.register(heldGrant);
+		this.expiryWatch.watch(heldGrant);
+	}
+
+	/**
+	 * Begins the hold that the requester of several keys asked for, with its last key.
+	 */
+	void beginRequested(Hold hold, long startNanos, LockTerms terms) {
+		hold.heldGrant().beginHold(startNanos, terms.maxHold());
+		this.expiryWatch.watch(hold.heldGrant());
+	}
+
+}

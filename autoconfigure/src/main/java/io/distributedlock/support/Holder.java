@@ -1,0 +1,23 @@
+package io.distributedlock.support;
+
+import io.distributedlock.LockKey;
+import io.distributedlock.LockLease;
+import io.distributedlock.LockSnapshot;
+
+/**
+ * The present holder of a grant, as its grant knows it.
+ */
+interface Holder extends LockLease {
+
+	LockKey key();
+
+	/** Returns the queue that runs the listeners of this handle in order. */
+	SerialQueue callbacks();
+
+	/** Runs the actions for the loss in order; those that are added later follow them. */
+	void runLossActions();
+
+	/** Returns what an observer may know. */
+	LockSnapshot.Held view(long nowNanos);
+
+}

@@ -1,0 +1,62 @@
+package io.distributedlock.support;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the waiters of a key can conclude from: the answers of the store, its failures,
+ * and the grants of this process that have ended. Guarded by the lock of the
+ * {@link KeyQueue}.
+ */
+final class KeyAnswers {
+
+	private long count;
+
+	private @Nullable RequestOutcome latest;
+
+	/** Waiters whose wait time is over, and who wait only for the next answer. */
+	private @Nullable List<Waiter> overdue;
+
+	/** Returns the latest answer, or {@code null} if there is none or it was a grant. */
+	@Nullable RequestOutcome latest() {
+		return this.latest;
+	}
+
+	/** Remembers what was known when a waiter arrived. */
+	void recordArrival(Waiter waiter) {
+		waiter.answersAtArrival = this.count;
+	}
+
+	/** Whether there was an answer since a waiter arrived. */
+	boolean areNewFor(Waiter waiter) {
+		return this.count != waiter.answersAtArrival;
+	}
+
+	/** Adds a waiter that ends with the next answer. */
+	void addOverdue(Waiter waiter) {
+		if (waiter.overdue) {
+			return;
+		}
+		waiter.overdue = true;
+		if (this.overdue == null) {
+			this.overdue = new ArrayList<>();
+		}
+		this.overdue.add(waiter);
+	}
+
+	/** Records an answer, and signals those that are overdue. */
+	void record(@Nullable RequestOutcome answer, EventLock lock) {
+		this.latest = answer;
+		this.count++;
+		if (this.overdue != null) {
+			for (Waiter waiter : this.overdue) {
+				waiter.overdue = false;
+				lock.follow(waiter::signal);
+			}
+			this.overdue = null;
+		}
+	}
+
+}

@@ -1,0 +1,149 @@
+package io.distributedlock.support;
+
+import java.util.Objects;
+
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.LockHolder;
+import io.distributedlock.LockKey;
+import io.distributedlock.provider.LockObserver.AcquireOutcome;
+
+/**
+ * A request for one key. The {@link KeyQueue} decides, and the driver takes one step
+ * after the other. A hold that finds its requester gone is released.
+ */
+final class KeyRequest implements Acquisition {
+
+	private static final RequestOutcome ABANDONED = new RequestOutcome.Abandoned();
+
+	private final EngineContext engine;
+
+	private final KeyQueueRegistry queues;
+
+	private final RequestDriver driver;
+
+	private final Waiter waiter;
+
+	/** Accessed by the driver only. */
+	private @Nullable KeyQueue queue;
+
+	/**
+	 * Creates a request for one key.
+	 * @param alone whether the hold begins with this key, or after further keys
+	 */
+	KeyRequest(EngineContext engine, KeyQueueRegistry queues, LockKey key, LockTerms terms, WaitBudget budget,
+			RequestDriver driver, boolean alone) {
+		this.engine = engine;
+		this.queues = queues;
+		this.driver = driver;
+		this.waiter = new Waiter(key, terms, budget, driver, alone);
+	}
+
+	@Override
+	public Progress step() {
+		KeyQueue joined = this.queue;
+		KeyQueue.Turn turn = (joined != null) ? joined.turn(this.waiter) : arrive();
+		while (turn == KeyQueue.Turn.SEND) {
+			KeyQueue present = Objects.requireNonNull(this.queue);
+			if (this.engine.isBlocking() && !this.driver.mayBlock()) {
+				sendInBackground(present);
+				return Progress.WAIT;
+			}
+			present.send();
+			turn = present.turn(this.waiter);
+			if (turn == KeyQueue.Turn.SEND && isInterrupted()) {
+				// The driver leaves before it attempts again.
+				return Progress.WAIT;
+			}
+		}
+		return (turn == KeyQueue.Turn.WAIT) ? Progress.WAIT : end();
+	}
+
+	private KeyQueue.Turn arrive() {
+		while (true) {
+			KeyQueue candidate = this.queues.queue(key());
+			KeyQueue.Turn turn = candidate.arrive(this.waiter);
+			if (turn != KeyQueue.Turn.CLOSED) {
+				this.queue = candidate;
+				return turn;
+			}
+			Thread.yield();
+		}
+	}
+
+	/** Sends the attempt of a queue on the threads for attempts. */
+	private void sendInBackground(KeyQueue present) {
+		this.engine.attemptThreads().execute(this.engine.provider().node(key()), present::send, present::failPrepared);
+	}
+
+	private boolean isInterrupted() {
+		return this.driver.mayBlock() && Thread.currentThread().isInterrupted();
+	}
+
+	/** Reports the outcome. */
+	private Progress end() {
+		RequestOutcome ended = Objects.requireNonNull(this.waiter.outcome());
+		if (ended instanceof RequestOutcome.Acquired) {
+			return Progress.ACQUIRED;
+		}
+		if (ended instanceof RequestOutcome.Busy busy) {
+			report(AcquireOutcome.BUSY);
+			this.engine.events().busy(key(), this.waiter.waitedNanos(this.engine.nanoTime()), busy.holder());
+			return Progress.BUSY;
+		}
+		report(isInterrupted() ? AcquireOutcome.INTERRUPTED : AcquireOutcome.FAILED);
+		Throwable failure = (ended instanceof RequestOutcome.Failed failed) ? failed.failure()
+				: new IllegalStateException("The request for lock '" + key() + "' was abandoned before");
+		if (failure instanceof Error error) {
+			throw error;
+		}
+		throw this.engine.failures().exception(key(), failure);
+	}
+
+	private void report(AcquireOutcome ended) {
+		if (this.waiter.mayReport()) {
+			this.engine.events().acquireEnded(key(), ended, this.waiter.waitedNanos(this.engine.nanoTime()));
+		}
+	}
+
+	Waiter waiter() {
+		return this.waiter;
+	}
+
+	@Override
+	public long waitUntilNanos() {
+		return this.waiter.waitUntilNanos();
+	}
+
+	@Override
+	public Hold lease() {
+		if (this.waiter.outcome() instanceof RequestOutcome.Acquired acquired) {
+			return acquired.hold();
+		}
+		throw new IllegalStateException("Lock '" + key() + "' was not acquired");
+	}
+
+	@Override
+	public @Nullable LockHolder holder() {
+		return (this.waiter.outcome() instanceof RequestOutcome.Busy busy) ? busy.holder() : null;
+	}
+
+	@Override
+	public LockKey key() {
+		return this.waiter.key();
+	}
+
+	@Override
+	public void abandon() {
+		if (this.waiter.complete(ABANDONED)) {
+			if (this.queue != null) {
+				this.queue.leave(this.waiter);
+			}
+		}
+		else if (this.waiter.outcome() instanceof RequestOutcome.Acquired acquired) {
+			acquired.hold().closeInBackground();
+		}
+		report(AcquireOutcome.INTERRUPTED);
+	}
+
+}

@@ -1,0 +1,190 @@
+package io.distributedlock.support;
+
+import java.util.List;
+import java.util.function.Consumer;
+
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.LockKey;
+import io.distributedlock.LockSnapshot;
+import io.distributedlock.provider.LockContender;
+
+/**
+ * The state of one key in this process, which its lock guards.
+ * <p>
+ * Invariants: there is at most one attempt and at most one grant, and never both; while
+ * there is neither, the head of the waiters is signalled, or knows when it is due; a
+ * state without waiters, attempt and grant is closed and never used again. Only the one
+ * attempt under way uses the contender, and the state once nothing is under way.
+ */
+final class KeyState {
+
+	final LockKey key;
+
+	final EngineContext engine;
+
+	/** Shared with other keys, since it is never held for long. */
+	final EventLock lock;
+
+	@Nullable StoreAttempt attempt;
+
+	@Nullable HeldGrant grant;
+
+	private final Consumer<LockKey> onClosed;
+
+	/** What concerns the waiters is kept only while there are any. */
+	private @Nullable WaiterQueue waiters;
+
+	private @Nullable KeyAnswers answers;
+
+	private @Nullable KeyContest contest;
+
+	private boolean closed;
+
+	/**
+	 * Creates the state of a key without waiters.
+	 * @param onClosed receives the key after the state was closed and its contest has
+	 * ended: a new queue of the key would else enter the wait queue before the withdrawal
+	 * of this one is known
+	 */
+	KeyState(LockKey key, EngineContext engine, Consumer<LockKey> onClosed) {
+		this.key = key;
+		this.lock = engine.locks().lock(key);
+		this.engine = engine;
+		this.onClosed = onClosed;
+	}
+
+	boolean isClosed() {
+		return this.closed;
+	}
+
+	WaiterQueue waiters() {
+		if (this.waiters == null) {
+			this.waiters = new WaiterQueue();
+		}
+		return this.waiters;
+	}
+
+	@Nullable Waiter head() {
+		return (this.waiters != null) ? this.waiters.head() : null;
+	}
+
+	KeyAnswers answers() {
+		if (this.answers == null) {
+			this.answers = new KeyAnswers();
+		}
+		return this.answers;
+	}
+
+	/** Puts a grant in place, which the head has left the queue with. */
+	void begin(HeldGrant granted) {
+		this.grant = granted;
+		answers().record(null, this.lock);
+		if (head() == null) {
+			endContest();
+			this.waiters = null;
+			this.answers = null;
+		}
+	}
+
+	/** Returns the contest in the store, which begins when it is needed. */
+	KeyContest contest() {
+		if (this.contest == null) {
+			this.contest = new KeyContest();
+		}
+		return this.contest;
+	}
+
+	/** Ends the contest; what follows withdraws its entry from the store's wait queue. */
+	private void endContest() {
+		KeyContest ended = this.contest;
+		this.contest = null;
+		LockContender contender = (ended != null) ? ended.contender() : null;
+		if (ended != null && contender != null) {
+			boolean enqueued = ended.isEnqueued();
+			this.lock.follow(() -> this.engine.pendingReleases().end(this.key, contender, enqueued));
+		}
+	}
+
+	/** Lets the head go on after an event; closes the state if nothing is left. */
+	void signalHeadOrClose() {
+		if (this.closed || this.grant != null || this.attempt != null) {
+			return;
+		}
+		Waiter head = head();
+		if (head != null) {
+			this.lock.follow(head::signal);
+			return;
+		}
+		this.closed = true;
+		endContest();
+		this.lock.follow(() -> this.onClosed.accept(this.key));
+	}
+
+	/** Handles the end of a grant, after the store has recorded it too. */
+	void ended(HeldGrant ended) {
+		this.lock.lock();
+		try {
+			if (this.grant == ended) {
+				this.grant = null;
+				// Whoever has come since the grant knows that the lock was busy.
+				answers().record(new RequestOutcome.Busy(null), this.lock);
+				if (this.contest != null) {
+					this.contest.recordEnd();
+				}
+				signalHeadOrClose();
+			}
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	/** Handles a notification of the store that the key may be free. */
+	void notified() {
+		this.lock.lock();
+		try {
+			if (this.contest != null) {
+				this.contest.recordNotified();
+				signalHeadOrClose();
+			}
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	/** Signals every waiter. */
+	void signalAll() {
+		this.lock.lock();
+		try {
+			waiters().all().forEach((waiter) -> this.lock.follow(waiter::signal));
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	/** Returns the requests that wait, in their order. */
+	List<LockSnapshot.Waiting> waiting(long nowNanos) {
+		this.lock.lock();
+		try {
+			return waiters().all().stream().map((waiter) -> waiter.view(nowNanos)).toList();
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	/** Whether any request waits, or an attempt is under way. */
+	boolean hasWaiters() {
+		this.lock.lock();
+		try {
+			return head() != null || this.attempt != null;
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+}

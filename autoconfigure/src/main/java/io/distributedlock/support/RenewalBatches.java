@@ -1,0 +1,259 @@
+package io.distributedlock.support;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import java.util.function.ObjLongConsumer;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.LockError;
+import io.distributedlock.LockProviderException;
+import io.distributedlock.LossReason;
+import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.LockProvider;
+import io.distributedlock.provider.RenewalOutcome;
+import io.distributedlock.provider.StoreCall;
+import io.distributedlock.support.EngineEnvironment.Work;
+
+/**
+ * The renewals that are under way, in batches of at most {@link RenewalScheduler#BATCH}
+ * grants. A batch that fails is split, so that one lock does not fail the others. A grant
+ * is in one batch at most, which claims it as it is sent.
+ */
+final class RenewalBatches {
+
+	private static final Log logger = LogFactory.getLog(RenewalBatches.class);
+
+	/**
+	 * How many batches of one lane may fail before they are no longer split, so that a
+	 * dead store does not receive a call for each lock.
+	 */
+	private static final int MAX_FAILURES = 32;
+
+	private static final long SOONEST_RETRY_NANOS = Duration.ofMillis(5).toNanos();
+
+	private final HeldGrants heldGrants;
+
+	private final LockProvider provider;
+
+	private final EngineEnvironment environment;
+
+	private final EngineFailures failures;
+
+	private final NodeThreads threads;
+
+	private final Function<HeldGrant, Duration> timeout;
+
+	private final ObjLongConsumer<HeldGrant> scheduleNext;
+
+	private volatile boolean failing;
+
+	private volatile boolean closed;
+
+	/**
+	 * Creates the batches.
+	 * @param timeout how long a renewal of a grant may take
+	 * @param scheduleNext schedules the renewal after one that was sent at an instant
+	 */
+	RenewalBatches(HeldGrants heldGrants, LockProvider provider, EngineEnvironment environment, EngineFailures failures,
+			Function<HeldGrant, Duration> timeout, ObjLongConsumer<HeldGrant> scheduleNext) {
+		this.heldGrants = heldGrants;
+		this.failures = failures;
+		this.threads = new NodeThreads(environment, Work.RENEWALS);
+		this.provider = provider;
+		this.environment = environment;
+		this.timeout = timeout;
+		this.scheduleNext = scheduleNext;
+	}
+
+	/**
+	 * Renews the grants of one lane. A blocking driver sends its batches one after the
+	 * other on one thread, so that the lane leaves a thread for others.
+	 * @param node the node of the store that keeps them
+	 * @param due the grants in order of their deadlines
+	 * @param onEnd runs when all of them have an outcome
+	 */
+	void send(Object node, List<HeldGrant> due, Runnable onEnd) {
+		Lane lane = new Lane(onEnd);
+		if (!this.provider.isBlocking()) {
+			sendAll(lane, due);
+			return;
+		}
+		this.threads.execute(node, () -> sendAll(lane, due), (ex) -> {
+			logger.debug("There is no thread to renew locks", ex);
+			long now = this.environment.nanoTime();
+			due.forEach((heldGrant) -> retry(heldGrant, now));
+			lane.end();
+		});
+	}
+
+	private void sendAll(Lane lane, List<HeldGrant> due) {
+		for (int from = 0; from < due.size(); from += RenewalScheduler.BATCH) {
+			lane.begin();
+			send(lane, due.subList(from, Math.min(from + RenewalScheduler.BATCH, due.size())));
+		}
+		lane.end();
+	}
+
+	private void send(Lane lane, List<HeldGrant> batch) {
+		Map<LockGrant, Duration> leases = new HashMap<>(batch.size() * 2);
+		List<HeldGrant> claimed = new ArrayList<>(batch.size());
+		for (HeldGrant heldGrant : batch) {
+			if (!this.closed && heldGrant.beginRenewal()) {
+				claimed.add(heldGrant);
+				leases.put(heldGrant.grant(), heldGrant.lease());
+			}
+		}
+		if (claimed.isEmpty()) {
+			lane.end();
+			return;
+		}
+		long sentNanos = this.environment.nanoTime();
+		Duration most = lane.atMost(claimed.stream().map(this.timeout).min(Duration::compareTo).orElseThrow());
+		try {
+			BoundedCall.begin(this.provider.renew(leases, most), this.environment, most,
+					(call) -> ended(lane, claimed, call, sentNanos));
+		}
+		catch (RuntimeException | Error ex) {
+			failed(lane, claimed, ex, sentNanos);
+		}
+	}
+
+	private void ended(Lane lane, List<HeldGrant> claimed, @Nullable StoreCall<Map<LockGrant, RenewalOutcome>> call,
+			long sentNanos) {
+		Map<LockGrant, RenewalOutcome> outcomes;
+		try {
+			if (call == null) {
+				throw this.failures.timedOut();
+			}
+			outcomes = call.result();
+		}
+		catch (RuntimeException | Error ex) {
+			failed(lane, claimed, ex, sentNanos);
+			return;
+		}
+		this.failing = false;
+		lane.timeouts.set(0);
+		answered(lane, claimed, outcomes, sentNanos);
+	}
+
+	private void failed(Lane lane, List<HeldGrant> claimed, Throwable ex, long sentNanos) {
+		if (!this.failing) {
+			this.failing = true;
+			logger.warn("Store '" + this.provider.name() + "' failed to renew " + claimed.size()
+					+ " lock(s); the renewal is repeated within the lease", ex);
+		}
+		boolean timeout = isTimeout(ex);
+		if (timeout) {
+			lane.timeouts.incrementAndGet();
+		}
+		if (claimed.size() == 1 || timeout || lane.failures.incrementAndGet() >= MAX_FAILURES) {
+			answered(lane, claimed, Map.of(), sentNanos);
+			return;
+		}
+		claimed.forEach(HeldGrant::endRenewal);
+		lane.begin();
+		send(lane, claimed.subList(0, claimed.size() / 2));
+		send(lane, claimed.subList(claimed.size() / 2, claimed.size()));
+	}
+
+	private static boolean isTimeout(Throwable ex) {
+		return ex instanceof LockProviderException failure && failure.error() == LockError.STORE_TIMEOUT;
+	}
+
+	private void answered(Lane lane, List<HeldGrant> claimed, Map<LockGrant, RenewalOutcome> outcomes, long sentNanos) {
+		long now = this.environment.nanoTime();
+		for (HeldGrant heldGrant : claimed) {
+			try {
+				answered(heldGrant, outcomes.getOrDefault(heldGrant.grant(), RenewalOutcome.UNKNOWN), sentNanos, now);
+			}
+			catch (RuntimeException | Error ex) {
+				logger.error("The renewal of lock '" + heldGrant.grant().key() + "' could not be recorded", ex);
+				heldGrant.endRenewal();
+			}
+		}
+		lane.end();
+	}
+
+	private void answered(HeldGrant heldGrant, RenewalOutcome outcome, long sentNanos, long nowNanos) {
+		this.heldGrants.events().renewed(heldGrant.grant().key(), outcome);
+		switch (outcome) {
+			case RENEWED -> {
+				this.scheduleNext.accept(heldGrant, sentNanos);
+				if (!heldGrant.renewed(sentNanos, nowNanos)) {
+					this.heldGrants.renewedTooLate(heldGrant);
+				}
+			}
+			case NOT_HELD -> {
+				heldGrant.endRenewal();
+				this.heldGrants.lose(heldGrant, LossReason.NOT_HELD);
+			}
+			case UNKNOWN -> {
+				retry(heldGrant, nowNanos);
+				heldGrant.endRenewal();
+			}
+		}
+	}
+
+	/** Schedules another renewal, sooner the less time remains. */
+	private void retry(HeldGrant heldGrant, long nowNanos) {
+		long remaining = Math.max(0, heldGrant.deadlineNanos() - nowNanos);
+		long longest = heldGrant.lease().toNanos() / 6;
+		heldGrant.scheduleRenewal(nowNanos + Math.max(SOONEST_RETRY_NANOS, Math.min(longest, remaining / 5)));
+	}
+
+	void close() {
+		this.closed = true;
+	}
+
+	/** The batches of one lane that are under way. */
+	private static final class Lane {
+
+		private static final Duration SHORTEST = Duration.ofMillis(100);
+
+		private final Runnable onEnd;
+
+		private final AtomicInteger underWay = new AtomicInteger(1);
+
+		private final AtomicInteger failures = new AtomicInteger();
+
+		/** How many batches in a row the store did not answer in time. */
+		private final AtomicInteger timeouts = new AtomicInteger();
+
+		private Lane(Runnable onEnd) {
+			this.onEnd = onEnd;
+		}
+
+		/**
+		 * Returns how long the next batch may take: less after each that was not
+		 * answered, so that those of a dead store do not hold up each other for many
+		 * time-outs.
+		 */
+		private Duration atMost(Duration timeout) {
+			if (timeout.compareTo(SHORTEST) <= 0) {
+				return timeout;
+			}
+			Duration less = timeout.dividedBy(1L << Math.min(this.timeouts.get(), 4));
+			return (less.compareTo(SHORTEST) > 0) ? less : SHORTEST;
+		}
+
+		private void begin() {
+			this.underWay.incrementAndGet();
+		}
+
+		private void end() {
+			if (this.underWay.decrementAndGet() == 0) {
+				this.onEnd.run();
+			}
+		}
+
+	}
+
+}

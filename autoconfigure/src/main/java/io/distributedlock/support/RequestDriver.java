@@ -1,0 +1,18 @@
+package io.distributedlock.support;
+
+/**
+ * Whoever drives a request from step to step: a thread that parks in between, or nobody's
+ * thread.
+ */
+interface RequestDriver {
+
+	/** Causes the next step. Any thread may call it at any time; it does not block. */
+	void signal();
+
+	/** Whether a step may block for a round trip: it runs on the requester's thread. */
+	boolean mayBlock();
+
+	/** Returns the name of the requester, for people. */
+	String requester();
+
+}

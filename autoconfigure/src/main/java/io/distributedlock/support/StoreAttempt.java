@@ -1,0 +1,142 @@
+package io.distributedlock.support;
+
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.provider.AttemptResult;
+import io.distributedlock.provider.LockContender;
+import io.distributedlock.provider.OwnerId;
+import io.distributedlock.provider.StoreCall;
+
+/**
+ * One attempt of a {@link KeyQueue} in the store. It belongs to the queue, not to the
+ * request that began it: if that one leaves, the attempt goes on, and its grant goes to
+ * the next request with the same terms.
+ * <p>
+ * The fields are guarded by the lock of the queue, but for the call, which is made
+ * outside it: a call that begins while the attempt is given up is abandoned by whoever
+ * comes second.
+ */
+final class StoreAttempt {
+
+	private static final Object GIVEN_UP = new Object();
+
+	private final OwnerId owner;
+
+	private final LockTerms terms;
+
+	private boolean willWait;
+
+	private boolean prepared = true;
+
+	private boolean cut;
+
+	private long deadlineNanos;
+
+	private long sentNanos;
+
+	/** The {@link StoreCall}, or {@link #GIVEN_UP}. */
+	private final AtomicReference<@Nullable Object> call = new AtomicReference<>();
+
+	/**
+	 * Prepares an attempt.
+	 * @param owner the owner id to be granted
+	 * @param terms the terms of the request that begins the attempt
+	 * @param willWait whether this process joins the wait queue if the key is busy
+	 * @param deadlineNanos the end of the attempt if it is not sent before
+	 */
+	StoreAttempt(OwnerId owner, LockTerms terms, boolean willWait, long deadlineNanos) {
+		this.owner = owner;
+		this.terms = terms;
+		this.willWait = willWait;
+		this.deadlineNanos = deadlineNanos;
+	}
+
+	OwnerId owner() {
+		return this.owner;
+	}
+
+	LockTerms terms() {
+		return this.terms;
+	}
+
+	boolean willWait() {
+		return this.willWait;
+	}
+
+	/** Whether nobody has sent the attempt yet. */
+	boolean isPrepared() {
+		return this.prepared;
+	}
+
+	/** Whether the call gets less time than a store may need for its answer. */
+	boolean isCut() {
+		return this.cut;
+	}
+
+	long sentNanos() {
+		return this.sentNanos;
+	}
+
+	long deadlineNanos() {
+		return this.deadlineNanos;
+	}
+
+	/** Whether a grant of this attempt can be given to a request. */
+	boolean suits(Waiter request) {
+		return this.terms.lease().equals(request.terms().lease()) && this.terms.renew() == request.terms().renew();
+	}
+
+	/**
+	 * Records that the current thread sends the attempt now.
+	 * @param cut whether the rest of the budget is shorter than a call may take
+	 * @param mayEnterWaitQueue whether this process may join the wait queue now
+	 */
+	void beginSend(long nowNanos, long timeoutNanos, boolean cut, boolean mayEnterWaitQueue) {
+		this.prepared = false;
+		this.cut = cut;
+		this.sentNanos = nowNanos;
+		this.deadlineNanos = nowNanos + timeoutNanos;
+		this.willWait &= mayEnterWaitQueue;
+	}
+
+	/**
+	 * Sends the attempt; called once, without the lock of the queue.
+	 * @param contender the contender of the queue
+	 * @param timeoutNanos how long the call may take
+	 * @param onEnd receives the end of the call
+	 * @return {@code false} if the attempt was given up meanwhile; the contender is then
+	 * the caller's
+	 */
+	boolean send(LockContender contender, long timeoutNanos, Consumer<AttemptEnd> onEnd) {
+		StoreCall<AttemptResult> begun = contender.attempt(this.owner, this.terms.lease(), this.willWait,
+				Duration.ofNanos(timeoutNanos));
+		if (!this.call.compareAndSet(null, begun)) {
+			begun.abandon();
+			return false;
+		}
+		begun.onDone(() -> onEnd.accept(end(begun)));
+		return true;
+	}
+
+	private static AttemptEnd end(StoreCall<AttemptResult> done) {
+		try {
+			return new AttemptEnd.Answered(done.result());
+		}
+		catch (RuntimeException | Error ex) {
+			return AttemptEnd.failed(ex, done.mayHaveBeenSent());
+		}
+	}
+
+	/**
+	 * Gives up an attempt that was sent; called once.
+	 * @return the call, or {@code null} if the sender has none yet: it abandons its call
+	 */
+	@Nullable StoreCall<?> giveUp() {
+		return (this.call.getAndSet(GIVEN_UP) instanceof StoreCall<?> begun) ? begun : null;
+	}
+
+}

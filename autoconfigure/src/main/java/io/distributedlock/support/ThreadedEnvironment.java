@@ -1,0 +1,102 @@
+package io.distributedlock.support;
+
+import java.time.Duration;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.ThreadPoolExecutor;
+
+import io.distributedlock.provider.LockThreads;
+import io.distributedlock.provider.LockTimer;
+import io.distributedlock.provider.OwnerId;
+
+/**
+ * The environment of an application: the system's clock, the shared timer, and pools of
+ * daemon threads that start when they are needed and end when they are idle.
+ */
+final class ThreadedEnvironment implements EngineEnvironment, AutoCloseable {
+
+	private static final Runnable NOTHING = () -> {
+	};
+
+	private final LockTimer timer;
+
+	/** New for each start: an image of a process may be restored more than once. */
+	private final OwnerIdGenerator ownerIds = new OwnerIdGenerator();
+
+	private final ThreadPoolExecutor attempts;
+
+	private final ThreadPoolExecutor releases;
+
+	private final ThreadPoolExecutor renewalRounds;
+
+	private final ThreadPoolExecutor renewals;
+
+	private final CallbackThreads callbacks;
+
+	/**
+	 * Creates an environment without running threads.
+	 * @param provider the name of the provider, part of the threads' names
+	 * @param timer the timer, which is not closed with the environment
+	 * @param callbacks the threads for callbacks, which are not closed either
+	 */
+	ThreadedEnvironment(String provider, LockTimer timer, CallbackThreads callbacks) {
+		this.timer = timer;
+		this.callbacks = callbacks;
+		this.attempts = LockThreads.pool(provider + "-io-attempt", 3);
+		this.releases = LockThreads.pool(provider + "-io-release", 5);
+		this.renewalRounds = LockThreads.pool(provider + "-schedule", 1);
+		this.renewals = LockThreads.pool(provider + "-io-renewal", 3);
+	}
+
+	@Override
+	public long nanoTime() {
+		return System.nanoTime();
+	}
+
+	@Override
+	public Runnable schedule(Runnable signal, long delayNanos) {
+		try {
+			Future<?> scheduled = this.timer.schedule(signal, Duration.ofNanos(delayNanos));
+			return () -> scheduled.cancel(false);
+		}
+		catch (RejectedExecutionException ex) {
+			// The timer was closed with the application.
+			return NOTHING;
+		}
+	}
+
+	@Override
+	public OwnerId newOwnerId() {
+		return this.ownerIds.next();
+	}
+
+	@Override
+	public double nextDouble() {
+		return ThreadLocalRandom.current().nextDouble();
+	}
+
+	@Override
+	public Executor executor(Work work) {
+		return switch (work) {
+			case ATTEMPTS -> this.attempts;
+			case RELEASES -> this.releases;
+			case RENEWAL_ROUNDS -> this.renewalRounds;
+			case RENEWALS -> this.renewals;
+			case LOSSES -> this.callbacks.losses();
+			case LOSS_ACTIONS -> this.callbacks.lossActions();
+			case CALLBACKS -> this.callbacks.callbacks();
+		};
+	}
+
+	/** Rejects further calls to the store. */
+	@Override
+	public void close() {
+		this.attempts.shutdown();
+		this.releases.shutdown();
+		this.renewalRounds.shutdown();
+		this.renewals.shutdown();
+	}
+
+}

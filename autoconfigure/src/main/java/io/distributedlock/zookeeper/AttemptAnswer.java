@@ -1,0 +1,26 @@
+package io.distributedlock.zookeeper;
+
+import java.time.Duration;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the servers have answered to an attempt.
+ *
+ * @param czxid the {@code czxid} of the created lock node, or at most 0 if the lock is
+ * busy
+ * @param retryAfter when to attempt again without a signal if the lock is busy
+ * @param present the lock node as it was last read, or {@code null} if it was missing or
+ * not read
+ */
+record AttemptAnswer(long czxid, Duration retryAfter, @Nullable ZNode present) {
+
+	static AttemptAnswer acquired(long czxid) {
+		return new AttemptAnswer(czxid, Duration.ZERO, null);
+	}
+
+	static AttemptAnswer busy(Duration retryAfter, @Nullable ZNode present) {
+		return new AttemptAnswer(0, retryAfter, present);
+	}
+
+}

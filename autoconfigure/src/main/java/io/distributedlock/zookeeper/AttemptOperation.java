@@ -1,0 +1,294 @@
+package io.distributedlock.zookeeper;
+
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.LockError;
+import io.distributedlock.LockException;
+import io.distributedlock.LockProviderException;
+import io.distributedlock.provider.AttemptResult;
+import io.distributedlock.provider.CompletableStoreCall;
+import io.distributedlock.provider.OwnerId;
+import io.distributedlock.provider.ReleaseOutcome;
+import io.distributedlock.provider.StoreCall;
+
+/**
+ * One attempt of a contender, from the wait for a session to the end of its call. An
+ * attempt at a free lock costs one request. Each step continues the one before, on the
+ * thread that has ended it.
+ */
+final class AttemptOperation {
+
+	private static final Log logger = LogFactory.getLog(AttemptOperation.class);
+
+	private final ProviderComponents components;
+
+	private final Contention contention;
+
+	private final OwnerId owner;
+
+	private final Duration lease;
+
+	private final boolean willWait;
+
+	private final CompletableStoreCall<AttemptResult> call = new CompletableStoreCall<>();
+
+	private final CallDeadline deadline;
+
+	/** The session in which the bytes of the lock node's path are counted. */
+	private @Nullable Session allocated;
+
+	/**
+	 * Creates an attempt that has not begun.
+	 * @param lease how long a grant lasts if it is not renewed
+	 * @param willWait whether the process joins the wait queue if the lock is busy
+	 */
+	AttemptOperation(ProviderComponents components, Contention contention, OwnerId owner, Duration lease,
+			boolean willWait, Duration timeout) {
+		this.components = components;
+		this.contention = contention;
+		this.owner = owner;
+		this.lease = lease;
+		this.willWait = willWait;
+		this.deadline = new CallDeadline(this.call, timeout, components.timer());
+	}
+
+	StoreCall<AttemptResult> begin() {
+		this.call.recordSent(false);
+		this.call.onAbandon(this.deadline);
+		Session present = this.components.sessions().present();
+		if (present != null) {
+			begin(present);
+		}
+		else {
+			awaitSession();
+		}
+		return this.call;
+	}
+
+	private void awaitSession() {
+		SessionTracker sessions = this.components.sessions();
+		CompletableFuture<Session> ready = sessions.ready();
+		this.deadline.awaitBefore(ready, sessions::notReady).whenComplete((session, failure) -> {
+			ready.cancel(false);
+			if (failure != null) {
+				fail(failure);
+			}
+			else {
+				begin(session);
+			}
+		});
+	}
+
+	private void begin(Session session) {
+		try {
+			LockNode held = this.components.lockNodes().find(this.contention.key(), this.owner);
+			if (held != null) {
+				this.call.recordSent(true);
+				this.call.complete(new AttemptResult.Granted(held.grant()));
+				return;
+			}
+			this.components.shortLeaseWarning().check(this.lease, session.timeoutNanos());
+			this.deadline.begin(session);
+			contend(new LockAttempt(this.contention.key(), this.contention.path(), this.owner, session));
+		}
+		catch (RuntimeException ex) {
+			fail(ex);
+		}
+	}
+
+	/** Contends for the lock once no earlier command for it is undecided. */
+	private void contend(LockAttempt attempt) {
+		if (attempt.session().hasEnded()) {
+			fail(ended(attempt.session()));
+			return;
+		}
+		CompletableFuture<ReleaseOutcome> decided = this.components.undecided().find(attempt.key());
+		if (decided == null) {
+			allocateAndSend(attempt);
+			return;
+		}
+		this.deadline.awaitBefore(decided, AttemptOperation::undecided).whenComplete((outcome, failure) -> {
+			if (failure != null) {
+				fail(failure);
+			}
+			else if (outcome == ReleaseOutcome.UNKNOWN && this.components.undecided().find(attempt.key()) == decided) {
+				fail(LockProviderException.nothingSent(LockError.NOT_PERMITTED, ZooKeeperErrors.PROVIDER,
+						"refuses this client a permission to release an earlier lock of the same key", null));
+			}
+			else {
+				contend(attempt);
+			}
+		});
+	}
+
+	private static LockException ended(Session session) {
+		if (session.isRefused()) {
+			return ZooKeeperErrors.credentialsRefused();
+		}
+		return LockProviderException.nothingSent(LockError.STORE_FAILED, ZooKeeperErrors.PROVIDER,
+				"has ended the session of this process", null);
+	}
+
+	private static LockException undecided() {
+		return LockProviderException.nothingSent(LockError.STORE_TIMEOUT, ZooKeeperErrors.PROVIDER,
+				"has not yet answered whether an earlier command for the same lock took effect", null);
+	}
+
+	private void allocateAndSend(LockAttempt attempt) {
+		Session session = attempt.session();
+		if (!session.tryAllocate(attempt.path().lockNodeBytes())) {
+			fail(LockProviderException.nothingSent(LockError.SESSION_FULL, ZooKeeperErrors.PROVIDER,
+					"cannot hold more locks in this process's session: their paths together are longer than "
+							+ Session.MAX_PATH_BYTES + " bytes",
+					null));
+			return;
+		}
+		this.allocated = session;
+		AcquireOperation operation = new AcquireOperation(attempt, this.components.undecided(),
+				this.components.sessions().persistentNodes(), this.deadline);
+		QueueEntry entry = this.components.queueEntries().find(attempt.key(), session);
+		if (entry != null) {
+			sendFrom(entry, attempt, operation);
+		}
+		else {
+			operation.create()
+				.whenComplete((czxid, failure) -> guard(() -> created(attempt, operation, czxid, failure)));
+		}
+	}
+
+	private void sendFrom(QueueEntry entry, LockAttempt attempt, AcquireOperation operation) {
+		this.components.queueEntries()
+			.use(entry, this.deadline, () -> attemptFromQueue(entry, operation, false),
+					() -> attemptWithoutEntry(attempt, operation, 0))
+			.whenComplete((answer, failure) -> guard(() -> end(attempt, answer, failure)));
+	}
+
+	/** Ends the attempt with its first answer, or contends for a busy lock. */
+	private void created(LockAttempt attempt, AcquireOperation operation, @Nullable Long czxid,
+			@Nullable Throwable failure) {
+		if (czxid == null) {
+			fail(Objects.requireNonNull(failure));
+		}
+		else if (czxid > 0) {
+			granted(new LockNode(attempt, czxid, this.lease));
+		}
+		else {
+			contendForBusy(attempt, operation, 0).whenComplete((answer, ex) -> guard(() -> end(attempt, answer, ex)));
+		}
+	}
+
+	private CompletableFuture<AttemptAnswer> attemptWithoutEntry(LockAttempt attempt, AcquireOperation operation,
+			int round) {
+		return operation.create()
+			.thenCompose((czxid) -> (czxid > 0) ? CompletableFuture.completedFuture(AttemptAnswer.acquired(czxid))
+					: contendForBusy(attempt, operation, round));
+	}
+
+	/** Looks at a lock node that was found; one that is missing now is created. */
+	private CompletableFuture<AttemptAnswer> contendForBusy(LockAttempt attempt, AcquireOperation operation,
+			int round) {
+		return this.deadline.awaitNode(attempt.session().operations().read(attempt.path().lockNode(), null))
+			.thenCompose((read) -> {
+				if (read.isEmpty() && round + 1 < QueuedAttempt.MAX_ROUNDS) {
+					return attemptWithoutEntry(attempt, operation, round + 1);
+				}
+				return this.willWait ? joinQueue(attempt.session(), operation) : CompletableFuture
+					.completedFuture(AttemptAnswer.busy(QueuedAttempt.POLL_WITHOUT_WATCH, read.orElse(null)));
+			});
+	}
+
+	private CompletableFuture<AttemptAnswer> joinQueue(Session session, AcquireOperation operation) {
+		QueueEntry entry = this.components.queueEntries().getOrCreate(this.contention, session);
+		if (entry == null) {
+			return CompletableFuture.failedFuture(ended(session));
+		}
+		return this.components.queueEntries()
+			.use(entry, this.deadline, () -> attemptFromQueue(entry, operation, true),
+					() -> joinQueue(session, operation));
+	}
+
+	/**
+	 * Attempts from a queue entry of this process.
+	 * @param refused whether an attempt without an entry was made just before
+	 */
+	private CompletableFuture<AttemptAnswer> attemptFromQueue(QueueEntry entry, AcquireOperation operation,
+			boolean refused) {
+		if (this.willWait) {
+			entry.assign(this.contention.number(), this.contention.changed());
+		}
+		return new QueuedAttempt(entry, operation, this.components.sessions().persistentNodes(), this.willWait, refused,
+				this.deadline)
+			.begin();
+	}
+
+	private void end(LockAttempt attempt, @Nullable AttemptAnswer answer, @Nullable Throwable failure) {
+		if (answer == null) {
+			fail(Objects.requireNonNull(failure));
+		}
+		else if (answer.czxid() > 0) {
+			granted(new LockNode(attempt, answer.czxid(), this.lease));
+		}
+		else {
+			busy(attempt.session(), answer);
+		}
+	}
+
+	/** Ends the call with a grant, which is released if nobody waits for it any more. */
+	private void granted(LockNode node) {
+		LockNodeRegistry lockNodes = this.components.lockNodes();
+		if (!lockNodes.add(node)) {
+			// A session that only this process has given up would keep the lock node.
+			this.components.undecided().release(node);
+			fail(ended(node.session()));
+			return;
+		}
+		this.allocated = null;
+		if (!this.call.complete(new AttemptResult.Granted(node.grant())) && lockNodes.beginRelease(node)) {
+			this.components.undecided().release(node);
+			lockNodes.remove(node);
+		}
+	}
+
+	private void busy(Session session, AttemptAnswer answer) {
+		free();
+		ZNode present = answer.present();
+		if (present == null || present.isIn(LockNodeState.RESERVED)) {
+			this.call.complete(new AttemptResult.Busy(answer.retryAfter(), null));
+			return;
+		}
+		this.components.holders()
+			.resolve(present, session, this.deadline)
+			.thenAccept((holder) -> this.call.complete(new AttemptResult.Busy(answer.retryAfter(), holder)));
+	}
+
+	/** Runs a last step, whose failure nothing else would report. */
+	private void guard(Runnable step) {
+		try {
+			step.run();
+		}
+		catch (RuntimeException ex) {
+			logger.error("An attempt to acquire lock '" + this.contention.key() + "' failed unexpectedly", ex);
+			fail(ex);
+		}
+	}
+
+	private void fail(Throwable failure) {
+		free();
+		this.call.fail(ZooKeeperErrors.failureOf(failure));
+	}
+
+	/** Frees the bytes of a lock node that was not created. */
+	private void free() {
+		if (this.allocated != null) {
+			this.allocated.free(this.contention.path().lockNodeBytes());
+			this.allocated = null;
+		}
+	}
+
+}

@@ -1,0 +1,116 @@
+package io.distributedlock.zookeeper;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.apache.zookeeper.KeeperException.Code;
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.LockKey;
+import io.distributedlock.provider.AnsweredStoreCall;
+import io.distributedlock.provider.CompletableStoreCall;
+import io.distributedlock.provider.LockTimer;
+import io.distributedlock.provider.OwnerId;
+import io.distributedlock.provider.ReleaseOutcome;
+import io.distributedlock.provider.StoreCall;
+
+/**
+ * Calls that release a grant. A release that is not answered, or whose call is abandoned,
+ * is added to the {@link UndecidedCommands}: no later call sends it again blindly.
+ */
+final class ReleaseCalls {
+
+	private static final Log logger = LogFactory.getLog(ReleaseCalls.class);
+
+	private final LockNodeRegistry lockNodes;
+
+	private final ReleaseOperation releaseOperation;
+
+	private final UndecidedCommands undecided;
+
+	private final LockTimer timer;
+
+	ReleaseCalls(LockNodeRegistry lockNodes, ReleaseOperation releaseOperation, UndecidedCommands undecided,
+			LockTimer timer) {
+		this.lockNodes = lockNodes;
+		this.releaseOperation = releaseOperation;
+		this.undecided = undecided;
+		this.timer = timer;
+	}
+
+	/** Releases the lock node of an owner, or finds out what has become of it. */
+	StoreCall<ReleaseOutcome> release(LockKey key, OwnerId owner, Duration timeout) {
+		LockNode node = this.lockNodes.find(key, owner);
+		if (node != null && this.lockNodes.beginRelease(node)) {
+			return release(node, timeout);
+		}
+		CompletableFuture<ReleaseOutcome> decided = this.undecided.find(key, owner);
+		if (decided == null) {
+			return AnsweredStoreCall.of(this.undecided.pollOutcome(owner));
+		}
+		CompletableStoreCall<ReleaseOutcome> call = new CompletableStoreCall<>();
+		CallDeadline deadline = new CallDeadline(call, timeout, this.timer);
+		call.onAbandon(deadline);
+		awaitDecision(owner, decided, call, deadline);
+		return call;
+	}
+
+	private StoreCall<ReleaseOutcome> release(LockNode node, Duration timeout) {
+		CompletableStoreCall<ReleaseOutcome> call = new CompletableStoreCall<>();
+		CallDeadline deadline = new CallDeadline(call, timeout, this.timer);
+		deadline.begin(node.session());
+		call.onAbandon(deadline);
+		CompletableFuture<Boolean> sent = this.releaseOperation.release(node);
+		deadline.await(sent, (existed, failure) -> {
+			if (existed != null) {
+				this.lockNodes.remove(node);
+				answered(node, sent, existed, call);
+			}
+			else if (node.session().hasEnded()) {
+				logger.debug("The session has ended in which '" + node.key() + "' was released", failure);
+				this.lockNodes.remove(node);
+				call.complete(outcomeAfterSession(failure));
+			}
+			else {
+				CompletableFuture<ReleaseOutcome> decided = this.undecided.addRelease(node, sent);
+				this.lockNodes.remove(node);
+				awaitDecision(node.owner(), decided, call, deadline);
+			}
+		});
+		return call;
+	}
+
+	private void answered(LockNode node, CompletableFuture<Boolean> sent, boolean existed,
+			CompletableStoreCall<ReleaseOutcome> call) {
+		boolean completed = call.complete(existed ? ReleaseOutcome.RELEASED : ReleaseOutcome.NOT_HELD);
+		if (existed && !completed) {
+			// Remembered for the next call of the owner.
+			this.undecided.addRelease(node, sent);
+		}
+	}
+
+	/**
+	 * Returns the outcome of a release without an answer, whose session has ended. The
+	 * servers execute nothing in an expired session; otherwise the release or the end of
+	 * the session may have been first.
+	 */
+	private static ReleaseOutcome outcomeAfterSession(@Nullable Throwable failure) {
+		return ZooKeeperErrors.is(failure, Code.SESSIONEXPIRED) ? ReleaseOutcome.NOT_HELD : ReleaseOutcome.UNKNOWN;
+	}
+
+	/**
+	 * Ends a call once the command of an owner is decided, or at once if the servers
+	 * refuse its release.
+	 */
+	private void awaitDecision(OwnerId owner, CompletableFuture<ReleaseOutcome> decided,
+			CompletableStoreCall<ReleaseOutcome> call, CallDeadline deadline) {
+		deadline.await(decided, (outcome, failure) -> {
+			if (outcome != null && call.complete(outcome) && outcome != ReleaseOutcome.UNKNOWN) {
+				this.undecided.pollOutcome(owner);
+			}
+		});
+	}
+
+}

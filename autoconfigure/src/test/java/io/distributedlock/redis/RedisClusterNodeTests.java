@@ -1,0 +1,67 @@
+package io.distributedlock.redis;
+
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Function;
+
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+
+import io.distributedlock.LockKey;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests of the nodes that a provider names to the engine.
+ */
+class RedisClusterNodeTests {
+
+	@RegisterExtension
+	private final RedisProcesses processes = new RedisProcesses();
+
+	@ParameterizedTest(name = "{0}")
+	@MethodSource("io.distributedlock.redis.TestClients#all")
+	void keysOfOneMasterHaveOneNode(String name, Function<RedisConfiguration, RedisConnectionFactory> client) {
+		TestCluster cluster = TestCluster.shared();
+		RedisLockProvider provider = this.processes.provider(client.apply(cluster.configuration()));
+		Set<Object> all = new HashSet<>();
+		for (RedisServer master : cluster.masters()) {
+			Set<Object> nodes = new HashSet<>();
+			for (int number = 0; number < 5; number++) {
+				LockKey key = cluster.key(master, true, "node-" + number);
+				RedisProcesses.release(provider, RedisProcesses.acquire(provider, key));
+				nodes.add(provider.node(key));
+			}
+			assertThat(nodes).hasSize(1);
+			all.addAll(nodes);
+		}
+		assertThat(all).hasSameSizeAs(cluster.masters());
+	}
+
+	@ParameterizedTest(name = "{0}")
+	@MethodSource("io.distributedlock.redis.TestClients#all")
+	void nodeIsTheBucketBeforeTheFirstCall(String name, Function<RedisConfiguration, RedisConnectionFactory> client) {
+		TestCluster cluster = TestCluster.shared();
+		RedisLockProvider provider = this.processes.provider(client.apply(cluster.configuration()));
+		for (LockKey key : List.of(LockKey.of("orders", "42"), LockKey.of("orders", "43"))) {
+			assertThat(provider.node(key)).isEqualTo(RedisLayout.bucket(key));
+		}
+	}
+
+	@ParameterizedTest(name = "{0}")
+	@MethodSource("io.distributedlock.redis.TestClients#all")
+	void singleServerIsOneNode(String name, Function<RedisConfiguration, RedisConnectionFactory> client) {
+		RedisLockProvider provider = this.processes.provider(client.apply(TestRedis.standalone(TestRedis.port())));
+		LockKey key = LockKey.of("orders", "42");
+		Object node = provider.node(key);
+		RedisProcesses.release(provider, RedisProcesses.acquire(provider, key));
+		assertThat(provider.node(key)).isEqualTo(node);
+		assertThat(provider.node(LockKey.of("orders", "43"))).isEqualTo(node);
+	}
+
+}

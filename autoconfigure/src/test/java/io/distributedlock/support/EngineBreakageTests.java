@@ -1,0 +1,179 @@
+package io.distributedlock.support;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.StringWriter;
+import java.lang.reflect.Constructor;
+import java.lang.reflect.Method;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
+
+import javax.tools.JavaCompiler;
+import javax.tools.StandardJavaFileManager;
+import javax.tools.ToolProvider;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.slf4j.LoggerFactory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Breaks the engine on purpose, and expects that the simulation notices: a check that
+ * cannot fail shows nothing.
+ */
+class EngineBreakageTests {
+
+	private static final Path SOURCES = Path.of("src/main/java/io/distributedlock/support");
+
+	private static final long SEEDS = 100_000;
+
+	/** Seeds that are tried before the next look whether one was found. */
+	private static final int PORTION = 256;
+
+	@TempDir
+	private Path folder;
+
+	static List<EngineBreakage> breakages() {
+		return EngineBreakage.ALL;
+	}
+
+	@ParameterizedTest
+	@MethodSource("breakages")
+	void breakageIsOneOfThePresentEngine(EngineBreakage breakage) throws IOException {
+		String source = Files.readString(SOURCES.resolve(breakage.type() + ".java"));
+		assertThat(source.split(Pattern.quote(breakage.text()), -1)).as(breakage.text()).hasSize(2);
+	}
+
+	@ParameterizedTest
+	@MethodSource("breakages")
+	@Tag("soak")
+	@Timeout(value = 10, unit = TimeUnit.MINUTES)
+	void simulationFindsTheBreakage(EngineBreakage breakage) throws Exception {
+		Logger logger = (Logger) LoggerFactory.getLogger("io.distributedlock");
+		Level before = logger.getLevel();
+		// A broken engine logs without end.
+		logger.setLevel(Level.OFF);
+		try {
+			assertThat(firstViolation(compile(breakage))).as(breakage.name()).isNotNull();
+		}
+		finally {
+			logger.setLevel(before);
+		}
+	}
+
+	/** Compiles the engine with one breakage. */
+	private Path compile(EngineBreakage breakage) throws IOException {
+		Path sources = Files.createDirectory(this.folder.resolve("sources"));
+		Path classes = Files.createDirectory(this.folder.resolve("classes"));
+		try (Stream<Path> files = Files.list(SOURCES)) {
+			for (Path file : files.toList()) {
+				String source = Files.readString(file);
+				boolean broken = file.getFileName().toString().equals(breakage.type() + ".java");
+				Files.writeString(sources.resolve(file.getFileName()),
+						broken ? source.replace(breakage.text(), breakage.replacement()) : source);
+			}
+		}
+		JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
+		StringWriter messages = new StringWriter();
+		try (StandardJavaFileManager files = compiler.getStandardFileManager(null, null, null);
+				Stream<Path> broken = Files.list(sources)) {
+			boolean compiled = compiler
+				.getTask(messages, files, null,
+						List.of("-nowarn", "-proc:none", "-d", classes.toString(), "-classpath",
+								System.getProperty("java.class.path")),
+						null, files.getJavaFileObjectsFromPaths(broken.toList()))
+				.call();
+			assertThat(compiled).as(messages.toString()).isTrue();
+		}
+		return classes;
+	}
+
+	/** Returns the first violation that the seeds show, or {@code null}. */
+	private static @Nullable String firstViolation(Path classes) throws ReflectiveOperationException {
+		Class<?> simulation = new BrokenEngine(classes).loadClass(EngineSimulation.class.getName());
+		Constructor<?> constructor = simulation.getDeclaredConstructor(long.class);
+		constructor.setAccessible(true);
+		Method run = simulation.getDeclaredMethod("run");
+		run.setAccessible(true);
+		for (long from = 0; from < SEEDS; from += PORTION) {
+			String violation = LongStream.range(from, from + PORTION)
+				.parallel()
+				.mapToObj((seed) -> violation(constructor, run, seed))
+				.filter(Objects::nonNull)
+				.findAny()
+				.orElse(null);
+			if (violation != null) {
+				return violation;
+			}
+		}
+		return null;
+	}
+
+	private static @Nullable String violation(Constructor<?> constructor, Method run, long seed) {
+		try {
+			List<?> violations = (List<?>) run.invoke(constructor.newInstance(seed));
+			return violations.isEmpty() ? null : "seed " + seed + ": " + violations.get(0);
+		}
+		catch (ReflectiveOperationException ex) {
+			return "seed " + seed + ": " + ex.getCause();
+		}
+	}
+
+	/** Loads the broken engine, and the simulation beside it. */
+	private static final class BrokenEngine extends ClassLoader {
+
+		private static final String ENGINE = EngineSimulation.class.getPackageName() + ".";
+
+		private final Path classes;
+
+		private BrokenEngine(Path classes) {
+			super(EngineSimulation.class.getClassLoader());
+			this.classes = classes;
+		}
+
+		@Override
+		protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+			if (!name.startsWith(ENGINE)) {
+				return super.loadClass(name, resolve);
+			}
+			synchronized (getClassLoadingLock(name)) {
+				Class<?> loaded = findLoadedClass(name);
+				return (loaded != null) ? loaded : findClass(name);
+			}
+		}
+
+		@Override
+		protected Class<?> findClass(String name) throws ClassNotFoundException {
+			String file = name.substring(ENGINE.length()) + ".class";
+			try {
+				byte[] code = Files.exists(this.classes.resolve(file)) ? Files.readAllBytes(this.classes.resolve(file))
+						: original(file);
+				return defineClass(name, code, 0, code.length);
+			}
+			catch (IOException ex) {
+				throw new ClassNotFoundException(name, ex);
+			}
+		}
+
+		private static byte[] original(String file) throws IOException {
+			try (InputStream stream = EngineSimulation.class.getResourceAsStream(file)) {
+				return Objects.requireNonNull(stream, file).readAllBytes();
+			}
+		}
+
+	}
+
+}

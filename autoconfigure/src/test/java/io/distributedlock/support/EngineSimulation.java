@@ -1,0 +1,250 @@
+package io.distributedlock.support;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.LockError;
+import io.distributedlock.LockKey;
+import io.distributedlock.LockNotAcquiredException;
+import io.distributedlock.LockProviderException;
+import io.distributedlock.local.LocalLockProvider;
+import io.distributedlock.local.LocalStore;
+import io.distributedlock.provider.OwnerId;
+
+/**
+ * A deterministic simulation of several processes, each with the production engine, which
+ * contend for a few keys of one store. Networks delay, lose and repeat messages;
+ * processes pause, crash, stop and start; requests are interrupted and cancelled. The
+ * promises of the library are checked at each step and at the end. FoundationDB and
+ * TigerBeetle are tested in this way.
+ */
+final class EngineSimulation {
+
+	private static final long BUSY_BEFORE = Duration.ofSeconds(5).toNanos();
+
+	private static final OwnerId NOBODY = new OwnerId("0".repeat(32));
+
+	private final SimulatedWorld world;
+
+	private final LocalStore store;
+
+	private final boolean healthy;
+
+	private final List<SimulatedProcess> processes;
+
+	private final List<LockKey> keys;
+
+	/** The users that have begun, in order, until they have failed or released. */
+	private final List<SimulatedUser> present = new ArrayList<>();
+
+	private final Map<SimulatedUser, JoinableLease> acquired = new HashMap<>();
+
+	private final Map<SimulatedUser, Long> disturbancesAtStart = new HashMap<>();
+
+	private final Map<LockKey, Long> lastTokens = new HashMap<>();
+
+	/** When a key was last wanted by anybody. */
+	private final Map<LockKey, Long> wantedAt = new HashMap<>();
+
+	/** When an engine began to stop, by the clock of its process. */
+	private final Map<LockEngine, Long> stoppedAt = new HashMap<>();
+
+	private int users;
+
+	EngineSimulation(long seed) {
+		this.world = new SimulatedWorld(seed);
+		this.store = new LocalStore(this.world::now);
+		this.healthy = this.world.happens(0.25);
+		double faults = this.healthy ? 0 : this.world.fraction();
+		this.processes = IntStream.range(0, 2 + this.world.choose(2))
+			.mapToObj((number) -> new SimulatedProcess(this.world, number, this.store, faults))
+			.toList();
+		this.keys = IntStream.range(0, 1 + this.world.choose(2))
+			.mapToObj((number) -> LockKey.of("seats", "s" + number))
+			.toList();
+	}
+
+	/** Runs the simulation and returns the promises that were broken. */
+	List<String> run() {
+		long begin = this.world.now();
+		planUsers(begin);
+		if (!this.healthy) {
+			planFaults();
+		}
+		this.world.runUntil(begin + Duration.ofSeconds(120).toNanos());
+		checkEnd();
+		return this.world.violations();
+	}
+
+	List<String> history() {
+		return this.world.history();
+	}
+
+	private void planUsers(long begin) {
+		long at = 0;
+		long last = Duration.ofSeconds(6).toNanos();
+		Duration pause = Duration.ofMillis(this.world.happens(0.3) ? 100 : 900);
+		while (at < last) {
+			at += this.world.duration(pause);
+			this.world.after(at, this::newUser);
+		}
+	}
+
+	private void newUser() {
+		SimulatedProcess process = this.processes.get(this.world.choose(this.processes.size()));
+		if (!process.isCrashed() && !process.isPaused()) {
+			List<LockKey> wanted = (this.keys.size() > 1 && this.world.happens(0.2)) ? this.keys
+					: List.of(this.keys.get(this.world.choose(this.keys.size())));
+			new SimulatedUser(this, process, this.users++, wanted).begin();
+		}
+	}
+
+	private void planFaults() {
+		for (SimulatedProcess process : this.processes) {
+			if (this.world.happens(0.3)) {
+				this.world.after(this.world.duration(Duration.ofSeconds(8)),
+						() -> process.pause(Duration.ofMillis(100 + this.world.choose(5000))));
+			}
+			if (this.world.happens(0.3)) {
+				this.world.after(this.world.duration(Duration.ofSeconds(8)),
+						() -> process.provider.cut(Duration.ofMillis(100 + this.world.choose(4000))));
+			}
+			if (this.world.happens(0.1)) {
+				this.world.after(this.world.duration(Duration.ofSeconds(8)), () -> crash(process));
+			}
+			if (this.world.happens(0.15)) {
+				process.later(this.world.duration(Duration.ofSeconds(8)), () -> stop(process));
+			}
+		}
+	}
+
+	private void crash(SimulatedProcess process) {
+		process.crash();
+		// What it held is busy until the leases end.
+		this.keys.forEach((key) -> this.wantedAt.put(key, this.world.now()));
+		this.present.removeIf((user) -> user.process() == process);
+		this.acquired.keySet().removeIf((user) -> user.process() == process);
+	}
+
+	private void stop(SimulatedProcess process) {
+		this.world.record(process + " stops");
+		LockEngine engine = process.engine();
+		this.stoppedAt.put(engine, process.nanoTime());
+		engine.beginStop();
+		process.later(this.world.duration(Duration.ofSeconds(3)) + Duration.ofMillis(1100).toNanos(), () -> {
+			this.world.check(engine.isQuiet(), "P15", process + " has waiters a second after it began to stop");
+			engine.endStop();
+			this.world.record(process + " has stopped, and starts");
+			process.start();
+		});
+	}
+
+	void arrived(SimulatedUser user) {
+		this.present.add(user);
+		this.disturbancesAtStart.put(user, user.process().disturbances());
+	}
+
+	void left(SimulatedUser user) {
+		this.present.remove(user);
+		user.keys().forEach((key) -> this.wantedAt.put(key, this.world.now()));
+	}
+
+	void acquired(SimulatedUser user, JoinableLease lease, long tookNanos) {
+		checkTime(user, tookNanos);
+		this.present.remove(user);
+		this.acquired.put(user, lease);
+		Long stopped = this.stoppedAt.get(user.engine());
+		this.world.check(
+				stopped == null || !(lease instanceof Hold hold) || hold.heldGrant().grantedNanos() - stopped <= 0,
+				"P15", user + " was granted a lock after its process began to stop");
+		for (SimulatedUser earlier : this.present) {
+			this.world.check(
+					!earlier.isQueued() || earlier.engine() != user.engine() || user.keys().size() > 1
+							|| !earlier.keys().equals(user.keys()) || earlier.startedAfter(user),
+					"P16", user + " was served before " + earlier);
+		}
+		for (LockKey key : user.keys()) {
+			if (lease.isHeld()) {
+				long token = lease.fencingToken(key).value();
+				Long last = this.lastTokens.put(key, token);
+				this.world.check(last == null || last < token, "P6",
+						user + " has the token " + token + " after " + last);
+			}
+			checkExclusion(key);
+		}
+	}
+
+	/** At most one process relies on a key, whatever its clock says. */
+	private void checkExclusion(LockKey key) {
+		long holders = this.processes.stream()
+			.filter((process) -> !process.isCrashed() && process.holdsNow(key) != null)
+			.count();
+		this.world.check(holders <= 1, "P3", holders + " processes hold " + key);
+	}
+
+	void failed(SimulatedUser user, @Nullable Throwable failure, long tookNanos) {
+		checkTime(user, tookNanos);
+		if (failure instanceof LockProviderException known) {
+			this.world.check(!this.healthy || known.error() == LockError.SHUTTING_DOWN, "P2",
+					user + " is told of a store that failed, although it did not: " + known.getMessage());
+		}
+		else if (failure instanceof LockNotAcquiredException) {
+			this.world.check(user.keys().stream().anyMatch((key) -> wasWanted(user, key)), "P2",
+					user + " is told that its lock is busy, although nobody wanted it");
+		}
+	}
+
+	private boolean wasWanted(SimulatedUser user, LockKey key) {
+		Long at = this.wantedAt.get(key);
+		return (at != null && this.world.now() - at < BUSY_BEFORE + user.waitTime().toNanos())
+				|| this.acquired.keySet().stream().anyMatch((other) -> other.keys().contains(key))
+				|| this.present.stream().anyMatch((other) -> other != user && other.keys().contains(key));
+	}
+
+	private void checkTime(SimulatedUser user, long tookNanos) {
+		long most = Math.max(user.waitTime().toNanos(), user.engine().context().settings().callTimeout().toNanos())
+				+ Duration.ofMillis(250).toNanos();
+		this.world.check(tookNanos <= most || isDisturbed(user), "P9", user + " has waited for "
+				+ Duration.ofNanos(tookNanos).toMillis() + " ms, and no longer than " + waitText(user));
+	}
+
+	private static String waitText(SimulatedUser user) {
+		return user.waitTime().toMillis() + " ms was its wait time";
+	}
+
+	/** Whether the process of a user was paused since the user came. */
+	boolean isDisturbed(SimulatedUser user) {
+		return this.disturbancesAtStart.getOrDefault(user, 0L) != user.process().disturbances();
+	}
+
+	private void checkEnd() {
+		this.present.forEach((user) -> this.world.check(false, "P9", user + " never ends"));
+		this.acquired.forEach((user, lease) -> this.world.check(user.losses() == ((lease.lossReason() != null) ? 1 : 0),
+				"P8", user + " was told " + user.losses() + " losses, the reason is " + lease.lossReason()));
+		for (SimulatedProcess process : this.processes) {
+			if (!process.isCrashed()) {
+				process.engines().forEach((engine) -> checkEnd(process, engine));
+			}
+		}
+		LocalLockProvider last = new LocalLockProvider(this.store);
+		this.keys.forEach((key) -> last.release(key, NOBODY, Duration.ofSeconds(1)).result());
+		this.keys.forEach((key) -> {
+			this.world.check(!last.expire(key), "P5", key + " is still held in the store");
+		});
+	}
+
+	private void checkEnd(SimulatedProcess process, LockEngine engine) {
+		this.world.check(engine.context().heldGrants().isEmpty(), "P12",
+				process + " still has " + engine.context().heldGrants().views());
+		this.world.check(engine.queueCount() == 0, "P12", process + " still has queues: " + engine.queueCount());
+		this.world.check(engine.context().pendingReleases().size() == 0, "P5",
+				process + " still has " + engine.context().pendingReleases().size() + " pending releases");
+	}
+
+}

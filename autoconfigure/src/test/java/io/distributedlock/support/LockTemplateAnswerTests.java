@@ -1,0 +1,110 @@
+package io.distributedlock.support;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import io.distributedlock.LockError;
+import io.distributedlock.LockInterruptedException;
+import io.distributedlock.LockKey;
+import io.distributedlock.LockLease;
+import io.distributedlock.LockProviderException;
+import io.distributedlock.LockRequest;
+import io.distributedlock.provider.AttemptResult;
+import io.distributedlock.provider.LockTimer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * What a request is told when an answer of the store is missing.
+ */
+class LockTemplateAnswerTests {
+
+	private static final LockKey KEY = LockKey.of("seats", "13A");
+
+	private final ScriptedLockProvider provider = new ScriptedLockProvider(true);
+
+	private final LockTimer timer = new LockTimer();
+
+	private LockTemplate locks = template(Duration.ofSeconds(5));
+
+	private LockTemplate template(Duration callTimeout) {
+		return new LockTemplate(this.provider, LockSettings.defaults().withCallTimeout(callTimeout), this.timer,
+				List.of(), List.of());
+	}
+
+	@AfterEach
+	void stop() {
+		this.locks.close();
+		this.timer.close();
+	}
+
+	@Test
+	void interruptOfTheHeadIsNoFailureForOthers() throws Exception {
+		CountDownLatch never = new CountDownLatch(1);
+		AtomicInteger attempts = new AtomicInteger();
+		this.provider.onAttempt = (answer) -> {
+			if (attempts.incrementAndGet() > 1) {
+				return answer;
+			}
+			try {
+				never.await();
+			}
+			catch (InterruptedException ex) {
+				Thread.currentThread().interrupt();
+			}
+			throw new LockProviderException(LockError.STORE_FAILED, "scripted", "was interrupted", null);
+		};
+		CompletableFuture<Throwable> interrupted = new CompletableFuture<>();
+		Thread head = new Thread(() -> {
+			try {
+				this.locks.acquire(LockRequest.of(KEY).withWaitTime(Duration.ofSeconds(30)));
+			}
+			catch (RuntimeException ex) {
+				interrupted.complete(ex);
+			}
+		});
+		head.start();
+		await().until(() -> attempts.get() == 1);
+		CompletableFuture<@Nullable LockLease> next = CompletableFuture
+			.supplyAsync(() -> this.locks.tryAcquire(LockRequest.of(KEY).withWaitTime(Duration.ZERO)));
+		await().until(() -> this.locks.snapshot().waiting().size() == 2);
+		head.interrupt();
+		assertThat(interrupted.get(30, TimeUnit.SECONDS)).isInstanceOf(LockInterruptedException.class);
+		// Busy, if the release of the first attempt was not there yet.
+		assertThat(next).succeedsWithin(Duration.ofSeconds(30));
+	}
+
+	@Test
+	void attemptThatTheWaitTimeCutsShortIsNoFailure() {
+		this.locks = template(Duration.ofSeconds(2));
+		AtomicInteger attempts = new AtomicInteger();
+		this.provider.onAttempt = (answer) -> {
+			if (attempts.incrementAndGet() == 1) {
+				return new AttemptResult.Busy(Duration.ofMillis(1500), null);
+			}
+			sleep(Duration.ofMillis(700));
+			throw new LockProviderException(LockError.STORE_TIMEOUT, "scripted", "did not answer", null);
+		};
+		assertThat(this.locks.tryAcquire(LockRequest.of(KEY).withWaitTime(Duration.ofSeconds(2)))).isNull();
+	}
+
+	/** Delays an answer; the delay itself is what the test is about. */
+	private static void sleep(Duration duration) {
+		try {
+			Thread.sleep(duration.toMillis());
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+}

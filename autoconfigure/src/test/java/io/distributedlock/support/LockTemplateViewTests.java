@@ -1,0 +1,82 @@
+package io.distributedlock.support;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import io.distributedlock.LockKey;
+import io.distributedlock.LockLease;
+import io.distributedlock.LockRequest;
+import io.distributedlock.LockSnapshot;
+import io.distributedlock.LossReason;
+import io.distributedlock.local.LocalLockProvider;
+import io.distributedlock.provider.LockTimer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * What an operator sees of a template, and does to it.
+ */
+class LockTemplateViewTests {
+
+	private static final LockKey KEY = LockKey.of("seats", "13A");
+
+	private final LockTimer timer = new LockTimer();
+
+	private final LockTemplate locks = new LockTemplate(new LocalLockProvider(), LockSettings.defaults(), this.timer,
+			List.of(), List.of());
+
+	@AfterEach
+	void stop() {
+		this.locks.close();
+		this.timer.close();
+	}
+
+	@Test
+	void snapshotNamesHolderAndWaiter() {
+		try (LockLease lease = this.locks.acquire(LockRequest.of(KEY).withLease(Duration.ofSeconds(20)))) {
+			CompletableFuture<LockLease> waiting = this.locks
+				.acquireAsync(LockRequest.of(KEY).withWaitTime(Duration.ofMinutes(1)));
+			await().until(() -> !this.locks.snapshot().waiting().isEmpty());
+			LockSnapshot snapshot = this.locks.snapshot();
+			assertThat(snapshot.held()).singleElement().satisfies((held) -> {
+				assertThat(held.key()).isEqualTo(KEY);
+				assertThat(held.requester()).isEqualTo(Thread.currentThread().getName());
+				assertThat(held.token()).isEqualTo(lease.fencingToken());
+				assertThat(held.lease()).isEqualTo(Duration.ofSeconds(20));
+			});
+			assertThat(snapshot.waiting()).singleElement().satisfies((waiter) -> {
+				assertThat(waiter.key()).isEqualTo(KEY);
+				assertThat(waiter.requester()).isEqualTo("acquireAsync");
+				assertThat(waiter.waitTime()).isEqualTo(Duration.ofMinutes(1));
+			});
+			waiting.cancel(false);
+		}
+		await().until(() -> this.locks.snapshot().equals(new LockSnapshot(List.of(), List.of())));
+	}
+
+	@Test
+	void forceReleaseEndsTheHoldAndFreesTheKey() {
+		LockLease lease = this.locks.acquire(LockRequest.of(KEY));
+		CompletableFuture<LossReason> told = new CompletableFuture<>();
+		lease.onLost(() -> told.complete(lease.lossReason()));
+		assertThat(this.locks.forceRelease(KEY)).isTrue();
+		assertThat(lease.isHeld()).isFalse();
+		assertThat(told).succeedsWithin(Duration.ofSeconds(30)).isEqualTo(LossReason.FORCED);
+		try (LockLease next = this.locks.acquire(LockRequest.of(KEY).withWaitTime(Duration.ofSeconds(30)))) {
+			assertThat(next.isHeld()).isTrue();
+			lease.close();
+			assertThat(next.isHeld()).isTrue();
+		}
+	}
+
+	@Test
+	void forceReleaseOfAKeyThatIsNotHeldDoesNothing() {
+		assertThat(this.locks.forceRelease(KEY)).isFalse();
+	}
+
+}

@@ -1,0 +1,60 @@
+package io.distributedlock.support;
+
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicLong;
+
+import io.distributedlock.provider.OwnerId;
+
+/**
+ * An environment without threads and with a clock that stands still: a test runs what the
+ * engine hands over when it wants to.
+ */
+final class ManualEnvironment implements EngineEnvironment {
+
+	private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
+
+	private final AtomicLong owners = new AtomicLong();
+
+	private final AtomicLong now = new AtomicLong();
+
+	@Override
+	public long nanoTime() {
+		return this.now.get();
+	}
+
+	/** Moves the clock on. */
+	void advance(long nanos) {
+		this.now.addAndGet(nanos);
+	}
+
+	@Override
+	public Runnable schedule(Runnable signal, long delayNanos) {
+		return () -> {
+		};
+	}
+
+	@Override
+	public OwnerId newOwnerId() {
+		return new OwnerId(String.format("%032x", this.owners.incrementAndGet()));
+	}
+
+	@Override
+	public double nextDouble() {
+		return 0.5;
+	}
+
+	@Override
+	public Executor executor(Work work) {
+		return this.tasks::add;
+	}
+
+	/** Runs all tasks that were handed over, and those that follow. */
+	void runTasks() {
+		for (Runnable task = this.tasks.poll(); task != null; task = this.tasks.poll()) {
+			task.run();
+		}
+	}
+
+}

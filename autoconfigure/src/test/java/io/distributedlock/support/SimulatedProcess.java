@@ -1,0 +1,174 @@
+package io.distributedlock.support;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Executor;
+
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.LockKey;
+import io.distributedlock.LockListener;
+import io.distributedlock.local.LocalStore;
+import io.distributedlock.provider.LockObserver;
+import io.distributedlock.provider.OwnerId;
+
+/**
+ * A process of a simulation: an engine with a clock of its own, which may run a little
+ * faster or slower than that of the store. A process may be paused, so that nothing of it
+ * happens for a while, and it may crash, so that nothing happens any more.
+ */
+final class SimulatedProcess implements EngineEnvironment {
+
+	static final LockSettings SETTINGS = new LockSettings(Duration.ofSeconds(3), Duration.ofSeconds(2), null,
+			Duration.ofSeconds(1), 1.0 / 3);
+
+	final SimulatedWorld world;
+
+	final int number;
+
+	final SimulatedProvider provider;
+
+	private final double rate;
+
+	private final long offset;
+
+	private final List<Runnable> deferred = new ArrayList<>();
+
+	private long pausedUntil;
+
+	private boolean crashed;
+
+	/** All engines of the process, the present one last. */
+	private final List<LockEngine> engines = new ArrayList<>();
+
+	private long disturbances;
+
+	/**
+	 * Creates a process.
+	 * @param number the number of the process
+	 * @param store the store that all processes share
+	 * @param faults how much goes wrong, from 0 to 1
+	 */
+	SimulatedProcess(SimulatedWorld world, int number, LocalStore store, double faults) {
+		this.world = world;
+		this.number = number;
+		this.rate = 1 + (world.fraction() - 0.5) * 0.004;
+		this.offset = world.nextLong() >> 8;
+		this.provider = new SimulatedProvider(this, store, faults);
+		start();
+	}
+
+	/** Starts an engine, the first one or after another has stopped. */
+	void start() {
+		this.engines.add(new LockEngine(this.provider, SETTINGS, this,
+				new LockEventPublisher(this, List.<LockObserver>of(), List.<LockListener>of()), () -> {
+				}));
+	}
+
+	LockEngine engine() {
+		return this.engines.get(this.engines.size() - 1);
+	}
+
+	List<LockEngine> engines() {
+		return this.engines;
+	}
+
+	/** Returns how often the process was paused, so that its times mean nothing. */
+	long disturbances() {
+		return this.disturbances;
+	}
+
+	@Override
+	public long nanoTime() {
+		return this.offset + (long) (this.world.now() * this.rate);
+	}
+
+	@Override
+	public Runnable schedule(Runnable signal, long delayNanos) {
+		boolean[] cancelled = new boolean[1];
+		later((long) (Math.max(0, delayNanos) / this.rate) + 1, () -> {
+			if (!cancelled[0]) {
+				signal.run();
+			}
+		});
+		return () -> cancelled[0] = true;
+	}
+
+	/** Runs an action of this process after a delay, unless it is paused or dead then. */
+	void later(long delayNanos, Runnable action) {
+		this.world.after(delayNanos, () -> run(action));
+	}
+
+	private void run(Runnable action) {
+		if (this.crashed) {
+			return;
+		}
+		if (this.world.now() < this.pausedUntil) {
+			this.deferred.add(action);
+			return;
+		}
+		action.run();
+	}
+
+	/** Pauses the process; what should have happened happens afterwards. */
+	void pause(Duration duration) {
+		this.world.record("p" + this.number + " pauses for " + duration.toMillis() + " ms");
+		this.disturbances++;
+		this.pausedUntil = this.world.now() + duration.toNanos();
+		this.world.after(duration.toNanos() + 1, () -> {
+			List<Runnable> missed = List.copyOf(this.deferred);
+			this.deferred.clear();
+			missed.forEach((action) -> this.world.after(0, () -> run(action)));
+		});
+	}
+
+	boolean isPaused() {
+		return this.world.now() < this.pausedUntil;
+	}
+
+	void crash() {
+		this.world.record("p" + this.number + " crashes");
+		this.crashed = true;
+	}
+
+	boolean isCrashed() {
+		return this.crashed;
+	}
+
+	@Override
+	public OwnerId newOwnerId() {
+		return new OwnerId(String.format("%016x%016x", this.world.nextLong(), this.world.nextLong()));
+	}
+
+	@Override
+	public double nextDouble() {
+		return this.world.fraction();
+	}
+
+	@Override
+	public Executor executor(Work work) {
+		return (task) -> later(this.world.duration(Duration.ofMillis(2)), task);
+	}
+
+	@Override
+	public String toString() {
+		return "p" + this.number;
+	}
+
+	/**
+	 * Returns a hold of this process that is held by its own clock, without a side
+	 * effect.
+	 */
+	@Nullable Holder holdsNow(LockKey key) {
+		for (LockEngine engine : this.engines) {
+			for (HeldGrant grant : engine.context().heldGrants().all()) {
+				if (grant.key().equals(key) && grant.isCurrent() && !Nanos.isPast(grant.deadlineNanos(), nanoTime())) {
+					return grant.holder();
+				}
+			}
+		}
+		return null;
+	}
+
+}

@@ -1,0 +1,265 @@
+package io.distributedlock.support;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.LockException;
+import io.distributedlock.LockInterruptedException;
+import io.distributedlock.LockKey;
+import io.distributedlock.LockLease;
+import io.distributedlock.LockNotAcquiredException;
+import io.distributedlock.LockRequest;
+import io.distributedlock.provider.ReleaseOutcome;
+import io.distributedlock.provider.StoreCall;
+
+/**
+ * One call of a simulation: it requests one or several keys, as a thread that waits or
+ * without a thread, holds them for a while and releases them. It may be interrupted or
+ * cancelled meanwhile.
+ */
+final class SimulatedUser implements RequestDriver {
+
+	private final EngineSimulation simulation;
+
+	private final SimulatedProcess process;
+
+	private final SimulatedWorld world;
+
+	private final LockEngine engine;
+
+	private final int number;
+
+	private final List<LockKey> keys;
+
+	private final LockRequest request;
+
+	private final long startNanos;
+
+	private @Nullable Acquisition acquisition;
+
+	private boolean async;
+
+	private boolean stepPending;
+
+	private boolean ended;
+
+	private @Nullable Runnable timer;
+
+	private int losses;
+
+	private boolean released;
+
+	SimulatedUser(EngineSimulation simulation, SimulatedProcess process, int number, List<LockKey> keys) {
+		this.simulation = simulation;
+		this.process = process;
+		this.world = process.world;
+		this.engine = process.engine();
+		this.number = number;
+		this.keys = keys;
+		this.startNanos = process.nanoTime();
+		Duration wait = this.world.happens(0.25) ? Duration.ZERO
+				: Duration.ofNanos(this.world.duration(Duration.ofSeconds(10)));
+		LockRequest plain = LockRequest.ofAll(keys).withWaitTime(wait).withRenew(!this.world.happens(0.15));
+		this.request = this.world.happens(0.2) ? plain.withLease(Duration.ofMillis(500)) : plain;
+	}
+
+	Duration waitTime() {
+		Duration wait = this.request.waitTime();
+		return (wait != null) ? wait : Duration.ZERO;
+	}
+
+	void begin() {
+		this.world.record(this + " requests " + this.keys + " and waits " + waitTime().toMillis() + " ms");
+		if (this.world.happens(0.3)) {
+			beginAsync();
+			return;
+		}
+		this.acquisition = this.engine.request(this.request.keys(), this.request, this);
+		this.simulation.arrived(this);
+		if (this.world.happens(0.1)) {
+			this.process.later(this.world.duration(Duration.ofSeconds(3)), this::interrupt);
+		}
+		step();
+	}
+
+	private void beginAsync() {
+		this.simulation.arrived(this);
+		this.async = true;
+		CompletableFuture<LockLease> future = new AsyncDriver(this.engine.context(), (driver) -> {
+			Acquisition begun = this.engine.request(this.request.keys(), this.request, driver);
+			this.acquisition = begun;
+			return begun;
+		}).begin();
+		future.whenComplete((lease, failure) -> {
+			if (lease != null) {
+				acquired((JoinableLease) lease);
+			}
+			else if (!future.isCancelled()) {
+				failed(failure);
+			}
+		});
+		if (this.world.happens(0.15)) {
+			this.process.later(this.world.duration(Duration.ofSeconds(3)), () -> {
+				if (future.cancel(false)) {
+					this.world.record(this + " cancels");
+					end();
+				}
+			});
+		}
+	}
+
+	@Override
+	public boolean mayBlock() {
+		return true;
+	}
+
+	@Override
+	public String requester() {
+		return toString();
+	}
+
+	@Override
+	public void signal() {
+		if (!this.stepPending && !this.ended) {
+			this.stepPending = true;
+			this.process.later(this.world.duration(Duration.ofNanos(200_000)), this::step);
+		}
+	}
+
+	private void step() {
+		this.stepPending = false;
+		Acquisition current = this.acquisition;
+		if (this.ended || this.async || current == null) {
+			return;
+		}
+		if (this.timer != null) {
+			this.timer.run();
+		}
+		try {
+			switch (current.step()) {
+				case ACQUIRED -> acquired(current.lease());
+				case BUSY -> failed(new LockNotAcquiredException(current.key(), Duration.ZERO, current.holder()));
+				case WAIT -> this.timer = this.process.schedule(this::signal,
+						current.waitUntilNanos() - this.process.nanoTime());
+			}
+		}
+		catch (LockException ex) {
+			failed(ex);
+		}
+	}
+
+	private void interrupt() {
+		if (!this.ended && this.acquisition != null) {
+			this.world.record(this + " is interrupted");
+			this.acquisition.abandon();
+			failed(new LockInterruptedException(this.keys.get(0)));
+		}
+	}
+
+	private void failed(@Nullable Throwable failure) {
+		this.world.record(this + " fails: " + ((failure != null) ? failure.getMessage() : "cancelled"));
+		this.simulation.failed(this, failure, this.process.nanoTime() - this.startNanos);
+		end();
+	}
+
+	private void end() {
+		this.ended = true;
+		this.simulation.left(this);
+	}
+
+	private void acquired(JoinableLease lease) {
+		this.world.record(this + " acquires " + lease);
+		this.ended = true;
+		lease.onLost(() -> {
+			this.losses++;
+			this.world.record(this + " is told the loss");
+			if (lease instanceof Hold hold && !this.simulation.isDisturbed(this)) {
+				long late = this.process.nanoTime() - hold.heldGrant().deadlineNanos();
+				this.world.check(late < Duration.ofMillis(50).toNanos(), "P8",
+						this + " is told its loss " + Duration.ofNanos(late).toMillis() + " ms after the deadline");
+			}
+			this.world.check(this.losses == 1, "P8", this + " is told its loss " + this.losses + " times");
+			this.world.check(!this.released, "P8", this + " is told a loss after its release");
+		});
+		this.simulation.acquired(this, lease, this.process.nanoTime() - this.startNanos);
+		long hold = this.world.duration(this.world.happens(0.1) ? Duration.ofSeconds(12) : Duration.ofMillis(300));
+		this.process.later(hold, () -> release(lease));
+	}
+
+	private void release(JoinableLease lease) {
+		this.world.record(this + " releases");
+		if (lease instanceof Hold hold && this.world.happens(0.7) && hold.isHeld() && hold.heldGrant().release(0)) {
+			this.released = true;
+			releaseAndWait(hold);
+			return;
+		}
+		boolean held = lease.isHeld();
+		lease.closeInBackground();
+		this.released = held && lease.lossReason() == null;
+		this.world.check(!lease.isHeld(), "P3", this + " still holds what it has released");
+		this.world.check(held || lease.lossReason() != null, "P8", this + " lost its lock without a reason");
+		if (this.world.happens(0.1)) {
+			lease.closeInBackground();
+		}
+	}
+
+	/** Releases as a thread that waits for the answer. */
+	private void releaseAndWait(Hold hold) {
+		long deadline = hold.heldGrant().deadlineNanos();
+		long timeout = this.engine.context().settings().callTimeout().toNanos();
+		HeldGrants heldGrants = this.engine.context().heldGrants();
+		StoreCall<ReleaseOutcome> call = heldGrants.startRelease(hold.heldGrant(), this.process.nanoTime() + timeout);
+		BoundedCall.begin(call, this.process, Duration.ofNanos(timeout), (done) -> {
+			ReleaseOutcome outcome = (done != null) ? resultOf(done) : ReleaseOutcome.UNKNOWN;
+			this.released = outcome != ReleaseOutcome.NOT_HELD;
+			heldGrants.endRelease(hold.heldGrant(), deadline, outcome);
+		});
+	}
+
+	private static ReleaseOutcome resultOf(StoreCall<ReleaseOutcome> done) {
+		try {
+			return done.result();
+		}
+		catch (LockException ex) {
+			return ReleaseOutcome.UNKNOWN;
+		}
+	}
+
+	boolean startedAfter(SimulatedUser other) {
+		return this.number > other.number;
+	}
+
+	/** Whether the request is in the queue of its one key. */
+	boolean isQueued() {
+		return this.acquisition instanceof KeyRequest single && single.waiter().queued && !single.waiter().isComplete();
+	}
+
+	SimulatedProcess process() {
+		return this.process;
+	}
+
+	LockEngine engine() {
+		return this.engine;
+	}
+
+	List<LockKey> keys() {
+		return this.keys;
+	}
+
+	LockRequest request() {
+		return this.request;
+	}
+
+	int losses() {
+		return this.losses;
+	}
+
+	@Override
+	public String toString() {
+		return this.process + ".u" + this.number;
+	}
+
+}

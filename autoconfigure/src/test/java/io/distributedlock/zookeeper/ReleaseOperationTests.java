@@ -1,0 +1,72 @@
+package io.distributedlock.zookeeper;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+import org.apache.zookeeper.KeeperException.Code;
+import org.junit.jupiter.api.Test;
+
+import io.distributedlock.LockKey;
+import io.distributedlock.provider.OwnerId;
+import io.distributedlock.zookeeper.RecordedRequests.Request;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Tests of {@link ReleaseOperation}. */
+class ReleaseOperationTests {
+
+	private final RecordedRequests requests = new RecordedRequests();
+
+	private final ReleaseOperation operation = new ReleaseOperation(RecordedRequests.closedTimer(), (key) -> {
+		// Ignored: this process has no queue entry.
+	});
+
+	private final LockNode node = new LockNode(new LockAttempt(LockKey.of("key"),
+			new LockPath("/locks/key", "/queues/key"), OwnerId.random(), this.requests.session()), 42,
+			Duration.ofHours(1));
+
+	/** Releases the lock node while a process waits for it. */
+	private void reserve() {
+		CompletableFuture<Boolean> released = this.operation.release(this.node);
+		this.requests.next("delete").fail(Code.BADVERSION);
+		Request reservation = this.requests.next("setData");
+		this.requests.next("getChildren").succeedWithChildren(List.of("2cd-0000000001"));
+		reservation.succeed();
+		assertThat(released).isCompletedWithValue(true);
+	}
+
+	@Test
+	void closeDeletesAReservation() {
+		reserve();
+		this.requests.assertNone();
+		this.operation.close();
+		this.operation.close();
+		Request delete = this.requests.next("delete");
+		assertThat(delete.path()).isEqualTo(this.node.path().lockNode());
+		delete.succeed();
+		this.requests.assertNone();
+	}
+
+	@Test
+	void reservationAfterTheCloseIsDeletedAtOnce() {
+		this.operation.close();
+		reserve();
+		this.requests.next("delete").succeed();
+		this.requests.assertNone();
+	}
+
+	@Test
+	void reservationInAnEmptyQueueIsDeletedBeforeTheReleaseEnds() {
+		CompletableFuture<Boolean> released = this.operation.release(this.node);
+		this.requests.next("delete").fail(Code.BADVERSION);
+		this.requests.next("setData").succeed();
+		this.requests.next("getChildren").succeedWithChildren(List.of());
+		assertThat(released).isNotDone();
+		this.requests.next("delete").succeed();
+		assertThat(released).isCompletedWithValue(true);
+		this.operation.close();
+		this.requests.assertNone();
+	}
+
+}
