@@ -35,7 +35,7 @@ public interface LockProvider {
 	 * free. It is quick, any thread may run it at any time, and a missed run costs no
 	 * more than the pause that the last busy answer named
 	 * @return the contender; the engine begins no attempt before the last one has ended
-	 * or was abandoned
+	 * or is being abandoned
 	 */
 	LockContender newContender(LockKey key, Runnable onNotified);
 

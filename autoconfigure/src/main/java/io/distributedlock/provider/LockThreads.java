@@ -25,8 +25,11 @@ public final class LockThreads {
 	public static ThreadFactory factory(String role) {
 		AtomicInteger number = new AtomicInteger();
 		return (task) -> {
-			Thread thread = new Thread(task, "distributed-lock-" + role + "-" + number.incrementAndGet());
+			// It outlives the caller, whose inheritable thread-locals are not its own.
+			Thread thread = new Thread(null, task, "distributed-lock-" + role + "-" + number.incrementAndGet(), 0,
+					false);
 			thread.setDaemon(true);
+			thread.setContextClassLoader(LockThreads.class.getClassLoader());
 			return thread;
 		};
 	}
@@ -38,10 +41,38 @@ public final class LockThreads {
 	 * @return the pool
 	 */
 	public static ThreadPoolExecutor pool(String role, int threads) {
-		ThreadPoolExecutor pool = new ThreadPoolExecutor(threads, threads, 10, TimeUnit.SECONDS,
-				new LinkedBlockingQueue<>(), factory(role));
+		ThreadPoolExecutor pool = new Pool(threads, factory(role));
 		pool.allowCoreThreadTimeOut(true);
 		return pool;
+	}
+
+	/**
+	 * A pool that leaves a task to its present threads if no further one can be started.
+	 */
+	private static final class Pool extends ThreadPoolExecutor {
+
+		private Pool(int threads, ThreadFactory factory) {
+			super(threads, threads, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), factory);
+		}
+
+		@Override
+		public void execute(Runnable task) {
+			try {
+				super.execute(task);
+			}
+			catch (OutOfMemoryError ex) {
+				if (!enqueue(task)) {
+					throw ex;
+				}
+			}
+		}
+
+		private boolean enqueue(Runnable task) {
+			return getPoolSize() > 0 && !isShutdown() && getQueue().offer(task)
+			// The last thread may have ended meanwhile.
+					&& (getPoolSize() > 0 || !getQueue().remove(task));
+		}
+
 	}
 
 }

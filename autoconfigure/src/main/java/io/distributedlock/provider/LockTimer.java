@@ -33,6 +33,8 @@ public final class LockTimer implements AutoCloseable {
 	 * @throws java.util.concurrent.RejectedExecutionException after {@link #close()}
 	 */
 	public Future<?> schedule(Runnable signal, Duration delay) {
+		// Fails without a thread before the signal is queued: it would run one day.
+		this.executor.prestartCoreThread();
 		return this.executor.schedule(signal, delay.toNanos(), TimeUnit.NANOSECONDS);
 	}
 

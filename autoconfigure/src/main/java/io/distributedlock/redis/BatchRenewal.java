@@ -7,7 +7,10 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -35,6 +38,9 @@ final class BatchRenewal {
 
 	private static final int NO_BUCKET = -1;
 
+	/** How long before its time-out a renewal in parts ends with what is known. */
+	private static final long END_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+
 	/** The outcomes by the numbers that {@code renew.lua} replies. */
 	private static final RenewalOutcome[] OUTCOMES = { RenewalOutcome.NOT_HELD, RenewalOutcome.RENEWED,
 			RenewalOutcome.UNKNOWN };
@@ -42,6 +48,8 @@ final class BatchRenewal {
 	private final ScriptExecutor executor;
 
 	private final RedisLayout layout;
+
+	private final RedisTimer timer;
 
 	/** The slot of each bucket. */
 	private final int[] slots = new int[RedisLayout.BUCKETS];
@@ -51,8 +59,9 @@ final class BatchRenewal {
 	/** Whether the last batch had an error; a row of errors is logged once. */
 	private volatile boolean failing;
 
-	BatchRenewal(ScriptExecutor executor, RedisLayout layout, boolean cluster) {
+	BatchRenewal(ScriptExecutor executor, RedisLayout layout, RedisTimer timer, boolean cluster) {
 		this.executor = executor;
+		this.timer = timer;
 		this.layout = layout;
 		this.byBucket = cluster;
 		Arrays.setAll(this.slots, (bucket) -> executor.slot(layout.lastOrder(bucket)));
@@ -143,14 +152,43 @@ final class BatchRenewal {
 
 		private void send(List<List<Map.Entry<LockGrant, Duration>>> parts) {
 			List<Batch> batches = parts.stream().map((part) -> new Batch(part, this.deadline)).toList();
-			call().onAbandon(() -> batches.forEach((batch) -> batch.call().abandon()));
+			AtomicReference<@Nullable Future<?>> end = new AtomicReference<>();
+			call().onAbandon(() -> {
+				cancel(end);
+				batches.forEach((batch) -> batch.call().abandon());
+			});
 			batches.forEach(Batch::send);
 			AtomicInteger open = new AtomicInteger(batches.size());
 			batches.forEach((batch) -> batch.call().onDone(() -> {
 				if (open.decrementAndGet() == 0) {
+					cancel(end);
 					endOnce(batches);
 				}
 			}));
+			if (open.get() > 0) {
+				long remaining = this.deadline.remainingNanos();
+				end.set(BatchRenewal.this.timer.schedule(() -> endInTime(batches),
+						remaining - Math.min(remaining / 5, END_NANOS)));
+			}
+		}
+
+		private static void cancel(AtomicReference<@Nullable Future<?>> end) {
+			Future<?> scheduled = end.getAndSet(null);
+			if (scheduled != null) {
+				scheduled.cancel(false);
+			}
+		}
+
+		/**
+		 * Ends the call shortly before its time-out with what is known by then: a part
+		 * that is not answered takes no other along.
+		 */
+		private void endInTime(List<Batch> parts) {
+			List<Batch> done = parts.stream().filter((part) -> part.call().isDone()).toList();
+			if (!done.isEmpty()) {
+				endOnce(done);
+				parts.forEach((part) -> part.call().abandon());
+			}
 		}
 
 		/** Ends the call whatever happens, since nothing else would. */

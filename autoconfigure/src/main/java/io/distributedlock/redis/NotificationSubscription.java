@@ -251,6 +251,7 @@ final class NotificationSubscription implements MessageListener, SubscriptionLis
 			else if (this.connection != null) {
 				// Else the subscription was given up before the server confirmed it.
 				this.state = State.ACTIVE;
+				this.pause.reset();
 			}
 			this.changed.signalAll();
 		}

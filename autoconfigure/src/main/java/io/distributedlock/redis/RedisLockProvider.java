@@ -65,7 +65,8 @@ public final class RedisLockProvider implements LockProvider, AutoCloseable {
 		String channelPrefix = this.layout.channelPrefix();
 		this.repository = new RedisLockRepository(this.executor, new ReservationMonitor(this.timer), this.process,
 				channelPrefix);
-		this.renewal = new BatchRenewal(this.executor, this.layout, ScriptExecutorFactory.isCluster(factory));
+		this.renewal = new BatchRenewal(this.executor, this.layout, this.timer,
+				ScriptExecutorFactory.isCluster(factory));
 		this.subscription = new NotificationSubscription(new SubscribedConnections(factory, this.executor),
 				channelPrefix + this.process, this.contenders, new SubscriptionWaiters(this.timer),
 				this::withdrawUnwanted);

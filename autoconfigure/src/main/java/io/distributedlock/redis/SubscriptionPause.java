@@ -18,6 +18,9 @@ final class SubscriptionPause {
 
 	private static final long FAILURE_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
 
+	/** How many failures in a row are worth a warning. */
+	private static final int FAILURES = 3;
+
 	private static final long DENIAL_NANOS = TimeUnit.MINUTES.toNanos(1);
 
 	private final String channel;
@@ -25,6 +28,8 @@ final class SubscriptionPause {
 	private Deadline end = Deadline.now();
 
 	private boolean warned;
+
+	private int failures;
 
 	/** Creates a pause that is over. */
 	SubscriptionPause(String channel) {
@@ -42,14 +47,26 @@ final class SubscriptionPause {
 	 */
 	Runnable begin(@Nullable Throwable ex) {
 		boolean denied = ex != null && RedisErrors.isDenied(ex);
-		boolean warn = denied && !this.warned;
+		this.failures += (ex != null) ? 1 : 0;
+		boolean warn = !this.warned && (denied || this.failures == FAILURES);
 		this.end = Deadline.afterNanos(denied ? DENIAL_NANOS : FAILURE_NANOS);
-		this.warned |= denied;
-		return () -> log(warn, ex);
+		this.warned |= warn;
+		return () -> log(warn, denied, ex);
 	}
 
-	private void log(boolean warn, @Nullable Throwable ex) {
-		if (warn) {
+	/** Forgets earlier failures, after a subscription has begun. */
+	void reset() {
+		this.failures = 0;
+		this.warned = false;
+	}
+
+	private void log(boolean warn, boolean denied, @Nullable Throwable ex) {
+		if (warn && !denied) {
+			logger.warn("The subscription to '" + this.channel + "' has failed " + FAILURES
+					+ " times and is tried again: waiting processes poll meanwhile and acquire released locks later",
+					ex);
+		}
+		else if (warn) {
 			logger.warn("Redis does not permit this application to subscribe to '" + this.channel
 					+ "': waiting processes poll instead and acquire released locks later. "
 					+ "Permit SUBSCRIBE and the channel", ex);

@@ -8,10 +8,16 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
+import io.distributedlock.LockError;
+import io.distributedlock.LockException;
 import io.distributedlock.LockLease;
+import io.distributedlock.LockLostException;
 import io.distributedlock.LockNotAcquiredException;
+import io.distributedlock.support.EngineEnvironment.Work;
 
 /**
  * Drives a request without a thread of its own: a step only changes state, or sends a
@@ -23,6 +29,8 @@ import io.distributedlock.LockNotAcquiredException;
  * finds no thread within the call time-out.
  */
 final class AsyncDriver implements RequestDriver {
+
+	private static final Log logger = LogFactory.getLog(AsyncDriver.class);
 
 	/** The drivers whose steps follow the one that runs on the current thread. */
 	private static final ThreadLocal<@Nullable Deque<AsyncDriver>> RUNNING = new ThreadLocal<>();
@@ -42,6 +50,8 @@ final class AsyncDriver implements RequestDriver {
 	private boolean ended;
 
 	private @Nullable Runnable wakeUp;
+
+	private @Nullable FutureCompletion completion;
 
 	AsyncDriver(EngineContext engine, Function<RequestDriver, Acquisition> request) {
 		this.engine = engine;
@@ -93,8 +103,16 @@ final class AsyncDriver implements RequestDriver {
 		int handled;
 		do {
 			handled = this.requested.get();
-			if (!this.ended) {
-				stepOnce();
+			try {
+				if (!this.ended) {
+					stepOnce();
+				}
+				else if (this.completion != null && this.future.isDone()) {
+					this.completion.giveUp();
+				}
+			}
+			catch (RuntimeException | Error ex) {
+				logger.error("A step of acquireAsync failed", ex);
 			}
 		}
 		while (this.requested.addAndGet(-handled) != 0);
@@ -135,26 +153,46 @@ final class AsyncDriver implements RequestDriver {
 	}
 
 	private void fail(Throwable ex) {
-		this.ended = true;
-		try {
-			this.engine.events().complete(() -> this.future.completeExceptionally(ex));
-		}
-		catch (RejectedExecutionException | OutOfMemoryError noThread) {
-			this.future.completeExceptionally(ex);
-		}
+		Runnable completion = () -> this.future.completeExceptionally(ex);
+		end(new FutureCompletion(this.engine, completion, () -> completeElsewhere(completion)));
 	}
 
 	private void complete(JoinableLease lease) {
+		end(new FutureCompletion(this.engine, () -> completeWith(lease), () -> {
+			lease.closeInBackground();
+			LockException failure = this.engine.failures().noCallbackThread(this.request.key());
+			completeElsewhere(() -> this.future.completeExceptionally(failure));
+		}));
+	}
+
+	private void end(FutureCompletion last) {
 		this.ended = true;
-		LeaseCompletion completion = new LeaseCompletion(this.engine, this.future, lease);
+		this.completion = last;
+		last.begin();
+	}
+
+	private void completeWith(JoinableLease lease) {
+		if (!lease.isHeld()) {
+			try {
+				lease.throwLoss(LockError.LOST_WHILE_ACQUIRING);
+			}
+			catch (LockLostException ex) {
+				this.future.completeExceptionally(ex);
+			}
+		}
+		if (!this.future.complete(lease)) {
+			lease.closeInBackground();
+		}
+	}
+
+	/** Completes the future on the threads for loss actions. */
+	private void completeElsewhere(Runnable completion) {
 		try {
-			this.engine.events().complete(completion);
+			this.engine.environment().executor(Work.LOSS_ACTIONS).execute(completion);
 		}
-		catch (RejectedExecutionException | OutOfMemoryError noThread) {
+		catch (RejectedExecutionException | OutOfMemoryError ex) {
 			completion.run();
-			return;
 		}
-		completion.giveUpLater();
 	}
 
 }

@@ -43,7 +43,14 @@ final class BoundedCall<T> {
 			return;
 		}
 		BoundedCall<T> bounded = new BoundedCall<>(call, onEnd);
-		bounded.cancellation = environment.schedule(bounded::expire, timeout.toNanos());
+		try {
+			bounded.cancellation = environment.schedule(bounded::expire, timeout.toNanos());
+		}
+		catch (OutOfMemoryError ex) {
+			// A call without a bound might never end.
+			call.abandon();
+			throw ex;
+		}
 		call.onDone(bounded::done);
 	}
 

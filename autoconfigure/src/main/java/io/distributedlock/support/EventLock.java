@@ -1,7 +1,9 @@
 package io.distributedlock.support;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.locks.ReentrantLock;
 
 import org.apache.commons.logging.Log;
@@ -41,6 +43,12 @@ final class EventLock {
 			this.following = new ArrayList<>(2);
 		}
 		this.following.add(action);
+	}
+
+	/** Adds an action that follows the event before all others. Called under the lock. */
+	void followFirst(Runnable action) {
+		follow(action);
+		Collections.rotate(Objects.requireNonNull(this.following), 1);
 	}
 
 	/** One action that fails drops no other. */

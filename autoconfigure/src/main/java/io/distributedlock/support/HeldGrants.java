@@ -94,6 +94,10 @@ final class HeldGrants {
 	 * @param untilNanos the end of the call by the nano time
 	 */
 	void release(HeldGrant heldGrant, long untilNanos) {
+		if (Nanos.isPast(untilNanos, nanoTime())) {
+			releaseInBackground(heldGrant);
+			return;
+		}
 		boolean interrupted = Thread.interrupted();
 		ReleaseOutcome outcome = ReleaseOutcome.UNKNOWN;
 		// The answer may be that the session has ended, which brings the deadline

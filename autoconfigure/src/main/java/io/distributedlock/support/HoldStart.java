@@ -36,26 +36,35 @@ final class HoldStart {
 			register(hold, waiter);
 		}
 		catch (RuntimeException | Error ex) {
-			hold.closeInBackground();
-			waiter.complete(new RequestOutcome.Failed(ex));
-			waiter.signal();
+			fail(hold, waiter, ex);
 			return;
 		}
 		if (this.stopState.isStopping()) {
-			hold.closeInBackground();
-			waiter.complete(new RequestOutcome.Failed(this.failures.shuttingDown(hold.key())));
+			fail(hold, waiter, this.failures.shuttingDown(hold.key()));
+			return;
 		}
-		else if (!waiter.complete(new RequestOutcome.Acquired(hold))) {
+		if (!waiter.complete(new RequestOutcome.Acquired(hold))) {
 			hold.closeInBackground();
 		}
 		waiter.signal();
+	}
+
+	/** The requester is told its outcome whatever happens. */
+	private static void fail(Hold hold, Waiter waiter, Throwable failure) {
+		try {
+			hold.closeInBackground();
+		}
+		finally {
+			waiter.complete(new RequestOutcome.Failed(failure));
+			waiter.signal();
+		}
 	}
 
 	private void register(Hold hold, Waiter waiter) {
 		HeldGrant heldGrant = hold.heldGrant();
 		this.renewals.schedule(heldGrant);
 		this.heldGrants.add(heldGrant);
-		if (!waiter.isComplete() && waiter.mayReport()) {
+		if (!this.stopState.isStopping() && !waiter.isComplete() && waiter.mayReport()) {
 			this.heldGrants.events()
 				.acquireEnded(hold.key(), AcquireOutcome.ACQUIRED, waiter.waitedNanos(this.heldGrants.nanoTime()));
 		}

@@ -1,5 +1,7 @@
 package io.distributedlock.support;
 
+import java.util.Objects;
+
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockProviderException;
@@ -29,12 +31,15 @@ final class KeyAttempts {
 
 	/**
 	 * Sends the prepared attempt, unless another thread does. Called without the lock.
+	 * @param sender the budget of a sender that waits for the call, which it bounds too
 	 */
-	void send() {
+	void send(@Nullable WaitBudget sender) {
 		LockContender created = null;
 		try {
 			if (needsContender()) {
-				created = this.state.engine.provider().newContender(this.state.key, this.state::notified);
+				created = Objects.requireNonNull(
+						this.state.engine.provider().newContender(this.state.key, this.state::notified),
+						"The provider returned no contender");
 			}
 		}
 		catch (RuntimeException | Error ex) {
@@ -50,6 +55,9 @@ final class KeyAttempts {
 			Waiter head = this.state.head();
 			long now = this.state.engine.nanoTime();
 			timeout = (head != null) ? head.budget().attemptTimeoutNanos(now) : 0;
+			if (sender != null) {
+				timeout = Math.min(timeout, sender.attemptTimeoutNanos(now));
+			}
 			if (head == null || current == null || !current.isPrepared() || timeout <= 0) {
 				closeUnused(created);
 				return;
@@ -73,6 +81,9 @@ final class KeyAttempts {
 		}
 		catch (RuntimeException | Error ex) {
 			ended(current, AttemptEnd.failed(ex, true));
+			if (current.isAbandonedUnsent()) {
+				this.state.engine.pendingReleases().end(this.state.key, contender, current.willWait());
+			}
 		}
 	}
 
@@ -222,8 +233,10 @@ final class KeyAttempts {
 		if (head != null && current.isCut() && end.isTimeout() && this.state.answers().areNewFor(head)
 				&& latest instanceof RequestOutcome.Busy) {
 			// A call that got less than its time says nothing; the answer before it does.
-			end(head, latest);
-			this.state.lock.follow(head::signal);
+			if (!head.budget().mayWait(now)) {
+				end(head, latest);
+				this.state.lock.follow(head::signal);
+			}
 			return;
 		}
 		RequestOutcome outcome = new RequestOutcome.Failed(end.failure());
@@ -290,6 +303,9 @@ final class KeyAttempts {
 		waiter.complete(outcome);
 		if (wasHead && this.state.attempt != null) {
 			headLeft(this.state.attempt);
+		}
+		if (this.state.head() == null) {
+			this.state.lock.follow(this.state.engine.stopState()::recordProgress);
 		}
 		this.state.signalHeadOrClose();
 	}

@@ -147,7 +147,12 @@ final class KeyQueue {
 
 	/** Sends the prepared attempt, unless another thread does. */
 	void send() {
-		this.attempts.send();
+		this.attempts.send(null);
+	}
+
+	/** Sends the prepared attempt for a sender that waits for the call. */
+	void send(Waiter sender) {
+		this.attempts.send(sender.budget());
 	}
 
 	/** Fails the prepared attempt, for which there is no thread. */

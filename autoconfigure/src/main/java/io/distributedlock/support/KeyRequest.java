@@ -49,7 +49,7 @@ final class KeyRequest implements Acquisition {
 				sendInBackground(present);
 				return Progress.WAIT;
 			}
-			present.send();
+			present.send(this.waiter);
 			turn = present.turn(this.waiter);
 			if (turn == KeyQueue.Turn.SEND && isInterrupted()) {
 				// The driver leaves before it attempts again.

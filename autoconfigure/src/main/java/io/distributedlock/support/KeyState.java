@@ -102,7 +102,7 @@ final class KeyState {
 		LockContender contender = (ended != null) ? ended.contender() : null;
 		if (ended != null && contender != null) {
 			boolean enqueued = ended.isEnqueued();
-			this.lock.follow(() -> this.engine.pendingReleases().end(this.key, contender, enqueued));
+			this.lock.followFirst(() -> this.engine.pendingReleases().end(this.key, contender, enqueued));
 		}
 	}
 
@@ -117,8 +117,9 @@ final class KeyState {
 			return;
 		}
 		this.closed = true;
+		// First of all that follows: who arrives meanwhile waits for it.
+		this.lock.followFirst(() -> this.onClosed.accept(this.key));
 		endContest();
-		this.lock.follow(() -> this.onClosed.accept(this.key));
 	}
 
 	/** Handles the end of a grant, after the store has recorded it too. */

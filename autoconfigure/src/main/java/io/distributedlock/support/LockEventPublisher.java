@@ -49,11 +49,6 @@ final class LockEventPublisher {
 		return new SerialQueue(this.environment, Work.CALLBACKS);
 	}
 
-	/** Completes a future on a thread that may run code of the application. */
-	void complete(Runnable completion) {
-		this.environment.executor(Work.CALLBACKS).execute(completion);
-	}
-
 	void acquireEnded(LockKey key, AcquireOutcome outcome, long tookNanos) {
 		if (!this.observers.isEmpty()) {
 			Duration took = Duration.ofNanos(tookNanos);

@@ -52,6 +52,8 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 
 	private final ReentrantLock startLock = new ReentrantLock();
 
+	private volatile ThreadedEnvironment environment;
+
 	private volatile LockEngine engine;
 
 	/**
@@ -90,13 +92,17 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 		this.ownCallbacks = ownCallbacks;
 		this.observers = List.copyOf(observers);
 		this.listeners = List.copyOf(listeners);
-		this.engine = newEngine();
+		this.environment = newEnvironment();
+		this.engine = newEngine(this.environment);
 	}
 
-	private LockEngine newEngine() {
-		ThreadedEnvironment environment = new ThreadedEnvironment(this.provider.name(), this.timer, this.callbacks);
-		return new LockEngine(this.provider, this.settings, environment,
-				new LockEventPublisher(environment, this.observers, this.listeners), environment::close);
+	private ThreadedEnvironment newEnvironment() {
+		return new ThreadedEnvironment(this.provider.name(), this.timer, this.callbacks);
+	}
+
+	private LockEngine newEngine(ThreadedEnvironment present) {
+		return new LockEngine(this.provider, this.settings, present,
+				new LockEventPublisher(present, this.observers, this.listeners), present::close);
 	}
 
 	@Override
@@ -135,9 +141,8 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 			throws E {
 		if (request.keys().size() == 1) {
 			JoinableLease outer = outer(request.keys().get(0));
-			return run(
-					(outer != null) ? composite(request, List.of(), List.of(outer)) : acquire(request, request.keys()),
-					body);
+			return (outer != null) ? run(composite(request, List.of(), List.of(outer)), body)
+					: runOwn(acquire(request, request.keys()), body);
 		}
 		List<LockKey> missing = new ArrayList<>(request.keys().size());
 		List<JoinableLease> joined = new ArrayList<>(0);
@@ -155,7 +160,7 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 		}
 		JoinableLease own = acquire(request, missing);
 		if (joined.isEmpty()) {
-			return run(own, body);
+			return runOwn(own, body);
 		}
 		return run(joinedWith(own, joined, request), body);
 	}
@@ -199,6 +204,15 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 		return null;
 	}
 
+	/** The body must not start under a lock that was lost between its grant and now. */
+	private <T extends @Nullable Object, E extends Throwable> T runOwn(JoinableLease own, LockCallback<T, E> body)
+			throws E {
+		if (!own.isHeld()) {
+			own.throwLoss(LockError.LOST_WHILE_ACQUIRING);
+		}
+		return run(own, body);
+	}
+
 	private <T extends @Nullable Object, E extends Throwable> T run(JoinableLease lease, LockCallback<T, E> body)
 			throws E {
 		T result;
@@ -232,14 +246,18 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 	}
 
 	/**
-	 * Starts the template again after it was stopped: it grants locks again. Does nothing
-	 * to one that is started.
+	 * Starts the template: it grants locks again if it was stopped. Draws new random
+	 * numbers in any case, because a restored image of a process may be one of many.
 	 */
 	public void start() {
 		this.startLock.lock();
 		try {
 			if (this.engine.isStopping()) {
-				this.engine = newEngine();
+				this.environment = newEnvironment();
+				this.engine = newEngine(this.environment);
+			}
+			else {
+				this.environment.drawOwnerIds();
 			}
 		}
 		finally {

@@ -139,18 +139,18 @@ final class MultiKeyLease implements JoinableLease {
 
 	@Override
 	public void closeBy(long instantNanos) {
-		closeAll((part) -> part.closeBy(instantNanos));
+		closeAll(this.owned, (part) -> part.closeBy(instantNanos));
 	}
 
 	@Override
 	public void closeInBackground() {
-		closeAll(JoinableLease::closeInBackground);
+		closeAll(this.owned, JoinableLease::closeInBackground);
 	}
 
 	/** Closes every part, whatever fails, and throws the first failure. */
-	private void closeAll(Consumer<JoinableLease> close) {
+	static <T extends JoinableLease> void closeAll(List<T> parts, Consumer<? super T> close) {
 		Throwable first = null;
-		for (JoinableLease part : this.owned) {
+		for (T part : parts) {
 			try {
 				close.accept(part);
 			}

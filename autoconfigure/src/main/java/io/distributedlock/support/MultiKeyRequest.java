@@ -101,9 +101,13 @@ final class MultiKeyRequest implements Acquisition {
 	 * the thread interrupted.
 	 */
 	private void end() {
-		this.acquired.forEach(Hold::closeInBackground);
-		this.acquired.clear();
-		this.onEnd.accept(this);
+		try {
+			MultiKeyLease.closeAll(this.acquired, Hold::closeInBackground);
+		}
+		finally {
+			this.acquired.clear();
+			this.onEnd.accept(this);
+		}
 	}
 
 	@Override

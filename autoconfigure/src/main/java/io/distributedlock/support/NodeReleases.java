@@ -49,21 +49,29 @@ final class NodeReleases {
 	}
 
 	/**
-	 * Takes an entry that was never sent. Entries of grants that were not seen leave room
-	 * for the others.
+	 * Takes an entry that was never sent, whose grant was seen.
 	 * @param limit how many may be under way
 	 */
-	@Nullable PendingRelease pollFirst(int limit) {
-		if (this.firstUnderWay >= limit) {
-			return null;
-		}
-		PendingRelease entry = this.seen.poll();
-		if (entry == null && this.unseenUnderWay < limit - 1) {
-			entry = this.unseen.poll();
-		}
+	@Nullable PendingRelease pollSeen(int limit) {
+		PendingRelease entry = (this.firstUnderWay < limit) ? this.seen.poll() : null;
 		if (entry != null) {
 			this.firstUnderWay++;
-			this.unseenUnderWay += (entry.kind == Kind.UNSEEN_GRANT) ? 1 : 0;
+			entry.underWay = true;
+		}
+		return entry;
+	}
+
+	/**
+	 * Takes an entry that was never sent, whose grant was not seen. These leave room for
+	 * the others.
+	 * @param limit how many may be under way
+	 */
+	@Nullable PendingRelease pollUnseen(int limit) {
+		PendingRelease entry = (this.firstUnderWay < limit && this.unseenUnderWay < limit - 1) ? this.unseen.poll()
+				: null;
+		if (entry != null) {
+			this.firstUnderWay++;
+			this.unseenUnderWay++;
 			entry.underWay = true;
 		}
 		return entry;

@@ -1,6 +1,7 @@
 package io.distributedlock.support;
 
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
 import org.apache.commons.logging.Log;
@@ -66,15 +67,19 @@ final class PendingRelease {
 	 * @param onEnd receives the outcome, also that of a command that could not be sent
 	 */
 	void send(EngineEnvironment environment, Duration timeout, Consumer<ReleaseOutcome> onEnd) {
-		StoreCall<ReleaseOutcome> begun;
+		AtomicBoolean ended = new AtomicBoolean();
 		try {
-			begun = this.command.send(timeout);
+			BoundedCall.begin(this.command.send(timeout), environment, timeout, (call) -> {
+				if (ended.compareAndSet(false, true)) {
+					onEnd.accept(outcome(call));
+				}
+			});
 		}
 		catch (RuntimeException | Error ex) {
-			onEnd.accept(unknown(ex));
-			return;
+			if (ended.compareAndSet(false, true)) {
+				onEnd.accept(unknown(ex));
+			}
 		}
-		BoundedCall.begin(begun, environment, timeout, (call) -> onEnd.accept(outcome(call)));
 	}
 
 	private ReleaseOutcome outcome(@Nullable StoreCall<ReleaseOutcome> call) {

@@ -251,7 +251,8 @@ final class PendingReleaseQueue {
 			}
 			catch (RejectedExecutionException | OutOfMemoryError ex) {
 				logger.debug("A pending release could not be sent; it is sent later", ex);
-				ended(entry, ReleaseOutcome.UNKNOWN);
+				recordEnd(entry, ReleaseOutcome.UNKNOWN);
+				this.repetition.setAt(this.environment.nanoTime() + NO_ANSWER_PAUSE_NANOS);
 				return;
 			}
 		}
@@ -270,6 +271,14 @@ final class PendingReleaseQueue {
 	}
 
 	private void ended(PendingRelease entry, ReleaseOutcome outcome) {
+		recordEnd(entry, outcome);
+		if (outcome != ReleaseOutcome.UNKNOWN || entry.kind == Kind.WAIT_QUEUE_ENTRY) {
+			this.freed.accept(entry.key);
+		}
+		startSending();
+	}
+
+	private void recordEnd(PendingRelease entry, ReleaseOutcome outcome) {
 		boolean over;
 		this.lock.lock();
 		try {
@@ -297,10 +306,6 @@ final class PendingReleaseQueue {
 		if (over) {
 			close(entry);
 		}
-		if (outcome != ReleaseOutcome.UNKNOWN || entry.kind == Kind.WAIT_QUEUE_ENTRY) {
-			this.freed.accept(entry.key);
-		}
-		startSending();
 	}
 
 	/**

@@ -2,6 +2,7 @@ package io.distributedlock.support;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
 
@@ -15,7 +16,7 @@ final class ReleaseLanes {
 
 	private final Limits limits;
 
-	/** The nodes with entries, in the order of their appearance. */
+	/** The nodes with entries, in the order of their turns. */
 	private final Map<Object, NodeReleases> nodes = new LinkedHashMap<>();
 
 	private int firstUnderWay;
@@ -70,30 +71,41 @@ final class ReleaseLanes {
 		if (this.firstUnderWay >= this.limits.first()) {
 			return null;
 		}
-		for (NodeReleases node : this.nodes.values()) {
-			PendingRelease entry = node.pollFirst(this.limits.firstOfNode());
-			if (entry != null) {
-				this.firstUnderWay++;
-				return entry;
-			}
+		PendingRelease entry = pollNodes((node) -> node.pollSeen(this.limits.firstOfNode()));
+		if (entry == null) {
+			entry = pollNodes((node) -> node.pollUnseen(this.limits.firstOfNode()));
 		}
-		return null;
+		this.firstUnderWay += (entry != null) ? 1 : 0;
+		return entry;
 	}
 
 	private @Nullable PendingRelease pollRepeated(long nowNanos) {
 		if (this.repeatedUnderWay >= this.limits.repeated()) {
 			return null;
 		}
+		PendingRelease entry = pollNodes((node) -> node.pollRepeated(this.limits.repeatedOfNode(), nowNanos));
+		if (entry != null) {
+			this.repeatedUnderWay++;
+			return entry;
+		}
 		for (NodeReleases node : this.nodes.values()) {
-			PendingRelease entry = node.pollRepeated(this.limits.repeatedOfNode(), nowNanos);
-			if (entry != null) {
-				this.repeatedUnderWay++;
-				return entry;
-			}
 			PendingRelease later = node.nextRepeated(this.limits.repeatedOfNode());
 			PendingRelease earliest = this.nextRepeated;
 			if (later != null && (earliest == null || later.dueNanos - earliest.dueNanos < 0)) {
 				this.nextRepeated = later;
+			}
+		}
+		return null;
+	}
+
+	/** Takes an entry of the first node that has one; the node is the last one then. */
+	private @Nullable PendingRelease pollNodes(Function<NodeReleases, @Nullable PendingRelease> poll) {
+		for (NodeReleases node : this.nodes.values()) {
+			PendingRelease entry = poll.apply(node);
+			if (entry != null) {
+				this.nodes.remove(entry.node);
+				this.nodes.put(entry.node, node);
+				return entry;
 			}
 		}
 		return null;

@@ -3,11 +3,15 @@ package io.distributedlock.support;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.function.ObjLongConsumer;
+import java.util.stream.Collectors;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -53,7 +57,8 @@ final class RenewalBatches {
 
 	private final ObjLongConsumer<HeldGrant> scheduleNext;
 
-	private volatile boolean failing;
+	/** The nodes whose failure was logged. */
+	private final Set<Object> failing = ConcurrentHashMap.newKeySet();
 
 	private volatile boolean closed;
 
@@ -74,32 +79,70 @@ final class RenewalBatches {
 	}
 
 	/**
-	 * Renews the grants of one lane. A blocking driver sends its batches one after the
-	 * other on one thread, so that the lane leaves a thread for others.
+	 * Renews the grants of one lane. Over a blocking driver its batches follow each
+	 * other, so that the lane leaves a thread for others.
 	 * @param node the node of the store that keeps them
 	 * @param due the grants in order of their deadlines
 	 * @param onEnd runs when all of them have an outcome
 	 */
 	void send(Object node, List<HeldGrant> due, Runnable onEnd) {
-		Lane lane = new Lane(onEnd);
-		if (!this.provider.isBlocking()) {
-			sendAll(lane, due);
+		Lane lane = new Lane(node, onEnd);
+		Iterator<List<HeldGrant>> batches = batches(due).iterator();
+		if (this.provider.isBlocking()) {
+			sendNext(lane, batches);
 			return;
 		}
-		this.threads.execute(node, () -> sendAll(lane, due), (ex) -> {
-			logger.debug("There is no thread to renew locks", ex);
-			long now = this.environment.nanoTime();
-			due.forEach((heldGrant) -> retry(heldGrant, now));
-			lane.end();
-		});
-	}
-
-	private void sendAll(Lane lane, List<HeldGrant> due) {
-		for (int from = 0; from < due.size(); from += RenewalScheduler.BATCH) {
+		while (batches.hasNext()) {
 			lane.begin();
-			send(lane, due.subList(from, Math.min(from + RenewalScheduler.BATCH, due.size())));
+			send(lane, batches.next());
 		}
 		lane.end();
+	}
+
+	/**
+	 * Divides grants into batches. Those without an answer to their last renewal go in
+	 * small ones: one of them may be what the store does not answer.
+	 */
+	private static List<List<HeldGrant>> batches(List<HeldGrant> due) {
+		List<List<HeldGrant>> batches = new ArrayList<>();
+		Map<Boolean, List<HeldGrant>> unclear = due.stream()
+			.collect(Collectors.partitioningBy(HeldGrant::isRenewalUnclear));
+		add(batches, unclear.getOrDefault(false, List.of()), RenewalScheduler.BATCH);
+		List<HeldGrant> repeated = unclear.getOrDefault(true, List.of());
+		add(batches, repeated, Math.min(RenewalScheduler.BATCH, repeated.size() / MAX_FAILURES + 1));
+		return batches;
+	}
+
+	private static void add(List<List<HeldGrant>> batches, List<HeldGrant> grants, int size) {
+		for (int from = 0; from < grants.size(); from += size) {
+			batches.add(grants.subList(from, Math.min(from + size, grants.size())));
+		}
+	}
+
+	/**
+	 * Sends a batch on a thread of its own, which leaves it to other lanes after that.
+	 */
+	private void sendNext(Lane lane, Iterator<List<HeldGrant>> batches) {
+		if (!batches.hasNext()) {
+			lane.end();
+			return;
+		}
+		List<HeldGrant> batch = batches.next();
+		lane.begin();
+		this.threads.execute(lane.node, () -> {
+			try {
+				send(lane, batch);
+			}
+			finally {
+				sendNext(lane, batches);
+			}
+		}, (ex) -> {
+			logger.debug("There is no thread to renew locks", ex);
+			long now = this.environment.nanoTime();
+			batch.forEach((heldGrant) -> retry(heldGrant, now));
+			lane.end();
+			sendNext(lane, batches);
+		});
 	}
 
 	private void send(Lane lane, List<HeldGrant> batch) {
@@ -139,14 +182,13 @@ final class RenewalBatches {
 			failed(lane, claimed, ex, sentNanos);
 			return;
 		}
-		this.failing = false;
+		this.failing.remove(lane.node);
 		lane.timeouts.set(0);
 		answered(lane, claimed, outcomes, sentNanos);
 	}
 
 	private void failed(Lane lane, List<HeldGrant> claimed, Throwable ex, long sentNanos) {
-		if (!this.failing) {
-			this.failing = true;
+		if (this.failing.add(lane.node)) {
 			logger.warn("Store '" + this.provider.name() + "' failed to renew " + claimed.size()
 					+ " lock(s); the renewal is repeated within the lease", ex);
 		}
@@ -218,6 +260,8 @@ final class RenewalBatches {
 
 		private static final Duration SHORTEST = Duration.ofMillis(100);
 
+		private final Object node;
+
 		private final Runnable onEnd;
 
 		private final AtomicInteger underWay = new AtomicInteger(1);
@@ -227,7 +271,8 @@ final class RenewalBatches {
 		/** How many batches in a row the store did not answer in time. */
 		private final AtomicInteger timeouts = new AtomicInteger();
 
-		private Lane(Runnable onEnd) {
+		private Lane(Object node, Runnable onEnd) {
+			this.node = node;
 			this.onEnd = onEnd;
 		}
 

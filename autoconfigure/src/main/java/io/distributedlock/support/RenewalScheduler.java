@@ -2,7 +2,6 @@ package io.distributedlock.support;
 
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -54,6 +53,9 @@ final class RenewalScheduler {
 	/** The lanes that have a batch under way. */
 	private final Set<Lane> busy = ConcurrentHashMap.newKeySet();
 
+	/** Whether the last round failed; a row of failures is logged once. */
+	private volatile boolean failing;
+
 	private volatile boolean closed;
 
 	RenewalScheduler(HeldGrants heldGrants, LockProvider provider, LockSettings settings, EngineEnvironment environment,
@@ -95,6 +97,7 @@ final class RenewalScheduler {
 		this.requested.set(false);
 		try {
 			collectDue();
+			this.failing = false;
 		}
 		catch (RuntimeException | Error ex) {
 			repeatRound(ex);
@@ -104,7 +107,10 @@ final class RenewalScheduler {
 	private void repeatRound(Throwable ex) {
 		this.requested.set(false);
 		if (!this.closed) {
-			logger.error("A round of lock renewals failed and is repeated", ex);
+			if (!this.failing) {
+				this.failing = true;
+				logger.error("A round of lock renewals failed and is repeated", ex);
+			}
 			this.nextRound.setAt(this.environment.nanoTime() + FAILED_ROUND_PAUSE_NANOS);
 		}
 	}
@@ -148,15 +154,24 @@ final class RenewalScheduler {
 		if (grants.stream().noneMatch((heldGrant) -> Nanos.isPast(heldGrant.renewalNanos(), now))) {
 			return;
 		}
-		grants.sort(Comparator.comparingLong((heldGrant) -> heldGrant.deadlineNanos() - now));
+		List<HeldGrant> sorted = sorted(grants, now);
 		this.busy.add(lane);
 		try {
-			this.batches.send(lane.node(), grants, () -> ended(lane));
+			this.batches.send(lane.node(), sorted, () -> ended(lane));
 		}
 		catch (RuntimeException | Error ex) {
 			this.busy.remove(lane);
 			throw ex;
 		}
+	}
+
+	/** Sorts grants by deadlines of one moment, since they move. */
+	private static List<HeldGrant> sorted(List<HeldGrant> grants, long now) {
+		return grants.stream()
+			.map((heldGrant) -> Map.entry(heldGrant.deadlineNanos() - now, heldGrant))
+			.sorted(Map.Entry.comparingByKey())
+			.map(Map.Entry::getValue)
+			.toList();
 	}
 
 	private void ended(Lane lane) {

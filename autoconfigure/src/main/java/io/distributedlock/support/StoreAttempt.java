@@ -38,6 +38,8 @@ final class StoreAttempt {
 
 	private long sentNanos;
 
+	private volatile boolean givenUpUnsent;
+
 	/** The {@link StoreCall}, or {@link #GIVEN_UP}. */
 	private final AtomicReference<@Nullable Object> call = new AtomicReference<>();
 
@@ -131,12 +133,19 @@ final class StoreAttempt {
 		}
 	}
 
+	/** Whether the attempt was given up before its sender had a call. */
+	boolean isAbandonedUnsent() {
+		return this.givenUpUnsent;
+	}
+
 	/**
 	 * Gives up an attempt that was sent; called once.
 	 * @return the call, or {@code null} if the sender has none yet: it abandons its call
 	 */
 	@Nullable StoreCall<?> giveUp() {
-		return (this.call.getAndSet(GIVEN_UP) instanceof StoreCall<?> begun) ? begun : null;
+		StoreCall<?> known = (this.call.getAndSet(GIVEN_UP) instanceof StoreCall<?> begun) ? begun : null;
+		this.givenUpUnsent = known == null;
+		return known;
 	}
 
 }

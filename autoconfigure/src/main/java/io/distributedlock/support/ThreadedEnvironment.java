@@ -22,8 +22,8 @@ final class ThreadedEnvironment implements EngineEnvironment, AutoCloseable {
 
 	private final LockTimer timer;
 
-	/** New for each start: an image of a process may be restored more than once. */
-	private final OwnerIdGenerator ownerIds = new OwnerIdGenerator();
+	/** New with each start: an image of a process may be restored more than once. */
+	private volatile OwnerIdGenerator ownerIds = new OwnerIdGenerator();
 
 	private final ThreadPoolExecutor attempts;
 
@@ -65,6 +65,11 @@ final class ThreadedEnvironment implements EngineEnvironment, AutoCloseable {
 			// The timer was closed with the application.
 			return NOTHING;
 		}
+	}
+
+	/** Draws new random numbers, so that copies of this process have other owner ids. */
+	void drawOwnerIds() {
+		this.ownerIds = new OwnerIdGenerator();
 	}
 
 	@Override

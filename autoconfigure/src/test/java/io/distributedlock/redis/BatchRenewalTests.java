@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 import io.distributedlock.LockKey;
@@ -20,6 +21,7 @@ import io.distributedlock.provider.StoreCall;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
 
 /**
  * Tests with a client that replies when the test says so.
@@ -28,14 +30,21 @@ class BatchRenewalTests {
 
 	private static final Duration LEASE = Duration.ofSeconds(30);
 
-	private static final Duration TIMEOUT = Duration.ofSeconds(1);
+	private static final Duration TIMEOUT = Duration.ofMinutes(1);
 
 	private final RedisLayout layout = new RedisLayout("renewal");
 
 	private final TestExecutor executor = new TestExecutor();
 
+	private final RedisTimer timer = new RedisTimer();
+
+	@AfterEach
+	void stop() {
+		this.timer.close();
+	}
+
 	private BatchRenewal renewal(boolean cluster) {
-		return new BatchRenewal(this.executor, this.layout, cluster);
+		return new BatchRenewal(this.executor, this.layout, this.timer, cluster);
 	}
 
 	/** Returns a key of a bucket. */
@@ -77,6 +86,15 @@ class BatchRenewalTests {
 		this.executor.operations.get(0).reply(renewed());
 		assertThat(call.isDone()).isFalse();
 		this.executor.operations.get(1).fail(RedisErrors.notCalledInTime());
+		assertThat(call.result()).hasSize(1).containsValue(RenewalOutcome.RENEWED);
+	}
+
+	@Test
+	void partWithoutAnAnswerTakesNoOtherAlong() {
+		StoreCall<Map<LockGrant, RenewalOutcome>> call = renewal(true).renew(Map.of(grant(3), LEASE, grant(4), LEASE),
+				Duration.ofMillis(500));
+		this.executor.operations.get(0).reply(renewed());
+		await().until(call::isDone);
 		assertThat(call.result()).hasSize(1).containsValue(RenewalOutcome.RENEWED);
 	}
 

@@ -31,12 +31,20 @@ import static org.awaitility.Awaitility.await;
  */
 class RedisClusterFrozenNodeTests {
 
-	private static final Duration LEASE = Duration.ofSeconds(2);
-
 	private static final Duration NO_WAIT = Duration.ZERO;
 
 	@RegisterExtension
 	private final RedisProcesses processes = new RedisProcesses();
+
+	/** Short, but longer than the allowance for a loaded machine. */
+	Duration lease() {
+		return Duration.ofSeconds(2);
+	}
+
+	/** How long the master is frozen. */
+	Duration duration() {
+		return lease().multipliedBy(2);
+	}
 
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("io.distributedlock.redis.TestClients#all")
@@ -47,8 +55,8 @@ class RedisClusterFrozenNodeTests {
 		LockKey there = cluster.key(frozen, true);
 		LockKey elsewhere = cluster.key(frozen, false);
 		LockTemplate locks = this.processes.locks(client.apply(cluster.configuration()));
-		LockLease unreachable = locks.acquire(LockRequest.of(there).withLease(Duration.ofSeconds(60)));
-		LockLease kept = locks.acquire(LockRequest.of(cluster.key(frozen, false, "kept")).withLease(LEASE));
+		LockLease unreachable = locks.acquire(LockRequest.of(there).withLease(duration().plusSeconds(60)));
+		LockLease kept = locks.acquire(LockRequest.of(cluster.key(frozen, false, "kept")).withLease(lease()));
 		locks.acquire(LockRequest.of(elsewhere)).close();
 		try (FrozenProcesses freeze = FrozenProcesses.freeze(frozen.handle())) {
 			List<CompletableFuture<Void>> asking = new ArrayList<>();
@@ -61,7 +69,7 @@ class RedisClusterFrozenNodeTests {
 					assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(TimeBounds.withLoad(1250));
 				}, (task) -> new Thread(task).start()));
 			}
-			long end = System.nanoTime() + LEASE.multipliedBy(2).toNanos();
+			long end = System.nanoTime() + duration().toNanos();
 			int meanwhile = 0;
 			while (System.nanoTime() < end) {
 				locks.acquire(LockRequest.of(elsewhere).withWaitTime(NO_WAIT)).close();

@@ -195,6 +195,8 @@ final class EngineSimulation {
 					user + " is told of a store that failed, although it did not: " + known.getMessage());
 		}
 		else if (failure instanceof LockNotAcquiredException) {
+			this.world.check(tookNanos >= user.waitTime().toNanos() || isDisturbed(user), "P9",
+					user + " is told that its lock is busy before the end of its wait time");
 			this.world.check(user.keys().stream().anyMatch((key) -> wasWanted(user, key)), "P2",
 					user + " is told that its lock is busy, although nobody wanted it");
 		}

@@ -7,6 +7,7 @@ import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.Test;
 
+import io.distributedlock.provider.LockTimer;
 import io.distributedlock.provider.OwnerId;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -24,6 +25,19 @@ class OwnerIdGeneratorTests {
 			.mapToObj((number) -> (number % 2 == 0) ? one.next() : other.next())
 			.collect(Collectors.toSet());
 		assertThat(ids).hasSize(IDS);
+	}
+
+	@Test
+	void firstIdsAfterNewNumbersAreDifferent() {
+		try (LockTimer timer = new LockTimer();
+				ThreadedEnvironment environment = new ThreadedEnvironment("test", timer, new CallbackThreads(timer))) {
+			Set<OwnerId> ids = new HashSet<>();
+			for (int i = 0; i < 1000; i++) {
+				environment.drawOwnerIds();
+				ids.add(environment.newOwnerId());
+			}
+			assertThat(ids).hasSize(1000);
+		}
 	}
 
 	@Test

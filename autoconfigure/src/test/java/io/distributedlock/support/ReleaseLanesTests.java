@@ -56,6 +56,20 @@ class ReleaseLanesTests {
 	}
 
 	@Test
+	void twoNodesThatHangTakeTurnsWithTheOthers() {
+		for (int i = 0; i < 20; i++) {
+			added("hanging", Kind.SEEN_GRANT);
+			added("hanging too", Kind.SEEN_GRANT);
+		}
+		List<PendingRelease> underWay = pollAll(0);
+		assertThat(underWay).hasSize(3);
+		PendingRelease healthy = added("healthy", Kind.SEEN_GRANT);
+		assertThat(pollAll(0)).isEmpty();
+		underWay.forEach(this.lanes::ended);
+		assertThat(pollAll(0)).hasSize(3).contains(healthy);
+	}
+
+	@Test
 	void grantThatWasSeenGoesFirstAndFindsRoom() {
 		PendingRelease unseen = added("node", Kind.UNSEEN_GRANT);
 		added("node", Kind.UNSEEN_GRANT);

@@ -32,12 +32,13 @@ import static io.distributedlock.testkit.ContractConstants.CALL_TIMEOUT;
  * <li><b>StoreState</b>: an entry that is locked or refused by the store affects no other
  * lock, an unreachable waiter costs one grace, and orders rise above a clock that was
  * ahead.</li>
+ * <li><b>SlowNetwork</b>: requests that are under way together wait together.</li>
  * </ul>
  */
 @Timeout(value = 2, unit = TimeUnit.MINUTES)
 @ResourceLock(providers = WholeStoreLocks.class)
-public abstract class LockProviderFaultContract extends AbstractContract
-		implements LostMessageContract, FrozenStoreContract, BrokenConnectionContract, StoreStateContract {
+public abstract class LockProviderFaultContract extends AbstractContract implements LostMessageContract,
+		FrozenStoreContract, BrokenConnectionContract, StoreStateContract, SlowNetworkContract {
 
 	private final List<TcpProxy> proxies = new ArrayList<>();
 

@@ -1,0 +1,79 @@
+package io.distributedlock.support;
+
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.support.EngineEnvironment.Work;
+
+/**
+ * The completion of a future, which runs code of the application and so needs a callback
+ * thread. If all are occupied for longer than the call time-out, something else is done
+ * in its place, once.
+ */
+final class FutureCompletion implements Runnable {
+
+	private final EngineContext engine;
+
+	private final Runnable inTime;
+
+	private final Runnable tooLate;
+
+	private final AtomicBoolean begun = new AtomicBoolean();
+
+	private volatile @Nullable Runnable cancellation;
+
+	/**
+	 * Creates a completion that has not begun.
+	 * @param inTime runs on a callback thread
+	 * @param tooLate runs on the timer if there was no callback thread; does not block
+	 */
+	FutureCompletion(EngineContext engine, Runnable inTime, Runnable tooLate) {
+		this.engine = engine;
+		this.inTime = inTime;
+		this.tooLate = tooLate;
+	}
+
+	/** Hands the completion to a callback thread, and bounds the wait for it. */
+	void begin() {
+		try {
+			this.engine.environment().executor(Work.CALLBACKS).execute(this);
+		}
+		catch (RejectedExecutionException ex) {
+			run();
+			return;
+		}
+		catch (OutOfMemoryError ex) {
+			// The bound below is the next try.
+		}
+		if (!this.begun.get()) {
+			try {
+				this.cancellation = this.engine.environment()
+					.schedule(this::giveUp, this.engine.settings().callTimeout().toNanos());
+			}
+			catch (OutOfMemoryError ex) {
+				giveUp();
+			}
+		}
+	}
+
+	@Override
+	public void run() {
+		if (this.begun.compareAndSet(false, true)) {
+			Runnable present = this.cancellation;
+			if (present != null) {
+				present.run();
+			}
+			this.inTime.run();
+		}
+	}
+
+	/** Does at once what is done without a callback thread. */
+	void giveUp() {
+		if (this.begun.compareAndSet(false, true)) {
+			this.tooLate.run();
+		}
+	}
+
+}
