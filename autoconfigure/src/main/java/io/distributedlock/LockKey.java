@@ -21,13 +21,11 @@ public final class LockKey implements Comparable<LockKey> {
 
 	private final String name;
 
-	private final List<String> parts;
-
+	/** Has all parts too: there is one key for each held lock. */
 	private final String encoded;
 
 	private LockKey(String name, List<String> parts) {
 		this.name = name;
-		this.parts = parts;
 		this.encoded = encode(name, parts);
 	}
 
@@ -54,7 +52,7 @@ public final class LockKey implements Comparable<LockKey> {
 		for (String part : parts) {
 			requireText(part, "part of the key of lock '" + name + "'", LockError.BLANK_KEY);
 		}
-		return new LockKey(name, List.copyOf(parts));
+		return new LockKey(name, parts);
 	}
 
 	@SuppressWarnings("ConstantValue")
@@ -123,7 +121,29 @@ public final class LockKey implements Comparable<LockKey> {
 	 * @return the parts, unmodifiable, possibly empty
 	 */
 	public List<String> parts() {
-		return this.parts;
+		String[] texts = this.encoded.split(":", -1);
+		return Arrays.stream(texts, 1, texts.length).map(LockKey::decode).toList();
+	}
+
+	/** Reverses what {@link #encode} does to a part. */
+	private static String decode(String encoded) {
+		if (encoded.indexOf('%') < 0) {
+			return encoded;
+		}
+		StringBuilder text = new StringBuilder(encoded.length());
+		for (int i = 0; i < encoded.length(); i++) {
+			char c = encoded.charAt(i);
+			if (c != '%') {
+				text.append(c);
+				continue;
+			}
+			boolean surrogate = encoded.charAt(i + 1) == 'u';
+			int begin = surrogate ? i + 2 : i + 1;
+			int end = begin + (surrogate ? 4 : 2);
+			text.append((char) Integer.parseInt(encoded, begin, end, 16));
+			i = end - 1;
+		}
+		return text.toString();
 	}
 
 	/**

@@ -7,6 +7,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.Test;
 
@@ -121,6 +123,22 @@ class LockKeyTests {
 			parts.add(text.toString());
 		}
 		return parts;
+	}
+
+	@Test
+	void partsAreThoseThatWereGivenWhateverTheyContain() {
+		Random random = new Random(42);
+		String letters = "a:%u0\n\u0085é\ud83d\ude00\ud83d\ude00/ A";
+		for (int i = 0; i < 2000; i++) {
+			List<String> parts = IntStream.range(0, random.nextInt(4))
+				.mapToObj((part) -> random.ints(1 + random.nextInt(6), 0, letters.length())
+					.mapToObj((index) -> String.valueOf(letters.charAt(index)))
+					.collect(Collectors.joining("x", "p", "")))
+				.toList();
+			LockKey key = LockKey.of("na:me", parts);
+			assertThat(key.parts()).isEqualTo(parts);
+			assertThat(key.name()).isEqualTo("na:me");
+		}
 	}
 
 }

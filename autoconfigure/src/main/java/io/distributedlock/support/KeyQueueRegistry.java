@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import java.util.function.Consumer;
 
 import io.distributedlock.LockKey;
 import io.distributedlock.LockSnapshot;
@@ -16,6 +17,8 @@ final class KeyQueueRegistry {
 	private final ConcurrentMap<LockKey, KeyQueue> queues = new ConcurrentHashMap<>();
 
 	private final EngineContext engine;
+
+	private final Consumer<LockKey> onClosed = this::remove;
 
 	KeyQueueRegistry(EngineContext engine) {
 		this.engine = engine;
@@ -33,7 +36,7 @@ final class KeyQueueRegistry {
 		}
 		KeyQueue queue = this.queues.get(key);
 		return (queue != null) ? queue
-				: this.queues.computeIfAbsent(key, (absent) -> new KeyQueue(absent, this.engine, this::remove));
+				: this.queues.computeIfAbsent(key, (absent) -> new KeyQueue(absent, this.engine, this.onClosed));
 	}
 
 	private void remove(LockKey closed) {

@@ -141,7 +141,7 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 			throws E {
 		if (request.keys().size() == 1) {
 			JoinableLease outer = outer(request.keys().get(0));
-			return (outer != null) ? run(composite(request, List.of(), List.of(outer)), body)
+			return (outer != null) ? run(new JoinedLease(request.keys().get(0), outer), body)
 					: runOwn(acquire(request, request.keys()), body);
 		}
 		List<LockKey> missing = new ArrayList<>(request.keys().size());
@@ -192,7 +192,10 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 	/** Returns the lock that this thread already runs under, if it can be joined. */
 	private @Nullable JoinableLease outer(LockKey key) {
 		HeldGrants heldGrants = this.engine.context().heldGrants();
-		for (LockLease outer : LockContext.findAll()) {
+		List<LockLease> outers = LockContext.findAll();
+		// Without an iterator, since this is most of what a nested call does.
+		for (int i = 0; i < outers.size(); i++) {
+			LockLease outer = outers.get(i);
 			if (outer instanceof JoinableLease joinable && joinable.isOf(heldGrants) && joinable.covers(key)) {
 				if (joinable.isHeld()) {
 					return joinable;

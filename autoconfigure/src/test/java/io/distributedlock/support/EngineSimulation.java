@@ -203,8 +203,10 @@ final class EngineSimulation {
 	}
 
 	private boolean wasWanted(SimulatedUser user, LockKey key) {
+		long recently = this.world.now() - BUSY_BEFORE - user.waitTime().toNanos();
 		Long at = this.wantedAt.get(key);
-		return (at != null && this.world.now() - at < BUSY_BEFORE + user.waitTime().toNanos())
+		Long granted = this.world.lastGrant(key);
+		return (at != null && at > recently) || (granted != null && granted > recently)
 				|| this.acquired.keySet().stream().anyMatch((other) -> other.keys().contains(key))
 				|| this.present.stream().anyMatch((other) -> other != user && other.keys().contains(key));
 	}

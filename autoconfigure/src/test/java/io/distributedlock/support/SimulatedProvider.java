@@ -81,6 +81,7 @@ final class SimulatedProvider implements LockProvider {
 			this.world.after(delay(), () -> {
 				T answer = command.get().result();
 				this.world.record(this.process + " repeats " + what + " -> " + answer);
+				recordGrant(answer);
 			});
 		}
 		return call;
@@ -88,10 +89,18 @@ final class SimulatedProvider implements LockProvider {
 
 	private <T> void execute(String what, Supplier<StoreCall<T>> command, CompletableStoreCall<T> call) {
 		T answer = command.get().result();
+		recordGrant(answer);
 		boolean lostAnswer = isLost();
 		this.world.record(this.process + " " + what + " -> " + answer + (lostAnswer ? " (answer lost)" : ""));
 		if (!lostAnswer) {
 			this.process.later(delay(), () -> call.complete(answer));
+		}
+	}
+
+	/** The grant of an attempt without an answer keeps others out too. */
+	private void recordGrant(Object answer) {
+		if (answer instanceof AttemptResult.Granted granted) {
+			this.world.recordGrant(granted.grant().key());
 		}
 	}
 

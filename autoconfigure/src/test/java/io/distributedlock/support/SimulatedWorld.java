@@ -3,9 +3,15 @@ package io.distributedlock.support;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.PriorityQueue;
 import java.util.Random;
+
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.LockKey;
 
 /**
  * The time, the order of events, and the dice of a simulation. Everything happens on one
@@ -25,6 +31,9 @@ final class SimulatedWorld {
 
 	private final List<String> violations = new ArrayList<>();
 
+	/** When the store last granted a key, to whomever. */
+	private final Map<LockKey, Long> grants = new HashMap<>();
+
 	private long now = Duration.ofHours(1).toNanos();
 
 	private long numbers;
@@ -35,6 +44,15 @@ final class SimulatedWorld {
 
 	long now() {
 		return this.now;
+	}
+
+	void recordGrant(LockKey key) {
+		this.grants.put(key, this.now);
+	}
+
+	/** Returns when the store last granted a key, or {@code null} if it never did. */
+	@Nullable Long lastGrant(LockKey key) {
+		return this.grants.get(key);
 	}
 
 	/** Runs an action after a delay. */
