@@ -38,8 +38,11 @@ final class BatchRenewal {
 
 	private static final int NO_BUCKET = -1;
 
-	/** How long before its time-out a renewal in parts ends with what is known. */
-	private static final long END_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+	/**
+	 * How long before its time-out a renewal in parts ends with what is known: late
+	 * enough for the executor to take the parts that are abandoned then for timed out.
+	 */
+	private static final long END_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
 	/** The outcomes by the numbers that {@code renew.lua} replies. */
 	private static final RenewalOutcome[] OUTCOMES = { RenewalOutcome.NOT_HELD, RenewalOutcome.RENEWED,
@@ -185,7 +188,8 @@ final class BatchRenewal {
 		 */
 		private void endInTime(List<Batch> parts) {
 			List<Batch> done = parts.stream().filter((part) -> part.call().isDone()).toList();
-			if (!done.isEmpty()) {
+			if (!done.isEmpty() && done.size() < parts.size()) {
+				warn(parts.size() - done.size() + " of " + parts.size() + " parts were not answered in time", null);
 				endOnce(done);
 				parts.forEach((part) -> part.call().abandon());
 			}

@@ -159,7 +159,9 @@ final class KeyState {
 	void signalAll() {
 		this.lock.lock();
 		try {
-			waiters().all().forEach((waiter) -> this.lock.follow(waiter::signal));
+			if (this.waiters != null) {
+				this.waiters.all().forEach((waiter) -> this.lock.follow(waiter::signal));
+			}
 		}
 		finally {
 			this.lock.unlock();
@@ -170,7 +172,8 @@ final class KeyState {
 	List<LockSnapshot.Waiting> waiting(long nowNanos) {
 		this.lock.lock();
 		try {
-			return waiters().all().stream().map((waiter) -> waiter.view(nowNanos)).toList();
+			return (this.waiters != null) ? this.waiters.all().stream().map((waiter) -> waiter.view(nowNanos)).toList()
+					: List.of();
 		}
 		finally {
 			this.lock.unlock();

