@@ -36,7 +36,8 @@ public interface LockContender {
 
 	/**
 	 * Ends the use of the contender, once and whether or not it was withdrawn: nothing of
-	 * it stays in memory. Sends nothing to the store.
+	 * it stays in memory. Sends nothing to the store. An attempt that was given up may
+	 * still be under way.
 	 */
 	default void close() {
 	}

@@ -22,8 +22,6 @@ record EngineBreakage(String name, String type, String text, String replacement)
 					"\tvoid recordGrant() {\n" + "\t\tthis.owner = null;", "\tvoid recordGrant() {"),
 			new EngineBreakage("the deadline counts from the answer", "KeyAttempts",
 					"head.terms(), current.sentNanos(), now);", "head.terms(), now, now);"),
-			new EngineBreakage("a renewal begins after the release", "HeldGrant",
-					"if (current < 0 || (current & RENEWING) != 0 || !STATE", "if (current >= 0 && !STATE"),
 			new EngineBreakage("the next head is not signalled when a grant ends", "KeyState",
 					"\t\t\t\t\tthis.contest.recordEnd();\n" + "\t\t\t\t}\n" + "\t\t\t\tsignalHeadOrClose();",
 					"\t\t\t\t\tthis.contest.recordEnd();\n" + "\t\t\t\t}"),
@@ -45,9 +43,6 @@ record EngineBreakage(String name, String type, String text, String replacement)
 					"\t\t\tthis.state.lock.follow(() -> abandon(current, call));\n", ""),
 			new EngineBreakage("a failure is told as busy", "KeyQueue",
 					"this.state.engine.failures().again(this.state.key, failed)", "new RequestOutcome.Busy(null)"),
-			new EngineBreakage("the end of a grant is no sign of a busy lock", "KeyState",
-					"answers().record(new RequestOutcome.Busy(null), this.lock);",
-					"answers().record(null, this.lock);"),
 			new EngineBreakage("an attempt begins although this process has the grant", "KeyQueue",
 					"if (this.state.grant == null && this.state.head() == waiter) {",
 					"if (this.state.head() == waiter) {"),
@@ -81,20 +76,12 @@ record EngineBreakage(String name, String type, String text, String replacement)
 					"if (waiter.queued && this.state.engine.stopState().isStopping()) {",
 					"if (waiter.queued && this.state.engine.stopState().isStopping() && this.state.isClosed()) {"),
 			new EngineBreakage("a grant that arrives during the stop is given", "HoldStart",
-					"if (this.stopState.isStopping()) {",
-					"if (this.stopState.isStopping() && this.heldGrants.isEmpty()) {"),
-			new EngineBreakage("the hold of a requester who has left is kept", "HoldStart",
-					"\t\tif (!waiter.complete(new RequestOutcome.Acquired(hold))) {\n"
-							+ "\t\t\thold.closeInBackground();\n" + "\t\t}",
-					"\t\twaiter.complete(new RequestOutcome.Acquired(hold));"),
+					"if (this.stopState.isStopping()) {", "if (this.stopState.isStopping() && waiter.isComplete()) {"),
 			new EngineBreakage("a request that is given up keeps its hold", "KeyRequest",
 					"\t\t\tacquired.hold().closeInBackground();", "\t\t\tacquired.hold().isHeld();"),
 			new EngineBreakage("no renewal is registered", "RenewalScheduler",
 					"\t\tif (heldGrant.needsRenewal()) {\n" + "\t\t\tthis.nextRound",
 					"\t\tif (!heldGrant.needsRenewal()) {\n" + "\t\t\tthis.nextRound"),
-			new EngineBreakage("a late renewal revives a grant", "HeldGrant",
-					"boolean inTime = isCurrent() && !Nanos.isPast(deadlineNanos(), nowNanos);",
-					"boolean inTime = isCurrent();"),
 			new EngineBreakage("deadlines have no margin for clocks that drift", "Nanos",
 					"return nanos - nanos / 200 - 2_000_000L;", "return nanos;"),
 			new EngineBreakage("a wait has no end", "WaitBudget",
@@ -127,9 +114,7 @@ record EngineBreakage(String name, String type, String text, String replacement)
 			new EngineBreakage("a notification is forgotten", "KeyContest",
 					"\t\tthis.notified = true;\n" + "\t\tthis.pausing = false;", "\t\tthis.notified = false;"),
 			new EngineBreakage("a release without an answer is not repeated", "HeldGrants",
-					"\t\t\t\taddPending(heldGrant);\n" + "\t\t\t}\n" + "\t\t\telse if", "\t\t\t}\n" + "\t\t\telse if"),
-			new EngineBreakage("the under-way count of pending releases never falls", "ReleaseLanes",
-					"\t\t\tthis.firstUnderWay--;\n", ""));
+					"\t\t\t\taddPending(heldGrant);\n" + "\t\t\t}\n" + "\t\t\telse if", "\t\t\t}\n" + "\t\t\telse if"));
 
 	@Override
 	public String toString() {

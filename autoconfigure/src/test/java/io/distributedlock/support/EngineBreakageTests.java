@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.StringWriter;
 import java.lang.reflect.Constructor;
+import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -21,7 +22,10 @@ import javax.tools.ToolProvider;
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -43,8 +47,23 @@ class EngineBreakageTests {
 	/** Seeds that are tried before the next look whether one was found. */
 	private static final int PORTION = 256;
 
+	private final Logger logger = (Logger) LoggerFactory.getLogger("io.distributedlock");
+
+	private final @Nullable Level level = this.logger.getLevel();
+
 	@TempDir
 	private Path folder;
+
+	/** A broken engine logs without end. */
+	@BeforeEach
+	void silence() {
+		this.logger.setLevel(Level.OFF);
+	}
+
+	@AfterEach
+	void restore() {
+		this.logger.setLevel(this.level);
+	}
 
 	static List<EngineBreakage> breakages() {
 		return EngineBreakage.ALL;
@@ -57,21 +76,20 @@ class EngineBreakageTests {
 		assertThat(source.split(Pattern.quote(breakage.text()), -1)).as(breakage.text()).hasSize(2);
 	}
 
+	/**
+	 * Shows that what is found is the breakage, and not the way in which it is loaded.
+	 */
+	@Test
+	void engineThatIsNotBrokenShowsNoViolation() throws Exception {
+		assertThat(firstViolation(Files.createDirectory(this.folder.resolve("nothing")), PORTION)).isNull();
+	}
+
 	@ParameterizedTest
 	@MethodSource("breakages")
 	@Tag("soak")
 	@Timeout(value = 10, unit = TimeUnit.MINUTES)
 	void simulationFindsTheBreakage(EngineBreakage breakage) throws Exception {
-		Logger logger = (Logger) LoggerFactory.getLogger("io.distributedlock");
-		Level before = logger.getLevel();
-		// A broken engine logs without end.
-		logger.setLevel(Level.OFF);
-		try {
-			assertThat(firstViolation(compile(breakage))).as(breakage.name()).isNotNull();
-		}
-		finally {
-			logger.setLevel(before);
-		}
+		assertThat(firstViolation(compile(breakage), SEEDS)).as(breakage.name()).isNotNull();
 	}
 
 	/** Compiles the engine with one breakage. */
@@ -102,13 +120,13 @@ class EngineBreakageTests {
 	}
 
 	/** Returns the first violation that the seeds show, or {@code null}. */
-	private static @Nullable String firstViolation(Path classes) throws ReflectiveOperationException {
+	private static @Nullable String firstViolation(Path classes, long seeds) throws ReflectiveOperationException {
 		Class<?> simulation = new BrokenEngine(classes).loadClass(EngineSimulation.class.getName());
 		Constructor<?> constructor = simulation.getDeclaredConstructor(long.class);
 		constructor.setAccessible(true);
 		Method run = simulation.getDeclaredMethod("run");
 		run.setAccessible(true);
-		for (long from = 0; from < SEEDS; from += PORTION) {
+		for (long from = 0; from < seeds; from += PORTION) {
 			String violation = LongStream.range(from, from + PORTION)
 				.parallel()
 				.mapToObj((seed) -> violation(constructor, run, seed))
@@ -127,8 +145,14 @@ class EngineBreakageTests {
 			List<?> violations = (List<?>) run.invoke(constructor.newInstance(seed));
 			return violations.isEmpty() ? null : "seed " + seed + ": " + violations.get(0);
 		}
-		catch (ReflectiveOperationException ex) {
+		catch (InvocationTargetException ex) {
+			if (ex.getCause() instanceof LinkageError broken) {
+				throw broken;
+			}
 			return "seed " + seed + ": " + ex.getCause();
+		}
+		catch (ReflectiveOperationException ex) {
+			throw new IllegalStateException(ex);
 		}
 	}
 

@@ -28,6 +28,11 @@ final class EngineSimulation {
 
 	private static final long BUSY_BEFORE = Duration.ofSeconds(5).toNanos();
 
+	/**
+	 * A lease that outlives the simulation, so that a grant that is left behind shows.
+	 */
+	private static final Duration LONG_LEASE = Duration.ofSeconds(200);
+
 	private static final OwnerId NOBODY = new OwnerId("0".repeat(32));
 
 	private final SimulatedWorld world;
@@ -35,6 +40,9 @@ final class EngineSimulation {
 	private final LocalStore store;
 
 	private final boolean healthy;
+
+	/** Whether leases outlive the simulation; no process dies or stops then. */
+	private final boolean longLeases;
 
 	private final List<SimulatedProcess> processes;
 
@@ -52,6 +60,9 @@ final class EngineSimulation {
 	/** When a key was last wanted by anybody. */
 	private final Map<LockKey, Long> wantedAt = new HashMap<>();
 
+	/** When an operator deleted a key in the store. */
+	private final Map<LockKey, Long> deletedAt = new HashMap<>();
+
 	/** When an engine began to stop, by the clock of its process. */
 	private final Map<LockEngine, Long> stoppedAt = new HashMap<>();
 
@@ -61,9 +72,10 @@ final class EngineSimulation {
 		this.world = new SimulatedWorld(seed);
 		this.store = new LocalStore(this.world::now);
 		this.healthy = this.world.happens(0.25);
+		this.longLeases = this.world.happens(0.3);
 		double faults = this.healthy ? 0 : this.world.fraction();
 		this.processes = IntStream.range(0, 2 + this.world.choose(2))
-			.mapToObj((number) -> new SimulatedProcess(this.world, number, this.store, faults))
+			.mapToObj((number) -> new SimulatedProcess(this.world, number, this.store, faults, !this.longLeases))
 			.toList();
 		this.keys = IntStream.range(0, 1 + this.world.choose(2))
 			.mapToObj((number) -> LockKey.of("seats", "s" + number))
@@ -76,6 +88,9 @@ final class EngineSimulation {
 		planUsers(begin);
 		if (!this.healthy) {
 			planFaults();
+		}
+		else if (!this.longLeases && this.world.happens(0.3)) {
+			this.world.after(this.world.duration(Duration.ofSeconds(8)), () -> delete(this.keys.get(0)));
 		}
 		this.world.runUntil(begin + Duration.ofSeconds(120).toNanos());
 		checkEnd();
@@ -115,10 +130,10 @@ final class EngineSimulation {
 				this.world.after(this.world.duration(Duration.ofSeconds(8)),
 						() -> process.provider.cut(Duration.ofMillis(100 + this.world.choose(4000))));
 			}
-			if (this.world.happens(0.1)) {
+			if (this.world.happens(0.1) && !this.longLeases) {
 				this.world.after(this.world.duration(Duration.ofSeconds(8)), () -> crash(process));
 			}
-			if (this.world.happens(0.15)) {
+			if (this.world.happens(0.15) && !this.longLeases) {
 				process.later(this.world.duration(Duration.ofSeconds(8)), () -> stop(process));
 			}
 		}
@@ -143,6 +158,33 @@ final class EngineSimulation {
 			this.world.record(process + " has stopped, and starts");
 			process.start();
 		});
+	}
+
+	private void delete(LockKey key) {
+		this.world.record(key + " is deleted in the store");
+		new LocalLockProvider(this.store).expire(key);
+		this.deletedAt.put(key, this.world.now());
+	}
+
+	/**
+	 * Returns the lease of all requests of this simulation, or {@code null} for theirs.
+	 */
+	@Nullable Duration lease() {
+		return this.longLeases ? LONG_LEASE : null;
+	}
+
+	/** Whether nothing that goes wrong outside the engine can explain a loss. */
+	boolean isHealthy() {
+		return this.healthy && this.deletedAt.isEmpty();
+	}
+
+	/**
+	 * Whether nothing goes wrong, and a key was deleted in the store between two
+	 * instants.
+	 */
+	boolean wasDeleted(LockKey key, long fromNanos, long toNanos) {
+		Long at = this.deletedAt.get(key);
+		return this.healthy && at != null && at > fromNanos && at < toNanos;
 	}
 
 	void arrived(SimulatedUser user) {
@@ -170,7 +212,7 @@ final class EngineSimulation {
 					"P16", user + " was served before " + earlier);
 		}
 		for (LockKey key : user.keys()) {
-			if (lease.isHeld()) {
+			if (lease.isHeld() && !this.deletedAt.containsKey(key)) {
 				long token = lease.fencingToken(key).value();
 				Long last = this.lastTokens.put(key, token);
 				this.world.check(last == null || last < token, "P6",
@@ -182,6 +224,10 @@ final class EngineSimulation {
 
 	/** At most one process relies on a key, whatever its clock says. */
 	private void checkExclusion(LockKey key) {
+		Long deleted = this.deletedAt.get(key);
+		if (deleted != null && this.world.now() - deleted < BUSY_BEFORE) {
+			return;
+		}
 		long holders = this.processes.stream()
 			.filter((process) -> !process.isCrashed() && process.holdsNow(key) != null)
 			.count();
@@ -203,7 +249,8 @@ final class EngineSimulation {
 	}
 
 	private boolean wasWanted(SimulatedUser user, LockKey key) {
-		long recently = this.world.now() - BUSY_BEFORE - user.waitTime().toNanos();
+		long recently = this.world.now() - (this.longLeases ? LONG_LEASE.toNanos() : BUSY_BEFORE)
+				- user.waitTime().toNanos();
 		Long at = this.wantedAt.get(key);
 		Long granted = this.world.lastGrant(key);
 		return (at != null && at > recently) || (granted != null && granted > recently)
@@ -212,8 +259,8 @@ final class EngineSimulation {
 	}
 
 	private void checkTime(SimulatedUser user, long tookNanos) {
-		long most = Math.max(user.waitTime().toNanos(), user.engine().context().settings().callTimeout().toNanos())
-				+ Duration.ofMillis(250).toNanos();
+		long answer = this.healthy ? 0 : user.engine().context().settings().callTimeout().toNanos();
+		long most = Math.max(user.waitTime().toNanos(), answer) + Duration.ofMillis(250).toNanos();
 		this.world.check(tookNanos <= most || isDisturbed(user), "P9", user + " has waited for "
 				+ Duration.ofNanos(tookNanos).toMillis() + " ms, and no longer than " + waitText(user));
 	}
@@ -236,6 +283,12 @@ final class EngineSimulation {
 				process.engines().forEach((engine) -> checkEnd(process, engine));
 			}
 		}
+		this.processes.stream()
+			.filter((process) -> !process.isCrashed())
+			.forEach((process) -> this.world.check(process.provider.openContenders() == 0, "contender",
+					process + " has left " + process.provider.openContenders() + " contenders open"));
+		this.processes.forEach((process) -> this.world.check(!this.healthy || process.provider.enqueued().isEmpty(),
+				"contender", process + " has left its entries in the wait queues " + process.provider.enqueued()));
 		LocalLockProvider last = new LocalLockProvider(this.store);
 		this.keys.forEach((key) -> last.release(key, NOBODY, Duration.ofSeconds(1)).result());
 		this.keys.forEach((key) -> {
@@ -247,7 +300,8 @@ final class EngineSimulation {
 		this.world.check(engine.context().heldGrants().isEmpty(), "P12",
 				process + " still has " + engine.context().heldGrants().views());
 		this.world.check(engine.queueCount() == 0, "P12", process + " still has queues: " + engine.queueCount());
-		this.world.check(engine.context().pendingReleases().size() == 0, "P5",
+		// An attempt without an answer is asked about until its lease would be over.
+		this.world.check(this.longLeases || engine.context().pendingReleases().size() == 0, "P5",
 				process + " still has " + engine.context().pendingReleases().size() + " pending releases");
 	}
 

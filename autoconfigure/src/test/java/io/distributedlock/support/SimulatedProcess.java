@@ -49,13 +49,14 @@ final class SimulatedProcess implements EngineEnvironment {
 	 * @param number the number of the process
 	 * @param store the store that all processes share
 	 * @param faults how much goes wrong, from 0 to 1
+	 * @param repeats whether its client repeats commands
 	 */
-	SimulatedProcess(SimulatedWorld world, int number, LocalStore store, double faults) {
+	SimulatedProcess(SimulatedWorld world, int number, LocalStore store, double faults, boolean repeats) {
 		this.world = world;
 		this.number = number;
 		this.rate = 1 + (world.fraction() - 0.5) * 0.004;
 		this.offset = world.nextLong() >> 8;
-		this.provider = new SimulatedProvider(this, store, faults);
+		this.provider = new SimulatedProvider(this, store, faults, repeats);
 		start();
 	}
 
@@ -154,6 +155,12 @@ final class SimulatedProcess implements EngineEnvironment {
 	@Override
 	public String toString() {
 		return "p" + this.number;
+	}
+
+	/** Whether the only engine of this process has a grant that it did not end. */
+	boolean hasGrant(LockKey key) {
+		return this.engines.size() == 1
+				&& engine().context().heldGrants().all().stream().anyMatch((grant) -> grant.key().equals(key));
 	}
 
 	/**

@@ -1,8 +1,12 @@
 package io.distributedlock.support;
 
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
@@ -27,6 +31,9 @@ final class SimulatedProvider implements LockProvider {
 
 	private static final Duration USUAL_DELAY = Duration.ofMillis(3);
 
+	/** How long a lock may be free although processes wait: less than they poll. */
+	private static final Duration LONGEST_IDLE = Duration.ofMillis(600);
+
 	private static final Duration LONGEST_DELAY = Duration.ofMillis(2500);
 
 	private final SimulatedProcess process;
@@ -37,20 +44,37 @@ final class SimulatedProvider implements LockProvider {
 
 	private final double faults;
 
+	/** Whether clients repeat commands, and so attempts that were released since. */
+	private final boolean repeats;
+
+	private int openContenders;
+
+	/** Whose wait queues have an entry of this process. */
+	private final Set<LockKey> enqueued = new HashSet<>();
+
 	/** Until when the store answers nothing. */
 	private long silentUntil;
 
-	SimulatedProvider(SimulatedProcess process, LocalStore store, double faults) {
+	SimulatedProvider(SimulatedProcess process, LocalStore store, double faults, boolean repeats) {
 		this.process = process;
 		this.world = process.world;
 		this.local = new LocalLockProvider(store);
 		this.faults = faults;
+		this.repeats = repeats;
 	}
 
 	/** Lets no message through for a while. */
 	void cut(Duration duration) {
 		this.world.record(this.process + " is cut off for " + duration.toMillis() + " ms");
 		this.silentUntil = this.world.now() + duration.toNanos();
+	}
+
+	int openContenders() {
+		return this.openContenders;
+	}
+
+	Set<LockKey> enqueued() {
+		return this.enqueued;
 	}
 
 	boolean isCut() {
@@ -65,7 +89,7 @@ final class SimulatedProvider implements LockProvider {
 		return this.world.duration(this.world.happens(0.03 * this.faults) ? LONGEST_DELAY : USUAL_DELAY);
 	}
 
-	private <T> StoreCall<T> call(String what, Supplier<StoreCall<T>> command) {
+	private <T> CompletableStoreCall<T> call(String what, Supplier<StoreCall<T>> command) {
 		CompletableStoreCall<T> call = new CompletableStoreCall<>();
 		if (this.world.happens(0.02 * this.faults)) {
 			this.process.later(delay(), () -> call.fail(
@@ -73,7 +97,10 @@ final class SimulatedProvider implements LockProvider {
 			return call;
 		}
 		boolean lostRequest = isLost();
-		boolean repeated = this.world.happens(0.01 * this.faults);
+		if (lostRequest) {
+			reset(call);
+		}
+		boolean repeated = this.repeats && this.world.happens(0.01 * this.faults);
 		if (!lostRequest) {
 			this.world.after(delay(), () -> execute(what, command, call));
 		}
@@ -92,15 +119,30 @@ final class SimulatedProvider implements LockProvider {
 		recordGrant(answer);
 		boolean lostAnswer = isLost();
 		this.world.record(this.process + " " + what + " -> " + answer + (lostAnswer ? " (answer lost)" : ""));
-		if (!lostAnswer) {
+		if (lostAnswer) {
+			reset(call);
+		}
+		else {
 			this.process.later(delay(), () -> call.complete(answer));
+		}
+	}
+
+	/**
+	 * The client may notice that its connection is gone, but not what the store has done.
+	 */
+	private void reset(CompletableStoreCall<?> call) {
+		if (this.world.happens(0.3)) {
+			this.process.later(delay(), () -> call
+				.fail(new LockProviderException(LockError.STORE_FAILED, name(), "lost the connection", null)));
 		}
 	}
 
 	/** The grant of an attempt without an answer keeps others out too. */
 	private void recordGrant(Object answer) {
 		if (answer instanceof AttemptResult.Granted granted) {
-			this.world.recordGrant(granted.grant().key());
+			Long free = this.world.recordGrant(granted.grant().key());
+			this.world.check(this.faults > 0 || free == null || free < LONGEST_IDLE.toNanos(), "P16",
+					granted.grant().key() + " was free although processes waited for it");
 		}
 	}
 
@@ -138,8 +180,13 @@ final class SimulatedProvider implements LockProvider {
 
 	@Override
 	public StoreCall<ReleaseOutcome> release(LockKey key, OwnerId owner, Duration timeout) {
-		return call("releases " + key + " of " + owner.text().substring(0, 4),
-				() -> this.local.release(key, owner, timeout));
+		return call("releases " + key + " of " + owner.text().substring(0, 4), () -> {
+			StoreCall<ReleaseOutcome> done = this.local.release(key, owner, timeout);
+			if (done.result() == ReleaseOutcome.RELEASED) {
+				this.world.recordRelease(key);
+			}
+			return done;
+		});
 	}
 
 	@Override
@@ -154,28 +201,66 @@ final class SimulatedProvider implements LockProvider {
 
 		private boolean closed;
 
+		private @Nullable CompletableStoreCall<AttemptResult> latest;
+
 		private SimulatedContender(LockKey key, LockContender contender) {
 			this.key = key;
 			this.contender = contender;
+			SimulatedProvider.this.openContenders++;
 		}
 
 		@Override
 		public StoreCall<AttemptResult> attempt(OwnerId owner, Duration lease, boolean willWait, Duration timeout) {
 			SimulatedProvider.this.world.check(!this.closed, "contender", "it was closed before this attempt");
-			return call("attempts " + this.key + " as " + owner.text().substring(0, 4),
-					() -> this.contender.attempt(owner, lease, willWait, timeout));
+			SimulatedProvider.this.world.check(!isUnderWay(), "contender", "two attempts are under way");
+			SimulatedProvider.this.world.check(!SimulatedProvider.this.process.hasGrant(this.key), "contender",
+					"its process attempts what it has");
+			CompletableStoreCall<AttemptResult> call = call(
+					"attempts " + this.key + " as " + owner.text().substring(0, 4),
+					() -> recordEntry(this.contender.attempt(owner, lease, willWait, timeout), willWait));
+			this.latest = call;
+			return call;
+		}
+
+		private boolean isUnderWay() {
+			return this.latest != null && !this.latest.isDone() && !this.latest.isAbandoned();
+		}
+
+		private StoreCall<AttemptResult> recordEntry(StoreCall<AttemptResult> call, boolean willWait) {
+			if (call.result() instanceof AttemptResult.Granted) {
+				dequeue();
+			}
+			else if (willWait) {
+				if (SimulatedProvider.this.enqueued.add(this.key)) {
+					SimulatedProvider.this.world.recordWaiting(this.key, 1);
+				}
+			}
+			return call;
 		}
 
 		@Override
 		public StoreCall<ReleaseOutcome> withdraw(Duration timeout) {
 			SimulatedProvider.this.world.check(!this.closed, "contender", "it was closed before its withdrawal");
-			return call("withdraws from " + this.key, () -> this.contender.withdraw(timeout));
+			return call("withdraws from " + this.key, () -> {
+				dequeue();
+				SimulatedProvider.this.world.recordWithdrawal(this.key);
+				return this.contender.withdraw(timeout);
+			});
+		}
+
+		private void dequeue() {
+			if (SimulatedProvider.this.enqueued.remove(this.key)) {
+				SimulatedProvider.this.world.recordWaiting(this.key, -1);
+			}
 		}
 
 		@Override
 		public void close() {
 			SimulatedProvider.this.world.check(!this.closed, "contender", "it was closed twice");
+			SimulatedProvider.this.world.after(0, () -> SimulatedProvider.this.world.check(!isUnderWay(), "contender",
+					"it was closed during an attempt"));
 			this.closed = true;
+			SimulatedProvider.this.openContenders--;
 		}
 
 	}

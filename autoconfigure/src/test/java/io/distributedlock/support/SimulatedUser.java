@@ -3,6 +3,7 @@ package io.distributedlock.support;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -12,6 +13,7 @@ import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockNotAcquiredException;
 import io.distributedlock.LockRequest;
+import io.distributedlock.LossReason;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.StoreCall;
 
@@ -52,6 +54,9 @@ final class SimulatedUser implements RequestDriver {
 
 	private boolean released;
 
+	/** Whether it was seen once that the lock is not held. */
+	private boolean lost;
+
 	SimulatedUser(EngineSimulation simulation, SimulatedProcess process, int number, List<LockKey> keys) {
 		this.simulation = simulation;
 		this.process = process;
@@ -63,7 +68,9 @@ final class SimulatedUser implements RequestDriver {
 		Duration wait = this.world.happens(0.25) ? Duration.ZERO
 				: Duration.ofNanos(this.world.duration(Duration.ofSeconds(10)));
 		LockRequest plain = LockRequest.ofAll(keys).withWaitTime(wait).withRenew(!this.world.happens(0.15));
-		this.request = this.world.happens(0.2) ? plain.withLease(Duration.ofMillis(500)) : plain;
+		LockRequest own = this.world.happens(0.2) ? plain.withLease(Duration.ofMillis(500)) : plain;
+		Duration lease = simulation.lease();
+		this.request = (lease != null) ? plain.withLease(lease) : own;
 	}
 
 	Duration waitTime() {
@@ -125,7 +132,9 @@ final class SimulatedUser implements RequestDriver {
 	public void signal() {
 		if (!this.stepPending && !this.ended) {
 			this.stepPending = true;
-			this.process.later(this.world.duration(Duration.ofNanos(200_000)), this::step);
+			// A thread may be slow to wake up.
+			Duration longest = this.world.happens(0.05) ? Duration.ofMillis(20) : Duration.ofNanos(200_000);
+			this.process.later(this.world.duration(longest), this::step);
 		}
 	}
 
@@ -181,16 +190,32 @@ final class SimulatedUser implements RequestDriver {
 				this.world.check(late < Duration.ofMillis(50).toNanos(), "P8",
 						this + " is told its loss " + Duration.ofNanos(late).toMillis() + " ms after the deadline");
 			}
+			this.lost = true;
+			this.world.check(!this.simulation.isHealthy() || !this.request.renew(), "P7",
+					this + " has lost its lock although nothing was wrong");
 			this.world.check(this.losses == 1, "P8", this + " is told its loss " + this.losses + " times");
 			this.world.check(!this.released, "P8", this + " is told a loss after its release");
 		});
 		this.simulation.acquired(this, lease, this.process.nanoTime() - this.startNanos);
 		long hold = this.world.duration(this.world.happens(0.1) ? Duration.ofSeconds(12) : Duration.ofMillis(300));
 		this.process.later(hold, () -> release(lease));
+		IntStream.range(0, 4)
+			.forEach((look) -> this.process.later(this.world.duration(Duration.ofSeconds(4)), () -> look(lease)));
+	}
+
+	/** A lock that was not held once is never held again. */
+	private void look(JoinableLease lease) {
+		boolean held = lease.isHeld();
+		this.world.check(!held || !this.lost, "P8", this + " holds again what it had lost");
+		this.lost |= !held;
 	}
 
 	private void release(JoinableLease lease) {
 		this.world.record(this + " releases");
+		look(lease);
+		if (lease instanceof Hold hold && this.request.renew()) {
+			checkDeletion(hold);
+		}
 		if (lease instanceof Hold hold && this.world.happens(0.7) && hold.isHeld() && hold.heldGrant().release(0)) {
 			this.released = true;
 			releaseAndWait(hold);
@@ -206,6 +231,16 @@ final class SimulatedUser implements RequestDriver {
 		}
 	}
 
+	/** Whoever deletes a key in the store is noticed by the next renewal. */
+	private void checkDeletion(Hold hold) {
+		long held = this.process.nanoTime() - hold.heldGrant().grantedNanos() - Duration.ofMillis(50).toNanos();
+		long renewal = hold.heldGrant().lease().toNanos() / 3 + Duration.ofMillis(200).toNanos();
+		this.world.check(
+				!hold.isHeld()
+						|| !this.simulation.wasDeleted(hold.key(), this.world.now() - held, this.world.now() - renewal),
+				"P8", this + " holds a lock that was deleted in the store, and its renewals did not notice");
+	}
+
 	/** Releases as a thread that waits for the answer. */
 	private void releaseAndWait(Hold hold) {
 		long deadline = hold.heldGrant().deadlineNanos();
@@ -215,7 +250,10 @@ final class SimulatedUser implements RequestDriver {
 		BoundedCall.begin(call, this.process, Duration.ofNanos(timeout), (done) -> {
 			ReleaseOutcome outcome = (done != null) ? resultOf(done) : ReleaseOutcome.UNKNOWN;
 			this.released = outcome != ReleaseOutcome.NOT_HELD;
+			boolean late = Nanos.isPast(deadline, this.process.nanoTime());
 			heldGrants.endRelease(hold.heldGrant(), deadline, outcome);
+			this.world.check(this.released || late || hold.lossReason() == LossReason.NOT_HELD, "P8",
+					this + " has released a lock that the store did not keep, and is told no loss");
 		});
 	}
 

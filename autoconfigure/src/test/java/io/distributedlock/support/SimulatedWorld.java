@@ -7,7 +7,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.PriorityQueue;
-import java.util.Random;
+import java.util.SplittableRandom;
 
 import org.jspecify.annotations.Nullable;
 
@@ -22,10 +22,17 @@ final class SimulatedWorld {
 
 	private static final int REMEMBERED = 2_000;
 
+	/** More events than any simulation needs. */
+	private static final long MOST_EVENTS = 1_000_000;
+
+	/** How often one event may look at the clock: an engine that spins looks again. */
+	private static final int MOST_LOOKS = 100_000;
+
 	private final PriorityQueue<Event> events = new PriorityQueue<>(
 			Comparator.comparingLong(Event::atNanos).thenComparingLong(Event::number));
 
-	private final Random random;
+	/** Unlike that of {@code Random}, its first number differs much from seed to seed. */
+	private final SplittableRandom random;
 
 	private final List<String> history = new ArrayList<>();
 
@@ -34,20 +41,58 @@ final class SimulatedWorld {
 	/** When the store last granted a key, to whomever. */
 	private final Map<LockKey, Long> grants = new HashMap<>();
 
+	/** How many processes wait for a key. */
+	private final Map<LockKey, Integer> waiting = new HashMap<>();
+
+	/** Since when a key is free for which processes wait. */
+	private final Map<LockKey, Long> freeSince = new HashMap<>();
+
 	private long now = Duration.ofHours(1).toNanos();
 
 	private long numbers;
 
+	private int looks;
+
 	SimulatedWorld(long seed) {
-		this.random = new Random(seed);
+		this.random = new SplittableRandom(seed);
 	}
 
+	/**
+	 * Returns the present.
+	 * @throws IllegalStateException if one event asks so often that it has no end
+	 */
 	long now() {
+		if (++this.looks > MOST_LOOKS) {
+			throw new IllegalStateException("An event has no end");
+		}
 		return this.now;
 	}
 
-	void recordGrant(LockKey key) {
+	/**
+	 * Records a grant.
+	 * @return for how long the key was free while processes waited, or {@code null} if it
+	 * was not, or one of them gave up
+	 */
+	@Nullable Long recordGrant(LockKey key) {
 		this.grants.put(key, this.now);
+		Long freeSince = this.freeSince.remove(key);
+		return (freeSince != null) ? this.now - freeSince : null;
+	}
+
+	void recordRelease(LockKey key) {
+		if (this.waiting.getOrDefault(key, 0) > 0) {
+			this.freeSince.put(key, this.now);
+		}
+	}
+
+	/** Records that a process has entered or left the wait queue of a key. */
+	void recordWaiting(LockKey key, int change) {
+		this.waiting.merge(key, change, Integer::sum);
+	}
+
+	/** Records that a process does not want a key any more, which may be free for it. */
+	void recordWithdrawal(LockKey key) {
+		this.freeSince.remove(key);
 	}
 
 	/** Returns when the store last granted a key, or {@code null} if it never did. */
@@ -64,6 +109,10 @@ final class SimulatedWorld {
 	void runUntil(long instantNanos) {
 		for (Event next = this.events.peek(); next != null
 				&& next.atNanos() <= instantNanos; next = this.events.peek()) {
+			if (this.numbers > MOST_EVENTS) {
+				throw new IllegalStateException("The simulation has no end");
+			}
+			this.looks = 0;
 			this.events.remove();
 			this.now = Math.max(this.now, next.atNanos());
 			next.action().run();
