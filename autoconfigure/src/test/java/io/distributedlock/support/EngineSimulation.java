@@ -154,7 +154,8 @@ final class EngineSimulation {
 		long disturbances = process.disturbances();
 		engine.beginStop();
 		process.later(this.world.duration(Duration.ofSeconds(3)) + Duration.ofMillis(1100).toNanos(), () -> {
-			this.world.check(engine.isQuiet() || process.disturbances() != disturbances, "P15", process + " has waiters a second after it began to stop");
+			this.world.check(engine.isQuiet() || process.disturbances() != disturbances, "P15",
+					process + " has waiters a second after it began to stop");
 			engine.endStop();
 			this.world.record(process + " has stopped, and starts");
 			process.start();
