@@ -18,6 +18,9 @@ public record FencingToken(long value) implements Comparable<FencingToken> {
 	/** The highest order that a store may assign: 2^53 - 1. */
 	public static final long MAX_ORDER = (1L << 53) - 1;
 
+	/** The highest number of a hold within a grant. */
+	public static final int MAX_HOLD_NUMBER = 1000;
+
 	static final int HOLDS = 1024;
 
 	public FencingToken {
@@ -29,7 +32,8 @@ public record FencingToken(long value) implements Comparable<FencingToken> {
 	/**
 	 * Creates the token of one hold of a grant.
 	 * @param order the store's order, from 1 to {@link #MAX_ORDER}
-	 * @param holdNumber the number of the hold within the grant, from 0 to 1,000
+	 * @param holdNumber the number of the hold within the grant, from 0 to
+	 * {@link #MAX_HOLD_NUMBER}
 	 * @return the token
 	 * @throws IllegalArgumentException if either is out of range
 	 */
@@ -37,14 +41,15 @@ public record FencingToken(long value) implements Comparable<FencingToken> {
 		if (order <= 0 || order > MAX_ORDER) {
 			throw new IllegalArgumentException("An order lies between 1 and 2^53 - 1, not at " + order);
 		}
-		if (holdNumber < 0 || holdNumber > 1000) {
+		if (holdNumber < 0 || holdNumber > MAX_HOLD_NUMBER) {
 			throw new IllegalArgumentException("A hold number lies between 0 and 1,000, not at " + holdNumber);
 		}
 		return new FencingToken(order * HOLDS + holdNumber);
 	}
 
 	/**
-	 * Returns the store's order of the grant that this token belongs to.
+	 * Returns the store's order of the grant that this token belongs to. The holds of a
+	 * grant that is handed off share it, so that a resource has to compare tokens.
 	 * @return the order
 	 */
 	public long order() {

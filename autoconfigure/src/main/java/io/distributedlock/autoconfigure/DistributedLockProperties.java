@@ -33,8 +33,9 @@ import io.distributedlock.support.LockSettings;
 @ConfigurationProperties("distributed-lock")
 public record DistributedLockProperties(@Nullable String provider, @Nullable String keyPrefix,
 		@DefaultValue("30s") Duration lease, @DefaultValue("5s") Duration waitTime, @Nullable Duration maxHold,
-		@DefaultValue("1s") Duration callTimeout, @DefaultValue Renewal renewal, @DefaultValue Shutdown shutdown,
-		@DefaultValue Aop aop, @DefaultValue Transaction transaction, @DefaultValue("false") boolean failFast) {
+		@DefaultValue("1s") Duration callTimeout, @DefaultValue Renewal renewal, @DefaultValue HandOff handOff,
+		@DefaultValue Shutdown shutdown, @DefaultValue Aop aop, @DefaultValue Transaction transaction,
+		@DefaultValue("false") boolean failFast) {
 
 	private static final LockSettings DEFAULTS = LockSettings.defaults();
 
@@ -53,7 +54,8 @@ public record DistributedLockProperties(@Nullable String provider, @Nullable Str
 	LockSettings toSettings() {
 		Double fraction = this.renewal.fraction();
 		return new LockSettings(this.lease, this.waitTime, this.maxHold, this.callTimeout,
-				(fraction != null) ? fraction : DEFAULTS.renewalFraction());
+				(fraction != null) ? fraction : DEFAULTS.renewalFraction(),
+				this.handOff.enabled() ? this.handOff.maxTime() : null);
 	}
 
 	/** Requires that a setting is accepted, and names its property if not. */
@@ -84,6 +86,23 @@ public record DistributedLockProperties(@Nullable String provider, @Nullable Str
 			if (fraction != null) {
 				require("renewal.fraction", () -> DEFAULTS.withRenewalFraction(fraction));
 			}
+		}
+
+	}
+
+	/**
+	 * Hand-off of a lock from one request of a process to the next one.
+	 *
+	 * @param enabled Whether a lock is handed off inside a process, without a round trip
+	 * to the store.
+	 * @param maxTime How long after its grant a lock is handed off, before other
+	 * processes get their turn. A lock whose lease is shorter than 20 times that is never
+	 * handed off.
+	 */
+	public record HandOff(@DefaultValue("true") boolean enabled, @DefaultValue("20ms") Duration maxTime) {
+
+		public HandOff {
+			require("hand-off.max-time", () -> DEFAULTS.withMaxHandOffTime(maxTime));
 		}
 
 	}

@@ -27,6 +27,8 @@ final class LockMeters {
 
 	private final Map<LossReason, Counter> lost;
 
+	private final Counter handOffs;
+
 	private final AtomicLong held = new AtomicLong();
 
 	LockMeters(MeterRegistry registry, String name, String provider) {
@@ -46,6 +48,10 @@ final class LockMeters {
 					.description("Locks lost while their holder still worked")
 					.tags(tags.and("reason", reason))
 					.register(registry));
+		this.handOffs = Counter.builder("distributed.lock.hand-offs")
+			.description("Locks handed off inside this process, without the store")
+			.tags(tags)
+			.register(registry);
 		Gauge.builder("distributed.lock.held", this.held, AtomicLong::get)
 			.description("Locks held by this process now")
 			.tags(tags)
@@ -70,6 +76,10 @@ final class LockMeters {
 
 	void held(int change) {
 		this.held.addAndGet(change);
+	}
+
+	void handedOff() {
+		this.handOffs.increment();
 	}
 
 	void renewed(RenewalOutcome outcome) {

@@ -13,9 +13,9 @@ import io.distributedlock.provider.RenewalOutcome;
 
 /**
  * An observer that counts and times locks: {@code distributed.lock.acquire} (timer, by
- * outcome), {@code distributed.lock.held} (gauge), {@code distributed.lock.renewals}
- * (counter, by outcome) and {@code distributed.lock.lost} (counter, by reason), each by
- * lock name and provider.
+ * outcome), {@code distributed.lock.held} (gauge), {@code distributed.lock.hand-offs}
+ * (counter), {@code distributed.lock.renewals} (counter, by outcome) and
+ * {@code distributed.lock.lost} (counter, by reason), each by lock name and provider.
  * <p>
  * Keys are never tags. Names are expected to be few; all names beyond the first thousand
  * share the name {@code (other)}. Safe for use by many threads.
@@ -48,6 +48,11 @@ public final class MicrometerLockObserver implements LockObserver {
 	@Override
 	public void onAcquireEnd(LockKey key, AcquireOutcome outcome, Duration took) {
 		of(key).acquireEnded(outcome, took);
+	}
+
+	@Override
+	public void onHandOff(LockKey key) {
+		of(key).handedOff();
 	}
 
 	@Override

@@ -25,6 +25,15 @@ public interface LockObserver {
 	}
 
 	/**
+	 * Observes that a request got the lock from another one of this process, without the
+	 * store. The start of the hold follows; the end of the last hold may be observed
+	 * after it, since another thread may tell it.
+	 * @param key the key
+	 */
+	default void onHandOff(LockKey key) {
+	}
+
+	/**
 	 * Observes the start of a hold.
 	 * @param key the key
 	 */

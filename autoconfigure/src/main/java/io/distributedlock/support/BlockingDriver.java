@@ -22,6 +22,10 @@ final class BlockingDriver implements RequestDriver {
 
 	@Override
 	public void signal() {
+		if (this.signalled) {
+			// The thread has not seen the last one yet.
+			return;
+		}
 		this.signalled = true;
 		if (Thread.currentThread() != this.thread) {
 			LockSupport.unpark(this.thread);

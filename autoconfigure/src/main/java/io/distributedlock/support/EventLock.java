@@ -40,7 +40,7 @@ final class EventLock {
 	/** Adds an action that follows the event. Called under the lock. */
 	void follow(Runnable action) {
 		if (this.following == null) {
-			this.following = new ArrayList<>(2);
+			this.following = new ArrayList<>(4);
 		}
 		this.following.add(action);
 	}

@@ -16,27 +16,13 @@ import io.distributedlock.provider.SessionDeadline;
 
 /**
  * One grant of the store to this process, from the answer until it is released or lost.
- * <p>
- * Invariants: the hold ends exactly once, by one CAS of the state to RELEASED or to a
- * loss; the thread that wins this CAS does what follows. A renewal is sent only by the
- * thread that has set the RENEWING bit, which cannot be set after the hold has ended: no
- * renewal begins after release was called. The deadline moves only while the grant is
- * held and before it has passed: a grant that was not held once is never held again.
+ * The deadline moves only while the grant has not ended and before it has passed: a grant
+ * that was not held once is never held again.
  */
-final class HeldGrant {
+final class HeldGrant extends GrantState {
 
-	private static final int RENEWING = 1;
-
-	private static final int RELEASED = -1;
-
-	/** The first of the losses: LOST - ordinal of the reason. */
-	private static final int LOST = -2;
-
-	private static final LossReason[] REASONS = LossReason.values();
-
-	/** Updates the state without an object of its own, of which there is one per lock. */
-	private static final AtomicIntegerFieldUpdater<HeldGrant> STATE = AtomicIntegerFieldUpdater
-		.newUpdater(HeldGrant.class, "state");
+	/** How many times as long as the time of hand-offs a lease has to be. */
+	private static final int MIN_LEASE_FACTOR = 20;
 
 	private static final AtomicIntegerFieldUpdater<HeldGrant> ABANDONED = AtomicIntegerFieldUpdater
 		.newUpdater(HeldGrant.class, "abandoned");
@@ -47,12 +33,10 @@ final class HeldGrant {
 
 	private final boolean renew;
 
-	/** Hold number × 2 + RENEWING, or RELEASED, or LOST - ordinal of the reason. */
-	private volatile int state;
-
 	private final long grantedNanos;
 
-	private @Nullable Holder holder;
+	/** The holder of the present hold, or of the last one. */
+	private volatile @Nullable Holder holder;
 
 	/** The end until which the store is expected to keep the grant. */
 	private volatile long validUntilNanos;
@@ -107,13 +91,19 @@ final class HeldGrant {
 		return null;
 	}
 
-	/** Sets the current holder, once, before another thread sees the grant. */
+	/** Sets the holder, before the hold begins. Guarded by the lock of the queue. */
 	void heldBy(Holder holder) {
 		this.holder = holder;
 	}
 
 	Holder holder() {
 		return Objects.requireNonNull(this.holder);
+	}
+
+	/** Begins a hold whose request waits for further keys, without an end of its own. */
+	void beginPart() {
+		this.holdUntilNanos = this.grantedNanos + Nanos.NEVER;
+		this.limited = false;
 	}
 
 	/**
@@ -150,9 +140,12 @@ final class HeldGrant {
 
 	/** Returns the local deadline by the nano time. */
 	long deadlineNanos() {
-		long end = Nanos.earlier(this.validUntilNanos, this.holdUntilNanos);
+		return Nanos.earlier(validUntilNanos(), this.holdUntilNanos);
+	}
+
+	private long validUntilNanos() {
 		SessionDeadline session = this.grant.sessionDeadline();
-		return (session != null) ? Nanos.earlier(end, session.until()) : end;
+		return (session != null) ? Nanos.earlier(this.validUntilNanos, session.until()) : this.validUntilNanos;
 	}
 
 	LossReason reasonOfDeadline() {
@@ -160,56 +153,19 @@ final class HeldGrant {
 				: LossReason.EXPIRED;
 	}
 
-	/** Whether the hold is current, regardless of the deadline. */
-	boolean isAt(int holdNumber) {
-		int current = this.state;
-		return current >= 0 && current >> 1 == holdNumber;
-	}
-
-	boolean isCurrent() {
-		return this.state >= 0;
-	}
-
-	@Nullable LossReason lossReason() {
-		int current = this.state;
-		return (current <= LOST) ? REASONS[LOST - current] : null;
-	}
-
 	/**
-	 * Ends the hold in order to release the grant.
-	 * @param holdNumber the number of the hold whose handle is closed
-	 * @return {@code false} if that hold had ended before
+	 * Whether the grant may have another holder of this process: it is young, so that
+	 * other processes get their turn, its lease is long, and no renewal is unanswered.
+	 * @param maxNanos for how long a grant is handed off, or 0 for never
 	 */
-	boolean release(int holdNumber) {
-		int current = this.state;
-		while (current >= 0 && current >> 1 == holdNumber) {
-			if (STATE.compareAndSet(this, current, RELEASED)) {
-				return true;
-			}
-			current = this.state;
-		}
-		return false;
+	boolean mayBeHandedOff(long maxNanos, long nowNanos) {
+		return nowNanos - this.grantedNanos < maxNanos && this.lease.toNanos() >= MIN_LEASE_FACTOR * maxNanos
+				&& !this.renewalUnclear && !Nanos.isPast(validUntilNanos(), nowNanos + MIN_LEASE_FACTOR / 2 * maxNanos);
 	}
 
-	/**
-	 * Ends the current hold because the grant has ended.
-	 * @param reason the reason of the loss
-	 * @return {@code false} if the grant had ended before
-	 */
-	boolean lose(LossReason reason) {
-		int current = this.state;
-		while (current >= 0) {
-			if (STATE.compareAndSet(this, current, LOST - reason.ordinal())) {
-				return true;
-			}
-			current = this.state;
-		}
-		return false;
-	}
-
-	/** Turns a release into a loss: the store's first, clear answer was NOT_HELD. */
-	boolean loseAtRelease() {
-		return STATE.compareAndSet(this, RELEASED, LOST - LossReason.NOT_HELD.ordinal());
+	/** Whether a request with these terms may have the grant after its holder. */
+	boolean suits(LockTerms terms) {
+		return this.renew == terms.renew() && this.lease.equals(terms.lease());
 	}
 
 	/**
@@ -241,10 +197,9 @@ final class HeldGrant {
 		return uncovered > (this.renew ? 0 : this.lease.toNanos() / 10) && isCurrent();
 	}
 
-	/** Claims the grant for one renewal; fails after the hold has ended. */
+	/** Claims the grant for one renewal; fails after the grant has ended. */
 	boolean beginRenewal() {
-		int current = this.state;
-		if (current < 0 || (current & RENEWING) != 0 || !STATE.compareAndSet(this, current, current | RENEWING)) {
+		if (!claimRenewal()) {
 			return false;
 		}
 		this.renewalUnclear = true;
@@ -265,18 +220,6 @@ final class HeldGrant {
 		}
 		endRenewal();
 		return inTime;
-	}
-
-	void endRenewal() {
-		int current = this.state;
-		while (current >= 0 && (current & RENEWING) != 0 && !STATE.compareAndSet(this, current, current & ~RENEWING)) {
-			current = this.state;
-		}
-	}
-
-	boolean isRenewing() {
-		int current = this.state;
-		return current >= 0 && (current & RENEWING) != 0;
 	}
 
 	/**

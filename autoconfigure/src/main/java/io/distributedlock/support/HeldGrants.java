@@ -40,21 +40,28 @@ final class HeldGrants {
 
 	private final Consumer<HeldGrant> onEnd;
 
+	private final GrantOffer offer;
+
+	private final long maxHandOffNanos;
+
 	/** Added before the holder sees its handle, removed at the end. */
 	private final ConcurrentMap<OwnerId, HeldGrant> all = new ConcurrentHashMap<>();
 
 	/**
 	 * Creates an empty set.
 	 * @param onEnd receives each grant that has ended, after the store has recorded it
+	 * @param offer offers a grant to the next waiter of its key
 	 */
-	HeldGrants(LockProvider provider, EngineEnvironment environment, Duration callTimeout, LockEventPublisher events,
-			PendingReleaseQueue pendingReleases, Consumer<HeldGrant> onEnd) {
+	HeldGrants(LockProvider provider, EngineEnvironment environment, LockSettings settings, LockEventPublisher events,
+			PendingReleaseQueue pendingReleases, Consumer<HeldGrant> onEnd, GrantOffer offer) {
 		this.provider = provider;
 		this.environment = environment;
-		this.callTimeout = callTimeout;
+		this.callTimeout = settings.callTimeout();
 		this.events = events;
 		this.pendingReleases = pendingReleases;
 		this.onEnd = onEnd;
+		this.offer = offer;
+		this.maxHandOffNanos = settings.maxHandOffNanos();
 	}
 
 	LockEventPublisher events() {
@@ -86,6 +93,16 @@ final class HeldGrants {
 	List<LockSnapshot.Held> views() {
 		long now = nanoTime();
 		return all().stream().map(HeldGrant::holder).filter(Holder::isHeld).map((holder) -> holder.view(now)).toList();
+	}
+
+	/**
+	 * Ends a hold whose grant is offered to another request of this process. Looks first
+	 * whether that is possible at all, since most releases need not ask the queue.
+	 * @return {@code false} if the hold has not ended: the grant is to be released
+	 */
+	boolean handOff(HeldGrant heldGrant, int holdNumber) {
+		return heldGrant.mayBeHandedOff(this.maxHandOffNanos, nanoTime())
+				&& this.offer.offerToNext(heldGrant, holdNumber);
 	}
 
 	/**
@@ -161,10 +178,40 @@ final class HeldGrants {
 		}
 	}
 
-	/** Ends the hold of a grant that was lost, and reports the loss once. */
-	void lose(HeldGrant heldGrant, LossReason reason) {
-		if (heldGrant.lose(reason)) {
+	/** Releases a grant that nobody holds, without waiting for the answer. */
+	void releaseUnheld(HeldGrant heldGrant) {
+		try {
+			addPending(heldGrant);
+		}
+		finally {
 			end(heldGrant);
+		}
+	}
+
+	/** Ends a grant that was lost, and reports the loss once if somebody holds it. */
+	void lose(HeldGrant heldGrant, LossReason reason) {
+		lost(heldGrant, reason, heldGrant.lose(reason));
+	}
+
+	/**
+	 * Ends a grant whose deadline has passed.
+	 * @param holdNumber the number of the hold whose deadline it was; a later hold is not
+	 * affected
+	 */
+	void expire(HeldGrant heldGrant, int holdNumber) {
+		LossReason reason = heldGrant.reasonOfDeadline();
+		lost(heldGrant, reason, heldGrant.lose(holdNumber, reason));
+	}
+
+	private void lost(HeldGrant heldGrant, LossReason reason, GrantState.LossEffect effect) {
+		if (effect == GrantState.LossEffect.OFFER_ENDED && reason != LossReason.NOT_HELD) {
+			// There is no handle whose end would release what may remain in the store.
+			releaseUnheld(heldGrant);
+		}
+		else if (effect != GrantState.LossEffect.ALREADY_ENDED) {
+			end(heldGrant);
+		}
+		if (effect == GrantState.LossEffect.HOLD_ENDED) {
 			this.events.lost(heldGrant.holder(), reason);
 		}
 	}
@@ -177,8 +224,8 @@ final class HeldGrants {
 	}
 
 	/** Handles a renewal that the store confirmed after the local deadline. */
-	void renewedTooLate(HeldGrant heldGrant) {
-		lose(heldGrant, heldGrant.reasonOfDeadline());
+	void renewedTooLate(HeldGrant heldGrant, int holdNumber) {
+		expire(heldGrant, holdNumber);
 		if (heldGrant.isAbandoned()) {
 			addPending(heldGrant);
 		}
@@ -191,14 +238,13 @@ final class HeldGrants {
 	boolean forceRelease(LockKey key) {
 		boolean found = false;
 		for (HeldGrant heldGrant : all()) {
-			if (heldGrant.key().equals(key) && heldGrant.lose(LossReason.FORCED)) {
+			GrantState.LossEffect effect = heldGrant.key().equals(key) ? heldGrant.lose(LossReason.FORCED)
+					: GrantState.LossEffect.ALREADY_ENDED;
+			if (effect != GrantState.LossEffect.ALREADY_ENDED) {
 				found = true;
-				try {
-					addPending(heldGrant);
-				}
-				finally {
-					end(heldGrant);
-				}
+				releaseUnheld(heldGrant);
+			}
+			if (effect == GrantState.LossEffect.HOLD_ENDED) {
 				this.events.lost(heldGrant.holder(), LossReason.FORCED);
 			}
 		}

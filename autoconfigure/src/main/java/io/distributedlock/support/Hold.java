@@ -36,16 +36,25 @@ final class Hold implements JoinableLease, Holder {
 
 	private final String requester;
 
+	private final long sinceNanos;
+
 	private volatile @Nullable SerialQueue callbacks;
 
 	/** The actions that run at the loss. */
 	private volatile @Nullable LossActions lossActions;
 
-	Hold(HeldGrants heldGrants, HeldGrant heldGrant, int holdNumber, String requester) {
+	/**
+	 * Creates the handle of a hold, and enters it in the grant.
+	 * @param holdNumber the number of the hold in its grant
+	 * @param requester who requested it, for people
+	 * @param sinceNanos when it begins
+	 */
+	Hold(HeldGrants heldGrants, HeldGrant heldGrant, int holdNumber, String requester, long sinceNanos) {
 		this.heldGrants = heldGrants;
 		this.heldGrant = heldGrant;
 		this.holdNumber = holdNumber;
 		this.requester = requester;
+		this.sinceNanos = sinceNanos;
 		heldGrant.heldBy(this);
 	}
 
@@ -62,6 +71,15 @@ final class Hold implements JoinableLease, Holder {
 		return this.heldGrant;
 	}
 
+	int holdNumber() {
+		return this.holdNumber;
+	}
+
+	/** Returns when the hold began, by the nano time. */
+	long sinceNanos() {
+		return this.sinceNanos;
+	}
+
 	@Override
 	public LockKey key() {
 		return this.heldGrant.key();
@@ -69,7 +87,7 @@ final class Hold implements JoinableLease, Holder {
 
 	@Override
 	public LockSnapshot.Held view(long nowNanos) {
-		return new LockSnapshot.Held(key(), this.requester, Duration.ofNanos(nowNanos - this.heldGrant.grantedNanos()),
+		return new LockSnapshot.Held(key(), this.requester, Duration.ofNanos(nowNanos - this.sinceNanos),
 				this.heldGrant.lease(), Duration.ofNanos(Math.max(0, this.heldGrant.deadlineNanos() - nowNanos)),
 				fencingToken());
 	}
@@ -118,7 +136,7 @@ final class Hold implements JoinableLease, Holder {
 			if (!Nanos.isPast(this.heldGrant.deadlineNanos(), this.heldGrants.nanoTime())) {
 				return true;
 			}
-			this.heldGrants.lose(this.heldGrant, this.heldGrant.reasonOfDeadline());
+			this.heldGrants.expire(this.heldGrant, this.holdNumber);
 		}
 		return false;
 	}
@@ -131,7 +149,7 @@ final class Hold implements JoinableLease, Holder {
 
 	@Override
 	public @Nullable LossReason lossReason() {
-		return isHeld() ? null : this.heldGrant.lossReason();
+		return isHeld() ? null : this.heldGrant.lossReason(this.holdNumber);
 	}
 
 	@Override
@@ -185,16 +203,28 @@ final class Hold implements JoinableLease, Holder {
 
 	@Override
 	public void closeBy(long instantNanos) {
-		if (endHold()) {
+		if (!handOff() && endHold()) {
 			this.heldGrants.release(this.heldGrant, instantNanos);
 		}
 	}
 
 	@Override
 	public void closeInBackground() {
+		if (!handOff()) {
+			endWithoutHandOff();
+		}
+	}
+
+	/** Releases a grant that could not be registered, and is nothing for the next one. */
+	void endWithoutHandOff() {
 		if (endHold()) {
 			this.heldGrants.releaseInBackground(this.heldGrant);
 		}
+	}
+
+	/** Hands the grant off to the next waiter of this process, if that is possible. */
+	private boolean handOff() {
+		return isHeld() && this.heldGrants.handOff(this.heldGrant, this.holdNumber);
 	}
 
 	/** Ends the hold in order to release the grant; cleans up after one that was lost. */
@@ -202,7 +232,7 @@ final class Hold implements JoinableLease, Holder {
 		if (isHeld() && this.heldGrant.release(this.holdNumber)) {
 			return true;
 		}
-		if (this.heldGrant.lossReason() != null) {
+		if (this.heldGrant.lossReason(this.holdNumber) != null) {
 			this.heldGrants.abandon(this.heldGrant);
 		}
 		return false;

@@ -39,20 +39,13 @@ final class HoldStart {
 			fail(hold, waiter, ex);
 			return;
 		}
-		if (this.stopState.isStopping()) {
-			fail(hold, waiter, this.failures.shuttingDown(hold.key()));
-			return;
-		}
-		if (!waiter.complete(new RequestOutcome.Acquired(hold))) {
-			hold.closeInBackground();
-		}
-		waiter.signal();
+		give(hold, waiter);
 	}
 
 	/** The requester is told its outcome whatever happens. */
 	private static void fail(Hold hold, Waiter waiter, Throwable failure) {
 		try {
-			hold.closeInBackground();
+			hold.endWithoutHandOff();
 		}
 		finally {
 			waiter.complete(new RequestOutcome.Failed(failure));
@@ -64,13 +57,46 @@ final class HoldStart {
 		HeldGrant heldGrant = hold.heldGrant();
 		this.renewals.schedule(heldGrant);
 		this.heldGrants.add(heldGrant);
-		if (!this.stopState.isStopping() && !waiter.isComplete() && waiter.mayReport()) {
-			this.heldGrants.events()
-				.acquireEnded(hold.key(), AcquireOutcome.ACQUIRED, waiter.waitedNanos(this.heldGrants.nanoTime()));
-		}
-		this.heldGrants.events().holdBegan(hold);
+		publish(hold, waiter);
 		this.renewals.register(heldGrant);
 		this.expiryWatch.watch(heldGrant);
+	}
+
+	/**
+	 * Begins a hold that was handed off. Its grant is registered again: each hold has its
+	 * own end. A hold that finds its requester gone is released.
+	 */
+	void beginHandedOff(Hold hold, Waiter waiter) {
+		try {
+			this.heldGrants.events().handedOff(hold.key());
+			publish(hold, waiter);
+			this.renewals.register(hold.heldGrant());
+			this.expiryWatch.watch(hold.heldGrant());
+		}
+		catch (RuntimeException | Error ex) {
+			fail(hold, waiter, ex);
+			return;
+		}
+		give(hold, waiter);
+	}
+
+	private void publish(Hold hold, Waiter waiter) {
+		LockEventPublisher events = this.heldGrants.events();
+		if (!this.stopState.isStopping() && !waiter.isComplete() && waiter.mayReport()) {
+			events.acquireEnded(hold.key(), AcquireOutcome.ACQUIRED, waiter.waitedNanos(hold.sinceNanos()));
+		}
+		events.holdBegan(hold);
+	}
+
+	private void give(Hold hold, Waiter waiter) {
+		if (this.stopState.isStopping()) {
+			fail(hold, waiter, this.failures.shuttingDown(hold.key()));
+			return;
+		}
+		if (!waiter.complete(new RequestOutcome.Acquired(hold))) {
+			hold.closeInBackground();
+		}
+		waiter.signal();
 	}
 
 	/**

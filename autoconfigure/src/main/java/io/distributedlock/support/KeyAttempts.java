@@ -201,7 +201,7 @@ final class KeyAttempts {
 			failed(current, new AttemptEnd.Failed(refusal, false), now);
 			return;
 		}
-		Hold hold = new Hold(this.state.engine.heldGrants(), held, 0, head.requester());
+		Hold hold = new Hold(this.state.engine.heldGrants(), held, 0, head.requester(), now);
 		this.state.waiters().remove(head);
 		this.state.begin(held);
 		this.state.lock.follow(() -> this.state.engine.holdStart().begin(hold, head));

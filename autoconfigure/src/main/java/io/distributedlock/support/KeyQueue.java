@@ -45,9 +45,13 @@ final class KeyQueue {
 			if (this.state.isClosed()) {
 				return Turn.CLOSED;
 			}
+			long now = this.state.engine.nanoTime();
+			if (this.state.grant != null && handOff().pickUpOnArrival(waiter, now)) {
+				return Turn.DONE;
+			}
 			this.state.waiters().add(waiter);
 			this.state.answers().recordArrival(waiter);
-			return decide(waiter, this.state.engine.nanoTime());
+			return decide(waiter, now);
 		}
 		finally {
 			this.state.lock.unlock();
@@ -80,6 +84,9 @@ final class KeyQueue {
 		if (!waiter.queued) {
 			return waiter.isComplete() ? Turn.DONE : await(waiter, now + SIGNAL_NANOS);
 		}
+		if (this.state.grant != null && handOff().pickUpAsHead(waiter, now)) {
+			return Turn.DONE;
+		}
 		boolean mayWait = waiter.budget().mayWait(now);
 		RequestOutcome known = mayWait ? null : known(waiter, now);
 		if (known != null) {
@@ -102,8 +109,16 @@ final class KeyQueue {
 	}
 
 	private Turn end(Waiter waiter, RequestOutcome outcome) {
+		boolean wasHead = this.state.head() == waiter;
 		this.attempts.end(waiter, outcome);
+		if (wasHead) {
+			handOff().headLeft();
+		}
 		return Turn.DONE;
+	}
+
+	private KeyHandOff handOff() {
+		return new KeyHandOff(this.state);
 	}
 
 	private static Turn await(Waiter waiter, long instantNanos) {
@@ -169,6 +184,20 @@ final class KeyQueue {
 			if (waiter.queued) {
 				end(waiter, new RequestOutcome.Abandoned());
 			}
+		}
+		finally {
+			this.state.lock.unlock();
+		}
+	}
+
+	/**
+	 * Ends a hold and offers its grant to the head.
+	 * @return {@code false} if the hold has not ended
+	 */
+	boolean offerToNext(HeldGrant grant, int holdNumber) {
+		this.state.lock.lock();
+		try {
+			return handOff().begin(grant, holdNumber);
 		}
 		finally {
 			this.state.lock.unlock();

@@ -60,6 +60,15 @@ final class KeyQueueRegistry {
 		}
 	}
 
+	/**
+	 * Ends a hold and offers its grant to the next waiter.
+	 * @return {@code false} if the hold has not ended
+	 */
+	boolean offerToNext(HeldGrant heldGrant, int holdNumber) {
+		KeyQueue queue = this.queues.get(heldGrant.key());
+		return queue != null && queue.offerToNext(heldGrant, holdNumber);
+	}
+
 	/** Signals all waiters of all keys. */
 	void signalAll() {
 		List<KeyQueue> all = new ArrayList<>(this.queues.values());

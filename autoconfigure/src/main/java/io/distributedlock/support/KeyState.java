@@ -13,9 +13,10 @@ import io.distributedlock.provider.LockContender;
  * The state of one key in this process, which its lock guards.
  * <p>
  * Invariants: there is at most one attempt and at most one grant, and never both; while
- * there is neither, the head of the waiters is signalled, or knows when it is due; a
- * state without waiters, attempt and grant is closed and never used again. Only the one
- * attempt under way uses the contender, and the state once nothing is under way.
+ * there is neither, or the grant is offered, the head of the waiters is signalled, or
+ * knows when it is due; a state without waiters, attempt and grant is closed and never
+ * used again. Only the one attempt under way uses the contender, and the state once
+ * nothing is under way.
  */
 final class KeyState {
 
@@ -80,6 +81,16 @@ final class KeyState {
 	void begin(HeldGrant granted) {
 		this.grant = granted;
 		answers().record(null, this.lock);
+		forgetIfNobodyWaits();
+	}
+
+	/** Removes a waiter that has picked the present grant up. */
+	void removeHolder(Waiter waiter) {
+		waiters().remove(waiter);
+		forgetIfNobodyWaits();
+	}
+
+	private void forgetIfNobodyWaits() {
 		if (head() == null) {
 			endContest();
 			this.waiters = null;

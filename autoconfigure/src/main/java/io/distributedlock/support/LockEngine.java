@@ -36,8 +36,8 @@ final class LockEngine {
 		StopState stopState = new StopState();
 		PendingReleaseQueue pendingReleases = new PendingReleaseQueue(provider, settings.callTimeout(), environment,
 				this::notified);
-		HeldGrants heldGrants = new HeldGrants(provider, environment, settings.callTimeout(), events, pendingReleases,
-				this::ended);
+		HeldGrants heldGrants = new HeldGrants(provider, environment, settings, events, pendingReleases, this::ended,
+				this::offerToNext);
 		this.renewals = new RenewalScheduler(heldGrants, provider, settings, environment, failures);
 		HoldStart holdStart = new HoldStart(heldGrants, this.renewals, new ExpiryWatch(heldGrants, environment),
 				failures, stopState);
@@ -54,6 +54,10 @@ final class LockEngine {
 	private void ended(HeldGrant heldGrant) {
 		this.queues.ended(heldGrant);
 		this.context.stopState().recordProgress();
+	}
+
+	private boolean offerToNext(HeldGrant heldGrant, int holdNumber) {
+		return this.queues.offerToNext(heldGrant, holdNumber);
 	}
 
 	EngineContext context() {
@@ -104,7 +108,7 @@ final class LockEngine {
 		try {
 			this.context.stopState().await(this.context.heldGrants()::isEmpty, TimeUnit.NANOSECONDS.convert(grace));
 			long last = this.context.settings().callTimeout().toNanos();
-			this.context.stopState().await(this::isQuiet, last);
+			this.context.stopState().await(() -> isQuiet() && hasEndedOffers(), last);
 			this.context.pendingReleases().awaitSent(last);
 		}
 		catch (InterruptedException ex) {
@@ -122,6 +126,11 @@ final class LockEngine {
 	/** Whether all refused requests have left. */
 	boolean isQuiet() {
 		return !this.queues.hasWaiters() && this.multiKeyRequests.isEmpty();
+	}
+
+	/** Whether no grant is offered or being released, which the store has to be told. */
+	private boolean hasEndedOffers() {
+		return this.context.heldGrants().all().stream().allMatch((grant) -> grant.isCurrent() && !grant.isOffered());
 	}
 
 	/** Ends all background work. */

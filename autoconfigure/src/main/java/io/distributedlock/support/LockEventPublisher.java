@@ -56,6 +56,12 @@ final class LockEventPublisher {
 		}
 	}
 
+	void handedOff(LockKey key) {
+		if (!this.observers.isEmpty()) {
+			observe((observer) -> observer.onHandOff(key));
+		}
+	}
+
 	void holdBegan(Holder lease) {
 		if (!this.observers.isEmpty()) {
 			observe((observer) -> observer.onHoldStart(lease.key()));

@@ -19,10 +19,17 @@ import io.distributedlock.LockRequest;
  * @param callTimeout how long one round trip to the store may take
  * @param renewalFraction the part of a lease after which it is renewed, more than 0 and
  * at most 0.5
+ * @param maxHandOffTime for how long after its grant a lock is handed off from one
+ * request of this process to the next one, without the store, or {@code null} for never.
+ * A lock whose lease is shorter than 20 times that is never handed off
  * @since 0.1.0
  */
 public record LockSettings(Duration lease, Duration waitTime, @Nullable Duration maxHold, Duration callTimeout,
-		double renewalFraction) {
+		double renewalFraction, @Nullable Duration maxHandOffTime) {
+
+	private static final Duration SHORTEST_HAND_OFF = Duration.ofMillis(1);
+
+	private static final Duration LONGEST_HAND_OFF = Duration.ofSeconds(1);
 
 	/** A request for any key: what it refuses cannot be a default either. */
 	private static final LockRequest ANY = LockRequest.of(LockKey.of("any"));
@@ -39,15 +46,22 @@ public record LockSettings(Duration lease, Duration waitTime, @Nullable Duration
 					"The renewal fraction is " + renewalFraction + ", but must be more than 0 and at most 0.5",
 					"Leave it unset to renew after a third of the lease");
 		}
+		if (maxHandOffTime != null && (maxHandOffTime.compareTo(SHORTEST_HAND_OFF) < 0
+				|| maxHandOffTime.compareTo(LONGEST_HAND_OFF) > 0)) {
+			throw new LockConfigurationException(LockError.INVALID_PROPERTY,
+					"The time of hand-offs is " + maxHandOffTime + ", but must be 1 ms to 1 s",
+					"Choose how long other processes may wait for their turn, such as 20ms, or switch hand-offs off (distributed-lock.hand-off.enabled=false)");
+		}
 	}
 
 	/**
 	 * The defaults: lease 30 s, wait time 5 s, no longest hold, call time-out 1 s,
-	 * renewal after a third of the lease.
+	 * renewal after a third of the lease, hand-offs for 20 ms.
 	 * @return the settings
 	 */
 	public static LockSettings defaults() {
-		return new LockSettings(Duration.ofSeconds(30), Duration.ofSeconds(5), null, Duration.ofSeconds(1), 1.0 / 3);
+		return new LockSettings(Duration.ofSeconds(30), Duration.ofSeconds(5), null, Duration.ofSeconds(1), 1.0 / 3,
+				Duration.ofMillis(20));
 	}
 
 	/**
@@ -57,7 +71,8 @@ public record LockSettings(Duration lease, Duration waitTime, @Nullable Duration
 	 * @throws LockConfigurationException if it is out of range
 	 */
 	public LockSettings withLease(Duration lease) {
-		return new LockSettings(lease, this.waitTime, this.maxHold, this.callTimeout, this.renewalFraction);
+		return new LockSettings(lease, this.waitTime, this.maxHold, this.callTimeout, this.renewalFraction,
+				this.maxHandOffTime);
 	}
 
 	/**
@@ -67,7 +82,8 @@ public record LockSettings(Duration lease, Duration waitTime, @Nullable Duration
 	 * @throws LockConfigurationException if it is out of range
 	 */
 	public LockSettings withWaitTime(Duration waitTime) {
-		return new LockSettings(this.lease, waitTime, this.maxHold, this.callTimeout, this.renewalFraction);
+		return new LockSettings(this.lease, waitTime, this.maxHold, this.callTimeout, this.renewalFraction,
+				this.maxHandOffTime);
 	}
 
 	/**
@@ -78,7 +94,8 @@ public record LockSettings(Duration lease, Duration waitTime, @Nullable Duration
 	 * @throws LockConfigurationException if it is out of range
 	 */
 	public LockSettings withMaxHold(@Nullable Duration maxHold) {
-		return new LockSettings(this.lease, this.waitTime, maxHold, this.callTimeout, this.renewalFraction);
+		return new LockSettings(this.lease, this.waitTime, maxHold, this.callTimeout, this.renewalFraction,
+				this.maxHandOffTime);
 	}
 
 	/**
@@ -88,7 +105,8 @@ public record LockSettings(Duration lease, Duration waitTime, @Nullable Duration
 	 * @throws LockConfigurationException if it is out of range
 	 */
 	public LockSettings withCallTimeout(Duration callTimeout) {
-		return new LockSettings(this.lease, this.waitTime, this.maxHold, callTimeout, this.renewalFraction);
+		return new LockSettings(this.lease, this.waitTime, this.maxHold, callTimeout, this.renewalFraction,
+				this.maxHandOffTime);
 	}
 
 	/**
@@ -99,7 +117,25 @@ public record LockSettings(Duration lease, Duration waitTime, @Nullable Duration
 	 * @throws LockConfigurationException if it is out of range
 	 */
 	public LockSettings withRenewalFraction(double renewalFraction) {
-		return new LockSettings(this.lease, this.waitTime, this.maxHold, this.callTimeout, renewalFraction);
+		return new LockSettings(this.lease, this.waitTime, this.maxHold, this.callTimeout, renewalFraction,
+				this.maxHandOffTime);
+	}
+
+	/**
+	 * Returns a copy with another time of hand-offs.
+	 * @param maxHandOffTime for how long after its grant a lock is handed off inside the
+	 * process, 1 ms to 1 s, or {@code null} for never
+	 * @return the copy
+	 * @throws LockConfigurationException if it is out of range
+	 */
+	public LockSettings withMaxHandOffTime(@Nullable Duration maxHandOffTime) {
+		return new LockSettings(this.lease, this.waitTime, this.maxHold, this.callTimeout, this.renewalFraction,
+				maxHandOffTime);
+	}
+
+	/** Returns the time of hand-offs in nanoseconds, 0 for none. */
+	long maxHandOffNanos() {
+		return (this.maxHandOffTime != null) ? this.maxHandOffTime.toNanos() : 0;
 	}
 
 }

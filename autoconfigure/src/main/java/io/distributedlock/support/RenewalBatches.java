@@ -229,8 +229,9 @@ final class RenewalBatches {
 		switch (outcome) {
 			case RENEWED -> {
 				this.scheduleNext.accept(heldGrant, sentNanos);
+				int holdNumber = heldGrant.holdNumber();
 				if (!heldGrant.renewed(sentNanos, nowNanos)) {
-					this.heldGrants.renewedTooLate(heldGrant);
+					this.heldGrants.renewedTooLate(heldGrant, holdNumber);
 				}
 			}
 			case NOT_HELD -> {

@@ -17,6 +17,12 @@ import io.distributedlock.LockSnapshot;
  */
 final class Waiter {
 
+	/** How often arrivals may overtake one head. */
+	static final int MAX_OVERTAKES = 8;
+
+	/** How long arrivals may overtake one head, from the first offer to it. */
+	static final long MAX_OVERTAKING_NANOS = Duration.ofMillis(1).toNanos();
+
 	/** The links of the {@link WaiterQueue}, guarded by the lock of the key's queue. */
 	@Nullable Waiter previous;
 
@@ -32,6 +38,14 @@ final class Waiter {
 
 	/** The number of answers that the queue had when the waiter arrived. */
 	long answersAtArrival;
+
+	/** Whether the grant of this process was offered to this waiter, and since when. */
+	private boolean offered;
+
+	private long offeredNanos;
+
+	/** How often arrivals have picked up what was offered to this waiter. */
+	private int overtakes;
 
 	private final LockKey key;
 
@@ -123,6 +137,23 @@ final class Waiter {
 	/** Whether the end of the request is to be reported to the observers: once. */
 	boolean mayReport() {
 		return this.reported.compareAndSet(false, true);
+	}
+
+	/** Records an offer, which the waiter does not know yet. */
+	void recordOffer(long nowNanos) {
+		if (!this.offered) {
+			this.offered = true;
+			this.offeredNanos = nowNanos;
+		}
+	}
+
+	/** Whether a request that arrives may pick up what is offered to this waiter. */
+	boolean mayBeOvertaken(long nowNanos) {
+		return this.overtakes < MAX_OVERTAKES && nowNanos - this.offeredNanos < MAX_OVERTAKING_NANOS;
+	}
+
+	void recordOvertake() {
+		this.overtakes++;
 	}
 
 	long waitedNanos(long nowNanos) {

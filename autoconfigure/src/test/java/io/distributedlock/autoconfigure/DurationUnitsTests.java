@@ -31,8 +31,9 @@ class DurationUnitsTests {
 		.withPropertyValues("distributed-lock.provider=local");
 
 	@ParameterizedTest
-	@ValueSource(strings = { "lease", "wait-time", "max-hold", "call-timeout", "shutdown.grace-period",
-			"jdbc.retention", "redis.replica-timeout", "zookeeper.session-timeout", "zookeeper.connection-timeout" })
+	@ValueSource(strings = { "lease", "wait-time", "max-hold", "call-timeout", "hand-off.max-time",
+			"shutdown.grace-period", "jdbc.retention", "redis.replica-timeout", "zookeeper.session-timeout",
+			"zookeeper.connection-timeout" })
 	void durationWithoutAUnitIsRefusedByName(String property) {
 		this.runner.withPropertyValues("distributed-lock." + property + "=300")
 			.run((context) -> assertRefused(context, property, "300"));

@@ -24,8 +24,7 @@ class AnnotatedKeyTests {
 	private final LockTimer timer = new LockTimer();
 
 	private final LockTemplate locks = new LockTemplate(new LocalLockProvider(),
-			new LockSettings(Duration.ofSeconds(30), Duration.ZERO, null, Duration.ofSeconds(1), 1.0 / 3), this.timer,
-			List.of(), List.of());
+			LockSettings.defaults().withWaitTime(Duration.ZERO), this.timer, List.of(), List.of());
 
 	private final Payments payments = new LockedProxies(this.locks).ofClass(new Payments());
 

@@ -44,6 +44,14 @@ class MicrometerLockObserverTests {
 	}
 
 	@Test
+	void handOffsAreCounted() {
+		this.observer.onHandOff(this.key);
+		this.observer.onHandOff(this.key);
+		assertThat(this.registry.get("distributed.lock.hand-offs").tags("lock.name", "orders").counter().count())
+			.isEqualTo(2);
+	}
+
+	@Test
 	void renewalsAndLossesAreCounted() {
 		this.observer.onRenewal(this.key, RenewalOutcome.NOT_HELD);
 		this.observer.onLost(this.key, LossReason.MAX_HOLD);

@@ -28,8 +28,10 @@ final class LocalLocks implements AutoCloseable {
 	private final LockTemplate template;
 
 	LocalLocks(Function<LockTimer, LockProvider> provider, double renewalFraction) {
-		LockSettings settings = new LockSettings(Duration.ofSeconds(30), Duration.ofSeconds(10), null,
-				Duration.ofSeconds(5), renewalFraction);
+		LockSettings settings = LockSettings.defaults()
+			.withWaitTime(Duration.ofSeconds(10))
+			.withCallTimeout(Duration.ofSeconds(5))
+			.withRenewalFraction(renewalFraction);
 		LockProvider created = provider.apply(this.timer);
 		TestDatabases.warmUp(created);
 		this.database = (created instanceof JdbcLockProvider jdbc) ? jdbc : null;

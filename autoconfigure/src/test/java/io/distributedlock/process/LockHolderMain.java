@@ -25,8 +25,9 @@ final class LockHolderMain {
 		PrintStream answers = System.out;
 		List<String> arguments = Arrays.asList(args);
 		LockTimer timer = new LockTimer();
-		LockSettings settings = new LockSettings(Duration.ofSeconds(30), Duration.ZERO, null, Duration.ofSeconds(3),
-				1.0 / 3);
+		LockSettings settings = LockSettings.defaults()
+			.withWaitTime(Duration.ZERO)
+			.withCallTimeout(Duration.ofSeconds(3));
 		LockProvider provider = Endpoint.parse(arguments).provider(timer);
 		TestDatabases.warmUp(provider);
 		LockTemplate locks = new LockTemplate(provider, settings, timer, List.of(), List.of());

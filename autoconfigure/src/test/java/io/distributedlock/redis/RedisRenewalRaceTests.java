@@ -52,8 +52,11 @@ class RedisRenewalRaceTests {
 	/** Renewed after a millisecond, and lost after a minute. */
 	private static final Duration LEASE = Duration.ofSeconds(60);
 
-	private static final LockSettings SETTINGS = new LockSettings(LEASE, Duration.ofSeconds(10), null,
-			Duration.ofSeconds(5), 1.0 / LEASE.toMillis());
+	private static final LockSettings SETTINGS = LockSettings.defaults()
+		.withLease(LEASE)
+		.withWaitTime(Duration.ofSeconds(10))
+		.withCallTimeout(Duration.ofSeconds(5))
+		.withRenewalFraction(1.0 / LEASE.toMillis());
 
 	@RegisterExtension
 	private final RedisProcesses processes = new RedisProcesses();

@@ -33,6 +33,9 @@ final class EngineSimulation {
 	 */
 	private static final Duration LONG_LEASE = Duration.ofSeconds(200);
 
+	/** Twice the longest time of hand-offs, and some time for the timer. */
+	private static final Duration LONGEST_OFFER = Duration.ofMillis(50);
+
 	private static final OwnerId NOBODY = new OwnerId("0".repeat(32));
 
 	private final SimulatedWorld world;
@@ -43,6 +46,9 @@ final class EngineSimulation {
 
 	/** Whether leases outlive the simulation; no process dies or stops then. */
 	private final boolean longLeases;
+
+	/** Whether locks are wanted all the time, and held for a short time. */
+	private final boolean hot;
 
 	private final List<SimulatedProcess> processes;
 
@@ -74,8 +80,11 @@ final class EngineSimulation {
 		this.healthy = this.world.happens(0.25);
 		this.longLeases = this.world.happens(0.3);
 		double faults = this.healthy ? 0 : this.world.fraction();
+		boolean handOff = this.world.happens(0.7);
+		this.hot = this.world.happens(0.2);
 		this.processes = IntStream.range(0, 2 + this.world.choose(2))
-			.mapToObj((number) -> new SimulatedProcess(this.world, number, this.store, faults, !this.longLeases))
+			.mapToObj(
+					(number) -> new SimulatedProcess(this.world, number, this.store, faults, !this.longLeases, handOff))
 			.toList();
 		this.keys = IntStream.range(0, 1 + this.world.choose(2))
 			.mapToObj((number) -> LockKey.of("seats", "s" + number))
@@ -85,6 +94,7 @@ final class EngineSimulation {
 	/** Runs the simulation and returns the promises that were broken. */
 	List<String> run() {
 		long begin = this.world.now();
+		this.world.setInvariant(() -> this.processes.forEach(this::checkOffers));
 		planUsers(begin);
 		if (!this.healthy) {
 			planFaults();
@@ -103,8 +113,8 @@ final class EngineSimulation {
 
 	private void planUsers(long begin) {
 		long at = 0;
-		long last = Duration.ofSeconds(6).toNanos();
-		Duration pause = Duration.ofMillis(this.world.happens(0.3) ? 100 : 900);
+		long last = (this.hot ? Duration.ofSeconds(1) : Duration.ofSeconds(6)).toNanos();
+		Duration pause = Duration.ofMillis(this.hot ? 10 : this.world.happens(0.3) ? 100 : 900);
 		while (at < last) {
 			at += this.world.duration(pause);
 			this.world.after(at, this::newUser);
@@ -168,6 +178,25 @@ final class EngineSimulation {
 		this.deletedAt.put(key, this.world.now());
 	}
 
+	/** An offer that nobody picks up ends. */
+	private void checkOffers(SimulatedProcess process) {
+		if (process.isCrashed() || process.wasPausedAt(this.world.now())) {
+			return;
+		}
+		for (LockEngine engine : process.engines()) {
+			for (HeldGrant grant : engine.context().heldGrants().all()) {
+				long age = process.nanoTime() - grant.grantedNanos();
+				this.world.check(!grant.isOffered() || age < LONGEST_OFFER.toNanos(), "P16", process + " offers "
+						+ grant.key() + " " + Duration.ofNanos(age).toMillis() + " ms after its grant");
+			}
+		}
+	}
+
+	/** Whether locks are wanted all the time, and held for a short time. */
+	boolean isHot() {
+		return this.hot;
+	}
+
 	/**
 	 * Returns the lease of all requests of this simulation, or {@code null} for theirs.
 	 */
@@ -204,15 +233,12 @@ final class EngineSimulation {
 		this.present.remove(user);
 		this.acquired.put(user, lease);
 		Long stopped = this.stoppedAt.get(user.engine());
-		this.world.check(
-				stopped == null || !(lease instanceof Hold hold) || hold.heldGrant().grantedNanos() - stopped <= 0,
-				"P15", user + " was granted a lock after its process began to stop");
-		for (SimulatedUser earlier : this.present) {
-			this.world.check(
-					!earlier.isQueued() || earlier.engine() != user.engine() || user.keys().size() > 1
-							|| !earlier.keys().equals(user.keys()) || earlier.startedAfter(user),
-					"P16", user + " was served before " + earlier);
+		this.world.check(stopped == null || !(lease instanceof Hold hold) || hold.sinceNanos() - stopped <= 0, "P15",
+				user + " was granted a lock after its process began to stop");
+		if (lease instanceof Hold hold) {
+			checkHandOff(user, hold);
 		}
+		checkOrder(user);
 		for (LockKey key : user.keys()) {
 			if (lease.isHeld() && !this.deletedAt.containsKey(key)) {
 				long token = lease.fencingToken(key).value();
@@ -222,6 +248,36 @@ final class EngineSimulation {
 			}
 			checkExclusion(key);
 		}
+	}
+
+	private void checkHandOff(SimulatedUser user, Hold hold) {
+		HeldGrant grant = hold.heldGrant();
+		this.world.check(
+				hold.holdNumber() == 0 || isDisturbed(user)
+						|| hold.sinceNanos() - grant.grantedNanos() < LONGEST_OFFER.toNanos(),
+				"P16", user + " got a grant from its process that is too old");
+		this.world.check(grant.suits(LockTerms.of(user.request(), user.engine().context().settings())), "P7",
+				user + " got a grant whose terms are not its own");
+	}
+
+	/** Those who waited are served in order; arrivals overtake each head a few times. */
+	private void checkOrder(SimulatedUser user) {
+		List<SimulatedUser> earlier = this.present.stream().filter((other) -> isBefore(other, user)).toList();
+		if (user.wasQueued()) {
+			this.world.check(earlier.isEmpty(), "P16", user + " was served before " + earlier);
+		}
+		else if (!earlier.isEmpty()) {
+			SimulatedUser head = earlier.get(0);
+			head.recordOvertake();
+			this.world.check(head.overtakes() <= Waiter.MAX_OVERTAKES, "P16",
+					head + " was overtaken " + head.overtakes() + " times");
+		}
+	}
+
+	/** Whether a request waits for the one key of another, and came before it. */
+	private static boolean isBefore(SimulatedUser other, SimulatedUser user) {
+		return other.isQueued() && other.engine() == user.engine() && user.keys().size() == 1
+				&& other.keys().equals(user.keys()) && !other.startedAfter(user);
 	}
 
 	/** At most one process relies on a key, whatever its clock says. */

@@ -53,7 +53,7 @@ class LockTemplateFaultTests {
 	private final CountDownLatch listenerMayReturn = new CountDownLatch(1);
 
 	private final LockTemplate locks = new LockTemplate(this.provider,
-			new LockSettings(Duration.ofSeconds(30), Duration.ofSeconds(10), null, Duration.ofMillis(500), 1.0 / 3),
+			LockSettings.defaults().withWaitTime(Duration.ofSeconds(10)).withCallTimeout(Duration.ofMillis(500)),
 			this.timer, List.of(), List.of());
 
 	private final LockRequest request = LockRequest.of(KEY);
@@ -327,7 +327,10 @@ class LockTemplateFaultTests {
 			return outcomes;
 		};
 		LockTemplate eager = new LockTemplate(this.provider,
-				new LockSettings(Duration.ofSeconds(5), Duration.ofSeconds(5), null, Duration.ofSeconds(5), 0.0002),
+				LockSettings.defaults()
+					.withLease(Duration.ofSeconds(5))
+					.withCallTimeout(Duration.ofSeconds(5))
+					.withRenewalFraction(0.0002),
 				this.timer, List.of(), List.of());
 		try {
 			long end = System.nanoTime() + Duration.ofMinutes(1).toNanos();

@@ -15,6 +15,8 @@ final class ManualEnvironment implements EngineEnvironment {
 
 	private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
 
+	private final Queue<Runnable> signals = new ConcurrentLinkedQueue<>();
+
 	private final AtomicLong owners = new AtomicLong();
 
 	private final AtomicLong now = new AtomicLong();
@@ -31,8 +33,18 @@ final class ManualEnvironment implements EngineEnvironment {
 
 	@Override
 	public Runnable schedule(Runnable signal, long delayNanos) {
-		return () -> {
-		};
+		this.signals.add(signal);
+		return () -> this.signals.remove(signal);
+	}
+
+	/** Gives the signals that are scheduled now, whenever they are due. */
+	void runSignals() {
+		for (int left = this.signals.size(); left > 0; left--) {
+			Runnable signal = this.signals.poll();
+			if (signal != null) {
+				signal.run();
+			}
+		}
 	}
 
 	@Override

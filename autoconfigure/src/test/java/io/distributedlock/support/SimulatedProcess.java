@@ -20,8 +20,7 @@ import io.distributedlock.provider.OwnerId;
  */
 final class SimulatedProcess implements EngineEnvironment {
 
-	static final LockSettings SETTINGS = new LockSettings(Duration.ofSeconds(3), Duration.ofSeconds(2), null,
-			Duration.ofSeconds(1), 1.0 / 3);
+	private final LockSettings settings;
 
 	final SimulatedWorld world;
 
@@ -50,10 +49,15 @@ final class SimulatedProcess implements EngineEnvironment {
 	 * @param store the store that all processes share
 	 * @param faults how much goes wrong, from 0 to 1
 	 * @param repeats whether its client repeats commands
+	 * @param handOff whether locks are handed off inside the process
 	 */
-	SimulatedProcess(SimulatedWorld world, int number, LocalStore store, double faults, boolean repeats) {
+	SimulatedProcess(SimulatedWorld world, int number, LocalStore store, double faults, boolean repeats,
+			boolean handOff) {
 		this.world = world;
 		this.number = number;
+		this.settings = LockSettings.defaults()
+			.withLease(Duration.ofSeconds(3))
+			.withMaxHandOffTime(handOff ? Duration.ofMillis(20) : null);
 		this.rate = 1 + (world.fraction() - 0.5) * 0.004;
 		this.offset = world.nextLong() >> 8;
 		this.provider = new SimulatedProvider(this, store, faults, repeats);
@@ -62,7 +66,7 @@ final class SimulatedProcess implements EngineEnvironment {
 
 	/** Starts an engine, the first one or after another has stopped. */
 	void start() {
-		this.engines.add(new LockEngine(this.provider, SETTINGS, this,
+		this.engines.add(new LockEngine(this.provider, this.settings, this,
 				new LockEventPublisher(this, List.<LockObserver>of(), List.<LockListener>of()), () -> {
 				}));
 	}
@@ -128,6 +132,11 @@ final class SimulatedProcess implements EngineEnvironment {
 		return this.world.now() < this.pausedUntil;
 	}
 
+	/** Whether it is paused, or has just not done yet what was due in a pause. */
+	boolean wasPausedAt(long nowNanos) {
+		return this.disturbances > 0 && nowNanos - this.pausedUntil < Duration.ofMillis(50).toNanos();
+	}
+
 	void crash() {
 		this.world.record("p" + this.number + " crashes");
 		this.crashed = true;
@@ -170,7 +179,8 @@ final class SimulatedProcess implements EngineEnvironment {
 	@Nullable Holder holdsNow(LockKey key) {
 		for (LockEngine engine : this.engines) {
 			for (HeldGrant grant : engine.context().heldGrants().all()) {
-				if (grant.key().equals(key) && grant.isCurrent() && !Nanos.isPast(grant.deadlineNanos(), nanoTime())) {
+				if (grant.key().equals(key) && grant.isCurrent() && !grant.isOffered()
+						&& !Nanos.isPast(grant.deadlineNanos(), nanoTime())) {
 					return grant.holder();
 				}
 			}

@@ -52,6 +52,10 @@ final class SimulatedUser implements RequestDriver {
 
 	private int losses;
 
+	private int overtakes;
+
+	private boolean queued;
+
 	private boolean released;
 
 	/** Whether it was seen once that the lock is not held. */
@@ -108,6 +112,7 @@ final class SimulatedUser implements RequestDriver {
 				failed(failure);
 			}
 		});
+		this.queued = isQueued();
 		if (this.world.happens(0.15)) {
 			this.process.later(this.world.duration(Duration.ofSeconds(3)), () -> {
 				if (future.cancel(false)) {
@@ -133,7 +138,7 @@ final class SimulatedUser implements RequestDriver {
 		if (!this.stepPending && !this.ended) {
 			this.stepPending = true;
 			// A thread may be slow to wake up.
-			Duration longest = this.world.happens(0.05) ? Duration.ofMillis(20) : Duration.ofNanos(200_000);
+			Duration longest = this.world.happens(0.05) ? Duration.ofMillis(100) : Duration.ofNanos(200_000);
 			this.process.later(this.world.duration(longest), this::step);
 		}
 	}
@@ -151,8 +156,11 @@ final class SimulatedUser implements RequestDriver {
 			switch (current.step()) {
 				case ACQUIRED -> acquired(current.lease());
 				case BUSY -> failed(new LockNotAcquiredException(current.key(), Duration.ZERO, current.holder()));
-				case WAIT -> this.timer = this.process.schedule(this::signal,
-						current.waitUntilNanos() - this.process.nanoTime());
+				case WAIT -> {
+					this.queued = true;
+					this.timer = this.process.schedule(this::signal,
+							current.waitUntilNanos() - this.process.nanoTime());
+				}
 			}
 		}
 		catch (LockException ex) {
@@ -197,7 +205,9 @@ final class SimulatedUser implements RequestDriver {
 			this.world.check(!this.released, "P8", this + " is told a loss after its release");
 		});
 		this.simulation.acquired(this, lease, this.process.nanoTime() - this.startNanos);
-		long hold = this.world.duration(this.world.happens(0.1) ? Duration.ofSeconds(12) : Duration.ofMillis(300));
+		boolean hot = this.simulation.isHot();
+		Duration usual = Duration.ofMillis(hot ? 4 : 300);
+		long hold = this.world.duration(this.world.happens(hot ? 0.01 : 0.1) ? Duration.ofSeconds(12) : usual);
 		this.process.later(hold, () -> release(lease));
 		IntStream.range(0, 4)
 			.forEach((look) -> this.process.later(this.world.duration(Duration.ofSeconds(4)), () -> look(lease)));
@@ -216,7 +226,17 @@ final class SimulatedUser implements RequestDriver {
 		if (lease instanceof Hold hold && this.request.renew()) {
 			checkDeletion(hold);
 		}
-		if (lease instanceof Hold hold && this.world.happens(0.7) && hold.isHeld() && hold.heldGrant().release(0)) {
+		HeldGrants heldGrants = this.engine.context().heldGrants();
+		if (lease instanceof Hold hold && this.world.happens(0.7) && hold.isHeld()) {
+			if (heldGrants.handOff(hold.heldGrant(), hold.holdNumber())) {
+				this.released = true;
+				this.world.check(!hold.isHeld() && hold.lossReason() == null, "P3",
+						this + " still holds what it handed off");
+				return;
+			}
+			if (!hold.heldGrant().release(hold.holdNumber())) {
+				throw new IllegalStateException("A lock that is held cannot be released");
+			}
 			this.released = true;
 			releaseAndWait(hold);
 			return;
@@ -243,9 +263,9 @@ final class SimulatedUser implements RequestDriver {
 
 	/** Releases as a thread that waits for the answer. */
 	private void releaseAndWait(Hold hold) {
+		HeldGrants heldGrants = this.engine.context().heldGrants();
 		long deadline = hold.heldGrant().deadlineNanos();
 		long timeout = this.engine.context().settings().callTimeout().toNanos();
-		HeldGrants heldGrants = this.engine.context().heldGrants();
 		StoreCall<ReleaseOutcome> call = heldGrants.startRelease(hold.heldGrant(), this.process.nanoTime() + timeout);
 		BoundedCall.begin(call, this.process, Duration.ofNanos(timeout), (done) -> {
 			ReleaseOutcome outcome = (done != null) ? resultOf(done) : ReleaseOutcome.UNKNOWN;
@@ -268,6 +288,23 @@ final class SimulatedUser implements RequestDriver {
 
 	boolean startedAfter(SimulatedUser other) {
 		return this.number > other.number;
+	}
+
+	/**
+	 * Records that a request that arrived later got the lock while this one was the head.
+	 */
+	void recordOvertake() {
+		this.overtakes++;
+	}
+
+	/** Returns how often this one was overtaken while it was the head. */
+	int overtakes() {
+		return this.overtakes;
+	}
+
+	/** Whether the request has waited in the queue. */
+	boolean wasQueued() {
+		return this.queued;
 	}
 
 	/** Whether the request is in the queue of its one key. */

@@ -53,6 +53,9 @@ final class SimulatedWorld {
 
 	private int looks;
 
+	private Runnable invariant = () -> {
+	};
+
 	SimulatedWorld(long seed) {
 		this.random = new SplittableRandom(seed);
 	}
@@ -100,6 +103,11 @@ final class SimulatedWorld {
 		return this.grants.get(key);
 	}
 
+	/** Sets what is checked after each event. */
+	void setInvariant(Runnable check) {
+		this.invariant = check;
+	}
+
 	/** Runs an action after a delay. */
 	void after(long delayNanos, Runnable action) {
 		this.events.add(new Event(this.now + Math.max(0, delayNanos), this.numbers++, action));
@@ -116,6 +124,7 @@ final class SimulatedWorld {
 			this.events.remove();
 			this.now = Math.max(this.now, next.atNanos());
 			next.action().run();
+			this.invariant.run();
 		}
 		this.now = Math.max(this.now, instantNanos);
 	}

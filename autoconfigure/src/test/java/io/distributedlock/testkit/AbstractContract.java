@@ -7,10 +7,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 
 import io.distributedlock.provider.LockProvider;
 
 /** Fixture and processes of one test of a contract. */
+@Tag("contract")
 abstract class AbstractContract implements ContractSupport {
 
 	private final List<ContractProcess> processes = new ArrayList<>();

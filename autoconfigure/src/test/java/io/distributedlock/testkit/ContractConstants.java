@@ -39,6 +39,9 @@ final class ContractConstants {
 
 	static final Duration ONE_SECOND = Duration.ofSeconds(1);
 
+	/** Twice the time for which a lock is handed off inside a process. */
+	static final Duration LONGEST_TURN = Duration.ofMillis(40);
+
 	/** Grants that other processes may get while one is queued. */
 	static final int ALLOWED_OVERTAKES = 3;
 

@@ -31,6 +31,10 @@ public final class ContractProcess implements AutoCloseable {
 
 	static final Duration TIMEOUT = Duration.ofSeconds(5);
 
+	/** Whether the engines under test hand locks off. */
+	static final boolean HANDS_OFF = Boolean
+		.parseBoolean(System.getProperty("distributed-lock.contract.hand-off", "true"));
+
 	private final Map<LockKey, LockContender> contenders = new ConcurrentHashMap<>();
 
 	private final LockTimer timer = new LockTimer();
@@ -43,7 +47,8 @@ public final class ContractProcess implements AutoCloseable {
 
 	ContractProcess(CountingLockProvider provider, Duration callTimeout) {
 		this.provider = provider;
-		this.settings = LockSettings.defaults().withCallTimeout(callTimeout);
+		LockSettings usual = LockSettings.defaults().withCallTimeout(callTimeout);
+		this.settings = HANDS_OFF ? usual : usual.withMaxHandOffTime(null);
 	}
 
 	CountingLockProvider provider() {

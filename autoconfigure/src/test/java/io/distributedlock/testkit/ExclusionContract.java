@@ -2,6 +2,8 @@ package io.distributedlock.testkit;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import org.junit.jupiter.api.Test;
@@ -66,7 +68,7 @@ interface ExclusionContract extends ContractSupport {
 	private boolean contestIsFair() throws Exception {
 		LockRequest request = LockRequest.of(freshKey()).withWaitTime(LONG_WAIT);
 		List<ContractProcess> processes = List.of(process(), process(), process());
-		AtomicInteger grants = new AtomicInteger();
+		Set<Long> grants = ConcurrentHashMap.newKeySet();
 		List<TestThread<Void>> threads = new ArrayList<>();
 		for (ContractProcess process : processes) {
 			for (int thread = 0; thread < 2; thread++) {
@@ -75,7 +77,8 @@ interface ExclusionContract extends ContractSupport {
 					while (more) {
 						try (LockLease lease = process.locks().acquire(request)) {
 							lease.ensureHeld();
-							more = grants.incrementAndGet() < 60;
+							grants.add(lease.fencingToken().order());
+							more = grants.size() < 60;
 						}
 					}
 					return null;

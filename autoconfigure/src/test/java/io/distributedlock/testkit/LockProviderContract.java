@@ -13,9 +13,10 @@ import io.distributedlock.provider.LockProvider;
  * To test a provider, extend this class, implement {@link #createFixture()} and run the
  * class with JUnit. All tests run against the store itself, each with a fixture of its
  * own. The tests with the tag {@code soak} take minutes: exclude the tag from the usual
- * build. A test that a store cannot keep in its general form may be overridden, with a
- * test of the same promise in the store's own form. A provider with a server extends
- * {@link LockProviderFaultContract} too.
+ * build. With the system property {@code distributed-lock.contract.hand-off=false} the
+ * engines hand no lock off. A test that a store cannot keep in its general form may be
+ * overridden, with a test of the same promise in the store's own form. A provider with a
+ * server extends {@link LockProviderFaultContract} too.
  * <p>
  * The parts, each an interface of this package that begins with the given word:
  * <ul>
@@ -45,6 +46,8 @@ import io.distributedlock.provider.LockProvider;
  * and are lost together.</li>
  * <li><b>Async</b> (engine): a future completes as a call ends, and its cancellation
  * withdraws.</li>
+ * <li><b>HandOff</b> (engine): a lock goes from thread to thread of a process without the
+ * store, and other processes get their turns.</li>
  * <li><b>Lifecycle</b> (engine): shutdown refuses waiters and keeps running bodies
  * locked, and released keys leave no entry.</li>
  * </ul>
@@ -54,7 +57,7 @@ import io.distributedlock.provider.LockProvider;
 @Timeout(value = 2, unit = TimeUnit.MINUTES)
 public abstract class LockProviderContract extends AbstractContract implements GrantContract, OwnerContract,
 		ReservationContract, KeyContract, ExclusionContract, WaitContract, LeaseContract, LossContract, ScopeContract,
-		InterruptContract, MultiKeyContract, AsyncContract, LifecycleContract {
+		InterruptContract, MultiKeyContract, AsyncContract, LifecycleContract, HandOffContract {
 
 	@Override
 	public final ContractProcess process() {

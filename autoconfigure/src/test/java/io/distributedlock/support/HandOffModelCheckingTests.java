@@ -1,0 +1,244 @@
+package io.distributedlock.support;
+
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.jetbrains.lincheck.Lincheck;
+import org.junit.jupiter.api.Test;
+
+import io.distributedlock.LossReason;
+
+import static io.distributedlock.support.ManualEngine.check;
+import static io.distributedlock.support.ManualEngine.together;
+
+/**
+ * Explores the interleavings of hand-offs: a grant is always held, offered with an end,
+ * or being released.
+ */
+class HandOffModelCheckingTests {
+
+	int invocations() {
+		return 50;
+	}
+
+	/** A holder, and behind it a head that waits. */
+	private static final class Scene {
+
+		private final ManualEngine fixture = new ManualEngine(true, LockSettings.defaults());
+
+		private final ManualRequester holder = this.fixture.requester();
+
+		private final ManualRequester head;
+
+		private final ManualRequester next = this.fixture.requester();
+
+		Scene(boolean async) {
+			check(this.holder.step(), "the first request is not served");
+			this.head = async ? this.fixture.asyncRequester() : this.fixture.requester();
+			check(!this.head.step(), "two holders");
+		}
+
+		/** Lets the next waiter join the queue. */
+		Scene withNext() {
+			check(!this.next.step(), "two holders");
+			return this;
+		}
+
+		HeldGrants heldGrants() {
+			return this.fixture.engine.context().heldGrants();
+		}
+
+		HeldGrant grant() {
+			return this.holder.request.lease().heldGrant();
+		}
+
+		/** Serves a request, which was signalled for it. */
+		void serve(ManualRequester requester) {
+			this.fixture.environment.runTasks();
+			check(requester.isSignalled() && requester.step() && requester.isHeld(), "a waiter is not served");
+			requester.release();
+		}
+
+		void checkNothingRemains() {
+			this.fixture.checkNothingRemains();
+		}
+
+	}
+
+	private void explore(Runnable scenario) {
+		Lincheck.runConcurrentTest(invocations(), scenario::run);
+	}
+
+	@Test
+	void releaseMeetsAnArrival() {
+		explore(() -> {
+			Scene scene = new Scene(false);
+			together(scene.holder::release, scene.next::step);
+			boolean barged = scene.next.isHeld();
+			check(!barged || !scene.head.step(), "two holders");
+			if (barged) {
+				scene.next.release();
+			}
+			scene.serve(scene.head);
+			if (!barged) {
+				scene.serve(scene.next);
+			}
+			scene.checkNothingRemains();
+		});
+	}
+
+	@Test
+	void pickUpMeetsAnArrival() {
+		explore(() -> {
+			Scene scene = new Scene(false);
+			scene.holder.release();
+			AtomicInteger holders = new AtomicInteger();
+			Runnable[] steps = new Runnable[2];
+			ManualRequester[] requesters = { scene.head, scene.next };
+			for (int i = 0; i < 2; i++) {
+				ManualRequester requester = requesters[i];
+				steps[i] = () -> {
+					if (requester.step()) {
+						check(holders.incrementAndGet() == 1, "two holders");
+						holders.decrementAndGet();
+						requester.release();
+					}
+				};
+			}
+			together(steps[0], steps[1]);
+			for (ManualRequester requester : requesters) {
+				if (requester.request.waiter().outcome() == null) {
+					scene.serve(requester);
+				}
+			}
+			scene.checkNothingRemains();
+		});
+	}
+
+	@Test
+	void releaseMeetsAHeadThatLeaves() {
+		explore(() -> {
+			Scene scene = new Scene(false);
+			together(scene.holder::release, scene.head.request::abandon);
+			scene.checkNothingRemains();
+		});
+	}
+
+	@Test
+	void offerIsPassedOnWhenTheHeadLeaves() {
+		explore(() -> {
+			Scene scene = new Scene(false).withNext();
+			together(scene.holder::release, scene.head.request::abandon);
+			scene.serve(scene.next);
+			scene.checkNothingRemains();
+		});
+	}
+
+	@Test
+	void releaseMeetsTheCancellationOfAHeadWithoutAThread() {
+		explore(() -> {
+			Scene scene = new Scene(true).withNext();
+			together(scene.holder::release, scene.head.request::abandon);
+			check(!scene.head.isHeld(), "a cancelled request holds the lock");
+			scene.serve(scene.next);
+			scene.checkNothingRemains();
+		});
+	}
+
+	@Test
+	void headWithoutAThreadHoldsAtOnce() {
+		explore(() -> {
+			Scene scene = new Scene(true);
+			together(scene.holder::release, scene.next::step);
+			check(scene.head.isHeld(), "the head does not hold the lock");
+			scene.head.release();
+			scene.serve(scene.next);
+			scene.checkNothingRemains();
+		});
+	}
+
+	@Test
+	void handleThatIsClosedTwiceEndsNoOtherHold() {
+		explore(() -> {
+			Scene scene = new Scene(true);
+			together(scene.holder::release, scene.holder::release);
+			check(scene.head.isHeld(), "the second release has ended the next hold");
+			scene.head.release();
+			scene.checkNothingRemains();
+		});
+	}
+
+	@Test
+	void pickUpMeetsTheLossOfTheGrant() {
+		explore(() -> {
+			Scene scene = new Scene(false);
+			scene.holder.release();
+			HeldGrant grant = scene.grant();
+			AtomicInteger told = new AtomicInteger();
+			together(() -> scene.heldGrants().lose(grant, LossReason.EXPIRED), () -> {
+				if (scene.head.step()) {
+					scene.head.request.lease().onLost(told::incrementAndGet);
+				}
+			});
+			scene.fixture.environment.runTasks();
+			boolean served = scene.head.request.waiter().outcome() instanceof RequestOutcome.Acquired;
+			Hold hold = served ? scene.head.request.lease() : null;
+			if (hold == null) {
+				// The head met the loss before the queue knew of it.
+				scene.serve(scene.head);
+			}
+			else {
+				check(hold.heldGrant() != grant || !hold.isHeld() && told.get() == 1,
+						"the holder was told " + told.get() + " losses");
+				hold.close();
+			}
+			check(scene.holder.request.lease().lossReason() == null, "who had released is told a loss");
+			scene.checkNothingRemains();
+		});
+	}
+
+	@Test
+	void pickUpMeetsTheEndOfTheOffer() {
+		explore(() -> {
+			Scene scene = new Scene(false);
+			scene.holder.release();
+			together(scene.fixture.environment::runSignals, scene.head::step);
+			scene.fixture.environment.runTasks();
+			if (scene.head.isHeld()) {
+				scene.head.release();
+			}
+			else {
+				scene.serve(scene.head);
+			}
+			scene.checkNothingRemains();
+		});
+	}
+
+	@Test
+	void releaseMeetsTheStop() {
+		explore(() -> {
+			Scene scene = new Scene(false);
+			together(scene.holder::release, scene.fixture.engine::beginStop);
+			if (scene.head.stepOrFail()) {
+				scene.head.release();
+			}
+			scene.checkNothingRemains();
+		});
+	}
+
+	@Test
+	void tokensRise() {
+		explore(() -> {
+			Scene scene = new Scene(true);
+			together(scene.holder::release, scene.next::step);
+			scene.head.release();
+			check(scene.next.isHeld() || scene.next.step(), "the next waiter is not served");
+			long first = scene.holder.request.lease().fencingToken().value();
+			long second = scene.head.request.lease().fencingToken().value();
+			long third = scene.next.request.lease().fencingToken().value();
+			check(first < second && second < third, "tokens do not rise");
+			scene.next.release();
+			scene.checkNothingRemains();
+		});
+	}
+
+}

@@ -1,0 +1,67 @@
+package io.distributedlock.support;
+
+import io.distributedlock.LockException;
+import io.distributedlock.LockRequest;
+
+/** A requester that takes a step when the test says so. */
+final class ManualRequester implements RequestDriver {
+
+	final KeyRequest request;
+
+	private final boolean mayBlock;
+
+	private volatile boolean signalled;
+
+	private boolean failed;
+
+	ManualRequester(LockEngine engine, LockRequest request, boolean mayBlock) {
+		this.mayBlock = mayBlock;
+		this.request = (KeyRequest) engine.request(request.keys(), request, this);
+	}
+
+	@Override
+	public void signal() {
+		this.signalled = true;
+	}
+
+	boolean isSignalled() {
+		return this.signalled;
+	}
+
+	boolean hasFailed() {
+		return this.failed || !stepOrFail() && this.failed;
+	}
+
+	@Override
+	public String requester() {
+		return "test";
+	}
+
+	@Override
+	public boolean mayBlock() {
+		return this.mayBlock;
+	}
+
+	boolean step() {
+		return this.request.step() == Acquisition.Progress.ACQUIRED;
+	}
+
+	boolean stepOrFail() {
+		try {
+			return step();
+		}
+		catch (LockException ex) {
+			this.failed = true;
+			return false;
+		}
+	}
+
+	boolean isHeld() {
+		return this.request.waiter().outcome() instanceof RequestOutcome.Acquired acquired && acquired.hold().isHeld();
+	}
+
+	void release() {
+		this.request.lease().close();
+	}
+
+}
