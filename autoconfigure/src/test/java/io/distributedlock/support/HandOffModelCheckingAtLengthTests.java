@@ -12,7 +12,7 @@ class HandOffModelCheckingAtLengthTests extends HandOffModelCheckingTests {
 
 	@Override
 	int invocations() {
-		return 20_000;
+		return 2_000;
 	}
 
 }
