@@ -1,10 +1,11 @@
 package io.distributedlock;
 
 /**
- * A number that rises with every grant of a key. A resource that remembers the highest
- * token it has seen, and refuses lower ones, cannot be written by a holder whose lease
- * has passed to another (Kleppmann, "How to do distributed locking"; the sequencer of
- * Google's Chubby).
+ * A number that rises with every hold of a key: from grant to grant, and from hold to
+ * hold of a grant that is handed off inside a process. A resource that remembers the
+ * highest token it has seen, and refuses lower ones, cannot be written by a holder whose
+ * lease has passed to another (Kleppmann, "How to do distributed locking"; the sequencer
+ * of Google's Chubby).
  * <p>
  * The value is the store's order of the grant × 1,024 + the number of the hold within the
  * grant. It never changes during a hold, and re-entrant calls have the same one. Pass it

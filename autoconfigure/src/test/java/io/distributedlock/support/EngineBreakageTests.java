@@ -18,18 +18,14 @@ import javax.tools.JavaCompiler;
 import javax.tools.StandardJavaFileManager;
 import javax.tools.ToolProvider;
 
-import ch.qos.logback.classic.Level;
-import ch.qos.logback.classic.Logger;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.slf4j.LoggerFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -37,6 +33,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Breaks the engine on purpose, and expects that the simulation notices: a check that
  * cannot fail shows nothing.
  */
+@ExtendWith(SilentLogger.class)
 class EngineBreakageTests {
 
 	private static final Path SOURCES = Path.of("src/main/java/io/distributedlock/support");
@@ -45,23 +42,8 @@ class EngineBreakageTests {
 
 	private static final long FEW_SEEDS = 256;
 
-	private final Logger logger = (Logger) LoggerFactory.getLogger("io.distributedlock");
-
-	private final @Nullable Level level = this.logger.getLevel();
-
 	@TempDir
 	private Path folder;
-
-	/** A broken engine logs without end. */
-	@BeforeEach
-	void silence() {
-		this.logger.setLevel(Level.OFF);
-	}
-
-	@AfterEach
-	void restore() {
-		this.logger.setLevel(this.level);
-	}
 
 	static List<EngineBreakage> breakages() {
 		return EngineBreakage.ALL;

@@ -36,6 +36,9 @@ final class EngineSimulation {
 	/** Twice the longest time of hand-offs, and some time for the timer. */
 	private static final Duration LONGEST_OFFER = Duration.ofMillis(50);
 
+	/** Threads that want hot keys again and again come to an end. */
+	private static final int MOST_USERS = 400;
+
 	private static final OwnerId NOBODY = new OwnerId("0".repeat(32));
 
 	private final SimulatedWorld world;
@@ -123,10 +126,21 @@ final class EngineSimulation {
 
 	private void newUser() {
 		SimulatedProcess process = this.processes.get(this.world.choose(this.processes.size()));
+		List<LockKey> wanted = (this.keys.size() > 1 && this.world.happens(0.2)) ? this.keys
+				: List.of(this.keys.get(this.world.choose(this.keys.size())));
+		newUser(process, wanted);
+	}
+
+	private void newUser(SimulatedProcess process, List<LockKey> wanted) {
 		if (!process.isCrashed() && !process.isPaused()) {
-			List<LockKey> wanted = (this.keys.size() > 1 && this.world.happens(0.2)) ? this.keys
-					: List.of(this.keys.get(this.world.choose(this.keys.size())));
 			new SimulatedUser(this, process, this.users++, wanted).begin();
+		}
+	}
+
+	/** A thread that wants a hot key wants it again soon. */
+	void released(SimulatedUser user) {
+		if (this.hot && this.users < MOST_USERS && this.world.happens(0.7)) {
+			this.world.after(this.world.duration(Duration.ofNanos(50_000)), () -> newUser(user.process(), user.keys()));
 		}
 	}
 

@@ -12,7 +12,7 @@ class HandOffModelCheckingAtLengthTests extends HandOffModelCheckingTests {
 
 	@Override
 	int invocations() {
-		return 2_000;
+		return MANY;
 	}
 
 }

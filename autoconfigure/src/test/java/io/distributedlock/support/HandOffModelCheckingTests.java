@@ -1,20 +1,29 @@
 package io.distributedlock.support;
 
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import org.jetbrains.lincheck.Lincheck;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
+import io.distributedlock.LockKey;
 import io.distributedlock.LossReason;
+import io.distributedlock.provider.LockObserver;
 
 import static io.distributedlock.support.ManualEngine.check;
 import static io.distributedlock.support.ManualEngine.together;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
  * Explores the interleavings of hand-offs: a grant is always held, offered with an end,
  * or being released.
  */
+@ExtendWith(SilentLogger.class)
 class HandOffModelCheckingTests {
+
+	static final int MANY = 2_000;
 
 	int invocations() {
 		return 50;
@@ -23,15 +32,18 @@ class HandOffModelCheckingTests {
 	/** A holder, and behind it a head that waits. */
 	private static final class Scene {
 
-		private final ManualEngine fixture = new ManualEngine(true, LockSettings.defaults());
+		private final ManualEngine fixture;
 
-		private final ManualRequester holder = this.fixture.requester();
+		private final ManualRequester holder;
 
 		private final ManualRequester head;
 
-		private final ManualRequester next = this.fixture.requester();
+		private final ManualRequester next;
 
-		Scene(boolean async) {
+		Scene(boolean async, LockObserver... observers) {
+			this.fixture = new ManualEngine(true, LockSettings.defaults(), observers);
+			this.holder = this.fixture.requester();
+			this.next = this.fixture.requester();
 			check(this.holder.step(), "the first request is not served");
 			this.head = async ? this.fixture.asyncRequester() : this.fixture.requester();
 			check(!this.head.step(), "two holders");
@@ -65,7 +77,28 @@ class HandOffModelCheckingTests {
 	}
 
 	private void explore(Runnable scenario) {
-		Lincheck.runConcurrentTest(invocations(), scenario::run);
+		Lincheck.runConcurrentTest(invocations(), scenario);
+	}
+
+	/**
+	 * Shows that a switch is explored at a single place: a check that cannot fail shows
+	 * nothing.
+	 */
+	@Test
+	void switchInsideAReleaseIsExplored() {
+		assertThatThrownBy(() -> Lincheck.runConcurrentTest(MANY, () -> {
+			AtomicBoolean inside = new AtomicBoolean();
+			Scene scene = new Scene(false, new LockObserver() {
+
+				@Override
+				public void onHoldEnd(LockKey key) {
+					inside.set(true);
+					inside.set(false);
+				}
+
+			});
+			together(scene.holder::release, () -> check(!inside.get(), "a switch inside the release"));
+		})).hasMessageContaining("a switch inside the release");
 	}
 
 	@Test
@@ -170,7 +203,15 @@ class HandOffModelCheckingTests {
 	@Test
 	void pickUpMeetsTheLossOfTheGrant() {
 		explore(() -> {
-			Scene scene = new Scene(false);
+			AtomicInteger reported = new AtomicInteger();
+			Scene scene = new Scene(false, new LockObserver() {
+
+				@Override
+				public void onLost(LockKey key, LossReason reason) {
+					reported.incrementAndGet();
+				}
+
+			});
 			scene.holder.release();
 			HeldGrant grant = scene.grant();
 			AtomicInteger told = new AtomicInteger();
@@ -191,7 +232,43 @@ class HandOffModelCheckingTests {
 						"the holder was told " + told.get() + " losses");
 				hold.close();
 			}
+			check(told.get() == reported.get(), "a hold began although its grant was lost");
 			check(scene.holder.request.lease().lossReason() == null, "who had released is told a loss");
+			scene.checkNothingRemains();
+		});
+	}
+
+	@Test
+	void releaseMeetsTheLossOfTheGrant() {
+		explore(() -> {
+			Scene scene = new Scene(false);
+			HeldGrant grant = scene.grant();
+			together(scene.holder::release, () -> scene.heldGrants().lose(grant, LossReason.EXPIRED));
+			check(!grant.isCurrent(), "a grant that was lost is current again");
+			scene.serve(scene.head);
+			scene.checkNothingRemains();
+		});
+	}
+
+	@Test
+	void offerThatNobodyPicksUpEnds() {
+		explore(() -> {
+			Scene scene = new Scene(false);
+			HeldGrant grant = scene.grant();
+			scene.holder.release();
+			together(() -> {
+				scene.fixture.environment.advance(Duration.ofMillis(40).toNanos());
+				scene.fixture.environment.runSignals();
+			}, scene.next::step);
+			boolean barged = scene.next.isHeld();
+			if (barged) {
+				scene.next.release();
+			}
+			check(!grant.isOffered(), "an offer outlives its end");
+			scene.serve(scene.head);
+			if (!barged) {
+				scene.serve(scene.next);
+			}
 			scene.checkNothingRemains();
 		});
 	}

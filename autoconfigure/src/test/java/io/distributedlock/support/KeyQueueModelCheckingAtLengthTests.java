@@ -12,7 +12,7 @@ class KeyQueueModelCheckingAtLengthTests extends KeyQueueModelCheckingTests {
 
 	@Override
 	int invocations() {
-		return 20_000;
+		return 2_000;
 	}
 
 }

@@ -2,6 +2,9 @@ package io.distributedlock.support;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+
+import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockKey;
 import io.distributedlock.LockRequest;
@@ -53,9 +56,11 @@ final class ManualEngine {
 		check(!this.provider.isHeld(), "the store still keeps a grant");
 	}
 
+	/** Runs two actions at the same time; what either throws is thrown. */
 	static void together(Runnable one, Runnable other) {
-		Thread first = new Thread(one);
-		Thread second = new Thread(other);
+		AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
+		Thread first = thread(one, failure);
+		Thread second = thread(other, failure);
 		first.start();
 		second.start();
 		try {
@@ -65,6 +70,21 @@ final class ManualEngine {
 		catch (InterruptedException ex) {
 			throw new IllegalStateException(ex);
 		}
+		Throwable thrown = failure.get();
+		if (thrown != null) {
+			throw new IllegalStateException(thrown);
+		}
+	}
+
+	private static Thread thread(Runnable action, AtomicReference<@Nullable Throwable> failure) {
+		return new Thread(() -> {
+			try {
+				action.run();
+			}
+			catch (RuntimeException | Error ex) {
+				failure.compareAndSet(null, ex);
+			}
+		});
 	}
 
 	static void check(boolean condition, String violation) {

@@ -222,6 +222,7 @@ final class SimulatedUser implements RequestDriver {
 
 	private void release(JoinableLease lease) {
 		this.world.record(this + " releases");
+		this.simulation.released(this);
 		look(lease);
 		if (lease instanceof Hold hold && this.request.renew()) {
 			checkDeletion(hold);

@@ -19,9 +19,6 @@ final class HotKey implements Scenario {
 
 	private static final Duration WAIT = Duration.ofSeconds(20);
 
-	/** A holder does about a microsecond of work. */
-	private static final int SPINS = 20;
-
 	private final int processes;
 
 	private final int threads;
@@ -118,9 +115,6 @@ final class HotKey implements Scenario {
 				long acquiredAt = System.nanoTime();
 				acquired++;
 				long counter = section.enter(holder);
-				for (int i = 0; i < SPINS; i++) {
-					Thread.onSpinWait();
-				}
 				Latencies.record(waits, acquiredAt - start);
 				if (acquiredAt - end < 0) {
 					inTime++;
