@@ -1,6 +1,7 @@
 package io.distributedlock.support;
 
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import org.jetbrains.lincheck.Lincheck;
@@ -110,7 +111,15 @@ class KeyQueueModelCheckingTests {
 			ManualEngine fixture = new ManualEngine(false);
 			ManualRequester head = fixture.requester();
 			check(!head.step(), "served without an answer");
-			together(() -> fixture.provider.answer(KEY), fixture.engine::beginStop);
+			AtomicBoolean stopped = new AtomicBoolean();
+			together(() -> {
+				boolean late = stopped.get();
+				fixture.provider.answer(KEY);
+				check(!late || !head.isHeld(), "a hold began although the engine stops");
+			}, () -> {
+				fixture.engine.beginStop();
+				stopped.set(true);
+			});
 			if (head.stepOrFail()) {
 				head.request.lease().close();
 			}

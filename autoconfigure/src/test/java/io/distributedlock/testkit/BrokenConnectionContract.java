@@ -1,6 +1,7 @@
 package io.distributedlock.testkit;
 
 import java.time.Duration;
+import java.util.Map;
 
 import org.junit.jupiter.api.Test;
 
@@ -34,14 +35,18 @@ interface BrokenConnectionContract extends FaultSupport {
 		LockKey unsent = freshKey();
 		LockKey unanswered = freshKey();
 		LockKey halfClosed = freshKey();
-		proxy.onRequest(faults().packet(Command.ACQUIRE, unsent), Effect.CUT).once();
-		proxy.onReplyTo(faults().packet(Command.ACQUIRE, unanswered), Effect.CUT).once();
-		proxy.onReplyTo(faults().packet(Command.ACQUIRE, halfClosed), Effect.HALF_CLOSE).once();
-		for (LockKey key : new LockKey[] { unsent, unanswered, halfClosed }) {
-			FaultSupport.awaitReconnection(process.process());
-			FaultSupport.assertStoreFails(Duration.ZERO, () -> process.locks()
-				.acquire(LockRequest.of(key).withWaitTime(Duration.ZERO).withLease(LONG_LEASE)));
-		}
+		Map<LockKey, WireFault> faults = Map.of(unsent,
+				proxy.onRequest(faults().packet(Command.ACQUIRE, unsent), Effect.CUT).once(), unanswered,
+				proxy.onReplyTo(faults().packet(Command.ACQUIRE, unanswered), Effect.CUT).once(), halfClosed,
+				proxy.onReplyTo(faults().packet(Command.ACQUIRE, halfClosed), Effect.HALF_CLOSE).once());
+		faults.forEach((key, fault) -> {
+			// The client may not know yet that the last fault has cut its connection.
+			while (fault.hits() == 0) {
+				FaultSupport.awaitReconnection(process.process());
+				FaultSupport.assertStoreFails(Duration.ZERO, () -> process.locks()
+					.acquire(LockRequest.of(key).withWaitTime(Duration.ZERO).withLease(LONG_LEASE)));
+			}
+		});
 		await().atMost(CLEANUP_LIMIT).until(() -> fixture().heldEntries() == 0);
 		await().atMost(CLEANUP_LIMIT)
 			.until(() -> process.log().outcomes(Kind.RELEASE).contains(ReleaseOutcome.RELEASED));
