@@ -101,7 +101,10 @@ interface Dialect {
 	 */
 	int sweep(Connection connection, List<String> keys, long retentionMicros) throws SQLException;
 
-	/** Reads the format row, naming every column, and the clock. */
+	/**
+	 * Reads the format row, naming every column, the clock, and what the server calls its
+	 * version where that is not known by its name.
+	 */
 	TableStatus readStatus(Connection connection) throws SQLException;
 
 	/**
@@ -128,8 +131,9 @@ interface Dialect {
 	 *
 	 * @param format the format number, 0 if the table has no format row
 	 * @param clockMicros the clock in microseconds since 1970
+	 * @param version what the server calls its version, or {@code null} if that is known
 	 */
-	record TableStatus(long format, long clockMicros) {
+	record TableStatus(long format, long clockMicros, @Nullable String version) {
 	}
 
 }

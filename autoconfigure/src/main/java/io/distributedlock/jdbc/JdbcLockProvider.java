@@ -124,6 +124,7 @@ public final class JdbcLockProvider implements LockProvider, AutoCloseable {
 	@Override
 	public void check(Duration timeout) {
 		TableStatus status = this.table.readStatus(timeout);
+		DialectResolver.requireGenuine(status.version());
 		FORMAT.requireSupported("the table '" + this.tableName + "'", Long.toString(status.format()));
 		if (status.clockMicros() <= 0 || status.clockMicros() > FencingToken.MAX_ORDER) {
 			throw new LockProviderException(LockError.STORE_FAILED, name(),

@@ -1,0 +1,64 @@
+package io.distributedlock.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+import io.distributedlock.provider.RenewalOutcome;
+
+/**
+ * A dialect without notifications, whose statements return no more than the rows that
+ * they changed.
+ */
+abstract class PolledDialect extends TableDialect {
+
+	private static final String RELEASE = "UPDATE {table} SET {release} WHERE lock_key = ? AND owner = ?";
+
+	private static final String REMOVE_ENTRIES = """
+			UPDATE {table} SET first_waiter = NULLIF(first_waiter, ?), second_waiter = NULLIF(second_waiter, ?)
+			WHERE lock_key = ? AND (first_waiter = ? OR second_waiter = ?)""";
+
+	private final String release;
+
+	private final String removeEntries;
+
+	/** Creates a dialect, as {@link TableDialect} does. */
+	PolledDialect(String platform, String table, SqlWords words, String attempt) {
+		super(platform, table, words.with("releaser", "?").with("version", "NULL"), attempt);
+		this.release = sql(RELEASE);
+		this.removeEntries = sql(REMOVE_ENTRIES);
+	}
+
+	@Override
+	public final boolean release(Connection connection, String key, String owner, String process) throws SQLException {
+		return Sql.update(connection, this.release, process, process, process, stored(key), owner) > 0;
+	}
+
+	@Override
+	public final boolean removeEntries(Connection connection, String key, String process) throws SQLException {
+		return Sql.update(connection, this.removeEntries, process, process, stored(key), process, process) > 0;
+	}
+
+	/**
+	 * Returns the outcomes of a batch, given the leases that were renewed and those that
+	 * this process has in any case, renewed or not.
+	 */
+	static List<RenewalOutcome> outcomes(List<Renewal> renewals, Set<String> renewed, Set<String> held) {
+		List<RenewalOutcome> outcomes = new ArrayList<>(renewals.size());
+		for (Renewal renewal : renewals) {
+			String id = renewal.owner() + renewal.key();
+			outcomes.add(renewed.contains(id) ? RenewalOutcome.RENEWED
+					: held.contains(id) ? RenewalOutcome.UNKNOWN : RenewalOutcome.NOT_HELD);
+		}
+		return outcomes;
+	}
+
+	/** Reads the leases that a statement returns as their keys and owners. */
+	final Set<String> leases(Connection connection, String sql, Object... arguments) throws SQLException {
+		return new HashSet<>(Sql.query(connection, sql, (row) -> row.getString(2) + key(row, 1), arguments));
+	}
+
+}

@@ -1,0 +1,115 @@
+package io.distributedlock.jdbc;
+
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The statements that all dialects have in common but for their words. Keys are bytes,
+ * unless a dialect compares texts byte by byte. Immutable.
+ * <p>
+ * The words that every dialect gives, besides those of the {@link RowRule}:
+ * {@code columns} are the twelve columns of {@link LockRow#read}, {@code epochMicros} is
+ * the clock in microseconds since 1970, {@code retained} is the instant before which the
+ * lock of a row must have ended that the sweeper deletes, with one parameter, and
+ * {@code version} is what the server calls its version, or {@code NULL}.
+ */
+abstract class TableDialect implements Dialect {
+
+	private static final String READ = "SELECT {columns} FROM {table} WHERE lock_key = ?";
+
+	private static final String DELETABLE = """
+			COALESCE(expires_at < {retained} AND grant_order < {epochMicros}, FALSE)""";
+
+	private static final String CANDIDATES = """
+			SELECT lock_key, {deletable} FROM {table} WHERE lock_key > ? ORDER BY lock_key LIMIT ?""";
+
+	private static final String STATUS = """
+			SELECT f.grant_order, {epochMicros}, {version} FROM (SELECT 1) one LEFT JOIN (
+				SELECT lock_key, owner, grant_order, expires_at, acquired_at, holder,
+					first_waiter, first_waiter_since, first_waiter_until,
+					second_waiter, second_waiter_since, second_waiter_until
+				FROM {table} WHERE lock_key = ?) f ON TRUE""";
+
+	private final SqlWords words;
+
+	private final String schema;
+
+	private final String attempt;
+
+	private final String read;
+
+	private final String candidates;
+
+	private final String status;
+
+	/**
+	 * Creates a dialect.
+	 * @param platform the name of its schema script
+	 * @param table the name of the lock table
+	 * @param words the dialect's words
+	 * @param attempt the template of the attempt, whose parameters are key, owner, lease
+	 * in microseconds, holder, process, whether it waits, and since when in microseconds
+	 */
+	TableDialect(String platform, String table, SqlWords words, String attempt) {
+		this.words = RowRule.addTo(words).with("table", table).with("deletable", DELETABLE);
+		this.schema = Sql.script(platform, table);
+		this.attempt = sql(attempt);
+		this.read = sql(READ);
+		this.candidates = sql(CANDIDATES);
+		this.status = sql(STATUS);
+	}
+
+	/** Fills the words of this dialect into a template. */
+	final String sql(String template) {
+		return this.words.fill(template);
+	}
+
+	/** Returns a key as the value of the key column. */
+	Object stored(String key) {
+		return key.getBytes(StandardCharsets.UTF_8);
+	}
+
+	/** Reads a key from the key column. */
+	String key(ResultSet row, int column) throws SQLException {
+		return new String(row.getBytes(column), StandardCharsets.UTF_8);
+	}
+
+	@Override
+	public final String schema() {
+		return this.schema;
+	}
+
+	@Override
+	public LockRow attempt(Connection connection, LockAttempt attempt) throws SQLException {
+		return Sql.query(connection, this.attempt, LockRow::read, stored(attempt.key()), attempt.owner(),
+				attempt.leaseMicros(), attempt.holder(), attempt.process(), attempt.willWait(), attempt.sinceMicros())
+			.get(0);
+	}
+
+	@Override
+	public final @Nullable LockRow read(Connection connection, String key) throws SQLException {
+		List<LockRow> rows = Sql.query(connection, this.read, LockRow::read, stored(key));
+		return rows.isEmpty() ? null : rows.get(0);
+	}
+
+	@Override
+	public final List<SweepCandidate> readSweepCandidates(Connection connection, String after, int limit,
+			long retentionMicros) throws SQLException {
+		return Sql.query(connection, this.candidates, (row) -> new SweepCandidate(key(row, 1), row.getBoolean(2)),
+				retentionMicros, stored(after), limit);
+	}
+
+	@Override
+	public final TableStatus readStatus(Connection connection) throws SQLException {
+		return Sql
+			.query(connection, this.status, (row) -> new TableStatus(row.getLong(1), row.getLong(2), row.getString(3)),
+					stored(LockKeyEncoder.FORMAT_ROW))
+			.get(0);
+	}
+
+}

@@ -1,0 +1,79 @@
+package io.distributedlock.jdbc;
+
+import java.sql.Connection;
+import java.sql.DatabaseMetaData;
+import java.sql.SQLException;
+import java.time.Duration;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.postgresql.ds.PGSimpleDataSource;
+
+import io.distributedlock.LockConfigurationException;
+import io.distributedlock.LockError;
+import io.distributedlock.provider.LockTimer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.mockito.BDDMockito.given;
+import static org.mockito.Mockito.mock;
+
+class DialectResolverTests {
+
+	/** Servers of such versions cannot be run here. */
+	private static Connection server(String product, String version) throws SQLException {
+		Connection connection = mock(Connection.class);
+		DatabaseMetaData database = mock(DatabaseMetaData.class);
+		given(connection.getMetaData()).willReturn(database);
+		given(database.getDatabaseProductName()).willReturn(product);
+		given(database.getDatabaseProductVersion()).willReturn(version);
+		return connection;
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "MariaDB, 10.5.29-MariaDB", "MySQL, 5.5.5-10.5.29-MariaDB", "H2, 1.4.200 (2019-10-14)",
+			"H2, 2.1.214 (2022-06-13)" })
+	void serverThatIsTooOldIsRefused(String product, String version) throws SQLException {
+		Connection connection = server(product, version);
+		assertThatExceptionOfType(LockConfigurationException.class)
+			.isThrownBy(() -> DialectResolver.resolve(connection, "distributed_lock"))
+			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.STORE_TOO_OLD))
+			.withMessageContaining(version)
+			.withMessageContaining("or later");
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "MariaDB, 10.6.0-MariaDB", "MySQL, 5.5.5-10.11.6-MariaDB-log", "MariaDB, 11.4.5-MariaDB-ubu2404" })
+	void laterMariaDbIsSupported(String product, String version) throws SQLException {
+		assertThat(DialectResolver.resolve(server(product, version), "distributed_lock"))
+			.isInstanceOf(MariaDbDialect.class);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "CockroachDB CCL v24.1.0 (x86_64-pc-linux-gnu), CockroachDB",
+			"PostgreSQL 11.2-YB-2.20.1.0-b0 on x86_64, YugabyteDB", "EnterpriseThing 1.0, EnterpriseThing" })
+	void serverThatOnlySpeaksAsPostgresIsRefusedByName(String version, String name) {
+		PGSimpleDataSource database = TestDatabases.withTable(TestDatabases.postgres());
+		TestDatabases.execute(database,
+				"CREATE FUNCTION public.version() RETURNS text LANGUAGE sql AS $$ SELECT '" + version + "' $$");
+		database.setOptions("-c search_path=public,pg_catalog");
+		try (LockTimer timer = new LockTimer();
+				JdbcLockProvider provider = new JdbcLockProvider(LockDataSource.of(database, 2),
+						JdbcLockSettings.defaults("app"), timer)) {
+			assertThatExceptionOfType(LockConfigurationException.class)
+				.isThrownBy(() -> provider.check(Duration.ofSeconds(10)))
+				.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.NO_PROVIDER))
+				.withMessageContaining(name);
+		}
+	}
+
+	@Test
+	void otherDatabaseIsRefused() throws SQLException {
+		Connection connection = server("Oracle", "Oracle Database 23ai");
+		assertThatExceptionOfType(LockConfigurationException.class)
+			.isThrownBy(() -> DialectResolver.resolve(connection, "distributed_lock"))
+			.withMessageContaining("'Oracle' is not supported");
+	}
+
+}
