@@ -10,8 +10,10 @@ import java.util.Locale;
 import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariCredentialsProvider;
 import com.zaxxer.hikari.HikariDataSource;
 import com.zaxxer.hikari.HikariPoolMXBean;
+import com.zaxxer.hikari.util.Credentials;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,16 +23,57 @@ final class HikariSupport {
 
 	private static final List<String> MARIADB = List.of("jdbc:mariadb:", "jdbc:mysql:", "org.mariadb.", "com.mysql.");
 
+	/**
+	 * Hikari's property for pools that override {@code getUsername} or
+	 * {@code getPassword}.
+	 */
+	private static final String OVERRIDDEN_CREDENTIALS = "com.zaxxer.hikari.legacy.supportUserPassDataSourceOverride";
+
 	private HikariSupport() {
 	}
 
+	/**
+	 * Returns the settings by which another pool reaches its database, or {@code null} if
+	 * it is no Hikari pool. {@link HikariConfig#copyStateTo} would share its properties
+	 * with the other pool, and copy credentials that rotate.
+	 */
 	static @Nullable HikariConfig configuration(DataSource application) throws SQLException {
-		if (!application.isWrapperFor(HikariDataSource.class)) {
-			return null;
-		}
+		HikariDataSource pool = unwrap(application);
+		return (pool != null) ? configuration(pool) : null;
+	}
+
+	private static HikariConfig configuration(HikariDataSource pool) {
 		HikariConfig config = new HikariConfig();
-		application.unwrap(HikariDataSource.class).copyStateTo(config);
+		config.setJdbcUrl(pool.getJdbcUrl());
+		if (pool.getDriverClassName() != null) {
+			config.setDriverClassName(pool.getDriverClassName());
+		}
+		config.setDataSource(pool.getDataSource());
+		config.setDataSourceClassName(pool.getDataSourceClassName());
+		config.setDataSourceJNDI(pool.getDataSourceJNDI());
+		config.setDataSourceProperties(pool.getDataSourceProperties());
+		config.setCredentialsProvider(() -> credentials(pool));
+		config.setCatalog(pool.getCatalog());
+		config.setSchema(pool.getSchema());
+		config.setConnectionTestQuery(pool.getConnectionTestQuery());
+		config.setConnectionInitSql(pool.getConnectionInitSql());
+		config.setExceptionOverride(pool.getExceptionOverride());
+		config.setKeepaliveTime(pool.getKeepaliveTime());
+		config.setMaxLifetime(pool.getMaxLifetime());
 		return config;
+	}
+
+	/**
+	 * Returns the credentials by which a pool opens its next connection: they may be
+	 * changed while it runs, or be a token that expires.
+	 */
+	private static Credentials credentials(HikariDataSource pool) {
+		HikariCredentialsProvider provider = pool.getCredentialsProvider();
+		if (provider != null) {
+			return provider.getCredentials();
+		}
+		return Boolean.getBoolean(OVERRIDDEN_CREDENTIALS) ? Credentials.of(pool.getUsername(), pool.getPassword())
+				: pool.getCredentials();
 	}
 
 	static HikariDataSource create(HikariConfig config, int size, Duration callTimeout) {
@@ -54,10 +97,13 @@ final class HikariSupport {
 
 	/** Creates a pool of one connection, with the settings of another pool. */
 	static HikariDataSource single(HikariDataSource pool) {
-		HikariConfig config = new HikariConfig();
-		pool.copyStateTo(config);
+		HikariConfig config = configuration(pool);
 		config.setPoolName("distributed-lock-listener");
 		config.setAutoCommit(true);
+		config.setReadOnly(false);
+		config.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
+		config.setConnectionTimeout(pool.getConnectionTimeout());
+		config.setValidationTimeout(pool.getValidationTimeout());
 		config.setMaximumPoolSize(1);
 		config.setMinimumIdle(0);
 		config.setIdleTimeout(0);
@@ -142,6 +188,14 @@ final class HikariSupport {
 
 	static @Nullable HikariDataSource unwrap(DataSource dataSource) throws SQLException {
 		return dataSource.isWrapperFor(HikariDataSource.class) ? dataSource.unwrap(HikariDataSource.class) : null;
+	}
+
+	/** Replaces the connections of a pool, once they are idle. */
+	static void replaceConnections(HikariDataSource pool) {
+		HikariPoolMXBean state = pool.getHikariPoolMXBean();
+		if (state != null) {
+			state.softEvictConnections();
+		}
 	}
 
 	static boolean evict(HikariDataSource pool, Connection connection) {

@@ -245,6 +245,16 @@ public final class LockDataSource implements AutoCloseable {
 		}
 	}
 
+	/**
+	 * Replaces all connections of the locks' own pool, of which one has turned out to
+	 * lead to a server that may only be read.
+	 */
+	void replaceConnections() {
+		if (this.own && this.pool != null) {
+			HikariSupport.replaceConnections((HikariDataSource) this.pool);
+		}
+	}
+
 	/** Closes the pool if it was created here. */
 	@Override
 	public void close() {

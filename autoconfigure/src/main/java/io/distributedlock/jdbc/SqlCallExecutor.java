@@ -182,9 +182,12 @@ final class SqlCallExecutor implements AutoCloseable {
 			}
 		}
 		catch (SQLException ex) {
-			if (usable && SqlErrors.isConnectionLost(ex)) {
+			if (usable && (SqlErrors.isConnectionLost(ex) || SqlErrors.isReadOnly(ex))) {
 				usable = false;
 				this.dataSource.discard(connection);
+			}
+			if (SqlErrors.isReadOnly(ex)) {
+				this.dataSource.replaceConnections();
 			}
 			throw ex;
 		}

@@ -23,6 +23,14 @@ final class SqlErrors {
 
 	private static final int H2_LOCK_TIMEOUT = 50200;
 
+	/** A transaction that may only read. */
+	private static final String READ_ONLY = "25006";
+
+	private static final int H2_READ_ONLY = 90097;
+
+	/** The server runs with an option that prevents the statement, or is read-only. */
+	private static final Set<Integer> MARIADB_READ_ONLY = Set.of(1290, 1836);
+
 	private static final int MARIADB_LOCK_WAIT_TIMEOUT = 1205;
 
 	/** Serialization failure, deadlock, lock not available. */
@@ -69,6 +77,15 @@ final class SqlErrors {
 				|| state(ex).startsWith("08");
 	}
 
+	/**
+	 * Whether the session may only read, as after a fail-over that has left the
+	 * connection with a server that is a replica now.
+	 */
+	static boolean isReadOnly(SQLException ex) {
+		return READ_ONLY.equals(state(ex))
+				|| (isH2(ex) ? ex.getErrorCode() == H2_READ_ONLY : MARIADB_READ_ONLY.contains(ex.getErrorCode()));
+	}
+
 	static boolean isDuplicateKey(SQLException ex) {
 		return "23505".equals(state(ex));
 	}
@@ -81,7 +98,7 @@ final class SqlErrors {
 		if (DENIED.contains(state(ex)) || (isH2(ex) ? H2_DENIED : MARIADB_DENIED).contains(ex.getErrorCode())) {
 			return LockError.NOT_PERMITTED;
 		}
-		if (ex instanceof SQLTimeoutException || "57014".equals(state(ex))
+		if (ex instanceof SQLTimeoutException || isRowLocked(ex) || "57014".equals(state(ex))
 				|| ex.getErrorCode() == MARIADB_STATEMENT_TIMEOUT) {
 			return LockError.STORE_TIMEOUT;
 		}
@@ -96,7 +113,10 @@ final class SqlErrors {
 			case NOT_PERMITTED -> "denies access to the table '" + table
 					+ "'. Grant SELECT, INSERT, UPDATE and DELETE: " + ex.getMessage();
 			case STORE_TIMEOUT -> "ended a statement after its time-out: " + ex.getMessage();
-			default -> "failed: " + ex.getMessage();
+			default -> isReadOnly(ex)
+					? "may only be read through this connection, which is closed; a later call opens another one: "
+							+ ex.getMessage()
+					: "failed: " + ex.getMessage();
 		};
 		return new LockProviderException(error, PROVIDER, problem, ex);
 	}

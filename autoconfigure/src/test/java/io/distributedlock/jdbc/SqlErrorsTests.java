@@ -28,7 +28,8 @@ class SqlErrorsTests {
 	@ParameterizedTest
 	@CsvSource({ "42P01, 0, TABLE_MISSING", "42703, 0, TABLE_MISSING", "42S02, 1146, TABLE_MISSING",
 			"42501, 0, NOT_PERMITTED", "42000, 1142, NOT_PERMITTED", "57014, 0, STORE_TIMEOUT",
-			"70100, 1969, STORE_TIMEOUT", "08006, 0, STORE_FAILED", "HY000, 1, STORE_FAILED" })
+			"70100, 1969, STORE_TIMEOUT", "55P03, 0, STORE_TIMEOUT", "HY000, 1205, STORE_TIMEOUT",
+			"08006, 0, STORE_FAILED", "HY000, 1, STORE_FAILED" })
 	void errorIsClassified(String state, int code, LockError expected) {
 		assertThat(SqlErrors.classify(error(state, code))).isEqualTo(expected);
 	}
@@ -71,6 +72,19 @@ class SqlErrorsTests {
 		assertThat(SqlErrors.isConnectionLost(new SQLNonTransientConnectionException("gone"))).isTrue();
 		assertThat(SqlErrors.isConnectionLost(error("08006", 0))).isTrue();
 		assertThat(SqlErrors.isConnectionLost(new SQLException("no state"))).isFalse();
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "25006, 0", "25006, 1792", "HY000, 1290", "HY000, 1836" })
+	void readOnlySessionIsRecognized(String state, int code) {
+		assertThat(SqlErrors.isReadOnly(error(state, code))).isTrue();
+	}
+
+	@Test
+	void readOnlyDatabaseOfH2IsRecognized() {
+		assertThat(SqlErrors.isReadOnly(h2Error("90097", 90097))).isTrue();
+		assertThat(SqlErrors.isReadOnly(h2Error("HY000", 1290))).isFalse();
+		assertThat(SqlErrors.isReadOnly(error("HY000", 1205))).isFalse();
 	}
 
 	@Test
