@@ -81,7 +81,7 @@ final class LockTable {
 	@Nullable LockRow poll(LockAttempt attempt, Duration timeout) {
 		Deadline deadline = Deadline.after(timeout);
 		return attempt(attempt, timeout, (connection, dialect) -> {
-			LockRow row = dialect.read(connection, attempt.key());
+			LockRow row = read(connection, dialect, attempt.key());
 			return (row == null || row.isChangedBy(attempt, dialect.entryMicros()))
 					? write(connection, dialect, attempt, deadline) : row;
 		});
@@ -116,7 +116,7 @@ final class LockTable {
 			}
 			catch (SQLException ex) {
 				if (SqlErrors.isRowLocked(ex)) {
-					LockRow row = dialect.read(connection, attempt.key());
+					LockRow row = read(connection, dialect, attempt.key());
 					if (row != null && !row.isAcquirableBy(attempt.process())) {
 						return row;
 					}
@@ -126,6 +126,20 @@ final class LockTable {
 					throw ex;
 				}
 			}
+		}
+	}
+
+	/**
+	 * Reads a row. A read waits for no other attempt: what it waits for has locked the
+	 * table, and says nothing about the lock.
+	 */
+	private static @Nullable LockRow read(Connection connection, Dialect dialect, String key) throws SQLException {
+		try {
+			return dialect.read(connection, key);
+		}
+		catch (SQLException ex) {
+			throw SqlErrors.isRowLocked(ex)
+					? new SQLTimeoutException("the lock table is locked by another transaction", ex) : ex;
 		}
 	}
 

@@ -123,7 +123,7 @@ abstract class AbstractJdbcLockProviderTests {
 	 * @param callTimeout after which the database ends a statement, and after half of it
 	 * a wait for a row
 	 */
-	private JdbcLockProvider process(Duration callTimeout) {
+	JdbcLockProvider process(Duration callTimeout) {
 		JdbcLockProvider created = provider(pool(callTimeout));
 		TestDatabases.warmUp(created);
 		return created;
