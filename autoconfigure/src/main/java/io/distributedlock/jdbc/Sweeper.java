@@ -14,6 +14,7 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
+import io.distributedlock.LockError;
 import io.distributedlock.jdbc.Dialect.SweepCandidate;
 import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.Deadline;
@@ -26,7 +27,8 @@ import io.distributedlock.provider.OwnerId;
  * order is behind the clock, so that no later grant of the key can have a lower order.
  * Candidates are read first, then deleted by key with both conditions repeated, so that a
  * row acquired in between stays. A lock in the same table keeps other processes from
- * sweeping at the same time.
+ * sweeping at the same time; when it was last acquired tells them that this period has
+ * been swept already.
  */
 final class Sweeper {
 
@@ -51,6 +53,11 @@ final class Sweeper {
 	private final String holder;
 
 	private final ExecutorService executor = LockThreads.pool("jdbc-sweep", 1);
+
+	/** Where the next sweep goes on, if the last one had no time for the whole table. */
+	private String after = "";
+
+	private boolean warned;
 
 	private volatile boolean stopped;
 
@@ -78,7 +85,9 @@ final class Sweeper {
 
 	private void runAndReschedule() {
 		try {
-			run();
+			if (call((connection, dialect) -> isDue(dialect.read(connection, LockKeyEncoder.SWEEPER_ROW)))) {
+				run();
+			}
 		}
 		catch (SQLException | RuntimeException ex) {
 			logger.debug("Sweeping the lock table failed and will be retried", ex);
@@ -88,6 +97,12 @@ final class Sweeper {
 				start();
 			}
 		}
+	}
+
+	/** Whether no process has swept in this period yet, by the row of the sweeper. */
+	private boolean isDue(@Nullable LockRow last) {
+		return last == null || last.heldMicros() < 0
+				|| last.heldMicros() >= TimeUnit.MILLISECONDS.toMicros(this.periodMillis * 3 / 4);
 	}
 
 	/**
@@ -112,20 +127,33 @@ final class Sweeper {
 	private int sweep() throws SQLException {
 		Deadline deadline = Deadline.afterNanos(TimeUnit.MICROSECONDS.toNanos(LEASE_MICROS / 2));
 		int swept = 0;
-		String after = "";
 		while (!this.stopped && !deadline.isPast()) {
-			String from = after;
+			String from = this.after;
 			List<SweepCandidate> page = call((connection, dialect) -> readPage(connection, dialect, from));
 			List<String> keys = page.stream().filter(SweepCandidate::deletable).map(SweepCandidate::key).toList();
-			if (!keys.isEmpty()) {
-				swept += call((connection, dialect) -> dialect.sweep(connection, keys, this.retentionMicros));
-			}
-			if (page.size() < PAGE_SIZE) {
+			boolean last = page.size() < PAGE_SIZE;
+			// Before the deletion: rows that cannot be deleted do not end all sweeping.
+			this.after = last ? "" : page.get(page.size() - 1).key();
+			swept += keys.isEmpty() ? 0 : delete(keys);
+			if (last) {
 				break;
 			}
-			after = page.get(page.size() - 1).key();
 		}
 		return swept;
+	}
+
+	private int delete(List<String> keys) throws SQLException {
+		try {
+			return call((connection, dialect) -> dialect.sweep(connection, keys, this.retentionMicros));
+		}
+		catch (SQLException ex) {
+			if (SqlErrors.classify(ex) == LockError.NOT_PERMITTED && !this.warned) {
+				this.warned = true;
+				logger.warn("Old rows of the lock table cannot be deleted, so that it grows; the locks are not "
+						+ "affected. Grant DELETE on the table: " + ex.getMessage());
+			}
+			throw ex;
+		}
 	}
 
 	private List<SweepCandidate> readPage(Connection connection, Dialect dialect, String after) throws SQLException {

@@ -122,7 +122,8 @@
  * <li><b>Sweep.</b> One process at a time, which holds the lock {@code %sweeper} of the
  * table, reads pages of keys and deletes rows that expired longer than the retention ago
  * and whose order is less than the clock's microseconds. The deletion repeats both
- * conditions.</li>
+ * conditions. A process that finds that this lock was acquired in the present period
+ * leaves the table alone.</li>
  * </ol>
  * The row {@code %format} has the format number of the table as its order.
  * <p>
