@@ -47,6 +47,11 @@ interface Dialect {
 	default void limitReads(Connection connection, int millis) throws SQLException {
 	}
 
+	/** Returns the bound of reads that {@link #limitReads} changes, 0 for none. */
+	default int readLimit(Connection connection) throws SQLException {
+		return 0;
+	}
+
 	/** Returns the script that creates the lock table. */
 	String schema();
 

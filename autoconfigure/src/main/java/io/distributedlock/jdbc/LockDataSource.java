@@ -134,6 +134,11 @@ public final class LockDataSource implements AutoCloseable {
 		return target;
 	}
 
+	/** Whether nothing else uses these connections. */
+	boolean isOwn() {
+		return this.own;
+	}
+
 	int size() {
 		return this.size;
 	}

@@ -123,6 +123,11 @@ final class MariaDbDialect extends PolledDialect {
 	}
 
 	@Override
+	public int readLimit(Connection connection) throws SQLException {
+		return connection.getNetworkTimeout();
+	}
+
+	@Override
 	public LockRow attempt(Connection connection, LockAttempt attempt) throws SQLException {
 		try {
 			return super.attempt(connection, attempt);

@@ -164,9 +164,8 @@ final class SqlCallExecutor implements AutoCloseable {
 					() -> this.dataSource.discard(connection));
 			SQLException failure = null;
 			try {
-				used.limitReads(connection,
+				T result = runLimited(connection, used, call,
 						(int) Math.min(TimeUnit.NANOSECONDS.toMillis(leftNanos + ABORT_NANOS), Integer.MAX_VALUE));
-				T result = runAdapted(connection, used, call);
 				this.lastSuccessNanos = System.nanoTime();
 				return result;
 			}
@@ -194,6 +193,21 @@ final class SqlCallExecutor implements AutoCloseable {
 		finally {
 			if (usable) {
 				this.dataSource.close(connection);
+			}
+		}
+	}
+
+	/** Runs a call with a bound of reads, and restores that of a foreign pool. */
+	private <T extends @Nullable Object> T runLimited(Connection connection, Dialect used, SqlCall<T> call, int millis)
+			throws SQLException {
+		int found = this.dataSource.isOwn() ? millis : used.readLimit(connection);
+		used.limitReads(connection, millis);
+		try {
+			return runAdapted(connection, used, call);
+		}
+		finally {
+			if (found != millis && !connection.isClosed()) {
+				used.limitReads(connection, found);
 			}
 		}
 	}

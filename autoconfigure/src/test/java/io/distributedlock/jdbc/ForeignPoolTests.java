@@ -134,4 +134,20 @@ class ForeignPoolTests {
 		}
 	}
 
+	/** Hikari restores it by itself. */
+	@Test
+	void boundOfReadsIsRestored() throws SQLException {
+		DataSource database = TestDatabases.withTable(TestDatabases.mariaDb());
+		try (Connection connection = database.getConnection();
+				JdbcLockProvider provider = provider(new SingleConnectionDataSource(connection, true), 1)) {
+			TestDatabases.warmUp(provider);
+			for (int call = 0; call < 3; call++) {
+				assertThat(resultOf(provider.release(KEY, OwnerId.random(), TIMEOUT)))
+					.isEqualTo(ReleaseOutcome.NOT_HELD);
+				// A worker restores it after the caller has its answer.
+				await().atMost(PATIENCE).until(() -> connection.getNetworkTimeout() == 0);
+			}
+		}
+	}
+
 }
