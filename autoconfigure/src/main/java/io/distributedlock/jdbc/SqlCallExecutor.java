@@ -129,6 +129,10 @@ final class SqlCallExecutor implements AutoCloseable {
 					"could not be called: " + ex.getMessage(), ex);
 		}
 		if (!call.await(deadline, kind)) {
+			if (call.claim()) {
+				throw noConnection("had no free thread for the call within " + timeout.toMillis()
+						+ " ms (distributed-lock.call-timeout)");
+			}
 			throw timedOut("did not answer within " + timeout.toMillis() + " ms (distributed-lock.call-timeout)", null);
 		}
 		return call.result();
@@ -136,7 +140,7 @@ final class SqlCallExecutor implements AutoCloseable {
 
 	private void work(CallKind kind, Deadline deadline, WorkerCall<?> call) {
 		try {
-			if (!call.isAbandoned()) {
+			if (call.claim()) {
 				run(kind, deadline, call);
 			}
 		}

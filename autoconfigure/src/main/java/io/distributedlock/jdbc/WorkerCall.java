@@ -2,6 +2,7 @@ package io.distributedlock.jdbc;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.jspecify.annotations.Nullable;
 
@@ -25,13 +26,20 @@ final class WorkerCall<T extends @Nullable Object> implements SqlCall<T> {
 
 	private final WorkerResult<T> outcome = new WorkerResult<>();
 
+	private final AtomicBoolean claimed = new AtomicBoolean();
+
 	WorkerCall(SqlCall<T> call, Compensation<T> compensation) {
 		this.call = call;
 		this.compensation = compensation;
 	}
 
-	boolean isAbandoned() {
-		return this.outcome.isAbandoned();
+	/**
+	 * Claims the call, for the worker that runs it or for a caller that has left before a
+	 * worker came to it.
+	 * @return whether nobody had claimed it
+	 */
+	boolean claim() {
+		return this.claimed.compareAndSet(false, true);
 	}
 
 	@Override

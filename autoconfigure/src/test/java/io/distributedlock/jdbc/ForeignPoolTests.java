@@ -7,6 +7,8 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 
 import javax.sql.DataSource;
 
@@ -15,6 +17,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
+import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
 import io.distributedlock.LockKey;
@@ -131,6 +134,38 @@ class ForeignPoolTests {
 				assertThat(attempt(waiting, true)).isInstanceOf(AttemptResult.Busy.class);
 				assertThat(waiting.listener().isReceiving()).isTrue();
 			});
+		}
+	}
+
+	@Test
+	void callThatNoThreadHasBegunWasNotSent() throws Exception {
+		DataSource database = TestDatabases.withTable(TestDatabases.postgres());
+		HikariConfig config = new HikariConfig();
+		config.setDataSource(database);
+		config.setMaximumPoolSize(8);
+		ExecutorService callers = Executors.newFixedThreadPool(3);
+		try (HikariDataSource pool = new HikariDataSource(config);
+				JdbcLockProvider provider = provider(pool);
+				Connection blocker = database.getConnection()) {
+			TestDatabases.warmUp(provider);
+			TestDatabases.begin(blocker);
+			new JdbcTemplate(new SingleConnectionDataSource(blocker, true))
+				.execute("LOCK TABLE distributed_lock IN ACCESS EXCLUSIVE MODE");
+			for (int call = 0; call < 3; call++) {
+				callers.execute(() -> attempt(provider, false));
+			}
+			JdbcTemplate other = new JdbcTemplate(database);
+			await().atMost(PATIENCE)
+				.until(() -> other.queryForObject("SELECT count(*) FROM pg_locks WHERE NOT granted", Long.class) >= 3);
+			assertThatExceptionOfType(LockProviderException.class)
+				.isThrownBy(() -> resultOf(provider.newContender(KEY, () -> {
+				}).attempt(OwnerId.random(), LEASE, false, Duration.ofMillis(300))))
+				.satisfies((ex) -> assertThat(ex.isEffectUnknown()).isFalse())
+				.withMessageContaining("no free thread");
+			blocker.rollback();
+		}
+		finally {
+			callers.shutdown();
 		}
 	}
 
