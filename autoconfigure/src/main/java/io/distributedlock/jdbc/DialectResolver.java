@@ -3,6 +3,7 @@ package io.distributedlock.jdbc;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
 import java.sql.SQLException;
+import java.util.List;
 import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -43,6 +44,11 @@ final class DialectResolver {
 				require("MariaDB", version, 10, 6);
 				yield new MariaDbDialect(table);
 			}
+			case "MySQL" -> {
+				requireMySql(version);
+				require("MySQL", version, 8, 0);
+				yield new MySqlDialect(table);
+			}
 			default -> throw unsupported(product);
 		};
 	}
@@ -65,6 +71,15 @@ final class DialectResolver {
 		}
 	}
 
+	/** Refuses a server that only speaks the protocol of MySQL, and names itself. */
+	private static void requireMySql(String version) {
+		for (String other : List.of("TiDB", "Vitess", "OceanBase", "SingleStore")) {
+			if (version.contains(other)) {
+				throw unsupported(other);
+			}
+		}
+	}
+
 	private static void require(String product, String version, int major, int minor) {
 		Matcher numbers = VERSION.matcher(version);
 		if (!numbers.matches()) {
@@ -82,7 +97,7 @@ final class DialectResolver {
 	private static LockConfigurationException unsupported(@Nullable String product) {
 		return new LockConfigurationException(LockError.NO_PROVIDER,
 				"The database '" + product + "' is not supported as a lock store",
-				"Use PostgreSQL, MariaDB or H2, or name another store in distributed-lock.provider");
+				"Use PostgreSQL, MySQL, MariaDB or H2, or name another store in distributed-lock.provider");
 	}
 
 }

@@ -87,6 +87,8 @@ final class H2Dialect extends PolledDialect {
 			.with("entryEnd", "DATEADD(MICROSECOND, " + POLLED_ENTRY_MICROS + ", s.now)")
 			.with("reserved", "'reserved:' || s.process")
 			.with("granted", "{acquirable}")
+			.with("grantedOrder", "{raisedOrder}")
+			.with("keptOrder", "t.grant_order")
 			.with("busyOwner", "t.owner")
 			.with("clock", "CURRENT_TIMESTAMP(6)")
 			.with("reservationEnd", "DATEADD(MICROSECOND, " + POLLED_RESERVATION_MICROS + ", CURRENT_TIMESTAMP(6))")

@@ -36,6 +36,11 @@ record LockRow(@Nullable String owner, long order, @Nullable String holder, long
 				QueueEntry.read(result, 10, 11, 12));
 	}
 
+	/** Returns what matters of the row that an attempt has acquired just now. */
+	static LockRow granted(LockAttempt attempt, long order) {
+		return new LockRow(attempt.owner(), order, attempt.holder(), 0, attempt.leaseMicros(), order, null, null);
+	}
+
 	boolean isHeldBy(String owner) {
 		return owner.equals(this.owner);
 	}

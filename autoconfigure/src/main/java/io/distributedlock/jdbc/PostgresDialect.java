@@ -113,6 +113,8 @@ final class PostgresDialect extends TableDialect {
 			.with("entryEnd", "EXCLUDED.acquired_at + " + ENTRY_MICROS + " * interval '1 microsecond'")
 			.with("reserved", "'reserved:' || EXCLUDED.first_waiter")
 			.with("granted", "{acquirable}")
+			.with("grantedOrder", "{raisedOrder}")
+			.with("keptOrder", "l.grant_order")
 			.with("busyOwner", BUSY_OWNER)
 			.with("clock", "t.now")
 			.with("releaser", "t.process")

@@ -8,9 +8,11 @@ package io.distributedlock.jdbc;
  * clock, {@code process}, {@code newOwner}, {@code newOrder}, {@code newHolder},
  * {@code leaseEnd} and {@code since} describe the attempt ({@code since} is {@code NULL}
  * if it does not wait), {@code entryEnd} is the end of an entry that is made now,
- * {@code reserved} marks a reservation for the process, and {@code busyOwner} is the
- * owner of a row that is not acquired. The words of a release: {@code clock},
- * {@code releaser}, {@code reservationEnd}, and {@code reservedForFirst}.
+ * {@code reserved} marks a reservation for the process, {@code grantedOrder} is the
+ * {@code raisedOrder} of a row that is acquired, and {@code keptOrder} and
+ * {@code busyOwner} are the order and the owner of one that is not. The words of a
+ * release: {@code clock}, {@code releaser}, {@code reservationEnd}, and
+ * {@code reservedForFirst}.
  * <p>
  * MariaDB and MySQL run assignments from left to right, so that a condition sees what was
  * assigned before. So a column is assigned after the last condition that reads it. The
@@ -41,8 +43,7 @@ final class RowRule {
 					OR {row}second_waiter_until <= {now} OR {row}second_waiter_since >= {since}))""";
 
 	private static final String ATTEMPT = """
-			grant_order = CASE WHEN {acquirable} THEN GREATEST({row}grant_order + 1, {newOrder})
-				ELSE {row}grant_order END,
+			grant_order = CASE WHEN {acquirable} THEN {grantedOrder} ELSE {keptOrder} END,
 			holder = CASE WHEN {acquirable} THEN {newHolder} ELSE {row}holder END,
 			acquired_at = CASE WHEN {acquirable} THEN {now} ELSE {row}acquired_at END,
 			second_waiter_since = CASE WHEN {acquirable} THEN {row}second_waiter_since
@@ -62,6 +63,8 @@ final class RowRule {
 				ELSE {entryEnd} END,
 			owner = CASE WHEN {acquirable} THEN {newOwner} ELSE {busyOwner} END,
 			expires_at = CASE WHEN {granted} THEN {leaseEnd} ELSE {row}expires_at END""";
+
+	private static final String RAISED_ORDER = "GREATEST({row}grant_order + 1, {newOrder})";
 
 	/** Whether a release reserves the lock for the first entry. */
 	private static final String WAITED_FOR = """
@@ -84,6 +87,7 @@ final class RowRule {
 			.with("displaced", DISPLACED)
 			.with("secondOpen", SECOND_OPEN)
 			.with("firstOpen", FIRST_OPEN)
+			.with("raisedOrder", RAISED_ORDER)
 			.with("acquirable", ACQUIRABLE)
 			.with("release", RELEASE)
 			.with("waitedFor", WAITED_FOR);

@@ -9,6 +9,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -40,6 +41,20 @@ final class Sql {
 		try (PreparedStatement statement = connection.prepareStatement(sql)) {
 			bind(statement, arguments);
 			return statement.executeUpdate();
+		}
+	}
+
+	/**
+	 * Inserts or updates a row.
+	 * @return the number that the statement gives to {@code LAST_INSERT_ID}, 0 for none
+	 */
+	static long insert(Connection connection, String sql, @Nullable Object... arguments) throws SQLException {
+		try (PreparedStatement statement = connection.prepareStatement(sql, Statement.RETURN_GENERATED_KEYS)) {
+			bind(statement, arguments);
+			statement.executeUpdate();
+			try (ResultSet keys = statement.getGeneratedKeys()) {
+				return keys.next() ? keys.getLong(1) : 0;
+			}
 		}
 	}
 

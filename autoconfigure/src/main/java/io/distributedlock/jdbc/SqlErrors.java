@@ -29,9 +29,9 @@ final class SqlErrors {
 	private static final int H2_READ_ONLY = 90097;
 
 	/** The server runs with an option that prevents the statement, or is read-only. */
-	private static final Set<Integer> MARIADB_READ_ONLY = Set.of(1290, 1836);
+	private static final Set<Integer> MYSQL_READ_ONLY = Set.of(1290, 1836);
 
-	private static final int MARIADB_LOCK_WAIT_TIMEOUT = 1205;
+	private static final int MYSQL_LOCK_WAIT_TIMEOUT = 1205;
 
 	/** Serialization failure, deadlock, lock not available. */
 	private static final Set<String> CONTENTION = Set.of("40001", "40P01", LOCK_NOT_AVAILABLE);
@@ -40,7 +40,7 @@ final class SqlErrors {
 	private static final Set<Integer> H2_CONTENTION = Set.of(40001, H2_LOCK_TIMEOUT, 90131);
 
 	/** Record changed, lock wait time-out, deadlock. */
-	private static final Set<Integer> MARIADB_CONTENTION = Set.of(1020, MARIADB_LOCK_WAIT_TIMEOUT, 1213);
+	private static final Set<Integer> MYSQL_CONTENTION = Set.of(1020, MYSQL_LOCK_WAIT_TIMEOUT, 1213);
 
 	private static final Set<String> MISSING = Set.of("42P01", "42703", "3F000", "42S02", "42S03", "42S04", "42S22");
 
@@ -51,7 +51,7 @@ final class SqlErrors {
 	private static final Set<Integer> H2_DENIED = Set.of(90096, 90040, 28000);
 
 	/** Access denied to the database, at log-in, to the table, to a column. */
-	private static final Set<Integer> MARIADB_DENIED = Set.of(1044, 1045, 1142, 1143);
+	private static final Set<Integer> MYSQL_DENIED = Set.of(1044, 1045, 1142, 1143);
 
 	private SqlErrors() {
 	}
@@ -59,13 +59,13 @@ final class SqlErrors {
 	/** Whether the statement changed nothing because another one changed the row. */
 	static boolean isContention(SQLException ex) {
 		return CONTENTION.contains(state(ex))
-				|| (isH2(ex) ? H2_CONTENTION : MARIADB_CONTENTION).contains(ex.getErrorCode());
+				|| (isH2(ex) ? H2_CONTENTION : MYSQL_CONTENTION).contains(ex.getErrorCode());
 	}
 
 	/** Whether the row was locked for longer than a statement may wait. */
 	static boolean isRowLocked(SQLException ex) {
 		return LOCK_NOT_AVAILABLE.equals(state(ex))
-				|| (isH2(ex) ? ex.getErrorCode() == H2_LOCK_TIMEOUT : ex.getErrorCode() == MARIADB_LOCK_WAIT_TIMEOUT);
+				|| (isH2(ex) ? ex.getErrorCode() == H2_LOCK_TIMEOUT : ex.getErrorCode() == MYSQL_LOCK_WAIT_TIMEOUT);
 	}
 
 	/**
@@ -83,7 +83,7 @@ final class SqlErrors {
 	 */
 	static boolean isReadOnly(SQLException ex) {
 		return READ_ONLY.equals(state(ex))
-				|| (isH2(ex) ? ex.getErrorCode() == H2_READ_ONLY : MARIADB_READ_ONLY.contains(ex.getErrorCode()));
+				|| (isH2(ex) ? ex.getErrorCode() == H2_READ_ONLY : MYSQL_READ_ONLY.contains(ex.getErrorCode()));
 	}
 
 	static boolean isDuplicateKey(SQLException ex) {
@@ -95,7 +95,7 @@ final class SqlErrors {
 		if (MISSING.contains(state(ex)) || (isH2(ex) && H2_MISSING.contains(ex.getErrorCode()))) {
 			return LockError.TABLE_MISSING;
 		}
-		if (DENIED.contains(state(ex)) || (isH2(ex) ? H2_DENIED : MARIADB_DENIED).contains(ex.getErrorCode())) {
+		if (DENIED.contains(state(ex)) || (isH2(ex) ? H2_DENIED : MYSQL_DENIED).contains(ex.getErrorCode())) {
 			return LockError.NOT_PERMITTED;
 		}
 		if (ex instanceof SQLTimeoutException || isRowLocked(ex) || "57014".equals(state(ex))

@@ -86,9 +86,17 @@ abstract class TableDialect implements Dialect {
 
 	@Override
 	public LockRow attempt(Connection connection, LockAttempt attempt) throws SQLException {
-		return Sql.query(connection, this.attempt, LockRow::read, stored(attempt.key()), attempt.owner(),
-				attempt.leaseMicros(), attempt.holder(), attempt.process(), attempt.willWait(), attempt.sinceMicros())
-			.get(0);
+		return Sql.query(connection, this.attempt, LockRow::read, arguments(attempt)).get(0);
+	}
+
+	final String attemptSql() {
+		return this.attempt;
+	}
+
+	/** Returns the parameters of the template of the attempt. */
+	final @Nullable Object[] arguments(LockAttempt attempt) {
+		return new @Nullable Object[] { stored(attempt.key()), attempt.owner(), attempt.leaseMicros(), attempt.holder(),
+				attempt.process(), attempt.willWait(), attempt.sinceMicros() };
 	}
 
 	@Override

@@ -96,7 +96,9 @@
  * the row, it sets owner, holder and times, raises the order to the larger of the last
  * order + 1 and the clock's microseconds, and removes this process's entries. If the row
  * already has this owner, it changes nothing. The contender has the lock if the returned
- * row has its owner id.</li>
+ * row has its owner id. On MySQL and MariaDB a short upsert comes first, which only a
+ * free row without entries satisfies. MySQL returns no row, but the order of a grant; a
+ * {@code SELECT} then reads the row of a busy lock.</li>
  * <li><b>Enter the wait queue.</b> The same upsert does so if the lock is busy and the
  * contender will wait. It becomes the first entry if that is empty, not valid, its own,
  * or of a process that was refused later. The second entry is open under the same
@@ -115,7 +117,8 @@
  * statement.</li>
  * <li><b>Renew.</b> One statement for up to 500 leases: it sets the end of those that
  * have their owner and have not expired, and skips rows that are locked. On H2 and
- * MariaDB a second statement separates skipped leases (unknown) from lost ones.</li>
+ * MariaDB a second statement separates skipped leases (unknown) from lost ones, on MySQL
+ * four more.</li>
  * <li><b>Withdraw.</b> An update removes the entries of the process; then the statement
  * of a release, with the reservation as owner, frees or passes on a lock reserved for
  * it.</li>
@@ -133,7 +136,8 @@
  * decision record {@code docs/decisions/0001-two-wait-queue-entries.md} explains the two
  * entries. Statements rely on {@code INSERT … ON CONFLICT … RETURNING},
  * {@code FOR UPDATE SKIP LOCKED} and {@code NOTIFY} of PostgreSQL,
- * {@code INSERT … ON DUPLICATE KEY UPDATE … RETURNING} of MariaDB, and
+ * {@code INSERT … ON DUPLICATE KEY UPDATE … RETURNING} of MariaDB,
+ * {@code LAST_INSERT_ID(expression)} of MySQL and MariaDB, and
  * {@code SELECT … FROM FINAL TABLE (MERGE …)} of H2.
  */
 @NullMarked

@@ -32,8 +32,8 @@ class DialectResolverTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "MariaDB, 10.5.29-MariaDB", "MySQL, 5.5.5-10.5.29-MariaDB", "H2, 1.4.200 (2019-10-14)",
-			"H2, 2.1.214 (2022-06-13)" })
+	@CsvSource({ "MariaDB, 10.5.29-MariaDB", "MySQL, 5.5.5-10.5.29-MariaDB", "MySQL, 5.7.44-log",
+			"H2, 1.4.200 (2019-10-14)", "H2, 2.1.214 (2022-06-13)" })
 	void serverThatIsTooOldIsRefused(String product, String version) throws SQLException {
 		Connection connection = server(product, version);
 		assertThatExceptionOfType(LockConfigurationException.class)
@@ -48,6 +48,23 @@ class DialectResolverTests {
 	void laterMariaDbIsSupported(String product, String version) throws SQLException {
 		assertThat(DialectResolver.resolve(server(product, version), "distributed_lock"))
 			.isInstanceOf(MariaDbDialect.class);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "8.0.15", "8.4.3-log", "9.1.0", "8.0.mysql_aurora.3.04.0" })
+	void laterMySqlIsSupported(String version) throws SQLException {
+		assertThat(DialectResolver.resolve(server("MySQL", version), "distributed_lock"))
+			.isInstanceOf(MySqlDialect.class);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "8.0.11-TiDB-v7.5.0, TiDB", "8.0.30-Vitess, Vitess", "5.7.25-OceanBase-v4.2.1, OceanBase" })
+	void serverThatOnlySpeaksAsMySqlIsRefusedByName(String version, String name) throws SQLException {
+		Connection connection = server("MySQL", version);
+		assertThatExceptionOfType(LockConfigurationException.class)
+			.isThrownBy(() -> DialectResolver.resolve(connection, "distributed_lock"))
+			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.NO_PROVIDER))
+			.withMessageContaining(name);
 	}
 
 	@ParameterizedTest

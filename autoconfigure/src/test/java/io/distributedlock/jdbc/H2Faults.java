@@ -23,8 +23,8 @@ final class H2Faults extends JdbcFaults {
 	}
 
 	@Override
-	void addCheck(JdbcTemplate jdbc, String sql) {
-		jdbc.execute(sql + " NOCHECK");
+	void refuseWrites(JdbcTemplate jdbc, String key) {
+		jdbc.execute(check(key) + " NOCHECK");
 	}
 
 	@Override

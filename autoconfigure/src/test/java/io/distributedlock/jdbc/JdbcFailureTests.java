@@ -103,6 +103,12 @@ class JdbcFailureTests {
 			DataSource database() {
 				return TestDatabases.mariaDbWithMySqlDriver();
 			}
+		},
+		MYSQL {
+			@Override
+			DataSource database() {
+				return TestDatabases.mySql();
+			}
 		};
 
 		abstract DataSource database();

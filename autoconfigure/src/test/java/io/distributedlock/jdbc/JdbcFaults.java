@@ -52,8 +52,20 @@ abstract class JdbcFaults implements StoreFaults {
 	 */
 	abstract int kill(List<Object> spared);
 
-	/** Adds a check that the rows of the table need not pass yet. */
-	abstract void addCheck(JdbcTemplate jdbc, String sql);
+	/**
+	 * Refuses to write rows with a key, although such a row can be there.
+	 * @param key the literal of the key
+	 */
+	abstract void refuseWrites(JdbcTemplate jdbc, String key);
+
+	/** Permits what was refused. */
+	void permitWrites(JdbcTemplate jdbc) {
+		jdbc.execute("ALTER TABLE distributed_lock DROP CONSTRAINT refused_key");
+	}
+
+	static String check(String key) {
+		return "ALTER TABLE distributed_lock ADD CONSTRAINT refused_key CHECK (lock_key <> " + key + ")";
+	}
 
 	final JdbcTemplate jdbc() {
 		return this.fixture.jdbc();
@@ -134,11 +146,10 @@ abstract class JdbcFaults implements StoreFaults {
 		String literal = (stored instanceof byte[] bytes) ? "X'" + HexFormat.of().formatHex(bytes) + "'"
 				: "'" + stored + "'";
 		jdbc().execute((Connection connection) -> {
-			addCheck(new JdbcTemplate(new SingleConnectionDataSource(connection, true)),
-					"ALTER TABLE distributed_lock ADD CONSTRAINT refused_key CHECK (lock_key <> " + literal + ")");
+			refuseWrites(new JdbcTemplate(new SingleConnectionDataSource(connection, true)), literal);
 			return true;
 		});
-		return remember(() -> jdbc().execute("ALTER TABLE distributed_lock DROP CONSTRAINT refused_key"));
+		return remember(() -> permitWrites(jdbc()));
 	}
 
 	@Override

@@ -59,7 +59,7 @@ final class JdbcFixture implements LockProviderFixture {
 		this.url = TestDatabases.url(database);
 		this.user = TestDatabases.grantLocks(database, this.url);
 		this.bytes = !this.url.startsWith("jdbc:postgresql");
-		this.now = TestDatabases.isMariaDb(this.url) ? "UTC_TIMESTAMP(6)" : "CURRENT_TIMESTAMP";
+		this.now = TestDatabases.isMySqlCompatible(this.url) ? "UTC_TIMESTAMP(6)" : "CURRENT_TIMESTAMP";
 		this.jdbc.update("DELETE FROM distributed_lock WHERE holder IS NOT NULL");
 		this.faults = (faults != null) ? faults.apply(this) : null;
 	}

@@ -47,9 +47,9 @@ final class MariaDbFaults extends JdbcFaults {
 	}
 
 	@Override
-	void addCheck(JdbcTemplate jdbc, String sql) {
+	void refuseWrites(JdbcTemplate jdbc, String key) {
 		jdbc.execute("SET check_constraint_checks = 0");
-		jdbc.execute(sql);
+		jdbc.execute(check(key));
 	}
 
 	@Override

@@ -29,8 +29,8 @@ final class PostgresFaults extends JdbcFaults {
 	}
 
 	@Override
-	void addCheck(JdbcTemplate jdbc, String sql) {
-		jdbc.execute(sql + " NOT VALID");
+	void refuseWrites(JdbcTemplate jdbc, String key) {
+		jdbc.execute(check(key) + " NOT VALID");
 	}
 
 	@Override

@@ -52,11 +52,12 @@ class TablePrivilegesTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "postgres", "mariadb", "mariadb with mysql driver" })
+	@ValueSource(strings = { "postgres", "mariadb", "mariadb with mysql driver", "mysql" })
 	void fourRightsAreNeededAndSufficient(String database) throws Exception {
 		DataSource owner = TestDatabases.withTable(switch (database) {
 			case "postgres" -> TestDatabases.postgres();
 			case "mariadb" -> TestDatabases.mariaDb();
+			case "mysql" -> TestDatabases.mySql();
 			default -> TestDatabases.mariaDbWithMySqlDriver();
 		});
 		String url = TestDatabases.url(owner);
@@ -65,14 +66,14 @@ class TablePrivilegesTests {
 		Map<String, Set<String>> needed = new LinkedHashMap<>();
 		for (String right : RIGHTS) {
 			JdbcTemplate jdbc = new JdbcTemplate(owner);
-			String name = TestDatabases.isMariaDb(url) ? role + "@localhost" : role;
+			String name = TestDatabases.isMySqlCompatible(url) ? role + "@localhost" : role;
 			jdbc.execute("REVOKE " + right + " ON distributed_lock FROM " + name);
 			needed.put(right, failures(owner, url, role));
 			jdbc.execute("GRANT " + right + " ON distributed_lock TO " + name);
 		}
 		assertThat(needed.get("SELECT")).contains("acquire", "renew", "release", "sweep");
 		assertThat(needed.get("INSERT")).contains("acquire");
-		assertThat(needed.get("INSERT").contains("renew")).isEqualTo(TestDatabases.isMariaDb(url));
+		assertThat(needed.get("INSERT").contains("renew")).isEqualTo(TestDatabases.isMySqlCompatible(url));
 		assertThat(needed.get("UPDATE")).contains("acquire", "renew", "release");
 		assertThat(needed.get("DELETE")).containsExactly("sweep");
 	}

@@ -18,6 +18,7 @@ import com.mysql.cj.jdbc.MysqlDataSource;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import org.h2.jdbcx.JdbcDataSource;
 import org.h2.tools.Server;
+import org.junit.jupiter.api.Assumptions;
 import org.mariadb.jdbc.MariaDbDataSource;
 import org.postgresql.ds.PGSimpleDataSource;
 
@@ -98,13 +99,37 @@ public final class TestDatabases {
 		return dataSource;
 	}
 
-	static boolean isMariaDb(String url) {
+	/** Creates a database of the MySQL server, through its own driver. */
+	public static DataSource mySql() {
+		Assumptions.assumeTrue(MySqlServer.isRunnable(), MySqlServer.NOT_RUNNABLE);
+		MysqlDataSource dataSource = new MysqlDataSource();
+		dataSource.setURL("jdbc:mysql://" + MySqlServer.database() + "?sslMode=DISABLED");
+		dataSource.setUser(user("jdbc:mysql:"));
+		return dataSource;
+	}
+
+	/** Creates a database of the MySQL server, through MariaDB's driver. */
+	public static DataSource mySqlWithMariaDbDriver() {
+		Assumptions.assumeTrue(MySqlServer.isRunnable(), MySqlServer.NOT_RUNNABLE);
+		MariaDbDataSource dataSource = new MariaDbDataSource();
+		try {
+			dataSource.setUrl("jdbc:mariadb://" + MySqlServer.database());
+			dataSource.setUser(user("jdbc:mariadb:"));
+		}
+		catch (SQLException ex) {
+			throw new IllegalStateException(ex);
+		}
+		return dataSource;
+	}
+
+	/** Whether a URL is that of MySQL or MariaDB. */
+	static boolean isMySqlCompatible(String url) {
 		return url.startsWith("jdbc:mariadb:") || url.startsWith("jdbc:mysql:");
 	}
 
 	/** Returns the user with all rights, who has no password. */
 	static String user(String url) {
-		return isMariaDb(url) ? "root" : url.startsWith("jdbc:h2:") ? "sa" : "postgres";
+		return isMySqlCompatible(url) ? "root" : url.startsWith("jdbc:h2:") ? "sa" : "postgres";
 	}
 
 	/**
@@ -126,8 +151,8 @@ public final class TestDatabases {
 			return user(url);
 		}
 		String role = "r" + UUID.randomUUID().toString().replace("-", "").substring(0, 16);
-		String name = isMariaDb(url) ? role + "@localhost" : role;
-		execute(owner, isMariaDb(url) ? "CREATE USER " + name : "CREATE ROLE " + name + " LOGIN");
+		String name = isMySqlCompatible(url) ? role + "@localhost" : role;
+		execute(owner, isMySqlCompatible(url) ? "CREATE USER " + name : "CREATE ROLE " + name + " LOGIN");
 		execute(owner, "GRANT SELECT, INSERT, UPDATE, DELETE ON distributed_lock TO " + name);
 		try (Connection connection = DriverManager.getConnection(url, role, "");
 				Statement statement = connection.createStatement()) {

@@ -1,0 +1,163 @@
+package io.distributedlock.jdbc;
+
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.stream.Collectors;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What MySQL and MariaDB have in common, each through its own driver or the other's. Keys
+ * are bytes, so that neither a collation nor the character set of a connection changes
+ * them. Times are UTC whatever the session's time zone.
+ */
+abstract class MySqlCompatibleDialect extends PolledDialect {
+
+	private static final HexFormat HEX = HexFormat.of();
+
+	private static final String COLUMNS = """
+			owner, grant_order, holder,
+			TIMESTAMPDIFF(MICROSECOND, acquired_at, {clockNow}),
+			TIMESTAMPDIFF(MICROSECOND, {clockNow}, expires_at),
+			first_waiter,
+			TIMESTAMPDIFF(MICROSECOND, '1970-01-01', first_waiter_since),
+			TIMESTAMPDIFF(MICROSECOND, {clockNow}, first_waiter_until),
+			TIMESTAMPDIFF(MICROSECOND, '1970-01-01', {clockNow}),
+			second_waiter,
+			TIMESTAMPDIFF(MICROSECOND, '1970-01-01', second_waiter_since),
+			TIMESTAMPDIFF(MICROSECOND, {clockNow}, second_waiter_until)
+			""";
+
+	/** Whether a row can be acquired by any process, and nobody waits for it. */
+	private static final String FREE = "owner IS NULL AND first_waiter IS NULL AND second_waiter IS NULL";
+
+	// The rule of a free row without entries, which is short to parse. The answer of the
+	// statement carries LAST_INSERT_ID: the order of a grant, or 0. A row that exists
+	// must
+	// set it to 0, because MySQL evaluates the inserted values first.
+	private static final String ATTEMPT_FREE = """
+			INSERT INTO {table} (lock_key, owner, grant_order, expires_at, acquired_at, holder)
+			VALUES (?, ?, LAST_INSERT_ID({epochMicros}), {clock} + INTERVAL ? MICROSECOND, {clock}, ?)
+			ON DUPLICATE KEY UPDATE
+				grant_order = IF({free}, LAST_INSERT_ID({raisedOrder}), grant_order + LAST_INSERT_ID(0)),
+				expires_at = IF({free}, VALUES(expires_at), expires_at),
+				acquired_at = IF({free}, VALUES(acquired_at), acquired_at),
+				holder = IF({free}, VALUES(holder), holder),
+				owner = IF({free}, VALUES(owner), owner)""";
+
+	/** The row that an attempt inserts; it updates one that exists by the rule. */
+	static final String INSERT = """
+			INSERT INTO {table}
+				(lock_key, owner, grant_order, expires_at, acquired_at, holder, first_waiter, first_waiter_since)
+			VALUES (?, ?, {insertedOrder}, {clock} + INTERVAL ? MICROSECOND, {clock}, ?, ?,
+				CASE WHEN ? THEN COALESCE(TIMESTAMP'1970-01-01 00:00:00.000000' + INTERVAL ? MICROSECOND, {clock}) END)
+			ON DUPLICATE KEY UPDATE {attempt}""";
+
+	private static final String SWEEP = "DELETE FROM {table} WHERE {deletable} AND lock_key IN (";
+
+	private final String attemptFree;
+
+	private final String sweep;
+
+	/**
+	 * Creates a dialect.
+	 * @param words the words {@code clockNow}, {@code insertedOrder},
+	 * {@code grantedOrder}, {@code keptOrder}, and those of its own templates
+	 */
+	MySqlCompatibleDialect(String platform, String table, SqlWords words, String attempt) {
+		super(platform, table, addTo(words), attempt);
+		this.attemptFree = sql(ATTEMPT_FREE);
+		this.sweep = sql(SWEEP);
+	}
+
+	private static SqlWords addTo(SqlWords words) {
+		return words.with("row", "")
+			.with("now", "VALUES(acquired_at)")
+			.with("process", "VALUES(first_waiter)")
+			.with("newOwner", "VALUES(owner)")
+			.with("newOrder", "VALUES(grant_order)")
+			.with("newHolder", "VALUES(holder)")
+			.with("leaseEnd", "VALUES(expires_at)")
+			.with("since", "VALUES(first_waiter_since)")
+			.with("entryEnd", "VALUES(acquired_at) + INTERVAL " + POLLED_ENTRY_MICROS + " MICROSECOND")
+			.with("reserved", "CONCAT('reserved:', VALUES(first_waiter))")
+			.with("granted", "{acquirable} OR (owner = VALUES(owner) AND acquired_at = VALUES(acquired_at))")
+			.with("busyOwner", "owner")
+			.with("clock", "UTC_TIMESTAMP(6)")
+			.with("reservationEnd", "UTC_TIMESTAMP(6) + INTERVAL " + POLLED_RESERVATION_MICROS + " MICROSECOND")
+			.with("reservedForFirst", "CONCAT('reserved:', first_waiter)")
+			.with("columns", COLUMNS)
+			.with("epochMicros", "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))")
+			.with("retained", "UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND")
+			.with("free", FREE);
+	}
+
+	@Override
+	public final boolean isAbortable() {
+		return true;
+	}
+
+	/**
+	 * Bounds reads, because MariaDB's driver aborts a statement by a KILL over a new
+	 * connection, which a server that hangs does not accept.
+	 */
+	@Override
+	public final void limitReads(Connection connection, int millis) throws SQLException {
+		connection.setNetworkTimeout(Runnable::run, millis);
+	}
+
+	@Override
+	public final int readLimit(Connection connection) throws SQLException {
+		return connection.getNetworkTimeout();
+	}
+
+	/**
+	 * Attempts with a short statement first, which grants a free lock. A contender that
+	 * was refused already does not expect one without entries.
+	 */
+	@Override
+	public LockRow attempt(Connection connection, LockAttempt attempt) throws SQLException {
+		if (attempt.sinceMicros() == null) {
+			long order = Sql.insert(connection, this.attemptFree, stored(attempt.key()), attempt.owner(),
+					attempt.leaseMicros(), attempt.holder());
+			if (order > 0) {
+				return LockRow.granted(attempt, order);
+			}
+			LockRow row = attempt.willWait() ? null : read(connection, attempt.key());
+			if (row != null && !row.isChangedBy(attempt, entryMicros())) {
+				return row;
+			}
+		}
+		return attemptByRule(connection, attempt);
+	}
+
+	/** Attempts with the statement that has the whole rule. */
+	LockRow attemptByRule(Connection connection, LockAttempt attempt) throws SQLException {
+		return super.attempt(connection, attempt);
+	}
+
+	/**
+	 * Encodes renewals in the order of the primary key, in which their rows are locked.
+	 */
+	static String json(List<Renewal> renewals) {
+		return renewals.stream()
+			.map((renewal) -> "[\"" + HEX.formatHex(renewal.key().getBytes(StandardCharsets.UTF_8)) + "\",\""
+					+ renewal.owner() + "\"," + renewal.leaseMicros() + "]")
+			.sorted()
+			.collect(Collectors.joining(",", "[", "]"));
+	}
+
+	@Override
+	public final int sweep(Connection connection, List<String> keys, long retentionMicros) throws SQLException {
+		String sql = this.sweep + String.join(",", Collections.nCopies(keys.size(), "?")) + ")";
+		@Nullable Object[] arguments = new Object[keys.size() + 1];
+		Arrays.setAll(arguments, (i) -> (i == 0) ? (Object) retentionMicros : stored(keys.get(i - 1)));
+		return Sql.update(connection, sql, arguments);
+	}
+
+}

@@ -1,0 +1,68 @@
+package io.distributedlock.jdbc;
+
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.function.Predicate;
+
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/** Faults of the MySQL server of the tests. */
+final class MySqlFaults extends JdbcFaults {
+
+	private final boolean kills;
+
+	MySqlFaults(JdbcFixture fixture) {
+		super(fixture);
+		this.kills = fixture.url().startsWith("jdbc:mariadb:");
+	}
+
+	@Override
+	ProcessHandle process() {
+		return MySqlServer.process();
+	}
+
+	/** Matches the KILL that MariaDB's driver sends over another connection. */
+	@Override
+	public Optional<Predicate<byte[]>> cancellation() {
+		return this.kills ? Optional.of((packet) -> new String(packet, StandardCharsets.ISO_8859_1).contains("KILL "))
+				: Optional.empty();
+	}
+
+	@Override
+	Object session(JdbcTemplate jdbc) {
+		return Objects.requireNonNull(jdbc.queryForObject("SELECT CONNECTION_ID()", Long.class));
+	}
+
+	/** Triggers, because MySQL enforces checks only since 8.0.16. */
+	@Override
+	void refuseWrites(JdbcTemplate jdbc, String key) {
+		for (String event : List.of("INSERT", "UPDATE")) {
+			jdbc.execute("CREATE TRIGGER refused_" + event + " BEFORE " + event
+					+ " ON distributed_lock FOR EACH ROW IF NEW.lock_key = " + key
+					+ " THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'refused_key'; END IF");
+		}
+	}
+
+	@Override
+	void permitWrites(JdbcTemplate jdbc) {
+		jdbc.execute("DROP TRIGGER refused_INSERT");
+		jdbc.execute("DROP TRIGGER refused_UPDATE");
+	}
+
+	@Override
+	int kill(List<Object> spared) {
+		int killed = 0;
+		for (Long session : jdbc().queryForList("""
+				SELECT id FROM information_schema.processlist
+				WHERE db = DATABASE() AND id <> CONNECTION_ID()""", Long.class)) {
+			if (!spared.contains(session)) {
+				jdbc().execute("KILL CONNECTION " + session);
+				killed++;
+			}
+		}
+		return killed;
+	}
+
+}

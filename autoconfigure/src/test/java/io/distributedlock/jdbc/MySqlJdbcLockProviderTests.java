@@ -1,0 +1,26 @@
+package io.distributedlock.jdbc;
+
+import java.time.Duration;
+
+import javax.sql.DataSource;
+
+@EnabledIfMySqlRuns
+class MySqlJdbcLockProviderTests extends AbstractJdbcLockProviderTests {
+
+	@Override
+	DataSource database() {
+		return TestDatabases.mySql();
+	}
+
+	@Override
+	String now() {
+		return "UTC_TIMESTAMP(6)";
+	}
+
+	/** MySQL bounds waits for a row in whole seconds only, and looks once a second. */
+	@Override
+	Duration impatience() {
+		return Duration.ofSeconds(5);
+	}
+
+}

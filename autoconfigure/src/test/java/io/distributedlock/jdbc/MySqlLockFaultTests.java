@@ -1,0 +1,22 @@
+package io.distributedlock.jdbc;
+
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+
+import io.distributedlock.testkit.LockProviderFaultContract;
+import io.distributedlock.testkit.LockProviderFixture;
+
+/**
+ * Each test has a database of its own, so that those which leave the server alone run
+ * beside each other.
+ */
+@Execution(ExecutionMode.CONCURRENT)
+@EnabledIfMySqlRuns
+class MySqlLockFaultTests extends LockProviderFaultContract {
+
+	@Override
+	protected LockProviderFixture createFixture() {
+		return new JdbcFixture(TestDatabases.withTable(TestDatabases.mySql()), MySqlFaults::new);
+	}
+
+}

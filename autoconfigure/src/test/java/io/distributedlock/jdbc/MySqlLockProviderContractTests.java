@@ -1,0 +1,18 @@
+package io.distributedlock.jdbc;
+
+import javax.sql.DataSource;
+
+import io.distributedlock.testkit.LockProviderContract;
+import io.distributedlock.testkit.LockProviderFixture;
+
+@EnabledIfMySqlRuns
+class MySqlLockProviderContractTests extends LockProviderContract {
+
+	private static final DataSource DATABASE = TestDatabases.withTable(TestDatabases.mySql());
+
+	@Override
+	protected LockProviderFixture createFixture() {
+		return new JdbcFixture(DATABASE);
+	}
+
+}

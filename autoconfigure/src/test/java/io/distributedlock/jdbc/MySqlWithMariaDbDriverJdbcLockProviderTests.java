@@ -1,0 +1,26 @@
+package io.distributedlock.jdbc;
+
+import java.time.Duration;
+
+import javax.sql.DataSource;
+
+@EnabledIfMySqlRuns
+class MySqlWithMariaDbDriverJdbcLockProviderTests extends AbstractJdbcLockProviderTests {
+
+	@Override
+	DataSource database() {
+		return TestDatabases.mySqlWithMariaDbDriver();
+	}
+
+	@Override
+	String now() {
+		return "UTC_TIMESTAMP(6)";
+	}
+
+	/** MySQL bounds waits for a row in whole seconds only, and looks once a second. */
+	@Override
+	Duration impatience() {
+		return Duration.ofSeconds(5);
+	}
+
+}
