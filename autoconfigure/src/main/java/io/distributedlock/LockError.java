@@ -32,6 +32,8 @@ public enum LockError {
 	STORE_TOO_OLD("DL-307"),
 	/** The process holds more locks than its session with the store can carry. */
 	SESSION_FULL("DL-308"),
+	/** The lock table is not as its script creates it. */
+	TABLE_UNSUITABLE("DL-309"),
 	/** The waiting thread was interrupted. */
 	INTERRUPTED("DL-401"),
 	/** A key, or a part of it, is null. */

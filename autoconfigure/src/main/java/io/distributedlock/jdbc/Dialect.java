@@ -113,6 +113,14 @@ interface Dialect {
 	TableStatus readStatus(Connection connection) throws SQLException;
 
 	/**
+	 * Reads what the table's columns can hold, and whether its keys are compared exactly.
+	 */
+	TableShape readShape(Connection connection) throws SQLException;
+
+	/** Writes no row, but needs the rights of an attempt and a server that writes. */
+	void writeNothing(Connection connection) throws SQLException;
+
+	/**
 	 * Lease to be extended.
 	 *
 	 * @param key the text of the key column
@@ -139,6 +147,16 @@ interface Dialect {
 	 * @param version what the server calls its version, or {@code null} if that is known
 	 */
 	record TableStatus(long format, long clockMicros, @Nullable String version) {
+	}
+
+	/**
+	 * Columns of the lock table as they were created.
+	 *
+	 * @param tooShort the columns that cannot hold their longest value, with the length
+	 * that they have and the one they need
+	 * @param exact whether different keys never count as equal
+	 */
+	record TableShape(List<String> tooShort, boolean exact) {
 	}
 
 }

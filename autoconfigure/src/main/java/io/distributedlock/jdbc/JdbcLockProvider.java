@@ -14,6 +14,7 @@ import io.distributedlock.LockProviderException;
 import io.distributedlock.jdbc.Dialect.Renewal;
 import io.distributedlock.jdbc.Dialect.TableStatus;
 import io.distributedlock.provider.AnsweredStoreCall;
+import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LayoutFormat;
 import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockGrant;
@@ -50,6 +51,9 @@ public final class JdbcLockProvider implements LockProvider, AutoCloseable {
 	private final NotificationListener listener;
 
 	private final Sweeper sweeper;
+
+	/** Whether the table and the rights were found to be as they must be. */
+	private volatile boolean usable;
 
 	/**
 	 * Creates a provider and starts its sweeper. Does not call the database yet.
@@ -121,8 +125,13 @@ public final class JdbcLockProvider implements LockProvider, AutoCloseable {
 		return AnsweredStoreCall.by(() -> this.table.release(this.keys.encode(key), owner.text(), timeout));
 	}
 
+	/**
+	 * Checks the database, and until that has succeeded once also the table and the
+	 * rights.
+	 */
 	@Override
 	public void check(Duration timeout) {
+		Deadline deadline = Deadline.after(timeout);
 		TableStatus status = this.table.readStatus(timeout);
 		DialectResolver.requireGenuine(status.version());
 		FORMAT.requireSupported("the table '" + this.tableName + "'", Long.toString(status.format()));
@@ -131,6 +140,10 @@ public final class JdbcLockProvider implements LockProvider, AutoCloseable {
 					"has a clock that is out of the range of fencing tokens: " + status.clockMicros()
 							+ " µs since 1970",
 					null);
+		}
+		if (!this.usable) {
+			this.table.requireUsable(deadline.remaining());
+			this.usable = true;
 		}
 	}
 

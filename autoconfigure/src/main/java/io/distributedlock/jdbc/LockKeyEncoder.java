@@ -1,5 +1,7 @@
 package io.distributedlock.jdbc;
 
+import java.util.List;
+
 import io.distributedlock.LockKey;
 import io.distributedlock.provider.StoreText;
 
@@ -14,6 +16,12 @@ final class LockKeyEncoder {
 
 	/** The key of the row whose order is the format number of the table. */
 	static final String FORMAT_ROW = "%format";
+
+	/** A key that no row has. */
+	static final String NO_ROW = "%none";
+
+	/** Keys of no row, which some collations take for the key of the format row. */
+	static final List<String> SIMILAR_TO_FORMAT_ROW = List.of("%FORMAT", "%format ", "%f\u00f6rmat");
 
 	/** The key of the row that serves as the lock of the sweeper. */
 	static final String SWEEPER_ROW = "%sweeper";

@@ -5,6 +5,7 @@ import java.sql.SQLException;
 import java.sql.SQLTimeoutException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -15,6 +16,7 @@ import io.distributedlock.LockError;
 import io.distributedlock.LockException;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.jdbc.Dialect.Renewal;
+import io.distributedlock.jdbc.Dialect.TableShape;
 import io.distributedlock.jdbc.Dialect.TableStatus;
 import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.Deadline;
@@ -196,6 +198,48 @@ final class LockTable {
 			}
 			throw translate(ex);
 		}
+	}
+
+	/**
+	 * Checks that the table is as its script creates it, and that this process may write
+	 * it. Changes nothing.
+	 * @throws LockConfigurationException if a column or a right is not as it must be
+	 * @throws LockProviderException if the database could not answer, or does not write
+	 */
+	void requireUsable(Duration timeout) {
+		try {
+			TableShape shape = this.calls.execute(CallKind.ACQUIRE, timeout, (connection, dialect) -> {
+				TableShape found = dialect.readShape(connection);
+				dialect.writeNothing(connection);
+				return found;
+			});
+			requireSuitable(shape);
+		}
+		catch (SQLException ex) {
+			LockProviderException failure = translate(ex);
+			if (failure.error() == LockError.NOT_PERMITTED) {
+				throw new LockConfigurationException(LockError.NOT_PERMITTED, String.valueOf(failure.getMessage()),
+						"Grant the rights to the user of the locks' connections, then start again", ex);
+			}
+			throw failure;
+		}
+	}
+
+	private void requireSuitable(TableShape shape) {
+		if (!shape.tooShort().isEmpty()) {
+			throw unsuitable("has columns that are too short: " + String.join(", ", shape.tooShort()));
+		}
+		if (!shape.exact()) {
+			throw unsuitable("takes different keys for the same one, because of the type or the collation of its "
+					+ "column lock_key");
+		}
+	}
+
+	private LockConfigurationException unsuitable(String problem) {
+		Dialect dialect = Objects.requireNonNull(this.calls.knownDialect());
+		return new LockConfigurationException(LockError.TABLE_UNSUITABLE,
+				"The lock table '" + this.name + "' " + problem,
+				"Create it anew while no application runs:\n\n" + dialect.schema());
 	}
 
 	private LockConfigurationException tableMissing(SQLException cause) {

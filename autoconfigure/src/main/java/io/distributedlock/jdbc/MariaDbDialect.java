@@ -21,7 +21,7 @@ final class MariaDbDialect extends MySqlCompatibleDialect {
 
 	private static final String RENEWALS = """
 			JSON_TABLE(?, '$[*]' COLUMNS (k VARCHAR(4096) PATH '$[0]',
-				o VARCHAR(41) CHARACTER SET ascii COLLATE ascii_nopad_bin PATH '$[1]', lease BIGINT PATH '$[2]')) w
+				o VARCHAR(41) CHARACTER SET ascii COLLATE ascii_bin PATH '$[1]', lease BIGINT PATH '$[2]')) w
 			STRAIGHT_JOIN {table} l ON l.lock_key = UNHEX(w.k) AND l.owner = w.o
 			WHERE l.expires_at > UTC_TIMESTAMP(6)""";
 

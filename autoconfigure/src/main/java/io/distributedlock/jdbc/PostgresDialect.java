@@ -2,6 +2,7 @@ package io.distributedlock.jdbc;
 
 import java.sql.Connection;
 import java.sql.ResultSet;
+import java.sql.ResultSetMetaData;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Locale;
@@ -134,6 +135,16 @@ final class PostgresDialect extends TableDialect {
 	private static String channel(String table) {
 		String name = table.toLowerCase(Locale.ROOT).substring(table.lastIndexOf('.') + 1);
 		return name.substring(Math.max(0, name.length() - MAX_CHANNEL_LENGTH));
+	}
+
+	@Override
+	int keyLength() {
+		return LockKeyEncoder.LENGTH;
+	}
+
+	@Override
+	boolean isExact(ResultSetMetaData columns) {
+		return true;
 	}
 
 	@Override

@@ -2,9 +2,15 @@ package io.distributedlock.jdbc;
 
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.ResultSet;
+import java.sql.ResultSetMetaData;
 import java.sql.SQLException;
+import java.sql.Types;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
 
@@ -20,6 +26,9 @@ import org.jspecify.annotations.Nullable;
  */
 abstract class TableDialect implements Dialect {
 
+	/** The bytes of a character in UTF-8 at most. */
+	private static final int LONGEST_CHARACTER = 4;
+
 	private static final String READ = "SELECT {columns} FROM {table} WHERE lock_key = ?";
 
 	private static final String DELETABLE = """
@@ -34,6 +43,27 @@ abstract class TableDialect implements Dialect {
 					first_waiter, first_waiter_since, first_waiter_until,
 					second_waiter, second_waiter_since, second_waiter_until
 				FROM {table} WHERE lock_key = ?) f ON TRUE""";
+
+	/** Three keys that no row has, unless keys that differ count as equal. */
+	private static final String SHAPE = """
+			SELECT lock_key, owner, holder, first_waiter, second_waiter FROM {table} WHERE lock_key IN (?, ?, ?)""";
+
+	private static final Map<String, Integer> LENGTHS = Map.of("owner", 41, "holder", 255, "first_waiter", 32,
+			"second_waiter", 32);
+
+	private static final String UPDATE_NOTHING = """
+			UPDATE {table} SET owner = owner, grant_order = grant_order, expires_at = expires_at,
+				acquired_at = acquired_at, holder = holder, first_waiter = first_waiter,
+				first_waiter_since = first_waiter_since, first_waiter_until = first_waiter_until,
+				second_waiter = second_waiter, second_waiter_since = second_waiter_since,
+				second_waiter_until = second_waiter_until
+			WHERE lock_key = ?""";
+
+	private static final String INSERT_NOTHING = """
+			INSERT INTO {table}
+				(lock_key, owner, grant_order, expires_at, acquired_at, holder, first_waiter, first_waiter_since)
+			SELECT lock_key, owner, grant_order, expires_at, acquired_at, holder, first_waiter, first_waiter_since
+			FROM {table} WHERE lock_key = ?""";
 
 	private final SqlWords words;
 
@@ -67,6 +97,11 @@ abstract class TableDialect implements Dialect {
 	/** Fills the words of this dialect into a template. */
 	final String sql(String template) {
 		return this.words.fill(template);
+	}
+
+	/** Returns how many characters or bytes the key column must hold. */
+	int keyLength() {
+		return LockKeyEncoder.LENGTH * LONGEST_CHARACTER;
 	}
 
 	/** Returns a key as the value of the key column. */
@@ -118,6 +153,43 @@ abstract class TableDialect implements Dialect {
 			.query(connection, this.status, (row) -> new TableStatus(row.getLong(1), row.getLong(2), row.getString(3)),
 					stored(LockKeyEncoder.FORMAT_ROW))
 			.get(0);
+	}
+
+	@Override
+	public final TableShape readShape(Connection connection) throws SQLException {
+		try (PreparedStatement statement = connection.prepareStatement(sql(SHAPE))) {
+			for (int i = 0; i < LockKeyEncoder.SIMILAR_TO_FORMAT_ROW.size(); i++) {
+				statement.setObject(i + 1, stored(LockKeyEncoder.SIMILAR_TO_FORMAT_ROW.get(i)));
+			}
+			try (ResultSet rows = statement.executeQuery()) {
+				return new TableShape(tooShort(rows.getMetaData()), isExact(rows.getMetaData()) && !rows.next());
+			}
+		}
+	}
+
+	/** Whether the key column compares bytes, or else is compared by {@link #SHAPE}. */
+	boolean isExact(ResultSetMetaData columns) throws SQLException {
+		return columns.getColumnType(1) == Types.VARBINARY;
+	}
+
+	private List<String> tooShort(ResultSetMetaData columns) throws SQLException {
+		List<String> tooShort = new ArrayList<>();
+		for (int i = 1; i <= columns.getColumnCount(); i++) {
+			String name = columns.getColumnName(i).toLowerCase(Locale.ROOT);
+			int needed = LENGTHS.getOrDefault(name, keyLength());
+			int found = columns.getPrecision(i);
+			// A column without a bound has no precision in some drivers.
+			if (found > 0 && found < needed) {
+				tooShort.add(name + " (" + found + ", needs " + needed + ")");
+			}
+		}
+		return tooShort;
+	}
+
+	@Override
+	public final void writeNothing(Connection connection) throws SQLException {
+		Sql.update(connection, sql(UPDATE_NOTHING), stored(LockKeyEncoder.NO_ROW));
+		Sql.update(connection, sql(INSERT_NOTHING), stored(LockKeyEncoder.NO_ROW));
 	}
 
 }

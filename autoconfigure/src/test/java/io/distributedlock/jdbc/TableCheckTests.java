@@ -1,0 +1,139 @@
+package io.distributedlock.jdbc;
+
+import java.time.Duration;
+import java.util.stream.Stream;
+
+import javax.sql.DataSource;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Named;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import org.springframework.jdbc.core.JdbcTemplate;
+
+import io.distributedlock.LockConfigurationException;
+import io.distributedlock.LockError;
+import io.distributedlock.LockProviderException;
+import io.distributedlock.provider.LockTimer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatNoException;
+
+/** What is checked at start: columns, collation, rights, and a server that writes. */
+class TableCheckTests {
+
+	private static final Duration TIMEOUT = Duration.ofSeconds(10);
+
+	private final LockTimer timer = new LockTimer();
+
+	@AfterEach
+	void close() {
+		this.timer.close();
+	}
+
+	static Stream<Arguments> databases() {
+		Stream<Arguments> databases = Stream.of(
+				database("H2", TestDatabases.h2(), "ALTER COLUMN holder SET DATA TYPE VARCHAR(64)",
+						"ALTER COLUMN lock_key SET DATA TYPE VARCHAR_IGNORECASE(2048)"),
+				database("PostgreSQL", TestDatabases.postgres(), "ALTER COLUMN holder TYPE varchar(64)",
+						"ALTER COLUMN lock_key TYPE varchar(512) COLLATE any_case"),
+				mySql("MariaDB", TestDatabases.mariaDb()),
+				mySql("MariaDB, MySQL's driver", TestDatabases.mariaDbWithMySqlDriver()));
+		return MySqlServer.isRunnable()
+				? Stream
+					.concat(databases,
+							Stream.of(mySql("MySQL", TestDatabases.mySql()),
+									mySql("MySQL, MariaDB's driver", TestDatabases.mySqlWithMariaDbDriver())))
+				: databases;
+	}
+
+	private static Arguments mySql(String name, DataSource database) {
+		return database(name, database, "MODIFY holder VARCHAR(64)",
+				"MODIFY lock_key VARCHAR(2048) CHARACTER SET latin1 NOT NULL");
+	}
+
+	private static Arguments database(String name, DataSource database, String shorten, String collate) {
+		return Arguments.of(Named.of(name, TestDatabases.withTable(database)), shorten, collate);
+	}
+
+	@ParameterizedTest
+	@MethodSource("databases")
+	void tableOfTheScriptIsUsable(DataSource database) {
+		assertThatNoException().isThrownBy(() -> check(database));
+		assertThat(new JdbcTemplate(database).queryForObject("SELECT count(*) FROM distributed_lock", Integer.class))
+			.isEqualTo(1);
+	}
+
+	@ParameterizedTest
+	@MethodSource("databases")
+	void columnThatIsTooShortIsRefused(DataSource database, String shorten) {
+		TestDatabases.execute(database, "ALTER TABLE distributed_lock " + shorten);
+		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> check(database))
+			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.TABLE_UNSUITABLE))
+			.withMessageContaining("holder (64, needs 255)")
+			.withMessageContaining("CREATE TABLE");
+	}
+
+	@ParameterizedTest
+	@MethodSource("databases")
+	void collationThatTakesKeysForTheSameIsRefused(DataSource database, String shorten, String collate) {
+		if (collate.contains("any_case")) {
+			TestDatabases.execute(database,
+					"CREATE COLLATION any_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false)");
+		}
+		TestDatabases.execute(database, "ALTER TABLE distributed_lock " + collate);
+		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> check(database))
+			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.TABLE_UNSUITABLE))
+			.withMessageContaining("collation");
+	}
+
+	@ParameterizedTest
+	@MethodSource("databases")
+	void missingRightIsToldAtStart(DataSource database) {
+		String url = TestDatabases.url(database);
+		if (url.startsWith("jdbc:h2:")) {
+			TestDatabases.execute(database, "CREATE USER reader PASSWORD ''");
+			TestDatabases.execute(database, "GRANT SELECT, INSERT ON distributed_lock TO reader");
+			assertDenied(url, "reader");
+			return;
+		}
+		for (String right : new String[] { "INSERT", "UPDATE" }) {
+			String role = TestDatabases.grantLocks(database, url);
+			String name = TestDatabases.isMySqlCompatible(url) ? role + "@localhost" : role;
+			TestDatabases.execute(database, "REVOKE " + right + " ON distributed_lock FROM " + name);
+			assertDenied(url, role);
+		}
+	}
+
+	private void assertDenied(String url, String user) {
+		try (JdbcLockProvider provider = new JdbcLockProvider(LockDataSource.connect(url, user, "", null, 2, TIMEOUT),
+				JdbcLockSettings.defaults("app"), this.timer)) {
+			assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> provider.check(TIMEOUT))
+				.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.NOT_PERMITTED))
+				.withMessageContaining("Grant");
+		}
+	}
+
+	/** A replica can be promoted later, so this is no mistake of the configuration. */
+	@Test
+	void serverThatDoesNotWriteIsToldAtStart() {
+		DataSource database = TestDatabases.withTable(TestDatabases.postgres());
+		JdbcTemplate jdbc = new JdbcTemplate(database);
+		String name = jdbc.queryForObject("SELECT current_database()", String.class);
+		jdbc.execute("ALTER DATABASE " + name + " SET default_transaction_read_only = on");
+		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> check(database))
+			.withMessageContaining("may only be read");
+	}
+
+	private void check(DataSource database) {
+		try (JdbcLockProvider provider = new JdbcLockProvider(LockDataSource.of(database, 2),
+				JdbcLockSettings.defaults("app"), this.timer)) {
+			provider.check(TIMEOUT);
+		}
+	}
+
+}
