@@ -2,6 +2,7 @@ package io.distributedlock.jdbc;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.List;
 
 import org.jspecify.annotations.Nullable;
@@ -51,6 +52,14 @@ interface Dialect {
 	default int readLimit(Connection connection) throws SQLException {
 		return 0;
 	}
+
+	/**
+	 * Returns the statements that set up a session of the locks' own pool, by which the
+	 * server bounds how late a command can take effect. Each is a round trip.
+	 * @param callTimeout how long a statement may take; the wait for a row's lock may
+	 * take half of it
+	 */
+	List<String> sessionSettings(Duration callTimeout);
 
 	/** Returns the script that creates the lock table. */
 	String schema();

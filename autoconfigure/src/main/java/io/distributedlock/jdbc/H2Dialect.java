@@ -2,6 +2,7 @@ package io.distributedlock.jdbc;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 
@@ -97,6 +98,12 @@ final class H2Dialect extends PolledDialect {
 			.with("epochMicros", "CAST(EXTRACT(EPOCH FROM CURRENT_TIMESTAMP(6)) * 1000000 AS BIGINT)")
 			.with("retained", "DATEADD(MICROSECOND, -CAST(? AS BIGINT), CURRENT_TIMESTAMP(6))")
 			.with("renewals", RENEWALS);
+	}
+
+	@Override
+	public List<String> sessionSettings(Duration callTimeout) {
+		long millis = Math.max(callTimeout.toMillis(), 2);
+		return List.of("SET LOCK_TIMEOUT " + millis / 2, "SET QUERY_TIMEOUT " + millis);
 	}
 
 	@Override

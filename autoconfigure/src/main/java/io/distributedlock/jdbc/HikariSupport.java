@@ -1,27 +1,29 @@
 package io.distributedlock.jdbc;
 
-import java.math.BigDecimal;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.List;
-import java.util.Locale;
 
 import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariCredentialsProvider;
 import com.zaxxer.hikari.HikariDataSource;
-import com.zaxxer.hikari.HikariPoolMXBean;
 import com.zaxxer.hikari.util.Credentials;
+import com.zaxxer.hikari.util.DriverDataSource;
+import com.zaxxer.hikari.util.PropertyElf;
+import com.zaxxer.hikari.util.UtilityElf;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.jdbc.datasource.lookup.JndiDataSourceLookup;
+
+import io.distributedlock.jdbc.SessionDataSource.Initialization;
+
 /**
- * Access to Hikari. No other class loads its types unless it is present.
+ * Access to Hikari. No other class but the pools loads its types, and those only where it
+ * is present.
  */
 final class HikariSupport {
-
-	private static final List<String> MARIADB = List.of("jdbc:mariadb:", "jdbc:mysql:", "org.mariadb.", "com.mysql.");
 
 	/**
 	 * Hikari's property for pools that override {@code getUsername} or
@@ -30,6 +32,10 @@ final class HikariSupport {
 	private static final String OVERRIDDEN_CREDENTIALS = "com.zaxxer.hikari.legacy.supportUserPassDataSourceOverride";
 
 	private HikariSupport() {
+	}
+
+	static @Nullable HikariDataSource unwrap(DataSource dataSource) throws SQLException {
+		return dataSource.isWrapperFor(HikariDataSource.class) ? dataSource.unwrap(HikariDataSource.class) : null;
 	}
 
 	/**
@@ -60,6 +66,7 @@ final class HikariSupport {
 		config.setExceptionOverride(pool.getExceptionOverride());
 		config.setKeepaliveTime(pool.getKeepaliveTime());
 		config.setMaxLifetime(pool.getMaxLifetime());
+		config.setThreadFactory(pool.getThreadFactory());
 		return config;
 	}
 
@@ -76,33 +83,65 @@ final class HikariSupport {
 				: pool.getCredentials();
 	}
 
-	static HikariDataSource create(HikariConfig config, int size, Duration callTimeout) {
-		long timeoutMillis = Math.max(250, callTimeout.toMillis() / 2);
-		config.setPoolName("distributed-lock");
-		config.setMaximumPoolSize(size);
-		config.setMinimumIdle(1);
-		config.setIdleTimeout(60_000);
-		config.setAutoCommit(true);
-		config.setReadOnly(false);
-		config.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
-		config.setConnectionTimeout(timeoutMillis);
-		config.setValidationTimeout(timeoutMillis);
-		config.setInitializationFailTimeout(-1);
-		config.setRegisterMbeans(false);
-		config.setLeakDetectionThreshold(0);
-		config.setConnectionInitSql(initSql(config, callTimeout));
-		boundReads(config, callTimeout);
-		return new HikariDataSource(config);
+	/**
+	 * Lets a pool open its connections with the session settings of their dialect, after
+	 * the initial SQL of the pool.
+	 */
+	static void openWithSession(HikariConfig config, Duration callTimeout) {
+		DataSource physical = physical(config);
+		config.setDataSource(new SessionDataSource(physical,
+				new Initialization(config.getCatalog(), config.getSchema(), config.getConnectionInitSql()),
+				callTimeout));
+		config.setDataSourceClassName(null);
+		config.setConnectionInitSql(null);
+		if (config.getJdbcUrl() == null && physical.getClass().getName().contains("Mysql")) {
+			// Hikari recognizes MySQL's driver by the name of the DataSource or by the
+			// URL, and calls its setNetworkTimeout without another thread.
+			config.setJdbcUrl("jdbc:mysql:");
+		}
 	}
 
-	/** Creates a pool of one connection, with the settings of another pool. */
-	static HikariDataSource single(HikariDataSource pool) {
+	/** Returns what Hikari opens its connections with. */
+	private static DataSource physical(HikariConfig config) {
+		if (config.getDataSource() != null) {
+			return config.getDataSource();
+		}
+		if (config.getDataSourceClassName() != null) {
+			DataSource created = UtilityElf.createInstance(config.getDataSourceClassName(), DataSource.class);
+			PropertyElf.setTargetFromProperties(created, config.getDataSourceProperties());
+			return created;
+		}
+		if (config.getJdbcUrl() != null) {
+			return new DriverDataSource(config.getJdbcUrl(), config.getDriverClassName(),
+					config.getDataSourceProperties(), null, null);
+		}
+		return new JndiDataSourceLookup().getDataSource(config.getDataSourceJNDI());
+	}
+
+	/** Opens a connection outside a pool, with the pool's settings. */
+	static DedicatedConnection openDedicated(HikariDataSource pool) throws SQLException {
+		HikariDataSource single = new HikariDataSource(single(pool));
+		try {
+			Connection connection = single.getConnection();
+			return new DedicatedConnection(connection, () -> {
+				single.evictConnection(connection);
+				single.close();
+			});
+		}
+		catch (SQLException | RuntimeException ex) {
+			single.close();
+			throw ex;
+		}
+	}
+
+	private static HikariConfig single(HikariDataSource pool) {
 		HikariConfig config = configuration(pool);
 		config.setPoolName("distributed-lock-listener");
 		config.setAutoCommit(true);
 		config.setReadOnly(false);
 		config.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
-		config.setConnectionTimeout(pool.getConnectionTimeout());
+		// To open a connection may take several time-outs of the locks' own pool.
+		config.setConnectionTimeout(2 * (pool.getConnectionTimeout() + pool.getValidationTimeout()));
 		config.setValidationTimeout(pool.getValidationTimeout());
 		config.setMaximumPoolSize(1);
 		config.setMinimumIdle(0);
@@ -112,98 +151,7 @@ final class HikariSupport {
 		config.setInitializationFailTimeout(-1);
 		config.setRegisterMbeans(false);
 		config.setLeakDetectionThreshold(0);
-		return new HikariDataSource(config);
-	}
-
-	/**
-	 * Bounds reads where an abort cannot end them. A read from a remote H2 would
-	 * otherwise keep its thread and connection for ever. MariaDB's driver aborts over a
-	 * new connection, which it would otherwise wait for as long as the application
-	 * allows.
-	 */
-	private static void boundReads(HikariConfig config, Duration callTimeout) {
-		String url = (config.getJdbcUrl() != null) ? config.getJdbcUrl().toUpperCase(Locale.ROOT) : "";
-		if (url.startsWith("JDBC:H2:TCP:") || url.startsWith("JDBC:H2:SSL:")) {
-			bound(config, url, "NETWORK_TIMEOUT", Math.max(callTimeout.toMillis(), 1));
-		}
-		else if (url.startsWith("JDBC:MARIADB:") || url.startsWith("JDBC:MYSQL:")) {
-			bound(config, url, "connectTimeout", Math.max(callTimeout.toMillis() / 4, 100));
-		}
-	}
-
-	private static void bound(HikariConfig config, String url, String property, long millis) {
-		if (!url.contains(property.toUpperCase(Locale.ROOT))) {
-			config.addDataSourceProperty(property, Long.toString(millis));
-		}
-	}
-
-	/** Returns the SQL by which the server bounds how late a command can take effect. */
-	private static @Nullable String initSql(HikariConfig config, Duration callTimeout) {
-		String description = config.getJdbcUrl() + ' ' + config.getDriverClassName() + ' '
-				+ config.getDataSourceClassName() + ' ' + config.getDataSource();
-		long statementMillis = Math.max(callTimeout.toMillis(), 1);
-		long lockMillis = Math.max(statementMillis / 2, 1);
-		String locks = null;
-		if (description.contains("postgresql")) {
-			locks = """
-					SET statement_timeout = %d; SET lock_timeout = %d; SELECT set_config(name, '%d', false) \
-					FROM pg_settings WHERE name = 'client_connection_check_interval' AND version() LIKE '%%linux%%'"""
-				.formatted(statementMillis, lockMillis, statementMillis);
-		}
-		else if (isMariaDb(description)) {
-			// InnoDB counts whole seconds, so the bound of the statement covers shorter
-			// times. Only MariaDB reads the part in the comment.
-			locks = "SET /*M! max_statement_time = %s, */ innodb_lock_wait_timeout = %d, time_zone = '+00:00'"
-				.formatted(BigDecimal.valueOf(lockMillis, 3).toPlainString(), Math.max(lockMillis / 1000, 1));
-		}
-		else if (description.contains("h2")) {
-			locks = "SET LOCK_TIMEOUT %d; SET QUERY_TIMEOUT %d".formatted(lockMillis, statementMillis);
-		}
-		String application = config.getConnectionInitSql();
-		if (application == null || locks == null) {
-			return (application == null) ? locks : application;
-		}
-		return isMariaDb(description)
-				? "BEGIN NOT ATOMIC " + application.replaceAll("[;\\s]+$", "") + "; " + locks + "; END"
-				: application + "; " + locks;
-	}
-
-	private static boolean isMariaDb(String description) {
-		return MARIADB.stream().anyMatch(description::contains);
-	}
-
-	static boolean hasIdleConnection(HikariDataSource pool) {
-		HikariPoolMXBean state = pool.getHikariPoolMXBean();
-		return state != null && state.getIdleConnections() > 0;
-	}
-
-	static int size(DataSource pool) {
-		return ((HikariDataSource) pool).getMaximumPoolSize();
-	}
-
-	/** Returns how long the pool waits for a connection, including its validation. */
-	static Duration maxBorrowTime(DataSource pool) {
-		return Duration.ofMillis(((HikariDataSource) pool).getConnectionTimeout());
-	}
-
-	static @Nullable HikariDataSource unwrap(DataSource dataSource) throws SQLException {
-		return dataSource.isWrapperFor(HikariDataSource.class) ? dataSource.unwrap(HikariDataSource.class) : null;
-	}
-
-	/** Replaces the connections of a pool, once they are idle. */
-	static void replaceConnections(HikariDataSource pool) {
-		HikariPoolMXBean state = pool.getHikariPoolMXBean();
-		if (state != null) {
-			state.softEvictConnections();
-		}
-	}
-
-	static boolean evict(HikariDataSource pool, Connection connection) {
-		if (!(connection instanceof com.zaxxer.hikari.pool.ProxyConnection)) {
-			return false;
-		}
-		pool.evictConnection(connection);
-		return true;
+		return config;
 	}
 
 }

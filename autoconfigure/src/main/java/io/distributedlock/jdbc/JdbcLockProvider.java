@@ -65,9 +65,9 @@ public final class JdbcLockProvider implements LockProvider, AutoCloseable {
 		this.dataSource = dataSource;
 		this.tableName = settings.table();
 		this.keys = new LockKeyEncoder(settings.keyPrefix());
-		this.calls = new SqlCallExecutor(dataSource, settings.table(), timer);
+		this.calls = new SqlCallExecutor(dataSource.connections(), settings.table(), timer);
 		this.table = new LockTable(this.calls, settings.table());
-		this.listener = new NotificationListener(dataSource, this.calls);
+		this.listener = new NotificationListener(dataSource.connections(), this.calls);
 		this.sweeper = new Sweeper(this.calls, settings.retention(), timer, this.table.process(), this.table.holder());
 		this.sweeper.start();
 	}

@@ -1,13 +1,12 @@
 package io.distributedlock.jdbc;
 
-import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.function.Consumer;
 
 import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariConfig;
-import com.zaxxer.hikari.HikariDataSource;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -15,12 +14,12 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.util.ClassUtils;
 
-import io.distributedlock.LockError;
-import io.distributedlock.LockProviderException;
+import io.distributedlock.LockConfigurationException;
 
 /**
  * Source of connections for locks: a small pool of their own, so that held locks can be
- * renewed and released while the application holds every connection of its pool.
+ * renewed and released while the application holds every connection of its pool; or a
+ * {@code DataSource} that the application gives.
  * <p>
  * Connections are in autocommit mode at READ COMMITTED, and never bound to the caller's
  * transaction. Safe for use by many threads.
@@ -37,32 +36,10 @@ public final class LockDataSource implements AutoCloseable {
 	private static final boolean HIKARI = ClassUtils.isPresent("com.zaxxer.hikari.HikariDataSource",
 			LockDataSource.class.getClassLoader());
 
-	private final DataSource dataSource;
+	private final ConnectionSource connections;
 
-	private final int size;
-
-	private final boolean own;
-
-	/** The Hikari pool of the connections, or {@code null} if there is none. */
-	private final @Nullable DataSource pool;
-
-	/** The isolation of the first connection: to read that of each is a round trip. */
-	private volatile @Nullable Integer isolation;
-
-	private LockDataSource(DataSource dataSource, int size, boolean own) {
-		this.dataSource = dataSource;
-		this.own = own;
-		this.pool = hikari(dataSource);
-		this.size = (this.pool != null) ? Math.min(size, HikariSupport.size(this.pool)) : size;
-	}
-
-	private static @Nullable DataSource hikari(DataSource dataSource) {
-		try {
-			return HIKARI ? HikariSupport.unwrap(dataSource) : null;
-		}
-		catch (SQLException ex) {
-			return null;
-		}
+	private LockDataSource(ConnectionSource connections) {
+		this.connections = connections;
 	}
 
 	/**
@@ -75,11 +52,29 @@ public final class LockDataSource implements AutoCloseable {
 	 * @return the source of connections
 	 */
 	public static LockDataSource derive(DataSource application, int size, Duration callTimeout) {
+		return derive(application, size, callTimeout, (config) -> {
+		});
+	}
+
+	/**
+	 * Creates a pool of its own as {@link #derive(DataSource, int, Duration)} does, with
+	 * further settings.
+	 * @param application the application's {@code DataSource}
+	 * @param size the largest number of connections
+	 * @param callTimeout how long a statement may take, also enforced in the database
+	 * @param customizer changes the settings of the pool before it is created; not called
+	 * where the application's pool is shared
+	 * @return the source of connections
+	 * @throws LockConfigurationException if the customizer changed a setting that locks
+	 * need
+	 */
+	public static LockDataSource derive(DataSource application, int size, Duration callTimeout,
+			Consumer<HikariConfig> customizer) {
 		DataSource target = unwrap(application);
 		try {
 			HikariConfig config = HIKARI ? HikariSupport.configuration(target) : null;
 			if (config != null) {
-				return new LockDataSource(HikariSupport.create(config, size, callTimeout), size, true);
+				return new LockDataSource(OwnPool.create(config, size, callTimeout, customizer));
 			}
 		}
 		catch (SQLException ex) {
@@ -89,7 +84,7 @@ public final class LockDataSource implements AutoCloseable {
 				+ "be read from " + target.getClass().getName()
 				+ ". While locked methods hold all its connections, no lock can be renewed. Define a DataSource "
 				+ "bean qualified with @DistributedLockDataSource");
-		return new LockDataSource(target, size, false);
+		return of(target, size);
 	}
 
 	/**
@@ -111,18 +106,27 @@ public final class LockDataSource implements AutoCloseable {
 		if (driverClassName != null) {
 			config.setDriverClassName(driverClassName);
 		}
-		return new LockDataSource(HikariSupport.create(config, size, callTimeout), size, true);
+		return new LockDataSource(OwnPool.create(config, size, callTimeout, (settings) -> {
+		}));
 	}
 
 	/**
-	 * Uses a given {@code DataSource} as it is, and never closes it. Nothing else should
-	 * use its connections.
+	 * Uses a given {@code DataSource} as it is, and never closes it. Statements have no
+	 * time-outs in the server, unless the {@code DataSource} sets them.
 	 * @param dataSource the source of connections
 	 * @param size the largest number of connections in use at a time
 	 * @return the source of connections
 	 */
 	public static LockDataSource of(DataSource dataSource, int size) {
-		return new LockDataSource(unwrap(dataSource), size, false);
+		DataSource target = unwrap(dataSource);
+		ConnectionSource hikari = null;
+		try {
+			hikari = HIKARI ? ForeignHikariPool.find(target, size) : null;
+		}
+		catch (SQLException ex) {
+			logger.debug("The DataSource could not be asked for its pool", ex);
+		}
+		return new LockDataSource((hikari != null) ? hikari : new ForeignDataSource(target, size));
 	}
 
 	/** Unwraps proxies that return the connection of the caller's transaction. */
@@ -134,138 +138,14 @@ public final class LockDataSource implements AutoCloseable {
 		return target;
 	}
 
-	/** Whether nothing else uses these connections. */
-	boolean isOwn() {
-		return this.own;
-	}
-
-	int size() {
-		return this.size;
-	}
-
-	boolean hasIdleConnection() {
-		return this.own && this.pool != null && HikariSupport.hasIdleConnection((HikariDataSource) this.pool);
-	}
-
-	/** Returns how long {@link #borrow()} takes at most, zero where that is not known. */
-	Duration maxBorrowTime() {
-		return (this.pool != null) ? HikariSupport.maxBorrowTime(this.pool) : Duration.ZERO;
-	}
-
-	/**
-	 * Borrows a connection with the settings of the pool, which {@link #adapt} changes.
-	 * @throws LockProviderException if the pool has no connection
-	 */
-	Connection borrow() {
-		try {
-			return this.dataSource.getConnection();
-		}
-		catch (SQLException ex) {
-			LockError error = (SqlErrors.classify(ex) != LockError.STORE_FAILED) ? SqlErrors.classify(ex)
-					: (ex.getCause() == null && ex.getMessage() != null && ex.getMessage().contains("timed out"))
-							? LockError.STORE_TIMEOUT : LockError.STORE_FAILED;
-			throw LockProviderException.nothingSent(error, SqlErrors.PROVIDER, "has no connection: " + ex.getMessage(),
-					ex);
-		}
-	}
-
-	/**
-	 * Opens a connection outside the pool, or borrows one of a pool other than Hikari.
-	 */
-	DedicatedConnection openDedicated() throws SQLException {
-		if (this.pool == null) {
-			Connection connection = borrow();
-			try {
-				adapt(connection);
-			}
-			catch (SQLException | RuntimeException ex) {
-				discard(connection);
-				throw ex;
-			}
-			return new DedicatedConnection(connection, () -> discard(connection));
-		}
-		HikariDataSource single = HikariSupport.single((HikariDataSource) this.pool);
-		try {
-			Connection connection = single.getConnection();
-			return new DedicatedConnection(connection, () -> {
-				HikariSupport.evict(single, connection);
-				single.close();
-			});
-		}
-		catch (SQLException | RuntimeException ex) {
-			single.close();
-			throw ex;
-		}
-	}
-
-	/**
-	 * Applies the settings that locks need. Each change may be a round trip.
-	 * @return the settings to restore
-	 */
-	ConnectionSettings adapt(Connection connection) throws SQLException {
-		if (this.own) {
-			return ConnectionSettings.REQUIRED;
-		}
-		Integer known = this.isolation;
-		if (known == null) {
-			known = connection.getTransactionIsolation();
-			this.isolation = known;
-		}
-		ConnectionSettings found = new ConnectionSettings(connection.getAutoCommit(), known);
-		ConnectionSettings.REQUIRED.apply(connection, found);
-		return found;
-	}
-
-	/** Restores the settings before {@link #adapt}, or discards the connection. */
-	void restore(Connection connection, ConnectionSettings found) {
-		try {
-			found.apply(connection, ConnectionSettings.REQUIRED);
-		}
-		catch (SQLException ex) {
-			logger.debug("The settings of a connection could not be restored", ex);
-			discard(connection);
-		}
-	}
-
-	/** Returns a connection to the pool. */
-	void close(Connection connection) {
-		try {
-			connection.close();
-		}
-		catch (SQLException ex) {
-			logger.debug("A connection could not be closed", ex);
-		}
-	}
-
-	/** Aborts a connection and removes it from the pool. Any thread may call it. */
-	void discard(Connection connection) {
-		try {
-			connection.abort(Runnable::run);
-		}
-		catch (SQLException ex) {
-			logger.debug("A connection could not be aborted", ex);
-		}
-		if (this.pool == null || !HikariSupport.evict((HikariDataSource) this.pool, connection)) {
-			close(connection);
-		}
-	}
-
-	/**
-	 * Replaces all connections of the locks' own pool, of which one has turned out to
-	 * lead to a server that may only be read.
-	 */
-	void replaceConnections() {
-		if (this.own && this.pool != null) {
-			HikariSupport.replaceConnections((HikariDataSource) this.pool);
-		}
+	ConnectionSource connections() {
+		return this.connections;
 	}
 
 	/** Closes the pool if it was created here. */
 	@Override
 	public void close() {
-		if (this.own && this.dataSource instanceof HikariDataSource ownPool) {
-			ownPool.close();
-		}
+		this.connections.close();
 	}
 
 }

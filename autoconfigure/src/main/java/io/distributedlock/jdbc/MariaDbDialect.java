@@ -1,8 +1,10 @@
 package io.distributedlock.jdbc;
 
+import java.math.BigDecimal;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLTransientException;
+import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 
@@ -50,6 +52,17 @@ final class MariaDbDialect extends MySqlCompatibleDialect {
 			.with("grantedOrder", "{raisedOrder}")
 			.with("keptOrder", "grant_order")
 			.with("renewals", RENEWALS);
+	}
+
+	/**
+	 * Sets the time zone too, in which {@code SYSDATE} is. InnoDB counts whole seconds,
+	 * so the bound of the statement covers shorter waits for a row's lock.
+	 */
+	@Override
+	public List<String> sessionSettings(Duration callTimeout) {
+		long lockMillis = Math.max(callTimeout.toMillis() / 2, 1);
+		return List.of("SET max_statement_time = %s, innodb_lock_wait_timeout = %d, time_zone = '+00:00'"
+			.formatted(BigDecimal.valueOf(lockMillis, 3).toPlainString(), Math.max(lockMillis / 1000, 1)));
 	}
 
 	@Override

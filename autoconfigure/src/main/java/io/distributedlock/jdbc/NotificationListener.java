@@ -49,7 +49,7 @@ final class NotificationListener implements AutoCloseable {
 
 	private static final Log logger = LogFactory.getLog(NotificationListener.class);
 
-	private final LockDataSource dataSource;
+	private final ConnectionSource connections;
 
 	private final SqlCallExecutor calls;
 
@@ -75,8 +75,8 @@ final class NotificationListener implements AutoCloseable {
 
 	private boolean warned;
 
-	NotificationListener(LockDataSource dataSource, SqlCallExecutor calls) {
-		this.dataSource = dataSource;
+	NotificationListener(ConnectionSource connections, SqlCallExecutor calls) {
+		this.connections = connections;
 		this.calls = calls;
 	}
 
@@ -157,7 +157,7 @@ final class NotificationListener implements AutoCloseable {
 			return;
 		}
 		Deadline stable = Deadline.afterNanos(STABLE_NANOS);
-		try (NotificationConnection listening = NotificationConnection.listen(this.dataSource.openDedicated(),
+		try (NotificationConnection listening = NotificationConnection.listen(this.connections.openDedicated(),
 				channel)) {
 			this.connection = listening;
 			if (receivesSelfTest(listening, channel)) {

@@ -4,6 +4,7 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.ResultSetMetaData;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 
@@ -19,6 +20,12 @@ final class PostgresDialect extends TableDialect {
 	private static final long ENTRY_MICROS = 3_000_000;
 
 	private static final int MAX_CHANNEL_LENGTH = 63;
+
+	/** Only on Linux can the server see that a client is gone. */
+	private static final String SESSION = """
+			SELECT set_config(name, CASE name WHEN 'lock_timeout' THEN '%d' ELSE '%d' END, false) FROM pg_settings
+			WHERE name IN ('lock_timeout', 'statement_timeout')
+				OR (name = 'client_connection_check_interval' AND version() LIKE '%%linux%%')""";
 
 	private static final String COLUMNS = """
 			owner, grant_order, holder,
@@ -155,6 +162,12 @@ final class PostgresDialect extends TableDialect {
 	@Override
 	String key(ResultSet row, int column) throws SQLException {
 		return row.getString(column);
+	}
+
+	@Override
+	public List<String> sessionSettings(Duration callTimeout) {
+		long millis = Math.max(callTimeout.toMillis(), 2);
+		return List.of(SESSION.formatted(millis / 2, millis));
 	}
 
 	@Override

@@ -37,7 +37,7 @@ final class SqlCallExecutor implements AutoCloseable {
 	/** The time for an abort to end a call, before the bound of reads ends it. */
 	private static final long ABORT_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-	private final LockDataSource dataSource;
+	private final ConnectionSource connections;
 
 	private final String table;
 
@@ -61,10 +61,10 @@ final class SqlCallExecutor implements AutoCloseable {
 
 	private volatile long lastSuccessNanos = System.nanoTime() - 2 * WARM_NANOS;
 
-	SqlCallExecutor(LockDataSource dataSource, String table, LockTimer timer) {
-		this.dataSource = dataSource;
+	SqlCallExecutor(ConnectionSource connections, String table, LockTimer timer) {
+		this.connections = connections;
 		this.table = table;
-		this.permits = new ConnectionPermits(dataSource.size());
+		this.permits = new ConnectionPermits(connections.size());
 		this.watchdog = new CallWatchdog(timer, this.aborters);
 	}
 
@@ -110,8 +110,7 @@ final class SqlCallExecutor implements AutoCloseable {
 	 * the deadline.
 	 */
 	private boolean mayRunInCaller(Deadline deadline) {
-		return System.nanoTime() - this.lastSuccessNanos < WARM_NANOS && this.dataSource.hasIdleConnection()
-				&& deadline.remainingNanos() >= this.dataSource.maxBorrowTime().toNanos();
+		return System.nanoTime() - this.lastSuccessNanos < WARM_NANOS && this.connections.lendsBefore(deadline);
 	}
 
 	private <T extends @Nullable Object> T runOnWorker(CallKind kind, Deadline deadline, Duration timeout,
@@ -153,7 +152,7 @@ final class SqlCallExecutor implements AutoCloseable {
 	}
 
 	private <T extends @Nullable Object> T run(CallKind kind, Deadline deadline, SqlCall<T> call) throws SQLException {
-		Connection connection = this.dataSource.borrow();
+		Connection connection = this.connections.borrow(deadline);
 		boolean usable = true;
 		try {
 			Dialect used = dialect(connection);
@@ -165,7 +164,7 @@ final class SqlCallExecutor implements AutoCloseable {
 				throw noConnection("had no usable connection in time (distributed-lock.call-timeout)");
 			}
 			CallWatchdog.Call watched = this.watchdog.begin(deadline, kind.interruptible(),
-					() -> this.dataSource.discard(connection));
+					() -> this.connections.abort(connection));
 			SQLException failure = null;
 			try {
 				T result = runLimited(connection, used, call,
@@ -185,18 +184,18 @@ final class SqlCallExecutor implements AutoCloseable {
 			}
 		}
 		catch (SQLException ex) {
-			if (usable && (SqlErrors.isConnectionLost(ex) || SqlErrors.isReadOnly(ex))) {
+			if (usable && !this.connections.isUsable(connection, ex)) {
 				usable = false;
-				this.dataSource.discard(connection);
+				this.connections.discard(connection);
 			}
 			if (SqlErrors.isReadOnly(ex)) {
-				this.dataSource.replaceConnections();
+				this.connections.replaceConnections();
 			}
 			throw ex;
 		}
 		finally {
 			if (usable) {
-				this.dataSource.close(connection);
+				this.connections.close(connection);
 			}
 		}
 	}
@@ -204,7 +203,7 @@ final class SqlCallExecutor implements AutoCloseable {
 	/** Runs a call with a bound of reads, and restores that of a foreign pool. */
 	private <T extends @Nullable Object> T runLimited(Connection connection, Dialect used, SqlCall<T> call, int millis)
 			throws SQLException {
-		int found = this.dataSource.isOwn() ? millis : used.readLimit(connection);
+		int found = this.connections.isOwn() ? millis : used.readLimit(connection);
 		used.limitReads(connection, millis);
 		try {
 			return runAdapted(connection, used, call);
@@ -218,12 +217,12 @@ final class SqlCallExecutor implements AutoCloseable {
 
 	private <T extends @Nullable Object> T runAdapted(Connection connection, Dialect used, SqlCall<T> call)
 			throws SQLException {
-		ConnectionSettings found = this.dataSource.adapt(connection);
+		ConnectionSettings found = this.connections.adapt(connection);
 		try {
 			return call.run(connection, used);
 		}
 		finally {
-			this.dataSource.restore(connection, found);
+			this.connections.restore(connection, found);
 		}
 	}
 

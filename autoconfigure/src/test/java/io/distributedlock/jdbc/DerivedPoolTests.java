@@ -15,6 +15,7 @@ import org.postgresql.ds.PGSimpleDataSource;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
+import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockTimer;
 import io.distributedlock.support.LockSettings;
 import io.distributedlock.support.LockTemplate;
@@ -48,11 +49,12 @@ class DerivedPoolTests {
 	}
 
 	/** Opens a connection, and not one that the pool has already. */
-	private static void connect(LockDataSource connections) {
-		connections.discard(connections.borrow());
+	private static void connect(LockDataSource derived) {
+		ConnectionSource connections = derived.connections();
+		connections.discard(connections.borrow(Deadline.after(PATIENCE)));
 		// The pool may have tried the last password, which H2 punishes by a pause.
 		await().atMost(PATIENCE).ignoreExceptionsInstanceOf(LockProviderException.class).until(() -> {
-			Connection fresh = connections.borrow();
+			Connection fresh = connections.borrow(Deadline.after(PATIENCE));
 			boolean valid = fresh.isValid(5);
 			connections.discard(fresh);
 			return valid;

@@ -23,6 +23,7 @@ import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.AttemptResult.Granted;
+import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.LockTimer;
 import io.distributedlock.provider.OwnerId;
@@ -96,8 +97,8 @@ class TablePrivilegesTests {
 			try (Connection connection = owner.getConnection()) {
 				dialect = DialectResolver.resolve(connection, JdbcLockSettings.DEFAULT_TABLE);
 			}
-			try (LockDataSource pool = LockDataSource.connect(url, role, "", null, 1, TIMEOUT)) {
-				Connection connection = pool.borrow();
+			try (ConnectionSource pool = LockDataSource.connect(url, role, "", null, 1, TIMEOUT).connections()) {
+				Connection connection = pool.borrow(Deadline.after(TIMEOUT));
 				try {
 					dialect.readSweepCandidates(connection, "", 10, 1_000_000);
 					dialect.sweep(connection, List.of("none"), 1_000_000);

@@ -1,0 +1,160 @@
+package io.distributedlock.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+
+import javax.sql.DataSource;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.LockError;
+import io.distributedlock.provider.Deadline;
+
+/**
+ * {@code DataSource} that the application gives or shares, in most cases a pool. Its
+ * connections get their own settings back before they are returned. The server does not
+ * bound their statements, so that one that is overdue is cancelled there.
+ */
+class ForeignDataSource extends ConnectionSource {
+
+	private static final int VALIDATION_SECONDS = 1;
+
+	private static final Log logger = LogFactory.getLog(ForeignDataSource.class);
+
+	private final DataSource dataSource;
+
+	private final int size;
+
+	private final StatementCanceller canceller = new StatementCanceller();
+
+	/** The isolation of the first connection: to read that of each is a round trip. */
+	private volatile @Nullable Integer isolation;
+
+	ForeignDataSource(DataSource dataSource, int size) {
+		this.dataSource = dataSource;
+		this.size = size;
+	}
+
+	@Override
+	final boolean isOwn() {
+		return false;
+	}
+
+	@Override
+	final int size() {
+		return this.size;
+	}
+
+	@Override
+	final Connection borrow(Deadline deadline) {
+		return borrow();
+	}
+
+	private Connection borrow() {
+		try {
+			return TrackedConnection.track(this.dataSource.getConnection());
+		}
+		catch (SQLException ex) {
+			throw noConnection(ex);
+		}
+	}
+
+	@Override
+	DedicatedConnection openDedicated() throws SQLException {
+		Connection connection = borrow();
+		try {
+			adapt(connection);
+		}
+		catch (SQLException | RuntimeException ex) {
+			discard(connection);
+			throw ex;
+		}
+		return new DedicatedConnection(connection, () -> discard(connection));
+	}
+
+	@Override
+	final ConnectionSettings adapt(Connection connection) throws SQLException {
+		Integer known = this.isolation;
+		if (known == null) {
+			known = connection.getTransactionIsolation();
+			this.isolation = known;
+		}
+		ConnectionSettings found = new ConnectionSettings(connection.getAutoCommit(), known);
+		ConnectionSettings.REQUIRED.apply(connection, found);
+		return found;
+	}
+
+	@Override
+	final void restore(Connection connection, ConnectionSettings found) {
+		try {
+			found.apply(connection, ConnectionSettings.REQUIRED);
+		}
+		catch (SQLException ex) {
+			logger.debug("The settings of a connection could not be restored", ex);
+			discard(connection);
+		}
+	}
+
+	/**
+	 * Validates the connection after a failure that may be its end: many pools lend what
+	 * they get back, and not only to locks.
+	 */
+	@Override
+	final boolean isUsable(Connection connection, SQLException failure) {
+		if (!super.isUsable(connection, failure)) {
+			return false;
+		}
+		if (SqlErrors.isContention(failure) || SqlErrors.classify(failure) != LockError.STORE_FAILED) {
+			return true;
+		}
+		try {
+			return connection.isValid(VALIDATION_SECONDS);
+		}
+		catch (SQLException ex) {
+			logger.debug("A connection could not be validated", ex);
+			return false;
+		}
+	}
+
+	/** Cancels the statement first: the abort of most drivers only closes the socket. */
+	@Override
+	final void abort(Connection connection) {
+		Statement statement = TrackedConnection.statement(connection);
+		if (statement != null) {
+			this.canceller.cancel(statement);
+		}
+		discard(connection);
+	}
+
+	@Override
+	final void close(Connection connection) {
+		if (TrackedConnection.end(connection)) {
+			super.close(connection);
+		}
+	}
+
+	@Override
+	final void discard(Connection connection) {
+		if (TrackedConnection.end(connection)) {
+			closePhysical(connection);
+			remove(TrackedConnection.target(connection));
+		}
+	}
+
+	/**
+	 * Removes a connection from the pool, which finds out that it was closed when it gets
+	 * it back.
+	 */
+	void remove(Connection closed) {
+		super.close(closed);
+	}
+
+	@Override
+	public final void close() {
+		this.canceller.close();
+	}
+
+}

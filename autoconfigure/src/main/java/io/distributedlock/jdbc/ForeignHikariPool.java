@@ -1,0 +1,43 @@
+package io.distributedlock.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+
+import javax.sql.DataSource;
+
+import com.zaxxer.hikari.HikariDataSource;
+import com.zaxxer.hikari.pool.ProxyConnection;
+import org.jspecify.annotations.Nullable;
+
+/** Pool of the application by Hikari, from which connections can be evicted. */
+final class ForeignHikariPool extends ForeignDataSource {
+
+	private final HikariDataSource pool;
+
+	private ForeignHikariPool(DataSource dataSource, HikariDataSource pool, int size) {
+		super(dataSource, Math.min(size, pool.getMaximumPoolSize()));
+		this.pool = pool;
+	}
+
+	/** Returns {@code null} if the {@code DataSource} is no Hikari pool. */
+	static @Nullable ForeignHikariPool find(DataSource dataSource, int size) throws SQLException {
+		HikariDataSource pool = HikariSupport.unwrap(dataSource);
+		return (pool != null) ? new ForeignHikariPool(dataSource, pool, size) : null;
+	}
+
+	@Override
+	DedicatedConnection openDedicated() throws SQLException {
+		return HikariSupport.openDedicated(this.pool);
+	}
+
+	@Override
+	void remove(Connection closed) {
+		if (closed instanceof ProxyConnection) {
+			this.pool.evictConnection(closed);
+		}
+		else {
+			super.remove(closed);
+		}
+	}
+
+}

@@ -1,0 +1,161 @@
+package io.distributedlock.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import com.zaxxer.hikari.HikariPoolMXBean;
+
+import io.distributedlock.LockConfigurationException;
+import io.distributedlock.LockError;
+import io.distributedlock.provider.Deadline;
+
+/**
+ * Pool of the locks' own, by Hikari. Its connections have all settings that locks need
+ * from the start.
+ */
+final class OwnPool extends ConnectionSource {
+
+	private static final String ISOLATION = "TRANSACTION_READ_COMMITTED";
+
+	/** Hikari allows no shorter time-out. */
+	private static final long SHORTEST_MILLIS = 250;
+
+	private final HikariDataSource pool;
+
+	private final long maxBorrowNanos;
+
+	private OwnPool(HikariDataSource pool) {
+		this.pool = pool;
+		this.maxBorrowNanos = TimeUnit.MILLISECONDS.toNanos(pool.getConnectionTimeout() + pool.getValidationTimeout());
+	}
+
+	/**
+	 * Creates a pool.
+	 * @param config how to reach the database
+	 * @param size the largest number of connections
+	 * @param callTimeout how long a statement may take, also enforced in the database
+	 * @param customizer changes the settings
+	 * @throws LockConfigurationException if the customizer changed a setting that locks
+	 * need
+	 */
+	static OwnPool create(HikariConfig config, int size, Duration callTimeout, Consumer<HikariConfig> customizer) {
+		configure(config, size, callTimeout);
+		DriverProperties.of(config.getJdbcUrl(), callTimeout).forEach(config::addDataSourceProperty);
+		customizer.accept(config);
+		requireSettings(config);
+		HikariSupport.openWithSession(config, callTimeout);
+		return new OwnPool(new HikariDataSource(config));
+	}
+
+	private static void configure(HikariConfig config, int size, Duration callTimeout) {
+		// A borrow takes as long as both together if an idle connection is dead: half of
+		// a call's time-out.
+		long quarterMillis = Math.max(callTimeout.toMillis() / 4, SHORTEST_MILLIS);
+		config.setPoolName("distributed-lock");
+		config.setMaximumPoolSize(size);
+		config.setMinimumIdle(1);
+		config.setIdleTimeout(60_000);
+		config.setAutoCommit(true);
+		config.setReadOnly(false);
+		config.setTransactionIsolation(ISOLATION);
+		config.setConnectionTimeout(quarterMillis);
+		config.setValidationTimeout(quarterMillis);
+		if (config.getConnectionTestQuery() == null) {
+			// The time-out of Connection.isValid counts whole seconds.
+			config.setConnectionTestQuery("SELECT 1");
+		}
+		config.setInitializationFailTimeout(-1);
+		config.setRegisterMbeans(false);
+		config.setLeakDetectionThreshold(0);
+	}
+
+	private static void requireSettings(HikariConfig config) {
+		if (!config.isAutoCommit() || config.isReadOnly() || config.isIsolateInternalQueries()
+				|| !ISOLATION.equals(config.getTransactionIsolation())) {
+			throw new LockConfigurationException(LockError.INVALID_PROPERTY,
+					"A customizer of the locks' own pool has set autoCommit=" + config.isAutoCommit() + ", readOnly="
+							+ config.isReadOnly() + ", isolateInternalQueries=" + config.isIsolateInternalQueries()
+							+ " and transactionIsolation=" + config.getTransactionIsolation()
+							+ ", but locks need true, false, false and " + ISOLATION,
+					"Leave these four settings to the locks");
+		}
+	}
+
+	@Override
+	boolean isOwn() {
+		return true;
+	}
+
+	@Override
+	int size() {
+		return this.pool.getMaximumPoolSize();
+	}
+
+	@Override
+	boolean lendsBefore(Deadline deadline) {
+		HikariPoolMXBean state = this.pool.getHikariPoolMXBean();
+		return state != null && state.getIdleConnections() > 0 && deadline.remainingNanos() >= this.maxBorrowNanos;
+	}
+
+	@Override
+	Connection borrow(Deadline deadline) {
+		while (true) {
+			try {
+				return this.pool.getConnection();
+			}
+			catch (SQLException ex) {
+				// To open a connection may take several time-outs of the pool.
+				if (!isPoolTimeout(ex) || ex.getCause() != null || deadline.remainingNanos() < this.maxBorrowNanos) {
+					throw noConnection(ex);
+				}
+			}
+		}
+	}
+
+	@Override
+	DedicatedConnection openDedicated() throws SQLException {
+		return HikariSupport.openDedicated(this.pool);
+	}
+
+	@Override
+	ConnectionSettings adapt(Connection connection) {
+		return ConnectionSettings.REQUIRED;
+	}
+
+	@Override
+	void restore(Connection connection, ConnectionSettings found) {
+		// The settings never change.
+	}
+
+	/** The server ends the statement by its own time-outs. */
+	@Override
+	void abort(Connection connection) {
+		discard(connection);
+	}
+
+	@Override
+	void discard(Connection connection) {
+		closePhysical(connection);
+		this.pool.evictConnection(connection);
+	}
+
+	/** Replaces the connections once they are idle. */
+	@Override
+	void replaceConnections() {
+		HikariPoolMXBean state = this.pool.getHikariPoolMXBean();
+		if (state != null) {
+			state.softEvictConnections();
+		}
+	}
+
+	@Override
+	public void close() {
+		this.pool.close();
+	}
+
+}
