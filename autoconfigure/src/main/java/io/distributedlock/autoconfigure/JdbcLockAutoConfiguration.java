@@ -34,6 +34,7 @@ import org.springframework.util.ClassUtils;
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.LockProviderException;
+import io.distributedlock.autoconfigure.JdbcLockProperties.Pool;
 import io.distributedlock.jdbc.DistributedLockDataSource;
 import io.distributedlock.jdbc.JdbcLockProvider;
 import io.distributedlock.jdbc.JdbcLockSettings;
@@ -57,6 +58,9 @@ public final class JdbcLockAutoConfiguration {
 
 	private static final Log logger = LogFactory.getLog(JdbcLockAutoConfiguration.class);
 
+	private static final boolean HIKARI = ClassUtils.isPresent("com.zaxxer.hikari.HikariDataSource",
+			JdbcLockAutoConfiguration.class.getClassLoader());
+
 	private static final Duration START_TIMEOUT = Duration.ofSeconds(3);
 
 	@Bean
@@ -74,14 +78,14 @@ public final class JdbcLockAutoConfiguration {
 	@DependsOnDatabaseInitialization
 	JdbcLockProvider distributedLockJdbcProvider(@DistributedLockDataSource ObjectProvider<DataSource> own,
 			ObjectProvider<DataSource> application, ObjectProvider<JdbcConnectionDetails> details,
-			JdbcLockProperties properties, DistributedLockProperties general, LockTimer timer,
-			Environment environment) {
+			ObjectProvider<LockHikariCustomizer> customizers, JdbcLockProperties properties,
+			DistributedLockProperties general, LockTimer timer, Environment environment) {
 		Duration callTimeout = general.callTimeout();
 		JdbcLockSettings settings = new JdbcLockSettings(KeyPrefix.of(general, environment, "database"),
 				properties.table(), properties.retention());
 		DataSource chosen = own(own);
 		LockDataSource connections = (chosen != null) ? LockDataSource.of(chosen, properties.poolSize())
-				: connections(only(application), details.getIfUnique(), properties.poolSize(), callTimeout);
+				: connections(only(application), details.getIfUnique(), properties, callTimeout, customizers);
 		JdbcLockProvider provider = new JdbcLockProvider(connections, settings, timer);
 		try {
 			check(provider);
@@ -123,15 +127,17 @@ public final class JdbcLockAutoConfiguration {
 		return dataSource;
 	}
 
-	private static LockDataSource connections(DataSource application, @Nullable JdbcConnectionDetails details, int size,
-			Duration callTimeout) {
-		boolean hikari = ClassUtils.isPresent("com.zaxxer.hikari.HikariDataSource",
-				JdbcLockAutoConfiguration.class.getClassLoader());
-		if (details != null && hikari && !Pools.isHikari(application)) {
-			return LockDataSource.connect(details.getJdbcUrl(), details.getUsername(), details.getPassword(),
-					details.getDriverClassName(), size, callTimeout);
+	private static LockDataSource connections(DataSource application, @Nullable JdbcConnectionDetails details,
+			JdbcLockProperties properties, Duration callTimeout, ObjectProvider<LockHikariCustomizer> customizers) {
+		int size = properties.poolSize();
+		if (properties.pool() == Pool.APPLICATION) {
+			logger.info("Locks use the application's connection pool (distributed-lock.jdbc.pool=application), at most "
+					+ size + " connections at a time. While locked methods hold all its connections, no lock can be "
+					+ "acquired, renewed or released");
+			return LockDataSource.of(application, size);
 		}
-		return LockDataSource.derive(application, size, callTimeout);
+		return HIKARI ? Pools.own(application, details, size, callTimeout, customizers)
+				: LockDataSource.derive(application, size, callTimeout);
 	}
 
 	/**
@@ -157,13 +163,30 @@ public final class JdbcLockAutoConfiguration {
 	/** Use of Hikari's types, in a class of its own because Hikari may be missing. */
 	private static final class Pools {
 
-		static boolean isHikari(DataSource dataSource) {
+		static LockDataSource own(DataSource application, @Nullable JdbcConnectionDetails details, int size,
+				Duration callTimeout, ObjectProvider<LockHikariCustomizer> customizers) {
+			DataSource described = (details != null && !isHikari(application)) ? describe(details) : application;
+			return LockDataSource.derive(described, size, callTimeout,
+					(config) -> customizers.orderedStream().forEach((customizer) -> customizer.customize(config)));
+		}
+
+		private static boolean isHikari(DataSource dataSource) {
 			try {
 				return dataSource.isWrapperFor(HikariDataSource.class);
 			}
 			catch (SQLException ex) {
 				return false;
 			}
+		}
+
+		/** Describes a pool by Boot's connection details, without starting it. */
+		private static DataSource describe(JdbcConnectionDetails details) {
+			HikariDataSource described = new HikariDataSource();
+			described.setJdbcUrl(details.getJdbcUrl());
+			described.setUsername(details.getUsername());
+			described.setPassword(details.getPassword());
+			described.setDriverClassName(details.getDriverClassName());
+			return described;
 		}
 
 	}

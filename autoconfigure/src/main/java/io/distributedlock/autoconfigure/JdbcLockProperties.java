@@ -15,6 +15,7 @@ import io.distributedlock.jdbc.LockDataSource;
  * Configuration properties for locks in a database.
  *
  * @param table Name of the lock table, optionally with its schema.
+ * @param pool Connection pool that locks use.
  * @param poolSize Maximum number of connections that locks use at a time.
  * @param retention Time for which the row of an ended lock is kept.
  * @param initializeSchema Mode of creating the lock table.
@@ -22,8 +23,8 @@ import io.distributedlock.jdbc.LockDataSource;
  */
 @ConfigurationProperties("distributed-lock.jdbc")
 public record JdbcLockProperties(@DefaultValue(JdbcLockSettings.DEFAULT_TABLE) String table,
-		@DefaultValue("" + LockDataSource.DEFAULT_SIZE) int poolSize, @DefaultValue("1h") Duration retention,
-		@DefaultValue("embedded") DatabaseInitializationMode initializeSchema) {
+		@DefaultValue("own") Pool pool, @DefaultValue("" + LockDataSource.DEFAULT_SIZE) int poolSize,
+		@DefaultValue("1h") Duration retention, @DefaultValue("embedded") DatabaseInitializationMode initializeSchema) {
 
 	public JdbcLockProperties {
 		if (poolSize < 1 || poolSize > 100) {
@@ -31,6 +32,19 @@ public record JdbcLockProperties(@DefaultValue(JdbcLockSettings.DEFAULT_TABLE) S
 					"The property distributed-lock.jdbc.pool-size is " + poolSize + ", but must be 1 to 100",
 					"Leave it unset for " + LockDataSource.DEFAULT_SIZE);
 		}
+	}
+
+	/** Connection pool that locks use. */
+	public enum Pool {
+
+		/** A pool of their own, with the settings of the application's pool. */
+		OWN,
+		/**
+		 * The application's pool. While locked methods hold all its connections, no lock
+		 * can be renewed or released.
+		 */
+		APPLICATION
+
 	}
 
 }

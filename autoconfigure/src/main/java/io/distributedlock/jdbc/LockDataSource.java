@@ -52,8 +52,7 @@ public final class LockDataSource implements AutoCloseable {
 	 * @return the source of connections
 	 */
 	public static LockDataSource derive(DataSource application, int size, Duration callTimeout) {
-		return derive(application, size, callTimeout, (config) -> {
-		});
+		return create(application, size, callTimeout, null);
 	}
 
 	/**
@@ -70,6 +69,11 @@ public final class LockDataSource implements AutoCloseable {
 	 */
 	public static LockDataSource derive(DataSource application, int size, Duration callTimeout,
 			Consumer<HikariConfig> customizer) {
+		return create(application, size, callTimeout, customizer);
+	}
+
+	private static LockDataSource create(DataSource application, int size, Duration callTimeout,
+			@Nullable Consumer<HikariConfig> customizer) {
 		DataSource target = unwrap(application);
 		try {
 			HikariConfig config = HIKARI ? HikariSupport.configuration(target) : null;
@@ -106,8 +110,7 @@ public final class LockDataSource implements AutoCloseable {
 		if (driverClassName != null) {
 			config.setDriverClassName(driverClassName);
 		}
-		return new LockDataSource(OwnPool.create(config, size, callTimeout, (settings) -> {
-		}));
+		return new LockDataSource(OwnPool.create(config, size, callTimeout, null));
 	}
 
 	/**

@@ -9,6 +9,7 @@ import java.util.function.Consumer;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import com.zaxxer.hikari.HikariPoolMXBean;
+import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
@@ -39,15 +40,18 @@ final class OwnPool extends ConnectionSource {
 	 * @param config how to reach the database
 	 * @param size the largest number of connections
 	 * @param callTimeout how long a statement may take, also enforced in the database
-	 * @param customizer changes the settings
+	 * @param customizer changes the settings, or {@code null}
 	 * @throws LockConfigurationException if the customizer changed a setting that locks
 	 * need
 	 */
-	static OwnPool create(HikariConfig config, int size, Duration callTimeout, Consumer<HikariConfig> customizer) {
+	static OwnPool create(HikariConfig config, int size, Duration callTimeout,
+			@Nullable Consumer<HikariConfig> customizer) {
 		configure(config, size, callTimeout);
 		DriverProperties.of(config.getJdbcUrl(), callTimeout).forEach(config::addDataSourceProperty);
-		customizer.accept(config);
-		requireSettings(config);
+		if (customizer != null) {
+			customizer.accept(config);
+			requireSettings(config);
+		}
 		HikariSupport.openWithSession(config, callTimeout);
 		return new OwnPool(new HikariDataSource(config));
 	}

@@ -1,20 +1,31 @@
 package io.distributedlock.autoconfigure;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
 
 import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.postgresql.ds.PGSimpleDataSource;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceInitializationAutoConfiguration;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.annotation.Order;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.SimpleDriverDataSource;
 import org.springframework.jdbc.datasource.init.DatabasePopulator;
 
 import io.distributedlock.LockConfigurationException;
@@ -145,6 +156,86 @@ class JdbcLockAutoConfigurationTests {
 	}
 
 	@Test
+	@ExtendWith(OutputCaptureExtension.class)
+	void applicationsPoolIsUsedOnPurpose(CapturedOutput output) {
+		this.runner
+			.withPropertyValues("distributed-lock.jdbc.pool=application",
+					"spring.datasource.hikari.pool-name=shop-pool")
+			.run((context) -> {
+				acquire(context.getBean(JdbcLockProvider.class));
+				assertThat(output).contains("distributed-lock.jdbc.pool=application")
+					.doesNotContain("distributed-lock - Start")
+					.doesNotContain("WARN");
+				HikariDataSource application = context.getBean(HikariDataSource.class);
+				assertThat(application.getHikariPoolMXBean().getTotalConnections()).isPositive();
+			});
+	}
+
+	@Test
+	@ExtendWith(OutputCaptureExtension.class)
+	void poolThatCannotBeReadIsSharedWithAWarning(CapturedOutput output) {
+		this.runner.withUserConfiguration(OneDataSource.class)
+			.withPropertyValues("distributed-lock.jdbc.initialize-schema=always")
+			.run((context) -> {
+				acquire(context.getBean(JdbcLockProvider.class));
+				assertThat(output).containsOnlyOnce("Locks share the application's connection pool");
+			});
+	}
+
+	@Test
+	void customizersChangeTheLocksOwnPoolInTheirOrder() {
+		List<String> names = new ArrayList<>();
+		this.runner.withPropertyValues("distributed-lock.jdbc.pool-size=5")
+			.withBean("second", Second.class, () -> (config) -> {
+				names.add(config.getPoolName() + " " + config.getMaximumPoolSize());
+			})
+			.withBean("first", First.class, () -> (config) -> {
+				names.add(config.getPoolName() + " " + config.getMaximumPoolSize());
+				config.setPoolName("shop-locks");
+				config.setMaximumPoolSize(3);
+			})
+			.run((context) -> {
+				acquire(context.getBean(JdbcLockProvider.class));
+				assertThat(names).containsExactly("distributed-lock 5", "shop-locks 3");
+				assertThat(context.getBean(HikariDataSource.class).getPoolName()).isNotEqualTo("shop-locks");
+			});
+	}
+
+	@ParameterizedTest
+	@MethodSource("refusedChanges")
+	void customizerMustNotChangeWhatLocksNeed(LockHikariCustomizer customizer) {
+		this.runner.withBean(LockHikariCustomizer.class, () -> customizer).run((context) -> {
+			assertThat(context).hasFailed();
+			assertThat(context.getStartupFailure()).rootCause()
+				.isInstanceOf(LockConfigurationException.class)
+				.hasMessageContaining("DL-514")
+				.hasMessageContaining("customizer");
+		});
+	}
+
+	static Stream<LockHikariCustomizer> refusedChanges() {
+		return Stream.of((config) -> config.setAutoCommit(false), (config) -> config.setReadOnly(true),
+				(config) -> config.setIsolateInternalQueries(true), (config) -> config.setTransactionIsolation(null));
+	}
+
+	@Test
+	void poolOfPostgresIsCustomizedFromConnectionDetails() {
+		PGSimpleDataSource database = TestDatabases.withTable(TestDatabases.postgres());
+		this.runner
+			.withPropertyValues("spring.datasource.type=" + SimpleDriverDataSource.class.getName(),
+					"spring.datasource.url=" + database.getURL(), "spring.datasource.username=postgres",
+					"distributed-lock.jdbc.initialize-schema=never")
+			.withBean(LockHikariCustomizer.class,
+					() -> (config) -> config.addDataSourceProperty("ApplicationName", "shop-locks"))
+			.run((context) -> {
+				acquire(context.getBean(JdbcLockProvider.class));
+				assertThat(new JdbcTemplate(database).queryForObject(
+						"SELECT count(*) FROM pg_stat_activity WHERE application_name = 'shop-locks'", Long.class))
+					.isPositive();
+			});
+	}
+
+	@Test
 	void backsOffForAnotherProviderAndWithoutADatabase() {
 		this.runner.withPropertyValues("distributed-lock.provider=local")
 			.run((context) -> assertThat(context).doesNotHaveBean(JdbcLockProvider.class));
@@ -152,6 +243,26 @@ class JdbcLockAutoConfigurationTests {
 			.run((context) -> assertThat(context).doesNotHaveBean(JdbcLockProvider.class));
 		new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(JdbcLockAutoConfiguration.class))
 			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(JdbcLockProvider.class));
+	}
+
+	@Order(1)
+	interface First extends LockHikariCustomizer {
+
+	}
+
+	@Order(2)
+	interface Second extends LockHikariCustomizer {
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class OneDataSource {
+
+		@Bean
+		DataSource only() {
+			return TestDatabases.h2();
+		}
+
 	}
 
 	@Configuration(proxyBeanMethods = false)
