@@ -83,11 +83,6 @@ abstract class ConnectionSource implements AutoCloseable {
 		}
 	}
 
-	/** Whether a connection may go back to the pool after a statement has failed. */
-	boolean isUsable(Connection connection, SQLException failure) {
-		return !SqlErrors.isConnectionLost(failure) && !SqlErrors.isReadOnly(failure);
-	}
-
 	/**
 	 * Ends a statement under way, and removes its connection from the pool. Any thread
 	 * may call it.

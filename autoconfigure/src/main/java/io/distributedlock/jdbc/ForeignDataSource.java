@@ -10,7 +10,6 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
-import io.distributedlock.LockError;
 import io.distributedlock.provider.Deadline;
 
 /**
@@ -19,8 +18,6 @@ import io.distributedlock.provider.Deadline;
  * bound their statements, so that one that is overdue is cancelled there.
  */
 class ForeignDataSource extends ConnectionSource {
-
-	private static final int VALIDATION_SECONDS = 1;
 
 	private static final Log logger = LogFactory.getLog(ForeignDataSource.class);
 
@@ -95,27 +92,6 @@ class ForeignDataSource extends ConnectionSource {
 		catch (SQLException ex) {
 			logger.debug("The settings of a connection could not be restored", ex);
 			discard(connection);
-		}
-	}
-
-	/**
-	 * Validates the connection after a failure that may be its end: many pools lend what
-	 * they get back, and not only to locks.
-	 */
-	@Override
-	final boolean isUsable(Connection connection, SQLException failure) {
-		if (!super.isUsable(connection, failure)) {
-			return false;
-		}
-		if (SqlErrors.isContention(failure) || SqlErrors.classify(failure) != LockError.STORE_FAILED) {
-			return true;
-		}
-		try {
-			return connection.isValid(VALIDATION_SECONDS);
-		}
-		catch (SQLException ex) {
-			logger.debug("A connection could not be validated", ex);
-			return false;
 		}
 	}
 

@@ -87,7 +87,7 @@ public final class LockDataSource implements AutoCloseable {
 		logger.warn("Locks share the application's connection pool, because settings for a pool of their own cannot "
 				+ "be read from " + target.getClass().getName()
 				+ ". While locked methods hold all its connections, no lock can be renewed. Define a DataSource "
-				+ "bean qualified with @DistributedLockDataSource");
+				+ "bean qualified with @DistributedLockDataSource, or accept it by distributed-lock.jdbc.pool=application");
 		return of(target, size);
 	}
 

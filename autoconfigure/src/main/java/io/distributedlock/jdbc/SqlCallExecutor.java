@@ -184,7 +184,7 @@ final class SqlCallExecutor implements AutoCloseable {
 			}
 		}
 		catch (SQLException ex) {
-			if (usable && !this.connections.isUsable(connection, ex)) {
+			if (usable && (SqlErrors.isConnectionLost(ex) || SqlErrors.isReadOnly(ex))) {
 				usable = false;
 				this.connections.discard(connection);
 			}
