@@ -2,6 +2,7 @@ package io.distributedlock.jdbc;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
 import java.util.Set;
@@ -64,6 +65,16 @@ final class MySqlDialect extends MySqlCompatibleDialect {
 			.with("grantedOrder", "LAST_INSERT_ID({raisedOrder})")
 			.with("keptOrder", "grant_order + LAST_INSERT_ID(0)")
 			.with("renewals", RENEWALS);
+	}
+
+	/**
+	 * The server counts whole seconds, and bounds waits for a table by another setting.
+	 */
+	@Override
+	public List<String> sessionSettings(Duration callTimeout) {
+		long seconds = Math.max(callTimeout.toMillis() / 2000, 1);
+		return List.of("SET innodb_lock_wait_timeout = %d, lock_wait_timeout = %d, max_execution_time = %d"
+			.formatted(seconds, seconds, Math.max(callTimeout.toMillis(), 1)));
 	}
 
 	@Override
