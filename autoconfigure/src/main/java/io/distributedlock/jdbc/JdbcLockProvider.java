@@ -49,6 +49,8 @@ public final class JdbcLockProvider implements LockProvider, AutoCloseable {
 
 	private final NotificationListener listener;
 
+	private final LockTimer timer;
+
 	private final Sweeper sweeper;
 
 	/**
@@ -61,6 +63,7 @@ public final class JdbcLockProvider implements LockProvider, AutoCloseable {
 		this.dataSource = dataSource;
 		this.tableName = settings.table();
 		this.keys = new LockKeyEncoder(settings.keyPrefix());
+		this.timer = timer;
 		this.calls = new SqlCallExecutor(dataSource, settings.table(), timer);
 		this.table = new LockTable(this.calls, settings.table());
 		this.listener = new NotificationListener(dataSource, this.calls);
@@ -92,7 +95,8 @@ public final class JdbcLockProvider implements LockProvider, AutoCloseable {
 
 	@Override
 	public LockContender newContender(LockKey key, Runnable onNotified) {
-		return new JdbcContender(this.table, this.listener, key, this.keys.encode(key), onNotified);
+		return new JdbcContender(this.table, this.listener, key, this.keys.encode(key),
+				new PollSignal(this.timer, onNotified));
 	}
 
 	@Override

@@ -90,6 +90,11 @@ final class NotificationListener implements AutoCloseable {
 		this.contenders.register(key, contender);
 	}
 
+	/** Returns the registered contender of a key, or {@code null}. */
+	@Nullable NotifiedContender find(String key) {
+		return this.contenders.find(key);
+	}
+
 	void unregister(String key, NotifiedContender contender) {
 		this.contenders.unregister(key, contender);
 	}

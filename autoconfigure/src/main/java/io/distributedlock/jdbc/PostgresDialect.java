@@ -49,13 +49,19 @@ final class PostgresDialect extends TableDialect {
 	private static final String BUSY_OWNER = """
 			CASE WHEN set_config('synchronous_commit', 'off', true) IS NOT NULL THEN l.owner END""";
 
+	/** Notifies contenders of the row's new state by a {@link NotificationPayload}. */
+	private static final String NOTIFY = """
+			pg_notify('{channel}', concat_ws(' ',
+				CASE WHEN l.owner LIKE 'reserved:%' THEN substr(l.owner, 10) ELSE '-' END, coalesce(l.first_waiter, '-'),
+				coalesce((extract(epoch FROM l.first_waiter_since) * 1000000)::bigint::text, '-'), l.lock_key))::text""";
+
 	// A release commits asynchronously: if a crash undoes it, the lease still expires.
 	private static final String RELEASE = """
 			UPDATE {table} l SET {release}
 			FROM (SELECT clock_timestamp() AS now, ?::text AS process) t
 			WHERE l.lock_key = ? AND l.owner = ? AND set_config('synchronous_commit', 'off', true) IS NOT NULL
 			RETURNING CASE WHEN l.owner LIKE 'reserved:%' OR l.first_waiter IS NOT NULL
-				THEN pg_notify('{channel}', l.lock_key)::text END""";
+				THEN {notify} END""";
 
 	// Notifies in any case: another contender may now enter the wait queue.
 	private static final String REMOVE_ENTRIES = """
@@ -64,7 +70,7 @@ final class PostgresDialect extends TableDialect {
 			FROM (SELECT ?::text AS process) t
 			WHERE l.lock_key = ? AND (l.first_waiter = t.process OR l.second_waiter = t.process)
 				AND set_config('synchronous_commit', 'off', true) IS NOT NULL
-			RETURNING pg_notify('{channel}', l.lock_key)::text""";
+			RETURNING {notify}""";
 
 	private static final String RENEW = """
 			WITH batch AS (
@@ -122,6 +128,7 @@ final class PostgresDialect extends TableDialect {
 			.with("epochMicros", "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint")
 			.with("retained", "clock_timestamp() - ?::bigint * interval '1 microsecond'")
 			.with("version", "version()")
+			.with("notify", NOTIFY)
 			.with("channel", channel);
 	}
 

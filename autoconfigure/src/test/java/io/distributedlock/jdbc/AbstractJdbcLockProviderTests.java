@@ -483,6 +483,23 @@ abstract class AbstractJdbcLockProviderTests {
 	}
 
 	@Test
+	void newContenderKeepsThePlaceOfOneThatWasNotWithdrawn() {
+		JdbcLockProvider third = process(TIMEOUT);
+		LockGrant grant = acquire(this.provider, KEY, LEASE);
+		LockContender left = enter(this.other, KEY);
+		busy(attempt(left, true));
+		LockContender late = enter(third, KEY);
+		busy(attempt(late, true));
+		LockContender back = enter(this.other, KEY);
+		left.close();
+		busy(attempt(back, true));
+		keepEntries();
+		busy(attempt(late, true));
+		releaseToWaiter(this.provider, grant);
+		granted(attempt(back, true));
+	}
+
+	@Test
 	void expiredEntryIsReplaced() {
 		JdbcLockProvider third = process(TIMEOUT);
 		LockGrant grant = acquire(this.provider, KEY, LEASE);
