@@ -41,6 +41,11 @@ interface Dialect {
 		return null;
 	}
 
+	/** Whether a pooler stands between the driver and the server. */
+	default boolean isPooled(Connection connection) throws SQLException {
+		return false;
+	}
+
 	/**
 	 * Bounds a read from the connection in milliseconds, where an abort can block.
 	 */

@@ -14,12 +14,18 @@ import com.zaxxer.hikari.HikariCredentialsProvider;
 import com.zaxxer.hikari.HikariDataSource;
 import com.zaxxer.hikari.HikariPoolMXBean;
 import com.zaxxer.hikari.util.Credentials;
+import com.zaxxer.hikari.util.DriverDataSource;
 import org.jspecify.annotations.Nullable;
+
+import org.springframework.util.ClassUtils;
 
 /**
  * Access to Hikari. No other class loads its types unless it is present.
  */
 final class HikariSupport {
+
+	private static final boolean POSTGRESQL = ClassUtils.isPresent("org.postgresql.PGConnection",
+			HikariSupport.class.getClassLoader());
 
 	private static final List<String> MARIADB = List.of("jdbc:mariadb:", "jdbc:mysql:", "org.mariadb.", "com.mysql.");
 
@@ -92,6 +98,7 @@ final class HikariSupport {
 		config.setLeakDetectionThreshold(0);
 		config.setConnectionInitSql(initSql(config, callTimeout));
 		boundReads(config, callTimeout);
+		preparePostgres(config, callTimeout);
 		return new HikariDataSource(config);
 	}
 
@@ -131,6 +138,21 @@ final class HikariSupport {
 		}
 	}
 
+	/** Prepares each connection to PostgreSQL by its session, which a pooler can share. */
+	private static void preparePostgres(HikariConfig config, Duration callTimeout) {
+		DataSource target = config.getDataSource();
+		if (!POSTGRESQL || !isPostgres(description(config))) {
+			return;
+		}
+		if (target == null && config.getJdbcUrl() != null) {
+			target = new DriverDataSource(config.getJdbcUrl(), config.getDriverClassName(),
+					config.getDataSourceProperties(), config.getUsername(), config.getPassword());
+		}
+		if (target != null) {
+			config.setDataSource(new PostgresSessionDataSource(target, callTimeout));
+		}
+	}
+
 	private static void bound(HikariConfig config, String url, String property, long millis) {
 		if (!url.contains(property.toUpperCase(Locale.ROOT))) {
 			config.addDataSourceProperty(property, Long.toString(millis));
@@ -139,24 +161,17 @@ final class HikariSupport {
 
 	/** Returns the SQL by which the server bounds how late a command can take effect. */
 	private static @Nullable String initSql(HikariConfig config, Duration callTimeout) {
-		String description = config.getJdbcUrl() + ' ' + config.getDriverClassName() + ' '
-				+ config.getDataSourceClassName() + ' ' + config.getDataSource();
+		String description = description(config);
 		long statementMillis = Math.max(callTimeout.toMillis(), 1);
 		long lockMillis = Math.max(statementMillis / 2, 1);
 		String locks = null;
-		if (description.contains("postgresql")) {
-			locks = """
-					SET statement_timeout = %d; SET lock_timeout = %d; SELECT set_config(name, '%d', false) \
-					FROM pg_settings WHERE name = 'client_connection_check_interval' AND version() LIKE '%%linux%%'"""
-				.formatted(statementMillis, lockMillis, statementMillis);
-		}
-		else if (isMariaDb(description)) {
+		if (isMariaDb(description)) {
 			// InnoDB counts whole seconds, so the bound of the statement covers shorter
 			// times. Only MariaDB reads the part in the comment.
 			locks = "SET /*M! max_statement_time = %s, */ innodb_lock_wait_timeout = %d, time_zone = '+00:00'"
 				.formatted(BigDecimal.valueOf(lockMillis, 3).toPlainString(), Math.max(lockMillis / 1000, 1));
 		}
-		else if (description.contains("h2")) {
+		else if (!isPostgres(description) && description.contains("h2")) {
 			locks = "SET LOCK_TIMEOUT %d; SET QUERY_TIMEOUT %d".formatted(lockMillis, statementMillis);
 		}
 		String application = config.getConnectionInitSql();
@@ -166,6 +181,15 @@ final class HikariSupport {
 		return isMariaDb(description)
 				? "BEGIN NOT ATOMIC " + application.replaceAll("[;\\s]+$", "") + "; " + locks + "; END"
 				: application + "; " + locks;
+	}
+
+	private static String description(HikariConfig config) {
+		return config.getJdbcUrl() + ' ' + config.getDriverClassName() + ' ' + config.getDataSourceClassName() + ' '
+				+ config.getDataSource();
+	}
+
+	private static boolean isPostgres(String description) {
+		return description.contains("postgresql");
 	}
 
 	private static boolean isMariaDb(String description) {

@@ -53,6 +53,8 @@ public final class JdbcLockProvider implements LockProvider, AutoCloseable {
 
 	private final Sweeper sweeper;
 
+	private volatile boolean checked;
+
 	/**
 	 * Creates a provider and starts its sweeper. Does not call the database yet.
 	 * @param dataSource the source of connections, closed with the provider
@@ -136,6 +138,11 @@ public final class JdbcLockProvider implements LockProvider, AutoCloseable {
 							+ " µs since 1970",
 					null);
 		}
+		if (!this.checked && this.table.isPooled(timeout)) {
+			// It warns at start if notifications do not arrive.
+			this.listener.start();
+		}
+		this.checked = true;
 	}
 
 	/**

@@ -199,6 +199,20 @@ final class LockTable {
 		}
 	}
 
+	/**
+	 * Whether a pooler stands before the database.
+	 * @throws LockProviderException if the database could not answer
+	 */
+	boolean isPooled(Duration timeout) {
+		try {
+			return this.calls.execute(CallKind.ACQUIRE, timeout,
+					(connection, dialect) -> dialect.isPooled(connection));
+		}
+		catch (SQLException ex) {
+			throw translate(ex);
+		}
+	}
+
 	private LockConfigurationException tableMissing(SQLException cause) {
 		Dialect dialect = this.calls.knownDialect();
 		return new LockConfigurationException(LockError.TABLE_MISSING,

@@ -172,6 +172,11 @@ final class PostgresDialect extends TableDialect {
 	}
 
 	@Override
+	public boolean isPooled(Connection connection) throws SQLException {
+		return PostgresSession.isPooled(connection);
+	}
+
+	@Override
 	public boolean release(Connection connection, String key, String owner, String process) throws SQLException {
 		return !Sql.query(connection, this.release, PostgresDialect::isNotified, process, key, owner).isEmpty();
 	}
