@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -120,7 +121,9 @@ class PostgresStandbyTests {
 		try (EmbeddedPostgres first = start(data, this.primaryPort)) {
 			TestDatabases.withTable(first.getPostgresDatabase());
 		}
-		FileSystemUtils.copyRecursively(data, this.directory.resolve("standby"));
+		Path copy = this.directory.resolve("standby");
+		FileSystemUtils.copyRecursively(data, copy);
+		Files.setPosixFilePermissions(copy, PosixFilePermissions.fromString("rwx------"));
 		EmbeddedPostgres primary = start(data, this.primaryPort);
 		this.resources.add(primary);
 		return primary;
