@@ -138,7 +138,9 @@ final class HikariSupport {
 		}
 	}
 
-	/** Prepares each connection to PostgreSQL by its session, which a pooler can share. */
+	/**
+	 * Prepares each connection to PostgreSQL by its session, which a pooler can share.
+	 */
 	private static void preparePostgres(HikariConfig config, Duration callTimeout) {
 		DataSource target = config.getDataSource();
 		if (!POSTGRESQL || !isPostgres(description(config))) {

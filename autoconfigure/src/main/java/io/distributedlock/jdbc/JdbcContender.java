@@ -47,8 +47,8 @@ final class JdbcContender implements LockContender, NotifiedContender {
 	private volatile long lastAttemptNanos = System.nanoTime();
 
 	/**
-	 * Creates a contender. It keeps the place in the wait queue of an earlier contender of
-	 * this process that was not withdrawn yet.
+	 * Creates a contender. It keeps the place in the wait queue of an earlier contender
+	 * of this process that was not withdrawn yet.
 	 */
 	JdbcContender(LockTable table, NotificationListener listener, LockKey key, String storedKey, PollSignal signal) {
 		this.table = table;
@@ -109,8 +109,7 @@ final class JdbcContender implements LockContender, NotifiedContender {
 		}
 		LockRow row;
 		try {
-			row = writeAtOnce ? this.table.attempt(attempt, timeout)
-					: this.table.poll(attempt, timeout);
+			row = writeAtOnce ? this.table.attempt(attempt, timeout) : this.table.poll(attempt, timeout);
 		}
 		catch (RuntimeException | Error ex) {
 			unregister();

@@ -62,8 +62,8 @@ record LockRow(@Nullable String owner, long order, @Nullable String holder, long
 	}
 
 	/**
-	 * Returns by how much a contender was refused later than the last one in the wait queue
-	 * that was refused before it, zero if there is none.
+	 * Returns by how much a contender was refused later than the last one in the wait
+	 * queue that was refused before it, zero if there is none.
 	 * @param sinceMicros when the contender was first refused, since 1970
 	 */
 	long behindMicros(long sinceMicros) {
@@ -99,7 +99,8 @@ record LockRow(@Nullable String owner, long order, @Nullable String holder, long
 		if (this.first.sinceMicros() > since || this.second == null) {
 			return true;
 		}
-		// To displace a contender that was refused only a little later is not worth a write.
+		// To displace a contender that was refused only a little later is not worth a
+		// write.
 		return isEntryOf(attempt.process(), this.second) ? this.second.leftMicros() < entryMicros / 2
 				: this.second.sinceMicros() - since > since - this.first.sinceMicros();
 	}

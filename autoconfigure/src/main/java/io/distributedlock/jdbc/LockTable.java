@@ -73,8 +73,8 @@ final class LockTable {
 
 	/**
 	 * Polls a row, and attempts to acquire it only if that would change the row and no
-	 * contender that was refused earlier has its turn: a write locks the row and so delays
-	 * the holder's release.
+	 * contender that was refused earlier has its turn: a write locks the row and so
+	 * delays the holder's release.
 	 * @return the row after the poll, or {@code null} if another statement changed it at
 	 * the same time
 	 * @throws LockProviderException if the database could not answer
@@ -83,8 +83,9 @@ final class LockTable {
 		Deadline deadline = Deadline.after(timeout);
 		return attempt(attempt, timeout, (connection, dialect) -> {
 			LockRow row = read(connection, dialect, attempt.key());
-			return (row == null || (row.isChangedBy(attempt, dialect.entryMicros()) && PollBackOff.untilTurnMicros(row, attempt) <= 0))
-					? write(connection, dialect, attempt, deadline) : row;
+			return (row == null || (row.isChangedBy(attempt, dialect.entryMicros())
+					&& PollBackOff.untilTurnMicros(row, attempt) <= 0)) ? write(connection, dialect, attempt, deadline)
+							: row;
 		});
 	}
 
@@ -205,8 +206,7 @@ final class LockTable {
 	 */
 	boolean isPooled(Duration timeout) {
 		try {
-			return this.calls.execute(CallKind.ACQUIRE, timeout,
-					(connection, dialect) -> dialect.isPooled(connection));
+			return this.calls.execute(CallKind.ACQUIRE, timeout, (connection, dialect) -> dialect.isPooled(connection));
 		}
 		catch (SQLException ex) {
 			throw translate(ex);

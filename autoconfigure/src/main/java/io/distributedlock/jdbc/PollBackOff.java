@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  * safe for use by several threads.
  * <p>
  * A contender without an entry in the wait queue has a turn, which is the later the later
- * it was refused: when an entry becomes empty, the contender that was refused first writes
- * itself into it, and the others find it taken.
+ * it was refused: when an entry becomes empty, the contender that was refused first
+ * writes itself into it, and the others find it taken.
  */
 final class PollBackOff {
 
@@ -45,11 +45,12 @@ final class PollBackOff {
 	private long order;
 
 	/**
-	 * Returns how long after a hand-over a contender without an entry has its turn, at most
-	 * half a reservation. It grows steadily but ever more slowly, so that the contender
-	 * that was refused first stands out whether refusals are milliseconds or seconds apart.
-	 * @param behindMicros by how much the contender was refused later than the last one in
-	 * the wait queue
+	 * Returns how long after a hand-over a contender without an entry has its turn, at
+	 * most half a reservation. It grows steadily but ever more slowly, so that the
+	 * contender that was refused first stands out whether refusals are milliseconds or
+	 * seconds apart.
+	 * @param behindMicros by how much the contender was refused later than the last one
+	 * in the wait queue
 	 */
 	static long turnMicros(long behindMicros) {
 		double micros = Math.max(behindMicros, 0);
@@ -87,7 +88,8 @@ final class PollBackOff {
 	Duration notified(LockRow row, LockAttempt attempt, long ageMicros) {
 		this.nextMicros = INITIAL_MICROS;
 		long untilTurnMicros = untilTurnMicros(row, attempt);
-		return (untilTurnMicros > 0 && row.isChangedBy(attempt, 0)) ? Duration.of(Math.max(untilTurnMicros, MIN_MICROS), ChronoUnit.MICROS)
+		return (untilTurnMicros > 0 && row.isChangedBy(attempt, 0))
+				? Duration.of(Math.max(untilTurnMicros, MIN_MICROS), ChronoUnit.MICROS)
 				: jittered(NOTIFIED_MICROS, row, turnMicros(row, attempt), ageMicros);
 	}
 
@@ -96,8 +98,7 @@ final class PollBackOff {
 	 * has an entry, or may acquire the lock.
 	 */
 	static long untilTurnMicros(LockRow row, LockAttempt attempt) {
-		return row.isAcquirableBy(attempt.process()) ? 0
-				: turnMicros(row, attempt) - row.heldMicros() - PICK_UP_MICROS;
+		return row.isAcquirableBy(attempt.process()) ? 0 : turnMicros(row, attempt) - row.heldMicros() - PICK_UP_MICROS;
 	}
 
 	/** Returns zero for a contender that has an entry, or may have one at once. */
@@ -107,8 +108,8 @@ final class PollBackOff {
 	}
 
 	/**
-	 * Shortens the pause by up to a fifth, and to the end of the holder's lease or the turn
-	 * after it.
+	 * Shortens the pause by up to a fifth, and to the end of the holder's lease or the
+	 * turn after it.
 	 */
 	private static Duration jittered(long pauseMicros, LockRow row, long turnMicros, long ageMicros) {
 		long jitteredMicros = pauseMicros - ThreadLocalRandom.current().nextLong(pauseMicros / 5 + 1);

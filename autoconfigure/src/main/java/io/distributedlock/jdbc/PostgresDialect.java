@@ -6,6 +6,8 @@ import java.sql.SQLException;
 import java.util.List;
 import java.util.Locale;
 
+import org.springframework.util.ClassUtils;
+
 import io.distributedlock.provider.RenewalOutcome;
 
 /** Dialect of PostgreSQL, tested on version 18. */
@@ -16,6 +18,10 @@ final class PostgresDialect extends TableDialect {
 
 	/** Validity of an entry: a contender that is notified polls about once a second. */
 	private static final long ENTRY_MICROS = 3_000_000;
+
+	/** Whether the driver is PostgreSQL's own, which knows of its session. */
+	private static final boolean DRIVER = ClassUtils.isPresent("org.postgresql.PGConnection",
+			PostgresDialect.class.getClassLoader());
 
 	private static final int MAX_CHANNEL_LENGTH = 63;
 
@@ -173,7 +179,7 @@ final class PostgresDialect extends TableDialect {
 
 	@Override
 	public boolean isPooled(Connection connection) throws SQLException {
-		return PostgresSession.isPooled(connection);
+		return DRIVER && PostgresSession.isPooled(connection);
 	}
 
 	@Override

@@ -33,21 +33,30 @@ final class PostgresSession {
 	 * settings of the session, which behind a pooler would become those of other clients.
 	 * There, statements are not prepared on the server, because the next call may reach
 	 * another session.
+	 * @param callTimeout how long a statement may take, and this preparation
 	 */
 	static void prepare(Connection connection, Duration callTimeout) throws SQLException {
 		if (!connection.isWrapperFor(PGConnection.class)) {
 			return;
 		}
+		int millis = (int) Math.min(Math.max(callTimeout.toMillis(), 1), Integer.MAX_VALUE);
+		int found = connection.getNetworkTimeout();
+		connection.setNetworkTimeout(Runnable::run, millis);
 		if (isPooled(connection)) {
 			connection.unwrap(PGConnection.class).setPrepareThreshold(0);
-			return;
 		}
-		long statementMillis = Math.max(callTimeout.toMillis(), 1);
+		else {
+			limitStatements(connection, millis);
+		}
+		connection.setNetworkTimeout(Runnable::run, found);
+	}
+
+	private static void limitStatements(Connection connection, int millis) throws SQLException {
 		try (Statement statement = connection.createStatement()) {
 			statement.execute("""
 					SET statement_timeout = %d; SET lock_timeout = %d; SELECT set_config(name, '%d', false) \
 					FROM pg_settings WHERE name = 'client_connection_check_interval' AND version() LIKE '%%linux%%'"""
-				.formatted(statementMillis, Math.max(statementMillis / 2, 1), statementMillis));
+				.formatted(millis, Math.max(millis / 2, 1), millis));
 		}
 	}
 

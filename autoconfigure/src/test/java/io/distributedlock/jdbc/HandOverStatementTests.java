@@ -105,7 +105,9 @@ class HandOverStatementTests {
 		double handOvers = this.grants.get() - before;
 		double all = counting.resetCount() / handOvers;
 		double writes = counting.lastStatements().stream().filter(HandOverStatementTests::isWrite).count() / handOvers;
-		LogFactory.getLog(getClass()).info("%s: %.1f writes and %.1f reads for a hand-over, at most %d grants to others in a wait".formatted(store, writes, all - writes, this.mostPassed.get()));
+		LogFactory.getLog(getClass())
+			.info("%s: %.1f writes and %.1f reads for a hand-over, at most %d grants to others in a wait"
+				.formatted(store, writes, all - writes, this.mostPassed.get()));
 		assertThat(writes).as("writes for a hand-over").isLessThanOrEqualTo(MOST_WRITES);
 		assertThat(all - writes).as("reads for a hand-over").isLessThanOrEqualTo(MOST_READS);
 	}

@@ -14,8 +14,7 @@ class NotificationPayloadTests {
 
 	@Test
 	void missingPartsAreNull() {
-		assertThat(NotificationPayload.parse("- - - key"))
-			.isEqualTo(new NotificationPayload(null, null, null, "key"));
+		assertThat(NotificationPayload.parse("- - - key")).isEqualTo(new NotificationPayload(null, null, null, "key"));
 	}
 
 	@Test

@@ -16,7 +16,8 @@ class PollBackOffTests {
 
 	private static final long LONG_MICROS = 60_000_000;
 
-	private static final LockAttempt ATTEMPT = new LockAttempt("key", "owner", LONG_MICROS, "host", PROCESS, true, null);
+	private static final LockAttempt ATTEMPT = new LockAttempt("key", "owner", LONG_MICROS, "host", PROCESS, true,
+			null);
 
 	private final PollBackOff backOff = new PollBackOff();
 
@@ -120,8 +121,8 @@ class PollBackOffTests {
 		assertThat(afterNotification(new NotificationPayload("p2", PROCESS, 5L, "key")))
 			.isEqualTo(Duration.ofMillis(100));
 		assertThat(afterNotification(new NotificationPayload(null, PROCESS, 5L, "key"))).isZero();
-		assertThat(afterNotification(new NotificationPayload("p2", "p3", 5L, "key")))
-			.isBetween(Duration.ofNanos(1), Duration.ofMillis(50));
+		assertThat(afterNotification(new NotificationPayload("p2", "p3", 5L, "key"))).isBetween(Duration.ofNanos(1),
+				Duration.ofMillis(50));
 		assertThat(afterNotification(new NotificationPayload("p2", null, 50_000L, "key"))).isZero();
 		assertThat(afterNotification(new NotificationPayload("p2", null, null, "key")))
 			.isLessThan(Duration.ofMillis(50));

@@ -160,9 +160,7 @@ class PostgresStandbyTests {
 	private void kill(EmbeddedPostgres primary) throws Exception {
 		String id = Files.readAllLines(this.directory.resolve("primary").resolve("postmaster.pid")).get(0);
 		ProcessHandle.of(Long.parseLong(id.trim())).orElseThrow().destroyForcibly();
-		await().atMost(PATIENCE)
-			.ignoreExceptions()
-			.until(() -> ProcessHandle.of(Long.parseLong(id.trim())).isEmpty());
+		await().atMost(PATIENCE).ignoreExceptions().until(() -> ProcessHandle.of(Long.parseLong(id.trim())).isEmpty());
 		this.resources.remove(primary);
 	}
 
