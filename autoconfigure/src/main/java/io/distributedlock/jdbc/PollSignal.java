@@ -8,6 +8,7 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
+import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockTimer;
 
 /**
@@ -24,7 +25,7 @@ final class PollSignal {
 
 	private @Nullable Future<?> pending;
 
-	private long pendingNanos;
+	private Deadline due = Deadline.now();
 
 	/**
 	 * Creates a signal.
@@ -42,14 +43,13 @@ final class PollSignal {
 
 	/** Sends the signal after a pause, unless an earlier one is pending. */
 	synchronized void sendAfter(Duration pause) {
-		long atNanos = System.nanoTime() + pause.toNanos();
-		if (this.pending != null && !this.pending.isDone() && this.pendingNanos - atNanos <= 0) {
+		if (this.pending != null && !this.pending.isDone() && this.due.remainingNanos() <= pause.toNanos()) {
 			return;
 		}
 		cancel();
 		try {
 			this.pending = this.timer.schedule(this.signal, pause);
-			this.pendingNanos = atNanos;
+			this.due = Deadline.after(pause);
 		}
 		catch (RejectedExecutionException ex) {
 			logger.debug("The timer is closed", ex);
