@@ -38,7 +38,7 @@ final class PollBackOff {
 	private static final double SPREAD_HALF_MICROS = 600_000;
 
 	/** The part that tells apart refusals within milliseconds. */
-	private static final double STEP_MICROS = 500;
+	private static final double STEP_MICROS = 1_000;
 
 	private long nextMicros = INITIAL_MICROS;
 

@@ -22,6 +22,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
+import org.springframework.jdbc.core.JdbcTemplate;
+
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockRequest;
@@ -81,6 +83,7 @@ class HandOverStatementTests {
 	@EnumSource
 	void handOverCostsFewWritesHoweverManyProcessesWait(Store store) throws Exception {
 		DataSource database = TestDatabases.withTable(store.fresh.get());
+		store.setUp.forEach((sql) -> TestDatabases.execute(database, sql));
 		CountingDataSource counting = new CountingDataSource(database);
 		List<JdbcLockProvider> processes = new ArrayList<>();
 		for (int process = 0; process <= WAITING; process++) {
@@ -90,7 +93,8 @@ class HandOverStatementTests {
 		processes.forEach((process) -> ends.add(this.threads.submit(() -> contend(process))));
 		awaitWarm(processes, store);
 		// A machine that pauses lets contenders meet that otherwise have turns.
-		await().atMost(Duration.ofMinutes(1)).untilAsserted(() -> assertCosts(store, counting));
+		await().atMost(Duration.ofMinutes(1))
+			.untilAsserted(() -> assertCosts(store, counting, new JdbcTemplate(database)));
 		assertThat(this.mostPassed.get()).as("grants to others during one wait").isLessThanOrEqualTo(MOST_PASSED);
 		this.over.set(true);
 		for (Future<?> end : ends) {
@@ -98,17 +102,20 @@ class HandOverStatementTests {
 		}
 	}
 
-	private void assertCosts(Store store, CountingDataSource counting) {
+	private void assertCosts(Store store, CountingDataSource counting, JdbcTemplate server) {
 		int before = this.grants.get();
+		long rowsBefore = store.writtenRows(server);
 		counting.resetCount();
 		await().atMost(Duration.ofMinutes(1)).until(() -> this.grants.get() - before >= HAND_OVERS);
 		double handOvers = this.grants.get() - before;
+		double rows = (store.writtenRows(server) - rowsBefore) / handOvers;
 		double all = counting.resetCount() / handOvers;
 		double writes = counting.lastStatements().stream().filter(HandOverStatementTests::isWrite).count() / handOvers;
 		LogFactory.getLog(getClass())
-			.info("%s: %.1f writes and %.1f reads for a hand-over, at most %d grants to others in a wait"
-				.formatted(store, writes, all - writes, this.mostPassed.get()));
+			.info("%s: %.1f writes, %.1f rows written, and %.1f reads for a hand-over; at most %d grants to others in a wait"
+				.formatted(store, writes, rows, all - writes, this.mostPassed.get()));
 		assertThat(writes).as("writes for a hand-over").isLessThanOrEqualTo(MOST_WRITES);
+		assertThat(rows).as("rows written for a hand-over").isLessThanOrEqualTo(MOST_WRITES);
 		assertThat(all - writes).as("reads for a hand-over").isLessThanOrEqualTo(MOST_READS);
 	}
 
@@ -149,12 +156,34 @@ class HandOverStatementTests {
 
 	enum Store {
 
-		H2(TestDatabases::h2), MARIADB(TestDatabases::mariaDb), POSTGRESQL(TestDatabases::postgres);
+		H2(TestDatabases::h2, "SELECT 0"),
+
+		MARIADB(TestDatabases::mariaDb, "SELECT next_not_cached_value FROM writes", "CREATE SEQUENCE writes NOCACHE",
+				"CREATE TRIGGER updated AFTER UPDATE ON distributed_lock FOR EACH ROW SET @write = NEXTVAL(writes)",
+				"CREATE TRIGGER inserted AFTER INSERT ON distributed_lock FOR EACH ROW SET @write = NEXTVAL(writes)"),
+
+		POSTGRESQL(TestDatabases::postgres, "SELECT last_value FROM writes", "CREATE SEQUENCE writes", """
+				CREATE FUNCTION count_write() RETURNS trigger LANGUAGE plpgsql
+				AS 'BEGIN PERFORM nextval(''writes''); RETURN NULL; END'""", """
+				CREATE TRIGGER written AFTER INSERT OR UPDATE ON distributed_lock
+				FOR EACH ROW EXECUTE FUNCTION count_write()""");
 
 		private final Supplier<DataSource> fresh;
 
-		Store(Supplier<DataSource> fresh) {
+		private final String writes;
+
+		/** Lets the server count the rows that are written, if it can. */
+		private final List<String> setUp;
+
+		Store(Supplier<DataSource> fresh, String writes, String... setUp) {
 			this.fresh = fresh;
+			this.writes = writes;
+			this.setUp = List.of(setUp);
+		}
+
+		long writtenRows(JdbcTemplate server) {
+			Long rows = server.queryForObject(this.writes, Long.class);
+			return (rows != null) ? rows : -1;
 		}
 
 	}
