@@ -151,7 +151,8 @@ final class HikariSupport {
 					config.getDataSourceProperties(), config.getUsername(), config.getPassword());
 		}
 		if (target != null) {
-			config.setDataSource(new PostgresSessionDataSource(target, callTimeout));
+			config.setDataSource(new PostgresSessionDataSource(target, config.getConnectionInitSql(), callTimeout));
+			config.setConnectionInitSql(null);
 		}
 	}
 

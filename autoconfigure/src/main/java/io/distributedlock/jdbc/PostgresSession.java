@@ -5,6 +5,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 
+import org.jspecify.annotations.Nullable;
 import org.postgresql.PGConnection;
 
 /**
@@ -33,30 +34,32 @@ final class PostgresSession {
 	 * settings of the session, which behind a pooler would become those of other clients.
 	 * There, statements are not prepared on the server, because the next call may reach
 	 * another session.
-	 * @param callTimeout how long a statement may take, and this preparation
+	 * @param initSql the SQL by which the application prepares a connection, executed
+	 * first
+	 * @param callTimeout how long a statement may take, and each one of this preparation
 	 */
-	static void prepare(Connection connection, Duration callTimeout) throws SQLException {
-		if (!connection.isWrapperFor(PGConnection.class)) {
-			return;
-		}
+	static void prepare(Connection connection, @Nullable String initSql, Duration callTimeout) throws SQLException {
 		int millis = (int) Math.min(Math.max(callTimeout.toMillis(), 1), Integer.MAX_VALUE);
 		int found = connection.getNetworkTimeout();
 		connection.setNetworkTimeout(Runnable::run, millis);
+		if (initSql != null) {
+			execute(connection, initSql);
+		}
 		if (isPooled(connection)) {
 			connection.unwrap(PGConnection.class).setPrepareThreshold(0);
 		}
-		else {
-			limitStatements(connection, millis);
+		else if (connection.isWrapperFor(PGConnection.class)) {
+			execute(connection, """
+					SET statement_timeout = %d; SET lock_timeout = %d; SELECT set_config(name, '%d', false) \
+					FROM pg_settings WHERE name = 'client_connection_check_interval' AND version() LIKE '%%linux%%'"""
+				.formatted(millis, Math.max(millis / 2, 1), millis));
 		}
 		connection.setNetworkTimeout(Runnable::run, found);
 	}
 
-	private static void limitStatements(Connection connection, int millis) throws SQLException {
+	private static void execute(Connection connection, String sql) throws SQLException {
 		try (Statement statement = connection.createStatement()) {
-			statement.execute("""
-					SET statement_timeout = %d; SET lock_timeout = %d; SELECT set_config(name, '%d', false) \
-					FROM pg_settings WHERE name = 'client_connection_check_interval' AND version() LIKE '%%linux%%'"""
-				.formatted(millis, Math.max(millis / 2, 1), millis));
+			statement.execute(sql);
 		}
 	}
 

@@ -6,15 +6,20 @@ import java.time.Duration;
 
 import javax.sql.DataSource;
 
+import org.jspecify.annotations.Nullable;
+
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 /** Source of new connections to PostgreSQL whose sessions are prepared for locks. */
 final class PostgresSessionDataSource extends DelegatingDataSource {
 
+	private final @Nullable String initSql;
+
 	private final Duration callTimeout;
 
-	PostgresSessionDataSource(DataSource target, Duration callTimeout) {
+	PostgresSessionDataSource(DataSource target, @Nullable String initSql, Duration callTimeout) {
 		super(target);
+		this.initSql = initSql;
 		this.callTimeout = callTimeout;
 	}
 
@@ -30,7 +35,7 @@ final class PostgresSessionDataSource extends DelegatingDataSource {
 
 	private Connection prepared(Connection connection) throws SQLException {
 		try {
-			PostgresSession.prepare(connection, this.callTimeout);
+			PostgresSession.prepare(connection, this.initSql, this.callTimeout);
 			return connection;
 		}
 		catch (SQLException | RuntimeException | LinkageError ex) {

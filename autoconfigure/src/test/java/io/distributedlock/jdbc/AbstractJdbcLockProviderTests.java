@@ -515,6 +515,14 @@ abstract class AbstractJdbcLockProviderTests {
 	}
 
 	@Test
+	void grantIsLostAtTheNextRenewalAfterTheTableWasEmptied() {
+		LockGrant grant = acquire(this.provider, KEY, LEASE);
+		this.jdbc.update("DELETE FROM distributed_lock WHERE holder IS NOT NULL");
+		assertThat(renew(this.provider, Map.of(grant, LEASE))).containsValue(RenewalOutcome.NOT_HELD);
+		assertThat(acquire(this.other, KEY, LEASE).order()).isGreaterThan(grant.order());
+	}
+
+	@Test
 	void releasedKeyStaysFreeWhenTheClockStepsBack() {
 		release(this.provider, acquire(this.provider, KEY, LEASE));
 		this.jdbc.update("UPDATE distributed_lock SET expires_at = " + now() + " + INTERVAL '1' HOUR "

@@ -9,6 +9,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
@@ -31,8 +33,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
-/** An asynchronous standby of PostgreSQL is promoted before it had a grant. */
-class PostgresStandbyTests {
+/** PostgreSQL restarts, or an asynchronous standby is promoted before it had a grant. */
+class PostgresFailOverTests {
 
 	private static final Duration PATIENCE = Duration.ofMinutes(1);
 
@@ -94,6 +96,24 @@ class PostgresStandbyTests {
 		assertThat(rival.tryAcquire(request("replicated").withWaitTime(Duration.ZERO))).isNull();
 		replicated.close();
 		rival.acquire(request("replicated").withWaitTime(PATIENCE)).close();
+	}
+
+	@Test
+	void locksAndOrdersOutlastARestart() throws Exception {
+		EmbeddedPostgres primary = startWithTable();
+		LockTemplate holder = locks();
+		LockTemplate rival = locks();
+		LockLease held = holder.acquire(request("restart"));
+		primary.close();
+		CompletableFuture<LockLease> waiting = rival.acquireAsync(request("restart").withWaitTime(PATIENCE));
+		this.resources.set(this.resources.indexOf(primary), start(this.directory.resolve("primary"), this.primaryPort));
+		assertThat(rival.tryAcquire(request("other").withWaitTime(PATIENCE))).isNotNull();
+		assertThat(held.isHeld()).isTrue();
+		assertThat(waiting).isNotDone();
+		held.close();
+		try (LockLease next = waiting.get(1, TimeUnit.MINUTES)) {
+			assertThat(next.fencingToken()).isGreaterThan(held.fencingToken());
+		}
 	}
 
 	private static LockRequest request(String key) {
