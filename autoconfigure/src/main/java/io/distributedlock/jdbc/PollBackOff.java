@@ -33,7 +33,7 @@ final class PollBackOff {
 	private static final long LAST_TURN_MICROS = 50_000;
 
 	/** The part of the turns that tells apart refusals within seconds. */
-	private static final double SPREAD_MICROS = 40_000;
+	private static final double SPREAD_MICROS = 30_000;
 
 	private static final double SPREAD_HALF_MICROS = 600_000;
 
