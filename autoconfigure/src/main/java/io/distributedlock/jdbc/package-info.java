@@ -115,7 +115,7 @@
  * and of another process, the row becomes reserved for it, for 100 ms on PostgreSQL and
  * 250 ms elsewhere; otherwise it becomes free. The second entry becomes the first. The
  * row stays, so that orders continue. PostgreSQL notifies contenders in the same
- * statement, with a {@link io.distributedlock.jdbc.NotificationPayload}.</li>
+ * statement, with who it is reserved for and who is in the queue.</li>
  * <li><b>Renew.</b> One statement for up to 500 leases: it sets the end of those that
  * have their owner and have not expired, and skips rows that are locked. On H2 and
  * MariaDB a second statement separates skipped leases (unknown) from lost ones.</li>
