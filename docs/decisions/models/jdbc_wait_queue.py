@@ -1,7 +1,7 @@
 from explore import explore
 # row: (owner None | ('H', p) held | ('R', p) reserved, expired, first entry, valid, second entry, valid)
 # Each grant to another process counts for every process that waits (maxPass bounds the count).
-def run(label,two=True,N=3,K=99,stale=0,die=0,maxPass=3,limit=1500000,polledOnly=False):
+def run(label,two=True,N=3,K=99,stale=0,die=0,maxPass=3,limit=1500000,polledOnly=False,displaceSecond=True):
     P=range(N)
     init=((None,True,None,False,None,False),tuple(('idle',K,0,0,0,None) for _ in P),stale,die)
     def tk(row,p): o,e=row[:2]; return e or o is None or o==('R',p)
@@ -26,7 +26,7 @@ def run(label,two=True,N=3,K=99,stale=0,die=0,maxPass=3,limit=1500000,polledOnly
                 if tk(row,p): why='takeable'
                 elif n==p: why='refresh'
                 elif first_open(p): why='first entry open'
-                elif two and (m==p or second_open(newsc(p),p)): why='second'
+                elif two and (m==p or m is None or not g or displaceSecond and second_open(newsc(p),p)): why='second'
             if why:
                 if tk(row,p):
                     l=[(q[0],q[1],0,min(q[3]+(1 if q[0]=='wait' and (q[4] or not polledOnly) else 0),maxPass+1),0,q[5]) for q in procs]
@@ -62,4 +62,5 @@ def run(label,two=True,N=3,K=99,stale=0,die=0,maxPass=3,limit=1500000,polledOnly
     explore(init,succ,bad,goal if K!=99 else None,limit,label)
 run('one entry (must fail)',two=False,maxPass=3)
 run('two entries, endless, 3 processes',maxPass=3)
+run('two entries, endless, 3 processes, polls displace no second entry',maxPass=3,displaceSecond=False)
 run('two entries, finite, 1 stale, 1 death',K=2,stale=1,die=1,maxPass=8)

@@ -42,6 +42,11 @@ interface Dialect {
 		return null;
 	}
 
+	/** Whether a pooler stands between the driver and the server. */
+	default boolean isPooled(Connection connection) throws SQLException {
+		return false;
+	}
+
 	/**
 	 * Bounds a read from the connection in milliseconds, where an abort can block.
 	 */
@@ -60,6 +65,13 @@ interface Dialect {
 	 * take half of it
 	 */
 	List<String> sessionSettings(Duration callTimeout);
+
+	/** Prepares a new connection of the locks' own pool. */
+	default void prepareSession(Connection connection, Duration callTimeout) throws SQLException {
+		for (String setting : sessionSettings(callTimeout)) {
+			Sql.execute(connection, setting);
+		}
+	}
 
 	/** Returns the script that creates the lock table. */
 	String schema();

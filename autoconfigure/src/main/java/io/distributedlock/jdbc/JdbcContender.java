@@ -15,9 +15,9 @@ import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.StoreCall;
 
 /**
- * Contender of this process for one row. Its first attempt and the first one after a
- * notification write the row at once. The others read it, and write only if that would
- * change it.
+ * Contender of this process for one row. Its first attempt and the first one after the
+ * lock was reserved for it write the row at once. The others read it, and write only if
+ * that would change it.
  */
 final class JdbcContender implements LockContender, NotifiedContender {
 
@@ -29,37 +29,57 @@ final class JdbcContender implements LockContender, NotifiedContender {
 
 	private final String storedKey;
 
-	private final Runnable changed;
+	private final PollSignal signal;
 
 	private final PollBackOff backOff = new PollBackOff();
 
 	/** When this process was first refused, since 1970 by the database's clock. */
-	private @Nullable Long sinceMicros;
+	private volatile @Nullable Long sinceMicros;
+
+	private boolean attempted;
 
 	/** Whether the wait queue may have an entry of this process. */
 	private boolean queued;
 
-	private volatile boolean notified;
+	/** Whether a notification has said that the lock is reserved for this process. */
+	private volatile boolean reserved;
 
 	private volatile long lastAttemptNanos = System.nanoTime();
 
-	JdbcContender(LockTable table, NotificationListener listener, LockKey key, String storedKey, Runnable changed) {
+	/**
+	 * Creates a contender. It keeps the place in the wait queue of an earlier contender
+	 * of this process that was not withdrawn yet.
+	 */
+	JdbcContender(LockTable table, NotificationListener listener, LockKey key, String storedKey, PollSignal signal) {
 		this.table = table;
 		this.listener = listener;
 		this.key = key;
 		this.storedKey = storedKey;
-		this.changed = changed;
+		this.signal = signal;
+		NotifiedContender earlier = listener.find(storedKey);
+		this.sinceMicros = (earlier != null) ? earlier.sinceMicros() : null;
 	}
 
 	@Override
-	public void onNotification() {
-		this.notified = true;
-		this.changed.run();
+	public void onNotification(NotificationPayload payload) {
+		if (this.table.process().equals(payload.reserved())) {
+			this.reserved = true;
+			this.signal.send();
+		}
+		else {
+			this.signal.sendAfter(PollBackOff.afterNotification(payload, this.table.process(), this.sinceMicros,
+					this.table.reservationMicros()));
+		}
 	}
 
 	@Override
 	public void onListeningChanged() {
-		this.changed.run();
+		this.signal.send();
+	}
+
+	@Override
+	public @Nullable Long sinceMicros() {
+		return this.sinceMicros;
 	}
 
 	@Override
@@ -77,8 +97,11 @@ final class JdbcContender implements LockContender, NotifiedContender {
 		LockAttempt attempt = new LockAttempt(this.storedKey, owner.text(),
 				TimeUnit.NANOSECONDS.toMicros(lease.toNanos()), this.table.holder(), this.table.process(), willWait,
 				this.sinceMicros);
-		boolean writeAtOnce = attempt.sinceMicros() == null || this.notified;
-		this.notified = false;
+		boolean writeAtOnce = !this.attempted || this.reserved;
+		this.attempted = true;
+		this.reserved = false;
+		// What it would find is found by this attempt.
+		this.signal.cancel();
 		this.lastAttemptNanos = startNanos;
 		if (willWait) {
 			this.queued = true;
@@ -89,33 +112,35 @@ final class JdbcContender implements LockContender, NotifiedContender {
 			row = writeAtOnce ? this.table.attempt(attempt, timeout) : this.table.poll(attempt, timeout);
 		}
 		catch (RuntimeException | Error ex) {
-			this.listener.unregister(this.storedKey, this);
+			unregister();
 			throw ex;
 		}
 		if (row == null) {
 			return new AttemptResult.Busy(PollBackOff.afterContention(), null);
 		}
-		return row.isHeldBy(attempt.owner()) ? granted(row, owner) : busy(row, willWait, startNanos);
+		return row.isHeldBy(attempt.owner()) ? granted(row, owner) : busy(row, attempt, startNanos);
 	}
 
 	private AttemptResult granted(LockRow row, OwnerId owner) {
 		this.sinceMicros = null;
+		this.attempted = false;
 		this.queued = false;
-		this.listener.unregister(this.storedKey, this);
+		unregister();
 		return new AttemptResult.Granted(
 				new LockGrant(this.key, owner, row.order(), Duration.ofNanos(row.remainingMicros() * 1000)));
 	}
 
-	private AttemptResult busy(LockRow row, boolean willWait, long startNanos) {
-		if (willWait) {
+	private AttemptResult busy(LockRow row, LockAttempt attempt, long startNanos) {
+		if (attempt.willWait()) {
 			this.listener.start();
 			if (this.sinceMicros == null) {
 				this.sinceMicros = row.sinceMicros(this.table.process());
 			}
 		}
 		long ageMicros = TimeUnit.NANOSECONDS.toMicros(System.nanoTime() - startNanos);
-		Duration retryAfter = (willWait && this.listener.isReceiving()) ? this.backOff.notified(row, ageMicros)
-				: this.backOff.polling(row, this.table.process(), ageMicros, this.table.reservationMicros());
+		Duration retryAfter = (attempt.willWait() && this.listener.isReceiving())
+				? this.backOff.notified(row, attempt, ageMicros)
+				: this.backOff.polling(row, attempt, ageMicros, this.table.reservationMicros());
 		return new AttemptResult.Busy(retryAfter, row.describeHolder());
 	}
 
@@ -125,7 +150,7 @@ final class JdbcContender implements LockContender, NotifiedContender {
 	}
 
 	private ReleaseOutcome leaveQueue(Duration timeout) {
-		this.listener.unregister(this.storedKey, this);
+		unregister();
 		if (!this.queued) {
 			return ReleaseOutcome.NOT_HELD;
 		}
@@ -134,9 +159,14 @@ final class JdbcContender implements LockContender, NotifiedContender {
 		return outcome;
 	}
 
+	private void unregister() {
+		this.listener.unregister(this.storedKey, this);
+		this.signal.cancel();
+	}
+
 	@Override
 	public void close() {
-		this.listener.unregister(this.storedKey, this);
+		unregister();
 	}
 
 }

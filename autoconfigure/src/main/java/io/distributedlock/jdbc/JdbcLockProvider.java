@@ -50,6 +50,8 @@ public final class JdbcLockProvider implements LockProvider, AutoCloseable {
 
 	private final NotificationListener listener;
 
+	private final LockTimer timer;
+
 	private final Sweeper sweeper;
 
 	/** Whether the table and the rights were found to be as they must be. */
@@ -65,6 +67,7 @@ public final class JdbcLockProvider implements LockProvider, AutoCloseable {
 		this.dataSource = dataSource;
 		this.tableName = settings.table();
 		this.keys = new LockKeyEncoder(settings.keyPrefix());
+		this.timer = timer;
 		this.calls = new SqlCallExecutor(dataSource.connections(), settings.table(), timer);
 		this.table = new LockTable(this.calls, settings.table());
 		this.listener = new NotificationListener(dataSource.connections(), this.calls);
@@ -96,7 +99,8 @@ public final class JdbcLockProvider implements LockProvider, AutoCloseable {
 
 	@Override
 	public LockContender newContender(LockKey key, Runnable onNotified) {
-		return new JdbcContender(this.table, this.listener, key, this.keys.encode(key), onNotified);
+		return new JdbcContender(this.table, this.listener, key, this.keys.encode(key),
+				new PollSignal(this.timer, onNotified));
 	}
 
 	@Override
@@ -143,6 +147,10 @@ public final class JdbcLockProvider implements LockProvider, AutoCloseable {
 		}
 		if (!this.usable) {
 			this.table.requireUsable(deadline.remaining());
+			if (this.table.isPooled(deadline.remaining())) {
+				// It warns at start if notifications do not arrive.
+				this.listener.start();
+			}
 			this.usable = true;
 		}
 	}

@@ -67,6 +67,30 @@ record LockRow(@Nullable String owner, long order, @Nullable String holder, long
 	}
 
 	/**
+	 * Returns by how much a contender was refused later than the last one in the wait
+	 * queue that was refused before it, zero if there is none.
+	 * @param sinceMicros when the contender was first refused, since 1970
+	 */
+	long behindMicros(long sinceMicros) {
+		long aheadMicros = sinceMicros;
+		if (this.first != null && this.first.sinceMicros() < sinceMicros) {
+			aheadMicros = this.first.sinceMicros();
+			if (this.second != null && this.second.sinceMicros() < sinceMicros) {
+				aheadMicros = Math.max(aheadMicros, this.second.sinceMicros());
+			}
+		}
+		return sinceMicros - aheadMicros;
+	}
+
+	/**
+	 * Whether a process that is refused now could enter the wait queue, or is in it.
+	 */
+	boolean hasPlaceFor(String process) {
+		return this.first == null || this.second == null || isQueued(process)
+				|| this.first.sinceMicros() > this.nowMicros || this.second.sinceMicros() >= this.nowMicros;
+	}
+
+	/**
 	 * Whether an attempt would change the row: acquire the lock, enter the wait queue, or
 	 * refresh an entry whose time is half over.
 	 * @param entryMicros how long an entry is valid without being refreshed
@@ -88,8 +112,10 @@ record LockRow(@Nullable String owner, long order, @Nullable String holder, long
 		if (this.first.sinceMicros() > since || this.second == null) {
 			return true;
 		}
+		// To displace a contender that was refused only a little later is not worth a
+		// write.
 		return isEntryOf(attempt.process(), this.second) ? this.second.leftMicros() < entryMicros / 2
-				: this.second.sinceMicros() > since;
+				: this.second.sinceMicros() - since > since - this.first.sinceMicros();
 	}
 
 	private static boolean isEntryOf(String process, @Nullable QueueEntry entry) {

@@ -74,8 +74,9 @@ final class LockTable {
 	}
 
 	/**
-	 * Polls a row, and attempts to acquire it only if that would change the row: a write
-	 * locks the row and so delays the holder's release.
+	 * Polls a row, and attempts to acquire it only if that would change the row and no
+	 * contender that was refused earlier has its turn: a write locks the row and so
+	 * delays the holder's release.
 	 * @return the row after the poll, or {@code null} if another statement changed it at
 	 * the same time
 	 * @throws LockProviderException if the database could not answer
@@ -84,8 +85,9 @@ final class LockTable {
 		Deadline deadline = Deadline.after(timeout);
 		return attempt(attempt, timeout, (connection, dialect) -> {
 			LockRow row = read(connection, dialect, attempt.key());
-			return (row == null || row.isChangedBy(attempt, dialect.entryMicros()))
-					? write(connection, dialect, attempt, deadline) : row;
+			return (row == null || (row.isChangedBy(attempt, dialect.entryMicros())
+					&& PollBackOff.untilTurnMicros(row, attempt) <= 0)) ? write(connection, dialect, attempt, deadline)
+							: row;
 		});
 	}
 
@@ -240,6 +242,19 @@ final class LockTable {
 		return new LockConfigurationException(LockError.TABLE_UNSUITABLE,
 				"The lock table '" + this.name + "' " + problem,
 				"Create it anew while no application runs:\n\n" + dialect.schema());
+	}
+
+	/**
+	 * Whether a pooler stands before the database.
+	 * @throws LockProviderException if the database could not answer
+	 */
+	boolean isPooled(Duration timeout) {
+		try {
+			return this.calls.execute(CallKind.ACQUIRE, timeout, (connection, dialect) -> dialect.isPooled(connection));
+		}
+		catch (SQLException ex) {
+			throw translate(ex);
+		}
 	}
 
 	private LockConfigurationException tableMissing(SQLException cause) {

@@ -117,8 +117,9 @@ abstract class MySqlCompatibleDialect extends PolledDialect {
 	}
 
 	/**
-	 * Attempts with a short statement first, which grants a free lock. A contender that
-	 * was refused already does not expect one without entries.
+	 * Attempts with a short statement first, which grants a free lock, and writes again
+	 * only if that would change the row. A contender that was refused already does not
+	 * expect a row without entries.
 	 */
 	@Override
 	public LockRow attempt(Connection connection, LockAttempt attempt) throws SQLException {
@@ -128,8 +129,9 @@ abstract class MySqlCompatibleDialect extends PolledDialect {
 			if (order > 0) {
 				return LockRow.granted(attempt, order);
 			}
-			LockRow row = attempt.willWait() ? null : read(connection, attempt.key());
-			if (row != null && !row.isChangedBy(attempt, entryMicros())) {
+			LockRow row = read(connection, attempt.key());
+			if (row != null && !row.isAcquirableBy(attempt.process()) && !row.isHeldBy(attempt.owner())
+					&& !(attempt.willWait() && row.hasPlaceFor(attempt.process()))) {
 				return row;
 			}
 		}

@@ -9,10 +9,7 @@ import java.util.List;
 import org.postgresql.PGConnection;
 import org.postgresql.PGNotification;
 
-/**
- * Connection that listens on a channel of PostgreSQL. No other class uses the driver's
- * own types.
- */
+/** Connection that listens on a channel of PostgreSQL. */
 final class NotificationConnection implements AutoCloseable {
 
 	private static final int VALIDATION_SECONDS = 1;

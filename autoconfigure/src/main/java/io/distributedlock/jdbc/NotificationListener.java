@@ -1,5 +1,6 @@
 package io.distributedlock.jdbc;
 
+import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.concurrent.ExecutorService;
@@ -31,6 +32,8 @@ final class NotificationListener implements AutoCloseable {
 	private static final String SELF_TEST = "%self-test:";
 
 	private static final int SELF_TEST_MILLIS = 1000;
+
+	private static final int SESSION_TESTS = 3;
 
 	private static final int PERIOD_MILLIS = 500;
 
@@ -88,6 +91,11 @@ final class NotificationListener implements AutoCloseable {
 	/** Registers a contender of this process that waits, instead of an earlier one. */
 	void register(String key, NotifiedContender contender) {
 		this.contenders.register(key, contender);
+	}
+
+	/** Returns the registered contender of a key, or {@code null}. */
+	@Nullable NotifiedContender find(String key) {
+		return this.contenders.find(key);
 	}
 
 	void unregister(String key, NotifiedContender contender) {
@@ -157,10 +165,9 @@ final class NotificationListener implements AutoCloseable {
 			return;
 		}
 		Deadline stable = Deadline.afterNanos(STABLE_NANOS);
-		try (NotificationConnection listening = NotificationConnection.listen(this.connections.openDedicated(),
-				channel)) {
+		try (NotificationConnection listening = open(channel)) {
 			this.connection = listening;
-			if (receivesSelfTest(listening, channel)) {
+			if (listening != null && receivesSelfTest(listening, channel)) {
 				this.receiving = true;
 				this.contenders.listeningChanged();
 				receive(listening);
@@ -183,6 +190,39 @@ final class NotificationListener implements AutoCloseable {
 				this.contenders.listeningChanged();
 			}
 		}
+	}
+
+	/**
+	 * Begins to listen, unless connections share sessions: one that the application uses
+	 * would go on to listen.
+	 */
+	private @Nullable NotificationConnection open(String channel) throws SQLException {
+		DedicatedConnection dedicated = this.connections.openDedicated();
+		boolean shared = true;
+		try {
+			shared = sharesSessions(dedicated.connection());
+		}
+		finally {
+			if (shared) {
+				dedicated.close();
+			}
+		}
+		return shared ? null : NotificationConnection.listen(dedicated, channel);
+	}
+
+	/**
+	 * Whether a pooler lets connections share sessions: two that are open have the same,
+	 * or one has another than before.
+	 */
+	private boolean sharesSessions(Connection connection) throws SQLException {
+		int session = PostgresSession.processId(connection);
+		boolean shared = false;
+		for (int round = 0; round < SESSION_TESTS && !shared; round++) {
+			int other = this.calls.execute(CallKind.ACQUIRE, Duration.ofMillis(SELF_TEST_MILLIS),
+					(any, dialect) -> PostgresSession.processId(any));
+			shared = other == session || PostgresSession.processId(connection) != session;
+		}
+		return shared;
 	}
 
 	private boolean receivesSelfTest(NotificationConnection listening, String channel) throws SQLException {

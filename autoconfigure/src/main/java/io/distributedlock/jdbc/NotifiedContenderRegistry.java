@@ -3,6 +3,8 @@ package io.distributedlock.jdbc;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Registry of the contenders of this process that wait, by the text of the key column.
  * Safe for use by many threads.
@@ -36,10 +38,17 @@ final class NotifiedContenderRegistry {
 		return this.contenders.size();
 	}
 
-	void notifyContender(String key) {
-		NotifiedContender contender = this.contenders.get(key);
-		if (contender != null) {
-			contender.onNotification();
+	/** Returns the contender of a key, or {@code null}. */
+	@Nullable NotifiedContender find(String key) {
+		return this.contenders.get(key);
+	}
+
+	/** Forwards a payload to the contender of its key. Ignores one that is not valid. */
+	void notifyContender(String text) {
+		NotificationPayload payload = NotificationPayload.parse(text);
+		NotifiedContender contender = (payload != null) ? find(payload.key()) : null;
+		if (payload != null && contender != null) {
+			contender.onNotification(payload);
 		}
 	}
 

@@ -4,11 +4,17 @@ import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.concurrent.ThreadLocalRandom;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Pauses of one contender between two polls. They grow from 5 ms to 250 ms with jitter,
  * and start again when the lock was granted to another process. Where the database
  * notifies contenders, they poll about once a second in case a notification was lost. Not
  * safe for use by several threads.
+ * <p>
+ * A contender without an entry in the wait queue has a turn, which is the later the later
+ * it was refused: when an entry becomes empty, the contender that was refused first
+ * writes itself into it, and the others find it taken.
  */
 final class PollBackOff {
 
@@ -20,43 +26,118 @@ final class PollBackOff {
 
 	private static final long MIN_MICROS = 1_000;
 
+	/** The time between a release and the grant by which turns are measured. */
+	private static final long PICK_UP_MICROS = 2_000;
+
+	/** Half of the shortest reservation. */
+	private static final long LAST_TURN_MICROS = 50_000;
+
+	/** The part of the turns that tells apart refusals within seconds. */
+	private static final double SPREAD_MICROS = 30_000;
+
+	private static final double SPREAD_HALF_MICROS = 600_000;
+
+	/** The part that tells apart refusals within milliseconds. */
+	private static final double STEP_MICROS = 1_000;
+
 	private long nextMicros = INITIAL_MICROS;
 
 	private long order;
 
 	/**
+	 * Returns how long after a hand-over a contender without an entry has its turn, at
+	 * most half a reservation. It grows steadily but ever more slowly, so that the
+	 * contender that was refused first stands out whether refusals are milliseconds or
+	 * seconds apart.
+	 * @param behindMicros by how much the contender was refused later than the last one
+	 * in the wait queue
+	 */
+	static long turnMicros(long behindMicros) {
+		double micros = Math.max(behindMicros, 0);
+		double turn = SPREAD_MICROS * micros / (micros + SPREAD_HALF_MICROS)
+				+ STEP_MICROS * Math.log1p(micros / 1_000) / Math.log(2);
+		return Math.min((long) turn, LAST_TURN_MICROS);
+	}
+
+	/**
 	 * Returns the pause of a contender that polls. With an entry in the wait queue it
 	 * polls twice within a reservation.
 	 * @param row the busy answer
-	 * @param process the id of the contender's process
+	 * @param attempt the attempt
 	 * @param ageMicros how old the answer can be
 	 * @param reservationMicros the length of a reservation
 	 */
-	Duration polling(LockRow row, String process, long ageMicros, long reservationMicros) {
+	Duration polling(LockRow row, LockAttempt attempt, long ageMicros, long reservationMicros) {
 		if (row.order() > this.order) {
 			this.order = row.order();
 			this.nextMicros = INITIAL_MICROS;
 		}
-		long pauseMicros = Math.min(this.nextMicros, row.isQueued(process) ? reservationMicros / 2 : MAX_MICROS);
+		long turnMicros = turnMicros(row, attempt);
+		long pauseMicros = row.isQueued(attempt.process()) ? Math.min(this.nextMicros, reservationMicros / 2)
+				: Math.min(Math.max(this.nextMicros, 2 * turnMicros), MAX_MICROS);
 		this.nextMicros = Math.min(this.nextMicros + this.nextMicros / 2, MAX_MICROS);
-		return jittered(pauseMicros, row, ageMicros);
+		return jittered(pauseMicros, row, turnMicros, ageMicros);
 	}
 
 	/**
 	 * Returns the pause of a contender that is notified of releases.
 	 * @param row the busy answer
+	 * @param attempt the attempt
 	 * @param ageMicros how old the answer can be
 	 */
-	Duration notified(LockRow row, long ageMicros) {
+	Duration notified(LockRow row, LockAttempt attempt, long ageMicros) {
 		this.nextMicros = INITIAL_MICROS;
-		return jittered(NOTIFIED_MICROS, row, ageMicros);
+		long untilTurnMicros = untilTurnMicros(row, attempt);
+		return (untilTurnMicros > 0 && row.isChangedBy(attempt, 0))
+				? Duration.of(Math.max(untilTurnMicros, MIN_MICROS), ChronoUnit.MICROS)
+				: jittered(NOTIFIED_MICROS, row, turnMicros(row, attempt), ageMicros);
 	}
 
-	/** Shortens the pause by up to a fifth, and to the end of the holder's lease. */
-	private static Duration jittered(long pauseMicros, LockRow row, long ageMicros) {
+	/**
+	 * Returns the time until the turn of a contender. It is not positive if the contender
+	 * has an entry, or may acquire the lock.
+	 */
+	static long untilTurnMicros(LockRow row, LockAttempt attempt) {
+		return row.isAcquirableBy(attempt.process()) ? 0 : turnMicros(row, attempt) - row.heldMicros() - PICK_UP_MICROS;
+	}
+
+	/** Returns zero for a contender that has an entry, or may have one at once. */
+	private static long turnMicros(LockRow row, LockAttempt attempt) {
+		Long since = attempt.sinceMicros();
+		return (since == null || row.isQueued(attempt.process())) ? 0 : turnMicros(row.behindMicros(since));
+	}
+
+	/**
+	 * Shortens the pause by up to a fifth, and to the end of the holder's lease or the
+	 * turn after it.
+	 */
+	private static Duration jittered(long pauseMicros, LockRow row, long turnMicros, long ageMicros) {
 		long jitteredMicros = pauseMicros - ThreadLocalRandom.current().nextLong(pauseMicros / 5 + 1);
-		return Duration.of(Math.max(Math.min(jitteredMicros, row.remainingMicros() - ageMicros), MIN_MICROS),
+		return Duration.of(
+				Math.max(Math.min(jitteredMicros, row.remainingMicros() + turnMicros - ageMicros), MIN_MICROS),
 				ChronoUnit.MICROS);
+	}
+
+	/**
+	 * Returns the pause between a notification and the poll of a contender.
+	 * @param payload the notification, which does not reserve the lock for the contender
+	 * @param process the id of the contender's process
+	 * @param sinceMicros when it was first refused since 1970, or {@code null}
+	 * @param reservationMicros the length of a reservation
+	 */
+	static Duration afterNotification(NotificationPayload payload, String process, @Nullable Long sinceMicros,
+			long reservationMicros) {
+		long pauseMicros;
+		if (process.equals(payload.first())) {
+			pauseMicros = (payload.reserved() != null) ? reservationMicros : 0;
+		}
+		else if (sinceMicros != null && payload.sinceMicros() != null) {
+			pauseMicros = turnMicros(sinceMicros - payload.sinceMicros());
+		}
+		else {
+			pauseMicros = ThreadLocalRandom.current().nextLong(LAST_TURN_MICROS);
+		}
+		return Duration.of(pauseMicros, ChronoUnit.MICROS);
 	}
 
 	/** Returns the pause after an attempt that met another one at the same row. */

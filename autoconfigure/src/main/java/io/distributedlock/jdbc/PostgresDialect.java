@@ -8,6 +8,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 
+import org.springframework.util.ClassUtils;
+
 import io.distributedlock.provider.RenewalOutcome;
 
 /** Dialect of PostgreSQL, tested on version 18. */
@@ -18,6 +20,10 @@ final class PostgresDialect extends TableDialect {
 
 	/** Validity of an entry: a contender that is notified polls about once a second. */
 	private static final long ENTRY_MICROS = 3_000_000;
+
+	/** Whether the driver is PostgreSQL's own, which knows of its session. */
+	private static final boolean DRIVER = ClassUtils.isPresent("org.postgresql.PGConnection",
+			PostgresDialect.class.getClassLoader());
 
 	private static final int MAX_CHANNEL_LENGTH = 63;
 
@@ -57,13 +63,19 @@ final class PostgresDialect extends TableDialect {
 	private static final String BUSY_OWNER = """
 			CASE WHEN set_config('synchronous_commit', 'off', true) IS NOT NULL THEN l.owner END""";
 
+	/** Notifies contenders of the row's new state by a {@link NotificationPayload}. */
+	private static final String NOTIFY = """
+			pg_notify('{channel}', concat_ws(' ',
+				CASE WHEN l.owner LIKE 'reserved:%' THEN substr(l.owner, 10) ELSE '-' END, coalesce(l.first_waiter, '-'),
+				coalesce((extract(epoch FROM l.first_waiter_since) * 1000000)::bigint::text, '-'), l.lock_key))::text""";
+
 	// A release commits asynchronously: if a crash undoes it, the lease still expires.
 	private static final String RELEASE = """
 			UPDATE {table} l SET {release}
 			FROM (SELECT clock_timestamp() AS now, ?::text AS process) t
 			WHERE l.lock_key = ? AND l.owner = ? AND set_config('synchronous_commit', 'off', true) IS NOT NULL
 			RETURNING CASE WHEN l.owner LIKE 'reserved:%' OR l.first_waiter IS NOT NULL
-				THEN pg_notify('{channel}', l.lock_key)::text END""";
+				THEN {notify} END""";
 
 	// Notifies in any case: another contender may now enter the wait queue.
 	private static final String REMOVE_ENTRIES = """
@@ -72,7 +84,7 @@ final class PostgresDialect extends TableDialect {
 			FROM (SELECT ?::text AS process) t
 			WHERE l.lock_key = ? AND (l.first_waiter = t.process OR l.second_waiter = t.process)
 				AND set_config('synchronous_commit', 'off', true) IS NOT NULL
-			RETURNING pg_notify('{channel}', l.lock_key)::text""";
+			RETURNING {notify}""";
 
 	private static final String RENEW = """
 			WITH batch AS (
@@ -132,6 +144,7 @@ final class PostgresDialect extends TableDialect {
 			.with("epochMicros", "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint")
 			.with("retained", "clock_timestamp() - ?::bigint * interval '1 microsecond'")
 			.with("version", "version()")
+			.with("notify", NOTIFY)
 			.with("channel", channel);
 	}
 
@@ -188,6 +201,22 @@ final class PostgresDialect extends TableDialect {
 	@Override
 	public String channel() {
 		return this.channel;
+	}
+
+	/** Leaves a session alone that a pooler can give to other clients. */
+	@Override
+	public void prepareSession(Connection connection, Duration callTimeout) throws SQLException {
+		if (isPooled(connection)) {
+			PostgresSession.prepareNothing(connection);
+		}
+		else {
+			super.prepareSession(connection, callTimeout);
+		}
+	}
+
+	@Override
+	public boolean isPooled(Connection connection) throws SQLException {
+		return DRIVER && PostgresSession.isPooled(connection);
 	}
 
 	@Override

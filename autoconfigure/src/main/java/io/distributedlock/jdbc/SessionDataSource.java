@@ -3,9 +3,7 @@ package io.distributedlock.jdbc;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLFeatureNotSupportedException;
-import java.sql.Statement;
 import java.time.Duration;
-import java.util.List;
 
 import javax.sql.DataSource;
 
@@ -30,8 +28,8 @@ final class SessionDataSource extends DelegatingDataSource {
 
 	private final Duration callTimeout;
 
-	/** The settings of the first connection's dialect: all lead to one database. */
-	private volatile @Nullable List<String> settings;
+	/** The dialect of the first connection: all lead to one database. */
+	private volatile @Nullable Dialect dialect;
 
 	SessionDataSource(DataSource target, Initialization initialization, Duration callTimeout) {
 		super(target);
@@ -61,8 +59,9 @@ final class SessionDataSource extends DelegatingDataSource {
 		try {
 			int found = boundReads(connection, (int) Math.min(this.callTimeout.toMillis(), Integer.MAX_VALUE));
 			this.initialization.apply(connection);
-			for (String setting : settings(connection)) {
-				execute(connection, setting);
+			Dialect known = dialect(connection);
+			if (known != null) {
+				known.prepareSession(connection, this.callTimeout);
 			}
 			boundReads(connection, found);
 			return connection;
@@ -85,27 +84,20 @@ final class SessionDataSource extends DelegatingDataSource {
 		}
 	}
 
-	private List<String> settings(Connection connection) throws SQLException {
-		List<String> known = this.settings;
+	/** Returns {@code null} for a database that the first call on it will refuse. */
+	private @Nullable Dialect dialect(Connection connection) throws SQLException {
+		Dialect known = this.dialect;
 		if (known == null) {
 			try {
 				// The name of the table does not matter to the session.
-				known = DialectResolver.resolve(connection, JdbcLockSettings.DEFAULT_TABLE)
-					.sessionSettings(this.callTimeout);
+				known = DialectResolver.resolve(connection, JdbcLockSettings.DEFAULT_TABLE);
 			}
 			catch (LockConfigurationException ex) {
-				// The first call on the connection reports it.
-				return List.of();
+				return null;
 			}
-			this.settings = known;
+			this.dialect = known;
 		}
 		return known;
-	}
-
-	private static void execute(Connection connection, String sql) throws SQLException {
-		try (Statement statement = connection.createStatement()) {
-			statement.execute(sql);
-		}
 	}
 
 	private static void close(Connection connection) {
@@ -136,7 +128,7 @@ final class SessionDataSource extends DelegatingDataSource {
 			if (this.schema != null) {
 				connection.setSchema(this.schema);
 			}
-			execute(connection, this.sql);
+			Sql.execute(connection, this.sql);
 		}
 
 	}

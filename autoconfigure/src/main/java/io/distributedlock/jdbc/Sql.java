@@ -21,6 +21,13 @@ final class Sql {
 	private Sql() {
 	}
 
+	/** Executes SQL, which can be several statements where the driver allows that. */
+	static void execute(Connection connection, String sql) throws SQLException {
+		try (Statement statement = connection.createStatement()) {
+			statement.execute(sql);
+		}
+	}
+
 	static <T> List<T> query(Connection connection, String sql, Reader<T> reader, @Nullable Object... arguments)
 			throws SQLException {
 		try (PreparedStatement statement = connection.prepareStatement(sql)) {

@@ -106,15 +106,18 @@
  * contender.</li>
  * <li><b>Wait.</b> Further attempts read the row first, and write only if that would
  * change it: acquire the lock, enter the wait queue, or refresh an entry of which half
- * the time is over. On PostgreSQL a contender waits for a notification and then writes at
- * once; it polls about once a second besides. Elsewhere it polls after 5 to 250 ms, with
- * an entry at least twice within a reservation. No pause is longer than the rest of the
- * lease.</li>
+ * the time is over. A contender without an entry enters the queue only in its turn, which
+ * is a time after the last grant that grows with the time by which the contender was
+ * refused later than those in the queue; and it displaces the second entry only if that
+ * was refused much later. On PostgreSQL the contender that a notification names as
+ * reserved writes at once, the others poll in their turn; each polls about once a second
+ * besides. Elsewhere it polls after 5 to 250 ms, with an entry at least twice within a
+ * reservation. No pause is longer than the rest of the lease and a turn.</li>
  * <li><b>Release.</b> An update where key and owner match. If the first entry is valid
  * and of another process, the row becomes reserved for it, for 100 ms on PostgreSQL and
  * 250 ms elsewhere; otherwise it becomes free. The second entry becomes the first. The
  * row stays, so that orders continue. PostgreSQL notifies contenders in the same
- * statement.</li>
+ * statement, with who it is reserved for and who is in the queue.</li>
  * <li><b>Renew.</b> One statement for up to 500 leases: it sets the end of those that
  * have their owner and have not expired, and skips rows that are locked. On H2 and
  * MariaDB a second statement separates skipped leases (unknown) from lost ones, on MySQL

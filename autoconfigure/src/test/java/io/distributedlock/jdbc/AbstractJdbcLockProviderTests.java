@@ -488,6 +488,23 @@ abstract class AbstractJdbcLockProviderTests {
 	}
 
 	@Test
+	void newContenderKeepsThePlaceOfOneThatWasNotWithdrawn() {
+		JdbcLockProvider third = process(TIMEOUT);
+		LockGrant grant = acquire(this.provider, KEY, LEASE);
+		LockContender left = enter(this.other, KEY);
+		busy(attempt(left, true));
+		LockContender late = enter(third, KEY);
+		busy(attempt(late, true));
+		LockContender back = enter(this.other, KEY);
+		left.close();
+		busy(attempt(back, true));
+		keepEntries();
+		busy(attempt(late, true));
+		releaseToWaiter(this.provider, grant);
+		granted(attempt(back, true));
+	}
+
+	@Test
 	void expiredEntryIsReplaced() {
 		JdbcLockProvider third = process(TIMEOUT);
 		LockGrant grant = acquire(this.provider, KEY, LEASE);
@@ -500,6 +517,14 @@ abstract class AbstractJdbcLockProviderTests {
 		releaseToWaiter(this.provider, grant);
 		busy(attempt(enter(this.other, KEY), false));
 		granted(attempt(late, true));
+	}
+
+	@Test
+	void grantIsLostAtTheNextRenewalAfterTheTableWasEmptied() {
+		LockGrant grant = acquire(this.provider, KEY, LEASE);
+		this.jdbc.update("DELETE FROM distributed_lock WHERE holder IS NOT NULL");
+		assertThat(renew(this.provider, Map.of(grant, LEASE))).containsValue(RenewalOutcome.NOT_HELD);
+		assertThat(acquire(this.other, KEY, LEASE).order()).isGreaterThan(grant.order());
 	}
 
 	@Test

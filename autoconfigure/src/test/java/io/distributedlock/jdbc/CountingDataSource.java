@@ -6,7 +6,8 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 
 import javax.sql.DataSource;
 
@@ -17,7 +18,7 @@ class CountingDataSource extends AbstractDataSource {
 
 	private final DataSource target;
 
-	private final List<String> statements = new CopyOnWriteArrayList<>();
+	private final Queue<String> statements = new ConcurrentLinkedQueue<>();
 
 	private List<String> last = List.of();
 

@@ -106,11 +106,12 @@ class DerivedPoolTests {
 						1, CALL_TIMEOUT);
 				JdbcLockProvider provider = new JdbcLockProvider(connections, JdbcLockSettings.defaults("app"),
 						timer)) {
-			TestDatabases.warmUp(provider);
 			LockTemplate locks = new LockTemplate(provider, LockSettings.defaults(), timer, List.of(), List.of());
 			LockRequest request = LockRequest.of(LockKey.of("replica")).withWaitTime(Duration.ZERO);
-			assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> locks.acquire(request))
-				.withMessageContaining("may only be read through this connection");
+			await().atMost(Duration.ofSeconds(30))
+				.untilAsserted(() -> assertThatExceptionOfType(LockProviderException.class)
+					.isThrownBy(() -> locks.acquire(request))
+					.withMessageContaining("may only be read through this connection"));
 			try (Connection connection = database.getConnection(); Statement statement = connection.createStatement()) {
 				statement.execute("SET default_transaction_read_only = off");
 				statement.execute("ALTER DATABASE " + name + " RESET default_transaction_read_only");

@@ -103,8 +103,23 @@ class LockRowTests {
 	void attemptDisplacesOnlyALaterContender() {
 		assertThat(held(entry(OTHER, 6), entry("p3", 4)).isChangedBy(attempt(true, 5L), SECOND)).isTrue();
 		assertThat(held(entry(OTHER, 4), null).isChangedBy(attempt(true, 5L), SECOND)).isTrue();
-		assertThat(held(entry(OTHER, 4), entry("p3", 6)).isChangedBy(attempt(true, 5L), SECOND)).isTrue();
+		assertThat(held(entry(OTHER, 4), entry("p3", 7)).isChangedBy(attempt(true, 5L), SECOND)).isTrue();
 		assertThat(held(entry(OTHER, 3), entry("p3", 4)).isChangedBy(attempt(true, 5L), SECOND)).isFalse();
+	}
+
+	@Test
+	void attemptDisplacesNoContenderThatWasRefusedALittleLater() {
+		assertThat(held(entry(OTHER, 0), entry("p3", 11)).isChangedBy(attempt(true, 5L), SECOND)).isTrue();
+		assertThat(held(entry(OTHER, 0), entry("p3", 10)).isChangedBy(attempt(true, 5L), SECOND)).isFalse();
+	}
+
+	@Test
+	void contenderIsBehindTheLastOneThatWasRefusedBeforeIt() {
+		assertThat(held(null, null).behindMicros(9)).isZero();
+		assertThat(held(entry(OTHER, 4), null).behindMicros(9)).isEqualTo(5);
+		assertThat(held(entry(OTHER, 4), entry("p3", 6)).behindMicros(9)).isEqualTo(3);
+		assertThat(held(entry(OTHER, 4), entry("p3", 60)).behindMicros(9)).isEqualTo(5);
+		assertThat(held(entry(OTHER, 40), entry("p3", 60)).behindMicros(9)).isZero();
 	}
 
 }

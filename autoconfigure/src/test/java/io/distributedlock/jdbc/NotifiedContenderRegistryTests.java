@@ -1,5 +1,6 @@
 package io.distributedlock.jdbc;
 
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -14,8 +15,9 @@ class NotifiedContenderRegistryTests {
 		RecordingContender stock = new RecordingContender(0);
 		this.registry.register("orders", orders);
 		this.registry.register("stock", stock);
-		this.registry.notifyContender("orders");
-		this.registry.notifyContender("unknown");
+		this.registry.notifyContender("- - - orders");
+		this.registry.notifyContender("- - - unknown");
+		this.registry.notifyContender("stock");
 		assertThat(orders.notifications).isEqualTo(1);
 		assertThat(stock.notifications).isZero();
 	}
@@ -55,13 +57,18 @@ class NotifiedContenderRegistryTests {
 		}
 
 		@Override
-		public void onNotification() {
+		public void onNotification(NotificationPayload payload) {
 			this.notifications++;
 		}
 
 		@Override
 		public void onListeningChanged() {
 			this.changes++;
+		}
+
+		@Override
+		public @Nullable Long sinceMicros() {
+			return null;
 		}
 
 		@Override

@@ -16,6 +16,9 @@ class PollBackOffTests {
 
 	private static final long LONG_MICROS = 60_000_000;
 
+	private static final LockAttempt ATTEMPT = new LockAttempt("key", "owner", LONG_MICROS, "host", PROCESS, true,
+			null);
+
 	private final PollBackOff backOff = new PollBackOff();
 
 	private static LockRow row(long order, long remainingMicros) {
@@ -23,7 +26,7 @@ class PollBackOffTests {
 	}
 
 	private Duration poll(LockRow row) {
-		return this.backOff.polling(row, PROCESS, 0, RESERVATION_MICROS);
+		return this.backOff.polling(row, ATTEMPT, 0, RESERVATION_MICROS);
 	}
 
 	private void exhaust(LockRow row) {
@@ -56,9 +59,9 @@ class PollBackOffTests {
 	@Test
 	void pauseEndsWithTheLeaseOfTheHolder() {
 		exhaust(row(1, LONG_MICROS));
-		assertThat(this.backOff.polling(row(1, 30_000), PROCESS, 10_000, RESERVATION_MICROS))
+		assertThat(this.backOff.polling(row(1, 30_000), ATTEMPT, 10_000, RESERVATION_MICROS))
 			.isEqualTo(Duration.ofMillis(20));
-		assertThat(this.backOff.notified(row(1, 30_000), 10_000)).isEqualTo(Duration.ofMillis(20));
+		assertThat(this.backOff.notified(row(1, 30_000), ATTEMPT, 10_000)).isEqualTo(Duration.ofMillis(20));
 	}
 
 	@Test
@@ -68,15 +71,65 @@ class PollBackOffTests {
 
 	@Test
 	void notifiedContenderPollsAboutOnceASecond() {
-		assertThat(this.backOff.notified(row(1, LONG_MICROS), 0)).isBetween(Duration.ofMillis(800),
+		assertThat(this.backOff.notified(row(1, LONG_MICROS), ATTEMPT, 0)).isBetween(Duration.ofMillis(800),
 				Duration.ofSeconds(1));
 	}
 
 	@Test
 	void contenderPollsSoonAfterNotificationsHaveEnded() {
 		exhaust(row(1, LONG_MICROS));
-		this.backOff.notified(row(1, LONG_MICROS), 0);
+		this.backOff.notified(row(1, LONG_MICROS), ATTEMPT, 0);
 		assertThat(poll(row(1, LONG_MICROS))).isBetween(Duration.ofMillis(4), Duration.ofMillis(5));
+	}
+
+	@Test
+	void turnIsTheLaterTheLaterAContenderWasRefused() {
+		assertThat(PollBackOff.turnMicros(-5)).isZero();
+		assertThat(PollBackOff.turnMicros(0)).isZero();
+		long behindMicros = 1_000;
+		for (long turn = 0; behindMicros < LONG_MICROS; behindMicros *= 2) {
+			assertThat(PollBackOff.turnMicros(behindMicros)).isBetween(turn + 250, RESERVATION_MICROS / 2);
+			turn = PollBackOff.turnMicros(behindMicros);
+		}
+		assertThat(PollBackOff.turnMicros(Long.MAX_VALUE)).isEqualTo(RESERVATION_MICROS / 2);
+	}
+
+	@Test
+	void contenderWithoutAnEntryWaitsForItsTurn() {
+		LockAttempt late = attempt(200_000);
+		LockRow early = queued(1_000);
+		assertThat(PollBackOff.untilTurnMicros(early, late)).isBetween(1L, RESERVATION_MICROS / 2);
+		assertThat(this.backOff.notified(early, late, 0)).isLessThan(Duration.ofMillis(50));
+		LockRow later = queued(RESERVATION_MICROS);
+		assertThat(PollBackOff.untilTurnMicros(later, late)).isNegative();
+		assertThat(this.backOff.notified(later, late, 0)).isGreaterThan(Duration.ofMillis(500));
+		assertThat(PollBackOff.untilTurnMicros(early, attempt(0))).isNegative();
+		LockRow free = new LockRow(null, 1, "host", 1_000, 0, 0, new QueueEntry("p2", 0, LONG_MICROS), null);
+		assertThat(PollBackOff.untilTurnMicros(free, late)).isZero();
+	}
+
+	private static LockRow queued(long heldMicros) {
+		return new LockRow("rival", 1, "host", heldMicros, LONG_MICROS, 0, new QueueEntry("p2", 0, LONG_MICROS), null);
+	}
+
+	private static LockAttempt attempt(long sinceMicros) {
+		return new LockAttempt("key", "owner", LONG_MICROS, "host", PROCESS, true, sinceMicros);
+	}
+
+	@Test
+	void pauseAfterANotificationDependsOnTheQueue() {
+		assertThat(afterNotification(new NotificationPayload("p2", PROCESS, 5L, "key")))
+			.isEqualTo(Duration.ofMillis(100));
+		assertThat(afterNotification(new NotificationPayload(null, PROCESS, 5L, "key"))).isZero();
+		assertThat(afterNotification(new NotificationPayload("p2", "p3", 5L, "key"))).isBetween(Duration.ofNanos(1),
+				Duration.ofMillis(50));
+		assertThat(afterNotification(new NotificationPayload("p2", null, 50_000L, "key"))).isZero();
+		assertThat(afterNotification(new NotificationPayload("p2", null, null, "key")))
+			.isLessThan(Duration.ofMillis(50));
+	}
+
+	private static Duration afterNotification(NotificationPayload payload) {
+		return PollBackOff.afterNotification(payload, PROCESS, 10_000L, RESERVATION_MICROS);
 	}
 
 }

@@ -175,9 +175,11 @@ class SessionSettingsTests {
 	@ValueSource(strings = { "jdbc:mariadb://db/h2", "jdbc:mysql:loadbalance://a,b/x", "jdbc:mysql+srv://db/x",
 			"jdbc:tc:mysql:8.4:///x", "jdbc:aws-wrapper:mysql://db/postgresql?user=h2" })
 	void connectsOfMySqlProtocolsAreBounded(String url) {
-		assertThat(DriverProperties.of(url, CALL_TIMEOUT)).containsExactly(Map.entry("connectTimeout", "1500"));
+		assertThat(DriverProperties.of(url, CALL_TIMEOUT)).containsEntry("connectTimeout", "1500")
+			.containsEntry("useServerPrepStmts", "true");
 		assertThat(DriverProperties.of(url + (url.contains("?") ? "&" : "?") + "connectTimeout=5", CALL_TIMEOUT))
-			.isEmpty();
+			.doesNotContainKey("connectTimeout")
+			.containsEntry("useServerPrepStmts", "true");
 	}
 
 	@Test

@@ -1,0 +1,131 @@
+package io.distributedlock.jdbc;
+
+import java.sql.Connection;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+import com.zaxxer.hikari.HikariDataSource;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.postgresql.ds.PGSimpleDataSource;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.util.StringUtils;
+
+import io.distributedlock.LockKey;
+import io.distributedlock.LockLease;
+import io.distributedlock.LockRequest;
+import io.distributedlock.provider.LockTimer;
+import io.distributedlock.support.LockSettings;
+import io.distributedlock.support.LockTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+@ExtendWith(OutputCaptureExtension.class)
+class PgBouncerTests {
+
+	private static final String WARNING = "Contenders for locks poll the database";
+
+	private static final Duration TIMEOUT = Duration.ofSeconds(5);
+
+	private final LockTimer timer = new LockTimer();
+
+	private final List<AutoCloseable> resources = new ArrayList<>(List.of(this.timer));
+
+	private final PGSimpleDataSource database = TestDatabases.withTable(TestDatabases.postgres());
+
+	@AfterEach
+	void close() throws Exception {
+		Collections.reverse(this.resources);
+		for (AutoCloseable resource : this.resources) {
+			resource.close();
+		}
+	}
+
+	private PGSimpleDataSource pgBouncer(String poolMode) {
+		PgBouncerServer server = PgBouncerServer.start(this.database, poolMode);
+		this.resources.add(server);
+		return server.through(this.database);
+	}
+
+	private JdbcLockProvider provider(PGSimpleDataSource connections) {
+		HikariDataSource application = new HikariDataSource();
+		application.setDataSource(connections);
+		JdbcLockProvider provider = new JdbcLockProvider(LockDataSource.derive(application, 4, TIMEOUT),
+				JdbcLockSettings.defaults("app"), this.timer);
+		this.resources.add(provider);
+		TestDatabases.warmUp(provider);
+		return provider;
+	}
+
+	private LockTemplate locks(JdbcLockProvider provider) {
+		LockTemplate locks = new LockTemplate(provider, LockSettings.defaults(), this.timer, List.of(), List.of());
+		this.resources.add(locks);
+		return locks;
+	}
+
+	@Test
+	void sharedSessionsAreToldOnceAtStart(CapturedOutput output) {
+		JdbcLockProvider provider = provider(pgBouncer("transaction"));
+		await().atMost(Duration.ofSeconds(30)).until(() -> output.getAll().contains(WARNING));
+		assertThat(output.getAll()).contains("@DistributedLockDataSource");
+		provider.check(TIMEOUT);
+		assertThat(provider.listener().isReceiving()).isFalse();
+		assertThat(StringUtils.countOccurrencesOf(output.getAll(), WARNING)).isEqualTo(1);
+	}
+
+	@Test
+	void sessionsOfTheApplicationAreLeftAlone() throws Exception {
+		PGSimpleDataSource shared = pgBouncer("transaction");
+		LockTemplate locks = locks(provider(shared));
+		LockTemplate others = locks(provider(shared));
+		for (int round = 0; round < 30; round++) {
+			LockRequest request = LockRequest.of(LockKey.of("orders")).withWaitTime(TIMEOUT);
+			try (LockLease lease = ((round % 2 == 0) ? locks : others).acquire(request)) {
+				lease.ensureHeld();
+			}
+		}
+		assertThat(settings(shared)).isEqualTo(Set.of("0 0"));
+		assertThat(new JdbcTemplate(this.database).queryForObject("""
+				SELECT count(*) FROM pg_stat_activity
+				WHERE datname = current_database() AND query LIKE 'LISTEN%'""", Long.class)).isZero();
+	}
+
+	/** Returns the time-outs of all sessions that are open to the application. */
+	private static Set<String> settings(PGSimpleDataSource shared) throws Exception {
+		List<Connection> connections = new ArrayList<>();
+		Set<String> settings = new HashSet<>();
+		try {
+			for (int i = 0; i < 10; i++) {
+				Connection connection = shared.getConnection();
+				connections.add(connection);
+				connection.setAutoCommit(false);
+				settings.addAll(Sql.query(connection,
+						"SELECT current_setting('statement_timeout') || ' ' || current_setting('lock_timeout')",
+						(row) -> row.getString(1)));
+			}
+		}
+		finally {
+			for (Connection connection : connections) {
+				connection.close();
+			}
+		}
+		return settings;
+	}
+
+	@Test
+	void sessionsOfTheirOwnReceiveNotifications(CapturedOutput output) {
+		JdbcLockProvider provider = provider(pgBouncer("session"));
+		await().atMost(Duration.ofSeconds(30)).until(() -> provider.listener().isReceiving());
+		assertThat(output.getAll()).doesNotContain(WARNING);
+	}
+
+}
