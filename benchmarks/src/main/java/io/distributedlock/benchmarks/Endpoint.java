@@ -12,7 +12,7 @@ public record Endpoint(Store store, String address) {
 	public String user() {
 		return switch (this.store) {
 			case POSTGRESQL -> "postgres";
-			case MARIADB -> "root";
+			case MYSQL, MARIADB -> "root";
 			default -> "sa";
 		};
 	}

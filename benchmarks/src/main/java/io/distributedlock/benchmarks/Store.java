@@ -8,7 +8,7 @@ import java.util.Locale;
  */
 public enum Store {
 
-	REDIS, REDIS_CLUSTER, POSTGRESQL, MARIADB, H2, ZOOKEEPER;
+	REDIS, REDIS_CLUSTER, POSTGRESQL, MYSQL, MARIADB, H2, ZOOKEEPER;
 
 	/**
 	 * Returns the name on the command line and in the results, such as
@@ -25,7 +25,7 @@ public enum Store {
 
 	/** Whether the store is reached by JDBC. */
 	public boolean isDatabase() {
-		return this == POSTGRESQL || this == MARIADB || this == H2;
+		return this == POSTGRESQL || this == MYSQL || this == MARIADB || this == H2;
 	}
 
 	/** Returns the store with a label. */

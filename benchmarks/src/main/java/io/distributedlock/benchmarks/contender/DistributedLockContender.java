@@ -55,7 +55,7 @@ final class DistributedLockContender implements Contender {
 				properties.put("distributed-lock.provider", "zookeeper");
 				properties.put("distributed-lock.zookeeper.connect-string", server.address());
 			}
-			case POSTGRESQL, MARIADB, H2 -> {
+			case POSTGRESQL, MYSQL, MARIADB, H2 -> {
 				properties.put("distributed-lock.provider", "jdbc");
 				properties.put("distributed-lock.jdbc.initialize-schema", "always");
 				properties.put("distributed-lock.jdbc.pool-size", ConnectionPools.SIZE);

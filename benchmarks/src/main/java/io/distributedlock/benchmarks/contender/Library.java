@@ -104,7 +104,7 @@ public enum Library {
 	private static Contender raw(Endpoint server) {
 		return switch (server.store()) {
 			case REDIS, REDIS_CLUSTER -> new RawRedis(server);
-			case POSTGRESQL, MARIADB, H2 -> new RawDatabase(server);
+			case POSTGRESQL, MYSQL, MARIADB, H2 -> new RawDatabase(server);
 			case ZOOKEEPER -> new RawZooKeeper(server);
 		};
 	}
@@ -112,7 +112,7 @@ public enum Library {
 	private static Contender rawBlocking(Endpoint server) {
 		return switch (server.store()) {
 			case REDIS -> new RawBlockingRedis(server);
-			case POSTGRESQL, MARIADB -> new RawBlockingDatabase(server);
+			case POSTGRESQL, MYSQL, MARIADB -> new RawBlockingDatabase(server);
 			case ZOOKEEPER -> new RawBlockingZooKeeper(server);
 			default -> throw new IllegalArgumentException("Nothing blocks on " + server.store().label());
 		};

@@ -43,7 +43,7 @@ final class SpringIntegrationContender implements Contender {
 	static SpringIntegrationContender open(Endpoint server, LeaseMode mode) {
 		return switch (server.store()) {
 			case REDIS, REDIS_CLUSTER -> redis(server, mode);
-			case POSTGRESQL, MARIADB, H2 -> database(server);
+			case POSTGRESQL, MYSQL, MARIADB, H2 -> database(server);
 			case ZOOKEEPER -> zooKeeper(server);
 		};
 	}

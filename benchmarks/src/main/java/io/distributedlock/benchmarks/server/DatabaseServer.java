@@ -55,9 +55,11 @@ final class DatabaseServer implements StoreServer {
 				this.jdbc.sql("SELECT current_setting('fsync') || ',' || current_setting('synchronous_commit')")
 					.query(String.class)
 					.single();
-			case MARIADB -> this.jdbc.sql("SELECT IF(@@innodb_flush_log_at_trx_commit = 1, 'on,on', 'off')")
-				.query(String.class)
-				.single();
+			case MYSQL,
+					MARIADB ->
+				this.jdbc.sql("SELECT IF(@@innodb_flush_log_at_trx_commit = 1, 'on,on', 'off')")
+					.query(String.class)
+					.single();
 			default -> "on,on";
 		};
 		if (!settings.equals("on,on")) {
@@ -118,6 +120,12 @@ final class DatabaseServer implements StoreServer {
 		}
 	}
 
+	static DatabaseServer mySql(Path directory) {
+		MySqlProcess server = MySqlProcess.start(directory);
+		return new DatabaseServer(new Endpoint(Store.MYSQL, "jdbc:mysql://localhost:" + server.port()
+				+ "/benchmark?createDatabaseIfNotExist=true&sslMode=DISABLED"), server::stop);
+	}
+
 	static DatabaseServer h2() {
 		try {
 			Server server = Server.createTcpServer("-tcpPort", "0", "-ifNotExists", "-tcpDaemon").start();
@@ -143,6 +151,8 @@ final class DatabaseServer implements StoreServer {
 		return switch (this.endpoint.store()) {
 			case POSTGRESQL -> new Counters(number("SELECT coalesce(sum(calls), 0)::bigint FROM pg_stat_statements"),
 					number("SELECT (pg_snapshot_xmax(pg_current_snapshot())::text)::bigint"));
+			case MYSQL -> new Counters(globalStatus("'Questions'"),
+					globalStatus("'Handler_write', 'Handler_update', 'Handler_delete'"));
 			case MARIADB ->
 				new Counters(status("'Questions'"), status("'Handler_write', 'Handler_update', 'Handler_delete'"));
 			default -> new Counters(OptionalLong.empty(), OptionalLong.empty());
@@ -151,6 +161,11 @@ final class DatabaseServer implements StoreServer {
 
 	private OptionalLong status(String names) {
 		return number("SELECT CAST(SUM(VARIABLE_VALUE) AS SIGNED) FROM information_schema.GLOBAL_STATUS"
+				+ " WHERE VARIABLE_NAME IN (" + names + ")");
+	}
+
+	private OptionalLong globalStatus(String names) {
+		return number("SELECT CAST(SUM(VARIABLE_VALUE) AS SIGNED) FROM performance_schema.global_status"
 				+ " WHERE VARIABLE_NAME IN (" + names + ")");
 	}
 
@@ -166,7 +181,7 @@ final class DatabaseServer implements StoreServer {
 	/** Returns the tables that stand now: some libraries create theirs. */
 	private List<String> tables() {
 		String schema = switch (this.endpoint.store()) {
-			case MARIADB -> "benchmark";
+			case MYSQL, MARIADB -> "benchmark";
 			case H2 -> "PUBLIC";
 			default -> "public";
 		};

@@ -32,6 +32,7 @@ public interface StoreServer extends AutoCloseable {
 			case REDIS -> RedisServers.single(directory);
 			case REDIS_CLUSTER -> RedisServers.cluster(directory);
 			case POSTGRESQL -> DatabaseServer.postgres(directory);
+			case MYSQL -> DatabaseServer.mySql(directory);
 			case MARIADB -> DatabaseServer.mariaDb(directory);
 			case H2 -> DatabaseServer.h2();
 			case ZOOKEEPER -> new ZooKeeperServer(directory);
