@@ -43,6 +43,21 @@ final class H2Dialect extends PolledDialect {
 				WHEN NOT MATCHED THEN INSERT (lock_key, owner, grant_order, expires_at, acquired_at, holder)
 					VALUES (s.lock_key, s.owner, s.grant_order, s.expires_at, s.now, s.holder))""";
 
+	private static final String ATTEMPT_FREE = """
+			SELECT grant_order FROM FINAL TABLE (
+				MERGE INTO {table} t
+				USING (
+					SELECT CAST(? AS VARBINARY(2048)) AS lock_key, CAST(? AS VARCHAR(41)) AS owner,
+						CAST(EXTRACT(EPOCH FROM n.now) * 1000000 AS BIGINT) AS grant_order,
+						DATEADD(MICROSECOND, CAST(? AS BIGINT), n.now) AS expires_at, n.now AS now,
+						CAST(? AS VARCHAR(255)) AS holder
+					FROM (VALUES CURRENT_TIMESTAMP(6)) n(now)) s
+				ON (t.lock_key = s.lock_key)
+				WHEN MATCHED AND {free} THEN UPDATE SET owner = {newOwner}, grant_order = {raisedOrder},
+					expires_at = {leaseEnd}, acquired_at = {now}, holder = {newHolder}
+				WHEN NOT MATCHED THEN INSERT (lock_key, owner, grant_order, expires_at, acquired_at, holder)
+					VALUES (s.lock_key, s.owner, s.grant_order, s.expires_at, s.now, s.holder))""";
+
 	private static final String RENEWALS = """
 			UNNEST(CAST(? AS VARBINARY(2048) ARRAY), CAST(? AS VARCHAR(41) ARRAY), CAST(? AS BIGINT ARRAY)) AS w(k, o, lease)""";
 
@@ -63,6 +78,8 @@ final class H2Dialect extends PolledDialect {
 
 	private static final String SWEEP = "DELETE FROM {table} WHERE lock_key = ANY(?) AND {deletable}";
 
+	private final String attemptFree;
+
 	private final String renew;
 
 	private final String stillHeld;
@@ -71,6 +88,7 @@ final class H2Dialect extends PolledDialect {
 
 	H2Dialect(String table) {
 		super("h2", table, words(), ATTEMPT);
+		this.attemptFree = sql(ATTEMPT_FREE);
 		this.renew = sql(RENEW);
 		this.stillHeld = sql(STILL_HELD);
 		this.sweep = sql(SWEEP);
@@ -109,6 +127,11 @@ final class H2Dialect extends PolledDialect {
 	@Override
 	public boolean isAbortable() {
 		return false;
+	}
+
+	@Override
+	long attemptFree(Connection connection, LockAttempt attempt) throws SQLException {
+		return orderOfFree(connection, this.attemptFree, attempt);
 	}
 
 	@Override

@@ -33,13 +33,8 @@ abstract class MySqlCompatibleDialect extends PolledDialect {
 			TIMESTAMPDIFF(MICROSECOND, {clockNow}, second_waiter_until)
 			""";
 
-	/** Whether a row can be acquired by any process, and nobody waits for it. */
-	private static final String FREE = "owner IS NULL AND first_waiter IS NULL AND second_waiter IS NULL";
-
-	// The rule of a free row without entries, which is short to parse. The answer of the
-	// statement carries LAST_INSERT_ID: the order of a grant, or 0. A row that exists
-	// must
-	// set it to 0, because MySQL evaluates the inserted values first.
+	// The answer carries LAST_INSERT_ID: the order of a grant, or 0. A row that exists
+	// must set it to 0, because MySQL evaluates the inserted values first.
 	private static final String ATTEMPT_FREE = """
 			INSERT INTO {table} (lock_key, owner, grant_order, expires_at, acquired_at, holder)
 			VALUES (?, ?, LAST_INSERT_ID({epochMicros}), {clock} + INTERVAL ? MICROSECOND, {clock}, ?)
@@ -93,8 +88,7 @@ abstract class MySqlCompatibleDialect extends PolledDialect {
 			.with("reservedForFirst", "CONCAT('reserved:', first_waiter)")
 			.with("columns", COLUMNS)
 			.with("epochMicros", "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))")
-			.with("retained", "UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND")
-			.with("free", FREE);
+			.with("retained", "UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND");
 	}
 
 	@Override
@@ -116,31 +110,10 @@ abstract class MySqlCompatibleDialect extends PolledDialect {
 		return connection.getNetworkTimeout();
 	}
 
-	/**
-	 * Attempts with a short statement first, which grants a free lock, and writes again
-	 * only if that would change the row. A contender that was refused already does not
-	 * expect a row without entries.
-	 */
 	@Override
-	public LockRow attempt(Connection connection, LockAttempt attempt) throws SQLException {
-		if (attempt.sinceMicros() == null) {
-			long order = Sql.insert(connection, this.attemptFree, stored(attempt.key()), attempt.owner(),
-					attempt.leaseMicros(), attempt.holder());
-			if (order > 0) {
-				return LockRow.granted(attempt, order);
-			}
-			LockRow row = read(connection, attempt.key());
-			if (row != null && !row.isAcquirableBy(attempt.process()) && !row.isHeldBy(attempt.owner())
-					&& !(attempt.willWait() && row.hasPlaceFor(attempt.process()))) {
-				return row;
-			}
-		}
-		return attemptByRule(connection, attempt);
-	}
-
-	/** Attempts with the statement that has the whole rule. */
-	LockRow attemptByRule(Connection connection, LockAttempt attempt) throws SQLException {
-		return super.attempt(connection, attempt);
+	final long attemptFree(Connection connection, LockAttempt attempt) throws SQLException {
+		return Sql.insert(connection, this.attemptFree, stored(attempt.key()), attempt.owner(), attempt.leaseMicros(),
+				attempt.holder());
 	}
 
 	/**

@@ -59,6 +59,17 @@ final class PostgresDialect extends TableDialect {
 			ON CONFLICT (lock_key) DO UPDATE SET {attempt}
 			RETURNING {columns}""";
 
+	// A row that is not free is locked all the same.
+	private static final String ATTEMPT_FREE = """
+			INSERT INTO {table} AS l (lock_key, owner, grant_order, expires_at, acquired_at, holder)
+			SELECT ?, ?, (extract(epoch FROM t.now) * 1000000)::bigint, t.now + ?::bigint * interval '1 microsecond',
+				t.now, ?
+			FROM (SELECT clock_timestamp() AS now) t
+			ON CONFLICT (lock_key) DO UPDATE SET owner = {newOwner}, grant_order = {raisedOrder},
+				expires_at = {leaseEnd}, acquired_at = {now}, holder = {newHolder}
+			WHERE CASE WHEN {free} THEN true ELSE set_config('synchronous_commit', 'off', true) IS NULL END
+			RETURNING grant_order""";
+
 	/** A busy answer commits asynchronously, because it delays the holder's release. */
 	private static final String BUSY_OWNER = """
 			CASE WHEN set_config('synchronous_commit', 'off', true) IS NOT NULL THEN l.owner END""";
@@ -104,6 +115,8 @@ final class PostgresDialect extends TableDialect {
 
 	private final String channel;
 
+	private final String attemptFree;
+
 	private final String release;
 
 	private final String removeEntries;
@@ -115,6 +128,7 @@ final class PostgresDialect extends TableDialect {
 	PostgresDialect(String table) {
 		super("postgresql", table, words(channel(table)), ATTEMPT);
 		this.channel = channel(table);
+		this.attemptFree = sql(ATTEMPT_FREE);
 		this.release = sql(RELEASE);
 		this.removeEntries = sql(REMOVE_ENTRIES);
 		this.renew = sql(RENEW);
@@ -217,6 +231,11 @@ final class PostgresDialect extends TableDialect {
 	@Override
 	public boolean isPooled(Connection connection) throws SQLException {
 		return DRIVER && PostgresSession.isPooled(connection);
+	}
+
+	@Override
+	long attemptFree(Connection connection, LockAttempt attempt) throws SQLException {
+		return orderOfFree(connection, this.attemptFree, attempt);
 	}
 
 	@Override

@@ -64,6 +64,10 @@ final class RowRule {
 			owner = CASE WHEN {acquirable} THEN {newOwner} ELSE {busyOwner} END,
 			expires_at = CASE WHEN {granted} THEN {leaseEnd} ELSE {row}expires_at END""";
 
+	/** Whether any process may acquire a row, and nobody waits for it. */
+	private static final String FREE = """
+			({row}owner IS NULL AND {row}first_waiter IS NULL AND {row}second_waiter IS NULL)""";
+
 	private static final String RAISED_ORDER = "GREATEST({row}grant_order + 1, {newOrder})";
 
 	/** Whether a release reserves the lock for the first entry. */
@@ -87,6 +91,7 @@ final class RowRule {
 			.with("displaced", DISPLACED)
 			.with("secondOpen", SECOND_OPEN)
 			.with("firstOpen", FIRST_OPEN)
+			.with("free", FREE)
 			.with("raisedOrder", RAISED_ORDER)
 			.with("acquirable", ACQUIRABLE)
 			.with("release", RELEASE)

@@ -96,9 +96,10 @@
  * the row, it sets owner, holder and times, raises the order to the larger of the last
  * order + 1 and the clock's microseconds, and removes this process's entries. If the row
  * already has this owner, it changes nothing. The contender has the lock if the returned
- * row has its owner id. On MySQL and MariaDB a short upsert comes first, which only a
- * free row without entries satisfies. MySQL returns no row, but the order of a grant; a
- * {@code SELECT} then reads the row of a busy lock.</li>
+ * row has its owner id. The first attempt of a contender begins with a short upsert,
+ * which changes only a free row without entries. If that fails, the contender reads the
+ * row, and writes again only if that would change it. On MySQL an upsert returns no row,
+ * but the order of a grant, and a {@code SELECT} reads the row of a busy lock.</li>
  * <li><b>Enter the wait queue.</b> The same upsert does so if the lock is busy and the
  * contender will wait. It becomes the first entry if that is empty, not valid, its own,
  * or of a process that was refused later. The second entry is open under the same
