@@ -24,6 +24,11 @@ interface Dialect {
 	/** Whether {@link Connection#abort} ends a running statement. */
 	boolean isAbortable();
 
+	/** Whether an abort ends the call at once, whatever the server does. */
+	default boolean abortsAtOnce() {
+		return true;
+	}
+
 	/** Returns how long a released lock stays reserved for the first contender. */
 	default long reservationMicros() {
 		return POLLED_RESERVATION_MICROS;

@@ -18,6 +18,7 @@ import io.distributedlock.LockProviderException;
 import io.distributedlock.jdbc.Dialect.Renewal;
 import io.distributedlock.jdbc.Dialect.TableShape;
 import io.distributedlock.jdbc.Dialect.TableStatus;
+import io.distributedlock.jdbc.SqlCall.Compensation;
 import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.OwnerId;
@@ -92,12 +93,14 @@ final class LockTable {
 	}
 
 	private @Nullable LockRow attempt(LockAttempt attempt, Duration timeout, SqlCall<LockRow> call) {
+		Compensation<LockRow> compensation = (connection, dialect, row) -> {
+			if (row.isHeldBy(attempt.owner())) {
+				dialect.release(connection, attempt.key(), attempt.owner(), attempt.process());
+			}
+		};
 		try {
-			return this.calls.execute(CallKind.ACQUIRE, timeout, call, (connection, dialect, row) -> {
-				if (row.isHeldBy(attempt.owner())) {
-					dialect.release(connection, attempt.key(), attempt.owner(), attempt.process());
-				}
-			});
+			return (attempt.sinceMicros() != null) ? this.calls.poll(timeout, call, compensation)
+					: this.calls.execute(CallKind.ACQUIRE, timeout, call, compensation);
 		}
 		catch (SQLException ex) {
 			if (SqlErrors.isContention(ex)) {

@@ -96,6 +96,12 @@ abstract class MySqlCompatibleDialect extends PolledDialect {
 		return true;
 	}
 
+	/** MariaDB's driver first sends a KILL over a new connection. */
+	@Override
+	public final boolean abortsAtOnce() {
+		return false;
+	}
+
 	/**
 	 * Bounds reads, because MariaDB's driver aborts a statement by a KILL over a new
 	 * connection, which a server that hangs does not accept.

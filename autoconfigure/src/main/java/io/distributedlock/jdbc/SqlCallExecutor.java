@@ -82,6 +82,21 @@ final class SqlCallExecutor implements AutoCloseable {
 	 */
 	<T extends @Nullable Object> T execute(CallKind kind, Duration timeout, SqlCall<T> call,
 			Compensation<T> compensation) throws SQLException {
+		return execute(kind, timeout, call, compensation, false);
+	}
+
+	/**
+	 * Executes a poll. Where an abort takes long, the call of a thread that waits anyway
+	 * runs on a worker, which the thread leaves at once if it is interrupted.
+	 */
+	<T extends @Nullable Object> T poll(Duration timeout, SqlCall<T> call, Compensation<T> compensation)
+			throws SQLException {
+		Dialect known = this.dialect;
+		return execute(CallKind.ACQUIRE, timeout, call, compensation, known != null && !known.abortsAtOnce());
+	}
+
+	private <T extends @Nullable Object> T execute(CallKind kind, Duration timeout, SqlCall<T> call,
+			Compensation<T> compensation, boolean onWorker) throws SQLException {
 		Deadline deadline = Deadline.after(timeout);
 		try {
 			if (!this.permits.tryAcquire(kind, deadline)) {
@@ -89,7 +104,7 @@ final class SqlCallExecutor implements AutoCloseable {
 						"had no free connection within " + timeout.toMillis() + " ms (distributed-lock.call-timeout)");
 			}
 			Dialect known = this.dialect;
-			if (known != null && known.isAbortable() && mayRunInCaller(deadline)) {
+			if (!onWorker && known != null && known.isAbortable() && mayRunInCaller(deadline)) {
 				try {
 					return run(kind, deadline, call);
 				}
