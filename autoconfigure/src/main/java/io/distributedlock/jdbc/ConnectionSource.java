@@ -30,7 +30,7 @@ abstract class ConnectionSource implements AutoCloseable {
 	 * Whether there probably is a connection at once, and {@link #borrow} ends before the
 	 * deadline even if that one turns out to be dead.
 	 */
-	boolean lendsBefore(Deadline deadline) {
+	boolean canBorrowBefore(Deadline deadline) {
 		return false;
 	}
 

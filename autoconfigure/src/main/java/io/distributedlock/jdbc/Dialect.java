@@ -10,8 +10,9 @@ import org.jspecify.annotations.Nullable;
 import io.distributedlock.provider.RenewalOutcome;
 
 /**
- * Statements of one kind of database. Each is a single round trip in autocommit mode and
- * takes all times from the database's clock; the package description has the recipe.
+ * Statements of one kind of database. They run in autocommit mode and take all times from
+ * the database's clock. Most steps are one statement; the package description has the
+ * recipe.
  */
 interface Dialect {
 
@@ -143,8 +144,11 @@ interface Dialect {
 	 */
 	TableShape readShape(Connection connection) throws SQLException;
 
-	/** Writes no row, but needs the rights of an attempt and a server that writes. */
-	void writeNothing(Connection connection) throws SQLException;
+	/**
+	 * Executes an update and an insert that match no row, so that a missing right or a
+	 * read-only server fails.
+	 */
+	void checkWritable(Connection connection) throws SQLException;
 
 	/**
 	 * Lease to be extended.

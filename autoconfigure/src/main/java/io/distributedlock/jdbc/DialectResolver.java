@@ -58,7 +58,7 @@ final class DialectResolver {
 	 * @param version what the server calls its version, or {@code null} if it was not
 	 * asked
 	 */
-	static void requireGenuine(@Nullable String version) {
+	static void requirePostgres(@Nullable String version) {
 		String name = (version != null) ? version.toLowerCase(Locale.ROOT) : "postgresql";
 		if (name.contains("cockroachdb")) {
 			throw unsupported("CockroachDB");

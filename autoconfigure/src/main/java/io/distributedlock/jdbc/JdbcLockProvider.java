@@ -26,8 +26,8 @@ import io.distributedlock.provider.RenewalOutcome;
 import io.distributedlock.provider.StoreCall;
 
 /**
- * Provider that keeps locks in a table of a database: one row per key, one statement per
- * step, all times from the database's clock. The package description has the recipe.
+ * Provider that keeps locks in a table of a database: one row per key, all times from the
+ * database's clock. The package description has the recipe.
  * <p>
  * A database that cannot answer leads to a {@link LockProviderException}, never to a busy
  * lock. Safe for use by many threads.
@@ -137,7 +137,7 @@ public final class JdbcLockProvider implements LockProvider, AutoCloseable {
 	public void check(Duration timeout) {
 		Deadline deadline = Deadline.after(timeout);
 		TableStatus status = this.table.readStatus(timeout);
-		DialectResolver.requireGenuine(status.version());
+		DialectResolver.requirePostgres(status.version());
 		FORMAT.requireSupported("the table '" + this.tableName + "'", Long.toString(status.format()));
 		if (status.clockMicros() <= 0 || status.clockMicros() > FencingToken.MAX_ORDER) {
 			throw new LockProviderException(LockError.STORE_FAILED, name(),

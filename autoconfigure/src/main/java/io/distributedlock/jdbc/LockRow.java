@@ -83,9 +83,9 @@ record LockRow(@Nullable String owner, long order, @Nullable String holder, long
 	}
 
 	/**
-	 * Whether a process that is refused now could enter the wait queue, or is in it.
+	 * Whether the wait queue has an entry of the process, or one that is open to it now.
 	 */
-	boolean hasPlaceFor(String process) {
+	boolean hasOpenEntryFor(String process) {
 		return this.first == null || this.second == null || isQueued(process)
 				|| this.first.sinceMicros() > this.nowMicros || this.second.sinceMicros() >= this.nowMicros;
 	}

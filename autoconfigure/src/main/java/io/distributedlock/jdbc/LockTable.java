@@ -215,7 +215,7 @@ final class LockTable {
 		try {
 			TableShape shape = this.calls.execute(CallKind.ACQUIRE, timeout, (connection, dialect) -> {
 				TableShape found = dialect.readShape(connection);
-				dialect.writeNothing(connection);
+				dialect.checkWritable(connection);
 				return found;
 			});
 			requireSuitable(shape);
@@ -223,8 +223,10 @@ final class LockTable {
 		catch (SQLException ex) {
 			LockProviderException failure = translate(ex);
 			if (failure.error() == LockError.NOT_PERMITTED) {
-				throw new LockConfigurationException(LockError.NOT_PERMITTED, String.valueOf(failure.getMessage()),
-						"Grant the rights to the user of the locks' connections, then start again", ex);
+				throw new LockConfigurationException(LockError.NOT_PERMITTED,
+						"The user of the locks' connections may not read and write the table '" + this.name + "': "
+								+ ex.getMessage(),
+						"Grant it SELECT, INSERT, UPDATE and DELETE on the table, then start again", ex);
 			}
 			throw failure;
 		}
@@ -244,7 +246,7 @@ final class LockTable {
 		Dialect dialect = Objects.requireNonNull(this.calls.knownDialect());
 		return new LockConfigurationException(LockError.TABLE_UNSUITABLE,
 				"The lock table '" + this.name + "' " + problem,
-				"Create it anew while no application runs:\n\n" + dialect.schema());
+				"Stop the applications, drop the table, and create it again with:\n\n" + dialect.schema());
 	}
 
 	/**

@@ -21,12 +21,6 @@ final class MariaDbDialect extends MySqlCompatibleDialect {
 			(UTC_TIMESTAMP(6) + INTERVAL GREATEST(TIMESTAMPDIFF(MICROSECOND, CURRENT_TIMESTAMP(6), SYSDATE(6)), 0)
 				MICROSECOND)""";
 
-	private static final String RENEWALS = """
-			JSON_TABLE(?, '$[*]' COLUMNS (k VARCHAR(4096) PATH '$[0]',
-				o VARCHAR(41) CHARACTER SET ascii COLLATE ascii_bin PATH '$[1]', lease BIGINT PATH '$[2]')) w
-			STRAIGHT_JOIN {table} l ON l.lock_key = UNHEX(w.k) AND l.owner = w.o
-			WHERE l.expires_at > UTC_TIMESTAMP(6)""";
-
 	private static final String RENEW = """
 			INSERT INTO {table} (lock_key, owner, grant_order, expires_at)
 			SELECT l.lock_key, l.owner, l.grant_order, UTC_TIMESTAMP(6) + INTERVAL w.lease MICROSECOND
@@ -34,24 +28,18 @@ final class MariaDbDialect extends MySqlCompatibleDialect {
 			ON DUPLICATE KEY UPDATE expires_at = VALUES(expires_at)
 			RETURNING lock_key, owner""";
 
-	private static final String STILL_HELD = "SELECT l.lock_key, l.owner FROM {renewals}";
-
 	private final String renew;
-
-	private final String stillHeld;
 
 	MariaDbDialect(String table) {
 		super("mariadb", table, words(), INSERT + " RETURNING {columns}");
 		this.renew = sql(RENEW);
-		this.stillHeld = sql(STILL_HELD);
 	}
 
 	private static SqlWords words() {
 		return SqlWords.of("clockNow", CLOCK_NOW)
 			.with("insertedOrder", "{epochMicros}")
 			.with("grantedOrder", "{raisedOrder}")
-			.with("keptOrder", "grant_order")
-			.with("renewals", RENEWALS);
+			.with("keptOrder", "grant_order");
 	}
 
 	/**
@@ -83,7 +71,7 @@ final class MariaDbDialect extends MySqlCompatibleDialect {
 		String batch = json(renewals);
 		Set<String> renewed = leases(connection, this.renew, batch);
 		// A lease that was not renewed is unknown if its row is locked, else lost.
-		Set<String> held = (renewed.size() < renewals.size()) ? leases(connection, this.stillHeld, batch) : renewed;
+		Set<String> held = (renewed.size() < renewals.size()) ? stillHeld(connection, batch) : renewed;
 		return outcomes(renewals, renewed, held);
 	}
 

@@ -7,6 +7,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
@@ -53,9 +54,19 @@ abstract class MySqlCompatibleDialect extends PolledDialect {
 				CASE WHEN ? THEN COALESCE(TIMESTAMP'1970-01-01 00:00:00.000000' + INTERVAL ? MICROSECOND, {clock}) END)
 			ON DUPLICATE KEY UPDATE {attempt}""";
 
+	private static final String RENEWALS = """
+			JSON_TABLE(?, '$[*]' COLUMNS (k VARCHAR(4096) PATH '$[0]',
+				o VARCHAR(41) CHARACTER SET ascii COLLATE ascii_bin PATH '$[1]', lease BIGINT PATH '$[2]')) w
+			STRAIGHT_JOIN {table} l ON l.lock_key = UNHEX(w.k) AND l.owner = w.o
+			WHERE l.expires_at > UTC_TIMESTAMP(6)""";
+
+	private static final String STILL_HELD = "SELECT l.lock_key, l.owner FROM {renewals}";
+
 	private static final String SWEEP = "DELETE FROM {table} WHERE {deletable} AND lock_key IN (";
 
 	private final String attemptFree;
+
+	private final String stillHeld;
 
 	private final String sweep;
 
@@ -67,6 +78,7 @@ abstract class MySqlCompatibleDialect extends PolledDialect {
 	MySqlCompatibleDialect(String platform, String table, SqlWords words, String attempt) {
 		super(platform, table, addTo(words), attempt);
 		this.attemptFree = sql(ATTEMPT_FREE);
+		this.stillHeld = sql(STILL_HELD);
 		this.sweep = sql(SWEEP);
 	}
 
@@ -88,7 +100,8 @@ abstract class MySqlCompatibleDialect extends PolledDialect {
 			.with("reservedForFirst", "CONCAT('reserved:', first_waiter)")
 			.with("columns", COLUMNS)
 			.with("epochMicros", "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))")
-			.with("retained", "UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND");
+			.with("retained", "UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND")
+			.with("renewals", RENEWALS);
 	}
 
 	@Override
@@ -120,6 +133,11 @@ abstract class MySqlCompatibleDialect extends PolledDialect {
 	final long attemptFree(Connection connection, LockAttempt attempt) throws SQLException {
 		return Sql.insert(connection, this.attemptFree, stored(attempt.key()), attempt.owner(), attempt.leaseMicros(),
 				attempt.holder());
+	}
+
+	/** Reads which leases of a batch have not expired and are still of their owners. */
+	final Set<String> stillHeld(Connection connection, String batch) throws SQLException {
+		return leases(connection, this.stillHeld, batch);
 	}
 
 	/**

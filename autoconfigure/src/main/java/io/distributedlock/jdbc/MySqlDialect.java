@@ -15,14 +15,7 @@ import io.distributedlock.provider.RenewalOutcome;
  */
 final class MySqlDialect extends MySqlCompatibleDialect {
 
-	private static final String RENEWALS = """
-			JSON_TABLE(?, '$[*]' COLUMNS (k VARCHAR(4096) PATH '$[0]',
-				o VARCHAR(41) CHARACTER SET ascii COLLATE ascii_bin PATH '$[1]', lease BIGINT PATH '$[2]')) w
-			STRAIGHT_JOIN {table} l ON l.lock_key = UNHEX(w.k) AND l.owner = w.o
-			WHERE l.expires_at > UTC_TIMESTAMP(6)""";
-
-	// The new end counts from a given instant, by which the row can be recognized, or
-	// from
+	// The new end counts from a given instant, which identifies the renewed rows, or from
 	// now.
 	private static final String RENEW = """
 			INSERT INTO {table} (lock_key, owner, grant_order, expires_at)
@@ -36,8 +29,6 @@ final class MySqlDialect extends MySqlCompatibleDialect {
 			SELECT l.lock_key, l.owner FROM {renewals} AND l.expires_at =
 				TIMESTAMP'1970-01-01 00:00:00.000000' + INTERVAL ? MICROSECOND + INTERVAL w.lease MICROSECOND""";
 
-	private static final String STILL_HELD = "SELECT l.lock_key, l.owner FROM {renewals}";
-
 	private static final String CLOCK = "SELECT {epochMicros}";
 
 	/** How many changed rows the server counts for a row that exists. */
@@ -47,15 +38,12 @@ final class MySqlDialect extends MySqlCompatibleDialect {
 
 	private final String renewed;
 
-	private final String stillHeld;
-
 	private final String clock;
 
 	MySqlDialect(String table) {
 		super("mysql", table, words(), INSERT);
 		this.renew = sql(RENEW);
 		this.renewed = sql(RENEWED);
-		this.stillHeld = sql(STILL_HELD);
 		this.clock = sql(CLOCK);
 	}
 
@@ -63,8 +51,7 @@ final class MySqlDialect extends MySqlCompatibleDialect {
 		return SqlWords.of("clockNow", "UTC_TIMESTAMP(6)")
 			.with("insertedOrder", "LAST_INSERT_ID({epochMicros})")
 			.with("grantedOrder", "LAST_INSERT_ID({raisedOrder})")
-			.with("keptOrder", "grant_order + LAST_INSERT_ID(0)")
-			.with("renewals", RENEWALS);
+			.with("keptOrder", "grant_order + LAST_INSERT_ID(0)");
 	}
 
 	/**
@@ -101,7 +88,7 @@ final class MySqlDialect extends MySqlCompatibleDialect {
 		Sql.update(connection, this.renew, now, batch);
 		Set<String> renewed = leases(connection, this.renewed, batch, now);
 		// A lease that was not renewed is unknown if its row is locked, else lost.
-		return outcomes(renewals, renewed, leases(connection, this.stillHeld, batch));
+		return outcomes(renewals, renewed, stillHeld(connection, batch));
 	}
 
 }

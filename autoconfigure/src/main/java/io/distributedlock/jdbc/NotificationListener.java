@@ -174,10 +174,9 @@ final class NotificationListener implements AutoCloseable {
 			}
 			else if (!this.closed) {
 				this.notBefore = Deadline.afterNanos(MAX_PAUSE_NANOS);
-				warn("notifications of PostgreSQL do not arrive. A pooler in transaction mode, such as PgBouncer, "
-						+ "swallows them, and mixes the session settings of locks with those of the application. "
-						+ "Define a DataSource with a direct connection, qualified with @DistributedLockDataSource",
-						null);
+				warn("notifications of PostgreSQL do not arrive, as behind a pooler in transaction mode such as "
+						+ "PgBouncer. Locks are safe, but waiting processes acquire released locks later. Define a "
+						+ "DataSource with a direct connection, qualified with @DistributedLockDataSource", null);
 			}
 		}
 		catch (SQLException | RuntimeException | LinkageError ex) {

@@ -82,11 +82,11 @@ final class OwnPool extends ConnectionSource {
 		if (!config.isAutoCommit() || config.isReadOnly() || config.isIsolateInternalQueries()
 				|| !ISOLATION.equals(config.getTransactionIsolation())) {
 			throw new LockConfigurationException(LockError.INVALID_PROPERTY,
-					"A customizer of the locks' own pool has set autoCommit=" + config.isAutoCommit() + ", readOnly="
+					"A LockHikariCustomizer has set autoCommit=" + config.isAutoCommit() + ", readOnly="
 							+ config.isReadOnly() + ", isolateInternalQueries=" + config.isIsolateInternalQueries()
 							+ " and transactionIsolation=" + config.getTransactionIsolation()
 							+ ", but locks need true, false, false and " + ISOLATION,
-					"Leave these four settings to the locks");
+					"Remove these settings from the customizer");
 		}
 	}
 
@@ -101,7 +101,7 @@ final class OwnPool extends ConnectionSource {
 	}
 
 	@Override
-	boolean lendsBefore(Deadline deadline) {
+	boolean canBorrowBefore(Deadline deadline) {
 		HikariPoolMXBean state = this.pool.getHikariPoolMXBean();
 		return state != null && state.getIdleConnections() > 0 && deadline.remainingNanos() >= this.maxBorrowNanos;
 	}

@@ -221,7 +221,7 @@ final class PostgresDialect extends TableDialect {
 	@Override
 	public void prepareSession(Connection connection, Duration callTimeout) throws SQLException {
 		if (isPooled(connection)) {
-			PostgresSession.prepareNothing(connection);
+			PostgresSession.disableServerPreparation(connection);
 		}
 		else {
 			super.prepareSession(connection, callTimeout);

@@ -30,7 +30,7 @@ final class PostgresSession {
 	 * Keeps the driver from preparing statements on the server, because the next call may
 	 * reach another session.
 	 */
-	static void prepareNothing(Connection connection) throws SQLException {
+	static void disableServerPreparation(Connection connection) throws SQLException {
 		connection.unwrap(PGConnection.class).setPrepareThreshold(0);
 	}
 

@@ -64,7 +64,7 @@ final class RowRule {
 			owner = CASE WHEN {acquirable} THEN {newOwner} ELSE {busyOwner} END,
 			expires_at = CASE WHEN {granted} THEN {leaseEnd} ELSE {row}expires_at END""";
 
-	/** Whether any process may acquire a row, and nobody waits for it. */
+	/** Whether a row was released and has no entries, so any process may acquire it. */
 	private static final String FREE = """
 			({row}owner IS NULL AND {row}first_waiter IS NULL AND {row}second_waiter IS NULL)""";
 

@@ -82,7 +82,7 @@ final class SqlCallExecutor implements AutoCloseable {
 	 */
 	<T extends @Nullable Object> T execute(CallKind kind, Duration timeout, SqlCall<T> call,
 			Compensation<T> compensation) throws SQLException {
-		return execute(kind, timeout, call, compensation, false);
+		return execute(kind, timeout, call, compensation, Route.CALLER_IF_WARM);
 	}
 
 	/**
@@ -92,11 +92,12 @@ final class SqlCallExecutor implements AutoCloseable {
 	<T extends @Nullable Object> T poll(Duration timeout, SqlCall<T> call, Compensation<T> compensation)
 			throws SQLException {
 		Dialect known = this.dialect;
-		return execute(CallKind.ACQUIRE, timeout, call, compensation, known != null && !known.abortsAtOnce());
+		return execute(CallKind.ACQUIRE, timeout, call, compensation,
+				(known != null && !known.abortsAtOnce()) ? Route.WORKER : Route.CALLER_IF_WARM);
 	}
 
 	private <T extends @Nullable Object> T execute(CallKind kind, Duration timeout, SqlCall<T> call,
-			Compensation<T> compensation, boolean onWorker) throws SQLException {
+			Compensation<T> compensation, Route route) throws SQLException {
 		Deadline deadline = Deadline.after(timeout);
 		try {
 			if (!this.permits.tryAcquire(kind, deadline)) {
@@ -104,7 +105,7 @@ final class SqlCallExecutor implements AutoCloseable {
 						"had no free connection within " + timeout.toMillis() + " ms (distributed-lock.call-timeout)");
 			}
 			Dialect known = this.dialect;
-			if (!onWorker && known != null && known.isAbortable() && mayRunInCaller(deadline)) {
+			if (route == Route.CALLER_IF_WARM && known != null && known.isAbortable() && mayRunInCaller(deadline)) {
 				try {
 					return run(kind, deadline, call);
 				}
@@ -125,7 +126,7 @@ final class SqlCallExecutor implements AutoCloseable {
 	 * the deadline.
 	 */
 	private boolean mayRunInCaller(Deadline deadline) {
-		return System.nanoTime() - this.lastSuccessNanos < WARM_NANOS && this.connections.lendsBefore(deadline);
+		return System.nanoTime() - this.lastSuccessNanos < WARM_NANOS && this.connections.canBorrowBefore(deadline);
 	}
 
 	private <T extends @Nullable Object> T runOnWorker(CallKind kind, Deadline deadline, Duration timeout,
@@ -287,6 +288,17 @@ final class SqlCallExecutor implements AutoCloseable {
 		this.releasers.shutdown();
 		this.renewers.shutdown();
 		this.aborters.shutdown();
+	}
+
+	/** Thread that executes a call. */
+	private enum Route {
+
+		/** The caller's thread if a connection is at hand, else a worker. */
+		CALLER_IF_WARM,
+
+		/** A worker, which the caller can leave. */
+		WORKER
+
 	}
 
 }

@@ -133,7 +133,7 @@ abstract class TableDialect implements Dialect {
 			}
 			LockRow row = read(connection, attempt.key());
 			if (row != null && !row.isAcquirableBy(attempt.process()) && !row.isHeldBy(attempt.owner())
-					&& !(attempt.willWait() && row.hasPlaceFor(attempt.process()))) {
+					&& !(attempt.willWait() && row.hasOpenEntryFor(attempt.process()))) {
 				return row;
 			}
 		}
@@ -222,7 +222,7 @@ abstract class TableDialect implements Dialect {
 	}
 
 	@Override
-	public final void writeNothing(Connection connection) throws SQLException {
+	public final void checkWritable(Connection connection) throws SQLException {
 		Sql.update(connection, sql(UPDATE_NOTHING), stored(LockKeyEncoder.NO_ROW));
 		Sql.update(connection, sql(INSERT_NOTHING), stored(LockKeyEncoder.NO_ROW));
 	}

@@ -90,16 +90,18 @@
  * </tr>
  * </table>
  * <p>
- * <b>The recipe.</b> Each step is one statement in autocommit mode, but for those named.
+ * <b>The recipe.</b> Each step is one statement in autocommit mode, unless its
+ * description names several.
  * <ol>
- * <li><b>Attempt.</b> An upsert that always returns the row. If the process may acquire
- * the row, it sets owner, holder and times, raises the order to the larger of the last
- * order + 1 and the clock's microseconds, and removes this process's entries. If the row
- * already has this owner, it changes nothing. The contender has the lock if the returned
- * row has its owner id. The first attempt of a contender begins with a short upsert,
- * which changes only a free row without entries. If that fails, the contender reads the
- * row, and writes again only if that would change it. On MySQL an upsert returns no row,
- * but the order of a grant, and a {@code SELECT} reads the row of a busy lock.</li>
+ * <li><b>Attempt.</b> A contender that was not refused yet begins with a short upsert,
+ * which acquires a row that is free and without entries, or does not exist. If that
+ * acquires nothing, the contender reads the row, and continues only if that would change
+ * it. The upsert with the whole rule follows: if the process may acquire the row, it sets
+ * owner, holder and times, raises the order to the larger of the last order + 1 and the
+ * clock's microseconds, and removes this process's entries. If the row already has this
+ * owner, it changes nothing. It returns the row; on MySQL it returns only the order of a
+ * grant, and a {@code SELECT} reads the row of a busy lock. The contender has the lock if
+ * the row has its owner id.</li>
  * <li><b>Enter the wait queue.</b> The same upsert does so if the lock is busy and the
  * contender will wait. It becomes the first entry if that is empty, not valid, its own,
  * or of a process that was refused later. The second entry is open under the same
@@ -118,7 +120,8 @@
  * and of another process, the row becomes reserved for it, for 100 ms on PostgreSQL and
  * 250 ms elsewhere; otherwise it becomes free. The second entry becomes the first. The
  * row stays, so that orders continue. PostgreSQL notifies contenders in the same
- * statement, with who it is reserved for and who is in the queue.</li>
+ * statement. The notification names the process of the reservation and that of the first
+ * entry.</li>
  * <li><b>Renew.</b> One statement for up to 500 leases: it sets the end of those that
  * have their owner and have not expired, and skips rows that are locked. On H2 and
  * MariaDB a second statement separates skipped leases (unknown) from lost ones, on MySQL

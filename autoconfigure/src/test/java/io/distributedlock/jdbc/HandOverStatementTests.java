@@ -41,7 +41,8 @@ class HandOverStatementTests {
 
 	private static final int HAND_OVERS = 150;
 
-	private static final double MOST_WRITES = 6;
+	/** On a machine without other load it is 4 to 6, and without turns 15 to 50. */
+	private static final double MOST_WRITES = 10;
 
 	private static final double MOST_READS = 60;
 

@@ -376,8 +376,7 @@ class JdbcFailureTests {
 			assertThat(dialect.release(connection, "k", owner, "p")).isTrue();
 			assertThat(setting(statement)).isEqualTo("off");
 			connection.commit();
-			dialect.attempt(connection,
-					new LockAttempt("k", OwnerId.random().text(), 60_000_000, "h", "q", true, null));
+			dialect.attempt(connection, new LockAttempt("k", OwnerId.random().text(), 60_000_000, "h", "q", true, 1L));
 			assertThat(setting(statement)).isEqualTo("on");
 			connection.commit();
 		}

@@ -56,8 +56,8 @@ class OwnPoolTests {
 			// The pool validates a connection that was idle for half a second.
 			Thread.sleep(600);
 			Duration half = CALL_TIMEOUT.dividedBy(2);
-			assertThat(connections.lendsBefore(Deadline.after(half.plusMillis(200)))).isTrue();
-			assertThat(connections.lendsBefore(Deadline.after(half.minusMillis(10)))).isFalse();
+			assertThat(connections.canBorrowBefore(Deadline.after(half.plusMillis(200)))).isTrue();
+			assertThat(connections.canBorrowBefore(Deadline.after(half.minusMillis(10)))).isFalse();
 			try (WireFault fault = proxy.blackHole()) {
 				long start = System.nanoTime();
 				LockProviderException ex = failureToBorrow(connections, half);
@@ -176,8 +176,8 @@ class OwnPoolTests {
 			}).connections()) {
 				assertThat(connections.size()).isEqualTo(3);
 				connections.close(connections.borrow(Deadline.after(PATIENCE)));
-				assertThat(connections.lendsBefore(Deadline.after(Duration.ofSeconds(19)))).isFalse();
-				assertThat(connections.lendsBefore(Deadline.after(PATIENCE))).isTrue();
+				assertThat(connections.canBorrowBefore(Deadline.after(Duration.ofSeconds(19)))).isFalse();
+				assertThat(connections.canBorrowBefore(Deadline.after(PATIENCE))).isTrue();
 			}
 		}
 	}

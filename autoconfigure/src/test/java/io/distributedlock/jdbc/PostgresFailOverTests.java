@@ -67,7 +67,7 @@ class PostgresFailOverTests {
 	}
 
 	@Test
-	void grantThatTheStandbyDidNotHaveIsLostAndItsSuccessorHasAHigherToken() throws Exception {
+	void grantMissingOnTheStandbyIsLostAndTheNextTokenIsHigher() throws Exception {
 		EmbeddedPostgres primary = startWithTable();
 		JdbcTemplate standby = startStandby();
 		LockTemplate holder = locks();
