@@ -90,7 +90,7 @@ public final class JdbcLockAutoConfiguration {
 		try {
 			check(provider);
 		}
-		catch (LockConfigurationException ex) {
+		catch (RuntimeException | Error ex) {
 			provider.close();
 			throw ex;
 		}

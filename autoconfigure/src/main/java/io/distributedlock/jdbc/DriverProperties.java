@@ -74,7 +74,7 @@ final class DriverProperties {
 	}
 
 	private static boolean has(String url, String property) {
-		return Pattern.compile("[?&;]" + property + "=", Pattern.CASE_INSENSITIVE).matcher(url).find();
+		return Pattern.compile("[?&;(]" + property + "=", Pattern.CASE_INSENSITIVE).matcher(url).find();
 	}
 
 }

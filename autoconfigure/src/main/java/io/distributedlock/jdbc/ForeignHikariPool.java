@@ -30,10 +30,24 @@ final class ForeignHikariPool extends ForeignDataSource {
 		return HikariSupport.openDedicated(this.pool);
 	}
 
+	/** Returns the pool's own connection behind proxies such as those of p6spy. */
+	private static @Nullable ProxyConnection unwrap(Connection connection) {
+		if (connection instanceof ProxyConnection pooled) {
+			return pooled;
+		}
+		try {
+			return connection.isWrapperFor(ProxyConnection.class) ? connection.unwrap(ProxyConnection.class) : null;
+		}
+		catch (SQLException ex) {
+			return null;
+		}
+	}
+
 	@Override
 	void remove(Connection closed) {
-		if (closed instanceof ProxyConnection) {
-			this.pool.evictConnection(closed);
+		ProxyConnection pooled = unwrap(closed);
+		if (pooled != null) {
+			this.pool.evictConnection(pooled);
 		}
 		else {
 			super.remove(closed);

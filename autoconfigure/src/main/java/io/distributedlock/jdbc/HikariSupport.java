@@ -112,10 +112,17 @@ final class HikariSupport {
 			return created;
 		}
 		if (config.getJdbcUrl() != null) {
+			// A password alone has no effect but here.
+			Credentials credentials = presentCredentials(config);
 			return new DriverDataSource(config.getJdbcUrl(), config.getDriverClassName(),
-					config.getDataSourceProperties(), null, null);
+					config.getDataSourceProperties(), credentials.getUsername(), credentials.getPassword());
 		}
 		return new JndiDataSourceLookup().getDataSource(config.getDataSourceJNDI());
+	}
+
+	private static Credentials presentCredentials(HikariConfig config) {
+		HikariCredentialsProvider provider = config.getCredentialsProvider();
+		return (provider != null) ? provider.getCredentials() : config.getCredentials();
 	}
 
 	/** Opens a connection outside a pool, with the pool's settings. */

@@ -97,6 +97,10 @@ final class LockTable {
 			if (row.isHeldBy(attempt.owner())) {
 				dialect.release(connection, attempt.key(), attempt.owner(), attempt.process());
 			}
+			else if (attempt.willWait() && row.isQueued(attempt.process())) {
+				// Nobody may be left to withdraw. Another contender enters again.
+				dialect.withdraw(connection, attempt.key(), attempt.process());
+			}
 		};
 		try {
 			return (attempt.sinceMicros() != null) ? this.calls.poll(timeout, call, compensation)

@@ -121,6 +121,11 @@ final class NotificationListener implements AutoCloseable {
 		catch (RejectedExecutionException ex) {
 			logger.debug("The listener is closed", ex);
 		}
+		catch (OutOfMemoryError ex) {
+			// Without a thread contenders poll, until a later one starts the listener.
+			logger.debug("The listener has no thread", ex);
+			this.running.set(false);
+		}
 	}
 
 	private @Nullable String channel() {

@@ -47,7 +47,11 @@ final class OwnPool extends ConnectionSource {
 	static OwnPool create(HikariConfig config, int size, Duration callTimeout,
 			@Nullable Consumer<HikariConfig> customizer) {
 		configure(config, size, callTimeout);
-		DriverProperties.of(config.getJdbcUrl(), callTimeout).forEach(config::addDataSourceProperty);
+		DriverProperties.of(config.getJdbcUrl(), callTimeout).forEach((name, value) -> {
+			if (config.getDataSourceProperties().stringPropertyNames().stream().noneMatch(name::equalsIgnoreCase)) {
+				config.addDataSourceProperty(name, value);
+			}
+		});
 		if (customizer != null) {
 			customizer.accept(config);
 			requireSettings(config);
@@ -136,7 +140,10 @@ final class OwnPool extends ConnectionSource {
 		// The settings never change.
 	}
 
-	/** The server ends the statement by its own time-outs. */
+	/**
+	 * The server ends the statement by its own time-outs. MySQL has none for a commit
+	 * that stalls: what such an attempt has granted is released later.
+	 */
 	@Override
 	void abort(Connection connection) {
 		discard(connection);

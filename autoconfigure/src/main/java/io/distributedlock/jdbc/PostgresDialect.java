@@ -29,9 +29,10 @@ final class PostgresDialect extends TableDialect {
 
 	/** Only on Linux can the server see that a client is gone. */
 	private static final String SESSION = """
-			SELECT set_config(name, CASE name WHEN 'lock_timeout' THEN '%d' ELSE '%d' END, false) FROM pg_settings
-			WHERE name IN ('lock_timeout', 'statement_timeout')
-				OR (name = 'client_connection_check_interval' AND version() LIKE '%%linux%%')""";
+			SELECT set_config('lock_timeout', '%d', false), set_config('statement_timeout', '%d', false),
+				CASE WHEN current_setting('client_connection_check_interval', true) IS NOT NULL
+					AND version() LIKE '%%linux%%'
+				THEN set_config('client_connection_check_interval', '%d', false) END""";
 
 	private static final String COLUMNS = """
 			owner, grant_order, holder,
@@ -194,7 +195,7 @@ final class PostgresDialect extends TableDialect {
 	@Override
 	public List<String> sessionSettings(Duration callTimeout) {
 		long millis = Math.max(callTimeout.toMillis(), 2);
-		return List.of(SESSION.formatted(millis / 2, millis));
+		return List.of(SESSION.formatted(millis / 2, millis, millis));
 	}
 
 	@Override

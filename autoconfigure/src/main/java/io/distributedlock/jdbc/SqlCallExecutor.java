@@ -37,13 +37,16 @@ final class SqlCallExecutor implements AutoCloseable {
 	/** The time for an abort to end a call, before the bound of reads ends it. */
 	private static final long ABORT_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
+	private static final int MIN_ACQUIRERS = 3;
+
 	private final ConnectionSource connections;
 
 	private final String table;
 
 	private final ConnectionPermits permits;
 
-	private final ExecutorService acquirers = LockThreads.pool("jdbc-call", 3);
+	/** Has a thread for each connection that attempts may use. */
+	private final ExecutorService acquirers;
 
 	private final ExecutorService releasers = LockThreads.pool("jdbc-release", 2);
 
@@ -64,6 +67,7 @@ final class SqlCallExecutor implements AutoCloseable {
 	SqlCallExecutor(ConnectionSource connections, String table, LockTimer timer) {
 		this.connections = connections;
 		this.table = table;
+		this.acquirers = LockThreads.pool("jdbc-call", Math.max(MIN_ACQUIRERS, connections.size() - 2));
 		this.permits = new ConnectionPermits(connections.size());
 		this.watchdog = new CallWatchdog(timer, this.aborters);
 	}
@@ -143,7 +147,16 @@ final class SqlCallExecutor implements AutoCloseable {
 			throw LockProviderException.nothingSent(LockError.STORE_FAILED, SqlErrors.PROVIDER,
 					"could not be called: " + ex.getMessage(), ex);
 		}
-		if (!call.await(deadline, kind)) {
+		boolean ended;
+		try {
+			ended = call.await(deadline, kind);
+		}
+		catch (InterruptedException ex) {
+			// A call that no worker has begun must not run after its caller has left.
+			call.claim();
+			throw ex;
+		}
+		if (!ended) {
 			if (call.claim()) {
 				throw noConnection("had no free thread for the call within " + timeout.toMillis()
 						+ " ms (distributed-lock.call-timeout)");
@@ -172,12 +185,12 @@ final class SqlCallExecutor implements AutoCloseable {
 		boolean usable = true;
 		try {
 			Dialect used = dialect(connection);
-			if (!used.isAbortable()) {
-				return runAdapted(connection, used, call);
-			}
 			long leftNanos = deadline.remainingNanos();
 			if (leftNanos <= 0) {
 				throw noConnection("had no usable connection in time (distributed-lock.call-timeout)");
+			}
+			if (!used.isAbortable()) {
+				return runAdapted(connection, used, call);
 			}
 			CallWatchdog.Call watched = this.watchdog.begin(deadline, kind.interruptible(),
 					() -> this.connections.abort(connection));

@@ -21,6 +21,9 @@ final class SqlErrors {
 	/** The server ended the statement because of {@code max_statement_time}. */
 	static final int MARIADB_STATEMENT_TIMEOUT = 1969;
 
+	/** The server ended the statement because of {@code max_execution_time}. */
+	private static final int MYSQL_STATEMENT_TIMEOUT = 3024;
+
 	private static final int H2_LOCK_TIMEOUT = 50200;
 
 	/** A transaction that may only read. */
@@ -99,7 +102,7 @@ final class SqlErrors {
 			return LockError.NOT_PERMITTED;
 		}
 		if (ex instanceof SQLTimeoutException || isRowLocked(ex) || "57014".equals(state(ex))
-				|| ex.getErrorCode() == MARIADB_STATEMENT_TIMEOUT) {
+				|| ex.getErrorCode() == MARIADB_STATEMENT_TIMEOUT || ex.getErrorCode() == MYSQL_STATEMENT_TIMEOUT) {
 			return LockError.STORE_TIMEOUT;
 		}
 		return LockError.STORE_FAILED;

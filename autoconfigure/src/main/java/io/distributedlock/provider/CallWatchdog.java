@@ -117,7 +117,8 @@ public final class CallWatchdog {
 		}
 		catch (RejectedExecutionException | OutOfMemoryError ex) {
 			// The executor is closed or has no thread: the store's own time-out bounds
-			// the call.
+			// the call, which then ends as if nothing had been tried.
+			call.state.set(State.IN_CALL);
 			call.aborted.countDown();
 		}
 	}
@@ -162,7 +163,7 @@ public final class CallWatchdog {
 				return true;
 			}
 			awaitAbort();
-			return false;
+			return this.state.compareAndSet(State.IN_CALL, State.DONE);
 		}
 
 		private void awaitAbort() {

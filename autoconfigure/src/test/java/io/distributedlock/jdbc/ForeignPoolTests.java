@@ -138,12 +138,12 @@ class ForeignPoolTests {
 	}
 
 	@Test
-	void callThatNoThreadHasBegunWasNotSent() throws Exception {
+	void callThatFindsNoConnectionWasNotSent() throws Exception {
 		DataSource database = TestDatabases.withTable(TestDatabases.postgres());
 		HikariConfig config = new HikariConfig();
 		config.setDataSource(database);
 		config.setMaximumPoolSize(8);
-		ExecutorService callers = Executors.newFixedThreadPool(3);
+		ExecutorService callers = Executors.newFixedThreadPool(6);
 		try (HikariDataSource pool = new HikariDataSource(config);
 				JdbcLockProvider provider = provider(pool);
 				Connection blocker = database.getConnection()) {
@@ -151,17 +151,17 @@ class ForeignPoolTests {
 			TestDatabases.begin(blocker);
 			new JdbcTemplate(new SingleConnectionDataSource(blocker, true))
 				.execute("LOCK TABLE distributed_lock IN ACCESS EXCLUSIVE MODE");
-			for (int call = 0; call < 3; call++) {
+			for (int call = 0; call < 6; call++) {
 				callers.execute(() -> attempt(provider, false));
 			}
 			JdbcTemplate other = new JdbcTemplate(database);
 			await().atMost(PATIENCE)
-				.until(() -> other.queryForObject("SELECT count(*) FROM pg_locks WHERE NOT granted", Long.class) >= 3);
+				.until(() -> other.queryForObject("SELECT count(*) FROM pg_locks WHERE NOT granted", Long.class) >= 6);
 			assertThatExceptionOfType(LockProviderException.class)
 				.isThrownBy(() -> resultOf(provider.newContender(KEY, () -> {
 				}).attempt(OwnerId.random(), LEASE, false, Duration.ofMillis(300))))
 				.satisfies((ex) -> assertThat(ex.isEffectUnknown()).isFalse())
-				.withMessageContaining("no free thread");
+				.withMessageContaining("no free connection");
 			blocker.rollback();
 		}
 		finally {
