@@ -292,7 +292,7 @@ class PostgresNotificationTests {
 		LockContender contender = holdAndEnqueue(waiting, () -> {
 		});
 		awaitEvent(contender, () -> output.getAll().substring(begin).contains(WARNING));
-		assertThat(output.getAll().substring(begin)).contains("swallows");
+		assertThat(output.getAll().substring(begin)).contains("notifications of PostgreSQL do not arrive");
 		assertThat(((AttemptResult.Busy) attempt(contender)).retryAfter()).isLessThanOrEqualTo(Duration.ofMillis(250));
 		this.jdbc.update("DELETE FROM distributed_lock WHERE holder IS NOT NULL");
 		for (int round = 0; round < 5; round++) {
