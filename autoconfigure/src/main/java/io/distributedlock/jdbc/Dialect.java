@@ -140,7 +140,8 @@ interface Dialect {
 	TableStatus readStatus(Connection connection) throws SQLException;
 
 	/**
-	 * Reads what the table's columns can hold, and whether its keys are compared exactly.
+	 * Reads what is wrong with the table's columns, and whether its keys are exact and
+	 * unique. To see whether they are unique, inserts a row that is there already.
 	 */
 	TableShape readShape(Connection connection) throws SQLException;
 
@@ -182,11 +183,12 @@ interface Dialect {
 	/**
 	 * Columns of the lock table as they were created.
 	 *
-	 * @param tooShort the columns that cannot hold their longest value, with the length
-	 * that they have and the one they need
+	 * @param unsuitable the columns that cannot hold their values, each with what it has
+	 * and what it needs
 	 * @param exact whether different keys never count as equal
+	 * @param unique whether the table refuses a second row with a key
 	 */
-	record TableShape(List<String> tooShort, boolean exact) {
+	record TableShape(List<String> unsuitable, boolean exact, boolean unique) {
 	}
 
 }

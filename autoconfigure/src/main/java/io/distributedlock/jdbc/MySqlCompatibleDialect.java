@@ -2,6 +2,7 @@ package io.distributedlock.jdbc;
 
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
+import java.sql.ResultSetMetaData;
 import java.sql.SQLException;
 import java.util.Arrays;
 import java.util.Collections;
@@ -61,6 +62,12 @@ abstract class MySqlCompatibleDialect extends PolledDialect {
 			WHERE l.expires_at > UTC_TIMESTAMP(6)""";
 
 	private static final String STILL_HELD = "SELECT l.lock_key, l.owner FROM {renewals}";
+
+	private static final int LENGTH_WITH_MICROSECONDS = "1970-01-01 00:00:00.000000".length();
+
+	private static final String SECOND_FORMAT_ROW = """
+			INSERT IGNORE INTO {table} (lock_key, grant_order)
+			SELECT lock_key, grant_order FROM {table} WHERE lock_key = ?""";
 
 	private static final String SWEEP = "DELETE FROM {table} WHERE {deletable} AND lock_key IN (";
 
@@ -127,6 +134,22 @@ abstract class MySqlCompatibleDialect extends PolledDialect {
 	@Override
 	public final int readLimit(Connection connection) throws SQLException {
 		return connection.getNetworkTimeout();
+	}
+
+	@Override
+	final String timeType() {
+		return "DATETIME";
+	}
+
+	/** MySQL's driver tells the length of the text instead of the decimals. */
+	@Override
+	final boolean hasMicroseconds(ResultSetMetaData columns, int column) throws SQLException {
+		return super.hasMicroseconds(columns, column) || columns.getPrecision(column) == LENGTH_WITH_MICROSECONDS;
+	}
+
+	@Override
+	final boolean isKeyUnique(Connection connection) throws SQLException {
+		return Sql.update(connection, sql(SECOND_FORMAT_ROW), stored(LockKeyEncoder.FORMAT_ROW)) == 0;
 	}
 
 	@Override

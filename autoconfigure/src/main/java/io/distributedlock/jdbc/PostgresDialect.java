@@ -2,7 +2,6 @@ package io.distributedlock.jdbc;
 
 import java.sql.Connection;
 import java.sql.ResultSet;
-import java.sql.ResultSetMetaData;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
@@ -24,6 +23,13 @@ final class PostgresDialect extends TableDialect {
 	/** Whether the driver is PostgreSQL's own, which knows of its session. */
 	private static final boolean DRIVER = ClassUtils.isPresent("org.postgresql.PGConnection",
 			PostgresDialect.class.getClassLoader());
+
+	/** There is no unique constraint for an {@code ON CONFLICT}. */
+	private static final String NO_SUCH_CONSTRAINT = "42P10";
+
+	private static final String SECOND_FORMAT_ROW = """
+			INSERT INTO {table} (lock_key, grant_order)
+			SELECT lock_key, grant_order FROM {table} WHERE lock_key = ? ON CONFLICT (lock_key) DO NOTHING""";
 
 	private static final int MAX_CHANNEL_LENGTH = 63;
 
@@ -178,8 +184,26 @@ final class PostgresDialect extends TableDialect {
 	}
 
 	@Override
-	boolean isExact(ResultSetMetaData columns) {
+	boolean isExact(int type) {
 		return true;
+	}
+
+	@Override
+	String timeType() {
+		return "timestamptz";
+	}
+
+	@Override
+	boolean isKeyUnique(Connection connection) throws SQLException {
+		try {
+			return Sql.update(connection, sql(SECOND_FORMAT_ROW), stored(LockKeyEncoder.FORMAT_ROW)) == 0;
+		}
+		catch (SQLException ex) {
+			if (NO_SUCH_CONSTRAINT.equals(ex.getSQLState())) {
+				return false;
+			}
+			throw ex;
+		}
 	}
 
 	@Override

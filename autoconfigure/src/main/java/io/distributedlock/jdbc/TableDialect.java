@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 
@@ -46,10 +47,15 @@ abstract class TableDialect implements Dialect {
 
 	/** Three keys that no row has, unless keys that differ count as equal. */
 	private static final String SHAPE = """
-			SELECT lock_key, owner, holder, first_waiter, second_waiter FROM {table} WHERE lock_key IN (?, ?, ?)""";
+			SELECT * FROM {table} WHERE lock_key IN (?, ?, ?)""";
 
 	private static final Map<String, Integer> LENGTHS = Map.of("owner", 41, "holder", 255, "first_waiter", 32,
 			"second_waiter", 32);
+
+	private static final Set<String> TIMES = Set.of("expires_at", "acquired_at", "first_waiter_since",
+			"first_waiter_until", "second_waiter_since", "second_waiter_until");
+
+	private static final int MICROSECONDS = 6;
 
 	private static final String UPDATE_NOTHING = """
 			UPDATE {table} SET owner = owner, grant_order = grant_order, expires_at = expires_at,
@@ -197,29 +203,55 @@ abstract class TableDialect implements Dialect {
 				statement.setObject(i + 1, stored(LockKeyEncoder.SIMILAR_TO_FORMAT_ROW.get(i)));
 			}
 			try (ResultSet rows = statement.executeQuery()) {
-				return new TableShape(tooShort(rows.getMetaData()), isExact(rows.getMetaData()) && !rows.next());
+				ResultSetMetaData columns = rows.getMetaData();
+				List<String> unsuitable = new ArrayList<>();
+				boolean exact = !rows.next();
+				for (int i = 1; i <= columns.getColumnCount(); i++) {
+					String name = columns.getColumnName(i).toLowerCase(Locale.ROOT);
+					exact &= !name.equals("lock_key") || isExact(columns.getColumnType(i));
+					addUnsuitable(unsuitable, columns, i, name);
+				}
+				return new TableShape(unsuitable, exact, isKeyUnique(connection));
 			}
 		}
 	}
 
 	/** Whether the key column compares bytes, or else is compared by {@link #SHAPE}. */
-	boolean isExact(ResultSetMetaData columns) throws SQLException {
-		return columns.getColumnType(1) == Types.VARBINARY;
+	boolean isExact(int type) {
+		return type == Types.VARBINARY;
 	}
 
-	private List<String> tooShort(ResultSetMetaData columns) throws SQLException {
-		List<String> tooShort = new ArrayList<>();
-		for (int i = 1; i <= columns.getColumnCount(); i++) {
-			String name = columns.getColumnName(i).toLowerCase(Locale.ROOT);
-			int needed = LENGTHS.getOrDefault(name, keyLength());
-			int found = columns.getPrecision(i);
-			// A column without a bound has no precision in some drivers.
-			if (found > 0 && found < needed) {
-				tooShort.add(name + " (" + found + ", needs " + needed + ")");
+	private void addUnsuitable(List<String> unsuitable, ResultSetMetaData columns, int column, String name)
+			throws SQLException {
+		if (TIMES.contains(name)) {
+			String type = columns.getColumnTypeName(column);
+			if (!timeType().equalsIgnoreCase(type) || !hasMicroseconds(columns, column)) {
+				unsuitable.add("%s (%s, needs %s with 6 decimals)".formatted(name, type, timeType()));
 			}
+			return;
 		}
-		return tooShort;
+		// The statements would take its numbers for those of grants.
+		if (columns.isAutoIncrement(column)) {
+			unsuitable.add(name + " (is numbered by the database)");
+		}
+		int needed = name.equals("lock_key") ? keyLength() : LENGTHS.getOrDefault(name, 0);
+		int found = columns.getPrecision(column);
+		// A column without a bound has no precision in some drivers.
+		if (found > 0 && found < needed) {
+			unsuitable.add("%s (%d, needs %d)".formatted(name, found, needed));
+		}
 	}
+
+	/** Whether a column that holds a time holds its microseconds. */
+	boolean hasMicroseconds(ResultSetMetaData columns, int column) throws SQLException {
+		return columns.getScale(column) == MICROSECONDS;
+	}
+
+	/** Returns the type of the columns that hold a time. */
+	abstract String timeType();
+
+	/** Whether the table refuses a second format row. */
+	abstract boolean isKeyUnique(Connection connection) throws SQLException;
 
 	@Override
 	public final void checkWritable(Connection connection) throws SQLException {

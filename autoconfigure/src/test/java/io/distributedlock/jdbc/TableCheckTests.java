@@ -93,6 +93,32 @@ class TableCheckTests {
 
 	@ParameterizedTest
 	@MethodSource("databases")
+	void tableWithoutAPrimaryKeyIsRefused(DataSource database) {
+		TestDatabases.execute(database, "ALTER TABLE distributed_lock DROP " + primaryKey(database));
+		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> check(database))
+			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.TABLE_UNSUITABLE))
+			.withMessageContaining("no primary key");
+	}
+
+	private static String primaryKey(DataSource database) {
+		return TestDatabases.url(database).startsWith("jdbc:postgresql") ? "CONSTRAINT distributed_lock_pkey"
+				: "PRIMARY KEY";
+	}
+
+	@ParameterizedTest
+	@MethodSource("databases")
+	void timeOfAnotherTypeIsRefused(DataSource database) {
+		String url = TestDatabases.url(database);
+		String change = TestDatabases.isMySqlCompatible(url) ? "MODIFY expires_at DATETIME" : url.startsWith("jdbc:h2:")
+				? "ALTER COLUMN expires_at SET DATA TYPE TIMESTAMP(6)" : "ALTER COLUMN expires_at TYPE timestamp";
+		TestDatabases.execute(database, "ALTER TABLE distributed_lock " + change);
+		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> check(database))
+			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.TABLE_UNSUITABLE))
+			.withMessageContaining("expires_at (");
+	}
+
+	@ParameterizedTest
+	@MethodSource("databases")
 	void missingRightIsToldAtStart(DataSource database) {
 		String url = TestDatabases.url(database);
 		if (url.startsWith("jdbc:h2:")) {
