@@ -34,6 +34,8 @@ public enum LockError {
 	SESSION_FULL("DL-308"),
 	/** The lock table is not as its script creates it. */
 	TABLE_UNSUITABLE("DL-309"),
+	/** A setting of the store's server does not allow the commands of locks. */
+	STORE_UNSUITABLE("DL-310"),
 	/** The waiting thread was interrupted. */
 	INTERRUPTED("DL-401"),
 	/** A key, or a part of it, is null. */

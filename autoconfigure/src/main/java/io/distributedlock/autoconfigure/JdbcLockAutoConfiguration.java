@@ -7,6 +7,7 @@ import java.util.List;
 import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
+import com.zaxxer.hikari.util.Credentials;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -136,7 +137,7 @@ public final class JdbcLockAutoConfiguration {
 					+ "acquired, renewed or released");
 			return LockDataSource.of(application, size);
 		}
-		return HIKARI ? Pools.own(application, details, size, callTimeout, customizers)
+		return HIKARI ? Pools.derive(application, details, size, callTimeout, customizers)
 				: LockDataSource.derive(application, size, callTimeout);
 	}
 
@@ -163,7 +164,7 @@ public final class JdbcLockAutoConfiguration {
 	/** Use of Hikari's types, in a class of its own because Hikari may be missing. */
 	private static final class Pools {
 
-		static LockDataSource own(DataSource application, @Nullable JdbcConnectionDetails details, int size,
+		static LockDataSource derive(DataSource application, @Nullable JdbcConnectionDetails details, int size,
 				Duration callTimeout, ObjectProvider<LockHikariCustomizer> customizers) {
 			DataSource described = (details != null && !isHikari(application)) ? describe(details) : application;
 			return LockDataSource.derive(described, size, callTimeout,
@@ -174,7 +175,8 @@ public final class JdbcLockAutoConfiguration {
 			try {
 				return dataSource.isWrapperFor(HikariDataSource.class);
 			}
-			catch (SQLException ex) {
+			catch (SQLException | IllegalStateException ex) {
+				// A DataSource that routes has no default.
 				return false;
 			}
 		}
@@ -183,8 +185,7 @@ public final class JdbcLockAutoConfiguration {
 		private static DataSource describe(JdbcConnectionDetails details) {
 			HikariDataSource described = new HikariDataSource();
 			described.setJdbcUrl(details.getJdbcUrl());
-			described.setUsername(details.getUsername());
-			described.setPassword(details.getPassword());
+			described.setCredentialsProvider(() -> Credentials.of(details.getUsername(), details.getPassword()));
 			described.setDriverClassName(details.getDriverClassName());
 			return described;
 		}

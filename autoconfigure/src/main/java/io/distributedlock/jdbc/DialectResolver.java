@@ -5,6 +5,7 @@ import java.sql.DatabaseMetaData;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -22,14 +23,23 @@ final class DialectResolver {
 	/** MariaDB puts the version of a MySQL before its own, for old clients. */
 	private static final Pattern VERSION = Pattern.compile("(?:5\\.5\\.5-)?(\\d+)\\.(\\d+).*");
 
+	/** Proxies of these, such as ProxySQL, announce a version of their own. */
+	private static final Set<String> PROXIED = Set.of("MySQL", "MariaDB");
+
+	/**
+	 * The server's answer, also where a proxy answers {@code SELECT VERSION()} itself.
+	 */
+	private static final String VERSION_OF_SERVER = "SELECT CONCAT(VERSION(), '')";
+
 	private DialectResolver() {
 	}
 
-	/** Resolves the dialect without a statement. */
 	static Dialect resolve(Connection connection, String table) throws SQLException {
 		DatabaseMetaData database = connection.getMetaData();
 		String product = database.getDatabaseProductName();
-		String version = String.valueOf(database.getDatabaseProductVersion());
+		String version = PROXIED.contains(product)
+				? Sql.query(connection, VERSION_OF_SERVER, (row) -> row.getString(1)).get(0)
+				: String.valueOf(database.getDatabaseProductVersion());
 		// MySQL's driver names every server MySQL.
 		return switch (version.contains("MariaDB") ? "MariaDB" : product) {
 			case "H2" -> {

@@ -80,8 +80,14 @@ class ForeignDataSource extends ConnectionSource {
 			this.isolation = known;
 		}
 		ConnectionSettings found = new ConnectionSettings(connection.getAutoCommit(), known);
-		ConnectionSettings.REQUIRED.apply(connection, found);
-		return found;
+		try {
+			ConnectionSettings.REQUIRED.apply(connection, found);
+			return found;
+		}
+		catch (SQLException ex) {
+			restore(connection, found);
+			throw ex;
+		}
 	}
 
 	@Override

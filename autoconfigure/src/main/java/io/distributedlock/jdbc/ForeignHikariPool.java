@@ -20,7 +20,7 @@ final class ForeignHikariPool extends ForeignDataSource {
 	}
 
 	/** Returns {@code null} if the {@code DataSource} is no Hikari pool. */
-	static @Nullable ForeignHikariPool find(DataSource dataSource, int size) throws SQLException {
+	static @Nullable ForeignHikariPool find(DataSource dataSource, int size) {
 		HikariDataSource pool = HikariSupport.unwrap(dataSource);
 		return (pool != null) ? new ForeignHikariPool(dataSource, pool, size) : null;
 	}

@@ -13,6 +13,8 @@ import com.zaxxer.hikari.util.Credentials;
 import com.zaxxer.hikari.util.DriverDataSource;
 import com.zaxxer.hikari.util.PropertyElf;
 import com.zaxxer.hikari.util.UtilityElf;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.datasource.lookup.JndiDataSourceLookup;
@@ -31,11 +33,23 @@ final class HikariSupport {
 	 */
 	private static final String OVERRIDDEN_CREDENTIALS = "com.zaxxer.hikari.legacy.supportUserPassDataSourceOverride";
 
+	private static final Log logger = LogFactory.getLog(HikariSupport.class);
+
 	private HikariSupport() {
 	}
 
-	static @Nullable HikariDataSource unwrap(DataSource dataSource) throws SQLException {
-		return dataSource.isWrapperFor(HikariDataSource.class) ? dataSource.unwrap(HikariDataSource.class) : null;
+	/**
+	 * Returns the Hikari pool behind a {@code DataSource}, or {@code null} if there is
+	 * none, or none without a thread's context.
+	 */
+	static @Nullable HikariDataSource unwrap(DataSource dataSource) {
+		try {
+			return dataSource.isWrapperFor(HikariDataSource.class) ? dataSource.unwrap(HikariDataSource.class) : null;
+		}
+		catch (SQLException | IllegalStateException ex) {
+			logger.debug("The DataSource could not be asked for its pool", ex);
+			return null;
+		}
 	}
 
 	/**
@@ -43,7 +57,7 @@ final class HikariSupport {
 	 * it is no Hikari pool. {@link HikariConfig#copyStateTo} would share its properties
 	 * with the other pool, and copy credentials that rotate.
 	 */
-	static @Nullable HikariConfig configuration(DataSource application) throws SQLException {
+	static @Nullable HikariConfig configuration(DataSource application) {
 		HikariDataSource pool = unwrap(application);
 		return (pool != null) ? configuration(pool) : null;
 	}

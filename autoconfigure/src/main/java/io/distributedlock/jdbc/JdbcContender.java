@@ -138,9 +138,10 @@ final class JdbcContender implements LockContender, NotifiedContender {
 			}
 		}
 		long ageMicros = TimeUnit.NANOSECONDS.toMicros(System.nanoTime() - startNanos);
+		long reservationMicros = this.table.reservationMicros();
 		Duration retryAfter = (attempt.willWait() && this.listener.isReceiving())
-				? this.backOff.notified(row, attempt, ageMicros)
-				: this.backOff.polling(row, attempt, ageMicros, this.table.reservationMicros());
+				? this.backOff.notified(row, attempt, ageMicros, reservationMicros)
+				: this.backOff.polling(row, attempt, ageMicros, reservationMicros);
 		return new AttemptResult.Busy(retryAfter, row.describeHolder());
 	}
 

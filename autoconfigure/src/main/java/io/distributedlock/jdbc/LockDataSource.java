@@ -1,6 +1,5 @@
 package io.distributedlock.jdbc;
 
-import java.sql.SQLException;
 import java.time.Duration;
 import java.util.function.Consumer;
 
@@ -12,9 +11,11 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 import org.springframework.util.ClassUtils;
 
 import io.distributedlock.LockConfigurationException;
+import io.distributedlock.LockError;
 
 /**
  * Source of connections for locks: a small pool of their own, so that held locks can be
@@ -75,20 +76,17 @@ public final class LockDataSource implements AutoCloseable {
 	private static LockDataSource create(DataSource application, int size, Duration callTimeout,
 			@Nullable Consumer<HikariConfig> customizer) {
 		DataSource target = unwrap(application);
-		try {
-			HikariConfig config = HIKARI ? HikariSupport.configuration(target) : null;
-			if (config != null) {
-				return new LockDataSource(OwnPool.create(config, size, callTimeout, customizer));
-			}
+		HikariConfig config = HIKARI ? HikariSupport.configuration(target) : null;
+		if (config != null) {
+			return new LockDataSource(OwnPool.create(config, size, callTimeout, customizer));
 		}
-		catch (SQLException ex) {
-			logger.debug("The settings of the application's DataSource could not be read", ex);
-		}
+		LockDataSource shared = of(target, size);
 		logger.warn("Locks share the application's connection pool, because settings for a pool of their own cannot "
 				+ "be read from " + target.getClass().getName()
-				+ ". While locked methods hold all its connections, no lock can be renewed. Define a DataSource "
-				+ "bean qualified with @DistributedLockDataSource, or accept it by distributed-lock.jdbc.pool=application");
-		return of(target, size);
+				+ ". While locked methods hold all its connections, no lock can be acquired, renewed or "
+				+ "released. Define a DataSource bean qualified with @DistributedLockDataSource, or accept it by "
+				+ "distributed-lock.jdbc.pool=application");
+		return shared;
 	}
 
 	/**
@@ -119,16 +117,18 @@ public final class LockDataSource implements AutoCloseable {
 	 * @param dataSource the source of connections
 	 * @param size the largest number of connections in use at a time
 	 * @return the source of connections
+	 * @throws LockConfigurationException if the {@code DataSource} chooses a database for
+	 * each thread
 	 */
 	public static LockDataSource of(DataSource dataSource, int size) {
 		DataSource target = unwrap(dataSource);
-		ConnectionSource hikari = null;
-		try {
-			hikari = HIKARI ? ForeignHikariPool.find(target, size) : null;
+		if (target instanceof AbstractRoutingDataSource) {
+			throw new LockConfigurationException(LockError.SEVERAL_PROVIDERS,
+					"The DataSource " + target.getClass().getName()
+							+ " chooses a database for each thread, so that the database of the locks is not clear",
+					"Qualify one of its databases with @DistributedLockDataSource");
 		}
-		catch (SQLException ex) {
-			logger.debug("The DataSource could not be asked for its pool", ex);
-		}
+		ConnectionSource hikari = HIKARI ? ForeignHikariPool.find(target, size) : null;
 		return new LockDataSource((hikari != null) ? hikari : new ForeignDataSource(target, size));
 	}
 

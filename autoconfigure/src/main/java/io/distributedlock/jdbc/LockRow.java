@@ -45,6 +45,10 @@ record LockRow(@Nullable String owner, long order, @Nullable String holder, long
 		return owner.equals(this.owner);
 	}
 
+	boolean isReserved() {
+		return this.owner != null && this.owner.startsWith(RESERVED);
+	}
+
 	/** Whether an attempt of the process would be granted. */
 	boolean isAcquirableBy(String process) {
 		return this.owner == null || this.remainingMicros <= 0 || this.owner.equals(RESERVED + process);
@@ -124,7 +128,7 @@ record LockRow(@Nullable String owner, long order, @Nullable String holder, long
 
 	/** Describes the holder, {@code null} while the lock is free or reserved. */
 	@Nullable LockHolder describeHolder() {
-		if (this.owner == null || this.owner.startsWith(RESERVED) || this.holder == null) {
+		if (this.owner == null || isReserved() || this.holder == null) {
 			return null;
 		}
 		return new LockHolder(this.holder, Duration.ofNanos(Math.max(this.heldMicros, 0) * 1000),

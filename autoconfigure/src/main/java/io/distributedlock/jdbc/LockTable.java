@@ -87,8 +87,8 @@ final class LockTable {
 		return attempt(attempt, timeout, (connection, dialect) -> {
 			LockRow row = read(connection, dialect, attempt.key());
 			return (row == null || (row.isChangedBy(attempt, dialect.entryMicros())
-					&& PollBackOff.untilTurnMicros(row, attempt) <= 0)) ? write(connection, dialect, attempt, deadline)
-							: row;
+					&& PollBackOff.untilTurnMicros(row, attempt, dialect.reservationMicros()) <= 0))
+							? write(connection, dialect, attempt, deadline) : row;
 		});
 	}
 
@@ -231,6 +231,11 @@ final class LockTable {
 						"The user of the locks' connections may not read and write the table '" + this.name + "': "
 								+ ex.getMessage(),
 						"Grant it SELECT, INSERT, UPDATE and DELETE on the table, then start again", ex);
+			}
+			if (failure.error() == LockError.STORE_UNSUITABLE) {
+				throw new LockConfigurationException(LockError.STORE_UNSUITABLE,
+						"The database runs with binlog_format=STATEMENT, which allows no writes at READ COMMITTED",
+						"Set binlog_format=ROW or MIXED in the server, then start again", ex);
 			}
 			throw failure;
 		}

@@ -7,8 +7,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariCredentialsProvider;
 import com.zaxxer.hikari.HikariDataSource;
 import com.zaxxer.hikari.HikariPoolMXBean;
+import com.zaxxer.hikari.util.Credentials;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockConfigurationException;
@@ -47,15 +49,14 @@ final class OwnPool extends ConnectionSource {
 	static OwnPool create(HikariConfig config, int size, Duration callTimeout,
 			@Nullable Consumer<HikariConfig> customizer) {
 		configure(config, size, callTimeout);
+		if (customizer != null) {
+			customize(config, customizer);
+		}
 		DriverProperties.of(config.getJdbcUrl(), callTimeout).forEach((name, value) -> {
 			if (config.getDataSourceProperties().stringPropertyNames().stream().noneMatch(name::equalsIgnoreCase)) {
 				config.addDataSourceProperty(name, value);
 			}
 		});
-		if (customizer != null) {
-			customizer.accept(config);
-			requireSettings(config);
-		}
 		HikariSupport.openWithSession(config, callTimeout);
 		return new OwnPool(new HikariDataSource(config));
 	}
@@ -80,6 +81,20 @@ final class OwnPool extends ConnectionSource {
 		config.setInitializationFailTimeout(-1);
 		config.setRegisterMbeans(false);
 		config.setLeakDetectionThreshold(0);
+	}
+
+	private static void customize(HikariConfig config, Consumer<HikariConfig> customizer) {
+		HikariCredentialsProvider derived = config.getCredentialsProvider();
+		Credentials before = config.getCredentials();
+		customizer.accept(config);
+		// Hikari would prefer the application's credentials to those of the customizer.
+		if (config.getCredentialsProvider() == derived && config.getCredentials() != before) {
+			if (config.getUsername() == null && derived != null) {
+				config.setUsername(derived.getCredentials().getUsername());
+			}
+			config.setCredentialsProvider(null);
+		}
+		requireSettings(config);
 	}
 
 	private static void requireSettings(HikariConfig config) {

@@ -84,10 +84,11 @@ final class PollBackOff {
 	 * @param row the busy answer
 	 * @param attempt the attempt
 	 * @param ageMicros how old the answer can be
+	 * @param reservationMicros the length of a reservation
 	 */
-	Duration notified(LockRow row, LockAttempt attempt, long ageMicros) {
+	Duration notified(LockRow row, LockAttempt attempt, long ageMicros, long reservationMicros) {
 		this.nextMicros = INITIAL_MICROS;
-		long untilTurnMicros = untilTurnMicros(row, attempt);
+		long untilTurnMicros = untilTurnMicros(row, attempt, reservationMicros);
 		return (untilTurnMicros > 0 && row.isChangedBy(attempt, 0))
 				? Duration.of(Math.max(untilTurnMicros, MIN_MICROS), ChronoUnit.MICROS)
 				: jittered(NOTIFIED_MICROS, row, turnMicros(row, attempt), ageMicros);
@@ -96,9 +97,15 @@ final class PollBackOff {
 	/**
 	 * Returns the time until the turn of a contender. It is not positive if the contender
 	 * has an entry, or may acquire the lock.
+	 * @param reservationMicros the length of a reservation
 	 */
-	static long untilTurnMicros(LockRow row, LockAttempt attempt) {
-		return row.isAcquirableBy(attempt.process()) ? 0 : turnMicros(row, attempt) - row.heldMicros() - PICK_UP_MICROS;
+	static long untilTurnMicros(LockRow row, LockAttempt attempt, long reservationMicros) {
+		if (row.isAcquirableBy(attempt.process())) {
+			return 0;
+		}
+		long sinceReleaseMicros = row.isReserved() ? reservationMicros - row.remainingMicros()
+				: row.heldMicros() + PICK_UP_MICROS;
+		return turnMicros(row, attempt) - sinceReleaseMicros;
 	}
 
 	/** Returns zero for a contender that has an entry, or may have one at once. */

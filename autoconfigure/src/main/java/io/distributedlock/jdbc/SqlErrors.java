@@ -36,6 +36,8 @@ final class SqlErrors {
 
 	private static final int MYSQL_LOCK_WAIT_TIMEOUT = 1205;
 
+	private static final int MYSQL_LOGS_STATEMENTS = 1665;
+
 	/** Serialization failure, deadlock, lock not available. */
 	private static final Set<String> CONTENTION = Set.of("40001", "40P01", LOCK_NOT_AVAILABLE);
 
@@ -101,6 +103,9 @@ final class SqlErrors {
 		if (DENIED.contains(state(ex)) || (isH2(ex) ? H2_DENIED : MYSQL_DENIED).contains(ex.getErrorCode())) {
 			return LockError.NOT_PERMITTED;
 		}
+		if (!isH2(ex) && ex.getErrorCode() == MYSQL_LOGS_STATEMENTS) {
+			return LockError.STORE_UNSUITABLE;
+		}
 		if (ex instanceof SQLTimeoutException || isRowLocked(ex) || "57014".equals(state(ex))
 				|| ex.getErrorCode() == MARIADB_STATEMENT_TIMEOUT || ex.getErrorCode() == MYSQL_STATEMENT_TIMEOUT) {
 			return LockError.STORE_TIMEOUT;
@@ -115,6 +120,8 @@ final class SqlErrors {
 					+ ((dialect != null) ? "\nCreate the table with:\n" + dialect.schema() : "");
 			case NOT_PERMITTED -> "denies access to the table '" + table
 					+ "'. Grant SELECT, INSERT, UPDATE and DELETE: " + ex.getMessage();
+			case STORE_UNSUITABLE -> "runs with binlog_format=STATEMENT, which allows no writes at READ COMMITTED. "
+					+ "Set binlog_format=ROW or MIXED: " + ex.getMessage();
 			case STORE_TIMEOUT -> "ended a statement after its time-out: " + ex.getMessage();
 			default -> isReadOnly(ex)
 					? "may only be read through this connection, which is closed; a later call opens another one: "

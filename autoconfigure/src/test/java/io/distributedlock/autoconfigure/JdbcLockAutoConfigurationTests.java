@@ -3,10 +3,13 @@ package io.distributedlock.autoconfigure;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 import javax.sql.DataSource;
 
+import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -17,6 +20,7 @@ import org.postgresql.ds.PGSimpleDataSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceInitializationAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -233,6 +237,43 @@ class JdbcLockAutoConfigurationTests {
 						"SELECT count(*) FROM pg_stat_activity WHERE application_name = 'shop-locks'", Long.class))
 					.isPositive();
 			});
+	}
+
+	@Test
+	void passwordOfConnectionDetailsIsReadForEachConnection() {
+		String url = "jdbc:h2:mem:rotated;DB_CLOSE_DELAY=-1";
+		AtomicReference<String> password = new AtomicReference<>("");
+		List<HikariConfig> configured = new ArrayList<>();
+		this.runner.withBean(DataSource.class, () -> new SimpleDriverDataSource(new org.h2.Driver(), url, "sa", ""))
+			.withBean(JdbcConnectionDetails.class, () -> details(url, password::get))
+			.withBean(LockHikariCustomizer.class, () -> configured::add)
+			.run((context) -> {
+				acquire(context.getBean(JdbcLockProvider.class));
+				password.set("second");
+				assertThat(configured.get(0).getCredentialsProvider().getCredentials().getPassword())
+					.isEqualTo("second");
+			});
+	}
+
+	private static JdbcConnectionDetails details(String url, Supplier<String> password) {
+		return new JdbcConnectionDetails() {
+
+			@Override
+			public String getUsername() {
+				return "sa";
+			}
+
+			@Override
+			public String getPassword() {
+				return password.get();
+			}
+
+			@Override
+			public String getJdbcUrl() {
+				return url;
+			}
+
+		};
 	}
 
 	@Test

@@ -4,14 +4,24 @@ import java.sql.Connection;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicReference;
+
+import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import com.zaxxer.hikari.util.Credentials;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.postgresql.ds.PGSimpleDataSource;
 
+import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
+import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
+
+import io.distributedlock.LockConfigurationException;
+import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
@@ -94,6 +104,55 @@ class DerivedPoolTests {
 				connect(derived);
 			}
 		}
+	}
+
+	/** The application keeps a password that opens no connection any more. */
+	@Test
+	void credentialsOfACustomizerArePreferred() {
+		try (HikariDataSource application = application("first")) {
+			TestDatabases.execute(application, "ALTER USER sa SET PASSWORD 'second'");
+			try (LockDataSource derived = LockDataSource.derive(application, 1, CALL_TIMEOUT,
+					(config) -> config.setPassword("second"))) {
+				connect(derived);
+			}
+		}
+	}
+
+	@Test
+	void dataSourceThatRoutesByThreadIsRefused() {
+		AbstractRoutingDataSource routing = routing(Map.of("a", TestDatabases.h2()), null);
+		for (ThrowingCallable creation : List.<ThrowingCallable>of(() -> LockDataSource.of(routing, 1),
+				() -> LockDataSource.of(new LazyConnectionDataSourceProxy(routing), 1),
+				() -> LockDataSource.derive(routing, 1, CALL_TIMEOUT))) {
+			assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(creation)
+				.withMessageContaining("chooses a database for each thread")
+				.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.SEVERAL_PROVIDERS));
+		}
+	}
+
+	@Test
+	void ownPoolIsDerivedFromTheDefaultOfADataSourceThatRoutes() {
+		try (HikariDataSource application = application("first");
+				LockDataSource derived = LockDataSource.derive(routing(Map.of("a", TestDatabases.h2()), application), 1,
+						CALL_TIMEOUT)) {
+			connect(derived);
+			assertThat(derived.connections().isOwn()).isTrue();
+		}
+	}
+
+	private static AbstractRoutingDataSource routing(Map<Object, Object> targets, @Nullable DataSource fallback) {
+		AbstractRoutingDataSource routing = new AbstractRoutingDataSource() {
+			@Override
+			protected @Nullable Object determineCurrentLookupKey() {
+				return null;
+			}
+		};
+		routing.setTargetDataSources(targets);
+		if (fallback != null) {
+			routing.setDefaultTargetDataSource(fallback);
+		}
+		routing.afterPropertiesSet();
+		return routing;
 	}
 
 	@Test

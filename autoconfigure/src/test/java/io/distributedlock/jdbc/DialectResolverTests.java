@@ -2,6 +2,8 @@ package io.distributedlock.jdbc;
 
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 
@@ -16,19 +18,39 @@ import io.distributedlock.provider.LockTimer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.mockito.ArgumentMatchers.contains;
 import static org.mockito.BDDMockito.given;
 import static org.mockito.Mockito.mock;
 
 class DialectResolverTests {
 
-	/** Servers of such versions cannot be run here. */
+	/** Servers of such versions, and their proxies, cannot be run here. */
 	private static Connection server(String product, String version) throws SQLException {
+		return server(product, version, version);
+	}
+
+	private static Connection server(String product, String announced, String version) throws SQLException {
 		Connection connection = mock(Connection.class);
 		DatabaseMetaData database = mock(DatabaseMetaData.class);
 		given(connection.getMetaData()).willReturn(database);
 		given(database.getDatabaseProductName()).willReturn(product);
-		given(database.getDatabaseProductVersion()).willReturn(version);
+		given(database.getDatabaseProductVersion()).willReturn(announced);
+		PreparedStatement statement = mock(PreparedStatement.class);
+		ResultSet rows = mock(ResultSet.class);
+		given(connection.prepareStatement(contains("VERSION()"))).willReturn(statement);
+		given(statement.getResultSet()).willReturn(rows);
+		given(rows.next()).willReturn(true, false);
+		given(rows.getString(1)).willReturn(version);
 		return connection;
+	}
+
+	/** ProxySQL announces 8.0.11 unless it is told another version. */
+	@Test
+	void serverBehindAProxyIsAskedForItsVersion() throws SQLException {
+		assertThat(DialectResolver.resolve(server("MySQL", "8.0.11", "11.4.5-MariaDB"), "distributed_lock"))
+			.isInstanceOf(MariaDbDialect.class);
+		assertThat(DialectResolver.resolve(server("MySQL", "5.5.30", "8.4.3"), "distributed_lock"))
+			.isInstanceOf(MySqlDialect.class);
 	}
 
 	@ParameterizedTest

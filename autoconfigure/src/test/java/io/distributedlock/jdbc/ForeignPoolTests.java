@@ -1,5 +1,6 @@
 package io.distributedlock.jdbc;
 
+import java.lang.reflect.Proxy;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
@@ -23,6 +24,7 @@ import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.AttemptResult;
+import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.LockTimer;
 import io.distributedlock.provider.OwnerId;
@@ -118,6 +120,27 @@ class ForeignPoolTests {
 			await().untilAsserted(() -> assertThat(connection.getAutoCommit()).isFalse());
 			assertThat(connection.getTransactionIsolation()).isEqualTo(Connection.TRANSACTION_SERIALIZABLE);
 			connection.rollback();
+		}
+	}
+
+	@Test
+	void connectionThatCouldOnlyBeAdaptedInPartGetsItsSettingsBack() throws SQLException {
+		try (Connection connection = TestDatabases.h2().getConnection()) {
+			connection.setAutoCommit(false);
+			connection.setTransactionIsolation(Connection.TRANSACTION_SERIALIZABLE);
+			Connection failing = (Connection) Proxy.newProxyInstance(getClass().getClassLoader(),
+					new Class<?>[] { Connection.class }, (proxy, method, arguments) -> {
+						if (method.getName().equals("setAutoCommit") && (boolean) arguments[0]) {
+							throw new SQLException("refused");
+						}
+						return method.invoke(connection, arguments);
+					});
+			try (ConnectionSource connections = LockDataSource.of(new SingleConnectionDataSource(failing, true), 1)
+				.connections()) {
+				Connection borrowed = connections.borrow(Deadline.after(PATIENCE));
+				assertThatExceptionOfType(SQLException.class).isThrownBy(() -> connections.adapt(borrowed));
+			}
+			assertThat(connection.getTransactionIsolation()).isEqualTo(Connection.TRANSACTION_SERIALIZABLE);
 		}
 	}
 

@@ -133,7 +133,7 @@ final class MySqlServer {
 					"--socket=" + DIRECTORY.resolve("socket"), "--pid-file=" + DIRECTORY.resolve("pid"),
 					"--default-time-zone=+05:00", "--max-connections=300", "--skip-ssl",
 					// No test needs durable data.
-					"--skip-log-bin", "--innodb-flush-log-at-trx-commit=0", "--innodb-flush-method=nosync")
+					"--sync-binlog=0", "--innodb-flush-log-at-trx-commit=0", "--innodb-flush-method=nosync")
 				.start();
 		}
 		catch (IOException ex) {

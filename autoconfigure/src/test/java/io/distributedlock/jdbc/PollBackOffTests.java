@@ -61,7 +61,8 @@ class PollBackOffTests {
 		exhaust(row(1, LONG_MICROS));
 		assertThat(this.backOff.polling(row(1, 30_000), ATTEMPT, 10_000, RESERVATION_MICROS))
 			.isEqualTo(Duration.ofMillis(20));
-		assertThat(this.backOff.notified(row(1, 30_000), ATTEMPT, 10_000)).isEqualTo(Duration.ofMillis(20));
+		assertThat(this.backOff.notified(row(1, 30_000), ATTEMPT, 10_000, RESERVATION_MICROS))
+			.isEqualTo(Duration.ofMillis(20));
 	}
 
 	@Test
@@ -71,14 +72,14 @@ class PollBackOffTests {
 
 	@Test
 	void notifiedContenderPollsAboutOnceASecond() {
-		assertThat(this.backOff.notified(row(1, LONG_MICROS), ATTEMPT, 0)).isBetween(Duration.ofMillis(800),
-				Duration.ofSeconds(1));
+		assertThat(this.backOff.notified(row(1, LONG_MICROS), ATTEMPT, 0, RESERVATION_MICROS))
+			.isBetween(Duration.ofMillis(800), Duration.ofSeconds(1));
 	}
 
 	@Test
 	void contenderPollsSoonAfterNotificationsHaveEnded() {
 		exhaust(row(1, LONG_MICROS));
-		this.backOff.notified(row(1, LONG_MICROS), ATTEMPT, 0);
+		this.backOff.notified(row(1, LONG_MICROS), ATTEMPT, 0, RESERVATION_MICROS);
 		assertThat(poll(row(1, LONG_MICROS))).isBetween(Duration.ofMillis(4), Duration.ofMillis(5));
 	}
 
@@ -98,14 +99,23 @@ class PollBackOffTests {
 	void contenderWithoutAnEntryWaitsForItsTurn() {
 		LockAttempt late = attempt(200_000);
 		LockRow early = queued(1_000);
-		assertThat(PollBackOff.untilTurnMicros(early, late)).isBetween(1L, RESERVATION_MICROS / 2);
-		assertThat(this.backOff.notified(early, late, 0)).isLessThan(Duration.ofMillis(50));
+		assertThat(PollBackOff.untilTurnMicros(early, late, RESERVATION_MICROS)).isBetween(1L, RESERVATION_MICROS / 2);
+		assertThat(this.backOff.notified(early, late, 0, RESERVATION_MICROS)).isLessThan(Duration.ofMillis(50));
 		LockRow later = queued(RESERVATION_MICROS);
-		assertThat(PollBackOff.untilTurnMicros(later, late)).isNegative();
-		assertThat(this.backOff.notified(later, late, 0)).isGreaterThan(Duration.ofMillis(500));
-		assertThat(PollBackOff.untilTurnMicros(early, attempt(0))).isNegative();
+		assertThat(PollBackOff.untilTurnMicros(later, late, RESERVATION_MICROS)).isNegative();
+		assertThat(this.backOff.notified(later, late, 0, RESERVATION_MICROS)).isGreaterThan(Duration.ofMillis(500));
+		assertThat(PollBackOff.untilTurnMicros(early, attempt(0), RESERVATION_MICROS)).isNegative();
 		LockRow free = new LockRow(null, 1, "host", 1_000, 0, 0, new QueueEntry("p2", 0, LONG_MICROS), null);
-		assertThat(PollBackOff.untilTurnMicros(free, late)).isZero();
+		assertThat(PollBackOff.untilTurnMicros(free, late, RESERVATION_MICROS)).isZero();
+	}
+
+	@Test
+	void turnBesideAReservationCountsFromTheRelease() {
+		LockRow reserved = new LockRow(LockRow.RESERVED + "p3", 1, "host", LONG_MICROS, RESERVATION_MICROS - 1_000, 0,
+				new QueueEntry("p2", 0, LONG_MICROS), null);
+		long turnMicros = PollBackOff.turnMicros(200_000);
+		assertThat(PollBackOff.untilTurnMicros(reserved, attempt(200_000), RESERVATION_MICROS))
+			.isEqualTo(turnMicros - 1_000);
 	}
 
 	private static LockRow queued(long heldMicros) {

@@ -13,6 +13,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
@@ -115,6 +116,18 @@ class TableCheckTests {
 		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> check(database))
 			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.TABLE_UNSUITABLE))
 			.withMessageContaining("expires_at (");
+	}
+
+	/** MySQL's binary log is on by default. */
+	@Test
+	void logOfStatementsIsRefused() {
+		String url = TestDatabases.url(TestDatabases.withTable(TestDatabases.mySql()));
+		DataSource logging = new DriverManagerDataSource(
+				url + (url.contains("?") ? "&" : "?") + "sessionVariables=binlog_format=STATEMENT",
+				TestDatabases.user(url), "");
+		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> check(logging))
+			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.STORE_UNSUITABLE))
+			.withMessageContaining("Set binlog_format=ROW");
 	}
 
 	@ParameterizedTest
