@@ -54,6 +54,11 @@ record LockRow(@Nullable String owner, long order, @Nullable String holder, long
 		return this.owner == null || this.remainingMicros <= 0 || this.owner.equals(RESERVED + process);
 	}
 
+	/** Whether a release reserves the lock for the process. */
+	boolean isFirst(String process) {
+		return isEntryOf(process, this.first);
+	}
+
 	/** Whether the wait queue has an entry of the process. */
 	boolean isQueued(String process) {
 		return isEntryOf(process, this.first) || isEntryOf(process, this.second);

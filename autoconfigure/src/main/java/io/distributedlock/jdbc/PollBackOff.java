@@ -61,7 +61,8 @@ final class PollBackOff {
 
 	/**
 	 * Returns the pause of a contender that polls. With an entry in the wait queue it
-	 * polls twice within a reservation.
+	 * polls twice within a reservation. The pauses of the first one grow slowly, because
+	 * the hand-over to it takes half of one.
 	 * @param row the busy answer
 	 * @param attempt the attempt
 	 * @param ageMicros how old the answer can be
@@ -75,7 +76,8 @@ final class PollBackOff {
 		long turnMicros = turnMicros(row, attempt);
 		long pauseMicros = row.isQueued(attempt.process()) ? Math.min(this.nextMicros, reservationMicros / 2)
 				: Math.min(Math.max(this.nextMicros, 2 * turnMicros), MAX_MICROS);
-		this.nextMicros = Math.min(this.nextMicros + this.nextMicros / 2, MAX_MICROS);
+		long growthMicros = row.isFirst(attempt.process()) ? this.nextMicros / 8 : this.nextMicros / 2;
+		this.nextMicros = Math.min(this.nextMicros + growthMicros, MAX_MICROS);
 		return jittered(pauseMicros, row, turnMicros, ageMicros);
 	}
 

@@ -75,7 +75,7 @@ final class RowRule {
 			first_waiter <> {releaser} AND first_waiter_until > {clock}""";
 
 	private static final String RELEASE = """
-			expires_at = CASE WHEN {waitedFor} THEN {reservationEnd} ELSE expires_at END,
+			expires_at = CASE WHEN {waitedFor} THEN {reservationEnd} ELSE {clock} END,
 			owner = CASE WHEN {waitedFor} THEN {reservedForFirst} END,
 			first_waiter = CASE WHEN second_waiter <> {releaser} AND second_waiter_until > {clock}
 				THEN second_waiter END,

@@ -15,7 +15,7 @@ class MariaDbLockFaultTests extends LockProviderFaultContract {
 
 	@Override
 	protected LockProviderFixture createFixture() {
-		return new JdbcFixture(TestDatabases.withTable(TestDatabases.mariaDb()), MariaDbFaults::new);
+		return new JdbcFixture(TestDatabases.withTable(TestDatabases.mariaDb()), MySqlFaults::new);
 	}
 
 }

@@ -17,7 +17,7 @@ class MariaDbWithMySqlDriverLockFaultTests extends LockProviderFaultContract {
 
 	@Override
 	protected LockProviderFixture createFixture() {
-		return new JdbcFixture(TestDatabases.withTable(TestDatabases.mariaDbWithMySqlDriver()), MariaDbFaults::new);
+		return new JdbcFixture(TestDatabases.withTable(TestDatabases.mariaDbWithMySqlDriver()), MySqlFaults::new);
 	}
 
 }

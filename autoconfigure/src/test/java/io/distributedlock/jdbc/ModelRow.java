@@ -73,7 +73,7 @@ record ModelRow(@Nullable String owner, long order, String holder, long acquired
 		boolean next = this.second.process() != null && !process.equals(this.second.process())
 				&& this.second.isValid(now);
 		return new ModelRow(reserve ? LockRow.RESERVED + this.first.process() : null, this.order, this.holder,
-				this.acquiredAt, reserve ? now + reservationMicros : this.expiresAt, next ? this.second : EMPTY, EMPTY);
+				this.acquiredAt, reserve ? now + reservationMicros : now, next ? this.second : EMPTY, EMPTY);
 	}
 
 	/** Returns the row without the entries of a process. */

@@ -1,6 +1,10 @@
 package io.distributedlock.jdbc;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -8,7 +12,7 @@ import java.util.function.Predicate;
 
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** Faults of the MySQL server of the tests. */
+/** Faults of the MySQL and MariaDB servers of the tests. */
 final class MySqlFaults extends JdbcFaults {
 
 	private final boolean kills;
@@ -20,7 +24,14 @@ final class MySqlFaults extends JdbcFaults {
 
 	@Override
 	ProcessHandle process() {
-		return MySqlServer.process();
+		Path file = Objects.requireNonNull(jdbc().queryForObject("SELECT @@datadir, @@pid_file",
+				(row, number) -> Path.of(row.getString(1)).resolve(row.getString(2))));
+		try {
+			return ProcessHandle.of(Long.parseLong(Files.readString(file).strip())).orElseThrow();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
 	}
 
 	/** Matches the KILL that MariaDB's driver sends over another connection. */

@@ -12,7 +12,6 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 
@@ -63,11 +62,6 @@ final class MySqlServer {
 			throw new IllegalStateException(ex);
 		}
 		return Running.ADDRESS + name;
-	}
-
-	/** Returns the process of the server. */
-	static ProcessHandle process() {
-		return Objects.requireNonNull(server).toHandle();
 	}
 
 	private static Connection connect(String address) throws SQLException {

@@ -43,6 +43,15 @@ class PollBackOffTests {
 	}
 
 	@Test
+	void pausesOfTheFirstContenderGrowSlowly() {
+		LockRow first = new LockRow("rival", 1, "host", 0, LONG_MICROS, 0, new QueueEntry(PROCESS, 1, LONG_MICROS),
+				null);
+		for (int poll = 0; poll < 10; poll++) {
+			assertThat(poll(first)).isBetween(Duration.ofMillis(4), Duration.ofMillis(15));
+		}
+	}
+
+	@Test
 	void pauseStartsAgainAfterAGrantToAnotherProcess() {
 		exhaust(row(1, LONG_MICROS));
 		assertThat(poll(row(2, LONG_MICROS))).isBetween(Duration.ofMillis(4), Duration.ofMillis(5));
