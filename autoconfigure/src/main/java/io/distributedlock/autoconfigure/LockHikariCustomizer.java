@@ -4,8 +4,9 @@ import com.zaxxer.hikari.HikariConfig;
 
 /**
  * Customizer of the connection pool that is built for the locks, called after all other
- * settings were applied. Not called where locks use a {@code DataSource} of the
- * application. Several customizers are called in their order.
+ * settings but the properties of the driver, which it can set itself. Not called where
+ * locks use a {@code DataSource} of the application. Several customizers are called in
+ * their order.
  * <p>
  * Autocommit, read-only, isolation and {@code isolateInternalQueries} have to stay as
  * they are: the start fails otherwise.

@@ -141,7 +141,7 @@ interface Dialect {
 
 	/**
 	 * Reads what is wrong with the table's columns, and whether its keys are exact and
-	 * unique. To see whether they are unique, inserts a row that is there already.
+	 * unique. Changes nothing.
 	 */
 	TableShape readShape(Connection connection) throws SQLException;
 

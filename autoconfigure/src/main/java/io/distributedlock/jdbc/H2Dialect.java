@@ -58,9 +58,7 @@ final class H2Dialect extends PolledDialect {
 				WHEN NOT MATCHED THEN INSERT (lock_key, owner, grant_order, expires_at, acquired_at, holder)
 					VALUES (s.lock_key, s.owner, s.grant_order, s.expires_at, s.now, s.holder))""";
 
-	private static final String SECOND_FORMAT_ROW = """
-			INSERT INTO {table} (lock_key, grant_order)
-			SELECT lock_key, grant_order FROM {table} WHERE lock_key = ?""";
+	private static final String TWO_ROWS = "INSERT INTO {table} (lock_key, grant_order) VALUES (?, 1), (?, 2)";
 
 	private static final String RENEWALS = """
 			UNNEST(CAST(? AS VARBINARY(2048) ARRAY), CAST(? AS VARCHAR(41) ARRAY), CAST(? AS BIGINT ARRAY)) AS w(k, o, lease)""";
@@ -139,9 +137,9 @@ final class H2Dialect extends PolledDialect {
 	}
 
 	@Override
-	boolean isKeyUnique(Connection connection) throws SQLException {
+	boolean refusesSecondRow(Connection connection, Object key) throws SQLException {
 		try {
-			Sql.update(connection, sql(SECOND_FORMAT_ROW), stored(LockKeyEncoder.FORMAT_ROW));
+			Sql.update(connection, sql(TWO_ROWS), key, key);
 			return false;
 		}
 		catch (SQLException ex) {

@@ -211,7 +211,7 @@ final class LockTable {
 
 	/**
 	 * Checks that the table is as its script creates it, and that this process may write
-	 * it. Changes nothing in a table that is.
+	 * it. Changes nothing.
 	 * @throws LockConfigurationException if a column or a right is not as it must be
 	 * @throws LockProviderException if the database could not answer, or does not write
 	 */
@@ -246,7 +246,7 @@ final class LockTable {
 			throw unsuitable("has columns that cannot hold their values: " + String.join(", ", shape.unsuitable()));
 		}
 		if (!shape.unique()) {
-			throw unsuitable("has no primary key, so that several processes could hold a lock");
+			throw unsuitable("has no primary key on lock_key, so that several processes could hold a lock");
 		}
 		if (!shape.exact()) {
 			throw unsuitable("takes different keys for the same one, because of the type or the collation of its "

@@ -65,9 +65,7 @@ abstract class MySqlCompatibleDialect extends PolledDialect {
 
 	private static final int LENGTH_WITH_MICROSECONDS = "1970-01-01 00:00:00.000000".length();
 
-	private static final String SECOND_FORMAT_ROW = """
-			INSERT IGNORE INTO {table} (lock_key, grant_order)
-			SELECT lock_key, grant_order FROM {table} WHERE lock_key = ?""";
+	private static final String TWO_ROWS = "INSERT IGNORE INTO {table} (lock_key, grant_order) VALUES (?, 1), (?, 2)";
 
 	private static final String SWEEP = "DELETE FROM {table} WHERE {deletable} AND lock_key IN (";
 
@@ -148,8 +146,8 @@ abstract class MySqlCompatibleDialect extends PolledDialect {
 	}
 
 	@Override
-	final boolean isKeyUnique(Connection connection) throws SQLException {
-		return Sql.update(connection, sql(SECOND_FORMAT_ROW), stored(LockKeyEncoder.FORMAT_ROW)) == 0;
+	final boolean refusesSecondRow(Connection connection, Object key) throws SQLException {
+		return Sql.update(connection, sql(TWO_ROWS), key, key) == 1;
 	}
 
 	@Override

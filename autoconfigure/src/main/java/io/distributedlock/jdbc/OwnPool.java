@@ -53,7 +53,11 @@ final class OwnPool extends ConnectionSource {
 			customize(config, customizer);
 		}
 		DriverProperties.of(config.getJdbcUrl(), callTimeout).forEach((name, value) -> {
-			if (config.getDataSourceProperties().stringPropertyNames().stream().noneMatch(name::equalsIgnoreCase)) {
+			if (config.getDataSourceProperties()
+				.keySet()
+				.stream()
+				.map(String::valueOf)
+				.noneMatch(name::equalsIgnoreCase)) {
 				config.addDataSourceProperty(name, value);
 			}
 		});

@@ -27,9 +27,8 @@ final class PostgresDialect extends TableDialect {
 	/** There is no unique constraint for an {@code ON CONFLICT}. */
 	private static final String NO_SUCH_CONSTRAINT = "42P10";
 
-	private static final String SECOND_FORMAT_ROW = """
-			INSERT INTO {table} (lock_key, grant_order)
-			SELECT lock_key, grant_order FROM {table} WHERE lock_key = ? ON CONFLICT (lock_key) DO NOTHING""";
+	private static final String TWO_ROWS = """
+			INSERT INTO {table} (lock_key, grant_order) VALUES (?, 1), (?, 2) ON CONFLICT (lock_key) DO NOTHING""";
 
 	private static final int MAX_CHANNEL_LENGTH = 63;
 
@@ -194,9 +193,9 @@ final class PostgresDialect extends TableDialect {
 	}
 
 	@Override
-	boolean isKeyUnique(Connection connection) throws SQLException {
+	boolean refusesSecondRow(Connection connection, Object key) throws SQLException {
 		try {
-			return Sql.update(connection, sql(SECOND_FORMAT_ROW), stored(LockKeyEncoder.FORMAT_ROW)) == 0;
+			return Sql.update(connection, sql(TWO_ROWS), key, key) == 1;
 		}
 		catch (SQLException ex) {
 			if (NO_SUCH_CONSTRAINT.equals(ex.getSQLState())) {

@@ -73,7 +73,7 @@ final class SessionDataSource extends DelegatingDataSource {
 	}
 
 	/** Returns the bound until now. A driver that supports none ignores it. */
-	private static int boundReads(Connection connection, int millis) throws SQLException {
+	static int boundReads(Connection connection, int millis) throws SQLException {
 		try {
 			int found = connection.getNetworkTimeout();
 			connection.setNetworkTimeout(Runnable::run, millis);

@@ -184,7 +184,7 @@ final class SqlCallExecutor implements AutoCloseable {
 		Connection connection = this.connections.borrow(deadline);
 		boolean usable = true;
 		try {
-			Dialect used = dialect(connection);
+			Dialect used = dialect(connection, deadline);
 			long leftNanos = deadline.remainingNanos();
 			if (leftNanos <= 0) {
 				throw noConnection("had no usable connection in time (distributed-lock.call-timeout)");
@@ -260,10 +260,20 @@ final class SqlCallExecutor implements AutoCloseable {
 				: timedOut("did not answer in time (distributed-lock.call-timeout)", failure);
 	}
 
-	private Dialect dialect(Connection connection) throws SQLException {
+	/** Resolves the dialect with the first connection, by a statement in some drivers. */
+	private Dialect dialect(Connection connection, Deadline deadline) throws SQLException {
 		Dialect known = this.dialect;
 		if (known == null) {
-			known = DialectResolver.resolve(connection, this.table);
+			long leftMillis = Math.max(TimeUnit.NANOSECONDS.toMillis(deadline.remainingNanos()), 1);
+			int found = SessionDataSource.boundReads(connection, (int) Math.min(leftMillis, Integer.MAX_VALUE));
+			try {
+				known = DialectResolver.resolve(connection, this.table);
+			}
+			finally {
+				if (!connection.isClosed()) {
+					SessionDataSource.boundReads(connection, found);
+				}
+			}
 			this.dialect = known;
 		}
 		return known;

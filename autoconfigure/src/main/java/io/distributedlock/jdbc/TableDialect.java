@@ -216,6 +216,18 @@ abstract class TableDialect implements Dialect {
 		}
 	}
 
+	/** Inserts in a transaction that is rolled back, so that no table is changed. */
+	private boolean isKeyUnique(Connection connection) throws SQLException {
+		connection.setAutoCommit(false);
+		try {
+			return refusesSecondRow(connection, stored(LockKeyEncoder.NO_ROW));
+		}
+		finally {
+			connection.rollback();
+			connection.setAutoCommit(true);
+		}
+	}
+
 	/** Whether the key column compares bytes, or else is compared by {@link #SHAPE}. */
 	boolean isExact(int type) {
 		return type == Types.VARBINARY;
@@ -250,8 +262,8 @@ abstract class TableDialect implements Dialect {
 	/** Returns the type of the columns that hold a time. */
 	abstract String timeType();
 
-	/** Whether the table refuses a second format row. */
-	abstract boolean isKeyUnique(Connection connection) throws SQLException;
+	/** Inserts two rows with a key, and returns whether the table refuses the second. */
+	abstract boolean refusesSecondRow(Connection connection, Object key) throws SQLException;
 
 	@Override
 	public final void checkWritable(Connection connection) throws SQLException {

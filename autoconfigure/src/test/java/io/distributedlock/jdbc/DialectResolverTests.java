@@ -37,7 +37,7 @@ class DialectResolverTests {
 		given(database.getDatabaseProductVersion()).willReturn(announced);
 		PreparedStatement statement = mock(PreparedStatement.class);
 		ResultSet rows = mock(ResultSet.class);
-		given(connection.prepareStatement(contains("VERSION()"))).willReturn(statement);
+		given(connection.prepareStatement(contains("CONCAT(VERSION()"))).willReturn(statement);
 		given(statement.getResultSet()).willReturn(rows);
 		given(rows.next()).willReturn(true, false);
 		given(rows.getString(1)).willReturn(version);

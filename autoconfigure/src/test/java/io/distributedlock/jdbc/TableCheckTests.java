@@ -101,6 +101,27 @@ class TableCheckTests {
 			.withMessageContaining("no primary key");
 	}
 
+	@ParameterizedTest
+	@MethodSource("databases")
+	void primaryKeyOnMoreColumnsIsRefused(DataSource database) {
+		TestDatabases.execute(database, "ALTER TABLE distributed_lock DROP " + primaryKey(database));
+		TestDatabases.execute(database, "ALTER TABLE distributed_lock ADD PRIMARY KEY (lock_key, grant_order)");
+		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> check(database))
+			.withMessageContaining("no primary key on lock_key");
+		assertThat(new JdbcTemplate(database).queryForObject("SELECT count(*) FROM distributed_lock", Long.class))
+			.isOne();
+	}
+
+	@ParameterizedTest
+	@MethodSource("databases")
+	void tableThatWasEmptiedIsChecked(DataSource database) {
+		TestDatabases.execute(database, "DELETE FROM distributed_lock");
+		assertThatNoException().isThrownBy(() -> check(database));
+		TestDatabases.execute(database, "ALTER TABLE distributed_lock DROP " + primaryKey(database));
+		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> check(database))
+			.withMessageContaining("no primary key on lock_key");
+	}
+
 	private static String primaryKey(DataSource database) {
 		return TestDatabases.url(database).startsWith("jdbc:postgresql") ? "CONSTRAINT distributed_lock_pkey"
 				: "PRIMARY KEY";
