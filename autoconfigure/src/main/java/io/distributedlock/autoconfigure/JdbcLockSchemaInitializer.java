@@ -55,7 +55,8 @@ final class JdbcLockSchemaInitializer
 					: DatabaseDriver.fromProductName(database.getDatabaseProductName());
 			return driver.getId();
 		}
-		catch (SQLException ex) {
+		catch (SQLException | IllegalStateException ex) {
+			// A DataSource that chooses a database for each thread may find none here.
 			logger.warn("The database does not answer: the lock table is not created now", ex);
 			return null;
 		}

@@ -56,6 +56,7 @@ final class DialectResolver {
 			}
 			case "MySQL" -> {
 				requireMySql(version);
+				requireMySql(String.valueOf(database.getDatabaseProductVersion()));
 				require("MySQL", version, 8, 0);
 				yield new MySqlDialect(table);
 			}

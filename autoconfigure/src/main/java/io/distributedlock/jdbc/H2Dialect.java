@@ -58,8 +58,6 @@ final class H2Dialect extends PolledDialect {
 				WHEN NOT MATCHED THEN INSERT (lock_key, owner, grant_order, expires_at, acquired_at, holder)
 					VALUES (s.lock_key, s.owner, s.grant_order, s.expires_at, s.now, s.holder))""";
 
-	private static final String TWO_ROWS = "INSERT INTO {table} (lock_key, grant_order) VALUES (?, 1), (?, 2)";
-
 	private static final String RENEWALS = """
 			UNNEST(CAST(? AS VARBINARY(2048) ARRAY), CAST(? AS VARCHAR(41) ARRAY), CAST(? AS BIGINT ARRAY)) AS w(k, o, lease)""";
 
@@ -134,20 +132,6 @@ final class H2Dialect extends PolledDialect {
 	@Override
 	String timeType() {
 		return "TIMESTAMP WITH TIME ZONE";
-	}
-
-	@Override
-	boolean refusesSecondRow(Connection connection, Object key) throws SQLException {
-		try {
-			Sql.update(connection, sql(TWO_ROWS), key, key);
-			return false;
-		}
-		catch (SQLException ex) {
-			if (SqlErrors.isDuplicateKey(ex)) {
-				return true;
-			}
-			throw ex;
-		}
 	}
 
 	@Override

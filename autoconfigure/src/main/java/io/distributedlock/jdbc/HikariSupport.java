@@ -40,13 +40,13 @@ final class HikariSupport {
 
 	/**
 	 * Returns the Hikari pool behind a {@code DataSource}, or {@code null} if there is
-	 * none, or none without a thread's context.
+	 * none.
 	 */
 	static @Nullable HikariDataSource unwrap(DataSource dataSource) {
 		try {
 			return dataSource.isWrapperFor(HikariDataSource.class) ? dataSource.unwrap(HikariDataSource.class) : null;
 		}
-		catch (SQLException | IllegalStateException ex) {
+		catch (SQLException ex) {
 			logger.debug("The DataSource could not be asked for its pool", ex);
 			return null;
 		}

@@ -118,25 +118,32 @@ public final class LockDataSource implements AutoCloseable {
 	 * @param size the largest number of connections in use at a time
 	 * @return the source of connections
 	 * @throws LockConfigurationException if the {@code DataSource} chooses a database for
-	 * each thread
+	 * each thread and has no default
 	 */
 	public static LockDataSource of(DataSource dataSource, int size) {
 		DataSource target = unwrap(dataSource);
-		if (target instanceof AbstractRoutingDataSource) {
-			throw new LockConfigurationException(LockError.SEVERAL_PROVIDERS,
-					"The DataSource " + target.getClass().getName()
-							+ " chooses a database for each thread, so that the database of the locks is not clear",
-					"Qualify one of its databases with @DistributedLockDataSource");
-		}
 		ConnectionSource hikari = HIKARI ? ForeignHikariPool.find(target, size) : null;
 		return new LockDataSource((hikari != null) ? hikari : new ForeignDataSource(target, size));
 	}
 
-	/** Unwraps proxies that return the connection of the caller's transaction. */
+	/**
+	 * Unwraps proxies that return the connection of the caller's transaction, and those
+	 * that choose a database for each thread: calls of one lock run on several threads.
+	 */
 	private static DataSource unwrap(DataSource dataSource) {
-		DataSource target = dataSource;
-		while (target instanceof DelegatingDataSource delegating && delegating.getTargetDataSource() != null) {
-			target = delegating.getTargetDataSource();
+		if (dataSource instanceof DelegatingDataSource delegating && delegating.getTargetDataSource() != null) {
+			return unwrap(delegating.getTargetDataSource());
+		}
+		return (dataSource instanceof AbstractRoutingDataSource routing) ? unwrap(defaultOf(routing)) : dataSource;
+	}
+
+	private static DataSource defaultOf(AbstractRoutingDataSource routing) {
+		DataSource target = routing.getResolvedDefaultDataSource();
+		if (target == null) {
+			throw new LockConfigurationException(LockError.SEVERAL_PROVIDERS,
+					"The DataSource " + routing.getClass().getName() + " chooses a database for each thread and has no "
+							+ "default, so that the database of the locks is not clear",
+					"Give it a default database, or qualify one of its databases with @DistributedLockDataSource");
 		}
 		return target;
 	}

@@ -243,7 +243,7 @@ final class LockTable {
 
 	private void requireSuitable(TableShape shape) {
 		if (!shape.unsuitable().isEmpty()) {
-			throw unsuitable("has columns that cannot hold their values: " + String.join(", ", shape.unsuitable()));
+			throw unsuitable("has columns that do not suit: " + String.join(", ", shape.unsuitable()));
 		}
 		if (!shape.unique()) {
 			throw unsuitable("has no primary key on lock_key, so that several processes could hold a lock");

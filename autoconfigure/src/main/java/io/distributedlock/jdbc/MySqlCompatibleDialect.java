@@ -65,8 +65,6 @@ abstract class MySqlCompatibleDialect extends PolledDialect {
 
 	private static final int LENGTH_WITH_MICROSECONDS = "1970-01-01 00:00:00.000000".length();
 
-	private static final String TWO_ROWS = "INSERT IGNORE INTO {table} (lock_key, grant_order) VALUES (?, 1), (?, 2)";
-
 	private static final String SWEEP = "DELETE FROM {table} WHERE {deletable} AND lock_key IN (";
 
 	private final String attemptFree;
@@ -135,6 +133,11 @@ abstract class MySqlCompatibleDialect extends PolledDialect {
 	}
 
 	@Override
+	final boolean mistakesGeneratedKeys() {
+		return true;
+	}
+
+	@Override
 	final String timeType() {
 		return "DATETIME";
 	}
@@ -143,11 +146,6 @@ abstract class MySqlCompatibleDialect extends PolledDialect {
 	@Override
 	final boolean hasMicroseconds(ResultSetMetaData columns, int column) throws SQLException {
 		return super.hasMicroseconds(columns, column) || columns.getPrecision(column) == LENGTH_WITH_MICROSECONDS;
-	}
-
-	@Override
-	final boolean refusesSecondRow(Connection connection, Object key) throws SQLException {
-		return Sql.update(connection, sql(TWO_ROWS), key, key) == 1;
 	}
 
 	@Override

@@ -24,12 +24,6 @@ final class PostgresDialect extends TableDialect {
 	private static final boolean DRIVER = ClassUtils.isPresent("org.postgresql.PGConnection",
 			PostgresDialect.class.getClassLoader());
 
-	/** There is no unique constraint for an {@code ON CONFLICT}. */
-	private static final String NO_SUCH_CONSTRAINT = "42P10";
-
-	private static final String TWO_ROWS = """
-			INSERT INTO {table} (lock_key, grant_order) VALUES (?, 1), (?, 2) ON CONFLICT (lock_key) DO NOTHING""";
-
 	private static final int MAX_CHANNEL_LENGTH = 63;
 
 	/** Only on Linux can the server see that a client is gone. */
@@ -190,19 +184,6 @@ final class PostgresDialect extends TableDialect {
 	@Override
 	String timeType() {
 		return "timestamptz";
-	}
-
-	@Override
-	boolean refusesSecondRow(Connection connection, Object key) throws SQLException {
-		try {
-			return Sql.update(connection, sql(TWO_ROWS), key, key) == 1;
-		}
-		catch (SQLException ex) {
-			if (NO_SUCH_CONSTRAINT.equals(ex.getSQLState())) {
-				return false;
-			}
-			throw ex;
-		}
 	}
 
 	@Override

@@ -36,6 +36,8 @@ final class SqlErrors {
 
 	private static final int MYSQL_LOCK_WAIT_TIMEOUT = 1205;
 
+	private static final int MYSQL_DUPLICATE_KEY = 1062;
+
 	private static final int MYSQL_LOGS_STATEMENTS = 1665;
 
 	/** Serialization failure, deadlock, lock not available. */
@@ -92,7 +94,7 @@ final class SqlErrors {
 	}
 
 	static boolean isDuplicateKey(SQLException ex) {
-		return "23505".equals(state(ex));
+		return "23505".equals(state(ex)) || (!isH2(ex) && ex.getErrorCode() == MYSQL_DUPLICATE_KEY);
 	}
 
 	/** Returns the entry of the error catalogue for an error that is no contention. */

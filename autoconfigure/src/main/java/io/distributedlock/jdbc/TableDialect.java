@@ -49,6 +49,8 @@ abstract class TableDialect implements Dialect {
 	private static final String SHAPE = """
 			SELECT * FROM {table} WHERE lock_key IN (?, ?, ?)""";
 
+	private static final String TWO_ROWS = "INSERT INTO {table} (lock_key, grant_order) VALUES (?, 1), (?, 2)";
+
 	private static final Map<String, Integer> LENGTHS = Map.of("owner", 41, "holder", 255, "first_waiter", 32,
 			"second_waiter", 32);
 
@@ -216,11 +218,22 @@ abstract class TableDialect implements Dialect {
 		}
 	}
 
-	/** Inserts in a transaction that is rolled back, so that no table is changed. */
+	/**
+	 * Whether the table refuses a second row with a key. Inserts two in a transaction
+	 * that is rolled back, so that no table is changed.
+	 */
 	private boolean isKeyUnique(Connection connection) throws SQLException {
 		connection.setAutoCommit(false);
 		try {
-			return refusesSecondRow(connection, stored(LockKeyEncoder.NO_ROW));
+			Object key = stored(LockKeyEncoder.NO_ROW);
+			Sql.update(connection, sql(TWO_ROWS), key, key);
+			return false;
+		}
+		catch (SQLException ex) {
+			if (SqlErrors.isDuplicateKey(ex)) {
+				return true;
+			}
+			throw ex;
 		}
 		finally {
 			connection.rollback();
@@ -242,8 +255,7 @@ abstract class TableDialect implements Dialect {
 			}
 			return;
 		}
-		// The statements would take its numbers for those of grants.
-		if (columns.isAutoIncrement(column)) {
+		if (columns.isAutoIncrement(column) && mistakesGeneratedKeys()) {
 			unsuitable.add(name + " (is numbered by the database)");
 		}
 		int needed = name.equals("lock_key") ? keyLength() : LENGTHS.getOrDefault(name, 0);
@@ -254,6 +266,11 @@ abstract class TableDialect implements Dialect {
 		}
 	}
 
+	/** Whether the statements would take generated keys for the orders of grants. */
+	boolean mistakesGeneratedKeys() {
+		return false;
+	}
+
 	/** Whether a column that holds a time holds its microseconds. */
 	boolean hasMicroseconds(ResultSetMetaData columns, int column) throws SQLException {
 		return columns.getScale(column) == MICROSECONDS;
@@ -261,9 +278,6 @@ abstract class TableDialect implements Dialect {
 
 	/** Returns the type of the columns that hold a time. */
 	abstract String timeType();
-
-	/** Inserts two rows with a key, and returns whether the table refuses the second. */
-	abstract boolean refusesSecondRow(Connection connection, Object key) throws SQLException;
 
 	@Override
 	public final void checkWritable(Connection connection) throws SQLException {

@@ -46,6 +46,11 @@ class OwnPoolTests {
 		return catchThrowableOfType(LockProviderException.class, () -> connections.borrow(Deadline.after(patience)));
 	}
 
+	/** The pool validates a connection that was idle for half a second. */
+	private static void awaitIdle() {
+		await().until(Deadline.after(Duration.ofMillis(600))::isPast);
+	}
+
 	@Test
 	void loanEndsInHalfOfACallThoughTheIdleConnectionIsDead() throws Exception {
 		PGSimpleDataSource database = TestDatabases.postgres();
@@ -53,8 +58,7 @@ class OwnPoolTests {
 				ConnectionSource connections = connect(
 						"jdbc:postgresql://localhost:" + proxy.port() + "/" + database.getDatabaseName(), "")) {
 			connections.close(connections.borrow(Deadline.after(PATIENCE)));
-			// The pool validates a connection that was idle for half a second.
-			Thread.sleep(600);
+			awaitIdle();
 			Duration half = CALL_TIMEOUT.dividedBy(2);
 			assertThat(connections.canBorrowBefore(Deadline.after(half.plusMillis(200)))).isTrue();
 			assertThat(connections.canBorrowBefore(Deadline.after(half.minusMillis(10)))).isFalse();
@@ -79,7 +83,7 @@ class OwnPoolTests {
 		try (HikariDataSource application = new HikariDataSource(config);
 				ConnectionSource connections = LockDataSource.derive(application, 1, CALL_TIMEOUT).connections()) {
 			connections.close(connections.borrow(Deadline.after(PATIENCE)));
-			Thread.sleep(600);
+			awaitIdle();
 			calls.clear();
 			connections.close(connections.borrow(Deadline.after(PATIENCE)));
 			assertThat(calls).containsSubsequence("setNetworkTimeout 250", "createStatement", "setNetworkTimeout 0")
@@ -129,12 +133,7 @@ class OwnPoolTests {
 		config.setDataSource(new DelegatingDataSource(TestDatabases.h2()) {
 			@Override
 			public Connection getConnection() throws SQLException {
-				try {
-					Thread.sleep(700);
-				}
-				catch (InterruptedException ex) {
-					Thread.currentThread().interrupt();
-				}
+				await().until(Deadline.after(Duration.ofMillis(700))::isPast);
 				return super.getConnection();
 			}
 		});
