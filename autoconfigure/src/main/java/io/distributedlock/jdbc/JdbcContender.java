@@ -23,6 +23,8 @@ final class JdbcContender implements LockContender, NotifiedContender {
 
 	private final LockTable table;
 
+	private final TableCheck tableCheck;
+
 	private final NotificationListener listener;
 
 	private final LockKey key;
@@ -50,8 +52,10 @@ final class JdbcContender implements LockContender, NotifiedContender {
 	 * Creates a contender. It keeps the place in the wait queue of an earlier contender
 	 * of this process that was not withdrawn yet.
 	 */
-	JdbcContender(LockTable table, NotificationListener listener, LockKey key, String storedKey, PollSignal signal) {
+	JdbcContender(LockTable table, TableCheck tableCheck, NotificationListener listener, LockKey key, String storedKey,
+			PollSignal signal) {
 		this.table = table;
+		this.tableCheck = tableCheck;
 		this.listener = listener;
 		this.key = key;
 		this.storedKey = storedKey;
@@ -109,7 +113,8 @@ final class JdbcContender implements LockContender, NotifiedContender {
 		}
 		LockRow row;
 		try {
-			row = writeAtOnce ? this.table.attempt(attempt, timeout) : this.table.poll(attempt, timeout);
+			Duration left = this.tableCheck.complete(timeout);
+			row = writeAtOnce ? this.table.attempt(attempt, left) : this.table.poll(attempt, left);
 		}
 		catch (RuntimeException | Error ex) {
 			unregister();

@@ -7,15 +7,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-import io.distributedlock.FencingToken;
-import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.jdbc.Dialect.Renewal;
-import io.distributedlock.jdbc.Dialect.TableStatus;
 import io.distributedlock.provider.AnsweredStoreCall;
-import io.distributedlock.provider.Deadline;
-import io.distributedlock.provider.LayoutFormat;
 import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.LockProvider;
@@ -36,11 +31,7 @@ import io.distributedlock.provider.StoreCall;
  */
 public final class JdbcLockProvider implements LockProvider, AutoCloseable {
 
-	private static final LayoutFormat FORMAT = new LayoutFormat(1);
-
 	private final LockDataSource dataSource;
-
-	private final String tableName;
 
 	private final LockKeyEncoder keys;
 
@@ -54,8 +45,7 @@ public final class JdbcLockProvider implements LockProvider, AutoCloseable {
 
 	private final Sweeper sweeper;
 
-	/** Whether the table and the rights were found to be as they must be. */
-	private volatile boolean usable;
+	private final TableCheck tableCheck;
 
 	/**
 	 * Creates a provider and starts its sweeper. Does not call the database yet.
@@ -65,12 +55,12 @@ public final class JdbcLockProvider implements LockProvider, AutoCloseable {
 	 */
 	public JdbcLockProvider(LockDataSource dataSource, JdbcLockSettings settings, LockTimer timer) {
 		this.dataSource = dataSource;
-		this.tableName = settings.table();
 		this.keys = new LockKeyEncoder(settings.keyPrefix());
 		this.timer = timer;
 		this.calls = new SqlCallExecutor(dataSource.connections(), settings.table(), timer);
 		this.table = new LockTable(this.calls, settings.table());
 		this.listener = new NotificationListener(dataSource.connections(), this.calls);
+		this.tableCheck = new TableCheck(this.table, settings.table(), this.listener);
 		this.sweeper = new Sweeper(this.calls, settings.retention(), timer, this.table.process(), this.table.holder());
 		this.sweeper.start();
 	}
@@ -99,7 +89,7 @@ public final class JdbcLockProvider implements LockProvider, AutoCloseable {
 
 	@Override
 	public LockContender newContender(LockKey key, Runnable onNotified) {
-		return new JdbcContender(this.table, this.listener, key, this.keys.encode(key),
+		return new JdbcContender(this.table, this.tableCheck, this.listener, key, this.keys.encode(key),
 				new PollSignal(this.timer, onNotified));
 	}
 
@@ -135,24 +125,7 @@ public final class JdbcLockProvider implements LockProvider, AutoCloseable {
 	 */
 	@Override
 	public void check(Duration timeout) {
-		Deadline deadline = Deadline.after(timeout);
-		TableStatus status = this.table.readStatus(timeout);
-		DialectResolver.requirePostgres(status.version());
-		FORMAT.requireSupported("the table '" + this.tableName + "'", Long.toString(status.format()));
-		if (status.clockMicros() <= 0 || status.clockMicros() > FencingToken.MAX_ORDER) {
-			throw new LockProviderException(LockError.STORE_FAILED, name(),
-					"has a clock that is out of the range of fencing tokens: " + status.clockMicros()
-							+ " µs since 1970",
-					null);
-		}
-		if (!this.usable) {
-			this.table.requireUsable(deadline.remaining());
-			if (this.table.isPooled(deadline.remaining())) {
-				// It warns at start if notifications do not arrive.
-				this.listener.start();
-			}
-			this.usable = true;
-		}
+		this.tableCheck.run(timeout);
 	}
 
 	/**

@@ -11,6 +11,8 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
+import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 import org.springframework.util.ClassUtils;
 
@@ -51,6 +53,8 @@ public final class LockDataSource implements AutoCloseable {
 	 * @param size the largest number of connections
 	 * @param callTimeout how long a statement may take, also enforced in the database
 	 * @return the source of connections
+	 * @throws LockConfigurationException if the {@code DataSource} chooses a database for
+	 * each thread and has no default
 	 */
 	public static LockDataSource derive(DataSource application, int size, Duration callTimeout) {
 		return create(application, size, callTimeout, null);
@@ -66,7 +70,8 @@ public final class LockDataSource implements AutoCloseable {
 	 * where the application's pool is shared
 	 * @return the source of connections
 	 * @throws LockConfigurationException if the customizer changed a setting that locks
-	 * need
+	 * need, or the {@code DataSource} chooses a database for each thread and has no
+	 * default
 	 */
 	public static LockDataSource derive(DataSource application, int size, Duration callTimeout,
 			Consumer<HikariConfig> customizer) {
@@ -129,12 +134,34 @@ public final class LockDataSource implements AutoCloseable {
 	/**
 	 * Unwraps proxies that return the connection of the caller's transaction, and those
 	 * that choose a database for each thread: calls of one lock run on several threads.
+	 * Other wrappers are kept, because they may give credentials or prepare connections.
 	 */
 	private static DataSource unwrap(DataSource dataSource) {
-		if (dataSource instanceof DelegatingDataSource delegating && delegating.getTargetDataSource() != null) {
-			return unwrap(delegating.getTargetDataSource());
+		DataSource independent = dataSource;
+		DataSource target = dataSource;
+		while (target instanceof DelegatingDataSource || target instanceof AbstractRoutingDataSource) {
+			DataSource next = targetOf(target);
+			if (next == null) {
+				break;
+			}
+			boolean addsNothing = target.getClass() == DelegatingDataSource.class && independent == target;
+			if (dependsOnThread(target) || addsNothing) {
+				independent = next;
+			}
+			target = next;
 		}
-		return (dataSource instanceof AbstractRoutingDataSource routing) ? unwrap(defaultOf(routing)) : dataSource;
+		return independent;
+	}
+
+	private static boolean dependsOnThread(DataSource dataSource) {
+		return dataSource instanceof TransactionAwareDataSourceProxy
+				|| dataSource instanceof LazyConnectionDataSourceProxy
+				|| dataSource instanceof AbstractRoutingDataSource;
+	}
+
+	private static @Nullable DataSource targetOf(DataSource dataSource) {
+		return (dataSource instanceof DelegatingDataSource delegating) ? delegating.getTargetDataSource()
+				: defaultOf((AbstractRoutingDataSource) dataSource);
 	}
 
 	private static DataSource defaultOf(AbstractRoutingDataSource routing) {

@@ -7,6 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -19,7 +20,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
+import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
+import org.springframework.jdbc.datasource.UserCredentialsDataSourceAdapter;
 
 import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
@@ -120,6 +125,23 @@ class ForeignPoolTests {
 			await().untilAsserted(() -> assertThat(connection.getAutoCommit()).isFalse());
 			assertThat(connection.getTransactionIsolation()).isEqualTo(Connection.TRANSACTION_SERIALIZABLE);
 			connection.rollback();
+		}
+	}
+
+	/** Without the adapter the database would refuse the connection. */
+	@Test
+	void wrapperThatGivesTheCredentialsIsKept() {
+		DataSource server = TestDatabases.withTable(TestDatabases.h2Server());
+		UserCredentialsDataSourceAdapter application = new UserCredentialsDataSourceAdapter();
+		application.setTargetDataSource(new DriverManagerDataSource(TestDatabases.url(server)));
+		TestDatabases.execute(server, "ALTER USER sa SET PASSWORD 'secret'");
+		application.setUsername("sa");
+		application.setPassword("secret");
+		for (DataSource wrapped : List.of(application, new TransactionAwareDataSourceProxy(application),
+				new DelegatingDataSource(application))) {
+			try (JdbcLockProvider provider = provider(wrapped)) {
+				provider.check(TIMEOUT);
+			}
 		}
 	}
 

@@ -1,6 +1,11 @@
 package io.distributedlock.jdbc;
 
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.SQLNonTransientConnectionException;
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 
 import javax.sql.DataSource;
@@ -13,12 +18,17 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
+import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
+import io.distributedlock.LockRequest;
 import io.distributedlock.provider.LockTimer;
+import io.distributedlock.support.LockSettings;
+import io.distributedlock.support.LockTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -110,6 +120,32 @@ class TableCheckTests {
 			.withMessageContaining("no primary key on lock_key");
 		assertThat(new JdbcTemplate(database).queryForObject("SELECT count(*) FROM distributed_lock", Long.class))
 			.isOne();
+	}
+
+	@ParameterizedTest
+	@MethodSource("databases")
+	void checkThatFoundNoDatabaseIsCompletedBeforeAnAttempt(DataSource database) {
+		TestDatabases.execute(database, "ALTER TABLE distributed_lock DROP " + primaryKey(database));
+		AtomicBoolean down = new AtomicBoolean(true);
+		DataSource late = new DelegatingDataSource(database) {
+			@Override
+			public Connection getConnection() throws SQLException {
+				if (down.get()) {
+					throw new SQLNonTransientConnectionException("down", "08001");
+				}
+				return super.getConnection();
+			}
+		};
+		try (JdbcLockProvider provider = new JdbcLockProvider(LockDataSource.of(late, 2),
+				JdbcLockSettings.defaults("app"), this.timer);
+				LockTemplate locks = new LockTemplate(provider, LockSettings.defaults().withCallTimeout(TIMEOUT),
+						this.timer, List.of(), List.of())) {
+			assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> provider.check(TIMEOUT));
+			down.set(false);
+			assertThatExceptionOfType(LockConfigurationException.class)
+				.isThrownBy(() -> locks.acquire(LockRequest.of(LockKey.of("late"))))
+				.withMessageContaining("no primary key on lock_key");
+		}
 	}
 
 	@ParameterizedTest
