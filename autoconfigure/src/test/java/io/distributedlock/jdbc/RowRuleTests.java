@@ -24,7 +24,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class RowRuleTests {
 
-	private static final int ROUNDS = 1_500;
+	private static final int ROUNDS = 1_000;
 
 	private static final String KEY = "key";
 

@@ -15,9 +15,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 @ExtendWith(SilentLogger.class)
 class EngineSimulationTests {
 
-	/** The number of seeds; the long form runs a hundred times as many. */
+	/** The number of seeds; the long form runs two hundred times as many. */
 	long seeds() {
-		return 10_000;
+		return 5_000;
 	}
 
 	@Test

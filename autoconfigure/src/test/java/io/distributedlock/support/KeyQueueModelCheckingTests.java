@@ -26,7 +26,7 @@ class KeyQueueModelCheckingTests {
 	private static final LockKey KEY = ManualEngine.KEY;
 
 	int invocations() {
-		return 50;
+		return 25;
 	}
 
 	@Test
