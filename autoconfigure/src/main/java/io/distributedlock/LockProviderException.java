@@ -15,6 +15,8 @@ public final class LockProviderException extends LockException {
 
 	private final String provider;
 
+	private final String problem;
+
 	private final boolean effectUnknown;
 
 	/**
@@ -32,6 +34,7 @@ public final class LockProviderException extends LockException {
 			boolean effectUnknown) {
 		super(error, "Lock store '" + provider + "' " + problem, cause);
 		this.provider = provider;
+		this.problem = problem;
 		this.effectUnknown = effectUnknown;
 	}
 
@@ -55,6 +58,14 @@ public final class LockProviderException extends LockException {
 	 */
 	public String provider() {
 		return this.provider;
+	}
+
+	/**
+	 * Returns what went wrong, as the rest of a sentence about the store.
+	 * @return the message without its beginning
+	 */
+	public String problem() {
+		return this.problem;
 	}
 
 	/**

@@ -71,7 +71,8 @@ public final class JdbcLockAutoConfiguration {
 			@DistributedLockDataSource ObjectProvider<DataSource> own, ObjectProvider<DataSource> application,
 			JdbcLockProperties properties) {
 		DataSource chosen = own(own);
-		return JdbcLockSchemaInitializer.create((chosen != null) ? chosen : only(application), properties);
+		DataSource database = LockDataSource.unwrap((chosen != null) ? chosen : only(application));
+		return JdbcLockSchemaInitializer.create(database, properties);
 	}
 
 	@Bean

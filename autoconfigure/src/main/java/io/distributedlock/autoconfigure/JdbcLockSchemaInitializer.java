@@ -55,8 +55,7 @@ final class JdbcLockSchemaInitializer
 					: DatabaseDriver.fromProductName(database.getDatabaseProductName());
 			return driver.getId();
 		}
-		catch (SQLException | IllegalStateException ex) {
-			// A DataSource that chooses a database for each thread may find none here.
+		catch (SQLException ex) {
 			logger.warn("The database does not answer: the lock table is not created now", ex);
 			return null;
 		}

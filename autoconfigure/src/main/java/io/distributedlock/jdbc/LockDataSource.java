@@ -1,5 +1,6 @@
 package io.distributedlock.jdbc;
 
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.function.Consumer;
 
@@ -132,36 +133,57 @@ public final class LockDataSource implements AutoCloseable {
 	}
 
 	/**
-	 * Unwraps proxies that return the connection of the caller's transaction, and those
-	 * that choose a database for each thread: calls of one lock run on several threads.
-	 * Other wrappers are kept, because they may give credentials or prepare connections.
+	 * Returns the {@code DataSource} whose connections suit locks: without proxies that
+	 * return the connection of the caller's transaction, and the default of one that
+	 * chooses a database for each thread, because calls of one lock run on several
+	 * threads. Other wrappers are kept if they stand inside these, because they may give
+	 * credentials or prepare connections.
+	 * @param dataSource the application's {@code DataSource}
+	 * @return the {@code DataSource} for locks
+	 * @throws LockConfigurationException if the {@code DataSource} chooses a database for
+	 * each thread and has no default
 	 */
-	private static DataSource unwrap(DataSource dataSource) {
+	public static DataSource unwrap(DataSource dataSource) {
 		DataSource independent = dataSource;
 		DataSource target = dataSource;
-		while (target instanceof DelegatingDataSource || target instanceof AbstractRoutingDataSource) {
-			DataSource next = targetOf(target);
+		while (true) {
+			AbstractRoutingDataSource routing = routing(target);
+			DataSource next = (routing != null) ? defaultOf(routing) : delegate(target);
 			if (next == null) {
-				break;
+				return independent;
 			}
 			boolean addsNothing = target.getClass() == DelegatingDataSource.class && independent == target;
-			if (dependsOnThread(target) || addsNothing) {
+			if (routing != null || returnsConnectionOfTransaction(target) || addsNothing) {
 				independent = next;
 			}
 			target = next;
 		}
-		return independent;
 	}
 
-	private static boolean dependsOnThread(DataSource dataSource) {
+	private static boolean returnsConnectionOfTransaction(DataSource dataSource) {
 		return dataSource instanceof TransactionAwareDataSourceProxy
-				|| dataSource instanceof LazyConnectionDataSourceProxy
-				|| dataSource instanceof AbstractRoutingDataSource;
+				|| dataSource instanceof LazyConnectionDataSourceProxy;
 	}
 
-	private static @Nullable DataSource targetOf(DataSource dataSource) {
-		return (dataSource instanceof DelegatingDataSource delegating) ? delegating.getTargetDataSource()
-				: defaultOf((AbstractRoutingDataSource) dataSource);
+	private static @Nullable DataSource delegate(DataSource dataSource) {
+		return (dataSource instanceof DelegatingDataSource delegating) ? delegating.getTargetDataSource() : null;
+	}
+
+	/** Also finds it behind proxies such as those of p6spy. */
+	private static @Nullable AbstractRoutingDataSource routing(DataSource dataSource) {
+		if (dataSource instanceof AbstractRoutingDataSource routing) {
+			return routing;
+		}
+		if (dataSource instanceof DelegatingDataSource || (HIKARI && HikariSupport.isPool(dataSource))) {
+			return null;
+		}
+		try {
+			return dataSource.isWrapperFor(AbstractRoutingDataSource.class)
+					? dataSource.unwrap(AbstractRoutingDataSource.class) : null;
+		}
+		catch (SQLException ex) {
+			return null;
+		}
 	}
 
 	private static DataSource defaultOf(AbstractRoutingDataSource routing) {

@@ -210,40 +210,14 @@ final class LockTable {
 	}
 
 	/**
-	 * Checks that the table is as its script creates it, and that this process may write
-	 * it. Changes nothing.
-	 * @throws LockConfigurationException if a column or a right is not as it must be
+	 * Checks that the table is as its script creates it. Changes nothing.
+	 * @throws LockConfigurationException if the table is not as it must be
 	 * @throws LockProviderException if the database could not answer, or does not write
 	 */
-	void requireUsable(Duration timeout) {
-		try {
-			TableShape shape = this.calls.execute(CallKind.ACQUIRE, timeout, (connection, dialect) -> {
-				TableShape found = dialect.readShape(connection);
-				dialect.checkWritable(connection);
-				return found;
-			});
-			requireSuitable(shape);
-		}
-		catch (SQLException ex) {
-			LockProviderException failure = translate(ex);
-			if (failure.error() == LockError.NOT_PERMITTED) {
-				throw new LockConfigurationException(LockError.NOT_PERMITTED,
-						"The user of the locks' connections may not read and write the table '" + this.name + "': "
-								+ ex.getMessage(),
-						"Grant it SELECT, INSERT, UPDATE and DELETE on the table, then start again", ex);
-			}
-			if (failure.error() == LockError.STORE_UNSUITABLE) {
-				throw new LockConfigurationException(LockError.STORE_UNSUITABLE,
-						"The database runs with binlog_format=STATEMENT, which allows no writes at READ COMMITTED",
-						"Set binlog_format=ROW or MIXED in the server, then start again", ex);
-			}
-			throw failure;
-		}
-	}
-
-	private void requireSuitable(TableShape shape) {
+	void requireSuitable(Duration timeout) {
+		TableShape shape = check(timeout, (connection, dialect) -> dialect.readShape(connection));
 		if (!shape.unsuitable().isEmpty()) {
-			throw unsuitable("has columns that do not suit: " + String.join(", ", shape.unsuitable()));
+			throw unsuitable("has columns of another length or type: " + String.join(", ", shape.unsuitable()));
 		}
 		if (!shape.unique()) {
 			throw unsuitable("has no primary key on lock_key, so that several processes could hold a lock");
@@ -252,6 +226,47 @@ final class LockTable {
 			throw unsuitable("takes different keys for the same one, because of the type or the collation of its "
 					+ "column lock_key");
 		}
+	}
+
+	/**
+	 * Checks that this process may write the table. Changes nothing.
+	 * @throws LockConfigurationException if a right is missing
+	 * @throws LockProviderException if the database could not answer, or does not write
+	 */
+	void requireWritable(Duration timeout) {
+		check(timeout, (connection, dialect) -> {
+			dialect.checkWritable(connection);
+			return true;
+		});
+	}
+
+	/** Repeats a check that collides with the one of another process. */
+	private <T> T check(Duration timeout, SqlCall<T> call) {
+		Deadline deadline = Deadline.after(timeout);
+		while (true) {
+			try {
+				return this.calls.execute(CallKind.ACQUIRE, deadline.remaining(), call);
+			}
+			catch (SQLException ex) {
+				if (!SqlErrors.isContention(ex) || deadline.isPast()) {
+					throw refused(ex);
+				}
+			}
+		}
+	}
+
+	private LockException refused(SQLException ex) {
+		LockProviderException failure = translate(ex);
+		return switch (failure.error()) {
+			case NOT_PERMITTED -> new LockConfigurationException(
+					LockError.NOT_PERMITTED, "The user of the locks' connections may not read and write the table '"
+							+ this.name + "': " + ex.getMessage(),
+					"Grant it SELECT, INSERT, UPDATE and DELETE on the table", ex);
+			case STORE_UNSUITABLE -> new LockConfigurationException(LockError.STORE_UNSUITABLE,
+					"The database runs with binlog_format=STATEMENT, which allows no writes at READ COMMITTED",
+					"Set binlog_format=ROW or MIXED in the server", ex);
+			default -> failure;
+		};
 	}
 
 	private LockConfigurationException unsuitable(String problem) {

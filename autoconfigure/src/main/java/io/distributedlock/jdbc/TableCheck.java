@@ -11,10 +11,9 @@ import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LayoutFormat;
 
 /**
- * Check of the database, its lock table, and the rights on it. One that the database did
- * not answer at start is completed before the first attempt: without its primary key a
- * table of MySQL or MariaDB would let every attempt acquire the lock. Safe for use by
- * many threads.
+ * Check of the database, its lock table, and the rights on it, before the first attempt:
+ * without its primary key a table of MySQL or MariaDB would let every attempt acquire the
+ * lock. Safe for use by many threads.
  */
 final class TableCheck {
 
@@ -26,11 +25,12 @@ final class TableCheck {
 
 	private final NotificationListener listener;
 
-	/** Whether a check was begun and has not succeeded yet. */
-	private volatile boolean pending;
-
-	/** Whether the table and the rights were found to be as they must be. */
-	private volatile boolean usable;
+	/**
+	 * The first step that has not succeeded yet. A check continues there, so that short
+	 * time-outs end it some time. Threads that check at once may repeat a step, and none
+	 * is skipped.
+	 */
+	private volatile Step next = Step.STATUS;
 
 	TableCheck(LockTable table, String tableName, NotificationListener listener) {
 		this.table = table;
@@ -39,14 +39,61 @@ final class TableCheck {
 	}
 
 	/**
-	 * Checks the database, and until that has succeeded once also the table and the
-	 * rights.
+	 * Checks that the database answers, and until that has succeeded once also the table
+	 * and the rights.
 	 * @throws LockConfigurationException if something is not as it must be
 	 * @throws LockProviderException if the database could not answer, or does not write
 	 */
 	void run(Duration timeout) {
 		Deadline deadline = Deadline.after(timeout);
-		this.pending = !this.usable;
+		checkStatus(timeout);
+		if (this.next == Step.STATUS) {
+			this.next = Step.SHAPE;
+		}
+		finish(deadline);
+	}
+
+	/**
+	 * Does what no check has done yet.
+	 * @param timeout the time for the check and for the attempt that follows
+	 * @return the time that is left for the attempt
+	 * @throws LockConfigurationException if something is not as it must be
+	 * @throws LockProviderException if the database could not answer, or does not write;
+	 * no attempt was sent
+	 */
+	Duration complete(Duration timeout) {
+		if (this.next == Step.NONE) {
+			return timeout;
+		}
+		Deadline deadline = Deadline.after(timeout);
+		try {
+			finish(deadline);
+		}
+		catch (LockProviderException ex) {
+			throw ex.isEffectUnknown()
+					? LockProviderException.nothingSent(ex.error(), ex.provider(), ex.problem(), ex.getCause()) : ex;
+		}
+		return deadline.remaining();
+	}
+
+	private void finish(Deadline deadline) {
+		for (Step step = this.next; step != Step.NONE; step = step.following()) {
+			Duration left = deadline.remaining();
+			if (deadline.isPast()) {
+				throw LockProviderException.nothingSent(LockError.STORE_TIMEOUT, SqlErrors.PROVIDER,
+						"was not checked completely within its time-out (distributed-lock.call-timeout)", null);
+			}
+			switch (step) {
+				case STATUS -> checkStatus(left);
+				case SHAPE -> this.table.requireSuitable(left);
+				case RIGHTS -> this.table.requireWritable(left);
+				default -> checkPooler(left);
+			}
+			this.next = step.following();
+		}
+	}
+
+	private void checkStatus(Duration timeout) {
 		TableStatus status = this.table.readStatus(timeout);
 		DialectResolver.requirePostgres(status.version());
 		FORMAT.requireSupported("the table '" + this.tableName + "'", Long.toString(status.format()));
@@ -56,29 +103,24 @@ final class TableCheck {
 							+ " µs since 1970",
 					null);
 		}
-		if (!this.usable) {
-			this.table.requireUsable(deadline.remaining());
-			if (this.table.isPooled(deadline.remaining())) {
-				// It warns at start if notifications do not arrive.
-				this.listener.start();
-			}
-			this.usable = true;
-			this.pending = false;
+	}
+
+	private void checkPooler(Duration timeout) {
+		if (this.table.isPooled(timeout)) {
+			// It warns at start if notifications do not arrive.
+			this.listener.start();
 		}
 	}
 
-	/**
-	 * Completes a check before an attempt.
-	 * @param timeout the time for both
-	 * @return the time that is left for the attempt
-	 */
-	Duration complete(Duration timeout) {
-		if (!this.pending) {
-			return timeout;
+	/** Steps of the check, in their order. */
+	private enum Step {
+
+		STATUS, SHAPE, RIGHTS, POOLER, NONE;
+
+		Step following() {
+			return values()[ordinal() + 1];
 		}
-		Deadline deadline = Deadline.after(timeout);
-		run(timeout);
-		return deadline.remaining();
+
 	}
 
 }

@@ -40,16 +40,8 @@ record EngineFailures(String provider) {
 	RequestOutcome again(LockKey key, RequestOutcome.Failed failed) {
 		return (failed.failure() instanceof LockProviderException known)
 				? new RequestOutcome.Failed(LockProviderException.nothingSent(known.error(), this.provider,
-						"did not answer for lock '" + key + "' within the wait time: it " + problem(known), known))
+						"did not answer for lock '" + key + "' within the wait time: it " + known.problem(), known))
 				: failed;
-	}
-
-	/** Returns the message of a failure without the beginning that all have. */
-	private String problem(LockProviderException failure) {
-		String message = String.valueOf(failure.getMessage());
-		String beginning = "Lock store '" + this.provider + "' ";
-		int index = message.indexOf(beginning);
-		return (index >= 0) ? message.substring(index + beginning.length()) : message;
 	}
 
 	LockProviderException noThread(Throwable cause) {

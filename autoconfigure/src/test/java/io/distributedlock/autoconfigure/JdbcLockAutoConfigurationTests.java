@@ -1,15 +1,17 @@
 package io.distributedlock.autoconfigure;
 
+import java.sql.Connection;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 import javax.sql.DataSource;
 
-import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -30,7 +32,9 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.core.annotation.Order;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.SimpleDriverDataSource;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 import org.springframework.jdbc.datasource.init.DatabasePopulator;
+import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
@@ -45,6 +49,7 @@ import io.distributedlock.testkit.StoreCalls;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
 
 class JdbcLockAutoConfigurationTests {
 
@@ -239,19 +244,49 @@ class JdbcLockAutoConfigurationTests {
 			});
 	}
 
+	/** The key of the starting thread names another database. */
 	@Test
-	void passwordOfConnectionDetailsIsReadForEachConnection() {
-		String url = "jdbc:h2:mem:rotated;DB_CLOSE_DELAY=-1";
-		AtomicReference<String> password = new AtomicReference<>("");
-		List<HikariConfig> configured = new ArrayList<>();
-		this.runner.withBean(DataSource.class, () -> new SimpleDriverDataSource(new org.h2.Driver(), url, "sa", ""))
-			.withBean(JdbcConnectionDetails.class, () -> details(url, password::get))
-			.withBean(LockHikariCustomizer.class, () -> configured::add)
+	void tableIsCreatedInTheDefaultOfADataSourceThatRoutes() {
+		DataSource tenant = TestDatabases.h2();
+		AbstractRoutingDataSource routing = new AbstractRoutingDataSource() {
+			@Override
+			protected Object determineCurrentLookupKey() {
+				return "tenant";
+			}
+		};
+		routing.setTargetDataSources(Map.of("tenant", tenant));
+		routing.setDefaultTargetDataSource(TestDatabases.h2());
+		this.runner.withBean(DataSource.class, () -> routing)
+			.withPropertyValues("distributed-lock.jdbc.initialize-schema=always")
 			.run((context) -> {
 				acquire(context.getBean(JdbcLockProvider.class));
-				password.set("second");
-				assertThat(configured.get(0).getCredentialsProvider().getCredentials().getPassword())
-					.isEqualTo("second");
+				assertThat(new JdbcTemplate(tenant)
+					.queryForList("SELECT 1 FROM INFORMATION_SCHEMA.TABLES WHERE TABLE_NAME = 'DISTRIBUTED_LOCK'"))
+					.isEmpty();
+			});
+	}
+
+	@Test
+	void passwordOfConnectionDetailsIsReadForEachConnection() {
+		String url = "jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1";
+		AtomicReference<String> password = new AtomicReference<>("");
+		DataSource application = new SimpleDriverDataSource(new org.h2.Driver(), url, "sa", "");
+		this.runner.withBean(DataSource.class, () -> application)
+			.withBean(JdbcConnectionDetails.class, () -> details(url, password::get))
+			.run((context) -> {
+				JdbcLockProvider provider = context.getBean(JdbcLockProvider.class);
+				acquire(provider);
+				try (Connection administrator = application.getConnection()) {
+					JdbcTemplate jdbc = new JdbcTemplate(new SingleConnectionDataSource(administrator, true));
+					jdbc.execute("ALTER USER sa SET PASSWORD 'second'");
+					password.set("second");
+					assertThat(jdbc.queryForList("SELECT ABORT_SESSION(SESSION_ID) FROM INFORMATION_SCHEMA.SESSIONS"
+							+ " WHERE SESSION_ID <> SESSION_ID()", Boolean.class))
+						.contains(true);
+				}
+				await().atMost(Duration.ofMinutes(1))
+					.ignoreExceptionsInstanceOf(LockProviderException.class)
+					.untilAsserted(() -> provider.check(Duration.ofSeconds(5)));
 			});
 	}
 

@@ -1,5 +1,6 @@
 package io.distributedlock.jdbc;
 
+import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.Statement;
 import java.time.Duration;
@@ -17,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.postgresql.ds.PGSimpleDataSource;
 
+import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
 import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 
@@ -123,6 +125,8 @@ class DerivedPoolTests {
 		AbstractRoutingDataSource routing = routing(Map.of("a", TestDatabases.h2()), null);
 		for (ThrowingCallable creation : List.<ThrowingCallable>of(() -> LockDataSource.of(routing, 1),
 				() -> LockDataSource.of(new LazyConnectionDataSourceProxy(routing), 1),
+				() -> LockDataSource.of(proxy(routing), 1),
+				() -> LockDataSource.derive(new DelegatingDataSource(proxy(routing)), 1, CALL_TIMEOUT),
 				() -> LockDataSource.derive(routing, 1, CALL_TIMEOUT))) {
 			assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(creation)
 				.withMessageContaining("chooses a database for each thread")
@@ -138,6 +142,12 @@ class DerivedPoolTests {
 			connect(derived);
 			assertThat(derived.connections().isOwn()).isTrue();
 		}
+	}
+
+	/** A proxy as a library makes it that counts statements. */
+	private static DataSource proxy(DataSource target) {
+		return (DataSource) Proxy.newProxyInstance(DataSource.class.getClassLoader(),
+				new Class<?>[] { DataSource.class }, (proxy, method, arguments) -> method.invoke(target, arguments));
 	}
 
 	private static AbstractRoutingDataSource routing(Map<Object, Object> targets, @Nullable DataSource fallback) {

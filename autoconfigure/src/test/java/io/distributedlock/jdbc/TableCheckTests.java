@@ -3,8 +3,14 @@ package io.distributedlock.jdbc;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLNonTransientConnectionException;
+import java.sql.Statement;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 
@@ -26,10 +32,14 @@ import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
+import io.distributedlock.provider.AttemptResult;
+import io.distributedlock.provider.AttemptResult.Granted;
 import io.distributedlock.provider.LockTimer;
+import io.distributedlock.provider.OwnerId;
 import io.distributedlock.support.LockSettings;
 import io.distributedlock.support.LockTemplate;
 
+import static io.distributedlock.testkit.StoreCalls.resultOf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatNoException;
@@ -39,10 +49,15 @@ class TableCheckTests {
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(10);
 
+	private static final Duration LEASE = Duration.ofMinutes(5);
+
 	private final LockTimer timer = new LockTimer();
+
+	private final ExecutorService threads = Executors.newCachedThreadPool();
 
 	@AfterEach
 	void close() {
+		this.threads.shutdownNow();
 		this.timer.close();
 	}
 
@@ -136,8 +151,7 @@ class TableCheckTests {
 				return super.getConnection();
 			}
 		};
-		try (JdbcLockProvider provider = new JdbcLockProvider(LockDataSource.of(late, 2),
-				JdbcLockSettings.defaults("app"), this.timer);
+		try (JdbcLockProvider provider = provider(late);
 				LockTemplate locks = new LockTemplate(provider, LockSettings.defaults().withCallTimeout(TIMEOUT),
 						this.timer, List.of(), List.of())) {
 			assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> provider.check(TIMEOUT));
@@ -146,6 +160,68 @@ class TableCheckTests {
 				.isThrownBy(() -> locks.acquire(LockRequest.of(LockKey.of("late"))))
 				.withMessageContaining("no primary key on lock_key");
 		}
+	}
+
+	@ParameterizedTest
+	@MethodSource("databases")
+	void attemptWithoutAnyCheckIsRefused(DataSource database) {
+		TestDatabases.execute(database, "ALTER TABLE distributed_lock DROP " + primaryKey(database));
+		try (JdbcLockProvider provider = provider(database)) {
+			assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> attempt(provider, "first"))
+				.withMessageContaining("no primary key on lock_key");
+		}
+	}
+
+	/** Every process checks the table with the same rows. */
+	@ParameterizedTest
+	@MethodSource("databases")
+	void firstAttemptsOfSeveralProcessesCheckAtOnce(DataSource database) throws Exception {
+		List<JdbcLockProvider> processes = Stream.generate(() -> provider(database)).limit(6).toList();
+		try {
+			List<Callable<AttemptResult>> attempts = new ArrayList<>();
+			for (JdbcLockProvider process : processes) {
+				for (int i = 0; i < 4; i++) {
+					String key = "key" + attempts.size();
+					attempts.add(() -> attempt(process, key));
+				}
+			}
+			for (Future<AttemptResult> attempt : this.threads.invokeAll(attempts)) {
+				assertThat(attempt.get()).isInstanceOf(Granted.class);
+			}
+		}
+		finally {
+			processes.forEach(JdbcLockProvider::close);
+		}
+	}
+
+	/** Nothing has to be released after it. */
+	@Test
+	void attemptThatCannotBeCheckedWasNotSent() {
+		DataSource database = TestDatabases.withTable(TestDatabases.postgres());
+		DataSource readOnly = new DelegatingDataSource(database) {
+			@Override
+			public Connection getConnection() throws SQLException {
+				Connection connection = super.getConnection();
+				try (Statement statement = connection.createStatement()) {
+					statement.execute("SET default_transaction_read_only = on");
+				}
+				return connection;
+			}
+		};
+		try (JdbcLockProvider provider = provider(readOnly)) {
+			assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> attempt(provider, "first"))
+				.withMessageContaining("may only be read")
+				.satisfies((ex) -> assertThat(ex.isEffectUnknown()).isFalse());
+		}
+	}
+
+	private JdbcLockProvider provider(DataSource database) {
+		return new JdbcLockProvider(LockDataSource.of(database, 2), JdbcLockSettings.defaults("app"), this.timer);
+	}
+
+	private static AttemptResult attempt(JdbcLockProvider provider, String key) {
+		return resultOf(provider.newContender(LockKey.of(key), () -> {
+		}).attempt(OwnerId.random(), LEASE, false, TIMEOUT));
 	}
 
 	@ParameterizedTest

@@ -63,13 +63,14 @@ class TablePrivilegesTests {
 		});
 		String url = TestDatabases.url(owner);
 		String role = TestDatabases.grantLocks(owner, url);
-		assertThat(failures(owner, url, role)).isEmpty();
+		assertThat(failures(owner, url, role, () -> {
+		})).isEmpty();
 		Map<String, Set<String>> needed = new LinkedHashMap<>();
 		for (String right : RIGHTS) {
 			JdbcTemplate jdbc = new JdbcTemplate(owner);
 			String name = TestDatabases.isMySqlCompatible(url) ? role + "@localhost" : role;
-			jdbc.execute("REVOKE " + right + " ON distributed_lock FROM " + name);
-			needed.put(right, failures(owner, url, role));
+			needed.put(right, failures(owner, url, role,
+					() -> jdbc.execute("REVOKE " + right + " ON distributed_lock FROM " + name)));
 			jdbc.execute("GRANT " + right + " ON distributed_lock TO " + name);
 		}
 		assertThat(needed.get("SELECT")).contains("acquire", "renew", "release", "sweep");
@@ -79,13 +80,15 @@ class TablePrivilegesTests {
 		assertThat(needed.get("DELETE")).containsExactly("sweep");
 	}
 
-	/** Returns the steps that are denied. */
-	private Set<String> failures(DataSource owner, String url, String role) throws SQLException {
+	/** Returns the steps that are denied after a change to the rights. */
+	private Set<String> failures(DataSource owner, String url, String role, Runnable change) throws SQLException {
 		Set<String> failures = new TreeSet<>();
 		LockKey key = LockKey.of("granted", OwnerId.random().text());
 		JdbcLockProvider full = provider(url, TestDatabases.user(url));
 		JdbcLockProvider limited = provider(url, role);
 		try {
+			limited.check(TIMEOUT);
+			change.run();
 			LockKey fresh = LockKey.of("fresh", OwnerId.random().text());
 			check(failures, "acquire", () -> attempt(limited, fresh, true) instanceof Granted);
 			LockGrant grant = ((Granted) attempt(full, key, false)).grant();
