@@ -1,5 +1,7 @@
 package io.distributedlock.autoconfigure;
 
+import java.util.List;
+
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -14,6 +16,7 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
+import io.distributedlock.redis.DistributedLockConnectionFactory;
 import io.distributedlock.redis.RedisLockProvider;
 import io.distributedlock.redis.RedisLockSettings;
 
@@ -32,25 +35,42 @@ public final class RedisLockAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	RedisLockProvider distributedLockRedisProvider(ObjectProvider<RedisConnectionFactory> factories,
-			RedisLockProperties properties, DistributedLockProperties general, Environment environment) {
-		RedisConnectionFactory factory = factories.getIfUnique();
-		if (factory == null) {
-			throw new LockConfigurationException(LockError.SEVERAL_PROVIDERS,
-					"There are several RedisConnectionFactory beans, none of them primary,"
-							+ " so that the server of the locks is not clear",
-					"Make one @Primary, or define a RedisLockProvider");
-		}
-		return new RedisLockProvider(factory, new RedisLockSettings(KeyPrefix.of(general, environment, "server"),
-				properties.minReplicas(), properties.replicaTimeout()));
+	RedisLockProvider distributedLockRedisProvider(
+			@DistributedLockConnectionFactory ObjectProvider<RedisConnectionFactory> own,
+			ObjectProvider<RedisConnectionFactory> application, RedisLockProperties properties,
+			DistributedLockProperties general, Environment environment) {
+		return new RedisLockProvider(factory(own, application), new RedisLockSettings(
+				KeyPrefix.of(general, environment, "server"), properties.minReplicas(), properties.replicaTimeout()));
 	}
 
 	@Bean
 	@ConditionalOnBean(name = "distributedLockRedisProvider")
-	LockStoreLocation distributedLockRedisLocation(ObjectProvider<RedisConnectionFactory> factories,
-			DistributedLockProperties general, Environment environment) {
+	LockStoreLocation distributedLockRedisLocation(
+			@DistributedLockConnectionFactory ObjectProvider<RedisConnectionFactory> own,
+			ObjectProvider<RedisConnectionFactory> application, DistributedLockProperties general,
+			Environment environment) {
 		return new LockStoreLocation("redis", KeyPrefix.text(general, environment),
-				RedisLocation.of(factories.getIfUnique()));
+				RedisLocation.of(factory(own, application)));
+	}
+
+	private static RedisConnectionFactory factory(ObjectProvider<RedisConnectionFactory> own,
+			ObjectProvider<RedisConnectionFactory> application) {
+		List<RedisConnectionFactory> qualified = own.stream().toList();
+		if (qualified.size() > 1) {
+			throw unclear("There are several RedisConnectionFactory beans with @DistributedLockConnectionFactory",
+					"Qualify one only");
+		}
+		RedisConnectionFactory factory = qualified.isEmpty() ? application.getIfUnique() : qualified.get(0);
+		if (factory == null) {
+			throw unclear("There are several RedisConnectionFactory beans, none of them primary",
+					"Qualify one with @DistributedLockConnectionFactory, or make one @Primary");
+		}
+		return factory;
+	}
+
+	private static LockConfigurationException unclear(String problem, String action) {
+		return new LockConfigurationException(LockError.SEVERAL_PROVIDERS,
+				problem + ", so that the server of the locks is not clear", action);
 	}
 
 }

@@ -75,6 +75,22 @@ final class AttemptReply {
 		return this.reply.number(4);
 	}
 
+	/**
+	 * Whether the entry of this process was taken from the wait queue since its last
+	 * attempt, and the reservation that followed has ended. So has an entry that expired.
+	 */
+	boolean missedReservation() {
+		return this.reply.number(5) == 1;
+	}
+
+	/**
+	 * The server's error where it denied a step of waiting, behind the name of its
+	 * command; empty if it did not.
+	 */
+	String denied() {
+		return new String(this.reply.bytes(6), StandardCharsets.UTF_8);
+	}
+
 	/** The holder of the lock, or {@code null} if it is reserved or free. */
 	@Nullable LockHolder holder() {
 		if ((!State.HELD.isOf(this.value) && !State.CONTENDED.isOf(this.value)) || this.value.length() < LABEL) {
@@ -103,9 +119,11 @@ final class AttemptReply {
 	 * The pause until the next attempt, which a notification cuts short. Random in part,
 	 * so that not all processes attempt at the same moment.
 	 * @param queued whether this process is in the wait queue
+	 * @param notifiable whether its notifications seem to arrive
 	 */
-	Duration retryAfter(boolean queued) {
-		Duration interval = queued ? RedisLayout.POLL_INTERVAL : SHORT_POLL_INTERVAL;
+	Duration retryAfter(boolean queued, boolean notifiable) {
+		Duration interval = !queued ? SHORT_POLL_INTERVAL
+				: notifiable ? RedisLayout.POLL_INTERVAL : RedisLayout.RESERVATION.dividedBy(2);
 		long longestNanos = interval.toNanos() - ThreadLocalRandom.current().nextLong(interval.toNanos() / 5);
 		long remainingNanos = remainingNanos();
 		return Duration.ofNanos((remainingNanos >= 0) ? Math.min(remainingNanos, longestNanos) : longestNanos);

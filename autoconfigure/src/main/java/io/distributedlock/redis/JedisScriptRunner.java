@@ -144,6 +144,13 @@ final class JedisScriptRunner implements ScriptRunner {
 			return new ScriptReply(values,
 					!this.replicas.isPresent() || !call.hasGrantedOrRenewed(values) || isReplicated(jedis, deadline));
 		}
+		catch (RuntimeException ex) {
+			if (RedisErrors.isReadOnly(ex)) {
+				// The pool closes it: another connection may lead to the present primary.
+				connection.setBroken();
+			}
+			throw ex;
+		}
 		finally {
 			if (shorter && !connection.isBroken()) {
 				connection.setSoTimeout(usualMillis);

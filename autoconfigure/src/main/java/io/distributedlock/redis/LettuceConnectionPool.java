@@ -8,6 +8,7 @@ import java.util.concurrent.TimeoutException;
 import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.RedisClusterClient;
@@ -25,8 +26,8 @@ import io.distributedlock.provider.Deadline;
 
 /**
  * A pool of connections beside the one that Lettuce shares, each used by one worker at a
- * time; at most as many as there are workers. A connection on which a call failed is
- * closed, and so is that of a client whose factory was stopped.
+ * time; at most as many as there are workers. A connection on which a call had no reply
+ * is closed, and so is one to a replica, and that of a client whose factory was stopped.
  */
 final class LettuceConnectionPool implements AutoCloseable {
 
@@ -52,6 +53,11 @@ final class LettuceConnectionPool implements AutoCloseable {
 		catch (LockProviderException ex) {
 			// A connection on which nothing was sent is as good as before.
 			usable = !ex.isEffectUnknown();
+			throw ex;
+		}
+		catch (RedisCommandExecutionException ex) {
+			// The server has replied. A replica serves no locks.
+			usable = !RedisErrors.isReadOnly(ex);
 			throw ex;
 		}
 		catch (TimeoutException ex) {

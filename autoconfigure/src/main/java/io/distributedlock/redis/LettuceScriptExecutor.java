@@ -25,8 +25,9 @@ import io.distributedlock.redis.LettuceSharedConnection.Opened;
  * waits for a reply: what follows runs on the event loop that receives it. Workers do
  * what blocks: opening the connection, and all calls on other connections.
  * <p>
- * Only the application can close a shared connection that does not reply. Until it
- * replies again, workers run the scripts on connections of the pool.
+ * Only the application can close a shared connection that does not reply, or leads to a
+ * server that has become a replica. Until it replies again, workers run the scripts on
+ * connections of the pool.
  */
 final class LettuceScriptExecutor implements ScriptExecutor {
 
@@ -58,7 +59,7 @@ final class LettuceScriptExecutor implements ScriptExecutor {
 		this.timer = timer;
 		this.shared = new LettuceSharedConnection(factory);
 		this.workerCalls = new LettuceWorkerCalls(factory, replicas, this.disconnects);
-		this.unresponsive = new UnresponsiveSlotTracker(this.workerCalls::closeIdle);
+		this.unresponsive = new UnresponsiveSlotTracker(timer, this.workerCalls::closeIdle);
 		this.client = new LettuceClient(factory, this.disconnects, this.unresponsive::clear);
 	}
 
@@ -267,7 +268,7 @@ final class LettuceScriptExecutor implements ScriptExecutor {
 				return;
 			}
 			LettuceScriptExecutor.this.client.onFailure(opened.client(), ex);
-			if (RedisErrors.isTimeout(ex)) {
+			if (RedisErrors.isTimeout(ex) || RedisErrors.isReadOnly(ex)) {
 				avoid(opened);
 				fail(ex);
 			}
@@ -282,11 +283,15 @@ final class LettuceScriptExecutor implements ScriptExecutor {
 			}
 		}
 
-		/** Sends no further scripts to the slot's node on a connection without reply. */
+		/**
+		 * Sends no further scripts to the slot's node on a connection without reply, or
+		 * to a server that has become a replica: another connection may lead to the
+		 * present primary.
+		 */
 		private void avoid(Opened opened) {
 			ScriptCall probe = ScriptCall.probe(this.call.keys()[0]);
 			LettuceScriptExecutor.this.unresponsive.add(this.slot,
-					() -> LettuceCommands.send(opened.commands(), probe));
+					() -> LettuceCommands.sendText(opened.commands(), probe));
 		}
 
 		private void stop(Throwable ex) {

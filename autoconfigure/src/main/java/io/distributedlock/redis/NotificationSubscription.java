@@ -8,36 +8,33 @@ import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.data.redis.connection.Message;
-import org.springframework.data.redis.connection.MessageListener;
-import org.springframework.data.redis.connection.SubscriptionListener;
-
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockThreads;
-import io.distributedlock.redis.SubscribedConnections.OpenConnection;
 
 /**
  * This process's subscription to its one channel, on which it is notified of locks that
  * are reserved for it. The subscription begins with the first contender that has to wait.
  * After a broken connection Lettuce subscribes again by itself. With Jedis, and after the
  * connection factory was stopped and started, the next waiting contender subscribes
- * again. Jedis keeps a thread in the subscription, Lettuce does not.
+ * again. A contender that was not notified {@linkplain #replace() replaces} a connection
+ * on which nothing arrives any more. Jedis keeps a thread in the subscription, Lettuce
+ * does not.
  * <p>
  * Notifications are hints. Each time the subscription becomes active it signals all
  * contenders, since earlier notifications may be lost. Safe for use by many threads.
  */
-final class NotificationSubscription implements MessageListener, SubscriptionListener, AutoCloseable {
+final class NotificationSubscription implements AutoCloseable {
 
 	/** How long the end waits for a subscription that has just begun. */
 	private static final long CLOSE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-	private final SubscribedConnections connections;
+	private final SubscribedConnection.Source connections;
 
 	private final String channel;
 
 	private final RedisContenderRegistry contenders;
 
-	private final Consumer<String> unwanted;
+	private final Consumer<byte[]> messages;
 
 	private final ReentrantLock lock = new ReentrantLock();
 
@@ -50,7 +47,7 @@ final class NotificationSubscription implements MessageListener, SubscriptionLis
 	/** Written under the lock, as the connection is. */
 	private volatile State state = State.IDLE;
 
-	private volatile @Nullable OpenConnection connection;
+	private volatile @Nullable SubscribedConnection connection;
 
 	/**
 	 * The thread inside the client's call, or {@code null}. It closes its connection
@@ -70,33 +67,24 @@ final class NotificationSubscription implements MessageListener, SubscriptionLis
 
 	/**
 	 * Creates a subscription that is not active.
+	 * @param messages receives each message, also late ones of a connection that was
+	 * replaced; must not block
 	 * @param contenders the contenders to signal
-	 * @param unwanted receives the name of a lock that was reserved although no contender
-	 * of this process waits for it; must not block
 	 */
-	NotificationSubscription(SubscribedConnections connections, String channel, RedisContenderRegistry contenders,
-			SubscriptionWaiters waiters, Consumer<String> unwanted) {
+	NotificationSubscription(SubscribedConnection.Source connections, String channel, Consumer<byte[]> messages,
+			RedisContenderRegistry contenders, SubscriptionWaiters waiters) {
 		this.connections = connections;
 		this.channel = channel;
 		this.contenders = contenders;
 		this.waiters = waiters;
-		this.unwanted = unwanted;
+		this.messages = messages;
 		this.pause = new SubscriptionPause(channel);
-	}
-
-	/** Adds a contender that a notification for its lock signals. */
-	void register(RedisContenderRegistry.Contender contender) {
-		this.contenders.add(contender);
-	}
-
-	/** Removes a contender. */
-	void unregister(RedisContenderRegistry.Contender contender) {
-		this.contenders.remove(contender);
 	}
 
 	/** Whether notifications arrive, as far as this process knows. */
 	boolean isActive() {
-		return this.state == State.ACTIVE && !this.connections.isOfFormerClient(this.connection);
+		SubscribedConnection present = this.connection;
+		return this.state == State.ACTIVE && (present == null || !present.isOfFormerClient());
 	}
 
 	/** Creates a wait for a subscription, which an action follows. */
@@ -122,7 +110,8 @@ final class NotificationSubscription implements MessageListener, SubscriptionLis
 		}
 	}
 
-	private void begin() {
+	/** Subscribes unless the subscription is active; nobody waits for it. */
+	void begin() {
 		OutOfMemoryError failure = null;
 		this.lock.lock();
 		try {
@@ -137,7 +126,34 @@ final class NotificationSubscription implements MessageListener, SubscriptionLis
 			this.lock.unlock();
 		}
 		if (failure != null) {
-			deactivate(failure);
+			deactivate(null, failure);
+		}
+	}
+
+	/**
+	 * Subscribes on another connection, once a second at most, since a notification did
+	 * not arrive on this one: it may have been cut without a word.
+	 */
+	void replace() {
+		SubscribedConnection silent;
+		OutOfMemoryError failure;
+		this.lock.lock();
+		try {
+			silent = this.connection;
+			if (this.state != State.ACTIVE || silent == null || !this.pause.isOver()) {
+				return;
+			}
+			this.state = State.SUBSCRIBING;
+			this.connection = null;
+			this.pause.beginAfterLoss();
+			failure = startThread();
+		}
+		finally {
+			this.lock.unlock();
+		}
+		silent.abandon();
+		if (failure != null) {
+			deactivate(null, failure);
 		}
 	}
 
@@ -156,55 +172,56 @@ final class NotificationSubscription implements MessageListener, SubscriptionLis
 		}
 	}
 
-	/** Returns at once with Lettuce, and with Jedis when the subscription has ended. */
+	/** Returns soon with Lettuce, and with Jedis when the subscription has ended. */
 	private void subscribe() {
+		SubscribedConnection opened = null;
 		try {
-			OpenConnection opened = this.connections.open();
-			if (!keep(opened)) {
-				SubscribedConnections.close(opened);
-				return;
-			}
-			opened.connection().subscribe(this, this.channel.getBytes(StandardCharsets.UTF_8));
-			if (!opened.connection().isSubscribed()) {
-				deactivate(null);
+			opened = this.connections.open();
+			if (keep(opened)) {
+				SubscribedConnection confirmed = opened;
+				opened.subscribe(this.channel.getBytes(StandardCharsets.UTF_8), () -> subscribed(confirmed),
+						this.messages);
+				if (!opened.isSubscribed()) {
+					deactivate(opened, null);
+				}
 			}
 		}
 		catch (RuntimeException | Error ex) {
-			deactivate(ex);
+			deactivate(opened, ex);
 		}
 		finally {
-			SubscribedConnections.close(left());
+			SubscribedConnection.closeIfAny(left(opened));
 		}
 	}
 
 	/**
 	 * Records that the thread has left the client's call.
-	 * @return its connection if the end came before
+	 * @return its connection if the end came before, or another connection has replaced
+	 * it
 	 */
-	private @Nullable OpenConnection left() {
+	private @Nullable SubscribedConnection left(@Nullable SubscribedConnection opened) {
 		this.lock.lock();
 		try {
 			if (Thread.currentThread() != this.subscriber) {
-				return null;
+				return opened;
 			}
 			this.subscriber = null;
 			this.changed.signalAll();
 			if (this.state != State.CLOSED) {
 				return null;
 			}
-			OpenConnection open = this.connection;
 			this.connection = null;
-			return open;
+			return opened;
 		}
 		finally {
 			this.lock.unlock();
 		}
 	}
 
-	private boolean keep(OpenConnection opened) {
+	private boolean keep(SubscribedConnection opened) {
 		this.lock.lock();
 		try {
-			if (this.state == State.CLOSED) {
+			if (this.state == State.CLOSED || Thread.currentThread() != this.subscriber) {
 				return false;
 			}
 			this.connection = opened;
@@ -215,14 +232,14 @@ final class NotificationSubscription implements MessageListener, SubscriptionLis
 		}
 	}
 
-	private void deactivate(@Nullable Throwable ex) {
-		OpenConnection broken;
+	private void deactivate(@Nullable SubscribedConnection ended, @Nullable Throwable ex) {
+		SubscribedConnection broken;
 		Runnable report;
 		this.lock.lock();
 		try {
 			// A thread that was replaced leaves the next subscription alone.
 			boolean replaced = this.subscriber != null && Thread.currentThread() != this.subscriber;
-			if (replaced || this.state == State.CLOSED) {
+			if (replaced || this.connection != ended || this.state == State.CLOSED) {
 				return;
 			}
 			broken = this.connection;
@@ -236,20 +253,22 @@ final class NotificationSubscription implements MessageListener, SubscriptionLis
 		}
 		report.run();
 		this.waiters.endAll();
-		SubscribedConnections.close(broken);
+		SubscribedConnection.closeIfAny(broken);
 	}
 
-	@Override
-	public void onChannelSubscribed(byte[] subscribed, long count) {
-		OpenConnection late = null;
+	private void subscribed(SubscribedConnection confirmed) {
+		SubscribedConnection late = null;
 		this.lock.lock();
 		try {
+			if (confirmed != this.connection) {
+				// It was given up before the server confirmed it.
+				return;
+			}
 			this.staying = Thread.currentThread() == this.subscriber;
 			if (this.state == State.CLOSED) {
 				late = toUnsubscribe();
 			}
-			else if (this.connection != null) {
-				// Else the subscription was given up before the server confirmed it.
+			else {
 				this.state = State.ACTIVE;
 				this.pause.reset();
 			}
@@ -258,17 +277,11 @@ final class NotificationSubscription implements MessageListener, SubscriptionLis
 		finally {
 			this.lock.unlock();
 		}
-		SubscribedConnections.unsubscribe(late);
+		if (late != null) {
+			late.unsubscribe();
+		}
 		this.contenders.signalAll();
 		this.waiters.endAll();
-	}
-
-	@Override
-	public void onMessage(Message message, byte @Nullable [] pattern) {
-		String lockName = new String(message.getBody(), StandardCharsets.UTF_8);
-		if (!this.contenders.signal(lockName)) {
-			this.unwanted.accept(lockName);
-		}
 	}
 
 	/**
@@ -277,8 +290,8 @@ final class NotificationSubscription implements MessageListener, SubscriptionLis
 	 */
 	@Override
 	public void close() {
-		OpenConnection active = null;
-		OpenConnection open = null;
+		SubscribedConnection active = null;
+		SubscribedConnection open = null;
 		this.lock.lock();
 		try {
 			this.state = State.CLOSED;
@@ -299,12 +312,14 @@ final class NotificationSubscription implements MessageListener, SubscriptionLis
 			this.lock.unlock();
 		}
 		this.waiters.endAll();
-		SubscribedConnections.unsubscribe(active);
-		SubscribedConnections.close(open);
+		if (active != null) {
+			active.unsubscribe();
+		}
+		SubscribedConnection.closeIfAny(open);
 	}
 
 	/** Returns the connection on which the caller has to unsubscribe, if any. */
-	private @Nullable OpenConnection toUnsubscribe() {
+	private @Nullable SubscribedConnection toUnsubscribe() {
 		if (!this.staying || this.unsubscribed) {
 			return null;
 		}

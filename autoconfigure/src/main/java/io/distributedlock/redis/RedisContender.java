@@ -22,7 +22,9 @@ import io.distributedlock.redis.SubscriptionWaiters.Waiter;
 
 /**
  * This process as a contender for one lock. It enters the wait queue only while its
- * subscription is active, since earlier notifications would be lost.
+ * subscription is active, since earlier notifications would be lost. An entry that it has
+ * is kept while the subscription is not active, or seems to be silent: it attempts twice
+ * in the time of a reservation then.
  * <p>
  * Its state is guarded by its monitor. An operation whose call was abandoned may end
  * later: only the one that began last changes the state.
@@ -40,6 +42,8 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 
 	private final NotificationSubscription subscription;
 
+	private final RedisContenderRegistry contenders;
+
 	private final Runnable changed;
 
 	/** The score of the last entry in the wait queue, kept after a vain notification. */
@@ -47,6 +51,12 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 
 	/** Whether the wait queue may have an entry of this process. */
 	private boolean queued;
+
+	/** Whether a notification has come since the last reply. */
+	private boolean notified;
+
+	/** Whether a notification did not come, and none has come since. */
+	private boolean unnotified;
 
 	/** The operation that began last, unless it granted the lock or failed. */
 	private @Nullable Object current;
@@ -56,17 +66,27 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 	 * @param changed causes the next attempt; must not block
 	 */
 	RedisContender(LockKey key, RedisLockKeys keys, RedisLockRepository repository,
-			NotificationSubscription subscription, Runnable changed) {
+			NotificationSubscription subscription, RedisContenderRegistry contenders, Runnable changed) {
 		this.key = key;
 		this.keys = keys;
 		this.repository = repository;
 		this.subscription = subscription;
+		this.contenders = contenders;
 		this.changed = changed;
 	}
 
 	@Override
 	public String lockName() {
 		return this.keys.name();
+	}
+
+	@Override
+	public void onNotified() {
+		synchronized (this) {
+			this.notified = true;
+			this.unnotified = false;
+		}
+		signal();
 	}
 
 	@Override
@@ -77,14 +97,20 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 	@Override
 	public StoreCall<AttemptResult> attempt(OwnerId owner, Duration lease, boolean willWait, Duration timeout) {
 		Attempt attempt = new Attempt(owner, lease, willWait, Deadline.after(timeout));
-		begin(attempt);
-		attempt.send(willWait && this.subscription.isActive());
+		boolean active = this.subscription.isActive();
+		boolean enqueued = begin(attempt);
+		if (willWait && enqueued && !active) {
+			this.subscription.begin();
+		}
+		attempt.send(willWait && (active || enqueued));
 		return attempt.call();
 	}
 
-	private synchronized void begin(Attempt attempt) {
+	/** Begins an attempt; returns whether the wait queue should have an entry. */
+	private synchronized boolean begin(Attempt attempt) {
 		this.current = attempt;
 		attempt.queuedBefore = this.queued;
+		return this.queued && this.score > 0;
 	}
 
 	/**
@@ -96,7 +122,7 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 			return OptionalLong.empty();
 		}
 		this.queued = true;
-		this.subscription.register(this);
+		this.contenders.add(this);
 		return OptionalLong.of(this.score);
 	}
 
@@ -122,16 +148,35 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 	private void dequeued() {
 		if (this.queued) {
 			this.queued = false;
-			this.subscription.unregister(this);
+			this.contenders.remove(this);
 		}
 	}
 
-	/** Records a busy reply; returns whether the wait queue may have an entry. */
-	private synchronized boolean recordBusy(Attempt attempt, long score) {
-		if (this.current == attempt && score > 0) {
-			this.score = score;
+	/**
+	 * Records a busy reply.
+	 * @return the pause until the next attempt
+	 */
+	private Duration recordBusy(Attempt attempt, AttemptReply reply) {
+		boolean active = this.subscription.isActive();
+		boolean silent = false;
+		boolean enqueued;
+		boolean notifiable;
+		synchronized (this) {
+			if (this.current == attempt) {
+				silent = reply.missedReservation() && !this.notified;
+				this.unnotified |= silent;
+				this.notified = false;
+				if (reply.score() > 0) {
+					this.score = reply.score();
+				}
+			}
+			enqueued = this.queued && reply.score() > 0;
+			notifiable = active && !this.unnotified;
 		}
-		return this.queued;
+		if (silent) {
+			this.subscription.replace();
+		}
+		return reply.retryAfter(enqueued, notifiable);
 	}
 
 	@Override
@@ -142,9 +187,10 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 				return AnsweredStoreCall.of(ReleaseOutcome.NOT_HELD);
 			}
 			this.current = withdrawal;
+			this.score = 0;
 			// Not registered any more even if the withdrawal fails: a later reservation
 			// is then unwanted, and withdrawn as such.
-			this.subscription.unregister(this);
+			this.contenders.remove(this);
 		}
 		return this.repository.withdraw(this.keys, timeout, (outcome) -> withdrawn(withdrawal, outcome));
 	}
@@ -158,7 +204,7 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 	@Override
 	public synchronized void close() {
 		this.current = null;
-		this.subscription.unregister(this);
+		this.contenders.remove(this);
 	}
 
 	/**
@@ -204,8 +250,8 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 						new LockGrant(RedisContender.this.key, this.owner, reply.order(), reply.validity(this.lease))));
 				return;
 			}
-			boolean inQueue = recordBusy(this, reply.score());
-			AttemptResult.Busy busy = new AttemptResult.Busy(reply.retryAfter(inQueue), reply.holder());
+			RedisContender.this.repository.reportDenied(reply.denied());
+			AttemptResult.Busy busy = new AttemptResult.Busy(recordBusy(this, reply), reply.holder());
 			if (this.willWait && !this.enqueues) {
 				subscribe(busy);
 			}

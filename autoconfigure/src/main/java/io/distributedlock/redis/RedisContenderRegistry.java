@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -35,14 +36,14 @@ final class RedisContenderRegistry {
 	}
 
 	/**
-	 * Signals the contenders for one lock.
+	 * Notifies the contenders for one lock.
 	 * @return whether there is such a contender
 	 */
-	boolean signal(String lockName) {
+	boolean notify(String lockName) {
 		boolean found = false;
 		for (Contender contender : this.byLock.getOrDefault(lockName, Set.of())) {
 			found = true;
-			signalOrLog(contender);
+			callOrLog(contender, Contender::onNotified);
 		}
 		return found;
 	}
@@ -50,13 +51,13 @@ final class RedisContenderRegistry {
 	/** Signals all contenders. */
 	void signalAll() {
 		List<Collection<Contender>> all = List.copyOf(this.byLock.values());
-		all.forEach((contenders) -> contenders.forEach(RedisContenderRegistry::signalOrLog));
+		all.forEach((contenders) -> contenders.forEach((contender) -> callOrLog(contender, Contender::signal)));
 	}
 
-	/** Signals a contender; one that fails keeps no other one from its signal. */
-	private static void signalOrLog(Contender contender) {
+	/** Calls a contender; one that fails keeps no other one from its call. */
+	private static void callOrLog(Contender contender, Consumer<Contender> call) {
 		try {
-			contender.signal();
+			call.accept(contender);
 		}
 		catch (RuntimeException | Error ex) {
 			logger.error("The contender for '" + contender.lockName() + "' could not be signalled", ex);
@@ -73,6 +74,14 @@ final class RedisContenderRegistry {
 
 		/** The name of the lock, as {@link RedisLockKeys#name()} has it. */
 		String lockName();
+
+		/**
+		 * Causes the next attempt, because the lock is reserved for this process; must
+		 * not block.
+		 */
+		default void onNotified() {
+			signal();
+		}
 
 		/** Causes the next attempt; must not block. */
 		void signal();

@@ -23,9 +23,9 @@ final class RedisErrors {
 		.compile("(?:^|[\\s:-])(READONLY|OOM|BUSY|WRONGTYPE|NOPERM|NOAUTH|WRONGPASS|LOADING|MOVED|ASK|TRYAGAIN"
 				+ "|CLUSTERDOWN|MASTERDOWN|NOREPLICAS|MISCONF|CROSSSLOT|NOSCRIPT)\\s");
 
-	/** Inside a script the error has no code NOPERM. */
-	private static final Pattern DENIED = Pattern
-		.compile("The user executing the script can't|(?i)unknown command|No permissions to access");
+	/** Inside a script the error has no code NOPERM; up to 7.0, and from 7.2. */
+	private static final Pattern DENIED = Pattern.compile("The user executing the script can't|ACL failure in script"
+			+ "|(?i)unknown command|No permissions to access");
 
 	/** Conditions that end soon; the server did not run the command. */
 	private static final Set<String> TRANSIENT = Set.of("LOADING", "MOVED", "ASK", "TRYAGAIN", "CLUSTERDOWN",
@@ -57,6 +57,11 @@ final class RedisErrors {
 	 */
 	static boolean isSlotMigrating(Throwable ex) {
 		return "TRYAGAIN".equals(code(ex));
+	}
+
+	/** Whether the server is a replica, which refuses writes. */
+	static boolean isReadOnly(Throwable ex) {
+		return "READONLY".equals(code(ex));
 	}
 
 	/** Whether another node serves the slot. */

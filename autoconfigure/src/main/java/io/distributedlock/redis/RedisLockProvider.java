@@ -1,5 +1,6 @@
 package io.distributedlock.redis;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Map;
 
@@ -67,15 +68,17 @@ public final class RedisLockProvider implements LockProvider, AutoCloseable {
 				channelPrefix);
 		this.renewal = new BatchRenewal(this.executor, this.layout, this.timer,
 				ScriptExecutorFactory.isCluster(factory));
-		this.subscription = new NotificationSubscription(new SubscribedConnections(factory, this.executor),
-				channelPrefix + this.process, this.contenders, new SubscriptionWaiters(this.timer),
-				this::withdrawUnwanted);
+		this.subscription = new NotificationSubscription(ScriptExecutorFactory.subscriptions(factory, this.executor),
+				channelPrefix + this.process, this::receive, this.contenders, new SubscriptionWaiters(this.timer));
 	}
 
 	/** Handles a message that may be none of ours: anybody can publish. */
-	private void withdrawUnwanted(String lockName) {
+	private void receive(byte[] message) {
+		String lockName = new String(message, StandardCharsets.UTF_8);
 		try {
-			this.repository.withdrawInBackground(this.layout.keys(lockName));
+			if (!this.contenders.notify(lockName)) {
+				this.repository.withdrawInBackground(this.layout.keys(lockName));
+			}
 		}
 		catch (RuntimeException ex) {
 			logger.debug("The notification names no lock: '" + lockName + "'", ex);
@@ -113,7 +116,8 @@ public final class RedisLockProvider implements LockProvider, AutoCloseable {
 
 	@Override
 	public LockContender newContender(LockKey key, Runnable onNotified) {
-		return new RedisContender(key, this.layout.keys(key), this.repository, this.subscription, onNotified);
+		return new RedisContender(key, this.layout.keys(key), this.repository, this.subscription, this.contenders,
+				onNotified);
 	}
 
 	/**

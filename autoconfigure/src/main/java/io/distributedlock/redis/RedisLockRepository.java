@@ -1,5 +1,6 @@
 package io.distributedlock.redis;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.OptionalLong;
 import java.util.function.Consumer;
@@ -30,6 +31,8 @@ final class RedisLockRepository {
 	private final ScriptExecutor executor;
 
 	private final ReservationMonitor reservations;
+
+	private final DeniedCommands denied = new DeniedCommands();
 
 	private final byte[] process;
 
@@ -85,6 +88,14 @@ final class RedisLockRepository {
 		return run(Script.WITHDRAW, keys, new byte[0], timeout, onEnd);
 	}
 
+	/**
+	 * Reports that the server denied a step of waiting or of waking up.
+	 * @param error the name of the command and the server's error, or an empty text
+	 */
+	void reportDenied(String error) {
+		this.denied.report(error);
+	}
+
 	/** Withdraws in the background a reservation for which no contender waits. */
 	void withdrawInBackground(RedisLockKeys keys) {
 		this.reservations.runNow(() -> withdraw(keys, ReservationMonitor.STEP_TIMEOUT, NOTHING));
@@ -121,6 +132,9 @@ final class RedisLockRepository {
 			if (reply.values().size() > 1 && reply.number(1) == 1) {
 				RedisLockRepository.this.reservations.runAfterReservation(this.keys.name(),
 						() -> expireReservation(this.keys));
+			}
+			if (reply.values().size() > 2) {
+				reportDenied(new String(reply.bytes(2), StandardCharsets.UTF_8));
 			}
 			if (reply.resent()) {
 				end(ReleaseOutcome.UNKNOWN);

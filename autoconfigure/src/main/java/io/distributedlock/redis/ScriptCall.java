@@ -1,5 +1,6 @@
 package io.distributedlock.redis;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -15,11 +16,15 @@ import java.util.concurrent.TimeUnit;
 record ScriptCall(Script script, byte[][] keys, byte[][] arguments) {
 
 	/**
-	 * Creates a call that changes nothing: a renewal for an owner that no lock has.
-	 * Unlike a command that reads, no client sends it to a replica.
+	 * Creates a call that changes nothing: a withdrawal of nobody from the wait queue of
+	 * no lock. No client sends it to a replica, and a replica refuses it.
+	 * @param key a key in the slot of the call
 	 */
 	static ScriptCall probe(byte[] key) {
-		return new ScriptCall(Script.RENEW, new byte[][] { key }, new byte[][] { new byte[0], RedisLayout.bytes("1") });
+		String text = new String(key, StandardCharsets.UTF_8);
+		byte[] none = RedisLayout.bytes(text.substring(0, text.indexOf('}') + 1) + ":none");
+		return new ScriptCall(Script.WITHDRAW, new byte[][] { none, none },
+				new byte[][] { new byte[0], new byte[0], new byte[0] });
 	}
 
 	/** The argument for a lease: whole milliseconds, rounded up. */

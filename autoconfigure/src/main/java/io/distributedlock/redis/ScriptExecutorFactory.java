@@ -1,5 +1,6 @@
 package io.distributedlock.redis;
 
+import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -32,6 +33,18 @@ final class ScriptExecutorFactory {
 				check) -> new ScriptReply(ScriptRunner.runBySpring(connection, call, check), true));
 	}
 
+	/**
+	 * Returns the source of connections for subscriptions.
+	 * @param executor the executor over the factory, which knows its client
+	 */
+	static SubscribedConnection.Source subscriptions(RedisConnectionFactory factory, ScriptExecutor executor) {
+		if (LETTUCE && Lettuce.isClientOf(factory)) {
+			return Lettuce.subscriptions(factory, executor);
+		}
+		return () -> new SpringSubscribedConnection(factory.getConnection(),
+				JEDIS ? Jedis::disconnect : (none) -> false);
+	}
+
 	static boolean isCluster(RedisConnectionFactory factory) {
 		return (LETTUCE && Lettuce.isCluster(factory)) || (JEDIS && Jedis.isCluster(factory));
 	}
@@ -51,6 +64,11 @@ final class ScriptExecutorFactory {
 			return new LettuceScriptExecutor((LettuceConnectionFactory) factory, replicas, timer);
 		}
 
+		static SubscribedConnection.Source subscriptions(RedisConnectionFactory factory, ScriptExecutor executor) {
+			return () -> LettuceSubscribedConnection
+				.open(((LettuceConnectionFactory) factory).getRequiredNativeClient(), executor::client);
+		}
+
 		static boolean isCluster(RedisConnectionFactory factory) {
 			return factory instanceof LettuceConnectionFactory lettuce && lettuce.isClusterAware();
 		}
@@ -62,6 +80,14 @@ final class ScriptExecutorFactory {
 
 		static ScriptRunner runner(ReplicaRequirement replicas) {
 			return new JedisScriptRunner(replicas);
+		}
+
+		static boolean disconnect(RedisConnection connection) {
+			if (connection.getNativeConnection() instanceof redis.clients.jedis.Jedis jedis) {
+				jedis.disconnect();
+				return true;
+			}
+			return false;
 		}
 
 		static boolean isCluster(RedisConnectionFactory factory) {

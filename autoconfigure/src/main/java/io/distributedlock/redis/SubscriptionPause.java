@@ -21,6 +21,8 @@ final class SubscriptionPause {
 	/** How many failures in a row are worth a warning. */
 	private static final int FAILURES = 3;
 
+	private static final long LOSS_NANOS = TimeUnit.SECONDS.toNanos(1);
+
 	private static final long DENIAL_NANOS = TimeUnit.MINUTES.toNanos(1);
 
 	private final String channel;
@@ -52,6 +54,11 @@ final class SubscriptionPause {
 		this.end = Deadline.afterNanos(denied ? DENIAL_NANOS : FAILURE_NANOS);
 		this.warned |= warn;
 		return () -> log(warn, denied, ex);
+	}
+
+	/** Begins a pause after a subscription on which a notification did not arrive. */
+	void beginAfterLoss() {
+		this.end = Deadline.afterNanos(LOSS_NANOS);
 	}
 
 	/** Forgets earlier failures, after a subscription has begun. */

@@ -3,25 +3,34 @@ package io.distributedlock.redis;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
 
 /**
  * The slots whose node does not reply on the shared connection, which may seem open for
- * many minutes after packets were lost. A probe that is under way on that connection
- * shows when the node replies again.
+ * many minutes after packets were lost, or refuses writes, since it has become a replica.
+ * Probes on that connection show when the node serves locks again.
  */
 final class UnresponsiveSlotTracker {
 
+	private static final long REFUSAL_NANOS = TimeUnit.SECONDS.toNanos(1);
+
 	/** At most one per bucket. */
 	private final Set<Integer> slots = ConcurrentHashMap.newKeySet();
+
+	private final RedisTimer timer;
 
 	private final Runnable allResponsive;
 
 	/**
 	 * Creates a tracker without slots.
+	 * @param timer waits before the next probe of a node that refuses writes
 	 * @param allResponsive runs when the last slot is removed; must not block
 	 */
-	UnresponsiveSlotTracker(Runnable allResponsive) {
+	UnresponsiveSlotTracker(RedisTimer timer, Runnable allResponsive) {
+		this.timer = timer;
 		this.allResponsive = allResponsive;
 	}
 
@@ -32,7 +41,8 @@ final class UnresponsiveSlotTracker {
 	/**
 	 * Adds a slot until a probe ends.
 	 * @param probe sends a command to the node of the slot; any end of it but a time-out
-	 * of the client removes the slot, also a failure of the connection
+	 * of the client, or the refusal of a replica, removes the slot, also a failure of the
+	 * connection
 	 */
 	void add(int slot, Supplier<? extends CompletionStage<?>> probe) {
 		if (this.slots.add(slot)) {
@@ -51,10 +61,9 @@ final class UnresponsiveSlotTracker {
 	private void send(int slot, Supplier<? extends CompletionStage<?>> probe) {
 		try {
 			probe.get().whenComplete((reply, ex) -> {
-				if (ex != null && RedisErrors.isTimeout(ex) && this.slots.contains(slot)) {
-					send(slot, probe);
-				}
-				else {
+				long pauseNanos = pauseNanos(ex);
+				if (pauseNanos < 0 || !this.slots.contains(slot)
+						|| this.timer.schedule(() -> send(slot, probe), pauseNanos) == null) {
 					remove(slot);
 				}
 			});
@@ -67,6 +76,14 @@ final class UnresponsiveSlotTracker {
 			remove(slot);
 			throw ex;
 		}
+	}
+
+	/** The pause before the next probe; negative if there is none. */
+	private static long pauseNanos(@Nullable Throwable ex) {
+		if (ex == null) {
+			return -1;
+		}
+		return RedisErrors.isTimeout(ex) ? 0 : RedisErrors.isReadOnly(ex) ? REFUSAL_NANOS : -1;
 	}
 
 	private void remove(int slot) {

@@ -5,7 +5,10 @@
 --   no score yet, else the score of its earlier entry.
 -- Reply to a grant: {order}, or {order, remaining milliseconds} if this owner held the
 --   lock already.
--- Reply otherwise: {0, value, remaining milliseconds, server's microsecond, score}.
+-- Reply otherwise: {0, value, remaining milliseconds, server's microsecond, score, missed,
+--   denied}. Missed is 1 if the earlier entry is gone: the lock was reserved for this
+--   process, or the queue expired. Denied is the name and the error of a command that the
+--   server did not run, or empty.
 -- RedisLayout declares the constants.
 local time = redis.call('TIME')
 local remaining = false
@@ -18,7 +21,7 @@ if not (reply and reply.ok) then
   local now = time[1] * 1000000 + time[2]
   local value = redis.call('GET', KEYS[1])
   if not value then
-    return reply or {0, '', 0, now, 0}
+    return reply or {0, '', 0, now, 0, 0, ''}
   end
   local id = string.sub(value, 1, ID_LENGTH)
   local state = string.sub(value, STATE, STATE)
@@ -35,24 +38,37 @@ if not (reply and reply.ok) then
   elseif id == ARGV[1] and (state == HELD or state == CONTENDED) then
     remaining = redis.call('PTTL', KEYS[1])
   else
-    local score = 0
+    local score, missed, denied = 0, 0, ''
     if ARGV[5] ~= '' then
       local contended = state == CONTENDED or state == RESERVED
       if state == HELD then
-        contended = type(redis.pcall('SETRANGE', KEYS[1], ID_LENGTH, CONTENDED)) == 'number'
+        local marked = redis.pcall('SETRANGE', KEYS[1], ID_LENGTH, CONTENDED)
+        contended = type(marked) == 'number'
+        if not contended then
+          denied = 'SETRANGE ' .. marked.err
+        end
       end
       if contended then
         local first = now
         if ARGV[5] ~= '0' then
           first = ARGV[5]
         end
-        if type(redis.pcall('ZADD', KEYS[3], 'NX', first, ARGV[4])) == 'number' then
+        local added = redis.pcall('ZADD', KEYS[3], 'NX', first, ARGV[4])
+        if type(added) == 'number' then
           score = tonumber(redis.call('ZSCORE', KEYS[3], ARGV[4]))
           redis.call('PEXPIRE', KEYS[3], QUEUE_EXPIRY_MILLIS)
+          if ARGV[5] ~= '0' then
+            missed = added
+          end
+        else
+          denied = 'ZADD ' .. added.err
         end
       end
     end
-    return {0, value, redis.call('PTTL', KEYS[1]), now, score}
+    if string.find(denied, 'OOM', 1, true) then
+      denied = ''
+    end
+    return {0, value, redis.call('PTTL', KEYS[1]), now, score, missed, denied}
   end
 end
 local order = time[1] * 1000000 + time[2]

@@ -24,6 +24,7 @@ import io.distributedlock.LockOperations;
 import io.distributedlock.LockRequest;
 import io.distributedlock.local.LocalLockProvider;
 import io.distributedlock.provider.LockProvider;
+import io.distributedlock.redis.DistributedLockConnectionFactory;
 import io.distributedlock.redis.RedisLockProvider;
 import io.distributedlock.redis.TestRedis;
 
@@ -137,6 +138,26 @@ class RedisLockAutoConfigurationTests {
 		});
 	}
 
+	/** The server of the application's own factory does not answer. */
+	@Test
+	void serverOfTheQualifiedFactoryIsUsed() {
+		this.runner.withPropertyValues("spring.data.redis.port=1", "distributed-lock.fail-fast=true")
+			.withUserConfiguration(LockServer.class)
+			.run((context) -> {
+				assertLocksInRedis(context);
+				assertThat(context.getBeansOfType(RedisConnectionFactory.class)).hasSize(2);
+				assertThat(context.getBean(LockStoreLocation.class).toString()).contains(":" + TestRedis.port());
+			});
+	}
+
+	@Test
+	void severalQualifiedFactoriesAreRefused() {
+		this.runner.withUserConfiguration(LockServer.class, SecondLockServer.class).run((context) -> {
+			assertThat(context).hasFailed();
+			assertThat(failure(context.getStartupFailure())).hasMessageContaining("@DistributedLockConnectionFactory");
+		});
+	}
+
 	@Test
 	void backsOffForAnotherProviderAndWithoutRedis() {
 		this.runner.withPropertyValues("distributed-lock.provider=local")
@@ -159,6 +180,28 @@ class RedisLockAutoConfigurationTests {
 
 		@Bean
 		RedisConnectionFactory second() {
+			return TestRedis.lettuce(TestRedis.port());
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class LockServer {
+
+		@Bean(defaultCandidate = false)
+		@DistributedLockConnectionFactory
+		RedisConnectionFactory lockServer() {
+			return TestRedis.lettuce(TestRedis.port());
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class SecondLockServer {
+
+		@Bean(defaultCandidate = false)
+		@DistributedLockConnectionFactory
+		RedisConnectionFactory secondLockServer() {
 			return TestRedis.lettuce(TestRedis.port());
 		}
 

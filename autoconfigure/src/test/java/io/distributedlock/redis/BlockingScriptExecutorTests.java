@@ -27,7 +27,7 @@ import static org.mockito.Mockito.when;
  */
 class BlockingScriptExecutorTests {
 
-	private static final ScriptCall CALL = ScriptCall.probe(RedisLayout.bytes("key"));
+	private static final ScriptCall CALL = ScriptCall.probe(RedisLayout.bytes("{key}:lock"));
 
 	private static final Duration SHORT = Duration.ofMillis(50);
 

@@ -20,7 +20,7 @@ class RedisContenderRegistryTests {
 		this.registry.add(this.first);
 		this.registry.add(another);
 		this.registry.add(this.second);
-		assertThat(this.registry.signal("first")).isTrue();
+		assertThat(this.registry.notify("first")).isTrue();
 		assertThat(this.first.signals).hasValue(1);
 		assertThat(another.signals).hasValue(1);
 		assertThat(this.second.signals).hasValue(0);
@@ -30,7 +30,7 @@ class RedisContenderRegistryTests {
 	void signalFindsNoContenderAfterItsRemoval() {
 		this.registry.add(this.first);
 		this.registry.remove(this.first);
-		assertThat(this.registry.signal("first")).isFalse();
+		assertThat(this.registry.notify("first")).isFalse();
 		assertThat(this.first.signals).hasValue(0);
 		assertThat(this.registry.size()).isZero();
 	}
@@ -64,7 +64,7 @@ class RedisContenderRegistryTests {
 		this.registry.signalAll();
 		assertThat(this.first.signals).hasValue(1);
 		assertThat(this.second.signals).hasValue(1);
-		assertThat(this.registry.signal("first")).isTrue();
+		assertThat(this.registry.notify("first")).isTrue();
 		assertThat(this.first.signals).hasValue(2);
 	}
 

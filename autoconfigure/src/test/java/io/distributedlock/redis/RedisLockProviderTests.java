@@ -16,6 +16,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.args.ClientType;
 import redis.clients.jedis.params.ClientKillParams;
@@ -183,7 +184,9 @@ class RedisLockProviderTests {
 		assertThat(attempt(enter(waiter), true)).isInstanceOf(AttemptResult.Busy.class);
 		this.admin.configSet("maxmemory", "1");
 		try {
-			assertThat(attempt(enter(late), true)).isInstanceOf(AttemptResult.Busy.class);
+			assertThat(attempt(enter(late), true)).isInstanceOfSatisfying(AttemptResult.Busy.class,
+					(busy) -> assertThat(busy.retryAfter()).as("the pause without an entry in the wait queue")
+						.isLessThanOrEqualTo(Duration.ofMillis(100)));
 			assertThat(renew(holder, grant)).containsEntry(grant, RenewalOutcome.RENEWED);
 			assertThat(release(holder, grant.owner())).isEqualTo(ReleaseOutcome.RELEASED);
 			this.admin.del(this.keys.lock());
@@ -372,6 +375,28 @@ class RedisLockProviderTests {
 		}
 		finally {
 			this.admin.aclDelUser("unsubscribed");
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "setrange", "publish" })
+	void deniedStepOfWaitingIsWarnedOfOnce(String command, CapturedOutput output) {
+		this.admin.aclSetUser("mute", "on", ">secret", "~*", "&*", "+@all", "-" + command);
+		try {
+			RedisLockProvider holder = process(TestRedis.lettuce(TestRedis.port(), "mute", "secret"));
+			RedisLockProvider waiter = process(TestRedis.lettuce(TestRedis.port(), "mute", "secret"));
+			for (int round = 0; round < 2; round++) {
+				LockGrant grant = acquire(holder);
+				LockContender contender = enter(waiter);
+				assertThat(attempt(contender, true)).isInstanceOf(AttemptResult.Busy.class);
+				assertThat(release(holder, grant.owner())).isEqualTo(ReleaseOutcome.RELEASED);
+				contender.withdraw(Duration.ofSeconds(5));
+				await().until(() -> !this.admin.exists(this.keys.lock()));
+			}
+			assertThat(output.getAll().split("Redis does not run " + command.toUpperCase(), -1)).hasSize(2);
+		}
+		finally {
+			this.admin.aclDelUser("mute");
 		}
 	}
 

@@ -1,22 +1,32 @@
 package io.distributedlock.redis;
 
-import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 class UnresponsiveSlotTrackerTests {
 
 	private final AtomicInteger allResponsive = new AtomicInteger();
 
-	private final UnresponsiveSlotTracker tracker = new UnresponsiveSlotTracker(this.allResponsive::incrementAndGet);
+	private final RedisTimer timer = new RedisTimer();
 
-	private final Deque<CompletableFuture<Object>> probes = new ArrayDeque<>();
+	private final UnresponsiveSlotTracker tracker = new UnresponsiveSlotTracker(this.timer,
+			this.allResponsive::incrementAndGet);
+
+	private final Deque<CompletableFuture<Object>> probes = new ConcurrentLinkedDeque<>();
+
+	@AfterEach
+	void close() {
+		this.timer.close();
+	}
 
 	private CompletableFuture<Object> probe() {
 		CompletableFuture<Object> probe = new CompletableFuture<>();
@@ -38,9 +48,20 @@ class UnresponsiveSlotTrackerTests {
 	void probeIsRepeatedAfterATimeoutOfTheClient() {
 		this.tracker.add(7, this::probe);
 		this.probes.getLast().completeExceptionally(new TimeoutException());
-		assertThat(this.probes).hasSize(2);
+		await().until(() -> this.probes.size() == 2);
 		assertThat(this.tracker.contains(7)).isTrue();
 		assertThat(this.allResponsive).hasValue(0);
+	}
+
+	@Test
+	void probeIsRepeatedAfterTheRefusalOfAReplica() {
+		this.tracker.add(7, this::probe);
+		this.probes.getLast()
+			.completeExceptionally(new IllegalStateException("READONLY You can't write against a read only replica."));
+		assertThat(this.tracker.contains(7)).isTrue();
+		await().until(() -> this.probes.size() == 2);
+		this.probes.getLast().complete("value");
+		assertThat(this.tracker.contains(7)).isFalse();
 	}
 
 	@Test

@@ -1,0 +1,122 @@
+package io.distributedlock.redis;
+
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.data.redis.connection.Message;
+import org.springframework.data.redis.connection.MessageListener;
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.Subscription;
+import org.springframework.data.redis.connection.SubscriptionListener;
+
+/**
+ * A subscribed connection of Spring's factory for a client that blocks: Jedis keeps a
+ * thread in the subscription. It also keeps the connection open after the factory was
+ * stopped.
+ */
+final class SpringSubscribedConnection implements SubscribedConnection {
+
+	private static final Log logger = LogFactory.getLog(SpringSubscribedConnection.class);
+
+	private final RedisConnection connection;
+
+	private final Disconnection disconnection;
+
+	private final AtomicBoolean closed = new AtomicBoolean();
+
+	SpringSubscribedConnection(RedisConnection connection, Disconnection disconnection) {
+		this.connection = connection;
+		this.disconnection = disconnection;
+	}
+
+	@Override
+	public void subscribe(byte[] channel, Runnable onSubscribed, Consumer<byte[]> onMessage) {
+		this.connection.subscribe(new Listener(onSubscribed, onMessage), channel);
+	}
+
+	@Override
+	public boolean isSubscribed() {
+		return this.connection.isSubscribed();
+	}
+
+	@Override
+	public boolean isOfFormerClient() {
+		return false;
+	}
+
+	@Override
+	public void unsubscribe() {
+		try {
+			Subscription subscription = this.connection.getSubscription();
+			if (subscription != null && subscription.isAlive()) {
+				subscription.unsubscribe();
+			}
+		}
+		catch (RuntimeException ex) {
+			logger.debug("The subscription could not be ended", ex);
+		}
+	}
+
+	@Override
+	public void close() {
+		if (!this.closed.compareAndSet(false, true)) {
+			return;
+		}
+		try {
+			this.connection.close();
+		}
+		catch (RuntimeException ex) {
+			logger.debug("The connection of the subscription could not be closed", ex);
+		}
+	}
+
+	/**
+	 * Closes the socket, so that the thread that reads from it leaves. Where the client
+	 * gives no access to it, as for a cluster, that thread remains until the operating
+	 * system reports the connection as broken.
+	 */
+	@Override
+	public void abandon() {
+		try {
+			if (!this.disconnection.disconnect(this.connection)) {
+				unsubscribe();
+			}
+		}
+		catch (RuntimeException ex) {
+			logger.debug("The connection of the subscription could not be closed", ex);
+		}
+	}
+
+	/** Access to the socket of a connection. */
+	@FunctionalInterface
+	interface Disconnection {
+
+		/**
+		 * Closes the socket.
+		 * @return whether the client gives access to it
+		 */
+		boolean disconnect(RedisConnection connection);
+
+	}
+
+	/** A listener of Spring. */
+	private record Listener(Runnable onSubscribed,
+			Consumer<byte[]> onMessage) implements MessageListener, SubscriptionListener {
+
+		@Override
+		public void onChannelSubscribed(byte[] channel, long count) {
+			this.onSubscribed.run();
+		}
+
+		@Override
+		public void onMessage(Message message, byte @Nullable [] pattern) {
+			this.onMessage.accept(message.getBody());
+		}
+
+	}
+
+}

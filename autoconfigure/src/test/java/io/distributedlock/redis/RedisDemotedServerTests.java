@@ -1,0 +1,65 @@
+package io.distributedlock.redis;
+
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiFunction;
+import java.util.function.IntUnaryOperator;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import redis.clients.jedis.Jedis;
+
+import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+
+import io.distributedlock.LockKey;
+import io.distributedlock.LockLease;
+import io.distributedlock.LockRequest;
+import io.distributedlock.support.LockTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A primary that becomes a replica while its connections stay open, as in a managed
+ * service whose one name leads to another server then.
+ */
+class RedisDemotedServerTests {
+
+	private static final LockKey KEY = LockKey.of("orders", "42");
+
+	private static final LockRequest REQUEST = RedisProcesses.request(KEY, RedisProcesses.LEASE,
+			Duration.ofSeconds(20));
+
+	@RegisterExtension
+	private final RedisProcesses processes = new RedisProcesses();
+
+	static Stream<Arguments> clients() {
+		BiFunction<RedisConfiguration, IntUnaryOperator, RedisConnectionFactory> lettuce = TestClients::lettuce;
+		BiFunction<RedisConfiguration, IntUnaryOperator, RedisConnectionFactory> jedis = TestClients::jedis;
+		return Stream.of(Arguments.of("lettuce", lettuce), Arguments.of("jedis", jedis));
+	}
+
+	@ParameterizedTest(name = "{0}")
+	@MethodSource("clients")
+	void locksAreAcquiredFromTheNewPrimary(String name,
+			BiFunction<RedisConfiguration, IntUnaryOperator, RedisConnectionFactory> client) {
+		RedisServer former = this.processes.closing(new RedisServer());
+		RedisServer present = this.processes.closing(new RedisServer());
+		AtomicInteger port = new AtomicInteger(former.port());
+		LockTemplate locks = this.processes
+			.locks(client.apply(TestRedis.standalone(former.port()), (announced) -> port.get()));
+		locks.acquire(REQUEST).close();
+		port.set(present.port());
+		try (Jedis admin = former.admin()) {
+			admin.replicaof("127.0.0.1", present.port());
+		}
+		try (LockLease lease = locks.acquire(REQUEST); Jedis admin = present.admin()) {
+			lease.ensureHeld();
+			assertThat(admin.exists(RedisProcesses.LAYOUT.keys(KEY).lock())).isTrue();
+		}
+	}
+
+}

@@ -1,0 +1,117 @@
+package io.distributedlock.redis;
+
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import redis.clients.jedis.Jedis;
+
+import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+
+import io.distributedlock.LockKey;
+import io.distributedlock.LockLease;
+import io.distributedlock.provider.Deadline;
+import io.distributedlock.support.LockSettings;
+import io.distributedlock.support.LockTemplate;
+import io.distributedlock.testkit.TcpProxy;
+import io.distributedlock.testkit.TimeBounds;
+import io.distributedlock.testkit.WireFault;
+import io.distributedlock.testkit.WireFault.Effect;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * A process whose subscription was cut without a word, as by a firewall that forgets an
+ * idle connection, while other processes contend for the same lock.
+ */
+class RedisSilentSubscriptionTests {
+
+	private static final LockKey KEY = LockKey.of("orders", "42");
+
+	private static final Duration PATIENCE = Duration.ofMinutes(1);
+
+	/** How soon the process is granted the lock again. */
+	private static final Duration BOUND = Duration.ofSeconds(2);
+
+	private static final long HOLD_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
+
+	@RegisterExtension
+	private final RedisProcesses processes = new RedisProcesses();
+
+	private final Jedis admin = this.processes.closing(TestRedis.emptied());
+
+	private final ExecutorService threads = Executors.newCachedThreadPool();
+
+	private final AtomicBoolean stopped = new AtomicBoolean();
+
+	@AfterEach
+	void stop() throws InterruptedException {
+		this.stopped.set(true);
+		this.threads.shutdown();
+		assertThat(this.threads.awaitTermination(1, TimeUnit.MINUTES)).isTrue();
+	}
+
+	/**
+	 * Lets a process acquire the lock over and over; returns the number of its grants.
+	 */
+	private AtomicInteger contend(LockTemplate locks) {
+		AtomicInteger grants = new AtomicInteger();
+		this.threads.execute(() -> {
+			while (!this.stopped.get()) {
+				try (LockLease lease = locks.acquire(RedisProcesses.request(KEY, RedisProcesses.LEASE, PATIENCE))) {
+					grants.incrementAndGet();
+					LockSupport.parkNanos(HOLD_NANOS);
+				}
+			}
+		});
+		return grants;
+	}
+
+	@ParameterizedTest(name = "{0}")
+	@MethodSource("io.distributedlock.redis.TestClients#all")
+	void processIsGrantedAgain(String name, Function<RedisConfiguration, RedisConnectionFactory> client) {
+		TcpProxy proxy = this.processes.closing(new TcpProxy(new InetSocketAddress("localhost", TestRedis.port())));
+		RedisLockProvider deaf = this.processes.provider(client.apply(TestRedis.standalone(proxy.port())));
+		Set<AtomicInteger> rivals = Collections.newSetFromMap(new ConcurrentHashMap<>());
+		for (int i = 0; i < 2; i++) {
+			rivals.add(contend(this.processes.locks(client.apply(TestRedis.standalone(TestRedis.port())))));
+		}
+		AtomicInteger grants = contend(this.processes.locks(deaf, LockSettings.defaults()));
+		await().atMost(PATIENCE).until(() -> grants.get() > 3 && deaf.subscription().isActive());
+		for (int round = 0; round < 3; round++) {
+			WireFault fault = proxy.onReply(RedisSilentSubscriptionTests::isNotification, Effect.BLACK_HOLE).once();
+			await().atMost(PATIENCE).until(() -> fault.hits() == 1);
+			int before = grants.get();
+			Deadline end = Deadline.after(TimeBounds.withLoad(BOUND));
+			await().atMost(PATIENCE).until(() -> grants.get() > before + 1);
+			assertThat(end.isPast()).as("the end of the bound").isFalse();
+			int notifiedBefore = grants.get();
+			await().atMost(PATIENCE).until(() -> deaf.subscription().isActive() && grants.get() > notifiedBefore + 5);
+		}
+		assertThat(rivals).allSatisfy((rival) -> assertThat(rival.get()).isPositive());
+		String channel = RedisProcesses.LAYOUT.channelPrefix() + deaf.process();
+		assertThat(this.admin.pubsubNumSub(channel).get(channel)).isPositive();
+	}
+
+	private static boolean isNotification(byte[] packet) {
+		String text = new String(packet, StandardCharsets.ISO_8859_1);
+		return text.contains("message") && text.contains(RedisProcesses.LAYOUT.channelPrefix());
+	}
+
+}
