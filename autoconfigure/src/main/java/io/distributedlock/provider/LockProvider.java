@@ -68,6 +68,15 @@ public interface LockProvider {
 	}
 
 	/**
+	 * Returns the largest number of grants that one call of {@link #renew(Map, Duration)}
+	 * receives.
+	 * @return the number, 500 unless a provider divides its calls by itself
+	 */
+	default int renewalBatchSize() {
+		return 500;
+	}
+
+	/**
 	 * Prolongs grants of one {@linkplain #node node}, in one round trip where the store
 	 * allows it. A grant whose lock has expired in the store is never revived.
 	 * @param leases the grants, each with the time it is to last from now on

@@ -84,6 +84,14 @@ final class BatchRenewal {
 		return (node != null) ? node : Integer.valueOf(bucket);
 	}
 
+	/**
+	 * Returns how many locks one renewal may have: in a cluster it is divided by buckets,
+	 * so that a smaller one would become many scripts with few locks.
+	 */
+	int size() {
+		return this.byBucket ? BATCH_SIZE * RedisLayout.BUCKETS : BATCH_SIZE;
+	}
+
 	/** Returns the bucket of a lock in a cluster, else the same for all locks. */
 	private int group(LockGrant grant) {
 		return this.byBucket ? RedisLayout.bucket(grant.key()) : NO_BUCKET;

@@ -137,6 +137,15 @@ public final class RedisLockProvider implements LockProvider, AutoCloseable {
 		return leases.isEmpty() ? AnsweredStoreCall.of(Map.of()) : this.renewal.renew(leases, timeout);
 	}
 
+	/**
+	 * Returns how many grants one call renews.
+	 * @return 500, in a cluster 500 for each bucket, since each is a script of its own
+	 */
+	@Override
+	public int renewalBatchSize() {
+		return this.renewal.size();
+	}
+
 	@Override
 	public StoreCall<ReleaseOutcome> release(LockKey key, OwnerId owner, Duration timeout) {
 		return this.repository.release(this.layout.keys(key), owner, timeout);

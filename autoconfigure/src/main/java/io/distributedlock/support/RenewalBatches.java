@@ -27,9 +27,9 @@ import io.distributedlock.provider.StoreCall;
 import io.distributedlock.support.EngineEnvironment.Work;
 
 /**
- * The renewals that are under way, in batches of at most {@link RenewalScheduler#BATCH}
- * grants. A batch that fails is split, so that one lock does not fail the others. A grant
- * is in one batch at most, which claims it as it is sent.
+ * The renewals that are under way, in batches of the size that the provider states. A
+ * batch that fails is split, so that one lock does not fail the others. A grant is in one
+ * batch at most, which claims it as it is sent.
  */
 final class RenewalBatches {
 
@@ -103,13 +103,14 @@ final class RenewalBatches {
 	 * Divides grants into batches. Those without an answer to their last renewal go in
 	 * small ones: one of them may be what the store does not answer.
 	 */
-	private static List<List<HeldGrant>> batches(List<HeldGrant> due) {
+	private List<List<HeldGrant>> batches(List<HeldGrant> due) {
+		int size = this.provider.renewalBatchSize();
 		List<List<HeldGrant>> batches = new ArrayList<>();
 		Map<Boolean, List<HeldGrant>> unclear = due.stream()
 			.collect(Collectors.partitioningBy(HeldGrant::isRenewalUnclear));
-		add(batches, unclear.getOrDefault(false, List.of()), RenewalScheduler.BATCH);
+		add(batches, unclear.getOrDefault(false, List.of()), size);
 		List<HeldGrant> repeated = unclear.getOrDefault(true, List.of());
-		add(batches, repeated, Math.min(RenewalScheduler.BATCH, repeated.size() / MAX_FAILURES + 1));
+		add(batches, repeated, Math.min(size, repeated.size() / MAX_FAILURES + 1));
 		return batches;
 	}
 

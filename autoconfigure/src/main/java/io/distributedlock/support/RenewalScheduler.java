@@ -31,8 +31,6 @@ final class RenewalScheduler {
 
 	private static final Log logger = LogFactory.getLog(RenewalScheduler.class);
 
-	static final int BATCH = 500;
-
 	private static final long FAILED_ROUND_PAUSE_NANOS = Duration.ofMillis(100).toNanos();
 
 	private final HeldGrants heldGrants;

@@ -1,19 +1,26 @@
 package io.distributedlock.redis;
 
+import java.time.Duration;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
 
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import redis.clients.jedis.Jedis;
 
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 import io.distributedlock.LockKey;
+import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.RenewalOutcome;
 
+import static io.distributedlock.testkit.StoreCalls.resultOf;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -41,6 +48,33 @@ class RedisClusterNodeTests {
 			all.addAll(nodes);
 		}
 		assertThat(all).hasSameSizeAs(cluster.masters());
+	}
+
+	@ParameterizedTest(name = "{0}")
+	@MethodSource("io.distributedlock.redis.TestClients#all")
+	void manyLocksAreRenewedByFewCommands(String name, Function<RedisConfiguration, RedisConnectionFactory> client) {
+		TestCluster cluster = TestCluster.shared();
+		RedisLockProvider provider = this.processes.provider(client.apply(cluster.configuration()));
+		Map<LockGrant, Duration> leases = new HashMap<>();
+		int locks = provider.renewalBatchSize() / 4;
+		for (int number = 0; number < locks; number++) {
+			leases.put(RedisProcesses.acquire(provider, LockKey.of("many", "" + number)), RedisProcesses.LEASE);
+		}
+		long before = scripts(cluster);
+		Map<LockGrant, RenewalOutcome> outcomes = resultOf(provider.renew(leases, RedisProcesses.TIMEOUT),
+				RedisProcesses.TIMEOUT);
+		assertThat(outcomes).hasSize(locks)
+			.allSatisfy((grant, outcome) -> assertThat(outcome).isEqualTo(RenewalOutcome.RENEWED));
+		assertThat(scripts(cluster) - before).isLessThanOrEqualTo(locks / 100);
+		leases.keySet().forEach((grant) -> provider.release(grant.key(), grant.owner(), RedisProcesses.TIMEOUT));
+	}
+
+	private static long scripts(TestCluster cluster) {
+		return cluster.masters().stream().mapToLong((master) -> {
+			try (Jedis admin = master.admin()) {
+				return CommandStats.ofClients(new CommandStats(admin).calls());
+			}
+		}).sum();
 	}
 
 	@ParameterizedTest(name = "{0}")
