@@ -27,8 +27,8 @@ final class DeniedCommands {
 		String command = error.substring(0, Math.max(error.indexOf(' '), 0));
 		if (this.reported.add(command)) {
 			logger.warn("Redis does not run " + command + " for this application, so that waiting processes poll and "
-					+ "acquire released locks later. Permit its user " + command
-					+ ", also on the keys and the channels of locks. The server replied: "
+					+ "acquire released locks later. If its user lacks a right, permit " + command
+					+ " on the keys and the channels of locks. The server replied: "
 					+ error.substring(command.length()).trim());
 		}
 	}

@@ -3,6 +3,7 @@ package io.distributedlock.redis;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntFunction;
 
@@ -34,6 +35,8 @@ final class JedisScriptRunner implements ScriptRunner {
 
 	/** The group of calls to all nodes that are not known. */
 	private static final String UNKNOWN = "unknown";
+
+	private static final int SLOTS = 16_384;
 
 	private final ReplicaRequirement replicas;
 
@@ -89,6 +92,35 @@ final class JedisScriptRunner implements ScriptRunner {
 			return runPipelined(unified, call, deadline, check);
 		}
 		throw RedisErrors.replicasNotSupported();
+	}
+
+	/**
+	 * Returns a connection for a subscription.
+	 * @param connection the connection of Spring that leads to it
+	 * @return the connection, or {@code null} if it is not one of Jedis
+	 */
+	static @Nullable SubscribedConnection subscribed(RedisConnection connection) {
+		try {
+			Object client = connection.getNativeConnection();
+			if (client instanceof Jedis jedis) {
+				return new JedisSubscribedConnection(jedis.getConnection(), connection::close);
+			}
+			// Any node, and another one after it has failed.
+			int slot = ThreadLocalRandom.current().nextInt(SLOTS);
+			Connection lent = (client instanceof JedisCluster cluster) ? cluster.getConnectionFromSlot(slot)
+					: (client instanceof RedisClusterClient cluster) ? cluster.getConnectionFromSlot(slot)
+							: pooled(client);
+			if (lent == null) {
+				return null;
+			}
+			// Spring's connection lends nothing of its own.
+			connection.close();
+			return new JedisSubscribedConnection(lent, lent);
+		}
+		catch (RuntimeException ex) {
+			connection.close();
+			throw ex;
+		}
 	}
 
 	private static @Nullable Connection pooled(Object client) {

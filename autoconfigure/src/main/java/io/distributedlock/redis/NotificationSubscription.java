@@ -131,8 +131,9 @@ final class NotificationSubscription implements AutoCloseable {
 	}
 
 	/**
-	 * Subscribes on another connection, once a second at most, since a notification did
-	 * not arrive on this one: it may have been cut without a word.
+	 * Subscribes on another connection, since a notification did not arrive on this one:
+	 * it may have been cut without a word. Once a second at most, and less often while
+	 * nothing arrives on the others either.
 	 */
 	void replace() {
 		SubscribedConnection silent;
@@ -180,7 +181,7 @@ final class NotificationSubscription implements AutoCloseable {
 			if (keep(opened)) {
 				SubscribedConnection confirmed = opened;
 				opened.subscribe(this.channel.getBytes(StandardCharsets.UTF_8), () -> subscribed(confirmed),
-						this.messages);
+						this.messages.andThen(this.pause::recordMessage));
 				if (!opened.isSubscribed()) {
 					deactivate(opened, null);
 				}
@@ -280,7 +281,7 @@ final class NotificationSubscription implements AutoCloseable {
 		if (late != null) {
 			late.unsubscribe();
 		}
-		this.contenders.signalAll();
+		this.contenders.subscribed();
 		this.waiters.endAll();
 	}
 

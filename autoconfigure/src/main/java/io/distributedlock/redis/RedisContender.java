@@ -34,6 +34,9 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 	/** The part of an attempt's time that is left for its answer, as a divisor. */
 	private static final int ANSWER_SHARE = 8;
 
+	/** After so many notifications that did not come, none are expected. */
+	private static final int MISSED = 2;
+
 	private final LockKey key;
 
 	private final RedisLockKeys keys;
@@ -52,11 +55,14 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 	/** Whether the wait queue may have an entry of this process. */
 	private boolean queued;
 
-	/** Whether a notification has come since the last reply. */
+	/** Whether a notification has come that led to no grant yet. */
 	private boolean notified;
 
-	/** Whether a notification did not come, and none has come since. */
-	private boolean unnotified;
+	/** How many notifications in a row did not come. */
+	private int missed;
+
+	/** Whether the subscription has not been confirmed since the last of these. */
+	private boolean unconfirmed;
 
 	/** The operation that began last, unless it granted the lock or failed. */
 	private @Nullable Object current;
@@ -84,13 +90,16 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 	public void onNotified() {
 		synchronized (this) {
 			this.notified = true;
-			this.unnotified = false;
+			this.missed = 0;
 		}
-		signal();
+		this.changed.run();
 	}
 
 	@Override
-	public void signal() {
+	public void onSubscribed() {
+		synchronized (this) {
+			this.unconfirmed = false;
+		}
 		this.changed.run();
 	}
 
@@ -131,6 +140,7 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 		if (this.current == attempt) {
 			this.current = null;
 			this.score = 0;
+			this.notified = false;
 			dequeued();
 		}
 	}
@@ -164,14 +174,19 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 		synchronized (this) {
 			if (this.current == attempt) {
 				silent = reply.missedReservation() && !this.notified;
-				this.unnotified |= silent;
-				this.notified = false;
+				if (reply.missedReservation()) {
+					this.notified = false;
+				}
+				if (silent) {
+					this.missed++;
+					this.unconfirmed = true;
+				}
 				if (reply.score() > 0) {
 					this.score = reply.score();
 				}
 			}
 			enqueued = this.queued && reply.score() > 0;
-			notifiable = active && !this.unnotified;
+			notifiable = active && this.missed < MISSED && (this.missed == 0 || !this.unconfirmed);
 		}
 		if (silent) {
 			this.subscription.replace();

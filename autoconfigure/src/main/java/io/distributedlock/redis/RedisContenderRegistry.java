@@ -48,10 +48,10 @@ final class RedisContenderRegistry {
 		return found;
 	}
 
-	/** Signals all contenders. */
-	void signalAll() {
+	/** Tells all contenders that the subscription was confirmed. */
+	void subscribed() {
 		List<Collection<Contender>> all = List.copyOf(this.byLock.values());
-		all.forEach((contenders) -> contenders.forEach((contender) -> callOrLog(contender, Contender::signal)));
+		all.forEach((contenders) -> contenders.forEach((contender) -> callOrLog(contender, Contender::onSubscribed)));
 	}
 
 	/** Calls a contender; one that fails keeps no other one from its call. */
@@ -60,7 +60,7 @@ final class RedisContenderRegistry {
 			call.accept(contender);
 		}
 		catch (RuntimeException | Error ex) {
-			logger.error("The contender for '" + contender.lockName() + "' could not be signalled", ex);
+			logger.error("The contender for '" + contender.lockName() + "' could not be notified", ex);
 		}
 	}
 
@@ -79,12 +79,13 @@ final class RedisContenderRegistry {
 		 * Causes the next attempt, because the lock is reserved for this process; must
 		 * not block.
 		 */
-		default void onNotified() {
-			signal();
-		}
+		void onNotified();
 
-		/** Causes the next attempt; must not block. */
-		void signal();
+		/**
+		 * Causes the next attempt, because the subscription was confirmed, and
+		 * notifications before that may be lost; must not block.
+		 */
+		void onSubscribed();
 
 	}
 

@@ -1,5 +1,7 @@
 package io.distributedlock.redis;
 
+import org.jspecify.annotations.Nullable;
+
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
@@ -41,8 +43,11 @@ final class ScriptExecutorFactory {
 		if (LETTUCE && Lettuce.isClientOf(factory)) {
 			return Lettuce.subscriptions(factory, executor);
 		}
-		return () -> new SpringSubscribedConnection(factory.getConnection(),
-				JEDIS ? Jedis::disconnect : (none) -> false);
+		return () -> {
+			RedisConnection connection = factory.getConnection();
+			SubscribedConnection subscribed = JEDIS ? Jedis.subscribed(connection) : null;
+			return (subscribed != null) ? subscribed : new SpringSubscribedConnection(connection);
+		};
 	}
 
 	static boolean isCluster(RedisConnectionFactory factory) {
@@ -82,12 +87,8 @@ final class ScriptExecutorFactory {
 			return new JedisScriptRunner(replicas);
 		}
 
-		static boolean disconnect(RedisConnection connection) {
-			if (connection.getNativeConnection() instanceof redis.clients.jedis.Jedis jedis) {
-				jedis.disconnect();
-				return true;
-			}
-			return false;
+		static @Nullable SubscribedConnection subscribed(RedisConnection connection) {
+			return JedisScriptRunner.subscribed(connection);
 		}
 
 		static boolean isCluster(RedisConnectionFactory factory) {

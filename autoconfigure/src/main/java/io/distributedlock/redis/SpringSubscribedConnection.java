@@ -14,9 +14,8 @@ import org.springframework.data.redis.connection.Subscription;
 import org.springframework.data.redis.connection.SubscriptionListener;
 
 /**
- * A subscribed connection of Spring's factory for a client that blocks: Jedis keeps a
- * thread in the subscription. It also keeps the connection open after the factory was
- * stopped.
+ * A subscribed connection of a factory for another client than Lettuce and Jedis, which
+ * blocks: a thread stays in the subscription.
  */
 final class SpringSubscribedConnection implements SubscribedConnection {
 
@@ -24,13 +23,10 @@ final class SpringSubscribedConnection implements SubscribedConnection {
 
 	private final RedisConnection connection;
 
-	private final Disconnection disconnection;
-
 	private final AtomicBoolean closed = new AtomicBoolean();
 
-	SpringSubscribedConnection(RedisConnection connection, Disconnection disconnection) {
+	SpringSubscribedConnection(RedisConnection connection) {
 		this.connection = connection;
-		this.disconnection = disconnection;
 	}
 
 	@Override
@@ -74,33 +70,10 @@ final class SpringSubscribedConnection implements SubscribedConnection {
 		}
 	}
 
-	/**
-	 * Closes the socket, so that the thread that reads from it leaves. Where the client
-	 * gives no access to it, as for a cluster, that thread remains until the operating
-	 * system reports the connection as broken.
-	 */
+	/** Only unsubscribes: Spring gives no access to the socket. */
 	@Override
 	public void abandon() {
-		try {
-			if (!this.disconnection.disconnect(this.connection)) {
-				unsubscribe();
-			}
-		}
-		catch (RuntimeException ex) {
-			logger.debug("The connection of the subscription could not be closed", ex);
-		}
-	}
-
-	/** Access to the socket of a connection. */
-	@FunctionalInterface
-	interface Disconnection {
-
-		/**
-		 * Closes the socket.
-		 * @return whether the client gives access to it
-		 */
-		boolean disconnect(RedisConnection connection);
-
+		unsubscribe();
 	}
 
 	/** A listener of Spring. */

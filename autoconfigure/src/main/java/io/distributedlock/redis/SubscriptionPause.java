@@ -29,6 +29,10 @@ final class SubscriptionPause {
 
 	private Deadline end = Deadline.now();
 
+	private long lossNanos = LOSS_NANOS / 2;
+
+	private volatile boolean received;
+
 	private boolean warned;
 
 	private int failures;
@@ -56,9 +60,19 @@ final class SubscriptionPause {
 		return () -> log(warn, denied, ex);
 	}
 
-	/** Begins a pause after a subscription on which a notification did not arrive. */
+	/** Records a message, without the lock. */
+	void recordMessage(byte[] message) {
+		this.received = true;
+	}
+
+	/**
+	 * Begins a pause after a subscription on which a notification did not arrive: twice
+	 * as long as the one before if nothing else arrived since.
+	 */
 	void beginAfterLoss() {
-		this.end = Deadline.afterNanos(LOSS_NANOS);
+		this.lossNanos = this.received ? LOSS_NANOS : Math.min(2 * this.lossNanos, DENIAL_NANOS);
+		this.received = false;
+		this.end = Deadline.afterNanos(this.lossNanos);
 	}
 
 	/** Forgets earlier failures, after a subscription has begun. */

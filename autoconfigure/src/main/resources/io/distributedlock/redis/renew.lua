@@ -1,7 +1,7 @@
 -- Renews the leases of locks, each independently of the others.
 -- KEYS: the locks. ARGV: for each lock its owner and the lease in milliseconds.
 -- Reply: for each lock 1 = renewed, 0 = not held, 2 = unknown; then the first error, or
---   an empty text.
+--   an empty text. A replica replies with its error alone.
 -- RedisLayout declares the constants.
 local reply = {}
 local failure = ''
@@ -19,6 +19,10 @@ for i = 1, #KEYS do
     end
   end
   if type(value) == 'table' and value.err then
+    -- A replica renews no lock: the client has to find the primary.
+    if string.find(value.err, 'READONLY', 1, true) then
+      return value
+    end
     outcome = 2
     if failure == '' then
       failure = value.err

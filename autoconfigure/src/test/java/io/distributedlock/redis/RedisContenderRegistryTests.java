@@ -39,17 +39,17 @@ class RedisContenderRegistryTests {
 	void contenderAddedTwiceIsSignalledAndRemovedOnce() {
 		this.registry.add(this.first);
 		this.registry.add(this.first);
-		this.registry.signalAll();
+		this.registry.subscribed();
 		assertThat(this.first.signals).hasValue(1);
 		this.registry.remove(this.first);
 		assertThat(this.registry.size()).isZero();
 	}
 
 	@Test
-	void signalAllReachesTheContendersForAllLocks() {
+	void confirmationReachesTheContendersForAllLocks() {
 		this.registry.add(this.first);
 		this.registry.add(this.second);
-		this.registry.signalAll();
+		this.registry.subscribed();
 		assertThat(this.first.signals).hasValue(1);
 		assertThat(this.second.signals).hasValue(1);
 	}
@@ -61,7 +61,7 @@ class RedisContenderRegistryTests {
 		}
 		this.registry.add(this.first);
 		this.registry.add(this.second);
-		this.registry.signalAll();
+		this.registry.subscribed();
 		assertThat(this.first.signals).hasValue(1);
 		assertThat(this.second.signals).hasValue(1);
 		assertThat(this.registry.notify("first")).isTrue();
@@ -71,7 +71,12 @@ class RedisContenderRegistryTests {
 	private record FailingContender(String lockName) implements RedisContenderRegistry.Contender {
 
 		@Override
-		public void signal() {
+		public void onNotified() {
+			throw new IllegalStateException(this.lockName);
+		}
+
+		@Override
+		public void onSubscribed() {
 			throw new IllegalStateException(this.lockName);
 		}
 
@@ -93,7 +98,12 @@ class RedisContenderRegistryTests {
 		}
 
 		@Override
-		public void signal() {
+		public void onNotified() {
+			this.signals.incrementAndGet();
+		}
+
+		@Override
+		public void onSubscribed() {
 			this.signals.incrementAndGet();
 		}
 

@@ -17,10 +17,15 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
+import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
+import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.ReleaseOutcome;
+import io.distributedlock.provider.RenewalOutcome;
 import io.distributedlock.support.LockTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 /**
  * A primary that becomes a replica while its connections stay open, as in a managed
@@ -60,6 +65,32 @@ class RedisDemotedServerTests {
 			lease.ensureHeld();
 			assertThat(admin.exists(RedisProcesses.LAYOUT.keys(KEY).lock())).isTrue();
 		}
+	}
+
+	/** Nobody attempts to acquire a lock meanwhile. */
+	@ParameterizedTest(name = "{0}")
+	@MethodSource("clients")
+	void heldLockIsRenewedOnTheNewPrimary(String name,
+			BiFunction<RedisConfiguration, IntUnaryOperator, RedisConnectionFactory> client) {
+		RedisServer former = this.processes.closing(new RedisServer());
+		RedisServer present = this.processes.closing(new RedisServer());
+		AtomicInteger port = new AtomicInteger(former.port());
+		try (Jedis admin = present.admin()) {
+			admin.replicaof("127.0.0.1", former.port());
+		}
+		RedisLockProvider provider = this.processes
+			.provider(client.apply(TestRedis.standalone(former.port()), (announced) -> port.get()));
+		LockGrant grant = RedisProcesses.acquire(provider, KEY);
+		try (Jedis formerAdmin = former.admin(); Jedis admin = present.admin()) {
+			await().until(() -> admin.exists(RedisProcesses.LAYOUT.keys(KEY).lock()));
+			admin.replicaofNoOne();
+			port.set(present.port());
+			formerAdmin.replicaof("127.0.0.1", present.port());
+		}
+		await().atMost(Duration.ofSeconds(20))
+			.ignoreExceptionsInstanceOf(LockProviderException.class)
+			.until(() -> RedisProcesses.renew(provider, grant) == RenewalOutcome.RENEWED);
+		assertThat(RedisProcesses.release(provider, grant)).isEqualTo(ReleaseOutcome.RELEASED);
 	}
 
 }
