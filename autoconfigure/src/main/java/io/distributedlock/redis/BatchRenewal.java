@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Future;
@@ -108,7 +109,7 @@ final class BatchRenewal {
 	}
 
 	private List<List<Map.Entry<LockGrant, Duration>>> parts(List<Map.Entry<LockGrant, Duration>> entries) {
-		Map<Integer, List<Map.Entry<LockGrant, Duration>>> groups = new HashMap<>();
+		Map<Integer, List<Map.Entry<LockGrant, Duration>>> groups = new LinkedHashMap<>();
 		entries.forEach(
 				(entry) -> groups.computeIfAbsent(group(entry.getKey()), (absent) -> new ArrayList<>()).add(entry));
 		List<List<Map.Entry<LockGrant, Duration>>> parts = new ArrayList<>();

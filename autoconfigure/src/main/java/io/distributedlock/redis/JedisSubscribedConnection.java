@@ -7,6 +7,7 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import redis.clients.jedis.BinaryJedisPubSub;
 import redis.clients.jedis.Connection;
+import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
@@ -29,7 +30,10 @@ final class JedisSubscribedConnection implements SubscribedConnection {
 	private volatile BinaryJedisPubSub subscription = new BinaryJedisPubSub() {
 	};
 
-	/** Whether the connection must not be used again. */
+	/**
+	 * Whether the connection must not be used again: it is subscribed, or may have an
+	 * unread reply.
+	 */
 	private volatile boolean broken;
 
 	/**
@@ -56,12 +60,20 @@ final class JedisSubscribedConnection implements SubscribedConnection {
 			}
 
 		};
+		this.broken = true;
+		requireReply();
+		this.subscription.proceed(this.connection, channel);
+		// Jedis also leaves when the thread is interrupted.
+		this.broken = isSubscribed();
+	}
+
+	/** Jedis waits for the confirmation of a subscription without a time-out. */
+	private void requireReply() {
 		try {
-			this.subscription.proceed(this.connection, channel);
+			this.connection.ping();
 		}
-		catch (RuntimeException ex) {
-			this.broken = true;
-			throw ex;
+		catch (JedisDataException ex) {
+			logger.debug("The server denies PING, but replies", ex);
 		}
 	}
 

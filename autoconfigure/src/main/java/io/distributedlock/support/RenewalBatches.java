@@ -2,8 +2,8 @@ package io.distributedlock.support;
 
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -147,7 +147,8 @@ final class RenewalBatches {
 	}
 
 	private void send(Lane lane, List<HeldGrant> batch) {
-		Map<LockGrant, Duration> leases = new HashMap<>(batch.size() * 2);
+		// In the order of the deadlines.
+		Map<LockGrant, Duration> leases = new LinkedHashMap<>(batch.size() * 2);
 		List<HeldGrant> claimed = new ArrayList<>(batch.size());
 		for (HeldGrant heldGrant : batch) {
 			if (!this.closed && heldGrant.beginRenewal()) {
