@@ -89,6 +89,21 @@ class AttemptReplyTests {
 	}
 
 	@Test
+	void processWithoutNotificationsAttemptsTwiceInAReservation() {
+		assertThat(busy(ID + "C" + NOW_SECONDS + "vm:1", 30_000).retryAfter(true, false))
+			.isBetween(Duration.ofMillis(40), RedisLayout.RESERVATION.dividedBy(2));
+	}
+
+	@Test
+	void missedReservationAndDeniedCommandAreRead() {
+		byte[] value = RedisLayout.bytes(ID + "C" + NOW_SECONDS + "vm:1");
+		AttemptReply reply = reply(0L, value, 30_000L, NOW_MICROS, 7L, 1L, RedisLayout.bytes("ZADD WRONGTYPE"));
+		assertThat(reply.missedReservation()).isTrue();
+		assertThat(reply.denied()).isEqualTo("ZADD WRONGTYPE");
+		assertThat(reply(0L, value, 30_000L, NOW_MICROS, 7L, 0L, new byte[0]).missedReservation()).isFalse();
+	}
+
+	@Test
 	void nextAttemptComesWhenTheLeaseEnds() {
 		assertThat(busy(ID + "C" + NOW_SECONDS + "vm:1", 30).retryAfter(true, true)).isEqualTo(Duration.ofMillis(30));
 	}

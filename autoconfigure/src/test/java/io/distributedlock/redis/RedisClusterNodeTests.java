@@ -17,7 +17,9 @@ import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 import io.distributedlock.LockKey;
+import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.RenewalOutcome;
 
 import static io.distributedlock.testkit.StoreCalls.resultOf;
@@ -27,6 +29,9 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Tests of the nodes that a provider names to the engine.
  */
 class RedisClusterNodeTests {
+
+	/** Longer than a slow machine needs to acquire thousands of locks. */
+	private static final Duration LONG_LEASE = Duration.ofMinutes(10);
 
 	@RegisterExtension
 	private final RedisProcesses processes = new RedisProcesses();
@@ -58,7 +63,11 @@ class RedisClusterNodeTests {
 		Map<LockGrant, Duration> leases = new HashMap<>();
 		int locks = provider.renewalBatchSize() / 4;
 		for (int number = 0; number < locks; number++) {
-			leases.put(RedisProcesses.acquire(provider, LockKey.of("many", "" + number)), RedisProcesses.LEASE);
+			LockContender contender = RedisProcesses.enter(provider, LockKey.of("many", "" + number));
+			leases.put(RedisProcesses
+				.granted(resultOf(contender.attempt(OwnerId.random(), LONG_LEASE, false, RedisProcesses.TIMEOUT),
+						RedisProcesses.TIMEOUT)),
+					LONG_LEASE);
 		}
 		long before = scripts(cluster);
 		Map<LockGrant, RenewalOutcome> outcomes = resultOf(provider.renew(leases, RedisProcesses.TIMEOUT),

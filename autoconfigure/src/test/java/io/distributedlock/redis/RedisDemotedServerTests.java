@@ -19,11 +19,14 @@ import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
+import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.RenewalOutcome;
 import io.distributedlock.support.LockTemplate;
 
+import static io.distributedlock.testkit.StoreCalls.resultOf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -35,8 +38,9 @@ class RedisDemotedServerTests {
 
 	private static final LockKey KEY = LockKey.of("orders", "42");
 
-	private static final LockRequest REQUEST = RedisProcesses.request(KEY, RedisProcesses.LEASE,
-			Duration.ofSeconds(20));
+	private static final Duration PATIENCE = Duration.ofMinutes(1);
+
+	private static final LockRequest REQUEST = RedisProcesses.request(KEY, RedisProcesses.LEASE, PATIENCE);
 
 	@RegisterExtension
 	private final RedisProcesses processes = new RedisProcesses();
@@ -80,14 +84,17 @@ class RedisDemotedServerTests {
 		}
 		RedisLockProvider provider = this.processes
 			.provider(client.apply(TestRedis.standalone(former.port()), (announced) -> port.get()));
-		LockGrant grant = RedisProcesses.acquire(provider, KEY);
+		LockContender contender = RedisProcesses.enter(provider, KEY);
+		LockGrant grant = RedisProcesses.granted(
+				resultOf(contender.attempt(OwnerId.random(), PATIENCE.multipliedBy(5), false, RedisProcesses.TIMEOUT),
+						RedisProcesses.TIMEOUT));
 		try (Jedis formerAdmin = former.admin(); Jedis admin = present.admin()) {
-			await().until(() -> admin.exists(RedisProcesses.LAYOUT.keys(KEY).lock()));
+			await().atMost(PATIENCE).until(() -> admin.exists(RedisProcesses.LAYOUT.keys(KEY).lock()));
 			admin.replicaofNoOne();
 			port.set(present.port());
 			formerAdmin.replicaof("127.0.0.1", present.port());
 		}
-		await().atMost(Duration.ofSeconds(20))
+		await().atMost(PATIENCE)
 			.ignoreExceptionsInstanceOf(LockProviderException.class)
 			.until(() -> RedisProcesses.renew(provider, grant) == RenewalOutcome.RENEWED);
 		assertThat(RedisProcesses.release(provider, grant)).isEqualTo(ReleaseOutcome.RELEASED);

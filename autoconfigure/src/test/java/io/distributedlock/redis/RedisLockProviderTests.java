@@ -3,6 +3,7 @@ package io.distributedlock.redis;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -393,7 +394,7 @@ class RedisLockProviderTests {
 				contender.withdraw(Duration.ofSeconds(5));
 				await().until(() -> !this.admin.exists(this.keys.lock()));
 			}
-			assertThat(output.getAll().split("Redis does not run " + command.toUpperCase(), -1)).hasSize(2);
+			assertThat(output.getAll().split("Redis does not run " + command.toUpperCase(Locale.ROOT), -1)).hasSize(2);
 		}
 		finally {
 			this.admin.aclDelUser("mute");

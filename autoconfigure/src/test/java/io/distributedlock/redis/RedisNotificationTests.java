@@ -1,11 +1,13 @@
 package io.distributedlock.redis;
 
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -15,6 +17,7 @@ import redis.clients.jedis.Jedis;
 import redis.clients.jedis.args.ClientType;
 import redis.clients.jedis.params.ClientKillParams;
 
+import org.springframework.beans.factory.DisposableBean;
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
@@ -169,6 +172,30 @@ class RedisNotificationTests {
 		}
 		assertThat(Duration.ofNanos(waiter.get() - released))
 			.isLessThanOrEqualTo(TimeBounds.withLoad(RedisLayout.POLL_INTERVAL.plusMillis(250)));
+	}
+
+	/** Tracing, for one, wraps factories: what is behind them is not known. */
+	@ParameterizedTest(name = "{0}")
+	@MethodSource("io.distributedlock.redis.TestClients#all")
+	void waiterBehindAWrappedFactoryIsNotified(String name,
+			Function<RedisConfiguration, RedisConnectionFactory> client) {
+		RedisLockProvider holder = this.processes.provider(connect(client));
+		RedisConnectionFactory factory = connect(client);
+		this.processes.closing(() -> ((DisposableBean) factory).destroy());
+		RedisConnectionFactory wrapped = (RedisConnectionFactory) Proxy.newProxyInstance(
+				RedisConnectionFactory.class.getClassLoader(), new Class<?>[] { RedisConnectionFactory.class },
+				(proxy, method, arguments) -> method.invoke(factory, arguments));
+		RedisLockProvider waiter = this.processes
+			.closing(new RedisLockProvider(wrapped, RedisLockSettings.defaults(RedisProcesses.PREFIX)));
+		LockGrant grant = RedisProcesses.acquire(holder, KEY);
+		AtomicInteger signals = new AtomicInteger();
+		LockContender contender = waiter.newContender(KEY, signals::incrementAndGet);
+		RedisProcesses.enqueue(contender);
+		assertThat(waiter.subscription().isActive()).isTrue();
+		awaitQueue(1);
+		signals.set(0);
+		assertThat(RedisProcesses.release(holder, grant)).isEqualTo(ReleaseOutcome.RELEASED);
+		await().until(() -> signals.get() > 0);
 	}
 
 	@ParameterizedTest(name = "{0}")
