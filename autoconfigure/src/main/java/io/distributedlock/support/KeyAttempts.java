@@ -19,8 +19,15 @@ final class KeyAttempts {
 
 	private final KeyState state;
 
-	KeyAttempts(KeyState state) {
+	private final Runnable onNotified;
+
+	/**
+	 * Creates the attempts of a key.
+	 * @param onNotified handles a notification of the store that the key may be free
+	 */
+	KeyAttempts(KeyState state, Runnable onNotified) {
 		this.state = state;
+		this.onNotified = onNotified;
 	}
 
 	/** Prepares the attempt of the head. */
@@ -38,7 +45,7 @@ final class KeyAttempts {
 		try {
 			if (needsContender()) {
 				created = Objects.requireNonNull(
-						this.state.engine.provider().newContender(this.state.key, this.state::notified),
+						this.state.engine.provider().newContender(this.state.key, this.onNotified),
 						"The provider returned no contender");
 			}
 		}

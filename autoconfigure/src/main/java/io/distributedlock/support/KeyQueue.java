@@ -35,7 +35,7 @@ final class KeyQueue {
 	 */
 	KeyQueue(LockKey key, EngineContext engine, Consumer<LockKey> onClosed) {
 		this.state = new KeyState(key, engine, onClosed);
-		this.attempts = new KeyAttempts(this.state);
+		this.attempts = new KeyAttempts(this.state, this::notified);
 	}
 
 	/** Adds a request to the end of the queue, and makes its first turn. */
@@ -209,9 +209,35 @@ final class KeyQueue {
 		this.state.ended(ended);
 	}
 
-	/** Lets the head attempt, because the key may be free. */
+	/**
+	 * Lets the head attempt, because the key may be free. The attempt of a thread that
+	 * would have to wake up first is sent by the caller, such as a thread of the store's
+	 * client, if that does not block.
+	 */
 	void notified() {
-		this.state.notified();
+		boolean prepared = false;
+		this.state.lock.lock();
+		try {
+			Waiter head = this.state.head();
+			if (this.state.recordNotified() && head != null && maySendFor(head)) {
+				this.attempts.prepare(head, true);
+				prepared = true;
+			}
+			else {
+				this.state.signalHeadOrClose();
+			}
+		}
+		finally {
+			this.state.lock.unlock();
+		}
+		if (prepared) {
+			this.attempts.send(null);
+		}
+	}
+
+	private boolean maySendFor(Waiter head) {
+		return head.mayBlock() && !this.state.engine.isBlocking() && !this.state.engine.stopState().isStopping()
+				&& head.budget().mayWait(this.state.engine.nanoTime());
 	}
 
 	/** Signals every waiter. */

@@ -152,18 +152,15 @@ final class KeyState {
 		}
 	}
 
-	/** Handles a notification of the store that the key may be free. */
-	void notified() {
-		this.lock.lock();
-		try {
-			if (this.contest != null) {
-				this.contest.recordNotified();
-				signalHeadOrClose();
-			}
+	/**
+	 * Records a notification of the store that the key may be free.
+	 * @return whether the next attempt can be prepared
+	 */
+	boolean recordNotified() {
+		if (this.contest != null) {
+			this.contest.recordNotified();
 		}
-		finally {
-			this.lock.unlock();
-		}
+		return this.contest != null && this.grant == null && this.attempt == null;
 	}
 
 	/** Signals every waiter. */
