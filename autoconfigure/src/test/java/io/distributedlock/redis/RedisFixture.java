@@ -58,8 +58,16 @@ final class RedisFixture implements LockProviderFixture {
 
 	/** Over the standalone server of the tests. */
 	static RedisFixture standalone(TestClients.Client client) {
-		return new RedisFixture(TestRedis.standalone(TestRedis.port()), client, List.of(TestRedis.server()),
-				(key) -> 0);
+		return standalone(TestRedis.server(), client);
+	}
+
+	/** Over a standalone server of the oldest version that locks support. */
+	static RedisFixture oldest(TestClients.Client client) {
+		return standalone(TestRedis.oldest(), client);
+	}
+
+	private static RedisFixture standalone(RedisServer server, TestClients.Client client) {
+		return new RedisFixture(TestRedis.standalone(server.port()), client, List.of(server), (key) -> 0);
 	}
 
 	static RedisFixture cluster(TestClients.Client client) {

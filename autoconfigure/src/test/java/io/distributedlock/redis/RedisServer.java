@@ -13,6 +13,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 import redis.clients.jedis.Jedis;
@@ -41,12 +43,17 @@ final class RedisServer implements AutoCloseable {
 	 * {@code "--cluster-enabled", "yes"}
 	 */
 	RedisServer(String... options) {
-		this(FreePorts.next(), List.of(), List.of(options));
+		this(Version.REDIS_7_0, options);
 	}
 
-	private RedisServer(int port, List<String> configuration, List<String> options) {
-		this.port = port;
-		this.command = new ArrayList<>(List.of(Binary.PATH.toString()));
+	/** Starts a server of another version than most tests use. */
+	RedisServer(Version version, String... options) {
+		this(version, List.of(), List.of(options));
+	}
+
+	private RedisServer(Version version, List<String> configuration, List<String> options) {
+		this.port = FreePorts.next();
+		this.command = new ArrayList<>(List.of(version.file().toString()));
 		try {
 			this.directory = Files.createTempDirectory("distributed-lock-redis");
 			if (!configuration.isEmpty()) {
@@ -67,7 +74,7 @@ final class RedisServer implements AutoCloseable {
 
 	/** Starts a sentinel that watches a primary, together with others. */
 	static RedisServer sentinel(String name, int primary, Duration patience) {
-		return new RedisServer(FreePorts.next(),
+		return new RedisServer(Version.REDIS_7_0,
 				List.of("sentinel monitor " + name + " 127.0.0.1 " + primary + " 2",
 						"sentinel down-after-milliseconds " + name + " " + patience.toMillis(),
 						"sentinel failover-timeout " + name + " 3000"),
@@ -144,15 +151,41 @@ final class RedisServer implements AutoCloseable {
 		}
 	}
 
-	/** The server's file, unpacked once per JVM. */
-	private static final class Binary {
+	/** A version whose binary a jar of the class path has. */
+	enum Version {
 
-		private static final Path PATH = unpack();
+		/** The oldest version that locks support. */
+		REDIS_6_2 {
 
-		private static Path unpack() {
+			@Override
+			String binary(String platform) {
+				return (platform.equals("linux-arm64") ? "6.2.7-" : "6.2.6-v5-") + platform;
+			}
+
+		},
+
+		REDIS_7_0 {
+
+			@Override
+			String binary(String platform) {
+				return "7.0.15-" + platform;
+			}
+
+		};
+
+		private static final Map<Version, Path> UNPACKED = new ConcurrentHashMap<>();
+
+		abstract String binary(String platform);
+
+		/** The server's file, unpacked once per JVM. */
+		private Path file() {
+			return UNPACKED.computeIfAbsent(this, Version::unpack);
+		}
+
+		private static Path unpack(Version version) {
 			String system = System.getProperty("os.name").toLowerCase(Locale.ROOT).contains("mac") ? "darwin" : "linux";
 			String arch = System.getProperty("os.arch").equals("aarch64") ? "arm64" : "amd64";
-			String name = "redis-server-7.0.15-" + system + "-" + arch;
+			String name = "redis-server-" + version.binary(system + "-" + arch);
 			try (InputStream binary = RedisServer.class.getClassLoader().getResourceAsStream(name)) {
 				if (binary == null) {
 					throw new IllegalStateException("There is no " + name);

@@ -19,6 +19,11 @@ public final class TestRedis {
 		return Standalone.SERVER;
 	}
 
+	/** A standalone server of the oldest version that locks support. */
+	static RedisServer oldest() {
+		return Oldest.SERVER;
+	}
+
 	/** The port of the server. */
 	public static int port() {
 		return server().port();
@@ -69,7 +74,13 @@ public final class TestRedis {
 
 	private static final class Standalone {
 
-		private static final RedisServer SERVER = new RedisServer("--enable-debug-command", "yes");
+		private static final RedisServer SERVER = new RedisServer();
+
+	}
+
+	private static final class Oldest {
+
+		private static final RedisServer SERVER = new RedisServer(RedisServer.Version.REDIS_6_2);
 
 	}
 

@@ -1,0 +1,16 @@
+package io.distributedlock.redis;
+
+import org.junit.jupiter.api.Tag;
+
+import io.distributedlock.testkit.LockProviderContract;
+import io.distributedlock.testkit.LockProviderFixture;
+
+@Tag("matrix")
+class RedisOldestLettuceLockProviderContractTests extends LockProviderContract {
+
+	@Override
+	protected LockProviderFixture createFixture() {
+		return RedisFixture.oldest(TestClients::lettuce);
+	}
+
+}
