@@ -247,7 +247,7 @@ final class BatchRenewal {
 			}
 			byte[] error = reply.bytes(this.entries.size());
 			if (error.length > 0) {
-				warn(new String(error, StandardCharsets.UTF_8), null);
+				warn(new String(error, StandardCharsets.UTF_8).strip(), null);
 			}
 			else if (!reply.replicated()) {
 				warn("too few replicas acknowledged the renewal", null);

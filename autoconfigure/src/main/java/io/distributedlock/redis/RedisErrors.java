@@ -2,8 +2,6 @@ package io.distributedlock.redis;
 
 import java.util.Set;
 import java.util.concurrent.TimeoutException;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
 
@@ -12,20 +10,12 @@ import io.distributedlock.LockError;
 import io.distributedlock.LockProviderException;
 
 /**
- * Translation of the errors of the server and its clients, by the code with which the
- * server's error begins: both clients and all versions keep it, also inside scripts.
+ * Translation of the errors of the server and its clients, by the code of the server's
+ * error reply and the type of the client's exception.
  */
 final class RedisErrors {
 
 	static final String PROVIDER = "redis";
-
-	private static final Pattern CODE = Pattern
-		.compile("(?:^|[\\s:-])(READONLY|OOM|BUSY|WRONGTYPE|NOPERM|NOAUTH|WRONGPASS|LOADING|MOVED|ASK|TRYAGAIN"
-				+ "|CLUSTERDOWN|MASTERDOWN|NOREPLICAS|MISCONF|CROSSSLOT|NOSCRIPT)\\s");
-
-	/** Inside a script the error has no code NOPERM; up to 7.0, and from 7.2. */
-	private static final Pattern DENIED = Pattern.compile("The user executing the script can't|ACL failure in script"
-			+ "|(?i)unknown command|No permissions to access");
 
 	/** Conditions that end soon; the server did not run the command. */
 	private static final Set<String> TRANSIENT = Set.of("LOADING", "MOVED", "ASK", "TRYAGAIN", "CLUSTERDOWN",
@@ -35,20 +25,17 @@ final class RedisErrors {
 	private static final Set<String> REFUSED = Set.of("READONLY", "OOM", "BUSY", "NOREPLICAS", "MISCONF", "CROSSSLOT",
 			"NOSCRIPT");
 
-	private static final Set<String> DENIALS = Set.of("NOPERM", "NOAUTH", "WRONGPASS");
-
 	private RedisErrors() {
 	}
 
 	/** Whether the script is not in the server's cache. */
 	static boolean isUnknownScript(Throwable ex) {
-		return "NOSCRIPT".equals(code(ex));
+		return "NOSCRIPT".equals(ErrorReply.of(ex).code());
 	}
 
 	/** Whether the same call may succeed soon. */
 	static boolean isTransient(Throwable ex) {
-		String code = code(ex);
-		return code != null && TRANSIENT.contains(code);
+		return ErrorReply.of(ex).hasCode(TRANSIENT);
 	}
 
 	/**
@@ -56,28 +43,27 @@ final class RedisErrors {
 	 * call with one of the keys alone can succeed.
 	 */
 	static boolean isSlotMigrating(Throwable ex) {
-		return "TRYAGAIN".equals(code(ex));
+		return "TRYAGAIN".equals(ErrorReply.of(ex).code());
 	}
 
 	/** Whether the server is a replica, which refuses writes. */
 	static boolean isReadOnly(Throwable ex) {
-		return "READONLY".equals(code(ex));
+		return "READONLY".equals(ErrorReply.of(ex).code());
 	}
 
 	/** Whether another node serves the slot. */
 	static boolean isMoved(Throwable ex) {
-		return "MOVED".equals(code(ex));
+		return "MOVED".equals(ErrorReply.of(ex).code());
 	}
 
 	/** Whether the keys of one call have different slots. */
 	static boolean isCrossSlot(Throwable ex) {
-		return "CROSSSLOT".equals(code(ex));
+		return "CROSSSLOT".equals(ErrorReply.of(ex).code());
 	}
 
 	/** Whether the server, or a proxy before it, denies the user a right. */
 	static boolean isDenied(Throwable ex) {
-		String code = code(ex);
-		return (code != null) ? DENIALS.contains(code) : find(DENIED, ex) != null;
+		return ErrorReply.of(ex).isDenial();
 	}
 
 	static LockProviderException notConnected(RuntimeException ex) {
@@ -104,11 +90,11 @@ final class RedisErrors {
 		if (ex instanceof LockProviderException failure) {
 			return (resent && !failure.isEffectUnknown()) ? unclear(failure) : failure;
 		}
-		String code = code(ex);
-		if (code != null && !resent && (TRANSIENT.contains(code) || REFUSED.contains(code))) {
+		ErrorReply reply = ErrorReply.of(ex);
+		if (!resent && (reply.hasCode(TRANSIENT) || reply.hasCode(REFUSED))) {
 			return LockProviderException.nothingSent(LockError.STORE_FAILED, PROVIDER, "refused: " + text(ex), ex);
 		}
-		if (isDenied(ex)) {
+		if (reply.isDenial()) {
 			return new LockProviderException(LockError.NOT_PERMITTED, PROVIDER,
 					"denies this user a command, a key or a channel that locks need: " + text(ex), ex);
 		}
@@ -169,28 +155,11 @@ final class RedisErrors {
 	/** Whether there was no reply within the time-out of the client or the caller. */
 	static boolean isTimeout(Throwable ex) {
 		for (Throwable cause = ex; cause != null; cause = cause.getCause()) {
-			if (cause.getClass().getSimpleName().endsWith("TimeoutException")) {
+			if (ExceptionTypes.isTimeout(cause)) {
 				return true;
 			}
 		}
 		return false;
-	}
-
-	private static @Nullable String code(Throwable ex) {
-		Matcher matcher = find(CODE, ex);
-		return (matcher != null) ? matcher.group(1) : null;
-	}
-
-	private static @Nullable Matcher find(Pattern pattern, Throwable ex) {
-		for (Throwable cause = ex; cause != null; cause = cause.getCause()) {
-			if (cause.getMessage() != null) {
-				Matcher matcher = pattern.matcher(cause.getMessage());
-				if (matcher.find()) {
-					return matcher;
-				}
-			}
-		}
-		return null;
 	}
 
 	/** The message of the innermost cause, which is the server's own. */

@@ -19,8 +19,9 @@ for i = 1, #KEYS do
     end
   end
   if type(value) == 'table' and value.err then
-    -- A replica renews no lock: the client has to find the primary.
-    if string.find(value.err, 'READONLY', 1, true) then
+    -- A replica renews no lock: the client has to find the primary. Redis 6.2 puts the
+    -- line of the script before the code.
+    if string.find(value.err, '^READONLY ') or string.find(value.err, '^@user_script: %d+: %-READONLY ') then
       return value
     end
     outcome = 2

@@ -28,7 +28,8 @@ class RedisErrorsTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "READONLY", "OOM", "BUSY", "NOREPLICAS", "MISCONF", "CROSSSLOT", "NOSCRIPT" })
 	void refusalIsNotRepeatedAndSentNothing(String code) {
-		RuntimeException ex = error("ERR Error running script: -" + code + " and more");
+		RuntimeException ex = error("ERR Error running script (call to f_1e0bb70b8d326f5b6ff0cfdf20b2aa8d24162511): "
+				+ "@user_script:12: @user_script: 12: -" + code + " and more");
 		assertThat(RedisErrors.isTransient(ex)).isFalse();
 		LockProviderException translated = RedisErrors.translate(ex, false);
 		assertThat(translated.error()).isEqualTo(LockError.STORE_FAILED);
@@ -44,6 +45,7 @@ class RedisErrorsTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "NOPERM this user has no permissions", "NOAUTH Authentication required.",
 			"WRONGPASS invalid username", "The user executing the script can't access at least one of the keys",
+			"ERR ACL failure in script: User locks has no permissions to run the 'set' command",
 			"ERR unknown command 'EVALSHA'", "No permissions to access a channel" })
 	void deniedRightIsNotPermitted(String message) {
 		RuntimeException ex = error(message);
