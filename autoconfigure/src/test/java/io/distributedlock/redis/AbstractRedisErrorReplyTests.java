@@ -4,6 +4,7 @@ import java.util.function.Function;
 
 import org.assertj.core.api.ThrowableAssert;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -21,6 +22,7 @@ import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.RenewalOutcome;
 
@@ -92,6 +94,22 @@ abstract class AbstractRedisErrorReplyTests {
 		}
 		assertThat(RedisProcesses.renew(provider, held)).isEqualTo(RenewalOutcome.RENEWED);
 		assertThat(RedisProcesses.release(provider, held)).isEqualTo(ReleaseOutcome.RELEASED);
+	}
+
+	@Test
+	void renewalByAReplicaEndsWithItsError() {
+		byte[] lock = RedisProcesses.LAYOUT.lock(KEY);
+		String owner = OwnerId.random().text();
+		this.admin.set(lock, RedisLayout.bytes(owner + "H"));
+		this.admin.replicaof("127.0.0.1", 1);
+		try {
+			assertThat(reply(() -> this.admin.eval(Script.RENEW.text(), 1, lock, RedisLayout.bytes(owner),
+					RedisLayout.bytes("1000")))
+				.code()).isEqualTo("READONLY");
+		}
+		finally {
+			this.admin.replicaofNoOne();
+		}
 	}
 
 	@ParameterizedTest(name = "{0}")

@@ -157,6 +157,8 @@ final class RedisFixture implements LockProviderFixture {
 		}
 		assertThat(this.masters).flatExtracting(Jedis::aclLog)
 			.filteredOn((refused) -> refused.getUsername().equals(this.prefix))
+			// Redis 6.2 names no subcommand: the clients' CLIENT SETINFO, which it lacks.
+			.filteredOn((refused) -> !refused.getObject().equals("client"))
 			.isEmpty();
 		for (Jedis master : this.masters) {
 			master.aclDelUser(this.prefix);
