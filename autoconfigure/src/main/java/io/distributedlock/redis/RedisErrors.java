@@ -25,6 +25,12 @@ final class RedisErrors {
 	private static final Set<String> REFUSED = Set.of("READONLY", "OOM", "BUSY", "NOREPLICAS", "MISCONF", "CROSSSLOT",
 			"NOSCRIPT");
 
+	/** The end of a connection before the reply to a greeting: Lettuce, and Jedis. */
+	private static final Pattern CLOSED_AT_ONCE = Pattern
+		.compile("Connection closed prematurely|Unexpected end of stream");
+
+	private static final Set<String> DENIALS = Set.of("NOPERM", "NOAUTH", "WRONGPASS");
+
 	private RedisErrors() {
 	}
 
@@ -69,7 +75,11 @@ final class RedisErrors {
 	static LockProviderException notConnected(RuntimeException ex) {
 		LockError error = isDenied(ex) ? LockError.NOT_PERMITTED
 				: isTimeout(ex) ? LockError.STORE_TIMEOUT : LockError.STORE_FAILED;
-		return LockProviderException.nothingSent(error, PROVIDER, "cannot be reached: " + text(ex), ex);
+		String hint = (find(CLOSED_AT_ONCE, ex) != null)
+				? ". A proxy such as Twemproxy, which cannot run the scripts of locks, closes a connection at the "
+						+ "greeting of the client"
+				: "";
+		return LockProviderException.nothingSent(error, PROVIDER, "cannot be reached: " + text(ex) + hint, ex);
 	}
 
 	/** Translates the failure of a call whose command was never given to the client. */

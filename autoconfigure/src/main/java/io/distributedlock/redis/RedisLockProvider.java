@@ -47,6 +47,8 @@ public final class RedisLockProvider implements LockProvider, AutoCloseable {
 
 	private final ScriptExecutor executor;
 
+	private final ServerCheck serverCheck;
+
 	private final RedisLockRepository repository;
 
 	private final BatchRenewal renewal;
@@ -63,11 +65,13 @@ public final class RedisLockProvider implements LockProvider, AutoCloseable {
 	public RedisLockProvider(RedisConnectionFactory factory, RedisLockSettings settings) {
 		this.layout = new RedisLayout(settings.keyPrefix());
 		this.executor = ScriptExecutorFactory.create(factory, settings.replicaRequirement(), this.timer);
+		boolean cluster = ScriptExecutorFactory.isCluster(factory);
+		this.serverCheck = new ServerCheck(this.executor, this.layout, this.timer, cluster);
 		String channelPrefix = this.layout.channelPrefix();
-		this.repository = new RedisLockRepository(this.executor, new ReservationMonitor(this.timer), this.process,
+		ScriptExecutor checked = new CheckedScriptExecutor(this.executor, this.serverCheck);
+		this.repository = new RedisLockRepository(checked, new ReservationMonitor(this.timer), this.process,
 				channelPrefix);
-		this.renewal = new BatchRenewal(this.executor, this.layout, this.timer,
-				ScriptExecutorFactory.isCluster(factory));
+		this.renewal = new BatchRenewal(this.executor, this.layout, this.timer, cluster);
 		this.subscription = new NotificationSubscription(ScriptExecutorFactory.subscriptions(factory, this.executor),
 				channelPrefix + this.process, this::receive, this.contenders, new SubscriptionWaiters(this.timer));
 	}
@@ -151,9 +155,14 @@ public final class RedisLockProvider implements LockProvider, AutoCloseable {
 		return this.repository.release(this.layout.keys(key), owner, timeout);
 	}
 
+	/**
+	 * Checks that the server replies, and until that has succeeded once what else locks
+	 * need. In a cluster the primaries that do not reply are checked before the first
+	 * attempt at a lock that they keep.
+	 */
 	@Override
 	public void check(Duration timeout) {
-		ServerCheck.check(this.executor, this.layout, timeout);
+		this.serverCheck.check(timeout);
 	}
 
 	/**

@@ -26,6 +26,8 @@ final class Script {
 
 	static final Script CHECK = load("check");
 
+	static final Script SERVER = load("server");
+
 	/** The first value in the reply of {@link #ATTEMPT} unless that is an order. */
 	static final long NOT_GRANTED = 0;
 

@@ -2,116 +2,123 @@ package io.distributedlock.redis;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
-
-import io.distributedlock.FencingToken;
 import io.distributedlock.LockConfigurationException;
-import io.distributedlock.LockError;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.StoreCall;
 
 /**
- * The check of a server at the start of the application: format, clock, version, and
- * eviction of keys.
+ * The check of the servers, at start and before the first attempt: format of the layout,
+ * clock, version, eviction of keys, and whether one server has all keys that must be
+ * together. A step that has succeeded is not repeated before an attempt, so that short
+ * time-outs end the check some time. Safe for use by many threads.
  */
 final class ServerCheck {
 
-	private static final Log logger = LogFactory.getLog(ServerCheck.class);
+	private final ScriptExecutor executor;
 
-	private static final Pattern VERSION = Pattern.compile("redis_version:(\\d+)\\.(\\d+)");
+	private final RedisLayout layout;
 
-	private static final Pattern POLICY = Pattern.compile("maxmemory_policy:(\\S+)");
+	private final RedisTimer timer;
 
-	private ServerCheck() {
+	private final boolean cluster;
+
+	private final ServerSurvey survey;
+
+	private volatile boolean formatSupported;
+
+	/** Whether attempts at all locks may be sent. */
+	private volatile boolean complete;
+
+	ServerCheck(ScriptExecutor executor, RedisLayout layout, RedisTimer timer, boolean cluster) {
+		this.executor = executor;
+		this.layout = layout;
+		this.timer = timer;
+		this.cluster = cluster;
+		this.survey = cluster ? new ClusterSurvey(executor, layout) : new SingleServerSurvey(layout);
+	}
+
+	/** Whether an attempt may be sent. */
+	boolean isPassed(ScriptCall attempt) {
+		return this.complete || (this.formatSupported && this.survey.isDone(slot(attempt)));
+	}
+
+	/** Returns the slot of an attempt, the same for all outside a cluster. */
+	int slot(ScriptCall attempt) {
+		return this.cluster ? this.executor.slot(attempt.keys()[0]) : 0;
 	}
 
 	/**
-	 * Checks the server. A read-only replica refuses the write of the format.
-	 * @throws LockProviderException if the server does not reply or refuses writes
-	 * @throws LockConfigurationException if the server cannot keep locks
+	 * Begins what no check has done yet of what is required for attempts at the locks of
+	 * a slot.
+	 * @param deadline the end of the check, of which a later one does the rest
+	 * @return the check, which waits for the server only with a client that blocks, and
+	 * fails with a {@code LockException}
 	 */
-	static void check(ScriptExecutor executor, RedisLayout layout, Duration timeout) {
-		ScriptReply reply = run(executor, new ScriptCall(Script.CHECK, new byte[][] { layout.format() },
-				new byte[][] { RedisLayout.bytes(RedisLayout.FORMAT.text()) }), Deadline.after(timeout));
-		RedisLayout.FORMAT.requireSupported("Redis", new String(reply.bytes(0), StandardCharsets.UTF_8));
-		long clock = reply.number(1);
-		if (clock <= 0 || clock > FencingToken.MAX_ORDER) {
-			throw new LockProviderException(LockError.STORE_FAILED, RedisErrors.PROVIDER,
-					"has a clock that is out of the range of fencing tokens: " + clock + " µs since 1970", null);
-		}
-		String info = new String(reply.bytes(2), StandardCharsets.UTF_8);
-		checkVersion(info);
-		checkPolicy(info);
+	StoreCall<Boolean> begin(int slot, Deadline deadline) {
+		ServerCheckRun run = newRun(false, this.survey.ofSlot(slot), deadline);
+		run.begin(this.timer);
+		return run.call();
 	}
 
-	/** Runs a script and waits for its reply. */
-	private static ScriptReply run(ScriptExecutor executor, ScriptCall script, Deadline deadline) {
-		Operation operation = new Operation();
-		executor.run(script, CallKind.ACQUIRE, deadline, operation);
-		StoreCall<ScriptReply> call = operation.call();
+	/**
+	 * Checks that the server replies, and does what no check has done yet. A read-only
+	 * replica refuses the write of the format.
+	 * @throws LockProviderException if the server does not reply or refuses writes
+	 * @throws LockConfigurationException if the servers cannot keep locks
+	 */
+	void check(Duration timeout) {
+		Deadline deadline = Deadline.after(timeout);
+		ServerCheckRun run = newRun(true, this.survey.ofAll(), deadline);
 		CountDownLatch done = new CountDownLatch(1);
-		call.onDone(done::countDown);
-		LockProviderException failure;
+		run.call().onDone(done::countDown);
+		run.begin();
 		try {
 			deadline.await(CallKind.ACQUIRE, (nanos) -> done.await(nanos, TimeUnit.NANOSECONDS));
-			failure = RedisErrors.timedOut(new TimeoutException("No reply in time"));
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
-			failure = RedisErrors.interrupted(ex);
+			run.expire();
+			throw RedisErrors.interrupted(ex);
 		}
-		call.abandon();
-		if (!call.isDone()) {
-			throw failure;
-		}
-		return call.result();
+		run.expire();
+		run.call().result();
 	}
 
-	static void checkVersion(String info) {
-		Matcher version = VERSION.matcher(info);
-		if (!version.find()) {
-			logger.debug("The version of the Redis server is unknown");
-			return;
-		}
-		int major = Integer.parseInt(version.group(1));
-		int minor = Integer.parseInt(version.group(2));
-		if (major < 6 || (major == 6 && minor < 2)) {
-			throw new LockConfigurationException(LockError.STORE_TOO_OLD,
-					"The Redis server has version " + major + "." + minor + ", but locks need 6.2 or later",
-					"Upgrade the server, or keep the locks in another store by distributed-lock.provider");
-		}
+	private ServerCheckRun newRun(boolean askAgain, Supplier<List<CheckStep>> others, Deadline deadline) {
+		AtomicBoolean asks = new AtomicBoolean(askAgain);
+		return new ServerCheckRun(this.executor, () -> {
+			if (asks.getAndSet(false) || !this.formatSupported) {
+				return List.of(formatStep());
+			}
+			List<CheckStep> steps = others.get();
+			if (steps.isEmpty() && this.survey.isDone()) {
+				this.complete = true;
+			}
+			return steps;
+		}, deadline);
 	}
 
-	static void checkPolicy(String info) {
-		Matcher policy = POLICY.matcher(info);
-		if (policy.find() && !policy.group(1).equals("noeviction")) {
-			logger.warn("The Redis server evicts keys when its memory is full (maxmemory-policy is '" + policy.group(1)
-					+ "'): after the eviction of a lock it can have two holders. Set the policy to 'noeviction'");
-		}
+	private CheckStep formatStep() {
+		return new CheckStep(new ScriptCall(Script.CHECK, new byte[][] { this.layout.format() },
+				new byte[][] { RedisLayout.bytes(RedisLayout.FORMAT.text()) }), this::checkFormat);
 	}
 
-	/** The run of the script, whose reply is the result. */
-	private static final class Operation extends ScriptOperation<ScriptReply> {
-
-		@Override
-		void onReply(ScriptReply reply) {
-			call().complete(reply);
+	private void checkFormat(ScriptReply reply) {
+		RedisLayout.FORMAT.requireSupported("Redis", new String(reply.bytes(0), StandardCharsets.UTF_8));
+		ServerInfo info = ServerInfo.of(reply, 1);
+		info.requireSuitable();
+		if (!this.cluster) {
+			info.warnOfEviction("The Redis server");
 		}
-
-		@Override
-		void onFailure(LockProviderException failure) {
-			call().fail(failure);
-		}
-
+		this.formatSupported = true;
 	}
 
 }

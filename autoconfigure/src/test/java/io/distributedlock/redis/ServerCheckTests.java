@@ -30,23 +30,23 @@ class ServerCheckTests {
 	@ValueSource(strings = { "5.0.14", "6.0.20", "6.1.242" })
 	void oldServerIsRefused(String version) {
 		assertThatExceptionOfType(LockConfigurationException.class)
-			.isThrownBy(() -> ServerCheck.checkVersion("# Server\r\nredis_version:" + version + "\r\nredis_mode:x"))
+			.isThrownBy(() -> info("# Server\r\nredis_version:" + version + "\r\nredis_mode:x").requireSuitable())
 			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.STORE_TOO_OLD));
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "redis_version:6.2.0", "redis_version:7.2.4\r\nvalkey_version:8.0.1",
 			"redis_version:10.0.0", "" })
-	void newServerOrUnknownVersionIsAccepted(String info) {
-		assertThatNoException().isThrownBy(() -> ServerCheck.checkVersion(info));
+	void newServerOrUnknownVersionIsAccepted(String text) {
+		assertThatNoException().isThrownBy(() -> info(text).requireSuitable());
 	}
 
 	@Test
 	void evictionIsWarnedOfUnlessThePolicyIsNoeviction(CapturedOutput output) {
-		ServerCheck.checkPolicy("maxmemory_policy:noeviction");
+		info("maxmemory_policy:noeviction").warnOfEviction("The server");
 		assertThat(output).doesNotContain("maxmemory-policy");
-		ServerCheck.checkPolicy("maxmemory_policy:volatile-ttl");
-		assertThat(output).contains("maxmemory-policy is 'volatile-ttl'");
+		info("maxmemory_policy:volatile-ttl").warnOfEviction("The server");
+		assertThat(output).contains("The server evicts").contains("maxmemory-policy is 'volatile-ttl'");
 	}
 
 	@Test
@@ -58,6 +58,10 @@ class ServerCheckTests {
 				.provider(TestClients.lettuce(RedisRights.login(TestRedis.standalone(TestRedis.port()))));
 			assertThatNoException().isThrownBy(() -> provider.check(RedisProcesses.TIMEOUT));
 		}
+	}
+
+	private static ServerInfo info(String text) {
+		return new ServerInfo(1, text);
 	}
 
 }

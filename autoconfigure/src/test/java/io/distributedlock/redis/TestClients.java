@@ -47,6 +47,11 @@ final class TestClients {
 		return Stream.of(Arguments.of("lettuce", lettuce), Arguments.of("jedis", jedis));
 	}
 
+	/** The threads of all clients of Lettuce. */
+	static ClientResources resources() {
+		return Netty.RESOURCES;
+	}
+
 	static LettuceConnectionFactory lettuce(RedisConfiguration servers) {
 		return lettuce(servers, Netty.RESOURCES);
 	}

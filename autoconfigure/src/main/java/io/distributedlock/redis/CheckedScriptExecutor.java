@@ -1,0 +1,176 @@
+package io.distributedlock.redis;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.LockError;
+import io.distributedlock.LockProviderException;
+import io.distributedlock.provider.CallKind;
+import io.distributedlock.provider.Deadline;
+import io.distributedlock.provider.StoreCall;
+
+/**
+ * Executor that sends no attempt before the servers were checked. Attempts wait for one
+ * check together, or with a client that blocks each makes the check itself. Releases and
+ * renewals are sent at once.
+ */
+final class CheckedScriptExecutor implements ScriptExecutor {
+
+	private final ScriptExecutor executor;
+
+	private final ServerCheck check;
+
+	/** The checks that are under way, by slot; at most one per bucket. */
+	private final Map<Integer, SharedCheck> checks = new ConcurrentHashMap<>();
+
+	CheckedScriptExecutor(ScriptExecutor executor, ServerCheck check) {
+		this.executor = executor;
+		this.check = check;
+	}
+
+	@Override
+	public boolean isBlocking() {
+		return this.executor.isBlocking();
+	}
+
+	@Override
+	public void run(ScriptCall call, CallKind kind, Deadline deadline, ScriptOperation<?> operation) {
+		if (kind != CallKind.ACQUIRE || this.check.isPassed(call)) {
+			this.executor.run(call, kind, deadline, operation);
+			return;
+		}
+		operation.recordQueued();
+		Attempt attempt = new Attempt(call, deadline, operation);
+		if (this.executor.isBlocking()) {
+			attempt.end(failure(this.check.begin(this.check.slot(call), deadline)), true);
+		}
+		else {
+			join(attempt);
+		}
+	}
+
+	private void join(Attempt attempt) {
+		int slot = this.check.slot(attempt.call);
+		SharedCheck shared = this.checks.get(slot);
+		while (shared == null || !shared.add(attempt)) {
+			SharedCheck created = new SharedCheck(slot, attempt);
+			shared = this.checks.putIfAbsent(slot, created);
+			if (shared == null) {
+				created.begin();
+				return;
+			}
+		}
+	}
+
+	private static @Nullable RuntimeException failure(StoreCall<Boolean> check) {
+		try {
+			check.result();
+			return null;
+		}
+		catch (RuntimeException ex) {
+			return ex;
+		}
+	}
+
+	@Override
+	public int slot(byte[] key) {
+		return this.executor.slot(key);
+	}
+
+	@Override
+	public @Nullable Object node(int slot) {
+		return this.executor.node(slot);
+	}
+
+	@Override
+	public @Nullable Object client() {
+		return this.executor.client();
+	}
+
+	@Override
+	public void close() {
+		this.executor.close();
+	}
+
+	/** A check for which attempts wait. The first one has begun it. */
+	private final class SharedCheck {
+
+		private final Integer slot;
+
+		private final Attempt first;
+
+		/** Guarded by the monitor; {@code null} after the end. */
+		private @Nullable List<Attempt> others = new ArrayList<>();
+
+		private SharedCheck(Integer slot, Attempt first) {
+			this.slot = slot;
+			this.first = first;
+		}
+
+		private void begin() {
+			StoreCall<Boolean> begun = CheckedScriptExecutor.this.check.begin(this.slot, this.first.deadline);
+			begun.onDone(() -> end(failure(begun)));
+		}
+
+		/** Adds an attempt; returns whether the check has not ended. */
+		private synchronized boolean add(Attempt attempt) {
+			return this.others != null && this.others.add(attempt);
+		}
+
+		private synchronized List<Attempt> removeOthers() {
+			List<Attempt> all = (this.others != null) ? this.others : List.of();
+			this.others = null;
+			return all;
+		}
+
+		private void end(@Nullable RuntimeException failure) {
+			CheckedScriptExecutor.this.checks.remove(this.slot, this);
+			List<Attempt> waiting = removeOthers();
+			this.first.end(failure, true);
+			waiting.forEach((attempt) -> attempt.end(failure, false));
+		}
+
+	}
+
+	/** An attempt that is sent after the check. */
+	private final class Attempt {
+
+		private final ScriptCall call;
+
+		private final Deadline deadline;
+
+		private final ScriptOperation<?> operation;
+
+		private Attempt(ScriptCall call, Deadline deadline, ScriptOperation<?> operation) {
+			this.call = call;
+			this.deadline = deadline;
+			this.operation = operation;
+		}
+
+		/**
+		 * Sends the attempt after a check that succeeded.
+		 * @param began whether the attempt has begun the check, whose time is its own
+		 */
+		private void end(@Nullable RuntimeException failure, boolean began) {
+			if (failure == null) {
+				CheckedScriptExecutor.this.executor.run(this.call, CallKind.ACQUIRE, this.deadline, this.operation);
+			}
+			else if (!(failure instanceof LockProviderException known)) {
+				this.operation.call().fail(failure);
+			}
+			else if (!began && known.error() == LockError.STORE_TIMEOUT && !this.deadline.isPast()) {
+				join(this);
+			}
+			else {
+				this.operation.fail(known.isEffectUnknown() ? LockProviderException.nothingSent(known.error(),
+						known.provider(), known.problem(), known.getCause()) : known);
+			}
+		}
+
+	}
+
+}

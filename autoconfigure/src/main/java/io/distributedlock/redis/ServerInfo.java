@@ -1,0 +1,90 @@
+package io.distributedlock.redis;
+
+import java.nio.charset.StandardCharsets;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.FencingToken;
+import io.distributedlock.LockConfigurationException;
+import io.distributedlock.LockError;
+import io.distributedlock.LockProviderException;
+
+/**
+ * What a server replied about itself.
+ *
+ * @param micros the server's time in microseconds since 1970
+ * @param text the sections of INFO that the user may read
+ */
+record ServerInfo(long micros, String text) {
+
+	private static final Log logger = LogFactory.getLog(ServerInfo.class);
+
+	private static final Pattern VERSION = Pattern.compile("redis_version:(\\d+)\\.(\\d+)");
+
+	private static final Pattern POLICY = Pattern.compile("maxmemory_policy:(\\S+)");
+
+	private static final Pattern RUN_ID = Pattern.compile("run_id:(\\S+)");
+
+	private static final Pattern PORT = Pattern.compile("tcp_port:(\\d+)");
+
+	/** Reads the reply of a script from two neighbouring values. */
+	static ServerInfo of(ScriptReply reply, int first) {
+		return new ServerInfo(reply.number(first), new String(reply.bytes(first + 1), StandardCharsets.UTF_8));
+	}
+
+	/**
+	 * Requires a clock and a version that suit locks.
+	 * @throws LockProviderException if the clock is out of range
+	 * @throws LockConfigurationException if the server is too old
+	 */
+	void requireSuitable() {
+		if (this.micros <= 0 || this.micros > FencingToken.MAX_ORDER) {
+			throw new LockProviderException(LockError.STORE_FAILED, RedisErrors.PROVIDER,
+					"has a clock that is out of the range of fencing tokens: " + this.micros + " µs since 1970", null);
+		}
+		Matcher version = VERSION.matcher(this.text);
+		if (!version.find()) {
+			logger.debug("The version of the Redis server is unknown");
+			return;
+		}
+		int major = Integer.parseInt(version.group(1));
+		int minor = Integer.parseInt(version.group(2));
+		if (major < 6 || (major == 6 && minor < 2)) {
+			throw new LockConfigurationException(LockError.STORE_TOO_OLD,
+					"The Redis server has version " + major + "." + minor + ", but locks need 6.2 or later",
+					"Upgrade the server, or keep the locks in another store by distributed-lock.provider");
+		}
+	}
+
+	/**
+	 * Warns of a server that evicts keys.
+	 * @param server the beginning of the message, which names the server
+	 */
+	void warnOfEviction(String server) {
+		String policy = find(POLICY);
+		if (policy != null && !policy.equals("noeviction")) {
+			logger.warn(server + " evicts keys when its memory is full (maxmemory-policy is '" + policy
+					+ "'): after the eviction of a lock it can have two holders. Set the policy to 'noeviction'");
+		}
+	}
+
+	/** The random id of the server's process, or {@code null} if it is not known. */
+	@Nullable String runId() {
+		return find(RUN_ID);
+	}
+
+	/** The port of the server, or {@code null} if it is not known. */
+	@Nullable String port() {
+		return find(PORT);
+	}
+
+	private @Nullable String find(Pattern pattern) {
+		Matcher matcher = pattern.matcher(this.text);
+		return matcher.find() ? matcher.group(1) : null;
+	}
+
+}

@@ -1,0 +1,18 @@
+-- Describes the server that runs a script for a key.
+-- KEYS: a key of the server, which is not used, and unless the server is a node of a cluster
+-- the format of the layout. ARGV: sections of INFO.
+-- Reply: {server's microsecond, those sections of INFO that the user may read, 1 if the user
+-- may read none and the server has the format}.
+local time = redis.call('TIME')
+local info = ''
+for _, section in ipairs(ARGV) do
+  local text = redis.pcall('INFO', section)
+  if type(text) == 'string' then
+    info = info .. text .. '\n'
+  end
+end
+local found = 0
+if info == '' and KEYS[2] then
+  found = redis.call('EXISTS', KEYS[2])
+end
+return {time[1] * 1000000 + time[2], info, found}

@@ -1,0 +1,88 @@
+package io.distributedlock.redis;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+
+import org.junit.jupiter.api.Assumptions;
+
+import org.springframework.util.FileSystemUtils;
+
+import io.distributedlock.FreePorts;
+
+import static org.awaitility.Awaitility.await;
+
+/** Twemproxy (nutcracker) in front of servers. */
+final class TwemproxyServer implements AutoCloseable {
+
+	private static final Path BINARY = Path.of("/usr/sbin/nutcracker");
+
+	private final Path directory;
+
+	private final int port = FreePorts.next();
+
+	private final Process process;
+
+	/**
+	 * Starts the proxy, or skips the test where it is not installed.
+	 * @param option a line of the configuration
+	 */
+	TwemproxyServer(List<RedisServer> servers, String option) {
+		Assumptions.assumeTrue(Files.isExecutable(BINARY), "Twemproxy is not installed: no proxy can be tested");
+		try {
+			this.directory = Files.createTempDirectory("distributed-lock-twemproxy");
+			Path configuration = Files.writeString(this.directory.resolve("nutcracker.yml"),
+					"""
+							locks:
+							  listen: 127.0.0.1:%d
+							  hash: murmur
+							  distribution: ketama
+							  redis: true
+							  %s
+							  servers:
+							%s
+							""".formatted(this.port, option,
+							servers.stream()
+								.map((server) -> "   - 127.0.0.1:" + server.port() + ":1")
+								.collect(Collectors.joining("\n"))));
+			this.process = new ProcessBuilder(BINARY.toString(), "-c", configuration.toString(), "-s",
+					Integer.toString(FreePorts.next()))
+				.redirectErrorStream(true)
+				.redirectOutput(this.directory.resolve("log").toFile())
+				.start();
+		}
+		catch (IOException ex) {
+			throw new IllegalStateException(ex);
+		}
+		await().atMost(Duration.ofSeconds(30)).until(this::answers);
+	}
+
+	private boolean answers() {
+		try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), this.port)) {
+			return socket.isConnected();
+		}
+		catch (IOException ex) {
+			return false;
+		}
+	}
+
+	int port() {
+		return this.port;
+	}
+
+	@Override
+	public void close() throws Exception {
+		this.process.destroy();
+		if (!this.process.waitFor(10, TimeUnit.SECONDS)) {
+			this.process.destroyForcibly();
+		}
+		FileSystemUtils.deleteRecursively(this.directory);
+	}
+
+}
