@@ -34,7 +34,10 @@ public enum LockError {
 	SESSION_FULL("DL-308"),
 	/** The lock table is not as its script creates it. */
 	TABLE_UNSUITABLE("DL-309"),
-	/** A setting of the store's server does not allow the commands of locks. */
+	/**
+	 * The store's server, or a proxy before it, does not run the commands of locks as
+	 * they need.
+	 */
 	STORE_UNSUITABLE("DL-310"),
 	/** The waiting thread was interrupted. */
 	INTERRUPTED("DL-401"),

@@ -68,6 +68,11 @@
  * </tr>
  * </table>
  * <p>
+ * <b>Check.</b> No attempt is sent before the servers were checked ({@code check.lua},
+ * {@code server.lua}), at start or else by the first attempt. The second script is run
+ * for each primary of a cluster, and otherwise for each bucket: a proxy that hides
+ * several servers is refused, unless it refuses keys of several slots itself.
+ * <p>
  * <b>Keys</b> of the lock {@code payments:42} with the prefix {@code shop}, all in one
  * slot of a cluster ({@code RedisLayout}): {@code {shop:b23}:lock:payments:42} is its
  * value, {@code {shop:b23}:queue:payments:42} its wait queue,

@@ -19,6 +19,8 @@ import redis.clients.jedis.ClientSetInfoConfig;
 import redis.clients.jedis.Jedis;
 
 import org.springframework.beans.factory.DisposableBean;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.jedis.JedisClientConfiguration;
@@ -29,6 +31,8 @@ import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
+import io.distributedlock.autoconfigure.DistributedLockAutoConfiguration;
+import io.distributedlock.autoconfigure.RedisLockAutoConfiguration;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -104,6 +108,22 @@ class TwemproxyTests {
 
 	@ParameterizedTest(name = "{0}, {1}")
 	@MethodSource("clientsAndOptions")
+	void applicationDoesNotStart(String name, String option,
+			Function<RedisStandaloneConfiguration, RedisConnectionFactory> client) {
+		RedisConnectionFactory factory = factory(option, client, this.servers);
+		new ApplicationContextRunner()
+			.withConfiguration(
+					AutoConfigurations.of(RedisLockAutoConfiguration.class, DistributedLockAutoConfiguration.class))
+			.withBean(RedisConnectionFactory.class, () -> factory)
+			.withPropertyValues("spring.application.name=" + RedisProcesses.PREFIX)
+			.run((context) -> assertThat(context).getFailure()
+				.hasRootCauseInstanceOf(LockConfigurationException.class)
+				.rootCause()
+				.hasMessageStartingWith(LockError.STORE_UNSUITABLE.id()));
+	}
+
+	@ParameterizedTest(name = "{0}, {1}")
+	@MethodSource("clientsAndOptions")
 	void attemptThroughTheProxyIsRefused(String name, String option,
 			Function<RedisStandaloneConfiguration, RedisConnectionFactory> client) {
 		RedisLockProvider provider = provider(option, client, this.servers);
@@ -148,12 +168,17 @@ class TwemproxyTests {
 
 	private RedisLockProvider provider(String option,
 			Function<RedisStandaloneConfiguration, RedisConnectionFactory> client, List<RedisServer> behind) {
+		return this.processes.closing(new RedisLockProvider(factory(option, client, behind),
+				RedisLockSettings.defaults(RedisProcesses.PREFIX)));
+	}
+
+	private RedisConnectionFactory factory(String option,
+			Function<RedisStandaloneConfiguration, RedisConnectionFactory> client, List<RedisServer> behind) {
 		this.servers.forEach(this.processes::closing);
 		TwemproxyServer proxy = this.processes.closing(new TwemproxyServer(behind, option));
 		RedisConnectionFactory factory = client.apply(new RedisStandaloneConfiguration("127.0.0.1", proxy.port()));
 		this.processes.closing(() -> ((DisposableBean) factory).destroy());
-		return this.processes
-			.closing(new RedisLockProvider(factory, RedisLockSettings.defaults(RedisProcesses.PREFIX)));
+		return factory;
 	}
 
 	private static String runId(RedisServer server) {
