@@ -117,8 +117,7 @@ class TwemproxyTests {
 			.withBean(RedisConnectionFactory.class, () -> factory)
 			.withPropertyValues("spring.application.name=" + RedisProcesses.PREFIX)
 			.run((context) -> assertThat(context).getFailure()
-				.hasRootCauseInstanceOf(LockConfigurationException.class)
-				.rootCause()
+				.isInstanceOf(LockConfigurationException.class)
 				.hasMessageStartingWith(LockError.STORE_UNSUITABLE.id()));
 	}
 
