@@ -19,9 +19,10 @@ import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.LockThreads;
 
 /**
- * A pool of workers for one kind of call. The calls to one node of a cluster occupy all
- * workers but one at most, so that a node that does not reply delays no calls to the
- * others.
+ * A pool of workers for one kind of call. It grows with the nodes of a cluster that are
+ * called at a time, so that the calls to each occupy its own share of the workers, and
+ * one worker remains: nodes that do not reply delay no calls to the others, however many
+ * they are.
  */
 final class WorkerPool {
 
@@ -30,9 +31,13 @@ final class WorkerPool {
 	/** Further calls would wait in vain, and need memory while no worker is free. */
 	private static final int MOST_WAITING = 10_000;
 
+	/** More nodes than that, all without a reply, delay the calls to the others. */
+	private static final int MOST_WORKERS = 64;
+
 	private final ThreadPoolExecutor workers;
 
-	private final int mostPerNode;
+	/** The most workers while one node is called, or none. */
+	private final int size;
 
 	private final ReentrantLock lock = new ReentrantLock();
 
@@ -44,11 +49,11 @@ final class WorkerPool {
 	/**
 	 * Creates a pool without threads.
 	 * @param role what the workers do, part of their names
-	 * @param size the most workers at a time, at least 2
+	 * @param size the most workers at a time for a single node, at least 2
 	 */
 	WorkerPool(String role, int size) {
 		this.workers = LockThreads.pool(role, size);
-		this.mostPerNode = size - 1;
+		this.size = size;
 	}
 
 	/**
@@ -80,8 +85,9 @@ final class WorkerPool {
 		this.lock.lock();
 		try {
 			NodeCalls calls = this.nodes.computeIfAbsent(node, (absent) -> new NodeCalls());
-			if (calls.running < this.mostPerNode) {
+			if (calls.running < mostPerNode()) {
 				calls.running++;
+				grow();
 				return true;
 			}
 			requireRoom(calls.waiting.size());
@@ -90,6 +96,28 @@ final class WorkerPool {
 		}
 		finally {
 			this.lock.unlock();
+		}
+	}
+
+	/** Returns the share of one node, less if there are many. */
+	private int mostPerNode() {
+		return Math.max(1, Math.min(this.size - 1, (MOST_WORKERS - 1) / this.nodes.size()));
+	}
+
+	/**
+	 * Makes room for the shares of all nodes and one more worker. The pool does not
+	 * shrink, since its idle threads end.
+	 */
+	private void grow() {
+		int needed = Math.min(MOST_WORKERS, this.nodes.size() * mostPerNode() + 1);
+		if (needed > this.workers.getCorePoolSize()) {
+			try {
+				this.workers.setMaximumPoolSize(needed);
+				this.workers.setCorePoolSize(needed);
+			}
+			catch (OutOfMemoryError ex) {
+				logger.debug("There is no further thread for calls that wait", ex);
+			}
 		}
 	}
 
@@ -163,7 +191,8 @@ final class WorkerPool {
 		this.lock.lock();
 		try {
 			NodeCalls calls = this.nodes.get(node);
-			WorkerTask next = (calls != null) ? calls.waiting.poll() : null;
+			// The share has become less if further nodes are called.
+			WorkerTask next = (calls != null && calls.running <= mostPerNode()) ? calls.waiting.poll() : null;
 			if (calls != null && next == null && --calls.running == 0) {
 				this.nodes.remove(node);
 			}

@@ -12,7 +12,7 @@ import io.distributedlock.provider.Deadline;
 /**
  * The threads for calls that block, however long the client or its pool blocks. Each kind
  * of call has a pool of its own, so that blocked acquires delay neither releases nor
- * renewals.
+ * renewals. The sizes are those for a single server; for a cluster the pools grow.
  */
 final class WorkerPools implements AutoCloseable {
 

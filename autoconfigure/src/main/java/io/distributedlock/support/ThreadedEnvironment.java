@@ -4,8 +4,10 @@ import java.time.Duration;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 
 import io.distributedlock.provider.LockThreads;
 import io.distributedlock.provider.LockTimer;
@@ -19,6 +21,9 @@ final class ThreadedEnvironment implements EngineEnvironment, AutoCloseable {
 
 	private static final Runnable NOTHING = () -> {
 	};
+
+	/** Two for each of 64 nodes. */
+	private static final int MOST_NODE_THREADS = 128;
 
 	private final LockTimer timer;
 
@@ -44,10 +49,19 @@ final class ThreadedEnvironment implements EngineEnvironment, AutoCloseable {
 	ThreadedEnvironment(String provider, LockTimer timer, CallbackThreads callbacks) {
 		this.timer = timer;
 		this.callbacks = callbacks;
-		this.attempts = LockThreads.pool(provider + "-io-attempt", 3);
+		this.attempts = nodePool(provider + "-io-attempt");
 		this.releases = LockThreads.pool(provider + "-io-release", 5);
 		this.renewalRounds = LockThreads.pool(provider + "-schedule", 1);
-		this.renewals = LockThreads.pool(provider + "-io-renewal", 3);
+		this.renewals = nodePool(provider + "-io-renewal");
+	}
+
+	/**
+	 * Creates a pool for {@link NodeThreads}, which starts a thread only if none is idle:
+	 * a queue of tasks would let nodes that do not answer occupy all threads.
+	 */
+	private static ThreadPoolExecutor nodePool(String role) {
+		return new ThreadPoolExecutor(0, MOST_NODE_THREADS, 10, TimeUnit.SECONDS, new SynchronousQueue<>(),
+				LockThreads.factory(role));
 	}
 
 	@Override

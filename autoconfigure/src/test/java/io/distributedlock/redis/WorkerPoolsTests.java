@@ -8,6 +8,7 @@ import java.util.concurrent.atomic.AtomicReference;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.NullSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -95,6 +96,49 @@ class WorkerPoolsTests {
 		assertThat(late.getCount()).isEqualTo(20);
 		end.countDown();
 		assertThat(late.await(1, TimeUnit.MINUTES)).isTrue();
+		pools.close();
+	}
+
+	@ParameterizedTest
+	@EnumSource(CallKind.class)
+	void callsToManyNodesLeaveAWorkerForTheLast(CallKind kind) throws InterruptedException {
+		CountDownLatch end = new CountDownLatch(1);
+		CountDownLatch other = new CountDownLatch(1);
+		WorkerPools pools = new WorkerPools(Duration.ofMinutes(1));
+		for (int call = 0; call < 400; call++) {
+			pools.execute(kind, "frozen-" + call % 40, () -> {
+				try {
+					end.await();
+				}
+				catch (InterruptedException ex) {
+					Thread.currentThread().interrupt();
+				}
+			});
+		}
+		pools.execute(kind, "healthy", other::countDown);
+		assertThat(other.await(1, TimeUnit.MINUTES)).isTrue();
+		end.countDown();
+		pools.close();
+	}
+
+	@Test
+	void callsToFurtherNodesThanWorkersAreRunLater() throws InterruptedException {
+		CountDownLatch end = new CountDownLatch(1);
+		CountDownLatch all = new CountDownLatch(300);
+		WorkerPools pools = new WorkerPools(Duration.ofMinutes(1));
+		for (int call = 0; call < 300; call++) {
+			pools.execute(CallKind.RENEWAL, "node-" + call % 100, () -> {
+				try {
+					end.await();
+				}
+				catch (InterruptedException ex) {
+					Thread.currentThread().interrupt();
+				}
+				all.countDown();
+			});
+		}
+		end.countDown();
+		assertThat(all.await(1, TimeUnit.MINUTES)).isTrue();
 		pools.close();
 	}
 

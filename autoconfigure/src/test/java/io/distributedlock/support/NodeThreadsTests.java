@@ -54,6 +54,18 @@ class NodeThreadsTests {
 	}
 
 	@Test
+	void manyNodesThatHangLeaveAThreadForTheLast() throws InterruptedException {
+		for (int i = 0; i < 40; i++) {
+			this.threads.execute("hanging-" + i % 20, this::waitForEnd, NodeThreadsTests::fail);
+		}
+		CountDownLatch healthy = new CountDownLatch(3);
+		for (int i = 0; i < 3; i++) {
+			this.threads.execute("healthy", healthy::countDown, NodeThreadsTests::fail);
+		}
+		assertThat(healthy.await(30, TimeUnit.SECONDS)).isTrue();
+	}
+
+	@Test
 	void tasksOfANodeRunInOrderAndOneThatFailsHoldsUpNone() {
 		ManualEnvironment manual = new ManualEnvironment();
 		NodeThreads nodes = new NodeThreads(manual, Work.ATTEMPTS);
