@@ -29,7 +29,7 @@ import io.distributedlock.provider.StoreCall;
 /**
  * Renewal of many locks by few scripts: one per bucket in a cluster, whose scripts accept
  * keys of one slot only, else one per 500 locks. The scripts for the buckets of one
- * {@linkplain #node node} are under way together, unless the client blocks.
+ * {@linkplain #node node} are sent together.
  */
 final class BatchRenewal {
 
@@ -169,7 +169,9 @@ final class BatchRenewal {
 				cancel(end);
 				batches.forEach((batch) -> batch.call().abandon());
 			});
-			batches.forEach(Batch::send);
+			BatchRenewal.this.executor.runAll(
+					batches.stream().map((batch) -> new ScriptRun(batch.script(), batch)).toList(), CallKind.RENEWAL,
+					this.deadline);
 			AtomicInteger open = new AtomicInteger(batches.size());
 			batches.forEach((batch) -> batch.call().onDone(() -> {
 				if (open.decrementAndGet() == 0) {

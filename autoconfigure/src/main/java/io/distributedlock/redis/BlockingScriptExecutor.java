@@ -1,5 +1,10 @@
 package io.distributedlock.redis;
 
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 
@@ -67,12 +72,68 @@ final class BlockingScriptExecutor implements ScriptExecutor {
 
 	/** Runs a script in a worker; the caller leaves at its deadline. */
 	private ScriptReply runOnce(ScriptCall call, CallKind kind, Deadline deadline) {
+		return start(call, kind, deadline, (connection, check) -> this.runner.run(connection, call, deadline, check))
+			.await(kind);
+	}
+
+	private <T> WorkerRun<T> start(ScriptCall first, CallKind kind, Deadline deadline, WorkerAction<T> action) {
 		if (deadline.isPast()) {
 			throw RedisErrors.notCalledInTime();
 		}
-		WorkerRun run = new WorkerRun(call, deadline);
-		this.workers.execute(kind, this.runner.workerGroup(slot(call.keys()[0])), run);
-		return run.await(kind);
+		WorkerRun<T> run = new WorkerRun<>(action, deadline);
+		this.workers.execute(kind, this.runner.workerGroup(slot(first.keys()[0])), run);
+		return run;
+	}
+
+	/** Runs the scripts for one node in one worker, those for all nodes at a time. */
+	@Override
+	public void runAll(List<ScriptRun> runs, CallKind kind, Deadline deadline) {
+		Map<Object, List<ScriptRun>> groups = new LinkedHashMap<>();
+		runs.forEach((one) -> {
+			Object node = node(slot(one.call().keys()[0]));
+			groups.computeIfAbsent((node != null) ? node : one, (absent) -> new ArrayList<>()).add(one);
+		});
+		List<Runnable> ends = groups.values().stream().map((group) -> start(group, kind, deadline)).toList();
+		ends.forEach(Runnable::run);
+	}
+
+	/** Starts scripts for one node; returns the wait for their end. */
+	private Runnable start(List<ScriptRun> group, CallKind kind, Deadline deadline) {
+		if (group.size() == 1) {
+			return () -> run(group.get(0).call(), kind, deadline, group.get(0).operation());
+		}
+		List<ScriptCall> calls = group.stream().map(ScriptRun::call).toList();
+		try {
+			WorkerRun<List<ScriptOutcome>> run = start(calls.get(0), kind, deadline,
+					(connection, check) -> this.runner.runAll(connection, calls, deadline, check));
+			return () -> end(group, run, kind, deadline);
+		}
+		catch (LockProviderException ex) {
+			return () -> group.forEach((one) -> one.operation().fail(ex));
+		}
+	}
+
+	private void end(List<ScriptRun> group, WorkerRun<List<ScriptOutcome>> run, CallKind kind, Deadline deadline) {
+		List<ScriptOutcome> outcomes;
+		try {
+			outcomes = run.await(kind);
+		}
+		catch (RuntimeException ex) {
+			outcomes = Collections.nCopies(group.size(), ScriptOutcome.of(ex));
+		}
+		for (int i = 0; i < group.size(); i++) {
+			ScriptRun one = group.get(i);
+			RuntimeException failure = outcomes.get(i).failure();
+			if (failure == null) {
+				one.operation().reply(outcomes.get(i).get());
+			}
+			else if (RepetitionPause.after(0, failure, kind, deadline) > 0) {
+				run(one.call(), kind, deadline, one.operation());
+			}
+			else {
+				one.operation().fail(RedisErrors.translate(failure, false));
+			}
+		}
 	}
 
 	private static void pause(long nanos, CallKind kind, RuntimeException ex) {
@@ -111,27 +172,27 @@ final class BlockingScriptExecutor implements ScriptExecutor {
 	}
 
 	/**
-	 * One run of a script by a worker, whose caller may have left before a connection is
-	 * there.
+	 * One use of a connection by a worker, whose caller may have left before a connection
+	 * is there.
 	 */
-	private final class WorkerRun implements WorkerTask, SendCheck {
+	private final class WorkerRun<T> implements WorkerTask, SendCheck {
 
-		private final ScriptCall call;
+		private final WorkerAction<T> action;
 
 		private final Deadline deadline;
 
-		private final WorkerResult<ScriptReply> result = new WorkerResult<>();
+		private final WorkerResult<T> result = new WorkerResult<>();
 
 		/** Whether the client was given a command. */
 		private volatile boolean sent;
 
-		private WorkerRun(ScriptCall call, Deadline deadline) {
-			this.call = call;
+		private WorkerRun(WorkerAction<T> action, Deadline deadline) {
+			this.action = action;
 			this.deadline = deadline;
 		}
 
 		/** Awaits the end of the run; the caller has left if this throws before it. */
-		private ScriptReply await(CallKind kind) {
+		private T await(CallKind kind) {
 			try {
 				if (!this.result.await(this.deadline, kind)) {
 					throw this.sent ? RedisErrors.timedOut(new TimeoutException("No reply in time"))
@@ -165,9 +226,9 @@ final class BlockingScriptExecutor implements ScriptExecutor {
 			}
 		}
 
-		private ScriptReply runOnConnection() {
+		private T runOnConnection() {
 			try (RedisConnection connection = BlockingScriptExecutor.this.factory.getConnection()) {
-				return BlockingScriptExecutor.this.runner.run(connection, this.call, this.deadline, this);
+				return this.action.run(connection, this);
 			}
 		}
 
@@ -190,6 +251,18 @@ final class BlockingScriptExecutor implements ScriptExecutor {
 		public void drop(LockProviderException reason) {
 			this.result.fail(reason);
 		}
+
+	}
+
+	/**
+	 * What a worker does on a connection.
+	 *
+	 * @param <T> the type of the result
+	 */
+	@FunctionalInterface
+	private interface WorkerAction<T> {
+
+		T run(RedisConnection connection, SendCheck check);
 
 	}
 

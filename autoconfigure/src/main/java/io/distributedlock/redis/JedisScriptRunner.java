@@ -4,7 +4,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.TimeUnit;
 import java.util.function.IntFunction;
 
 import org.jspecify.annotations.Nullable;
@@ -25,7 +24,7 @@ import io.distributedlock.provider.Deadline;
 
 /**
  * Runs scripts with any of the clients of Jedis, where possible on one connection: its
- * read time-out is then that of the call, and WAIT follows on the same connection.
+ * read time-out is then that of the call, and WAIT follows in the same round trip.
  * <p>
  * In a cluster it calls the node of the slot itself, since Jedis would send a command
  * again whose reply was lost, without telling. Only a call that the node has surely not
@@ -33,12 +32,11 @@ import io.distributedlock.provider.Deadline;
  */
 final class JedisScriptRunner implements ScriptRunner {
 
-	/** The group of calls to all nodes that are not known. */
-	private static final String UNKNOWN = "unknown";
-
 	private static final int SLOTS = 16_384;
 
 	private final ReplicaRequirement replicas;
+
+	private final JedisPipeline pipeline;
 
 	/**
 	 * The nodes of a cluster by slot, as the last call found them; at most one slot per
@@ -49,6 +47,7 @@ final class JedisScriptRunner implements ScriptRunner {
 
 	JedisScriptRunner(ReplicaRequirement replicas) {
 		this.replicas = replicas;
+		this.pipeline = new JedisPipeline(replicas);
 	}
 
 	@Override
@@ -63,26 +62,28 @@ final class JedisScriptRunner implements ScriptRunner {
 
 	@Override
 	public @Nullable Object workerGroup(int slot) {
-		// A single server is none of the nodes.
-		return this.nodes.isEmpty() ? null : this.nodes.getOrDefault(slot, UNKNOWN);
+		if (this.nodes.isEmpty()) {
+			// A single server is none of the nodes.
+			return null;
+		}
+		String node = this.nodes.get(slot);
+		return (node != null) ? node : Integer.valueOf(slot);
 	}
 
 	@Override
 	public ScriptReply run(RedisConnection connection, ScriptCall call, Deadline deadline, SendCheck check) {
 		Object client = connection.getNativeConnection();
-		if (client instanceof JedisCluster cluster) {
-			return runInCluster(connection, cluster::getConnectionFromSlot, call, deadline, check);
-		}
-		if (client instanceof RedisClusterClient cluster) {
-			return runInCluster(connection, cluster::getConnectionFromSlot, call, deadline, check);
+		IntFunction<Connection> owners = owners(client);
+		if (owners != null) {
+			return runInCluster(connection, owners, call, deadline, check);
 		}
 		if (client instanceof Jedis jedis) {
-			return run(jedis, call, deadline, check);
+			return run(jedis.getConnection(), call, deadline, check);
 		}
 		Connection pooled = pooled(client);
 		if (pooled != null) {
-			try (Jedis jedis = new Jedis(pooled)) {
-				return run(jedis, call, deadline, check);
+			try (pooled) {
+				return run(pooled, call, deadline, check);
 			}
 		}
 		if (!this.replicas.isPresent() || !call.needsReplicas()) {
@@ -92,6 +93,27 @@ final class JedisScriptRunner implements ScriptRunner {
 			return runPipelined(unified, call, deadline, check);
 		}
 		throw RedisErrors.replicasNotSupported();
+	}
+
+	/** A script that another node serves by now fails alone, and may be run again. */
+	@Override
+	public List<ScriptOutcome> runAll(RedisConnection connection, List<ScriptCall> calls, Deadline deadline,
+			SendCheck check) {
+		IntFunction<Connection> owners = owners(connection.getNativeConnection());
+		if (owners == null) {
+			return ScriptRunner.super.runAll(connection, calls, deadline, check);
+		}
+		Connection node;
+		try {
+			node = owners.apply(slot(calls.get(0).keys()[0]));
+		}
+		catch (RuntimeException ex) {
+			// Jedis looks for another node then, if it is called itself.
+			return ScriptRunner.super.runAll(connection, calls, deadline, check);
+		}
+		try (node) {
+			return this.pipeline.run(node, calls, deadline, check);
+		}
 	}
 
 	/**
@@ -107,9 +129,8 @@ final class JedisScriptRunner implements ScriptRunner {
 			}
 			// Any node, and another one after it has failed.
 			int slot = ThreadLocalRandom.current().nextInt(SLOTS);
-			Connection lent = (client instanceof JedisCluster cluster) ? cluster.getConnectionFromSlot(slot)
-					: (client instanceof RedisClusterClient cluster) ? cluster.getConnectionFromSlot(slot)
-							: pooled(client);
+			IntFunction<Connection> owners = owners(client);
+			Connection lent = (owners != null) ? owners.apply(slot) : pooled(client);
 			if (lent == null) {
 				return null;
 			}
@@ -121,6 +142,14 @@ final class JedisScriptRunner implements ScriptRunner {
 			connection.close();
 			throw ex;
 		}
+	}
+
+	/** Returns the way to the node of a slot, or {@code null} if there is no cluster. */
+	private static @Nullable IntFunction<Connection> owners(Object client) {
+		if (client instanceof JedisCluster cluster) {
+			return cluster::getConnectionFromSlot;
+		}
+		return (client instanceof RedisClusterClient cluster) ? cluster::getConnectionFromSlot : null;
 	}
 
 	private static @Nullable Connection pooled(Object client) {
@@ -145,9 +174,9 @@ final class JedisScriptRunner implements ScriptRunner {
 		catch (RuntimeException ex) {
 			return runByCluster(connection, call, check);
 		}
-		try (Jedis jedis = new Jedis(node)) {
+		try (node) {
 			this.nodes.put(slot, node.toString());
-			return run(jedis, call, deadline, check);
+			return run(node, call, deadline, check);
 		}
 		catch (RuntimeException ex) {
 			if (!RedisErrors.isTransient(ex)) {
@@ -161,53 +190,8 @@ final class JedisScriptRunner implements ScriptRunner {
 		return new ScriptReply(ScriptRunner.runBySpring(connection, call, check), !this.replicas.isPresent());
 	}
 
-	/** Ends at the deadline, since the caller does not wait longer. */
-	private ScriptReply run(Jedis jedis, ScriptCall call, Deadline deadline, SendCheck check) {
-		check.beginSend();
-		Connection connection = jedis.getConnection();
-		int usualMillis = connection.getSoTimeout();
-		long remainingMillis = Math.max(TimeUnit.NANOSECONDS.toMillis(deadline.remainingNanos()), 1);
-		boolean shorter = usualMillis == 0 || remainingMillis < usualMillis;
-		if (shorter) {
-			connection.setSoTimeout((int) Math.min(remainingMillis, Integer.MAX_VALUE));
-		}
-		try {
-			List<?> values = run(jedis, call, check);
-			return new ScriptReply(values,
-					!this.replicas.isPresent() || !call.hasGrantedOrRenewed(values) || isReplicated(jedis, deadline));
-		}
-		catch (RuntimeException ex) {
-			if (RedisErrors.isReadOnly(ex)) {
-				// The pool closes it: another connection may lead to the present primary.
-				connection.setBroken();
-			}
-			throw ex;
-		}
-		finally {
-			if (shorter && !connection.isBroken()) {
-				connection.setSoTimeout(usualMillis);
-			}
-		}
-	}
-
-	private static List<?> run(Jedis jedis, ScriptCall call, SendCheck check) {
-		byte[][] keysAndArguments = call.keysAndArguments();
-		try {
-			return (List<?>) jedis.evalsha(RedisLayout.bytes(call.script().digest()), call.keys().length,
-					keysAndArguments);
-		}
-		catch (RuntimeException ex) {
-			if (!RedisErrors.isUnknownScript(ex)) {
-				throw ex;
-			}
-			check.beginSend();
-			return (List<?>) jedis.eval(call.script().text(), call.keys().length, keysAndArguments);
-		}
-	}
-
-	private boolean isReplicated(Jedis jedis, Deadline deadline) {
-		return jedis.waitReplicas(this.replicas.count(), this.replicas.timeoutMillis(deadline)) >= this.replicas
-			.count();
+	private ScriptReply run(Connection connection, ScriptCall call, Deadline deadline, SendCheck check) {
+		return this.pipeline.run(connection, List.of(call), deadline, check).get(0).get();
 	}
 
 	/** Sends two commands on one connection of a client that lends no connection. */
@@ -215,32 +199,34 @@ final class JedisScriptRunner implements ScriptRunner {
 		byte[][] keysAndArguments = call.keysAndArguments();
 		try (Pipeline pipeline = (Pipeline) client.pipelined()) {
 			check.beginSend();
-			Response<Object> reply = pipeline.evalsha(RedisLayout.bytes(call.script().digest()), call.keys().length,
-					keysAndArguments);
-			pipeline.sync();
-			if (isUnknownScript(reply)) {
+			ScriptOutcome outcome = await(pipeline,
+					pipeline.evalsha(RedisLayout.bytes(call.script().digest()), call.keys().length, keysAndArguments),
+					call, deadline);
+			if (outcome.isUnknownScript()) {
 				check.beginSend();
-				reply = pipeline.eval(call.script().text(), call.keys().length, keysAndArguments);
-				pipeline.sync();
+				outcome = await(pipeline, pipeline.eval(call.script().text(), call.keys().length, keysAndArguments),
+						call, deadline);
 			}
-			List<?> values = (List<?>) reply.get();
-			if (!call.hasGrantedOrRenewed(values)) {
-				return new ScriptReply(values, true);
-			}
-			Response<Long> acknowledged = pipeline.waitReplicas(this.replicas.count(),
-					this.replicas.timeoutMillis(deadline));
-			pipeline.sync();
-			return new ScriptReply(values, acknowledged.get() >= this.replicas.count());
+			return outcome.get();
 		}
 	}
 
-	private static boolean isUnknownScript(Response<Object> reply) {
+	private ScriptOutcome await(Pipeline pipeline, Response<Object> reply, ScriptCall call, Deadline deadline) {
+		Response<Long> acknowledged = pipeline.waitReplicas(this.replicas.count(),
+				this.replicas.timeoutMillis(deadline));
+		pipeline.sync();
+		Object values = result(reply);
+		return (values instanceof RuntimeException failure) ? ScriptOutcome.of(failure)
+				: this.replicas.outcome(call, (List<?>) values, result(acknowledged));
+	}
+
+	/** Returns the value or the failure of a reply. */
+	private static Object result(Response<?> reply) {
 		try {
-			reply.get();
-			return false;
+			return reply.get();
 		}
 		catch (RuntimeException ex) {
-			return RedisErrors.isUnknownScript(ex);
+			return ex;
 		}
 	}
 

@@ -64,6 +64,15 @@ final class LettuceClient {
 		}
 	}
 
+	/**
+	 * Whether a connection failed because the client knows no server: only the factory
+	 * knows the nodes of a static master/replica configuration.
+	 */
+	static boolean isWithoutServer(RuntimeException ex) {
+		return ex instanceof IllegalStateException && ex.getMessage() != null
+				&& ex.getMessage().startsWith("RedisURI is not available");
+	}
+
 	/** Returns the slot of a key. */
 	int slot(byte[] key) {
 		return this.factory.isClusterAware() ? SlotHash.getSlot(key) : 0;

@@ -1,10 +1,13 @@
 package io.distributedlock.redis;
 
+import java.time.Duration;
+import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeoutException;
 
+import io.lettuce.core.AbstractRedisAsyncCommands;
 import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisClient;
@@ -17,7 +20,9 @@ import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
 import io.lettuce.core.codec.ByteArrayCodec;
+import org.jspecify.annotations.Nullable;
 
+import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import io.distributedlock.LockProviderException;
@@ -27,37 +32,52 @@ import io.distributedlock.provider.Deadline;
 /**
  * A pool of connections beside the one that Lettuce shares, each used by one worker at a
  * time; at most as many as there are workers. A connection on which a call had no reply
- * is closed, and so is one to a replica, and that of a client whose factory was stopped.
+ * is closed, and so is that of a client whose factory was stopped. One to a replica is
+ * closed when it is a second old, since another one may lead to the present primary.
+ * <p>
+ * A connection to a cluster leads to all nodes, but is used again for the same one only:
+ * while other nodes do not reply, a new connection may take as long as their time-out.
  */
 final class LettuceConnectionPool implements AutoCloseable {
 
+	/** The least age at which a connection to a replica is closed. */
+	private static final Duration REPLICA_AGE = Duration.ofSeconds(1);
+
+	/** Enough for the usual calls at a time; more are closed after their use. */
+	private static final int MOST_IDLE = 32;
+
 	private final LettuceConnectionFactory factory;
+
+	private final boolean replicated;
 
 	private final Queue<Pooled> idle = new ConcurrentLinkedQueue<>();
 
 	private volatile boolean closed;
 
-	LettuceConnectionPool(LettuceConnectionFactory factory) {
+	/**
+	 * Creates a pool without connections.
+	 * @param replicated whether WAIT is sent on the connections
+	 */
+	LettuceConnectionPool(LettuceConnectionFactory factory, boolean replicated) {
 		this.factory = factory;
+		this.replicated = replicated;
 	}
 
-	/** Uses a connection in the current thread, a worker. */
-	ScriptReply use(Action action) {
-		Pooled pooled = borrow();
+	/**
+	 * Uses a connection in the current thread, a worker.
+	 * @param node the node that is called, or {@code null} if it is not known or the only
+	 * one
+	 */
+	List<ScriptOutcome> use(@Nullable Object node, Action action) {
+		Pooled pooled = borrow(node);
 		boolean usable = false;
 		try {
-			ScriptReply reply = action.run(pooled.connection());
-			usable = true;
-			return reply;
+			List<ScriptOutcome> outcomes = action.run(pooled.connection());
+			usable = outcomes.stream().map(ScriptOutcome::failure).allMatch(pooled::isUsableAfter);
+			return outcomes;
 		}
 		catch (LockProviderException ex) {
-			// A connection on which nothing was sent is as good as before.
-			usable = !ex.isEffectUnknown();
-			throw ex;
-		}
-		catch (RedisCommandExecutionException ex) {
-			// The server has replied. A replica serves no locks.
-			usable = !RedisErrors.isReadOnly(ex);
+			usable = pooled.isUsableAfter(ex);
 			throw ex;
 		}
 		catch (TimeoutException ex) {
@@ -69,10 +89,7 @@ final class LettuceConnectionPool implements AutoCloseable {
 		}
 		finally {
 			if (usable && !this.closed && pooled.connection().isOpen()) {
-				this.idle.add(pooled);
-				if (this.closed) {
-					closeIdle();
-				}
+				giveBack(pooled.calling(node));
 			}
 			else {
 				pooled.close();
@@ -80,15 +97,30 @@ final class LettuceConnectionPool implements AutoCloseable {
 		}
 	}
 
-	private Pooled borrow() {
+	private Pooled borrow(@Nullable Object node) {
 		AbstractRedisClient client = client();
-		for (Pooled pooled = this.idle.poll(); pooled != null; pooled = this.idle.poll()) {
-			if (pooled.client() == client && pooled.connection().isOpen()) {
-				return pooled;
+		for (Pooled pooled : this.idle) {
+			if (pooled.isFor(node) && this.idle.remove(pooled)) {
+				if (pooled.client() == client && pooled.connection().isOpen()) {
+					return pooled;
+				}
+				pooled.close();
 			}
-			pooled.close();
 		}
-		return new Pooled(client, connect(client));
+		return connect(client, node);
+	}
+
+	private void giveBack(Pooled pooled) {
+		this.idle.add(pooled);
+		if (this.idle.size() > MOST_IDLE) {
+			Pooled oldest = this.idle.poll();
+			if (oldest != null) {
+				oldest.close();
+			}
+		}
+		if (this.closed) {
+			closeIdle();
+		}
 	}
 
 	private AbstractRedisClient client() {
@@ -100,20 +132,60 @@ final class LettuceConnectionPool implements AutoCloseable {
 		}
 	}
 
-	private StatefulConnection<byte[], byte[]> connect(AbstractRedisClient client) {
+	private Pooled connect(AbstractRedisClient client, @Nullable Object node) {
 		try {
-			if (client instanceof RedisClusterClient cluster) {
-				return cluster.connect(ByteArrayCodec.INSTANCE);
+			StatefulConnection<byte[], byte[]> connection = connectByClient(client);
+			return new Pooled(client, node, connection, () -> closeUnlessClosed(connection), Deadline.after(REPLICA_AGE));
+		}
+		catch (RuntimeException ex) {
+			if (!LettuceClient.isWithoutServer(ex)) {
+				throw RedisErrors.notConnected(ex);
 			}
-			StatefulRedisConnection<byte[], byte[]> connection = ((RedisClient) client)
-				.connect(ByteArrayCodec.INSTANCE);
-			if (this.factory.getDatabase() > 0) {
-				select(connection);
-			}
-			return connection;
+		}
+		if (this.replicated) {
+			throw RedisErrors.replicasNotSupportedByStaticNodes();
+		}
+		return connectByFactory(client, node);
+	}
+
+	private StatefulConnection<byte[], byte[]> connectByClient(AbstractRedisClient client) {
+		if (client instanceof RedisClusterClient cluster) {
+			return cluster.connect(ByteArrayCodec.INSTANCE);
+		}
+		StatefulRedisConnection<byte[], byte[]> connection = ((RedisClient) client).connect(ByteArrayCodec.INSTANCE);
+		if (this.factory.getDatabase() > 0) {
+			select(connection);
+		}
+		return connection;
+	}
+
+	/** Only the factory knows the nodes of a static master/replica configuration. */
+	@SuppressWarnings("unchecked")
+	private Pooled connectByFactory(AbstractRedisClient client, @Nullable Object node) {
+		RedisConnection lent;
+		try {
+			lent = this.factory.getConnection();
 		}
 		catch (RuntimeException ex) {
 			throw RedisErrors.notConnected(ex);
+		}
+		try {
+			// A pipeline has a connection of its own, also where the factory shares one.
+			lent.openPipeline();
+			StatefulConnection<byte[], byte[]> connection = ((AbstractRedisAsyncCommands<byte[], byte[]>) lent
+				.getNativeConnection()).getConnection();
+			return new Pooled(client, node, connection, lent::close, Deadline.after(REPLICA_AGE));
+		}
+		catch (RuntimeException ex) {
+			lent.close();
+			throw RedisErrors.notConnected(ex);
+		}
+	}
+
+	private static void closeUnlessClosed(StatefulConnection<byte[], byte[]> connection) {
+		// Lettuce warns of a connection that is closed twice.
+		if (!(connection instanceof RedisChannelHandler<?, ?> handler) || !handler.isClosed()) {
+			connection.closeAsync();
 		}
 	}
 
@@ -166,7 +238,8 @@ final class LettuceConnectionPool implements AutoCloseable {
 	@FunctionalInterface
 	interface Action {
 
-		ScriptReply run(StatefulConnection<byte[], byte[]> connection) throws InterruptedException, TimeoutException;
+		List<ScriptOutcome> run(StatefulConnection<byte[], byte[]> connection)
+				throws InterruptedException, TimeoutException;
 
 	}
 
@@ -174,15 +247,34 @@ final class LettuceConnectionPool implements AutoCloseable {
 	 * A connection of the pool.
 	 *
 	 * @param client the client that opened it, and closes it when its factory is stopped
+	 * @param node the node that it called last, if known
 	 * @param connection the connection
+	 * @param closing closes it
+	 * @param young until when it is kept even if the server is a replica
 	 */
-	private record Pooled(AbstractRedisClient client, StatefulConnection<byte[], byte[]> connection) {
+	private record Pooled(AbstractRedisClient client, @Nullable Object node,
+			StatefulConnection<byte[], byte[]> connection, Runnable closing, Deadline young) {
+
+		private boolean isFor(@Nullable Object called) {
+			return this.node == null || this.node.equals(called);
+		}
+
+		private Pooled calling(@Nullable Object called) {
+			return new Pooled(this.client, called, this.connection, this.closing, this.young);
+		}
+
+		private boolean isUsableAfter(@Nullable RuntimeException failure) {
+			if (failure instanceof LockProviderException ex) {
+				// A connection on which nothing was sent is as good as before.
+				return !ex.isEffectUnknown();
+			}
+			// The server has replied.
+			return failure == null || (failure instanceof RedisCommandExecutionException
+					&& (!RedisErrors.isReadOnly(failure) || !this.young.isPast()));
+		}
 
 		void close() {
-			// Lettuce warns of a connection that is closed twice.
-			if (!(this.connection instanceof RedisChannelHandler<?, ?> handler) || !handler.isClosed()) {
-				this.connection.closeAsync();
-			}
+			this.closing.run();
 		}
 
 	}

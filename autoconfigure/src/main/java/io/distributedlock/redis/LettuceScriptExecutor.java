@@ -58,7 +58,7 @@ final class LettuceScriptExecutor implements ScriptExecutor {
 	LettuceScriptExecutor(LettuceConnectionFactory factory, ReplicaRequirement replicas, RedisTimer timer) {
 		this.timer = timer;
 		this.shared = new LettuceSharedConnection(factory);
-		this.workerCalls = new LettuceWorkerCalls(factory, replicas, this.disconnects);
+		this.workerCalls = new LettuceWorkerCalls(factory, replicas, this.disconnects, this.workers);
 		this.unresponsive = new UnresponsiveSlotTracker(timer, this.workerCalls::closeIdle);
 		this.client = new LettuceClient(factory, this.disconnects, this.unresponsive::clear);
 	}
@@ -126,8 +126,8 @@ final class LettuceScriptExecutor implements ScriptExecutor {
 
 		private boolean ended;
 
-		/** The step that waits for a worker. */
-		private @Nullable Runnable step;
+		/** The client whose shared connection a worker has to open. */
+		private @Nullable AbstractRedisClient opening;
 
 		private @Nullable Opened connection;
 
@@ -158,12 +158,12 @@ final class LettuceScriptExecutor implements ScriptExecutor {
 				AbstractRedisClient client = LettuceScriptExecutor.this.client.require();
 				if (LettuceScriptExecutor.this.workerCalls.isNeededFor(this.call)
 						|| LettuceScriptExecutor.this.unresponsive.contains(this.slot)) {
-					submit(node(this.slot), () -> runInWorker(client));
+					submitRun(client);
 					return;
 				}
 				Opened opened = LettuceScriptExecutor.this.shared.find(client);
 				if (opened == null) {
-					submit(null, () -> openInWorker(client));
+					submitOpening(client);
 				}
 				else if (this.operation.beginSend()) {
 					sendOn(opened);
@@ -177,13 +177,13 @@ final class LettuceScriptExecutor implements ScriptExecutor {
 			}
 		}
 
-		private void submit(@Nullable Object node, Runnable action) {
+		private void submitOpening(AbstractRedisClient client) {
 			this.operation.recordQueued();
-			this.step = action;
-			LettuceScriptExecutor.this.workers.execute(this.kind, node, this);
+			this.opening = client;
+			LettuceScriptExecutor.this.workers.execute(this.kind, null, this);
 		}
 
-		/** Runs the step that needs a worker, since it blocks. */
+		/** Opens the shared connection in a worker, since that blocks. */
 		@Override
 		public void run() {
 			if (this.operation.isAbandoned()) {
@@ -191,7 +191,11 @@ final class LettuceScriptExecutor implements ScriptExecutor {
 				return;
 			}
 			try {
-				Objects.requireNonNull(this.step).run();
+				AbstractRedisClient client = Objects.requireNonNull(this.opening);
+				Opened opened = LettuceScriptExecutor.this.shared.open(client);
+				LettuceScriptExecutor.this.client.recordConnected(client);
+				this.operation.beginSend(this.deadline);
+				sendOn(opened);
 			}
 			catch (RuntimeException | Error ex) {
 				stop(ex);
@@ -203,25 +207,22 @@ final class LettuceScriptExecutor implements ScriptExecutor {
 			fail(reason);
 		}
 
-		private void openInWorker(AbstractRedisClient client) {
-			Opened opened = LettuceScriptExecutor.this.shared.open(client);
-			LettuceScriptExecutor.this.client.recordConnected(client);
-			this.operation.beginSend(this.deadline);
-			sendOn(opened);
+		private void submitRun(AbstractRedisClient client) {
+			this.operation.recordQueued();
+			LettuceScriptExecutor.this.workerCalls.submit(node(this.slot), new LettuceWorkerRun(this.call, this.kind,
+					this.deadline, () -> this.operation.beginSend(this.deadline), (outcome) -> ended(client, outcome)));
 		}
 
-		private void runInWorker(AbstractRedisClient client) {
-			ScriptReply reply;
+		private void ended(AbstractRedisClient client, ScriptOutcome outcome) {
 			try {
-				reply = LettuceScriptExecutor.this.workerCalls.run(this.call, this.kind, this.deadline,
-						() -> this.operation.beginSend(this.deadline));
+				ScriptReply reply = outcome.get();
+				LettuceScriptExecutor.this.client.recordConnected(client);
+				reply(reply.withResent(isResent()));
 			}
 			catch (RuntimeException ex) {
 				LettuceScriptExecutor.this.client.onFailure(client, ex);
-				throw ex;
+				stop(ex);
 			}
-			LettuceScriptExecutor.this.client.recordConnected(client);
-			reply(reply.withResent(isResent()));
 		}
 
 		private void sendOn(Opened opened) {

@@ -1,96 +1,132 @@
 package io.distributedlock.redis;
 
-import java.util.concurrent.TimeoutException;
+import java.util.Collections;
+import java.util.List;
+import java.util.function.BooleanSupplier;
 
-import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
+import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.CallKind;
-import io.distributedlock.provider.Deadline;
 
 /**
  * Runs scripts on other connections of Lettuce than the shared one, in workers, which
  * wait for the replies: scripts that replicas have to acknowledge, all scripts of a
- * factory that shares no connection, and those to a node that does not reply on it.
+ * factory that shares no connection, and those to a node that does not reply on it. The
+ * scripts of one renewal for one node are sent together.
  */
 final class LettuceWorkerCalls implements AutoCloseable {
 
-	private final LettuceConnectionFactory factory;
+	private static final Log logger = LogFactory.getLog(LettuceWorkerCalls.class);
 
 	private final boolean shared;
 
 	private final LettuceConnectionPool connections;
 
-	private final @Nullable LettuceReplication replication;
+	private final LettucePipeline pipeline;
 
-	LettuceWorkerCalls(LettuceConnectionFactory factory, ReplicaRequirement replicas, DisconnectCounter disconnects) {
-		this.factory = factory;
+	private final WorkerPools workers;
+
+	private final boolean replicated;
+
+	private final WaitingRenewals renewals = new WaitingRenewals();
+
+	LettuceWorkerCalls(LettuceConnectionFactory factory, ReplicaRequirement replicas, DisconnectCounter disconnects,
+			WorkerPools workers) {
 		this.shared = factory.getShareNativeConnection();
-		this.connections = new LettuceConnectionPool(factory);
-		this.replication = replicas.isPresent() ? new LettuceReplication(this.connections, replicas, disconnects)
-				: null;
+		this.connections = new LettuceConnectionPool(factory, replicas.isPresent());
+		this.pipeline = new LettucePipeline(replicas, disconnects);
+		this.replicated = replicas.isPresent();
+		this.workers = workers;
 	}
 
 	/** Whether a call cannot run on the shared connection. */
 	boolean isNeededFor(ScriptCall call) {
-		return !this.shared || (this.replication != null && call.needsReplicas());
+		// The check at the start shows whether these connections can be opened.
+		return !this.shared || this.pipeline.isReplicated(call) || (this.replicated && call.script() == Script.CHECK);
 	}
 
 	/**
-	 * Runs a script in the current thread, a worker.
-	 * @param check asked before each command, once its connection is there
+	 * Runs a script when a worker is free for it.
+	 * @param node the node, or {@code null} if it is not known or the only one
+	 * @throws LockProviderException if there is no worker
 	 */
-	ScriptReply run(ScriptCall call, CallKind kind, Deadline deadline, SendCheck check) {
-		if (this.replication != null && call.needsReplicas()) {
-			return this.replication.run(call, kind, deadline, check);
+	void submit(@Nullable Object node, LettuceWorkerRun run) {
+		if (run.kind() != CallKind.RENEWAL) {
+			this.workers.execute(run.kind(), node, task(() -> runAll(node, List.of(run)), () -> true, run));
+			return;
 		}
-		return this.shared ? runOnPool(call, kind, deadline, check) : runUnshared(call, kind, deadline, check);
-	}
-
-	private ScriptReply runOnPool(ScriptCall call, CallKind kind, Deadline deadline, SendCheck check) {
-		return this.connections.use((connection) -> new ScriptReply(
-				LettuceCommands.run(LettuceConnectionPool.commands(connection), call, kind, deadline, check), true));
-	}
-
-	private ScriptReply runUnshared(ScriptCall call, CallKind kind, Deadline deadline, SendCheck check) {
-		try (RedisConnection connection = connect()) {
-			return new ScriptReply(LettuceCommands.run(commands(connection), call, kind, deadline, check), true);
-		}
-		catch (TimeoutException ex) {
-			throw RedisErrors.timedOut(ex);
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-			throw RedisErrors.interrupted(ex);
-		}
-	}
-
-	private RedisConnection connect() {
+		this.renewals.add(node, run);
 		try {
-			return this.factory.getConnection();
+			this.workers.execute(run.kind(), node,
+					task(() -> runAll(node, this.renewals.removeAll(node, run.deadline())),
+							() -> this.renewals.remove(node, run), run));
+		}
+		catch (LockProviderException ex) {
+			if (this.renewals.remove(node, run)) {
+				throw ex;
+			}
+		}
+	}
+
+	private static WorkerTask task(Runnable action, BooleanSupplier waits, LettuceWorkerRun run) {
+		return new WorkerTask() {
+
+			@Override
+			public void run() {
+				action.run();
+			}
+
+			@Override
+			public void drop(LockProviderException reason) {
+				if (waits.getAsBoolean()) {
+					run.end(ScriptOutcome.of(reason));
+				}
+			}
+
+		};
+	}
+
+	/** Runs scripts in the current thread, a worker. */
+	private void runAll(@Nullable Object node, List<LettuceWorkerRun> runs) {
+		if (runs.isEmpty()) {
+			return;
+		}
+		List<ScriptOutcome> outcomes;
+		if (runs.get(0).deadline().isPast()) {
+			outcomes = Collections.nCopies(runs.size(), ScriptOutcome.of(RedisErrors.notCalledInTime()));
+		}
+		else {
+			outcomes = send(node, runs);
+		}
+		for (int i = 0; i < runs.size(); i++) {
+			runs.get(i).end(outcomes.get(i));
+		}
+	}
+
+	private List<ScriptOutcome> send(@Nullable Object node, List<LettuceWorkerRun> runs) {
+		try {
+			return this.connections.use(node,
+					(connection) -> this.pipeline.run(connection, runs.stream().map(LettuceWorkerRun::call).toList(),
+							runs.stream().map(LettuceWorkerRun::check).toList(), runs.get(0).kind(),
+							runs.get(0).deadline()));
 		}
 		catch (RuntimeException ex) {
-			throw RedisErrors.notConnected(ex);
+			return Collections.nCopies(runs.size(), ScriptOutcome.of(ex));
 		}
-	}
-
-	/** Returns the commands of a connection, which is opened for them. */
-	@SuppressWarnings("unchecked")
-	private static RedisClusterAsyncCommands<byte[], byte[]> commands(RedisConnection connection) {
-		try {
-			return (RedisClusterAsyncCommands<byte[], byte[]>) connection.getNativeConnection();
-		}
-		catch (RuntimeException ex) {
-			throw RedisErrors.notConnected(ex);
+		catch (Error ex) {
+			logger.error("A call to Redis failed", ex);
+			return Collections.nCopies(runs.size(), ScriptOutcome.of(new IllegalStateException(ex)));
 		}
 	}
 
 	/** Runs when the shared connection replies again. */
 	void closeIdle() {
-		if (this.replication == null) {
+		if (this.shared && !this.replicated) {
 			this.connections.closeIdle();
 		}
 	}

@@ -162,6 +162,13 @@ final class RedisErrors {
 				"Use Lettuce, or Jedis without its unified client, or remove the property");
 	}
 
+	static LockConfigurationException replicasNotSupportedByStaticNodes() {
+		return new LockConfigurationException(LockError.INVALID_PROPERTY,
+				"The property distributed-lock.redis.min-replicas is set, but the connection factory has a static "
+						+ "master/replica configuration, which gives no connection to the master alone",
+				"Configure the master alone, a sentinel set or a cluster, or remove the property");
+	}
+
 	/** Whether there was no reply within the time-out of the client or the caller. */
 	static boolean isTimeout(Throwable ex) {
 		for (Throwable cause = ex; cause != null; cause = cause.getCause()) {

@@ -1,7 +1,10 @@
 package io.distributedlock.redis;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
+
+import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.provider.Deadline;
 
@@ -16,6 +19,24 @@ record ReplicaRequirement(int count, Duration timeout) {
 	/** Whether any replica is required. */
 	boolean isPresent() {
 		return this.count > 0;
+	}
+
+	/**
+	 * Returns the outcome of a script that WAIT followed.
+	 * @param values the values that the script returned
+	 * @param acknowledged the reply of WAIT: a number, or the failure of WAIT;
+	 * {@code null} if none was sent
+	 * @return the reply; a failure whose effect is unknown if WAIT failed after a grant
+	 * or a renewal
+	 */
+	ScriptOutcome outcome(ScriptCall call, List<?> values, @Nullable Object acknowledged) {
+		if (acknowledged == null || !call.hasGrantedOrRenewed(values)) {
+			return ScriptOutcome.of(new ScriptReply(values, true));
+		}
+		return (acknowledged instanceof RuntimeException failure)
+				// The script itself has been run.
+				? ScriptOutcome.of(RedisErrors.translate(failure, true))
+				: ScriptOutcome.of(new ScriptReply(values, ((Long) acknowledged) >= this.count));
 	}
 
 	/** The time-out of WAIT in milliseconds, at least 1, since 0 would mean no end. */

@@ -1,5 +1,7 @@
 package io.distributedlock.redis;
 
+import java.util.List;
+
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.provider.CallKind;
@@ -26,6 +28,17 @@ interface ScriptExecutor extends AutoCloseable {
 	 * @param operation what follows the reply
 	 */
 	void run(ScriptCall call, CallKind kind, Deadline deadline, ScriptOperation<?> operation);
+
+	/**
+	 * Runs scripts. Those for one node share a connection if they wait for a worker.
+	 * Never throws: a failure ends the operation of its script.
+	 * @param runs the scripts, and what follows the reply of each
+	 * @param kind the purpose of all runs
+	 * @param deadline the end of all runs
+	 */
+	default void runAll(List<ScriptRun> runs, CallKind kind, Deadline deadline) {
+		runs.forEach((one) -> run(one.call(), kind, deadline, one.operation()));
+	}
 
 	/**
 	 * Returns the slot of a key in a cluster.

@@ -1,5 +1,6 @@
 package io.distributedlock.redis;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 
@@ -21,6 +22,27 @@ interface ScriptRunner {
 	ScriptReply run(RedisConnection connection, ScriptCall call, Deadline deadline, SendCheck check);
 
 	/**
+	 * Runs scripts for one {@linkplain #node node}, together where the client allows it.
+	 * @param check asked before each command, once its connection is there
+	 * @return the outcomes in the order of the calls
+	 * @throws RuntimeException if the connection fails
+	 */
+	default List<ScriptOutcome> runAll(RedisConnection connection, List<ScriptCall> calls, Deadline deadline,
+			SendCheck check) {
+		List<ScriptOutcome> outcomes = new ArrayList<>(calls.size());
+		for (ScriptCall call : calls) {
+			try {
+				outcomes.add(deadline.isPast() ? ScriptOutcome.of(RedisErrors.notCalledInTime())
+						: ScriptOutcome.of(run(connection, call, deadline, check)));
+			}
+			catch (RuntimeException ex) {
+				outcomes.add(ScriptOutcome.of(ex));
+			}
+		}
+		return outcomes;
+	}
+
+	/**
 	 * Returns the slot of a key in a cluster.
 	 * @return the slot, 0 if the client does not know of a cluster
 	 */
@@ -38,7 +60,7 @@ interface ScriptRunner {
 
 	/**
 	 * Identifies the calls that leave a worker for others: those to the master of a slot,
-	 * or those to all nodes that are not known.
+	 * or those to the slot while its master is not known.
 	 * @return what they have in common, or {@code null} if there are no others
 	 */
 	default @Nullable Object workerGroup(int slot) {

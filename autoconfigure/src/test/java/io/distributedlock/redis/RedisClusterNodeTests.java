@@ -69,6 +69,8 @@ class RedisClusterNodeTests {
 						RedisProcesses.TIMEOUT)),
 					LONG_LEASE);
 		}
+		// The masters may not know the script yet.
+		resultOf(provider.renew(leases, RedisProcesses.TIMEOUT), RedisProcesses.TIMEOUT);
 		long before = scripts(cluster);
 		Map<LockGrant, RenewalOutcome> outcomes = resultOf(provider.renew(leases, RedisProcesses.TIMEOUT),
 				RedisProcesses.TIMEOUT);

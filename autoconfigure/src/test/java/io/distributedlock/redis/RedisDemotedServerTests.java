@@ -1,11 +1,13 @@
 package io.distributedlock.redis;
 
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiFunction;
 import java.util.function.IntUnaryOperator;
 import java.util.stream.Stream;
 
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -28,6 +30,7 @@ import io.distributedlock.support.LockTemplate;
 
 import static io.distributedlock.testkit.StoreCalls.resultOf;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
@@ -48,7 +51,9 @@ class RedisDemotedServerTests {
 	static Stream<Arguments> clients() {
 		BiFunction<RedisConfiguration, IntUnaryOperator, RedisConnectionFactory> lettuce = TestClients::lettuce;
 		BiFunction<RedisConfiguration, IntUnaryOperator, RedisConnectionFactory> jedis = TestClients::jedis;
-		return Stream.of(Arguments.of("lettuce", lettuce), Arguments.of("jedis", jedis));
+		BiFunction<RedisConfiguration, IntUnaryOperator, RedisConnectionFactory> pooled = TestClients::pooledLettuce;
+		return Stream.of(Arguments.of("lettuce", lettuce), Arguments.of("jedis", jedis),
+				Arguments.of("lettuce, in Spring's pool", pooled));
 	}
 
 	@ParameterizedTest(name = "{0}")
@@ -98,6 +103,32 @@ class RedisDemotedServerTests {
 			.ignoreExceptionsInstanceOf(LockProviderException.class)
 			.until(() -> RedisProcesses.renew(provider, grant) == RenewalOutcome.RENEWED);
 		assertThat(RedisProcesses.release(provider, grant)).isEqualTo(ReleaseOutcome.RELEASED);
+	}
+
+	@Test
+	void replicaIsNotConnectedToForEachAttempt() {
+		RedisServer primary = this.processes.closing(new RedisServer("--repl-diskless-sync-delay", "0"));
+		RedisServer replica = this.processes.closing(new RedisServer("--replicaof", "127.0.0.1 " + primary.port()));
+		Jedis admin = this.processes.closing(replica.admin());
+		RedisLockProvider provider = this.processes
+			.provider(TestClients.pooledLettuce(TestRedis.standalone(replica.port()), TestClients.SAME_PORTS));
+		long before = connections(admin);
+		long start = System.nanoTime();
+		int attempts = 50;
+		for (int attempt = 0; attempt < attempts; attempt++) {
+			assertThatExceptionOfType(LockProviderException.class)
+				.isThrownBy(() -> RedisProcesses.attempt(provider, KEY));
+		}
+		long seconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - start);
+		assertThat(connections(admin) - before).isLessThanOrEqualTo(Math.min(attempts - 1, 5 + 4 * seconds));
+	}
+
+	private static long connections(Jedis admin) {
+		return admin.info("stats")
+			.lines()
+			.filter((line) -> line.startsWith("total_connections_received:"))
+			.mapToLong((line) -> Long.parseLong(line.substring(line.indexOf(':') + 1).trim()))
+			.sum();
 	}
 
 }

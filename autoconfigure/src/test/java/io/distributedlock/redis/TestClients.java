@@ -28,6 +28,7 @@ import org.springframework.data.redis.connection.jedis.JedisClientConfiguration;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettucePoolingClientConfiguration;
 
 import static org.awaitility.Awaitility.await;
 
@@ -53,29 +54,43 @@ final class TestClients {
 	}
 
 	static LettuceConnectionFactory lettuce(RedisConfiguration servers) {
-		return lettuce(servers, Netty.RESOURCES);
+		return lettuce(servers, SAME_PORTS);
 	}
 
 	/** Connects to other ports than the servers announce. */
 	static LettuceConnectionFactory lettuce(RedisConfiguration servers, IntUnaryOperator ports) {
+		return lettuce(servers, resources(ports), LettuceClientConfiguration.builder(), true);
+	}
+
+	private static ClientResources resources(IntUnaryOperator ports) {
 		if (ports == SAME_PORTS) {
-			return lettuce(servers);
+			return Netty.RESOURCES;
 		}
 		Function<HostAndPort, HostAndPort> way = (server) -> HostAndPort.of(server.getHostText(),
 				ports.applyAsInt(server.getPort()));
-		return lettuce(servers,
-				Netty.RESOURCES.mutate().socketAddressResolver(MappingSocketAddressResolver.create(way)).build());
+		return Netty.RESOURCES.mutate().socketAddressResolver(MappingSocketAddressResolver.create(way)).build();
 	}
 
-	private static LettuceConnectionFactory lettuce(RedisConfiguration servers, ClientResources resources) {
+	/** Shares no connection, but lends those of a pool. */
+	static LettuceConnectionFactory pooledLettuce(RedisConfiguration servers, IntUnaryOperator ports) {
+		return lettuce(servers, resources(ports), LettucePoolingClientConfiguration.builder(), false);
+	}
+
+	/** Shares no connection, and opens one for each call. */
+	static LettuceConnectionFactory unsharedLettuce(RedisConfiguration servers) {
+		return lettuce(servers, Netty.RESOURCES, LettuceClientConfiguration.builder(), false);
+	}
+
+	private static LettuceConnectionFactory lettuce(RedisConfiguration servers, ClientResources resources,
+			LettuceClientConfiguration.LettuceClientConfigurationBuilder client, boolean shared) {
 		LettuceConnectionFactory factory = new LettuceConnectionFactory(servers,
-				LettuceClientConfiguration.builder()
-					.clientResources(resources)
+				client.clientResources(resources)
 					.clientOptions(options((servers instanceof RedisClusterConfiguration)
 							? ClusterClientOptions.builder() : ClientOptions.builder()))
 					.shutdownTimeout(Duration.ZERO)
 					.shutdownQuietPeriod(Duration.ZERO)
 					.build());
+		factory.setShareNativeConnection(shared);
 		factory.afterPropertiesSet();
 		factory.start();
 		if (factory.getRequiredNativeClient() instanceof RedisClusterClient cluster) {

@@ -1,0 +1,57 @@
+package io.distributedlock.redis;
+
+import java.util.function.Consumer;
+
+import io.distributedlock.provider.CallKind;
+import io.distributedlock.provider.Deadline;
+
+/**
+ * A run of a script that needs a worker. Compared by identity.
+ */
+final class LettuceWorkerRun {
+
+	private final ScriptCall call;
+
+	private final CallKind kind;
+
+	private final Deadline deadline;
+
+	private final SendCheck check;
+
+	private final Consumer<ScriptOutcome> onEnd;
+
+	/**
+	 * Creates a run.
+	 * @param check asked before each command, once its connection is there
+	 * @param onEnd receives the outcome, once
+	 */
+	LettuceWorkerRun(ScriptCall call, CallKind kind, Deadline deadline, SendCheck check,
+			Consumer<ScriptOutcome> onEnd) {
+		this.call = call;
+		this.kind = kind;
+		this.deadline = deadline;
+		this.check = check;
+		this.onEnd = onEnd;
+	}
+
+	ScriptCall call() {
+		return this.call;
+	}
+
+	CallKind kind() {
+		return this.kind;
+	}
+
+	Deadline deadline() {
+		return this.deadline;
+	}
+
+	SendCheck check() {
+		return this.check;
+	}
+
+	void end(ScriptOutcome outcome) {
+		this.onEnd.accept(outcome);
+	}
+
+}
