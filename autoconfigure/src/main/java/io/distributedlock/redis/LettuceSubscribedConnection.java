@@ -48,12 +48,25 @@ final class LettuceSubscribedConnection implements SubscribedConnection {
 	 * Opens a connection.
 	 * @param client the client
 	 * @param present returns the present client of the application's factory
+	 * @throws UnsupportedOperationException if the factory has a static master/replica
+	 * configuration
 	 */
 	static SubscribedConnection open(AbstractRedisClient client, Supplier<? extends @Nullable Object> present) {
-		StatefulRedisPubSubConnection<byte[], byte[]> connection = (client instanceof RedisClusterClient cluster)
-				? cluster.connectPubSub(ByteArrayCodec.INSTANCE)
-				: ((RedisClient) client).connectPubSub(ByteArrayCodec.INSTANCE);
-		return new LettuceSubscribedConnection(connection, client, present);
+		return new LettuceSubscribedConnection(connect(client), client, present);
+	}
+
+	private static StatefulRedisPubSubConnection<byte[], byte[]> connect(AbstractRedisClient client) {
+		try {
+			return (client instanceof RedisClusterClient cluster) ? cluster.connectPubSub(ByteArrayCodec.INSTANCE)
+					: ((RedisClient) client).connectPubSub(ByteArrayCodec.INSTANCE);
+		}
+		catch (IllegalStateException ex) {
+			if (LettuceClient.isWithoutServer(ex)) {
+				throw new UnsupportedOperationException(
+						"Lettuce does not subscribe with a static master/replica configuration", ex);
+			}
+			throw ex;
+		}
 	}
 
 	@Override

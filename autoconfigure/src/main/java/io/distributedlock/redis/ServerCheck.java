@@ -88,8 +88,19 @@ final class ServerCheck {
 			run.expire();
 			throw RedisErrors.interrupted(ex);
 		}
-		run.expire();
-		run.call().result();
+		call.abandon();
+		if (!call.isDone()) {
+			throw failure;
+		}
+		try {
+			return call.result();
+		}
+		catch (LockProviderException ex) {
+			if (ex.getCause() instanceof LockConfigurationException unsuitable) {
+				throw unsuitable;
+			}
+			throw ex;
+		}
 	}
 
 	private ServerCheckRun newRun(boolean askAgain, Supplier<List<CheckStep>> others, Deadline deadline) {

@@ -53,9 +53,10 @@ final class SubscriptionPause {
 	 */
 	Runnable begin(@Nullable Throwable ex) {
 		boolean denied = ex != null && RedisErrors.isDenied(ex);
+		boolean lasting = denied || ex instanceof UnsupportedOperationException;
 		this.failures += (ex != null) ? 1 : 0;
-		boolean warn = !this.warned && (denied || this.failures == FAILURES);
-		this.end = Deadline.afterNanos(denied ? DENIAL_NANOS : FAILURE_NANOS);
+		boolean warn = !this.warned && (lasting || this.failures == FAILURES);
+		this.end = Deadline.afterNanos(lasting ? DENIAL_NANOS : FAILURE_NANOS);
 		this.warned |= warn;
 		return () -> log(warn, denied, ex);
 	}
@@ -82,7 +83,12 @@ final class SubscriptionPause {
 	}
 
 	private void log(boolean warn, boolean denied, @Nullable Throwable ex) {
-		if (warn && !denied) {
+		if (warn && ex instanceof UnsupportedOperationException) {
+			logger.warn("The subscription to '" + this.channel
+					+ "' is not possible: waiting processes poll instead and acquire released locks later. "
+					+ ex.getMessage());
+		}
+		else if (warn && !denied) {
 			logger.warn("The subscription to '" + this.channel + "' has failed " + FAILURES
 					+ " times and is tried again: waiting processes poll meanwhile and acquire released locks later",
 					ex);
