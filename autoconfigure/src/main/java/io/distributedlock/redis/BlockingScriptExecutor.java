@@ -72,15 +72,18 @@ final class BlockingScriptExecutor implements ScriptExecutor {
 
 	/** Runs a script in a worker; the caller leaves at its deadline. */
 	private ScriptReply runOnce(ScriptCall call, CallKind kind, Deadline deadline) {
-		return start(call, kind, deadline, (connection, check) -> this.runner.run(connection, call, deadline, check))
-			.await(kind);
+		return start(call, kind, deadline,
+				(connection, caller) -> List.of(ScriptOutcome.of(this.runner.run(connection, call, deadline, caller))))
+			.await(kind)
+			.get(0)
+			.get();
 	}
 
-	private <T> WorkerRun<T> start(ScriptCall first, CallKind kind, Deadline deadline, WorkerAction<T> action) {
+	private WorkerRun start(ScriptCall first, CallKind kind, Deadline deadline, WorkerAction action) {
 		if (deadline.isPast()) {
 			throw RedisErrors.notCalledInTime();
 		}
-		WorkerRun<T> run = new WorkerRun<>(action, deadline);
+		WorkerRun run = new WorkerRun(action, deadline);
 		this.workers.execute(kind, this.runner.workerGroup(slot(first.keys()[0])), run);
 		return run;
 	}
@@ -104,7 +107,7 @@ final class BlockingScriptExecutor implements ScriptExecutor {
 		}
 		List<ScriptCall> calls = group.stream().map(ScriptRun::call).toList();
 		try {
-			WorkerRun<List<ScriptOutcome>> run = start(calls.get(0), kind, deadline,
+			WorkerRun run = start(calls.get(0), kind, deadline,
 					(connection, check) -> this.runner.runAll(connection, calls, deadline, check));
 			return () -> end(group, run, kind, deadline);
 		}
@@ -113,7 +116,7 @@ final class BlockingScriptExecutor implements ScriptExecutor {
 		}
 	}
 
-	private void end(List<ScriptRun> group, WorkerRun<List<ScriptOutcome>> run, CallKind kind, Deadline deadline) {
+	private void end(List<ScriptRun> group, WorkerRun run, CallKind kind, Deadline deadline) {
 		List<ScriptOutcome> outcomes;
 		try {
 			outcomes = run.await(kind);
@@ -175,24 +178,24 @@ final class BlockingScriptExecutor implements ScriptExecutor {
 	 * One use of a connection by a worker, whose caller may have left before a connection
 	 * is there.
 	 */
-	private final class WorkerRun<T> implements WorkerTask, SendCheck {
+	private final class WorkerRun implements WorkerTask, SendCheck {
 
-		private final WorkerAction<T> action;
+		private final WorkerAction action;
 
 		private final Deadline deadline;
 
-		private final WorkerResult<T> result = new WorkerResult<>();
+		private final WorkerResult<List<ScriptOutcome>> result = new WorkerResult<>();
 
 		/** Whether the client was given a command. */
 		private volatile boolean sent;
 
-		private WorkerRun(WorkerAction<T> action, Deadline deadline) {
+		private WorkerRun(WorkerAction action, Deadline deadline) {
 			this.action = action;
 			this.deadline = deadline;
 		}
 
 		/** Awaits the end of the run; the caller has left if this throws before it. */
-		private T await(CallKind kind) {
+		private List<ScriptOutcome> await(CallKind kind) {
 			try {
 				if (!this.result.await(this.deadline, kind)) {
 					throw this.sent ? RedisErrors.timedOut(new TimeoutException("No reply in time"))
@@ -226,7 +229,7 @@ final class BlockingScriptExecutor implements ScriptExecutor {
 			}
 		}
 
-		private T runOnConnection() {
+		private List<ScriptOutcome> runOnConnection() {
 			try (RedisConnection connection = BlockingScriptExecutor.this.factory.getConnection()) {
 				return this.action.run(connection, this);
 			}
@@ -248,21 +251,22 @@ final class BlockingScriptExecutor implements ScriptExecutor {
 		}
 
 		@Override
+		public void replied(ScriptReply reply) {
+			this.result.complete(List.of(ScriptOutcome.of(reply)));
+		}
+
+		@Override
 		public void drop(LockProviderException reason) {
 			this.result.fail(reason);
 		}
 
 	}
 
-	/**
-	 * What a worker does on a connection.
-	 *
-	 * @param <T> the type of the result
-	 */
+	/** What a worker does on a connection. */
 	@FunctionalInterface
-	private interface WorkerAction<T> {
+	private interface WorkerAction {
 
-		T run(RedisConnection connection, SendCheck check);
+		List<ScriptOutcome> run(RedisConnection connection, SendCheck caller);
 
 	}
 

@@ -38,10 +38,10 @@ final class JedisPipeline {
 			connection.setSoTimeout((int) Math.min(remainingMillis, Integer.MAX_VALUE));
 		}
 		try {
-			List<ScriptOutcome> outcomes = send(connection, calls, false, deadline);
+			List<ScriptOutcome> outcomes = send(connection, calls, false, deadline, check);
 			if (outcomes.stream().anyMatch(ScriptOutcome::isUnknownScript)) {
 				check.beginSend();
-				outcomes = sendTexts(connection, calls, outcomes, deadline);
+				outcomes = sendTexts(connection, calls, outcomes, deadline, check);
 			}
 			if (outcomes.stream().anyMatch(ScriptOutcome::isReadOnly)) {
 				// The pool closes it: another connection may lead to the present primary.
@@ -58,14 +58,15 @@ final class JedisPipeline {
 
 	/** Sends the texts of those scripts that the server does not know. */
 	private List<ScriptOutcome> sendTexts(Connection connection, List<ScriptCall> calls, List<ScriptOutcome> outcomes,
-			Deadline deadline) {
+			Deadline deadline, SendCheck check) {
 		List<Integer> unknown = new ArrayList<>();
 		for (int i = 0; i < calls.size(); i++) {
 			if (outcomes.get(i).isUnknownScript()) {
 				unknown.add(i);
 			}
 		}
-		List<ScriptOutcome> repeated = send(connection, unknown.stream().map(calls::get).toList(), true, deadline);
+		List<ScriptOutcome> repeated = send(connection, unknown.stream().map(calls::get).toList(), true, deadline,
+				check);
 		List<ScriptOutcome> all = new ArrayList<>(outcomes);
 		for (int i = 0; i < repeated.size(); i++) {
 			all.set(unknown.get(i), repeated.get(i));
@@ -73,7 +74,8 @@ final class JedisPipeline {
 		return all;
 	}
 
-	private List<ScriptOutcome> send(Connection connection, List<ScriptCall> calls, boolean byText, Deadline deadline) {
+	private List<ScriptOutcome> send(Connection connection, List<ScriptCall> calls, boolean byText, Deadline deadline,
+			SendCheck check) {
 		for (ScriptCall call : calls) {
 			connection.sendCommand(byText ? Command.EVAL : Command.EVALSHA, arguments(call, byText));
 		}
@@ -82,8 +84,12 @@ final class JedisPipeline {
 			connection.sendCommand(Command.WAIT, RedisLayout.bytes(Integer.toString(this.replicas.count())),
 					RedisLayout.bytes(Long.toString(this.replicas.timeoutMillis(deadline))));
 		}
-		List<Object> replies = connection.getMany(calls.size() + (replicated ? 1 : 0));
-		Object acknowledged = replicated ? replies.get(calls.size()) : null;
+		List<Object> replies = connection.getMany(calls.size());
+		if (replicated && calls.size() == 1 && replies.get(0) instanceof List<?> values
+				&& !calls.get(0).hasGrantedOrRenewed(values)) {
+			check.replied(new ScriptReply(values, true));
+		}
+		Object acknowledged = replicated ? connection.getMany(1).get(0) : null;
 		List<ScriptOutcome> outcomes = new ArrayList<>(calls.size());
 		for (int i = 0; i < calls.size(); i++) {
 			outcomes.add(outcome(calls.get(i), replies.get(i), acknowledged));

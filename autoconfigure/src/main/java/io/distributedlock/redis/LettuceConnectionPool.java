@@ -135,7 +135,8 @@ final class LettuceConnectionPool implements AutoCloseable {
 	private Pooled connect(AbstractRedisClient client, @Nullable Object node) {
 		try {
 			StatefulConnection<byte[], byte[]> connection = connectByClient(client);
-			return new Pooled(client, node, connection, () -> closeUnlessClosed(connection), Deadline.after(REPLICA_AGE));
+			return new Pooled(client, node, connection, () -> closeUnlessClosed(connection),
+					Deadline.after(REPLICA_AGE));
 		}
 		catch (RuntimeException ex) {
 			if (!LettuceClient.isWithoutServer(ex)) {

@@ -112,8 +112,7 @@ final class LettuceWorkerCalls implements AutoCloseable {
 		try {
 			return this.connections.use(node,
 					(connection) -> this.pipeline.run(connection, runs.stream().map(LettuceWorkerRun::call).toList(),
-							runs.stream().map(LettuceWorkerRun::check).toList(), runs.get(0).kind(),
-							runs.get(0).deadline()));
+							runs, runs.get(0).kind(), runs.get(0).deadline()));
 		}
 		catch (RuntimeException ex) {
 			return Collections.nCopies(runs.size(), ScriptOutcome.of(ex));

@@ -8,7 +8,7 @@ import io.distributedlock.provider.Deadline;
 /**
  * A run of a script that needs a worker. Compared by identity.
  */
-final class LettuceWorkerRun {
+final class LettuceWorkerRun implements SendCheck {
 
 	private final ScriptCall call;
 
@@ -19,6 +19,9 @@ final class LettuceWorkerRun {
 	private final SendCheck check;
 
 	private final Consumer<ScriptOutcome> onEnd;
+
+	/** Used by the one thread that has the run. */
+	private boolean ended;
 
 	/**
 	 * Creates a run.
@@ -46,12 +49,22 @@ final class LettuceWorkerRun {
 		return this.deadline;
 	}
 
-	SendCheck check() {
-		return this.check;
+	@Override
+	public void beginSend() {
+		this.check.beginSend();
 	}
 
+	@Override
+	public void replied(ScriptReply reply) {
+		end(ScriptOutcome.of(reply));
+	}
+
+	/** Ends the run, unless it has ended with an earlier reply. */
 	void end(ScriptOutcome outcome) {
-		this.onEnd.accept(outcome);
+		if (!this.ended) {
+			this.ended = true;
+			this.onEnd.accept(outcome);
+		}
 	}
 
 }

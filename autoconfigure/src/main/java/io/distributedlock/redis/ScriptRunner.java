@@ -33,7 +33,7 @@ interface ScriptRunner {
 		for (ScriptCall call : calls) {
 			try {
 				outcomes.add(deadline.isPast() ? ScriptOutcome.of(RedisErrors.notCalledInTime())
-						: ScriptOutcome.of(run(connection, call, deadline, check)));
+						: ScriptOutcome.of(run(connection, call, deadline, check::beginSend)));
 			}
 			catch (RuntimeException ex) {
 				outcomes.add(ScriptOutcome.of(ex));

@@ -1,8 +1,9 @@
 package io.distributedlock.redis;
 
 /**
- * The look at a call right before its command is sent. A connection is there by then:
- * opening one, or waiting for one of a pool, may have taken longer than the call may.
+ * The caller of a script, who is asked right before its command is sent. A connection is
+ * there by then: opening one, or waiting for one of a pool, may have taken longer than
+ * the call may.
  */
 @FunctionalInterface
 interface SendCheck {
@@ -13,5 +14,12 @@ interface SendCheck {
 	 * time is over; the command is not sent then
 	 */
 	void beginSend();
+
+	/**
+	 * Receives a reply that WAIT cannot change, before the connection is free.
+	 * @param reply the reply to a script that granted and renewed nothing
+	 */
+	default void replied(ScriptReply reply) {
+	}
 
 }

@@ -20,12 +20,15 @@ import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.AttemptResult;
+import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.RenewalOutcome;
+import io.distributedlock.testkit.FrozenProcesses;
 import io.distributedlock.testkit.TcpProxy;
 import io.distributedlock.testkit.WireFault;
 
+import static io.distributedlock.testkit.StoreCalls.resultOf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
@@ -116,6 +119,24 @@ class RedisReplicaRoundTripTests {
 		LockGrant grant = RedisProcesses.acquire(provider, KEY);
 		assertThat(stats.calls()).containsEntry("evalsha", 1L).containsEntry("eval", 1L).containsEntry("wait", 2L);
 		assertThat(RedisProcesses.release(provider, grant)).isEqualTo(ReleaseOutcome.RELEASED);
+	}
+
+	/** The entry in the wait queue is a write that no replica acknowledges. */
+	@ParameterizedTest(name = "{0}")
+	@MethodSource("io.distributedlock.redis.TestClients#all")
+	void busyAttemptDoesNotAwaitReplicas(String name, Function<RedisConfiguration, RedisConnectionFactory> client) {
+		RedisLockProvider holder = this.processes.provider(client.apply(TestRedis.standalone(primary.port())));
+		RedisLockProvider provider = this.processes.provider(client.apply(TestRedis.standalone(primary.port())),
+				new RedisLockSettings(RedisProcesses.PREFIX, 1, Duration.ofMinutes(1)));
+		LockGrant grant = RedisProcesses.acquire(holder, KEY);
+		LockContender contender = RedisProcesses.enter(provider, KEY);
+		await().until(() -> RedisProcesses.enqueue(contender) instanceof AttemptResult.Busy
+				&& provider.subscription().isActive());
+		try (FrozenProcesses frozen = FrozenProcesses.freeze(replica.handle())) {
+			assertThat(RedisProcesses.enqueue(contender)).isInstanceOf(AttemptResult.Busy.class);
+		}
+		assertThat(RedisProcesses.release(holder, grant)).isEqualTo(ReleaseOutcome.RELEASED);
+		resultOf(contender.withdraw(RedisProcesses.TIMEOUT), RedisProcesses.TIMEOUT);
 	}
 
 	@ParameterizedTest(name = "{0}")
