@@ -35,8 +35,8 @@ public enum LockError {
 	/** The lock table is not as its script creates it. */
 	TABLE_UNSUITABLE("DL-309"),
 	/**
-	 * The store's server, or a proxy before it, does not run the commands of locks as
-	 * they need.
+	 * The store's server, or a proxy before it, cannot run the commands of locks
+	 * correctly.
 	 */
 	STORE_UNSUITABLE("DL-310"),
 	/** The waiting thread was interrupted. */

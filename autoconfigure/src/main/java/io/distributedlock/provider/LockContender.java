@@ -11,8 +11,10 @@ import java.time.Duration;
 public interface LockContender {
 
 	/**
-	 * Attempts to acquire the key in one round trip. A key that is free, or already held
-	 * by {@code owner}, is granted; a repeated grant does not change its expiry.
+	 * Attempts to acquire the key in one round trip at most: a process that is known to
+	 * be in the wait queue may be answered without one that the key is busy. A key that
+	 * is free, or already held by {@code owner}, is granted; a repeated grant does not
+	 * change its expiry.
 	 * @param owner the owner id to be granted
 	 * @param lease how long the grant lasts unless renewed
 	 * @param willWait whether this process waits if the key is busy, and so joins the

@@ -31,9 +31,11 @@ public interface LockProvider {
 	/**
 	 * Creates the contender of this process for a key. Sends nothing to the store.
 	 * @param key the key
-	 * @param onNotified the signal to run when the store notifies that the key may be
-	 * free. It is quick, any thread may run it at any time, and a missed run costs no
-	 * more than the pause that the last busy answer named
+	 * @param onNotified the action to run when the store notifies that the key may be
+	 * free. Any thread may run it at any time, without a lock that an attempt needs:
+	 * unless the provider blocks, it may call the contender's attempt before it returns.
+	 * It does not block, and a missed run costs no more than the pause that the last busy
+	 * answer named
 	 * @return the contender; the engine begins no attempt before the last one has ended
 	 * or is being abandoned
 	 */

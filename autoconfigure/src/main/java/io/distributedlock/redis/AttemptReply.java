@@ -12,15 +12,19 @@ import io.distributedlock.LockHolder;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.redis.RedisLayout.State;
 
-/** The reply of {@code attempt.lua}: a grant, or the value of the lock that is busy. */
+/**
+ * The reply of {@code attempt.lua}: a grant, or the header of the value of a busy lock.
+ */
 final class AttemptReply {
 
 	/** The longest pause of a process that no notification can reach. */
 	private static final Duration SHORT_POLL_INTERVAL = Duration.ofMillis(100);
 
-	private static final int AFTER_STATE = RedisLayout.ID_LENGTH + 1;
+	private static final int GRANT_SECOND = RedisLayout.RESERVED_HEADER_LENGTH;
 
-	private static final int LABEL = AFTER_STATE + RedisLayout.GRANT_SECOND_LENGTH;
+	private static final int GRANT_SECOND_END = GRANT_SECOND + RedisLayout.GRANT_SECOND_LENGTH;
+
+	private static final int LABEL = RedisLayout.HELD_HEADER_LENGTH;
 
 	private final ScriptReply reply;
 
@@ -75,44 +79,41 @@ final class AttemptReply {
 		return this.reply.number(4);
 	}
 
-	/**
-	 * Whether the entry of this process was taken from the wait queue since its last
-	 * attempt, and the reservation that followed has ended. So has an entry that expired.
-	 */
-	boolean missedReservation() {
+	/** Whether the earlier entry of this process is not in the wait queue any more. */
+	boolean isEntryGone() {
 		return this.reply.number(5) == 1;
 	}
 
-	/**
-	 * The server's error where it denied a step of waiting, behind the name of its
-	 * command; empty if it did not.
-	 */
-	String denied() {
-		return new String(this.reply.bytes(6), StandardCharsets.UTF_8);
+	/** The server's microsecond at which the value was created, or 0 if unknown. */
+	long created() {
+		try {
+			return (this.value.length() >= GRANT_SECOND)
+					? Long.parseLong(this.value, RedisLayout.ID_LENGTH + 1, GRANT_SECOND, 10) : 0;
+		}
+		catch (NumberFormatException ex) {
+			return 0;
+		}
 	}
 
 	/** The holder of the lock, or {@code null} if it is reserved or free. */
 	@Nullable LockHolder holder() {
-		if ((!State.HELD.isOf(this.value) && !State.CONTENDED.isOf(this.value)) || this.value.length() < LABEL) {
+		if (!State.HELD.isOf(this.value) || this.value.length() < LABEL) {
 			return null;
 		}
 		long remainingMillis = this.reply.number(2);
-		return new LockHolder(this.value.substring(LABEL), heldFor(this.value.substring(AFTER_STATE, LABEL)),
+		return new LockHolder(this.value.substring(LABEL),
+				heldFor(this.value.substring(GRANT_SECOND, GRANT_SECOND_END)),
 				(remainingMillis >= 0) ? Duration.ofMillis(remainingMillis) : null);
 	}
 
 	private @Nullable Duration heldFor(String grantSecond) {
 		try {
-			long seconds = TimeUnit.MICROSECONDS.toSeconds(nowMicros()) - Long.parseLong(grantSecond);
+			long seconds = TimeUnit.MICROSECONDS.toSeconds(this.reply.number(3)) - Long.parseLong(grantSecond);
 			return (seconds >= 0) ? Duration.ofSeconds(seconds) : null;
 		}
 		catch (NumberFormatException ex) {
 			return null;
 		}
-	}
-
-	private long nowMicros() {
-		return this.reply.number(3);
 	}
 
 	/**
@@ -124,23 +125,39 @@ final class AttemptReply {
 	Duration retryAfter(boolean queued, boolean notifiable) {
 		Duration interval = !queued ? SHORT_POLL_INTERVAL
 				: notifiable ? RedisLayout.POLL_INTERVAL : RedisLayout.RESERVATION.dividedBy(2);
-		long longestNanos = interval.toNanos() - ThreadLocalRandom.current().nextLong(interval.toNanos() / 5);
+		long longestNanos = random(interval);
 		long remainingNanos = remainingNanos();
 		return Duration.ofNanos((remainingNanos >= 0) ? Math.min(remainingNanos, longestNanos) : longestNanos);
 	}
 
+	/**
+	 * Returns the pause of a process in the wait queue that was answered without a
+	 * command.
+	 * @param reserved the rest of a reservation that only this process checks, or
+	 * {@code null}
+	 */
+	static Duration pauseInQueue(@Nullable Duration reserved) {
+		return Duration
+			.ofNanos((reserved != null) ? afterReservation(reserved.toNanos()) : random(RedisLayout.POLL_INTERVAL));
+	}
+
+	/** Random in part, since others may attempt after the same reservation. */
+	private static long afterReservation(long nanos) {
+		return nanos + TimeUnit.MICROSECONDS.toNanos(ThreadLocalRandom.current().nextInt(2000));
+	}
+
+	private static long random(Duration longest) {
+		return longest.toNanos() - ThreadLocalRandom.current().nextLong(longest.toNanos() / 5);
+	}
+
 	/** The rest of the lease or of the reservation; negative if it is unknown. */
 	private long remainingNanos() {
-		if (State.RESERVED.isOf(this.value)) {
-			try {
-				long micros = Long.parseLong(this.value.substring(AFTER_STATE)) - nowMicros();
-				return TimeUnit.MICROSECONDS.toNanos(Math.max(micros, 0) + ThreadLocalRandom.current().nextInt(2000));
-			}
-			catch (NumberFormatException ex) {
-				return -1;
-			}
+		long millis = this.reply.number(2);
+		if (State.RESERVED.isOf(this.value) && millis >= 0) {
+			long reserved = Math.max(millis - RedisLayout.POLL_INTERVAL.toMillis(), 0);
+			return afterReservation(TimeUnit.MILLISECONDS.toNanos(reserved));
 		}
-		return TimeUnit.MILLISECONDS.toNanos(this.reply.number(2));
+		return TimeUnit.MILLISECONDS.toNanos(millis);
 	}
 
 }

@@ -108,7 +108,7 @@ final class BlockingScriptExecutor implements ScriptExecutor {
 		List<ScriptCall> calls = group.stream().map(ScriptRun::call).toList();
 		try {
 			WorkerRun run = start(calls.get(0), kind, deadline,
-					(connection, check) -> this.runner.runAll(connection, calls, deadline, check));
+					(connection, caller) -> this.runner.runAll(connection, calls, deadline, caller));
 			return () -> end(group, run, kind, deadline);
 		}
 		catch (LockProviderException ex) {
@@ -178,7 +178,7 @@ final class BlockingScriptExecutor implements ScriptExecutor {
 	 * One use of a connection by a worker, whose caller may have left before a connection
 	 * is there.
 	 */
-	private final class WorkerRun implements WorkerTask, SendCheck {
+	private final class WorkerRun implements WorkerTask, ScriptCaller {
 
 		private final WorkerAction action;
 
@@ -251,7 +251,7 @@ final class BlockingScriptExecutor implements ScriptExecutor {
 		}
 
 		@Override
-		public void replied(ScriptReply reply) {
+		public void onEarlyReply(ScriptReply reply) {
 			this.result.complete(List.of(ScriptOutcome.of(reply)));
 		}
 
@@ -266,7 +266,7 @@ final class BlockingScriptExecutor implements ScriptExecutor {
 	@FunctionalInterface
 	private interface WorkerAction {
 
-		List<ScriptOutcome> run(RedisConnection connection, SendCheck caller);
+		List<ScriptOutcome> run(RedisConnection connection, ScriptCaller caller);
 
 	}
 

@@ -44,7 +44,7 @@ final class CheckedScriptExecutor implements ScriptExecutor {
 			return;
 		}
 		operation.recordQueued();
-		Attempt attempt = new Attempt(call, deadline, operation);
+		UncheckedAttempt attempt = new UncheckedAttempt(call, deadline, operation);
 		if (this.executor.isBlocking()) {
 			attempt.end(failure(this.check.begin(this.check.slot(call), deadline)), true);
 		}
@@ -53,7 +53,7 @@ final class CheckedScriptExecutor implements ScriptExecutor {
 		}
 	}
 
-	private void join(Attempt attempt) {
+	private void join(UncheckedAttempt attempt) {
 		int slot = this.check.slot(attempt.call);
 		SharedCheck shared = this.checks.get(slot);
 		while (shared == null || !shared.add(attempt)) {
@@ -101,35 +101,41 @@ final class CheckedScriptExecutor implements ScriptExecutor {
 
 		private final Integer slot;
 
-		private final Attempt first;
+		private final UncheckedAttempt first;
 
 		/** Guarded by the monitor; {@code null} after the end. */
-		private @Nullable List<Attempt> others = new ArrayList<>();
+		private @Nullable List<UncheckedAttempt> others = new ArrayList<>();
 
-		private SharedCheck(Integer slot, Attempt first) {
+		private SharedCheck(Integer slot, UncheckedAttempt first) {
 			this.slot = slot;
 			this.first = first;
 		}
 
 		private void begin() {
-			StoreCall<Boolean> begun = CheckedScriptExecutor.this.check.begin(this.slot, this.first.deadline);
-			begun.onDone(() -> end(failure(begun)));
+			try {
+				StoreCall<Boolean> begun = CheckedScriptExecutor.this.check.begin(this.slot, this.first.deadline);
+				begun.onDone(() -> end(failure(begun)));
+			}
+			catch (RuntimeException | Error ex) {
+				end(RedisErrors.notCalled(ex));
+				throw ex;
+			}
 		}
 
 		/** Adds an attempt; returns whether the check has not ended. */
-		private synchronized boolean add(Attempt attempt) {
+		private synchronized boolean add(UncheckedAttempt attempt) {
 			return this.others != null && this.others.add(attempt);
 		}
 
-		private synchronized List<Attempt> removeOthers() {
-			List<Attempt> all = (this.others != null) ? this.others : List.of();
+		private synchronized List<UncheckedAttempt> removeOthers() {
+			List<UncheckedAttempt> all = (this.others != null) ? this.others : List.of();
 			this.others = null;
 			return all;
 		}
 
 		private void end(@Nullable RuntimeException failure) {
 			CheckedScriptExecutor.this.checks.remove(this.slot, this);
-			List<Attempt> waiting = removeOthers();
+			List<UncheckedAttempt> waiting = removeOthers();
 			this.first.end(failure, true);
 			waiting.forEach((attempt) -> attempt.end(failure, false));
 		}
@@ -137,7 +143,7 @@ final class CheckedScriptExecutor implements ScriptExecutor {
 	}
 
 	/** An attempt that is sent after the check. */
-	private final class Attempt {
+	private final class UncheckedAttempt {
 
 		private final ScriptCall call;
 
@@ -145,7 +151,7 @@ final class CheckedScriptExecutor implements ScriptExecutor {
 
 		private final ScriptOperation<?> operation;
 
-		private Attempt(ScriptCall call, Deadline deadline, ScriptOperation<?> operation) {
+		private UncheckedAttempt(ScriptCall call, Deadline deadline, ScriptOperation<?> operation) {
 			this.call = call;
 			this.deadline = deadline;
 			this.operation = operation;

@@ -28,9 +28,10 @@ record ErrorReply(@Nullable String code, String text) {
 	private static final Set<String> TYPES = Set.of("io.lettuce.core.RedisCommandExecutionException",
 			"redis.clients.jedis.exceptions.JedisDataException");
 
-	private static final Pattern GRAMMAR = Pattern
-		.compile("(?:ERR Error running script \\(call to f_[0-9a-f]+\\): @user_script:\\d+: )?(?:@user_script: \\d+: )?"
-				+ "-?(?:(?<code>[A-Z]+) )?(?<text>.+)", Pattern.DOTALL);
+	private static final Pattern GRAMMAR = Pattern.compile(
+			"(?:ERR Error running script \\(call to (?:f_)?[0-9a-f]+\\): @user_script:\\d+: )?(?:@user_script: \\d+: )?"
+					+ "-?(?:(?<code>[A-Z]+) )?(?<text>.+)",
+			Pattern.DOTALL);
 
 	private static final Set<String> DENIALS = Set.of("NOPERM", "NOAUTH", "WRONGPASS");
 
@@ -40,6 +41,9 @@ record ErrorReply(@Nullable String code, String text) {
 	 */
 	private static final Pattern DENIED = Pattern.compile("The user executing the script can't |ACL failure in script: "
 			+ "|No permissions to access |(?i:unknown command )|Unknown Redis command called from ");
+
+	/** The end of a proxy's error, behind the name of the command. */
+	private static final Pattern OTHER_SLOT = Pattern.compile("keys must (?:be )?in (?:the )?same slot\\s*$");
 
 	/** Finds the error reply that caused an exception. */
 	static ErrorReply of(Throwable ex) {
@@ -68,6 +72,14 @@ record ErrorReply(@Nullable String code, String text) {
 
 	boolean hasCode(Set<String> codes) {
 		return this.code != null && codes.contains(this.code);
+	}
+
+	/**
+	 * Whether the keys of one call have different slots. Some proxies before a cluster
+	 * say it in words of their own.
+	 */
+	boolean isCrossSlot() {
+		return "CROSSSLOT".equals(this.code) || ("ERR".equals(this.code) && OTHER_SLOT.matcher(this.text).find());
 	}
 
 	/** Whether the server, or a proxy before it, denies the user a right. */

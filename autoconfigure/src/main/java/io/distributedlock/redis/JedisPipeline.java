@@ -13,12 +13,18 @@ import io.distributedlock.provider.Deadline;
 /**
  * Sends scripts on one connection of Jedis in one round trip, and with them one WAIT
  * where replicas have to acknowledge their writes: WAIT counts all earlier writes of its
- * connection. After scripts that wrote nothing it ends at once, unless an earlier write
- * is not acknowledged.
+ * connection. It lasts as long as too few replicas acknowledge them, even if the scripts
+ * wrote nothing: after such a WAIT the next ones are sent after a grant or a renewal
+ * only.
  */
 final class JedisPipeline {
 
 	private final ReplicaRequirement replicas;
+
+	/**
+	 * Whether too few replicas acknowledged the last WAIT: the next may take long too.
+	 */
+	private volatile boolean late;
 
 	JedisPipeline(ReplicaRequirement replicas) {
 		this.replicas = replicas;
@@ -29,8 +35,8 @@ final class JedisPipeline {
 	 * @return the outcomes in the order of the calls
 	 * @throws RuntimeException if the connection fails, or nothing is sent
 	 */
-	List<ScriptOutcome> run(Connection connection, List<ScriptCall> calls, Deadline deadline, SendCheck check) {
-		check.beginSend();
+	List<ScriptOutcome> run(Connection connection, List<ScriptCall> calls, Deadline deadline, ScriptCaller caller) {
+		caller.beginSend();
 		int usualMillis = connection.getSoTimeout();
 		long remainingMillis = Math.max(TimeUnit.NANOSECONDS.toMillis(deadline.remainingNanos()), 1);
 		boolean shorter = usualMillis == 0 || remainingMillis < usualMillis;
@@ -38,10 +44,10 @@ final class JedisPipeline {
 			connection.setSoTimeout((int) Math.min(remainingMillis, Integer.MAX_VALUE));
 		}
 		try {
-			List<ScriptOutcome> outcomes = send(connection, calls, false, deadline, check);
+			List<ScriptOutcome> outcomes = send(connection, calls, false, deadline, caller);
 			if (outcomes.stream().anyMatch(ScriptOutcome::isUnknownScript)) {
-				check.beginSend();
-				outcomes = sendTexts(connection, calls, outcomes, deadline, check);
+				caller.beginSend();
+				outcomes = sendTexts(connection, calls, outcomes, deadline, caller);
 			}
 			if (outcomes.stream().anyMatch(ScriptOutcome::isReadOnly)) {
 				// The pool closes it: another connection may lead to the present primary.
@@ -58,7 +64,7 @@ final class JedisPipeline {
 
 	/** Sends the texts of those scripts that the server does not know. */
 	private List<ScriptOutcome> sendTexts(Connection connection, List<ScriptCall> calls, List<ScriptOutcome> outcomes,
-			Deadline deadline, SendCheck check) {
+			Deadline deadline, ScriptCaller caller) {
 		List<Integer> unknown = new ArrayList<>();
 		for (int i = 0; i < calls.size(); i++) {
 			if (outcomes.get(i).isUnknownScript()) {
@@ -66,7 +72,7 @@ final class JedisPipeline {
 			}
 		}
 		List<ScriptOutcome> repeated = send(connection, unknown.stream().map(calls::get).toList(), true, deadline,
-				check);
+				caller);
 		List<ScriptOutcome> all = new ArrayList<>(outcomes);
 		for (int i = 0; i < repeated.size(); i++) {
 			all.set(unknown.get(i), repeated.get(i));
@@ -75,26 +81,42 @@ final class JedisPipeline {
 	}
 
 	private List<ScriptOutcome> send(Connection connection, List<ScriptCall> calls, boolean byText, Deadline deadline,
-			SendCheck check) {
+			ScriptCaller caller) {
 		for (ScriptCall call : calls) {
 			connection.sendCommand(byText ? Command.EVAL : Command.EVALSHA, arguments(call, byText));
 		}
 		boolean replicated = this.replicas.isPresent() && calls.stream().anyMatch(ScriptCall::needsReplicas);
-		if (replicated) {
-			connection.sendCommand(Command.WAIT, RedisLayout.bytes(Integer.toString(this.replicas.count())),
-					RedisLayout.bytes(Long.toString(this.replicas.timeoutMillis(deadline))));
+		boolean waits = replicated && !this.late;
+		if (waits) {
+			sendWait(connection, deadline);
 		}
 		List<Object> replies = connection.getMany(calls.size());
-		if (replicated && calls.size() == 1 && replies.get(0) instanceof List<?> values
-				&& !calls.get(0).hasGrantedOrRenewed(values)) {
-			check.replied(new ScriptReply(values, true));
+		boolean written = false;
+		for (int i = 0; i < calls.size(); i++) {
+			written |= replies.get(i) instanceof List<?> values && calls.get(i).hasGrantedOrRenewed(values);
 		}
-		Object acknowledged = replicated ? connection.getMany(1).get(0) : null;
+		if (replicated && !written && calls.size() == 1 && replies.get(0) instanceof List<?> values) {
+			caller.onEarlyReply(new ScriptReply(values, true));
+		}
+		if (replicated && !waits && written) {
+			waits = true;
+			sendWait(connection, deadline);
+		}
+		Object acknowledged = null;
+		if (waits) {
+			acknowledged = connection.getMany(1).get(0);
+			this.late = !this.replicas.isMetBy(acknowledged);
+		}
 		List<ScriptOutcome> outcomes = new ArrayList<>(calls.size());
 		for (int i = 0; i < calls.size(); i++) {
 			outcomes.add(outcome(calls.get(i), replies.get(i), acknowledged));
 		}
 		return outcomes;
+	}
+
+	private void sendWait(Connection connection, Deadline deadline) {
+		connection.sendCommand(Command.WAIT, RedisLayout.bytes(Integer.toString(this.replicas.count())),
+				RedisLayout.bytes(Long.toString(this.replicas.timeoutMillis(deadline))));
 	}
 
 	private ScriptOutcome outcome(ScriptCall call, Object reply, @Nullable Object acknowledged) {

@@ -71,26 +71,26 @@ final class JedisScriptRunner implements ScriptRunner {
 	}
 
 	@Override
-	public ScriptReply run(RedisConnection connection, ScriptCall call, Deadline deadline, SendCheck check) {
+	public ScriptReply run(RedisConnection connection, ScriptCall call, Deadline deadline, ScriptCaller caller) {
 		Object client = connection.getNativeConnection();
 		IntFunction<Connection> owners = owners(client);
 		if (owners != null) {
-			return runInCluster(connection, owners, call, deadline, check);
+			return runInCluster(connection, owners, call, deadline, caller);
 		}
 		if (client instanceof Jedis jedis) {
-			return run(jedis.getConnection(), call, deadline, check);
+			return run(jedis.getConnection(), call, deadline, caller);
 		}
 		Connection pooled = pooled(client);
 		if (pooled != null) {
 			try (pooled) {
-				return run(pooled, call, deadline, check);
+				return run(pooled, call, deadline, caller);
 			}
 		}
 		if (!this.replicas.isPresent() || !call.needsReplicas()) {
-			return new ScriptReply(ScriptRunner.runBySpring(connection, call, check), true);
+			return new ScriptReply(ScriptRunner.runBySpring(connection, call, caller), true);
 		}
 		if (client instanceof UnifiedJedis unified) {
-			return runPipelined(unified, call, deadline, check);
+			return runPipelined(unified, call, deadline, caller);
 		}
 		throw RedisErrors.replicasNotSupported();
 	}
@@ -98,10 +98,10 @@ final class JedisScriptRunner implements ScriptRunner {
 	/** A script that another node serves by now fails alone, and may be run again. */
 	@Override
 	public List<ScriptOutcome> runAll(RedisConnection connection, List<ScriptCall> calls, Deadline deadline,
-			SendCheck check) {
+			ScriptCaller caller) {
 		IntFunction<Connection> owners = owners(connection.getNativeConnection());
 		if (owners == null) {
-			return ScriptRunner.super.runAll(connection, calls, deadline, check);
+			return ScriptRunner.super.runAll(connection, calls, deadline, caller);
 		}
 		Connection node;
 		try {
@@ -109,10 +109,10 @@ final class JedisScriptRunner implements ScriptRunner {
 		}
 		catch (RuntimeException ex) {
 			// Jedis looks for another node then, if it is called itself.
-			return ScriptRunner.super.runAll(connection, calls, deadline, check);
+			return ScriptRunner.super.runAll(connection, calls, deadline, caller);
 		}
 		try (node) {
-			return this.pipeline.run(node, calls, deadline, check);
+			return this.pipeline.run(node, calls, deadline, caller);
 		}
 	}
 
@@ -165,45 +165,45 @@ final class JedisScriptRunner implements ScriptRunner {
 	}
 
 	private ScriptReply runInCluster(RedisConnection connection, IntFunction<Connection> owners, ScriptCall call,
-			Deadline deadline, SendCheck check) {
+			Deadline deadline, ScriptCaller caller) {
 		int slot = slot(call.keys()[0]);
 		Connection node;
 		try {
 			node = owners.apply(slot);
 		}
 		catch (RuntimeException ex) {
-			return runByCluster(connection, call, check);
+			return runByCluster(connection, call, caller);
 		}
 		try (node) {
 			this.nodes.put(slot, node.toString());
-			return run(node, call, deadline, check);
+			return run(node, call, deadline, caller);
 		}
 		catch (RuntimeException ex) {
 			if (!RedisErrors.isTransient(ex)) {
 				throw ex;
 			}
 		}
-		return runByCluster(connection, call, check);
+		return runByCluster(connection, call, caller);
 	}
 
-	private ScriptReply runByCluster(RedisConnection connection, ScriptCall call, SendCheck check) {
-		return new ScriptReply(ScriptRunner.runBySpring(connection, call, check), !this.replicas.isPresent());
+	private ScriptReply runByCluster(RedisConnection connection, ScriptCall call, ScriptCaller caller) {
+		return new ScriptReply(ScriptRunner.runBySpring(connection, call, caller), !this.replicas.isPresent());
 	}
 
-	private ScriptReply run(Connection connection, ScriptCall call, Deadline deadline, SendCheck check) {
-		return this.pipeline.run(connection, List.of(call), deadline, check).get(0).get();
+	private ScriptReply run(Connection connection, ScriptCall call, Deadline deadline, ScriptCaller caller) {
+		return this.pipeline.run(connection, List.of(call), deadline, caller).get(0).get();
 	}
 
 	/** Sends two commands on one connection of a client that lends no connection. */
-	private ScriptReply runPipelined(UnifiedJedis client, ScriptCall call, Deadline deadline, SendCheck check) {
+	private ScriptReply runPipelined(UnifiedJedis client, ScriptCall call, Deadline deadline, ScriptCaller caller) {
 		byte[][] keysAndArguments = call.keysAndArguments();
 		try (Pipeline pipeline = (Pipeline) client.pipelined()) {
-			check.beginSend();
+			caller.beginSend();
 			ScriptOutcome outcome = await(pipeline,
 					pipeline.evalsha(RedisLayout.bytes(call.script().digest()), call.keys().length, keysAndArguments),
 					call, deadline);
 			if (outcome.isUnknownScript()) {
-				check.beginSend();
+				caller.beginSend();
 				outcome = await(pipeline, pipeline.eval(call.script().text(), call.keys().length, keysAndArguments),
 						call, deadline);
 			}

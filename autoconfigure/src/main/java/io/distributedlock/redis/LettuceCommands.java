@@ -38,7 +38,7 @@ final class LettuceCommands {
 	 * @param check asked before each command
 	 */
 	static List<Object> run(RedisClusterAsyncCommands<byte[], byte[]> commands, ScriptCall call, CallKind kind,
-			Deadline deadline, SendCheck check) throws InterruptedException, TimeoutException {
+			Deadline deadline, ScriptCaller check) throws InterruptedException, TimeoutException {
 		check.beginSend();
 		try {
 			return await(send(commands, call), kind, deadline);

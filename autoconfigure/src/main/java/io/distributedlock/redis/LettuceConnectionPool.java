@@ -24,6 +24,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettucePoolingClientConfiguration;
 
 import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.CallKind;
@@ -88,7 +89,7 @@ final class LettuceConnectionPool implements AutoCloseable {
 			throw RedisErrors.interrupted(ex);
 		}
 		finally {
-			if (usable && !this.closed && pooled.connection().isOpen()) {
+			if (usable && !pooled.lent() && !this.closed && pooled.connection().isOpen()) {
 				giveBack(pooled.calling(node));
 			}
 			else {
@@ -136,7 +137,7 @@ final class LettuceConnectionPool implements AutoCloseable {
 		try {
 			StatefulConnection<byte[], byte[]> connection = connectByClient(client);
 			return new Pooled(client, node, connection, () -> closeUnlessClosed(connection),
-					Deadline.after(REPLICA_AGE));
+					Deadline.after(REPLICA_AGE), false);
 		}
 		catch (RuntimeException ex) {
 			if (!LettuceClient.isWithoutServer(ex)) {
@@ -175,7 +176,10 @@ final class LettuceConnectionPool implements AutoCloseable {
 			lent.openPipeline();
 			StatefulConnection<byte[], byte[]> connection = ((AbstractRedisAsyncCommands<byte[], byte[]>) lent
 				.getNativeConnection()).getConnection();
-			return new Pooled(client, node, connection, lent::close, Deadline.after(REPLICA_AGE));
+			// A policy of the application may collect the commands of a pipeline.
+			connection.setAutoFlushCommands(true);
+			return new Pooled(client, node, connection, lent::close, Deadline.after(REPLICA_AGE),
+					this.factory.getClientConfiguration() instanceof LettucePoolingClientConfiguration);
 		}
 		catch (RuntimeException ex) {
 			lent.close();
@@ -252,16 +256,17 @@ final class LettuceConnectionPool implements AutoCloseable {
 	 * @param connection the connection
 	 * @param closing closes it
 	 * @param young until when it is kept even if the server is a replica
+	 * @param lent whether a pool of the application has lent it for one use
 	 */
 	private record Pooled(AbstractRedisClient client, @Nullable Object node,
-			StatefulConnection<byte[], byte[]> connection, Runnable closing, Deadline young) {
+			StatefulConnection<byte[], byte[]> connection, Runnable closing, Deadline young, boolean lent) {
 
 		private boolean isFor(@Nullable Object called) {
 			return this.node == null || this.node.equals(called);
 		}
 
 		private Pooled calling(@Nullable Object called) {
-			return new Pooled(this.client, called, this.connection, this.closing, this.young);
+			return new Pooled(this.client, called, this.connection, this.closing, this.young, this.lent);
 		}
 
 		private boolean isUsableAfter(@Nullable RuntimeException failure) {

@@ -21,15 +21,20 @@ import io.distributedlock.provider.Deadline;
  * them one WAIT for each node where replicas have to acknowledge their writes.
  * <p>
  * WAIT counts all earlier writes of its own connection, and blocks that connection
- * meanwhile: on Lettuce's shared connection it would block the whole application. After
- * scripts that wrote nothing it ends at once, unless an earlier write of the connection
- * is not acknowledged.
+ * meanwhile: on Lettuce's shared connection it would block the whole application. It
+ * lasts as long as too few replicas acknowledge, even if the scripts wrote nothing: after
+ * such a WAIT the next ones are sent after a grant or a renewal only.
  */
 final class LettucePipeline {
 
 	private final ReplicaRequirement replicas;
 
 	private final DisconnectCounter disconnects;
+
+	/**
+	 * Whether too few replicas acknowledged the last WAIT: the next may take long too.
+	 */
+	private volatile boolean late;
 
 	LettucePipeline(ReplicaRequirement replicas, DisconnectCounter disconnects) {
 		this.replicas = replicas;
@@ -43,45 +48,50 @@ final class LettucePipeline {
 
 	/**
 	 * Runs scripts in the current thread, a worker.
-	 * @param checks asked before each command of the script at the same index
+	 * @param callers asked before each command of the script at the same index
 	 * @return the outcomes in the order of the calls
 	 */
 	List<ScriptOutcome> run(StatefulConnection<byte[], byte[]> connection, List<ScriptCall> calls,
-			List<? extends SendCheck> checks, CallKind kind, Deadline deadline)
+			List<? extends ScriptCaller> callers, CallKind kind, Deadline deadline)
 			throws InterruptedException, TimeoutException {
-		List<Sent> all = new ArrayList<>(calls.size());
+		List<SentScript> all = new ArrayList<>(calls.size());
 		for (int i = 0; i < calls.size(); i++) {
 			ScriptCall call = calls.get(i);
 			// A script of a cluster's connection goes to the node of its key by itself.
 			RedisClusterAsyncCommands<byte[], byte[]> node = isReplicated(call)
 					? LettuceConnectionPool.node(connection, call.keys()[0], kind, deadline)
 					: LettuceConnectionPool.commands(connection);
-			all.add(new Sent(call, checks.get(i), node));
+			all.add(new SentScript(call, callers.get(i), node));
 		}
 		send(all, false, kind, deadline);
-		List<Sent> unknown = all.stream().filter((sent) -> sent.outcome().isUnknownScript()).toList();
+		List<SentScript> unknown = all.stream().filter((sent) -> sent.outcome().isUnknownScript()).toList();
 		if (!unknown.isEmpty()) {
 			send(unknown, true, kind, deadline);
 		}
-		return all.stream().map(Sent::outcome).toList();
+		return all.stream().map(SentScript::outcome).toList();
 	}
 
-	private void send(List<Sent> all, boolean byText, CallKind kind, Deadline deadline) throws InterruptedException {
+	private void send(List<SentScript> all, boolean byText, CallKind kind, Deadline deadline)
+			throws InterruptedException {
 		long disconnectsBefore = this.disconnects.count();
 		Map<RedisClusterAsyncCommands<byte[], byte[]>, RedisFuture<Long>> waits = new LinkedHashMap<>();
 		all.forEach((sent) -> sent.send(byText));
-		for (Sent sent : all) {
-			if (sent.isSent() && isReplicated(sent.call)) {
+		boolean onlyWritten = this.late;
+		for (SentScript sent : all) {
+			if (sent.isSent() && isReplicated(sent.call) && (!onlyWritten || sent.hasWritten(kind, deadline))) {
 				waits.computeIfAbsent(sent.node, (node) -> ((BaseRedisAsyncCommands<byte[], byte[]>) node)
 					.waitForReplication(this.replicas.count(), this.replicas.timeoutMillis(deadline)));
 			}
 		}
-		for (Sent sent : all) {
+		for (SentScript sent : all) {
 			if (waits.containsKey(sent.node)) {
 				sent.reportUnlessWritten(kind, deadline);
 			}
 			RedisFuture<Long> wait = waits.get(sent.node);
 			Object acknowledged = (wait != null) ? sent.await(wait, kind, deadline) : null;
+			if (wait != null) {
+				this.late = !this.replicas.isMetBy(acknowledged);
+			}
 			if (acknowledged instanceof Long && this.disconnects.count() != disconnectsBefore) {
 				// It may have counted a new connection, on which nothing was written.
 				acknowledged = 0L;
@@ -91,11 +101,11 @@ final class LettucePipeline {
 	}
 
 	/** A script that is sent, or was refused before that. */
-	private static final class Sent {
+	private static final class SentScript {
 
 		private final ScriptCall call;
 
-		private final SendCheck check;
+		private final ScriptCaller caller;
 
 		private final RedisClusterAsyncCommands<byte[], byte[]> node;
 
@@ -103,16 +113,16 @@ final class LettucePipeline {
 
 		private ScriptOutcome outcome = ScriptOutcome.of(RedisErrors.notCalledInTime());
 
-		private Sent(ScriptCall call, SendCheck check, RedisClusterAsyncCommands<byte[], byte[]> node) {
+		private SentScript(ScriptCall call, ScriptCaller caller, RedisClusterAsyncCommands<byte[], byte[]> node) {
 			this.call = call;
-			this.check = check;
+			this.caller = caller;
 			this.node = node;
 		}
 
 		private void send(boolean byText) {
 			this.reply = null;
 			try {
-				this.check.beginSend();
+				this.caller.beginSend();
 				this.reply = byText ? LettuceCommands.sendText(this.node, this.call)
 						: LettuceCommands.send(this.node, this.call);
 			}
@@ -125,11 +135,19 @@ final class LettucePipeline {
 			return this.reply != null;
 		}
 
+		/**
+		 * Whether the reply is a grant or a renewal, which replicas have to acknowledge.
+		 */
+		private boolean hasWritten(CallKind kind, Deadline deadline) throws InterruptedException {
+			return this.reply != null && await(this.reply, kind, deadline) instanceof List<?> values
+					&& this.call.hasGrantedOrRenewed(values);
+		}
+
 		/** Reports a reply that WAIT cannot change. */
 		private void reportUnlessWritten(CallKind kind, Deadline deadline) throws InterruptedException {
 			if (this.reply != null && await(this.reply, kind, deadline) instanceof List<?> values
 					&& !this.call.hasGrantedOrRenewed(values)) {
-				this.check.replied(new ScriptReply(values, true));
+				this.caller.onEarlyReply(new ScriptReply(values, true));
 			}
 		}
 

@@ -8,7 +8,7 @@ import io.distributedlock.provider.Deadline;
 /**
  * A run of a script that needs a worker. Compared by identity.
  */
-final class LettuceWorkerRun implements SendCheck {
+final class LettuceWorkerRun implements ScriptCaller {
 
 	private final ScriptCall call;
 
@@ -16,7 +16,7 @@ final class LettuceWorkerRun implements SendCheck {
 
 	private final Deadline deadline;
 
-	private final SendCheck check;
+	private final ScriptCaller check;
 
 	private final Consumer<ScriptOutcome> onEnd;
 
@@ -28,7 +28,7 @@ final class LettuceWorkerRun implements SendCheck {
 	 * @param check asked before each command, once its connection is there
 	 * @param onEnd receives the outcome, once
 	 */
-	LettuceWorkerRun(ScriptCall call, CallKind kind, Deadline deadline, SendCheck check,
+	LettuceWorkerRun(ScriptCall call, CallKind kind, Deadline deadline, ScriptCaller check,
 			Consumer<ScriptOutcome> onEnd) {
 		this.call = call;
 		this.kind = kind;
@@ -55,7 +55,7 @@ final class LettuceWorkerRun implements SendCheck {
 	}
 
 	@Override
-	public void replied(ScriptReply reply) {
+	public void onEarlyReply(ScriptReply reply) {
 		end(ScriptOutcome.of(reply));
 	}
 

@@ -34,9 +34,6 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 	/** The part of an attempt's time that is left for its answer, as a divisor. */
 	private static final int ANSWER_SHARE = 8;
 
-	/** After so many notifications that did not come, none are expected. */
-	private static final int MISSED = 2;
-
 	private final LockKey key;
 
 	private final RedisLockKeys keys;
@@ -49,8 +46,7 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 
 	private final Runnable changed;
 
-	/** The score of the last entry in the wait queue, kept after a vain notification. */
-	private long score;
+	private final QueueEntry entry = new QueueEntry();
 
 	/** Whether the wait queue may have an entry of this process. */
 	private boolean queued;
@@ -58,11 +54,10 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 	/** Whether a notification has come that led to no grant yet. */
 	private boolean notified;
 
-	/** How many notifications in a row did not come. */
-	private int missed;
+	/** Whether one has come since the last attempt began. */
+	private boolean reserved;
 
-	/** Whether the subscription has not been confirmed since the last of these. */
-	private boolean unconfirmed;
+	private final MissedNotifications missed = new MissedNotifications();
 
 	/** The operation that began last, unless it granted the lock or failed. */
 	private @Nullable Object current;
@@ -90,7 +85,8 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 	public void onNotified() {
 		synchronized (this) {
 			this.notified = true;
-			this.missed = 0;
+			this.reserved = true;
+			this.missed.recordNotified();
 		}
 		this.changed.run();
 	}
@@ -98,7 +94,7 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 	@Override
 	public void onSubscribed() {
 		synchronized (this) {
-			this.unconfirmed = false;
+			this.missed.recordSubscribed();
 		}
 		this.changed.run();
 	}
@@ -108,6 +104,10 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 		Attempt attempt = new Attempt(owner, lease, willWait, Deadline.after(timeout));
 		boolean active = this.subscription.isActive();
 		boolean enqueued = begin(attempt);
+		Duration pause = (willWait && !enqueued && active) ? claimEntry(attempt) : null;
+		if (pause != null && timeout.compareTo(RedisLayout.POLL_INTERVAL) >= 0) {
+			return AnsweredStoreCall.of(new AttemptResult.Busy(pause, null));
+		}
 		if (willWait && enqueued && !active) {
 			this.subscription.begin();
 		}
@@ -119,7 +119,34 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 	private synchronized boolean begin(Attempt attempt) {
 		this.current = attempt;
 		attempt.queuedBefore = this.queued;
-		return this.queued && this.score > 0;
+		attempt.probablyFree = !this.reserved;
+		this.reserved = false;
+		return this.queued && this.entry.score() > 0;
+	}
+
+	/**
+	 * Claims the entry in the wait queue that the last release has made.
+	 * @return the pause until the next attempt, if the process has the entry since so
+	 * short a time that it need not ask; else {@code null}
+	 */
+	private @Nullable Duration claimEntry(Attempt attempt) {
+		// Registered before, since the notification may come at once.
+		this.contenders.add(this);
+		ContendedReleases.KeptEntry kept = this.repository.claimEntry(this.keys);
+		synchronized (this) {
+			attempt.probablyFree &= kept == null;
+			if (kept != null && kept.score() > 0) {
+				attempt.queuedBefore = true;
+				this.queued = true;
+				this.entry.set(kept.score());
+				return (!kept.reserved().isNegative() && this.missed.isNextExpected())
+						? AttemptReply.pauseInQueue(kept.alone() ? kept.reserved() : null) : null;
+			}
+			if (!this.queued) {
+				this.contenders.remove(this);
+			}
+			return null;
+		}
 	}
 
 	/**
@@ -132,17 +159,18 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 		}
 		this.queued = true;
 		this.contenders.add(this);
-		return OptionalLong.of(this.score);
+		return OptionalLong.of(this.entry.score());
 	}
 
 	/** Records a grant, which removes the entry from the wait queue. */
 	private synchronized void recordGrant(Attempt attempt) {
 		if (this.current == attempt) {
 			this.current = null;
-			this.score = 0;
+			this.entry.clear();
 			this.notified = false;
 			dequeued();
 		}
+		this.repository.recordGrant(this.keys);
 	}
 
 	/** Records a failure; without effect, the attempt has made no entry. */
@@ -173,20 +201,15 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 		boolean notifiable;
 		synchronized (this) {
 			if (this.current == attempt) {
-				silent = reply.missedReservation() && !this.notified;
-				if (reply.missedReservation()) {
-					this.notified = false;
-				}
+				boolean missed = this.entry.update(reply);
+				silent = missed && !this.notified;
+				this.notified &= !missed;
 				if (silent) {
-					this.missed++;
-					this.unconfirmed = true;
-				}
-				if (reply.score() > 0) {
-					this.score = reply.score();
+					this.missed.recordMissed();
 				}
 			}
 			enqueued = this.queued && reply.score() > 0;
-			notifiable = active && this.missed < MISSED && (this.missed == 0 || !this.unconfirmed);
+			notifiable = active && this.missed.isNextExpected();
 		}
 		if (silent) {
 			this.subscription.replace();
@@ -202,7 +225,7 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 				return AnsweredStoreCall.of(ReleaseOutcome.NOT_HELD);
 			}
 			this.current = withdrawal;
-			this.score = 0;
+			this.entry.clear();
 			// Not registered any more even if the withdrawal fails: a later reservation
 			// is then unwanted, and withdrawn as such.
 			this.contenders.remove(this);
@@ -238,6 +261,8 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 
 		private boolean enqueues;
 
+		private boolean probablyFree = true;
+
 		/** Whether the wait queue may have had an entry before. */
 		private boolean queuedBefore;
 
@@ -252,7 +277,7 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 			this.enqueues = enqueue;
 			OptionalLong entry = enqueue ? enqueue(this) : OptionalLong.empty();
 			RedisContender.this.repository.attempt(RedisContender.this.keys, this.owner, this.lease, entry,
-					this.deadline, this);
+					this.probablyFree, this.deadline, this);
 		}
 
 		@Override
@@ -265,7 +290,6 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 						new LockGrant(RedisContender.this.key, this.owner, reply.order(), reply.validity(this.lease))));
 				return;
 			}
-			RedisContender.this.repository.reportDenied(reply.denied());
 			AttemptResult.Busy busy = new AttemptResult.Busy(recordBusy(this, reply), reply.holder());
 			if (this.willWait && !this.enqueues) {
 				subscribe(busy);

@@ -26,10 +26,8 @@ final class RedisErrors {
 			"NOSCRIPT");
 
 	/** The end of a connection before the reply to a greeting: Lettuce, and Jedis. */
-	private static final Pattern CLOSED_AT_ONCE = Pattern
-		.compile("Connection closed prematurely|Unexpected end of stream");
-
-	private static final Set<String> DENIALS = Set.of("NOPERM", "NOAUTH", "WRONGPASS");
+	private static final Set<String> CLOSED_AT_ONCE = Set.of("Connection closed prematurely",
+			"Unexpected end of stream.");
 
 	private RedisErrors() {
 	}
@@ -64,7 +62,7 @@ final class RedisErrors {
 
 	/** Whether the keys of one call have different slots. */
 	static boolean isCrossSlot(Throwable ex) {
-		return "CROSSSLOT".equals(ErrorReply.of(ex).code());
+		return ErrorReply.of(ex).isCrossSlot();
 	}
 
 	/** Whether the server, or a proxy before it, denies the user a right. */
@@ -75,11 +73,20 @@ final class RedisErrors {
 	static LockProviderException notConnected(RuntimeException ex) {
 		LockError error = isDenied(ex) ? LockError.NOT_PERMITTED
 				: isTimeout(ex) ? LockError.STORE_TIMEOUT : LockError.STORE_FAILED;
-		String hint = (find(CLOSED_AT_ONCE, ex) != null)
-				? ". A proxy such as Twemproxy, which cannot run the scripts of locks, closes a connection at the "
-						+ "greeting of the client"
+		String hint = isClosedAtOnce(ex)
+				? ". The connection was closed at the greeting of the client: the server may require TLS, the server "
+						+ "behind a proxy may be down, or the proxy, such as Twemproxy, may not know the greeting"
 				: "";
 		return LockProviderException.nothingSent(error, PROVIDER, "cannot be reached: " + text(ex) + hint, ex);
+	}
+
+	private static boolean isClosedAtOnce(Throwable ex) {
+		for (Throwable cause = ex; cause != null; cause = cause.getCause()) {
+			if (cause.getMessage() != null && CLOSED_AT_ONCE.contains(cause.getMessage())) {
+				return true;
+			}
+		}
+		return false;
 	}
 
 	/** Translates the failure of a call whose command was never given to the client. */

@@ -3,7 +3,6 @@ package io.distributedlock.redis;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Locale;
-import java.util.concurrent.TimeUnit;
 
 import io.distributedlock.LockKey;
 import io.distributedlock.provider.LayoutFormat;
@@ -11,7 +10,8 @@ import io.distributedlock.provider.StoreText;
 
 /**
  * The layout of what Redis stores for locks: names of keys and channels, and the
- * constants of their values. A change of any of them is a new {@link #FORMAT format}.
+ * constants of their values. From release 0.1.0 on, a change of any of them is a new
+ * {@link #FORMAT format}.
  * <p>
  * All keys of a lock have the same hash tag, so that they share a slot of a cluster. The
  * tag names one of 64 buckets, chosen by the lock's key: what stays in Redis does not
@@ -33,8 +33,26 @@ final class RedisLayout {
 	/** The length of the id of an owner or a process, with which each value begins. */
 	static final int ID_LENGTH = 32;
 
-	/** The length of the second of the grant, which follows the state of a held lock. */
+	/** The length of a microsecond of the server in a value, since 1970. */
+	static final int MICROSECOND_LENGTH = 16;
+
+	/** The length of the second of the grant in the header of a held lock. */
 	static final int GRANT_SECOND_LENGTH = 10;
+
+	/** The length of the number that is the length of the label in that header. */
+	static final int LABEL_SIZE_LENGTH = 3;
+
+	/** The length of id, state, and the microsecond at which the value was created. */
+	static final int RESERVED_HEADER_LENGTH = ID_LENGTH + 1 + MICROSECOND_LENGTH;
+
+	/** The length of the header of a held lock, without the label at its end. */
+	static final int HELD_HEADER_LENGTH = RESERVED_HEADER_LENGTH + GRANT_SECOND_LENGTH + LABEL_SIZE_LENGTH;
+
+	/** The length of an entry of the wait queue. */
+	static final int ENTRY_LENGTH = ID_LENGTH + MICROSECOND_LENGTH;
+
+	/** The most entries of a wait queue, which then loses the older half. */
+	static final int MOST_ENTRIES = 500;
 
 	/** How long a released lock is reserved for one process. */
 	static final Duration RESERVATION = Duration.ofMillis(100);
@@ -42,15 +60,10 @@ final class RedisLayout {
 	/** The longest time without an attempt of a waiting process. */
 	static final Duration POLL_INTERVAL = Duration.ofSeconds(1);
 
-	/** How long Redis keeps a wait queue after the last attempt of a process in it. */
-	private static final Duration QUEUE_EXPIRY = Duration.ofSeconds(5);
-
 	/** The longest text of a lock's key that is not shortened. */
 	private static final int KEY_LENGTH = 512;
 
 	private static final String LOCK = "lock:";
-
-	private static final String QUEUE = "queue:";
 
 	private static final String LAST_ORDER = "last-order";
 
@@ -74,15 +87,14 @@ final class RedisLayout {
 		String text = StoreText.shorten(key.encoded(), KEY_LENGTH);
 		String tag = this.tags[bucket];
 		String lock = tag + LOCK + text;
-		return new RedisLockKeys(lock, bytes(lock), this.lastOrders[bucket], bytes(tag + QUEUE + text));
+		return new RedisLockKeys(lock, bytes(lock), this.lastOrders[bucket]);
 	}
 
 	/** Names all keys of a lock by the first of them, as a notification carries it. */
 	RedisLockKeys keys(String lock) {
 		int length = this.tags[0].length();
 		String tag = lock.substring(0, length);
-		return new RedisLockKeys(lock, bytes(lock), bytes(tag + LAST_ORDER),
-				bytes(tag + QUEUE + lock.substring(length + LOCK.length())));
+		return new RedisLockKeys(lock, bytes(lock), bytes(tag + LAST_ORDER));
 	}
 
 	/** Names the key of a lock's value alone. */
@@ -117,18 +129,23 @@ final class RedisLayout {
 	 */
 	static String scriptConstants() {
 		return String.format(Locale.ROOT, """
-				local ID_LENGTH, STATE = %d, %d
-				local HELD, CONTENDED, RESERVED = '%c', '%c', '%c'
+				local ID_LENGTH, STATE, CREATED_START, CREATED_END = %d, %d, %d, %d
+				local RESERVED_HEADER_LENGTH, LABEL_LENGTH_START, HELD_HEADER_LENGTH = %d, %d, %d
+				local SCORE_LENGTH, ENTRY_LENGTH, LONGEST_QUEUE = %d, %d, %d
+				local HELD, RESERVED = '%c', '%c'
 				local ORDER_MEMBER = '%s'
-				local RESERVATION_MICROS, LONGEST_RESERVATION_MICROS = %d, %d
-				local RESERVATION_EXPIRY_MILLIS, QUEUE_EXPIRY_MILLIS = %d, %d
-				""", ID_LENGTH, ID_LENGTH + 1, State.HELD.code, State.CONTENDED.code, State.RESERVED.code, ORDER_MEMBER,
-				micros(RESERVATION), micros(RESERVATION.multipliedBy(2)), RESERVATION.plus(POLL_INTERVAL).toMillis(),
-				QUEUE_EXPIRY.toMillis());
+				local LONGEST_RESERVATION_MILLIS, RESERVATION_EXPIRY_MILLIS, POLL_INTERVAL_MILLIS = %d, %d, %d
+				""", ID_LENGTH, ID_LENGTH + 1, ID_LENGTH + 2, RESERVED_HEADER_LENGTH, RESERVED_HEADER_LENGTH,
+				RESERVED_HEADER_LENGTH + GRANT_SECOND_LENGTH + 1, HELD_HEADER_LENGTH, MICROSECOND_LENGTH, ENTRY_LENGTH,
+				ENTRY_LENGTH * MOST_ENTRIES, State.HELD.code, State.RESERVED.code, ORDER_MEMBER,
+				RESERVATION.multipliedBy(2).toMillis(), RESERVATION.plus(POLL_INTERVAL).toMillis(),
+				POLL_INTERVAL.toMillis());
 	}
 
-	private static long micros(Duration duration) {
-		return TimeUnit.NANOSECONDS.toMicros(duration.toNanos());
+	/** The label of a process, as the header of a held lock ends with it. */
+	static byte[] label(String text) {
+		int size = bytes(text).length;
+		return bytes(String.format(Locale.ROOT, "%0" + LABEL_SIZE_LENGTH + "d", size) + text);
 	}
 
 	static byte[] bytes(String text) {
@@ -141,11 +158,9 @@ final class RedisLayout {
 	 */
 	enum State {
 
-		/** Held by the owner; no process has entered the wait queue since the grant. */
+		/** Held by the owner. */
 		HELD('H'),
-		/** Held by the owner; processes may be in the wait queue. */
-		CONTENDED('C'),
-		/** Reserved for the process, until the microsecond that follows. */
+		/** Reserved for the process, until one poll interval before the key expires. */
 		RESERVED('R');
 
 		private final char code;

@@ -7,8 +7,7 @@ package io.distributedlock.redis;
  * notification
  * @param lock the key of the lock's value
  * @param lastOrder the key of the last order of the lock's bucket
- * @param queue the key of the lock's wait queue
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
-record RedisLockKeys(String name, byte[] lock, byte[] lastOrder, byte[] queue) {
+record RedisLockKeys(String name, byte[] lock, byte[] lastOrder) {
 }

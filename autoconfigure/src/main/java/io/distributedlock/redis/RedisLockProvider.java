@@ -12,6 +12,7 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.AnsweredStoreCall;
+import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.LockProvider;
@@ -81,7 +82,11 @@ public final class RedisLockProvider implements LockProvider, AutoCloseable {
 		String lockName = new String(message, StandardCharsets.UTF_8);
 		try {
 			if (!this.contenders.notify(lockName)) {
-				this.repository.withdrawInBackground(this.layout.keys(lockName));
+				this.repository.removeEntry(lockName);
+				// A contender that has just claimed the entry is registered now.
+				if (!this.contenders.notify(lockName)) {
+					this.repository.withdrawInBackground(this.layout.keys(lockName));
+				}
 			}
 		}
 		catch (RuntimeException ex) {
@@ -165,13 +170,26 @@ public final class RedisLockProvider implements LockProvider, AutoCloseable {
 		this.serverCheck.check(timeout);
 	}
 
+	private void withdrawUnclaimed() {
+		Deadline end = Deadline.after(ReservationMonitor.STEP_TIMEOUT);
+		for (String lockName : this.repository.removeUnclaimed()) {
+			if (!end.isPast()) {
+				this.repository.withdraw(this.layout.keys(lockName), end.remaining(), (outcome) -> {
+					// The next process waits for a reservation more if this fails.
+				});
+			}
+		}
+	}
+
 	/**
-	 * Ends the subscription and rejects further calls. Waits up to a second for calls
-	 * that still run, and interrupts those that go on; their end and that of the
-	 * subscription may take two seconds more. The connection factory remains open.
+	 * Withdraws from wait queues, ends the subscription and rejects further calls. Waits
+	 * up to a second for calls that still run, and interrupts those that go on; their end
+	 * and that of the subscription may take two seconds more. The connection factory
+	 * remains open.
 	 */
 	@Override
 	public void close() {
+		withdrawUnclaimed();
 		this.subscription.close();
 		this.executor.close();
 		// Last, since the calls under way need it.

@@ -2,11 +2,13 @@ package io.distributedlock.redis;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
 import java.util.OptionalLong;
 import java.util.function.Consumer;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.CallKind;
@@ -25,6 +27,16 @@ final class RedisLockRepository {
 
 	private static final Log logger = LogFactory.getLog(RedisLockRepository.class);
 
+	/**
+	 * From so many further processes on, the check of a reservation may be delayed:
+	 * others check it earlier.
+	 */
+	private static final int FURTHER_TO_DELAY_CHECK = 8;
+
+	private static final byte[] YES = { '1' };
+
+	private static final byte[] NO = {};
+
 	private static final Consumer<ReleaseOutcome> NOTHING = (outcome) -> {
 	};
 
@@ -32,11 +44,13 @@ final class RedisLockRepository {
 
 	private final ReservationMonitor reservations;
 
-	private final DeniedCommands denied = new DeniedCommands();
+	private final ContendedReleases contended = new ContendedReleases(System::nanoTime);
+
+	private final DeniedNotifications denied = new DeniedNotifications();
 
 	private final byte[] process;
 
-	private final byte[] label = RedisLayout.bytes(ProcessLabel.get());
+	private final byte[] label = RedisLayout.label(ProcessLabel.get());
 
 	private final byte[] channelPrefix;
 
@@ -62,22 +76,37 @@ final class RedisLockRepository {
 	 * Attempts to acquire a lock.
 	 * @param score the score with which the process enters the wait queue if the lock is
 	 * busy, 0 for a new one; empty if the process does not wait
+	 * @param probablyFree whether the lock is created first, or read first
 	 * @param operation what follows the reply
 	 */
-	void attempt(RedisLockKeys keys, OwnerId owner, Duration lease, OptionalLong score, Deadline deadline,
-			ScriptOperation<?> operation) {
+	void attempt(RedisLockKeys keys, OwnerId owner, Duration lease, OptionalLong score, boolean probablyFree,
+			Deadline deadline, ScriptOperation<?> operation) {
 		byte[][] arguments = { RedisLayout.bytes(owner.text()), ScriptCall.millis(lease), this.label, this.process,
-				RedisLayout.bytes(score.isPresent() ? Long.toString(score.getAsLong()) : "") };
-		this.executor.run(
-				new ScriptCall(Script.ATTEMPT, new byte[][] { keys.lock(), keys.lastOrder(), keys.queue() }, arguments),
+				score.isPresent() ? RedisLayout.bytes(Long.toString(score.getAsLong())) : NO, probablyFree ? NO : YES };
+		this.executor.run(new ScriptCall(Script.ATTEMPT, new byte[][] { keys.lock(), keys.lastOrder() }, arguments),
 				CallKind.ACQUIRE, deadline, operation);
+	}
+
+	/** Records that this process has acquired a lock. */
+	void recordGrant(RedisLockKeys keys) {
+		this.reservations.recordGrant(keys.name());
+		this.contended.recordGrant(keys.name());
+	}
+
+	/**
+	 * Claims the entry in the wait queue that the last release of a lock has made.
+	 * @return what is known of the lock since then, or {@code null}
+	 */
+	ContendedReleases.@Nullable KeptEntry claimEntry(RedisLockKeys keys) {
+		return this.contended.claimEntry(keys.name());
 	}
 
 	/**
 	 * Releases a lock, if the owner still holds it, to the first process in the queue.
 	 */
 	StoreCall<ReleaseOutcome> release(RedisLockKeys keys, OwnerId owner, Duration timeout) {
-		return run(Script.RELEASE, keys, RedisLayout.bytes(owner.text()), timeout, NOTHING);
+		return run(Script.RELEASE, keys, RedisLayout.bytes(owner.text()), this.contended.shouldKeepEntry(keys.name()),
+				timeout, NOTHING);
 	}
 
 	/**
@@ -85,15 +114,23 @@ final class RedisLockRepository {
 	 * @param onEnd receives the outcome before the call has it; must not block
 	 */
 	StoreCall<ReleaseOutcome> withdraw(RedisLockKeys keys, Duration timeout, Consumer<ReleaseOutcome> onEnd) {
-		return run(Script.WITHDRAW, keys, new byte[0], timeout, onEnd);
+		return run(Script.WITHDRAW, keys, NO, false, timeout, onEnd);
 	}
 
 	/**
-	 * Reports that the server denied a step of waiting or of waking up.
-	 * @param error the name of the command and the server's error, or an empty text
+	 * Removes the entry that the last release of a lock has made, since the lock is
+	 * reserved for it and nobody waits.
 	 */
-	void reportDenied(String error) {
-		this.denied.report(error);
+	void removeEntry(String lockName) {
+		this.contended.removeEntry(lockName);
+	}
+
+	/**
+	 * Removes the entries that releases have made and nobody has claimed.
+	 * @return their locks
+	 */
+	List<String> removeUnclaimed() {
+		return this.contended.removeUnclaimed();
 	}
 
 	/** Withdraws in the background a reservation for which no contender waits. */
@@ -102,15 +139,15 @@ final class RedisLockRepository {
 	}
 
 	private StoreCall<ReleaseOutcome> expireReservation(RedisLockKeys keys) {
-		return run(Script.EXPIRE_RESERVATION, keys, new byte[0], ReservationMonitor.STEP_TIMEOUT, NOTHING);
+		return run(Script.EXPIRE_RESERVATION, keys, NO, false, ReservationMonitor.STEP_TIMEOUT, NOTHING);
 	}
 
-	private StoreCall<ReleaseOutcome> run(Script script, RedisLockKeys keys, byte[] owner, Duration timeout,
-			Consumer<ReleaseOutcome> onEnd) {
-		Release release = new Release(keys, onEnd);
+	private StoreCall<ReleaseOutcome> run(Script script, RedisLockKeys keys, byte[] owner, boolean keepsEntry,
+			Duration timeout, Consumer<ReleaseOutcome> onEnd) {
+		Release release = new Release(keys, script == Script.RELEASE, onEnd);
 		this.executor.run(
-				new ScriptCall(script, new byte[][] { keys.lock(), keys.queue() },
-						new byte[][] { owner, this.process, this.channelPrefix }),
+				new ScriptCall(script, new byte[][] { keys.lock() },
+						new byte[][] { owner, this.process, this.channelPrefix, keepsEntry ? YES : NO }),
 				CallKind.RELEASE, Deadline.after(timeout), release);
 		return release.call();
 	}
@@ -120,27 +157,51 @@ final class RedisLockRepository {
 
 		private final RedisLockKeys keys;
 
+		/** Whether the owner releases the lock, so that this process may come back. */
+		private final boolean ofOwner;
+
+		private final long removalsBefore;
+
 		private final Consumer<ReleaseOutcome> onEnd;
 
-		private Release(RedisLockKeys keys, Consumer<ReleaseOutcome> onEnd) {
+		private Release(RedisLockKeys keys, boolean ofOwner, Consumer<ReleaseOutcome> onEnd) {
 			this.keys = keys;
+			this.ofOwner = ofOwner;
+			this.removalsBefore = RedisLockRepository.this.contended.removals();
 			this.onEnd = onEnd;
 		}
 
 		@Override
 		void onReply(ScriptReply reply) {
-			if (reply.values().size() > 1 && reply.number(1) == 1) {
-				RedisLockRepository.this.reservations.runAfterReservation(this.keys.name(),
-						() -> expireReservation(this.keys));
+			if (reply.values().size() > 1) {
+				String denied = new String(reply.bytes(3), StandardCharsets.UTF_8);
+				RedisLockRepository.this.denied.report(denied);
+				onReservation(reply.number(1), denied.isEmpty() ? reply.number(2) : 0);
 			}
-			if (reply.values().size() > 2) {
-				reportDenied(new String(reply.bytes(2), StandardCharsets.UTF_8));
+			else if (this.ofOwner) {
+				RedisLockRepository.this.contended.recordUncontended(this.keys.name());
 			}
 			if (reply.resent()) {
 				end(ReleaseOutcome.UNKNOWN);
 			}
 			else {
 				end((reply.number(0) == 1) ? ReleaseOutcome.RELEASED : ReleaseOutcome.NOT_HELD);
+			}
+		}
+
+		/**
+		 * Records a reservation. Of many processes that take turns, those that have
+		 * released the lock before this one check the reservation meanwhile.
+		 */
+		private void onReservation(long further, long score) {
+			ContendedReleases contended = RedisLockRepository.this.contended;
+			if (this.ofOwner) {
+				contended.recordContended(this.keys.name(), score, further == 0, this.removalsBefore);
+			}
+			if (further > 0) {
+				RedisLockRepository.this.reservations.runAfterReservation(this.keys.name(),
+						(further >= FURTHER_TO_DELAY_CHECK) ? contended.lastWaitNanos(this.keys.name()) : 0,
+						() -> expireReservation(this.keys));
 			}
 		}
 

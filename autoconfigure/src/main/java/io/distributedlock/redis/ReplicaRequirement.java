@@ -36,7 +36,12 @@ record ReplicaRequirement(int count, Duration timeout) {
 		return (acknowledged instanceof RuntimeException failure)
 				// The script itself has been run.
 				? ScriptOutcome.of(RedisErrors.translate(failure, true))
-				: ScriptOutcome.of(new ScriptReply(values, ((Long) acknowledged) >= this.count));
+				: ScriptOutcome.of(new ScriptReply(values, isMetBy(acknowledged)));
+	}
+
+	/** Whether a reply of WAIT says that enough replicas have acknowledged. */
+	boolean isMetBy(@Nullable Object acknowledged) {
+		return acknowledged instanceof Long replicas && replicas >= this.count;
 	}
 
 	/** The time-out of WAIT in milliseconds, at least 1, since 0 would mean no end. */

@@ -1,7 +1,7 @@
 package io.distributedlock.redis;
 
 import java.time.Duration;
-import java.util.Set;
+import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
 import java.util.function.Supplier;
@@ -10,10 +10,11 @@ import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.StoreCall;
 
 /**
- * The background steps after reservations: one step for each reservation that this
- * process made while further processes were in the wait queue, and one for each
- * reservation for this process that it does not use. No thread waits for their replies,
- * unless the client blocks.
+ * The background steps after reservations. For each lock one step after the last
+ * reservation that this process made while another entry was in the wait queue, unless
+ * this process has acquired the lock since; and one for each reservation for this process
+ * that no contender waits for. No thread waits for their replies, unless the client
+ * blocks.
  */
 final class ReservationMonitor {
 
@@ -34,28 +35,65 @@ final class ReservationMonitor {
 
 	private final RedisTimer timer;
 
-	private final Set<String> scheduled = ConcurrentHashMap.newKeySet();
+	/** The step of each lock that is scheduled. */
+	private final Map<String, PendingCheck> checks = new ConcurrentHashMap<>();
 
 	ReservationMonitor(RedisTimer timer) {
 		this.timer = timer;
 	}
 
 	/**
-	 * Runs a step once a reservation made now has ended. At most one step per lock is
-	 * scheduled, however many reservations are made meanwhile.
+	 * Runs a step once a reservation made now has ended: one step after the last of the
+	 * reservations of a lock.
+	 * @param laterNanos by how much the step may be delayed, since processes that
+	 * released the lock earlier check it too
 	 * @param step sends the command of the step
 	 */
-	void runAfterReservation(String lockName, Supplier<? extends StoreCall<?>> step) {
-		if (this.scheduled.size() < CAPACITY && this.scheduled.add(lockName)) {
-			Deadline latest = Deadline.after(RESERVATION.plus(LATENESS));
-			Future<?> pending = this.timer.schedule(() -> {
-				this.scheduled.remove(lockName);
-				run(step, latest);
-			}, RESERVATION.toNanos());
-			if (pending == null) {
-				this.scheduled.remove(lockName);
+	void runAfterReservation(String lockName, long laterNanos, Supplier<? extends StoreCall<?>> step) {
+		Duration end = RESERVATION.plusNanos(Math.min(laterNanos, LATENESS.toNanos()));
+		PendingCheck made = new PendingCheck(Deadline.after(end), Deadline.after(end.plus(LATENESS)), false);
+		PendingCheck last = this.checks.replace(lockName, made);
+		if (last == null && this.checks.size() < CAPACITY) {
+			last = this.checks.putIfAbsent(lockName, made);
+			if (last == null) {
+				schedule(lockName, made, step);
 			}
 		}
+		else if (last != null && made.due().isBefore(last.due())) {
+			schedule(lockName, made, step);
+		}
+	}
+
+	private void schedule(String lockName, PendingCheck check, Supplier<? extends StoreCall<?>> step) {
+		Future<?> pending = this.timer.schedule(() -> runWhenOver(lockName, step), check.due().remainingNanos());
+		if (pending == null) {
+			this.checks.remove(lockName);
+		}
+	}
+
+	private void runWhenOver(String lockName, Supplier<? extends StoreCall<?>> step) {
+		PendingCheck last = this.checks.get(lockName);
+		if (last == null) {
+			return;
+		}
+		if (!last.superseded() && !last.due().isPast()) {
+			schedule(lockName, last, step);
+		}
+		else if (!this.checks.remove(lockName, last)) {
+			// There is another reservation since.
+			runWhenOver(lockName, step);
+		}
+		else if (!last.superseded()) {
+			run(step, last.latest());
+		}
+	}
+
+	/**
+	 * Records that this process has acquired a lock, so that the reservations that it
+	 * made before have ended.
+	 */
+	void recordGrant(String lockName) {
+		this.checks.computeIfPresent(lockName, (name, last) -> new PendingCheck(last.due(), last.latest(), true));
 	}
 
 	/**
@@ -82,6 +120,16 @@ final class ReservationMonitor {
 			}
 			call.onDone(() -> end.cancel(false));
 		}
+	}
+
+	/**
+	 * The step after the last reservation of a lock that this process made.
+	 *
+	 * @param due when it is due
+	 * @param latest until when it is of use
+	 * @param superseded whether this process has acquired the lock since
+	 */
+	private record PendingCheck(Deadline due, Deadline latest, boolean superseded) {
 	}
 
 }

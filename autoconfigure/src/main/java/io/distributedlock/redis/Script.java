@@ -9,20 +9,22 @@ import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
 /**
- * A Lua script: the constants of the layout, followed by one or two {@code .lua} files
- * from the package of this class.
+ * A Lua script: the constants of the layout, followed by {@code .lua} files from the
+ * package of this class.
  */
 final class Script {
 
-	static final Script ATTEMPT = load("attempt");
+	static final Script ATTEMPT = load("value", "attempt");
 
-	static final Script RELEASE = load("release", "reserve");
+	static final Script RELEASE = load("value", "release", "reserve");
 
-	static final Script WITHDRAW = load("withdraw", "reserve");
+	static final Script WITHDRAW = load("value", "withdraw", "reserve");
 
-	static final Script EXPIRE_RESERVATION = load("expire-reservation", "reserve");
+	static final Script EXPIRE_RESERVATION = load("value", "expire-reservation", "reserve");
 
 	static final Script RENEW = load("renew");
+
+	static final Script PROBE = load("probe");
 
 	static final Script CHECK = load("check");
 

@@ -16,15 +16,14 @@ import java.util.concurrent.TimeUnit;
 record ScriptCall(Script script, byte[][] keys, byte[][] arguments) {
 
 	/**
-	 * Creates a call that changes nothing: a withdrawal of nobody from the wait queue of
-	 * no lock. No client sends it to a replica, and a replica refuses it.
+	 * Creates a call that changes nothing: it deletes a key that does not exist. No
+	 * client sends it to a replica, and a replica refuses it.
 	 * @param key a key in the slot of the call
 	 */
 	static ScriptCall probe(byte[] key) {
 		String text = new String(key, StandardCharsets.UTF_8);
 		byte[] none = RedisLayout.bytes(text.substring(0, text.indexOf('}') + 1) + ":none");
-		return new ScriptCall(Script.WITHDRAW, new byte[][] { none, none },
-				new byte[][] { new byte[0], new byte[0], new byte[0] });
+		return new ScriptCall(Script.PROBE, new byte[][] { none }, new byte[0][]);
 	}
 
 	/** The argument for a lease: whole milliseconds, rounded up. */

@@ -17,23 +17,23 @@ interface ScriptRunner {
 
 	/**
 	 * Runs a script.
-	 * @param check asked before each command, once its connection is there
+	 * @param caller asked before each command, once its connection is there
 	 */
-	ScriptReply run(RedisConnection connection, ScriptCall call, Deadline deadline, SendCheck check);
+	ScriptReply run(RedisConnection connection, ScriptCall call, Deadline deadline, ScriptCaller caller);
 
 	/**
 	 * Runs scripts for one {@linkplain #node node}, together where the client allows it.
-	 * @param check asked before each command, once its connection is there
+	 * @param caller asked before each command, once its connection is there
 	 * @return the outcomes in the order of the calls
 	 * @throws RuntimeException if the connection fails
 	 */
 	default List<ScriptOutcome> runAll(RedisConnection connection, List<ScriptCall> calls, Deadline deadline,
-			SendCheck check) {
+			ScriptCaller caller) {
 		List<ScriptOutcome> outcomes = new ArrayList<>(calls.size());
 		for (ScriptCall call : calls) {
 			try {
 				outcomes.add(deadline.isPast() ? ScriptOutcome.of(RedisErrors.notCalledInTime())
-						: ScriptOutcome.of(run(connection, call, deadline, check::beginSend)));
+						: ScriptOutcome.of(run(connection, call, deadline, caller::beginSend)));
 			}
 			catch (RuntimeException ex) {
 				outcomes.add(ScriptOutcome.of(ex));
@@ -68,9 +68,9 @@ interface ScriptRunner {
 	}
 
 	/** Runs a script through Spring Data's interface, with any client. */
-	static List<?> runBySpring(RedisConnection connection, ScriptCall call, SendCheck check) {
+	static List<?> runBySpring(RedisConnection connection, ScriptCall call, ScriptCaller caller) {
 		byte[][] keysAndArguments = call.keysAndArguments();
-		check.beginSend();
+		caller.beginSend();
 		try {
 			return Objects.requireNonNull(connection.scriptingCommands()
 				.<List<?>>evalSha(call.script().digest(), ReturnType.MULTI, call.keys().length, keysAndArguments));
@@ -79,7 +79,7 @@ interface ScriptRunner {
 			if (!RedisErrors.isUnknownScript(ex)) {
 				throw ex;
 			}
-			check.beginSend();
+			caller.beginSend();
 			return Objects.requireNonNull(connection.scriptingCommands()
 				.<List<?>>eval(call.script().text(), ReturnType.MULTI, call.keys().length, keysAndArguments));
 		}

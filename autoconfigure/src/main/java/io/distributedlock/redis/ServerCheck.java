@@ -30,7 +30,7 @@ final class ServerCheck {
 
 	private final boolean cluster;
 
-	private final ServerSurvey survey;
+	private final ServersCheck servers;
 
 	private volatile boolean formatSupported;
 
@@ -42,12 +42,12 @@ final class ServerCheck {
 		this.layout = layout;
 		this.timer = timer;
 		this.cluster = cluster;
-		this.survey = cluster ? new ClusterSurvey(executor, layout) : new SingleServerSurvey(layout);
+		this.servers = cluster ? new ClusterPrimariesCheck(executor, layout) : new ProxyCheck(layout);
 	}
 
 	/** Whether an attempt may be sent. */
 	boolean isPassed(ScriptCall attempt) {
-		return this.complete || (this.formatSupported && this.survey.isDone(slot(attempt)));
+		return this.complete || (this.formatSupported && this.servers.isDone(slot(attempt)));
 	}
 
 	/** Returns the slot of an attempt, the same for all outside a cluster. */
@@ -63,7 +63,7 @@ final class ServerCheck {
 	 * fails with a {@code LockException}
 	 */
 	StoreCall<Boolean> begin(int slot, Deadline deadline) {
-		ServerCheckRun run = newRun(false, this.survey.ofSlot(slot), deadline);
+		ServerCheckRun run = newRun(false, this.servers.ofSlot(slot), deadline);
 		run.begin(this.timer);
 		return run.call();
 	}
@@ -76,7 +76,7 @@ final class ServerCheck {
 	 */
 	void check(Duration timeout) {
 		Deadline deadline = Deadline.after(timeout);
-		ServerCheckRun run = newRun(true, this.survey.ofAll(), deadline);
+		ServerCheckRun run = newRun(true, this.servers.ofAll(), deadline);
 		CountDownLatch done = new CountDownLatch(1);
 		run.call().onDone(done::countDown);
 		run.begin();
@@ -88,19 +88,8 @@ final class ServerCheck {
 			run.expire();
 			throw RedisErrors.interrupted(ex);
 		}
-		call.abandon();
-		if (!call.isDone()) {
-			throw failure;
-		}
-		try {
-			return call.result();
-		}
-		catch (LockProviderException ex) {
-			if (ex.getCause() instanceof LockConfigurationException unsuitable) {
-				throw unsuitable;
-			}
-			throw ex;
-		}
+		run.expire();
+		run.call().result();
 	}
 
 	private ServerCheckRun newRun(boolean askAgain, Supplier<List<CheckStep>> others, Deadline deadline) {
@@ -110,7 +99,7 @@ final class ServerCheck {
 				return List.of(formatStep());
 			}
 			List<CheckStep> steps = others.get();
-			if (steps.isEmpty() && this.survey.isDone()) {
+			if (steps.isEmpty() && this.servers.isDone()) {
 				this.complete = true;
 			}
 			return steps;
@@ -119,7 +108,7 @@ final class ServerCheck {
 
 	private CheckStep formatStep() {
 		return new CheckStep(new ScriptCall(Script.CHECK, new byte[][] { this.layout.format() },
-				new byte[][] { RedisLayout.bytes(RedisLayout.FORMAT.text()) }), this::checkFormat);
+				new byte[][] { RedisLayout.bytes(RedisLayout.FORMAT.text()) }), () -> true, this::checkFormat);
 	}
 
 	private void checkFormat(ScriptReply reply) {

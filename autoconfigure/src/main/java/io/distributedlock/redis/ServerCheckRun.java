@@ -9,6 +9,7 @@ import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
+import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.CompletableStoreCall;
@@ -21,6 +22,8 @@ import io.distributedlock.provider.StoreCall;
  */
 final class ServerCheckRun {
 
+	private static final ScriptReply NONE = new ScriptReply(List.of(), true);
+
 	private final ScriptExecutor executor;
 
 	private final Supplier<List<CheckStep>> steps;
@@ -30,7 +33,7 @@ final class ServerCheckRun {
 	private final CompletableStoreCall<Boolean> call = new CompletableStoreCall<>();
 
 	/** The scripts that were sent last; guarded by the monitor. */
-	private List<Sent> sent = List.of();
+	private List<SentStep> sent = List.of();
 
 	/** Whether no more scripts are sent; guarded by the monitor. */
 	private boolean expired;
@@ -62,11 +65,11 @@ final class ServerCheckRun {
 	/** Begins the run, which the caller ends at its deadline. */
 	void begin() {
 		try {
-			List<Sent> next = this.steps.get().stream().map(Sent::new).toList();
+			List<SentStep> next = this.steps.get().stream().map(SentStep::new).toList();
 			if (next.isEmpty()) {
 				end(null);
 			}
-			else if (isBegun(next)) {
+			else if (beginSteps(next)) {
 				AtomicInteger open = new AtomicInteger(next.size());
 				next.forEach((one) -> one.send(open));
 			}
@@ -79,7 +82,8 @@ final class ServerCheckRun {
 		}
 	}
 
-	private synchronized boolean isBegun(List<Sent> next) {
+	/** Keeps the steps that are sent now; returns whether the run has not expired. */
+	private synchronized boolean beginSteps(List<SentStep> next) {
 		if (!this.expired) {
 			this.sent = next;
 		}
@@ -88,12 +92,12 @@ final class ServerCheckRun {
 
 	/** Ends the run without the replies that are missing. */
 	void expire() {
-		List<Sent> last;
+		List<SentStep> last;
 		synchronized (this) {
 			this.expired = true;
 			last = this.sent;
 		}
-		List<Sent> open = last.stream().filter(Sent::abandonIfOpen).toList();
+		List<SentStep> open = last.stream().filter(SentStep::abandonIfOpen).toList();
 		try {
 			if (open.isEmpty()) {
 				throw RedisErrors.notCalledInTime();
@@ -113,7 +117,7 @@ final class ServerCheckRun {
 			pending.cancel(false);
 		}
 		if (failure != null) {
-			this.call.fail(failure);
+			this.call.fail((failure.getCause() instanceof LockConfigurationException refusal) ? refusal : failure);
 		}
 		else {
 			this.call.complete(true);
@@ -121,16 +125,23 @@ final class ServerCheckRun {
 	}
 
 	/** A script that was sent. */
-	private final class Sent extends ScriptOperation<ScriptReply> {
+	private final class SentStep extends ScriptOperation<ScriptReply> {
 
 		private final CheckStep step;
 
-		private Sent(CheckStep step) {
+		private SentStep(CheckStep step) {
 			this.step = step;
 		}
 
 		private void send(AtomicInteger open) {
-			if (!ServerCheckRun.this.call.isDone()) {
+			if (ServerCheckRun.this.call.isDone()) {
+				return;
+			}
+			if (!this.step.needed().getAsBoolean()) {
+				call().complete(NONE);
+				countDown(open);
+			}
+			else {
 				call().onDone(() -> handle(open));
 				ServerCheckRun.this.executor.run(this.step.script(), CallKind.ACQUIRE, ServerCheckRun.this.deadline,
 						this);
@@ -147,12 +158,16 @@ final class ServerCheckRun {
 		private void handle(AtomicInteger open) {
 			try {
 				reply().ifPresent(this.step.onReply());
-				if (open.decrementAndGet() == 0) {
-					begin();
-				}
+				countDown(open);
 			}
 			catch (RuntimeException ex) {
 				end(ex);
+			}
+		}
+
+		private void countDown(AtomicInteger open) {
+			if (open.decrementAndGet() == 0) {
+				begin();
 			}
 		}
 

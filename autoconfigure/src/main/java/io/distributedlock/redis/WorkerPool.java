@@ -21,8 +21,7 @@ import io.distributedlock.provider.LockThreads;
 /**
  * A pool of workers for one kind of call. It grows with the nodes of a cluster that are
  * called at a time, so that the calls to each occupy its own share of the workers, and
- * one worker remains: nodes that do not reply delay no calls to the others, however many
- * they are.
+ * one worker remains: up to 63 nodes that do not reply delay no calls to the others.
  */
 final class WorkerPool {
 

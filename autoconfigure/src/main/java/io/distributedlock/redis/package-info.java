@@ -9,21 +9,28 @@
  * the fencing token is made, is the server's clock in microseconds, or the last order of
  * the bucket + 1 if that is higher. An owner that holds the lock already is granted it
  * again, with a new order and the same expiry. A process for which the lock is reserved,
- * and any process after the reservation has ended, replaces the value.</li>
+ * and any process after the reservation has ended, replaces the header of the value and
+ * leaves the queue. After a notification the script reads the value before it
+ * writes.</li>
  * <li><b>Wait</b> (the same script). A process that may wait first subscribes to its
- * channel. An attempt at a busy lock then adds the process to the wait queue, a sorted
- * set by the time of the first entry, and changes the state from {@code HELD} to
- * {@code CONTENDED}. A process that was notified in vain returns with its old score. The
- * process attempts again when it is notified, when the lease or the reservation ends, and
- * after one second at most.</li>
- * <li><b>Release</b> ({@code release.lua}). If the value has the owner's id, the state
- * decides: {@code HELD} deletes the key. {@code CONTENDED} removes this process from the
- * queue, then the first of the others. The lock is reserved for that one for 100 ms, and
- * its name is published on the channel of that process ({@code reserve.lua}). With an
- * empty queue the key is deleted.</li>
+ * channel. An attempt at a busy lock then adds the process to the wait queue, which is
+ * the end of the value ({@code value.lua}), by the time of its first entry. A process
+ * that was notified in vain returns with the time of its first entry. The process
+ * attempts again when it is notified, when the lease or the reservation ends, and after
+ * one second at most.</li>
+ * <li><b>Release</b> ({@code release.lua}). If the value has the owner's id and the wait
+ * queue is empty, the key is deleted. Otherwise the first process leaves the queue. The
+ * lock is reserved for that one for 100 ms, and its name is published on the channel of
+ * that process ({@code reserve.lua}). A process that acquired the lock again after its
+ * last release to another one enters the queue with the same script
+ * ({@code ContendedReleases}): its next attempt, if it comes within the time of a
+ * reservation, is busy without a command.</li>
  * <li><b>Expire a reservation</b> ({@code expire-reservation.lua}). If further processes
  * were in the queue, the process that made the reservation checks it after it should have
- * been used. If it was not, the lock is reserved for the next process.</li>
+ * been used, unless it has acquired the lock itself since. If eight or more were in the
+ * queue, it checks later by the time that it waited last, at most a second: the processes
+ * that released the lock earlier check it too. If the reservation was not used, the lock
+ * is reserved for the next process.</li>
  * <li><b>Renew</b> ({@code renew.lua}). {@code PEXPIRE} for each lock whose value still
  * has the owner's id; a lock that has expired is not renewed.</li>
  * <li><b>Withdraw</b> ({@code withdraw.lua}). A process without waiters leaves the queue;
@@ -48,23 +55,20 @@
  * </tr>
  * <tr>
  * <td>{@code HELD}</td>
- * <td>owner id (32), {@code H}, second of the grant (10), label of the process</td>
- * <td>attempt of a process that waits: {@code CONTENDED}; release by the owner: free;
- * renewal by the owner: a later expiry; expiry: free</td>
- * </tr>
- * <tr>
- * <td>{@code CONTENDED}</td>
- * <td>the same with {@code C}</td>
- * <td>release by the owner: {@code RESERVED} for the first process in the queue, or free;
- * renewal by the owner: a later expiry; expiry: free</td>
+ * <td>owner id (32), {@code H}, microsecond of the creation (16), second of the grant
+ * (10), length of the label (3), label of the process; the wait queue</td>
+ * <td>attempt of a process that waits: an entry in the queue; release by the owner:
+ * {@code RESERVED} for the first process in the queue, or free; withdrawal: the entry
+ * leaves the queue; renewal by the owner: a later expiry; expiry: free</td>
  * </tr>
  * <tr>
  * <td>{@code RESERVED}</td>
- * <td>process id (32), {@code R}, microsecond of the end</td>
- * <td>attempt of that process, or of any process after the end: {@code CONTENDED} if the
- * queue has further processes, else {@code HELD}; withdrawal by that process, or
- * expire-reservation after the end: {@code RESERVED} for the next one, or free; expiry,
- * one second after the end: free</td>
+ * <td>process id (32), {@code R}, microsecond of the creation (16); the wait queue. The
+ * key expires one second after the end of the reservation</td>
+ * <td>attempt of that process, or of any process after the end: {@code HELD}; attempt of
+ * another process that waits: an entry in the queue; withdrawal by that process, or
+ * expire-reservation after the end: {@code RESERVED} for the next one; withdrawal with an
+ * empty queue, or expiry: free</td>
  * </tr>
  * </table>
  * <p>
@@ -75,8 +79,7 @@
  * <p>
  * <b>Keys</b> of the lock {@code payments:42} with the prefix {@code shop}, all in one
  * slot of a cluster ({@code RedisLayout}): {@code {shop:b23}:lock:payments:42} is its
- * value, {@code {shop:b23}:queue:payments:42} its wait queue,
- * {@code {shop:b23}:last-order} has the last order of the bucket,
+ * value, {@code {shop:b23}:last-order} has the last order of the bucket,
  * {@code {shop:b00}:format} the number of the layout. The channel of a process is
  * {@code shop:notify:<process id>}.
  * <p>

@@ -1,77 +1,100 @@
 -- Attempts to acquire a lock.
--- KEYS: the lock, the last order of its bucket, its wait queue.
--- ARGV: owner, lease in milliseconds, label of the process, id of the process, and the
---   score of the process in the wait queue: empty = the process does not wait, 0 = it has
---   no score yet, else the score of its earlier entry.
+-- KEYS: the lock, the last order of its bucket.
+-- ARGV: owner; lease in milliseconds; label of the process, behind its length; id of the
+--   process; the score of the process in the wait queue: empty = the process does not wait,
+--   0 = it has no score yet, else the score of its earlier entry; 1 if the lock is probably
+--   not free.
 -- Reply to a grant: {order}, or {order, remaining milliseconds} if this owner held the
 --   lock already.
--- Reply otherwise: {0, value, remaining milliseconds, server's microsecond, score, missed,
---   denied}. Missed is 1 if the earlier entry is gone: the lock was reserved for this
---   process, or the queue expired. Denied is the name and the error of a command that the
---   server did not run, or empty.
--- RedisLayout declares the constants.
+-- Reply otherwise: {0, header of the value, remaining milliseconds, server's microsecond,
+--   score, missed}. Missed is 1 if the earlier entry is gone: if the value is still the same,
+--   by its creation, the lock was reserved for this process since.
 local time = redis.call('TIME')
+local now = time[1] * 1000000 + time[2]
 local remaining = false
-local reply = redis.pcall('SET', KEYS[1], ARGV[1] .. HELD .. time[1] .. ARGV[3], 'NX', 'PX', ARGV[2])
-if not (reply and reply.ok) then
-  -- At maxmemory, the server refuses SET before it applies NX.
-  if reply and not string.find(reply.err, 'OOM', 1, true) then
-    return reply
-  end
-  local now = time[1] * 1000000 + time[2]
-  local value = redis.call('GET', KEYS[1])
-  if not value then
-    return reply or {0, '', 0, now, 0, 0, ''}
-  end
-  local id = string.sub(value, 1, ID_LENGTH)
-  local state = string.sub(value, STATE, STATE)
-  local acquirable = false
-  if state == RESERVED then
-    -- A reservation with more time left was made before the server's clock stepped back.
-    local left = tonumber(string.sub(value, STATE + 1)) - now
-    acquirable = id == ARGV[4] or left <= 0 or left > LONGEST_RESERVATION_MICROS
-  end
-  if acquirable then
-    redis.call('ZREM', KEYS[3], ARGV[4])
-    state = redis.call('EXISTS', KEYS[3]) == 1 and CONTENDED or HELD
-    redis.call('SET', KEYS[1], ARGV[1] .. state .. time[1] .. ARGV[3], 'PX', ARGV[2])
-  elseif id == ARGV[1] and (state == HELD or state == CONTENDED) then
-    remaining = redis.call('PTTL', KEYS[1])
-  else
-    local score, missed, denied = 0, 0, ''
-    if ARGV[5] ~= '' then
-      local contended = state == CONTENDED or state == RESERVED
-      if state == HELD then
-        local marked = redis.pcall('SETRANGE', KEYS[1], ID_LENGTH, CONTENDED)
-        contended = type(marked) == 'number'
-        if not contended then
-          denied = 'SETRANGE ' .. marked.err
-        end
-      end
-      if contended then
-        local first = now
-        if ARGV[5] ~= '0' then
-          first = ARGV[5]
-        end
-        local added = redis.pcall('ZADD', KEYS[3], 'NX', first, ARGV[4])
-        if type(added) == 'number' then
-          score = tonumber(redis.call('ZSCORE', KEYS[3], ARGV[4]))
-          redis.call('PEXPIRE', KEYS[3], QUEUE_EXPIRY_MILLIS)
-          if ARGV[5] ~= '0' then
-            missed = added
-          end
-        else
-          denied = 'ZADD ' .. added.err
-        end
-      end
+local value = ARGV[6] == '1' and redis.call('GET', KEYS[1])
+local granted = false
+if not value then
+  local created = string.format('%016.0f', now)
+  local reply = redis.pcall('SET', KEYS[1], ARGV[1] .. HELD .. created .. time[1] .. ARGV[3], 'NX', 'PX', ARGV[2])
+  granted = reply and reply.ok
+  if not granted then
+    -- At maxmemory, the server refuses SET before it applies NX.
+    if reply and not is_out_of_memory(reply.err) then
+      return reply
     end
-    if string.find(denied, 'OOM', 1, true) then
-      denied = ''
+    value = redis.call('GET', KEYS[1])
+    if not value then
+      return reply or {0, '', 0, now, 0, 0}
     end
-    return {0, value, redis.call('PTTL', KEYS[1]), now, score, missed, denied}
   end
 end
-local order = time[1] * 1000000 + time[2]
+if not granted then
+  local id = string.sub(value, 1, ID_LENGTH)
+  local state = string.sub(value, STATE, STATE)
+  local left = false
+  local acquirable = false
+  if state == RESERVED then
+    acquirable = id == ARGV[4]
+    if not acquirable then
+      left = redis.call('PTTL', KEYS[1])
+      local reserved = left - POLL_INTERVAL_MILLIS
+      -- One with more time left was made before the server's clock stepped back.
+      acquirable = reserved <= 0 or reserved > LONGEST_RESERVATION_MILLIS
+    end
+  end
+  if acquirable then
+    local _, queue = parts(value)
+    queue = without(queue, ARGV[4])
+    local reply = redis.pcall('SET', KEYS[1], ARGV[1] .. HELD .. string.sub(value, CREATED_START, CREATED_END) .. time[1]
+        .. ARGV[3] .. queue, 'PX', ARGV[2])
+    if reply.err then
+      return reply
+    end
+  elseif state == HELD and id == ARGV[1] then
+    remaining = redis.call('PTTL', KEYS[1])
+  else
+    local header = value
+    local score, missed = 0, 0
+    if state == HELD or state == RESERVED then
+      local queue
+      header, queue = parts(value)
+      if ARGV[5] ~= '' then
+        local _, present = without(queue, ARGV[4])
+        if present then
+          score = tonumber(present)
+        else
+          if #queue >= LONGEST_QUEUE then
+            -- Processes that have ended leave their entries. The others come back.
+            queue = string.sub(queue, #queue - LONGEST_QUEUE / 2 + 1)
+            header = renewed(header, now)
+          end
+          local entered
+          local position = #queue
+          if ARGV[5] == '0' then
+            -- The server's clock may have stepped back since the last entry.
+            entered = score_after(string.sub(queue, -SCORE_LENGTH), now)
+          else
+            entered = string.format('%016.0f', tonumber(ARGV[5]))
+            while position > 0 and string.sub(queue, position - SCORE_LENGTH + 1, position) > entered do
+              position = position - ENTRY_LENGTH
+            end
+          end
+          local added = redis.pcall('SET', KEYS[1], header .. string.sub(queue, 1, position) .. ARGV[4] .. entered
+              .. string.sub(queue, position + 1), 'KEEPTTL')
+          if added.ok then
+            score = tonumber(entered)
+            missed = ARGV[5] == '0' and 0 or 1
+          elseif not is_out_of_memory(added.err) then
+            return added
+          end
+        end
+      end
+    end
+    return {0, header, left or redis.call('PTTL', KEYS[1]), now, score, missed}
+  end
+end
+local order = now
 if redis.call('ZADD', KEYS[2], 'GT', 'CH', order, ORDER_MEMBER) == 0 then
   order = tonumber(redis.call('ZINCRBY', KEYS[2], 1, ORDER_MEMBER))
 end

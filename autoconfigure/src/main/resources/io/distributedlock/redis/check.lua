@@ -1,8 +1,9 @@
--- Checks whether the server can keep locks, and creates the key of the format.
+-- Checks whether the server can keep locks. Creates the key of the format, or raises it to
+-- that of this version.
 -- KEYS: the format of the layout. ARGV: the format of this version.
 -- Reply: {format, server's microsecond, those sections of INFO that the user may read}.
 local format = redis.call('GET', KEYS[1])
-if not format then
+if not format or (tonumber(format) or math.huge) < tonumber(ARGV[1]) then
   redis.call('SET', KEYS[1], ARGV[1])
   format = ARGV[1]
 end

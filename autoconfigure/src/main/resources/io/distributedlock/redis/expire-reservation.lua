@@ -1,13 +1,15 @@
--- Ends the reservation of a lock whose time has passed. Continues in reserve.lua.
--- KEYS: the lock, its wait queue.
--- ARGV: empty, id of the process, channel prefix.
+-- Ends the reservation of a lock whose time has passed, for the next process in the wait
+-- queue. Continues in reserve.lua.
+-- KEYS: the lock.
+-- ARGV: empty; id of the process; channel prefix; empty.
 -- Reply: {0} if the lock has no such reservation, else that of reserve.lua.
--- RedisLayout declares the constants.
 local value = redis.call('GET', KEYS[1])
-if not value or string.sub(value, STATE, STATE) ~= RESERVED then
+if not value or string.sub(value, STATE, STATE) ~= RESERVED
+    or redis.call('PTTL', KEYS[1]) > POLL_INTERVAL_MILLIS then
   return {0}
 end
-local now = redis.call('TIME')
-if tonumber(string.sub(value, STATE + 1)) > now[1] * 1000000 + now[2] then
+local _, queue = parts(value)
+if queue == '' then
+  -- Any process can acquire the lock. Its value shows who has missed a reservation.
   return {0}
 end

@@ -9,13 +9,10 @@ for i = 1, #KEYS do
   local owner = ARGV[2 * i - 1]
   local value = redis.pcall('GET', KEYS[i])
   local outcome = 0
-  if type(value) == 'string' and string.sub(value, 1, ID_LENGTH) == owner then
-    local state = string.sub(value, STATE, STATE)
-    if state == HELD or state == CONTENDED then
-      value = redis.pcall('PEXPIRE', KEYS[i], ARGV[2 * i])
-      if value == 1 then
-        outcome = 1
-      end
+  if type(value) == 'string' and string.sub(value, 1, STATE) == owner .. HELD then
+    value = redis.pcall('PEXPIRE', KEYS[i], ARGV[2 * i])
+    if value == 1 then
+      outcome = 1
     end
   end
   if type(value) == 'table' and value.err then

@@ -2,24 +2,32 @@
 -- lock for the first process in the wait queue and notifies that process, or makes the
 -- lock free.
 -- The key outlives the reservation by one poll interval. A process that acquires the lock
--- in that time still finds the reservation, and so checks the wait queue.
--- Reply: {1} if the lock is free now, or {1, 1, denied} or {1, 0, denied}: it is reserved,
---   and further processes are in the queue, or none. Denied is the name and the error of a
---   command that the server did not run, or empty.
-local first = redis.call('ZPOPMIN', KEYS[2])[1]
-if not first then
+-- in that time still finds the reservation, and with it the wait queue.
+-- Reply: {1} if the lock is free now, or {1, further, score, denied}: it is reserved.
+--   Further is the number of further processes in the queue. Score is that with which this
+--   process has entered the queue again, or 0. Denied is the error of PUBLISH, or empty.
+if queue == '' then
   redis.call('DEL', KEYS[1])
   return {1}
 end
-local time = redis.call('TIME')
-local ends = string.format('%.0f', time[1] * 1000000 + time[2] + RESERVATION_MICROS)
-local denied = ''
-if redis.pcall('SET', KEYS[1], first .. RESERVED .. ends, 'PX', RESERVATION_EXPIRY_MILLIS).err then
+local first = string.sub(queue, 1, ID_LENGTH)
+local further = string.sub(queue, ENTRY_LENGTH + 1)
+local again, score = '', 0
+if ARGV[4] == '1' then
+  -- Later than the creation, by which the process recognises that it has missed its turn.
+  score = score_after(string.sub(queue, -SCORE_LENGTH), tonumber(string.sub(value, CREATED_START, CREATED_END)) + 1)
+  again = ARGV[2] .. score
+  score = tonumber(score)
+end
+if redis.pcall('SET', KEYS[1], first .. RESERVED .. string.sub(value, CREATED_START, CREATED_END) .. further .. again,
+    'PX', RESERVATION_EXPIRY_MILLIS).err then
   -- At maxmemory, the server refuses the reservation: the lock becomes free.
   redis.call('DEL', KEYS[1])
+  score = 0
 end
+local denied = ''
 local published = redis.pcall('PUBLISH', ARGV[3] .. first, KEYS[1])
 if type(published) == 'table' then
-  denied = 'PUBLISH ' .. published.err
+  denied = published.err
 end
-return {1, redis.call('EXISTS', KEYS[2]), denied}
+return {1, #further / ENTRY_LENGTH, score, denied}

@@ -1,11 +1,24 @@
 -- Removes a process from the wait queue of a lock. Continues in reserve.lua if the lock is
 -- reserved for that process.
--- KEYS: the lock, its wait queue.
--- ARGV: empty, id of the process, channel prefix.
+-- KEYS: the lock.
+-- ARGV: empty; id of the process; channel prefix; empty.
 -- Reply: {1} if the process was in the queue, {0} if not, or that of reserve.lua.
--- RedisLayout declares the constants.
-local removed = redis.call('ZREM', KEYS[2], ARGV[2])
 local value = redis.call('GET', KEYS[1])
-if not value or string.sub(value, 1, STATE) ~= ARGV[2] .. RESERVED then
-  return {removed}
+local state = value and string.sub(value, STATE, STATE)
+if state ~= HELD and state ~= RESERVED then
+  return {0}
 end
+local header, queue = parts(value)
+local rest, present = without(queue, ARGV[2])
+if string.sub(value, 1, STATE) ~= ARGV[2] .. RESERVED then
+  if not present then
+    return {0}
+  end
+  -- At maxmemory, the entry remains: its notification will be withdrawn.
+  local reply = redis.pcall('SET', KEYS[1], header .. rest, 'KEEPTTL')
+  if reply.err and not is_out_of_memory(reply.err) then
+    return reply
+  end
+  return {1}
+end
+queue = rest

@@ -1,5 +1,6 @@
 package io.distributedlock.redis;
 
+import java.util.List;
 import java.util.function.Function;
 
 import org.assertj.core.api.ThrowableAssert;
@@ -181,12 +182,20 @@ abstract class AbstractRedisErrorReplyTests {
 			assertThat(failure(provider, KEY)).hasMessageContaining("WRONGTYPE");
 			assertThat(this.admin.type(key)).isEqualTo("list");
 		}
-		this.admin.flushAll();
-		LockGrant held = RedisProcesses.acquire(provider, KEY);
-		this.admin.rpush(keys.queue(), RedisLayout.bytes("not ours"));
-		assertThat(RedisProcesses.enqueue(RedisProcesses.enter(provider, KEY))).isInstanceOf(AttemptResult.Busy.class);
-		assertThat(RedisProcesses.renew(provider, held)).isEqualTo(RenewalOutcome.RENEWED);
-		assertThat(this.admin.type(keys.queue())).isEqualTo("list");
+	}
+
+	@ParameterizedTest(name = "{0}")
+	@MethodSource("io.distributedlock.redis.TestClients#all")
+	void valueOfAnotherApplicationIsBusyAndRemains(String name,
+			Function<RedisConfiguration, RedisConnectionFactory> client) {
+		RedisLockProvider provider = this.processes.provider(connect(client));
+		byte[] lock = RedisProcesses.LAYOUT.keys(KEY).lock();
+		String owner = OwnerId.random().text();
+		for (String foreign : List.of("", "not ours", owner + "X and more", owner + "H")) {
+			this.admin.set(lock, RedisLayout.bytes(foreign));
+			assertThat(RedisProcesses.attempt(provider, KEY)).isInstanceOf(AttemptResult.Busy.class);
+			assertThat(this.admin.get(lock)).isEqualTo(RedisLayout.bytes(foreign));
+		}
 	}
 
 	@ParameterizedTest(name = "{0}")

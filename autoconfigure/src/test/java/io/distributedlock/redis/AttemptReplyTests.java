@@ -32,6 +32,10 @@ class AttemptReplyTests {
 		return reply(0L, RedisLayout.bytes(value), remainingMillis, NOW_MICROS, 7L);
 	}
 
+	private static String held(long grantSecond, String label) {
+		return LockValues.held(ID, NOW_MICROS, grantSecond, label);
+	}
+
 	@Test
 	void newGrantHasItsOrderAndLastsTheLease() {
 		AttemptReply reply = reply(42L);
@@ -51,10 +55,9 @@ class AttemptReplyTests {
 		assertThat(reply(42L, remainingMillis).validity(LEASE)).isEqualTo(LEASE);
 	}
 
-	@ParameterizedTest
-	@ValueSource(chars = { 'H', 'C' })
-	void holderIsReadFromTheValueOfAHeldLock(char state) {
-		AttemptReply reply = busy(ID + state + (NOW_SECONDS - 100) + "vm:16162", 5000);
+	@Test
+	void holderIsReadFromTheHeaderOfAHeldLock() {
+		AttemptReply reply = busy(held(NOW_SECONDS - 100, "vm:16162"), 5000);
 		assertThat(reply.isGranted()).isFalse();
 		assertThat(reply.score()).isEqualTo(7);
 		assertThat(reply.holder())
@@ -63,56 +66,56 @@ class AttemptReplyTests {
 
 	@Test
 	void timesThatAreUnknownAreNull() {
-		assertThat(busy(ID + "Hsomewhen??vm:16162", -1).holder()).isEqualTo(new LockHolder("vm:16162", null, null));
-		assertThat(busy(ID + "H" + (NOW_SECONDS + 1) + "vm:16162", -1).holder())
+		String unreadable = held(NOW_SECONDS, "vm:16162").replace(NOW_SECONDS + "0", "somewhen??0");
+		assertThat(busy(unreadable, -1).holder()).isEqualTo(new LockHolder("vm:16162", null, null));
+		assertThat(busy(held(NOW_SECONDS + 1, "vm:16162"), -1).holder())
 			.isEqualTo(new LockHolder("vm:16162", null, null));
 	}
 
 	@Test
 	void reservedOrUnreadableValueHasNoHolder() {
-		assertThat(busy(ID + "R" + NOW_MICROS, 100).holder()).isNull();
+		assertThat(busy(LockValues.reserved(ID, NOW_MICROS), 1100).holder()).isNull();
 		assertThat(busy("", 0).holder()).isNull();
 		assertThat(busy(ID + "H17", 100).holder()).isNull();
-		assertThat(busy(ID + "X1700000000vm:16162", 100).holder()).isNull();
+		assertThat(busy(held(NOW_SECONDS, "vm:1").replace(ID + "H", ID + "X"), 100).holder()).isNull();
 	}
 
 	@RepeatedTest(20)
 	void queuedProcessPollsAfterFourFifthsOfASecondAtTheEarliest() {
-		assertThat(busy(ID + "C" + NOW_SECONDS + "vm:1", 30_000).retryAfter(true, true))
-			.isBetween(Duration.ofMillis(800), RedisLayout.POLL_INTERVAL);
+		assertThat(busy(held(NOW_SECONDS, "vm:1"), 30_000).retryAfter(true, true)).isBetween(Duration.ofMillis(800),
+				RedisLayout.POLL_INTERVAL);
 	}
 
 	@RepeatedTest(20)
 	void processWithoutNotificationsPollsTenTimesASecond() {
-		assertThat(busy(ID + "H" + NOW_SECONDS + "vm:1", 30_000).retryAfter(false, true))
-			.isBetween(Duration.ofMillis(80), Duration.ofMillis(100));
+		assertThat(busy(held(NOW_SECONDS, "vm:1"), 30_000).retryAfter(false, true)).isBetween(Duration.ofMillis(80),
+				Duration.ofMillis(100));
 	}
 
 	@Test
 	void processWithoutNotificationsAttemptsTwiceInAReservation() {
-		assertThat(busy(ID + "C" + NOW_SECONDS + "vm:1", 30_000).retryAfter(true, false))
-			.isBetween(Duration.ofMillis(40), RedisLayout.RESERVATION.dividedBy(2));
+		assertThat(busy(held(NOW_SECONDS, "vm:1"), 30_000).retryAfter(true, false)).isBetween(Duration.ofMillis(40),
+				RedisLayout.RESERVATION.dividedBy(2));
 	}
 
 	@Test
-	void missedReservationAndDeniedCommandAreRead() {
-		byte[] value = RedisLayout.bytes(ID + "C" + NOW_SECONDS + "vm:1");
-		AttemptReply reply = reply(0L, value, 30_000L, NOW_MICROS, 7L, 1L, RedisLayout.bytes("ZADD WRONGTYPE"));
-		assertThat(reply.missedReservation()).isTrue();
-		assertThat(reply.denied()).isEqualTo("ZADD WRONGTYPE");
-		assertThat(reply(0L, value, 30_000L, NOW_MICROS, 7L, 0L, new byte[0]).missedReservation()).isFalse();
+	void creationAndLostEntryAreRead() {
+		byte[] value = RedisLayout.bytes(held(NOW_SECONDS, "vm:1"));
+		assertThat(reply(0L, value, 30_000L, NOW_MICROS, 7L, 1L).created()).isEqualTo(NOW_MICROS);
+		assertThat(reply(0L, value, 30_000L, NOW_MICROS, 7L, 1L).isEntryGone()).isTrue();
+		assertThat(reply(0L, value, 30_000L, NOW_MICROS, 7L, 0L).isEntryGone()).isFalse();
 	}
 
 	@Test
 	void nextAttemptComesWhenTheLeaseEnds() {
-		assertThat(busy(ID + "C" + NOW_SECONDS + "vm:1", 30).retryAfter(true, true)).isEqualTo(Duration.ofMillis(30));
+		assertThat(busy(held(NOW_SECONDS, "vm:1"), 30).retryAfter(true, true)).isEqualTo(Duration.ofMillis(30));
 	}
 
 	@RepeatedTest(20)
 	void nextAttemptComesSoonAfterTheReservationEnds() {
-		assertThat(busy(ID + "R" + (NOW_MICROS + 50_000), 1050).retryAfter(true, true)).isBetween(Duration.ofMillis(50),
-				Duration.ofMillis(52));
-		assertThat(busy(ID + "R" + (NOW_MICROS - 50_000), 950).retryAfter(true, true)).isLessThan(Duration.ofMillis(2));
+		String reserved = LockValues.reserved(ID, NOW_MICROS);
+		assertThat(busy(reserved, 1050).retryAfter(true, true)).isBetween(Duration.ofMillis(50), Duration.ofMillis(52));
+		assertThat(busy(reserved, 950).retryAfter(true, true)).isLessThan(Duration.ofMillis(2));
 	}
 
 }

@@ -44,7 +44,7 @@ class BlockingScriptExecutorTests {
 	private final BlockingScriptExecutor executor = new BlockingScriptExecutor(this.factory,
 			(connection, call, deadline, check) -> reply(check));
 
-	private ScriptReply reply(SendCheck check) {
+	private ScriptReply reply(ScriptCaller check) {
 		check.beginSend();
 		this.sent.set(true);
 		await(this.replied);

@@ -36,6 +36,15 @@ class ErrorReplyTests {
 	/** From 7.0 on. */
 	private static final String PLACE = " script: 1e0bb70b8d326f5b6ff0cfdf20b2aa8d24162511, on @user_script:3.";
 
+	@ParameterizedTest
+	@ValueSource(strings = { "CROSSSLOT Keys in request don't hash to the same slot",
+			"ERR eval/evalsha command keys must be in same slot\r\n", "ERR 'EVAL' command keys must in same slot" })
+	void keysOfSeveralSlotsAreRefusedInSeveralWords(String message) {
+		assertThat(ErrorReply.of(new JedisDataException(message)).isCrossSlot()).isTrue();
+		assertThat(ErrorReply.of(new JedisDataException("ERR unknown: " + message + " as a key")).isCrossSlot())
+			.isFalse();
+	}
+
 	static Stream<Arguments> codes() {
 		String readOnly = "READONLY You can't write against a read only replica.";
 		String outOfMemory = "OOM command not allowed when used memory > 'maxmemory'.";
@@ -54,6 +63,7 @@ class ErrorReplyTests {
 				Arguments.of("MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.",
 						"MASTERDOWN"),
 				Arguments.of("CLUSTERDOWN Hash slot not served", "CLUSTERDOWN"),
+				Arguments.of("ERR Error running script (call to 0a1b): @user_script:2: -" + readOnly, "READONLY"),
 				Arguments.of("CROSSSLOT Keys in request don't hash to the same slot", "CROSSSLOT"),
 				Arguments.of("MOVED 5646 127.0.0.1:7000", "MOVED"),
 				Arguments.of("ERR wrong number of arguments for 'get' command", "ERR"));

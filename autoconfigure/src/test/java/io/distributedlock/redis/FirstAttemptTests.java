@@ -191,8 +191,9 @@ class FirstAttemptTests {
 		RedisLockProvider provider = this.processes.provider(client.apply(cluster.configuration()));
 		provider.check(RedisProcesses.TIMEOUT);
 		provider.check(RedisProcesses.TIMEOUT);
-		evicting.forEach((server) -> assertThat(output.toString()).containsOnlyOnce("port " + server.port() + " ("));
-		assertThat(output).doesNotContain("port " + cluster.masters().get(0).port() + " (");
+		evicting.forEach(
+				(server) -> assertThat(output.toString()).containsOnlyOnce("port " + server.port() + " and run_id"));
+		assertThat(output).doesNotContain("port " + cluster.masters().get(0).port() + " and run_id");
 	}
 
 	private static void evict(RedisServer server) {
@@ -218,7 +219,7 @@ class FirstAttemptTests {
 		await().atMost(Duration.ofMinutes(1))
 			.ignoreExceptionsInstanceOf(LockProviderException.class)
 			.untilAsserted(() -> RedisProcesses.acquire(provider, cluster.key(frozen, true)));
-		assertThat(output.toString()).containsOnlyOnce("port " + frozen.port() + " (");
+		assertThat(output.toString()).containsOnlyOnce("port " + frozen.port() + " and run_id");
 	}
 
 }

@@ -12,7 +12,6 @@ import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 import io.distributedlock.LockError;
-import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
@@ -81,8 +80,9 @@ class RedisErrorReplyTests extends AbstractRedisErrorReplyTests {
 	void codeInAKeyThatTheServerQuotesIsNoCode(String name,
 			Function<RedisConfiguration, RedisConnectionFactory> client) {
 		RedisServer withoutScripts = this.processes.closing(new RedisServer("--rename-command", "EVALSHA", ""));
-		RedisLockProvider provider = this.processes.provider(client.apply(TestRedis.standalone(withoutScripts.port())));
-		LockProviderException denied = failure(provider, LockKey.of("a READONLY key"));
+		RedisLockProvider provider = this.processes.provider(client.apply(TestRedis.standalone(withoutScripts.port())),
+				RedisLockSettings.defaults("a READONLY key"));
+		LockProviderException denied = failure(provider, KEY);
 		assertThat(denied).hasMessageContaining("a READONLY key");
 		assertThat(denied.error()).isEqualTo(LockError.NOT_PERMITTED);
 		assertThat(RedisErrors.isReadOnly(denied)).isFalse();

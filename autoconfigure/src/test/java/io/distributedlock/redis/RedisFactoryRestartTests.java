@@ -66,7 +66,7 @@ class RedisFactoryRestartTests {
 		await().ignoreExceptionsInstanceOf(LockProviderException.class).until(() -> {
 			RedisProcesses.enqueue(contender);
 			return waiter.subscription().isActive() && subscribers(waiter) == 1
-					&& this.admin.zcard(this.keys.queue()) == 1;
+					&& LockValues.queue(this.admin, this.keys).size() == 1;
 		});
 		signals.set(0);
 		assertThat(RedisProcesses.release(holder, grant)).isEqualTo(ReleaseOutcome.RELEASED);

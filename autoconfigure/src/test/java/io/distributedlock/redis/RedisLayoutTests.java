@@ -1,7 +1,6 @@
 package io.distributedlock.redis;
 
 import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
 import java.util.HashSet;
 import java.util.Locale;
 import java.util.Set;
@@ -35,7 +34,6 @@ class RedisLayoutTests {
 		assertThat(RedisLayout.FORMAT.text()).isEqualTo("1");
 		assertThat(keys.name()).isEqualTo("{shop:b23}:lock:payments:42");
 		assertThat(keys.lock()).asString(StandardCharsets.UTF_8).isEqualTo(keys.name());
-		assertThat(keys.queue()).asString(StandardCharsets.UTF_8).isEqualTo("{shop:b23}:queue:payments:42");
 		assertThat(keys.lastOrder()).asString(StandardCharsets.UTF_8).isEqualTo("{shop:b23}:last-order");
 		assertThat(this.layout.lock(KEY)).isEqualTo(keys.lock());
 		assertThat(this.layout.format()).asString(StandardCharsets.UTF_8).isEqualTo("{shop:b00}:format");
@@ -45,11 +43,12 @@ class RedisLayoutTests {
 	@Test
 	void constantsOfScriptsAreThoseOfFormatOne() {
 		assertThat(RedisLayout.scriptConstants()).isEqualTo("""
-				local ID_LENGTH, STATE = 32, 33
-				local HELD, CONTENDED, RESERVED = 'H', 'C', 'R'
+				local ID_LENGTH, STATE, CREATED_START, CREATED_END = 32, 33, 34, 49
+				local RESERVED_HEADER_LENGTH, LABEL_LENGTH_START, HELD_HEADER_LENGTH = 49, 60, 62
+				local SCORE_LENGTH, ENTRY_LENGTH, LONGEST_QUEUE = 16, 48, 24000
+				local HELD, RESERVED = 'H', 'R'
 				local ORDER_MEMBER = 'order'
-				local RESERVATION_MICROS, LONGEST_RESERVATION_MICROS = 100000, 200000
-				local RESERVATION_EXPIRY_MILLIS, QUEUE_EXPIRY_MILLIS = 1100, 5000
+				local LONGEST_RESERVATION_MILLIS, RESERVATION_EXPIRY_MILLIS, POLL_INTERVAL_MILLIS = 200, 1100, 1000
 				""");
 	}
 
@@ -67,6 +66,13 @@ class RedisLayoutTests {
 	}
 
 	@Test
+	void labelFollowsItsLengthInBytes() {
+		assertThat(RedisLayout.label("vm:1")).asString(StandardCharsets.UTF_8).isEqualTo("004vm:1");
+		assertThat(RedisLayout.label("ü".repeat(255))).asString(StandardCharsets.UTF_8).startsWith("510ü");
+		assertThat(LockValues.held("o", 1, 2, "vm:1")).isEqualTo("oH12004vm:1");
+	}
+
+	@Test
 	void idsHaveTheLengthOfTheLayout() {
 		assertThat(OwnerId.random().text()).hasSize(RedisLayout.ID_LENGTH);
 	}
@@ -75,17 +81,15 @@ class RedisLayoutTests {
 	@ValueSource(strings = { "a{b}c", "{}", "}{", "plain" })
 	void keysOfALockShareASlotWhateverItsKey(String part) {
 		RedisLockKeys keys = this.layout.keys(LockKey.of("lock", part));
-		assertThat(Arrays.asList(keys.lastOrder(), keys.queue())).allSatisfy(
-				(key) -> assertThat(JedisClusterCRC16.getSlot(key)).isEqualTo(JedisClusterCRC16.getSlot(keys.lock())));
+		assertThat(JedisClusterCRC16.getSlot(keys.lastOrder())).isEqualTo(JedisClusterCRC16.getSlot(keys.lock()));
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "a{b}c", "{}", "lock:", "queue:", "plain" })
+	@ValueSource(strings = { "a{b}c", "{}", "lock:", "plain" })
 	void nameOfALockLeadsToItsOtherKeys(String part) {
 		RedisLockKeys keys = this.layout.keys(LockKey.of("lock", part));
 		RedisLockKeys again = this.layout.keys(keys.name());
 		assertThat(again.lock()).isEqualTo(keys.lock());
-		assertThat(again.queue()).isEqualTo(keys.queue());
 		assertThat(again.lastOrder()).isEqualTo(keys.lastOrder());
 	}
 
@@ -109,9 +113,8 @@ class RedisLayoutTests {
 	@Test
 	void stateIsTheCharacterAfterTheId() {
 		String id = OwnerId.random().text();
-		assertThat(State.HELD.isOf(id + "H1700000000vm:1")).isTrue();
-		assertThat(State.CONTENDED.isOf(id + "C1700000000vm:1")).isTrue();
-		assertThat(State.RESERVED.isOf(id + "R1700000000000000")).isTrue();
+		assertThat(State.HELD.isOf(LockValues.held(id, 1_700_000_000_000_000L, 1_700_000_000, "vm:1"))).isTrue();
+		assertThat(State.RESERVED.isOf(LockValues.reserved(id, 1_700_000_000_000_000L))).isTrue();
 		assertThat(State.values()).noneMatch((state) -> state.isOf(id) || state.isOf(id + "X") || state.isOf(""));
 	}
 

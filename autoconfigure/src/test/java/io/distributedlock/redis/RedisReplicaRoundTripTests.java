@@ -53,13 +53,7 @@ class RedisReplicaRoundTripTests {
 	@BeforeAll
 	static void start() {
 		primary = new RedisServer("--repl-diskless-sync-delay", "0");
-		replica = new RedisServer("--replicaof", "127.0.0.1 " + primary.port());
-		try (Jedis admin = primary.admin()) {
-			await().atMost(TestCluster.START).until(() -> {
-				admin.set("replicated", "yes");
-				return admin.waitReplicas(1, 1000) == 1;
-			});
-		}
+		replica = RedisServer.replicaOf(primary);
 	}
 
 	@AfterAll

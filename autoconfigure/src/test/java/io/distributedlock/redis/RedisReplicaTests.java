@@ -10,7 +10,6 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
-import redis.clients.jedis.Jedis;
 
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.context.Lifecycle;
@@ -47,15 +46,7 @@ class RedisReplicaTests {
 	@BeforeAll
 	static void start() {
 		primary = new RedisServer("--repl-diskless-sync-delay", "0");
-		replica = new RedisServer("--replicaof", "127.0.0.1 " + primary.port());
-		try (Jedis admin = new Jedis("127.0.0.1", primary.port())) {
-			// A replica that is online may still load what it was sent.
-			await().atMost(TestCluster.START).until(() -> admin.info("replication").contains("state=online"));
-			await().atMost(TestCluster.START).until(() -> {
-				admin.set("replicated", "yes");
-				return admin.waitReplicas(1, 1000) == 1;
-			});
-		}
+		replica = RedisServer.replicaOf(primary);
 	}
 
 	@AfterAll

@@ -22,8 +22,8 @@ final class RedisRights {
 	static final List<String> SENT = List.of("+evalsha", "+eval");
 
 	/** Called by the scripts. */
-	static final List<String> IN_SCRIPTS = List.of("+get", "+set", "+del", "+exists", "+pexpire", "+pttl", "+setrange",
-			"+zadd", "+zincrby", "+zpopmin", "+zrem", "+zscore", "+time", "+publish");
+	static final List<String> IN_SCRIPTS = List.of("+get", "+set", "+del", "+pexpire", "+pttl", "+zadd", "+zincrby",
+			"+time", "+publish");
 
 	/** For notifications; without them waiting processes poll. */
 	static final List<String> NOTIFICATIONS = List.of("+subscribe", "+unsubscribe");

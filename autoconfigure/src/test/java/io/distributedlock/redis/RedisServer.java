@@ -72,6 +72,22 @@ final class RedisServer implements AutoCloseable {
 		start();
 	}
 
+	/**
+	 * Starts a replica, and waits until it acknowledges writes.
+	 * @param primary the primary, which begins to replicate at once with the option
+	 * {@code repl-diskless-sync-delay 0}
+	 */
+	static RedisServer replicaOf(RedisServer primary) {
+		RedisServer replica = new RedisServer("--replicaof", "127.0.0.1 " + primary.port());
+		try (Jedis admin = primary.admin()) {
+			await().atMost(Duration.ofSeconds(60)).until(() -> {
+				admin.set("replicated", "yes");
+				return admin.waitReplicas(1, 1000) == 1;
+			});
+		}
+		return replica;
+	}
+
 	/** Starts a sentinel that watches a primary, together with others. */
 	static RedisServer sentinel(String name, int primary, Duration patience) {
 		return new RedisServer(Version.REDIS_7_0,

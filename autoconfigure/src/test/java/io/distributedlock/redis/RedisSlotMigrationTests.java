@@ -64,13 +64,13 @@ class RedisSlotMigrationTests {
 			LockGrant sibling = RedisProcesses.acquire(provider, inSlot(slot, KEY));
 			target.clusterSetSlotImporting(slot, source.clusterMyId());
 			source.clusterSetSlotMigrating(slot, target.clusterMyId());
-			assertTryAgain(rival);
+			assertBusy(rival);
 			assertRenewed(provider, held, sibling);
 			migrate(source, to, this.keys.lock());
 			assertTryAgain(rival);
 			assertRenewed(provider, held, sibling);
 			migrate(source, to);
-			assertTryAgain(rival);
+			assertBusy(rival);
 			assertRenewed(provider, held, sibling);
 			target.clusterSetSlotNode(slot, target.clusterMyId());
 			source.clusterSetSlotNode(slot, target.clusterMyId());
@@ -99,7 +99,7 @@ class RedisSlotMigrationTests {
 		LockLease held = locks.acquire(LockRequest.of(KEY).withLease(leaseTime));
 		var waiter = others.acquireAsync(LockRequest.of(KEY).withWaitTime(Duration.ofMinutes(1)));
 		try (Jedis source = from.admin(); Jedis target = to.admin()) {
-			await().until(() -> source.exists(this.keys.queue()));
+			await().until(() -> !LockValues.queue(source, this.keys).isEmpty());
 			target.clusterSetSlotImporting(slot, source.clusterMyId());
 			source.clusterSetSlotMigrating(slot, target.clusterMyId());
 			migrate(source, to);
@@ -149,7 +149,14 @@ class RedisSlotMigrationTests {
 			.orElseThrow();
 	}
 
-	/** Asserts TRYAGAIN: the wait queue has no key yet, so the keys are not together. */
+	/** Asserts that the lock is busy: its keys are together. */
+	private static void assertBusy(RedisLockProvider rival) {
+		await().atMost(Duration.ofMinutes(1))
+			.ignoreExceptionsInstanceOf(LockProviderException.class)
+			.untilAsserted(() -> assertThat(RedisProcesses.attempt(rival, KEY)).isInstanceOf(AttemptResult.Busy.class));
+	}
+
+	/** Asserts TRYAGAIN: the lock has moved, and the last order has not. */
 	private static void assertTryAgain(RedisLockProvider rival) {
 		// On a slow machine the last try may end without an answer.
 		LockProviderException failure = await().atMost(Duration.ofMinutes(1))

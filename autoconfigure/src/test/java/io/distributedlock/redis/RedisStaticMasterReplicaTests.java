@@ -5,6 +5,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 import io.lettuce.core.ReadFrom;
+import io.lettuce.core.api.StatefulConnection;
+import org.apache.commons.pool2.impl.GenericObjectPoolConfig;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -16,9 +18,12 @@ import redis.clients.jedis.Jedis;
 
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisStaticMasterReplicaConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration.LettuceClientConfigurationBuilder;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettucePoolingClientConfiguration;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockKey;
@@ -56,13 +61,7 @@ class RedisStaticMasterReplicaTests {
 	@BeforeAll
 	static void start() {
 		master = new RedisServer("--repl-diskless-sync-delay", "0");
-		replica = new RedisServer("--replicaof", "127.0.0.1 " + master.port());
-		try (Jedis admin = master.admin()) {
-			await().atMost(TestCluster.START).until(() -> {
-				admin.set("replicated", "yes");
-				return admin.waitReplicas(1, 1000) == 1;
-			});
-		}
+		replica = RedisServer.replicaOf(master);
 	}
 
 	@AfterAll
@@ -72,14 +71,15 @@ class RedisStaticMasterReplicaTests {
 	}
 
 	private static LettuceConnectionFactory factory(boolean shared) {
+		return factory(shared, LettuceClientConfiguration.builder());
+	}
+
+	private static LettuceConnectionFactory factory(boolean shared, LettuceClientConfigurationBuilder client) {
 		RedisStaticMasterReplicaConfiguration nodes = new RedisStaticMasterReplicaConfiguration("127.0.0.1",
 				replica.port());
 		nodes.addNode("127.0.0.1", master.port());
 		LettuceConnectionFactory factory = new LettuceConnectionFactory(nodes,
-				LettuceClientConfiguration.builder()
-					.readFrom(ReadFrom.REPLICA_PREFERRED)
-					.shutdownTimeout(Duration.ZERO)
-					.build());
+				client.readFrom(ReadFrom.REPLICA_PREFERRED).shutdownTimeout(Duration.ZERO).build());
 		factory.setShareNativeConnection(shared);
 		factory.afterPropertiesSet();
 		factory.start();
@@ -115,6 +115,20 @@ class RedisStaticMasterReplicaTests {
 	}
 
 	@Test
+	void connectionOfThePoolOfTheApplicationGoesBackAfterEachUse() {
+		GenericObjectPoolConfig<StatefulConnection<?, ?>> pool = new GenericObjectPoolConfig<>();
+		pool.setMaxTotal(1);
+		pool.setMaxWait(Duration.ofSeconds(20));
+		LettuceConnectionFactory factory = factory(false, LettucePoolingClientConfiguration.builder().poolConfig(pool));
+		RedisLockProvider provider = this.processes.provider(factory);
+		LockGrant grant = RedisProcesses.acquire(provider, KEY);
+		assertThat(RedisProcesses.release(provider, grant)).isEqualTo(ReleaseOutcome.RELEASED);
+		try (RedisConnection connection = factory.getConnection()) {
+			assertThat(connection.ping()).isEqualTo("PONG");
+		}
+	}
+
+	@Test
 	void minReplicasAreRefusedByTheCheck() {
 		RedisLockProvider provider = this.processes.provider(factory(true),
 				new RedisLockSettings(RedisProcesses.PREFIX, 1, Duration.ofMillis(500)));
@@ -122,9 +136,9 @@ class RedisStaticMasterReplicaTests {
 			.isThrownBy(() -> provider.check(RedisProcesses.TIMEOUT))
 			.withMessageContaining("distributed-lock.redis.min-replicas")
 			.withMessageContaining("static master/replica");
-		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> RedisProcesses.attempt(provider, KEY))
-			.withMessageContaining("min-replicas")
-			.satisfies((ex) -> assertThat(ex.isEffectUnknown()).isFalse());
+		assertThatExceptionOfType(LockConfigurationException.class)
+			.isThrownBy(() -> RedisProcesses.attempt(provider, KEY))
+			.withMessageContaining("min-replicas");
 	}
 
 	@Test

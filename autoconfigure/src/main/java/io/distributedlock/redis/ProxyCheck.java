@@ -18,15 +18,15 @@ import io.distributedlock.provider.OwnerId;
 
 /**
  * The search for a proxy that hides several servers. One that divides the keys among
- * them, without a look at all keys of a command, would run the renewal of several locks
- * on one server, which does not have them all.
+ * them, by the first key of a command, would run the renewal of several locks on one
+ * server, which does not have them all.
  * <p>
  * A script for each bucket, whose second key is that of the format, asks which server
  * runs it. A proxy that refuses it with {@code CROSSSLOT} divides a renewal before it
  * sends it, and is accepted. The id of a server also changes when it restarts or a
  * replica is promoted, so a difference has to be seen in two rounds.
  */
-final class SingleServerSurvey implements ServerSurvey {
+final class ProxyCheck implements ServersCheck {
 
 	private final RedisLayout layout;
 
@@ -41,7 +41,7 @@ final class SingleServerSurvey implements ServerSurvey {
 	/** Whether the round before found several servers; guarded by the monitor. */
 	private boolean suspicious;
 
-	SingleServerSurvey(RedisLayout layout) {
+	ProxyCheck(RedisLayout layout) {
 		this.layout = layout;
 	}
 
@@ -107,7 +107,8 @@ final class SingleServerSurvey implements ServerSurvey {
 		String key = new String(this.layout.lastOrder(bucket), StandardCharsets.UTF_8) + ":" + OwnerId.random().text();
 		ScriptCall script = new ScriptCall(Script.SERVER, new byte[][] { RedisLayout.bytes(key), this.layout.format() },
 				new byte[][] { RedisLayout.bytes("server") });
-		return new CheckStep(script, (reply) -> record(asked, bucket, server(reply)), this::accept);
+		return new CheckStep(script, () -> isMissing(asked, bucket), (reply) -> record(asked, bucket, server(reply)),
+				this::accept);
 	}
 
 	/** Identifies a server, if need be by whether it has the key of the format. */
@@ -117,6 +118,10 @@ final class SingleServerSurvey implements ServerSurvey {
 			return "the server with run_id " + runId;
 		}
 		return (reply.number(2) == 1) ? "a server with the key of the format" : "a server without it";
+	}
+
+	private synchronized boolean isMissing(int asked, int bucket) {
+		return !this.done && asked == this.round && this.servers[bucket] == null;
 	}
 
 	private synchronized void record(int asked, int bucket, String server) {

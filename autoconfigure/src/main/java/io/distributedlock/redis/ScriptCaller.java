@@ -6,7 +6,7 @@ package io.distributedlock.redis;
  * the call may.
  */
 @FunctionalInterface
-interface SendCheck {
+interface ScriptCaller {
 
 	/**
 	 * Requires that the caller still waits. From now on the command counts as sent.
@@ -19,7 +19,7 @@ interface SendCheck {
 	 * Receives a reply that WAIT cannot change, before the connection is free.
 	 * @param reply the reply to a script that granted and renewed nothing
 	 */
-	default void replied(ScriptReply reply) {
+	default void onEarlyReply(ScriptReply reply) {
 	}
 
 }

@@ -15,12 +15,12 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The look at the primaries of a cluster: at each once, as far as the client knows which
- * slots they serve. A node that takes over a slot later is not looked at.
+ * The check of the primaries of a cluster: of each once, as far as the client knows which
+ * slots they serve. A node that takes over a slot later is not checked.
  */
-final class ClusterSurvey implements ServerSurvey {
+final class ClusterPrimariesCheck implements ServersCheck {
 
-	private static final Log logger = LogFactory.getLog(ClusterSurvey.class);
+	private static final Log logger = LogFactory.getLog(ClusterPrimariesCheck.class);
 
 	private final ScriptExecutor executor;
 
@@ -29,13 +29,13 @@ final class ClusterSurvey implements ServerSurvey {
 	/** The slot of each bucket. */
 	private final int[] slots = new int[RedisLayout.BUCKETS];
 
-	/** The slots whose primary was looked at. */
+	/** The slots whose primary was checked. */
 	private final Set<Integer> done = ConcurrentHashMap.newKeySet();
 
-	/** The run ids of the primaries, of which each is warned of once. */
+	/** The run ids of the primaries that have replied: a WARN names each once. */
 	private final Set<String> runIds = ConcurrentHashMap.newKeySet();
 
-	ClusterSurvey(ScriptExecutor executor, RedisLayout layout) {
+	ClusterPrimariesCheck(ScriptExecutor executor, RedisLayout layout) {
 		this.executor = executor;
 		this.layout = layout;
 		Arrays.setAll(this.slots, (bucket) -> executor.slot(layout.lastOrder(bucket)));
@@ -58,7 +58,7 @@ final class ClusterSurvey implements ServerSurvey {
 				return List.of();
 			}
 			ScriptCall script = script(slot);
-			return List.of(new CheckStep(script, (reply) -> look(slot, reply)));
+			return List.of(new CheckStep(script, () -> !isDone(slot), (reply) -> recordReply(slot, reply)));
 		};
 	}
 
@@ -75,8 +75,9 @@ final class ClusterSurvey implements ServerSurvey {
 		for (int slot : this.slots) {
 			Object node = this.executor.node(slot);
 			if (!isDone(slot) && nodes.add((node != null) ? node : Integer.valueOf(slot))) {
-				steps.add(new CheckStep(script(slot), (reply) -> look(slot, reply), (failure) -> logger
-					.debug("The primary of slot " + slot + " is checked before the first attempt", failure)));
+				steps.add(new CheckStep(script(slot), () -> !isDone(slot), (reply) -> recordReply(slot, reply),
+						(failure) -> logger
+							.debug("The primary of slot " + slot + " is checked before the first attempt", failure)));
 			}
 		}
 		return steps;
@@ -91,13 +92,13 @@ final class ClusterSurvey implements ServerSurvey {
 				new byte[][] { RedisLayout.bytes("server"), RedisLayout.bytes("memory") });
 	}
 
-	private void look(int slot, ScriptReply reply) {
+	private void recordReply(int slot, ScriptReply reply) {
 		ServerInfo info = ServerInfo.of(reply, 0);
 		info.requireSuitable();
 		Object node = this.executor.node(slot);
 		String runId = info.runId();
-		if (runId != null && this.runIds.add(runId)) {
-			info.warnOfEviction("The Redis server with port " + info.port() + " (" + node + ")");
+		if (this.runIds.add((runId != null) ? runId : "slot " + slot)) {
+			info.warnOfEviction("The Redis server with port " + info.port() + " and run_id " + runId);
 		}
 		for (int other : this.slots) {
 			if (other == slot || isSame(node, this.executor.node(other))) {

@@ -16,17 +16,17 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * Tests of the decision from which servers reply; {@link TwemproxyTests} has a real
  * proxy.
  */
-class SingleServerSurveyTests {
+class ProxyCheckTests {
 
-	private final SingleServerSurvey survey = new SingleServerSurvey(new RedisLayout("survey"));
+	private final ProxyCheck check = new ProxyCheck(new RedisLayout("check"));
 
-	private final Supplier<List<CheckStep>> steps = this.survey.ofAll();
+	private final Supplier<List<CheckStep>> steps = this.check.ofAll();
 
 	@Test
 	void oneServerForAllBucketsPasses() {
 		answer("a", "a");
 		assertThat(this.steps.get()).isEmpty();
-		assertThat(this.survey.isDone()).isTrue();
+		assertThat(this.check.isDone()).isTrue();
 	}
 
 	/** As after a restart of the server, or the promotion of a replica. */
@@ -35,7 +35,7 @@ class SingleServerSurveyTests {
 		answer("a", "b");
 		answer("b", "b");
 		assertThat(this.steps.get()).isEmpty();
-		assertThat(this.survey.isDone()).isTrue();
+		assertThat(this.check.isDone()).isTrue();
 	}
 
 	@Test
@@ -44,7 +44,7 @@ class SingleServerSurveyTests {
 		answer("b", "a");
 		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(this.steps::get)
 			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.STORE_UNSUITABLE));
-		assertThat(this.survey.isDone()).isFalse();
+		assertThat(this.check.isDone()).isFalse();
 	}
 
 	@Test
@@ -54,7 +54,7 @@ class SingleServerSurveyTests {
 		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(this.steps::get);
 		answer("a", "a");
 		assertThat(this.steps.get()).isEmpty();
-		assertThat(this.survey.isDone()).isTrue();
+		assertThat(this.check.isDone()).isTrue();
 	}
 
 	@Test

@@ -4,9 +4,9 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * The look at all servers that keep locks. Safe for use by many threads.
+ * The checks of all servers that keep locks. Safe for use by many threads.
  */
-interface ServerSurvey {
+interface ServersCheck {
 
 	/** Whether attempts at the locks of a slot may be sent. */
 	boolean isDone(int slot);
@@ -22,8 +22,8 @@ interface ServerSurvey {
 	Supplier<List<CheckStep>> ofSlot(int slot);
 
 	/**
-	 * Returns the survey of all servers at start, which goes on without those that do not
-	 * reply where each is looked at again before its first attempt.
+	 * Returns the scripts for all servers at start. In a cluster those without a reply
+	 * are left to the first attempts.
 	 * @return as for a slot
 	 */
 	Supplier<List<CheckStep>> ofAll();

@@ -1,0 +1,45 @@
+package io.distributedlock.redis;
+
+/**
+ * What a contender knows of its last entry in the wait queue. Guarded by the contender's
+ * monitor.
+ */
+final class QueueEntry {
+
+	/** The score, kept after a vain notification; 0 if there was no entry. */
+	private long score;
+
+	/** The creation of the value that had the entry, or 0 if it is not known. */
+	private long created;
+
+	long score() {
+		return this.score;
+	}
+
+	/** Sets the score of an entry that a release has made. */
+	void set(long kept) {
+		this.score = kept;
+		this.created = 0;
+	}
+
+	void clear() {
+		set(0);
+	}
+
+	/**
+	 * Records the reply to a busy attempt.
+	 * @return whether the lock was reserved for this process since the last reply, in
+	 * vain. An entry that ended with its value, or was dropped from a long queue, is no
+	 * such case.
+	 */
+	boolean update(AttemptReply reply) {
+		boolean missed = reply.isEntryGone()
+				&& ((this.created != 0) ? this.created == reply.created() : reply.created() <= this.score);
+		if (reply.score() > 0) {
+			this.score = reply.score();
+			this.created = reply.created();
+		}
+		return missed;
+	}
+
+}

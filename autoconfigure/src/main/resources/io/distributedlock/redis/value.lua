@@ -1,0 +1,40 @@
+-- The parts of a lock's value: a header, then the wait queue. Each entry of the queue is the
+-- id of a process and its score, the server's microsecond of its first entry. The entries
+-- are in the order of their scores, which all have 16 digits.
+-- RedisLayout declares the constants and describes the header.
+
+-- Returns the header and the queue of the value of a held or reserved lock.
+local function parts(value)
+  local header = RESERVED_HEADER_LENGTH
+  if string.sub(value, STATE, STATE) == HELD then
+    header = HELD_HEADER_LENGTH + (tonumber(string.sub(value, LABEL_LENGTH_START, HELD_HEADER_LENGTH)) or 0)
+  end
+  return string.sub(value, 1, header), string.sub(value, header + 1)
+end
+
+-- Returns a queue without the entry of a process, and the score of that entry, if any.
+local function without(queue, process)
+  local first = string.find(queue, process, 1, true)
+  if not first then
+    return queue
+  end
+  return string.sub(queue, 1, first - 1) .. string.sub(queue, first + ENTRY_LENGTH),
+      string.sub(queue, first + ID_LENGTH, first + ENTRY_LENGTH - 1)
+end
+
+-- Returns a score of 16 digits: a microsecond, or one more than the last score if that is
+-- higher. The last score may be empty.
+local function score_after(last, micros)
+  return string.format('%016.0f', math.max(micros, (tonumber(last) or 0) + 1))
+end
+
+-- Returns a header with another microsecond of the creation, since the queue lost entries.
+local function renewed(header, micros)
+  return string.sub(header, 1, STATE) .. string.format('%016.0f', micros) .. string.sub(header, CREATED_END + 1)
+end
+
+-- Whether the server refused a write at maxmemory. Redis 6.2 puts the line of the script
+-- before the code.
+local function is_out_of_memory(error)
+  return string.find(error, '^OOM ') or string.find(error, '^@user_script: %d+: %-OOM ')
+end

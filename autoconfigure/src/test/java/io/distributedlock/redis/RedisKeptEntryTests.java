@@ -1,0 +1,192 @@
+package io.distributedlock.redis;
+
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import redis.clients.jedis.Jedis;
+
+import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+
+import io.distributedlock.LockKey;
+import io.distributedlock.provider.AttemptResult;
+import io.distributedlock.provider.LockContender;
+import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.ReleaseOutcome;
+
+import static io.distributedlock.testkit.StoreCalls.outcomeOf;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Tests of the entry in the wait queue that the release of a process makes if the process
+ * has acquired the lock again before.
+ */
+class RedisKeptEntryTests {
+
+	private static final LockKey KEY = LockKey.of("orders", "42");
+
+	private static final int HAND_OVERS = 20;
+
+	@RegisterExtension
+	private final RedisProcesses processes = new RedisProcesses();
+
+	private final RedisLockKeys keys = RedisProcesses.LAYOUT.keys(KEY);
+
+	private final Jedis admin = this.processes.closing(TestRedis.emptied());
+
+	private final CommandStats stats = new CommandStats(this.admin);
+
+	private Contestant process(Function<RedisConfiguration, RedisConnectionFactory> client) {
+		return new Contestant(this.processes.provider(client.apply(TestRedis.standalone(TestRedis.port()))));
+	}
+
+	/** Lets both processes come back once, so that their releases keep entries. */
+	private void begin(Contestant first, Contestant second) {
+		this.admin.del(this.keys.lock());
+		first.acquire();
+		second.comeBack();
+		for (int round = 0; round < 2; round++) {
+			first.handOver(second);
+			second.handOver(first);
+		}
+	}
+
+	@ParameterizedTest(name = "{0}")
+	@MethodSource("io.distributedlock.redis.TestClients#all")
+	void handOverBetweenProcessesThatComeBackCostsNineCommands(String name,
+			Function<RedisConfiguration, RedisConnectionFactory> client) {
+		Contestant first = process(client);
+		Contestant second = process(client);
+		// A machine that pauses for longer than a reservation lasts shows nothing.
+		await().atMost(Duration.ofMinutes(1)).until(() -> {
+			begin(first, second);
+			this.stats.reset();
+			boolean inTime = true;
+			for (int handOver = 0; inTime && handOver < HAND_OVERS; handOver += 2) {
+				inTime = first.handOver(second) && second.handOver(first);
+			}
+			first.release();
+			second.leave();
+			if (!inTime) {
+				return false;
+			}
+			Map<String, Long> calls = this.stats.calls();
+			calls.keySet()
+				.retainAll(Map.of("evalsha", 0, "get", 0, "set", 0, "publish", 0, "time", 0, "zadd", 0).keySet());
+			long all = calls.values().stream().mapToLong(Long::longValue).sum();
+			// And the last release, with the withdrawal that follows it.
+			assertThat(all).as("commands of %d hand-overs: %s", HAND_OVERS, calls)
+				.isBetween(9L * HAND_OVERS, 9L * HAND_OVERS + 10);
+			return true;
+		});
+	}
+
+	@ParameterizedTest(name = "{0}")
+	@MethodSource("io.distributedlock.redis.TestClients#all")
+	void entryOfAProcessThatDoesNotComeBackIsWithdrawn(String name,
+			Function<RedisConfiguration, RedisConnectionFactory> client) {
+		Contestant first = process(client);
+		Contestant second = process(client);
+		Contestant third = process(client);
+		begin(first, second);
+		first.release();
+		assertThat(LockValues.queue(this.admin, this.keys)).hasSize(1)
+			.allSatisfy((entry) -> assertThat(entry).startsWith(first.provider.process()));
+		second.acquireNotified();
+		third.comeBack();
+		second.release();
+		third.acquireNotified();
+		third.release();
+		assertThat(LockValues.queue(this.admin, this.keys))
+			.noneSatisfy((entry) -> assertThat(entry).startsWith(first.provider.process()));
+	}
+
+	@ParameterizedTest(name = "{0}")
+	@MethodSource("io.distributedlock.redis.TestClients#all")
+	void closedProcessLeavesNoEntry(String name, Function<RedisConfiguration, RedisConnectionFactory> client) {
+		Contestant first = process(client);
+		Contestant second = process(client);
+		begin(first, second);
+		first.release();
+		assertThat(LockValues.queue(this.admin, this.keys)).hasSize(1);
+		first.provider.close();
+		assertThat(LockValues.queue(this.admin, this.keys)).isEmpty();
+	}
+
+	@ParameterizedTest(name = "{0}")
+	@MethodSource("io.distributedlock.redis.TestClients#all")
+	void processThatDoesNotWaitAsksTheServerInSpiteOfItsEntry(String name,
+			Function<RedisConfiguration, RedisConnectionFactory> client) {
+		Contestant first = process(client);
+		Contestant second = process(client);
+		begin(first, second);
+		first.release();
+		second.acquireNotified();
+		second.leave();
+		this.admin.del(this.keys.lock());
+		RedisProcesses.granted(RedisProcesses.attempt(first.provider, KEY));
+	}
+
+	/** A process with one request at a time, which waits again after each release. */
+	private static final class Contestant {
+
+		private final RedisLockProvider provider;
+
+		private final AtomicInteger notifications = new AtomicInteger();
+
+		private LockContender contender;
+
+		private LockGrant grant;
+
+		private Contestant(RedisLockProvider provider) {
+			this.provider = provider;
+			this.contender = enter();
+		}
+
+		private LockContender enter() {
+			return this.provider.newContender(KEY, this.notifications::incrementAndGet);
+		}
+
+		private void acquire() {
+			this.grant = RedisProcesses.granted(RedisProcesses.enqueue(this.contender));
+			this.contender.close();
+		}
+
+		private void comeBack() {
+			this.contender = enter();
+			assertThat(RedisProcesses.enqueue(this.contender)).isInstanceOf(AttemptResult.Busy.class);
+		}
+
+		private void acquireNotified() {
+			await().pollInterval(Duration.ofMillis(1)).until(() -> this.notifications.getAndSet(0) > 0);
+			acquire();
+		}
+
+		private void release() {
+			assertThat(RedisProcesses.release(this.provider, this.grant)).isEqualTo(ReleaseOutcome.RELEASED);
+		}
+
+		/** Hands the lock over; returns whether the other process came in time. */
+		private boolean handOver(Contestant next) {
+			long released = System.nanoTime();
+			next.notifications.set(0);
+			release();
+			comeBack();
+			next.acquireNotified();
+			return System.nanoTime() - released < RedisLayout.RESERVATION.toNanos();
+		}
+
+		private void leave() {
+			outcomeOf(this.contender.withdraw(RedisProcesses.TIMEOUT), RedisProcesses.TIMEOUT);
+			this.contender.close();
+		}
+
+	}
+
+}
