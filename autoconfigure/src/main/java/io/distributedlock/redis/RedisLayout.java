@@ -60,6 +60,12 @@ final class RedisLayout {
 	/** The longest time without an attempt of a waiting process. */
 	static final Duration POLL_INTERVAL = Duration.ofSeconds(1);
 
+	/**
+	 * The beginning of the error of a write at maxmemory, as a pattern of Lua. Redis 6.2
+	 * puts the line of the script before the code.
+	 */
+	private static final String OUT_OF_MEMORY = "^[^%u]*OOM ";
+
 	/** The longest text of a lock's key that is not shortened. */
 	private static final int KEY_LENGTH = 512;
 
@@ -135,11 +141,12 @@ final class RedisLayout {
 				local HELD, RESERVED = '%c', '%c'
 				local ORDER_MEMBER = '%s'
 				local LONGEST_RESERVATION_MILLIS, RESERVATION_EXPIRY_MILLIS, POLL_INTERVAL_MILLIS = %d, %d, %d
+				local OUT_OF_MEMORY = '%s'
 				""", ID_LENGTH, ID_LENGTH + 1, ID_LENGTH + 2, RESERVED_HEADER_LENGTH, RESERVED_HEADER_LENGTH,
 				RESERVED_HEADER_LENGTH + GRANT_SECOND_LENGTH + 1, HELD_HEADER_LENGTH, MICROSECOND_LENGTH, ENTRY_LENGTH,
 				ENTRY_LENGTH * MOST_ENTRIES, State.HELD.code, State.RESERVED.code, ORDER_MEMBER,
 				RESERVATION.multipliedBy(2).toMillis(), RESERVATION.plus(POLL_INTERVAL).toMillis(),
-				POLL_INTERVAL.toMillis());
+				POLL_INTERVAL.toMillis(), OUT_OF_MEMORY);
 	}
 
 	/** The label of a process, as the header of a held lock ends with it. */

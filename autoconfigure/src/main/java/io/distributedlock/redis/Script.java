@@ -14,9 +14,9 @@ import java.util.HexFormat;
  */
 final class Script {
 
-	static final Script ATTEMPT = load("value", "attempt");
+	static final Script ATTEMPT = load("attempt", "value", "attempt-busy");
 
-	static final Script RELEASE = load("value", "release", "reserve");
+	static final Script RELEASE = load("release", "value", "release-contended", "reserve");
 
 	static final Script WITHDRAW = load("value", "withdraw", "reserve");
 

@@ -1,5 +1,5 @@
--- Releases a lock, if the owner still holds it. Continues in reserve.lua if processes are
--- in the wait queue.
+-- Releases a lock, if the owner still holds it. Continues in release-contended.lua if
+-- processes are in the wait queue.
 -- KEYS: the lock.
 -- ARGV: owner; id of the process; channel prefix; 1 if the process enters the wait queue
 --   again behind the others.
@@ -9,5 +9,7 @@ local value = redis.call('GET', KEYS[1])
 if not value or string.sub(value, 1, STATE) ~= ARGV[1] .. HELD then
   return {0}
 end
-local _, queue = parts(value)
-queue = without(queue, ARGV[2])
+if #value == HELD_HEADER_LENGTH + string.sub(value, LABEL_LENGTH_START, HELD_HEADER_LENGTH) then
+  redis.call('DEL', KEYS[1])
+  return {1}
+end

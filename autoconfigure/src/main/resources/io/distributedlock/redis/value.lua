@@ -32,9 +32,3 @@ end
 local function renewed(header, micros)
   return string.sub(header, 1, STATE) .. string.format('%016.0f', micros) .. string.sub(header, CREATED_END + 1)
 end
-
--- Whether the server refused a write at maxmemory. Redis 6.2 puts the line of the script
--- before the code.
-local function is_out_of_memory(error)
-  return string.find(error, '^OOM ') or string.find(error, '^@user_script: %d+: %-OOM ')
-end

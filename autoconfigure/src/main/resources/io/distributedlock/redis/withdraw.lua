@@ -16,7 +16,7 @@ if string.sub(value, 1, STATE) ~= ARGV[2] .. RESERVED then
   end
   -- At maxmemory, the entry remains: its notification will be withdrawn.
   local reply = redis.pcall('SET', KEYS[1], header .. rest, 'KEEPTTL')
-  if reply.err and not is_out_of_memory(reply.err) then
+  if reply.err and not string.find(reply.err, OUT_OF_MEMORY) then
     return reply
   end
   return {1}

@@ -49,6 +49,7 @@ class RedisLayoutTests {
 				local HELD, RESERVED = 'H', 'R'
 				local ORDER_MEMBER = 'order'
 				local LONGEST_RESERVATION_MILLIS, RESERVATION_EXPIRY_MILLIS, POLL_INTERVAL_MILLIS = 200, 1100, 1000
+				local OUT_OF_MEMORY = '^[^%u]*OOM '
 				""");
 	}
 

@@ -1,0 +1,3 @@
+-- The second part of release.lua, with a wait queue. Continues in reserve.lua.
+local _, queue = parts(value)
+queue = without(queue, ARGV[2])
