@@ -4,14 +4,14 @@
  * <b>The recipe.</b> Each step is one Lua script, which the server runs atomically; all
  * times are the server's.
  * <ol>
- * <li><b>Attempt</b> ({@code attempt.lua}). {@code SET lock value NX PX lease} acquires a
- * free lock. The value begins with a random owner id. The order of the grant, from which
- * the fencing token is made, is the server's clock in microseconds, or the last order of
- * the bucket + 1 if that is higher. An owner that holds the lock already is granted it
- * again, with a new order and the same expiry. A process for which the lock is reserved,
- * and any process after the reservation has ended, replaces the header of the value and
- * leaves the queue. After a notification the script reads the value before it
- * writes.</li>
+ * <li><b>Attempt</b> ({@code attempt.lua}, {@code attempt-busy.lua}).
+ * {@code SET lock value NX PX lease} acquires a free lock. The value begins with a random
+ * owner id. The order of the grant, from which the fencing token is made, is the server's
+ * clock in microseconds, or the last order of the bucket + 1 if that is higher. An owner
+ * that holds the lock already is granted it again, with a new order and the same expiry.
+ * A process for which the lock is reserved, and any process after the reservation has
+ * ended, replaces the header of the value and leaves the queue. After a notification the
+ * script reads the value before it writes.</li>
  * <li><b>Wait</b> (the same script). A process that may wait first subscribes to its
  * channel. An attempt at a busy lock then adds the process to the wait queue, which is
  * the end of the value ({@code value.lua}), by the time of its first entry. A process
