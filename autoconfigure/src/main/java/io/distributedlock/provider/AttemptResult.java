@@ -26,8 +26,21 @@ public sealed interface AttemptResult {
 	 *
 	 * @param retryAfter when to attempt again without a signal; zero means at once
 	 * @param holder the holder, or {@code null} if the store does not know it
+	 * @param asked whether the store was asked; {@code false} if the provider knows from
+	 * an earlier answer that an attempt is not worth a call yet. A request does not end
+	 * with such an answer
 	 */
-	record Busy(Duration retryAfter, @Nullable LockHolder holder) implements AttemptResult {
+	record Busy(Duration retryAfter, @Nullable LockHolder holder, boolean asked) implements AttemptResult {
+
+		/**
+		 * Creates the answer of a store that was asked.
+		 * @param retryAfter when to attempt again without a signal; zero means at once
+		 * @param holder the holder, or {@code null} if the store does not know it
+		 */
+		public Busy(Duration retryAfter, @Nullable LockHolder holder) {
+			this(retryAfter, holder, true);
+		}
+
 	}
 
 }

@@ -105,8 +105,8 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 		boolean active = this.subscription.isActive();
 		boolean enqueued = begin(attempt);
 		Duration pause = (willWait && !enqueued && active) ? claimEntry(attempt) : null;
-		if (pause != null && timeout.compareTo(RedisLayout.POLL_INTERVAL) >= 0) {
-			return AnsweredStoreCall.of(new AttemptResult.Busy(pause, null));
+		if (pause != null) {
+			return AnsweredStoreCall.of(new AttemptResult.Busy(pause, null, false));
 		}
 		if (willWait && enqueued && !active) {
 			this.subscription.begin();

@@ -144,7 +144,7 @@ final class RedisLockRepository {
 
 	private StoreCall<ReleaseOutcome> run(Script script, RedisLockKeys keys, byte[] owner, boolean keepsEntry,
 			Duration timeout, Consumer<ReleaseOutcome> onEnd) {
-		Release release = new Release(keys, script == Script.RELEASE, onEnd);
+		ReleaseOperation release = new ReleaseOperation(keys, script == Script.RELEASE, onEnd);
 		this.executor.run(
 				new ScriptCall(script, new byte[][] { keys.lock() },
 						new byte[][] { owner, this.process, this.channelPrefix, keepsEntry ? YES : NO }),
@@ -153,7 +153,7 @@ final class RedisLockRepository {
 	}
 
 	/** A release, a withdrawal, or the end of a reservation. */
-	private final class Release extends ScriptOperation<ReleaseOutcome> {
+	private final class ReleaseOperation extends ScriptOperation<ReleaseOutcome> {
 
 		private final RedisLockKeys keys;
 
@@ -164,7 +164,7 @@ final class RedisLockRepository {
 
 		private final Consumer<ReleaseOutcome> onEnd;
 
-		private Release(RedisLockKeys keys, boolean ofOwner, Consumer<ReleaseOutcome> onEnd) {
+		private ReleaseOperation(RedisLockKeys keys, boolean ofOwner, Consumer<ReleaseOutcome> onEnd) {
 			this.keys = keys;
 			this.ofOwner = ofOwner;
 			this.removalsBefore = RedisLockRepository.this.contended.removals();

@@ -46,6 +46,11 @@ final class KeyAnswers {
 		this.overdue.add(waiter);
 	}
 
+	/** Whether a waiter ends with the next answer. */
+	boolean hasOverdue() {
+		return this.overdue != null;
+	}
+
 	/** Records an answer, and signals those that are overdue. */
 	void record(@Nullable RequestOutcome answer, EventLock lock) {
 		this.latest = answer;

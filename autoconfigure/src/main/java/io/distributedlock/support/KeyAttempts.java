@@ -170,8 +170,7 @@ final class KeyAttempts {
 			}
 			else {
 				AttemptResult.Busy busy = (AttemptResult.Busy) ((AttemptEnd.Answered) end).result();
-				this.state.contest().recordBusy(current.willWait(), busy.retryAfter(), now);
-				this.state.answers().record(new RequestOutcome.Busy(busy.holder()), this.state.lock);
+				this.state.recordBusy(current.willWait(), busy, now);
 			}
 			this.state.signalHeadOrClose();
 		}

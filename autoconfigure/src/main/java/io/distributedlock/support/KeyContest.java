@@ -38,6 +38,9 @@ final class KeyContest {
 
 	private long retryAtNanos;
 
+	/** Whether the store was not asked when this process was told to wait. */
+	private boolean notAsked;
+
 	/** Whether the store has sent a notification since the last attempt was sent. */
 	private boolean notified;
 
@@ -100,6 +103,22 @@ final class KeyContest {
 		pause(willWait ? retryAfter.toNanos() : JOIN_PAUSE_NANOS, nowNanos);
 	}
 
+	/** Records an attempt for which the provider did not ask the store. */
+	void recordNotAsked(Duration retryAfter, long nowNanos) {
+		recordBusy(true, retryAfter, nowNanos);
+		this.notAsked = true;
+	}
+
+	/**
+	 * Ends the pause after an attempt for which the store was not asked.
+	 * @return {@code false} if there is none
+	 */
+	boolean endPauseNotAsked() {
+		boolean ended = this.pausing && this.notAsked;
+		this.pausing &= !ended;
+		return ended;
+	}
+
 	/** Records an attempt without an answer. Its owner id is never used again. */
 	void recordFailure(boolean mayBeEnqueued, long nowNanos) {
 		this.owner = null;
@@ -127,6 +146,7 @@ final class KeyContest {
 
 	private void pause(long nanos, long nowNanos) {
 		this.pausing = true;
+		this.notAsked = false;
 		this.retryAtNanos = nowNanos + (this.notified ? LEAST_PAUSE_NANOS : Math.max(nanos, LEAST_PAUSE_NANOS));
 	}
 

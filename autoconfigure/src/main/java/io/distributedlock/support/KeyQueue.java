@@ -103,7 +103,7 @@ final class KeyQueue {
 			return (attempt != null) ? awaitAttempt(attempt, waiter, mayWait) : prepareAttempt(waiter, mayWait, now);
 		}
 		if (!mayWait) {
-			this.state.answers().addOverdue(waiter);
+			this.state.addOverdue(waiter);
 		}
 		return await(waiter, waiter.budget().nextDeadlineNanos(mayWait));
 	}

@@ -1,5 +1,6 @@
 package io.distributedlock.support;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
 
@@ -7,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockKey;
 import io.distributedlock.LockSnapshot;
+import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.LockContender;
 
 /**
@@ -149,6 +151,25 @@ final class KeyState {
 		}
 		finally {
 			this.lock.unlock();
+		}
+	}
+
+	/** Records that an attempt was answered, but not with a grant. */
+	void recordBusy(boolean willWait, AttemptResult.Busy busy, long nowNanos) {
+		if (busy.asked()) {
+			contest().recordBusy(willWait, busy.retryAfter(), nowNanos);
+			answers().record(new RequestOutcome.Busy(busy.holder()), this.lock);
+		}
+		else {
+			contest().recordNotAsked(answers().hasOverdue() ? Duration.ZERO : busy.retryAfter(), nowNanos);
+		}
+	}
+
+	/** Adds a request that ends with the next answer of the store. */
+	void addOverdue(Waiter waiter) {
+		answers().addOverdue(waiter);
+		if (this.grant == null && this.attempt == null && contest().endPauseNotAsked()) {
+			signalHeadOrClose();
 		}
 	}
 

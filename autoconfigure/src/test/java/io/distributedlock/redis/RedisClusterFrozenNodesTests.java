@@ -1,12 +1,12 @@
 package io.distributedlock.redis;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.CountDownLatch;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -118,31 +118,29 @@ class RedisClusterFrozenNodesTests {
 	/**
 	 * A call of each kind for each of the workers that were there for a single server.
 	 */
-	private static void occupy(RedisLockProvider provider, LockGrant grant, List<LockKey> fresh)
-			throws InterruptedException {
-		CountDownLatch begun = new CountDownLatch(10 + fresh.size());
-		fresh.forEach((key) -> begin(begun,
-				() -> RedisProcesses.enter(provider, key).attempt(OwnerId.random(), LEASE, false, FROZEN_TIMEOUT)));
+	private static void occupy(RedisLockProvider provider, LockGrant grant, List<LockKey> fresh) {
+		List<Thread> callers = new ArrayList<>();
+		fresh.forEach((key) -> callers.add(begin(
+				() -> RedisProcesses.enter(provider, key).attempt(OwnerId.random(), LEASE, false, FROZEN_TIMEOUT))));
 		for (int call = 0; call < 4; call++) {
-			begin(begun, () -> RedisProcesses.enter(provider, grant.key())
-				.attempt(OwnerId.random(), LEASE, false, FROZEN_TIMEOUT));
-			begin(begun, () -> provider.release(grant.key(), OwnerId.random(), FROZEN_TIMEOUT));
+			callers.add(begin(() -> RedisProcesses.enter(provider, grant.key())
+				.attempt(OwnerId.random(), LEASE, false, FROZEN_TIMEOUT)));
+			callers.add(begin(() -> provider.release(grant.key(), OwnerId.random(), FROZEN_TIMEOUT)));
 		}
 		for (int call = 0; call < 2; call++) {
-			begin(begun, () -> provider.renew(Map.of(grant, LEASE), FROZEN_TIMEOUT));
+			callers.add(begin(() -> provider.renew(Map.of(grant, LEASE), FROZEN_TIMEOUT)));
 		}
-		begun.await();
-		// The calls of clients that block have begun, but may not have a worker yet.
-		Thread.sleep(500);
+		// Each has left its call to a worker, and waits for it if the client blocks.
+		await().until(() -> callers.stream()
+			.map(Thread::getState)
+			.allMatch((state) -> state == Thread.State.TERMINATED || state == Thread.State.TIMED_WAITING));
 	}
 
-	private static void begin(CountDownLatch begun, Runnable call) {
-		Thread thread = new Thread(() -> {
-			begun.countDown();
-			call.run();
-		});
+	private static Thread begin(Runnable call) {
+		Thread thread = new Thread(call);
 		thread.setDaemon(true);
 		thread.start();
+		return thread;
 	}
 
 	/** Keys in buckets that were not called before. */

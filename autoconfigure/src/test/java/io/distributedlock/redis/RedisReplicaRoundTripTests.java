@@ -133,6 +133,30 @@ class RedisReplicaRoundTripTests {
 		resultOf(contender.withdraw(RedisProcesses.TIMEOUT), RedisProcesses.TIMEOUT);
 	}
 
+	/** Else each busy attempt would last as long as WAIT does. */
+	@ParameterizedTest(name = "{0}")
+	@MethodSource("io.distributedlock.redis.TestClients#all")
+	void onlyGrantsAwaitReplicasWhileTheseAreLate(String name,
+			Function<RedisConfiguration, RedisConnectionFactory> client) {
+		CommandStats stats = new CommandStats(this.processes.closing(primary.admin()));
+		RedisLockProvider provider = this.processes.provider(client.apply(TestRedis.standalone(primary.port())),
+				new RedisLockSettings(RedisProcesses.PREFIX, 1, Duration.ofMillis(500)));
+		LockGrant grant = RedisProcesses.acquire(provider, KEY);
+		try (FrozenProcesses frozen = FrozenProcesses.freeze(replica.handle())) {
+			assertThat(RedisProcesses.renew(provider, grant)).isEqualTo(RenewalOutcome.UNKNOWN);
+			stats.reset();
+			assertThat(RedisProcesses.attempt(provider, KEY)).isInstanceOf(AttemptResult.Busy.class);
+			assertThat(stats.calls()).containsEntry("evalsha", 1L).doesNotContainKey("wait");
+			assertThat(RedisProcesses.renew(provider, grant)).isEqualTo(RenewalOutcome.UNKNOWN);
+			assertThat(stats.calls()).containsEntry("wait", 1L);
+		}
+		assertThat(RedisProcesses.renew(provider, grant)).isEqualTo(RenewalOutcome.RENEWED);
+		stats.reset();
+		assertThat(RedisProcesses.attempt(provider, KEY)).isInstanceOf(AttemptResult.Busy.class);
+		assertThat(stats.calls()).containsEntry("wait", 1L);
+		assertThat(RedisProcesses.release(provider, grant)).isEqualTo(ReleaseOutcome.RELEASED);
+	}
+
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("io.distributedlock.redis.TestClients#all")
 	void deniedWaitFailsAGrantButNotABusyAttempt(String name,

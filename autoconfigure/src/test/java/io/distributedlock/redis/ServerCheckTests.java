@@ -1,5 +1,7 @@
 package io.distributedlock.redis;
 
+import java.nio.charset.StandardCharsets;
+
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -57,6 +59,18 @@ class ServerCheckTests {
 			RedisLockProvider provider = this.processes
 				.provider(TestClients.lettuce(RedisRights.login(TestRedis.standalone(TestRedis.port()))));
 			assertThatNoException().isThrownBy(() -> provider.check(RedisProcesses.TIMEOUT));
+		}
+	}
+
+	@Test
+	void lowerFormatIsRaisedSoThatOlderVersionsRefuse() {
+		try (Jedis admin = TestRedis.emptied()) {
+			byte[] format = RedisProcesses.LAYOUT.format();
+			admin.set(format, RedisLayout.bytes("0"));
+			RedisLockProvider provider = this.processes
+				.provider(TestClients.lettuce(TestRedis.standalone(TestRedis.port())));
+			assertThatNoException().isThrownBy(() -> provider.check(RedisProcesses.TIMEOUT));
+			assertThat(admin.get(format)).asString(StandardCharsets.UTF_8).isEqualTo(RedisLayout.FORMAT.text());
 		}
 	}
 

@@ -21,6 +21,7 @@ import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.LockTimer;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
@@ -87,15 +88,52 @@ class LockTemplateAnswerTests {
 	void attemptThatTheWaitTimeCutsShortIsNoFailure() {
 		this.locks.close();
 		this.locks = template(Duration.ofSeconds(2));
+		timeOutAfter(new AttemptResult.Busy(Duration.ofMillis(1500), null));
+		assertThat(this.locks.tryAcquire(LockRequest.of(KEY).withWaitTime(Duration.ofSeconds(2)))).isNull();
+	}
+
+	@Test
+	void busyAnswerForWhichTheStoreWasNotAskedEndsNoRequest() {
+		this.locks.close();
+		this.locks = template(Duration.ofSeconds(2));
+		timeOutAfter(new AttemptResult.Busy(Duration.ofMillis(1500), null, false));
+		LockRequest request = LockRequest.of(KEY).withWaitTime(Duration.ofSeconds(2));
+		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> this.locks.tryAcquire(request))
+			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.STORE_TIMEOUT));
+	}
+
+	@Test
+	void storeIsAskedAtOnceForARequestThatDoesNotWait() throws Exception {
+		try (LockLease held = other().acquire(LockRequest.of(KEY))) {
+			AtomicInteger attempts = new AtomicInteger();
+			this.provider.onAttempt = (answer) -> (attempts.incrementAndGet() == 1)
+					? new AttemptResult.Busy(Duration.ofMinutes(1), null, false) : answer;
+			Thread head = new Thread(
+					() -> this.locks.acquire(LockRequest.of(KEY).withWaitTime(Duration.ofMinutes(2))).close());
+			head.start();
+			await().until(() -> attempts.get() == 1);
+			assertThat(this.locks.tryAcquire(LockRequest.of(KEY).withWaitTime(Duration.ZERO))).isNull();
+			assertThat(attempts).hasValue(2);
+			held.close();
+			head.join();
+		}
+	}
+
+	/** Answers the first attempt, and lets the next ones time out. */
+	private void timeOutAfter(AttemptResult first) {
 		AtomicInteger attempts = new AtomicInteger();
 		this.provider.onAttempt = (answer) -> {
 			if (attempts.incrementAndGet() == 1) {
-				return new AttemptResult.Busy(Duration.ofMillis(1500), null);
+				return first;
 			}
 			delay(Duration.ofMillis(700));
 			throw new LockProviderException(LockError.STORE_TIMEOUT, "scripted", "did not answer", null);
 		};
-		assertThat(this.locks.tryAcquire(LockRequest.of(KEY).withWaitTime(Duration.ofSeconds(2)))).isNull();
+	}
+
+	/** Another process with the same store. */
+	private LockTemplate other() {
+		return new LockTemplate(this.provider.store, LockSettings.defaults(), this.timer, List.of(), List.of());
 	}
 
 	/** Delays an answer; the delay itself is what the test is about. */

@@ -13,6 +13,7 @@ import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.local.LocalLockProvider;
 import io.distributedlock.local.LocalStore;
+import io.distributedlock.provider.AnsweredStoreCall;
 import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.CompletableStoreCall;
 import io.distributedlock.provider.LockContender;
@@ -33,6 +34,8 @@ final class SimulatedProvider implements LockProvider {
 
 	/** How long a lock may be free although processes wait: less than they poll. */
 	private static final Duration LONGEST_IDLE = Duration.ofMillis(600);
+
+	private static final Duration NOT_ASKED_PAUSE = Duration.ofMillis(100);
 
 	private static final Duration LONGEST_DELAY = Duration.ofMillis(2500);
 
@@ -215,6 +218,10 @@ final class SimulatedProvider implements LockProvider {
 			SimulatedProvider.this.world.check(!isUnderWay(), "contender", "two attempts are under way");
 			SimulatedProvider.this.world.check(!SimulatedProvider.this.process.hasGrant(this.key), "contender",
 					"its process attempts what it has");
+			if (willWait && this.latest == null && SimulatedProvider.this.world.happens(0.1)) {
+				// As a provider does that knows of an earlier answer.
+				return AnsweredStoreCall.of(new AttemptResult.Busy(NOT_ASKED_PAUSE, null, false));
+			}
 			CompletableStoreCall<AttemptResult> call = call(
 					"attempts " + this.key + " as " + owner.text().substring(0, 4),
 					() -> recordEntry(this.contender.attempt(owner, lease, willWait, timeout), willWait));
