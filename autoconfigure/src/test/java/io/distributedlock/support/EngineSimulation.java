@@ -322,14 +322,15 @@ final class EngineSimulation {
 		else if (failure instanceof LockNotAcquiredException) {
 			this.world.check(tookNanos >= user.waitTime().toNanos() || isDisturbed(user), "P9",
 					user + " is told that its lock is busy before the end of its wait time");
-			this.world.check(user.keys().stream().anyMatch((key) -> wasWanted(user, key)), "P2",
+			this.world.check(user.keys().stream().anyMatch((key) -> wasWanted(user, key, tookNanos)), "P2",
 					user + " is told that its lock is busy, although nobody wanted it");
 		}
 	}
 
-	private boolean wasWanted(SimulatedUser user, LockKey key) {
+	/** A request of a process that pauses is told late what it was answered before. */
+	private boolean wasWanted(SimulatedUser user, LockKey key, long tookNanos) {
 		long recently = this.world.now() - (this.longLeases ? LONG_LEASE.toNanos() : BUSY_BEFORE)
-				- user.waitTime().toNanos();
+				- Math.max(user.waitTime().toNanos(), tookNanos);
 		Long at = this.wantedAt.get(key);
 		Long granted = this.world.lastGrant(key);
 		return (at != null && at > recently) || (granted != null && granted > recently)
