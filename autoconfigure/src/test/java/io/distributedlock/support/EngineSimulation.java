@@ -257,6 +257,8 @@ final class EngineSimulation {
 		this.world.check(stopped == null || !(lease instanceof Hold hold) || hold.sinceNanos() - stopped <= 0, "P15",
 				user + " was granted a lock after its process began to stop");
 		if (lease instanceof Hold hold) {
+			this.world.check(hold.sinceNanos() - hold.heldGrant().deadlineNanos() < 0, "P4",
+					user + " was granted a lock whose deadline had passed");
 			checkHandOff(user, hold);
 		}
 		checkOrder(user);
