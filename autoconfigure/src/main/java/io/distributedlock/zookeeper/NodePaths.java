@@ -13,10 +13,11 @@ import io.distributedlock.LockKey;
  * Paths of all nodes of a provider: lock nodes and wait queues under 256 fixed parents
  * each, so that a new key needs no parent of its own, and process nodes.
  * <p>
- * The mapping from a key to one level of a path is injective: control characters, bytes
- * outside ASCII, slash and percent sign are escaped, and a long name is cut and extended
- * by its SHA-256. Paths are short, because all ephemeral paths of a session have to fit
- * into the one transaction that closes it.
+ * The mapping from a prefix and a key to one level of a path is injective: a colon of the
+ * prefix is escaped as in a key, control characters, bytes outside ASCII, slash and
+ * percent sign are escaped, and a long name is cut and extended by its SHA-256. Paths are
+ * short, because all ephemeral paths of a session have to fit into the one transaction
+ * that closes it.
  */
 final class NodePaths {
 
@@ -35,7 +36,8 @@ final class NodePaths {
 
 	private final String root;
 
-	private final String keyPrefix;
+	/** Has no colon but the last, so that prefix and key are distinct. */
+	private final String prefix;
 
 	/**
 	 * Creates the paths below a root.
@@ -44,7 +46,7 @@ final class NodePaths {
 	 */
 	NodePaths(String root, String keyPrefix) {
 		this.root = root;
-		this.keyPrefix = keyPrefix;
+		this.prefix = LockKey.of(keyPrefix).encoded() + ":";
 	}
 
 	String root() {
@@ -52,9 +54,9 @@ final class NodePaths {
 	}
 
 	LockPath of(LockKey key) {
-		String name = name(this.keyPrefix + ":" + key.encoded());
+		String name = escape(this.prefix + key.encoded());
 		String suffix = bucket(name) + "/" + name;
-		return new LockPath(this.root + "/locks/" + suffix, this.root + "/queues/" + suffix);
+		return new LockPath(locks() + "/" + suffix, queues() + "/" + suffix);
 	}
 
 	private static String bucket(String name) {
@@ -66,7 +68,11 @@ final class NodePaths {
 		return this.root + "/locks";
 	}
 
-	/** Returns the names of the parents of lock nodes. */
+	String queues() {
+		return this.root + "/queues";
+	}
+
+	/** Returns the names of the parents of lock nodes, and of wait queues. */
 	static List<String> buckets() {
 		List<String> buckets = new ArrayList<>(BUCKETS);
 		for (int number = 0; number < BUCKETS; number++) {
@@ -88,11 +94,17 @@ final class NodePaths {
 		return processes() + "/" + Long.toHexString(sessionId);
 	}
 
+	/** Returns the path of the parent, which is empty for a node of the first level. */
 	static String parent(String path) {
 		return path.substring(0, path.lastIndexOf('/'));
 	}
 
-	private static String name(String text) {
+	/** Returns the last level of a path. */
+	static String name(String path) {
+		return path.substring(path.lastIndexOf('/') + 1);
+	}
+
+	private static String escape(String text) {
 		byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
 		StringBuilder name = new StringBuilder(MAX_LENGTH);
 		for (int i = 0; i < bytes.length && name.length() <= MAX_LENGTH; i++) {

@@ -7,6 +7,8 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import io.distributedlock.LockKey;
 
@@ -30,6 +32,20 @@ class NodePathsTests {
 		List<String> names = List.of("a", "A", "a ", "a/b", "a%2fb", "a:b", "\u00e4", "a\u0308", "%", "%25", ".", "..");
 		Set<String> nodes = names.stream().map(this::lockNode).collect(Collectors.toSet());
 		assertThat(nodes).hasSameSizeAs(names);
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 1, 100 })
+	void differentPrefixesNeverShareAPath(int repetitions) {
+		String part = "b".repeat(repetitions);
+		List<LockPath> paths = List.of(path("a", part, "c"), path("a:" + part, "c"), path("a:" + part + ":c", "d"),
+				path("a", part, "c", "d"), path("a%3A" + part, "c"), path("a%3a" + part, "c"), path("a%", part),
+				path("a", "%", part), path("a%25", part), path("a\ud800" + part, "c"), path("a?" + part, "c"));
+		assertThat(Set.copyOf(paths)).hasSameSizeAs(paths);
+	}
+
+	private static LockPath path(String prefix, String name, String... parts) {
+		return new NodePaths("/lock-root", prefix).of(LockKey.of(name, parts));
 	}
 
 	@Test
