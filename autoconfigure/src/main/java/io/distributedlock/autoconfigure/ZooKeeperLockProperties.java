@@ -19,7 +19,7 @@ import io.distributedlock.zookeeper.ZooKeeperLockSettings;
  * @param connectionTimeout Longest wait for the first connection.
  * @param namespace Curator's namespace: a node above the root.
  * @param root Node under which the locks are kept.
- * @param acl ACL of the nodes.
+ * @param acl ACL of the nodes. With 'creator' the client has to authenticate.
  * @param auth Credentials of the client.
  * @param ssl TLS settings.
  * @since 0.1.0

@@ -6,7 +6,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 
 import org.apache.zookeeper.CreateMode;
-import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.OpResult;
@@ -178,8 +177,7 @@ final class AcquireOperation {
 		if (code == Code.NODEEXISTS || code == Code.BADVERSION) {
 			return BUSY;
 		}
-		throw new CompletionException(
-				KeeperException.create((code != null) ? code : Code.SYSTEMERROR, steps.get(step).getPath()));
+		throw new CompletionException(ZooKeeperErrors.failure(code, steps.get(step)));
 	}
 
 	/** Returns what a step has missed; a missing lock node is created by the next try. */

@@ -1,9 +1,12 @@
 package io.distributedlock.zookeeper;
 
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 
 import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
@@ -12,7 +15,7 @@ import io.distributedlock.provider.LayoutFormat;
 /**
  * Persistent nodes of the layout: the root, whose data is the number of the format, and
  * the parents of lock nodes, wait queues and process nodes. Each is created when it is
- * first missing.
+ * missing, and only then.
  */
 final class PersistentNodes {
 
@@ -31,67 +34,65 @@ final class PersistentNodes {
 	}
 
 	/**
-	 * Ensures that the root and the parents of lock nodes and process nodes exist.
+	 * Ensures that the root, the parents of process nodes, and all parents of lock nodes
+	 * and wait queues exist. No attempt then needs the permission to create one, also if
+	 * it is the first that waits below its parent. What exists is read with one request,
+	 * and not created: that permission may be missing.
 	 * @return fails if a newer version has written the format
 	 */
 	CompletableFuture<Boolean> ensureAll(ZooKeeperOperations operations) {
-		return operations.read(this.paths.root(), null).handle((node, failure) -> {
-			if (node != null) {
-				return CompletableFuture.completedFuture(requireSupportedFormat(node));
-			}
-			return ZooKeeperErrors.is(failure, Code.NONODE) ? createRoot(operations)
-					: CompletableFuture.<Boolean>failedFuture(failure);
-		})
-			.thenCompose((next) -> next)
-			.thenCompose((ready) -> ensureWithParents(operations, this.paths.processes()))
-			.thenCompose((ready) -> ensureWithParents(operations, this.paths.locks()))
-			.thenCompose((ready) -> ensureBuckets(operations));
+		return ExistingNodes.read(operations, this.paths)
+			.thenCompose((existing) -> (existing.format() != null) ? ensureMissing(operations, existing)
+					: ensureWithParents(operations, this.paths.root())
+						.thenCompose((ready) -> ExistingNodes.read(operations, this.paths))
+						.thenCompose((created) -> ensureMissing(operations, created)));
 	}
 
-	/** Ensures the parents of all lock nodes, so that no attempt has to create one. */
-	private CompletableFuture<Boolean> ensureBuckets(ZooKeeperOperations operations) {
-		String locks = this.paths.locks();
-		return operations.children(locks).thenCompose((present) -> {
-			CompletableFuture<Boolean> end = CompletableFuture.completedFuture(true);
-			for (String bucket : NodePaths.buckets()) {
-				if (!present.contains(bucket)) {
-					end = end.thenCombine(ensure(operations, locks + "/" + bucket, EMPTY, CreateMode.PERSISTENT),
-							(before, ready) -> true);
-				}
-			}
-			return end;
-		});
+	private CompletableFuture<Boolean> ensureMissing(ZooKeeperOperations operations, ExistingNodes existing) {
+		requireSupported(existing.format());
+		return allOf(existing.missing(this.paths).stream().map((nodes) -> ensureSiblings(operations, nodes)).toList());
+	}
+
+	/** Ensures the first node, and then all others at once. */
+	private CompletableFuture<Boolean> ensureSiblings(ZooKeeperOperations operations, List<String> nodes) {
+		if (nodes.isEmpty()) {
+			return CompletableFuture.completedFuture(true);
+		}
+		return ensureWithParents(operations, nodes.get(0)).thenCompose(
+				(ready) -> allOf(nodes.stream().skip(1).map((node) -> ensureWithParents(operations, node)).toList()));
+	}
+
+	private static CompletableFuture<Boolean> allOf(List<CompletableFuture<Boolean>> all) {
+		return CompletableFuture.allOf(all.toArray(CompletableFuture[]::new)).thenApply((ready) -> true);
 	}
 
 	/** A root without data was created by hand. */
-	private boolean requireSupportedFormat(ZNode root) {
-		String text = new String(root.data(), StandardCharsets.UTF_8).trim();
-		if (!text.isEmpty()) {
-			FORMAT.requireSupported("ZooKeeper below '" + this.paths.root() + "'", text);
+	private void requireSupported(@Nullable String format) {
+		if (format == null) {
+			throw new CompletionException(KeeperException.create(Code.NONODE, this.paths.root()));
 		}
-		return true;
-	}
-
-	private CompletableFuture<Boolean> createRoot(ZooKeeperOperations operations) {
-		String root = this.paths.root();
-		CompletableFuture<Boolean> above = (root.lastIndexOf('/') > 0)
-				? ensureWithParents(operations, NodePaths.parent(root)) : CompletableFuture.completedFuture(true);
-		byte[] format = FORMAT.text().getBytes(StandardCharsets.UTF_8);
-		return above.thenCompose((ready) -> ensure(operations, root, format, CreateMode.PERSISTENT));
+		if (!format.isEmpty()) {
+			FORMAT.requireSupported("ZooKeeper below '" + this.paths.root() + "'", format);
+		}
 	}
 
 	/**
-	 * Ensures a persistent node and those parents that are missing: the right to create
-	 * nodes above an existing one may be missing, and is not needed.
+	 * Ensures a persistent node and those parents that are missing: the permission to
+	 * create nodes above an existing one may be missing, and is not needed.
 	 */
 	CompletableFuture<Boolean> ensureWithParents(ZooKeeperOperations operations, String path) {
-		return ensure(operations, path, EMPTY, CreateMode.PERSISTENT).exceptionallyCompose((ex) -> {
+		return ensurePersistent(operations, path).exceptionallyCompose((ex) -> {
 			if (!ZooKeeperErrors.is(ex, Code.NONODE) || path.lastIndexOf('/') == 0) {
 				return CompletableFuture.failedFuture(ex);
 			}
 			return ensureWithParents(operations, NodePaths.parent(path))
-				.thenCompose((ready) -> ensure(operations, path, EMPTY, CreateMode.PERSISTENT));
+				.thenCompose((ready) -> ensurePersistent(operations, path));
 		});
+	}
+
+	private CompletableFuture<Boolean> ensurePersistent(ZooKeeperOperations operations, String path) {
+		byte[] data = path.equals(this.paths.root()) ? FORMAT.text().getBytes(StandardCharsets.UTF_8) : EMPTY;
+		return ensure(operations, path, data, CreateMode.PERSISTENT);
 	}
 
 	/** Ensures the ephemeral node of a process, whose data is its label. */
@@ -101,14 +102,28 @@ final class PersistentNodes {
 
 	private static CompletableFuture<Boolean> ensure(ZooKeeperOperations operations, String node, byte[] data,
 			CreateMode mode) {
-		return operations.create(node, data, mode)
-			.handle((stat, failure) -> exists(failure) ? CompletableFuture.completedFuture(true)
-					: CompletableFuture.<Boolean>failedFuture(failure))
-			.thenCompose((next) -> next);
+		return operations.create(node, data, mode).thenApply((stat) -> true).exceptionallyCompose((ex) -> {
+			if (ZooKeeperErrors.is(ex, Code.NODEEXISTS)) {
+				return CompletableFuture.completedFuture(true);
+			}
+			return ZooKeeperErrors.is(ex, Code.NOAUTH) ? requireExisting(operations, node, ex)
+					: CompletableFuture.failedFuture(ex);
+		});
 	}
 
-	private static boolean exists(@Nullable Throwable failure) {
-		return failure == null || ZooKeeperErrors.is(failure, Code.NODEEXISTS);
+	/**
+	 * Requires a node that this client may not create: servers check that permission
+	 * before they find the node, which another process may just have created.
+	 */
+	private static CompletableFuture<Boolean> requireExisting(ZooKeeperOperations operations, String node,
+			Throwable refusal) {
+		return operations.exists(node).exceptionallyCompose((ex) -> {
+			if (ZooKeeperErrors.is(ex, Code.NOAUTH)) {
+				// A server that checks the permission to read has found the node.
+				return CompletableFuture.completedFuture(true);
+			}
+			return CompletableFuture.failedFuture(ZooKeeperErrors.is(ex, Code.NONODE) ? refusal : ex);
+		});
 	}
 
 }

@@ -12,7 +12,6 @@ import java.util.function.Consumer;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
-import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.OpResult;
@@ -220,9 +219,9 @@ final class ReleaseOperation {
 		List<Op> steps = head.map((entry) -> List.of(delete, Op.delete(node.path().queue() + "/" + entry, -1)))
 			.orElse(List.of(delete));
 		return node.session().operations().multi(steps).thenApply((results) -> {
-			for (OpResult result : results) {
-				if (result instanceof OpResult.ErrorResult error && Code.get(error.getErr()) == Code.NOAUTH) {
-					throw new CompletionException(KeeperException.create(Code.NOAUTH, node.path().lockNode()));
+			for (int i = 0; i < results.size(); i++) {
+				if (results.get(i) instanceof OpResult.ErrorResult error && Code.get(error.getErr()) == Code.NOAUTH) {
+					throw new CompletionException(ZooKeeperErrors.failure(Code.NOAUTH, steps.get(i)));
 				}
 			}
 			return results.stream().noneMatch((result) -> result instanceof OpResult.ErrorResult);

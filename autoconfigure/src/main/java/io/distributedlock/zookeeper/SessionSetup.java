@@ -2,16 +2,20 @@ package io.distributedlock.zookeeper;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockException;
+import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockTimer;
 import io.distributedlock.provider.ProcessLabel;
 
@@ -24,6 +28,14 @@ final class SessionSetup {
 	private static final Log logger = LogFactory.getLog(SessionSetup.class);
 
 	private static final Duration RETRY_PAUSE = Duration.ofSeconds(1);
+
+	/**
+	 * The least time between two tries of which a lost connection has ended the first.
+	 */
+	private static final Duration RECONNECT_PAUSE = Duration.ofMillis(50);
+
+	/** Each try costs a connection, which the application may use too. */
+	private static final Duration OLD_SERVER_PAUSE = Duration.ofSeconds(30);
 
 	private final byte[] label = ProcessLabel.get().getBytes(StandardCharsets.UTF_8);
 
@@ -42,6 +54,9 @@ final class SessionSetup {
 	private volatile boolean complete;
 
 	private volatile @Nullable LockException failure;
+
+	/** Whether the failure was an answer after which the server closes the connection. */
+	private volatile boolean disconnected;
 
 	/**
 	 * Creates a set-up that has not begun.
@@ -79,40 +94,100 @@ final class SessionSetup {
 			this.heartbeat.send();
 		}
 		else if (!this.session.hasEnded() && this.underWay.compareAndSet(false, true)) {
-			createNodes().whenComplete((created, ex) -> complete(ex));
+			Deadline pause = Deadline.after(RECONNECT_PAUSE);
+			createNodes().whenComplete((created, ex) -> complete(pause, ex));
 		}
 	}
 
 	private CompletableFuture<Boolean> createNodes() {
-		ZooKeeperOperations operations = this.session.operations();
-		return this.persistentNodes.ensureAll(operations)
-			.thenCompose((ready) -> this.session.hasEnded() ? CompletableFuture.completedFuture(false)
-					: this.persistentNodes.ensureProcessNode(operations, this.session.id(), this.label));
+		return this.persistentNodes.ensureAll(this.session.operations())
+			.thenCompose(
+					(ready) -> this.session.hasEnded() ? CompletableFuture.completedFuture(false) : createProcessNode())
+			.exceptionallyCompose(
+					(ex) -> ZooKeeperErrors.is(ex, Code.NOAUTH) ? explain(ex) : CompletableFuture.failedFuture(ex));
 	}
 
-	private void complete(@Nullable Throwable ex) {
+	private CompletableFuture<Boolean> createProcessNode() {
+		return this.persistentNodes.ensureProcessNode(this.session.operations(), this.session.id(), this.label);
+	}
+
+	/**
+	 * Explains a missing permission: nodes that belong to their creator are forbidden to
+	 * a client without an identity, which servers tell only a client that creates one.
+	 */
+	private CompletableFuture<Boolean> explain(Throwable refusal) {
+		return createProcessNode().handle((created, ex) -> {
+			throw new CompletionException(ZooKeeperErrors.is(ex, Code.INVALIDACL) ? ex : refusal);
+		});
+	}
+
+	private void complete(Deadline reconnectPause, @Nullable Throwable ex) {
 		if (ex == null) {
+			this.disconnected = false;
 			this.failure = null;
 			this.complete = true;
 			this.heartbeat.send();
 		}
 		else {
 			logger.debug("The session could not be set up", ex);
-			this.failure = ZooKeeperErrors.mayPass(ex) ? null : ZooKeeperErrors.nothingSent(ex);
+			failed(ex);
 		}
-		this.underWay.set(false);
+		// A new connection starts no other try where the last one was closed for it.
+		boolean wait = ZooKeeperErrors.closesConnection(ex);
+		this.underWay.set(wait);
 		this.changed.run();
-		if (ex != null) {
-			retryLater();
+		if (wait) {
+			schedule(() -> {
+				this.underWay.set(false);
+				start();
+			}, ZooKeeperErrors.is(ex, Code.UNIMPLEMENTED) ? OLD_SERVER_PAUSE : RETRY_PAUSE);
+		}
+		else if (ZooKeeperErrors.is(ex, Code.CONNECTIONLOSS)) {
+			reconnect(reconnectPause);
+		}
+		else if (ex != null) {
+			schedule(this::start, RETRY_PAUSE);
 		}
 	}
 
-	private void retryLater() {
+	/**
+	 * Starts another try before the client has reconnected, so that it begins the next
+	 * connection: a server that refuses the client answers only the first request.
+	 */
+	private void reconnect(Deadline pause) {
+		if (pause.isPast()) {
+			start();
+		}
+		else {
+			schedule(this::start, pause.remaining());
+		}
+	}
+
+	/** Records a failure. */
+	private void failed(Throwable ex) {
+		boolean passes = ZooKeeperErrors.mayPass(ex);
+		if (passes && this.disconnected) {
+			// The refusal of another request may have closed the connection.
+			return;
+		}
+		this.disconnected = ZooKeeperErrors.closesConnection(ex);
+		this.failure = passes ? null : ZooKeeperErrors.ofSetup(ex);
+	}
+
+	private void schedule(Runnable next, Duration pause) {
 		try {
-			this.timer.schedule(this::start, RETRY_PAUSE);
+			this.timer.schedule(next, pause);
 		}
 		catch (RejectedExecutionException ex) {
 			logger.debug("The timer is closed", ex);
+		}
+	}
+
+	/** Records that the servers refuse a client whose session was set up before. */
+	private void refused(@Nullable Throwable ex) {
+		if (ZooKeeperErrors.closesConnection(ex)) {
+			failed(Objects.requireNonNull(ex));
+			this.changed.run();
 		}
 	}
 
@@ -121,7 +196,9 @@ final class SessionSetup {
 		@Override
 		public CompletableFuture<Stat> write() {
 			String path = SessionSetup.this.persistentNodes.paths().process(SessionSetup.this.session.id());
-			return SessionSetup.this.session.operations().setData(path, SessionSetup.this.label, -1);
+			return SessionSetup.this.session.operations()
+				.setData(path, SessionSetup.this.label, -1)
+				.whenComplete((stat, ex) -> refused(ex));
 		}
 
 		@Override
@@ -135,6 +212,8 @@ final class SessionSetup {
 
 		@Override
 		public void written() {
+			SessionSetup.this.disconnected = false;
+			SessionSetup.this.failure = null;
 			SessionSetup.this.changed.run();
 		}
 

@@ -7,6 +7,8 @@ import java.util.concurrent.ExecutionException;
 
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.ZooDefs;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockConfigurationException;
@@ -46,7 +48,22 @@ final class ZooKeeperErrors {
 	/** Returns whether the session has ended, and its nodes with it. */
 	static boolean isSessionOver(@Nullable Throwable ex) {
 		Code code = code(ex);
-		return code == Code.SESSIONEXPIRED || code == Code.AUTHFAILED || code == Code.SESSIONCLOSEDREQUIRESASLAUTH;
+		return code == Code.SESSIONEXPIRED || code == Code.AUTHFAILED;
+	}
+
+	/** Returns whether the servers refuse this client a request. */
+	static boolean isRefusal(@Nullable Throwable ex) {
+		Code code = code(ex);
+		return code == Code.NOAUTH || code == Code.SESSIONCLOSEDREQUIRESASLAUTH;
+	}
+
+	/**
+	 * Returns whether the server closes the connection after this answer: other requests
+	 * of the same connection are lost. The session lasts.
+	 */
+	static boolean closesConnection(@Nullable Throwable ex) {
+		Code code = code(ex);
+		return code == Code.SESSIONCLOSEDREQUIRESASLAUTH || code == Code.UNIMPLEMENTED;
 	}
 
 	/** Returns whether the effect of the request is not known. */
@@ -58,7 +75,27 @@ final class ZooKeeperErrors {
 	/** Returns whether the same request may succeed after the client reconnects. */
 	static boolean mayPass(Throwable ex) {
 		Code code = code(ex);
-		return code != null && code != Code.SESSIONCLOSEDREQUIRESASLAUTH && (isUnclear(ex) || isSessionOver(ex));
+		return code != null && (isUnclear(ex) || isSessionOver(ex));
+	}
+
+	/**
+	 * Returns the failure of a step of a transaction.
+	 * @param code the answer, or {@code null} for a number that is not known
+	 */
+	static KeeperException failure(@Nullable Code code, Op step) {
+		return failure(code, step.getType(), step.getPath());
+	}
+
+	/**
+	 * Returns the failure of a request.
+	 * @param code the answer, or {@code null} for a number that is not known
+	 * @param request the request's number in {@link ZooDefs.OpCode}
+	 */
+	static KeeperException failure(@Nullable Code code, int request, @Nullable String path) {
+		if (code == Code.NOAUTH && path != null) {
+			return MissingPermissionException.of(request, path);
+		}
+		return KeeperException.create((code != null && code != Code.OK) ? code : Code.SYSTEMERROR, path);
 	}
 
 	/** Returns the failure of a call without valid credentials; nothing was sent. */
@@ -74,9 +111,9 @@ final class ZooKeeperErrors {
 			return failure;
 		}
 		Code code = code(cause);
-		if (code == Code.NOAUTH || code == Code.AUTHFAILED || code == Code.SESSIONCLOSEDREQUIRESASLAUTH) {
-			return new LockProviderException(LockError.NOT_PERMITTED, PROVIDER,
-					"refuses this client a permission that locks need: " + cause.getMessage(), cause);
+		String refusal = (code != null) ? refusal(code, cause) : null;
+		if (refusal != null) {
+			return new LockProviderException(LockError.NOT_PERMITTED, PROVIDER, refusal, cause);
 		}
 		if (code == Code.OPERATIONTIMEOUT || code == Code.REQUESTTIMEOUT) {
 			return timedOut(cause);
@@ -84,14 +121,46 @@ final class ZooKeeperErrors {
 		return new LockProviderException(LockError.STORE_FAILED, PROVIDER, "failed: " + cause.getMessage(), cause);
 	}
 
-	/** Translates the failure of a request that cannot have granted a lock. */
-	static LockException nothingSent(Throwable ex) {
-		if (unwrap(ex) instanceof LockConfigurationException mistake) {
+	/** Returns what a refusal means, or {@code null} if the code is none. */
+	private static @Nullable String refusal(Code code, Throwable ex) {
+		return switch (code) {
+			case NOAUTH -> "refuses this client a permission that locks need: " + ex.getMessage();
+			case AUTHFAILED -> "refuses this client's credentials";
+			case SESSIONCLOSEDREQUIRESASLAUTH ->
+				"refuses this client, because its servers demand an authentication that"
+						+ " it has not made (zookeeper.enforce.auth.schemes or sessionRequireClientSASLAuth)";
+			case INVALIDACL -> "refuses the access control list of the nodes, because this client has no identity"
+					+ " (distributed-lock.zookeeper.acl)";
+			default -> null;
+		};
+	}
+
+	/** Translates the failure of a request of the set-up, which cannot grant a lock. */
+	static LockException ofSetup(Throwable ex) {
+		Throwable cause = unwrap(ex);
+		if (cause instanceof LockConfigurationException mistake) {
 			return mistake;
 		}
-		LockProviderException failure = translate(ex);
-		return failure.isEffectUnknown() ? LockProviderException.nothingSent(failure.error(), PROVIDER,
-				"cannot be used: " + unwrap(ex).getMessage(), unwrap(ex)) : failure;
+		Code code = code(cause);
+		if (code == Code.UNIMPLEMENTED) {
+			return new LockConfigurationException(LockError.STORE_TOO_OLD,
+					"The ZooKeeper server does not know a request that locks need: the lock store 'zookeeper' needs"
+							+ " ZooKeeper 3.6 or later",
+					"Upgrade the servers, or keep the locks in another store by distributed-lock.provider", cause);
+		}
+		if (code == Code.INVALIDACL) {
+			return new LockConfigurationException(LockError.INVALID_PROPERTY,
+					"The ZooKeeper servers refuse the access control list of the lock nodes. With"
+							+ " distributed-lock.zookeeper.acl=creator each node belongs to the identity of the client"
+							+ " that created it, but this client has not authenticated",
+					"Set distributed-lock.zookeeper.auth.scheme and auth.credentials (for a CuratorFramework of the"
+							+ " application, its authorization), let the client authenticate by a certificate or SASL,"
+							+ " or set distributed-lock.zookeeper.acl=open",
+					cause);
+		}
+		LockProviderException failure = translate(cause);
+		return failure.isEffectUnknown()
+				? LockProviderException.nothingSent(failure.error(), PROVIDER, failure.problem(), cause) : failure;
 	}
 
 	/** Translates the failure of a call, which may be one of this project. */

@@ -12,6 +12,7 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.OpResult;
 import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.ZooDefs.OpCode;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Stat;
@@ -46,7 +47,7 @@ final class ZooKeeperOperations {
 
 	CompletableFuture<Stat> create(String path, byte[] data, CreateMode mode) {
 		CompletableFuture<Stat> end = new CompletableFuture<>();
-		Create2Callback callback = (code, asked, context, created, stat) -> end(end, code, asked, stat);
+		Create2Callback callback = (code, asked, context, created, stat) -> end(end, code, OpCode.create, asked, stat);
 		this.zooKeeper.create(path, data, this.acl, mode, callback, null);
 		return end;
 	}
@@ -54,18 +55,10 @@ final class ZooKeeperOperations {
 	/** Creates an ephemeral sequential node and returns the name that it got. */
 	CompletableFuture<String> createSequential(String path) {
 		CompletableFuture<String> end = new CompletableFuture<>();
-		Create2Callback callback = (code, asked, context, created, stat) -> end(end, code, asked,
-				(created != null) ? name(created) : null);
+		Create2Callback callback = (code, asked, context, created, stat) -> end(end, code, OpCode.create, asked,
+				(created != null) ? NodePaths.name(created) : null);
 		this.zooKeeper.create(path, EMPTY, this.acl, CreateMode.EPHEMERAL_SEQUENTIAL, callback, null);
 		return end;
-	}
-
-	/**
-	 * Returns the last level of a path: the answer to a transaction has a full path, with
-	 * the client's root.
-	 */
-	private static String name(String created) {
-		return created.substring(created.lastIndexOf('/') + 1);
 	}
 
 	/**
@@ -79,24 +72,27 @@ final class ZooKeeperOperations {
 				Op.create(path, EMPTY, this.acl, CreateMode.EPHEMERAL_SEQUENTIAL));
 		return multi(steps).thenCompose((results) -> {
 			if (results.get(1) instanceof OpResult.CreateResult created) {
-				return CompletableFuture.completedFuture(name(created.getPath()));
+				// The answer to a transaction has the full path, with the client's
+				// chroot.
+				return CompletableFuture.completedFuture(NodePaths.name(created.getPath()));
 			}
 			Code code = (results.get(0) instanceof OpResult.ErrorResult refused) ? Code.get(refused.getErr()) : null;
 			return (code == Code.NODEEXISTS || code == Code.NONODE) ? CompletableFuture.completedFuture("")
-					: CompletableFuture
-						.failedFuture(KeeperException.create((code != null) ? code : Code.SYSTEMERROR, container));
+					: CompletableFuture.failedFuture(ZooKeeperErrors.failure(code, OpCode.createContainer, container));
 		});
 	}
 
 	CompletableFuture<Boolean> delete(String path, int version) {
 		CompletableFuture<Boolean> end = new CompletableFuture<>();
-		this.zooKeeper.delete(path, version, (code, asked, context) -> end(end, code, asked, true), null);
+		this.zooKeeper.delete(path, version, (code, asked, context) -> end(end, code, OpCode.delete, asked, true),
+				null);
 		return end;
 	}
 
 	CompletableFuture<Stat> setData(String path, byte[] data, int version) {
 		CompletableFuture<Stat> end = new CompletableFuture<>();
-		this.zooKeeper.setData(path, data, version, (code, asked, context, stat) -> end(end, code, asked, stat), null);
+		this.zooKeeper.setData(path, data, version,
+				(code, asked, context, stat) -> end(end, code, OpCode.setData, asked, stat), null);
 		return end;
 	}
 
@@ -107,27 +103,37 @@ final class ZooKeeperOperations {
 
 	CompletableFuture<ZNode> read(String path, @Nullable Watcher watcher) {
 		CompletableFuture<ZNode> end = new CompletableFuture<>();
-		this.zooKeeper.getData(path, watcher, (code, asked, context, data, stat) -> end(end, code, asked,
-				(stat != null) ? new ZNode((data != null) ? data : EMPTY, stat) : null), null);
+		this.zooKeeper.getData(path, watcher, (code, asked, context, data, stat) -> end(end, code, OpCode.getData,
+				asked, (stat != null) ? new ZNode((data != null) ? data : EMPTY, stat) : null), null);
+		return end;
+	}
+
+	/** Reads only whether a node exists, which needs no permission on most servers. */
+	CompletableFuture<Boolean> exists(String path) {
+		CompletableFuture<Boolean> end = new CompletableFuture<>();
+		this.zooKeeper.exists(path, false, (code, asked, context, stat) -> end(end, code, OpCode.exists, asked, true),
+				null);
 		return end;
 	}
 
 	CompletableFuture<List<String>> children(String path) {
 		CompletableFuture<List<String>> end = new CompletableFuture<>();
-		Children2Callback callback = (code, asked, context, children, stat) -> end(end, code, asked, children);
+		Children2Callback callback = (code, asked, context, children, stat) -> end(end, code, OpCode.getChildren, asked,
+				children);
 		this.zooKeeper.getChildren(path, false, callback, null);
 		return end;
 	}
 
 	/**
-	 * Sends a transaction. Only the end of the connection or the session is a failure;
-	 * each other error is among the results.
+	 * Sends a transaction, or several reads. Only the end of the connection or the
+	 * session is a failure, and a server that does not know the request; each other error
+	 * is among the results.
 	 */
 	CompletableFuture<List<OpResult>> multi(List<Op> steps) {
 		CompletableFuture<List<OpResult>> end = new CompletableFuture<>();
 		this.zooKeeper.multi(steps, (code, asked, context, results) -> {
 			boolean answered = results != null && results.size() == steps.size();
-			end(end, answered ? Code.OK.intValue() : code, steps.get(0).getPath(), results);
+			end(end, answered ? Code.OK.intValue() : code, OpCode.multi, steps.get(0).getPath(), results);
 		}, null);
 		return end;
 	}
@@ -143,19 +149,18 @@ final class ZooKeeperOperations {
 	/** Sends a sync: after its answer no earlier request of the session takes effect. */
 	CompletableFuture<Boolean> sync(String path) {
 		CompletableFuture<Boolean> end = new CompletableFuture<>();
-		this.zooKeeper.sync(path, (code, asked, context) -> end(end, code, asked, true), null);
+		this.zooKeeper.sync(path, (code, asked, context) -> end(end, code, OpCode.sync, asked, true), null);
 		return end;
 	}
 
-	private <T> void end(CompletableFuture<T> end, int number, @Nullable String path, @Nullable T value) {
+	private <T> void end(CompletableFuture<T> end, int number, int request, @Nullable String path, @Nullable T value) {
 		Code code = Code.get(number);
 		this.answered.accept((code != null) ? code : Code.SYSTEMERROR);
 		if (code == Code.OK && value != null) {
 			end.complete(value);
 		}
 		else {
-			end.completeExceptionally(
-					KeeperException.create((code != null && code != Code.OK) ? code : Code.SYSTEMERROR, path));
+			end.completeExceptionally(ZooKeeperErrors.failure(code, request, path));
 		}
 	}
 

@@ -16,9 +16,9 @@
  * <td>the number of the layout's format</td>
  * </tr>
  * <tr>
- * <td>{@code locks/00} to {@code locks/ff}</td>
+ * <td>{@code locks/00} to {@code locks/ff}, {@code queues/00} to {@code queues/ff}</td>
  * <td>persistent</td>
- * <td>parents of the lock nodes</td>
+ * <td>parents of the lock nodes and of the wait queues</td>
  * </tr>
  * <tr>
  * <td>{@code locks/7f/prefix:key}</td>

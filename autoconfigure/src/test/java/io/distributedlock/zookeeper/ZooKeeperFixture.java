@@ -21,6 +21,7 @@ import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.RetryForever;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.data.ACL;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockKey;
@@ -120,10 +121,14 @@ final class ZooKeeperFixture implements LockProviderFixture {
 		return newProcess(client(connect));
 	}
 
-	synchronized ZooKeeperLockProvider newProcess(CuratorFramework client) {
+	ZooKeeperLockProvider newProcess(CuratorFramework client) {
+		return newProcess(client, List.of());
+	}
+
+	synchronized ZooKeeperLockProvider newProcess(CuratorFramework client, List<ACL> acl) {
 		LockTimer timer = new LockTimer();
 		ZooKeeperLockProvider process = new ZooKeeperLockProvider(client,
-				new ZooKeeperLockSettings(this.root, PREFIX, List.of(), Duration.ofSeconds(1)), timer);
+				new ZooKeeperLockSettings(this.root, PREFIX, acl, Duration.ofSeconds(1)), timer);
 		this.processes.put(process, timer);
 		return process;
 	}
