@@ -176,10 +176,9 @@ final class UndecidedCommands {
 		}
 		logger.debug("It is not known yet whether a lock node of '" + command.key() + "' exists", failure);
 		this.alarm.setAt(command.postpone());
-		if (ZooKeeperErrors.is(failure, Code.NOAUTH) && command.refuse()) {
-			logger.warn("Lock '" + command.key() + "' is not released: ZooKeeper refuses this client a permission for"
-					+ " the node '" + command.lockNodePath()
-					+ "' or its parent. The release is tried again until it succeeds or the session ends");
+		if (ZooKeeperErrors.isRefusal(failure) && command.refuse()) {
+			logger.warn("Lock '" + command.key() + "' is not released. The release is tried again until it succeeds or"
+					+ " the session ends. " + ZooKeeperErrors.translate(failure).getMessage());
 		}
 	}
 

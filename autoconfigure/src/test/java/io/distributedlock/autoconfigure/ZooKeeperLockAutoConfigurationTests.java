@@ -1,7 +1,9 @@
 package io.distributedlock.autoconfigure;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
@@ -13,6 +15,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -29,6 +32,7 @@ import io.distributedlock.LockOperations;
 import io.distributedlock.LockRequest;
 import io.distributedlock.local.LocalLockProvider;
 import io.distributedlock.provider.LockProvider;
+import io.distributedlock.zookeeper.OldZooKeeper;
 import io.distributedlock.zookeeper.TestZooKeeper;
 import io.distributedlock.zookeeper.ZooKeeperLockProvider;
 
@@ -146,6 +150,78 @@ class ZooKeeperLockAutoConfigurationTests {
 								() -> other.getBean(LockOperations.class).acquire(LockRequest.of(LockKey.of("orders"))))
 						.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.NOT_PERMITTED)));
 			});
+	}
+
+	@Test
+	void aclCreatorWithoutAnIdentityFailsTheStart() {
+		ApplicationContextRunner creator = this.bare.withPropertyValues("distributed-lock.zookeeper.acl=creator",
+				"distributed-lock.zookeeper.connection-timeout=1m");
+		creator
+			.withPropertyValues("distributed-lock.zookeeper.root=/anonymous",
+					"distributed-lock.zookeeper.connect-string=" + TestZooKeeper.connectString())
+			.run(ZooKeeperLockAutoConfigurationTests::assertAclFailed);
+		creator.withPropertyValues("distributed-lock.zookeeper.root=/anonymous-application")
+			.withBean(CuratorFramework.class, ZooKeeperLockAutoConfigurationTests::connectedClient)
+			.run(ZooKeeperLockAutoConfigurationTests::assertAclFailed);
+	}
+
+	private static void assertAclFailed(AssertableApplicationContext context) {
+		assertThat(context).hasFailed();
+		assertThat(failure(context.getStartupFailure())).isInstanceOf(LockConfigurationException.class)
+			.hasMessageContaining("distributed-lock.zookeeper.acl=creator")
+			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.INVALID_PROPERTY));
+	}
+
+	private static CuratorFramework connectedClient() {
+		return connected(TestZooKeeper.connectString());
+	}
+
+	private static CuratorFramework connected(String servers) {
+		CuratorFramework client = CuratorFrameworkFactory.newClient(servers, new RetryOneTime(1));
+		client.start();
+		try {
+			assertThat(client.blockUntilConnected(1, TimeUnit.MINUTES)).isTrue();
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
+		return client;
+	}
+
+	@Test
+	void serverThatIsTooOldFailsTheStart() {
+		this.bare
+			.withPropertyValues("distributed-lock.zookeeper.connect-string=" + OldZooKeeper.connectString(),
+					"distributed-lock.zookeeper.connection-timeout=1m")
+			.run(ZooKeeperLockAutoConfigurationTests::assertTooOld);
+		this.bare.withBean(CuratorFramework.class, () -> connected(OldZooKeeper.connectString()))
+			.run(ZooKeeperLockAutoConfigurationTests::assertTooOld);
+	}
+
+	private static void assertTooOld(AssertableApplicationContext context) {
+		assertThat(context).hasFailed();
+		assertThat(failure(context.getStartupFailure())).isInstanceOf(LockConfigurationException.class)
+			.hasMessageContaining("needs ZooKeeper 3.6 or later")
+			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.STORE_TOO_OLD));
+	}
+
+	@Test
+	void serverThatDemandsAuthenticationIsReportedAtStartAndToCallers(CapturedOutput output) {
+		ApplicationContextRunner demanding = this.bare.withPropertyValues(
+				"distributed-lock.zookeeper.connect-string=" + TestZooKeeper.connectStringWithAuthentication(),
+				"distributed-lock.zookeeper.connection-timeout=1m");
+		demanding.run((context) -> {
+			assertThat(context).hasNotFailed();
+			assertThat(output).contains("DL-305: Lock store 'zookeeper' refuses this client").doesNotContain("DL-302");
+			assertThatExceptionOfType(LockException.class)
+				.isThrownBy(() -> context.getBean(LockOperations.class)
+					.acquire(LockRequest.of(LockKey.of("orders")).withWaitTime(Duration.ofMinutes(1))))
+				.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.NOT_PERMITTED));
+		});
+		demanding.withPropertyValues("distributed-lock.zookeeper.auth.credentials=locks:secret")
+			.run((context) -> context.getBean(LockOperations.class)
+				.acquire(LockRequest.of(LockKey.of("orders")))
+				.close());
 	}
 
 	@Test

@@ -1,7 +1,7 @@
 package io.distributedlock.zookeeper;
 
 /**
- * Server that all tests of a JVM share.
+ * Servers that all tests of a JVM share.
  */
 public final class TestZooKeeper {
 
@@ -11,6 +11,17 @@ public final class TestZooKeeper {
 	/** Where it listens. */
 	public static String connectString() {
 		return "127.0.0.1:" + ZooKeeperServerProcess.shared().port();
+	}
+
+	/** Where a server listens that serves only clients with digest credentials. */
+	public static String connectStringWithAuthentication() {
+		return "127.0.0.1:" + WithAuthentication.SERVER.port();
+	}
+
+	private static final class WithAuthentication {
+
+		private static final ZooKeeperServerProcess SERVER = ZooKeeperServerProcess.demandingAuthentication("digest");
+
 	}
 
 }

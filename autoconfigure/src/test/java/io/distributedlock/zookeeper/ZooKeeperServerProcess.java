@@ -24,6 +24,7 @@ import java.util.stream.Stream;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
+import org.apache.zookeeper.server.AuthenticationHelper;
 import org.apache.zookeeper.server.ContainerManager;
 import org.apache.zookeeper.server.NIOServerCnxnFactory;
 import org.apache.zookeeper.server.NettyServerCnxnFactory;
@@ -36,6 +37,7 @@ import org.apache.zookeeper.server.quorum.QuorumPeerMain;
 import org.apache.zookeeper.server.quorum.flexible.QuorumMaj;
 import org.slf4j.LoggerFactory;
 
+import org.springframework.beans.DirectFieldAccessor;
 import org.springframework.util.FileSystemUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -92,6 +94,13 @@ final class ZooKeeperServerProcess {
 				"-Dzookeeper.authProvider.x509=" + X509AuthenticationProvider.class.getName()), TlsMain.class);
 	}
 
+	/** Starts a server that serves only clients that have authenticated by a scheme. */
+	static ZooKeeperServerProcess demandingAuthentication(String scheme) {
+		return new ZooKeeperServerProcess(
+				List.of("-Dzookeeper.enforce.auth.enabled=true", "-Dzookeeper.enforce.auth.schemes=" + scheme),
+				Main.class);
+	}
+
 	/** Returns the port on which the server listens with TLS. */
 	int securePort() {
 		try {
@@ -134,6 +143,13 @@ final class ZooKeeperServerProcess {
 
 	int port() {
 		return this.port;
+	}
+
+	/** Lets the server read again which authentication it demands. */
+	void changeDemandedAuthentication(boolean demanded) {
+		setProperty("zookeeper.enforce.auth.enabled", Boolean.toString(demanded));
+		setProperty("zookeeper.enforce.auth.schemes", "digest");
+		send("authenticate");
 	}
 
 	/** Adds to the number of the server's last transaction. */
@@ -233,6 +249,8 @@ final class ZooKeeperServerProcess {
 						.filter(Objects::nonNull)
 						.forEach((factory) -> factory.closeAll(DisconnectReason.CONNECTION_CLOSE_FORCED));
 					case "set" -> System.setProperty(order[1], order[2]);
+					case "authenticate" ->
+						new DirectFieldAccessor(server).setPropertyValue("authHelper", new AuthenticationHelper());
 					case "end" -> server.closeSession(Long.parseLong(order[1]));
 					default -> throw new IllegalArgumentException(order[0]);
 				}
