@@ -1,17 +1,17 @@
 package io.distributedlock.zookeeper;
 
+import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.ProcessBuilder.Redirect;
 import java.net.InetAddress;
 import java.net.Socket;
+import java.net.URISyntaxException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.CodeSource;
 import java.time.Duration;
 import java.util.List;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import org.slf4j.Logger;
@@ -55,11 +55,14 @@ public final class OldZooKeeper {
 	}
 
 	private static String classPath() throws IOException {
-		CodeSource logging = Logger.class.getProtectionDomain().getCodeSource();
 		try (Stream<Path> jars = Files.list(JARS)) {
-			String server = jars.map(Path::toString).collect(Collectors.joining(":"));
-			assertThat(List.of(server.split(":"))).as("jars of the server").hasSize(2);
-			return server + ":" + Path.of(logging.getLocation().getPath());
+			List<String> server = jars.map(Path::toString).toList();
+			assertThat(server).as("jars of the server").hasSize(2);
+			Path logging = Path.of(Logger.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+			return String.join(File.pathSeparator, server) + File.pathSeparator + logging;
+		}
+		catch (URISyntaxException ex) {
+			throw new IllegalStateException(ex);
 		}
 	}
 
