@@ -81,7 +81,8 @@ class ArchitectureTests {
 	 */
 	private static final Set<String> CLOCK_READERS = Set.of("provider.Deadline", "jdbc.JdbcContender",
 			"jdbc.NotificationListener", "jdbc.SqlCallExecutor", "redis.LettuceTopologyRefresh",
-			"zookeeper.CallDeadline", "zookeeper.Heartbeat", "zookeeper.Session", "zookeeper.SessionTracker");
+			"zookeeper.CallDeadline", "zookeeper.ConnectionSilence", "zookeeper.Heartbeat", "zookeeper.Session",
+			"zookeeper.SessionTracker");
 
 	@Test
 	void everyPackageIsKnown() {

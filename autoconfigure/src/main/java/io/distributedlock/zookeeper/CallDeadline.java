@@ -123,10 +123,10 @@ final class CallDeadline implements Runnable {
 	private void reportTimeout() {
 		Session used = this.session;
 		if (used != null && this.renewal) {
-			used.renewalTimedOut(this.begunAtNanos);
+			used.silence().renewalTimedOut(this.begunAtNanos);
 		}
 		else if (used != null) {
-			used.callTimedOut(this.begunAtNanos);
+			used.silence().callTimedOut(this.begunAtNanos);
 		}
 	}
 

@@ -1,6 +1,5 @@
 package io.distributedlock.zookeeper;
 
-import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -9,14 +8,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.ACL;
 import org.jspecify.annotations.Nullable;
 
-import io.distributedlock.provider.LockThreads;
+import io.distributedlock.provider.LockTimer;
 import io.distributedlock.provider.SessionDeadline;
 
 /**
@@ -28,21 +25,15 @@ import io.distributedlock.provider.SessionDeadline;
  * reached the leader. The answered write before it bounds when the leader last heard of
  * the session: since then the follower has reported it.
  * <p>
- * It also counts the bytes of the session's ephemeral paths, and drops a connection on
- * which nothing is answered. Safe for use by many threads.
+ * It also counts the bytes of the session's ephemeral paths. Safe for use by many threads.
  */
 final class Session implements SessionDeadline {
-
-	private static final Log logger = LogFactory.getLog(Session.class);
 
 	/**
 	 * The limit for all ephemeral paths together: they go into the one transaction that
 	 * closes the session, and a server cannot read one beyond about 1 MB.
 	 */
 	static final long MAX_PATH_BYTES = 1 << 20;
-
-	/** A shorter silence ends before another connection is established. */
-	private static final long SHORTEST_SILENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
 	private static final long MARGIN_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
@@ -54,19 +45,11 @@ final class Session implements SessionDeadline {
 
 	private final ZooKeeperOperations operations;
 
-	private final @Nullable Duration longestSilence;
+	private final ConnectionSilence silence;
 
 	private final Set<Runnable> signals = ConcurrentHashMap.newKeySet();
 
 	private final AtomicLong bytes = new AtomicLong();
-
-	private final AtomicLong lastAnswerNanos = new AtomicLong(System.nanoTime());
-
-	/** When a connection was last lost, so that one silence drops one connection. */
-	private final AtomicLong lastDropNanos = new AtomicLong(System.nanoTime());
-
-	/** When the first request was sent after which nothing was answered. */
-	private final AtomicLong firstUnansweredNanos = new AtomicLong(System.nanoTime());
 
 	private volatile long untilNanos = System.nanoTime();
 
@@ -82,11 +65,11 @@ final class Session implements SessionDeadline {
 	/** Kept, because the state of a handle that is replaced changes. */
 	private volatile boolean endedByRefusal;
 
-	Session(ZooKeeper zooKeeper, List<ACL> acl, @Nullable Duration longestSilence) {
+	Session(ZooKeeper zooKeeper, List<ACL> acl, @Nullable Duration longestSilence, LockTimer timer) {
 		this.zooKeeper = zooKeeper;
 		this.id = zooKeeper.getSessionId();
 		this.timeoutNanos = TimeUnit.MILLISECONDS.toNanos(zooKeeper.getSessionTimeout());
-		this.longestSilence = longestSilence;
+		this.silence = new ConnectionSilence(zooKeeper, longestSilence, timer);
 		this.operations = new ZooKeeperOperations(zooKeeper, acl, this::answered);
 	}
 
@@ -124,18 +107,19 @@ final class Session implements SessionDeadline {
 		if (code == Code.SESSIONEXPIRED || code == Code.AUTHFAILED) {
 			end();
 		}
-		else if (code == Code.CONNECTIONLOSS) {
-			// A silence after it belongs to another connection.
-			this.lastDropNanos.accumulateAndGet(System.nanoTime(), (last, now) -> (now - last > 0) ? now : last);
-		}
 		else {
-			this.lastAnswerNanos.accumulateAndGet(System.nanoTime(), (last, now) -> (now - last > 0) ? now : last);
+			this.silence.answered(code);
 		}
 	}
 
 	/** Returns when the server last answered; each later session began after that. */
 	long lastAnswerNanos() {
-		return this.lastAnswerNanos.get();
+		return this.silence.lastAnswerNanos();
+	}
+
+	/** Returns the silence of the session's connections. */
+	ConnectionSilence silence() {
+		return this.silence;
 	}
 
 	/**
@@ -224,75 +208,6 @@ final class Session implements SessionDeadline {
 
 	void free(int length) {
 		this.bytes.addAndGet(-length);
-	}
-
-	/**
-	 * Records that a call was not answered in time. If nothing at all was answered for
-	 * the longest silence, the connection is dropped, so that the client connects to
-	 * another server; the session lasts. One call with a short time-out proves nothing.
-	 */
-	void callTimedOut(long sentAtNanos) {
-		timedOut(sentAtNanos, longestSilenceNanos());
-	}
-
-	/**
-	 * Records that a renewal was not answered in time. A lease depends on it, so that a
-	 * shorter silence is enough to drop the connection.
-	 */
-	void renewalTimedOut(long sentAtNanos) {
-		timedOut(sentAtNanos, Math.min(longestSilenceNanos(), SHORTEST_SILENCE_NANOS));
-	}
-
-	/**
-	 * Returns a little less than configured: a call begins before its request is sent.
-	 */
-	private long longestSilenceNanos() {
-		return (this.longestSilence != null) ? this.longestSilence.toNanos() * 9 / 10 : Long.MAX_VALUE;
-	}
-
-	private void timedOut(long sentAtNanos, long toleratedNanos) {
-		long droppedNanos = this.lastDropNanos.get();
-		if (this.longestSilence == null || this.lastAnswerNanos.get() - sentAtNanos > 0
-				|| droppedNanos - sentAtNanos > 0 || !isConnected()) {
-			return;
-		}
-		long silenceNanos = System.nanoTime() - silentSince(sentAtNanos);
-		if (silenceNanos >= toleratedNanos && this.lastDropNanos.compareAndSet(droppedNanos, System.nanoTime())) {
-			logger.debug("Nothing was answered for " + TimeUnit.NANOSECONDS.toMillis(silenceNanos)
-					+ " ms: the connection is dropped");
-			drop();
-		}
-	}
-
-	/** Returns when the first request was sent since the last answer, as far as known. */
-	private long silentSince(long sentAtNanos) {
-		return this.firstUnansweredNanos.updateAndGet((first) -> (first - this.lastAnswerNanos.get() > 0
-				&& first - this.lastDropNanos.get() > 0 && first - sentAtNanos < 0) ? first : sentAtNanos);
-	}
-
-	/** On a thread of its own: over TLS the client may wait for the socket to close. */
-	private void drop() {
-		try {
-			LockThreads.factory("zookeeper-drop").newThread(this::closeSocket).start();
-		}
-		catch (OutOfMemoryError ex) {
-			logger.debug("There is no thread to drop the connection", ex);
-		}
-	}
-
-	private void closeSocket() {
-		try {
-			this.zooKeeper.getTestable().closeSocket();
-			// The client notices the closed socket when it sends the next request.
-			this.operations.sync("/").whenComplete((synced, failure) -> {
-				if (failure != null) {
-					logger.debug("The connection was dropped", failure);
-				}
-			});
-		}
-		catch (IOException | RuntimeException ex) {
-			logger.debug("The connection could not be dropped", ex);
-		}
 	}
 
 	/**

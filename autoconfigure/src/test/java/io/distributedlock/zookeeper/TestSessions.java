@@ -22,7 +22,7 @@ final class TestSessions {
 		ZooKeeper handle = Mockito.mock(ZooKeeper.class);
 		BDDMockito.given(handle.getSessionId()).willReturn(ID);
 		BDDMockito.given(handle.getSessionTimeout()).willReturn((int) TIMEOUT.toMillis());
-		return new Session(handle, List.of(), null);
+		return new Session(handle, List.of(), null, RecordedRequests.closedTimer());
 	}
 
 }
