@@ -19,10 +19,16 @@ import io.distributedlock.provider.LockTimer;
  * Each answer moves the session's deadline to one time-out after the answered write
  * <em>before</em> was sent.
  * <p>
+ * The leader itself does not hear of a session by its writes, but by the reports of the
+ * follower that the client is connected to, which follow each other by half a tick. So a
+ * write proves the one before only if it was sent a quarter of the time-out after the
+ * <em>answer</em> to that: a time-out is at least two ticks, and the follower has
+ * reported in between.
+ * <p>
  * The first answer counts from a moment at which the client was not connected, because
- * the leader has heard of the session since. If no such moment is known, it counts from
- * two thirds of the time-out before the first write: the client is never silent for a
- * third of the time-out.
+ * the leader has heard of the session since. If no such moment is known, or it is long
+ * past, it counts from two thirds of the time-out before the first write: the client is
+ * never silent for a third of the time-out.
  */
 final class Heartbeat {
 
@@ -34,17 +40,20 @@ final class Heartbeat {
 
 	private final LockTimer timer;
 
-	private final long intervalNanos;
-
 	private final ReentrantLock lock = new ReentrantLock();
 
 	private boolean underWay;
 
+	private boolean closed;
+
 	/** A moment after which the leader has heard of the session, if one is known. */
 	private @Nullable Long heardAfterNanos;
 
-	/** When the answered write was sent that the next answer proves. */
-	private @Nullable Long candidateNanos;
+	/** The answered write that a later one proves. */
+	private @Nullable Write candidate;
+
+	/** Whether a write has proved one before. */
+	private boolean chained;
 
 	private @Nullable Future<?> pending;
 
@@ -58,7 +67,6 @@ final class Heartbeat {
 		this.session = session;
 		this.processNode = processNode;
 		this.timer = timer;
-		this.intervalNanos = session.timeoutNanos() * 3 / 10;
 	}
 
 	/** Sends a write, unless one is under way, and schedules the next. */
@@ -66,7 +74,7 @@ final class Heartbeat {
 		long sentAtNanos;
 		this.lock.lock();
 		try {
-			if (this.underWay || this.session.hasEnded()) {
+			if (this.underWay || this.closed || this.session.hasEnded()) {
 				return;
 			}
 			this.underWay = true;
@@ -104,19 +112,22 @@ final class Heartbeat {
 	private long provenNanos(long sentAtNanos) {
 		this.lock.lock();
 		try {
-			Long before = this.candidateNanos;
-			boolean due = before == null || sentAtNanos - before >= this.intervalNanos * 9 / 10;
-			if (due) {
-				this.candidateNanos = sentAtNanos;
+			Write before = this.candidate;
+			if (before == null) {
+				this.candidate = new Write(sentAtNanos, System.nanoTime());
 			}
-			if (due && before != null) {
-				this.heardAfterNanos = before;
+			else if (sentAtNanos - before.answeredAtNanos() >= reportNanos()) {
+				this.candidate = new Write(sentAtNanos, System.nanoTime());
+				this.heardAfterNanos = before.sentAtNanos();
+				this.chained = true;
 			}
-			Long known = this.heardAfterNanos;
-			if (known == null) {
-				known = sentAtNanos - this.session.timeoutNanos() * 2 / 3;
-				this.heardAfterNanos = known;
+			long known = (this.heardAfterNanos != null) ? this.heardAfterNanos
+					: sentAtNanos - this.session.timeoutNanos();
+			if (!this.chained) {
+				long connected = sentAtNanos - this.session.timeoutNanos() * 2 / 3;
+				known = (connected - known > 0) ? connected : known;
 			}
+			this.heardAfterNanos = known;
 			return known;
 		}
 		finally {
@@ -124,23 +135,51 @@ final class Heartbeat {
 		}
 	}
 
+	/** Returns a time in which the follower has reported the session to the leader. */
+	private long reportNanos() {
+		return this.session.timeoutNanos() / 4;
+	}
+
 	private void schedule() {
 		if (this.pending != null) {
 			this.pending.cancel(false);
 		}
-		if (this.session.hasEnded()) {
+		if (this.closed || this.session.hasEnded()) {
 			return;
 		}
 		long now = System.nanoTime();
-		Long before = this.candidateNanos;
-		long shortest = this.intervalNanos / 10;
-		long delay = (before != null) ? Math.max(before + this.intervalNanos - now, shortest) : shortest;
+		long intervalNanos = this.session.timeoutNanos() * 3 / 10;
+		long delay = intervalNanos / 10;
+		Write before = this.candidate;
+		if (before != null) {
+			long reported = before.answeredAtNanos() + reportNanos() - now;
+			long regular = before.sentAtNanos() + intervalNanos - now;
+			delay = Math.max(delay, this.chained ? Math.max(reported, regular) : reported);
+		}
 		try {
 			this.pending = this.timer.schedule(this::send, Duration.ofNanos(delay));
 		}
 		catch (RejectedExecutionException ex) {
 			logger.debug("The timer is closed: no heartbeat follows", ex);
 		}
+	}
+
+	/** Ends the heartbeat; the session's deadline does not move again. */
+	void close() {
+		this.lock.lock();
+		try {
+			this.closed = true;
+			schedule();
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	/**
+	 * An answered write.
+	 */
+	private record Write(long sentAtNanos, long answeredAtNanos) {
 	}
 
 	/** The process node that a heartbeat writes to; no method blocks. */

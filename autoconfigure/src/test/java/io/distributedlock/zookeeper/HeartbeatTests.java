@@ -1,6 +1,7 @@
 package io.distributedlock.zookeeper;
 
 import java.time.Duration;
+import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -15,6 +16,7 @@ import org.junit.jupiter.api.Test;
 import io.distributedlock.provider.LockTimer;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 /** Tests of {@link Heartbeat}. */
 class HeartbeatTests {
@@ -22,7 +24,9 @@ class HeartbeatTests {
 	private static final long TIMEOUT_NANOS = TestSessions.TIMEOUT.toNanos();
 
 	/** What a session lasts after the leader has heard of it, less the margin. */
-	private static final long PROVEN_NANOS = TIMEOUT_NANOS - TIMEOUT_NANOS / 200 - Duration.ofMillis(2).toNanos();
+	private static final long PROVEN_NANOS = proven(TestSessions.TIMEOUT);
+
+	private static final Duration QUICK = Duration.ofSeconds(2);
 
 	private final LockTimer timer = new LockTimer();
 
@@ -33,6 +37,10 @@ class HeartbeatTests {
 	@AfterEach
 	void close() {
 		this.timer.close();
+	}
+
+	private static long proven(Duration timeout) {
+		return timeout.toNanos() - timeout.toNanos() / 200 - Duration.ofMillis(2).toNanos();
 	}
 
 	private Heartbeat heartbeat(@Nullable Long notConnectedAtNanos) {
@@ -56,6 +64,57 @@ class HeartbeatTests {
 		this.node.writes.remove().complete(new Stat());
 		long shift = PROVEN_NANOS - TIMEOUT_NANOS * 2 / 3;
 		assertThat(this.session.until() - before).isBetween(shift, shift + after - before);
+	}
+
+	@Test
+	void firstAnswerDoesNotCountFromAMomentThatIsLongPast() {
+		heartbeat(System.nanoTime() - 2 * TIMEOUT_NANOS).send();
+		this.node.writes.remove().complete(new Stat());
+		assertThat(this.session.isValid()).isTrue();
+	}
+
+	@Test
+	void writeSentSoonAfterALateAnswerProvesNothing() {
+		Heartbeat heartbeat = heartbeat(System.nanoTime());
+		heartbeat.send();
+		CompletableFuture<Stat> late = this.node.writes.remove();
+		await().pollDelay(TestSessions.TIMEOUT.multipliedBy(3).dividedBy(10)).until(() -> true);
+		late.complete(new Stat());
+		long until = this.session.until();
+		// As after a reconnection, which does not wait.
+		heartbeat.send();
+		this.node.writes.remove().complete(new Stat());
+		assertThat(this.session.until()).isEqualTo(until);
+	}
+
+	@Test
+	void writeIsProvenByTheFirstThatIsSentAQuarterAfterItsAnswer() {
+		Session quick = TestSessions.unanswered(QUICK);
+		heartbeatOf(quick).send();
+		long first = this.node.sentAtNanos;
+		await().pollDelay(QUICK.dividedBy(2)).until(() -> true);
+		long answered = System.nanoTime();
+		this.node.writes.remove().complete(new Stat());
+		CompletableFuture<Stat> second = await().pollInterval(Duration.ofMillis(1))
+			.until(this.node.writes::poll, Objects::nonNull);
+		assertThat(this.node.sentAtNanos - answered).isGreaterThanOrEqualTo(QUICK.toNanos() / 4);
+		second.complete(new Stat());
+		// The write was recorded a moment after it was begun.
+		assertThat(quick.until() - first).isBetween(proven(QUICK) - Duration.ofSeconds(1).toNanos(), proven(QUICK));
+	}
+
+	private Heartbeat heartbeatOf(Session quick) {
+		return new Heartbeat(quick, this.node, System.nanoTime() - QUICK.toNanos(), this.timer);
+	}
+
+	@Test
+	void closedHeartbeatWritesNothing() {
+		Heartbeat heartbeat = heartbeat(System.nanoTime());
+		heartbeat.send();
+		heartbeat.close();
+		this.node.writes.remove().complete(new Stat());
+		heartbeat.send();
+		assertThat(this.node.writes).isEmpty();
 	}
 
 	@Test
@@ -97,9 +156,12 @@ class HeartbeatTests {
 
 		private final AtomicInteger written = new AtomicInteger();
 
+		private volatile long sentAtNanos;
+
 		@Override
 		public CompletableFuture<Stat> write() {
 			CompletableFuture<Stat> answer = new CompletableFuture<>();
+			this.sentAtNanos = System.nanoTime();
 			this.writes.add(answer);
 			return answer;
 		}

@@ -19,9 +19,13 @@ final class TestSessions {
 
 	/** Creates a session whose requests are never answered. */
 	static Session unanswered() {
+		return unanswered(TIMEOUT);
+	}
+
+	static Session unanswered(Duration timeout) {
 		ZooKeeper handle = Mockito.mock(ZooKeeper.class);
 		BDDMockito.given(handle.getSessionId()).willReturn(ID);
-		BDDMockito.given(handle.getSessionTimeout()).willReturn((int) TIMEOUT.toMillis());
+		BDDMockito.given(handle.getSessionTimeout()).willReturn((int) timeout.toMillis());
 		return new Session(handle, List.of(), null, RecordedRequests.closedTimer());
 	}
 

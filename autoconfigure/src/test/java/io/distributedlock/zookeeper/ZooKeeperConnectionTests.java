@@ -1,5 +1,6 @@
 package io.distributedlock.zookeeper;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -24,6 +25,7 @@ import io.distributedlock.testkit.StoreFaults.Fault;
 import io.distributedlock.testkit.TcpProxy;
 import io.distributedlock.testkit.TimeBounds;
 import io.distributedlock.testkit.WireFault;
+import io.distributedlock.testkit.WireFault.Effect;
 
 import static io.distributedlock.testkit.StoreCalls.outcomeOf;
 import static io.distributedlock.testkit.StoreCalls.resultOf;
@@ -179,6 +181,25 @@ class ZooKeeperConnectionTests {
 			}
 			catch (LockException ex) {
 				assertThat(ex.error()).isIn(LockError.STORE_FAILED, LockError.STORE_TIMEOUT);
+			}
+		}
+	}
+
+	@Test
+	void lateAnswersProveASessionForLess() {
+		Session session = await().until(() -> this.process.sessions().present(), Objects::nonNull);
+		Duration delay = SESSION.dividedBy(4);
+		String node = "/processes/" + Long.toHexString(session.id());
+		try (WireFault late = this.proxy
+			.onReplyTo((packet) -> new String(packet, StandardCharsets.ISO_8859_1).contains(node), Effect.DELAY)
+			.by(delay)) {
+			await().atMost(PATIENCE).until(() -> late.hits() >= 3);
+			for (int move = 0; move < 2; move++) {
+				long last = session.until();
+				await().atMost(PATIENCE).pollInterval(Duration.ofMillis(1)).until(() -> session.until() != last);
+				// Its own answer, the one before, and a quarter of the time-out between.
+				assertThat(Duration.ofNanos(session.until() - System.nanoTime()))
+					.isLessThan(SESSION.minus(delay.multipliedBy(2)).minus(SESSION.dividedBy(4)));
 			}
 		}
 	}
