@@ -93,7 +93,7 @@ final class AttemptOperation {
 				this.call.complete(new AttemptResult.Granted(held.grant()));
 				return;
 			}
-			this.components.shortLeaseWarning().check(this.lease, session.timeoutNanos());
+			this.components.shortLeaseWarning().check(this.lease, session.grantedTimeoutNanos());
 			this.deadline.begin(session);
 			contend(new LockAttempt(this.contention.key(), this.contention.path(), this.owner, session));
 		}

@@ -11,15 +11,18 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.apache.curator.CuratorZookeeperClient;
 import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.imps.CuratorFrameworkState;
 import org.apache.zookeeper.ZooKeeper;
 
 import io.distributedlock.provider.LockThreads;
 import io.distributedlock.provider.LockTimer;
 
 /**
- * Replacement of a ZooKeeper handle whose credentials the servers have refused: such a
- * handle never connects again, and Curator neither replaces it nor reports it. The handle
- * of a client that the application also uses is left to the application.
+ * Replacement of a ZooKeeper handle whose session has ended by the client's next one.
+ * Curator replaces a handle whose session was expired or that was reset, but reports that
+ * only if the client was disconnected long enough before. It never replaces a handle
+ * whose credentials the servers have refused: such a handle never connects again. This
+ * class does, unless the application also uses the client.
  * <p>
  * Curator may wait for the end of the former handle. Each try has a thread of its own, so
  * that neither the timer nor an event thread waits with it.
@@ -28,7 +31,10 @@ final class HandleReplacement implements AutoCloseable {
 
 	private static final Log logger = LogFactory.getLog(HandleReplacement.class);
 
-	private static final Duration PAUSE = Duration.ofSeconds(1);
+	private static final Duration PAUSE = Duration.ofMillis(200);
+
+	/** The looks at a client that is not connected before its handle is replaced. */
+	private static final int LOOKS_PER_TRY = 5;
 
 	private final CuratorFramework client;
 
@@ -50,9 +56,12 @@ final class HandleReplacement implements AutoCloseable {
 
 	private boolean closed;
 
+	/** Used by one look at a time. */
+	private int looks;
+
 	/**
 	 * Creates the replacement.
-	 * @param needed returns whether the client's handle may be a refused one
+	 * @param needed returns whether there is no session that lasts
 	 * @param adopt adopts the client's handle if it is another one that can be used
 	 */
 	HandleReplacement(CuratorFramework client, ZooKeeperLockSettings settings, LockTimer timer, BooleanSupplier needed,
@@ -64,7 +73,7 @@ final class HandleReplacement implements AutoCloseable {
 		this.adopt = adopt;
 	}
 
-	/** Starts to replace the handle once a second, as long as that is needed. */
+	/** Starts to look for another handle, as long as that is needed. */
 	void start() {
 		if (this.started.compareAndSet(false, true)) {
 			schedule();
@@ -73,11 +82,32 @@ final class HandleReplacement implements AutoCloseable {
 
 	private void schedule() {
 		try {
-			this.timer.schedule(this::startTry, PAUSE);
+			this.timer.schedule(this::look, PAUSE);
 		}
 		catch (RejectedExecutionException ex) {
 			logger.debug("The timer is closed", ex);
 		}
+	}
+
+	/** Starts a try if the client has connected, or may have a refused handle. */
+	private void look() {
+		boolean due = ++this.looks % LOOKS_PER_TRY == 0;
+		if (!isNeeded()) {
+			this.started.set(false);
+			if (isNeeded()) {
+				start();
+			}
+		}
+		else if (due || this.client.getZookeeperClient().isConnected()) {
+			startTry();
+		}
+		else {
+			schedule();
+		}
+	}
+
+	private boolean isNeeded() {
+		return this.needed.getAsBoolean() && this.client.getState() != CuratorFrameworkState.STOPPED;
 	}
 
 	private void startTry() {
@@ -91,21 +121,14 @@ final class HandleReplacement implements AutoCloseable {
 	}
 
 	private void tryOnce() {
-		if (this.needed.getAsBoolean()) {
-			try {
-				replace();
-				this.adopt.run();
-			}
-			catch (Exception ex) {
-				logger.debug("The client has no other handle yet", ex);
-			}
-			schedule();
-			return;
+		try {
+			replace();
+			this.adopt.run();
 		}
-		this.started.set(false);
-		if (this.needed.getAsBoolean()) {
-			start();
+		catch (Exception ex) {
+			logger.debug("The client has no other handle yet", ex);
 		}
+		schedule();
 	}
 
 	private void replace() throws Exception {

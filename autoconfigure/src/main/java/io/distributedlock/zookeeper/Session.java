@@ -7,6 +7,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.UnaryOperator;
 
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.ZooKeeper;
@@ -22,10 +24,12 @@ import io.distributedlock.provider.SessionDeadline;
  * <p>
  * Only the answers to writes prove how long a session lasts. A follower that is cut off
  * from the leader still answers reads while the leader expires the session; a write has
- * reached the leader. The answered write before it bounds when the leader last heard of
+ * reached the leader. An answered write before it bounds when the leader last heard of
  * the session: since then the follower has reported it.
  * <p>
- * It also counts the bytes of the session's ephemeral paths. Safe for use by many threads.
+ * The server grants a time-out at each connection. The session is relied upon for the
+ * smallest of them, because a new leader begins with the one that was granted first. It
+ * also counts the bytes of the session's ephemeral paths. Safe for use by many threads.
  */
 final class Session implements SessionDeadline {
 
@@ -35,13 +39,9 @@ final class Session implements SessionDeadline {
 	 */
 	static final long MAX_PATH_BYTES = 1 << 20;
 
-	private static final long MARGIN_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
-
 	private final ZooKeeper zooKeeper;
 
 	private final long id;
-
-	private final long timeoutNanos;
 
 	private final ZooKeeperOperations operations;
 
@@ -49,9 +49,17 @@ final class Session implements SessionDeadline {
 
 	private final Set<Runnable> signals = ConcurrentHashMap.newKeySet();
 
+	private final Set<Runnable> endListeners = ConcurrentHashMap.newKeySet();
+
 	private final AtomicLong bytes = new AtomicLong();
 
-	private volatile long untilNanos = System.nanoTime();
+	private final ReentrantLock proofLock = new ReentrantLock();
+
+	/** Written under the lock. */
+	private volatile Proof proof;
+
+	/** The time-out of the present or last connection. */
+	private volatile long grantedTimeoutNanos;
 
 	/** The last reading of the leader's clock. */
 	private volatile Clock clock = new Clock(0, 0);
@@ -68,7 +76,8 @@ final class Session implements SessionDeadline {
 	Session(ZooKeeper zooKeeper, List<ACL> acl, @Nullable Duration longestSilence, LockTimer timer) {
 		this.zooKeeper = zooKeeper;
 		this.id = zooKeeper.getSessionId();
-		this.timeoutNanos = TimeUnit.MILLISECONDS.toNanos(zooKeeper.getSessionTimeout());
+		this.grantedTimeoutNanos = TimeUnit.MILLISECONDS.toNanos(zooKeeper.getSessionTimeout());
+		this.proof = new Proof(System.nanoTime() - this.grantedTimeoutNanos, this.grantedTimeoutNanos);
 		this.silence = new ConnectionSilence(zooKeeper, longestSilence, timer);
 		this.operations = new ZooKeeperOperations(zooKeeper, acl, this::answered);
 	}
@@ -81,9 +90,14 @@ final class Session implements SessionDeadline {
 		return this.id;
 	}
 
-	/** Returns the time-out that the server granted. */
+	/** Returns the smallest time-out that the servers have granted. */
 	long timeoutNanos() {
-		return this.timeoutNanos;
+		return this.proof.timeoutNanos();
+	}
+
+	/** Returns for how long the servers keep the nodes of a process that has died. */
+	long grantedTimeoutNanos() {
+		return this.grantedTimeoutNanos;
 	}
 
 	ZooKeeperOperations operations() {
@@ -103,9 +117,14 @@ final class Session implements SessionDeadline {
 		return this.endedByRefusal || this.zooKeeper.getState() == ZooKeeper.States.AUTH_FAILED;
 	}
 
+	/** Returns whether the handle can still be used for requests. */
+	boolean isAlive() {
+		return this.zooKeeper.getState().isAlive();
+	}
+
 	private void answered(Code code) {
 		if (code == Code.SESSIONEXPIRED || code == Code.AUTHFAILED) {
-			end();
+			handleClosed();
 		}
 		else {
 			this.silence.answered(code);
@@ -128,16 +147,44 @@ final class Session implements SessionDeadline {
 	 * @param serverTimeMillis the leader's clock at the write
 	 */
 	void confirm(long heardAfterNanos, long serverTimeMillis) {
-		long provenNanos = heardAfterNanos + this.timeoutNanos - this.timeoutNanos / 200 - MARGIN_NANOS;
-		if (!this.ended && provenNanos - this.untilNanos > 0) {
-			this.untilNanos = provenNanos;
+		if (!this.ended) {
+			changeProof((before) -> before.heardAfter(heardAfterNanos));
 		}
 		this.clock = new Clock(serverTimeMillis, System.nanoTime());
 	}
 
+	/** Changes the proof and returns the former one. */
+	private Proof changeProof(UnaryOperator<Proof> change) {
+		this.proofLock.lock();
+		try {
+			Proof before = this.proof;
+			this.proof = change.apply(before);
+			return before;
+		}
+		finally {
+			this.proofLock.unlock();
+		}
+	}
+
+	/**
+	 * Reads the time-out that the server has granted with the present connection. A
+	 * smaller one brings the session's deadline forward.
+	 */
+	void readTimeout() {
+		long grantedNanos = TimeUnit.MILLISECONDS.toNanos(this.zooKeeper.getSessionTimeout());
+		if (grantedNanos <= 0) {
+			return;
+		}
+		this.grantedTimeoutNanos = grantedNanos;
+		Proof before = changeProof((present) -> present.withTimeout(grantedNanos));
+		if (grantedNanos < before.timeoutNanos()) {
+			this.signals.forEach(Runnable::run);
+		}
+	}
+
 	@Override
 	public long until() {
-		long provenNanos = this.untilNanos;
+		long provenNanos = this.proof.untilNanos();
 		return (this.ended && provenNanos - this.endedAtNanos > 0) ? this.endedAtNanos : provenNanos;
 	}
 
@@ -145,16 +192,33 @@ final class Session implements SessionDeadline {
 	public void onShortened(Runnable signal) {
 		this.signals.add(signal);
 		if (this.ended) {
-			signal(signal);
+			runOnce(this.signals, signal);
+		}
+	}
+
+	/**
+	 * Registers a listener for the end of the session.
+	 * @param listener what to run once, or at once if the session has ended; must not
+	 * block
+	 */
+	void onEnded(Runnable listener) {
+		this.endListeners.add(listener);
+		if (this.ended) {
+			runOnce(this.endListeners, listener);
 		}
 	}
 
 	boolean isValid() {
-		return !this.ended && this.untilNanos - System.nanoTime() > 0;
+		return !this.ended && this.proof.untilNanos() - System.nanoTime() > 0;
 	}
 
 	boolean hasEnded() {
 		return this.ended;
+	}
+
+	/** Records that the handle was closed, which ends the session. */
+	void handleClosed() {
+		end();
 	}
 
 	/** Ends the session: ZooKeeper has deleted its nodes, or will. */
@@ -165,13 +229,14 @@ final class Session implements SessionDeadline {
 		this.endedAtNanos = System.nanoTime();
 		this.endedByRefusal = this.zooKeeper.getState() == ZooKeeper.States.AUTH_FAILED;
 		this.ended = true;
-		this.signals.forEach(this::signal);
+		this.signals.forEach((signal) -> runOnce(this.signals, signal));
+		this.endListeners.forEach((listener) -> runOnce(this.endListeners, listener));
 	}
 
-	/** Runs a signal once, whichever thread comes first. */
-	private void signal(Runnable signal) {
-		if (this.signals.remove(signal)) {
-			signal.run();
+	/** Removes and runs an action, on the thread that comes first. */
+	private static void runOnce(Set<Runnable> actions, Runnable action) {
+		if (actions.remove(action)) {
+			action.run();
 		}
 	}
 
@@ -208,6 +273,31 @@ final class Session implements SessionDeadline {
 
 	void free(int length) {
 		this.bytes.addAndGet(-length);
+	}
+
+	/**
+	 * Proof of how long the session lasts.
+	 *
+	 * @param heardAfterNanos a moment after which the leader has heard of the session
+	 * @param timeoutNanos how long the session lasts after that
+	 */
+	private record Proof(long heardAfterNanos, long timeoutNanos) {
+
+		private static final long MARGIN_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
+
+		/** Returns the end of the session, minus a margin for the drift of clocks. */
+		long untilNanos() {
+			return this.heardAfterNanos + this.timeoutNanos - this.timeoutNanos / 200 - MARGIN_NANOS;
+		}
+
+		Proof heardAfter(long nanos) {
+			return (nanos - this.heardAfterNanos > 0) ? new Proof(nanos, this.timeoutNanos) : this;
+		}
+
+		Proof withTimeout(long nanos) {
+			return (nanos < this.timeoutNanos) ? new Proof(this.heardAfterNanos, nanos) : this;
+		}
+
 	}
 
 	/**

@@ -10,7 +10,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
-import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.WatchedEvent;
+import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
@@ -20,10 +21,14 @@ import io.distributedlock.provider.LockTimer;
 import io.distributedlock.provider.ProcessLabel;
 
 /**
- * Set-up of one session: the persistent nodes, the process node of this process, and the
- * heartbeat that writes to it. A set-up that fails is tried again.
+ * Set-up of one session: the persistent nodes, the process node of this process, the
+ * heartbeat that writes to it, and a watch. A set-up that fails is tried again.
+ * <p>
+ * The watch is for the data of the root, which does not change. ZooKeeper's client
+ * notifies each watch of the end of its own handle and of each of its connections; there
+ * is no other notification that belongs to one handle and always arrives.
  */
-final class SessionSetup {
+final class SessionSetup implements Watcher {
 
 	private static final Log logger = LogFactory.getLog(SessionSetup.class);
 
@@ -90,6 +95,7 @@ final class SessionSetup {
 
 	/** Starts the set-up, or sends a heartbeat where it is complete. */
 	void start() {
+		this.session.readTimeout();
 		if (this.complete) {
 			this.heartbeat.send();
 		}
@@ -100,11 +106,44 @@ final class SessionSetup {
 	}
 
 	private CompletableFuture<Boolean> createNodes() {
-		return this.persistentNodes.ensureAll(this.session.operations())
-			.thenCompose(
-					(ready) -> this.session.hasEnded() ? CompletableFuture.completedFuture(false) : createProcessNode())
-			.exceptionallyCompose(
-					(ex) -> ZooKeeperErrors.is(ex, Code.NOAUTH) ? explain(ex) : CompletableFuture.failedFuture(ex));
+		ZooKeeperOperations operations = this.session.operations();
+		return this.persistentNodes.ensureAll(operations)
+			.thenCompose((ready) -> this.session.hasEnded() ? CompletableFuture.completedFuture(false)
+					: this.persistentNodes.ensureProcessNode(operations, this.session.id(), this.label))
+			.thenCompose((ready) -> this.session.hasEnded() ? CompletableFuture.completedFuture(false)
+					: operations.read(this.persistentNodes.paths().root(), this).thenApply((root) -> true));
+	}
+
+	@Override
+	public void process(WatchedEvent event) {
+		if (event.getType() != Event.EventType.None) {
+			recreateNodes();
+			return;
+		}
+		switch (event.getState()) {
+			case Closed, Expired, AuthFailed -> this.session.handleClosed();
+			case SyncConnected -> {
+				this.session.readTimeout();
+				if (this.complete) {
+					this.heartbeat.send();
+				}
+			}
+			default -> logger.debug("The client of the session has told: " + event);
+		}
+	}
+
+	/** Creates what was deleted by hand, and watches the root again. */
+	private void recreateNodes() {
+		createNodes().whenComplete((created, ex) -> {
+			if (ex != null) {
+				logger.debug("The nodes of the session could not be created again", ex);
+			}
+		});
+	}
+
+	/** Ends the heartbeat, but not the session. */
+	void close() {
+		this.heartbeat.close();
 	}
 
 	private CompletableFuture<Boolean> createProcessNode() {
@@ -136,17 +175,11 @@ final class SessionSetup {
 		boolean wait = ZooKeeperErrors.closesConnection(ex);
 		this.underWay.set(wait);
 		this.changed.run();
-		if (wait) {
-			schedule(() -> {
-				this.underWay.set(false);
-				start();
-			}, ZooKeeperErrors.is(ex, Code.UNIMPLEMENTED) ? OLD_SERVER_PAUSE : RETRY_PAUSE);
-		}
-		else if (ZooKeeperErrors.is(ex, Code.CONNECTIONLOSS)) {
-			reconnect(reconnectPause);
+		if (ex != null && this.session.isAlive()) {
+			retryLater();
 		}
 		else if (ex != null) {
-			schedule(this::start, RETRY_PAUSE);
+			this.session.end();
 		}
 	}
 
@@ -203,11 +236,7 @@ final class SessionSetup {
 
 		@Override
 		public void create() {
-			createNodes().whenComplete((created, ex) -> {
-				if (ex != null) {
-					logger.debug("The process node could not be created again", ex);
-				}
-			});
+			recreateNodes();
 		}
 
 		@Override

@@ -97,8 +97,8 @@ final class SessionTracker implements ConnectionStateListener, AutoCloseable {
 	}
 
 	/**
-	 * Changes the listeners of the client. A client with a namespace has none: there only
-	 * the next call notices a refusal.
+	 * Changes the listeners of the client. A client with a namespace has none: there the
+	 * watch of the session notices a refusal.
 	 */
 	private void changeRefusalListener(Consumer<Listenable<CuratorListener>> change) {
 		try {
@@ -130,8 +130,9 @@ final class SessionTracker implements ConnectionStateListener, AutoCloseable {
 		if (state == ConnectionState.CONNECTED || state == ConnectionState.RECONNECTED) {
 			adopt();
 		}
-		else if (state == ConnectionState.LOST && current != null) {
-			current.session().end();
+		else if (state == ConnectionState.LOST && current != null && !current.session().isAlive()) {
+			// The client may have lost another session, before or after the present one.
+			current.session().handleClosed();
 		}
 	}
 
@@ -147,10 +148,10 @@ final class SessionTracker implements ConnectionStateListener, AutoCloseable {
 		}
 	}
 
-	/** Returns whether the client's handle may be one that never connects again. */
+	/** Returns whether there is no session that may last. */
 	private boolean needsHandle() {
 		SessionSetup current = this.setup;
-		return !this.closed && (current == null || current.session().isRefused());
+		return !this.closed && (current == null || current.session().hasEnded());
 	}
 
 	private void adopt() {
@@ -168,12 +169,10 @@ final class SessionTracker implements ConnectionStateListener, AutoCloseable {
 		this.lock.lock();
 		try {
 			SessionSetup before = this.setup;
-			boolean refused = handle.getState() == ZooKeeper.States.AUTH_FAILED;
-			if (this.closed || (handle.getSessionId() == 0 && !refused)
-					|| (refused && before != null && before.session().zooKeeper() == handle)) {
+			if (this.closed || !mayAdopt(handle, (before != null) ? before.session() : null)) {
 				return;
 			}
-			fresh = before == null || before.session().hasEnded() || !before.session().isOf(handle);
+			fresh = before == null || !before.session().isOf(handle);
 			if (fresh && before != null) {
 				replaced = before.session();
 				this.notConnectedAtNanos = replaced.lastAnswerNanos();
@@ -189,7 +188,7 @@ final class SessionTracker implements ConnectionStateListener, AutoCloseable {
 			replaced.end();
 		}
 		if (fresh) {
-			current.session().onShortened(() -> ended(current));
+			current.session().onEnded(() -> ended(current));
 			if (current.session().isRefused()) {
 				current.session().end();
 			}
@@ -201,6 +200,18 @@ final class SessionTracker implements ConnectionStateListener, AutoCloseable {
 		signal();
 	}
 
+	/**
+	 * Returns whether a handle has a session, or has none because it was refused, and is
+	 * not that of a session that has ended.
+	 */
+	private static boolean mayAdopt(ZooKeeper handle, @Nullable Session before) {
+		if (handle.getState() == ZooKeeper.States.AUTH_FAILED) {
+			return before == null || before.zooKeeper() != handle;
+		}
+		return handle.getState().isAlive() && handle.getSessionId() != 0
+				&& (before == null || !before.hasEnded() || !before.isOf(handle));
+	}
+
 	private SessionSetup newSetup(ZooKeeper handle) {
 		Session session = new Session(handle, this.settings.acl(), this.settings.longestSilence(), this.timer);
 		return new SessionSetup(session, this.persistentNodes, this.notConnectedAtNanos, this.timer, this::signal);
@@ -209,9 +220,7 @@ final class SessionTracker implements ConnectionStateListener, AutoCloseable {
 	private void ended(SessionSetup ended) {
 		this.listener.ended(ended.session());
 		signal();
-		if (ended.session().isRefused()) {
-			this.replacement.start();
-		}
+		this.replacement.start();
 	}
 
 	/** Returns the present session if it is ready, without waiting, or {@code null}. */

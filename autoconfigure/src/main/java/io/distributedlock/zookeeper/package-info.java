@@ -118,10 +118,12 @@
  * because its session may last.</li>
  * <li><strong>Deadline.</strong> The process writes to its process node at 0.3 of the
  * session's time-out. An answered write moves the deadline of the session to one time-out
- * after the write before it was sent, minus a margin for the drift between clocks. Reads
- * do not move it. A grant ends at the earliest of this deadline, its lease, and the end
- * of its session. A lease that is not renewed is released by its process; a renewal reads
- * whether the lock node still exists.</li>
+ * after the write before it was sent, minus a margin for the drift between clocks, if it
+ * was sent a quarter of the time-out after the answer to that write. The time-out is the
+ * smallest that was granted to the session. Reads do not move the deadline. A grant ends
+ * at the earliest of this deadline, its lease, and the end of its session, which a watch
+ * on the root notices where the client itself ends it. A lease that is not renewed is
+ * released by its process; a renewal reads whether the lock node still exists.</li>
  * </ol>
  *
  * <h2>Calls</h2>

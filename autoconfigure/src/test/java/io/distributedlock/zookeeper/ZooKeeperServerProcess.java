@@ -12,6 +12,7 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -82,6 +83,15 @@ final class ZooKeeperServerProcess {
 	/** Starts a member of an ensemble, without waiting for the others. */
 	static ZooKeeperServerProcess ofEnsemble(Path configuration) {
 		return new ZooKeeperServerProcess(PeerMain.class, configuration.toString());
+	}
+
+	/**
+	 * Starts a server on the data of a former one, or on an empty directory.
+	 * @param port the port, or 0 for a free one
+	 */
+	static ZooKeeperServerProcess onData(Path data, int port, Duration maxSessionTimeout) {
+		return new ZooKeeperServerProcess(Main.class, data.toString(), Integer.toString(port),
+				Long.toString(maxSessionTimeout.toMillis()));
 	}
 
 	/** Starts a server that also listens with TLS. */
@@ -216,17 +226,22 @@ final class ZooKeeperServerProcess {
 		}
 
 		public static void main(String[] arguments) throws Exception {
-			Server server = start();
+			Server server = (arguments.length == 0) ? start()
+					: start(new File(arguments[0]), Integer.parseInt(arguments[1]), Integer.parseInt(arguments[2]));
 			obey(() -> server);
 		}
 
 		private static Server start() throws Exception {
-			quiet();
 			File data = Files.createTempDirectory("zookeeper").toFile();
 			Runtime.getRuntime().addShutdownHook(new Thread(() -> FileSystemUtils.deleteRecursively(data)));
-			Server server = new Server(data);
+			return start(data, 0, 60_000);
+		}
+
+		private static Server start(File data, int port, int maxSessionTimeout) throws Exception {
+			quiet();
+			Server server = new Server(data, maxSessionTimeout);
 			NIOServerCnxnFactory connections = new NIOServerCnxnFactory();
-			connections.configure(anyPort(), 0, -1, false);
+			connections.configure(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 0, -1, false);
 			connections.startup(server);
 			ContainerManager reaper = server.reaper();
 			reaper.start();
@@ -321,9 +336,9 @@ final class ZooKeeperServerProcess {
 
 	private static final class Server extends ZooKeeperServer {
 
-		private Server(File data) throws IOException {
+		private Server(File data, int maxSessionTimeout) throws IOException {
 			super(data, data, 200);
-			setMaxSessionTimeout(60_000);
+			setMaxSessionTimeout(maxSessionTimeout);
 		}
 
 		private ContainerManager reaper() {
