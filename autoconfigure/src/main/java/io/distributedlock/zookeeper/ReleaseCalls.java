@@ -71,7 +71,7 @@ final class ReleaseCalls {
 			else if (node.session().hasEnded()) {
 				logger.debug("The session has ended in which '" + node.key() + "' was released", failure);
 				this.lockNodes.remove(node);
-				call.complete(outcomeAfterSession(failure));
+				call.complete(outcomeAfterSession(node, failure));
 			}
 			else {
 				CompletableFuture<ReleaseOutcome> decided = this.undecided.addRelease(node, sent);
@@ -93,11 +93,13 @@ final class ReleaseCalls {
 
 	/**
 	 * Returns the outcome of a release without an answer, whose session has ended. The
-	 * servers execute nothing in an expired session; otherwise the release or the end of
-	 * the session may have been first.
+	 * servers execute nothing in an expired session. But the client itself answers in the
+	 * same way once its handle is closed: then the release or the end of the session may
+	 * have been first.
 	 */
-	private static ReleaseOutcome outcomeAfterSession(@Nullable Throwable failure) {
-		return ZooKeeperErrors.is(failure, Code.SESSIONEXPIRED) ? ReleaseOutcome.NOT_HELD : ReleaseOutcome.UNKNOWN;
+	private static ReleaseOutcome outcomeAfterSession(LockNode node, @Nullable Throwable failure) {
+		return (ZooKeeperErrors.is(failure, Code.SESSIONEXPIRED) && node.session().isAlive()) ? ReleaseOutcome.NOT_HELD
+				: ReleaseOutcome.UNKNOWN;
 	}
 
 	/**

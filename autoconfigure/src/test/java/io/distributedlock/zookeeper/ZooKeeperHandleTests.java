@@ -22,13 +22,18 @@ import io.distributedlock.LockLease;
 import io.distributedlock.LockOperations;
 import io.distributedlock.LockRequest;
 import io.distributedlock.provider.AttemptResult;
+import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.LockTimer;
 import io.distributedlock.provider.OwnerId;
+import io.distributedlock.provider.ReleaseOutcome;
+import io.distributedlock.provider.StoreCall;
 import io.distributedlock.support.LockSettings;
 import io.distributedlock.support.LockTemplate;
+import io.distributedlock.testkit.StoreFaults.Command;
 import io.distributedlock.testkit.TcpProxy;
 import io.distributedlock.testkit.TimeBounds;
+import io.distributedlock.testkit.WireFault;
 import io.distributedlock.testkit.WireFault.Effect;
 
 import static io.distributedlock.testkit.StoreCalls.resultOf;
@@ -162,6 +167,26 @@ class ZooKeeperHandleTests {
 		await().until(() -> handles.last.getState().isConnected());
 		locks.acquire(LockRequest.of(this.key).withWaitTime(Duration.ofSeconds(5))).ensureHeld();
 		client.close();
+		proxy.close();
+	}
+
+	@Test
+	void releaseWithoutAnAnswerIsUnknownAfterItsHandleWasClosed() throws Exception {
+		TcpProxy proxy = new TcpProxy(ZooKeeperServerProcess.shared().address());
+		ZooKeeperLockProvider process = processOf(this.fixture.client("127.0.0.1:" + proxy.port()));
+		Session session = process.sessions().awaitReady(Deadline.after(PATIENCE));
+		LockGrant grant = acquire(process, this.key);
+		WireFault lost = proxy
+			.onReplyTo(new ZooKeeperFaults(this.fixture).packet(Command.RELEASE, this.key), Effect.BLACK_HOLE)
+			.once();
+		StoreCall<ReleaseOutcome> release = process.release(this.key, grant.owner(), PATIENCE);
+		await().until(() -> lost.hits() == 1 && this.fixture.heldEntries() == 0);
+		// Does not wait for the server's answer: the client answers what is under way.
+		Thread.currentThread().interrupt();
+		session.zooKeeper().close();
+		assertThat(Thread.interrupted()).isFalse();
+		assertThat(resultOf(release, PATIENCE)).isEqualTo(ReleaseOutcome.UNKNOWN);
+		assertThat(session.hasEnded()).isTrue();
 		proxy.close();
 	}
 
