@@ -13,7 +13,8 @@ import org.apache.curator.framework.CuratorFrameworkFactory;
 public interface LockCuratorCustomizer {
 
 	/**
-	 * Customizes the client to be built.
+	 * Customizes the client to be built. With another {@code zookeeperFactory} the client
+	 * ends its session when it is closed, and so the locks of methods that still run.
 	 * @param builder the client's builder
 	 */
 	void customize(CuratorFrameworkFactory.Builder builder);

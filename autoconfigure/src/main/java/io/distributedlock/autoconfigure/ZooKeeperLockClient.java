@@ -12,6 +12,8 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.util.StringUtils;
 
+import io.distributedlock.zookeeper.LockZookeeperFactory;
+
 /**
  * Curator client that is built for the locks where the application has none. It is not a
  * bean of Curator's type, so that no other bean uses it by accident.
@@ -54,6 +56,7 @@ final class ZooKeeperLockClient implements AutoCloseable {
 			.sessionTimeoutMs(Math.toIntExact(properties.sessionTimeout().toMillis()))
 			.connectionTimeoutMs(Math.toIntExact(properties.connectionTimeout().toMillis()))
 			.retryPolicy(new ExponentialBackoffRetry(100, 3))
+			.zookeeperFactory(new LockZookeeperFactory())
 			.waitForShutdownTimeoutMs(0);
 		if (StringUtils.hasText(properties.namespace())) {
 			builder.namespace(properties.namespace());

@@ -1,5 +1,6 @@
 package io.distributedlock.zookeeper;
 
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 
@@ -17,6 +18,9 @@ import io.distributedlock.provider.OwnerId;
  * leases that were not renewed: with one alarm, at the earliest end of all leases.
  */
 final class LockNodeRegistry {
+
+	/** The registries of closed providers of this JVM whose locks are still held. */
+	private static final Set<LockNodeRegistry> SHARED = ConcurrentHashMap.newKeySet();
 
 	private final ConcurrentHashMap<LockKey, LockNode> held = new ConcurrentHashMap<>();
 
@@ -61,12 +65,29 @@ final class LockNodeRegistry {
 	}
 
 	/**
-	 * Returns whether a node that was read is a lock node of this registry, which its
-	 * owner holds or is about to release.
+	 * Returns whether a node that was read is a lock node of this registry or of a closed
+	 * provider, which its owner holds or is about to release.
 	 */
 	boolean contains(LockKey key, ZNode read) {
+		return holds(key, read) || SHARED.stream().anyMatch((shared) -> shared.holds(key, read));
+	}
+
+	private boolean holds(LockKey key, ZNode read) {
 		LockNode node = this.held.get(key);
 		return node != null && node.isSameAs(read);
+	}
+
+	/**
+	 * Shows the lock nodes of a closed provider to the next one with the same client and
+	 * root: both have the same session.
+	 */
+	void share() {
+		SHARED.add(this);
+	}
+
+	/** Ends what {@link #share()} has begun. */
+	void unshare() {
+		SHARED.remove(this);
 	}
 
 	/**
@@ -90,6 +111,10 @@ final class LockNodeRegistry {
 	/** Removes the lock nodes of a session that has ended. */
 	void removeAll(Session session) {
 		this.held.values().removeIf((node) -> node.session() == session);
+	}
+
+	boolean isEmpty() {
+		return this.held.isEmpty();
 	}
 
 	/** Releases each lock node whose lease has expired. */

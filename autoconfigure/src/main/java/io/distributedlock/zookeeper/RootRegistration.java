@@ -42,6 +42,12 @@ final class RootRegistration implements AutoCloseable {
 		return registration;
 	}
 
+	/** Returns whether another provider has registered for the same client and root. */
+	boolean isReplaced() {
+		RootRegistration present = REGISTRATIONS.get(this.clientRoot);
+		return present != null && present != this;
+	}
+
 	/** Removes the registration; another provider may register afterwards. */
 	@Override
 	public void close() {

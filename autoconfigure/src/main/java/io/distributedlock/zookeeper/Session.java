@@ -8,6 +8,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import java.util.function.UnaryOperator;
 
 import org.apache.zookeeper.KeeperException.Code;
@@ -216,9 +217,25 @@ final class Session implements SessionDeadline {
 		return this.ended;
 	}
 
-	/** Records that the handle was closed, which ends the session. */
+	/**
+	 * Records that the handle was closed, which ends the session unless the handle has
+	 * kept it.
+	 */
 	void handleClosed() {
-		end();
+		if (!(this.zooKeeper instanceof LockZooKeeper handle && handle.hasKeptSession())) {
+			end();
+		}
+	}
+
+	/**
+	 * Lets the servers keep this session until its time-out has passed if the handle is
+	 * closed while a condition holds. That is possible only for a client that was built
+	 * with the {@link LockZookeeperFactory}.
+	 */
+	void keepWhile(BooleanSupplier condition) {
+		if (this.zooKeeper instanceof LockZooKeeper handle) {
+			handle.keepSessionWhile(condition);
+		}
 	}
 
 	/** Ends the session: ZooKeeper has deleted its nodes, or will. */

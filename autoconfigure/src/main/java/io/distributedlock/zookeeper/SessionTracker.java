@@ -70,6 +70,8 @@ final class SessionTracker implements ConnectionStateListener, AutoCloseable {
 
 	private volatile boolean closed;
 
+	private volatile @Nullable Session last;
+
 	/**
 	 * Creates a tracker that has not started.
 	 * @param client the client, whose lifecycle belongs to the caller
@@ -303,16 +305,21 @@ final class SessionTracker implements ConnectionStateListener, AutoCloseable {
 		return LockProviderException.nothingSent(error, ZooKeeperErrors.PROVIDER, problem, null);
 	}
 
-	/** Stops tracking and deletes this process's node; the client stays open. */
+	/**
+	 * Stops tracking; the client stays open. The last session sends no heartbeat any
+	 * more, but does not end.
+	 */
 	@Override
 	public void close() {
 		this.client.getConnectionStateListenable().removeListener(this);
 		changeRefusalListener((listeners) -> listeners.removeListener(this.refusals));
-		SessionSetup last;
 		this.lock.lock();
 		try {
 			this.closed = true;
-			last = this.setup;
+			if (this.setup != null) {
+				this.setup.close();
+				this.last = this.setup.session();
+			}
 			this.setup = null;
 		}
 		finally {
@@ -320,18 +327,11 @@ final class SessionTracker implements ConnectionStateListener, AutoCloseable {
 		}
 		signal();
 		this.replacement.close();
-		if (last != null && !last.session().hasEnded()) {
-			// No heartbeat creates the node again in a session that has ended.
-			Session session = last.session();
-			session.end();
-			session.operations()
-				.delete(this.persistentNodes.paths().process(session.id()), -1)
-				.whenComplete((deleted, failure) -> {
-					if (failure != null) {
-						logger.debug("The process node ends with the session", failure);
-					}
-				});
-		}
+	}
+
+	/** Returns the session that lasted at the close, or {@code null}. */
+	@Nullable Session last() {
+		return this.last;
 	}
 
 }

@@ -197,7 +197,7 @@ final class UndecidedCommands {
 	}
 
 	/** Retries the commands that are due now or soon, and sets the next alarm. */
-	private void retryDue() {
+	void retryDue() {
 		Deadline soon = Deadline.after(TOGETHER);
 		Map<Session, List<SentCommand>> due = new HashMap<>();
 		this.commands.forEach((command) -> {

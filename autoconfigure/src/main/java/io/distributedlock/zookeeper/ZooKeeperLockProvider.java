@@ -4,6 +4,8 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.utils.ZKPaths;
 
@@ -36,6 +38,8 @@ import io.distributedlock.provider.StoreCall;
  * @since 0.1.0
  */
 public final class ZooKeeperLockProvider implements LockProvider, AutoCloseable {
+
+	private static final Log logger = LogFactory.getLog(ZooKeeperLockProvider.class);
 
 	private final AtomicLong contenders = new AtomicLong();
 
@@ -135,9 +139,10 @@ public final class ZooKeeperLockProvider implements LockProvider, AutoCloseable 
 	}
 
 	/**
-	 * Closes this provider, but not its client. Locks that are still held count as lost;
-	 * their nodes exist until the client ends the session. No reservation and no queue
-	 * entry of this process remains for which others would wait.
+	 * Closes this provider, but not its client. A lock that is still held is not released
+	 * under its holder: the holder can release it, or its lease ends. It is relied upon
+	 * only as long as the session is proven to last, which no heartbeat prolongs. No
+	 * reservation and no queue entry of this process remains for which others would wait.
 	 */
 	@Override
 	public void close() {
@@ -146,9 +151,25 @@ public final class ZooKeeperLockProvider implements LockProvider, AutoCloseable 
 		this.releaseOperation.close();
 		try {
 			this.sessions.close();
+			Session last = this.sessions.last();
+			if (last != null) {
+				new RemainingLocks(last, this.lockNodes, this.undecided, () -> leave(last)).begin();
+			}
 		}
 		finally {
 			this.registration.close();
+		}
+	}
+
+	/** Deletes the process node, unless another provider uses it. */
+	private void leave(Session last) {
+		last.end();
+		if (!this.registration.isReplaced()) {
+			last.operations().delete(this.paths.process(last.id()), -1).whenComplete((deleted, failure) -> {
+				if (failure != null) {
+					logger.debug("The process node ends with the session", failure);
+				}
+			});
 		}
 	}
 

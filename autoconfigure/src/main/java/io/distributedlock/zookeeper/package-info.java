@@ -115,7 +115,8 @@
  * other command for the same key. A release that the servers refuse is tried again until
  * it succeeds; meanwhile its callers are told at once. A session that has ended has no
  * nodes. A process that is closed ends its reservations and deletes its queue entries,
- * because its session may last.</li>
+ * because its session may last; a lock that is held is released by its holder, or ends
+ * with its lease or with the session.</li>
  * <li><strong>Deadline.</strong> The process writes to its process node at 0.3 of the
  * session's time-out. An answered write moves the deadline of the session to one time-out
  * after the write before it was sent, minus a margin for the drift between clocks, if it

@@ -20,6 +20,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockOperations;
+import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
 import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.Deadline;
@@ -38,6 +39,7 @@ import io.distributedlock.testkit.WireFault.Effect;
 
 import static io.distributedlock.testkit.StoreCalls.resultOf;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
@@ -187,6 +189,27 @@ class ZooKeeperHandleTests {
 		assertThat(Thread.interrupted()).isFalse();
 		assertThat(resultOf(release, PATIENCE)).isEqualTo(ReleaseOutcome.UNKNOWN);
 		assertThat(session.hasEnded()).isTrue();
+		proxy.close();
+	}
+
+	@Test
+	void nextProviderOfTheSessionLeavesTheLocksOfAClosedOneAlone() throws Exception {
+		TcpProxy proxy = new TcpProxy(ZooKeeperServerProcess.shared().address());
+		CuratorFramework client = this.fixture.client("127.0.0.1:" + proxy.port());
+		ZooKeeperLockProvider closed = processOf(client);
+		LockGrant grant = acquire(closed, this.key);
+		closed.close();
+		ZooKeeperLockProvider next = processOf(client);
+		WireFault lost = proxy
+			.onReplyTo(new ZooKeeperFaults(this.fixture).packet(Command.ACQUIRE, this.key), Effect.CUT)
+			.once();
+		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> acquire(next, this.key));
+		assertThat(lost.hits()).isOne();
+		await().atMost(PATIENCE).until(() -> next.undecided().size() == 0);
+		assertThat(this.fixture.admin().checkExists().forPath(this.fixture.path(this.key).lockNode()).getCzxid())
+			.isEqualTo(grant.order());
+		assertThat(resultOf(closed.release(this.key, grant.owner(), PATIENCE), PATIENCE))
+			.isEqualTo(ReleaseOutcome.RELEASED);
 		proxy.close();
 	}
 
