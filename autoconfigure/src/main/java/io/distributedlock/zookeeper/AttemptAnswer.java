@@ -9,18 +9,19 @@ import org.jspecify.annotations.Nullable;
  *
  * @param czxid the {@code czxid} of the created lock node, or at most 0 if the lock is
  * busy
+ * @param state the state in which the lock node was created
  * @param retryAfter when to attempt again without a signal if the lock is busy
  * @param present the lock node as it was last read, or {@code null} if it was missing or
  * not read
  */
-record AttemptAnswer(long czxid, Duration retryAfter, @Nullable ZNode present) {
+record AttemptAnswer(long czxid, LockNodeState state, Duration retryAfter, @Nullable ZNode present) {
 
-	static AttemptAnswer acquired(long czxid) {
-		return new AttemptAnswer(czxid, Duration.ZERO, null);
+	static AttemptAnswer acquired(long czxid, LockNodeState state) {
+		return new AttemptAnswer(czxid, state, Duration.ZERO, null);
 	}
 
 	static AttemptAnswer busy(Duration retryAfter, @Nullable ZNode present) {
-		return new AttemptAnswer(0, retryAfter, present);
+		return new AttemptAnswer(0, LockNodeState.HELD, retryAfter, present);
 	}
 
 }

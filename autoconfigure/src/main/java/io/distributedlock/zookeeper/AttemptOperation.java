@@ -176,7 +176,7 @@ final class AttemptOperation {
 			fail(Objects.requireNonNull(failure));
 		}
 		else if (czxid > 0) {
-			granted(new LockNode(attempt, czxid, this.lease));
+			granted(new LockNode(attempt, czxid, LockNodeState.HELD, this.lease));
 		}
 		else {
 			contendForBusy(attempt, operation, 0).whenComplete((answer, ex) -> guard(() -> end(attempt, answer, ex)));
@@ -186,21 +186,24 @@ final class AttemptOperation {
 	private CompletableFuture<AttemptAnswer> attemptWithoutEntry(LockAttempt attempt, AcquireOperation operation,
 			int round) {
 		return operation.create()
-			.thenCompose((czxid) -> (czxid > 0) ? CompletableFuture.completedFuture(AttemptAnswer.acquired(czxid))
+			.thenCompose((czxid) -> (czxid > 0)
+					? CompletableFuture.completedFuture(AttemptAnswer.acquired(czxid, LockNodeState.HELD))
 					: contendForBusy(attempt, operation, round));
 	}
 
-	/** Looks at a lock node that was found; one that is missing now is created. */
+	/**
+	 * Joins the queue of a lock that was found busy. A process that does not wait reads
+	 * the lock node; one that is missing by then is created.
+	 */
 	private CompletableFuture<AttemptAnswer> contendForBusy(LockAttempt attempt, AcquireOperation operation,
 			int round) {
+		if (this.willWait) {
+			return joinQueue(attempt.session(), operation);
+		}
 		return this.deadline.awaitNode(attempt.session().operations().read(attempt.path().lockNode(), null))
-			.thenCompose((read) -> {
-				if (read.isEmpty() && round + 1 < QueuedAttempt.MAX_ROUNDS) {
-					return attemptWithoutEntry(attempt, operation, round + 1);
-				}
-				return this.willWait ? joinQueue(attempt.session(), operation) : CompletableFuture
-					.completedFuture(AttemptAnswer.busy(QueuedAttempt.POLL_WITHOUT_WATCH, read.orElse(null)));
-			});
+			.thenCompose((read) -> (read.isEmpty() && round + 1 < QueuedAttempt.MAX_ROUNDS)
+					? attemptWithoutEntry(attempt, operation, round + 1) : CompletableFuture
+						.completedFuture(AttemptAnswer.busy(QueuedAttempt.POLL_WITHOUT_WATCH, read.orElse(null))));
 	}
 
 	private CompletableFuture<AttemptAnswer> joinQueue(Session session, AcquireOperation operation) {
@@ -232,7 +235,7 @@ final class AttemptOperation {
 			fail(Objects.requireNonNull(failure));
 		}
 		else if (answer.czxid() > 0) {
-			granted(new LockNode(attempt, answer.czxid(), this.lease));
+			granted(new LockNode(attempt, answer.czxid(), answer.state(), this.lease));
 		}
 		else {
 			busy(attempt.session(), answer);
@@ -249,6 +252,7 @@ final class AttemptOperation {
 			return;
 		}
 		this.allocated = null;
+		this.components.reservations().recordGrant(node.key());
 		if (!this.call.complete(new AttemptResult.Granted(node.grant())) && lockNodes.beginRelease(node)) {
 			this.components.undecided().release(node);
 			lockNodes.remove(node);

@@ -21,6 +21,8 @@ final class LockNode {
 
 	private final long czxid;
 
+	private final LockNodeState createdIn;
+
 	/**
 	 * The end of the lease; {@code null} once the release has begun. One value, so that
 	 * no renewal follows the begin of a release and a renewed lease does not expire at
@@ -32,11 +34,13 @@ final class LockNode {
 	 * Creates the local state of a granted lock.
 	 * @param attempt the attempt that created the node
 	 * @param czxid the node's {@code czxid}, which is the order of the grant
+	 * @param createdIn the state in which the node was created
 	 * @param lease how long the grant lasts if it is not renewed
 	 */
-	LockNode(LockAttempt attempt, long czxid, Duration lease) {
+	LockNode(LockAttempt attempt, long czxid, LockNodeState createdIn, Duration lease) {
 		this.attempt = attempt;
 		this.czxid = czxid;
+		this.createdIn = createdIn;
 		this.leaseEnd = new AtomicReference<>(Deadline.after(lease));
 	}
 
@@ -62,6 +66,11 @@ final class LockNode {
 
 	long czxid() {
 		return this.czxid;
+	}
+
+	/** Returns whether the node was created contended, by the head of the wait queue. */
+	boolean isCreatedContended() {
+		return this.createdIn == LockNodeState.CONTENDED;
 	}
 
 	/** Returns the end of the lease, or {@code null} once the release has begun. */

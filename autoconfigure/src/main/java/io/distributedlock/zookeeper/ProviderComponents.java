@@ -6,6 +6,7 @@ import io.distributedlock.provider.LockTimer;
  * Components of one provider that its contenders share.
  */
 record ProviderComponents(SessionTracker sessions, LockNodeRegistry lockNodes, QueueEntryRegistry queueEntries,
-		UndecidedCommands undecided, LockHolderResolver holders, ShortLeaseWarning shortLeaseWarning, LockTimer timer) {
+		Reservations reservations, UndecidedCommands undecided, LockHolderResolver holders,
+		ShortLeaseWarning shortLeaseWarning, LockTimer timer) {
 
 }

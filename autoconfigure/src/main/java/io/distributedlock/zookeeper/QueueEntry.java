@@ -41,8 +41,8 @@ final class QueueEntry {
 	/** The number of entries before this one. */
 	private volatile int position = UNKNOWN_POSITION;
 
-	/** Whether the lock node has changed since the head's last attempt. */
-	private volatile boolean notified;
+	/** How the lock node has changed since the head's last attempt. */
+	private final AtomicReference<EventType> event = new AtomicReference<>(EventType.None);
 
 	/** The path of the watched node, or {@code null} if no watch is set. */
 	private final AtomicReference<@Nullable String> watched = new AtomicReference<>();
@@ -171,13 +171,13 @@ final class QueueEntry {
 	}
 
 	/**
-	 * Returns and resets whether the head was notified of a change of the lock node,
-	 * which most likely is a reservation.
+	 * Returns and forgets how the lock node has changed since the head's last attempt: a
+	 * change of its data is most likely a reservation.
+	 * @return the type of the event, {@link EventType#None} if there was none
 	 */
-	boolean pollNotification() {
-		boolean was = this.notified;
-		this.notified = false;
-		return was && isHead();
+	EventType pollEvent() {
+		EventType last = Objects.requireNonNull(this.event.getAndSet(EventType.None));
+		return isHead() ? last : EventType.None;
 	}
 
 	boolean isWatching() {
@@ -199,18 +199,19 @@ final class QueueEntry {
 	}
 
 	/** Processes the event of a watch, which ZooKeeper has removed with it. */
-	void process(WatchedEvent event) {
+	void process(WatchedEvent watchEvent) {
 		String present = this.watched.get();
-		if (event.getType() == EventType.None || present == null || !present.equals(event.getPath())
+		EventType type = watchEvent.getType();
+		if (type == EventType.None || present == null || !present.equals(watchEvent.getPath())
 				|| !this.watched.compareAndSet(present, null)) {
 			return;
 		}
 		if (isHead()) {
-			this.notified = true;
+			this.event.set(type);
 		}
 		else {
 			// No entry can be inserted: the one behind a deleted head is the head now.
-			this.position = (event.getType() == EventType.NodeDeleted && this.position == 1) ? 0 : UNKNOWN_POSITION;
+			this.position = (type == EventType.NodeDeleted && this.position == 1) ? 0 : UNKNOWN_POSITION;
 		}
 		notifyContender();
 	}

@@ -33,7 +33,7 @@ final class QueuedAttempt {
 	/** Whether the lock node was found by an attempt without an entry. */
 	private boolean refused;
 
-	/** The lock node as it was last read. */
+	/** The lock node as it was read without a queue entry. */
 	private @Nullable ZNode present;
 
 	/**
@@ -74,22 +74,21 @@ final class QueuedAttempt {
 	}
 
 	private CompletableFuture<AttemptAnswer> attemptAtPosition(String node, int round) {
-		boolean reserved = this.present != null && this.present.isIn(LockNodeState.RESERVED);
-		return this.queue.attempt(node, reserved, this.operation).thenCompose((result) -> {
-			if (result.czxid() > 0) {
-				return CompletableFuture.completedFuture(AttemptAnswer.acquired(result.czxid()));
+		return this.queue.attempt(node, this.operation).thenCompose((czxid) -> {
+			if (czxid > 0) {
+				return CompletableFuture.completedFuture(AttemptAnswer.acquired(czxid, LockNodeState.CONTENDED));
 			}
-			this.present = result.present();
 			return mayWait() ? CompletableFuture.completedFuture(busy()) : round(round + 1);
 		});
 	}
 
 	/** Returns whether a watch is set and the lock is not reserved for this entry. */
 	private boolean mayWait() {
-		if (this.present == null || !this.entry.isPositionKnown() || !this.entry.isWatching()) {
+		ZNode present = this.queue.present();
+		if (present == null || !this.entry.isPositionKnown() || !this.entry.isWatching()) {
 			return false;
 		}
-		return !this.entry.isHead() || !this.present.isIn(LockNodeState.RESERVED);
+		return !this.entry.isHead() || !present.isIn(LockNodeState.RESERVED);
 	}
 
 	private CompletableFuture<AttemptAnswer> attemptWithoutNode(int round) {
@@ -98,7 +97,8 @@ final class QueuedAttempt {
 			return enqueue(round);
 		}
 		return this.operation.create()
-			.thenCompose((czxid) -> (czxid > 0) ? CompletableFuture.completedFuture(AttemptAnswer.acquired(czxid))
+			.thenCompose((czxid) -> (czxid > 0)
+					? CompletableFuture.completedFuture(AttemptAnswer.acquired(czxid, LockNodeState.HELD))
 					: enqueue(round));
 	}
 
@@ -119,7 +119,9 @@ final class QueuedAttempt {
 	}
 
 	private AttemptAnswer busy() {
-		return AttemptAnswer.busy(this.entry.isWatching() ? POLL : POLL_WITHOUT_WATCH, this.present);
+		ZNode read = this.queue.present();
+		return AttemptAnswer.busy(this.entry.isWatching() ? POLL : POLL_WITHOUT_WATCH,
+				(read != null) ? read : this.present);
 	}
 
 }

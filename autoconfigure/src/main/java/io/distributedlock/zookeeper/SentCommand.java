@@ -78,7 +78,7 @@ final class SentCommand {
 
 	/** Returns the lock node that this command has claimed. */
 	LockNode lockNode() {
-		return new LockNode(this.attempt, this.czxid, Duration.ZERO);
+		return new LockNode(this.attempt, this.czxid, LockNodeState.HELD, Duration.ZERO);
 	}
 
 	/** Returns the {@code czxid} of the lock node, or 0 while it is not known. */

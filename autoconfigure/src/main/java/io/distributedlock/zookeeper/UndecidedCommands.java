@@ -41,11 +41,15 @@ final class UndecidedCommands {
 
 	private final ReleaseOperation releaseOperation;
 
+	private final Reservations reservations;
+
 	private final DeadlineTimer alarm;
 
-	UndecidedCommands(LockNodeRegistry lockNodes, ReleaseOperation releaseOperation, LockTimer timer) {
+	UndecidedCommands(LockNodeRegistry lockNodes, ReleaseOperation releaseOperation, Reservations reservations,
+			LockTimer timer) {
 		this.lockNodes = lockNodes;
 		this.releaseOperation = releaseOperation;
+		this.reservations = reservations;
 		this.alarm = new DeadlineTimer(timer, this::retryDue);
 	}
 
@@ -255,7 +259,7 @@ final class UndecidedCommands {
 			this.alarm.setAt(command.postpone());
 		}
 		else if (read.isIn(LockNodeState.RESERVED)) {
-			this.releaseOperation.expireReservation(command.lockNode(), Duration.ZERO);
+			this.reservations.add(command.lockNode(), Duration.ZERO);
 			complete(command, ReleaseOutcome.RELEASED);
 		}
 		else {

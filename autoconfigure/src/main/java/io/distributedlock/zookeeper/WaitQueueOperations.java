@@ -6,6 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Watcher.Event.EventType;
 import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
@@ -28,6 +29,9 @@ final class WaitQueueOperations {
 	private final PersistentNodes persistentNodes;
 
 	private final CallDeadline deadline;
+
+	/** What the call has read last, unless a command was sent since. */
+	private @Nullable Look look;
 
 	WaitQueueOperations(QueueEntry entry, PersistentNodes persistentNodes, CallDeadline deadline) {
 		this.entry = entry;
@@ -136,6 +140,7 @@ final class WaitQueueOperations {
 
 	/**
 	 * Ensures that the entry is known to be the head, or that it watches its predecessor.
+	 * Reads the lock node along with the queue.
 	 * @param node the entry's node
 	 * @return completes with {@code false} if the queue has changed meanwhile
 	 */
@@ -143,7 +148,9 @@ final class WaitQueueOperations {
 		if (this.entry.isHead() || (this.entry.isPositionKnown() && this.entry.isWatching())) {
 			return CompletableFuture.completedFuture(true);
 		}
-		return this.deadline.await(readEntries()).thenCompose((entries) -> {
+		CompletableFuture<List<String>> read = readEntries();
+		CompletableFuture<Long> looked = look(false);
+		return looked.thenCompose((busy) -> this.deadline.await(read)).thenCompose((entries) -> {
 			int position = entries.indexOf(node.substring(node.lastIndexOf('/') + 1));
 			if (position < 0) {
 				this.entry.deleted(node);
@@ -167,71 +174,76 @@ final class WaitQueueOperations {
 	}
 
 	/**
-	 * Attempts to acquire the lock from the queue entry. The head first sets the present
-	 * lock node to {@link LockNodeState#CONTENDED}, so that its holder reserves the lock,
-	 * and watches it. All requests are sent at once, so that no newcomer can acquire and
-	 * release the lock in between again and again.
+	 * Makes one step towards the lock from the queue entry. A write is sent only if the
+	 * lock node is reserved for this entry, is missing, or does not say yet that the head
+	 * waits; else the lock node is read.
 	 * @param node the entry's node
-	 * @param reserved whether the lock node was last read as reserved
+	 * @return completes with the {@code czxid} of the lock node of this process, or with
+	 * at most 0
 	 */
-	CompletableFuture<Result> attempt(String node, boolean reserved, AcquireOperation operation) {
+	CompletableFuture<Long> attempt(String node, AcquireOperation operation) {
 		if (!this.deadline.maySend()) {
 			return this.deadline.abandoned();
 		}
-		if (!this.entry.isHead() || !(this.entry.pollNotification() || reserved)) {
-			return attemptMissing(node, operation);
+		Look last = this.look;
+		EventType event = this.entry.pollEvent();
+		if (this.entry.isHead() && (event == EventType.NodeDataChanged || isIn(last, LockNodeState.RESERVED))) {
+			this.look = null;
+			return operation.await(this.entry, node, operation.sendReplaceReserved(node));
 		}
-		return operation.await(this.entry, node, operation.sendReplaceReserved(node))
-			.thenCompose((czxid) -> (czxid > 0 || this.entry.node() == null)
-					? CompletableFuture.completedFuture(new Result(czxid, null)) : attemptMissing(node, operation));
+		if (event == EventType.NodeDeleted || (last != null && last.node() == null)) {
+			this.look = null;
+			return operation.await(this.entry, node, operation.sendCreate(node));
+		}
+		if (this.entry.isHead() && !this.entry.isWatching()) {
+			return isIn(last, LockNodeState.HELD) ? contendAndWatch() : look(true);
+		}
+		return (last != null) ? CompletableFuture.completedFuture(0L) : look(false);
 	}
 
-	private CompletableFuture<Result> attemptMissing(String node, AcquireOperation operation) {
-		if (!this.deadline.maySend()) {
-			return this.deadline.abandoned();
-		}
-		boolean watch = this.entry.isHead() && !this.entry.isWatching();
-		// May contend a later lock node than the one last read, which is as good.
-		CompletableFuture<Stat> contended = watch
-				? this.operations.touch(this.path.lockNode(), LockNodeState.HELD.version()) : null;
-		CompletableFuture<Long> sent = operation.sendCreate(node);
+	private static boolean isIn(@Nullable Look look, LockNodeState state) {
+		return look != null && look.node() != null && look.node().isIn(state);
+	}
+
+	/** Returns the lock node as this call has read it last, or {@code null}. */
+	@Nullable ZNode present() {
+		return (this.look != null) ? this.look.node() : null;
+	}
+
+	/**
+	 * Reads the lock node.
+	 * @param watch whether to watch it: the head relies on the watch only if the holder
+	 * reserves the lock
+	 * @return completes with 0
+	 */
+	private CompletableFuture<Long> look(boolean watch) {
 		if (watch) {
 			this.entry.beginWatch(this.path.lockNode());
 		}
-		CompletableFuture<ZNode> read = this.operations.read(this.path.lockNode(), watch ? this.entry.watcher() : null);
-		return operation.await(this.entry, node, sent)
-			.thenCompose((czxid) -> (czxid > 0) ? CompletableFuture.completedFuture(new Result(czxid, null))
-					: present(read, contended))
-			.whenComplete((result, failure) -> {
-				if (watch && (failure != null || !result.isWatched())) {
-					// No watch may be set, or the present lock node came after the touch.
+		return this.deadline.awaitNode(this.operations.read(this.path.lockNode(), watch ? this.entry.watcher() : null))
+			.whenComplete((read, failure) -> {
+				this.look = (failure == null) ? new Look(read.orElse(null)) : null;
+				if (watch && (this.look == null || this.look.node() == null || isIn(this.look, LockNodeState.HELD))) {
 					this.entry.cancelWatch();
 				}
-			});
+			})
+			.thenApply((read) -> 0L);
 	}
 
 	/**
-	 * Awaits the present lock node.
-	 * @param contended the touch of the lock node that was sent before, if any
+	 * Sets a held lock node to {@link LockNodeState#CONTENDED}, so that its holder
+	 * reserves the lock, and watches it. May contend a later lock node than the one read,
+	 * which is as good.
 	 */
-	private CompletableFuture<Result> present(CompletableFuture<ZNode> read,
-			@Nullable CompletableFuture<Stat> contended) {
-		return this.deadline.awaitNode(read).thenCompose((node) -> {
-			Result result = new Result(0, node.orElse(null));
-			Throwable refused = (contended != null && node.isPresent() && !result.isWatched()) ? refusal(contended)
-					: null;
-			return (refused != null) ? CompletableFuture.failedFuture(refused)
-					: CompletableFuture.completedFuture(result);
+	private CompletableFuture<Long> contendAndWatch() {
+		CompletableFuture<Stat> contended = this.operations.touch(this.path.lockNode(), LockNodeState.HELD.version());
+		return look(true).thenCompose((busy) -> {
+			// Answered before: without the right to write, the head would try without
+			// end.
+			Throwable refused = contended.handle((stat, ex) -> ex).getNow(null);
+			return ZooKeeperErrors.is(refused, Code.NOAUTH) ? CompletableFuture.failedFuture(refused)
+					: CompletableFuture.completedFuture(busy);
 		});
-	}
-
-	/**
-	 * Returns the refusal of a touch that was answered before: without the right to
-	 * write, the head would try without end.
-	 */
-	private static @Nullable Throwable refusal(CompletableFuture<Stat> contended) {
-		Throwable failure = contended.handle((stat, ex) -> ex).getNow(null);
-		return ZooKeeperErrors.is(failure, Code.NOAUTH) ? failure : null;
 	}
 
 	/**
@@ -277,17 +289,11 @@ final class WaitQueueOperations {
 	}
 
 	/**
-	 * Result of an attempt from a queue entry.
+	 * What a call has read of the lock.
 	 *
-	 * @param czxid the {@code czxid} of the lock node of this process, or at most 0
-	 * @param present the lock node of another process, or {@code null}
+	 * @param node the lock node, or {@code null} if it was missing
 	 */
-	record Result(long czxid, @Nullable ZNode present) {
-
-		/** Returns whether the watch was set while the lock node was contended. */
-		boolean isWatched() {
-			return this.present != null && !this.present.isIn(LockNodeState.HELD);
-		}
+	private record Look(@Nullable ZNode node) {
 
 	}
 

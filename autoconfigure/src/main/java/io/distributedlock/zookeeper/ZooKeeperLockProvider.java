@@ -53,7 +53,7 @@ public final class ZooKeeperLockProvider implements LockProvider, AutoCloseable 
 
 	private final QueueEntryRegistry queueEntries = new QueueEntryRegistry();
 
-	private final ReleaseOperation releaseOperation;
+	private final Reservations reservations;
 
 	private final ReleaseCalls releaseCalls;
 
@@ -77,14 +77,15 @@ public final class ZooKeeperLockProvider implements LockProvider, AutoCloseable 
 		String root = (namespace == null || namespace.isEmpty()) ? settings.root()
 				: ZKPaths.makePath(namespace, settings.root());
 		this.paths = new NodePaths(root, settings.keyPrefix());
-		this.releaseOperation = new ReleaseOperation(timer, this.queueEntries::dequeue);
+		this.reservations = new Reservations(timer);
+		ReleaseOperation releaseOperation = new ReleaseOperation(this.reservations, this.queueEntries::dequeue);
 		this.lockNodes = new LockNodeRegistry(timer, this::expire);
-		this.undecided = new UndecidedCommands(this.lockNodes, this.releaseOperation, timer);
-		this.releaseCalls = new ReleaseCalls(this.lockNodes, this.releaseOperation, this.undecided, timer);
+		this.undecided = new UndecidedCommands(this.lockNodes, releaseOperation, this.reservations, timer);
+		this.releaseCalls = new ReleaseCalls(this.lockNodes, releaseOperation, this.undecided, timer);
 		this.renewalOperation = new RenewalOperation(this.lockNodes, this.undecided, timer);
 		this.sessions = new SessionTracker(client, settings, this.paths, timer, new SessionEvents());
-		this.components = new ProviderComponents(this.sessions, this.lockNodes, this.queueEntries, this.undecided,
-				new LockHolderResolver(this.paths), new ShortLeaseWarning(), timer);
+		this.components = new ProviderComponents(this.sessions, this.lockNodes, this.queueEntries, this.reservations,
+				this.undecided, new LockHolderResolver(this.paths), new ShortLeaseWarning(), timer);
 		this.registration = RootRegistration.register(client, root);
 		try {
 			this.sessions.start();
@@ -148,7 +149,7 @@ public final class ZooKeeperLockProvider implements LockProvider, AutoCloseable 
 	public void close() {
 		// Sent while the session is still known here.
 		this.queueEntries.close();
-		this.releaseOperation.close();
+		this.reservations.close();
 		try {
 			this.sessions.close();
 			Session last = this.sessions.last();

@@ -124,6 +124,15 @@ final class ZooKeeperOperations {
 		return end;
 	}
 
+	/** Reads the number of a node's children, 0 if the node is missing. */
+	CompletableFuture<Integer> childCount(String path) {
+		CompletableFuture<Stat> end = new CompletableFuture<>();
+		this.zooKeeper.exists(path, false, (code, asked, context, stat) -> end(end, code, asked, stat), null);
+		return end.thenApply(Stat::getNumChildren)
+			.exceptionallyCompose((ex) -> ZooKeeperErrors.is(ex, Code.NONODE) ? CompletableFuture.completedFuture(0)
+					: CompletableFuture.failedFuture(ex));
+	}
+
 	/**
 	 * Sends a transaction, or several reads. Only the end of the connection or the
 	 * session is a failure, and a server that does not know the request; each other error

@@ -19,7 +19,7 @@ class LockNodeTests {
 	private final LockAttempt attempt = new LockAttempt(LockKey.of("key"), new LockPath("/locks/key", "/queues/key"),
 			OwnerId.random(), TestSessions.unanswered());
 
-	private final LockNode node = new LockNode(this.attempt, CZXID, Duration.ofHours(1));
+	private final LockNode node = new LockNode(this.attempt, CZXID, LockNodeState.HELD, Duration.ofHours(1));
 
 	@Test
 	void leaseEndsForOneCallerAndIsNotRenewedAfterwards() {

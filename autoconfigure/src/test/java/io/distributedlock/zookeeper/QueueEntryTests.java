@@ -44,8 +44,8 @@ class QueueEntryTests {
 		this.entry.process(event(EventType.NodeDataChanged, PATH.lockNode()));
 		assertThat(this.signals).hasValue(1);
 		assertThat(this.entry.isWatching()).isFalse();
-		assertThat(this.entry.pollNotification()).isTrue();
-		assertThat(this.entry.pollNotification()).isFalse();
+		assertThat(this.entry.pollEvent()).isEqualTo(EventType.NodeDataChanged);
+		assertThat(this.entry.pollEvent()).isEqualTo(EventType.None);
 	}
 
 	@Test
@@ -53,7 +53,7 @@ class QueueEntryTests {
 		watch(1, PREDECESSOR);
 		this.entry.process(event(EventType.NodeDeleted, PREDECESSOR));
 		assertThat(this.entry.isHead()).isTrue();
-		assertThat(this.entry.pollNotification()).as("the lock node has not changed").isFalse();
+		assertThat(this.entry.pollEvent()).as("the lock node has not changed").isEqualTo(EventType.None);
 	}
 
 	@Test

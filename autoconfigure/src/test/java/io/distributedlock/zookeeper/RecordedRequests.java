@@ -76,6 +76,13 @@ final class RecordedRequests {
 		return stat;
 	}
 
+	/** Returns a wait queue as a process reads it. */
+	static Stat queue(int entries) {
+		Stat stat = new Stat();
+		stat.setNumChildren(entries);
+		return stat;
+	}
+
 	/** Returns a timer that was closed, so that nothing happens by time. */
 	static LockTimer closedTimer() {
 		LockTimer timer = new LockTimer();

@@ -1,7 +1,6 @@
 package io.distributedlock.zookeeper;
 
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 import org.apache.zookeeper.KeeperException.Code;
@@ -18,20 +17,22 @@ class ReleaseOperationTests {
 
 	private final RecordedRequests requests = new RecordedRequests();
 
-	private final ReleaseOperation operation = new ReleaseOperation(RecordedRequests.closedTimer(), (key) -> {
+	private final Reservations reservations = new Reservations(RecordedRequests.closedTimer());
+
+	private final ReleaseOperation operation = new ReleaseOperation(this.reservations, (key) -> {
 		// Ignored: this process has no queue entry.
 	});
 
 	private final LockNode node = new LockNode(new LockAttempt(LockKey.of("key"),
 			new LockPath("/locks/key", "/queues/key"), OwnerId.random(), this.requests.session()), 42,
-			Duration.ofHours(1));
+			LockNodeState.HELD, Duration.ofHours(1));
 
 	/** Releases the lock node while a process waits for it. */
 	private void reserve() {
 		CompletableFuture<Boolean> released = this.operation.release(this.node);
 		this.requests.next("delete").fail(Code.BADVERSION);
 		Request reservation = this.requests.next("setData");
-		this.requests.next("getChildren").succeedWithChildren(List.of("2cd-0000000001"));
+		this.requests.next("exists").succeed(RecordedRequests.queue(1));
 		reservation.succeed();
 		assertThat(released).isCompletedWithValue(true);
 	}
@@ -40,8 +41,8 @@ class ReleaseOperationTests {
 	void closeDeletesAReservation() {
 		reserve();
 		this.requests.assertNone();
-		this.operation.close();
-		this.operation.close();
+		this.reservations.close();
+		this.reservations.close();
 		Request delete = this.requests.next("delete");
 		assertThat(delete.path()).isEqualTo(this.node.path().lockNode());
 		delete.succeed();
@@ -50,7 +51,7 @@ class ReleaseOperationTests {
 
 	@Test
 	void reservationAfterTheCloseIsDeletedAtOnce() {
-		this.operation.close();
+		this.reservations.close();
 		reserve();
 		this.requests.next("delete").succeed();
 		this.requests.assertNone();
@@ -61,11 +62,21 @@ class ReleaseOperationTests {
 		CompletableFuture<Boolean> released = this.operation.release(this.node);
 		this.requests.next("delete").fail(Code.BADVERSION);
 		this.requests.next("setData").succeed();
-		this.requests.next("getChildren").succeedWithChildren(List.of());
+		this.requests.next("exists").succeed(RecordedRequests.queue(0));
 		assertThat(released).isNotDone();
 		this.requests.next("delete").succeed();
 		assertThat(released).isCompletedWithValue(true);
-		this.operation.close();
+		this.reservations.close();
+		this.requests.assertNone();
+	}
+
+	@Test
+	void lockNodeOfTheHeadIsReservedAtOnce() {
+		LockNode contended = new LockNode(this.node.attempt(), 43, LockNodeState.CONTENDED, Duration.ofHours(1));
+		CompletableFuture<Boolean> released = this.operation.release(contended);
+		this.requests.next("setData").succeed();
+		this.requests.next("exists").succeed(RecordedRequests.queue(1));
+		assertThat(released).isCompletedWithValue(true);
 		this.requests.assertNone();
 	}
 

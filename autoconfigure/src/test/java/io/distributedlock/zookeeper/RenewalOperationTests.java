@@ -31,14 +31,16 @@ class RenewalOperationTests {
 
 	private final Session session = this.requests.session();
 
-	private final ReleaseOperation releaseOperation = new ReleaseOperation(this.timer, (key) -> {
+	private final Reservations reservations = new Reservations(this.timer);
+
+	private final ReleaseOperation releaseOperation = new ReleaseOperation(this.reservations, (key) -> {
 		// Ignored: this process has no queue entry.
 	});
 
 	private final LockNodeRegistry lockNodes = new LockNodeRegistry(this.timer, this::release);
 
 	private final UndecidedCommands undecided = new UndecidedCommands(this.lockNodes, this.releaseOperation,
-			this.timer);
+			this.reservations, this.timer);
 
 	private final RenewalOperation renewals = new RenewalOperation(this.lockNodes, this.undecided, this.timer);
 
@@ -49,7 +51,7 @@ class RenewalOperationTests {
 	private LockGrant granted(String key, Duration lease) {
 		LockAttempt attempt = new LockAttempt(LockKey.of(key), new LockPath("/locks/" + key, "/queues/" + key),
 				OwnerId.random(), this.session);
-		LockNode node = new LockNode(attempt, CZXID, lease);
+		LockNode node = new LockNode(attempt, CZXID, LockNodeState.HELD, lease);
 		this.lockNodes.add(node);
 		return node.grant();
 	}

@@ -31,7 +31,9 @@ class UndecidedCommandsTests {
 
 	private final Session session = this.requests.session();
 
-	private final ReleaseOperation releaseOperation = new ReleaseOperation(this.timer, (key) -> {
+	private final Reservations reservations = new Reservations(this.timer);
+
+	private final ReleaseOperation releaseOperation = new ReleaseOperation(this.reservations, (key) -> {
 		// Ignored: this process has no queue entry.
 	});
 
@@ -40,7 +42,7 @@ class UndecidedCommandsTests {
 	});
 
 	private final UndecidedCommands undecided = new UndecidedCommands(this.lockNodes, this.releaseOperation,
-			this.timer);
+			this.reservations, this.timer);
 
 	private final ReleaseCalls releaseCalls = new ReleaseCalls(this.lockNodes, this.releaseOperation, this.undecided,
 			this.timer);
@@ -57,7 +59,7 @@ class UndecidedCommandsTests {
 	/** Adds a lock node that its owner holds. */
 	private LockAttempt held(String key) {
 		LockAttempt attempt = attempt(key);
-		this.lockNodes.add(new LockNode(attempt, CZXID, HOUR));
+		this.lockNodes.add(new LockNode(attempt, CZXID, LockNodeState.HELD, HOUR));
 		return attempt;
 	}
 
