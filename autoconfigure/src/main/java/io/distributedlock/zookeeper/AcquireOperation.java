@@ -33,6 +33,9 @@ final class AcquireOperation {
 	/** The result where the queue entry is missing. */
 	private static final long NO_ENTRY = -2;
 
+	/** The result where an entry has come back to its earlier place in the queue. */
+	private static final long OTHER_ORDER = -3;
+
 	private static final byte[] EMPTY = {};
 
 	private final LockAttempt attempt;
@@ -118,9 +121,13 @@ final class AcquireOperation {
 		return send(List.of(createStep(), contendStep(), Op.delete(entryNode, -1)));
 	}
 
-	/** Sends the transaction that replaces a reserved lock node from a queue entry. */
-	CompletableFuture<Long> sendReplaceReserved(String entryNode) {
-		return send(List.of(Op.delete(this.lockNode, LockNodeState.RESERVED.version()), createStep(), contendStep(),
+	/**
+	 * Sends the transaction that replaces a reserved lock node from a queue entry.
+	 * @param queueVersion the version of the queue in which the entry was the head
+	 */
+	CompletableFuture<Long> sendReplaceReserved(String entryNode, int queueVersion) {
+		return send(List.of(Op.check(this.attempt.path().queue(), queueVersion),
+				Op.delete(this.lockNode, LockNodeState.RESERVED.version()), createStep(), contendStep(),
 				Op.delete(entryNode, -1)));
 	}
 
@@ -149,8 +156,14 @@ final class AcquireOperation {
 	}
 
 	private CompletableFuture<Long> answered(QueueEntry entry, String entryNode, long czxid) {
-		if (czxid == NO_ENTRY || czxid > 0) {
+		if (czxid > 0) {
 			entry.deleted(entryNode);
+		}
+		else if (czxid == NO_ENTRY) {
+			entry.recordPassedOver(entryNode);
+		}
+		else if (czxid == OTHER_ORDER) {
+			entry.clearPosition();
 		}
 		return (czxid == NO_PARENT) ? createParents().thenApply((ready) -> BUSY)
 				: CompletableFuture.completedFuture(czxid);
@@ -174,6 +187,9 @@ final class AcquireOperation {
 		if (code == Code.NONODE) {
 			return missing(steps, step);
 		}
+		if (code == Code.BADVERSION && steps.get(step).getType() == ZooDefs.OpCode.check) {
+			return OTHER_ORDER;
+		}
 		if (code == Code.NODEEXISTS || code == Code.BADVERSION) {
 			return BUSY;
 		}
@@ -182,10 +198,11 @@ final class AcquireOperation {
 
 	/** Returns what a step has missed; a missing lock node is created by the next try. */
 	private static long missing(List<Op> steps, int step) {
-		if (steps.get(step).getType() == ZooDefs.OpCode.create) {
+		int type = steps.get(step).getType();
+		if (type == ZooDefs.OpCode.create) {
 			return NO_PARENT;
 		}
-		return (step == steps.size() - 1) ? NO_ENTRY : BUSY;
+		return (type == ZooDefs.OpCode.check || step == steps.size() - 1) ? NO_ENTRY : BUSY;
 	}
 
 }

@@ -35,6 +35,12 @@ final class QueueEntry {
 	/** The path of the entry's node, or {@code null} while there is none. */
 	private final AtomicReference<@Nullable String> node = new AtomicReference<>();
 
+	/** The path of the node that other processes have passed over, or {@code null}. */
+	private volatile @Nullable String passedOver;
+
+	/** The version of the queue when the position was read. */
+	private volatile int queueVersion;
+
 	/** Whether a node of this entry may exist whose path is not known. */
 	private volatile boolean unclear;
 
@@ -124,8 +130,9 @@ final class QueueEntry {
 
 	/** Records the path of the entry's node, whose bytes the session has counted. */
 	void created(String nodePath) {
-		setPosition(UNKNOWN_POSITION);
+		clearPosition();
 		this.node.set(nodePath);
+		this.passedOver = null;
 		this.unclear = false;
 	}
 
@@ -138,8 +145,28 @@ final class QueueEntry {
 			return false;
 		}
 		this.session.free(this.path.queueEntryBytes());
-		setPosition(UNKNOWN_POSITION);
+		clearPosition();
 		return true;
+	}
+
+	/**
+	 * Records that other processes have deleted the entry's node, because this one did
+	 * not use its reservation: it keeps its place in the order of arrival.
+	 */
+	void recordPassedOver(String nodePath) {
+		if (deleted(nodePath)) {
+			this.passedOver = nodePath;
+		}
+	}
+
+	/** Returns the path of the node that was passed over, or {@code null}. */
+	@Nullable String passedOver() {
+		return this.passedOver;
+	}
+
+	/** Records that no node of the place exists that can be created again. */
+	void forgetPassedOver() {
+		this.passedOver = null;
 	}
 
 	/** Returns whether the store has no node for this entry. */
@@ -159,15 +186,26 @@ final class QueueEntry {
 		return this.position >= 0;
 	}
 
-	/** Sets the number of entries before this one; another node has to be watched now. */
-	void setPosition(int position) {
-		this.position = position;
+	/**
+	 * Sets the number of entries before this one; another node has to be watched now.
+	 * @param version the version of the queue, which an entry raises that comes back to
+	 * its earlier place
+	 */
+	void setPosition(int number, int version) {
+		this.queueVersion = version;
+		this.position = number;
 		this.watched.set(null);
+	}
+
+	/** Returns the version of the queue when the position was read. */
+	int queueVersion() {
+		return this.queueVersion;
 	}
 
 	/** Records that the position has to be read again. */
 	void clearPosition() {
-		setPosition(UNKNOWN_POSITION);
+		this.position = UNKNOWN_POSITION;
+		this.watched.set(null);
 	}
 
 	/**
@@ -210,7 +248,9 @@ final class QueueEntry {
 			this.event.set(type);
 		}
 		else {
-			// No entry can be inserted: the one behind a deleted head is the head now.
+			// The one behind a deleted head is the head now, unless an entry has come
+			// back
+			// to its earlier place: then the queue has another version.
 			this.position = (type == EventType.NodeDeleted && this.position == 1) ? 0 : UNKNOWN_POSITION;
 		}
 		notifyContender();

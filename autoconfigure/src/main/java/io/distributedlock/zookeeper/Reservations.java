@@ -53,8 +53,8 @@ final class Reservations {
 			if (failure != null && !ZooKeeperErrors.is(failure, Code.NONODE)) {
 				return CompletableFuture.<Optional<String>>failedFuture(failure);
 			}
-			return CompletableFuture.completedFuture(
-					(children != null) ? WaitQueueOrder.sort(children).stream().findFirst() : Optional.<String>empty());
+			return CompletableFuture.completedFuture((children != null)
+					? WaitQueueOrder.sort(children.names()).stream().findFirst() : Optional.<String>empty());
 		}).thenCompose((next) -> next);
 	}
 

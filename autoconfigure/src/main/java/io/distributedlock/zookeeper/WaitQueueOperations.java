@@ -10,6 +10,8 @@ import org.apache.zookeeper.Watcher.Event.EventType;
 import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
+import io.distributedlock.zookeeper.ZooKeeperOperations.Children;
+
 /**
  * Operations of one process on the wait queue of one lock, for one call, which follow
  * each other. They belong to the call's turn of the queue entry.
@@ -51,8 +53,8 @@ final class WaitQueueOperations {
 			return CompletableFuture.completedFuture(true);
 		}
 		CompletableFuture<Boolean> synced = this.operations.sync(this.path.queue());
-		CompletableFuture<List<String>> read = synced.thenCombine(readEntries(), (ready, entries) -> entries);
-		return this.deadline.await(read).thenCompose(this::adoptFirst);
+		CompletableFuture<Children> read = synced.thenCombine(readEntries(), (ready, entries) -> entries);
+		return this.deadline.await(read).thenCompose((entries) -> adoptFirst(entries.names()));
 	}
 
 	/** Keeps the first node of this session, and deletes others. */
@@ -95,7 +97,9 @@ final class WaitQueueOperations {
 			return CompletableFuture.completedFuture(false);
 		}
 		this.entry.markUnclear();
-		return create().whenComplete((child, failure) -> {
+		String passedOver = this.entry.passedOver();
+		CompletableFuture<String> created = (passedOver != null) ? createAgain(passedOver) : create();
+		return created.whenComplete((child, failure) -> {
 			if (failure == null) {
 				this.entry.created(node(child));
 				return;
@@ -105,6 +109,21 @@ final class WaitQueueOperations {
 			}
 			this.session.free(this.path.queueEntryBytes());
 		}).thenApply((child) -> true);
+	}
+
+	/**
+	 * Creates the node that was passed over again, at its place in the order of arrival,
+	 * and raises the version of the queue, so that the next entry does not take itself
+	 * for the head. A queue that was removed meanwhile has no such place.
+	 */
+	private CompletableFuture<String> createAgain(String passedOver) {
+		return this.deadline.await(this.operations.createAt(passedOver, this.path.queue())).thenCompose((created) -> {
+			if (created) {
+				return CompletableFuture.completedFuture(passedOver.substring(passedOver.lastIndexOf('/') + 1));
+			}
+			this.entry.forgetPassedOver();
+			return create();
+		});
 	}
 
 	/** Creates the node, and the queue's container and its parents where missing. */
@@ -131,11 +150,12 @@ final class WaitQueueOperations {
 	}
 
 	/** Reads the entries, the head first; a queue that is missing has none. */
-	private CompletableFuture<List<String>> readEntries() {
+	private CompletableFuture<Children> readEntries() {
 		return this.operations.children(this.path.queue())
 			.exceptionallyCompose((ex) -> ZooKeeperErrors.is(ex, Code.NONODE)
-					? CompletableFuture.completedFuture(List.of()) : CompletableFuture.failedFuture(ex))
-			.thenApply(WaitQueueOrder::sort);
+					? CompletableFuture.completedFuture(new Children(List.of(), 0))
+					: CompletableFuture.failedFuture(ex))
+			.thenApply((read) -> new Children(WaitQueueOrder.sort(read.names()), read.version()));
 	}
 
 	/**
@@ -148,17 +168,17 @@ final class WaitQueueOperations {
 		if (this.entry.isHead() || (this.entry.isPositionKnown() && this.entry.isWatching())) {
 			return CompletableFuture.completedFuture(true);
 		}
-		CompletableFuture<List<String>> read = readEntries();
+		CompletableFuture<Children> sent = readEntries();
 		CompletableFuture<Long> looked = look(false);
-		return looked.thenCompose((busy) -> this.deadline.await(read)).thenCompose((entries) -> {
-			int position = entries.indexOf(node.substring(node.lastIndexOf('/') + 1));
+		return looked.thenCompose((busy) -> this.deadline.await(sent)).thenCompose((read) -> {
+			int position = read.names().indexOf(node.substring(node.lastIndexOf('/') + 1));
 			if (position < 0) {
-				this.entry.deleted(node);
+				this.entry.recordPassedOver(node);
 				return CompletableFuture.completedFuture(false);
 			}
-			this.entry.setPosition(position);
+			this.entry.setPosition(position, read.version());
 			return (position == 0) ? CompletableFuture.completedFuture(true)
-					: watchPredecessor(node(entries.get(position - 1)));
+					: watchPredecessor(node(read.names().get(position - 1)));
 		});
 	}
 
@@ -189,7 +209,7 @@ final class WaitQueueOperations {
 		EventType event = this.entry.pollEvent();
 		if (this.entry.isHead() && (event == EventType.NodeDataChanged || isIn(last, LockNodeState.RESERVED))) {
 			this.look = null;
-			return operation.await(this.entry, node, operation.sendReplaceReserved(node));
+			return replaceReserved(node, operation);
 		}
 		if (event == EventType.NodeDeleted || (last != null && last.node() == null)) {
 			this.look = null;
@@ -199,6 +219,17 @@ final class WaitQueueOperations {
 			return isIn(last, LockNodeState.HELD) ? contendAndWatch() : look(true);
 		}
 		return (last != null) ? CompletableFuture.completedFuture(0L) : look(false);
+	}
+
+	/** A reservation that is gone was for another entry, or has passed this one over. */
+	private CompletableFuture<Long> replaceReserved(String node, AcquireOperation operation) {
+		CompletableFuture<Long> sent = operation.sendReplaceReserved(node, this.entry.queueVersion());
+		return operation.await(this.entry, node, sent).thenApply((czxid) -> {
+			if (czxid <= 0) {
+				this.entry.clearPosition();
+			}
+			return czxid;
+		});
 	}
 
 	private static boolean isIn(@Nullable Look look, LockNodeState state) {
@@ -270,7 +301,7 @@ final class WaitQueueOperations {
 	/** Deletes the reservation in an empty queue, without waiting for the answer. */
 	private CompletableFuture<Boolean> deleteReservation() {
 		return this.deadline.await(readEntries()).thenApply((entries) -> {
-			if (entries.isEmpty()) {
+			if (entries.names().isEmpty()) {
 				this.operations.delete(this.path.lockNode(), LockNodeState.RESERVED.version())
 					.whenComplete((deleted, failure) -> {
 						if (failure != null) {

@@ -82,6 +82,23 @@ final class ZooKeeperOperations {
 		});
 	}
 
+	/**
+	 * Creates an ephemeral node with a given path, and raises the version of its parent,
+	 * in one transaction.
+	 * @return completes with {@code false} if the parent is missing
+	 */
+	CompletableFuture<Boolean> createAt(String path, String parent) {
+		return multi(List.of(createStep(path), touchStep(parent, -1))).thenCompose((results) -> {
+			Code code = (results.get(0) instanceof OpResult.ErrorResult refused) ? Code.get(refused.getErr()) : Code.OK;
+			if (code == Code.OK && results.get(1) instanceof OpResult.ErrorResult refused) {
+				code = Code.get(refused.getErr());
+			}
+			return (code == Code.OK || code == Code.NODEEXISTS || code == Code.NONODE)
+					? CompletableFuture.completedFuture(code != Code.NONODE) : CompletableFuture
+						.failedFuture(KeeperException.create((code != null) ? code : Code.SYSTEMERROR, path));
+		});
+	}
+
 	CompletableFuture<Boolean> delete(String path, int version) {
 		CompletableFuture<Boolean> end = new CompletableFuture<>();
 		this.zooKeeper.delete(path, version, (code, asked, context) -> end(end, code, OpCode.delete, asked, true),
@@ -116,19 +133,28 @@ final class ZooKeeperOperations {
 		return end;
 	}
 
-	CompletableFuture<List<String>> children(String path) {
-		CompletableFuture<List<String>> end = new CompletableFuture<>();
-		Children2Callback callback = (code, asked, context, children, stat) -> end(end, code, OpCode.getChildren, asked,
-				children);
-		this.zooKeeper.getChildren(path, false, callback, null);
+	CompletableFuture<Children> children(String path) {
+		return children(path, null);
+	}
+
+	CompletableFuture<Children> children(String path, @Nullable Watcher watcher) {
+		CompletableFuture<Children> end = new CompletableFuture<>();
+		Children2Callback callback = (code, asked, context, names, stat) -> end(end, code, asked,
+				(names != null) ? new Children(names, stat.getVersion()) : null);
+		this.zooKeeper.getChildren(path, watcher, callback, null);
+		return end;
+	}
+
+	/** Reads the {@link Stat} of a node, for which a client needs no permission. */
+	CompletableFuture<Stat> stat(String path) {
+		CompletableFuture<Stat> end = new CompletableFuture<>();
+		this.zooKeeper.exists(path, false, (code, asked, context, stat) -> end(end, code, asked, stat), null);
 		return end;
 	}
 
 	/** Reads the number of a node's children, 0 if the node is missing. */
 	CompletableFuture<Integer> childCount(String path) {
-		CompletableFuture<Stat> end = new CompletableFuture<>();
-		this.zooKeeper.exists(path, false, (code, asked, context, stat) -> end(end, code, asked, stat), null);
-		return end.thenApply(Stat::getNumChildren)
+		return stat(path).thenApply(Stat::getNumChildren)
 			.exceptionallyCompose((ex) -> ZooKeeperErrors.is(ex, Code.NONODE) ? CompletableFuture.completedFuture(0)
 					: CompletableFuture.failedFuture(ex));
 	}
@@ -171,6 +197,16 @@ final class ZooKeeperOperations {
 		else {
 			end.completeExceptionally(ZooKeeperErrors.failure(code, request, path));
 		}
+	}
+
+	/**
+	 * The children of a node as one request has read them.
+	 *
+	 * @param names their names, in no order
+	 * @param version the version of the parent's data
+	 */
+	record Children(List<String> names, int version) {
+
 	}
 
 }
