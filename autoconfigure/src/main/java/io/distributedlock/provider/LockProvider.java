@@ -2,6 +2,7 @@ package io.distributedlock.provider;
 
 import java.time.Duration;
 import java.util.Map;
+import java.util.function.BiPredicate;
 
 import io.distributedlock.LockException;
 import io.distributedlock.LockKey;
@@ -98,6 +99,17 @@ public interface LockProvider {
 	 * no failure, for a store that fails
 	 */
 	StoreCall<ReleaseOutcome> release(LockKey key, OwnerId owner, Duration timeout);
+
+	/**
+	 * Adds a handler of requests that operators make in the store itself, to take a lock
+	 * away from its holder. A store without such requests ignores it.
+	 * @param handler takes the grant of a key and an owner away from its holder, and
+	 * releases it; returns {@code false} for a grant that it does not know. It does not
+	 * block
+	 */
+	default void addForcedReleaseHandler(BiPredicate<LockKey, OwnerId> handler) {
+		// Not every store can tell a process of a request.
+	}
 
 	/**
 	 * Checks that the store answers and has what this provider needs.

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -236,9 +237,21 @@ final class HeldGrants {
 	 * @return whether it was held
 	 */
 	boolean forceRelease(LockKey key) {
+		return forceRelease((heldGrant) -> heldGrant.key().equals(key));
+	}
+
+	/**
+	 * Takes a grant away from its holder, and releases it in the store.
+	 * @return whether it was held
+	 */
+	boolean forceRelease(LockKey key, OwnerId owner) {
+		return forceRelease((heldGrant) -> heldGrant.grant().owner().equals(owner) && heldGrant.key().equals(key));
+	}
+
+	private boolean forceRelease(Predicate<HeldGrant> filter) {
 		boolean found = false;
 		for (HeldGrant heldGrant : all()) {
-			GrantState.LossEffect effect = heldGrant.key().equals(key) ? heldGrant.lose(LossReason.FORCED)
+			GrantState.LossEffect effect = filter.test(heldGrant) ? heldGrant.lose(LossReason.FORCED)
 					: GrantState.LossEffect.ALREADY_ENDED;
 			if (effect != GrantState.LossEffect.ALREADY_ENDED) {
 				found = true;

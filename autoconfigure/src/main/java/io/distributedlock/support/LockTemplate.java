@@ -94,6 +94,7 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 		this.listeners = List.copyOf(listeners);
 		this.environment = newEnvironment();
 		this.engine = newEngine(this.environment);
+		provider.addForcedReleaseHandler((key, owner) -> this.engine.context().heldGrants().forceRelease(key, owner));
 	}
 
 	private ThreadedEnvironment newEnvironment() {

@@ -65,8 +65,21 @@ final class LockNodeRegistry {
 	}
 
 	/**
-	 * Returns whether a node that was read is a lock node of this registry or of a closed
-	 * provider, which its owner holds or is about to release.
+	 * Returns the lock node with a name in a session, or {@code null} if there is none or
+	 * its release has begun.
+	 */
+	@Nullable LockNode find(String name, Session session) {
+		for (LockNode node : this.held.values()) {
+			if (node.session() == session && node.leaseEnd() != null && node.path().lockNode().endsWith("/" + name)) {
+				return node;
+			}
+		}
+		return null;
+	}
+
+	/**
+	 * Returns whether a node that was read is a lock node of this registry, which its
+	 * owner holds or is about to release.
 	 */
 	boolean contains(LockKey key, ZNode read) {
 		return holds(key, read) || SHARED.stream().anyMatch((shared) -> shared.holds(key, read));

@@ -89,6 +89,11 @@ final class NodePaths {
 		return this.root + "/processes";
 	}
 
+	/** Returns the parent of requests to release a lock. */
+	String unlocks() {
+		return this.root + "/unlocks";
+	}
+
 	/** Returns the path of the node of the process that has a session. */
 	String process(long sessionId) {
 		return processes() + "/" + Long.toHexString(sessionId);

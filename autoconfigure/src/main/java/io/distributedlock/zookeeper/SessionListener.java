@@ -3,6 +3,9 @@ package io.distributedlock.zookeeper;
 /** Listener to the sessions of a {@link SessionTracker}; its methods must not block. */
 interface SessionListener {
 
+	/** Receives a session that is set up, also again after a node was missing. */
+	void setUp(Session session);
+
 	/** Receives a session whose connection is back. */
 	void connected(Session session);
 

@@ -7,6 +7,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -52,6 +53,8 @@ final class SessionSetup implements Watcher {
 
 	private final Runnable changed;
 
+	private final Consumer<Session> setUp;
+
 	private final Heartbeat heartbeat;
 
 	private final AtomicBoolean underWay = new AtomicBoolean();
@@ -69,13 +72,15 @@ final class SessionSetup implements Watcher {
 	 * {@code null} if none is known
 	 * @param changed runs when the result of {@link #isReady()} may have changed; must
 	 * not block
+	 * @param setUp receives the session each time its nodes were created; must not block
 	 */
 	SessionSetup(Session session, PersistentNodes persistentNodes, @Nullable Long notConnectedAtNanos, LockTimer timer,
-			Runnable changed) {
+			Runnable changed, Consumer<Session> setUp) {
 		this.session = session;
 		this.persistentNodes = persistentNodes;
 		this.timer = timer;
 		this.changed = changed;
+		this.setUp = setUp;
 		this.heartbeat = new Heartbeat(session, new OwnProcessNode(), notConnectedAtNanos, timer);
 	}
 
@@ -110,8 +115,11 @@ final class SessionSetup implements Watcher {
 		return this.persistentNodes.ensureAll(operations)
 			.thenCompose((ready) -> this.session.hasEnded() ? CompletableFuture.completedFuture(false)
 					: this.persistentNodes.ensureProcessNode(operations, this.session.id(), this.label))
-			.thenCompose((ready) -> this.session.hasEnded() ? CompletableFuture.completedFuture(false)
-					: operations.read(this.persistentNodes.paths().root(), this).thenApply((root) -> true));
+			.whenComplete((created, ex) -> {
+				if (ex == null) {
+					this.setUp.accept(this.session);
+				}
+			});
 	}
 
 	@Override

@@ -215,8 +215,9 @@ final class SessionTracker implements ConnectionStateListener, AutoCloseable {
 	}
 
 	private SessionSetup newSetup(ZooKeeper handle) {
-		Session session = new Session(handle, this.settings.acl(), this.settings.longestSilence(), this.timer);
-		return new SessionSetup(session, this.persistentNodes, this.notConnectedAtNanos, this.timer, this::signal);
+		Session session = new Session(handle, this.settings.acl(), this.settings.longestSilence());
+		return new SessionSetup(session, this.persistentNodes, this.notConnectedAtNanos, this.timer, this::signal,
+				this.listener::setUp);
 	}
 
 	private void ended(SessionSetup ended) {

@@ -3,6 +3,7 @@ package io.distributedlock.zookeeper;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiPredicate;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -61,6 +62,8 @@ public final class ZooKeeperLockProvider implements LockProvider, AutoCloseable 
 
 	private final UndecidedCommands undecided;
 
+	private final UnlockRequests unlockRequests;
+
 	private final ProviderComponents components;
 
 	/**
@@ -82,6 +85,7 @@ public final class ZooKeeperLockProvider implements LockProvider, AutoCloseable 
 		this.lockNodes = new LockNodeRegistry(timer, this::expire);
 		this.undecided = new UndecidedCommands(this.lockNodes, releaseOperation, this.reservations, timer);
 		this.releaseCalls = new ReleaseCalls(this.lockNodes, releaseOperation, this.undecided, timer);
+		this.unlockRequests = new UnlockRequests(this.paths, this.lockNodes, this.undecided::release);
 		this.renewalOperation = new RenewalOperation(this.lockNodes, this.undecided, timer);
 		this.sessions = new SessionTracker(client, settings, this.paths, timer, new SessionEvents());
 		this.components = new ProviderComponents(this.sessions, this.lockNodes, this.queueEntries, this.reservations,
@@ -122,6 +126,11 @@ public final class ZooKeeperLockProvider implements LockProvider, AutoCloseable 
 	@Override
 	public boolean isBlocking() {
 		return false;
+	}
+
+	@Override
+	public void addForcedReleaseHandler(BiPredicate<LockKey, OwnerId> handler) {
+		this.unlockRequests.addHandler(handler);
 	}
 
 	@Override
@@ -176,6 +185,11 @@ public final class ZooKeeperLockProvider implements LockProvider, AutoCloseable 
 
 	/** Listener that passes the events of sessions to the components. */
 	private final class SessionEvents implements SessionListener {
+
+		@Override
+		public void setUp(Session session) {
+			ZooKeeperLockProvider.this.unlockRequests.watch(session);
+		}
 
 		@Override
 		public void connected(Session session) {
