@@ -156,6 +156,9 @@ final class AttemptOperation {
 		if (entry != null) {
 			sendFrom(entry, attempt, operation);
 		}
+		else if (this.willWait && this.components.reservations().contains(attempt.key())) {
+			joinQueue(session, operation).whenComplete((answer, failure) -> guard(() -> end(attempt, answer, failure)));
+		}
 		else {
 			operation.create()
 				.whenComplete((czxid, failure) -> guard(() -> created(attempt, operation, czxid, failure)));

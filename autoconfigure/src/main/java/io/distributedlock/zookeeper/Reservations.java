@@ -110,6 +110,14 @@ final class Reservations {
 	}
 
 	/**
+	 * Returns whether this process has just reserved a lock for another one, so that an
+	 * attempt without a queue entry is not worth a command.
+	 */
+	boolean contains(LockKey key) {
+		return this.last.containsKey(key);
+	}
+
+	/**
 	 * Records that this process has acquired a lock, so that its last reservation of it
 	 * was used.
 	 */
