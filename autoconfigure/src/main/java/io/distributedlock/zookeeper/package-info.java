@@ -41,6 +41,11 @@
  * <td>the <em>process node</em>: its data is the label of the process, its heartbeat
  * writes to it</td>
  * </tr>
+ * <tr>
+ * <td>{@code unlocks/prefix:key}</td>
+ * <td>any</td>
+ * <td>the request of an operator that the holder releases the lock of that name</td>
+ * </tr>
  * </tbody>
  * </table>
  * <p>
@@ -61,7 +66,8 @@
  * <td>free</td>
  * <td>no lock node</td>
  * <td>any process: {@code create} (held). A process with a queue entry:
- * {@code multi(create, setData expecting 0, delete of its entry)} (contended)</td>
+ * {@code multi(create, setData expecting 0,
+ * delete of its entry)} (contended)</td>
  * </tr>
  * <tr>
  * <td>{@code HELD}</td>
@@ -78,7 +84,7 @@
  * <td>{@code RESERVED}</td>
  * <td>2</td>
  * <td>the head of the queue:
- * {@code multi(delete expecting 2, create, setData expecting 0,
+ * {@code multi(check of the queue's version, delete expecting 2, create, setData expecting 0,
  * delete of its entry)} (contended). The former holder: {@code delete} expecting 2, after
  * the grace period together with the head's entry (free). A process that leaves an empty
  * queue: {@code delete} expecting 2 (free)</td>
@@ -94,19 +100,29 @@
  * {@code czxid}. {@code NODEEXISTS} means that the lock is busy; {@code NONODE}, that the
  * parent has to be created first.</li>
  * <li><strong>Wait.</strong> After {@code NODEEXISTS} create a sequential queue entry,
- * one per process and lock, and read the queue once. The head watches the lock node; each
- * other entry watches its predecessor. One batch of the head makes the lock node
- * contended, attempts to create it, and reads and watches it. Each waiter attempts again
- * when its watch fires, and once a second: a lost event or a paused head costs time,
- * never a hang.</li>
+ * one per process and lock, and read the queue and the lock node once. The head watches
+ * the lock node; each other entry watches its predecessor, and is the head after it. The
+ * head contends a lock node that is held. Each waiter reads the lock node once a second,
+ * and creates it if it is missing: a lost event or a paused head costs time, never a
+ * hang, and waiting writes nothing.</li>
  * <li><strong>Release.</strong> {@code delete} the lock node, expecting version 0.
- * {@code BADVERSION} means that the lock is contended.</li>
+ * {@code BADVERSION} means that the lock is contended. A lock node that was created from
+ * the queue is contended from the start, and goes to the next step at once.</li>
  * <li><strong>Hand-over.</strong> The releasing process deletes its own queue entry, if
- * it has one, and reserves the lock with {@code setData} expecting 1. The head replaces
- * the reserved lock node by its own in one transaction, so that no other process can
- * acquire the lock in between. After 100 ms the releasing process reads the queue and the
- * lock node again; it deletes an unused reservation and the head's entry in one
- * transaction, or the reservation alone at once where the queue is empty.</li>
+ * it has one, reserves the lock with {@code setData} expecting 1, and reads the number of
+ * entries. The head replaces the reserved lock node by its own in one transaction, so
+ * that no other process can acquire the lock in between: two writes in all, however many
+ * processes wait. After 100 ms the releasing process reads the lock node, unless it has
+ * acquired the lock again meanwhile; it deletes an unused reservation and the head's
+ * entry in one transaction, or the reservation alone at once where the queue is
+ * empty.</li>
+ * <li><strong>Return.</strong> A process whose entry was deleted that way creates it
+ * again with its earlier sequence number, and so at its earlier place, and raises the
+ * version of the queue with {@code setData}. Who takes itself for the head learns of it
+ * by the {@code check} of that version.</li>
+ * <li><strong>Unlock.</strong> Each process watches the children of {@code unlocks}. The
+ * holder of a lock node that is older than a request of its name, by {@code czxid}, tells
+ * the loss, releases the lock and deletes the request.</li>
  * <li><strong>Clean-up.</strong> An unanswered command is never repeated blindly: the
  * next lock node of the same name starts at version 0 again. After the client has
  * reconnected, one {@code sync} and a read for each such command decide: behind the
