@@ -1,5 +1,6 @@
 package io.distributedlock.zookeeper;
 
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BiPredicate;
@@ -32,7 +33,10 @@ final class UnlockRequests {
 
 	private static final Log logger = LogFactory.getLog(UnlockRequests.class);
 
-	private static final byte[] EMPTY = {};
+	/** The data of the parent, for operators who look at it. */
+	private static final byte[] HELP = ("To release a lock, create a node here that has the name of its lock node."
+			+ " Its holder obeys and deletes the request. Never delete a lock node.")
+		.getBytes(StandardCharsets.UTF_8);
 
 	private final NodePaths paths;
 
@@ -82,16 +86,14 @@ final class UnlockRequests {
 	}
 
 	private void createParent(Session session) {
-		session.operations()
-			.create(this.paths.unlocks(), EMPTY, CreateMode.PERSISTENT)
-			.whenComplete((stat, failure) -> {
-				if (stat != null || ZooKeeperErrors.is(failure, Code.NODEEXISTS)) {
-					watch(session);
-				}
-				else {
-					logger.debug("No request to release a lock can be made", failure);
-				}
-			});
+		session.operations().create(this.paths.unlocks(), HELP, CreateMode.PERSISTENT).whenComplete((stat, failure) -> {
+			if (stat != null || ZooKeeperErrors.is(failure, Code.NODEEXISTS)) {
+				watch(session);
+			}
+			else {
+				logger.debug("No request to release a lock can be made", failure);
+			}
+		});
 	}
 
 	private void consider(Session session, String name) {

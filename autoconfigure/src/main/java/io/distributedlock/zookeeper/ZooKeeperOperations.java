@@ -88,10 +88,12 @@ final class ZooKeeperOperations {
 	 * @return completes with {@code false} if the parent is missing
 	 */
 	CompletableFuture<Boolean> createAt(String path, String parent) {
-		return multi(List.of(createStep(path), touchStep(parent, -1))).thenCompose((results) -> {
-			Code code = (results.get(0) instanceof OpResult.ErrorResult refused) ? Code.get(refused.getErr()) : Code.OK;
-			if (code == Code.OK && results.get(1) instanceof OpResult.ErrorResult refused) {
-				code = Code.get(refused.getErr());
+		List<Op> steps = List.of(createStep(path), touchStep(parent, -1));
+		return multi(steps).thenCompose((results) -> {
+			int failed = (results.get(0) instanceof OpResult.ErrorResult first && first.getErr() != Code.OK.intValue())
+					? 0 : 1;
+			if (!(results.get(failed) instanceof OpResult.ErrorResult refused)) {
+				return CompletableFuture.completedFuture(true);
 			}
 			return (code == Code.OK || code == Code.NODEEXISTS || code == Code.NONODE)
 					? CompletableFuture.completedFuture(code != Code.NONODE) : CompletableFuture
@@ -148,7 +150,8 @@ final class ZooKeeperOperations {
 	/** Reads the {@link Stat} of a node, for which a client needs no permission. */
 	CompletableFuture<Stat> stat(String path) {
 		CompletableFuture<Stat> end = new CompletableFuture<>();
-		this.zooKeeper.exists(path, false, (code, asked, context, stat) -> end(end, code, asked, stat), null);
+		this.zooKeeper.exists(path, false, (code, asked, context, stat) -> end(end, code, OpCode.exists, asked, stat),
+				null);
 		return end;
 	}
 

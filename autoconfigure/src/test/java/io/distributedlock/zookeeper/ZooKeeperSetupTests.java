@@ -159,7 +159,9 @@ class ZooKeeperSetupTests {
 	@Test
 	void setUpCreatesTheParentsOfAllLockNodesAndQueues() {
 		this.fixture.newProcess();
-		assertThat(this.fixture.children(this.root)).containsExactlyInAnyOrder("locks", "queues", "processes");
+		// The parent of requests follows the set-up.
+		await().untilAsserted(() -> assertThat(this.fixture.children(this.root)).containsExactlyInAnyOrder("locks",
+				"queues", "processes", "unlocks"));
 		assertThat(this.fixture.children(this.root + "/locks"))
 			.containsExactlyInAnyOrderElementsOf(NodePaths.buckets());
 		assertThat(this.fixture.children(this.root + "/queues"))
