@@ -2,7 +2,7 @@ package io.distributedlock.provider;
 
 import java.time.Duration;
 import java.util.Map;
-import java.util.function.BiPredicate;
+import java.util.function.BiConsumer;
 
 import io.distributedlock.LockException;
 import io.distributedlock.LockKey;
@@ -104,11 +104,18 @@ public interface LockProvider {
 	 * Adds a handler of requests that operators make in the store itself, to take a lock
 	 * away from its holder. A store without such requests ignores it.
 	 * @param handler takes the grant of a key and an owner away from its holder, and
-	 * releases it; returns {@code false} for a grant that it does not know. It does not
-	 * block
+	 * releases it; ignores a grant that it does not know. It does not block
 	 */
-	default void addForcedReleaseHandler(BiPredicate<LockKey, OwnerId> handler) {
+	default void addForcedReleaseHandler(BiConsumer<LockKey, OwnerId> handler) {
 		// Not every store can tell a process of a request.
+	}
+
+	/**
+	 * Removes a handler that was added.
+	 * @param handler the handler
+	 */
+	default void removeForcedReleaseHandler(BiConsumer<LockKey, OwnerId> handler) {
+		// None was added.
 	}
 
 	/**

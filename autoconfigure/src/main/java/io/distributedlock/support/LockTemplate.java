@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BiConsumer;
 
 import org.jspecify.annotations.Nullable;
 
@@ -23,6 +24,7 @@ import io.distributedlock.LossReason;
 import io.distributedlock.provider.LockObserver;
 import io.distributedlock.provider.LockProvider;
 import io.distributedlock.provider.LockTimer;
+import io.distributedlock.provider.OwnerId;
 
 /**
  * The engine behind {@link LockOperations}, over any {@link LockProvider}: annotated
@@ -55,6 +57,8 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 	private volatile ThreadedEnvironment environment;
 
 	private volatile LockEngine engine;
+
+	private final BiConsumer<LockKey, OwnerId> forcedReleases;
 
 	/**
 	 * Creates a template, which is started. Its threads start when they are needed.
@@ -94,7 +98,8 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 		this.listeners = List.copyOf(listeners);
 		this.environment = newEnvironment();
 		this.engine = newEngine(this.environment);
-		provider.addForcedReleaseHandler((key, owner) -> this.engine.context().heldGrants().forceRelease(key, owner));
+		this.forcedReleases = (key, owner) -> this.engine.context().heldGrants().forceRelease(key, owner);
+		provider.addForcedReleaseHandler(this.forcedReleases);
 	}
 
 	private ThreadedEnvironment newEnvironment() {
@@ -284,6 +289,7 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 	@Override
 	public void close() {
 		stop(Duration.ZERO);
+		this.provider.removeForcedReleaseHandler(this.forcedReleases);
 		if (this.ownCallbacks) {
 			this.callbacks.close();
 		}

@@ -255,7 +255,7 @@ final class AttemptOperation {
 			return;
 		}
 		this.allocated = null;
-		this.components.reservations().recordGrant(node.key());
+		this.components.reservations().recordGrant(node);
 		if (!this.call.complete(new AttemptResult.Granted(node.grant())) && lockNodes.beginRelease(node)) {
 			this.components.undecided().release(node);
 			lockNodes.remove(node);

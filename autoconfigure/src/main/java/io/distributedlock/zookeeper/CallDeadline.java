@@ -16,6 +16,7 @@ import java.util.function.Supplier;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockException;
@@ -175,9 +176,21 @@ final class CallDeadline implements Runnable {
 	 * @return completes with the node, if it exists
 	 */
 	CompletableFuture<Optional<ZNode>> awaitNode(CompletableFuture<ZNode> answer) {
-		return await(answer).thenApply((node) -> Optional.of(node))
+		return awaitExisting(answer);
+	}
+
+	private <T> CompletableFuture<Optional<T>> awaitExisting(CompletableFuture<T> answer) {
+		return await(answer).thenApply((read) -> Optional.of(read))
 			.exceptionallyCompose((ex) -> ZooKeeperErrors.is(ex, Code.NONODE)
 					? CompletableFuture.completedFuture(Optional.empty()) : CompletableFuture.failedFuture(ex));
+	}
+
+	/**
+	 * Bounds the read of the {@link Stat} of a node that may be missing.
+	 * @return completes with the {@link Stat}, if the node exists
+	 */
+	CompletableFuture<Optional<Stat>> awaitStat(CompletableFuture<Stat> answer) {
+		return awaitExisting(answer);
 	}
 
 	/**

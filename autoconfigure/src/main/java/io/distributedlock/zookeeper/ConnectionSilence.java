@@ -98,7 +98,7 @@ final class ConnectionSilence {
 	 * time-out proves nothing.
 	 */
 	void callTimedOut(long sentAtNanos) {
-		timedOut(sentAtNanos, longestNanos());
+		timedOut(unansweredSince(sentAtNanos), longestNanos());
 	}
 
 	/**
@@ -107,7 +107,16 @@ final class ConnectionSilence {
 	 */
 	void renewalTimedOut(long sentAtNanos) {
 		this.renewalOverdue = true;
-		timedOut(sentAtNanos, Math.min(longestNanos(), SHORTEST_NANOS));
+		timedOut(unansweredSince(sentAtNanos), Math.min(longestNanos(), SHORTEST_NANOS));
+	}
+
+	/**
+	 * Returns since when a request has had no answer, and no other had: an answer after
+	 * it was sent is that to an earlier request, because servers answer in order.
+	 */
+	private long unansweredSince(long sentAtNanos) {
+		long answeredNanos = this.lastAnswerNanos.get();
+		return (answeredNanos - sentAtNanos > 0) ? answeredNanos : sentAtNanos;
 	}
 
 	/**

@@ -1,5 +1,6 @@
 package io.distributedlock.zookeeper;
 
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
@@ -65,21 +66,21 @@ final class LockNodeRegistry {
 	}
 
 	/**
-	 * Returns the lock node with a name in a session, or {@code null} if there is none or
-	 * its release has begun.
+	 * Returns the lock nodes with some names in a session, but none whose release has
+	 * begun.
 	 */
-	@Nullable LockNode find(String name, Session session) {
-		for (LockNode node : this.held.values()) {
-			if (node.session() == session && node.leaseEnd() != null && node.path().lockNode().endsWith("/" + name)) {
-				return node;
-			}
-		}
-		return null;
+	List<LockNode> find(Set<String> names, Session session) {
+		return names.isEmpty() ? List.of()
+				: this.held.values()
+					.stream()
+					.filter((node) -> node.session() == session && node.leaseEnd() != null)
+					.filter((node) -> names.contains(node.path().name()))
+					.toList();
 	}
 
 	/**
-	 * Returns whether a node that was read is a lock node of this registry, which its
-	 * owner holds or is about to release.
+	 * Returns whether a node that was read is a lock node of this registry or of a closed
+	 * provider, which its owner holds or is about to release.
 	 */
 	boolean contains(LockKey key, ZNode read) {
 		return holds(key, read) || SHARED.stream().anyMatch((shared) -> shared.holds(key, read));

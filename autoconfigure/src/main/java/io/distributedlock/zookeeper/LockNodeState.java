@@ -6,10 +6,13 @@ package io.distributedlock.zookeeper;
  */
 enum LockNodeState {
 
-	/** A process holds the lock, and no other process has announced that it waits. */
+	/** A process holds the lock. Its release deletes the node. */
 	HELD(0),
 
-	/** A process holds the lock, and the head of the wait queue has announced itself. */
+	/**
+	 * A process holds the lock, and others may wait: the head of the wait queue has set
+	 * this state, or has created the node so. Its release reserves the lock.
+	 */
 	CONTENDED(1),
 
 	/** No process holds the lock: it is reserved for the head of the wait queue. */

@@ -11,6 +11,11 @@ record LockPath(String lockNode, String queue) {
 	/** The slash, the session's id, a hyphen and the sequence number of an entry. */
 	private static final int ENTRY_NAME_LENGTH = 28;
 
+	/** Returns the name of the lock node. */
+	String name() {
+		return this.lockNode.substring(this.lockNode.lastIndexOf('/') + 1);
+	}
+
 	/** Returns the bytes of ephemeral paths that a lock node adds to its session. */
 	int lockNodeBytes() {
 		return this.lockNode.length();

@@ -48,19 +48,22 @@ final class PersistentNodes {
 						.thenCompose((created) -> ensureMissing(operations, created)));
 	}
 
-	/** Ensures the parents of all lock nodes, so that no attempt has to create one. */
-	private CompletableFuture<Boolean> ensureBuckets(ZooKeeperOperations operations) {
-		String locks = this.paths.locks();
-		return operations.children(locks).thenCompose((present) -> {
-			CompletableFuture<Boolean> end = CompletableFuture.completedFuture(true);
-			for (String bucket : NodePaths.buckets()) {
-				if (!present.names().contains(bucket)) {
-					end = end.thenCombine(ensure(operations, locks + "/" + bucket, EMPTY, CreateMode.PERSISTENT),
-							(before, ready) -> true);
-				}
-			}
-			return end;
-		});
+	private CompletableFuture<Boolean> ensureMissing(ZooKeeperOperations operations, ExistingNodes existing) {
+		requireSupported(existing.format());
+		return allOf(existing.missing(this.paths).stream().map((nodes) -> ensureSiblings(operations, nodes)).toList());
+	}
+
+	/** Ensures the first node, and then all others at once. */
+	private CompletableFuture<Boolean> ensureSiblings(ZooKeeperOperations operations, List<String> nodes) {
+		if (nodes.isEmpty()) {
+			return CompletableFuture.completedFuture(true);
+		}
+		return ensureWithParents(operations, nodes.get(0)).thenCompose(
+				(ready) -> allOf(nodes.stream().skip(1).map((node) -> ensureWithParents(operations, node)).toList()));
+	}
+
+	private static CompletableFuture<Boolean> allOf(List<CompletableFuture<Boolean>> all) {
+		return CompletableFuture.allOf(all.toArray(CompletableFuture[]::new)).thenApply((ready) -> true);
 	}
 
 	/** A root without data was created by hand. */

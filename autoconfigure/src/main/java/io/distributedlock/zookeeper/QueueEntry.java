@@ -38,6 +38,9 @@ final class QueueEntry {
 	/** The path of the node that other processes have passed over, or {@code null}. */
 	private volatile @Nullable String passedOver;
 
+	/** The {@code czxid} of the queue when the position was read. */
+	private volatile long queueCzxid;
+
 	/** The version of the queue when the position was read. */
 	private volatile int queueVersion;
 
@@ -164,14 +167,14 @@ final class QueueEntry {
 		return this.passedOver;
 	}
 
-	/** Records that no node of the place exists that can be created again. */
+	/** Records that there is no place to come back to, or that a grant has used it up. */
 	void forgetPassedOver() {
 		this.passedOver = null;
 	}
 
-	/** Returns whether the store has no node for this entry. */
+	/** Returns whether the store has neither a node nor a place for this entry. */
 	boolean isEmpty() {
-		return !this.unclear && this.node.get() == null;
+		return !this.unclear && this.node.get() == null && this.passedOver == null;
 	}
 
 	boolean isUnclear() {
@@ -188,13 +191,20 @@ final class QueueEntry {
 
 	/**
 	 * Sets the number of entries before this one; another node has to be watched now.
+	 * @param czxid the {@code czxid} of the queue
 	 * @param version the version of the queue, which an entry raises that comes back to
 	 * its earlier place
 	 */
-	void setPosition(int number, int version) {
+	void setPosition(int number, long czxid, int version) {
+		this.queueCzxid = czxid;
 		this.queueVersion = version;
 		this.position = number;
 		this.watched.set(null);
+	}
+
+	/** Returns the {@code czxid} of the queue when the position was read. */
+	long queueCzxid() {
+		return this.queueCzxid;
 	}
 
 	/** Returns the version of the queue when the position was read. */

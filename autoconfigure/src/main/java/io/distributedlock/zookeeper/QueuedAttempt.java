@@ -96,10 +96,13 @@ final class QueuedAttempt {
 			this.refused = false;
 			return enqueue(round);
 		}
-		return this.operation.create()
-			.thenCompose((czxid) -> (czxid > 0)
-					? CompletableFuture.completedFuture(AttemptAnswer.acquired(czxid, LockNodeState.HELD))
-					: enqueue(round));
+		return this.operation.create().thenCompose((czxid) -> {
+			if (czxid <= 0) {
+				return enqueue(round);
+			}
+			this.entry.forgetPassedOver();
+			return CompletableFuture.completedFuture(AttemptAnswer.acquired(czxid, LockNodeState.HELD));
+		});
 	}
 
 	private CompletableFuture<AttemptAnswer> enqueue(int round) {

@@ -3,6 +3,7 @@ package io.distributedlock.zookeeper;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 
 /**
  * Locks that are held while their provider is closed. Their holders can release them, and
@@ -22,17 +23,23 @@ final class RemainingLocks {
 
 	private final UndecidedCommands undecided;
 
+	private final BooleanSupplier replaced;
+
 	private final Runnable released;
 
 	/**
 	 * Creates the remaining locks of the last session.
+	 * @param replaced returns whether another provider uses the session: an acquire
+	 * without an answer could then take that provider's lock node for its own
 	 * @param released runs once no lock is held and no command is undecided, and has to
 	 * end the session; must not block
 	 */
-	RemainingLocks(Session session, LockNodeRegistry lockNodes, UndecidedCommands undecided, Runnable released) {
+	RemainingLocks(Session session, LockNodeRegistry lockNodes, UndecidedCommands undecided, BooleanSupplier replaced,
+			Runnable released) {
 		this.session = session;
 		this.lockNodes = lockNodes;
 		this.undecided = undecided;
+		this.replaced = replaced;
 		this.released = released;
 	}
 
@@ -45,14 +52,15 @@ final class RemainingLocks {
 
 	private void look() {
 		this.lockNodes.expireLeases();
-		if (!this.session.hasEnded() && this.lockNodes.isEmpty() && this.undecided.size() == 0) {
+		if (!this.session.hasEnded() && this.lockNodes.isEmpty()
+				&& (this.undecided.size() == 0 || !this.session.isAlive())) {
 			this.released.run();
 		}
 		if (this.session.hasEnded()) {
 			this.lockNodes.unshare();
 			return;
 		}
-		this.undecided.retryDue();
+		this.undecided.retryDue(!this.replaced.getAsBoolean());
 		CompletableFuture.delayedExecutor(PAUSE.toNanos(), TimeUnit.NANOSECONDS, Runnable::run).execute(this::look);
 	}
 

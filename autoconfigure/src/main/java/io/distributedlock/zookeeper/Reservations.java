@@ -11,7 +11,6 @@ import java.util.concurrent.RejectedExecutionException;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
-import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.OpResult;
@@ -64,7 +63,7 @@ final class Reservations {
 	 * @param node the reserved lock node
 	 */
 	void add(LockNode node, Duration delay) {
-		this.last.put(node.key(), node);
+		this.last.merge(node.key(), node, (before, added) -> (before.czxid() > added.czxid()) ? before : added);
 		if (this.closed) {
 			end(node);
 		}
@@ -118,11 +117,11 @@ final class Reservations {
 	}
 
 	/**
-	 * Records that this process has acquired a lock, so that its last reservation of it
-	 * was used.
+	 * Records that this process has acquired a lock, so that its earlier reservations of
+	 * it were used.
 	 */
-	void recordGrant(LockKey key) {
-		this.last.remove(key);
+	void recordGrant(LockNode node) {
+		this.last.computeIfPresent(node.key(), (key, reserved) -> (reserved.czxid() < node.czxid()) ? null : reserved);
 	}
 
 	private void expire(LockNode node) {
@@ -175,9 +174,9 @@ final class Reservations {
 		List<Op> steps = head.map((entry) -> List.of(delete, Op.delete(node.path().queue() + "/" + entry, -1)))
 			.orElse(List.of(delete));
 		return node.session().operations().multi(steps).thenApply((results) -> {
-			for (OpResult result : results) {
-				if (result instanceof OpResult.ErrorResult error && Code.get(error.getErr()) == Code.NOAUTH) {
-					throw new CompletionException(KeeperException.create(Code.NOAUTH, node.path().lockNode()));
+			for (int i = 0; i < results.size(); i++) {
+				if (results.get(i) instanceof OpResult.ErrorResult error && Code.get(error.getErr()) == Code.NOAUTH) {
+					throw new CompletionException(ZooKeeperErrors.failure(Code.NOAUTH, steps.get(i)));
 				}
 			}
 			return results.stream().noneMatch((result) -> result instanceof OpResult.ErrorResult);

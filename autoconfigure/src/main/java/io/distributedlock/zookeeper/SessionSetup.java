@@ -11,6 +11,7 @@ import java.util.function.Consumer;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.data.Stat;
@@ -113,8 +114,12 @@ final class SessionSetup implements Watcher {
 	private CompletableFuture<Boolean> createNodes() {
 		ZooKeeperOperations operations = this.session.operations();
 		return this.persistentNodes.ensureAll(operations)
+			.thenCompose(
+					(ready) -> this.session.hasEnded() ? CompletableFuture.completedFuture(false) : createProcessNode())
 			.thenCompose((ready) -> this.session.hasEnded() ? CompletableFuture.completedFuture(false)
-					: this.persistentNodes.ensureProcessNode(operations, this.session.id(), this.label))
+					: operations.read(this.persistentNodes.paths().root(), this).thenApply((root) -> true))
+			.exceptionallyCompose(
+					(ex) -> ZooKeeperErrors.is(ex, Code.NOAUTH) ? explain(ex) : CompletableFuture.failedFuture(ex))
 			.whenComplete((created, ex) -> {
 				if (ex == null) {
 					this.setUp.accept(this.session);
@@ -129,7 +134,13 @@ final class SessionSetup implements Watcher {
 			return;
 		}
 		switch (event.getState()) {
-			case Closed, Expired, AuthFailed -> this.session.handleClosed();
+			case Closed, Expired -> this.session.handleClosed();
+			case AuthFailed -> {
+				// A client without a login goes on without one, in the same session.
+				if (this.session.isRefused()) {
+					this.session.handleClosed();
+				}
+			}
 			case SyncConnected -> {
 				this.session.readTimeout();
 				if (this.complete) {
@@ -145,6 +156,10 @@ final class SessionSetup implements Watcher {
 		createNodes().whenComplete((created, ex) -> {
 			if (ex != null) {
 				logger.debug("The nodes of the session could not be created again", ex);
+				if (!ZooKeeperErrors.mayPass(ex)) {
+					failed(ex);
+					this.changed.run();
+				}
 			}
 		});
 	}
@@ -183,11 +198,20 @@ final class SessionSetup implements Watcher {
 		boolean wait = ZooKeeperErrors.closesConnection(ex);
 		this.underWay.set(wait);
 		this.changed.run();
-		if (ex != null && this.session.isAlive()) {
-			retryLater();
+		if (ex != null && !this.session.isAlive()) {
+			this.session.end();
+		}
+		else if (wait) {
+			schedule(() -> {
+				this.underWay.set(false);
+				start();
+			}, ZooKeeperErrors.is(ex, Code.UNIMPLEMENTED) ? OLD_SERVER_PAUSE : RETRY_PAUSE);
+		}
+		else if (ZooKeeperErrors.is(ex, Code.CONNECTIONLOSS)) {
+			reconnect(reconnectPause);
 		}
 		else if (ex != null) {
-			this.session.end();
+			schedule(this::start, RETRY_PAUSE);
 		}
 	}
 

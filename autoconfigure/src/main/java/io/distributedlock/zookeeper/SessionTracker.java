@@ -215,7 +215,7 @@ final class SessionTracker implements ConnectionStateListener, AutoCloseable {
 	}
 
 	private SessionSetup newSetup(ZooKeeper handle) {
-		Session session = new Session(handle, this.settings.acl(), this.settings.longestSilence());
+		Session session = new Session(handle, this.settings.acl(), this.settings.longestSilence(), this.timer);
 		return new SessionSetup(session, this.persistentNodes, this.notConnectedAtNanos, this.timer, this::signal,
 				this.listener::setUp);
 	}

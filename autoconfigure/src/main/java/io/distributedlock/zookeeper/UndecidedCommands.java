@@ -200,8 +200,16 @@ final class UndecidedCommands {
 		read(session, due);
 	}
 
-	/** Retries the commands that are due now or soon, and sets the next alarm. */
-	void retryDue() {
+	private void retryDue() {
+		retryDue(true);
+	}
+
+	/**
+	 * Retries the commands that are due now or soon, and sets the next alarm.
+	 * @param alone whether no other provider uses the session: else an acquire whose lock
+	 * node is not known is not decided
+	 */
+	void retryDue(boolean alone) {
 		Deadline soon = Deadline.after(TOGETHER);
 		Map<Session, List<SentCommand>> due = new HashMap<>();
 		this.commands.forEach((command) -> {
@@ -212,7 +220,7 @@ final class UndecidedCommands {
 			if (soon.isBefore(next)) {
 				this.alarm.setAt(next);
 			}
-			else if (!command.session().isConnected()) {
+			else if (!command.session().isConnected() || (!alone && command.czxid() == 0)) {
 				this.alarm.setAt(command.postpone(next));
 			}
 			else if (command.begin()) {

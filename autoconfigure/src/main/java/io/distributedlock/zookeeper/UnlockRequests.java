@@ -2,8 +2,9 @@ package io.distributedlock.zookeeper;
 
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.function.BiPredicate;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 
 import org.apache.commons.logging.Log;
@@ -45,11 +46,11 @@ final class UnlockRequests {
 	private final Consumer<LockNode> release;
 
 	/** Each takes a grant away from its holder, if it knows the grant. */
-	private final List<BiPredicate<LockKey, OwnerId>> handlers = new CopyOnWriteArrayList<>();
+	private final List<BiConsumer<LockKey, OwnerId>> handlers = new CopyOnWriteArrayList<>();
 
 	/**
 	 * Creates the requests below a root.
-	 * @param release releases a lock node that no handler knows
+	 * @param release releases a lock node that no handler has released
 	 */
 	UnlockRequests(NodePaths paths, LockNodeRegistry lockNodes, Consumer<LockNode> release) {
 		this.paths = paths;
@@ -57,9 +58,14 @@ final class UnlockRequests {
 		this.release = release;
 	}
 
-	/** Adds a handler, which returns {@code false} for a grant that it does not know. */
-	void addHandler(BiPredicate<LockKey, OwnerId> handler) {
+	/** Adds a handler, which ignores a grant that it does not know. */
+	void addHandler(BiConsumer<LockKey, OwnerId> handler) {
 		this.handlers.add(handler);
+	}
+
+	/** Removes a handler that was added. */
+	void removeHandler(BiConsumer<LockKey, OwnerId> handler) {
+		this.handlers.remove(handler);
 	}
 
 	/**
@@ -74,7 +80,7 @@ final class UnlockRequests {
 			.children(this.paths.unlocks(), new RequestWatcher(this, session))
 			.whenComplete((requests, failure) -> {
 				if (requests != null) {
-					requests.names().forEach((name) -> consider(session, name));
+					this.lockNodes.find(Set.copyOf(requests.names()), session).forEach(this::consider);
 				}
 				else if (ZooKeeperErrors.is(failure, Code.NONODE)) {
 					createParent(session);
@@ -91,18 +97,31 @@ final class UnlockRequests {
 				watch(session);
 			}
 			else {
-				logger.debug("No request to release a lock can be made", failure);
+				logger.debug("The node '" + this.paths.unlocks() + "' is left to another client", failure);
+				awaitParent(session);
 			}
 		});
 	}
 
-	private void consider(Session session, String name) {
-		LockNode node = this.lockNodes.find(name, session);
-		if (node == null) {
-			return;
-		}
-		String request = this.paths.unlocks() + "/" + name;
-		session.operations().stat(request).whenComplete((stat, failure) -> decide(node, request, stat, failure));
+	/**
+	 * Watches a parent that this client cannot create, in case that somebody else does.
+	 */
+	private void awaitParent(Session session) {
+		session.operations()
+			.stat(this.paths.unlocks(), new RequestWatcher(this, session))
+			.whenComplete((stat, failure) -> {
+				if (stat != null) {
+					watch(session);
+				}
+			});
+	}
+
+	private void consider(LockNode node) {
+		String request = this.paths.unlocks() + "/" + node.path().name();
+		node.session()
+			.operations()
+			.stat(request, null)
+			.whenComplete((stat, failure) -> decide(node, request, stat, failure));
 	}
 
 	private void decide(LockNode node, String request, @Nullable Stat stat, @Nullable Throwable failure) {
@@ -120,11 +139,16 @@ final class UnlockRequests {
 	}
 
 	private void obey(LockNode node) {
-		boolean known = false;
-		for (BiPredicate<LockKey, OwnerId> handler : this.handlers) {
-			known |= handler.test(node.key(), node.owner());
+		for (BiConsumer<LockKey, OwnerId> handler : this.handlers) {
+			try {
+				handler.accept(node.key(), node.owner());
+			}
+			catch (RuntimeException ex) {
+				logger.error("The loss of lock '" + node.key() + "' could not be told", ex);
+			}
 		}
-		if (!known && this.lockNodes.beginRelease(node)) {
+		// Also if no handler knows the grant, or can release it any more.
+		if (this.lockNodes.beginRelease(node)) {
 			this.release.accept(node);
 			this.lockNodes.remove(node);
 		}

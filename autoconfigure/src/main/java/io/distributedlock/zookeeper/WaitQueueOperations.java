@@ -117,12 +117,15 @@ final class WaitQueueOperations {
 	 * for the head. A queue that was removed meanwhile has no such place.
 	 */
 	private CompletableFuture<String> createAgain(String passedOver) {
-		return this.deadline.await(this.operations.createAt(passedOver, this.path.queue())).thenCompose((created) -> {
-			if (created) {
-				return CompletableFuture.completedFuture(passedOver.substring(passedOver.lastIndexOf('/') + 1));
+		CompletableFuture<Boolean> created = this.deadline.awaitStat(this.operations.stat(this.path.queue(), null))
+			.thenCompose((queue) -> (queue.isPresent() && queue.get().getCzxid() == this.entry.queueCzxid())
+					? this.deadline.await(this.operations.createAt(passedOver, this.path.queue()))
+					: CompletableFuture.completedFuture(false));
+		return created.thenCompose((done) -> {
+			if (!done) {
+				this.entry.forgetPassedOver();
 			}
-			this.entry.forgetPassedOver();
-			return create();
+			return done ? CompletableFuture.completedFuture(NodePaths.name(passedOver)) : create();
 		});
 	}
 
@@ -153,9 +156,9 @@ final class WaitQueueOperations {
 	private CompletableFuture<Children> readEntries() {
 		return this.operations.children(this.path.queue())
 			.exceptionallyCompose((ex) -> ZooKeeperErrors.is(ex, Code.NONODE)
-					? CompletableFuture.completedFuture(new Children(List.of(), 0))
+					? CompletableFuture.completedFuture(new Children(List.of(), 0, 0))
 					: CompletableFuture.failedFuture(ex))
-			.thenApply((read) -> new Children(WaitQueueOrder.sort(read.names()), read.version()));
+			.thenApply((read) -> new Children(WaitQueueOrder.sort(read.names()), read.czxid(), read.version()));
 	}
 
 	/**
@@ -176,7 +179,7 @@ final class WaitQueueOperations {
 				this.entry.recordPassedOver(node);
 				return CompletableFuture.completedFuture(false);
 			}
-			this.entry.setPosition(position, read.version());
+			this.entry.setPosition(position, read.czxid(), read.version());
 			return (position == 0) ? CompletableFuture.completedFuture(true)
 					: watchPredecessor(node(read.names().get(position - 1)));
 		});
@@ -206,7 +209,9 @@ final class WaitQueueOperations {
 			return this.deadline.abandoned();
 		}
 		Look last = this.look;
-		EventType event = this.entry.pollEvent();
+		// What this call has read is newer; the event may be that of its own change.
+		EventType polled = this.entry.pollEvent();
+		EventType event = (last == null) ? polled : EventType.None;
 		if (this.entry.isHead() && (event == EventType.NodeDataChanged || isIn(last, LockNodeState.RESERVED))) {
 			this.look = null;
 			return replaceReserved(node, operation);
@@ -216,7 +221,7 @@ final class WaitQueueOperations {
 			return operation.await(this.entry, node, operation.sendCreate(node));
 		}
 		if (this.entry.isHead() && !this.entry.isWatching()) {
-			return isIn(last, LockNodeState.HELD) ? contendAndWatch() : look(true);
+			return isIn(last, LockNodeState.HELD) ? contendAndWatch() : (last == null) ? lookFrom(node) : look(true);
 		}
 		return (last != null) ? CompletableFuture.completedFuture(0L) : look(false);
 	}
@@ -259,6 +264,20 @@ final class WaitQueueOperations {
 				}
 			})
 			.thenApply((read) -> 0L);
+	}
+
+	/**
+	 * Reads and watches the lock node, and finds out whether the entry was passed over
+	 * while the process paused.
+	 */
+	private CompletableFuture<Long> lookFrom(String node) {
+		CompletableFuture<Stat> sent = this.operations.stat(node, null);
+		return look(true).thenCompose((busy) -> this.deadline.awaitStat(sent)).thenApply((present) -> {
+			if (present.isEmpty()) {
+				this.entry.recordPassedOver(node);
+			}
+			return 0L;
+		});
 	}
 
 	/**

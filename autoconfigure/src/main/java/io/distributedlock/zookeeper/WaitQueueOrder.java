@@ -25,7 +25,8 @@ final class WaitQueueOrder {
 	static List<String> sort(List<String> children) {
 		return children.stream()
 			.filter((child) -> ENTRY.matcher(child).matches())
-			.sorted(Comparator.comparing((child) -> child.substring(child.length() - SEQUENCE_LENGTH)))
+			.sorted(Comparator.<String, String>comparing((child) -> child.substring(child.length() - SEQUENCE_LENGTH))
+				.thenComparing(Comparator.naturalOrder()))
 			.toList();
 	}
 

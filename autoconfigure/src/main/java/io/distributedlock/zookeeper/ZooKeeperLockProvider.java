@@ -3,7 +3,7 @@ package io.distributedlock.zookeeper;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.BiPredicate;
+import java.util.function.BiConsumer;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -129,8 +129,13 @@ public final class ZooKeeperLockProvider implements LockProvider, AutoCloseable 
 	}
 
 	@Override
-	public void addForcedReleaseHandler(BiPredicate<LockKey, OwnerId> handler) {
+	public void addForcedReleaseHandler(BiConsumer<LockKey, OwnerId> handler) {
 		this.unlockRequests.addHandler(handler);
+	}
+
+	@Override
+	public void removeForcedReleaseHandler(BiConsumer<LockKey, OwnerId> handler) {
+		this.unlockRequests.removeHandler(handler);
 	}
 
 	@Override
@@ -163,7 +168,9 @@ public final class ZooKeeperLockProvider implements LockProvider, AutoCloseable 
 			this.sessions.close();
 			Session last = this.sessions.last();
 			if (last != null) {
-				new RemainingLocks(last, this.lockNodes, this.undecided, () -> leave(last)).begin();
+				new RemainingLocks(last, this.lockNodes, this.undecided, this.registration::isReplaced,
+						() -> leave(last))
+					.begin();
 			}
 		}
 		finally {
@@ -195,6 +202,8 @@ public final class ZooKeeperLockProvider implements LockProvider, AutoCloseable 
 		public void connected(Session session) {
 			ZooKeeperLockProvider.this.undecided.retry(session);
 			ZooKeeperLockProvider.this.queueEntries.retry(session);
+			// A watch whose answer was lost is not set.
+			ZooKeeperLockProvider.this.unlockRequests.watch(session);
 		}
 
 		@Override

@@ -19,7 +19,8 @@ import io.distributedlock.LockError;
  * @param keyPrefix the prefix of every key, so that applications can share an ensemble;
  * not blank
  * @param acl the access control list of all nodes that are created, in which every
- * process needs all permissions; empty for one that permits everything to every client
+ * process needs all permissions; empty for one that permits everything to every client;
+ * one for the creator needs a client that has authenticated
  * @param longestSilence how long a connection is kept at least on which nothing is
  * answered, if the client serves locks alone (renewals tolerate less); {@code null} if
  * the application uses the client too: then its own limit of two thirds of the session's

@@ -95,9 +95,10 @@ final class ZooKeeperOperations {
 			if (!(results.get(failed) instanceof OpResult.ErrorResult refused)) {
 				return CompletableFuture.completedFuture(true);
 			}
-			return (code == Code.OK || code == Code.NODEEXISTS || code == Code.NONODE)
-					? CompletableFuture.completedFuture(code != Code.NONODE) : CompletableFuture
-						.failedFuture(KeeperException.create((code != null) ? code : Code.SYSTEMERROR, path));
+			Code code = Code.get(refused.getErr());
+			return (code == Code.NODEEXISTS || code == Code.NONODE)
+					? CompletableFuture.completedFuture(code == Code.NODEEXISTS)
+					: CompletableFuture.failedFuture(ZooKeeperErrors.failure(code, steps.get(failed)));
 		});
 	}
 
@@ -141,23 +142,23 @@ final class ZooKeeperOperations {
 
 	CompletableFuture<Children> children(String path, @Nullable Watcher watcher) {
 		CompletableFuture<Children> end = new CompletableFuture<>();
-		Children2Callback callback = (code, asked, context, names, stat) -> end(end, code, asked,
-				(names != null) ? new Children(names, stat.getVersion()) : null);
+		Children2Callback callback = (code, asked, context, names, stat) -> end(end, code, OpCode.getChildren, asked,
+				(names != null) ? new Children(names, stat.getCzxid(), stat.getVersion()) : null);
 		this.zooKeeper.getChildren(path, watcher, callback, null);
 		return end;
 	}
 
 	/** Reads the {@link Stat} of a node, for which a client needs no permission. */
-	CompletableFuture<Stat> stat(String path) {
+	CompletableFuture<Stat> stat(String path, @Nullable Watcher watcher) {
 		CompletableFuture<Stat> end = new CompletableFuture<>();
-		this.zooKeeper.exists(path, false, (code, asked, context, stat) -> end(end, code, OpCode.exists, asked, stat),
+		this.zooKeeper.exists(path, watcher, (code, asked, context, stat) -> end(end, code, OpCode.exists, asked, stat),
 				null);
 		return end;
 	}
 
 	/** Reads the number of a node's children, 0 if the node is missing. */
 	CompletableFuture<Integer> childCount(String path) {
-		return stat(path).thenApply(Stat::getNumChildren)
+		return stat(path, null).thenApply(Stat::getNumChildren)
 			.exceptionallyCompose((ex) -> ZooKeeperErrors.is(ex, Code.NONODE) ? CompletableFuture.completedFuture(0)
 					: CompletableFuture.failedFuture(ex));
 	}
@@ -206,9 +207,10 @@ final class ZooKeeperOperations {
 	 * The children of a node as one request has read them.
 	 *
 	 * @param names their names, in no order
+	 * @param czxid the {@code czxid} of the parent
 	 * @param version the version of the parent's data
 	 */
-	record Children(List<String> names, int version) {
+	record Children(List<String> names, long czxid, int version) {
 
 	}
 

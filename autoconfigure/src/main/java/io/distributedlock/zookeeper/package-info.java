@@ -103,8 +103,8 @@
  * one per process and lock, and read the queue and the lock node once. The head watches
  * the lock node; each other entry watches its predecessor, and is the head after it. The
  * head contends a lock node that is held. Each waiter reads the lock node once a second,
- * and creates it if it is missing: a lost event or a paused head costs time, never a
- * hang, and waiting writes nothing.</li>
+ * and creates it if it is missing, so that a lost event or a paused head costs time but
+ * never a hang. Nothing is written while the lock node does not change.</li>
  * <li><strong>Release.</strong> {@code delete} the lock node, expecting version 0.
  * {@code BADVERSION} means that the lock is contended. A lock node that was created from
  * the queue is contended from the start, and goes to the next step at once.</li>
@@ -117,12 +117,14 @@
  * entry in one transaction, or the reservation alone at once where the queue is
  * empty.</li>
  * <li><strong>Return.</strong> A process whose entry was deleted that way creates it
- * again with its earlier sequence number, and so at its earlier place, and raises the
- * version of the queue with {@code setData}. Who takes itself for the head learns of it
- * by the {@code check} of that version.</li>
+ * again with its earlier sequence number, which is its earlier position, and raises the
+ * version of the queue with {@code setData} in the same transaction. The {@code check} of
+ * that version refuses the process that has become the head meanwhile, which reads the
+ * queue again. If the queue was removed in between, by its {@code czxid}, the entry goes
+ * to the end.</li>
  * <li><strong>Unlock.</strong> Each process watches the children of {@code unlocks}. The
- * holder of a lock node that is older than a request of its name, by {@code czxid}, tells
- * the loss, releases the lock and deletes the request.</li>
+ * holder of a lock node that is older than a request of its name, by {@code czxid},
+ * reports the loss, releases the lock and deletes the request.</li>
  * <li><strong>Clean-up.</strong> An unanswered command is never repeated blindly: the
  * next lock node of the same name starts at version 0 again. After the client has
  * reconnected, one {@code sync} and a read for each such command decide: behind the

@@ -33,7 +33,7 @@ class QueueEntryTests {
 
 	private void watch(int position, String path) {
 		this.entry.created(NODE);
-		this.entry.setPosition(position, 0);
+		this.entry.setPosition(position, 0, 0);
 		this.entry.beginWatch(path);
 	}
 

@@ -123,6 +123,7 @@ class UnlockRequestsTests {
 				proxy.cutAll();
 				create(request(this.key));
 				assertThat(exists(request(this.key))).isTrue();
+				await().atMost(PATIENCE).until(() -> silence.hits() > 0);
 			}
 			await().atMost(PATIENCE).until(() -> lease.lossReason() == LossReason.FORCED);
 			await().atMost(PATIENCE).until(() -> !exists(request(this.key)));

@@ -82,6 +82,29 @@ class ZooKeeperWaitQueueTests {
 		assertThat(paused.attempt()).isInstanceOf(AttemptResult.Granted.class);
 	}
 
+	/** It becomes the head while it pauses. */
+	@Test
+	void secondProcessThatWasPassedOverKeepsItsPlace() {
+		Contestant holder = new Contestant();
+		Contestant first = new Contestant();
+		Contestant paused = new Contestant();
+		Contestant third = new Contestant();
+		Contestant newcomer = new Contestant();
+		holder.acquire();
+		first.await();
+		paused.await();
+		third.await();
+		holder.release();
+		await().atMost(PATIENCE).until(() -> first.attempt() instanceof AttemptResult.Granted);
+		first.release();
+		await().atMost(PATIENCE).until(() -> third.attempt() instanceof AttemptResult.Granted);
+		paused.await();
+		newcomer.await();
+		List<String> queue = WaitQueueOrder.sort(this.fixture.children(this.fixture.path(this.key).queue()));
+		assertThat(queue).hasSize(2);
+		assertThat(queue.get(0)).startsWith(WaitQueueOrder.prefix(paused.process.sessions().present().id()));
+	}
+
 	@Test
 	void placeOfAQueueThatWasRemovedIsAtTheEnd() {
 		Contestant holder = new Contestant();
@@ -100,10 +123,12 @@ class ZooKeeperWaitQueueTests {
 			}
 		});
 		holder.acquire();
+		Contestant newcomer = new Contestant();
+		newcomer.await();
 		paused.await();
-		assertThat(this.fixture.children(queue)).hasSize(1);
-		holder.release();
-		assertThat(paused.attempt()).isInstanceOf(AttemptResult.Granted.class);
+		List<String> entries = WaitQueueOrder.sort(this.fixture.children(queue));
+		assertThat(entries).hasSize(2);
+		assertThat(entries.get(0)).startsWith(WaitQueueOrder.prefix(newcomer.process.sessions().present().id()));
 	}
 
 	/** The holder reserves the lock, and the head replaces its node. */
