@@ -221,7 +221,8 @@ final class AttemptOperation {
 
 	/**
 	 * Attempts from a queue entry of this process.
-	 * @param refused whether an attempt without an entry was made just before
+	 * @param refused whether an attempt without an entry was refused just before, or
+	 * would be, because this process has reserved the lock
 	 */
 	private CompletableFuture<AttemptAnswer> attemptFromQueue(QueueEntry entry, AcquireOperation operation,
 			boolean refused) {

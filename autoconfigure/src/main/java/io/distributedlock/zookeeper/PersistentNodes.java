@@ -117,7 +117,7 @@ final class PersistentNodes {
 	 */
 	private static CompletableFuture<Boolean> requireExisting(ZooKeeperOperations operations, String node,
 			Throwable refusal) {
-		return operations.exists(node).exceptionallyCompose((ex) -> {
+		return operations.stat(node, null).thenApply((stat) -> true).exceptionallyCompose((ex) -> {
 			if (ZooKeeperErrors.is(ex, Code.NOAUTH)) {
 				// A server that checks the permission to read has found the node.
 				return CompletableFuture.completedFuture(true);

@@ -39,7 +39,8 @@ final class QueuedAttempt {
 	/**
 	 * Creates the attempt.
 	 * @param willWait whether the process joins the queue if the lock is busy
-	 * @param refused whether an attempt without an entry was made just before
+	 * @param refused whether an attempt without an entry was refused just before, or
+	 * would be, because this process has reserved the lock
 	 */
 	QueuedAttempt(QueueEntry entry, AcquireOperation operation, PersistentNodes persistentNodes, boolean willWait,
 			boolean refused, CallDeadline deadline) {

@@ -174,7 +174,7 @@ final class WaitQueueOperations {
 		CompletableFuture<Children> sent = readEntries();
 		CompletableFuture<Long> looked = look(false);
 		return looked.thenCompose((busy) -> this.deadline.await(sent)).thenCompose((read) -> {
-			int position = read.names().indexOf(node.substring(node.lastIndexOf('/') + 1));
+			int position = read.names().indexOf(NodePaths.name(node));
 			if (position < 0) {
 				this.entry.recordPassedOver(node);
 				return CompletableFuture.completedFuture(false);

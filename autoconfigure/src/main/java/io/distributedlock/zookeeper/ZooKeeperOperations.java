@@ -128,14 +128,6 @@ final class ZooKeeperOperations {
 		return end;
 	}
 
-	/** Reads only whether a node exists, which needs no permission on most servers. */
-	CompletableFuture<Boolean> exists(String path) {
-		CompletableFuture<Boolean> end = new CompletableFuture<>();
-		this.zooKeeper.exists(path, false, (code, asked, context, stat) -> end(end, code, OpCode.exists, asked, true),
-				null);
-		return end;
-	}
-
 	CompletableFuture<Children> children(String path) {
 		return children(path, null);
 	}
@@ -148,7 +140,7 @@ final class ZooKeeperOperations {
 		return end;
 	}
 
-	/** Reads the {@link Stat} of a node, for which a client needs no permission. */
+	/** Reads the {@link Stat} of a node, for which most servers demand no permission. */
 	CompletableFuture<Stat> stat(String path, @Nullable Watcher watcher) {
 		CompletableFuture<Stat> end = new CompletableFuture<>();
 		this.zooKeeper.exists(path, watcher, (code, asked, context, stat) -> end(end, code, OpCode.exists, asked, stat),

@@ -1,13 +1,19 @@
 package io.distributedlock.zookeeper;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
 import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.data.ACL;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+
+import org.springframework.beans.DirectFieldAccessor;
 
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
@@ -128,6 +134,59 @@ class UnlockRequestsTests {
 			await().atMost(PATIENCE).until(() -> lease.lossReason() == LossReason.FORCED);
 			await().atMost(PATIENCE).until(() -> !exists(request(this.key)));
 		}
+	}
+
+	/** The client sets no watch whose answer it has not received. */
+	@Test
+	void requestIsSeenAlthoughTheAnswerOfTheWatchWasLost() {
+		await().atMost(PATIENCE).until(() -> exists(this.fixture.root() + "/unlocks"));
+		try (TcpProxy proxy = new TcpProxy(ZooKeeperServerProcess.shared().address())) {
+			WireFault lost = proxy
+				.onReplyTo((packet) -> new String(packet, StandardCharsets.ISO_8859_1).contains("/unlocks"),
+						WireFault.Effect.CUT)
+				.once();
+			ZooKeeperLockProvider process = this.fixture.newProcess("127.0.0.1:" + proxy.port());
+			await().atMost(PATIENCE).until(() -> lost.hits() == 1);
+			process.check(PATIENCE);
+			LockLease lease = locks(process).acquire(LockRequest.of(this.key).withLease(PATIENCE));
+			create(request(this.key));
+			await().atMost(PATIENCE).until(() -> lease.lossReason() == LossReason.FORCED);
+		}
+	}
+
+	@Test
+	void parentThatAnotherClientCreatesIsWatched() {
+		String root = this.fixture.root();
+		await().atMost(PATIENCE).until(() -> exists(root + "/unlocks"));
+		LockLease lease = acquire(this.key);
+		permit(root, ZooDefs.Perms.READ | ZooDefs.Perms.DELETE | ZooDefs.Perms.ADMIN);
+		ZooKeeperFixture.call(() -> this.fixture.admin().delete().forPath(root + "/unlocks"));
+		// Refused to create it, the process watches a node that is missing.
+		await().atMost(PATIENCE).until(() -> watchesMissing(root + "/unlocks"));
+		permit(root, ZooDefs.Perms.ALL);
+		create(root + "/unlocks");
+		create(request(this.key));
+		await().atMost(PATIENCE).until(() -> lease.lossReason() == LossReason.FORCED);
+		lease.close();
+	}
+
+	private void permit(String node, int permissions) {
+		ZooKeeperFixture.call(() -> this.fixture.admin()
+			.setACL()
+			.withACL(List.of(new ACL(permissions, ZooDefs.Ids.ANYONE_ID_UNSAFE)))
+			.forPath(node));
+	}
+
+	/** Whether the process watches a node that does not exist. */
+	private boolean watchesMissing(String node) {
+		Session session = this.fixture.processes().iterator().next().sessions().present();
+		if (session == null) {
+			return false;
+		}
+		DirectFieldAccessor client = new DirectFieldAccessor(
+				new DirectFieldAccessor(session.zooKeeper()).getPropertyValue("cnxn"));
+		return ((Map<?, ?>) new DirectFieldAccessor(client.getPropertyValue("watchManager"))
+			.getPropertyValue("existWatches")).containsKey(node);
 	}
 
 	@Test

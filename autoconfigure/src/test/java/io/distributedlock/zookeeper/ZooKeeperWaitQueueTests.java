@@ -203,7 +203,7 @@ class ZooKeeperWaitQueueTests {
 			await().atMost(rest.multipliedBy(10)).until(() -> {
 				long heartbeats = heartbeats();
 				long before = lastTransaction();
-				await().pollDelay(rest).until(() -> true);
+				await().pollDelay(rest).atMost(rest.multipliedBy(2)).until(() -> true);
 				long transactions = lastTransaction() - before - 1;
 				return transactions <= heartbeats() - heartbeats;
 			});
