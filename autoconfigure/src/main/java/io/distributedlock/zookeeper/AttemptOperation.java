@@ -119,7 +119,9 @@ final class AttemptOperation {
 			}
 			else if (outcome == ReleaseOutcome.UNKNOWN && this.components.undecided().find(attempt.key()) == decided) {
 				fail(LockProviderException.nothingSent(LockError.NOT_PERMITTED, ZooKeeperErrors.PROVIDER,
-						"refuses this client a permission to release an earlier lock of the same key", null));
+						"refuses this client a permission to release an earlier lock of the same key (DELETE on '"
+								+ NodePaths.parent(attempt.path().lockNode()) + "')",
+						null));
 			}
 			else {
 				contend(attempt);

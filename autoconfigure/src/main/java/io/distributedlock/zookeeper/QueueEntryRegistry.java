@@ -151,12 +151,22 @@ final class QueueEntryRegistry {
 	 * all contenders, because watch events may be lost.
 	 */
 	void retry(Session session) {
+		retryDeletions(session);
+		this.entries.values().forEach(QueueEntry::notifyContender);
+	}
+
+	/** Repeats unanswered deletions of a session. */
+	void retryDeletions(Session session) {
 		for (Deletion deletion : this.deletions) {
 			if (deletion.session() == session) {
 				delete(deletion);
 			}
 		}
-		this.entries.values().forEach(QueueEntry::notifyContender);
+	}
+
+	/** Returns whether a deletion has had no answer. */
+	boolean hasDeletions() {
+		return !this.deletions.isEmpty();
 	}
 
 	/** Deletes the nodes of all entries, which a client that lives on would keep. */

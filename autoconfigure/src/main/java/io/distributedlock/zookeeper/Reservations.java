@@ -87,7 +87,17 @@ final class Reservations {
 	 */
 	void close() {
 		this.closed = true;
+		retryEnd();
+	}
+
+	/** Sends again what has ended no reservation since the close. */
+	void retryEnd() {
 		this.last.values().forEach(this::end);
+	}
+
+	/** Returns whether each reservation was used or has ended. */
+	boolean isEmpty() {
+		return this.last.isEmpty();
 	}
 
 	/**
@@ -95,15 +105,15 @@ final class Reservations {
 	 * process, whose lock is then free a little earlier, but never a lock that is held.
 	 */
 	private void end(LockNode node) {
-		if (!this.last.remove(node.key(), node)) {
-			return;
-		}
 		node.session()
 			.operations()
 			.delete(node.path().lockNode(), LockNodeState.RESERVED.version())
 			.whenComplete((deleted, failure) -> {
 				if (failure != null) {
 					logger.debug("The reservation of '" + node.key() + "' was not deleted at the end", failure);
+				}
+				if (failure == null || !ZooKeeperErrors.isUnclear(failure) || node.session().hasEnded()) {
+					this.last.remove(node.key(), node);
 				}
 			});
 	}

@@ -45,6 +45,9 @@ final class UnlockRequests {
 
 	private final Consumer<LockNode> release;
 
+	/** The last session whose missing permission was logged. */
+	private volatile @Nullable Session warned;
+
 	/** Each takes a grant away from its holder, if it knows the grant. */
 	private final List<BiConsumer<LockKey, OwnerId>> handlers = new CopyOnWriteArrayList<>();
 
@@ -86,9 +89,21 @@ final class UnlockRequests {
 					createParent(session);
 				}
 				else {
-					logger.debug("The requests to release a lock could not be read", failure);
+					notWatched(session, failure);
 				}
 			});
+	}
+
+	/** Locks work without the requests, so that a missing permission is no failure. */
+	private void notWatched(Session session, Throwable failure) {
+		if (ZooKeeperErrors.is(failure, Code.NOAUTH) && this.warned != session) {
+			this.warned = session;
+			logger.warn("Requests of operators to release a lock are not obeyed: this client lacks the permission "
+					+ ZooKeeperErrors.unwrap(failure).getMessage());
+		}
+		else {
+			logger.debug("The requests to release a lock could not be read", failure);
+		}
 	}
 
 	private void createParent(Session session) {
@@ -97,7 +112,7 @@ final class UnlockRequests {
 				watch(session);
 			}
 			else {
-				logger.debug("The node '" + this.paths.unlocks() + "' is left to another client", failure);
+				notWatched(session, failure);
 				awaitParent(session);
 			}
 		});
@@ -157,7 +172,7 @@ final class UnlockRequests {
 	private static void delete(Session session, String request) {
 		session.operations().delete(request, -1).whenComplete((deleted, failure) -> {
 			if (failure != null && !ZooKeeperErrors.is(failure, Code.NONODE)) {
-				logger.debug("The request '" + request + "' could not be deleted", failure);
+				logger.warn("The request '" + request + "' was obeyed, but not deleted: " + failure.getMessage());
 			}
 		});
 	}

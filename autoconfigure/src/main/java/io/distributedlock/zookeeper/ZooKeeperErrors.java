@@ -21,6 +21,9 @@ final class ZooKeeperErrors {
 
 	static final String PROVIDER = "zookeeper";
 
+	private static final String CREDENTIALS_REFUSED = "refuses this client's credentials"
+			+ " (distributed-lock.zookeeper.auth, or the login of the client)";
+
 	private static final Set<Code> UNCLEAR = EnumSet.of(Code.CONNECTIONLOSS, Code.OPERATIONTIMEOUT, Code.REQUESTTIMEOUT,
 			Code.SYSTEMERROR, Code.SESSIONMOVED);
 
@@ -100,8 +103,7 @@ final class ZooKeeperErrors {
 
 	/** Returns the failure of a call without valid credentials; nothing was sent. */
 	static LockProviderException credentialsRefused() {
-		return LockProviderException.nothingSent(LockError.NOT_PERMITTED, PROVIDER, "refuses this client's credentials",
-				null);
+		return LockProviderException.nothingSent(LockError.NOT_PERMITTED, PROVIDER, CREDENTIALS_REFUSED, null);
 	}
 
 	/** Translates the failure of a request that may have taken effect. */
@@ -125,7 +127,7 @@ final class ZooKeeperErrors {
 	private static @Nullable String refusal(Code code, Throwable ex) {
 		return switch (code) {
 			case NOAUTH -> "refuses this client a permission that locks need: " + ex.getMessage();
-			case AUTHFAILED -> "refuses this client's credentials";
+			case AUTHFAILED -> CREDENTIALS_REFUSED;
 			case SESSIONCLOSEDREQUIRESASLAUTH ->
 				"refuses this client, because its servers demand an authentication that"
 						+ " it has not made (zookeeper.enforce.auth.schemes or sessionRequireClientSASLAuth)";

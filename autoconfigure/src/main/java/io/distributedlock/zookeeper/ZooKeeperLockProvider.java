@@ -168,9 +168,7 @@ public final class ZooKeeperLockProvider implements LockProvider, AutoCloseable 
 			this.sessions.close();
 			Session last = this.sessions.last();
 			if (last != null) {
-				new RemainingLocks(last, this.lockNodes, this.undecided, this.registration::isReplaced,
-						() -> leave(last))
-					.begin();
+				new RemainingNodes(last, this.components, this.registration::isReplaced, () -> leave(last)).begin();
 			}
 		}
 		finally {

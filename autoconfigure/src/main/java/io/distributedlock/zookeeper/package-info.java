@@ -36,6 +36,11 @@
  * <td>the <em>queue entry</em> of one waiting process</td>
  * </tr>
  * <tr>
+ * <td>{@code processes}, {@code unlocks}</td>
+ * <td>persistent</td>
+ * <td>parents of the process nodes and of the requests to release a lock</td>
+ * </tr>
+ * <tr>
  * <td>{@code processes/session}</td>
  * <td>ephemeral</td>
  * <td>the <em>process node</em>: its data is the label of the process, its heartbeat
@@ -132,9 +137,7 @@
  * undecided command is released, by one command only. Until then the process sends no
  * other command for the same key. A release that the servers refuse is tried again until
  * it succeeds; meanwhile its callers are told at once. A session that has ended has no
- * nodes. A process that is closed ends its reservations and deletes its queue entries,
- * because its session may last; a lock that is held is released by its holder, or ends
- * with its lease or with the session.</li>
+ * nodes.</li>
  * <li><strong>Deadline.</strong> The process writes to its process node at 0.3 of the
  * session's time-out. An answered write moves the deadline of the session to one time-out
  * after the write before it was sent, minus a margin for the drift between clocks, if it
@@ -143,6 +146,10 @@
  * at the earliest of this deadline, its lease, and the end of its session, which a watch
  * on the root notices where the client itself ends it. A lease that is not renewed is
  * released by its process; a renewal reads whether the lock node still exists.</li>
+ * <li><strong>Close.</strong> The process deletes its reservations and queue entries, and
+ * again every half second until that is answered, because its session may last. A lock
+ * that is held is released by its holder, or ends with its lease or with the session. At
+ * last the process deletes its process node.</li>
  * </ol>
  *
  * <h2>Calls</h2>
