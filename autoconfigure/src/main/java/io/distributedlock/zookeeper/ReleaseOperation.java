@@ -88,7 +88,10 @@ final class ReleaseOperation {
 				: CompletableFuture.completedFuture(false);
 	}
 
-	/** Completes a release: a reserved node holds no lock, whatever follows. */
+	/**
+	 * Completes a release: a reserved node holds no lock, whatever follows. The delete in
+	 * an empty queue may end a later reservation, never a lock that is held.
+	 */
 	private CompletableFuture<Boolean> completeReservation(LockNode node, int waiting) {
 		if (waiting > 0) {
 			this.reservations.add(node, Reservations.GRACE);

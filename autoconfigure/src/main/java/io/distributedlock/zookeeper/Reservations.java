@@ -86,8 +86,10 @@ final class Reservations {
 	 * would end them, and the session may belong to a client that lives on.
 	 */
 	void close() {
-		this.closed = true;
-		retryEnd();
+		if (!this.closed) {
+			this.closed = true;
+			retryEnd();
+		}
 	}
 
 	/** Sends again what has ended no reservation since the close. */
@@ -164,11 +166,15 @@ final class Reservations {
 			.thenApply((read) -> node.isSameAs(read) && read.isIn(LockNodeState.RESERVED));
 	}
 
-	/** Ends a reservation that may be unused: the server that was asked may be late. */
+	/**
+	 * Ends a reservation that may be unused: the server that was asked may be late. The
+	 * head is read before the lock node, so that it is the one that has not used this
+	 * reservation, not the head of a later one.
+	 */
 	private static CompletableFuture<Boolean> expireUnused(LockNode node) {
 		CompletableFuture<Boolean> synced = node.session().operations().sync(node.path().lockNode());
-		CompletableFuture<Boolean> unused = isUnused(node);
 		CompletableFuture<Optional<String>> head = head(node);
+		CompletableFuture<Boolean> unused = isUnused(node);
 		return synced.thenCombine(unused, (ready, reserved) -> reserved)
 			.thenCombine(head,
 					(reserved, entry) -> reserved ? delete(node, entry) : CompletableFuture.completedFuture(true))

@@ -125,8 +125,8 @@
  * again with its earlier sequence number, which is its earlier position, and raises the
  * version of the queue with {@code setData} in the same transaction. The {@code check} of
  * that version refuses the process that has become the head meanwhile, which reads the
- * queue again. If the queue was removed in between, by its {@code czxid}, the entry goes
- * to the end.</li>
+ * queue again. If the queue was removed in between, by its {@code czxid}, or the process
+ * was passed over before it had read its position, the entry goes to the end.</li>
  * <li><strong>Unlock.</strong> Each process watches the children of {@code unlocks}. The
  * holder of a lock node that is older than a request of its name, by {@code czxid},
  * reports the loss, releases the lock and deletes the request.</li>
