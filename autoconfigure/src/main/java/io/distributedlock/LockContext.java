@@ -35,7 +35,7 @@ public final class LockContext {
 	 * @return the handle, or empty
 	 */
 	public static Optional<LockLease> find() {
-		Scope scope = SCOPES.get();
+		Scope scope = innermost();
 		return (scope != null) ? Optional.of(scope.lease) : Optional.empty();
 	}
 
@@ -44,8 +44,30 @@ public final class LockContext {
 	 * @return the handles, the innermost first; empty if there are none
 	 */
 	public static List<LockLease> findAll() {
-		Scope scope = SCOPES.get();
+		Scope scope = innermost();
 		return (scope != null) ? scope.leases() : List.of();
+	}
+
+	/** Returns the innermost scope that no other thread has closed. */
+	private static @Nullable Scope innermost() {
+		Scope scope = SCOPES.get();
+		if (scope == null || !scope.closed) {
+			return scope;
+		}
+		while (scope != null && scope.closed) {
+			scope = scope.outer;
+		}
+		set(scope);
+		return scope;
+	}
+
+	private static void set(@Nullable Scope scope) {
+		if (scope != null) {
+			SCOPES.set(scope);
+		}
+		else {
+			SCOPES.remove();
+		}
 	}
 
 	/**
@@ -54,7 +76,7 @@ public final class LockContext {
 	 * @throws LockLostException if a lock was lost
 	 */
 	public static void ensureNoneLost() {
-		for (Scope scope = SCOPES.get(); scope != null; scope = scope.outer) {
+		for (Scope scope = innermost(); scope != null; scope = scope.outer) {
 			if (!scope.lossIgnored && scope.lease.lossReason() != null) {
 				scope.lease.ensureHeld();
 			}
@@ -70,8 +92,33 @@ public final class LockContext {
 	 * @return the scope, to be closed by the same thread before any scope around it
 	 */
 	public static Scope open(LockLease lease) {
-		Scope scope = new Scope(lease, SCOPES.get());
+		Scope scope = new Scope(lease, innermost(), false);
 		SCOPES.set(scope);
+		return scope;
+	}
+
+	/**
+	 * Opens a scope around those of all calls that run on this thread: it outlasts the
+	 * call that opens it, as a transaction does that has begun before. Any thread may
+	 * close it.
+	 * @param lease the held lock
+	 * @return the scope
+	 */
+	public static Scope openOutermost(LockLease lease) {
+		Scope innerOne = null;
+		Scope outerOne = innermost();
+		while (outerOne != null && !outerOne.outermost) {
+			outerOne.leases = null;
+			innerOne = outerOne;
+			outerOne = outerOne.outer;
+		}
+		Scope scope = new Scope(lease, outerOne, true);
+		if (innerOne != null) {
+			innerOne.outer = scope;
+		}
+		else {
+			SCOPES.set(scope);
+		}
 		return scope;
 	}
 
@@ -80,18 +127,22 @@ public final class LockContext {
 
 		private final LockLease lease;
 
-		private final @Nullable Scope outer;
+		/** Whether it is around the scopes of all calls. */
+		private final boolean outermost;
+
+		private @Nullable Scope outer;
 
 		/** All leases from this scope outwards, kept for nested requests. */
 		private @Nullable List<LockLease> leases;
 
 		private boolean lossIgnored;
 
-		private boolean closed;
+		private volatile boolean closed;
 
-		private Scope(LockLease lease, @Nullable Scope outer) {
+		private Scope(LockLease lease, @Nullable Scope outer, boolean outermost) {
 			this.lease = lease;
 			this.outer = outer;
+			this.outermost = outermost;
 		}
 
 		private List<LockLease> leases() {
@@ -110,33 +161,51 @@ public final class LockContext {
 		/**
 		 * Lets work below this scope be made final although the lock was lost: from now
 		 * on its loss is no obstacle to {@link LockContext#ensureNoneLost()}. Holds for
-		 * the scopes of the same handle directly around this one too.
+		 * the scopes of the same handle around this one too.
 		 */
 		public void ignoreLoss() {
-			for (Scope scope = this; scope != null && scope.lease == this.lease; scope = scope.outer) {
-				scope.lossIgnored = true;
+			for (Scope scope = this; scope != null; scope = scope.outer) {
+				if (scope.lease == this.lease) {
+					scope.lossIgnored = true;
+				}
 			}
 		}
 
 		/**
-		 * Closes the scope, and scopes inside it that were left open. Closing it again
-		 * changes nothing.
-		 * @throws IllegalStateException if another thread opened the scope
+		 * Closes the scope, and scopes inside it that were left open, unless it is
+		 * {@linkplain LockContext#openOutermost outermost}. Closing it again changes
+		 * nothing.
+		 * @throws IllegalStateException if another thread opened the scope, and it is not
+		 * outermost
 		 */
 		@Override
 		public void close() {
 			if (this.closed) {
 				return;
 			}
+			if (this.outermost) {
+				this.closed = true;
+				unlink();
+				return;
+			}
 			requireOpenHere();
 			for (Scope scope = SCOPES.get(); !this.closed && scope != null; scope = scope.outer) {
 				scope.closed = true;
 			}
-			if (this.outer != null) {
-				SCOPES.set(this.outer);
+			set(this.outer);
+		}
+
+		/** Removes the scope on its own thread; another one finds it closed. */
+		private void unlink() {
+			Scope inner = null;
+			for (Scope scope = innermost(); scope != null; scope = scope.outer) {
+				scope.leases = null;
+				if (scope.outer == this) {
+					inner = scope;
+				}
 			}
-			else {
-				SCOPES.remove();
+			if (inner != null) {
+				inner.outer = this.outer;
 			}
 		}
 

@@ -2,6 +2,7 @@ package io.distributedlock;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 
 import org.jspecify.annotations.Nullable;
 
@@ -81,5 +82,15 @@ public interface LockLease extends AutoCloseable {
 	 */
 	@Override
 	void close();
+
+	/**
+	 * Releases the lock as {@link #close()} does, but without waiting for the store: for
+	 * threads that must not block.
+	 * @return completed once the store has answered, after the call time-out at the
+	 * latest, whether the release is confirmed or not; {@link #lossReason()} then tells a
+	 * lock that was lost before. Never fails. Dependents run on one of a few threads of
+	 * the library
+	 */
+	CompletableFuture<Void> closeAsync();
 
 }

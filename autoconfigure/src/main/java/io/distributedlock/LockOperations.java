@@ -1,6 +1,8 @@
 package io.distributedlock;
 
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 
 import org.jspecify.annotations.Nullable;
 
@@ -49,7 +51,20 @@ public interface LockOperations {
 	 * would throw; cancelling it withdraws the request. Dependents run on one of a few
 	 * threads of the library: use {@code thenApplyAsync} for long work
 	 */
-	CompletableFuture<LockLease> acquireAsync(LockRequest request);
+	default CompletableFuture<LockLease> acquireAsync(LockRequest request) {
+		return acquireAsync(request, List.of());
+	}
+
+	/**
+	 * Acquires the lock without a waiting thread, and joins the enclosing locks of the
+	 * same flow of work: a key that one of them holds costs no round trip, and has the
+	 * same fencing token. A joined lock is held until the returned handle is closed too.
+	 * @param request the request
+	 * @param enclosing the locks that the flow of work runs under, the innermost first,
+	 * such as those of {@link LockContext#findAll()}
+	 * @return as {@link #acquireAsync(LockRequest)}
+	 */
+	CompletableFuture<LockLease> acquireAsync(LockRequest request, List<LockLease> enclosing);
 
 	/**
 	 * Runs the body while the lock is held, and releases it however the body ends. A
@@ -69,5 +84,31 @@ public interface LockOperations {
 	 * for
 	 */
 	<T extends @Nullable Object, E extends Throwable> T execute(LockRequest request, LockCallback<T, E> body) throws E;
+
+	/**
+	 * Starts work while the lock is held, and releases the lock when the work has ended.
+	 * The calling thread waits for the lock and runs the body, which starts the work; it
+	 * leaves the scope of the lock when the body has returned. The lock is held until the
+	 * stage that the body has returned is complete, or the result is cancelled.
+	 * <p>
+	 * A nested call for keys that an enclosing call of this thread holds joins them, and
+	 * keeps them after the enclosing call has returned.
+	 * @param <T> the result of the work
+	 * @param <E> the exception that the body may throw
+	 * @param request the request
+	 * @param body starts the work
+	 * @return completed as the stage of the body, after the release; with a
+	 * {@link LockLostException} if the lock was lost before; cancelling it cancels a
+	 * {@code CompletableFuture} of the body. Dependents may run on one of a few threads
+	 * of the library: use {@code thenApplyAsync} for long work. {@code null} if the body
+	 * has returned {@code null}
+	 * @throws E what the body threw, unchanged; a lost lock is added as suppressed
+	 * @throws LockNotAcquiredException if the lock stays busy for the wait time
+	 * @throws LockProviderException if the store could not answer
+	 * @throws LockInterruptedException if the thread is interrupted while it waits
+	 * @throws LockLostException as {@link #execute}
+	 */
+	<T extends @Nullable Object, E extends Throwable> @Nullable CompletableFuture<T> executeAsync(LockRequest request,
+			LockCallback<? extends @Nullable CompletionStage<T>, E> body) throws E;
 
 }

@@ -128,6 +128,11 @@ class LockContextTests {
 			// Nothing to release.
 		}
 
+		@Override
+		public CompletableFuture<Void> closeAsync() {
+			return CompletableFuture.completedFuture(null);
+		}
+
 	}
 
 }

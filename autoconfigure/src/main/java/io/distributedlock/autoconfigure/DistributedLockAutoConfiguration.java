@@ -7,6 +7,7 @@ import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
@@ -19,6 +20,7 @@ import io.distributedlock.provider.LockObserver;
 import io.distributedlock.provider.LockProvider;
 import io.distributedlock.provider.LockTimer;
 import io.distributedlock.support.CallbackThreads;
+import io.distributedlock.support.EnclosingTransaction;
 import io.distributedlock.support.LockSettings;
 import io.distributedlock.support.LockTemplate;
 
@@ -65,9 +67,14 @@ public final class DistributedLockAutoConfiguration {
 		@Bean(destroyMethod = "close")
 		LockTemplate distributedLockTemplate(SelectedLockProvider selected, LockSettings settings, LockTimer timer,
 				CallbackThreads callbacks, ObjectProvider<LockObserver> observers,
-				ObjectProvider<LockListener> listeners) {
+				ObjectProvider<LockListener> listeners, ObjectProvider<EnclosingTransaction> transaction) {
 			return new LockTemplate(selected.provider(), settings, timer, callbacks, observers.orderedStream().toList(),
-					listeners.orderedStream().toList());
+					listeners.orderedStream().toList(), transaction.getIfAvailable(() -> EnclosingTransaction.NONE));
+		}
+
+		@Bean
+		LockApplicationEvents distributedLockApplicationEvents(ApplicationEventPublisher publisher) {
+			return new LockApplicationEvents(publisher);
 		}
 
 		@Bean

@@ -3,8 +3,11 @@ package io.distributedlock.support;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 
@@ -19,6 +22,7 @@ import io.distributedlock.provider.LockProvider;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.StoreCall;
+import io.distributedlock.support.EngineEnvironment.Work;
 
 /**
  * The grants that this process holds, and how each of them ends: released, given to the
@@ -156,15 +160,70 @@ final class HeldGrants {
 							+ "'; it is repeated in the background, and the lock ends with its lease at the latest");
 				addPending(heldGrant);
 			}
-			else if (outcome == ReleaseOutcome.NOT_HELD && !Nanos.isPast(deadlineNanos, nanoTime())
-					&& heldGrant.loseAtRelease()) {
-				this.events.lost(heldGrant.holder(), LossReason.NOT_HELD);
-				return;
+			if (!loseAtRelease(heldGrant, deadlineNanos, outcome)) {
+				this.events.released(heldGrant.holder());
 			}
-			this.events.released(heldGrant.holder());
 		}
 		finally {
 			end(heldGrant);
+		}
+	}
+
+	/** Reports a loss if the release of a grant that had to be there has found none. */
+	private boolean loseAtRelease(HeldGrant heldGrant, long deadlineNanos, ReleaseOutcome outcome) {
+		if (outcome == ReleaseOutcome.NOT_HELD && !Nanos.isPast(deadlineNanos, nanoTime())
+				&& heldGrant.loseAtRelease()) {
+			this.events.lost(heldGrant.holder(), LossReason.NOT_HELD);
+			return true;
+		}
+		return false;
+	}
+
+	/**
+	 * Releases a grant whose hold has ended, without waiting for the answer, but tells
+	 * what the store has answered, or that it has not within the call time-out.
+	 * @return completed on a callback thread; does not fail
+	 */
+	CompletableFuture<Void> releaseAsync(HeldGrant heldGrant) {
+		CompletableFuture<Void> told = new CompletableFuture<>();
+		long deadline = heldGrant.deadlineNanos();
+		AtomicBoolean ended = new AtomicBoolean();
+		Consumer<ReleaseOutcome> onAnswer = (outcome) -> {
+			if (ended.compareAndSet(false, true)) {
+				try {
+					endReleaseAsync(heldGrant, deadline, outcome);
+				}
+				finally {
+					complete(told);
+				}
+			}
+		};
+		Runnable bound = this.environment.schedule(() -> onAnswer.accept(ReleaseOutcome.UNKNOWN),
+				this.callTimeout.toNanos());
+		told.whenComplete((done, failure) -> bound.run());
+		this.pendingReleases.release(heldGrant.key(), heldGrant.grant().owner(), heldGrant.lease(), onAnswer);
+		return told;
+	}
+
+	/** Handles the answer to a release that is repeated until it is confirmed. */
+	private void endReleaseAsync(HeldGrant heldGrant, long deadlineNanos, ReleaseOutcome outcome) {
+		try {
+			if (!loseAtRelease(heldGrant, deadlineNanos, outcome)) {
+				this.events.released(heldGrant.holder());
+			}
+		}
+		finally {
+			end(heldGrant);
+		}
+	}
+
+	/** Code of the application depends on the future. */
+	private void complete(CompletableFuture<Void> told) {
+		try {
+			this.environment.executor(Work.CALLBACKS).execute(() -> told.complete(null));
+		}
+		catch (RejectedExecutionException | OutOfMemoryError ex) {
+			told.complete(null);
 		}
 	}
 

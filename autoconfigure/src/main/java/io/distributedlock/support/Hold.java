@@ -7,6 +7,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 
 import org.jspecify.annotations.Nullable;
 
@@ -21,12 +22,17 @@ import io.distributedlock.LossReason;
  * One hold of a grant, and its handle. A handle whose hold has ended has no effect any
  * more.
  */
-final class Hold implements JoinableLease, Holder {
+final class Hold implements KeepableHold, Holder {
 
 	/** Updates a field without an object of its own, of which there is one per lock. */
 	private static final VarHandle CALLBACKS = handle("callbacks", SerialQueue.class);
 
 	private static final VarHandle LOSS_ACTIONS = handle("lossActions", LossActions.class);
+
+	private static final VarHandle KEEPERS = handle("keepers", int.class);
+
+	/** Added to the number of keepers once the handle itself is closed. */
+	private static final int CLOSED = Integer.MIN_VALUE;
 
 	private final HeldGrants heldGrants;
 
@@ -42,6 +48,13 @@ final class Hold implements JoinableLease, Holder {
 
 	/** The actions that run at the loss. */
 	private volatile @Nullable LossActions lossActions;
+
+	/**
+	 * The number of handles that keep the hold beside this one, and {@link #CLOSED}. The
+	 * hold ends once, by the close that leaves {@link #CLOSED} alone; nothing changes it
+	 * after that.
+	 */
+	private volatile int keepers;
 
 	/**
 	 * Creates the handle of a hold, and enters it in the grant.
@@ -203,16 +216,72 @@ final class Hold implements JoinableLease, Holder {
 
 	@Override
 	public void closeBy(long instantNanos) {
+		if (closeOnce()) {
+			endBy(instantNanos);
+		}
+	}
+
+	@Override
+	public void closeInBackground() {
+		if (closeOnce()) {
+			endInBackground();
+		}
+	}
+
+	@Override
+	public CompletableFuture<Void> closeAsync() {
+		return closeOnce() ? endAsync() : CompletableFuture.completedFuture(null);
+	}
+
+	/** Returns whether this close is the first, and nobody keeps the hold. */
+	private boolean closeOnce() {
+		if (KEEPERS.compareAndSet(this, 0, CLOSED)) {
+			return true;
+		}
+		int present = this.keepers;
+		while (present > 0 && !KEEPERS.compareAndSet(this, present, present | CLOSED)) {
+			present = this.keepers;
+		}
+		return false;
+	}
+
+	@Override
+	public @Nullable JoinableLease keep() {
+		int present = this.keepers;
+		while (present != CLOSED && !KEEPERS.compareAndSet(this, present, present + 1)) {
+			present = this.keepers;
+		}
+		return (present != CLOSED) ? new KeptLease(this) : null;
+	}
+
+	@Override
+	public boolean endKeep() {
+		return (int) KEEPERS.getAndAdd(this, -1) - 1 == CLOSED;
+	}
+
+	@Override
+	public void endBy(long instantNanos) {
 		if (!handOff() && endHold()) {
 			this.heldGrants.release(this.heldGrant, instantNanos);
 		}
 	}
 
 	@Override
-	public void closeInBackground() {
+	public void endInBackground() {
 		if (!handOff()) {
 			endWithoutHandOff();
 		}
+	}
+
+	@Override
+	public CompletableFuture<Void> endAsync() {
+		return (!handOff() && endHold()) ? this.heldGrants.releaseAsync(this.heldGrant)
+				: CompletableFuture.completedFuture(null);
+	}
+
+	@Override
+	public long endOfCall() {
+		return this.heldGrants.endOfCall();
 	}
 
 	/** Releases a grant that could not be registered, and is nothing for the next one. */

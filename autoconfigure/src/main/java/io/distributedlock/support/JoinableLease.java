@@ -1,8 +1,11 @@
 package io.distributedlock.support;
 
+import org.jspecify.annotations.Nullable;
+
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
+import io.distributedlock.LockLostException;
 
 /**
  * A handle of the engine, which a nested request can join.
@@ -25,9 +28,28 @@ interface JoinableLease extends LockLease {
 	void closeInBackground();
 
 	/**
+	 * Keeps the lock, so that closing this handle does not release it before the returned
+	 * one is closed too.
+	 * @return another handle of the lock, or {@code null} if the lock was released before
+	 */
+	@Nullable JoinableLease keep();
+
+	/**
 	 * Throws the loss of the lock, if it was lost.
 	 * @param error the error of the exception
 	 */
 	void throwLoss(LockError error);
+
+	/** Adds the loss of the lock, if it was lost, to what work under it has thrown. */
+	default void addLossTo(Throwable thrown) {
+		if (lossReason() != null && !(thrown instanceof LockLostException)) {
+			try {
+				throwLoss(LockError.LOST);
+			}
+			catch (LockLostException loss) {
+				thrown.addSuppressed(loss);
+			}
+		}
+	}
 
 }

@@ -2,6 +2,7 @@ package io.distributedlock.support;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 
 import org.jspecify.annotations.Nullable;
 
@@ -97,6 +98,17 @@ final class JoinedLease implements JoinableLease {
 	@Override
 	public void closeInBackground() {
 		// As close().
+	}
+
+	@Override
+	public CompletableFuture<Void> closeAsync() {
+		// As close().
+		return CompletableFuture.completedFuture(null);
+	}
+
+	@Override
+	public @Nullable JoinableLease keep() {
+		return this.outer.keep();
 	}
 
 	@Override

@@ -26,11 +26,13 @@ final class LockEngine {
 
 	private final RenewalScheduler renewals;
 
+	private final LockedExecution execution;
+
 	/** The requests for several keys, which may have acquired some of them. */
 	private final Set<MultiKeyRequest> multiKeyRequests = ConcurrentHashMap.newKeySet();
 
 	LockEngine(LockProvider provider, LockSettings settings, EngineEnvironment environment, LockEventPublisher events,
-			Runnable closeEnvironment) {
+			EnclosingTransaction transaction, Runnable closeEnvironment) {
 		this.closeEnvironment = closeEnvironment;
 		EngineFailures failures = new EngineFailures(provider.name());
 		StopState stopState = new StopState();
@@ -45,6 +47,7 @@ final class LockEngine {
 				new NodeThreads(environment, Work.ATTEMPTS), events, failures, pendingReleases, heldGrants, holdStart,
 				stopState);
 		this.queues = new KeyQueueRegistry(this.context);
+		this.execution = new LockedExecution(this.context, this::request, transaction);
 	}
 
 	private void notified(LockKey key) {
@@ -62,6 +65,10 @@ final class LockEngine {
 
 	EngineContext context() {
 		return this.context;
+	}
+
+	LockedExecution execution() {
+		return this.execution;
 	}
 
 	/** Creates the request of a driver. */

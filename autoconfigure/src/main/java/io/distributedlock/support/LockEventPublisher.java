@@ -1,5 +1,6 @@
 package io.distributedlock.support;
 
+import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
@@ -10,8 +11,11 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.util.ReflectionUtils;
+
 import io.distributedlock.LockHolder;
 import io.distributedlock.LockKey;
+import io.distributedlock.LockLease;
 import io.distributedlock.LockListener;
 import io.distributedlock.LossReason;
 import io.distributedlock.provider.LockObserver;
@@ -32,7 +36,13 @@ final class LockEventPublisher {
 
 	private final List<LockObserver> observers;
 
-	private final List<LockListener> listeners;
+	private final List<LockListener> onAcquired;
+
+	private final List<LockListener> onBusy;
+
+	private final List<LockListener> onLost;
+
+	private final List<LockListener> onReleased;
 
 	private final EngineEnvironment environment;
 
@@ -41,7 +51,20 @@ final class LockEventPublisher {
 	LockEventPublisher(EngineEnvironment environment, List<LockObserver> observers, List<LockListener> listeners) {
 		this.environment = environment;
 		this.observers = List.copyOf(observers);
-		this.listeners = List.copyOf(listeners);
+		this.onAcquired = interested(listeners, "onAcquired", LockLease.class);
+		this.onBusy = interested(listeners, "onBusy", LockKey.class, Duration.class, LockHolder.class);
+		this.onLost = interested(listeners, "onLost", LockLease.class, LossReason.class);
+		this.onReleased = interested(listeners, "onReleased", LockLease.class);
+	}
+
+	/**
+	 * Selects listeners that do something: the others would cost a task for each lock.
+	 */
+	private static List<LockListener> interested(List<LockListener> listeners, String method, Class<?>... parameters) {
+		return listeners.stream().filter((listener) -> {
+			Method found = ReflectionUtils.findMethod(listener.getClass(), method, parameters);
+			return found == null || found.getDeclaringClass() != LockListener.class;
+		}).toList();
 	}
 
 	/** Creates a queue that runs the listeners of one handle in order. */
@@ -66,8 +89,8 @@ final class LockEventPublisher {
 		if (!this.observers.isEmpty()) {
 			observe((observer) -> observer.onHoldStart(lease.key()));
 		}
-		if (!this.listeners.isEmpty()) {
-			notifyListeners(lease.callbacks(), (listener) -> listener.onAcquired(lease));
+		if (!this.onAcquired.isEmpty()) {
+			notifyListeners(this.onAcquired, lease.callbacks(), (listener) -> listener.onAcquired(lease));
 		}
 	}
 
@@ -75,8 +98,8 @@ final class LockEventPublisher {
 		if (!this.observers.isEmpty()) {
 			observe((observer) -> observer.onHoldEnd(lease.key()));
 		}
-		if (!this.listeners.isEmpty()) {
-			notifyListeners(lease.callbacks(), (listener) -> listener.onReleased(lease));
+		if (!this.onReleased.isEmpty()) {
+			notifyListeners(this.onReleased, lease.callbacks(), (listener) -> listener.onReleased(lease));
 		}
 	}
 
@@ -95,8 +118,8 @@ final class LockEventPublisher {
 			});
 		});
 		hold.runLossActions();
-		if (!this.listeners.isEmpty()) {
-			hold.callbacks().execute(() -> notifyEach((listener) -> listener.onLost(hold, reason)));
+		if (!this.onLost.isEmpty()) {
+			hold.callbacks().execute(() -> notifyEach(this.onLost, (listener) -> listener.onLost(hold, reason)));
 		}
 	}
 
@@ -115,9 +138,9 @@ final class LockEventPublisher {
 	}
 
 	void busy(LockKey key, long waitedNanos, @Nullable LockHolder holder) {
-		if (!this.listeners.isEmpty()) {
+		if (!this.onBusy.isEmpty()) {
 			Duration waited = Duration.ofNanos(waitedNanos);
-			notifyListeners(newQueue(), (listener) -> listener.onBusy(key, waited, holder));
+			notifyListeners(this.onBusy, newQueue(), (listener) -> listener.onBusy(key, waited, holder));
 		}
 	}
 
@@ -138,7 +161,7 @@ final class LockEventPublisher {
 		}
 	}
 
-	private void notifyListeners(SerialQueue queue, Consumer<LockListener> event) {
+	private void notifyListeners(List<LockListener> listeners, SerialQueue queue, Consumer<LockListener> event) {
 		if (this.pending.incrementAndGet() > MAX_PENDING) {
 			if (this.pending.getAndDecrement() == MAX_PENDING + 1) {
 				logger.warn("Lock listeners are too slow: notifications are dropped until they have caught up");
@@ -149,7 +172,7 @@ final class LockEventPublisher {
 		try {
 			queue.execute(() -> {
 				try {
-					notifyEach(event);
+					notifyEach(listeners, event);
 				}
 				finally {
 					this.pending.decrementAndGet();
@@ -164,8 +187,8 @@ final class LockEventPublisher {
 		}
 	}
 
-	private void notifyEach(Consumer<LockListener> event) {
-		this.listeners.forEach((listener) -> SerialQueue.runSafely(() -> event.accept(listener)));
+	private static void notifyEach(List<LockListener> listeners, Consumer<LockListener> event) {
+		listeners.forEach((listener) -> SerialQueue.runSafely(() -> event.accept(listener)));
 	}
 
 }

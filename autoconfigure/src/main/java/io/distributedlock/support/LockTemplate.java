@@ -1,22 +1,19 @@
 package io.distributedlock.support;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BiConsumer;
 
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockCallback;
-import io.distributedlock.LockContext;
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockListener;
-import io.distributedlock.LockLostException;
-import io.distributedlock.LockNotAcquiredException;
 import io.distributedlock.LockOperations;
 import io.distributedlock.LockRequest;
 import io.distributedlock.LockSnapshot;
@@ -52,6 +49,8 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 
 	private final List<LockListener> listeners;
 
+	private final EnclosingTransaction transaction;
+
 	private final ReentrantLock startLock = new ReentrantLock();
 
 	private volatile ThreadedEnvironment environment;
@@ -70,25 +69,29 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 	 */
 	public LockTemplate(LockProvider provider, LockSettings settings, LockTimer timer, List<LockObserver> observers,
 			List<LockListener> listeners) {
-		this(provider, settings, timer, new CallbackThreads(timer), true, observers, listeners);
+		this(provider, settings, timer, new CallbackThreads(timer), true, observers, listeners,
+				EnclosingTransaction.NONE);
 	}
 
 	/**
-	 * Creates a template that shares its callback threads with others.
+	 * Creates a template that shares its callback threads with others, and whose locks
+	 * outlast the transactions that they are acquired in.
 	 * @param provider the store
 	 * @param settings the defaults and bounds
 	 * @param timer the timer, which may be shared and is not closed by the template
 	 * @param callbacks the threads for callbacks, which are not closed by the template
 	 * @param observers the observers, called on the threads that work
 	 * @param listeners the listeners, called on the callback threads
+	 * @param transaction the transaction of the calling thread
 	 */
 	public LockTemplate(LockProvider provider, LockSettings settings, LockTimer timer, CallbackThreads callbacks,
-			List<LockObserver> observers, List<LockListener> listeners) {
-		this(provider, settings, timer, callbacks, false, observers, listeners);
+			List<LockObserver> observers, List<LockListener> listeners, EnclosingTransaction transaction) {
+		this(provider, settings, timer, callbacks, false, observers, listeners, transaction);
 	}
 
 	private LockTemplate(LockProvider provider, LockSettings settings, LockTimer timer, CallbackThreads callbacks,
-			boolean ownCallbacks, List<LockObserver> observers, List<LockListener> listeners) {
+			boolean ownCallbacks, List<LockObserver> observers, List<LockListener> listeners,
+			EnclosingTransaction transaction) {
 		this.provider = provider;
 		this.settings = settings;
 		this.timer = timer;
@@ -96,6 +99,7 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 		this.ownCallbacks = ownCallbacks;
 		this.observers = List.copyOf(observers);
 		this.listeners = List.copyOf(listeners);
+		this.transaction = transaction;
 		this.environment = newEnvironment();
 		this.engine = newEngine(this.environment);
 		this.forcedReleases = (key, owner) -> this.engine.context().heldGrants().forceRelease(key, owner);
@@ -108,7 +112,7 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 
 	private LockEngine newEngine(ThreadedEnvironment present) {
 		return new LockEngine(this.provider, this.settings, present,
-				new LockEventPublisher(present, this.observers, this.listeners), present::close);
+				new LockEventPublisher(present, this.observers, this.listeners), this.transaction, present::close);
 	}
 
 	@Override
@@ -121,137 +125,24 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 
 	@Override
 	public LockLease acquire(LockRequest request) {
-		return acquire(request, request.keys());
-	}
-
-	private JoinableLease acquire(LockRequest request, List<LockKey> keys) {
-		LockEngine present = this.engine;
-		long start = present.context().nanoTime();
-		BlockingDriver driver = new BlockingDriver(present.context().environment());
-		Acquisition acquisition = present.request(keys, request, driver);
-		if (!driver.drive(acquisition)) {
-			throw new LockNotAcquiredException(acquisition.key(),
-					Duration.ofNanos(present.context().nanoTime() - start), acquisition.holder());
-		}
-		return acquisition.lease();
+		return this.engine.execution().acquire(request);
 	}
 
 	@Override
-	public CompletableFuture<LockLease> acquireAsync(LockRequest request) {
-		LockEngine present = this.engine;
-		return new AsyncDriver(present.context(), (driver) -> present.request(request.keys(), request, driver)).begin();
+	public CompletableFuture<LockLease> acquireAsync(LockRequest request, List<LockLease> enclosing) {
+		return this.engine.execution().acquireAsync(request, enclosing);
 	}
 
 	@Override
 	public <T extends @Nullable Object, E extends Throwable> T execute(LockRequest request, LockCallback<T, E> body)
 			throws E {
-		if (request.keys().size() == 1) {
-			JoinableLease outer = outer(request.keys().get(0));
-			return (outer != null) ? run(new JoinedLease(request.keys().get(0), outer), body)
-					: runOwn(acquire(request, request.keys()), body);
-		}
-		List<LockKey> missing = new ArrayList<>(request.keys().size());
-		List<JoinableLease> joined = new ArrayList<>(0);
-		for (LockKey key : request.keys()) {
-			JoinableLease outer = outer(key);
-			if (outer == null) {
-				missing.add(key);
-			}
-			else if (!joined.contains(outer)) {
-				joined.add(outer);
-			}
-		}
-		if (missing.isEmpty()) {
-			return run(composite(request, List.of(), joined), body);
-		}
-		JoinableLease own = acquire(request, missing);
-		if (joined.isEmpty()) {
-			return runOwn(own, body);
-		}
-		return run(joinedWith(own, joined, request), body);
+		return this.engine.execution().execute(request, body);
 	}
 
-	/**
-	 * Combines the own locks with those joined before, all checked once more: the body
-	 * must not start under a lost lock. Whatever fails, the own locks are released.
-	 */
-	private JoinableLease joinedWith(JoinableLease own, List<JoinableLease> joined, LockRequest request) {
-		try {
-			for (JoinableLease part : joined) {
-				part.throwLoss(LockError.REENTRY_AFTER_LOSS);
-				part.ensureHeld();
-			}
-			own.throwLoss(LockError.LOST_WHILE_ACQUIRING);
-			own.ensureHeld();
-			return composite(request, List.of(own), joined);
-		}
-		catch (RuntimeException | Error ex) {
-			closeAfter(ex, own);
-			throw ex;
-		}
-	}
-
-	private JoinableLease composite(LockRequest request, List<JoinableLease> owned, List<JoinableLease> joined) {
-		return new MultiKeyLease(request.keys(), owned, joined, this.engine.context().heldGrants());
-	}
-
-	/** Returns the lock that this thread already runs under, if it can be joined. */
-	private @Nullable JoinableLease outer(LockKey key) {
-		HeldGrants heldGrants = this.engine.context().heldGrants();
-		List<LockLease> outers = LockContext.findAll();
-		// Without an iterator, since this is most of what a nested call does.
-		for (int i = 0; i < outers.size(); i++) {
-			LockLease outer = outers.get(i);
-			if (outer instanceof JoinableLease joinable && joinable.isOf(heldGrants) && joinable.covers(key)) {
-				if (joinable.isHeld()) {
-					return joinable;
-				}
-				joinable.throwLoss(LockError.REENTRY_AFTER_LOSS);
-				return null;
-			}
-		}
-		return null;
-	}
-
-	/** The body must not start under a lock that was lost between its grant and now. */
-	private <T extends @Nullable Object, E extends Throwable> T runOwn(JoinableLease own, LockCallback<T, E> body)
-			throws E {
-		if (!own.isHeld()) {
-			own.throwLoss(LockError.LOST_WHILE_ACQUIRING);
-		}
-		return run(own, body);
-	}
-
-	private <T extends @Nullable Object, E extends Throwable> T run(JoinableLease lease, LockCallback<T, E> body)
-			throws E {
-		T result;
-		try (LockContext.Scope scope = LockContext.open(lease)) {
-			result = body.doWithLock(lease);
-		}
-		catch (Throwable ex) {
-			closeAfter(ex, lease);
-			throw ex;
-		}
-		lease.close();
-		lease.throwLoss(LockError.LOST);
-		return result;
-	}
-
-	private static void closeAfter(Throwable ex, JoinableLease lease) {
-		try {
-			lease.close();
-		}
-		catch (RuntimeException | Error failure) {
-			ex.addSuppressed(failure);
-		}
-		if (lease.lossReason() != null && !(ex instanceof LockLostException)) {
-			try {
-				lease.throwLoss(LockError.LOST);
-			}
-			catch (LockLostException loss) {
-				ex.addSuppressed(loss);
-			}
-		}
+	@Override
+	public <T extends @Nullable Object, E extends Throwable> @Nullable CompletableFuture<T> executeAsync(
+			LockRequest request, LockCallback<? extends @Nullable CompletionStage<T>, E> body) throws E {
+		return this.engine.execution().executeAsync(request, body);
 	}
 
 	/**

@@ -1,7 +1,9 @@
 package io.distributedlock.support;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
@@ -145,6 +147,33 @@ final class MultiKeyLease implements JoinableLease {
 	@Override
 	public void closeInBackground() {
 		closeAll(this.owned, JoinableLease::closeInBackground);
+	}
+
+	@Override
+	public CompletableFuture<Void> closeAsync() {
+		List<CompletableFuture<Void>> ends = new ArrayList<>(this.owned.size());
+		closeAll(this.owned, (part) -> ends.add(part.closeAsync()));
+		return CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new));
+	}
+
+	@Override
+	public @Nullable JoinableLease keep() {
+		List<JoinableLease> kept = keepAll(this.all);
+		return (kept != null) ? new MultiKeyLease(this.keys, kept, List.of(), this.heldGrants) : null;
+	}
+
+	/** Keeps all locks, or none if one was released before. */
+	static @Nullable List<JoinableLease> keepAll(List<JoinableLease> parts) {
+		List<JoinableLease> kept = new ArrayList<>(parts.size());
+		for (JoinableLease part : parts) {
+			JoinableLease keptPart = part.keep();
+			if (keptPart == null) {
+				closeAll(kept, JoinableLease::closeInBackground);
+				return null;
+			}
+			kept.add(keptPart);
+		}
+		return kept;
 	}
 
 	/** Closes every part, whatever fails, and throws the first failure. */

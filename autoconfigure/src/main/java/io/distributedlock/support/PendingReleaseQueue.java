@@ -98,21 +98,22 @@ final class PendingReleaseQueue {
 	 * @param answerSeen whether the store's answer to the acquire was seen
 	 */
 	void release(LockKey key, OwnerId owner, Duration lease, boolean answerSeen) {
-		long most = lease.multipliedBy(2).plus(SLACK).toNanos();
-		add(new PendingRelease(key, this.provider.node(key), answerSeen ? Kind.SEEN_GRANT : Kind.UNSEEN_GRANT,
-				(timeout) -> this.provider.release(key, owner, timeout), () -> {
-				}, this.environment.nanoTime() + most));
+		add(key, lease, answerSeen ? Kind.SEEN_GRANT : Kind.UNSEEN_GRANT,
+				new ReleaseCommand(this.provider, key, owner, null));
 	}
 
 	/**
-	 * Withdraws a contender's entry from the wait queue in the background, and closes the
-	 * contender after that.
-	 * @param key the key
-	 * @param contender the contender
+	 * Releases a grant whose answer was seen in the background.
+	 * @param onAnswer receives each outcome, at last {@link ReleaseOutcome#UNKNOWN} if
+	 * the release is not repeated any more
 	 */
-	private void withdraw(LockKey key, LockContender contender) {
-		add(new PendingRelease(key, this.provider.node(key), Kind.WAIT_QUEUE_ENTRY, contender::withdraw,
-				contender::close, this.environment.nanoTime() + SLACK.toNanos()));
+	void release(LockKey key, OwnerId owner, Duration lease, Consumer<ReleaseOutcome> onAnswer) {
+		add(key, lease, Kind.SEEN_GRANT, new ReleaseCommand(this.provider, key, owner, onAnswer));
+	}
+
+	private void add(LockKey key, Duration lease, Kind kind, PendingRelease.Command command) {
+		long most = lease.multipliedBy(2).plus(SLACK).toNanos();
+		add(new PendingRelease(key, this.provider.node(key), kind, command, this.environment.nanoTime() + most));
 	}
 
 	/**
@@ -121,7 +122,8 @@ final class PendingReleaseQueue {
 	 */
 	void end(LockKey key, LockContender contender, boolean enqueued) {
 		if (enqueued) {
-			withdraw(key, contender);
+			add(new PendingRelease(key, this.provider.node(key), Kind.WAIT_QUEUE_ENTRY, new WithdrawCommand(contender),
+					this.environment.nanoTime() + SLACK.toNanos()));
 		}
 		else {
 			contender.close();
@@ -271,6 +273,7 @@ final class PendingReleaseQueue {
 	}
 
 	private void ended(PendingRelease entry, ReleaseOutcome outcome) {
+		entry.tell(outcome);
 		recordEnd(entry, outcome);
 		if (outcome != ReleaseOutcome.UNKNOWN || entry.kind == Kind.WAIT_QUEUE_ENTRY) {
 			this.freed.accept(entry.key);

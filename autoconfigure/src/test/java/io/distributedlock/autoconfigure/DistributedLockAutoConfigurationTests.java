@@ -12,19 +12,23 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.PayloadApplicationEvent;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Primary;
 
+import io.distributedlock.LockBusyEvent;
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockContext;
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockListener;
+import io.distributedlock.LockLostEvent;
 import io.distributedlock.LockOperations;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
+import io.distributedlock.LossReason;
 import io.distributedlock.annotation.DistributedLock;
 import io.distributedlock.interceptor.LockAdvisor;
 import io.distributedlock.interceptor.LockAttributeSource;
@@ -207,6 +211,28 @@ class DistributedLockAutoConfigurationTests {
 			context.getBean(LockOperations.class).acquire(LockRequest.of(LockKey.of("k"))).close();
 			assertThat(acquired.get(30, SECONDS).keys()).containsExactly(LockKey.of("k"));
 			then(observer).should().onHoldStart(LockKey.of("k"));
+		});
+	}
+
+	@Test
+	void lossesAndBusyLocksArePublishedAsEvents() {
+		CompletableFuture<LockLostEvent> lost = new CompletableFuture<>();
+		CompletableFuture<LockBusyEvent> busy = new CompletableFuture<>();
+		this.local.withInitializer((context) -> context.addApplicationListener((PayloadApplicationEvent<?> event) -> {
+			if (event.getPayload() instanceof LockLostEvent loss) {
+				lost.complete(loss);
+			}
+			if (event.getPayload() instanceof LockBusyEvent refusal) {
+				busy.complete(refusal);
+			}
+		})).run((context) -> {
+			LockTemplate locks = context.getBean(LockTemplate.class);
+			LockLease lease = locks.acquire(LockRequest.of(LockKey.of("k")));
+			assertThat(locks.tryAcquire(LockRequest.of(LockKey.of("k")).withWaitTime(Duration.ZERO))).isNull();
+			assertThat(busy.get(30, SECONDS).key()).isEqualTo(LockKey.of("k"));
+			locks.forceRelease(LockKey.of("k"));
+			assertThat(lost.get(30, SECONDS).reason()).isEqualTo(LossReason.FORCED);
+			assertThat(lost.join().lease().keys()).isEqualTo(lease.keys());
 		});
 	}
 

@@ -29,7 +29,16 @@ record EngineBreakage(String name, String type, String text, String replacement)
 					"stopState()::recordProgress);\n" + "\t\t}\n" + "\t\tthis.state.signalHeadOrClose();",
 					"stopState()::recordProgress);\n" + "\t\t}"),
 			new EngineBreakage("an entry of the wait queue is not withdrawn", "PendingReleaseQueue",
-					"\t\t\twithdraw(key, contender);\n", "\t\t\tcontender.close();\n"),
+					"\t\t\tadd(new PendingRelease(key, this.provider.node(key), Kind.WAIT_QUEUE_ENTRY,"
+							+ " new WithdrawCommand(contender),\n"
+							+ "\t\t\t\t\tthis.environment.nanoTime() + SLACK.toNanos()));\n",
+					"\t\t\tcontender.close();\n"),
+			new EngineBreakage("a handle does not wait for those that keep its lock", "Hold",
+					"present | CLOSED)) {\n" + "\t\t\tpresent = this.keepers;\n" + "\t\t}\n" + "\t\treturn false;",
+					"present | CLOSED)) {\n" + "\t\t\tpresent = this.keepers;\n" + "\t\t}\n" + "\t\treturn true;"),
+			new EngineBreakage("the last handle that keeps a lock does not release it", "Hold",
+					"return (int) KEEPERS.getAndAdd(this, -1) - 1 == CLOSED;",
+					"return (int) KEEPERS.getAndAdd(this, -1) - 1 == 0;"),
 			new EngineBreakage("a loss is told whoever ended the hold", "HeldGrants",
 					"\t\tif (effect == GrantState.LossEffect.HOLD_ENDED) {\n"
 							+ "\t\t\tthis.events.lost(heldGrant.holder(), reason);",
@@ -114,7 +123,8 @@ record EngineBreakage(String name, String type, String text, String replacement)
 			new EngineBreakage("a notification is forgotten", "KeyContest",
 					"\t\tthis.notified = true;\n" + "\t\tthis.pausing = false;", "\t\tthis.notified = false;"),
 			new EngineBreakage("a release without an answer is not repeated", "HeldGrants",
-					"\t\t\t\taddPending(heldGrant);\n" + "\t\t\t}\n" + "\t\t\telse if", "\t\t\t}\n" + "\t\t\telse if"),
+					"\t\t\t\taddPending(heldGrant);\n" + "\t\t\t}\n" + "\t\t\tif (!lose",
+					"\t\t\t}\n" + "\t\t\tif (!lose"),
 			new EngineBreakage("a handle that is closed late ends the next hold", "GrantState",
 					"return state >= 0 && (state & OFFERED) == 0 && state >> NUMBER_SHIFT == holdNumber;",
 					"return state >= 0 && (state & OFFERED) == 0;"),

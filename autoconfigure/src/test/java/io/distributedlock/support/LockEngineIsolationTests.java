@@ -166,7 +166,7 @@ class LockEngineIsolationTests {
 		CallbackThreads callbacks = new CallbackThreads(this.timer);
 		IntStream.range(0, 8).forEach((number) -> callbacks.callbacks().execute(this::waitForEnd));
 		LockTemplate locks = new LockTemplate(this.provider, LockSettings.defaults(), this.timer, callbacks, List.of(),
-				List.of());
+				List.of(), EnclosingTransaction.NONE);
 		this.templates.add(locks);
 		CompletableFuture<LockLease> late = locks.acquireAsync(LockRequest.of(KEY));
 		await().until(() -> this.provider.attempts.size() == 1);

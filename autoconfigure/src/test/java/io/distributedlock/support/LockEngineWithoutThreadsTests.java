@@ -35,7 +35,7 @@ class LockEngineWithoutThreadsTests {
 	private final ManualProvider provider = new ManualProvider(true);
 
 	private final LockEngine engine = new LockEngine(this.provider, LockSettings.defaults(), this.environment,
-			new LockEventPublisher(this.environment, List.of(), List.of()), () -> {
+			new LockEventPublisher(this.environment, List.of(), List.of()), EnclosingTransaction.NONE, () -> {
 			});
 
 	private CompletableFuture<LockLease> acquireAsync(Duration waitTime) {

@@ -30,7 +30,8 @@ final class ManualEngine {
 	ManualEngine(boolean answersAtOnce, LockSettings settings, LockObserver... observers) {
 		this.provider = new ManualProvider(answersAtOnce);
 		this.engine = new LockEngine(this.provider, settings, this.environment,
-				new LockEventPublisher(this.environment, List.of(observers), List.of()), () -> {
+				new LockEventPublisher(this.environment, List.of(observers), List.of()), EnclosingTransaction.NONE,
+				() -> {
 				});
 	}
 

@@ -67,7 +67,8 @@ final class SimulatedProcess implements EngineEnvironment {
 	/** Starts an engine, the first one or after another has stopped. */
 	void start() {
 		this.engines.add(new LockEngine(this.provider, this.settings, this,
-				new LockEventPublisher(this, List.<LockObserver>of(), List.<LockListener>of()), () -> {
+				new LockEventPublisher(this, List.<LockObserver>of(), List.<LockListener>of()),
+				EnclosingTransaction.NONE, () -> {
 				}));
 	}
 

@@ -223,6 +223,9 @@ final class SimulatedUser implements RequestDriver {
 	}
 
 	private void release(JoinableLease lease) {
+		if (this.world.happens(0.1) && keep(lease)) {
+			return;
+		}
 		this.world.record(this + " releases");
 		this.simulation.released(this);
 		look(lease);
@@ -245,13 +248,32 @@ final class SimulatedUser implements RequestDriver {
 			return;
 		}
 		boolean held = lease.isHeld();
-		lease.closeInBackground();
-		this.released = held && lease.lossReason() == null;
+		if (this.world.happens(0.5)) {
+			lease.closeAsync().thenRun(() -> this.released = held && lease.lossReason() == null);
+		}
+		else {
+			lease.closeInBackground();
+			this.released = held && lease.lossReason() == null;
+		}
 		this.world.check(!lease.isHeld(), "P3", this + " still holds what it has released");
 		this.world.check(held || lease.lossReason() != null, "P8", this + " lost its lock without a reason");
 		if (this.world.happens(0.1)) {
 			lease.closeInBackground();
 		}
+	}
+
+	/** Closes a handle whose lock another handle keeps for a while. */
+	private boolean keep(JoinableLease lease) {
+		boolean held = lease.isHeld();
+		JoinableLease kept = lease.keep();
+		if (kept == null) {
+			return false;
+		}
+		lease.closeInBackground();
+		this.world.check(!held || lease.isHeld() || lease.lossReason() != null, "P1",
+				this + " has released a lock that another handle keeps");
+		this.process.later(this.world.duration(Duration.ofMillis(300)), () -> release(kept));
+		return true;
 	}
 
 	/** Whoever deletes a key in the store is noticed by the next renewal. */

@@ -1,0 +1,36 @@
+package io.distributedlock.autoconfigure;
+
+import java.time.Duration;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.context.ApplicationEventPublisher;
+
+import io.distributedlock.LockBusyEvent;
+import io.distributedlock.LockHolder;
+import io.distributedlock.LockKey;
+import io.distributedlock.LockLease;
+import io.distributedlock.LockListener;
+import io.distributedlock.LockLostEvent;
+import io.distributedlock.LossReason;
+
+/** Listener that publishes losses and busy locks as application events. */
+final class LockApplicationEvents implements LockListener {
+
+	private final ApplicationEventPublisher publisher;
+
+	LockApplicationEvents(ApplicationEventPublisher publisher) {
+		this.publisher = publisher;
+	}
+
+	@Override
+	public void onBusy(LockKey key, Duration waited, @Nullable LockHolder holder) {
+		this.publisher.publishEvent(new LockBusyEvent(key, waited, holder));
+	}
+
+	@Override
+	public void onLost(LockLease lease, LossReason reason) {
+		this.publisher.publishEvent(new LockLostEvent(lease, reason));
+	}
+
+}

@@ -1,0 +1,126 @@
+package io.distributedlock.support;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.FencingToken;
+import io.distributedlock.LockError;
+import io.distributedlock.LockKey;
+import io.distributedlock.LossReason;
+
+/**
+ * A further handle of a hold: the hold lasts until it is closed too. Closing it again has
+ * no effect.
+ */
+final class KeptLease implements JoinableLease {
+
+	private final KeepableHold hold;
+
+	private final AtomicBoolean closed = new AtomicBoolean();
+
+	/**
+	 * Creates the handle.
+	 * @param hold the hold, which counts this handle among its keepers already
+	 */
+	KeptLease(KeepableHold hold) {
+		this.hold = hold;
+	}
+
+	private boolean endKeep() {
+		return this.closed.compareAndSet(false, true) && this.hold.endKeep();
+	}
+
+	@Override
+	public void close() {
+		closeBy(this.hold.endOfCall());
+	}
+
+	@Override
+	public void closeBy(long instantNanos) {
+		if (endKeep()) {
+			this.hold.endBy(instantNanos);
+		}
+	}
+
+	@Override
+	public void closeInBackground() {
+		if (endKeep()) {
+			this.hold.endInBackground();
+		}
+	}
+
+	@Override
+	public CompletableFuture<Void> closeAsync() {
+		return endKeep() ? this.hold.endAsync() : CompletableFuture.completedFuture(null);
+	}
+
+	@Override
+	public @Nullable JoinableLease keep() {
+		return this.hold.keep();
+	}
+
+	@Override
+	public boolean covers(LockKey key) {
+		return this.hold.covers(key);
+	}
+
+	@Override
+	public boolean isOf(HeldGrants grants) {
+		return this.hold.isOf(grants);
+	}
+
+	@Override
+	public List<LockKey> keys() {
+		return this.hold.keys();
+	}
+
+	@Override
+	public FencingToken fencingToken() {
+		return this.hold.fencingToken();
+	}
+
+	@Override
+	public FencingToken fencingToken(LockKey key) {
+		return this.hold.fencingToken(key);
+	}
+
+	@Override
+	public boolean isHeld() {
+		return this.hold.isHeld();
+	}
+
+	@Override
+	public Duration remaining() {
+		return this.hold.remaining();
+	}
+
+	@Override
+	public @Nullable LossReason lossReason() {
+		return this.hold.lossReason();
+	}
+
+	@Override
+	public void ensureHeld() {
+		this.hold.ensureHeld();
+	}
+
+	@Override
+	public void throwLoss(LockError error) {
+		this.hold.throwLoss(error);
+	}
+
+	@Override
+	public void onLost(Runnable action) {
+		this.hold.onLost(action);
+	}
+
+	@Override
+	public String toString() {
+		return this.hold.toString();
+	}
+
+}
