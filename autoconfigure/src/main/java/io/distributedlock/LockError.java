@@ -92,6 +92,8 @@ public enum LockError {
 	ASYNC_INSIDE_LOCK("DL-612"),
 	/** An expression names a variable that means different arguments. */
 	AMBIGUOUS_VARIABLE("DL-613"),
+	/** A thread of an event loop would have to wait for a lock. */
+	NON_BLOCKING_THREAD("DL-614"),
 	/** There is no store for the locks, or its database is not supported. */
 	NO_PROVIDER("DL-701"),
 	/** There are several stores, and none is chosen. */

@@ -126,10 +126,11 @@ class ArchitectureTests {
 		return Stream.of(Arguments.of("provider", Set.of()), Arguments.of("support", Set.of("provider")),
 				Arguments.of("local", Set.of("provider")), Arguments.of("redis", Set.of("provider")),
 				Arguments.of("jdbc", Set.of("provider")), Arguments.of("zookeeper", Set.of("provider")),
-				Arguments.of("micrometer", Set.of("provider")), Arguments.of("interceptor", Set.of()),
-				Arguments.of("annotation", Set.of("interceptor")), Arguments.of("transaction", Set.of("interceptor")),
+				Arguments.of("micrometer", Set.of("provider")), Arguments.of("reactive", Set.of()),
+				Arguments.of("interceptor", Set.of("reactive")), Arguments.of("annotation", Set.of("interceptor")),
+				Arguments.of("transaction", Set.of("interceptor", "support")),
 				Arguments.of("autoconfigure", Set.of("provider", "support", "local", "redis", "jdbc", "zookeeper",
-						"micrometer", "interceptor", "annotation", "transaction")));
+						"micrometer", "reactive", "interceptor", "annotation", "transaction")));
 	}
 
 	@Test
@@ -185,7 +186,7 @@ class ArchitectureTests {
 				Arguments.of(List.of("org.apache.zookeeper..", "org.apache.curator.."),
 						List.of("zookeeper", "autoconfigure")),
 				Arguments.of(List.of("io.micrometer.."), List.of("micrometer", "autoconfigure")),
-				Arguments.of(List.of("reactor..", "org.reactivestreams.."), List.of()),
+				Arguments.of(List.of("reactor..", "org.reactivestreams.."), List.of("reactive", "interceptor")),
 				Arguments.of(List.of("org.springframework.aop..", "org.aopalliance.."),
 						List.of("interceptor", "annotation", "transaction", "autoconfigure")),
 				Arguments.of(List.of("org.springframework.transaction.."),

@@ -35,9 +35,12 @@ import io.distributedlock.interceptor.OnLost;
  * {@code @DistributedLock("#id")} locks {@code LockKey.of("Payments.pay", "7")} for the
  * id 7.
  * <p>
- * The result has to be finished when the method returns: futures that are not done,
- * publishers, streams and deferred web results are refused, because their work would
- * continue after the lock is released.
+ * A method that returns a {@code CompletableFuture} or a {@code CompletionStage} holds
+ * the lock until that is complete or cancelled; one that returns Reactor's {@code Mono}
+ * or {@code Flux} holds it for each subscription, and waits without a thread. Other
+ * results that are not finished when the method returns are refused, because their work
+ * would continue after the lock is released: plain futures, streams and deferred web
+ * results.
  * <p>
  * {@code LockContext.current()} returns the lease to the body, and with it the fencing
  * token. A paused process can outlive its lease: only a resource that refuses lower

@@ -43,7 +43,12 @@ public final class LockInterceptor implements MethodInterceptor {
 		if (method == null) {
 			throw withoutAttribute(invocation);
 		}
-		return new LockedCall(method, invocation).run(this.operations.get());
+		LockOperations locks = this.operations.get();
+		return switch (method.kind()) {
+			case VALUE -> new LockedCall(method, invocation).run(locks);
+			case STAGE -> new StageCall(method, invocation).run(locks);
+			case MONO, FLUX -> new ReactiveCall(method, invocation, locks).run();
+		};
 	}
 
 	private static LockConfigurationException withoutAttribute(MethodInvocation invocation) {

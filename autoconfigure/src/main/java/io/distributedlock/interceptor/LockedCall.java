@@ -4,7 +4,6 @@ import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockCallback;
-import io.distributedlock.LockContext;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockLostException;
 import io.distributedlock.LockNotAcquiredException;
@@ -36,10 +35,10 @@ final class LockedCall implements LockCallback<@Nullable Object, Throwable> {
 			return operations.execute(this.method.request(this.invocation), this);
 		}
 		catch (LockNotAcquiredException ex) {
-			if (this.started || !this.method.skipsWhenBusy()) {
+			if (this.started) {
 				throw ex;
 			}
-			return this.method.skippedResult();
+			return this.method.onBusy().react(this.invocation, ex);
 		}
 		catch (LockLostException ex) {
 			if (!this.returned || !this.method.ignoresLoss()) {
@@ -52,17 +51,32 @@ final class LockedCall implements LockCallback<@Nullable Object, Throwable> {
 	@Override
 	public @Nullable Object doWithLock(LockLease lease) throws Throwable {
 		this.started = true;
-		this.result = this.method
-			.requireFinished(this.method.ignoresLoss() ? proceedThoughLost(lease) : this.invocation.proceed());
+		this.result = this.method.requireFinished(this.method.interruptsWhenLost() ? proceedUntilLost(lease)
+				: this.method.proceed(this.invocation, lease));
 		this.returned = true;
 		return this.result;
 	}
 
-	private @Nullable Object proceedThoughLost(LockLease lease) throws Throwable {
-		try (LockContext.Scope scope = LockContext.open(lease)) {
-			scope.ignoreLoss();
-			return this.invocation.proceed();
+	/** Proceeds, and interrupts the thread if the lock is lost meanwhile. */
+	private @Nullable Object proceedUntilLost(LockLease lease) throws Throwable {
+		BodyInterruption interruption = new BodyInterruption();
+		lease.onLost(interruption::interrupt);
+		Object returnedResult;
+		try {
+			returnedResult = this.method.proceed(this.invocation, lease);
 		}
+		catch (Throwable ex) {
+			throw interruption.end() ? lossAfter(lease, ex) : ex;
+		}
+		interruption.end();
+		return returnedResult;
+	}
+
+	/** Returns the loss, which is why the body has thrown. */
+	private static Throwable lossAfter(LockLease lease, Throwable ex) {
+		RuntimeException loss = Losses.of(lease);
+		loss.addSuppressed(ex);
+		return loss;
 	}
 
 }

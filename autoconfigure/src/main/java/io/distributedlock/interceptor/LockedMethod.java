@@ -2,15 +2,13 @@ package io.distributedlock.interceptor;
 
 import java.lang.reflect.Method;
 import java.util.List;
-import java.util.Optional;
-import java.util.OptionalDouble;
-import java.util.OptionalInt;
-import java.util.OptionalLong;
 
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
+import io.distributedlock.LockContext;
 import io.distributedlock.LockKey;
+import io.distributedlock.LockLease;
 import io.distributedlock.LockRequest;
 
 /** A method that is locked, with everything about it that does not change by the call. */
@@ -22,7 +20,9 @@ final class LockedMethod {
 
 	private final LockRequest request;
 
-	private final @Nullable Object skippedResult;
+	private final ResultKind kind;
+
+	private final BusyReaction onBusy;
 
 	private final String described;
 
@@ -30,38 +30,53 @@ final class LockedMethod {
 		this.attribute = attribute;
 		this.described = MethodNames.describe(method, targetClass);
 		this.keys = keys;
+		this.kind = ResultKind.of(method.getReturnType());
 		this.request = new LockRequest(List.of(LockKey.of(attribute.name())), attribute.lease(), attribute.waitTime(),
 				attribute.renew(), attribute.maxHold());
-		this.skippedResult = emptyResult(method.getReturnType());
-	}
-
-	private static @Nullable Object emptyResult(Class<?> type) {
-		if (type == Optional.class) {
-			return Optional.empty();
-		}
-		if (type == OptionalInt.class) {
-			return OptionalInt.empty();
-		}
-		if (type == OptionalLong.class) {
-			return OptionalLong.empty();
-		}
-		return (type == OptionalDouble.class) ? OptionalDouble.empty() : null;
+		this.onBusy = BusyReactions.of(attribute, method);
 	}
 
 	LockRequest request(MethodInvocation invocation) {
 		return (this.keys != null) ? this.request.withKeys(this.keys.resolve(invocation)) : this.request;
 	}
 
-	boolean skipsWhenBusy() {
-		return this.attribute.onBusy() == OnBusy.SKIP;
+	/** Returns the kind of the declared result. */
+	ResultKind kind() {
+		return this.kind;
 	}
 
-	@Nullable Object skippedResult() {
-		return this.skippedResult;
+	BusyReaction onBusy() {
+		return this.onBusy;
+	}
+
+	/** Runs the method, in a scope whose loss is no obstacle if the loss is ignored. */
+	@Nullable Object proceed(MethodInvocation invocation, LockLease lease) throws Throwable {
+		if (!ignoresLoss()) {
+			return invocation.proceed();
+		}
+		try (LockContext.Scope scope = LockContext.open(lease)) {
+			scope.ignoreLoss();
+			return invocation.proceed();
+		}
+	}
+
+	boolean interruptsWhenLost() {
+		return this.attribute.onLost() == OnLost.INTERRUPT;
 	}
 
 	boolean ignoresLoss() {
 		return this.attribute.onLost() == OnLost.IGNORE;
+	}
+
+	/** Refuses to wait for a lock on a thread of an event loop. */
+	void requireBlockingThread() {
+		if (Reactor.isOnNonBlockingThread()) {
+			throw LockedMethodChecks.nonBlockingThread(this.described);
+		}
+	}
+
+	NullPointerException nullPublisher() {
+		return new NullPointerException("The locked method " + this.described + " returned null, not a publisher");
 	}
 
 	/** Refuses a result whose work continues after the lock is released. */

@@ -77,7 +77,9 @@ final class LockedMethodChecks {
 	}
 
 	private static void checkResult(Method method, Class<?> targetClass) {
-		Class<?> result = UnfinishedResults.findType(ResolvableType.forMethodReturnType(method, targetClass));
+		ResolvableType declared = ResolvableType.forMethodReturnType(method, targetClass);
+		boolean held = ResultKind.of(method.getReturnType()) != ResultKind.VALUE;
+		Class<?> result = UnfinishedResults.findType(held ? declared.getGeneric(0) : declared);
 		boolean async = Future.class.isAssignableFrom(method.getReturnType())
 				&& AsyncMethods.isAsync(method, targetClass);
 		if (result != null && !async) {
@@ -88,6 +90,13 @@ final class LockedMethodChecks {
 				&& parameters[parameters.length - 1].getName().equals("kotlin.coroutines.Continuation")) {
 			throw unsupportedResult(method, targetClass, "the result of a suspend function");
 		}
+	}
+
+	static LockConfigurationException nonBlockingThread(String method) {
+		return new LockConfigurationException(LockError.NON_BLOCKING_THREAD,
+				"The locked method " + method + " was called on '" + Thread.currentThread().getName()
+						+ "', a thread of an event loop, which must not wait for a lock",
+				"Return a Mono: it waits without a thread. Or call the method on Schedulers.boundedElastic()");
 	}
 
 	static LockConfigurationException unfinishedResult(String method, Class<?> result) {

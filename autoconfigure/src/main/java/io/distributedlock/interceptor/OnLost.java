@@ -10,6 +10,12 @@ public enum OnLost {
 
 	/** The call fails with {@link io.distributedlock.LockLostException}. */
 	FAIL,
+	/**
+	 * As {@link #FAIL}, and the body is told at once: its thread is interrupted, once, or
+	 * its future is cancelled, or the subscription to its publisher. The thread's
+	 * interrupted status is clear afterwards.
+	 */
+	INTERRUPT,
 	/** The call returns what the body returned. */
 	IGNORE
 

@@ -5,6 +5,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Flow;
 import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import java.util.stream.Stream;
 
 import jakarta.annotation.PostConstruct;
@@ -14,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import reactor.core.publisher.Flux;
 
 import org.springframework.beans.factory.BeanNameAware;
 import org.springframework.beans.factory.InitializingBean;
@@ -40,7 +42,9 @@ class LockedMethodChecksTests {
 	static Stream<Arguments> mistakes() {
 		return Stream.of(Arguments.of(SkipOnPrimitive.class, LockError.SKIP_ON_PRIMITIVE, "run", "int"),
 				Arguments.of(OfFuture.class, LockError.UNSUPPORTED_RESULT, "run", "java.util.concurrent.Future"),
-				Arguments.of(OfStage.class, LockError.UNSUPPORTED_RESULT, "run", "CompletableFuture"),
+				Arguments.of(OfStageOfStreams.class, LockError.UNSUPPORTED_RESULT, "run", "Stream"),
+				Arguments.of(OfFluxOfFluxes.class, LockError.UNSUPPORTED_RESULT, "run", "Flux"),
+				Arguments.of(OfFutureTask.class, LockError.UNSUPPORTED_RESULT, "run", "FutureTask"),
 				Arguments.of(OfCallable.class, LockError.UNSUPPORTED_RESULT, "run", "Callable"),
 				Arguments.of(OfPublisher.class, LockError.UNSUPPORTED_RESULT, "run", "Flow$Publisher"),
 				Arguments.of(OfSuspend.class, LockError.UNSUPPORTED_RESULT, "run", "suspend"),
@@ -88,11 +92,29 @@ class LockedMethodChecksTests {
 
 	}
 
-	static class OfStage {
+	static class OfStageOfStreams {
 
 		@DistributedLock
-		CompletableFuture<String> run() {
+		CompletableFuture<Stream<String>> run() {
 			return new CompletableFuture<>();
+		}
+
+	}
+
+	static class OfFluxOfFluxes {
+
+		@DistributedLock
+		Flux<Flux<String>> run() {
+			return Flux.never();
+		}
+
+	}
+
+	static class OfFutureTask {
+
+		@DistributedLock
+		FutureTask<String> run() {
+			return new FutureTask<>(() -> "done");
 		}
 
 	}

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 
 import org.jspecify.annotations.Nullable;
 
@@ -84,7 +85,13 @@ public final class RecordingLockOperations implements LockOperations {
 	}
 
 	@Override
-	public CompletableFuture<LockLease> acquireAsync(LockRequest request) {
+	public CompletableFuture<LockLease> acquireAsync(LockRequest request, List<LockLease> enclosing) {
+		throw new UnsupportedOperationException();
+	}
+
+	@Override
+	public <T extends @Nullable Object, E extends Throwable> @Nullable CompletableFuture<T> executeAsync(
+			LockRequest request, LockCallback<? extends @Nullable CompletionStage<T>, E> body) throws E {
 		throw new UnsupportedOperationException();
 	}
 

@@ -1,0 +1,46 @@
+package io.distributedlock.interceptor;
+
+import java.util.concurrent.atomic.AtomicReference;
+
+/**
+ * Interruption of the thread that runs a body, once, when its lock is lost. The flag of
+ * the thread is clear again afterwards. Invariant: the thread is interrupted only between
+ * {@link #begin} and {@link #end}, which waits for an interruption under way.
+ */
+final class BodyInterruption {
+
+	private final Thread thread = Thread.currentThread();
+
+	private final AtomicReference<State> state = new AtomicReference<>(State.RUNNING);
+
+	/** Interrupts the thread unless the body has ended. */
+	void interrupt() {
+		if (this.state.compareAndSet(State.RUNNING, State.INTERRUPTING)) {
+			this.thread.interrupt();
+			this.state.set(State.INTERRUPTED);
+		}
+	}
+
+	/**
+	 * Ends the time in which the thread may be interrupted. Called by that thread.
+	 * @return whether it was interrupted
+	 */
+	boolean end() {
+		if (this.state.compareAndSet(State.RUNNING, State.ENDED)) {
+			return false;
+		}
+		while (this.state.get() == State.INTERRUPTING) {
+			Thread.onSpinWait();
+		}
+		// The method clears the flag.
+		Thread.interrupted();
+		return true;
+	}
+
+	private enum State {
+
+		RUNNING, INTERRUPTING, INTERRUPTED, ENDED
+
+	}
+
+}

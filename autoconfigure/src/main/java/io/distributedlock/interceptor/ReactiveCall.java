@@ -1,0 +1,117 @@
+package io.distributedlock.interceptor;
+
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import org.aopalliance.intercept.MethodInvocation;
+import org.reactivestreams.Publisher;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+import org.springframework.aop.ProxyMethodInvocation;
+
+import io.distributedlock.LockLease;
+import io.distributedlock.LockNotAcquiredException;
+import io.distributedlock.LockOperations;
+import io.distributedlock.LockRequest;
+import io.distributedlock.reactive.ReactiveLockTemplate;
+
+/**
+ * One call of a locked method that returns a {@link Mono}, a {@link Flux} or another
+ * publisher. The method itself runs for each subscription, under its lock.
+ */
+final class ReactiveCall {
+
+	private final LockedMethod method;
+
+	private final MethodInvocation invocation;
+
+	private final LockRequest request;
+
+	private final ReactiveLockTemplate locks;
+
+	ReactiveCall(LockedMethod method, MethodInvocation invocation, LockOperations operations) {
+		this.method = method;
+		this.invocation = invocation;
+		this.request = method.request(invocation);
+		ReactiveLockTemplate template = new ReactiveLockTemplate(operations);
+		this.locks = method.ignoresLoss() ? template.ignoringLoss() : template;
+	}
+
+	Object run() {
+		return (this.method.kind() == ResultKind.MONO) ? mono() : flux();
+	}
+
+	private Mono<Object> mono() {
+		return Mono.defer(() -> {
+			AtomicBoolean started = new AtomicBoolean();
+			return this.locks.execute(this.request, (lease) -> {
+				started.set(true);
+				return monoWork(lease);
+			})
+				.onErrorResume(LockNotAcquiredException.class,
+						(busy) -> started.get() ? Mono.error(busy) : Mono.from(react(busy)));
+		});
+	}
+
+	private Flux<Object> flux() {
+		return Flux.defer(() -> {
+			AtomicBoolean started = new AtomicBoolean();
+			return this.locks.executeMany(this.request, (lease) -> {
+				started.set(true);
+				return fluxWork(lease);
+			})
+				.onErrorResume(LockNotAcquiredException.class,
+						(busy) -> started.get() ? Flux.error(busy) : Flux.from(react(busy)));
+		});
+	}
+
+	private Mono<Object> monoWork(LockLease lease) {
+		Mono<Object> work = Mono.fromDirect(proceed(lease));
+		if (this.method.interruptsWhenLost()) {
+			// Cancels the work, as takeUntilOther does not after an error.
+			work = Mono.firstWithSignal(work, lossOf(lease).then(Mono.error(() -> Losses.of(lease))));
+		}
+		return work.doOnNext(this.method::requireFinished);
+	}
+
+	private Flux<Object> fluxWork(LockLease lease) {
+		Flux<Object> work = Flux.from(proceed(lease));
+		if (this.method.interruptsWhenLost()) {
+			work = work.takeUntilOther(lossOf(lease))
+				.concatWith(
+						Mono.defer(() -> (lease.lossReason() != null) ? Mono.error(Losses.of(lease)) : Mono.empty()));
+		}
+		return work.doOnNext(this.method::requireFinished);
+	}
+
+	/** Completes once the lock is lost. */
+	private static Mono<Object> lossOf(LockLease lease) {
+		return Mono.create((sink) -> lease.onLost(sink::success));
+	}
+
+	/** Proceeds with a clone: each subscription runs the whole chain of advice. */
+	@SuppressWarnings("unchecked")
+	private Publisher<Object> proceed(LockLease lease) {
+		MethodInvocation call = (this.invocation instanceof ProxyMethodInvocation proxied) ? proxied.invocableClone()
+				: this.invocation;
+		try {
+			Object work = this.method.proceed(call, lease);
+			return (work != null) ? (Publisher<Object>) work : Mono.error(this.method.nullPublisher());
+		}
+		catch (Throwable ex) {
+			return Mono.error(ex);
+		}
+	}
+
+	@SuppressWarnings("unchecked")
+	private Publisher<Object> react(LockNotAcquiredException busy) {
+		try {
+			Object result = this.method.onBusy().react(this.invocation, busy);
+			return (result != null) ? (Publisher<Object>) result : Mono.empty();
+		}
+		catch (Throwable ex) {
+			return Mono.error(ex);
+		}
+	}
+
+}

@@ -1,0 +1,104 @@
+package io.distributedlock.reactive;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+import io.distributedlock.LockContext;
+import io.distributedlock.LockLease;
+import io.distributedlock.LockLostException;
+
+/**
+ * The lock of one subscription. Whatever order the grant and the end of the subscription
+ * come in, the lock is released: a grant that finds the subscription ended is closed at
+ * once.
+ */
+final class ReactiveHold {
+
+	/** The state after the end of the subscription. */
+	private static final Object ENDED = new Object();
+
+	/** Nothing, the held lock, or {@link #ENDED}. */
+	private final AtomicReference<@Nullable Object> state = new AtomicReference<>();
+
+	private final boolean lossIgnored;
+
+	ReactiveHold(boolean lossIgnored) {
+		this.lossIgnored = lossIgnored;
+	}
+
+	/** Emits the lock once it is acquired; a cancellation withdraws the request. */
+	Mono<LockLease> acquired(Supplier<CompletableFuture<LockLease>> acquisition) {
+		return Mono.create((sink) -> {
+			CompletableFuture<LockLease> future = acquisition.get();
+			future.whenComplete((lease, ex) -> {
+				if (lease == null) {
+					sink.error((ex instanceof CompletionException && ex.getCause() != null) ? ex.getCause() : ex);
+				}
+				else if (this.state.compareAndSet(null, lease)) {
+					sink.success(lease);
+				}
+				else {
+					lease.closeAsync();
+				}
+			});
+			sink.onCancel(() -> future.cancel(false));
+		});
+	}
+
+	/** Ends the subscription; closes a lock that no other signal has released. */
+	void end() {
+		if (this.state.getAndSet(ENDED) instanceof LockLease lease) {
+			lease.closeAsync();
+		}
+	}
+
+	<T> Mono<T> within(LockLease lease, Supplier<? extends Mono<T>> body) {
+		return Mono.defer(() -> opened(lease, body))
+			.contextWrite((context) -> ReactiveLockContext.with(context, lease));
+	}
+
+	<T> Flux<T> withinMany(LockLease lease, Supplier<? extends Publisher<T>> body) {
+		return Flux.defer(() -> opened(lease, body))
+			.contextWrite((context) -> ReactiveLockContext.with(context, lease));
+	}
+
+	/** Calls the body in the scope of the lock, which it may read the token from. */
+	private <P> P opened(LockLease lease, Supplier<P> body) {
+		lease.ensureHeld();
+		try (LockContext.Scope scope = LockContext.open(lease)) {
+			if (this.lossIgnored) {
+				scope.ignoreLoss();
+			}
+			return body.get();
+		}
+	}
+
+	/** Releases the lock, and fails if it was lost before. */
+	Mono<Void> release(LockLease lease) {
+		return Mono.fromFuture(lease::closeAsync, true).then(Mono.fromRunnable(() -> throwLoss(lease)));
+	}
+
+	/** Releases the lock after a failure, to which a loss is added. */
+	Mono<Void> releaseAfter(LockLease lease, Throwable failure) {
+		return release(lease).onErrorComplete((loss) -> {
+			if (loss instanceof LockLostException && !(failure instanceof LockLostException)) {
+				failure.addSuppressed(loss);
+			}
+			return true;
+		});
+	}
+
+	private void throwLoss(LockLease lease) {
+		if (!this.lossIgnored && lease.lossReason() != null) {
+			lease.ensureHeld();
+		}
+	}
+
+}

@@ -1,0 +1,106 @@
+package io.distributedlock.interceptor;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import jdk.jfr.Recording;
+import jdk.jfr.consumer.RecordedEvent;
+import jdk.jfr.consumer.RecordedStackTrace;
+import jdk.jfr.consumer.RecordingFile;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledForJreRange;
+import org.junit.jupiter.api.io.TempDir;
+
+import io.distributedlock.annotation.DistributedLock;
+import io.distributedlock.local.LocalLockProvider;
+import io.distributedlock.provider.LockTimer;
+import io.distributedlock.support.LockSettings;
+import io.distributedlock.support.LockTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests of locked methods on virtual threads. Java 24 and later pin a virtual thread only
+ * where it waits in native code or in a class initializer.
+ */
+@EnabledForJreRange(minVersion = 25)
+class VirtualThreadTests {
+
+	private static final int THREADS = 10_000;
+
+	private static final int KEYS = 100;
+
+	@Test
+	void tenThousandThreadsWaitWithoutPinningTheirCarriers(@TempDir Path folder) throws Exception {
+		Work target = new Work();
+		try (LockTimer timer = new LockTimer();
+				LockTemplate locks = new LockTemplate(new LocalLockProvider(), LockSettings.defaults(), timer,
+						List.of(), List.of());
+				Recording recording = new Recording()) {
+			Work work = new LockedProxies(locks).ofClass(target);
+			work.run(0);
+			recording.enable("jdk.VirtualThreadPinned").withThreshold(Duration.ofMillis(1)).withStackTrace();
+			recording.start();
+			List<Future<?>> calls = new ArrayList<>();
+			ExecutorService threads = virtualThreads();
+			for (int number = 0; number < THREADS; number++) {
+				int key = number % KEYS;
+				calls.add(threads.submit(() -> work.run(key)));
+			}
+			for (Future<?> call : calls) {
+				call.get(1, TimeUnit.MINUTES);
+			}
+			threads.shutdown();
+			recording.stop();
+			recording.dump(folder.resolve("pinned.jfr"));
+		}
+		assertThat(target.overlaps).hasValue(0);
+		assertThat(target.calls).hasValue(THREADS + 1);
+		assertThat(RecordingFile.readAllEvents(folder.resolve("pinned.jfr"))).noneMatch(VirtualThreadTests::isOurs);
+	}
+
+	private static ExecutorService virtualThreads() throws ReflectiveOperationException {
+		return (ExecutorService) Executors.class.getMethod("newVirtualThreadPerTaskExecutor").invoke(null);
+	}
+
+	private static boolean isOurs(RecordedEvent event) {
+		RecordedStackTrace stack = event.getStackTrace();
+		return stack != null && stack.getFrames()
+			.stream()
+			.anyMatch((frame) -> frame.getMethod().getType().getName().startsWith("io.distributedlock."));
+	}
+
+	static class Work {
+
+		private final AtomicInteger calls = new AtomicInteger();
+
+		private final AtomicInteger overlaps = new AtomicInteger();
+
+		private final AtomicInteger[] running = new AtomicInteger[KEYS];
+
+		Work() {
+			for (int key = 0; key < KEYS; key++) {
+				this.running[key] = new AtomicInteger();
+			}
+		}
+
+		@DistributedLock(key = "#p0", waitTime = "1m")
+		void run(int key) {
+			if (this.running[key].incrementAndGet() > 1) {
+				this.overlaps.incrementAndGet();
+			}
+			Thread.yield();
+			this.calls.incrementAndGet();
+			this.running[key].decrementAndGet();
+		}
+
+	}
+
+}
