@@ -156,12 +156,15 @@ final class LettuceScriptExecutor implements ScriptExecutor {
 			try {
 				LettuceScriptExecutor.this.calls.requireOpen();
 				AbstractRedisClient client = LettuceScriptExecutor.this.client.require();
+				Opened opened = LettuceScriptExecutor.this.shared.find(client);
+				if (opened != null && opened.isBroken()) {
+					avoid(opened);
+				}
 				if (LettuceScriptExecutor.this.workerCalls.isNeededFor(this.call)
 						|| LettuceScriptExecutor.this.unresponsive.contains(this.slot)) {
 					submitRun(client);
 					return;
 				}
-				Opened opened = LettuceScriptExecutor.this.shared.find(client);
 				if (opened == null) {
 					submitOpening(client);
 				}
@@ -285,9 +288,9 @@ final class LettuceScriptExecutor implements ScriptExecutor {
 		}
 
 		/**
-		 * Sends no further scripts to the slot's node on a connection without reply, or
-		 * to a server that has become a replica: another connection may lead to the
-		 * present primary.
+		 * Sends no further scripts to the slot's node on a connection that broke or gives
+		 * no reply, or to a server that has become a replica: another connection may lead
+		 * to the present primary, and tells why if there is none.
 		 */
 		private void avoid(Opened opened) {
 			ScriptCall probe = ScriptCall.probe(this.call.keys()[0]);

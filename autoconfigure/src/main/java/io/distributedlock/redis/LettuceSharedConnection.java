@@ -3,6 +3,7 @@ package io.distributedlock.redis;
 import io.lettuce.core.AbstractRedisAsyncCommands;
 import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.RedisChannelHandler;
+import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import org.jspecify.annotations.Nullable;
 
@@ -69,6 +70,15 @@ final class LettuceSharedConnection {
 	 */
 	record Opened(AbstractRedisClient client, RedisClusterAsyncCommands<byte[], byte[]> commands,
 			@Nullable RedisChannelHandler<?, ?> handler) {
+
+		/**
+		 * Whether the connection to a single server broke, so that Lettuce keeps commands
+		 * until it has opened it again. A cluster has connections of its own for the
+		 * nodes.
+		 */
+		boolean isBroken() {
+			return this.handler instanceof StatefulRedisConnection<?, ?> && !this.handler.isOpen();
+		}
 
 		private boolean isUsable() {
 			return this.handler != null && !this.handler.isClosed()

@@ -186,13 +186,26 @@ final class RedisErrors {
 		return false;
 	}
 
-	/** The message of the innermost cause, which is the server's own. */
+	/**
+	 * The message of the innermost cause, which is the server's own, or the system's.
+	 * Netty adds the address to it, and Jedis adds it to its own exception as suppressed.
+	 */
 	private static String text(Throwable ex) {
+		Throwable outer = ex;
 		Throwable innermost = ex;
 		while (innermost.getCause() != null) {
+			outer = innermost;
 			innermost = innermost.getCause();
 		}
-		return (innermost.getMessage() != null) ? innermost.getMessage() : innermost.toString();
+		String text = message(innermost);
+		if (innermost.getSuppressed().length > 0) {
+			return text + " (" + message(innermost.getSuppressed()[0]) + ")";
+		}
+		return message(outer).startsWith(text) ? message(outer) : text;
+	}
+
+	private static String message(Throwable ex) {
+		return (ex.getMessage() != null) ? ex.getMessage() : ex.toString();
 	}
 
 }

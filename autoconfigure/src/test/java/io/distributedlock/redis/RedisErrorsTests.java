@@ -1,5 +1,6 @@
 package io.distributedlock.redis;
 
+import java.net.ConnectException;
 import java.util.concurrent.TimeoutException;
 
 import org.junit.jupiter.api.Test;
@@ -70,6 +71,19 @@ class RedisErrorsTests {
 		assertThat(RedisErrors.translate(error("WRONGTYPE Operation against a key"), false))
 			.hasMessageContaining("failed: WRONGTYPE Operation against a key")
 			.satisfies((ex) -> assertThat(((LockProviderException) ex).isEffectUnknown()).isTrue());
+	}
+
+	@Test
+	void refusedConnectionIsNamedAsTheClientKnowsIt() {
+		ConnectException refused = new ConnectException("Connection refused");
+		Exception netty = new ConnectException("Connection refused: /127.0.0.1:6379");
+		netty.initCause(refused);
+		assertThat(RedisErrors.notConnected(new IllegalStateException("Unable to connect", netty)))
+			.hasMessageEndingWith("cannot be reached: Connection refused: /127.0.0.1:6379");
+		RuntimeException jedis = new IllegalStateException("Failed to connect to 127.0.0.1:6379.");
+		jedis.addSuppressed(refused);
+		assertThat(RedisErrors.notConnected(new IllegalStateException("Cannot get a connection", jedis)))
+			.hasMessageEndingWith("cannot be reached: Failed to connect to 127.0.0.1:6379. (Connection refused)");
 	}
 
 	@Test
