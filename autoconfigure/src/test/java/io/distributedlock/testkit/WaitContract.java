@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.regex.Pattern;
 
 import org.junit.jupiter.api.Test;
 
@@ -13,6 +14,7 @@ import io.distributedlock.LockLease;
 import io.distributedlock.LockNotAcquiredException;
 import io.distributedlock.LockRequest;
 import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.ProcessLabel;
 import io.distributedlock.support.LockTemplate;
 
 import static io.distributedlock.testkit.ContractConstants.PATIENCE;
@@ -45,6 +47,21 @@ interface WaitContract extends ContractSupport {
 		start = System.nanoTime();
 		assertThat(locks.tryAcquire(LockRequest.of(key).withWaitTime(SHORT_WAIT))).isNull();
 		assertThat(ContractSupport.since(start)).isBetween(SHORT_WAIT.minusMillis(5), SHORT_WAIT.plus(TOLERANCE));
+	}
+
+	@Test
+	default void busyLockNamesItsHolderToItsOwnProcessAsToOthers() {
+		LockKey key = freshKey();
+		LockTemplate holder = process().locks();
+		try (LockLease lease = holder.acquire(LockRequest.of(key))) {
+			assertThat(lease.isHeld()).isTrue();
+			for (LockTemplate locks : List.of(holder, process().locks())) {
+				assertThatExceptionOfType(LockNotAcquiredException.class)
+					.isThrownBy(() -> locks.acquire(LockRequest.of(key).withWaitTime(Duration.ZERO)))
+					.withMessageMatching("DL-101: Lock '.*' is held by '" + Pattern.quote(ProcessLabel.get())
+							+ "' for [0-9]+ ms and did not become free .*");
+			}
+		}
 	}
 
 	@Test
