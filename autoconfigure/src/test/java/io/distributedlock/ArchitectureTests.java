@@ -128,9 +128,9 @@ class ArchitectureTests {
 				Arguments.of("jdbc", Set.of("provider")), Arguments.of("zookeeper", Set.of("provider")),
 				Arguments.of("micrometer", Set.of("provider")), Arguments.of("reactive", Set.of()),
 				Arguments.of("interceptor", Set.of("reactive")), Arguments.of("annotation", Set.of("interceptor")),
-				Arguments.of("transaction", Set.of("interceptor", "support")),
+				Arguments.of("transaction", Set.of("interceptor", "support")), Arguments.of("web", Set.of()),
 				Arguments.of("autoconfigure", Set.of("provider", "support", "local", "redis", "jdbc", "zookeeper",
-						"micrometer", "reactive", "interceptor", "annotation", "transaction")));
+						"micrometer", "reactive", "interceptor", "annotation", "transaction", "web")));
 	}
 
 	@Test
@@ -191,8 +191,10 @@ class ArchitectureTests {
 						List.of("interceptor", "annotation", "transaction", "autoconfigure")),
 				Arguments.of(List.of("org.springframework.transaction.."),
 						List.of("transaction", "jdbc", "autoconfigure")),
-				Arguments.of(List.of("org.springframework.web..", "org.springframework.http..", "jakarta.servlet.."),
-						List.of()),
+				Arguments.of(List.of("org.springframework.web..", "org.springframework.http.."),
+						List.of("web", "autoconfigure")),
+				Arguments.of(List.of("org.springframework.web.servlet..", "org.springframework.web.reactive..",
+						"jakarta.servlet.."), List.of()),
 				Arguments.of(List.of("org.springframework.boot.."), List.of("autoconfigure")));
 	}
 

@@ -27,6 +27,7 @@ import io.distributedlock.support.LockSettings;
  * @param shutdown Shutdown of locking with the application.
  * @param aop Interception of annotated methods.
  * @param transaction Locks and transactions together.
+ * @param web Answers of a web application to exceptions of locks.
  * @param failFast Whether the start fails when the store does not answer.
  * @since 0.1.0
  */
@@ -35,7 +36,7 @@ public record DistributedLockProperties(@Nullable String provider, @Nullable Str
 		@DefaultValue("30s") Duration lease, @DefaultValue("5s") Duration waitTime, @Nullable Duration maxHold,
 		@DefaultValue("1s") Duration callTimeout, @DefaultValue Renewal renewal, @DefaultValue HandOff handOff,
 		@DefaultValue Shutdown shutdown, @DefaultValue Aop aop, @DefaultValue Transaction transaction,
-		@DefaultValue("false") boolean failFast) {
+		@DefaultValue Web web, @DefaultValue("false") boolean failFast) {
 
 	private static final LockSettings DEFAULTS = LockSettings.defaults();
 
@@ -138,6 +139,24 @@ public record DistributedLockProperties(@Nullable String provider, @Nullable Str
 	 * @param commitGuard Whether a transaction under a lost lock is rolled back.
 	 */
 	public record Transaction(@DefaultValue("true") boolean commitGuard) {
+	}
+
+	/**
+	 * Answers of a web application to exceptions of locks.
+	 *
+	 * @param problemDetails Answers by problem details (RFC 9457).
+	 */
+	public record Web(@DefaultValue ProblemDetails problemDetails) {
+
+		/**
+		 * Answers by problem details (RFC 9457).
+		 *
+		 * @param enabled Whether a busy lock that leaves a controller is answered with
+		 * 409, and a store that cannot answer with 503.
+		 */
+		public record ProblemDetails(@DefaultValue("true") boolean enabled) {
+		}
+
 	}
 
 }

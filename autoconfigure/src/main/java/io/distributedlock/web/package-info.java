@@ -1,0 +1,7 @@
+/**
+ * Answers of web applications to exceptions of locks, with Spring MVC and WebFlux alike.
+ */
+@NullMarked
+package io.distributedlock.web;
+
+import org.jspecify.annotations.NullMarked;

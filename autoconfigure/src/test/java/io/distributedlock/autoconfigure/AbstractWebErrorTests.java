@@ -1,0 +1,313 @@
+package io.distributedlock.autoconfigure;
+
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
+
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.http.HttpStatus;
+import org.springframework.web.bind.annotation.ExceptionHandler;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.ResponseStatus;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.bind.annotation.RestControllerAdvice;
+
+import io.distributedlock.FreePorts;
+import io.distributedlock.LockError;
+import io.distributedlock.LockKey;
+import io.distributedlock.LockLease;
+import io.distributedlock.LockLostException;
+import io.distributedlock.LockNotAcquiredException;
+import io.distributedlock.LockOperations;
+import io.distributedlock.LockRequest;
+import io.distributedlock.LossReason;
+import io.distributedlock.annotation.DistributedLock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests of what a client gets over HTTP, on one kind of web application.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+abstract class AbstractWebErrorTests {
+
+	private static final String DETAILS = "application/problem+json";
+
+	private final HttpClient client = HttpClient.newHttpClient();
+
+	private final Deque<AutoCloseable> opened = new ArrayDeque<>();
+
+	private final WebApplicationType type;
+
+	private final Class<?> server;
+
+	AbstractWebErrorTests(WebApplicationType type, Class<?> server) {
+		this.type = type;
+		this.server = server;
+	}
+
+	@AfterEach
+	void close() throws Exception {
+		while (!this.opened.isEmpty()) {
+			this.opened.pop().close();
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "/payments/42", "/payments/42/joined", "/payments/42/future", "/payments/42/mono" })
+	void busyLockIsAConflictToBeRetriedWhenItsLeaseEnds(String path, CapturedOutput output) throws Exception {
+		ConfigurableApplicationContext context = start(Shop.class, "--logging.level.io.distributedlock.web=debug");
+		assertThat(get(context, path).statusCode()).isEqualTo(200);
+		hold(context, Duration.ofSeconds(50));
+		int before = output.getAll().length();
+		HttpResponse<String> response = get(context, path);
+		assertProblem(response, 409, "Conflict", "DL-101");
+		assertThat(response.headers().firstValueAsLong("Retry-After").orElseThrow()).isBetween(1L, 50L);
+		assertThat(response.body()).doesNotContain("payments:", "held by", "local",
+				":" + ProcessHandle.current().pid());
+		assertOneLine(output.getAll().substring(before), "DEBUG", "DL-101: Lock 'payments:42' is held by '");
+	}
+
+	@Test
+	void busyLockWritesNothingToTheLogByDefault(CapturedOutput output) throws Exception {
+		ConfigurableApplicationContext context = start(Shop.class);
+		hold(context, Duration.ofSeconds(50));
+		int before = output.getAll().length();
+		assertThat(get(context, "/payments/42").statusCode()).isEqualTo(409);
+		assertThat(output.getAll().substring(before)).doesNotContain("DL-101", "ERROR", "WARN");
+	}
+
+	@Test
+	void conflictHasNoRetryTimeWhereTheHolderIsUnknown() throws Exception {
+		HttpResponse<String> response = get(start(Shop.class), "/unknown-holder");
+		assertProblem(response, 409, "Conflict", "DL-101");
+		assertThat(response.headers().firstValue("Retry-After")).isEmpty();
+	}
+
+	@Test
+	void problemIsToldToABrowserToo() throws Exception {
+		ConfigurableApplicationContext context = start(Shop.class);
+		HttpRequest request = request(context, "/unknown-holder").header("Accept", "text/html").build();
+		assertProblem(this.client.send(request, HttpResponse.BodyHandlers.ofString()), 409, "Conflict", "DL-101");
+	}
+
+	@Test
+	void storeThatIsDownMakesTheServiceUnavailable(CapturedOutput output) throws Exception {
+		ConfigurableApplicationContext context = start(Shop.class, "--distributed-lock.provider=redis",
+				"--spring.data.redis.port=" + FreePorts.next());
+		int before = output.getAll().length();
+		HttpResponse<String> response = get(context, "/payments/42");
+		assertProblem(response, 503, "Service Unavailable", "DL-301");
+		assertThat(response.body()).doesNotContain("payments:", "edis", "refused", "127.0.0.1", "localhost");
+		assertOneLine(output.getAll().substring(before), "WARN", "DL-301: Lock store 'redis' cannot be reached: ");
+	}
+
+	@Test
+	void shutdownMakesTheServiceUnavailableWithoutAWarning(CapturedOutput output) throws Exception {
+		ConfigurableApplicationContext context = start(Shop.class);
+		context.getBean(LockLifecycle.class).stop();
+		int before = output.getAll().length();
+		assertProblem(get(context, "/payments/42"), 503, "Service Unavailable", "DL-303");
+		assertOneLine(output.getAll().substring(before), "INFO", "DL-303: Lock store 'local' grants no locks");
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "/order-failed, 500", "/order-declined, 422", "/lost, 500" })
+	void exceptionsOfTheApplicationAndLostLocksAreNotHandled(String path, int status) throws Exception {
+		HttpResponse<String> response = get(start(Shop.class), path);
+		assertThat(response.statusCode()).isEqualTo(status);
+		assertThat(response.body()).doesNotContain("DL-");
+	}
+
+	@Test
+	void applicationsOwnHandlerComesFirst() throws Exception {
+		ConfigurableApplicationContext context = start(ShopWithHandler.class);
+		HttpResponse<String> response = get(context, "/unknown-holder");
+		assertThat(response.statusCode()).isEqualTo(423);
+		assertThat(response.body()).isEqualTo("own");
+	}
+
+	@Test
+	void propertySwitchesProblemDetailsOff() throws Exception {
+		HttpResponse<String> response = get(start(Shop.class, "--distributed-lock.web.problem-details.enabled=false"),
+				"/unknown-holder");
+		assertThat(response.statusCode()).isEqualTo(500);
+		assertThat(response.headers().firstValue("Content-Type")).hasValue("application/json");
+	}
+
+	private ConfigurableApplicationContext start(Class<?> application, String... arguments) {
+		ConfigurableApplicationContext context = new SpringApplicationBuilder(application, this.server).web(this.type)
+			.properties("server.port=0", "spring.application.name=shop", "distributed-lock.provider=local",
+					"spring.autoconfigure.exclude=org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration")
+			.run(arguments);
+		this.opened.push(context);
+		return context;
+	}
+
+	private void hold(ConfigurableApplicationContext context, Duration lease) {
+		LockLease held = context.getBean(LockOperations.class)
+			.acquire(LockRequest.of(LockKey.of("payments", "42")).withLease(lease));
+		this.opened.push(held);
+	}
+
+	private HttpRequest.Builder request(ConfigurableApplicationContext context, String path) {
+		String port = context.getEnvironment().getRequiredProperty("local.server.port");
+		return HttpRequest.newBuilder(URI.create("http://localhost:" + port + path));
+	}
+
+	private HttpResponse<String> get(ConfigurableApplicationContext context, String path)
+			throws IOException, InterruptedException {
+		return this.client.send(request(context, path).build(), HttpResponse.BodyHandlers.ofString());
+	}
+
+	private static void assertProblem(HttpResponse<String> response, int status, String title, String code) {
+		assertThat(response.statusCode()).isEqualTo(status);
+		assertThat(response.headers().firstValue("Content-Type")).hasValue(DETAILS);
+		assertThat(response.body()).contains("\"status\":" + status, "\"title\":\"" + title + "\"",
+				"\"code\":\"" + code + "\"", "Try again later.");
+	}
+
+	private static void assertOneLine(String output, String level, String message) {
+		List<String> lines = output.lines().filter((line) -> line.contains("DL-")).toList();
+		assertThat(lines).singleElement().asString().contains(level, message);
+		assertThat(output).doesNotContain("\tat ", "ERROR");
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	@Import(Checkout.class)
+	static class Shop {
+
+		@Bean
+		Payments payments() {
+			return new Payments();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	@Import({ Checkout.class, OwnHandler.class })
+	static class ShopWithHandler {
+
+		@Bean
+		Payments payments() {
+			return new Payments();
+		}
+
+	}
+
+	static class Payments {
+
+		@DistributedLock(name = "payments", key = "#id", waitTime = "0")
+		String pay(String id) {
+			return "paid " + id;
+		}
+
+	}
+
+	@RestController
+	static class Checkout {
+
+		private final Payments payments;
+
+		Checkout(Payments payments) {
+			this.payments = payments;
+		}
+
+		@GetMapping("/payments/{id}")
+		String pay(@PathVariable("id") String id) {
+			return this.payments.pay(id);
+		}
+
+		@GetMapping("/payments/{id}/joined")
+		String joined(@PathVariable("id") String id) {
+			return future(id).join();
+		}
+
+		@GetMapping("/payments/{id}/future")
+		CompletableFuture<String> future(@PathVariable("id") String id) {
+			return CompletableFuture
+				.supplyAsync(() -> this.payments.pay(id), (task) -> new Thread(task, "payments").start())
+				.thenApply((receipt) -> receipt + ".");
+		}
+
+		@GetMapping("/payments/{id}/mono")
+		Mono<String> mono(@PathVariable("id") String id) {
+			return Mono.fromCallable(() -> this.payments.pay(id)).subscribeOn(Schedulers.boundedElastic());
+		}
+
+		@GetMapping("/unknown-holder")
+		String unknownHolder() {
+			throw busy();
+		}
+
+		@GetMapping("/order-failed")
+		String orderFailed() {
+			throw new IllegalStateException("The order has failed half way", busy());
+		}
+
+		@GetMapping("/order-declined")
+		String orderDeclined() {
+			throw new OrderDeclinedException(busy());
+		}
+
+		@GetMapping("/lost")
+		String lost() {
+			throw new LockLostException(LockError.LOST, LockKey.of("payments", "42"), LossReason.values()[0], null);
+		}
+
+		private static LockNotAcquiredException busy() {
+			return new LockNotAcquiredException(LockKey.of("payments", "42"), Duration.ZERO, null);
+		}
+
+	}
+
+	@ResponseStatus(HttpStatus.UNPROCESSABLE_CONTENT)
+	static class OrderDeclinedException extends RuntimeException {
+
+		private static final long serialVersionUID = 1L;
+
+		OrderDeclinedException(Throwable cause) {
+			super(cause);
+		}
+
+	}
+
+	@RestControllerAdvice
+	static class OwnHandler {
+
+		@ExceptionHandler
+		@ResponseStatus(HttpStatus.LOCKED)
+		String handle(RuntimeException ex) {
+			return "own";
+		}
+
+	}
+
+}
