@@ -3,8 +3,9 @@ package io.distributedlock.autoconfigure;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-import org.springframework.boot.SpringApplication;
+import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
@@ -40,7 +41,8 @@ class FailureAnalysisTests {
 	}
 
 	private static void start(Class<?> application, String... arguments) {
-		assertThat(catchThrowable(() -> SpringApplication.run(application, arguments))).isNotNull();
+		SpringApplicationBuilder builder = new SpringApplicationBuilder(application).web(WebApplicationType.NONE);
+		assertThat(catchThrowable(() -> builder.run(arguments))).isNotNull();
 	}
 
 	@Configuration(proxyBeanMethods = false)
