@@ -8,7 +8,6 @@ import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 import org.junit.jupiter.api.AfterEach;
@@ -88,9 +87,10 @@ abstract class AbstractWebErrorTests {
 		HttpResponse<String> response = get(context, path);
 		assertProblem(response, 409, "Conflict", "DL-101");
 		assertThat(response.headers().firstValueAsLong("Retry-After").orElseThrow()).isBetween(1L, 50L);
-		assertThat(response.body()).doesNotContain("payments:", "held by", "local",
+		assertThat(response.body()).doesNotContain("web-payments", "held by", "local",
 				":" + ProcessHandle.current().pid());
-		assertOneLine(output.getAll().substring(before), "DEBUG", "DL-101: Lock 'payments:42' is held by '");
+		assertOneLine(output.getAll().substring(before), "web-payments:42",
+				"DEBUG .* : DL-101: Lock 'web-payments:42' is held by '");
 	}
 
 	@Test
@@ -99,7 +99,7 @@ abstract class AbstractWebErrorTests {
 		hold(context, Duration.ofSeconds(50));
 		int before = output.getAll().length();
 		assertThat(get(context, "/payments/42").statusCode()).isEqualTo(409);
-		assertThat(output.getAll().substring(before)).doesNotContain("DL-101", "ERROR", "WARN");
+		assertThat(output.getAll().substring(before)).doesNotContain("web-payments");
 	}
 
 	@Test
@@ -118,13 +118,15 @@ abstract class AbstractWebErrorTests {
 
 	@Test
 	void storeThatIsDownMakesTheServiceUnavailable(CapturedOutput output) throws Exception {
+		int port = FreePorts.next();
 		ConfigurableApplicationContext context = start(Shop.class, "--distributed-lock.provider=redis",
-				"--spring.data.redis.port=" + FreePorts.next());
+				"--spring.data.redis.port=" + port);
 		int before = output.getAll().length();
 		HttpResponse<String> response = get(context, "/payments/42");
 		assertProblem(response, 503, "Service Unavailable", "DL-301");
-		assertThat(response.body()).doesNotContain("payments:", "edis", "refused", "127.0.0.1", "localhost");
-		assertOneLine(output.getAll().substring(before), "WARN", "DL-301: Lock store 'redis' cannot be reached: ");
+		assertThat(response.body()).doesNotContain("web-payments", "edis", "refused", "127.0.0.1", "localhost");
+		assertOneLine(output.getAll().substring(before), ":" + port,
+				"WARN .* : DL-301: Lock store 'redis' cannot be reached: .*Connection refused");
 	}
 
 	@Test
@@ -133,7 +135,8 @@ abstract class AbstractWebErrorTests {
 		context.getBean(LockLifecycle.class).stop();
 		int before = output.getAll().length();
 		assertProblem(get(context, "/payments/42"), 503, "Service Unavailable", "DL-303");
-		assertOneLine(output.getAll().substring(before), "INFO", "DL-303: Lock store 'local' grants no locks");
+		assertOneLine(output.getAll().substring(before), "web-payments:42",
+				"INFO .* : DL-303: Lock store 'local' grants no locks");
 	}
 
 	@ParameterizedTest
@@ -160,7 +163,7 @@ abstract class AbstractWebErrorTests {
 		assertThat(response.headers().firstValue("Content-Type")).hasValue("application/json");
 	}
 
-	private ConfigurableApplicationContext start(Class<?> application, String... arguments) {
+	final ConfigurableApplicationContext start(Class<?> application, String... arguments) {
 		ConfigurableApplicationContext context = new SpringApplicationBuilder(application, this.server).web(this.type)
 			.properties("server.port=0", "spring.application.name=shop", "distributed-lock.provider=local",
 					"spring.autoconfigure.exclude=org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration")
@@ -171,7 +174,7 @@ abstract class AbstractWebErrorTests {
 
 	private void hold(ConfigurableApplicationContext context, Duration lease) {
 		LockLease held = context.getBean(LockOperations.class)
-			.acquire(LockRequest.of(LockKey.of("payments", "42")).withLease(lease));
+			.acquire(LockRequest.of(LockKey.of("web-payments", "42")).withLease(lease));
 		this.opened.push(held);
 	}
 
@@ -180,7 +183,7 @@ abstract class AbstractWebErrorTests {
 		return HttpRequest.newBuilder(URI.create("http://localhost:" + port + path));
 	}
 
-	private HttpResponse<String> get(ConfigurableApplicationContext context, String path)
+	final HttpResponse<String> get(ConfigurableApplicationContext context, String path)
 			throws IOException, InterruptedException {
 		return this.client.send(request(context, path).build(), HttpResponse.BodyHandlers.ofString());
 	}
@@ -192,10 +195,17 @@ abstract class AbstractWebErrorTests {
 				"\"code\":\"" + code + "\"", "Try again later.");
 	}
 
-	private static void assertOneLine(String output, String level, String message) {
-		List<String> lines = output.lines().filter((line) -> line.contains("DL-")).toList();
-		assertThat(lines).singleElement().asString().contains(level, message);
-		assertThat(output).doesNotContain("\tat ", "ERROR");
+	/**
+	 * A stack trace would repeat the message. Other tests may write to the log meanwhile.
+	 */
+	private static void assertOneLine(String output, String part, String message) {
+		assertThat(output.lines().filter((line) -> line.contains(part))).singleElement()
+			.asString()
+			.containsPattern(message);
+	}
+
+	static LockNotAcquiredException busy() {
+		return new LockNotAcquiredException(LockKey.of("web-payments", "42"), Duration.ZERO, null);
 	}
 
 	@Configuration(proxyBeanMethods = false)
@@ -224,7 +234,7 @@ abstract class AbstractWebErrorTests {
 
 	static class Payments {
 
-		@DistributedLock(name = "payments", key = "#id", waitTime = "0")
+		@DistributedLock(name = "web-payments", key = "#id", waitTime = "0")
 		String pay(String id) {
 			return "paid " + id;
 		}
@@ -279,11 +289,7 @@ abstract class AbstractWebErrorTests {
 
 		@GetMapping("/lost")
 		String lost() {
-			throw new LockLostException(LockError.LOST, LockKey.of("payments", "42"), LossReason.values()[0], null);
-		}
-
-		private static LockNotAcquiredException busy() {
-			return new LockNotAcquiredException(LockKey.of("payments", "42"), Duration.ZERO, null);
+			throw new LockLostException(LockError.LOST, LockKey.of("web-payments", "42"), LossReason.values()[0], null);
 		}
 
 	}

@@ -1,9 +1,17 @@
 package io.distributedlock.autoconfigure;
 
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
+
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.reactor.netty.NettyReactiveWebServerFactory;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.web.reactive.function.server.RouterFunction;
+import org.springframework.web.reactive.function.server.RouterFunctions;
+import org.springframework.web.reactive.function.server.ServerResponse;
+
+import static org.assertj.core.api.Assertions.assertThat;
 
 class WebFluxErrorTests extends AbstractWebErrorTests {
 
@@ -11,8 +19,20 @@ class WebFluxErrorTests extends AbstractWebErrorTests {
 		super(WebApplicationType.REACTIVE, Netty.class);
 	}
 
+	@Test
+	void functionalEndpointIsAnsweredAsAControllerIs() throws Exception {
+		assertThat(get(start(Shop.class), "/functional").statusCode()).isEqualTo(409);
+	}
+
 	@Configuration(proxyBeanMethods = false)
 	static class Netty {
+
+		@Bean
+		RouterFunction<ServerResponse> functional() {
+			return RouterFunctions.route()
+				.GET("/functional", (request) -> Mono.error(AbstractWebErrorTests.busy()))
+				.build();
+		}
 
 		@Bean
 		NettyReactiveWebServerFactory server() {

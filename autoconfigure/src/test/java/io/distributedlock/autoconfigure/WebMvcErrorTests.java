@@ -1,9 +1,16 @@
 package io.distributedlock.autoconfigure;
 
+import org.junit.jupiter.api.Test;
+
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.web.servlet.function.RouterFunction;
+import org.springframework.web.servlet.function.RouterFunctions;
+import org.springframework.web.servlet.function.ServerResponse;
+
+import static org.assertj.core.api.Assertions.assertThat;
 
 class WebMvcErrorTests extends AbstractWebErrorTests {
 
@@ -11,8 +18,20 @@ class WebMvcErrorTests extends AbstractWebErrorTests {
 		super(WebApplicationType.SERVLET, Tomcat.class);
 	}
 
+	@Test
+	void functionalEndpointIsAnsweredAsAControllerIs() throws Exception {
+		assertThat(get(start(Shop.class), "/functional").statusCode()).isEqualTo(409);
+	}
+
 	@Configuration(proxyBeanMethods = false)
 	static class Tomcat {
+
+		@Bean
+		RouterFunction<ServerResponse> functional() {
+			return RouterFunctions.route().GET("/functional", (request) -> {
+				throw AbstractWebErrorTests.busy();
+			}).build();
+		}
 
 		@Bean
 		TomcatServletWebServerFactory server() {
