@@ -70,8 +70,8 @@ public enum LockError {
 	UNKNOWN_VARIABLE("DL-602"),
 	/** A duration of an annotation cannot be read. */
 	INVALID_DURATION("DL-603"),
-	/** A method that returns a primitive cannot be skipped. */
-	SKIP_ON_PRIMITIVE("DL-604"),
+	/** A method whose result has no value for a skipped call. */
+	NO_EMPTY_RESULT("DL-604"),
 	/** A result that finishes after the method has returned. */
 	UNSUPPORTED_RESULT("DL-605"),
 	/** An annotated method that no proxy can intercept. */
@@ -94,12 +94,22 @@ public enum LockError {
 	AMBIGUOUS_VARIABLE("DL-613"),
 	/** A thread of an event loop would have to wait for a lock. */
 	NON_BLOCKING_THREAD("DL-614"),
+	/** An annotation has {@code onBusy = FALLBACK} or {@code fallback}, but not both. */
+	FALLBACK_ATTRIBUTES("DL-615"),
+	/** No method, or several ones, can be the fallback of a locked method. */
+	FALLBACK_METHOD("DL-616"),
+	/**
+	 * A failure handler or a fallback returned a value that is no result of the method.
+	 */
+	UNSUITABLE_RESULT("DL-617"),
 	/** There is no store for the locks, or its database is not supported. */
 	NO_PROVIDER("DL-701"),
 	/** There are several stores, and none is chosen. */
 	SEVERAL_PROVIDERS("DL-702"),
 	/** The store did not answer at start, and the application asked to fail then. */
-	STORE_DOWN_AT_START("DL-703");
+	STORE_DOWN_AT_START("DL-703"),
+	/** There are several failure handlers for locked methods. */
+	SEVERAL_FAILURE_HANDLERS("DL-704");
 
 	private final String id;
 

@@ -115,7 +115,12 @@ public final class AnnotationLockAttributeSource implements LockAttributeSource 
 				.toList();
 			DistributedLock values = this.annotation.synthesize();
 			return new LockAttribute(name(), keys, lease, waitTime, values.renew(), maxHold, values.onBusy(),
-					values.onLost());
+					fallback(), values.onLost());
+		}
+
+		private @Nullable String fallback() {
+			String fallback = resolve("fallback", this.annotation.getString("fallback"), LockError.INVALID_EXPRESSION);
+			return fallback.isEmpty() ? null : fallback;
 		}
 
 		/** Refuses at start a duration that every request would refuse. */

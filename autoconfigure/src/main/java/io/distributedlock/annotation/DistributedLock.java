@@ -142,6 +142,22 @@ public @interface DistributedLock {
 	OnBusy onBusy() default OnBusy.FAIL;
 
 	/**
+	 * Name of the method that is called in place of this one if the lock stays busy, with
+	 * {@code onBusy = FALLBACK}. It is a method of the same class, its superclasses or
+	 * interfaces, also a private one. It has the same parameters, and optionally one more
+	 * at the end for the {@link io.distributedlock.LockNotAcquiredException} (of this
+	 * type, or a supertype up to {@code Throwable}). Its result fits that of this method:
+	 * a method that returns a future or a publisher has a fallback that does, too.
+	 * <p>
+	 * It runs without the lock. It is called on the bare object, so that its own
+	 * annotations, such as {@code @Transactional}, have no effect; a method that is
+	 * locked itself is refused. Its exceptions reach the caller unchanged. May contain
+	 * <code>${…}</code> placeholders.
+	 * @return the name, or empty for none
+	 */
+	String fallback() default "";
+
+	/**
 	 * Policy for a lock that was lost before the body returned.
 	 * @return the policy
 	 */

@@ -18,6 +18,7 @@ import io.distributedlock.interceptor.LockAttributeSource;
 import io.distributedlock.interceptor.LockInterceptor;
 import io.distributedlock.interceptor.LockedBeanVerifier;
 import io.distributedlock.interceptor.LockedMethodRegistry;
+import io.distributedlock.provider.LockObserver;
 
 /**
  * Proxies for annotated methods. These beans are created before ordinary beans, and so
@@ -40,8 +41,8 @@ class LockProxyConfiguration {
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
 	static LockedMethodRegistry distributedLockedMethodRegistry(LockAttributeSource source,
-			ConfigurableListableBeanFactory beanFactory) {
-		return new LockedMethodRegistry(source, beanFactory);
+			ConfigurableListableBeanFactory beanFactory, ObjectProvider<LockObserver> observers) {
+		return new LockedMethodRegistry(source, beanFactory, new SkippedCallObservers(observers));
 	}
 
 	@Bean

@@ -1,40 +1,56 @@
 package io.distributedlock.interceptor;
 
 import java.lang.reflect.Method;
-import java.util.Optional;
-import java.util.OptionalDouble;
-import java.util.OptionalInt;
-import java.util.OptionalLong;
+import java.util.function.Consumer;
 
-import org.jspecify.annotations.Nullable;
+import io.distributedlock.LockKey;
 
-/** The reactions of locked methods to a busy lock. */
+/** Factory of the reactions of locked methods to a lock that was not acquired. */
 final class BusyReactions {
 
-	private BusyReactions() {
+	private final LockAttributeSource source;
+
+	private final FailureHandlerLookup handlers;
+
+	private final Consumer<LockKey> skips;
+
+	/**
+	 * Creates a factory.
+	 * @param source the source that knows whether a fallback is locked itself
+	 * @param handlers the lookup of the application's handler
+	 * @param skips the consumer of the key of each call that is skipped
+	 */
+	BusyReactions(LockAttributeSource source, FailureHandlerLookup handlers, Consumer<LockKey> skips) {
+		this.source = source;
+		this.handlers = handlers;
+		this.skips = skips;
 	}
 
-	static BusyReaction of(LockAttribute attribute, Method method) {
+	FailureReaction onFailure(Method method, Class<?> targetClass) {
+		return new FailureReaction(this.handlers, method, new DeclaredResult(method, targetClass));
+	}
+
+	BusyReaction onBusy(LockAttribute attribute, Method method, Class<?> targetClass) {
+		String fallback = attribute.fallback();
+		if (fallback != null) {
+			return onBusy(new FallbackSearch(fallback, method, targetClass), method, targetClass);
+		}
 		if (attribute.onBusy() == OnBusy.SKIP) {
-			Object skipped = emptyResult(method.getReturnType());
-			return (invocation, busy) -> skipped;
+			return new SkipReaction(MethodNames.describe(method, targetClass), new DeclaredResult(method, targetClass),
+					this.skips);
 		}
-		return (invocation, busy) -> {
-			throw busy;
-		};
+		return onFailure(method, targetClass)::react;
 	}
 
-	private static @Nullable Object emptyResult(Class<?> type) {
-		if (type == Optional.class) {
-			return Optional.empty();
+	private BusyReaction onBusy(FallbackSearch search, Method method, Class<?> targetClass) {
+		Method fallback = search.find();
+		if (fallback == null) {
+			return new MissingFallback(search::missing);
 		}
-		if (type == OptionalInt.class) {
-			return OptionalInt.empty();
+		if (this.source.getLockAttribute(fallback, targetClass) != null) {
+			throw search.locked(fallback);
 		}
-		if (type == OptionalLong.class) {
-			return OptionalLong.empty();
-		}
-		return (type == OptionalDouble.class) ? OptionalDouble.empty() : null;
+		return new FallbackReaction(fallback, method, new DeclaredResult(method, targetClass));
 	}
 
 }

@@ -16,11 +16,13 @@ import org.jspecify.annotations.Nullable;
  * @param renew whether the lease is renewed while the method runs
  * @param maxHold the longest hold, or {@code null} for the default
  * @param onBusy the policy for a lock that stays busy
+ * @param fallback the name of the method that is called in place of this one with
+ * {@link OnBusy#FALLBACK}, or {@code null}
  * @param onLost the policy for a lock that was lost while the method ran
  * @since 0.1.0
  */
 public record LockAttribute(String name, List<String> keys, @Nullable Duration lease, @Nullable Duration waitTime,
-		boolean renew, @Nullable Duration maxHold, OnBusy onBusy, OnLost onLost) {
+		boolean renew, @Nullable Duration maxHold, OnBusy onBusy, @Nullable String fallback, OnLost onLost) {
 
 	public LockAttribute {
 		keys = List.copyOf(keys);

@@ -4,7 +4,9 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
@@ -34,6 +36,12 @@ final class LockedBeanCheck {
 	/** The targets of those proxies, so far, that have the lock's advisor. */
 	private final List<Class<?>> advised = new ArrayList<>();
 
+	/**
+	 * The methods without a fallback that they need, of the innermost layer that has
+	 * them.
+	 */
+	private final Map<String, MissingFallback> missing = new LinkedHashMap<>();
+
 	/** Whether the advice of asynchronous methods comes behind the lock's. */
 	private boolean asyncInside;
 
@@ -62,6 +70,9 @@ final class LockedBeanCheck {
 			layer = target;
 			type = targetClass;
 		}
+		this.missing.values().forEach((fallback) -> {
+			throw fallback.failure();
+		});
 	}
 
 	private void addAdvised(Advised proxy, @Nullable Class<?> targetClass) {
@@ -83,6 +94,14 @@ final class LockedBeanCheck {
 			}
 			if (!reachable && this.methods.isDeclaredOnMethod(method, type)) {
 				throw notReachable(method, type);
+			}
+			String signature = method.getName() + Arrays.toString(method.getParameterTypes());
+			LockedMethod read = this.methods.find(method, type);
+			if (read != null && read.onBusy() instanceof MissingFallback fallback) {
+				this.missing.put(signature, fallback);
+			}
+			else {
+				this.missing.remove(signature);
 			}
 			if (this.asyncInside && AsyncMethods.isAsync(method, ClassUtils.getUserClass(type))) {
 				throw AsyncMethods.insideLock(method, ClassUtils.getUserClass(type));

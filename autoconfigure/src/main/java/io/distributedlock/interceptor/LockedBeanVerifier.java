@@ -99,6 +99,14 @@ public final class LockedBeanVerifier
 		this.started = true;
 		this.seen.clear();
 		AdvisorOrder.check(this.beanFactory);
+		checkFailureHandlers();
+	}
+
+	/** Looks the handler up early only where its choice may fail. */
+	private void checkFailureHandlers() {
+		if (this.beanFactory.getBeanNamesForType(LockFailureHandler.class, true, false).length > 1) {
+			this.methods.failureHandler();
+		}
 	}
 
 	/** Checks the product of an early factory, which may be older than this verifier. */

@@ -8,6 +8,8 @@ import io.distributedlock.LockLease;
 import io.distributedlock.LockLostException;
 import io.distributedlock.LockNotAcquiredException;
 import io.distributedlock.LockOperations;
+import io.distributedlock.LockProviderException;
+import io.distributedlock.LockRequest;
 
 /**
  * One call of a locked method. Its progress distinguishes the exceptions of its own lock
@@ -31,14 +33,15 @@ final class LockedCall implements LockCallback<@Nullable Object, Throwable> {
 	}
 
 	@Nullable Object run(LockOperations operations) throws Throwable {
+		LockRequest request = this.method.request(this.invocation);
 		try {
-			return operations.execute(this.method.request(this.invocation), this);
+			return operations.execute(request, this);
 		}
-		catch (LockNotAcquiredException ex) {
+		catch (LockNotAcquiredException | LockProviderException ex) {
 			if (this.started) {
 				throw ex;
 			}
-			return this.method.onBusy().react(this.invocation, ex);
+			return this.method.react(this.invocation, ex);
 		}
 		catch (LockLostException ex) {
 			if (!this.returned || !this.method.ignoresLoss()) {

@@ -7,8 +7,11 @@ import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockContext;
+import io.distributedlock.LockException;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
+import io.distributedlock.LockNotAcquiredException;
+import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
 
 /** A method that is locked, with everything about it that does not change by the call. */
@@ -24,16 +27,20 @@ final class LockedMethod {
 
 	private final BusyReaction onBusy;
 
+	private final FailureReaction onFailure;
+
 	private final String described;
 
-	LockedMethod(LockAttribute attribute, Method method, Class<?> targetClass, @Nullable KeyExpressions keys) {
+	LockedMethod(LockAttribute attribute, Method method, Class<?> targetClass, @Nullable KeyExpressions keys,
+			BusyReactions reactions) {
 		this.attribute = attribute;
 		this.described = MethodNames.describe(method, targetClass);
 		this.keys = keys;
 		this.kind = ResultKind.of(method.getReturnType());
 		this.request = new LockRequest(List.of(LockKey.of(attribute.name())), attribute.lease(), attribute.waitTime(),
 				attribute.renew(), attribute.maxHold());
-		this.onBusy = BusyReactions.of(attribute, method);
+		this.onBusy = reactions.onBusy(attribute, method, targetClass);
+		this.onFailure = reactions.onFailure(method, targetClass);
 	}
 
 	LockRequest request(MethodInvocation invocation) {
@@ -47,6 +54,23 @@ final class LockedMethod {
 
 	BusyReaction onBusy() {
 		return this.onBusy;
+	}
+
+	/**
+	 * Returns the result of a call whose body was not started.
+	 * @param invocation the call
+	 * @param ex why the method's own lock was not acquired
+	 * @return the result; {@code null} also for a publisher without elements
+	 * @throws Throwable what the caller gets instead
+	 */
+	@Nullable Object react(MethodInvocation invocation, LockException ex) throws Throwable {
+		if (ex instanceof LockNotAcquiredException busy) {
+			return this.onBusy.react(invocation, busy);
+		}
+		if (ex instanceof LockProviderException) {
+			return this.onFailure.react(invocation, ex);
+		}
+		throw ex;
 	}
 
 	/** Runs the method, in a scope whose loss is no obstacle if the loss is ignored. */

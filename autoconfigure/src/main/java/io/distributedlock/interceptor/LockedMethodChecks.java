@@ -23,7 +23,7 @@ final class LockedMethodChecks {
 			checkLifecycle(method, targetClass);
 		}
 		checkResult(method, targetClass);
-		checkSkip(method, targetClass, attribute);
+		checkOnBusy(method, targetClass, attribute);
 	}
 
 	/**
@@ -113,13 +113,25 @@ final class LockedMethodChecks {
 				"Lock the method that does the work, or wait for the result inside the locked method");
 	}
 
-	private static void checkSkip(Method method, Class<?> targetClass, LockAttribute attribute) {
-		Class<?> result = method.getReturnType();
-		if (attribute.onBusy() == OnBusy.SKIP && result.isPrimitive() && result != void.class) {
-			throw new LockConfigurationException(LockError.SKIP_ON_PRIMITIVE,
+	private static void checkOnBusy(Method method, Class<?> targetClass, LockAttribute attribute) {
+		String unfit = (attribute.onBusy() == OnBusy.SKIP) ? new DeclaredResult(method, targetClass).whyNeverEmpty()
+				: null;
+		if (unfit != null) {
+			throw new LockConfigurationException(LockError.NO_EMPTY_RESULT,
 					"The locked method " + MethodNames.describe(method, targetClass)
-							+ " has onBusy = SKIP, but returns " + result + ", which has no value for 'skipped'",
-					"Return void, an object type or an Optional, or use onBusy = FAIL");
+							+ " has onBusy = SKIP, but its result " + method.getReturnType().getTypeName() + " "
+							+ unfit,
+					"Return void, a type that may be null, an Optional or a collection, or use onBusy = FAIL");
+		}
+		boolean fallback = attribute.onBusy() == OnBusy.FALLBACK;
+		if (fallback != (attribute.fallback() != null)) {
+			String described = "The locked method " + MethodNames.describe(method, targetClass) + " has ";
+			throw new LockConfigurationException(LockError.FALLBACK_ATTRIBUTES,
+					described + (fallback ? "onBusy = FALLBACK, but no fallback"
+							: "fallback = \"" + attribute.fallback() + "\", but onBusy = " + attribute.onBusy()
+									+ ", so that it would never be called"),
+					fallback ? "Name a method of the class: fallback = \"…\""
+							: "Add onBusy = FALLBACK, or remove the attribute fallback");
 		}
 	}
 

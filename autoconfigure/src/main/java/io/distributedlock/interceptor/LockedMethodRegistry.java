@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 
@@ -18,6 +19,8 @@ import org.springframework.core.BridgeMethodResolver;
 import org.springframework.core.DecoratingProxy;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
+
+import io.distributedlock.LockKey;
 
 /**
  * The locked methods of each class that was seen, read and checked when the class is seen
@@ -32,16 +35,36 @@ public final class LockedMethodRegistry {
 
 	private final BeanFactory beanFactory;
 
+	private final FailureHandlerLookup failureHandlers;
+
+	private final BusyReactions reactions;
+
 	private final ConcurrentMap<Class<?>, Map<Method, LockedMethod>> classes = new ConcurrentHashMap<>();
+
+	/**
+	 * Creates a registry whose skipped calls are logged alone.
+	 * @param source the source of lock attributes
+	 * @param beanFactory the bean factory for beans in key expressions, and for the
+	 * {@link LockFailureHandler}
+	 */
+	public LockedMethodRegistry(LockAttributeSource source, BeanFactory beanFactory) {
+		this(source, beanFactory, (key) -> {
+		});
+	}
 
 	/**
 	 * Creates a registry.
 	 * @param source the source of lock attributes
-	 * @param beanFactory the bean factory for beans in key expressions
+	 * @param beanFactory the bean factory for beans in key expressions, and for the
+	 * {@link LockFailureHandler}
+	 * @param skips the consumer of the key of each call that is skipped because its lock
+	 * is busy; it must be quick and must not throw
 	 */
-	public LockedMethodRegistry(LockAttributeSource source, BeanFactory beanFactory) {
+	public LockedMethodRegistry(LockAttributeSource source, BeanFactory beanFactory, Consumer<LockKey> skips) {
 		this.source = source;
 		this.beanFactory = beanFactory;
+		this.failureHandlers = new FailureHandlerLookup(beanFactory);
+		this.reactions = new BusyReactions(source, this.failureHandlers, skips);
 	}
 
 	/**
@@ -111,6 +134,11 @@ public final class LockedMethodRegistry {
 		return of(targetClass).keySet();
 	}
 
+	/** Looks up the application's failure handler, and refuses several ones. */
+	@Nullable LockFailureHandler failureHandler() {
+		return this.failureHandlers.get();
+	}
+
 	boolean isDeclaredOnMethod(Method method, Class<?> targetClass) {
 		return this.source.isDeclaredOnMethod(method, targetClass);
 	}
@@ -172,7 +200,7 @@ public final class LockedMethodRegistry {
 			LockedMethodChecks.check(specific, targetClass, attribute, onMethod);
 			KeyExpressions keys = attribute.keys().isEmpty() ? null
 					: KeyExpressions.parse(attribute, specific, targetClass, this.beanFactory);
-			methods.put(specific, new LockedMethod(attribute, specific, targetClass, keys));
+			methods.put(specific, new LockedMethod(attribute, specific, targetClass, keys, this.reactions));
 		}
 	}
 

@@ -8,13 +8,22 @@ package io.distributedlock.interceptor;
  */
 public enum OnBusy {
 
-	/** The call fails with {@link io.distributedlock.LockNotAcquiredException}. */
+	/**
+	 * The call fails with {@link io.distributedlock.LockNotAcquiredException}, or as the
+	 * {@link LockFailureHandler} of the application decides.
+	 */
 	FAIL,
 	/**
-	 * The body is not run, and the call returns {@code null}, or
-	 * {@link java.util.Optional#empty()} where the method returns an {@code Optional}.
-	 * Not for methods with a primitive result.
+	 * The body is not run, and the call returns an empty result: an empty
+	 * {@code Optional}, array or collection, a completed future, an empty publisher, and
+	 * otherwise {@code null}. Not for methods with a primitive result, nor for Kotlin
+	 * methods whose result is not nullable and has no empty value.
 	 */
-	SKIP
+	SKIP,
+	/**
+	 * The body is not run, and the call returns the result of another method of the same
+	 * object, which the attribute {@code fallback} names.
+	 */
+	FALLBACK
 
 }

@@ -9,8 +9,8 @@ import reactor.core.publisher.Mono;
 
 import org.springframework.aop.ProxyMethodInvocation;
 
+import io.distributedlock.LockException;
 import io.distributedlock.LockLease;
-import io.distributedlock.LockNotAcquiredException;
 import io.distributedlock.LockOperations;
 import io.distributedlock.LockRequest;
 import io.distributedlock.reactive.ReactiveLockTemplate;
@@ -47,9 +47,7 @@ final class ReactiveCall {
 			return this.locks.execute(this.request, (lease) -> {
 				started.set(true);
 				return monoWork(lease);
-			})
-				.onErrorResume(LockNotAcquiredException.class,
-						(busy) -> started.get() ? Mono.error(busy) : Mono.from(react(busy)));
+			}).onErrorResume(LockException.class, (ex) -> started.get() ? Mono.error(ex) : Mono.from(react(ex)));
 		});
 	}
 
@@ -59,9 +57,7 @@ final class ReactiveCall {
 			return this.locks.executeMany(this.request, (lease) -> {
 				started.set(true);
 				return fluxWork(lease);
-			})
-				.onErrorResume(LockNotAcquiredException.class,
-						(busy) -> started.get() ? Flux.error(busy) : Flux.from(react(busy)));
+			}).onErrorResume(LockException.class, (ex) -> started.get() ? Flux.error(ex) : Flux.from(react(ex)));
 		});
 	}
 
@@ -104,9 +100,9 @@ final class ReactiveCall {
 	}
 
 	@SuppressWarnings("unchecked")
-	private Publisher<Object> react(LockNotAcquiredException busy) {
+	private Publisher<Object> react(LockException failure) {
 		try {
-			Object result = this.method.onBusy().react(this.invocation, busy);
+			Object result = this.method.react(this.invocation, failure);
 			return (result != null) ? (Publisher<Object>) result : Mono.empty();
 		}
 		catch (Throwable ex) {

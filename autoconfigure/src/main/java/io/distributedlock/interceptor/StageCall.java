@@ -15,6 +15,8 @@ import io.distributedlock.LockLease;
 import io.distributedlock.LockLostException;
 import io.distributedlock.LockNotAcquiredException;
 import io.distributedlock.LockOperations;
+import io.distributedlock.LockProviderException;
+import io.distributedlock.LockRequest;
 
 /**
  * One call of a locked method that returns a stage. The calling thread waits for the lock
@@ -44,15 +46,16 @@ final class StageCall implements LockCallback<@Nullable CompletionStage<@Nullabl
 
 	@Nullable Object run(LockOperations operations) throws Throwable {
 		this.method.requireBlockingThread();
+		LockRequest request = this.method.request(this.invocation);
 		CompletableFuture<@Nullable Object> work;
 		try {
-			work = operations.executeAsync(this.method.request(this.invocation), this);
+			work = operations.executeAsync(request, this);
 		}
-		catch (LockNotAcquiredException ex) {
+		catch (LockNotAcquiredException | LockProviderException ex) {
 			if (this.started) {
 				throw ex;
 			}
-			return this.method.onBusy().react(this.invocation, ex);
+			return this.method.react(this.invocation, ex);
 		}
 		return (work != null) ? result(work) : null;
 	}

@@ -29,6 +29,8 @@ final class LockMeters {
 
 	private final Counter handOffs;
 
+	private final Counter skipped;
+
 	private final AtomicLong held = new AtomicLong();
 
 	LockMeters(MeterRegistry registry, String name, String provider) {
@@ -50,6 +52,10 @@ final class LockMeters {
 					.register(registry));
 		this.handOffs = Counter.builder("distributed.lock.hand-offs")
 			.description("Locks handed off inside this process, without the store")
+			.tags(tags)
+			.register(registry);
+		this.skipped = Counter.builder("distributed.lock.skipped")
+			.description("Calls of locked methods that were skipped because the lock was busy")
 			.tags(tags)
 			.register(registry);
 		Gauge.builder("distributed.lock.held", this.held, AtomicLong::get)
@@ -80,6 +86,10 @@ final class LockMeters {
 
 	void handedOff() {
 		this.handOffs.increment();
+	}
+
+	void skipped() {
+		this.skipped.increment();
 	}
 
 	void renewed(RenewalOutcome outcome) {

@@ -14,8 +14,9 @@ import io.distributedlock.provider.RenewalOutcome;
 /**
  * An observer that counts and times locks: {@code distributed.lock.acquire} (timer, by
  * outcome), {@code distributed.lock.held} (gauge), {@code distributed.lock.hand-offs}
- * (counter), {@code distributed.lock.renewals} (counter, by outcome) and
- * {@code distributed.lock.lost} (counter, by reason), each by lock name and provider.
+ * (counter), {@code distributed.lock.renewals} (counter, by outcome),
+ * {@code distributed.lock.lost} (counter, by reason) and {@code distributed.lock.skipped}
+ * (counter), each by lock name and provider.
  * <p>
  * Keys are never tags. Names are expected to be few; all names beyond the first thousand
  * share the name {@code (other)}. Safe for use by many threads.
@@ -73,6 +74,11 @@ public final class MicrometerLockObserver implements LockObserver {
 	@Override
 	public void onLost(LockKey key, LossReason reason) {
 		of(key).lost(reason);
+	}
+
+	@Override
+	public void onSkip(LockKey key) {
+		of(key).skipped();
 	}
 
 	/**

@@ -63,6 +63,14 @@ public interface LockObserver {
 	default void onLost(LockKey key, LossReason reason) {
 	}
 
+	/**
+	 * Observes that a call of a locked method was skipped because its lock was busy. The
+	 * end of the request was observed before.
+	 * @param key the key that was busy
+	 */
+	default void onSkip(LockKey key) {
+	}
+
 	/** How a request for a lock ended. */
 	enum AcquireOutcome {
 

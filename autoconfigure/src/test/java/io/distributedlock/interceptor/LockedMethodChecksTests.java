@@ -40,7 +40,7 @@ class LockedMethodChecksTests {
 	}
 
 	static Stream<Arguments> mistakes() {
-		return Stream.of(Arguments.of(SkipOnPrimitive.class, LockError.SKIP_ON_PRIMITIVE, "run", "int"),
+		return Stream.of(Arguments.of(SkipOnPrimitive.class, LockError.NO_EMPTY_RESULT, "run", "int"),
 				Arguments.of(OfFuture.class, LockError.UNSUPPORTED_RESULT, "run", "java.util.concurrent.Future"),
 				Arguments.of(OfStageOfStreams.class, LockError.UNSUPPORTED_RESULT, "run", "Stream"),
 				Arguments.of(OfFluxOfFluxes.class, LockError.UNSUPPORTED_RESULT, "run", "Flux"),

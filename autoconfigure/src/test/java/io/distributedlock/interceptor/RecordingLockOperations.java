@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 import io.distributedlock.LockCallback;
 import io.distributedlock.LockContext;
 import io.distributedlock.LockError;
+import io.distributedlock.LockException;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockLostException;
@@ -28,7 +29,7 @@ public final class RecordingLockOperations implements LockOperations {
 
 	private final List<LockRequest> requests = Collections.synchronizedList(new ArrayList<>());
 
-	private boolean busy;
+	private @Nullable LockException refusal;
 
 	private boolean losing;
 
@@ -45,7 +46,12 @@ public final class RecordingLockOperations implements LockOperations {
 	}
 
 	public RecordingLockOperations busy() {
-		this.busy = true;
+		return refusing(new LockNotAcquiredException(LockKey.of("busy"), Duration.ZERO, null));
+	}
+
+	/** Lets each request fail before its body starts. */
+	public RecordingLockOperations refusing(LockException refusal) {
+		this.refusal = refusal;
 		return this;
 	}
 
@@ -59,8 +65,8 @@ public final class RecordingLockOperations implements LockOperations {
 			throws E {
 		this.requests.add(request);
 		LockKey key = request.keys().get(0);
-		if (this.busy) {
-			throw new LockNotAcquiredException(key, Duration.ZERO, null);
+		if (this.refusal != null) {
+			throw this.refusal;
 		}
 		LockLease lease = mock(LockLease.class);
 		given(lease.keys()).willReturn(request.keys());
@@ -86,12 +92,20 @@ public final class RecordingLockOperations implements LockOperations {
 
 	@Override
 	public CompletableFuture<LockLease> acquireAsync(LockRequest request, List<LockLease> enclosing) {
+		this.requests.add(request);
+		if (this.refusal != null) {
+			return CompletableFuture.failedFuture(this.refusal);
+		}
 		throw new UnsupportedOperationException();
 	}
 
 	@Override
 	public <T extends @Nullable Object, E extends Throwable> @Nullable CompletableFuture<T> executeAsync(
 			LockRequest request, LockCallback<? extends @Nullable CompletionStage<T>, E> body) throws E {
+		this.requests.add(request);
+		if (this.refusal != null) {
+			throw this.refusal;
+		}
 		throw new UnsupportedOperationException();
 	}
 

@@ -52,6 +52,15 @@ class MicrometerLockObserverTests {
 	}
 
 	@Test
+	void skippedCallsAreCounted() {
+		this.observer.onSkip(this.key);
+		assertThat(this.registry.get("distributed.lock.skipped")
+			.tags("lock.name", "orders", "lock.provider", "jdbc")
+			.counter()
+			.count()).isEqualTo(1);
+	}
+
+	@Test
 	void renewalsAndLossesAreCounted() {
 		this.observer.onRenewal(this.key, RenewalOutcome.NOT_HELD);
 		this.observer.onLost(this.key, LossReason.MAX_HOLD);

@@ -1,0 +1,40 @@
+package io.distributedlock.interceptor;
+
+import java.lang.reflect.Method;
+
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.aop.support.AopUtils;
+
+import io.distributedlock.LockException;
+
+/**
+ * Reaction to a lock that was not acquired: the exception, or the result of the
+ * application's {@link LockFailureHandler}.
+ */
+final class FailureReaction {
+
+	private final FailureHandlerLookup handlers;
+
+	private final Method method;
+
+	private final DeclaredResult result;
+
+	FailureReaction(FailureHandlerLookup handlers, Method method, DeclaredResult result) {
+		this.handlers = handlers;
+		this.method = method;
+		this.result = result;
+	}
+
+	@Nullable Object react(MethodInvocation invocation, LockException failure) throws Throwable {
+		LockFailureHandler handler = this.handlers.get();
+		if (handler == null) {
+			throw failure;
+		}
+		Object handled = handler.handleFailure(failure, this.method, invocation.getThis(), invocation.getArguments());
+		return this.result.requireFitting(handled,
+				() -> "The LockFailureHandler " + AopUtils.getTargetClass(handler).getName());
+	}
+
+}

@@ -1,0 +1,43 @@
+package io.distributedlock.interceptor;
+
+import java.util.function.Consumer;
+
+import org.aopalliance.intercept.MethodInvocation;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.LockHolder;
+import io.distributedlock.LockKey;
+import io.distributedlock.LockNotAcquiredException;
+
+/** Reaction that skips the call and returns the empty value of its result. */
+final class SkipReaction implements BusyReaction {
+
+	private static final Log logger = LogFactory.getLog(SkipReaction.class);
+
+	private final String described;
+
+	private final DeclaredResult result;
+
+	private final Consumer<LockKey> skips;
+
+	SkipReaction(String described, DeclaredResult result, Consumer<LockKey> skips) {
+		this.described = described;
+		this.result = result;
+		this.skips = skips;
+	}
+
+	@Override
+	public @Nullable Object react(MethodInvocation invocation, LockNotAcquiredException busy) {
+		if (logger.isDebugEnabled()) {
+			LockHolder holder = busy.holder();
+			logger.debug("Skipped the call of " + this.described + ": the lock '" + busy.key().name()
+					+ "' with the key '" + busy.key() + "' is held by "
+					+ ((holder != null) ? "'" + holder.label() + "'" : "another owner"));
+		}
+		this.skips.accept(busy.key());
+		return this.result.empty();
+	}
+
+}
