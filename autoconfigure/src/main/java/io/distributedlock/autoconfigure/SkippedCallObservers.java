@@ -7,6 +7,7 @@ import java.util.function.Supplier;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
+import org.springframework.beans.BeansException;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.util.function.SingletonSupplier;
 
@@ -30,13 +31,20 @@ final class SkippedCallObservers implements Consumer<LockKey> {
 
 	@Override
 	public void accept(LockKey key) {
-		for (LockObserver observer : this.observers.get()) {
-			try {
-				observer.onSkip(key);
-			}
-			catch (RuntimeException | Error ex) {
-				logger.warn("A lock observer failed; the skipped call is not affected", ex);
-			}
+		try {
+			this.observers.get().forEach((observer) -> notify(observer, key));
+		}
+		catch (BeansException ex) {
+			logger.warn("The lock observers could not be created; the skipped call is not affected", ex);
+		}
+	}
+
+	private static void notify(LockObserver observer, LockKey key) {
+		try {
+			observer.onSkip(key);
+		}
+		catch (RuntimeException | Error ex) {
+			logger.warn("A lock observer failed; the skipped call is not affected", ex);
 		}
 	}
 

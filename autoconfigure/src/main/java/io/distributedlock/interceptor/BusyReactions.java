@@ -36,8 +36,8 @@ final class BusyReactions {
 			return onBusy(new FallbackSearch(fallback, method, targetClass), method, targetClass);
 		}
 		if (attribute.onBusy() == OnBusy.SKIP) {
-			return new SkipReaction(MethodNames.describe(method, targetClass), new DeclaredResult(method, targetClass),
-					this.skips);
+			return new SkipReaction(MethodNames.describe(method, targetClass),
+					new DeclaredResult(method, targetClass).findEmpty(), this.skips);
 		}
 		return onFailure(method, targetClass)::react;
 	}

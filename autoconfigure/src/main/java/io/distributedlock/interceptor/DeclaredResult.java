@@ -18,39 +18,30 @@ import io.distributedlock.LockError;
 /** The declared result of a locked method: its empty value, and which values fit it. */
 final class DeclaredResult {
 
-	private final String described;
+	private final Method method;
+
+	private final Class<?> targetClass;
 
 	private final ResolvableType type;
 
 	private final Class<?> rawType;
 
-	private final boolean ofKotlin;
-
-	private final @Nullable Supplier<Object> empty;
-
 	DeclaredResult(Method method, Class<?> targetClass) {
-		this.described = MethodNames.describe(method, targetClass);
+		this.method = method;
+		this.targetClass = targetClass;
 		this.type = ResolvableType.forMethodReturnType(method, targetClass);
 		this.rawType = this.type.resolve(method.getReturnType());
-		boolean variable = method.getGenericReturnType() instanceof TypeVariable<?> declared
-				&& declared.getGenericDeclaration() instanceof Method;
-		this.empty = variable ? null : EmptyResults.of(this.type);
-		this.ofKotlin = !(method.getGenericReturnType() instanceof TypeVariable)
-				&& KotlinDetector.isKotlinType(method.getDeclaringClass())
-				&& Nullness.forMethodReturnType(method) == Nullness.NON_NULL;
-	}
-
-	/** Returns the type, with the type variables of the class of the bean resolved. */
-	ResolvableType type() {
-		return this.type;
 	}
 
 	/**
-	 * Returns the value of a call that is skipped.
-	 * @return the value; {@code null} also for a publisher without elements
+	 * Finds the value of a call that is skipped.
+	 * @return its supplier, or {@code null} if only {@code null} or a publisher without
+	 * elements can be that value
 	 */
-	@Nullable Object empty() {
-		return (this.empty != null) ? this.empty.get() : null;
+	@Nullable Supplier<Object> findEmpty() {
+		boolean ofCaller = this.method.getGenericReturnType() instanceof TypeVariable<?> variable
+				&& variable.getGenericDeclaration() instanceof Method;
+		return ofCaller ? null : EmptyResults.of(this.type);
 	}
 
 	/**
@@ -58,12 +49,13 @@ final class DeclaredResult {
 	 * @return the rest of a sentence about the result, or {@code null} if it has one
 	 */
 	@Nullable String whyNeverEmpty() {
-		if (this.rawType.isPrimitive() && this.rawType != void.class) {
+		if (this.rawType == void.class || ResultKind.of(this.rawType).isReactive()) {
+			return null;
+		}
+		if (this.rawType.isPrimitive()) {
 			return "is primitive and has no value for 'skipped'";
 		}
-		boolean never = this.ofKotlin && this.rawType != void.class && this.empty == null
-				&& !ResultKind.of(this.rawType).isReactive();
-		return never ? "is not nullable in Kotlin and has no empty value" : null;
+		return (findEmpty() == null && isNonNullInKotlin()) ? "is not nullable in Kotlin and has no empty value" : null;
 	}
 
 	/**
@@ -79,16 +71,23 @@ final class DeclaredResult {
 		if ((value != null) ? !ClassUtils.isAssignableValue(this.rawType, value) : !isNullable()) {
 			throw new LockConfigurationException(LockError.UNSUITABLE_RESULT,
 					origin.get() + " returned " + ((value != null) ? "a " + value.getClass().getName() : "null")
-							+ " for the locked method " + this.described + ", whose result is "
-							+ this.rawType.getTypeName(),
+							+ " for the locked method " + MethodNames.describe(this.method, this.targetClass)
+							+ ", whose result is " + this.rawType.getTypeName(),
 					"Return a value of that type, or throw an exception");
 		}
 		return value;
 	}
 
 	private boolean isNullable() {
-		return !this.rawType.isPrimitive() && !this.ofKotlin && ResultKind.of(this.rawType) == ResultKind.VALUE
-				&& !Future.class.isAssignableFrom(this.rawType);
+		return !this.rawType.isPrimitive() && ResultKind.of(this.rawType) == ResultKind.VALUE
+				&& !Future.class.isAssignableFrom(this.rawType) && !isNonNullInKotlin();
+	}
+
+	/** A type variable may stand for a nullable type. */
+	private boolean isNonNullInKotlin() {
+		return !(this.method.getGenericReturnType() instanceof TypeVariable)
+				&& KotlinDetector.isKotlinType(this.method.getDeclaringClass())
+				&& Nullness.forMethodReturnType(this.method) == Nullness.NON_NULL;
 	}
 
 }

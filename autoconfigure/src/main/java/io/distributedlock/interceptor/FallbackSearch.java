@@ -48,8 +48,8 @@ final class FallbackSearch {
 
 	/**
 	 * Finds the fallback.
-	 * @return the method, or {@code null} if an interface or a JDK proxy has none: the
-	 * class of the target may have it
+	 * @return the method, or {@code null} if an interface, a JDK proxy or a mock has
+	 * none: the class of the target may have it
 	 * @throws LockConfigurationException if there is none, or several ones
 	 */
 	@Nullable Method find() {
@@ -58,10 +58,14 @@ final class FallbackSearch {
 		if (fitting.size() > 1) {
 			throw refused("fits by " + describe(fitting), "Rename all but one of them");
 		}
-		if (fitting.isEmpty() && !this.targetClass.isInterface() && !Proxy.isProxyClass(this.targetClass)) {
+		if (fitting.isEmpty() && !isStandIn(this.targetClass)) {
 			throw missing(candidates);
 		}
 		return fitting.isEmpty() ? null : fitting.get(0);
+	}
+
+	private static boolean isStandIn(Class<?> type) {
+		return type.isInterface() || Proxy.isProxyClass(type) || MockitoMocks.isMockClass(type);
 	}
 
 	/** Creates the failure of a method without a fallback. */

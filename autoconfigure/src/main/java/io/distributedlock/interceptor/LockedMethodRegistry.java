@@ -123,7 +123,7 @@ public final class LockedMethodRegistry {
 		if (locked == null && !methods.isEmpty()) {
 			Class<?> userClass = ClassUtils.getUserClass(targetClass);
 			locked = methods.get(AopUtils.getMostSpecificMethod(bridgedBy(method, userClass), userClass));
-			if (locked != null) {
+			if (locked != null && method.getDeclaringClass().isAssignableFrom(userClass)) {
 				methods.put(method, locked);
 			}
 		}

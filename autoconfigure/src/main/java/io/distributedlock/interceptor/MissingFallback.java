@@ -9,7 +9,7 @@ import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockNotAcquiredException;
 
 /**
- * Reaction of a method of an interface, or of a JDK proxy, which has no fallback itself.
+ * Reaction of a method of an interface, a JDK proxy or a mock, which has no fallback.
  * Calls reach the class of the target instead, if that has one.
  */
 final class MissingFallback implements BusyReaction {

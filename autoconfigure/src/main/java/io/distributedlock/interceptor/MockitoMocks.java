@@ -27,6 +27,11 @@ final class MockitoMocks {
 		return details != null && Boolean.TRUE.equals(invoke(ReflectionUtils.findMethod(type, "isMock"), details));
 	}
 
+	/** Returns whether a class was generated for mocks of an interface. */
+	static boolean isMockClass(Class<?> type) {
+		return type.getName().contains("$MockitoMock$");
+	}
+
 	private static @Nullable Object invoke(@Nullable Method method, @Nullable Object target, Object... arguments) {
 		return (method != null) ? ReflectionUtils.invokeMethod(method, target, arguments) : null;
 	}

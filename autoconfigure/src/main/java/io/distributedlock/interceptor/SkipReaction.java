@@ -1,6 +1,7 @@
 package io.distributedlock.interceptor;
 
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 import org.aopalliance.intercept.MethodInvocation;
 import org.apache.commons.logging.Log;
@@ -18,13 +19,13 @@ final class SkipReaction implements BusyReaction {
 
 	private final String described;
 
-	private final DeclaredResult result;
+	private final @Nullable Supplier<Object> empty;
 
 	private final Consumer<LockKey> skips;
 
-	SkipReaction(String described, DeclaredResult result, Consumer<LockKey> skips) {
+	SkipReaction(String described, @Nullable Supplier<Object> empty, Consumer<LockKey> skips) {
 		this.described = described;
-		this.result = result;
+		this.empty = empty;
 		this.skips = skips;
 	}
 
@@ -37,7 +38,7 @@ final class SkipReaction implements BusyReaction {
 					+ ((holder != null) ? "'" + holder.label() + "'" : "another owner"));
 		}
 		this.skips.accept(busy.key());
-		return this.result.empty();
+		return (this.empty != null) ? this.empty.get() : null;
 	}
 
 }

@@ -46,6 +46,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
+import static org.mockito.Mockito.mock;
 
 @ExtendWith(OutputCaptureExtension.class)
 class BusyLockTests {
@@ -87,7 +88,8 @@ class BusyLockTests {
 		}
 		assertThat(output.getOut().lines()).anySatisfy((line) -> assertThat(line).contains("DEBUG")
 			.contains("Skipped the call of " + Jobs.class.getName() + ".skip()")
-			.contains("the lock 'jobs' with the key 'jobs' is held by '" + ProcessHandle.current().pid()));
+			.contains("the lock 'jobs' with the key 'jobs' is held by '")
+			.contains(":" + ProcessHandle.current().pid() + "'"));
 	}
 
 	@Test
@@ -196,6 +198,13 @@ class BusyLockTests {
 			assertThat(context.getStartupFailure()).hasStackTraceContaining("DL-616")
 				.hasStackTraceContaining("'stale'");
 		});
+	}
+
+	@Test
+	void mockOfAnInterfaceNeedsNoFallback() {
+		Source mocked = mock(Source.class);
+		this.runner.withInitializer((context) -> context.getBeanFactory().registerSingleton("mocked", mocked))
+			.run((context) -> assertThat(context).hasNotFailed());
 	}
 
 	private static Source withoutClass() {

@@ -35,7 +35,6 @@ import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.util.MultiValueMap;
 import org.springframework.util.ReflectionUtils;
@@ -46,7 +45,6 @@ import io.distributedlock.annotation.DistributedLock;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.assertj.core.api.Assertions.assertThatNoException;
 
 class SkippedCallTests {
 
@@ -143,12 +141,13 @@ class SkippedCallTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "next", "getGroupValues" })
 	void nullableAndEmptyResultsOfKotlinAreAccepted(String method) {
-		assertThatNoException().isThrownBy(() -> registryOf(MatchResult.class, method).isLocked(MatchResult.class));
+		assertThat(registryOf(MatchResult.class, method).isLocked(MatchResult.class)).isTrue();
 	}
 
 	private static @Nullable Object call(Object target, Class<?> type, String name) {
 		Method method = ReflectionUtils.findMethod(type, name);
 		assertThat(method).isNotNull();
+		ReflectionUtils.makeAccessible(method);
 		return ReflectionUtils.invokeMethod(method, target);
 	}
 
@@ -164,8 +163,7 @@ class SkippedCallTests {
 
 			@Override
 			public boolean isDeclaredOnMethod(Method method, Class<?> targetClass) {
-				return AopUtils.getTargetClass(type).equals(method.getDeclaringClass())
-						&& method.getName().equals(name);
+				return type.equals(method.getDeclaringClass()) && method.getName().equals(name);
 			}
 
 		}, new DefaultListableBeanFactory());
