@@ -154,6 +154,18 @@ class BusyLockTests {
 	}
 
 	@Test
+	void exceptionOfTheBodyOfAFutureIsNotHandled() {
+		LockNotAcquiredException busy = new LockNotAcquiredException(LockKey.of("other"), Duration.ZERO, null);
+		this.runner.withBean(LockFailureHandler.class, () -> (failure, method, target, args) -> {
+			throw new IllegalStateException("handled");
+		}).run((context) -> {
+			Jobs jobs = context.getBean(Jobs.class);
+			assertThat(catchThrowable(() -> jobs.future(busy, false))).isSameAs(busy);
+			assertThat(catchThrowable(() -> jobs.future(busy, true).join())).hasCause(busy);
+		});
+	}
+
+	@Test
 	void severalHandlersFailTheStart() {
 		this.runner.withUserConfiguration(TwoHandlers.class)
 			.run((context) -> assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> {
@@ -249,6 +261,14 @@ class BusyLockTests {
 		@DistributedLock(name = "jobs", onBusy = OnBusy.SKIP)
 		Mono<String> skipMono() {
 			return Mono.just("done");
+		}
+
+		@DistributedLock(name = "jobs")
+		CompletableFuture<String> future(RuntimeException failure, boolean later) {
+			if (later) {
+				return CompletableFuture.failedFuture(failure);
+			}
+			throw failure;
 		}
 
 		@DistributedLock(name = "jobs")
