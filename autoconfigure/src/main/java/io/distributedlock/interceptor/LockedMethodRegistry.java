@@ -42,7 +42,7 @@ public final class LockedMethodRegistry {
 	private final ConcurrentMap<Class<?>, Map<Method, LockedMethod>> classes = new ConcurrentHashMap<>();
 
 	/**
-	 * Creates a registry whose skipped calls are logged alone.
+	 * Creates a registry whose skipped calls are only logged.
 	 * @param source the source of lock attributes
 	 * @param beanFactory the bean factory for beans in key expressions, and for the
 	 * {@link LockFailureHandler}

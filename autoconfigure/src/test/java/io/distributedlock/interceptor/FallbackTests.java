@@ -6,8 +6,10 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 
@@ -60,6 +62,19 @@ class FallbackTests {
 		this.operations.refusing(busy);
 		assertThat(this.prices.withException(7, "x")).isSameAs(busy);
 		assertThat(this.prices.withSupertype()).isSameAs(busy);
+	}
+
+	@Test
+	void typeVariablesOfTheMethodMatch() {
+		this.operations.busy();
+		assertThat(this.prices.generic(String.class, List.of())).isNull();
+		assertThat(this.prices.collection(Set.of("x"))).containsExactly("x");
+	}
+
+	@Test
+	void nameMayBeAPlaceholder() {
+		this.operations.busy();
+		assertThat(this.prices.ofRegion()).isEqualTo("stale in Europe");
 	}
 
 	@Test
@@ -242,6 +257,33 @@ class FallbackTests {
 
 		RuntimeException failed(RuntimeException ex) {
 			return ex;
+		}
+
+		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "staleGeneric")
+		<T> T generic(Class<T> type, List<? extends T> values) {
+			return type.cast("fresh");
+		}
+
+		<S> S staleGeneric(Class<S> type, List<? extends S> values) {
+			return null;
+		}
+
+		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "list")
+		Collection<String> collection(Set<String> names) {
+			return names;
+		}
+
+		List<String> list(Set<String> names) {
+			return List.copyOf(names);
+		}
+
+		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "${app.region}")
+		String ofRegion() {
+			return "fresh";
+		}
+
+		String eu() {
+			return "stale in Europe";
 		}
 
 		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "count")
