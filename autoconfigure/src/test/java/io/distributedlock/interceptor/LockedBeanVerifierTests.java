@@ -4,6 +4,7 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.reflect.Constructor;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
@@ -483,7 +484,7 @@ class LockedBeanVerifierTests {
 
 		@Async
 		@DistributedLock
-		public CompletableFuture<Boolean> undone() {
+		public Future<Boolean> undone() {
 			return new CompletableFuture<>();
 		}
 

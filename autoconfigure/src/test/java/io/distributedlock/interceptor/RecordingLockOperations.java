@@ -102,11 +102,8 @@ public final class RecordingLockOperations implements LockOperations {
 	@Override
 	public <T extends @Nullable Object, E extends Throwable> @Nullable CompletableFuture<T> executeAsync(
 			LockRequest request, LockCallback<? extends @Nullable CompletionStage<T>, E> body) throws E {
-		this.requests.add(request);
-		if (this.refusal != null) {
-			throw this.refusal;
-		}
-		throw new UnsupportedOperationException();
+		CompletionStage<T> stage = this.<CompletionStage<T>, E>execute(request, body::doWithLock);
+		return (stage != null) ? stage.toCompletableFuture() : null;
 	}
 
 }
