@@ -19,6 +19,8 @@ import java.util.concurrent.TimeUnit;
 
 import redis.clients.jedis.Jedis;
 
+import org.springframework.util.FileSystemUtils;
+
 import io.distributedlock.FreePorts;
 
 import static org.awaitility.Awaitility.await;
@@ -156,14 +158,13 @@ final class RedisServer implements AutoCloseable {
 	@Override
 	public void close() {
 		kill();
-		for (String file : new String[] { "log", "nodes.conf", "sentinel.conf", "" }) {
-			try {
-				Files.deleteIfExists(this.directory.resolve(file));
-			}
-			catch (IOException ex) {
-				// The system removes temporary files that remain.
-				break;
-			}
+		try {
+			// With the file that a replica has received from its primary.
+			FileSystemUtils.deleteRecursively(this.directory);
+		}
+		catch (IOException ex) {
+			// The system removes temporary files that remain.
+			return;
 		}
 	}
 
