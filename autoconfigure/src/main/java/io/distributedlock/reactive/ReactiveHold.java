@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
 
 import io.distributedlock.LockContext;
 import io.distributedlock.LockLease;
@@ -80,9 +81,14 @@ final class ReactiveHold {
 		}
 	}
 
-	/** Releases the lock, and fails if it was lost before. */
+	/**
+	 * Releases the lock, and fails if it was lost before. What follows runs on a thread
+	 * of Reactor, not on one of the few of the library.
+	 */
 	Mono<Void> release(LockLease lease) {
-		return Mono.fromFuture(lease::closeAsync, true).then(Mono.fromRunnable(() -> throwLoss(lease)));
+		return Mono.fromFuture(lease::closeAsync, true)
+			.publishOn(Schedulers.parallel())
+			.then(Mono.fromRunnable(() -> throwLoss(lease)));
 	}
 
 	/** Releases the lock after a failure, to which a loss is added. */

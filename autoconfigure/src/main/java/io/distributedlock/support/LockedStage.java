@@ -68,8 +68,8 @@ final class LockedStage<T extends @Nullable Object> {
 	/** A result that somebody else has completed leaves the work without a user. */
 	private void cancelled() {
 		if (this.ended.compareAndSet(false, true)) {
-			this.lease.closeAsync();
 			cancel(this.stage);
+			this.lease.closeAsync();
 		}
 	}
 
