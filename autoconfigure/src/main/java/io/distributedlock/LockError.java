@@ -84,7 +84,7 @@ public enum LockError {
 	 * An annotated life-cycle, injection or factory method, which runs outside the proxy.
 	 */
 	LIFECYCLE_METHOD("DL-609"),
-	/** The transaction's advisor would run outside the lock's. */
+	/** The transaction of a locked method would begin before its lock. */
 	ADVISOR_ORDER("DL-610"),
 	/** A call reached the lock's interceptor, but its method has no lock attribute. */
 	CALL_WITHOUT_ATTRIBUTE("DL-611"),

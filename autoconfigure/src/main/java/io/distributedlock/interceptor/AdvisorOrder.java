@@ -1,54 +1,72 @@
 package io.distributedlock.interceptor;
 
+import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+
 import org.springframework.aop.Advisor;
-import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.aop.PointcutAdvisor;
 import org.springframework.core.Ordered;
+import org.springframework.util.ClassUtils;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 
 /**
- * Check that transactions run inside locks. It compares names, because an application
+ * Check that the transactions of locked methods run inside their locks. A locked method
+ * without a transaction may have any order. It compares names, because an application
  * without transactions has none of those classes.
  */
 final class AdvisorOrder {
-
-	private static final String TRANSACTION_ADVISOR = "org.springframework.transaction.config.internalTransactionAdvisor";
 
 	private static final String TRANSACTION_INTERCEPTOR = "org.springframework.transaction.interceptor.TransactionInterceptor";
 
 	private AdvisorOrder() {
 	}
 
-	static void check(ConfigurableListableBeanFactory beanFactory) {
-		if (beanFactory.getSingleton(TRANSACTION_ADVISOR) instanceof Ordered transaction) {
-			beanFactory.getBeanProvider(LockAdvisor.class)
-				.ifAvailable((advisor) -> check(advisor.getOrder(), transaction.getOrder()));
-		}
-	}
-
-	static void check(Advisor[] advisors) {
-		int transaction = Integer.MAX_VALUE;
-		boolean transactional = false;
+	/**
+	 * Checks the advisors of a proxy, the outermost of which comes first.
+	 * @param methods the locked methods of the proxy
+	 */
+	static void check(Advisor[] advisors, Set<Method> methods, Class<?> targetClass, String beanName) {
+		List<Advisor> transactions = new ArrayList<>();
 		for (Advisor advisor : advisors) {
-			if (advisor instanceof LockAdvisor && transactional) {
-				check(((Ordered) advisor).getOrder(), transaction);
+			if (advisor instanceof LockAdvisor lock) {
+				for (Advisor transaction : transactions) {
+					check(transaction, lock, methods, targetClass, beanName);
+				}
 			}
 			if (advisor.getAdvice().getClass().getName().equals(TRANSACTION_INTERCEPTOR)) {
-				transactional = true;
-				transaction = (advisor instanceof Ordered ordered) ? ordered.getOrder() : Integer.MAX_VALUE;
+				transactions.add(advisor);
 			}
 		}
 	}
 
-	private static void check(int lock, int transaction) {
-		if (transaction <= lock) {
-			throw new LockConfigurationException(LockError.ADVISOR_ORDER,
-					"The order of the transaction's advisor (" + transaction + ") is not greater than the lock's ("
-							+ lock + "), so that locks would be released before transactions commit",
-					"Set distributed-lock.aop.order to a value below " + transaction
-							+ ", or raise the order of @EnableTransactionManagement");
+	private static void check(Advisor transaction, LockAdvisor lock, Set<Method> methods, Class<?> targetClass,
+			String beanName) {
+		int order = (transaction instanceof Ordered ordered) ? ordered.getOrder() : Ordered.LOWEST_PRECEDENCE;
+		for (Method method : methods) {
+			if (order <= lock.getOrder() && matches(transaction, method, targetClass)) {
+				throw outside(method, targetClass, beanName, order, lock.getOrder());
+			}
 		}
+	}
+
+	private static boolean matches(Advisor advisor, Method method, Class<?> targetClass) {
+		return !(advisor instanceof PointcutAdvisor pointcutAdvisor)
+				|| pointcutAdvisor.getPointcut().getClassFilter().matches(targetClass)
+						&& pointcutAdvisor.getPointcut().getMethodMatcher().matches(method, targetClass);
+	}
+
+	private static LockConfigurationException outside(Method method, Class<?> targetClass, String beanName,
+			int transaction, int lock) {
+		return new LockConfigurationException(LockError.ADVISOR_ORDER,
+				"The order of the transaction's advisor (" + transaction + ") is not greater than the lock's (" + lock
+						+ "), so that the method " + MethodNames.describe(method, ClassUtils.getUserClass(targetClass))
+						+ " of the bean '" + beanName + "' would wait for its lock inside its transaction",
+				"Set distributed-lock.aop.order to a value below " + transaction
+						+ ", or raise the order of @EnableTransactionManagement");
 	}
 
 }

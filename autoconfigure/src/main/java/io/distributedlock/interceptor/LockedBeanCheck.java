@@ -78,8 +78,10 @@ final class LockedBeanCheck {
 	private void addAdvised(Advised proxy, @Nullable Class<?> targetClass) {
 		for (Advisor advisor : proxy.getAdvisors()) {
 			if (advisor instanceof LockAdvisor) {
-				AdvisorOrder.check(proxy.getAdvisors());
-				this.advised.add((targetClass != null) ? targetClass : proxy.getClass());
+				Class<?> target = (targetClass != null) ? targetClass : proxy.getClass();
+				this.advised.add(target);
+				AdvisorOrder.check(proxy.getAdvisors(), this.methods.methods(target), target, this.beanName);
+				AdvisorOrder.check(proxy.getAdvisors(), this.methods.methods(proxy.getClass()), target, this.beanName);
 			}
 			this.asyncInside |= !this.advised.isEmpty() && AsyncMethods.isAsync(advisor.getAdvice());
 		}

@@ -98,7 +98,6 @@ public final class LockedBeanVerifier
 		}
 		this.started = true;
 		this.seen.clear();
-		AdvisorOrder.check(this.beanFactory);
 		checkFailureHandlers();
 	}
 

@@ -11,6 +11,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.annotation.Autowired;
@@ -31,6 +32,7 @@ import org.springframework.context.annotation.ScopedProxyMode;
 import org.springframework.core.PriorityOrdered;
 import org.springframework.transaction.annotation.EnableTransactionManagement;
 import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.interceptor.TransactionInterceptor;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 import io.distributedlock.LockConfigurationException;
@@ -38,6 +40,7 @@ import io.distributedlock.LockContext;
 import io.distributedlock.LockError;
 import io.distributedlock.LockOperations;
 import io.distributedlock.annotation.DistributedLock;
+import io.distributedlock.interceptor.LockedProxies;
 import io.distributedlock.interceptor.RecordingLockOperations;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -99,8 +102,50 @@ class LockProxyTests {
 			.withBean(TransactionalJob.class)
 			.run((context) -> {
 				assertThat(error(context.getStartupFailure())).isEqualTo(LockError.ADVISOR_ORDER);
-				assertThat(context.getStartupFailure()).hasStackTraceContaining("distributed-lock.aop.order");
+				assertThat(context.getStartupFailure()).hasStackTraceContaining("distributed-lock.aop.order")
+					.hasStackTraceContaining(TransactionalJob.class.getName() + ".run(")
+					.hasStackTraceContaining("of the bean 'lockProxyTests.TransactionalJob'");
 			});
+	}
+
+	@Test
+	void transactionOutsideTheLockOfAnEarlierBeanFailsTheStart() {
+		Object made = new LockedProxies(this.operations).ofClass(new TransactionalJob(), transactionsAt(0));
+		this.transactional.withInitializer((context) -> context.getBeanFactory().registerSingleton("made", made))
+			.run((context) -> {
+				assertThat(error(context.getStartupFailure())).isEqualTo(LockError.ADVISOR_ORDER);
+				assertThat(context.getStartupFailure()).hasStackTraceContaining("'made'");
+			});
+	}
+
+	@Test
+	void transactionOutsideTheLockOfALazyBeanIsRefused() {
+		this.transactional.withUserConfiguration(EarlyTransactions.class)
+			.withBean(TransactionalJob.class, TransactionalJob::new, (definition) -> definition.setLazyInit(true))
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				assertThat(error(catchThrowable(() -> context.getBean(TransactionalJob.class))))
+					.isEqualTo(LockError.ADVISOR_ORDER);
+			});
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "true", "false" })
+	void orderOfTransactionsIsFreeWhereNoMethodHasBoth(String proxyClasses) {
+		this.transactional.withUserConfiguration(EarlyTransactions.class)
+			.withPropertyValues("spring.aop.proxy-target-class=" + proxyClasses)
+			.withBean(Booking.class, Account::new)
+			.run((context) -> {
+				Booking booking = context.getBean(Booking.class);
+				assertThat(booking.lockOnly()).isEqualTo("locked alone");
+				assertThat(booking.transactionOnly()).isEqualTo("unlocked in transaction");
+			});
+	}
+
+	private static DefaultPointcutAdvisor transactionsAt(int order) {
+		DefaultPointcutAdvisor transactions = new DefaultPointcutAdvisor(new TransactionInterceptor());
+		transactions.setOrder(order);
+		return transactions;
 	}
 
 	@Test
@@ -275,9 +320,37 @@ class LockProxyTests {
 		@DistributedLock
 		public String run(RecordingLockOperations operations) {
 			TransactionProbe.register();
+			return state();
+		}
+
+		static String state() {
 			boolean locked = LockContext.find().isPresent();
 			boolean transaction = TransactionSynchronizationManager.isActualTransactionActive();
 			return (locked ? "locked" : "unlocked") + (transaction ? " in transaction" : " alone");
+		}
+
+	}
+
+	interface Booking {
+
+		String lockOnly();
+
+		String transactionOnly();
+
+	}
+
+	static class Account implements Booking {
+
+		@Override
+		@DistributedLock
+		public String lockOnly() {
+			return TransactionalJob.state();
+		}
+
+		@Override
+		@Transactional
+		public String transactionOnly() {
+			return TransactionalJob.state();
 		}
 
 	}

@@ -5,6 +5,7 @@ import java.util.function.Supplier;
 
 import org.aopalliance.intercept.MethodInterceptor;
 
+import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.core.env.MapPropertySource;
@@ -63,10 +64,12 @@ public final class LockedProxies {
 			.satisfies((ex) -> assertThat(ex.action()).isNotBlank());
 	}
 
+	/** A proxy of the class of the target. */
 	@SuppressWarnings("unchecked")
-	public <T> T ofClass(T target) {
+	public <T> T ofClass(T target, Advisor... outside) {
 		ProxyFactory factory = new ProxyFactory(target);
 		factory.setProxyTargetClass(true);
+		factory.addAdvisors(outside);
 		factory.addAdvisor(this.advisor);
 		return (T) factory.getProxy();
 	}
