@@ -1,6 +1,7 @@
 package io.distributedlock;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 
@@ -48,17 +49,40 @@ public final class LockContext {
 		return (scope != null) ? scope.leases() : List.of();
 	}
 
-	/** Returns the innermost scope that no other thread has closed. */
+	/**
+	 * Returns the innermost scope, after it has removed the closed ones: another thread
+	 * closes a scope, but only its own thread can remove it.
+	 */
 	private static @Nullable Scope innermost() {
-		Scope scope = SCOPES.get();
-		if (scope == null || !scope.closed) {
-			return scope;
+		Scope innermost = SCOPES.get();
+		for (Scope scope = innermost; scope != null; scope = scope.outer) {
+			if (scope.closed) {
+				return removeClosed();
+			}
 		}
-		while (scope != null && scope.closed) {
-			scope = scope.outer;
+		return innermost;
+	}
+
+	private static @Nullable Scope removeClosed() {
+		Scope innermost = null;
+		Scope inner = null;
+		for (Scope scope = SCOPES.get(); scope != null; scope = scope.outer) {
+			if (!scope.closed) {
+				scope.leases = null;
+				if (inner == null) {
+					innermost = scope;
+				}
+				else {
+					inner.outer = scope;
+				}
+				inner = scope;
+			}
 		}
-		set(scope);
-		return scope;
+		if (inner != null) {
+			inner.outer = null;
+		}
+		set(innermost);
+		return innermost;
 	}
 
 	private static void set(@Nullable Scope scope) {
@@ -161,7 +185,9 @@ public final class LockContext {
 		/**
 		 * Lets work below this scope be made final although the lock was lost: from now
 		 * on its loss is no obstacle to {@link LockContext#ensureNoneLost()}. Holds for
-		 * the scopes of the same handle around this one too.
+		 * the scopes of the same handle around this one too. An
+		 * {@linkplain LockContext#openOutermost outermost} one of them heeds the loss
+		 * again after a scope for one of its keys, inside it, has not ignored the loss.
 		 */
 		public void ignoreLoss() {
 			for (Scope scope = this; scope != null; scope = scope.outer) {
@@ -185,27 +211,29 @@ public final class LockContext {
 			}
 			if (this.outermost) {
 				this.closed = true;
-				unlink();
+				innermost();
 				return;
 			}
 			requireOpenHere();
+			if (!this.lossIgnored) {
+				heedLossAround();
+			}
 			for (Scope scope = SCOPES.get(); !this.closed && scope != null; scope = scope.outer) {
 				scope.closed = true;
 			}
 			set(this.outer);
 		}
 
-		/** Removes the scope on its own thread; another one finds it closed. */
-		private void unlink() {
-			Scope inner = null;
-			for (Scope scope = innermost(); scope != null; scope = scope.outer) {
-				scope.leases = null;
-				if (scope.outer == this) {
-					inner = scope;
+		/**
+		 * Work that is not indifferent to the loss was done in what an outermost scope
+		 * lasts for.
+		 */
+		private void heedLossAround() {
+			for (Scope scope = this.outer; scope != null; scope = scope.outer) {
+				if (scope.outermost && scope.lossIgnored
+						&& !Collections.disjoint(scope.lease.keys(), this.lease.keys())) {
+					scope.lossIgnored = false;
 				}
-			}
-			if (inner != null) {
-				inner.outer = this.outer;
 			}
 		}
 

@@ -84,6 +84,58 @@ class LockContextTests {
 		assertThat(LockContext.find()).isEmpty();
 	}
 
+	@Test
+	void outermostScopeIsAroundThoseThatAreOpen() {
+		LockLease bound = new NamedLease("bound", null);
+		LockLease laterBound = new NamedLease("later bound", null);
+		LockContext.Scope outermost;
+		LockContext.Scope later;
+		try (LockContext.Scope call = LockContext.open(this.outer)) {
+			assertThat(LockContext.findAll()).containsExactly(this.outer);
+			outermost = LockContext.openOutermost(bound);
+			assertThat(LockContext.findAll()).containsExactly(this.outer, bound);
+			later = LockContext.openOutermost(laterBound);
+			assertThat(LockContext.findAll()).containsExactly(this.outer, laterBound, bound);
+			assertThat(call).isNotNull();
+		}
+		assertThat(LockContext.findAll()).containsExactly(laterBound, bound);
+		outermost.close();
+		outermost.close();
+		assertThat(LockContext.findAll()).containsExactly(laterBound);
+		later.close();
+		assertThat(LockContext.find()).isEmpty();
+	}
+
+	@Test
+	void outermostScopeIsClosedByAnotherThread() {
+		LockContext.Scope first = LockContext.openOutermost(new NamedLease("first", LossReason.EXPIRED));
+		LockContext.Scope second = LockContext.openOutermost(this.inner);
+		try (LockContext.Scope call = LockContext.open(this.outer)) {
+			assertThat(call).isNotNull();
+			assertThat(LockContext.findAll()).hasSize(3);
+			CompletableFuture.runAsync(first::close).join();
+			assertThat(LockContext.findAll()).containsExactly(this.outer, this.inner);
+			LockContext.ensureNoneLost();
+			CompletableFuture.runAsync(second::close).join();
+			assertThat(LockContext.findAll()).containsExactly(this.outer);
+		}
+		assertThat(LockContext.find()).isEmpty();
+	}
+
+	@Test
+	void ignoredLossIsHeededAfterAnotherCallForTheKey() {
+		LockLease lost = new NamedLease("lost", LossReason.EXPIRED);
+		LockContext.Scope outermost = LockContext.openOutermost(lost);
+		try (LockContext.Scope ignoring = LockContext.open(lost)) {
+			ignoring.ignoreLoss();
+		}
+		LockContext.open(this.inner).close();
+		LockContext.ensureNoneLost();
+		LockContext.open(new NamedLease("lost", LossReason.EXPIRED)).close();
+		assertThatIllegalStateException().isThrownBy(LockContext::ensureNoneLost);
+		outermost.close();
+	}
+
 	private record NamedLease(String name, @Nullable LossReason lossReason) implements LockLease {
 
 		@Override
