@@ -57,14 +57,15 @@ final class LockedExecution {
 		if (request.keys().size() == 1) {
 			JoinableLease outer = enclosing.isEmpty() ? null : outer(request.keys().get(0), enclosing);
 			return (outer != null) ? run(new JoinedLease(request.keys().get(0), outer), body)
-					: run(enter(acquire(request, request.keys())), body);
+					: run(keepInTransaction(requireHeld(acquire(request, request.keys()))), body);
 		}
 		Parts parts = parts(request, enclosing);
 		if (parts.missing().isEmpty()) {
 			return run(composite(request, List.of(), parts.joined()), body);
 		}
-		JoinableLease own = enter(acquire(request, parts.missing()));
-		return run(parts.joined().isEmpty() ? own : joinedWith(own, parts.joined(), request), body);
+		JoinableLease own = requireHeld(acquire(request, parts.missing()));
+		JoinableLease all = parts.joined().isEmpty() ? own : joinedWith(own, parts.joined(), request);
+		return run(keepInTransaction(all), body);
 	}
 
 	<T extends @Nullable Object, E extends Throwable> @Nullable CompletableFuture<T> executeAsync(LockRequest request,
@@ -74,7 +75,7 @@ final class LockedExecution {
 		JoinableLease lease;
 		try {
 			lease = parts.missing().isEmpty() ? composite(request, kept, List.of())
-					: acquireBeside(kept, parts.missing(), request);
+					: keepInTransaction(acquireBeside(kept, parts.missing(), request));
 		}
 		catch (RuntimeException | Error ex) {
 			MultiKeyLease.closeAll(kept, JoinableLease::closeInBackground);
@@ -97,7 +98,7 @@ final class LockedExecution {
 	}
 
 	private JoinableLease acquireBeside(List<JoinableLease> kept, List<LockKey> missing, LockRequest request) {
-		JoinableLease own = enter(acquire(request, missing));
+		JoinableLease own = requireHeld(acquire(request, missing));
 		return kept.isEmpty() ? own : composite(request, beside(own, kept), List.of());
 	}
 
@@ -181,14 +182,14 @@ final class LockedExecution {
 	}
 
 	/**
-	 * Keeps the locks that were joined.
+	 * Keeps locks, each of which is held.
 	 * @throws LockLostException if one of them has ended meanwhile
 	 */
 	private static List<JoinableLease> keep(List<JoinableLease> joined) {
 		List<JoinableLease> kept = MultiKeyLease.keepAll(joined);
 		if (kept == null) {
 			requireHeld(joined);
-			throw new IllegalStateException("An enclosing lock was released while it was joined");
+			throw new IllegalStateException("A lock was released while it was joined");
 		}
 		return kept;
 	}
@@ -239,42 +240,51 @@ final class LockedExecution {
 	}
 
 	/**
-	 * Begins the use of a lock that was acquired: the body must not start under one that
-	 * was lost between its grant and now.
+	 * Checks a lock that was acquired: the body must not start under one that was lost
+	 * between its grant and now. Of several keys the others are released.
 	 */
-	private JoinableLease enter(JoinableLease own) {
+	private static JoinableLease requireHeld(JoinableLease own) {
 		if (!own.isHeld()) {
-			own.throwLoss(LockError.LOST_WHILE_ACQUIRING);
-		}
-		if (this.transaction.isRunning()) {
-			keepInTransaction(own);
+			try {
+				own.throwLoss(LockError.LOST_WHILE_ACQUIRING);
+			}
+			catch (LockLostException ex) {
+				closeAfter(ex, own);
+				throw ex;
+			}
 		}
 		return own;
 	}
 
 	/**
-	 * Keeps a lock, and its scope on this thread, until the transaction has completed.
+	 * Keeps a lock, and its scope on this thread, until the transaction that is running
+	 * has completed. The scope has the handle that the body gets, so that a body that
+	 * ignores the loss of its lock ignores it until then.
 	 */
-	private void keepInTransaction(JoinableLease own) {
-		try {
-			JoinableLease kept = own.keep();
-			if (kept != null) {
-				LockContext.Scope scope = LockContext.openOutermost(own);
-				Runnable end = () -> {
-					scope.close();
-					kept.close();
-				};
-				try {
-					this.transaction.afterCompletion(end);
-				}
-				catch (RuntimeException | Error ex) {
-					end.run();
-					throw ex;
-				}
+	private JoinableLease keepInTransaction(JoinableLease lease) {
+		if (this.transaction.isRunning()) {
+			try {
+				JoinableLease kept = keep(List.of(lease)).get(0);
+				endWithTransaction(kept, LockContext.openOutermost(lease));
+			}
+			catch (RuntimeException | Error ex) {
+				closeAfter(ex, lease);
+				throw ex;
 			}
 		}
+		return lease;
+	}
+
+	private void endWithTransaction(JoinableLease kept, LockContext.Scope scope) {
+		Runnable end = () -> {
+			scope.close();
+			kept.close();
+		};
+		try {
+			this.transaction.afterCompletion(end);
+		}
 		catch (RuntimeException | Error ex) {
-			closeAfter(ex, own);
+			end.run();
 			throw ex;
 		}
 	}
