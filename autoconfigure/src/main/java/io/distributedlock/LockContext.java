@@ -1,5 +1,6 @@
 package io.distributedlock;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -100,9 +101,19 @@ public final class LockContext {
 	 * @throws LockLostException if a lock was lost
 	 */
 	public static void ensureNoneLost() {
+		ensureNoneLost(Duration.ZERO);
+	}
+
+	/**
+	 * Checks also that each lock of this thread lasts for some time, unless it has been
+	 * closed or its loss is ignored.
+	 * @param margin the least time for which each lock has to last
+	 * @throws LockLostException if a lock was lost, or ends sooner than that
+	 */
+	public static void ensureNoneLost(Duration margin) {
 		for (Scope scope = innermost(); scope != null; scope = scope.outer) {
-			if (!scope.lossIgnored && scope.lease.lossReason() != null) {
-				scope.lease.ensureHeld();
+			if (!scope.lossIgnored) {
+				scope.ensureNotLost(margin);
 			}
 		}
 	}
@@ -167,6 +178,18 @@ public final class LockContext {
 			this.lease = lease;
 			this.outer = outer;
 			this.outermost = outermost;
+		}
+
+		private void ensureNotLost(Duration margin) {
+			if (this.lease.lossReason() != null) {
+				this.lease.ensureHeld();
+			}
+			if (!margin.isZero() && this.lease.isHeld()) {
+				Duration remaining = this.lease.remaining();
+				if (remaining.compareTo(margin) < 0) {
+					throw new LockLostException(this.lease.keys().get(0), remaining, margin);
+				}
+			}
 		}
 
 		private List<LockLease> leases() {

@@ -16,6 +16,8 @@ public enum LockError {
 	REENTRY_AFTER_LOSS("DL-202"),
 	/** A lock of a request for several keys was lost before the last was acquired. */
 	LOST_WHILE_ACQUIRING("DL-203"),
+	/** At the commit, less was left of a lock's lease than the commit margin. */
+	COMMIT_MARGIN("DL-204"),
 	/** The store failed, or refused the command. */
 	STORE_FAILED("DL-301"),
 	/** The store did not answer in time. */

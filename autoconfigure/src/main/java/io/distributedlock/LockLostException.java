@@ -1,10 +1,13 @@
 package io.distributedlock;
 
+import java.time.Duration;
+
 import org.jspecify.annotations.Nullable;
 
 /**
  * Thrown when a lock was lost before its holder released it: the lease ended before it
- * was renewed, or the store granted the lock to another owner. Work under the lock may
+ * was renewed, or the store granted the lock to another owner. Thrown too when the lease
+ * ends too soon for a commit ({@link LockError#COMMIT_MARGIN}). Work under the lock may
  * overlap with the work of the next holder; only a {@link FencingToken fenced} resource
  * detects it.
  *
@@ -31,6 +34,26 @@ public final class LockLostException extends LockException {
 		this.reason = reason;
 	}
 
+	/**
+	 * Creates an exception for a lock that is still held, but not for long enough to
+	 * commit under it.
+	 * @param key the key
+	 * @param remaining what is left of its lease
+	 * @param margin what the commit requires
+	 */
+	public LockLostException(LockKey key, Duration remaining, Duration margin) {
+		super(LockError.COMMIT_MARGIN, message(key, remaining, margin), null);
+		this.key = key;
+		this.reason = LossReason.EXPIRED;
+	}
+
+	private static String message(LockKey key, Duration remaining, Duration margin) {
+		return "Lock '" + key + "' has " + remaining.toMillis()
+				+ " ms left of its lease, less than the commit margin of " + margin.toMillis()
+				+ " ms, so that the transaction was not committed. Repeat the call, let the lock be"
+				+ " renewed, use a longer lease, or lower distributed-lock.transaction.commit-margin";
+	}
+
 	private static String message(LockError error, LockKey key, LossReason reason) {
 		return "Lock '" + key + "' was lost (" + reason.description() + ") " + switch (error) {
 			case REENTRY_AFTER_LOSS ->
@@ -53,7 +76,8 @@ public final class LockLostException extends LockException {
 
 	/**
 	 * Returns why it was lost.
-	 * @return the reason
+	 * @return the reason; {@link LossReason#EXPIRED} for a lease that ends too soon for a
+	 * commit
 	 */
 	public LossReason reason() {
 		return this.reason;

@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 class LockContextTests {
@@ -134,6 +135,20 @@ class LockContextTests {
 		LockContext.open(new NamedLease("lost", LossReason.EXPIRED)).close();
 		assertThatIllegalStateException().isThrownBy(LockContext::ensureNoneLost);
 		outermost.close();
+	}
+
+	@Test
+	void lockThatEndsSoonIsNotedByTheMargin() {
+		try (LockContext.Scope scope = LockContext.open(this.outer)) {
+			LockContext.ensureNoneLost(Duration.ofSeconds(1));
+			assertThatExceptionOfType(LockLostException.class)
+				.isThrownBy(() -> LockContext.ensureNoneLost(Duration.ofMillis(1001)))
+				.withMessageStartingWith("DL-204: Lock 'outer' has 1000 ms left")
+				.withMessageContaining("1001 ms")
+				.withMessageContaining("commit-margin");
+			scope.ignoreLoss();
+			LockContext.ensureNoneLost(Duration.ofMillis(1001));
+		}
 	}
 
 	private record NamedLease(String name, @Nullable LossReason lossReason) implements LockLease {
