@@ -70,6 +70,9 @@ public interface LockOperations {
 	 * Runs the body while the lock is held, and releases it however the body ends. A
 	 * nested call for keys that an enclosing call of this thread holds joins them without
 	 * a round trip, with the same fencing token.
+	 * <p>
+	 * A lock that is acquired inside a running transaction is kept until that has
+	 * completed, unless the engine is configured otherwise.
 	 * @param <T> the body's result
 	 * @param <E> the exception that the body may throw
 	 * @param request the request
@@ -92,7 +95,8 @@ public interface LockOperations {
 	 * stage that the body has returned is complete, or the result is cancelled.
 	 * <p>
 	 * A nested call for keys that an enclosing call of this thread holds joins them, and
-	 * keeps them after the enclosing call has returned.
+	 * keeps them after the enclosing call has returned. A lock that is acquired inside a
+	 * running transaction is held until the work and the transaction are over.
 	 * @param <T> the result of the work
 	 * @param <E> the exception that the body may throw
 	 * @param request the request

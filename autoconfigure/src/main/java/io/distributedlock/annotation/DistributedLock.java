@@ -19,8 +19,9 @@ import io.distributedlock.interceptor.OnLost;
  * On a type it applies to each of its public methods; a method's own annotation replaces
  * it. It is found on classes, their superclasses and interfaces, and as a meta-annotation
  * with {@link AliasFor}. The lock is acquired outside the transaction of a transactional
- * method, and released after that has completed. Calls that do not pass the Spring proxy,
- * such as those of a method of the same object, are not locked.
+ * method, and released after that has completed. Inside a transaction that is already
+ * running it is kept until that one has completed. Calls that do not pass the Spring
+ * proxy, such as those of a method of the same object, are not locked.
  * <p>
  * The annotation of a type leaves out the methods that the container calls:
  * {@code @PostConstruct}, {@code @PreDestroy}, {@code @Autowired}, {@code @Inject},

@@ -45,17 +45,29 @@ public record DistributedLockProperties(@Nullable String provider, @Nullable Str
 		require("wait-time", () -> DEFAULTS.withWaitTime(waitTime));
 		require("max-hold", () -> DEFAULTS.withMaxHold(maxHold));
 		require("call-timeout", () -> DEFAULTS.withCallTimeout(callTimeout));
+		requireBelowRenewal(transaction.commitMargin(), lease, renewal);
 		if (keyPrefix != null && (keyPrefix.indexOf('{') >= 0 || keyPrefix.indexOf('}') >= 0)) {
 			throw invalid("key-prefix", "'" + keyPrefix + "'", "but braces would split keys in a clustered store",
 					"Use letters, digits, '-' and '.'");
 		}
 	}
 
+	/**
+	 * Requires that a lock has more left of its lease than the margin whenever it is
+	 * renewed in time. Otherwise commits would be refused by chance, or always.
+	 */
+	private static void requireBelowRenewal(Duration margin, Duration lease, Renewal renewal) {
+		long left = (long) (lease.toMillis() * (1 - renewal.orDefault()));
+		if (margin.toMillis() >= left) {
+			throw invalid("transaction.commit-margin", margin,
+					"but of a lease of " + lease.toMillis() + " ms only " + left + " ms are left when it is renewed",
+					"Use less than " + left + "ms, or a longer distributed-lock.lease");
+		}
+	}
+
 	/** Returns the settings of the engine. */
 	LockSettings toSettings() {
-		Double fraction = this.renewal.fraction();
-		return new LockSettings(this.lease, this.waitTime, this.maxHold, this.callTimeout,
-				(fraction != null) ? fraction : DEFAULTS.renewalFraction(),
+		return new LockSettings(this.lease, this.waitTime, this.maxHold, this.callTimeout, this.renewal.orDefault(),
 				this.handOff.enabled() ? this.handOff.maxTime() : null);
 	}
 
@@ -87,6 +99,10 @@ public record DistributedLockProperties(@Nullable String provider, @Nullable Str
 			if (fraction != null) {
 				require("renewal.fraction", () -> DEFAULTS.withRenewalFraction(fraction));
 			}
+		}
+
+		private double orDefault() {
+			return (this.fraction != null) ? this.fraction : DEFAULTS.renewalFraction();
 		}
 
 	}
@@ -136,9 +152,32 @@ public record DistributedLockProperties(@Nullable String provider, @Nullable Str
 	/**
 	 * Locks and transactions together.
 	 *
+	 * @param release When a lock that is acquired inside a running transaction is
+	 * released.
 	 * @param commitGuard Whether a transaction under a lost lock is rolled back.
+	 * @param commitMargin Time that has to be left of a lock's lease for the commit guard
+	 * to let a transaction commit.
 	 */
-	public record Transaction(@DefaultValue("true") boolean commitGuard) {
+	public record Transaction(@DefaultValue("after-completion") Release release,
+			@DefaultValue("true") boolean commitGuard, @DefaultValue("0s") Duration commitMargin) {
+
+		public Transaction {
+			if (commitMargin.isNegative()) {
+				throw invalid("transaction.commit-margin", commitMargin, "but cannot be negative",
+						"Use 0 to check only that locks are held");
+			}
+		}
+
+		/** When a lock that is acquired inside a running transaction is released. */
+		public enum Release {
+
+			/** After that transaction was committed or rolled back. */
+			AFTER_COMPLETION,
+			/** When the method returns, before an outer transaction commits. */
+			AT_METHOD_END
+
+		}
+
 	}
 
 	/**

@@ -1,31 +1,47 @@
 package io.distributedlock.autoconfigure;
 
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Role;
 import org.springframework.transaction.ConfigurableTransactionManager;
 
+import io.distributedlock.autoconfigure.DistributedLockProperties.Transaction.Release;
+import io.distributedlock.support.EnclosingTransaction;
 import io.distributedlock.transaction.LockCommitGuardProcessor;
+import io.distributedlock.transaction.SpringTransaction;
 
 /**
- * Auto-configuration of the {@link io.distributedlock.transaction.LockCommitGuard} on
- * every transaction manager.
+ * Auto-configuration of locks in transactions: those that are acquired in a transaction
+ * are kept until it has completed, and every transaction manager gets the
+ * {@link io.distributedlock.transaction.LockCommitGuard}.
  *
  * @since 0.1.0
  */
 @AutoConfiguration
 @ConditionalOnClass(ConfigurableTransactionManager.class)
-@ConditionalOnProperty(name = "distributed-lock.transaction.commit-guard", matchIfMissing = true)
+@EnableConfigurationProperties(DistributedLockProperties.class)
 public final class LockTransactionAutoConfiguration {
 
 	@Bean
+	@ConditionalOnMissingBean
+	EnclosingTransaction distributedLockEnclosingTransaction(DistributedLockProperties properties) {
+		return (properties.transaction().release() == Release.AFTER_COMPLETION) ? new SpringTransaction()
+				: EnclosingTransaction.NONE;
+	}
+
+	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static LockCommitGuardProcessor distributedLockCommitGuardProcessor(ConfigurableListableBeanFactory beanFactory) {
-		return new LockCommitGuardProcessor(beanFactory);
+	@ConditionalOnProperty(name = "distributed-lock.transaction.commit-guard", matchIfMissing = true)
+	static LockCommitGuardProcessor distributedLockCommitGuardProcessor(ConfigurableListableBeanFactory beanFactory,
+			ObjectProvider<DistributedLockProperties> properties) {
+		return new LockCommitGuardProcessor(beanFactory, () -> properties.getObject().transaction().commitMargin());
 	}
 
 }

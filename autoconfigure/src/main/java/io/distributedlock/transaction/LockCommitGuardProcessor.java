@@ -1,8 +1,10 @@
 package io.distributedlock.transaction;
 
+import java.time.Duration;
 import java.util.Collection;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 import org.apache.commons.logging.Log;
@@ -18,6 +20,7 @@ import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.ReactiveTransactionManager;
 import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.TransactionManager;
+import org.springframework.util.function.SingletonSupplier;
 
 /**
  * Adds the {@link LockCommitGuard} to every transaction manager: to each when it is
@@ -41,7 +44,7 @@ public final class LockCommitGuardProcessor implements BeanPostProcessor, SmartI
 	private static final String REACTIVE = ". A reactive transaction is committed on threads that do not run under the"
 			+ " lock: protect the resource with the fencing token";
 
-	private final LockCommitGuard guard = new LockCommitGuard();
+	private final LockCommitGuard guard;
 
 	private final ConfigurableListableBeanFactory beanFactory;
 
@@ -54,9 +57,12 @@ public final class LockCommitGuardProcessor implements BeanPostProcessor, SmartI
 	/**
 	 * Creates a processor.
 	 * @param beanFactory the factory whose transaction managers are guarded
+	 * @param margin supplies what has to be left of each lock's lease at a commit; called
+	 * once, at the first commit, so that no bean is created early
 	 */
-	public LockCommitGuardProcessor(ConfigurableListableBeanFactory beanFactory) {
+	public LockCommitGuardProcessor(ConfigurableListableBeanFactory beanFactory, Supplier<Duration> margin) {
 		this.beanFactory = beanFactory;
+		this.guard = new LockCommitGuard(SingletonSupplier.of(margin));
 	}
 
 	@Override

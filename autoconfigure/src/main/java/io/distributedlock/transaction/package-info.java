@@ -1,5 +1,6 @@
 /**
- * Keeps transactions from committing under a lost lock.
+ * Keeps locks until the transactions that they were acquired in have completed, and
+ * transactions from committing under a lost lock.
  */
 @NullMarked
 package io.distributedlock.transaction;

@@ -32,8 +32,8 @@ class DurationUnitsTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "lease", "wait-time", "max-hold", "call-timeout", "hand-off.max-time",
-			"shutdown.grace-period", "jdbc.retention", "redis.replica-timeout", "zookeeper.session-timeout",
-			"zookeeper.connection-timeout" })
+			"shutdown.grace-period", "transaction.commit-margin", "jdbc.retention", "redis.replica-timeout",
+			"zookeeper.session-timeout", "zookeeper.connection-timeout" })
 	void durationWithoutAUnitIsRefusedByName(String property) {
 		this.runner.withPropertyValues("distributed-lock." + property + "=300")
 			.run((context) -> assertRefused(context, property, "300"));

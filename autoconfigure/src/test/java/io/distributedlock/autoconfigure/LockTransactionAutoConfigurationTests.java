@@ -5,11 +5,14 @@ import java.util.function.Consumer;
 import javax.sql.DataSource;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.JdbcTemplateAutoConfiguration;
+import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
 import org.springframework.context.annotation.Bean;
@@ -20,11 +23,18 @@ import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.TransactionTemplate;
 
+import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockContext;
+import io.distributedlock.LockError;
+import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockLostException;
+import io.distributedlock.LockOperations;
+import io.distributedlock.LockRequest;
 import io.distributedlock.annotation.DistributedLock;
 import io.distributedlock.interceptor.OnLost;
+import io.distributedlock.support.EnclosingTransaction;
+import io.distributedlock.support.LockTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -68,6 +78,58 @@ class LockTransactionAutoConfigurationTests {
 			assertThatExceptionOfType(LockLostException.class).isThrownBy(orders::placeAndLose);
 			assertThat(orders.count()).isOne();
 		});
+	}
+
+	@Test
+	void applicationMayBringItsOwnTransactions() {
+		EnclosingTransaction own = EnclosingTransaction.NONE;
+		this.runner.withBean("own", EnclosingTransaction.class, () -> own)
+			.run((context) -> assertThat(context.getBean(EnclosingTransaction.class)).isSameAs(own));
+	}
+
+	@Test
+	void nothingIsConfiguredWithoutSpringsTransactions() {
+		new ApplicationContextRunner().withClassLoader(new FilteredClassLoader("org.springframework.transaction"))
+			.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class,
+					LockTransactionAutoConfiguration.class))
+			.withPropertyValues("distributed-lock.provider=local")
+			.run((context) -> {
+				assertThat(context).doesNotHaveBean(EnclosingTransaction.class);
+				context.getBean(LockOperations.class).execute(LockRequest.of(LockKey.of("k")), (lease) -> null);
+				assertThat(context.getBean(LockTemplate.class).snapshot().held()).isEmpty();
+			});
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "AFTER_COMPLETION, true", "afterCompletion, true", "at-method-end, false", "atMethodEnd, false" })
+	void releaseIsReadInEverySpelling(String release, boolean kept) {
+		this.runner.withPropertyValues("distributed-lock.transaction.release=" + release)
+			.run((context) -> new TransactionTemplate(context.getBean(PlatformTransactionManager.class))
+				.executeWithoutResult((status) -> {
+					context.getBean(Orders.class).place();
+					assertThat(context.getBean(LockTemplate.class).snapshot().held()).hasSize(kept ? 1 : 0);
+				}));
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "-1ms, 30s, cannot be negative", "20s, 30s, only 20000 ms are left when it is renewed",
+			"2s, 3s, only 2000 ms are left", "300, 30s, needs a unit" })
+	void commitMarginThatCannotWorkFailsTheStart(String margin, String lease, String problem) {
+		this.runner
+			.withPropertyValues("distributed-lock.transaction.commit-margin=" + margin,
+					"distributed-lock.lease=" + lease)
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.isInstanceOfSatisfying(LockConfigurationException.class,
+						(ex) -> assertThat(ex.error()).isEqualTo(LockError.INVALID_PROPERTY))
+				.hasMessageContaining("distributed-lock.transaction.commit-margin")
+				.hasMessageContaining(problem));
+	}
+
+	@Test
+	void commitMarginBelowTheLeaseAtItsRenewalIsAccepted() {
+		this.runner.withPropertyValues("distributed-lock.transaction.commit-margin=19999ms")
+			.run((context) -> assertThat(context).hasNotFailed());
 	}
 
 	private void run(Consumer<Orders> call, int expected) {
