@@ -62,7 +62,9 @@ public interface LockOperations {
 	 * @param request the request
 	 * @param enclosing the locks that the flow of work runs under, the innermost first,
 	 * such as those of {@link LockContext#findAll()}
-	 * @return as {@link #acquireAsync(LockRequest)}
+	 * @return as {@link #acquireAsync(LockRequest)}. Who implements this over another
+	 * instance passes a cancellation on to its future, and the enclosing handles as that
+	 * instance has returned them
 	 */
 	CompletableFuture<LockLease> acquireAsync(LockRequest request, List<LockLease> enclosing);
 

@@ -6,6 +6,7 @@ import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.BeansException;
 
 import io.distributedlock.LockException;
 
@@ -28,13 +29,24 @@ final class FailureReaction {
 	}
 
 	@Nullable Object react(MethodInvocation invocation, LockException failure) throws Throwable {
-		LockFailureHandler handler = this.handlers.get();
+		LockFailureHandler handler = find(failure);
 		if (handler == null) {
 			throw failure;
 		}
 		Object handled = handler.handleFailure(failure, this.method, invocation.getThis(), invocation.getArguments());
 		return this.result.requireFitting(handled,
 				() -> "The LockFailureHandler " + AopUtils.getTargetClass(handler).getName());
+	}
+
+	/** A handler that cannot be created must not hide why the lock was not acquired. */
+	private @Nullable LockFailureHandler find(LockException failure) {
+		try {
+			return this.handlers.get();
+		}
+		catch (BeansException ex) {
+			failure.addSuppressed(ex);
+			return null;
+		}
 	}
 
 }

@@ -43,11 +43,10 @@ public final class LockInterceptor implements MethodInterceptor {
 		if (method == null) {
 			throw withoutAttribute(invocation);
 		}
-		LockOperations locks = this.operations.get();
 		return switch (method.kind()) {
-			case VALUE -> new LockedCall(method, invocation).run(locks);
-			case STAGE -> new StageCall(method, invocation).run(locks);
-			case MONO, FLUX -> new ReactiveCall(method, invocation, locks).run();
+			case VALUE -> new LockedCall(method, invocation).run(this.operations.get());
+			case STAGE -> new StageCall(method, invocation).run(this.operations.get());
+			case MONO, FLUX -> new ReactiveCall(method, invocation, this.operations).run();
 		};
 	}
 

@@ -69,17 +69,16 @@ final class LockedCall implements LockCallback<@Nullable Object, Throwable> {
 			returnedResult = this.method.proceed(this.invocation, lease);
 		}
 		catch (Throwable ex) {
-			throw interruption.end() ? lossAfter(lease, ex) : ex;
+			throw (interruption.end() && !(ex instanceof Error)) ? lossAfter(lease, ex) : ex;
 		}
 		interruption.end();
 		return returnedResult;
 	}
 
-	/** Returns the loss, which is why the body has thrown. */
+	/** Returns the loss, with what the interrupted body has thrown as its cause. */
 	private static Throwable lossAfter(LockLease lease, Throwable ex) {
-		RuntimeException loss = Losses.of(lease);
-		loss.addSuppressed(ex);
-		return loss;
+		return (Losses.of(lease) instanceof LockLostException loss)
+				? new LockLostException(loss.error(), loss.key(), loss.reason(), ex) : ex;
 	}
 
 }

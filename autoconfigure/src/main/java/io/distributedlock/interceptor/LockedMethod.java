@@ -75,12 +75,19 @@ final class LockedMethod {
 
 	/** Runs the method, in a scope whose loss is no obstacle if the loss is ignored. */
 	@Nullable Object proceed(MethodInvocation invocation, LockLease lease) throws Throwable {
+		return proceed(invocation::proceed, lease);
+	}
+
+	/**
+	 * Runs a body of the method, as {@link #proceed(MethodInvocation, LockLease)} does.
+	 */
+	@Nullable Object proceed(Body body, LockLease lease) throws Throwable {
 		if (!ignoresLoss()) {
-			return invocation.proceed();
+			return body.run();
 		}
 		try (LockContext.Scope scope = LockContext.open(lease)) {
 			scope.ignoreLoss();
-			return invocation.proceed();
+			return body.run();
 		}
 	}
 
@@ -110,6 +117,13 @@ final class LockedMethod {
 			throw LockedMethodChecks.unfinishedResult(this.described, unfinished);
 		}
 		return result;
+	}
+
+	/** Runs the method. */
+	interface Body {
+
+		@Nullable Object run() throws Throwable;
+
 	}
 
 }

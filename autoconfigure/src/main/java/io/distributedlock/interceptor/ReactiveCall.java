@@ -1,6 +1,7 @@
 package io.distributedlock.interceptor;
 
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 
 import org.aopalliance.intercept.MethodInvocation;
 import org.reactivestreams.Publisher;
@@ -8,6 +9,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.aop.interceptor.ExposeInvocationInterceptor;
 
 import io.distributedlock.LockException;
 import io.distributedlock.LockLease;
@@ -27,14 +29,29 @@ final class ReactiveCall {
 
 	private final LockRequest request;
 
-	private final ReactiveLockTemplate locks;
+	private final Supplier<LockOperations> operations;
 
-	ReactiveCall(LockedMethod method, MethodInvocation invocation, LockOperations operations) {
+	/**
+	 * Creates a call.
+	 * @param invocation the call, of which a clone is kept as it is now: an outer
+	 * interceptor may proceed with it again
+	 * @param operations the locks, looked up with the first subscription: Spring calls a
+	 * scheduled method while its bean is created
+	 */
+	ReactiveCall(LockedMethod method, MethodInvocation invocation, Supplier<LockOperations> operations) {
 		this.method = method;
-		this.invocation = invocation;
+		this.invocation = clone(invocation);
 		this.request = method.request(invocation);
-		ReactiveLockTemplate template = new ReactiveLockTemplate(operations);
-		this.locks = method.ignoresLoss() ? template.ignoringLoss() : template;
+		this.operations = operations;
+	}
+
+	private static MethodInvocation clone(MethodInvocation invocation) {
+		return (invocation instanceof ProxyMethodInvocation proxied) ? proxied.invocableClone() : invocation;
+	}
+
+	private ReactiveLockTemplate locks() {
+		ReactiveLockTemplate template = new ReactiveLockTemplate(this.operations.get());
+		return this.method.ignoresLoss() ? template.ignoringLoss() : template;
 	}
 
 	Object run() {
@@ -44,7 +61,7 @@ final class ReactiveCall {
 	private Mono<Object> mono() {
 		return Mono.defer(() -> {
 			AtomicBoolean started = new AtomicBoolean();
-			return this.locks.execute(this.request, (lease) -> {
+			return locks().execute(this.request, (lease) -> {
 				started.set(true);
 				return monoWork(lease);
 			}).onErrorResume(LockException.class, (ex) -> started.get() ? Mono.error(ex) : Mono.from(react(ex)));
@@ -54,7 +71,7 @@ final class ReactiveCall {
 	private Flux<Object> flux() {
 		return Flux.defer(() -> {
 			AtomicBoolean started = new AtomicBoolean();
-			return this.locks.executeMany(this.request, (lease) -> {
+			return locks().executeMany(this.request, (lease) -> {
 				started.set(true);
 				return fluxWork(lease);
 			}).onErrorResume(LockException.class, (ex) -> started.get() ? Flux.error(ex) : Flux.from(react(ex)));
@@ -85,13 +102,15 @@ final class ReactiveCall {
 		return Mono.create((sink) -> lease.onLost(sink::success));
 	}
 
-	/** Proceeds with a clone: each subscription runs the whole chain of advice. */
+	/**
+	 * Proceeds with a clone: each subscription runs the whole chain of advice. The clone
+	 * is exposed on this thread, where advice of AspectJ looks for it.
+	 */
 	@SuppressWarnings("unchecked")
 	private Publisher<Object> proceed(LockLease lease) {
-		MethodInvocation call = (this.invocation instanceof ProxyMethodInvocation proxied) ? proxied.invocableClone()
-				: this.invocation;
+		MethodInvocation call = clone(this.invocation);
 		try {
-			Object work = this.method.proceed(call, lease);
+			Object work = this.method.proceed(() -> ExposeInvocationInterceptor.INSTANCE.invoke(call), lease);
 			return (work != null) ? (Publisher<Object>) work : Mono.error(this.method.nullPublisher());
 		}
 		catch (Throwable ex) {

@@ -57,6 +57,12 @@ final class StageCall implements LockCallback<@Nullable CompletionStage<@Nullabl
 			}
 			return this.method.react(this.invocation, ex);
 		}
+		catch (LockLostException ex) {
+			if (!this.started || this.stage != null || !this.method.ignoresLoss()) {
+				throw ex;
+			}
+			return null;
+		}
 		return (work != null) ? result(work) : null;
 	}
 

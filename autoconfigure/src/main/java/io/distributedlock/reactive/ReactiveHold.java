@@ -1,5 +1,7 @@
 package io.distributedlock.reactive;
 
+import java.util.Objects;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicReference;
@@ -22,10 +24,15 @@ import io.distributedlock.LockLostException;
  */
 final class ReactiveHold {
 
-	/** The state after the end of the subscription. */
+	/**
+	 * The state after the body was called: the end of its publisher releases the lock.
+	 */
+	private static final Object STARTED = new Object();
+
+	/** The state after the end of the subscription, if that came first. */
 	private static final Object ENDED = new Object();
 
-	/** Nothing, the held lock, or {@link #ENDED}. */
+	/** Nothing, the held lock, {@link #STARTED} or {@link #ENDED}. */
 	private final AtomicReference<@Nullable Object> state = new AtomicReference<>();
 
 	private final boolean lossIgnored;
@@ -37,7 +44,8 @@ final class ReactiveHold {
 	/** Emits the lock once it is acquired; a cancellation withdraws the request. */
 	Mono<LockLease> acquired(Supplier<CompletableFuture<LockLease>> acquisition) {
 		return Mono.create((sink) -> {
-			CompletableFuture<LockLease> future = acquisition.get();
+			CompletableFuture<LockLease> future = Objects.requireNonNull(acquisition.get(),
+					"LockOperations.acquireAsync(LockRequest, List) has returned null: a mock needs a stub of it");
 			future.whenComplete((lease, ex) -> {
 				if (lease == null) {
 					sink.error((ex instanceof CompletionException && ex.getCause() != null) ? ex.getCause() : ex);
@@ -53,25 +61,44 @@ final class ReactiveHold {
 		});
 	}
 
-	/** Ends the subscription; closes a lock that no other signal has released. */
+	/** Ends the subscription; closes a lock under which no body has started. */
 	void end() {
-		if (this.state.getAndSet(ENDED) instanceof LockLease lease) {
+		if (this.state.get() != STARTED && this.state.getAndSet(ENDED) instanceof LockLease lease) {
 			lease.closeAsync();
 		}
 	}
 
 	<T> Mono<T> within(LockLease lease, Supplier<? extends Mono<T>> body) {
-		return Mono.defer(() -> opened(lease, body))
-			.contextWrite((context) -> ReactiveLockContext.with(context, lease));
+		return Mono.defer(() -> {
+			try {
+				return opened(lease, body);
+			}
+			catch (Throwable ex) {
+				return Mono.error(ex);
+			}
+		}).contextWrite((context) -> ReactiveLockContext.with(context, lease));
 	}
 
 	<T> Flux<T> withinMany(LockLease lease, Supplier<? extends Publisher<T>> body) {
-		return Flux.defer(() -> opened(lease, body))
-			.contextWrite((context) -> ReactiveLockContext.with(context, lease));
+		return Flux.defer(() -> {
+			try {
+				return opened(lease, body);
+			}
+			catch (Throwable ex) {
+				return Flux.error(ex);
+			}
+		}).contextWrite((context) -> ReactiveLockContext.with(context, lease));
 	}
 
-	/** Calls the body in the scope of the lock, which it may read the token from. */
+	/**
+	 * Calls the body in the scope of the lock, which it may read the token from. A
+	 * subscription that was cancelled before does not call it; one that is cancelled
+	 * meanwhile releases the lock after it.
+	 */
 	private <P> P opened(LockLease lease, Supplier<P> body) {
+		if (!this.state.compareAndSet(lease, STARTED)) {
+			throw new CancellationException("The subscription was cancelled before its body was called");
+		}
 		lease.ensureHeld();
 		try (LockContext.Scope scope = LockContext.open(lease)) {
 			if (this.lossIgnored) {

@@ -154,15 +154,17 @@ final class AsyncDriver implements RequestDriver {
 
 	private void fail(Throwable ex) {
 		Runnable completion = () -> this.future.completeExceptionally(ex);
-		end(new FutureCompletion(this.engine, completion, () -> completeElsewhere(completion)));
+		end(new FutureCompletion(this.engine.environment(), this.engine.settings().callTimeout(), completion,
+				() -> completeElsewhere(completion)));
 	}
 
 	private void complete(JoinableLease lease) {
-		end(new FutureCompletion(this.engine, () -> completeWith(lease), () -> {
-			lease.closeInBackground();
-			LockException failure = this.engine.failures().noCallbackThread(this.request.key());
-			completeElsewhere(() -> this.future.completeExceptionally(failure));
-		}));
+		end(new FutureCompletion(this.engine.environment(), this.engine.settings().callTimeout(),
+				() -> completeWith(lease), () -> {
+					lease.closeInBackground();
+					LockException failure = this.engine.failures().noCallbackThread(this.request.key());
+					completeElsewhere(() -> this.future.completeExceptionally(failure));
+				}));
 	}
 
 	private void end(FutureCompletion last) {

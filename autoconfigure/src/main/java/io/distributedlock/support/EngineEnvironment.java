@@ -40,6 +40,8 @@ interface EngineEnvironment {
 		ATTEMPTS,
 		/** Releases and withdrawals that no caller waits for. */
 		RELEASES,
+		/** Releases over a blocking driver whose end is told, but no thread waits for. */
+		ASYNC_RELEASES,
 		/** The choice of what is renewed next, which waits for nothing. */
 		RENEWAL_ROUNDS,
 		/** Renewals over a blocking driver. */

@@ -1,5 +1,6 @@
 package io.distributedlock.support;
 
+import java.time.Duration;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -14,7 +15,9 @@ import io.distributedlock.support.EngineEnvironment.Work;
  */
 final class FutureCompletion implements Runnable {
 
-	private final EngineContext engine;
+	private final EngineEnvironment environment;
+
+	private final Duration timeout;
 
 	private final Runnable inTime;
 
@@ -26,11 +29,13 @@ final class FutureCompletion implements Runnable {
 
 	/**
 	 * Creates a completion that has not begun.
+	 * @param timeout how long to wait for a callback thread
 	 * @param inTime runs on a callback thread
 	 * @param tooLate runs on the timer if there was no callback thread; does not block
 	 */
-	FutureCompletion(EngineContext engine, Runnable inTime, Runnable tooLate) {
-		this.engine = engine;
+	FutureCompletion(EngineEnvironment environment, Duration timeout, Runnable inTime, Runnable tooLate) {
+		this.environment = environment;
+		this.timeout = timeout;
 		this.inTime = inTime;
 		this.tooLate = tooLate;
 	}
@@ -38,7 +43,7 @@ final class FutureCompletion implements Runnable {
 	/** Hands the completion to a callback thread, and bounds the wait for it. */
 	void begin() {
 		try {
-			this.engine.environment().executor(Work.CALLBACKS).execute(this);
+			this.environment.executor(Work.CALLBACKS).execute(this);
 		}
 		catch (RejectedExecutionException ex) {
 			run();
@@ -49,8 +54,7 @@ final class FutureCompletion implements Runnable {
 		}
 		if (!this.begun.get()) {
 			try {
-				this.cancellation = this.engine.environment()
-					.schedule(this::giveUp, this.engine.settings().callTimeout().toNanos());
+				this.cancellation = this.environment.schedule(this::giveUp, this.timeout.toNanos());
 			}
 			catch (OutOfMemoryError ex) {
 				giveUp();

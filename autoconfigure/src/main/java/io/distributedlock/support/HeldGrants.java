@@ -6,8 +6,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 
@@ -22,7 +20,6 @@ import io.distributedlock.provider.LockProvider;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.StoreCall;
-import io.distributedlock.support.EngineEnvironment.Work;
 
 /**
  * The grants that this process holds, and how each of them ends: released, given to the
@@ -185,46 +182,10 @@ final class HeldGrants {
 	 * @return completed on a callback thread; does not fail
 	 */
 	CompletableFuture<Void> releaseAsync(HeldGrant heldGrant) {
-		CompletableFuture<Void> told = new CompletableFuture<>();
 		long deadline = heldGrant.deadlineNanos();
-		AtomicBoolean ended = new AtomicBoolean();
-		Consumer<ReleaseOutcome> onAnswer = (outcome) -> {
-			if (ended.compareAndSet(false, true)) {
-				try {
-					endReleaseAsync(heldGrant, deadline, outcome);
-				}
-				finally {
-					complete(told);
-				}
-			}
-		};
-		Runnable bound = this.environment.schedule(() -> onAnswer.accept(ReleaseOutcome.UNKNOWN),
-				this.callTimeout.toNanos());
-		told.whenComplete((done, failure) -> bound.run());
-		this.pendingReleases.release(heldGrant.key(), heldGrant.grant().owner(), heldGrant.lease(), onAnswer);
-		return told;
-	}
-
-	/** Handles the answer to a release that is repeated until it is confirmed. */
-	private void endReleaseAsync(HeldGrant heldGrant, long deadlineNanos, ReleaseOutcome outcome) {
-		try {
-			if (!loseAtRelease(heldGrant, deadlineNanos, outcome)) {
-				this.events.released(heldGrant.holder());
-			}
-		}
-		finally {
-			end(heldGrant);
-		}
-	}
-
-	/** Code of the application depends on the future. */
-	private void complete(CompletableFuture<Void> told) {
-		try {
-			this.environment.executor(Work.CALLBACKS).execute(() -> told.complete(null));
-		}
-		catch (RejectedExecutionException | OutOfMemoryError ex) {
-			told.complete(null);
-		}
+		return new AsyncRelease(this.environment, this.callTimeout, () -> startRelease(heldGrant, endOfCall()),
+				(outcome) -> endRelease(heldGrant, deadline, outcome))
+			.begin(this.provider.isBlocking());
 	}
 
 	/** Releases a grant whose hold has ended, without waiting for the answer. */

@@ -235,14 +235,15 @@ final class Hold implements KeepableHold, Holder {
 
 	/** Returns whether this close is the first, and nobody keeps the hold. */
 	private boolean closeOnce() {
-		if (KEEPERS.compareAndSet(this, 0, CLOSED)) {
-			return true;
-		}
-		int present = this.keepers;
-		while (present > 0 && !KEEPERS.compareAndSet(this, present, present | CLOSED)) {
+		int present;
+		do {
 			present = this.keepers;
+			if (present < 0) {
+				return false;
+			}
 		}
-		return false;
+		while (!KEEPERS.compareAndSet(this, present, present | CLOSED));
+		return present == 0;
 	}
 
 	@Override

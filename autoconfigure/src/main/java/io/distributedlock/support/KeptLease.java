@@ -60,7 +60,7 @@ final class KeptLease implements JoinableLease {
 
 	@Override
 	public @Nullable JoinableLease keep() {
-		return this.hold.keep();
+		return this.closed.get() ? null : this.hold.keep();
 	}
 
 	@Override
@@ -90,12 +90,12 @@ final class KeptLease implements JoinableLease {
 
 	@Override
 	public boolean isHeld() {
-		return this.hold.isHeld();
+		return !this.closed.get() && this.hold.isHeld();
 	}
 
 	@Override
 	public Duration remaining() {
-		return this.hold.remaining();
+		return this.closed.get() ? Duration.ZERO : this.hold.remaining();
 	}
 
 	@Override
@@ -105,7 +105,10 @@ final class KeptLease implements JoinableLease {
 
 	@Override
 	public void ensureHeld() {
-		this.hold.ensureHeld();
+		this.hold.throwLoss(LockError.LOST);
+		if (!isHeld()) {
+			throw new IllegalStateException("This handle of " + this.hold + " was closed before");
+		}
 	}
 
 	@Override

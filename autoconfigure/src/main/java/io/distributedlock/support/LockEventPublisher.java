@@ -11,6 +11,7 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.core.NativeDetector;
 import org.springframework.util.ReflectionUtils;
 
 import io.distributedlock.LockHolder;
@@ -63,7 +64,8 @@ final class LockEventPublisher {
 	private static List<LockListener> interested(List<LockListener> listeners, String method, Class<?>... parameters) {
 		return listeners.stream().filter((listener) -> {
 			Method found = ReflectionUtils.findMethod(listener.getClass(), method, parameters);
-			return found == null || found.getDeclaringClass() != LockListener.class;
+			// A native image may not know the methods of the listener.
+			return found == null || found.getDeclaringClass() != LockListener.class || NativeDetector.inNativeImage();
 		}).toList();
 	}
 

@@ -99,22 +99,25 @@ final class LockedExecution {
 
 	private JoinableLease acquireBeside(List<JoinableLease> kept, List<LockKey> missing, LockRequest request) {
 		JoinableLease own = requireHeld(acquire(request, missing));
-		return kept.isEmpty() ? own : composite(request, beside(own, kept), List.of());
-	}
-
-	/** Checks once more what was joined before further locks were waited for. */
-	private List<JoinableLease> beside(JoinableLease own, List<JoinableLease> kept) {
 		try {
-			requireHeld(kept);
-			List<JoinableLease> all = new ArrayList<>(kept.size() + 1);
-			all.add(own);
-			all.addAll(kept);
-			return all;
+			return beside(own, kept, request);
 		}
 		catch (RuntimeException | Error ex) {
 			closeAfter(ex, own);
 			throw ex;
 		}
+	}
+
+	/** Combines locks, and checks once more those that were joined before. */
+	private JoinableLease beside(JoinableLease own, List<JoinableLease> kept, LockRequest request) {
+		if (kept.isEmpty()) {
+			return own;
+		}
+		requireHeld(kept);
+		List<JoinableLease> all = new ArrayList<>(kept.size() + 1);
+		all.add(own);
+		all.addAll(kept);
+		return composite(request, all, List.of());
 	}
 
 	/**
@@ -128,16 +131,22 @@ final class LockedExecution {
 			parts = parts(request, enclosing);
 			kept = keep(parts.joined());
 		}
-		catch (LockLostException ex) {
+		catch (RuntimeException ex) {
 			return CompletableFuture.failedFuture(ex);
 		}
-		if (parts.missing().isEmpty()) {
-			return CompletableFuture.completedFuture(composite(request, kept, List.of()));
+		try {
+			if (parts.missing().isEmpty()) {
+				return CompletableFuture.completedFuture(composite(request, kept, List.of()));
+			}
+			CompletableFuture<LockLease> acquired = new AsyncDriver(this.engine,
+					(driver) -> this.requests.request(parts.missing(), request, driver))
+				.begin();
+			return kept.isEmpty() ? acquired : joinLater(acquired, kept, request);
 		}
-		CompletableFuture<LockLease> acquired = new AsyncDriver(this.engine,
-				(driver) -> this.requests.request(parts.missing(), request, driver))
-			.begin();
-		return kept.isEmpty() ? acquired : joinLater(acquired, kept, request);
+		catch (RuntimeException | Error ex) {
+			MultiKeyLease.closeAll(kept, JoinableLease::closeInBackground);
+			throw ex;
+		}
 	}
 
 	private CompletableFuture<LockLease> joinLater(CompletableFuture<LockLease> acquired, List<JoinableLease> kept,
@@ -148,12 +157,15 @@ final class LockedExecution {
 				if (own == null) {
 					throw failure;
 				}
-				LockLease all = composite(request, beside((JoinableLease) own, kept), List.of());
+				LockLease all = beside((JoinableLease) own, kept, request);
 				if (!joined.complete(all)) {
 					all.closeAsync();
 				}
 			}
 			catch (Throwable ex) {
+				if (own != null) {
+					own.closeAsync();
+				}
 				MultiKeyLease.closeAll(kept, JoinableLease::closeInBackground);
 				joined.completeExceptionally(ex);
 			}
@@ -233,7 +245,6 @@ final class LockedExecution {
 					return joinable;
 				}
 				joinable.throwLoss(LockError.REENTRY_AFTER_LOSS);
-				return null;
 			}
 		}
 		return null;

@@ -3,29 +3,29 @@ package io.distributedlock.support;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.atomic.AtomicBoolean;
 
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockError;
 import io.distributedlock.LockLostException;
 
 /**
- * Work that was started under a lock: the lock is released when its stage is complete, or
- * when the result is cancelled. A release never blocks the thread that completes the
- * stage.
+ * Work that was started under a lock: the lock is released when its stage is complete,
+ * never before. A release does not block the thread that completes the stage.
  *
  * @param <T> the result of the work
  */
 final class LockedStage<T extends @Nullable Object> {
+
+	private static final Log logger = LogFactory.getLog(LockedStage.class);
 
 	private final CompletionStage<T> stage;
 
 	private final JoinableLease lease;
 
 	private final CompletableFuture<T> result = new CompletableFuture<>();
-
-	private final AtomicBoolean ended = new AtomicBoolean();
 
 	private LockedStage(CompletionStage<T> stage, JoinableLease lease) {
 		this.stage = stage;
@@ -38,14 +38,22 @@ final class LockedStage<T extends @Nullable Object> {
 	 */
 	static <T extends @Nullable Object> CompletableFuture<T> end(CompletionStage<T> stage, JoinableLease lease) {
 		LockedStage<T> locked = new LockedStage<>(stage, lease);
-		if (isDone(stage)) {
-			// The calling thread may block, and finds the lock released when it goes on.
-			lease.close();
-			stage.whenComplete(locked::complete);
+		try {
+			if (isDone(stage)) {
+				// The calling thread may block, and finds the lock released when it goes
+				// on.
+				lease.close();
+				stage.whenComplete(locked::complete);
+			}
+			else {
+				stage.whenComplete(locked::release);
+				locked.result.whenComplete((value, ex) -> locked.cancelWork());
+			}
 		}
-		else {
-			stage.whenComplete(locked::release);
-			locked.result.whenComplete((value, ex) -> locked.cancelled());
+		catch (RuntimeException | Error ex) {
+			// Nothing else would tell the end of such a stage.
+			lease.close();
+			throw ex;
 		}
 		return locked.result;
 	}
@@ -54,31 +62,33 @@ final class LockedStage<T extends @Nullable Object> {
 		try {
 			return stage.toCompletableFuture().isDone();
 		}
-		catch (UnsupportedOperationException ex) {
+		catch (RuntimeException ex) {
 			return false;
 		}
 	}
 
 	private void release(T value, @Nullable Throwable ex) {
-		if (this.ended.compareAndSet(false, true)) {
+		try {
 			this.lease.closeAsync().whenComplete((closed, failure) -> complete(value, ex));
 		}
-	}
-
-	/** A result that somebody else has completed leaves the work without a user. */
-	private void cancelled() {
-		if (this.ended.compareAndSet(false, true)) {
-			cancel(this.stage);
-			this.lease.closeAsync();
+		catch (RuntimeException | Error failure) {
+			logger.debug("The release of " + this.lease + " could not begin", failure);
+			complete(value, ex);
 		}
 	}
 
-	static void cancel(CompletionStage<?> stage) {
-		try {
-			stage.toCompletableFuture().cancel(true);
-		}
-		catch (UnsupportedOperationException ex) {
-			// The stage cannot be cancelled; its work goes on without the lock.
+	/**
+	 * Cancels the work of a result that was cancelled. Its end releases the lock, so that
+	 * work which cannot be cancelled goes on under the lock.
+	 */
+	private void cancelWork() {
+		if (this.result.isCancelled()) {
+			try {
+				this.stage.toCompletableFuture().cancel(true);
+			}
+			catch (RuntimeException ex) {
+				logger.debug("The work under " + this.lease + " cannot be cancelled", ex);
+			}
 		}
 	}
 

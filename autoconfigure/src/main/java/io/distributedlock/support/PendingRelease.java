@@ -35,6 +35,8 @@ final class PendingRelease {
 
 	private final Command command;
 
+	private final Runnable onEnd;
+
 	/** When it is due next by the nano time, unless it was never sent. */
 	long dueNanos;
 
@@ -48,13 +50,15 @@ final class PendingRelease {
 
 	/**
 	 * Creates an entry.
+	 * @param onEnd what follows once the entry has left the queue, however that came
 	 * @param giveUpNanos when it is no longer repeated
 	 */
-	PendingRelease(LockKey key, Object node, Kind kind, Command command, long giveUpNanos) {
+	PendingRelease(LockKey key, Object node, Kind kind, Command command, Runnable onEnd, long giveUpNanos) {
 		this.key = key;
 		this.node = node;
 		this.kind = kind;
 		this.command = command;
+		this.onEnd = onEnd;
 		this.giveUpNanos = giveUpNanos;
 	}
 
@@ -92,20 +96,10 @@ final class PendingRelease {
 		return ReleaseOutcome.UNKNOWN;
 	}
 
-	/** Tells an answer of the store, or that there was none in time. */
-	void tell(ReleaseOutcome outcome) {
-		try {
-			this.command.answered(outcome);
-		}
-		catch (RuntimeException | Error ex) {
-			logger.debug("The end of lock '" + this.key + "' could not be told", ex);
-		}
-	}
-
 	/** Lets follow what follows the end of the entry. */
 	void close() {
 		try {
-			this.command.close();
+			this.onEnd.run();
 		}
 		catch (RuntimeException | Error ex) {
 			logger.debug("The contender for lock '" + this.key + "' could not be closed", ex);
@@ -140,14 +134,6 @@ final class PendingRelease {
 	interface Command {
 
 		StoreCall<ReleaseOutcome> send(Duration timeout);
-
-		/** Receives each outcome of the command. */
-		default void answered(ReleaseOutcome outcome) {
-		}
-
-		/** Runs once the entry has left the queue, however that came. */
-		default void close() {
-		}
 
 	}
 

@@ -98,22 +98,21 @@ final class PendingReleaseQueue {
 	 * @param answerSeen whether the store's answer to the acquire was seen
 	 */
 	void release(LockKey key, OwnerId owner, Duration lease, boolean answerSeen) {
-		add(key, lease, answerSeen ? Kind.SEEN_GRANT : Kind.UNSEEN_GRANT,
-				new ReleaseCommand(this.provider, key, owner, null));
+		long most = lease.multipliedBy(2).plus(SLACK).toNanos();
+		add(new PendingRelease(key, this.provider.node(key), answerSeen ? Kind.SEEN_GRANT : Kind.UNSEEN_GRANT,
+				(timeout) -> this.provider.release(key, owner, timeout), () -> {
+				}, this.environment.nanoTime() + most));
 	}
 
 	/**
-	 * Releases a grant whose answer was seen in the background.
-	 * @param onAnswer receives each outcome, at last {@link ReleaseOutcome#UNKNOWN} if
-	 * the release is not repeated any more
+	 * Withdraws a contender's entry from the wait queue in the background, and closes the
+	 * contender after that.
+	 * @param key the key
+	 * @param contender the contender
 	 */
-	void release(LockKey key, OwnerId owner, Duration lease, Consumer<ReleaseOutcome> onAnswer) {
-		add(key, lease, Kind.SEEN_GRANT, new ReleaseCommand(this.provider, key, owner, onAnswer));
-	}
-
-	private void add(LockKey key, Duration lease, Kind kind, PendingRelease.Command command) {
-		long most = lease.multipliedBy(2).plus(SLACK).toNanos();
-		add(new PendingRelease(key, this.provider.node(key), kind, command, this.environment.nanoTime() + most));
+	private void withdraw(LockKey key, LockContender contender) {
+		add(new PendingRelease(key, this.provider.node(key), Kind.WAIT_QUEUE_ENTRY, contender::withdraw,
+				contender::close, this.environment.nanoTime() + SLACK.toNanos()));
 	}
 
 	/**
@@ -122,8 +121,7 @@ final class PendingReleaseQueue {
 	 */
 	void end(LockKey key, LockContender contender, boolean enqueued) {
 		if (enqueued) {
-			add(new PendingRelease(key, this.provider.node(key), Kind.WAIT_QUEUE_ENTRY, new WithdrawCommand(contender),
-					this.environment.nanoTime() + SLACK.toNanos()));
+			withdraw(key, contender);
 		}
 		else {
 			contender.close();
@@ -273,7 +271,6 @@ final class PendingReleaseQueue {
 	}
 
 	private void ended(PendingRelease entry, ReleaseOutcome outcome) {
-		entry.tell(outcome);
 		recordEnd(entry, outcome);
 		if (outcome != ReleaseOutcome.UNKNOWN || entry.kind == Kind.WAIT_QUEUE_ENTRY) {
 			this.freed.accept(entry.key);

@@ -34,6 +34,8 @@ final class ThreadedEnvironment implements EngineEnvironment, AutoCloseable {
 
 	private final ThreadPoolExecutor releases;
 
+	private final ThreadPoolExecutor asyncReleases;
+
 	private final ThreadPoolExecutor renewalRounds;
 
 	private final ThreadPoolExecutor renewals;
@@ -51,6 +53,7 @@ final class ThreadedEnvironment implements EngineEnvironment, AutoCloseable {
 		this.callbacks = callbacks;
 		this.attempts = nodePool(provider + "-io-attempt");
 		this.releases = LockThreads.pool(provider + "-io-release", 5);
+		this.asyncReleases = LockThreads.pool(provider + "-io-close", 8);
 		this.renewalRounds = LockThreads.pool(provider + "-schedule", 1);
 		this.renewals = nodePool(provider + "-io-renewal");
 	}
@@ -101,6 +104,7 @@ final class ThreadedEnvironment implements EngineEnvironment, AutoCloseable {
 		return switch (work) {
 			case ATTEMPTS -> this.attempts;
 			case RELEASES -> this.releases;
+			case ASYNC_RELEASES -> this.asyncReleases;
 			case RENEWAL_ROUNDS -> this.renewalRounds;
 			case RENEWALS -> this.renewals;
 			case LOSSES -> this.callbacks.losses();
@@ -114,6 +118,7 @@ final class ThreadedEnvironment implements EngineEnvironment, AutoCloseable {
 	public void close() {
 		this.attempts.shutdown();
 		this.releases.shutdown();
+		this.asyncReleases.shutdown();
 		this.renewalRounds.shutdown();
 		this.renewals.shutdown();
 	}

@@ -126,6 +126,11 @@ public abstract class HeldResultContract {
 		assertThat(LockContext.find()).isEmpty();
 		assertThat(isFree()).isFalse();
 		ending.end(this.work.end, result);
+		if (shape == Shape.STAGE && ending == Ending.CANCELLATION) {
+			// The stage cannot be cancelled: its work goes on, and so does the lock.
+			assertThat(isFree()).isFalse();
+			this.work.end.complete("end");
+		}
 		awaitFree();
 		ending.check(result);
 	}

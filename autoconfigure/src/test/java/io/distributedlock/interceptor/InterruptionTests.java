@@ -11,6 +11,7 @@ import org.junit.jupiter.api.Test;
 
 import io.distributedlock.LockContext;
 import io.distributedlock.LockKey;
+import io.distributedlock.LockLease;
 import io.distributedlock.LockLostException;
 import io.distributedlock.LossReason;
 import io.distributedlock.annotation.DistributedLock;
@@ -58,8 +59,7 @@ class InterruptionTests {
 		}));
 		assertThat(thrown).isInstanceOfSatisfying(LockLostException.class, (loss) -> {
 			assertThat(loss.reason()).isEqualTo(LossReason.FORCED);
-			assertThat(loss).hasSuppressedException(loss.getSuppressed()[0]);
-			assertThat(loss.getSuppressed()[0]).isInstanceOf(InterruptedException.class);
+			assertThat(loss).hasCauseInstanceOf(InterruptedException.class);
 		});
 		assertThat(Thread.currentThread().isInterrupted()).isFalse();
 	}
@@ -90,6 +90,41 @@ class InterruptionTests {
 			throw new IllegalStateException();
 		}))).isInstanceOf(IllegalStateException.class);
 		assertThat(Thread.interrupted()).isTrue();
+	}
+
+	@Test
+	void interruptBeforeTheLossIsKept() {
+		assertThat(catchThrowable(() -> this.work.run(() -> {
+			Thread.currentThread().interrupt();
+			this.locks.forceRelease(this.key);
+			LockLease lease = LockContext.current();
+			CompletableFuture<Boolean> told = new CompletableFuture<>();
+			// Runs after the interruption.
+			lease.onLost(() -> told.complete(true));
+			long until = System.nanoTime() + PATIENCE.toNanos();
+			while (!told.isDone() && System.nanoTime() < until) {
+				Thread.onSpinWait();
+			}
+			assertThat(told).isDone();
+			return "ended";
+		}))).isInstanceOf(LockLostException.class);
+		assertThat(Thread.interrupted()).isTrue();
+	}
+
+	@Test
+	void errorOfTheBodyPassesUnchanged() {
+		StackOverflowError error = new StackOverflowError();
+		assertThat(catchThrowable(() -> this.work.run(() -> {
+			forceRelease();
+			try {
+				TimeUnit.MINUTES.sleep(1);
+			}
+			catch (InterruptedException ex) {
+				throw error;
+			}
+			return "ended";
+		}))).isSameAs(error);
+		assertThat(Thread.currentThread().isInterrupted()).isFalse();
 	}
 
 	/** The loss and the end of the body meet at any moment. */

@@ -29,13 +29,9 @@ record EngineBreakage(String name, String type, String text, String replacement)
 					"stopState()::recordProgress);\n" + "\t\t}\n" + "\t\tthis.state.signalHeadOrClose();",
 					"stopState()::recordProgress);\n" + "\t\t}"),
 			new EngineBreakage("an entry of the wait queue is not withdrawn", "PendingReleaseQueue",
-					"\t\t\tadd(new PendingRelease(key, this.provider.node(key), Kind.WAIT_QUEUE_ENTRY,"
-							+ " new WithdrawCommand(contender),\n"
-							+ "\t\t\t\t\tthis.environment.nanoTime() + SLACK.toNanos()));\n",
-					"\t\t\tcontender.close();\n"),
+					"\t\t\twithdraw(key, contender);\n", "\t\t\tcontender.close();\n"),
 			new EngineBreakage("a handle does not wait for those that keep its lock", "Hold",
-					"present | CLOSED)) {\n" + "\t\t\tpresent = this.keepers;\n" + "\t\t}\n" + "\t\treturn false;",
-					"present | CLOSED)) {\n" + "\t\t\tpresent = this.keepers;\n" + "\t\t}\n" + "\t\treturn true;"),
+					"\t\treturn present == 0;", "\t\treturn true;"),
 			new EngineBreakage("the last handle that keeps a lock does not release it", "Hold",
 					"return (int) KEEPERS.getAndAdd(this, -1) - 1 == CLOSED;",
 					"return (int) KEEPERS.getAndAdd(this, -1) - 1 == 0;"),

@@ -25,7 +25,8 @@ class ReleaseLanesTests {
 
 	private PendingRelease entry(String node, Kind kind) {
 		return new PendingRelease(LockKey.of("key", Integer.toString(this.keys++)), node, kind,
-				(timeout) -> AnsweredStoreCall.by(() -> ReleaseOutcome.RELEASED), Long.MAX_VALUE);
+				(timeout) -> AnsweredStoreCall.by(() -> ReleaseOutcome.RELEASED), () -> {
+				}, Long.MAX_VALUE);
 	}
 
 	private PendingRelease added(String node, Kind kind) {

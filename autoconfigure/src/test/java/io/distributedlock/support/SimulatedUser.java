@@ -270,7 +270,7 @@ final class SimulatedUser implements RequestDriver {
 			return false;
 		}
 		lease.closeInBackground();
-		this.world.check(!held || lease.isHeld() || lease.lossReason() != null, "P1",
+		this.world.check(!held || kept.isHeld() || kept.lossReason() != null, "P1",
 				this + " has released a lock that another handle keeps");
 		this.process.later(this.world.duration(Duration.ofMillis(300)), () -> release(kept));
 		return true;
