@@ -229,7 +229,7 @@ class ZooKeeperSslTests {
 			.withBean(LockCuratorCustomizer.class, () -> TlsZooKeeper::hasten)
 			.run((context) -> {
 				assertFails(context, LockError.STORE_DOWN_AT_START, "over TLS", "ClientCnxnSocketNetty", "trusted");
-				assertThat(output).contains("ERROR org.apache.zookeeper.ClientCnxnSocketNetty")
+				assertThat(output).contains("ClientCnxnSocketNetty")
 					.contains("unable to find valid certification path");
 			});
 	}
