@@ -94,7 +94,7 @@ public interface LockOperations {
 	 * Starts work while the lock is held, and releases the lock when the work has ended.
 	 * The calling thread waits for the lock and runs the body, which starts the work; it
 	 * leaves the scope of the lock when the body has returned. The lock is held until the
-	 * stage that the body has returned is complete, or the result is cancelled.
+	 * stage that the body has returned is complete.
 	 * <p>
 	 * A nested call for keys that an enclosing call of this thread holds joins them, and
 	 * keeps them after the enclosing call has returned. A lock that is acquired inside a

@@ -37,11 +37,10 @@ import io.distributedlock.interceptor.OnLost;
  * id 7.
  * <p>
  * A method that returns a {@code CompletableFuture} or a {@code CompletionStage} holds
- * the lock until that is complete or cancelled; one that returns Reactor's {@code Mono}
- * or {@code Flux} holds it for each subscription, and waits without a thread. Other
- * results that are not finished when the method returns are refused, because their work
- * would continue after the lock is released: plain futures, streams and deferred web
- * results.
+ * the lock until that is complete; one that returns Reactor's {@code Mono} or
+ * {@code Flux} holds it for each subscription, and waits without a thread. Other results
+ * that are not finished when the method returns are refused, because their work would
+ * continue after the lock is released: plain futures, streams and deferred web results.
  * <p>
  * {@code LockContext.current()} returns the lease to the body, and with it the fencing
  * token. A paused process can outlive its lease: only a resource that refuses lower
