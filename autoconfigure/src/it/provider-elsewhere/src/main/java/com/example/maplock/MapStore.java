@@ -10,6 +10,7 @@ import io.distributedlock.LockKey;
 import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.OwnerId;
+import io.distributedlock.provider.ProcessLabel;
 
 /**
  * Store in a map that several {@link MapLockProvider}s share. Each command is one step
@@ -42,7 +43,7 @@ public final class MapStore {
 	private static AttemptResult busy(MapEntry entry) {
 		Duration remaining = entry.remaining();
 		Duration retryAfter = (remaining.compareTo(POLL_BOUND) < 0) ? remaining : POLL_BOUND;
-		return new AttemptResult.Busy(retryAfter, new LockHolder("map", entry.heldFor(), remaining));
+		return new AttemptResult.Busy(retryAfter, new LockHolder(ProcessLabel.get(), entry.heldFor(), remaining));
 	}
 
 	boolean renew(LockKey key, OwnerId owner, Duration lease) {
