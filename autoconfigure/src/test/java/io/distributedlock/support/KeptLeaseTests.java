@@ -2,7 +2,7 @@ package io.distributedlock.support;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -21,7 +21,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
  */
 class KeptLeaseTests {
 
-	private static final int ROUNDS = 20_000;
+	private static final int ROUNDS = 2_000;
 
 	private final LockTimer timer = new LockTimer();
 
@@ -69,33 +69,40 @@ class KeptLeaseTests {
 	/** Both closes see the other one not done, in some of the rounds. */
 	@Test
 	void oneOfTwoClosesAtTheSameTimeReleases() throws Exception {
-		CyclicBarrier together = new CyclicBarrier(2);
+		AtomicInteger phase = new AtomicInteger();
 		JoinableLease[] kept = new JoinableLease[1];
 		Thread other = new Thread(() -> {
 			for (int round = 0; round < ROUNDS; round++) {
-				await(together);
+				await(phase, 3 * round + 1);
 				kept[0].close();
-				await(together);
+				phase.incrementAndGet();
 			}
 		});
 		other.start();
 		for (int round = 0; round < ROUNDS; round++) {
 			LockLease lease = this.locks.acquire(this.request);
 			kept[0] = ((JoinableLease) lease).keep();
-			await(together);
+			phase.incrementAndGet();
+			for (int pause = round % 64; pause > 0; pause--) {
+				Thread.onSpinWait();
+			}
 			lease.close();
-			await(together);
+			await(phase, 3 * round + 2);
+			phase.incrementAndGet();
 			assertThat(this.locks.snapshot().held()).as("round %s", round).isEmpty();
 		}
 		other.join();
 	}
 
-	private static void await(CyclicBarrier barrier) {
-		try {
-			barrier.await();
-		}
-		catch (Exception ex) {
-			throw new IllegalStateException(ex);
+	private static void await(AtomicInteger phase, int wanted) {
+		long until = System.nanoTime() + Duration.ofMinutes(1).toNanos();
+		for (int spins = 0; phase.get() < wanted && System.nanoTime() < until; spins++) {
+			if (spins < 1000) {
+				Thread.onSpinWait();
+			}
+			else {
+				Thread.yield();
+			}
 		}
 	}
 
