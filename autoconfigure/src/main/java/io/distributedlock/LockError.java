@@ -101,7 +101,8 @@ public enum LockError {
 	/** No method, or several ones, can be the fallback of a locked method. */
 	FALLBACK_METHOD("DL-616"),
 	/**
-	 * A failure handler or a fallback returned a value that is no result of the method.
+	 * A failure handler, a fallback or the method itself returned a value that is no
+	 * result of the method.
 	 */
 	UNSUITABLE_RESULT("DL-617"),
 	/** There is no store for the locks, or its database is not supported. */

@@ -40,8 +40,10 @@ public interface LockLease extends AutoCloseable {
 	FencingToken fencingToken(LockKey key);
 
 	/**
-	 * Returns whether the lock is still held, by the local deadline.
-	 * @return {@code false} once it was closed, lost, or its deadline has passed
+	 * Returns whether the lock is still held, by the local deadline. A lock that other
+	 * work or a running transaction keeps is held until that has ended, also after this
+	 * handle was closed.
+	 * @return {@code false} once it was released, lost, or its deadline has passed
 	 */
 	boolean isHeld();
 

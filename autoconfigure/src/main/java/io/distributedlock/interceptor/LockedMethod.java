@@ -6,6 +6,7 @@ import java.util.List;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
+import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockContext;
 import io.distributedlock.LockException;
 import io.distributedlock.LockKey;
@@ -106,8 +107,9 @@ final class LockedMethod {
 		}
 	}
 
-	NullPointerException nullPublisher() {
-		return new NullPointerException("The locked method " + this.described + " returned null, not a publisher");
+	/** Reports a method that has returned {@code null} where a publisher is declared. */
+	LockConfigurationException nullPublisher() {
+		return LockedMethodChecks.nullPublisher(this.described);
 	}
 
 	/** Refuses a result whose work continues after the lock is released. */

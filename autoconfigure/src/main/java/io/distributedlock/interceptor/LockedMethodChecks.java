@@ -99,18 +99,26 @@ final class LockedMethodChecks {
 				"Return a Mono: it waits without a thread. Or call the method on Schedulers.boundedElastic()");
 	}
 
+	static LockConfigurationException nullPublisher(String method) {
+		return new LockConfigurationException(LockError.UNSUITABLE_RESULT,
+				"The locked method " + method + " returned null in place of a publisher",
+				"Return Mono.empty() or Flux.empty()");
+	}
+
 	static LockConfigurationException unfinishedResult(String method, Class<?> result) {
 		return new LockConfigurationException(LockError.UNSUPPORTED_RESULT,
 				"The locked method " + method + " returned a " + result.getName()
 						+ " that is not finished: its work continues after the lock is released",
-				"Lock the method that does the work, or wait for the result inside the locked method");
+				"Declare the result as CompletableFuture, CompletionStage, Mono or Flux, which hold the lock until they"
+						+ " are complete. Or lock the method that does the work");
 	}
 
 	private static LockConfigurationException unsupportedResult(Method method, Class<?> targetClass, String result) {
 		return new LockConfigurationException(LockError.UNSUPPORTED_RESULT,
 				"The locked method " + MethodNames.describe(method, targetClass) + " returns " + result
 						+ ", which finishes after the method has returned and its lock was released",
-				"Lock the method that does the work, or wait for the result inside the locked method");
+				"Declare the result as CompletableFuture, CompletionStage, Mono or Flux, which hold the lock until they"
+						+ " are complete. Or lock the method that does the work");
 	}
 
 	private static void checkOnBusy(Method method, Class<?> targetClass, LockAttribute attribute) {
@@ -121,7 +129,7 @@ final class LockedMethodChecks {
 					"The locked method " + MethodNames.describe(method, targetClass)
 							+ " has onBusy = SKIP, but its result " + method.getReturnType().getTypeName() + " "
 							+ unfit,
-					"Return void, a type that may be null, an Optional or a collection, or use onBusy = FAIL");
+					"Return void, a type that may be null, an Optional or a collection, or use onBusy = FAIL or FALLBACK");
 		}
 		boolean fallback = attribute.onBusy() == OnBusy.FALLBACK;
 		if (fallback != (attribute.fallback() != null)) {

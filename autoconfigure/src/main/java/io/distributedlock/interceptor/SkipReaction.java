@@ -35,7 +35,7 @@ final class SkipReaction implements BusyReaction {
 			LockHolder holder = busy.holder();
 			logger.debug("Skipped the call of " + this.described + ": the lock '" + busy.key().name()
 					+ "' with the key '" + busy.key() + "' is held by "
-					+ ((holder != null) ? "'" + holder.label() + "'" : "another owner"));
+					+ ((holder != null) ? "'" + holder.label() + "'" : "an unknown holder"));
 		}
 		this.skips.accept(busy.key());
 		return (this.empty != null) ? this.empty.get() : null;

@@ -8,6 +8,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import org.aopalliance.intercept.MethodInterceptor;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
@@ -18,6 +19,7 @@ import org.springframework.aop.interceptor.ExposeInvocationInterceptor;
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.core.env.StandardEnvironment;
 
+import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockRequest;
@@ -30,6 +32,7 @@ import io.distributedlock.support.LockSettings;
 import io.distributedlock.support.LockTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
@@ -100,6 +103,15 @@ class ReactiveCallTests {
 	}
 
 	@Test
+	void nullInPlaceOfAPublisherIsReportedAndReleasesTheLock() {
+		Mono<String> work = new LockedProxies(this.locks).ofClass(this.target).missing();
+		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> work.block(PATIENCE))
+			.withMessage("DL-617: The locked method " + Work.class.getName()
+					+ ".missing() returned null in place of a publisher. Return Mono.empty() or Flux.empty()");
+		await().atMost(PATIENCE).until(this::isFree);
+	}
+
+	@Test
 	void errorThatReactorRethrowsReleasesTheLock() {
 		NoClassDefFoundError error = new NoClassDefFoundError("missing");
 		CompletableFuture<Object> result = new ReactiveLockTemplate(this.locks).execute(this.attempt, (lease) -> {
@@ -120,6 +132,11 @@ class ReactiveCallTests {
 			this.called.countDown();
 			this.mayReturn.await(PATIENCE.toSeconds(), TimeUnit.SECONDS);
 			return Mono.just("slow");
+		}
+
+		@DistributedLock(name = "reactive")
+		public @Nullable Mono<String> missing() {
+			return null;
 		}
 
 		@DistributedLock(name = "reactive")
