@@ -10,8 +10,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The locks that the current thread runs under: those that {@link LockOperations#execute}
- * and annotated methods hold around their bodies. A nested request joins the locks that
- * it finds here. The context belongs to the thread, and is empty again after the body.
+ * and annotated methods hold around their bodies, and those that it holds by
+ * {@link LockOperations#asLock}. A nested request joins the locks that it finds here. The
+ * context belongs to the thread, and is empty again after the body.
  *
  * @since 0.1.0
  */
@@ -127,7 +128,22 @@ public final class LockContext {
 	 * @return the scope, to be closed by the same thread before any scope around it
 	 */
 	public static Scope open(LockLease lease) {
-		Scope scope = new Scope(lease, innermost(), false);
+		return open(lease, Kind.NESTED);
+	}
+
+	/**
+	 * Opens a scope that is closed by itself: closing a scope around it does not close
+	 * it, and closing it closes no scope inside it. It is for locks that begin and end
+	 * anywhere, such as those of {@link LockOperations#asLock}.
+	 * @param lease the held lock
+	 * @return the scope, to be closed by the same thread
+	 */
+	public static Scope openIndependent(LockLease lease) {
+		return open(lease, Kind.INDEPENDENT);
+	}
+
+	private static Scope open(LockLease lease, Kind kind) {
+		Scope scope = new Scope(lease, innermost(), kind);
 		SCOPES.set(scope);
 		return scope;
 	}
@@ -142,12 +158,12 @@ public final class LockContext {
 	public static Scope openOutermost(LockLease lease) {
 		Scope innerOne = null;
 		Scope outerOne = innermost();
-		while (outerOne != null && !outerOne.outermost) {
+		while (outerOne != null && outerOne.kind != Kind.OUTERMOST) {
 			outerOne.leases = null;
 			innerOne = outerOne;
 			outerOne = outerOne.outer;
 		}
-		Scope scope = new Scope(lease, outerOne, true);
+		Scope scope = new Scope(lease, outerOne, Kind.OUTERMOST);
 		if (innerOne != null) {
 			innerOne.outer = scope;
 		}
@@ -157,13 +173,24 @@ public final class LockContext {
 		return scope;
 	}
 
+	/** How a scope ends. */
+	private enum Kind {
+
+		/** With the scope around it at the latest. */
+		NESTED,
+		/** By itself. */
+		INDEPENDENT,
+		/** By itself, from any thread; it is around the scopes of all calls. */
+		OUTERMOST
+
+	}
+
 	/** The extent of a thread's work under a lock. Closing it releases nothing. */
 	public static final class Scope implements AutoCloseable {
 
 		private final LockLease lease;
 
-		/** Whether it is around the scopes of all calls. */
-		private final boolean outermost;
+		private final Kind kind;
 
 		private @Nullable Scope outer;
 
@@ -174,10 +201,10 @@ public final class LockContext {
 
 		private volatile boolean closed;
 
-		private Scope(LockLease lease, @Nullable Scope outer, boolean outermost) {
+		private Scope(LockLease lease, @Nullable Scope outer, Kind kind) {
 			this.lease = lease;
 			this.outer = outer;
-			this.outermost = outermost;
+			this.kind = kind;
 		}
 
 		private void ensureNotLost(Duration margin) {
@@ -221,9 +248,10 @@ public final class LockContext {
 		}
 
 		/**
-		 * Closes the scope, and scopes inside it that were left open, unless it is
-		 * {@linkplain LockContext#openOutermost outermost}. Closing it again changes
-		 * nothing.
+		 * Closes the scope, and the nested scopes inside it that were left open. An
+		 * {@linkplain LockContext#openOutermost outermost} or
+		 * {@linkplain LockContext#openIndependent independent} scope closes no other one.
+		 * Closing it again changes nothing.
 		 * @throws IllegalStateException if another thread opened the scope, and it is not
 		 * outermost
 		 */
@@ -232,7 +260,7 @@ public final class LockContext {
 			if (this.closed) {
 				return;
 			}
-			if (this.outermost) {
+			if (this.kind == Kind.OUTERMOST) {
 				this.closed = true;
 				innermost();
 				return;
@@ -241,10 +269,23 @@ public final class LockContext {
 			if (!this.lossIgnored) {
 				heedLossAround();
 			}
-			for (Scope scope = SCOPES.get(); !this.closed && scope != null; scope = scope.outer) {
-				scope.closed = true;
+			this.closed = true;
+			if (SCOPES.get() == this) {
+				set(this.outer);
+				return;
 			}
-			set(this.outer);
+			if (this.kind == Kind.NESTED) {
+				closeNestedInside();
+			}
+			removeClosed();
+		}
+
+		private void closeNestedInside() {
+			for (Scope scope = SCOPES.get(); scope != this && scope != null; scope = scope.outer) {
+				if (scope.kind == Kind.NESTED) {
+					scope.closed = true;
+				}
+			}
 		}
 
 		/**
@@ -253,7 +294,7 @@ public final class LockContext {
 		 */
 		private void heedLossAround() {
 			for (Scope scope = this.outer; scope != null; scope = scope.outer) {
-				if (scope.outermost && scope.lossIgnored
+				if (scope.kind == Kind.OUTERMOST && scope.lossIgnored
 						&& !Collections.disjoint(scope.lease.keys(), this.lease.keys())) {
 					scope.lossIgnored = false;
 				}

@@ -3,6 +3,7 @@ package io.distributedlock;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.locks.Lock;
 
 import org.jspecify.annotations.Nullable;
 
@@ -116,5 +117,29 @@ public interface LockOperations {
 	 */
 	<T extends @Nullable Object, E extends Throwable> @Nullable CompletableFuture<T> executeAsync(LockRequest request,
 			LockCallback<? extends @Nullable CompletionStage<T>, E> body) throws E;
+
+	/**
+	 * Returns a view of the lock for code that takes a {@link Lock}. It follows the
+	 * contract of that interface: it belongs to the thread that locks it, and that thread
+	 * may lock it again, also by another view for the same keys. It runs under the lock
+	 * from then on: {@link LockContext#current()} returns the handle, and nested requests
+	 * join it. Two locks may be unlocked in any order.
+	 * <ul>
+	 * <li>{@code lock()} and {@code lockInterruptibly()} wait until the lock is free,
+	 * whatever the wait time of the request is. {@code lock()} is not interruptible.</li>
+	 * <li>{@code tryLock()} makes one attempt; {@code tryLock(time, unit)} waits for that
+	 * time.</li>
+	 * <li>{@code unlock()} throws an {@link IllegalMonitorStateException} if the thread
+	 * does not hold the lock, or a call inside it still needs the lock, and a
+	 * {@link LockLostException} if the lock was lost; it is not held any more then.</li>
+	 * <li>{@code newCondition()} is not supported.</li>
+	 * </ul>
+	 * A store that cannot answer ends each of them with a {@link LockProviderException},
+	 * a wait without an end after a minute. Locked inside a running transaction, the lock
+	 * is kept until that has completed, as by {@link #execute}.
+	 * @param request the request
+	 * @return the view, for use by many threads; it holds nothing itself
+	 */
+	Lock asLock(LockRequest request);
 
 }

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BiConsumer;
 
@@ -143,6 +144,11 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 	public <T extends @Nullable Object, E extends Throwable> @Nullable CompletableFuture<T> executeAsync(
 			LockRequest request, LockCallback<? extends @Nullable CompletionStage<T>, E> body) throws E {
 		return this.engine.execution().executeAsync(request, body);
+	}
+
+	@Override
+	public Lock asLock(LockRequest request) {
+		return new LockView(this, () -> this.engine.execution(), request);
 	}
 
 	/**

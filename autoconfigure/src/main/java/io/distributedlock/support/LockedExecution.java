@@ -70,17 +70,7 @@ final class LockedExecution {
 
 	<T extends @Nullable Object, E extends Throwable> @Nullable CompletableFuture<T> executeAsync(LockRequest request,
 			LockCallback<? extends @Nullable CompletionStage<T>, E> body) throws E {
-		Parts parts = parts(request, LockContext.findAll());
-		List<JoinableLease> kept = keep(parts.joined());
-		JoinableLease lease;
-		try {
-			lease = parts.missing().isEmpty() ? composite(request, kept, List.of())
-					: keepInTransaction(acquireBeside(kept, parts.missing(), request));
-		}
-		catch (RuntimeException | Error ex) {
-			MultiKeyLease.closeAll(kept, JoinableLease::closeInBackground);
-			throw ex;
-		}
+		JoinableLease lease = acquireOrKeep(request);
 		CompletionStage<T> stage;
 		try (LockContext.Scope scope = LockContext.open(lease)) {
 			stage = body.doWithLock(lease);
@@ -95,6 +85,24 @@ final class LockedExecution {
 			return null;
 		}
 		return LockedStage.end(stage, lease);
+	}
+
+	/**
+	 * Acquires the keys that no enclosing lock of this thread has, and keeps those locks
+	 * that have the others, until the handle is closed.
+	 * @throws LockNotAcquiredException if one stays busy for the wait time
+	 */
+	JoinableLease acquireOrKeep(LockRequest request) {
+		Parts parts = parts(request, LockContext.findAll());
+		List<JoinableLease> kept = keep(parts.joined());
+		try {
+			return parts.missing().isEmpty() ? composite(request, kept, List.of())
+					: keepInTransaction(acquireBeside(kept, parts.missing(), request));
+		}
+		catch (RuntimeException | Error ex) {
+			MultiKeyLease.closeAll(kept, JoinableLease::closeInBackground);
+			throw ex;
+		}
 	}
 
 	private JoinableLease acquireBeside(List<JoinableLease> kept, List<LockKey> missing, LockRequest request) {

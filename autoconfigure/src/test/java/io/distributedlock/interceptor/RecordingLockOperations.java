@@ -6,6 +6,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.locks.Lock;
 
 import org.jspecify.annotations.Nullable;
 
@@ -20,7 +21,9 @@ import io.distributedlock.LockNotAcquiredException;
 import io.distributedlock.LockOperations;
 import io.distributedlock.LockRequest;
 import io.distributedlock.LossReason;
+import io.distributedlock.LossRegistration;
 
+import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.BDDMockito.given;
 import static org.mockito.Mockito.mock;
 
@@ -70,6 +73,7 @@ public final class RecordingLockOperations implements LockOperations {
 		}
 		LockLease lease = mock(LockLease.class);
 		given(lease.keys()).willReturn(request.keys());
+		given(lease.onLost(any())).willReturn(mock(LossRegistration.class));
 		T result;
 		try (LockContext.Scope scope = LockContext.open(lease)) {
 			result = body.doWithLock(lease);
@@ -96,6 +100,11 @@ public final class RecordingLockOperations implements LockOperations {
 		if (this.refusal != null) {
 			return CompletableFuture.failedFuture(this.refusal);
 		}
+		throw new UnsupportedOperationException();
+	}
+
+	@Override
+	public Lock asLock(LockRequest request) {
 		throw new UnsupportedOperationException();
 	}
 

@@ -40,6 +40,8 @@ import io.distributedlock.provider.LockProvider;
  * listener and observer, and a stale handle changes nothing.</li>
  * <li><b>Scope</b> (engine): a body runs only under its lock, nested calls join it, and
  * the exception of the body reaches the caller.</li>
+ * <li><b>View</b> (engine): {@code asLock} keeps the contract of
+ * {@code java.util.concurrent.locks.Lock}.</li>
  * <li><b>Interrupt</b> (engine): an interrupt ends a wait within 250 ms and leaves no
  * entry.</li>
  * <li><b>MultiKey</b> (engine): several keys are acquired all or none, without deadlock,
@@ -57,7 +59,7 @@ import io.distributedlock.provider.LockProvider;
 @Timeout(value = 2, unit = TimeUnit.MINUTES)
 public abstract class LockProviderContract extends AbstractContract implements GrantContract, OwnerContract,
 		ReservationContract, KeyContract, ExclusionContract, WaitContract, LeaseContract, LossContract, ScopeContract,
-		InterruptContract, MultiKeyContract, AsyncContract, LifecycleContract, HandOffContract {
+		ViewContract, InterruptContract, MultiKeyContract, AsyncContract, LifecycleContract, HandOffContract {
 
 	@Override
 	public final ContractProcess process() {
