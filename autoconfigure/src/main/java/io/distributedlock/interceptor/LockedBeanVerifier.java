@@ -12,6 +12,7 @@ import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.framework.ProxyConfig;
 import org.springframework.aop.scope.ScopedObject;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -123,8 +124,28 @@ public final class LockedBeanVerifier
 			this.seen.add(beanName);
 		}
 		if (!(bean instanceof ScopedObject)) {
-			LockedBeanCheck.check(bean, beanName, this.methods);
+			try {
+				LockedBeanCheck.check(bean, beanName, this.methods);
+			}
+			catch (LockConfigurationException ex) {
+				throw (ex.error() == LockError.NOT_ADVISED && !hasLocks()) ? withoutLocks(bean, beanName) : ex;
+			}
 		}
+	}
+
+	/** Returns whether this context or an ancestor has the lock's advisor. */
+	private boolean hasLocks() {
+		return BeanFactoryUtils.beanNamesForTypeIncludingAncestors(this.beanFactory, LockAdvisor.class, true,
+				false).length > 0;
+	}
+
+	private static LockConfigurationException withoutLocks(Object bean, String beanName) {
+		return new LockConfigurationException(LockError.CONTEXT_WITHOUT_LOCKS,
+				"The bean '" + beanName + "' (" + AopUtils.getTargetClass(bean).getName()
+						+ ") has locked methods, but its context has no locks, so that they would run without them",
+				"Do not exclude the auto-configuration of locks. In a slice of a test replace the bean by a mock, or add"
+						+ " @ImportAutoConfiguration(DistributedLockAutoConfiguration.class) and the property"
+						+ " distributed-lock.provider=local or none");
 	}
 
 	private void checkClass(Class<?> type) {

@@ -1,0 +1,46 @@
+package io.distributedlock.autoconfigure;
+
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.support.AbstractBeanDefinition;
+import org.springframework.beans.factory.support.BeanDefinitionRegistry;
+import org.springframework.beans.factory.support.RootBeanDefinition;
+import org.springframework.context.ApplicationContextInitializer;
+import org.springframework.context.ConfigurableApplicationContext;
+
+import io.distributedlock.annotation.AnnotationLockAttributeSource;
+import io.distributedlock.interceptor.LockedBeanVerifier;
+import io.distributedlock.interceptor.LockedMethodRegistry;
+
+/**
+ * Initializer that adds a {@link LockedBeanVerifier} to each context of an application
+ * that lacks the auto-configuration, such as a slice of a test: locked beans there would
+ * run without their locks in silence.
+ */
+final class LockedBeanInitializer implements ApplicationContextInitializer<ConfigurableApplicationContext> {
+
+	/** The name in the {@link LockProxyConfiguration} too. */
+	private static final String VERIFIER = "distributedLockedBeanVerifier";
+
+	@Override
+	public void initialize(ConfigurableApplicationContext context) {
+		context.addBeanFactoryPostProcessor(LockedBeanInitializer::addVerifier);
+	}
+
+	/** Adds the verifier once all other definitions are there. */
+	private static void addVerifier(ConfigurableListableBeanFactory beanFactory) {
+		if (!beanFactory.containsBeanDefinition(VERIFIER) && beanFactory instanceof BeanDefinitionRegistry registry) {
+			RootBeanDefinition definition = new RootBeanDefinition(LockedBeanInitializer.class);
+			definition.setFactoryMethodName("verifier");
+			definition.setAutowireMode(AbstractBeanDefinition.AUTOWIRE_CONSTRUCTOR);
+			definition.setRole(BeanDefinition.ROLE_INFRASTRUCTURE);
+			registry.registerBeanDefinition(VERIFIER, definition);
+		}
+	}
+
+	static LockedBeanVerifier verifier(ConfigurableListableBeanFactory beanFactory) {
+		return new LockedBeanVerifier(new LockedMethodRegistry(
+				new AnnotationLockAttributeSource(beanFactory::resolveEmbeddedValue), beanFactory), beanFactory);
+	}
+
+}
