@@ -62,7 +62,7 @@ final class AdvisorOrder {
 
 	private static void checkSecurity(Advisor security, Set<Method> methods, Class<?> targetClass, String beanName) {
 		for (Method method : methods) {
-			if (SubscribedSecurity.concerns(method) && matches(security, method, targetClass)) {
+			if (matches(security, method, targetClass) && SubscribedSecurity.concerns(security, method, targetClass)) {
 				throw SubscribedSecurity.outside(method, targetClass, beanName);
 			}
 		}
