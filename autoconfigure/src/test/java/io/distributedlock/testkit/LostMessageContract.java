@@ -123,7 +123,8 @@ interface LostMessageContract extends FaultSupport {
 		assertThat(result).isEqualTo("result");
 		assertThat(ContractSupport.since(bodyEnded[0])).isLessThanOrEqualTo(CALL_TIMEOUT.plus(TOLERANCE));
 		await().atMost(CLEANUP_LIMIT).untilAsserted(() -> {
-			// A blocking driver may end the lost call after the next one has been answered.
+			// A blocking driver may end the lost call after the next one has been
+			// answered.
 			assertThat(process.log().outcomes(Kind.RELEASE).stream().skip(before)).hasSizeGreaterThanOrEqualTo(2)
 				.contains(ReleaseOutcome.UNKNOWN);
 			assertThat(fixture().heldEntries()).isZero();
