@@ -12,7 +12,6 @@ import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.framework.ProxyConfig;
 import org.springframework.aop.scope.ScopedObject;
 import org.springframework.aop.support.AopUtils;
-import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -133,10 +132,9 @@ public final class LockedBeanVerifier
 		}
 	}
 
-	/** Returns whether this context or an ancestor has the lock's advisor. */
+	/** Returns whether this context has the lock's advisor. */
 	private boolean hasLocks() {
-		return BeanFactoryUtils.beanNamesForTypeIncludingAncestors(this.beanFactory, LockAdvisor.class, true,
-				false).length > 0;
+		return this.beanFactory.getBeanNamesForType(LockAdvisor.class, true, false).length > 0;
 	}
 
 	private static LockConfigurationException withoutLocks(Object bean, String beanName) {

@@ -89,6 +89,13 @@ class LockedSliceTests {
 	}
 
 	@Test
+	void childOfAContextWithoutLocksFailsTheStart() {
+		SpringApplicationBuilder parent = new SpringApplicationBuilder(NothingLocked.class)
+			.web(WebApplicationType.NONE);
+		assertUnlocked(catchThrowable(() -> parent.child(Plain.class).web(WebApplicationType.NONE).run().close()));
+	}
+
+	@Test
 	void contextWithoutLockedBeansNeedsNoLocks() {
 		try (ConfigurableApplicationContext context = new SpringApplicationBuilder(NothingLocked.class)
 			.web(WebApplicationType.NONE)
