@@ -113,12 +113,12 @@ interface LostMessageContract extends FaultSupport {
 		return "result";
 	}
 
-	private void assertReleased(FaultyProcess process, LockKey key, Execution execution) {
+	private void assertReleased(FaultyProcess process, LockKey key, LockedWork work) {
 		int before = process.log().outcomes(Kind.RELEASE).size();
 		LockRecorder recorder = new LockRecorder();
 		LockTemplate locks = process.process().locks(recorder);
 		long[] bodyEnded = new long[1];
-		String result = execution.run(locks, LockRequest.of(key).withLease(LONG_LEASE),
+		String result = work.run(locks, LockRequest.of(key).withLease(LONG_LEASE),
 				() -> bodyEnded[0] = System.nanoTime());
 		assertThat(result).isEqualTo("result");
 		assertThat(ContractSupport.since(bodyEnded[0])).isLessThanOrEqualTo(CALL_TIMEOUT.plus(TOLERANCE));
@@ -200,13 +200,6 @@ interface LostMessageContract extends FaultSupport {
 		return process.log()
 			.calls(Kind.RELEASE)
 			.anyMatch((call) -> call.owners().contains(owner) && call.outcome() == outcome);
-	}
-
-	/** Work under a lock, which tells when it has ended, before the release. */
-	interface Execution {
-
-		String run(LockTemplate locks, LockRequest request, Runnable ended);
-
 	}
 
 }
