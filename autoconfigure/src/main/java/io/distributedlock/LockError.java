@@ -107,6 +107,10 @@ public enum LockError {
 	UNSUITABLE_RESULT("DL-617"),
 	/** Work that asserts its lock runs without it. */
 	NOT_LOCKED("DL-621"),
+	/** Reactive method security would let later subscriptions pass the lock. */
+	SECURITY_OUTSIDE_LOCK("DL-640"),
+	/** A bean has locked methods, but its context has no locks. */
+	CONTEXT_WITHOUT_LOCKS("DL-641"),
 	/** There is no store for the locks, or its database is not supported. */
 	NO_PROVIDER("DL-701"),
 	/** There are several stores, and none is chosen. */

@@ -14,9 +14,9 @@ import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 
 /**
- * Check that the transactions of locked methods run inside their locks. A locked method
- * without a transaction may have any order. It compares names, because an application
- * without transactions has none of those classes.
+ * Check that the transactions of locked methods run inside their locks, and reactive
+ * method security too. A locked method without either may have any order. It compares
+ * names, because an application without transactions has none of those classes.
  */
 final class AdvisorOrder {
 
@@ -31,14 +31,21 @@ final class AdvisorOrder {
 	 */
 	static void check(Advisor[] advisors, Set<Method> methods, Class<?> targetClass, String beanName) {
 		List<Advisor> transactions = new ArrayList<>();
+		List<Advisor> security = new ArrayList<>();
 		for (Advisor advisor : advisors) {
 			if (advisor instanceof LockAdvisor lock) {
 				for (Advisor transaction : transactions) {
 					check(transaction, lock, methods, targetClass, beanName);
 				}
+				for (Advisor outside : security) {
+					checkSecurity(outside, methods, targetClass, beanName);
+				}
 			}
 			if (advisor.getAdvice().getClass().getName().equals(TRANSACTION_INTERCEPTOR)) {
 				transactions.add(advisor);
+			}
+			if (SubscribedSecurity.is(advisor)) {
+				security.add(advisor);
 			}
 		}
 	}
@@ -49,6 +56,14 @@ final class AdvisorOrder {
 		for (Method method : methods) {
 			if (order <= lock.getOrder() && matches(transaction, method, targetClass)) {
 				throw outside(method, targetClass, beanName, order, lock.getOrder());
+			}
+		}
+	}
+
+	private static void checkSecurity(Advisor security, Set<Method> methods, Class<?> targetClass, String beanName) {
+		for (Method method : methods) {
+			if (matches(security, method, targetClass) && SubscribedSecurity.concerns(security, method, targetClass)) {
+				throw SubscribedSecurity.outside(method, targetClass, beanName);
 			}
 		}
 	}

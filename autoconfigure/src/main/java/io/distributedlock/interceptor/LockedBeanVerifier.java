@@ -123,8 +123,27 @@ public final class LockedBeanVerifier
 			this.seen.add(beanName);
 		}
 		if (!(bean instanceof ScopedObject)) {
-			LockedBeanCheck.check(bean, beanName, this.methods);
+			try {
+				LockedBeanCheck.check(bean, beanName, this.methods);
+			}
+			catch (LockConfigurationException ex) {
+				throw (ex.error() == LockError.NOT_ADVISED && !hasLocks()) ? withoutLocks(bean, beanName) : ex;
+			}
 		}
+	}
+
+	/** Returns whether this context has the lock's advisor. */
+	private boolean hasLocks() {
+		return this.beanFactory.getBeanNamesForType(LockAdvisor.class, true, false).length > 0;
+	}
+
+	private static LockConfigurationException withoutLocks(Object bean, String beanName) {
+		return new LockConfigurationException(LockError.CONTEXT_WITHOUT_LOCKS,
+				"The bean '" + beanName + "' (" + AopUtils.getTargetClass(bean).getName()
+						+ ") has locked methods, but its context has no locks, so that they would run without them",
+				"Do not exclude the auto-configuration of locks. In a slice of a test replace the bean by a mock, or add"
+						+ " @ImportAutoConfiguration(DistributedLockAutoConfiguration.class) and the property"
+						+ " distributed-lock.provider=local or none");
 	}
 
 	private void checkClass(Class<?> type) {

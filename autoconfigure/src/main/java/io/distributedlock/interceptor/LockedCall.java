@@ -34,6 +34,7 @@ final class LockedCall implements LockCallback<@Nullable Object, Throwable> {
 	}
 
 	@Nullable Object run(LockOperations operations) throws Throwable {
+		LostCalls.requireNotLost(this.invocation);
 		LockRequest request = this.method.request(this.invocation);
 		try {
 			return operations.execute(request, this);
@@ -46,7 +47,7 @@ final class LockedCall implements LockCallback<@Nullable Object, Throwable> {
 		}
 		catch (LockLostException ex) {
 			if (!this.returned || !this.method.ignoresLoss()) {
-				throw ex;
+				throw this.started ? LostCalls.remember(ex, this.invocation) : ex;
 			}
 			return this.result;
 		}

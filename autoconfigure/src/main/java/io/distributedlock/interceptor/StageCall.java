@@ -47,6 +47,7 @@ final class StageCall implements LockCallback<@Nullable CompletionStage<@Nullabl
 
 	@Nullable Object run(LockOperations operations) throws Throwable {
 		this.method.requireBlockingThread();
+		LostCalls.requireNotLost(this.invocation);
 		LockRequest request = this.method.request(this.invocation);
 		CompletableFuture<@Nullable Object> work;
 		try {
@@ -60,7 +61,7 @@ final class StageCall implements LockCallback<@Nullable CompletionStage<@Nullabl
 		}
 		catch (LockLostException ex) {
 			if (!this.started || this.stage != null || !this.method.ignoresLoss()) {
-				throw ex;
+				throw this.started ? LostCalls.remember(ex, this.invocation) : ex;
 			}
 			return null;
 		}

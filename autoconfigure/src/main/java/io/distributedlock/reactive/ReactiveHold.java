@@ -37,6 +37,9 @@ final class ReactiveHold {
 
 	private final boolean lossIgnored;
 
+	/** The loss with which the release has failed. */
+	private volatile @Nullable LockLostException loss;
+
 	ReactiveHold(boolean lossIgnored) {
 		this.lossIgnored = lossIgnored;
 	}
@@ -130,8 +133,20 @@ final class ReactiveHold {
 
 	private void throwLoss(LockLease lease) {
 		if (!this.lossIgnored && lease.lossReason() != null) {
-			lease.ensureHeld();
+			try {
+				lease.ensureHeld();
+			}
+			catch (LockLostException ex) {
+				this.loss = ex;
+				throw ex;
+			}
 		}
+	}
+
+	/** Returns the loss itself where Reactor has wrapped the failure of the release. */
+	Throwable unwrapped(Throwable failure) {
+		LockLostException own = this.loss;
+		return (own != null && failure.getCause() == own) ? own : failure;
 	}
 
 }

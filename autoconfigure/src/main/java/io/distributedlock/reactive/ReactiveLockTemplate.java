@@ -71,6 +71,7 @@ public final class ReactiveLockTemplate {
 			return Mono
 				.usingWhen(acquire(request, hold, context), (lease) -> hold.within(lease, () -> body.apply(lease)),
 						hold::release, hold::releaseAfter, hold::release)
+				.onErrorMap(hold::unwrapped)
 				.doFinally((signal) -> hold.end());
 		});
 	}
@@ -90,6 +91,7 @@ public final class ReactiveLockTemplate {
 			return Flux
 				.usingWhen(acquire(request, hold, context), (lease) -> hold.withinMany(lease, () -> body.apply(lease)),
 						hold::release, hold::releaseAfter, hold::release)
+				.onErrorMap(hold::unwrapped)
 				.doFinally((signal) -> hold.end());
 		});
 	}

@@ -6,6 +6,7 @@ import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeoutException;
+import java.util.function.BooleanSupplier;
 
 import io.lettuce.core.AbstractRedisAsyncCommands;
 import io.lettuce.core.AbstractRedisClient;
@@ -51,6 +52,8 @@ final class LettuceConnectionPool implements AutoCloseable {
 
 	private final boolean replicated;
 
+	private final BooleanSupplier needed;
+
 	private final Queue<Pooled> idle = new ConcurrentLinkedQueue<>();
 
 	private volatile boolean closed;
@@ -58,10 +61,12 @@ final class LettuceConnectionPool implements AutoCloseable {
 	/**
 	 * Creates a pool without connections.
 	 * @param replicated whether WAIT is sent on the connections
+	 * @param needed whether connections are used again soon; they are closed otherwise
 	 */
-	LettuceConnectionPool(LettuceConnectionFactory factory, boolean replicated) {
+	LettuceConnectionPool(LettuceConnectionFactory factory, boolean replicated, BooleanSupplier needed) {
 		this.factory = factory;
 		this.replicated = replicated;
+		this.needed = needed;
 	}
 
 	/**
@@ -119,7 +124,8 @@ final class LettuceConnectionPool implements AutoCloseable {
 				oldest.close();
 			}
 		}
-		if (this.closed) {
+		// The need may have ended while the connection was in use.
+		if (this.closed || !this.needed.getAsBoolean()) {
 			closeIdle();
 		}
 	}

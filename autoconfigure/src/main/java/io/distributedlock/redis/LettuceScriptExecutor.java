@@ -49,8 +49,6 @@ final class LettuceScriptExecutor implements ScriptExecutor {
 
 	private final LettuceWorkerCalls workerCalls;
 
-	private final UnresponsiveSlotTracker unresponsive;
-
 	private final LettuceClient client;
 
 	private final CallsUnderWay calls = new CallsUnderWay();
@@ -58,9 +56,8 @@ final class LettuceScriptExecutor implements ScriptExecutor {
 	LettuceScriptExecutor(LettuceConnectionFactory factory, ReplicaRequirement replicas, RedisTimer timer) {
 		this.timer = timer;
 		this.shared = new LettuceSharedConnection(factory);
-		this.workerCalls = new LettuceWorkerCalls(factory, replicas, this.disconnects, this.workers);
-		this.unresponsive = new UnresponsiveSlotTracker(timer, this.workerCalls::closeIdle);
-		this.client = new LettuceClient(factory, this.disconnects, this.unresponsive::clear);
+		this.workerCalls = new LettuceWorkerCalls(factory, replicas, this.disconnects, this.workers, timer);
+		this.client = new LettuceClient(factory, this.disconnects, this.workerCalls::restoreShared);
 	}
 
 	@Override
@@ -160,8 +157,7 @@ final class LettuceScriptExecutor implements ScriptExecutor {
 				if (opened != null && opened.isBroken()) {
 					avoid(opened);
 				}
-				if (LettuceScriptExecutor.this.workerCalls.isNeededFor(this.call)
-						|| LettuceScriptExecutor.this.unresponsive.contains(this.slot)) {
+				if (LettuceScriptExecutor.this.workerCalls.isNeededFor(this.call, this.slot)) {
 					submitRun(client);
 					return;
 				}
@@ -294,8 +290,8 @@ final class LettuceScriptExecutor implements ScriptExecutor {
 		 */
 		private void avoid(Opened opened) {
 			ScriptCall probe = ScriptCall.probe(this.call.keys()[0]);
-			LettuceScriptExecutor.this.unresponsive.add(this.slot,
-					() -> LettuceCommands.sendText(opened.commands(), probe));
+			LettuceScriptExecutor.this.workerCalls.replaceShared(this.slot,
+					() -> LettuceCommands.sendText(opened.commands(), probe), opened::isBroken);
 		}
 
 		private void stop(Throwable ex) {

@@ -72,12 +72,12 @@ final class LettuceSharedConnection {
 			@Nullable RedisChannelHandler<?, ?> handler) {
 
 		/**
-		 * Whether the connection to a single server broke, so that Lettuce keeps commands
-		 * until it has opened it again. A cluster has connections of its own for the
-		 * nodes.
+		 * Whether the connection to a single server broke, so that Lettuce keeps
+		 * commands, or rejects them, until it has opened it again. A cluster has
+		 * connections of its own for the nodes.
 		 */
 		boolean isBroken() {
-			return this.handler instanceof StatefulRedisConnection<?, ?> && !this.handler.isOpen();
+			return this.handler instanceof StatefulRedisConnection<?, ?> && !this.handler.isOpen() && isUsable();
 		}
 
 		private boolean isUsable() {

@@ -2,7 +2,9 @@ package io.distributedlock.redis;
 
 import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.CompletionStage;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -25,6 +27,8 @@ final class LettuceWorkerCalls implements AutoCloseable {
 
 	private final boolean shared;
 
+	private final UnresponsiveSlotTracker unresponsive;
+
 	private final LettuceConnectionPool connections;
 
 	private final LettucePipeline pipeline;
@@ -36,18 +40,38 @@ final class LettuceWorkerCalls implements AutoCloseable {
 	private final WaitingRenewals renewals = new WaitingRenewals();
 
 	LettuceWorkerCalls(LettuceConnectionFactory factory, ReplicaRequirement replicas, DisconnectCounter disconnects,
-			WorkerPools workers) {
+			WorkerPools workers, RedisTimer timer) {
 		this.shared = factory.getShareNativeConnection();
-		this.connections = new LettuceConnectionPool(factory, replicas.isPresent());
-		this.pipeline = new LettucePipeline(replicas, disconnects);
 		this.replicated = replicas.isPresent();
+		this.unresponsive = new UnresponsiveSlotTracker(timer, this::closeUnneeded);
+		this.connections = new LettuceConnectionPool(factory, this.replicated, this::isPoolNeeded);
+		this.pipeline = new LettucePipeline(replicas, disconnects);
 		this.workers = workers;
 	}
 
 	/** Whether a call cannot run on the shared connection. */
-	boolean isNeededFor(ScriptCall call) {
+	boolean isNeededFor(ScriptCall call, int slot) {
 		// The check at the start shows whether these connections can be opened.
-		return !this.shared || this.pipeline.isReplicated(call) || (this.replicated && call.script() == Script.CHECK);
+		return !this.shared || this.pipeline.isReplicated(call) || (this.replicated && call.script() == Script.CHECK)
+				|| this.unresponsive.contains(slot);
+	}
+
+	/**
+	 * Runs the scripts of a slot until a probe on the shared connection ends.
+	 * @param probe sends a command on the shared connection
+	 * @param broken whether Lettuce opens that connection again at present
+	 */
+	void replaceShared(int slot, Supplier<? extends CompletionStage<?>> probe, BooleanSupplier broken) {
+		this.unresponsive.add(slot, probe, broken);
+	}
+
+	/** Leaves all slots to the shared connection, since it is a new one. */
+	void restoreShared() {
+		this.unresponsive.clear();
+	}
+
+	private boolean isPoolNeeded() {
+		return !this.shared || this.replicated || !this.unresponsive.isEmpty();
 	}
 
 	/**
@@ -124,8 +148,8 @@ final class LettuceWorkerCalls implements AutoCloseable {
 	}
 
 	/** Runs when the shared connection replies again. */
-	void closeIdle() {
-		if (this.shared && !this.replicated) {
+	private void closeUnneeded() {
+		if (!isPoolNeeded()) {
 			this.connections.closeIdle();
 		}
 	}

@@ -1,5 +1,6 @@
 package io.distributedlock.redis;
 
+import java.io.IOException;
 import java.util.Set;
 import java.util.concurrent.TimeoutException;
 
@@ -189,6 +190,7 @@ final class RedisErrors {
 	/**
 	 * The message of the innermost cause, which is the server's own, or the system's.
 	 * Netty adds the address to it, and Jedis adds it to its own exception as suppressed.
+	 * Other suppressed exceptions, such as Reactor's, do not tell the cause.
 	 */
 	private static String text(Throwable ex) {
 		Throwable outer = ex;
@@ -198,8 +200,10 @@ final class RedisErrors {
 			innermost = innermost.getCause();
 		}
 		String text = message(innermost);
-		if (innermost.getSuppressed().length > 0) {
-			return text + " (" + message(innermost.getSuppressed()[0]) + ")";
+		for (Throwable suppressed : innermost.getSuppressed()) {
+			if (suppressed instanceof IOException) {
+				return text + " (" + message(suppressed) + ")";
+			}
 		}
 		return message(outer).startsWith(text) ? message(outer) : text;
 	}

@@ -4,6 +4,7 @@ import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -16,6 +17,8 @@ import org.jspecify.annotations.Nullable;
 final class UnresponsiveSlotTracker {
 
 	private static final long REFUSAL_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+	private static final long BROKEN_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
 	/** At most one per bucket. */
 	private final Set<Integer> slots = ConcurrentHashMap.newKeySet();
@@ -34,6 +37,10 @@ final class UnresponsiveSlotTracker {
 		this.allResponsive = allResponsive;
 	}
 
+	boolean isEmpty() {
+		return this.slots.isEmpty();
+	}
+
 	boolean contains(int slot) {
 		return !this.slots.isEmpty() && this.slots.contains(slot);
 	}
@@ -43,10 +50,12 @@ final class UnresponsiveSlotTracker {
 	 * @param probe sends a command to the node of the slot; any end of it but a time-out
 	 * of the client, or the refusal of a replica, removes the slot, also a failure of the
 	 * connection
+	 * @param broken whether the client opens the connection again at present, and so may
+	 * reject the probe
 	 */
-	void add(int slot, Supplier<? extends CompletionStage<?>> probe) {
+	void add(int slot, Supplier<? extends CompletionStage<?>> probe, BooleanSupplier broken) {
 		if (this.slots.add(slot)) {
-			send(slot, probe);
+			send(slot, probe, broken);
 		}
 	}
 
@@ -58,12 +67,12 @@ final class UnresponsiveSlotTracker {
 		}
 	}
 
-	private void send(int slot, Supplier<? extends CompletionStage<?>> probe) {
+	private void send(int slot, Supplier<? extends CompletionStage<?>> probe, BooleanSupplier broken) {
 		try {
 			probe.get().whenComplete((reply, ex) -> {
-				long pauseNanos = pauseNanos(ex);
+				long pauseNanos = pauseNanos(ex, broken);
 				if (pauseNanos < 0 || !this.slots.contains(slot)
-						|| this.timer.schedule(() -> send(slot, probe), pauseNanos) == null) {
+						|| this.timer.schedule(() -> send(slot, probe, broken), pauseNanos) == null) {
 					remove(slot);
 				}
 			});
@@ -79,11 +88,14 @@ final class UnresponsiveSlotTracker {
 	}
 
 	/** The pause before the next probe; negative if there is none. */
-	private static long pauseNanos(@Nullable Throwable ex) {
+	private static long pauseNanos(@Nullable Throwable ex, BooleanSupplier broken) {
 		if (ex == null) {
 			return -1;
 		}
-		return RedisErrors.isTimeout(ex) ? 0 : RedisErrors.isReadOnly(ex) ? REFUSAL_NANOS : -1;
+		if (RedisErrors.isTimeout(ex)) {
+			return 0;
+		}
+		return RedisErrors.isReadOnly(ex) ? REFUSAL_NANOS : broken.getAsBoolean() ? BROKEN_NANOS : -1;
 	}
 
 	private void remove(int slot) {

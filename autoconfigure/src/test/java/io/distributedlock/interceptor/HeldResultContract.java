@@ -7,9 +7,10 @@ import java.util.UUID;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiFunction;
+import java.util.function.Function;
 import java.util.stream.Stream;
 
 import org.junit.jupiter.api.AfterEach;
@@ -144,10 +145,7 @@ public abstract class HeldResultContract {
 		awaitFree();
 		assertThat(result).isNotDone();
 		this.work.end.complete("end");
-		assertThat(result).failsWithin(PATIENCE)
-			.withThrowableThat()
-			.havingRootCause()
-			.isInstanceOf(LockLostException.class);
+		assertThat(result).failsWithin(PATIENCE).withThrowableThat().withCauseInstanceOf(LockLostException.class);
 	}
 
 	@ParameterizedTest
@@ -166,10 +164,7 @@ public abstract class HeldResultContract {
 		CompletableFuture<?> result = shape.callInterrupted(this.proxy, this.id);
 		awaitStart();
 		this.locks.forceRelease(this.key);
-		assertThat(result).failsWithin(PATIENCE)
-			.withThrowableThat()
-			.havingRootCause()
-			.isInstanceOf(LockLostException.class);
+		assertThat(result).failsWithin(PATIENCE).withThrowableThat().withCauseInstanceOf(LockLostException.class);
 		if (shape != Shape.STAGE) {
 			await().atMost(PATIENCE).until(() -> this.work.end.isCancelled() || this.work.cancelled.getCount() == 0);
 		}
@@ -273,98 +268,46 @@ public abstract class HeldResultContract {
 	/** What the caller sees of a result. */
 	enum Shape {
 
-		FUTURE {
-			@Override
-			CompletableFuture<?> call(Work work, String id) {
-				return work.future(id);
-			}
+		FUTURE(Function.<CompletableFuture<String>>identity(), Work::future, Work::ignoringFuture,
+				Work::interruptedFuture, Work::impatientFuture),
+		STAGE(CompletionStage<String>::toCompletableFuture, Work::stage, Work::ignoringStage, Work::interruptedStage,
+				Work::impatientStage),
+		MONO(Mono<String>::toFuture, Work::mono, Work::ignoringMono, Work::interruptedMono, Work::impatientMono),
+		FLUX((Publisher<String> flux) -> Flux.from(flux).collectList().toFuture(), Work::flux, Work::ignoringFlux,
+				Work::interruptedFlux, Work::impatientPublisher);
 
-			@Override
-			CompletableFuture<?> callIgnoring(Work work, String id) {
-				return work.ignoringFuture(id);
-			}
+		private final BiFunction<Work, String, CompletableFuture<?>> held;
 
-			@Override
-			CompletableFuture<?> callInterrupted(Work work, String id) {
-				return work.interruptedFuture(id);
-			}
+		private final BiFunction<Work, String, CompletableFuture<?>> ignoring;
 
-			@Override
-			CompletableFuture<?> callWithoutWaiting(Work work, String id) {
-				return work.impatientFuture(id);
-			}
-		},
-		STAGE {
-			@Override
-			CompletableFuture<?> call(Work work, String id) {
-				return work.stage(id).toCompletableFuture();
-			}
+		private final BiFunction<Work, String, CompletableFuture<?>> interrupted;
 
-			@Override
-			CompletableFuture<?> callIgnoring(Work work, String id) {
-				return work.ignoringStage(id).toCompletableFuture();
-			}
+		private final BiFunction<Work, String, CompletableFuture<?>> impatient;
 
-			@Override
-			CompletableFuture<?> callInterrupted(Work work, String id) {
-				return work.interruptedStage(id).toCompletableFuture();
-			}
+		<R> Shape(Function<R, ? extends CompletableFuture<?>> toFuture, BiFunction<Work, String, ? extends R> held,
+				BiFunction<Work, String, ? extends R> ignoring, BiFunction<Work, String, ? extends R> interrupted,
+				BiFunction<Work, String, ? extends R> impatient) {
+			this.held = held.andThen(toFuture::apply);
+			this.ignoring = ignoring.andThen(toFuture::apply);
+			this.interrupted = interrupted.andThen(toFuture::apply);
+			this.impatient = impatient.andThen(toFuture::apply);
+		}
 
-			@Override
-			CompletableFuture<?> callWithoutWaiting(Work work, String id) {
-				return work.impatientStage(id).toCompletableFuture();
-			}
-		},
-		MONO {
-			@Override
-			CompletableFuture<?> call(Work work, String id) {
-				return work.mono(id).toFuture();
-			}
+		CompletableFuture<?> call(Work work, String id) {
+			return this.held.apply(work, id);
+		}
 
-			@Override
-			CompletableFuture<?> callIgnoring(Work work, String id) {
-				return work.ignoringMono(id).toFuture();
-			}
+		CompletableFuture<?> callIgnoring(Work work, String id) {
+			return this.ignoring.apply(work, id);
+		}
 
-			@Override
-			CompletableFuture<?> callInterrupted(Work work, String id) {
-				return work.interruptedMono(id).toFuture();
-			}
+		CompletableFuture<?> callInterrupted(Work work, String id) {
+			return this.interrupted.apply(work, id);
+		}
 
-			@Override
-			CompletableFuture<?> callWithoutWaiting(Work work, String id) {
-				return work.impatientMono(id).toFuture();
-			}
-		},
-		FLUX {
-			@Override
-			CompletableFuture<?> call(Work work, String id) {
-				return work.flux(id).collectList().toFuture();
-			}
-
-			@Override
-			CompletableFuture<?> callIgnoring(Work work, String id) {
-				return work.ignoringFlux(id).collectList().toFuture();
-			}
-
-			@Override
-			CompletableFuture<?> callInterrupted(Work work, String id) {
-				return work.interruptedFlux(id).collectList().toFuture();
-			}
-
-			@Override
-			CompletableFuture<?> callWithoutWaiting(Work work, String id) {
-				return Flux.from(work.impatientPublisher(id)).collectList().toFuture();
-			}
-		};
-
-		abstract CompletableFuture<?> call(Work work, String id);
-
-		abstract CompletableFuture<?> callIgnoring(Work work, String id);
-
-		abstract CompletableFuture<?> callInterrupted(Work work, String id);
-
-		abstract CompletableFuture<?> callWithoutWaiting(Work work, String id);
+		CompletableFuture<?> callWithoutWaiting(Work work, String id) {
+			return this.impatient.apply(work, id);
+		}
 
 	}
 
@@ -425,10 +368,7 @@ public abstract class HeldResultContract {
 
 		private final IllegalStateException failure = new IllegalStateException();
 
-		private final List<String> threads = new CopyOnWriteArrayList<>();
-
 		private CompletableFuture<String> start() {
-			this.threads.add(Thread.currentThread().getName());
 			assertThat(LockContext.current().isHeld()).isTrue();
 			this.started.countDown();
 			return this.end;

@@ -87,6 +87,16 @@ class RedisErrorsTests {
 	}
 
 	@Test
+	void suppressedExceptionOfReactorIsNoCause() {
+		RuntimeException redirected = error("ERR unknown");
+		redirected.getCause().addSuppressed(new Exception("#block terminated with an error"));
+		assertThat(RedisErrors.translate(redirected, false)).hasMessageEndingWith("failed: ERR unknown");
+		redirected.getCause().addSuppressed(new ConnectException("Connection refused"));
+		assertThat(RedisErrors.translate(redirected, false))
+			.hasMessageEndingWith("failed: ERR unknown (Connection refused)");
+	}
+
+	@Test
 	void codesAreFoundAtTheBeginningOfAnErrorOnly() {
 		assertThat(RedisErrors.isUnknownScript(error("NOSCRIPT No matching script."))).isTrue();
 		assertThat(RedisErrors.isSlotMigrating(error("TRYAGAIN Multiple keys request"))).isTrue();

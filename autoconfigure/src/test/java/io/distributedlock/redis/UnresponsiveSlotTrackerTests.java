@@ -4,6 +4,7 @@ import java.util.Deque;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import org.junit.jupiter.api.AfterEach;
@@ -21,6 +22,8 @@ class UnresponsiveSlotTrackerTests {
 	private final UnresponsiveSlotTracker tracker = new UnresponsiveSlotTracker(this.timer,
 			this.allResponsive::incrementAndGet);
 
+	private final AtomicBoolean broken = new AtomicBoolean();
+
 	private final Deque<CompletableFuture<Object>> probes = new ConcurrentLinkedDeque<>();
 
 	@AfterEach
@@ -36,7 +39,7 @@ class UnresponsiveSlotTrackerTests {
 
 	@Test
 	void slotIsUnresponsiveUntilItsProbeEnds() {
-		this.tracker.add(7, this::probe);
+		this.tracker.add(7, this::probe, this.broken::get);
 		assertThat(this.tracker.contains(7)).isTrue();
 		assertThat(this.tracker.contains(8)).isFalse();
 		this.probes.getLast().complete("value");
@@ -46,7 +49,7 @@ class UnresponsiveSlotTrackerTests {
 
 	@Test
 	void probeIsRepeatedAfterATimeoutOfTheClient() {
-		this.tracker.add(7, this::probe);
+		this.tracker.add(7, this::probe, this.broken::get);
 		this.probes.getLast().completeExceptionally(new TimeoutException());
 		await().until(() -> this.probes.size() == 2);
 		assertThat(this.tracker.contains(7)).isTrue();
@@ -55,7 +58,7 @@ class UnresponsiveSlotTrackerTests {
 
 	@Test
 	void probeIsRepeatedAfterTheRefusalOfAReplica() {
-		this.tracker.add(7, this::probe);
+		this.tracker.add(7, this::probe, this.broken::get);
 		this.probes.getLast()
 			.completeExceptionally(new IllegalStateException("READONLY You can't write against a read only replica."));
 		assertThat(this.tracker.contains(7)).isTrue();
@@ -66,25 +69,37 @@ class UnresponsiveSlotTrackerTests {
 
 	@Test
 	void failureOfTheConnectionEndsTheProbe() {
-		this.tracker.add(7, this::probe);
+		this.tracker.add(7, this::probe, this.broken::get);
 		this.probes.getLast().completeExceptionally(new IllegalStateException("connection closed"));
 		assertThat(this.tracker.contains(7)).isFalse();
 		this.tracker.add(8, () -> {
 			throw new IllegalStateException("connection closed");
-		});
+		}, this.broken::get);
 		assertThat(this.tracker.contains(8)).isFalse();
 	}
 
 	@Test
+	void probeIsRepeatedWhileTheConnectionIsBroken() {
+		this.broken.set(true);
+		this.tracker.add(7, this::probe, this.broken::get);
+		this.probes.getLast().completeExceptionally(new IllegalStateException("rejected"));
+		assertThat(this.tracker.contains(7)).isTrue();
+		await().until(() -> this.probes.size() == 2);
+		this.broken.set(false);
+		this.probes.getLast().completeExceptionally(new IllegalStateException("rejected"));
+		assertThat(this.tracker.contains(7)).isFalse();
+	}
+
+	@Test
 	void slotHasOneProbeAtATime() {
-		this.tracker.add(7, this::probe);
-		this.tracker.add(7, this::probe);
+		this.tracker.add(7, this::probe, this.broken::get);
+		this.tracker.add(7, this::probe, this.broken::get);
 		assertThat(this.probes).hasSize(1);
 	}
 
 	@Test
 	void clearedSlotIsProbedNoMore() {
-		this.tracker.add(7, this::probe);
+		this.tracker.add(7, this::probe, this.broken::get);
 		this.tracker.clear();
 		assertThat(this.tracker.contains(7)).isFalse();
 		assertThat(this.allResponsive).hasValue(1);
@@ -94,8 +109,8 @@ class UnresponsiveSlotTrackerTests {
 
 	@Test
 	void callbackRunsOnlyWhenTheLastSlotIsResponsive() {
-		this.tracker.add(7, this::probe);
-		this.tracker.add(8, this::probe);
+		this.tracker.add(7, this::probe, this.broken::get);
+		this.tracker.add(8, this::probe, this.broken::get);
 		this.probes.getFirst().complete("value");
 		assertThat(this.allResponsive).hasValue(0);
 		this.probes.getLast().complete("value");

@@ -2,7 +2,10 @@ package io.distributedlock.testkit;
 
 import java.time.Duration;
 import java.util.HashSet;
+import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 
 import org.junit.jupiter.api.Test;
 
@@ -53,7 +56,25 @@ interface LostMessageContract extends FaultSupport {
 		TcpProxy proxy = proxy();
 		FaultyProcess process = process(proxy);
 		proxy.onReplyTo(faults().packet(Command.RELEASE, key), Effect.BLACK_HOLE).once();
-		assertReleased(process, key);
+		assertReleased(process, key, LostMessageContract::execute);
+	}
+
+	@Test
+	default void lostReplyToAnAsyncReleaseFreesTheLockAndKeepsTheResult() {
+		LockKey key = freshKey();
+		TcpProxy proxy = proxy();
+		FaultyProcess process = process(proxy);
+		proxy.onReplyTo(faults().packet(Command.RELEASE, key), Effect.BLACK_HOLE).once();
+		assertReleased(process, key, LostMessageContract::executeAsync);
+	}
+
+	@Test
+	default void asyncReleaseIsRetriedAfterItsRequestIsLost() {
+		LockKey key = freshKey();
+		TcpProxy proxy = proxy();
+		FaultyProcess process = process(proxy);
+		proxy.onRequest(faults().packet(Command.RELEASE, key), Effect.BLACK_HOLE).once();
+		assertReleased(process, key, LostMessageContract::closeAsync);
 	}
 
 	@Test
@@ -62,7 +83,7 @@ interface LostMessageContract extends FaultSupport {
 		TcpProxy proxy = proxy();
 		FaultyProcess process = process(proxy);
 		proxy.onRequest(faults().packet(Command.RELEASE, key), Effect.BLACK_HOLE).once();
-		assertReleased(process, key);
+		assertReleased(process, key, LostMessageContract::execute);
 		await().atMost(CLEANUP_LIMIT)
 			.until(() -> process.log()
 				.outcomes(Kind.RELEASE)
@@ -70,21 +91,42 @@ interface LostMessageContract extends FaultSupport {
 				.anyMatch((outcome) -> outcome != ReleaseOutcome.UNKNOWN));
 	}
 
-	private void assertReleased(FaultyProcess process, LockKey key) {
+	private static String execute(LockTemplate locks, LockRequest request, Runnable ended) {
+		return locks.execute(request, (lease) -> {
+			ended.run();
+			return "result";
+		});
+	}
+
+	private static String executeAsync(LockTemplate locks, LockRequest request, Runnable ended) {
+		CompletableFuture<String> work = new CompletableFuture<>();
+		CompletableFuture<String> result = locks.executeAsync(request, (lease) -> work);
+		ended.run();
+		work.complete("result");
+		return Objects.requireNonNull(result).orTimeout(PATIENCE.toSeconds(), TimeUnit.SECONDS).join();
+	}
+
+	private static String closeAsync(LockTemplate locks, LockRequest request, Runnable ended) {
+		LockLease lease = locks.acquire(request);
+		ended.run();
+		lease.closeAsync().orTimeout(PATIENCE.toSeconds(), TimeUnit.SECONDS).join();
+		return "result";
+	}
+
+	private void assertReleased(FaultyProcess process, LockKey key, LockedWork work) {
 		int before = process.log().outcomes(Kind.RELEASE).size();
 		LockRecorder recorder = new LockRecorder();
 		LockTemplate locks = process.process().locks(recorder);
 		long[] bodyEnded = new long[1];
-		String result = locks.execute(LockRequest.of(key).withLease(LONG_LEASE), (lease) -> {
-			bodyEnded[0] = System.nanoTime();
-			return "result";
-		});
+		String result = work.run(locks, LockRequest.of(key).withLease(LONG_LEASE),
+				() -> bodyEnded[0] = System.nanoTime());
 		assertThat(result).isEqualTo("result");
 		assertThat(ContractSupport.since(bodyEnded[0])).isLessThanOrEqualTo(CALL_TIMEOUT.plus(TOLERANCE));
 		await().atMost(CLEANUP_LIMIT).untilAsserted(() -> {
-			assertThat(process.log().outcomes(Kind.RELEASE)).hasSizeGreaterThanOrEqualTo(before + 2)
-				.element(before)
-				.isEqualTo(ReleaseOutcome.UNKNOWN);
+			// A blocking driver may end the lost call after the next one has been
+			// answered.
+			assertThat(process.log().outcomes(Kind.RELEASE).stream().skip(before)).hasSizeGreaterThanOrEqualTo(2)
+				.contains(ReleaseOutcome.UNKNOWN);
 			assertThat(fixture().heldEntries()).isZero();
 		});
 		assertThat(recorder.events()).noneMatch((event) -> event.startsWith("lost"));

@@ -1,0 +1,114 @@
+package io.distributedlock.redis;
+
+import java.time.Duration;
+import java.util.List;
+
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.ClientOptions.DisconnectedBehavior;
+import io.lettuce.core.resource.Delay;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import redis.clients.jedis.Jedis;
+import redis.clients.jedis.args.ClientType;
+import redis.clients.jedis.params.ClientKillParams;
+
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+import io.distributedlock.LockKey;
+import io.distributedlock.LockRequest;
+import io.distributedlock.support.LockTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Tests of the connections that replace a broken shared connection of Lettuce.
+ */
+class RedisBrokenConnectionTests {
+
+	private static final LockRequest REQUEST = LockRequest.of(LockKey.of("orders", "42")).withWaitTime(Duration.ZERO);
+
+	@RegisterExtension
+	private final RedisProcesses processes = new RedisProcesses();
+
+	private RedisServer server;
+
+	private Jedis admin;
+
+	@BeforeEach
+	void start() {
+		this.server = this.processes.closing(new RedisServer());
+		this.admin = this.processes.closing(this.server.admin());
+	}
+
+	@Test
+	void connectionIsKeptOnlyWhileItIsNeeded() {
+		LettuceConnectionFactory factory = TestRedis.lettuce(this.server.port());
+		this.processes.closing(factory::destroy);
+		int before = connections();
+		boolean[] needed = { true };
+		LettuceConnectionPool pool = this.processes.closing(new LettuceConnectionPool(factory, false, () -> needed[0]));
+		pool.use(null, (connection) -> List.of());
+		pool.use(null, (connection) -> List.of());
+		assertThat(connections()).isEqualTo(before + 1);
+		needed[0] = false;
+		pool.use(null, (connection) -> List.of());
+		await().atMost(Duration.ofMinutes(1)).until(() -> connections() == before);
+	}
+
+	@Test
+	void connectionsOfShortBreaksAreClosed() {
+		LockTemplate locks = this.processes.locks(TestRedis.lettuce(this.server.port()));
+		locks.acquire(REQUEST).close();
+		int before = connections();
+		for (int round = 0; round < 10; round++) {
+			killConnections();
+			RedisProcesses.acquireAgain(locks, REQUEST).close();
+		}
+		await().atMost(Duration.ofMinutes(1)).until(() -> connections() == before);
+	}
+
+	@Test
+	void connectionThatRejectsCommandsIsNotUsed() {
+		LockTemplate locks = this.processes.locks(rejecting());
+		locks.acquire(REQUEST).close();
+		int before = connections();
+		killConnections();
+		RedisProcesses.acquireAgain(locks, REQUEST).close();
+		for (int call = 0; call < 5; call++) {
+			locks.acquire(REQUEST).close();
+		}
+		assertThat(connections()).isEqualTo(before);
+	}
+
+	/** A client that does not connect again during the test. */
+	private LettuceConnectionFactory rejecting() {
+		LettuceConnectionFactory factory = new LettuceConnectionFactory(
+				new RedisStandaloneConfiguration("127.0.0.1", this.server.port()),
+				LettuceClientConfiguration.builder()
+					.clientResources(TestClients.resources()
+						.mutate()
+						.reconnectDelay(Delay.constant(Duration.ofHours(1)))
+						.build())
+					.clientOptions(
+							ClientOptions.builder().disconnectedBehavior(DisconnectedBehavior.REJECT_COMMANDS).build())
+					.shutdownTimeout(Duration.ZERO)
+					.shutdownQuietPeriod(Duration.ZERO)
+					.build());
+		factory.afterPropertiesSet();
+		factory.start();
+		return factory;
+	}
+
+	private void killConnections() {
+		this.admin.clientKill(new ClientKillParams().type(ClientType.NORMAL).skipMe(ClientKillParams.SkipMe.YES));
+	}
+
+	private int connections() {
+		return this.admin.clientList(ClientType.NORMAL).split("\n").length;
+	}
+
+}
