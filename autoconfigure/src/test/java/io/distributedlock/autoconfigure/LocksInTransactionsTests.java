@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.Lock;
 import java.util.function.Consumer;
 
 import org.junit.jupiter.api.AfterAll;
@@ -149,6 +150,42 @@ class LocksInTransactionsTests {
 		});
 		assertFree(this.first);
 		assertFree(this.second);
+	}
+
+	@Test
+	void viewThatIsUnlockedInTheTransactionIsKeptByIt() {
+		Lock lock = locks.asLock(LockRequest.of(this.first));
+		in(PROPAGATION_REQUIRED, (status) -> {
+			lock.lock();
+			lock.unlock();
+			assertThatExceptionOfType(IllegalMonitorStateException.class).isThrownBy(lock::unlock);
+			assertBusy(this.first);
+			assertThat(lock.tryLock()).isTrue();
+			lock.unlock();
+			assertBusy(this.first);
+		});
+		assertFree(this.first);
+	}
+
+	@Test
+	void viewThatIsUnlockedAfterTheTransactionIsHeldUntilThen() {
+		Lock lock = locks.asLock(LockRequest.of(this.first));
+		in(PROPAGATION_REQUIRED, (status) -> lock.lock());
+		assertBusy(this.first);
+		lock.unlock();
+		assertFree(this.first);
+	}
+
+	@Test
+	void lostViewRefusesTheCommit() {
+		Lock lock = locks.asLock(LockRequest.of(this.first));
+		lock.lock();
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> in(PROPAGATION_REQUIRED, (status) -> {
+			jdbc.update("INSERT INTO orders VALUES (1)");
+			locks.forceRelease(this.first);
+		}));
+		assertThat(jdbc.queryForObject("SELECT count(*) FROM orders", Integer.class)).isZero();
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::unlock);
 	}
 
 	@Test
