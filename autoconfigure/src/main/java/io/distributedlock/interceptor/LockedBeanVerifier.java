@@ -38,6 +38,8 @@ public final class LockedBeanVerifier
 
 	private final ConfigurableListableBeanFactory beanFactory;
 
+	private final SelfInvocationWarning selfInvocations;
+
 	private final ConcurrentMap<String, Object> early = new ConcurrentHashMap<>();
 
 	private final Set<String> seen = ConcurrentHashMap.newKeySet();
@@ -52,6 +54,7 @@ public final class LockedBeanVerifier
 	public LockedBeanVerifier(LockedMethodRegistry methods, ConfigurableListableBeanFactory beanFactory) {
 		this.methods = methods;
 		this.beanFactory = beanFactory;
+		this.selfInvocations = new SelfInvocationWarning(methods);
 	}
 
 	/** Returns the order directly behind the auto-proxy creator. */
@@ -123,7 +126,7 @@ public final class LockedBeanVerifier
 			this.seen.add(beanName);
 		}
 		if (!(bean instanceof ScopedObject)) {
-			LockedBeanCheck.check(bean, beanName, this.methods);
+			LockedBeanCheck.check(bean, beanName, this.methods, this.selfInvocations);
 		}
 	}
 
