@@ -111,8 +111,8 @@ public enum LockError {
 	NESTED_ORDER("DL-624"),
 	/** Warning: bodies take nearly as long as a lease that is not renewed. */
 	LONG_HOLD("DL-625"),
-	/** Warning: settings leave renewals too little time. */
-	RENEWAL_AT_RISK("DL-626"),
+	/** Warning: settings, each of them valid, defeat renewals or hand-offs together. */
+	CONFLICTING_SETTINGS("DL-626"),
 	/** Warning: a lease is shorter than the time for which the store keeps a lock. */
 	SHORT_LEASE("DL-627"),
 	/** There is no store for the locks, or its database is not supported. */
