@@ -119,9 +119,13 @@ final class SelfInvocationWarning {
 			}
 		}
 
-		/** Returns whether a method is not overridden, or its override may call it. */
+		/**
+		 * Returns whether a method is not overridden, or its override may call it, as
+		 * that of a proxy does.
+		 */
 		private boolean isRun(Method method) {
-			return AopUtils.getMostSpecificMethod(method, this.userClass).equals(method)
+			Method specific = AopUtils.getMostSpecificMethod(method, this.userClass);
+			return specific.equals(method) || Proxy.isProxyClass(specific.getDeclaringClass())
 					|| this.inherited.contains(method.getName() + arguments(Type.getMethodDescriptor(method)));
 		}
 
