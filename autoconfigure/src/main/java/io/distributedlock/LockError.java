@@ -1,8 +1,9 @@
 package io.distributedlock;
 
 /**
- * The catalogue of errors. Every {@link LockException} has one, its message begins with
- * the {@link #id() id}, and {@code docs/errors.md} describes each.
+ * The catalogue of errors and of warnings in the log. Every {@link LockException} has
+ * one, its message begins with the {@link #id() id}, and {@code docs/errors.md} describes
+ * each.
  *
  * @since 0.1.0
  */
@@ -111,6 +112,16 @@ public enum LockError {
 	SECURITY_OUTSIDE_LOCK("DL-640"),
 	/** A bean has locked methods, but its context has no locks. */
 	CONTEXT_WITHOUT_LOCKS("DL-641"),
+	/** Warning: an object calls a locked method of its own, past its proxy. */
+	SELF_INVOCATION("DL-623"),
+	/** Warning: a nested request acquires keys against their order. */
+	NESTED_ORDER("DL-624"),
+	/** Warning: bodies take nearly as long as a lease that is not renewed. */
+	LONG_HOLD("DL-625"),
+	/** Warning: settings, each of them valid, defeat renewals or hand-offs together. */
+	CONFLICTING_SETTINGS("DL-626"),
+	/** Warning: a lease is shorter than the time for which the store keeps a lock. */
+	SHORT_LEASE("DL-627"),
 	/** There is no store for the locks, or its database is not supported. */
 	NO_PROVIDER("DL-701"),
 	/** There are several stores, and none is chosen. */
@@ -132,6 +143,16 @@ public enum LockError {
 	 */
 	public String id() {
 		return this.id;
+	}
+
+	/**
+	 * Returns the message of a warning, which has the form of an exception's message.
+	 * @param problem what is suspected and where, a sentence without its full stop
+	 * @param action what to do about it, a sentence without its full stop
+	 * @return the id and both sentences
+	 */
+	public String describe(String problem, String action) {
+		return this.id + ": " + problem + ". " + action;
 	}
 
 }

@@ -3,6 +3,7 @@ package io.distributedlock.annotation;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
@@ -16,6 +17,7 @@ import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
+import org.springframework.util.ClassUtils;
 import org.springframework.util.StringValueResolver;
 
 import io.distributedlock.LockConfigurationException;
@@ -102,7 +104,9 @@ public final class AnnotationLockAttributeSource implements LockAttributeSource 
 		Reader(MergedAnnotation<DistributedLock> annotation, Method method, Class<?> targetClass) {
 			this.annotation = annotation;
 			this.method = method;
-			this.described = "@DistributedLock on " + targetClass.getName() + "." + method.getName();
+			Class<?> type = Proxy.isProxyClass(targetClass)
+					? ClassUtils.getInterfaceMethodIfPossible(method, targetClass).getDeclaringClass() : targetClass;
+			this.described = "@DistributedLock on " + type.getName() + "." + method.getName();
 		}
 
 		LockAttribute read() {

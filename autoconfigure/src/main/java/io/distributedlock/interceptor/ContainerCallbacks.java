@@ -29,7 +29,8 @@ final class ContainerCallbacks {
 	private static final Set<String> INJECTION = Set.of("org.springframework.context.annotation.Bean",
 			"org.springframework.beans.factory.annotation.Autowired",
 			"org.springframework.beans.factory.annotation.Value", "jakarta.inject.Inject",
-			"jakarta.annotation.Resource");
+			"jakarta.annotation.Resource", "jakarta.persistence.PersistenceContext",
+			"jakarta.persistence.PersistenceUnit");
 
 	private ContainerCallbacks() {
 	}

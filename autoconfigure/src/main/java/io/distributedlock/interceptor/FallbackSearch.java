@@ -74,7 +74,8 @@ final class FallbackSearch {
 	}
 
 	private LockConfigurationException missing(Collection<Method> candidates) {
-		String fact = candidates.isEmpty() ? "is not the name of another method of " + this.targetClass.getName()
+		String fact = candidates.isEmpty()
+				? "is not the name of another method of " + MethodNames.owner(this.method, this.targetClass).getName()
 				: "does not fit: " + describe(candidates) + (candidates.size() == 1 ? " has" : " have")
 						+ " another result or other parameters";
 		String arguments = this.parameters.stream().map(FallbackSearch::simpleName).collect(Collectors.joining(", "));

@@ -5,8 +5,10 @@ import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
@@ -45,17 +47,23 @@ final class LockedBeanCheck {
 	/** Whether the advice of asynchronous methods comes behind the lock's. */
 	private boolean asyncInside;
 
-	private LockedBeanCheck(Object bean, String beanName, LockedMethodRegistry methods) {
+	private final SelfInvocationWarning selfInvocations;
+
+	private LockedBeanCheck(Object bean, String beanName, LockedMethodRegistry methods,
+			SelfInvocationWarning selfInvocations) {
 		this.bean = bean;
 		this.beanName = beanName;
 		this.methods = methods;
+		this.selfInvocations = selfInvocations;
 	}
 
-	static void check(Object bean, String beanName, LockedMethodRegistry methods) {
-		new LockedBeanCheck(bean, beanName, methods).checkLayers();
+	static void check(Object bean, String beanName, LockedMethodRegistry methods,
+			SelfInvocationWarning selfInvocations) {
+		new LockedBeanCheck(bean, beanName, methods, selfInvocations).checkLayers();
 	}
 
 	private void checkLayers() {
+		Set<Class<?>> locked = new LinkedHashSet<>();
 		Object layer = this.bean;
 		Class<?> type = layer.getClass();
 		while (type != null) {
@@ -67,12 +75,16 @@ final class LockedBeanCheck {
 				addAdvised(proxy, targetClass);
 			}
 			checkMethods(type);
+			if (this.methods.isLocked(type)) {
+				locked.add(type);
+			}
 			layer = target;
 			type = targetClass;
 		}
 		if (!this.missing.isEmpty() && !MockitoMocks.isMock(this.bean)) {
 			throw this.missing.values().iterator().next().failure();
 		}
+		locked.forEach((candidate) -> this.selfInvocations.check(candidate, this.bean));
 	}
 
 	private void addAdvised(Advised proxy, @Nullable Class<?> targetClass) {

@@ -14,8 +14,11 @@ import org.springframework.aop.scope.ScopedObject;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
+import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.config.SmartInstantiationAwareBeanPostProcessor;
+import org.springframework.beans.factory.support.AbstractBeanFactory;
 import org.springframework.core.Ordered;
 import org.springframework.scheduling.config.TaskManagementConfigUtils;
 import org.springframework.util.ClassUtils;
@@ -25,18 +28,21 @@ import io.distributedlock.LockError;
 
 /**
  * Verifier that every bean with locked methods has the {@link LockAdvisor}. Each bean is
- * checked when it is created, directly behind the auto-proxy creator; beans that were
- * created before the verifier are checked when all singletons are ready. Creates no bean
- * itself.
+ * checked when it is created, directly behind the auto-proxy creator, and also before
+ * there is one: post-processors may need beans that early. Beans that were registered by
+ * hand or created before the verifier are checked when all singletons are ready. Creates
+ * no bean itself.
  *
  * @since 0.1.0
  */
-public final class LockedBeanVerifier
-		implements SmartInstantiationAwareBeanPostProcessor, SmartInitializingSingleton, Ordered {
+public final class LockedBeanVerifier implements BeanFactoryPostProcessor, SmartInstantiationAwareBeanPostProcessor,
+		SmartInitializingSingleton, Ordered {
 
 	private final LockedMethodRegistry methods;
 
 	private final ConfigurableListableBeanFactory beanFactory;
+
+	private final SelfInvocationWarning selfInvocations;
 
 	private final ConcurrentMap<String, Object> early = new ConcurrentHashMap<>();
 
@@ -52,6 +58,7 @@ public final class LockedBeanVerifier
 	public LockedBeanVerifier(LockedMethodRegistry methods, ConfigurableListableBeanFactory beanFactory) {
 		this.methods = methods;
 		this.beanFactory = beanFactory;
+		this.selfInvocations = new SelfInvocationWarning(methods);
 	}
 
 	/** Returns the order directly behind the auto-proxy creator. */
@@ -60,6 +67,21 @@ public final class LockedBeanVerifier
 		return Ordered.HIGHEST_PRECEDENCE + 1;
 	}
 
+	/** Lets beans be checked from now on, before this verifier has its place. */
+	@Override
+	public void postProcessBeanFactory(ConfigurableListableBeanFactory present) {
+		present.addBeanPostProcessor(new EarlyVerifier());
+	}
+
+	/** Checks before the container calls methods of the bean, such as its setters. */
+	@Override
+	public boolean postProcessAfterInstantiation(Object bean, String beanName) {
+		checkClass(bean.getClass());
+		checkCallbacks(bean.getClass(), beanName);
+		return true;
+	}
+
+	/** Checks also beans that the container has only to initialize. */
 	@Override
 	public Object postProcessBeforeInitialization(Object bean, String beanName) {
 		checkClass(bean.getClass());
@@ -122,12 +144,36 @@ public final class LockedBeanVerifier
 		if (!this.started) {
 			this.seen.add(beanName);
 		}
-		if (!(bean instanceof ScopedObject)) {
-			try {
-				LockedBeanCheck.check(bean, beanName, this.methods);
+		if (bean instanceof ScopedObject) {
+			// The proxy runs what it cannot intercept itself, and never makes its target.
+			if (this.methods.isLocked(bean.getClass())) {
+				this.selfInvocations.check(bean.getClass(), bean);
 			}
-			catch (LockConfigurationException ex) {
-				throw (ex.error() == LockError.NOT_ADVISED && !hasLocks()) ? withoutLocks(bean, beanName) : ex;
+		}
+		else {
+			checkProxies(bean, beanName);
+			checkAsync(bean.getClass());
+			checkAsync(AopProxyUtils.ultimateTargetClass(bean));
+		}
+	}
+
+	private void checkProxies(Object bean, String beanName) {
+		try {
+			LockedBeanCheck.check(bean, beanName, this.methods, this.selfInvocations);
+		}
+		catch (LockConfigurationException ex) {
+			throw (ex.error() == LockError.NOT_ADVISED && !hasLocks()) ? withoutLocks(bean, beanName) : ex;
+		}
+	}
+
+	/** Checks that the task of no asynchronous method is woven into its class. */
+	private void checkAsync(Class<?> type) {
+		if (this.methods.isLocked(type) && this.beanFactory
+			.containsBeanDefinition(TaskManagementConfigUtils.ASYNC_EXECUTION_ASPECT_BEAN_NAME)) {
+			for (Method method : this.methods.methods(type)) {
+				if (AsyncMethods.isAsync(method, type)) {
+					throw AsyncMethods.insideLock(method, ClassUtils.getUserClass(type));
+				}
 			}
 		}
 	}
@@ -159,20 +205,42 @@ public final class LockedBeanVerifier
 
 	private void checkCallbacks(Class<?> type, String beanName) {
 		if (this.beanFactory.containsBeanDefinition(beanName)) {
-			InitAndDestroyMethods.check(this.beanFactory.getMergedBeanDefinition(beanName), type, this.methods);
-		}
-		if (this.beanFactory.containsBeanDefinition(TaskManagementConfigUtils.ASYNC_EXECUTION_ASPECT_BEAN_NAME)) {
-			for (Method method : this.methods.methods(type)) {
-				if (AsyncMethods.isAsync(method, type)) {
-					throw AsyncMethods.insideLock(method, type);
-				}
-			}
+			DefinedCallbacks.check(this.beanFactory.getMergedBeanDefinition(beanName), type, this.methods);
 		}
 	}
 
 	private boolean classProxies() {
 		return this.beanFactory.getSingleton(AopConfigUtils.AUTO_PROXY_CREATOR_BEAN_NAME) instanceof ProxyConfig creator
 				&& creator.isProxyTargetClass();
+	}
+
+	/**
+	 * Verifier of the beans that are created before the verifier has its place behind the
+	 * auto-proxy creator. The verifier itself cannot be added early and moved later: the
+	 * container would miss one post-processor, and warn of each bean.
+	 */
+	private final class EarlyVerifier implements BeanPostProcessor {
+
+		private volatile boolean replaced;
+
+		@Override
+		public Object postProcessBeforeInitialization(Object bean, String beanName) {
+			return isReplaced() ? bean : LockedBeanVerifier.this.postProcessBeforeInitialization(bean, beanName);
+		}
+
+		@Override
+		public Object postProcessAfterInitialization(Object bean, String beanName) {
+			return isReplaced() ? bean : LockedBeanVerifier.this.postProcessAfterInitialization(bean, beanName);
+		}
+
+		private boolean isReplaced() {
+			if (!this.replaced) {
+				this.replaced = !(LockedBeanVerifier.this.beanFactory instanceof AbstractBeanFactory present)
+						|| present.getBeanPostProcessors().contains(LockedBeanVerifier.this);
+			}
+			return this.replaced;
+		}
+
 	}
 
 }

@@ -100,6 +100,14 @@ final class LockedMethod {
 		return this.attribute.onLost() == OnLost.IGNORE;
 	}
 
+	/**
+	 * Returns whether each call of this method holds the lock of another method: both
+	 * have one lock for their common name.
+	 */
+	boolean covers(LockedMethod other) {
+		return this.keys == null && other.keys == null && this.attribute.name().equals(other.attribute.name());
+	}
+
 	/** Refuses to wait for a lock on a thread of an event loop. */
 	void requireBlockingThread() {
 		if (Reactor.isOnNonBlockingThread()) {

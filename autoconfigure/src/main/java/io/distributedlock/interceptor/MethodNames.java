@@ -1,6 +1,9 @@
 package io.distributedlock.interceptor;
 
 import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+
+import org.springframework.util.ClassUtils;
 
 /** Names of methods for messages. */
 final class MethodNames {
@@ -9,11 +12,19 @@ final class MethodNames {
 	}
 
 	static String describe(Method method, Class<?> targetClass) {
-		StringBuilder text = new StringBuilder(targetClass.getName()).append('.').append(method.getName()).append('(');
+		StringBuilder text = new StringBuilder(owner(method, targetClass).getName()).append('.')
+			.append(method.getName())
+			.append('(');
 		for (Class<?> type : method.getParameterTypes()) {
 			text.append((text.charAt(text.length() - 1) == '(') ? "" : ", ").append(type.getSimpleName());
 		}
 		return text.append(')').toString();
+	}
+
+	/** Returns the class, or for a JDK proxy the interface, that has the method. */
+	static Class<?> owner(Method method, Class<?> targetClass) {
+		return Proxy.isProxyClass(targetClass)
+				? ClassUtils.getInterfaceMethodIfPossible(method, targetClass).getDeclaringClass() : targetClass;
 	}
 
 }

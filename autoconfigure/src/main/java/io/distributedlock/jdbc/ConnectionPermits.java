@@ -6,6 +6,10 @@ import java.util.Objects;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
+import io.distributedlock.LockError;
 import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.Deadline;
 
@@ -18,8 +22,21 @@ import io.distributedlock.provider.Deadline;
  */
 final class ConnectionPermits {
 
+	private static final Log logger = LogFactory.getLog(ConnectionPermits.class);
+
 	/** The limits that a call of each kind counts against, the narrowest first. */
 	private final Map<CallKind, List<Semaphore>> limits;
+
+	/** Creates the permits of a pool, and warns of one that has nothing for renewals. */
+	static ConnectionPermits of(int size) {
+		if (size == 1) {
+			logger.warn(LockError.CONFLICTING_SETTINGS.describe(
+					"Locks use one connection of the database at a time (distributed-lock.jdbc.pool-size=1), so that a"
+							+ " renewal waits for every attempt, and for one that hangs as long as the call time-out",
+					"Use a pool-size of at least 2, which keeps a connection for renewals; 3 keep one for releases, too"));
+		}
+		return new ConnectionPermits(size);
+	}
 
 	ConnectionPermits(int size) {
 		Semaphore all = new Semaphore(size);

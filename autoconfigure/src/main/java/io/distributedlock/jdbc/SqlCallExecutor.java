@@ -68,7 +68,7 @@ final class SqlCallExecutor implements AutoCloseable {
 		this.connections = connections;
 		this.table = table;
 		this.acquirers = LockThreads.pool("jdbc-call", Math.max(MIN_ACQUIRERS, connections.size() - 2));
-		this.permits = new ConnectionPermits(connections.size());
+		this.permits = ConnectionPermits.of(connections.size());
 		this.watchdog = new CallWatchdog(timer, this.aborters);
 	}
 

@@ -130,6 +130,11 @@ final class HeldGrant extends GrantState {
 		return this.lease;
 	}
 
+	/** Whether the lease is renewed for as long as the hold lasts. */
+	boolean isRenewed() {
+		return this.renew;
+	}
+
 	long grantedNanos() {
 		return this.grantedNanos;
 	}

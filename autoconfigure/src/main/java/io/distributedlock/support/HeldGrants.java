@@ -46,6 +46,8 @@ final class HeldGrants {
 
 	private final long maxHandOffNanos;
 
+	private final LongHoldWarning longHolds = new LongHoldWarning();
+
 	/** Added before the holder sees its handle, removed at the end. */
 	private final ConcurrentMap<OwnerId, HeldGrant> all = new ConcurrentHashMap<>();
 
@@ -95,6 +97,16 @@ final class HeldGrants {
 	List<LockSnapshot.Held> views() {
 		long now = nanoTime();
 		return all().stream().map(HeldGrant::holder).filter(Holder::isHeld).map((holder) -> holder.view(now)).toList();
+	}
+
+	/**
+	 * Records that the work under a hold has ended.
+	 * @param sinceNanos when the hold began
+	 */
+	void workEnded(HeldGrant heldGrant, long sinceNanos) {
+		if (!heldGrant.isRenewed()) {
+			this.longHolds.holdEnded(heldGrant.key(), nanoTime() - sinceNanos, heldGrant.lease());
+		}
 	}
 
 	/**

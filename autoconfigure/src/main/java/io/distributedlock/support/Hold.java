@@ -298,8 +298,12 @@ final class Hold implements KeepableHold, Holder {
 		}
 	}
 
-	/** Hands the grant off to the next waiter of this process, if that is possible. */
+	/**
+	 * Hands the grant off to the next waiter of this process, if that is possible, now
+	 * that the work of its holder has ended.
+	 */
 	private boolean handOff() {
+		this.heldGrants.workEnded(this.heldGrant, this.sinceNanos);
 		return isHeld() && this.heldGrants.handOff(this.heldGrant, this.holdNumber);
 	}
 

@@ -28,12 +28,15 @@ final class LockEngine {
 
 	private final LockedExecution execution;
 
+	private final ShortRenewalWarning shortRenewals;
+
 	/** The requests for several keys, which may have acquired some of them. */
 	private final Set<MultiKeyRequest> multiKeyRequests = ConcurrentHashMap.newKeySet();
 
 	LockEngine(LockProvider provider, LockSettings settings, EngineEnvironment environment, LockEventPublisher events,
 			EnclosingTransaction transaction, Runnable closeEnvironment) {
 		this.closeEnvironment = closeEnvironment;
+		this.shortRenewals = new ShortRenewalWarning(settings);
 		EngineFailures failures = new EngineFailures(provider.name());
 		StopState stopState = new StopState();
 		PendingReleaseQueue pendingReleases = new PendingReleaseQueue(provider, settings.callTimeout(), environment,
@@ -73,6 +76,7 @@ final class LockEngine {
 
 	/** Creates the request of a driver. */
 	Acquisition request(List<LockKey> keys, LockRequest request, RequestDriver driver) {
+		this.shortRenewals.check(request);
 		LockTerms terms = LockTerms.of(request, this.context.settings());
 		WaitBudget budget = WaitBudget.of(terms, this.context.settings().callTimeout(), this.context.nanoTime());
 		if (keys.size() == 1) {

@@ -31,6 +31,9 @@ public record LockSettings(Duration lease, Duration waitTime, @Nullable Duration
 
 	private static final Duration LONGEST_HAND_OFF = Duration.ofSeconds(1);
 
+	/** The part of a lease that one renewal may take. */
+	private static final int RENEWAL_PARTS = 6;
+
 	/** A request for any key: what it refuses cannot be a default either. */
 	private static final LockRequest ANY = LockRequest.of(LockKey.of("any"));
 
@@ -131,6 +134,25 @@ public record LockSettings(Duration lease, Duration waitTime, @Nullable Duration
 	public LockSettings withMaxHandOffTime(@Nullable Duration maxHandOffTime) {
 		return new LockSettings(this.lease, this.waitTime, this.maxHold, this.callTimeout, this.renewalFraction,
 				maxHandOffTime);
+	}
+
+	/**
+	 * Returns how long one renewal may take: as long as a round trip, but at most a sixth
+	 * of the lease, so that it can be repeated within the lease.
+	 * @param lease the lease that is renewed
+	 * @return the time
+	 */
+	public Duration longestRenewal(Duration lease) {
+		Duration part = lease.dividedBy(RENEWAL_PARTS);
+		return (part.compareTo(this.callTimeout) < 0) ? part : this.callTimeout;
+	}
+
+	/**
+	 * Returns the shortest lease whose renewals may take as long as a round trip.
+	 * @return the lease
+	 */
+	public Duration shortestSafeLease() {
+		return this.callTimeout.multipliedBy(RENEWAL_PARTS);
 	}
 
 	/** Returns the time of hand-offs in nanoseconds, 0 for none. */

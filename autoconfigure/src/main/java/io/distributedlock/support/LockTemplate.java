@@ -118,10 +118,7 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 
 	@Override
 	public @Nullable LockLease tryAcquire(LockRequest request) {
-		LockEngine present = this.engine;
-		BlockingDriver driver = new BlockingDriver(present.context().environment());
-		Acquisition acquisition = present.request(request.keys(), request, driver);
-		return driver.drive(acquisition) ? acquisition.lease() : null;
+		return this.engine.execution().tryAcquire(request);
 	}
 
 	@Override

@@ -30,18 +30,30 @@ final class LockedExecution {
 
 	private final EnclosingTransaction transaction;
 
+	private final NestedOrderWarning nestedOrder;
+
 	LockedExecution(EngineContext engine, RequestFactory requests, EnclosingTransaction transaction) {
 		this.engine = engine;
 		this.requests = requests;
 		this.transaction = transaction;
+		this.nestedOrder = new NestedOrderWarning(engine.heldGrants(), engine.settings().waitTime());
 	}
 
 	/** Acquires a request on the calling thread. */
 	LockLease acquire(LockRequest request) {
-		return acquire(request, request.keys());
+		return acquire(request, request.keys(), LockContext.findAll());
 	}
 
-	private JoinableLease acquire(LockRequest request, List<LockKey> keys) {
+	/** Acquires a request on the calling thread, unless its lock stays busy. */
+	@Nullable LockLease tryAcquire(LockRequest request) {
+		this.nestedOrder.check(request.keys(), request, LockContext.findAll());
+		BlockingDriver driver = new BlockingDriver(this.engine.environment());
+		Acquisition acquisition = this.requests.request(request.keys(), request, driver);
+		return driver.drive(acquisition) ? acquisition.lease() : null;
+	}
+
+	private JoinableLease acquire(LockRequest request, List<LockKey> keys, List<LockLease> enclosing) {
+		this.nestedOrder.check(keys, request, enclosing);
 		long start = this.engine.nanoTime();
 		BlockingDriver driver = new BlockingDriver(this.engine.environment());
 		Acquisition acquisition = this.requests.request(keys, request, driver);
@@ -57,13 +69,13 @@ final class LockedExecution {
 		if (request.keys().size() == 1) {
 			JoinableLease outer = enclosing.isEmpty() ? null : outer(request.keys().get(0), enclosing);
 			return (outer != null) ? run(new JoinedLease(request.keys().get(0), outer), body)
-					: run(keepInTransaction(requireHeld(acquire(request, request.keys()))), body);
+					: run(keepInTransaction(requireHeld(acquire(request, request.keys(), enclosing))), body);
 		}
 		Parts parts = parts(request, enclosing);
 		if (parts.missing().isEmpty()) {
 			return run(composite(request, List.of(), parts.joined()), body);
 		}
-		JoinableLease own = requireHeld(acquire(request, parts.missing()));
+		JoinableLease own = requireHeld(acquire(request, parts.missing(), enclosing));
 		JoinableLease all = parts.joined().isEmpty() ? own : joinedWith(own, parts.joined(), request);
 		return run(keepInTransaction(all), body);
 	}
@@ -93,11 +105,12 @@ final class LockedExecution {
 	 * @throws LockNotAcquiredException if one stays busy for the wait time
 	 */
 	JoinableLease acquireOrKeep(LockRequest request) {
-		Parts parts = parts(request, LockContext.findAll());
+		List<LockLease> enclosing = LockContext.findAll();
+		Parts parts = parts(request, enclosing);
 		List<JoinableLease> kept = keep(parts.joined());
 		try {
 			return parts.missing().isEmpty() ? composite(request, kept, List.of())
-					: keepInTransaction(acquireBeside(kept, parts.missing(), request));
+					: keepInTransaction(acquireBeside(kept, parts.missing(), request, enclosing));
 		}
 		catch (RuntimeException | Error ex) {
 			MultiKeyLease.closeAll(kept, JoinableLease::closeInBackground);
@@ -105,8 +118,9 @@ final class LockedExecution {
 		}
 	}
 
-	private JoinableLease acquireBeside(List<JoinableLease> kept, List<LockKey> missing, LockRequest request) {
-		JoinableLease own = requireHeld(acquire(request, missing));
+	private JoinableLease acquireBeside(List<JoinableLease> kept, List<LockKey> missing, LockRequest request,
+			List<LockLease> enclosing) {
+		JoinableLease own = requireHeld(acquire(request, missing, enclosing));
 		try {
 			return beside(own, kept, request);
 		}
@@ -146,6 +160,7 @@ final class LockedExecution {
 			if (parts.missing().isEmpty()) {
 				return CompletableFuture.completedFuture(composite(request, kept, List.of()));
 			}
+			this.nestedOrder.check(parts.missing(), request, enclosing);
 			CompletableFuture<LockLease> acquired = new AsyncDriver(this.engine,
 					(driver) -> this.requests.request(parts.missing(), request, driver))
 				.begin();

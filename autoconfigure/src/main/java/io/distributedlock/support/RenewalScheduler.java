@@ -183,8 +183,7 @@ final class RenewalScheduler {
 	}
 
 	private Duration timeout(HeldGrant heldGrant) {
-		Duration most = heldGrant.lease().dividedBy(6);
-		return (most.compareTo(this.settings.callTimeout()) < 0) ? most : this.settings.callTimeout();
+		return this.settings.longestRenewal(heldGrant.lease());
 	}
 
 	private long period(HeldGrant heldGrant) {

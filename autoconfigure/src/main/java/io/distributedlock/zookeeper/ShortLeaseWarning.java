@@ -6,6 +6,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
+import io.distributedlock.LockError;
+
 /**
  * Warning, logged once, that a lease is shorter than the session's time-out: after a
  * crash of its holder a lock lasts until that time-out has passed.
@@ -18,10 +20,11 @@ final class ShortLeaseWarning {
 
 	void check(Duration lease, long sessionTimeoutNanos) {
 		if (lease.toNanos() < sessionTimeoutNanos && this.logged.compareAndSet(false, true)) {
-			logger.warn("A lock was acquired with a lease of " + lease.toMillis()
-					+ " ms, but ZooKeeper keeps the locks of a process that died for its session's time-out of "
-					+ Duration.ofNanos(sessionTimeoutNanos).toMillis()
-					+ " ms: shorten distributed-lock.zookeeper.session-timeout or use a longer lease");
+			logger.warn(LockError.SHORT_LEASE.describe(
+					"A lock was acquired with a lease of " + lease.toMillis()
+							+ " ms, but ZooKeeper keeps the locks of a process that died for its session's time-out of "
+							+ Duration.ofNanos(sessionTimeoutNanos).toMillis() + " ms",
+					"Shorten distributed-lock.zookeeper.session-timeout, or use a longer lease"));
 		}
 	}
 

@@ -4,6 +4,10 @@ import java.time.Duration;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.Deadline;
@@ -11,6 +15,7 @@ import io.distributedlock.provider.Deadline;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+@ExtendWith(OutputCaptureExtension.class)
 class ConnectionPermitsTests {
 
 	@AfterEach
@@ -24,6 +29,20 @@ class ConnectionPermitsTests {
 			acquired++;
 		}
 		return acquired;
+	}
+
+	@Test
+	void oneConnectionIsWarnedOf(CapturedOutput output) {
+		ConnectionPermits.of(2);
+		assertThat(output).doesNotContain("DL-626");
+		ConnectionPermits.of(1);
+		assertThat(output.toString().lines()).singleElement()
+			.asString()
+			.contains(" WARN ")
+			.endsWith(
+					"DL-626: Locks use one connection of the database at a time (distributed-lock.jdbc.pool-size=1), so"
+							+ " that a renewal waits for every attempt, and for one that hangs as long as the call time-out. Use"
+							+ " a pool-size of at least 2, which keeps a connection for renewals; 3 keep one for releases, too");
 	}
 
 	@Test

@@ -11,14 +11,16 @@ import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.support.AbstractBeanDefinition;
 import org.springframework.util.ClassUtils;
+import org.springframework.util.StringUtils;
 
 /**
- * Check that refuses locked methods as init or destroy methods of a bean, named by its
- * definition or inferred by the container, which calls them on the bare object.
+ * Check that refuses locked methods that the container calls on the bare object because
+ * of the bean's definition: init and destroy methods, named there or inferred, and
+ * setters of its properties.
  */
-final class InitAndDestroyMethods {
+final class DefinedCallbacks {
 
-	private InitAndDestroyMethods() {
+	private DefinedCallbacks() {
 	}
 
 	static void check(BeanDefinition definition, Class<?> type, LockedMethodRegistry methods) {
@@ -26,12 +28,22 @@ final class InitAndDestroyMethods {
 			Class<?> userClass = ClassUtils.getUserClass(type);
 			List<String> names = namesOf(bean, userClass);
 			for (Method method : methods.methods(type)) {
-				if (names.contains(method.getName()) && method.getParameterCount() == 0
-						&& methods.isDeclaredOnMethod(method, userClass)) {
-					throw LockedMethodChecks.lifecycleMethod(method, userClass, "init or destroy method of its bean");
+				String callback = (names.contains(method.getName()) && method.getParameterCount() == 0)
+						? "init or destroy method of its bean" : propertyOf(bean, method);
+				if (callback != null && methods.isDeclaredOnMethod(method, userClass)) {
+					throw LockedMethodChecks.lifecycleMethod(method, userClass, callback);
 				}
 			}
 		}
+	}
+
+	private static @Nullable String propertyOf(AbstractBeanDefinition bean, Method method) {
+		if (!bean.hasPropertyValues() || method.getParameterCount() != 1 || !method.getName().startsWith("set")) {
+			return null;
+		}
+		String property = StringUtils.uncapitalizeAsProperty(method.getName().substring("set".length()));
+		return bean.getPropertyValues().contains(property) ? "setter of the property '" + property + "' of its bean"
+				: null;
 	}
 
 	private static List<String> namesOf(AbstractBeanDefinition bean, Class<?> type) {

@@ -1,0 +1,75 @@
+package io.distributedlock.autoconfigure;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+import io.distributedlock.LockError;
+import io.distributedlock.support.LockSettings;
+
+/**
+ * Warnings of settings that are valid each, but together leave renewals too little time,
+ * or are without effect.
+ */
+final class SettingsWarnings {
+
+	/** How many times as long as the time of hand-offs a lease has to be. */
+	private static final int HAND_OFF_FACTOR = 20;
+
+	private SettingsWarnings() {
+	}
+
+	/**
+	 * Returns the warnings, each of which names the properties.
+	 * @param settings the settings
+	 * @return the messages, empty if there is nothing to warn of
+	 */
+	static List<String> of(LockSettings settings) {
+		List<String> warnings = new ArrayList<>();
+		addRenewal(settings, warnings);
+		addHandOff(settings, warnings);
+		return warnings;
+	}
+
+	private static void addRenewal(LockSettings settings, List<String> warnings) {
+		Duration lease = settings.lease();
+		Duration callTimeout = settings.callTimeout();
+		Duration longest = settings.longestRenewal(lease);
+		Duration period = Duration.ofNanos((long) (lease.toNanos() * settings.renewalFraction()));
+		if (longest.compareTo(callTimeout) < 0) {
+			warnings.add(LockError.CONFLICTING_SETTINGS
+				.describe("The property distributed-lock.call-timeout is " + text(callTimeout)
+						+ ", but a renewal of a lease of " + text(lease) + " (distributed-lock.lease) may take "
+						+ text(longest) + " at most: a store that is slower than that grants locks, but renews none",
+						"Use a call-timeout of at most " + text(longest) + ", or a lease of at least "
+								+ text(settings.shortestSafeLease())));
+		}
+		else if (period.compareTo(callTimeout) < 0) {
+			double least = Math.ceil(1000.0 * callTimeout.toNanos() / lease.toNanos()) / 1000;
+			warnings.add(LockError.CONFLICTING_SETTINGS.describe(
+					"The property distributed-lock.renewal.fraction is " + settings.renewalFraction()
+							+ ", so that a lease of " + text(lease) + " is renewed after " + text(period)
+							+ ", sooner than a call to the store may end (distributed-lock.call-timeout="
+							+ text(callTimeout) + ')',
+					"Use a fraction of at least " + least + ", or leave it unset to renew after a third of the lease"));
+		}
+	}
+
+	private static void addHandOff(LockSettings settings, List<String> warnings) {
+		Duration handOff = settings.maxHandOffTime();
+		if (handOff != null && settings.lease().compareTo(handOff.multipliedBy(HAND_OFF_FACTOR)) < 0) {
+			warnings.add(LockError.CONFLICTING_SETTINGS.describe(
+					"The property distributed-lock.hand-off.max-time is " + text(handOff)
+							+ ", but a lock with a lease of " + text(settings.lease())
+							+ " (distributed-lock.lease) is handed off only if the lease is " + HAND_OFF_FACTOR
+							+ " times as long, so that no lock is",
+					"Use a max-time of at most " + text(settings.lease().dividedBy(HAND_OFF_FACTOR))
+							+ ", or switch hand-offs off (distributed-lock.hand-off.enabled=false)"));
+		}
+	}
+
+	private static String text(Duration duration) {
+		return duration.toMillis() + "ms";
+	}
+
+}

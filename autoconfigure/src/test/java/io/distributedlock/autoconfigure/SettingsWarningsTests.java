@@ -1,0 +1,52 @@
+package io.distributedlock.autoconfigure;
+
+import java.time.Duration;
+
+import org.junit.jupiter.api.Test;
+
+import io.distributedlock.support.LockSettings;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class SettingsWarningsTests {
+
+	private static final LockSettings DEFAULTS = LockSettings.defaults();
+
+	@Test
+	void defaultsAreNotSuspected() {
+		assertThat(SettingsWarnings.of(DEFAULTS)).isEmpty();
+		assertThat(SettingsWarnings.of(DEFAULTS.withLease(Duration.ofSeconds(6)))).isEmpty();
+	}
+
+	@Test
+	void callTimeoutLongerThanARenewalMayTake() {
+		assertThat(SettingsWarnings.of(DEFAULTS.withLease(Duration.ofSeconds(3))))
+			.containsExactly("DL-626: The property distributed-lock.call-timeout is 1000ms, but a renewal of a lease of"
+					+ " 3000ms (distributed-lock.lease) may take 500ms at most: a store that is slower than that grants"
+					+ " locks, but renews none. Use a call-timeout of at most 500ms, or a lease of at least 6000ms");
+	}
+
+	@Test
+	void renewalDueBeforeACallHasEnded() {
+		assertThat(SettingsWarnings.of(DEFAULTS.withRenewalFraction(0.01))).containsExactly(
+				"DL-626: The property distributed-lock.renewal.fraction is 0.01, so that a lease of 30000ms"
+						+ " is renewed after 300ms, sooner than a call to the store may end"
+						+ " (distributed-lock.call-timeout=1000ms). Use a fraction of at least 0.034, or leave it unset to"
+						+ " renew after a third of the lease");
+	}
+
+	@Test
+	void leaseTooShortForHandOffs() {
+		assertThat(
+				SettingsWarnings.of(DEFAULTS.withLease(Duration.ofMillis(300)).withCallTimeout(Duration.ofMillis(50))))
+			.containsExactly(
+					"DL-626: The property distributed-lock.hand-off.max-time is 20ms, but a lock with a lease of"
+							+ " 300ms (distributed-lock.lease) is handed off only if the lease is 20 times as long, so that no"
+							+ " lock is. Use a max-time of at most 15ms, or switch hand-offs off"
+							+ " (distributed-lock.hand-off.enabled=false)");
+		assertThat(SettingsWarnings.of(DEFAULTS.withLease(Duration.ofMillis(300))
+			.withCallTimeout(Duration.ofMillis(50))
+			.withMaxHandOffTime(null))).isEmpty();
+	}
+
+}
