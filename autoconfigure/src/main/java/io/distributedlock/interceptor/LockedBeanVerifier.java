@@ -38,6 +38,8 @@ public final class LockedBeanVerifier
 
 	private final ConfigurableListableBeanFactory beanFactory;
 
+	private final LockOperationsLookup operations;
+
 	private final ConcurrentMap<String, Object> early = new ConcurrentHashMap<>();
 
 	private final Set<String> seen = ConcurrentHashMap.newKeySet();
@@ -48,10 +50,13 @@ public final class LockedBeanVerifier
 	 * Creates a verifier.
 	 * @param methods the locked methods
 	 * @param beanFactory the bean factory whose beans are checked
+	 * @param operations the lookup that knows whether there is a provider
 	 */
-	public LockedBeanVerifier(LockedMethodRegistry methods, ConfigurableListableBeanFactory beanFactory) {
+	public LockedBeanVerifier(LockedMethodRegistry methods, ConfigurableListableBeanFactory beanFactory,
+			LockOperationsLookup operations) {
 		this.methods = methods;
 		this.beanFactory = beanFactory;
+		this.operations = operations;
 	}
 
 	/** Returns the order directly behind the auto-proxy creator. */
@@ -98,6 +103,7 @@ public final class LockedBeanVerifier
 		}
 		this.started = true;
 		this.seen.clear();
+		this.methods.requireProviders(this.operations);
 		checkFailureHandlers();
 	}
 
@@ -123,7 +129,7 @@ public final class LockedBeanVerifier
 			this.seen.add(beanName);
 		}
 		if (!(bean instanceof ScopedObject)) {
-			LockedBeanCheck.check(bean, beanName, this.methods);
+			LockedBeanCheck.check(bean, beanName, this.methods, this.started ? this.operations : null);
 		}
 	}
 
