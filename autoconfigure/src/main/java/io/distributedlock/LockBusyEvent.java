@@ -8,10 +8,11 @@ import org.jspecify.annotations.Nullable;
  * Application event: a lock stayed busy for the whole wait time of a request. Published
  * on a thread of the library, after {@link LockListener#onBusy}'s rules.
  *
+ * @param provider the name of the provider that keeps the lock
  * @param key the key that was busy
  * @param waited how long the request waited
  * @param holder the holder, or {@code null} if not known
  * @since 0.1.0
  */
-public record LockBusyEvent(LockKey key, Duration waited, @Nullable LockHolder holder) {
+public record LockBusyEvent(String provider, LockKey key, Duration waited, @Nullable LockHolder holder) {
 }

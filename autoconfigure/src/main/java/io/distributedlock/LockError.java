@@ -106,6 +106,8 @@ public enum LockError {
 	 * result of the method.
 	 */
 	UNSUITABLE_RESULT("DL-617"),
+	/** The condition of a lock failed at the call, or was neither true nor false. */
+	CONDITION_EVALUATION("DL-620"),
 	/** Work that asserts its lock runs without it. */
 	NOT_LOCKED("DL-621"),
 	/** Reactive method security would let later subscriptions pass the lock. */
@@ -129,7 +131,16 @@ public enum LockError {
 	/** The store did not answer at start, and the application asked to fail then. */
 	STORE_DOWN_AT_START("DL-703"),
 	/** There are several failure handlers for locked methods. */
-	SEVERAL_FAILURE_HANDLERS("DL-704");
+	SEVERAL_FAILURE_HANDLERS("DL-704"),
+	/** A locked method names a provider that the application does not have. */
+	UNKNOWN_PROVIDER("DL-705"),
+	/** There are several {@link LockOperations}, and none is primary. */
+	SEVERAL_OPERATIONS("DL-706"),
+	/**
+	 * A key or condition names a bean of a child context that has no auto-configuration
+	 * of locks.
+	 */
+	BEAN_OF_CHILD_CONTEXT("DL-707");
 
 	private final String id;
 

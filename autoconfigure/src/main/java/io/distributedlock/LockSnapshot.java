@@ -4,13 +4,15 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * The locks that a process holds at one moment, and the requests that wait for one.
+ * The locks of one provider that a process holds at one moment, and the requests that
+ * wait for one.
  *
+ * @param provider the name of the provider that keeps the locks
  * @param held the locks
  * @param waiting the requests
  * @since 0.1.0
  */
-public record LockSnapshot(List<Held> held, List<Waiting> waiting) {
+public record LockSnapshot(String provider, List<Held> held, List<Waiting> waiting) {
 
 	/**
 	 * Creates a snapshot.

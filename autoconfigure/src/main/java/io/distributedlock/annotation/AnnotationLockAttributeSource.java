@@ -119,12 +119,12 @@ public final class AnnotationLockAttributeSource implements LockAttributeSource 
 				.toList();
 			DistributedLock values = this.annotation.synthesize();
 			return new LockAttribute(name(), keys, lease, waitTime, values.renew(), maxHold, values.onBusy(),
-					fallback(), values.onLost());
+					text("fallback"), values.onLost(), text("condition"), text("provider"));
 		}
 
-		private @Nullable String fallback() {
-			String fallback = resolve("fallback", this.annotation.getString("fallback"), LockError.INVALID_EXPRESSION);
-			return fallback.isEmpty() ? null : fallback;
+		private @Nullable String text(String attribute) {
+			String text = resolve(attribute, this.annotation.getString(attribute), LockError.INVALID_EXPRESSION);
+			return text.isBlank() ? null : text.trim();
 		}
 
 		/** Refuses at start a duration that every request would refuse. */

@@ -22,12 +22,13 @@ final class DefaultNames {
 	 * Returns the default name of a method.
 	 * @param method the method that is annotated, or whose type is
 	 * @param source the annotated element, a method or a type
-	 * @return the simple name of the declaring class, a dot, and the method's name
+	 * @return the simple name of the declaring class, a dot, and the method's name; of
+	 * the annotated type, if the method is inherited from a type above that
 	 * @throws LockConfigurationException if another method already has the name
 	 */
 	String of(Method method, @Nullable Object source) {
 		Class<?> type = ClassUtils.getUserClass(method.getDeclaringClass());
-		if (Proxy.isProxyClass(type) && source instanceof Class<?> annotated) {
+		if (source instanceof Class<?> annotated && (Proxy.isProxyClass(type) || isAbove(type, annotated))) {
 			type = annotated;
 		}
 		String name = simpleName(type) + "." + method.getName();
@@ -40,6 +41,10 @@ final class DefaultNames {
 					"Give each a name of its own with @DistributedLock(name = \"…\"), or both the same one to share locks");
 		}
 		return name;
+	}
+
+	private static boolean isAbove(Class<?> type, Class<?> annotated) {
+		return type != annotated && type.isAssignableFrom(annotated);
 	}
 
 	private static String simpleName(Class<?> type) {

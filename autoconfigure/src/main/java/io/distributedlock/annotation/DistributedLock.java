@@ -100,8 +100,9 @@ public @interface DistributedLock {
 	 * <p>
 	 * The default is the simple name of the class or interface that declares the
 	 * annotated method, a dot, and the method's name, such as {@code OrderService.pay}.
-	 * Where a type is annotated, the class that declares the method counts. Two methods
-	 * with the same default name, such as overloads, fail the start.
+	 * Where a type is annotated, the class that declares the method counts, or the
+	 * annotated type if it inherits the method. Two methods with the same default name,
+	 * such as overloads, fail the start.
 	 * @return the name, or empty for the default
 	 */
 	String name() default "";
@@ -162,5 +163,22 @@ public @interface DistributedLock {
 	 * @return the policy
 	 */
 	OnLost onLost() default OnLost.FAIL;
+
+	/**
+	 * Condition of the lock, a SpEL expression as in {@link #key}. It is evaluated before
+	 * the key. If it is false, the method runs without the lock: {@code LockContext} has
+	 * none of this method then. A value that is neither true nor false fails the call.
+	 * @return the expression, or empty for none
+	 */
+	String condition() default "";
+
+	/**
+	 * Provider that keeps the lock: {@code jdbc}, {@code redis}, {@code zookeeper},
+	 * {@code local}, {@code none}, or the name of a {@code LockProvider} bean. May
+	 * contain <code>${…}</code> placeholders. Locks of different providers do not exclude
+	 * each other.
+	 * @return the provider, or empty for the primary one
+	 */
+	String provider() default "";
 
 }

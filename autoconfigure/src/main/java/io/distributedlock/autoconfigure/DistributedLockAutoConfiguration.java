@@ -4,13 +4,16 @@ import java.time.Duration;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
 
@@ -25,14 +28,15 @@ import io.distributedlock.support.LockSettings;
 import io.distributedlock.support.LockTemplate;
 
 /**
- * Auto-configuration for {@link LockOperations} and annotated methods over the one
- * {@link LockProvider} that was chosen. Never falls back to another store in silence.
+ * Auto-configuration for {@link LockOperations} and annotated methods over the
+ * {@link LockProvider} that was chosen, and those that are named beside it. Never falls
+ * back to another store in silence.
  *
  * @since 0.1.0
  */
 @AutoConfiguration
 @EnableConfigurationProperties(DistributedLockProperties.class)
-@Import({ LockTimerConfiguration.class, LockProxyConfiguration.class, StorelessProviderConfiguration.class })
+@Import({ LockTimerConfiguration.class, LockProxyConfiguration.class })
 public final class DistributedLockAutoConfiguration {
 
 	@Bean
@@ -41,9 +45,10 @@ public final class DistributedLockAutoConfiguration {
 		return new DurationUnits(environment);
 	}
 
-	/** The engine, unless the application brings its own. */
+	/** The engines, unless the application brings its own. */
 	@Configuration(proxyBeanMethods = false)
-	@ConditionalOnMissingBean(LockOperations.class)
+	@Conditional(OnLockEngineCondition.class)
+	@Import({ StorelessProviderConfiguration.class, LockEngineRegistrar.class })
 	static class EngineConfiguration {
 
 		@Bean
@@ -59,41 +64,48 @@ public final class DistributedLockAutoConfiguration {
 		}
 
 		@Bean
+		@Lazy
 		SelectedLockProvider distributedLockSelectedProvider(ObjectProvider<LockProvider> candidates,
-				DistributedLockProperties properties) {
-			return SelectedLockProvider.select(candidates, properties.provider());
+				ConfigurableListableBeanFactory beanFactory, DistributedLockProperties properties) {
+			return SelectedLockProvider.select(candidates, LockProviderBeans.all(beanFactory),
+					NamedProviders.of(properties.provider(), properties.additionalProviders()));
 		}
 
 		@Bean(destroyMethod = "close")
-		LockTemplate distributedLockTemplate(SelectedLockProvider selected, LockSettings settings, LockTimer timer,
-				CallbackThreads callbacks, ObjectProvider<LockObserver> observers,
-				ObjectProvider<LockListener> listeners, ObjectProvider<EnclosingTransaction> transaction) {
-			return new LockTemplate(selected.provider(), settings, timer, callbacks, observers.orderedStream().toList(),
-					listeners.orderedStream().toList(), transaction.getIfAvailable(() -> EnclosingTransaction.NONE));
+		LockEngines distributedLockEngines(ConfigurableListableBeanFactory beanFactory,
+				ObjectProvider<SelectedLockProvider> selected, LockEngineParts parts) {
+			return new LockEngines(beanFactory, selected, parts);
 		}
 
 		@Bean
-		LockApplicationEvents distributedLockApplicationEvents(ApplicationEventPublisher publisher) {
-			return new LockApplicationEvents(publisher);
+		LockEngineParts distributedLockEngineParts(LockSettings settings, LockTimer timer, CallbackThreads callbacks,
+				ObjectProvider<LockObserver> observers, ObjectProvider<LockListener> listeners,
+				ObjectProvider<EnclosingTransaction> transaction, ApplicationEventPublisher publisher) {
+			return new LockEngineParts(settings, timer, callbacks, observers, listeners, transaction, publisher);
+		}
+
+		@Bean(destroyMethod = "")
+		LockTemplate distributedLockTemplate(LockEngines engines) {
+			return engines.primary();
 		}
 
 		@Bean
-		LockLifecycle distributedLockLifecycle(LockTemplate template, DistributedLockProperties properties,
+		LockLifecycle distributedLockLifecycle(LockEngines engines, DistributedLockProperties properties,
 				Environment environment) {
 			Duration grace = properties.shutdown().gracePeriod();
-			return new LockLifecycle(template, (grace != null) ? grace : environment
+			return new LockLifecycle(engines, (grace != null) ? grace : environment
 				.getProperty("spring.lifecycle.timeout-per-shutdown-phase", Duration.class, Duration.ofSeconds(30)));
 		}
 
 		@Bean
-		LockStartReport distributedLockStartReport(SelectedLockProvider selected,
-				ObjectProvider<LockStoreLocation> locations, LockSettings settings) {
-			return new LockStartReport(selected, locations.orderedStream().toList(), settings);
+		LockStartReport distributedLockStartReport(LockEngines engines, ObjectProvider<LockStoreLocation> locations,
+				LockSettings settings) {
+			return new LockStartReport(engines, locations.orderedStream().toList(), settings);
 		}
 
 		@Bean
-		LockStoreCheck distributedLockStoreCheck(SelectedLockProvider selected, DistributedLockProperties properties) {
-			return new LockStoreCheck(selected.provider(), properties.callTimeout(), properties.failFast());
+		LockStoreCheck distributedLockStoreCheck(LockEngines engines, DistributedLockProperties properties) {
+			return new LockStoreCheck(engines, properties.callTimeout(), properties.failFast());
 		}
 
 	}

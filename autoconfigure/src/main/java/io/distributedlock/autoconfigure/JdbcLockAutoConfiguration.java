@@ -17,7 +17,6 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
@@ -52,7 +51,7 @@ import io.distributedlock.provider.LockTimer;
 @ConditionalOnClass({ DataSource.class, DatabasePopulator.class, DatabaseInitializationProperties.class,
 		OnDatabaseInitializationCondition.class })
 @ConditionalOnBean(DataSource.class)
-@ConditionalOnProperty(prefix = "distributed-lock", name = "provider", havingValue = "jdbc", matchIfMissing = true)
+@ConditionalOnLockStore("jdbc")
 @EnableConfigurationProperties({ DistributedLockProperties.class, JdbcLockProperties.class })
 @Import({ LockTimerConfiguration.class, DatabaseInitializationDependencyConfigurer.class })
 public final class JdbcLockAutoConfiguration {

@@ -14,23 +14,28 @@ import io.distributedlock.LockListener;
 import io.distributedlock.LockLostEvent;
 import io.distributedlock.LossReason;
 
-/** Listener that publishes losses and busy locks as application events. */
+/**
+ * Listener that publishes losses and busy locks of one provider as application events.
+ */
 final class LockApplicationEvents implements LockListener {
+
+	private final String provider;
 
 	private final ApplicationEventPublisher publisher;
 
-	LockApplicationEvents(ApplicationEventPublisher publisher) {
+	LockApplicationEvents(String provider, ApplicationEventPublisher publisher) {
+		this.provider = provider;
 		this.publisher = publisher;
 	}
 
 	@Override
 	public void onBusy(LockKey key, Duration waited, @Nullable LockHolder holder) {
-		this.publisher.publishEvent(new LockBusyEvent(key, waited, holder));
+		this.publisher.publishEvent(new LockBusyEvent(this.provider, key, waited, holder));
 	}
 
 	@Override
 	public void onLost(LockLease lease, LossReason reason) {
-		this.publisher.publishEvent(new LockLostEvent(lease, reason));
+		this.publisher.publishEvent(new LockLostEvent(this.provider, lease, reason));
 	}
 
 }

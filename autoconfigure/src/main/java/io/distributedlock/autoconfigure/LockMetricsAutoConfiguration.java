@@ -19,13 +19,13 @@ import io.distributedlock.micrometer.MicrometerLockObserver;
 		"org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration",
 		"org.springframework.boot.micrometer.metrics.autoconfigure.export.simple.SimpleMetricsExportAutoConfiguration" })
 @ConditionalOnClass(MeterRegistry.class)
-@ConditionalOnBean({ MeterRegistry.class, SelectedLockProvider.class })
+@ConditionalOnBean({ MeterRegistry.class, LockEngines.class })
 public final class LockMetricsAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	MicrometerLockObserver distributedLockMicrometerObserver(MeterRegistry registry, SelectedLockProvider selected) {
-		return new MicrometerLockObserver(registry, selected.provider().name());
+	MicrometerLockObserver distributedLockMicrometerObserver(MeterRegistry registry, LockEngines engines) {
+		return new MicrometerLockObserver(registry, engines.primaryName());
 	}
 
 }

@@ -11,18 +11,19 @@ import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
 
-import io.distributedlock.LockOperations;
 import io.distributedlock.annotation.AnnotationLockAttributeSource;
+import io.distributedlock.interceptor.ChildContextCheck;
 import io.distributedlock.interceptor.LockAdvisor;
 import io.distributedlock.interceptor.LockAttributeSource;
 import io.distributedlock.interceptor.LockInterceptor;
+import io.distributedlock.interceptor.LockOperationsLookup;
 import io.distributedlock.interceptor.LockedBeanVerifier;
 import io.distributedlock.interceptor.LockedMethodRegistry;
 import io.distributedlock.provider.LockObserver;
 
 /**
  * Proxies for annotated methods. These beans are created before ordinary beans, and so
- * must not need any: the first locked call looks up the {@link LockOperations}. Each
+ * must not need any: the first locked call looks up the {@code LockOperations}. Each
  * context of a hierarchy has its own, for its own beans.
  */
 @Configuration(proxyBeanMethods = false)
@@ -41,16 +42,23 @@ class LockProxyConfiguration {
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
 	static LockedMethodRegistry distributedLockedMethodRegistry(LockAttributeSource source,
-			ConfigurableListableBeanFactory beanFactory, ObjectProvider<LockObserver> observers) {
-		return new LockedMethodRegistry(source, beanFactory, new SkippedCallObservers(observers));
+			ConfigurableListableBeanFactory beanFactory, ObjectProvider<LockObserver> observers,
+			ObjectProvider<LockEngines> engines) {
+		return new LockedMethodRegistry(source, beanFactory, new LockedCallRelay(observers, engines));
 	}
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
-	static LockInterceptor distributedLockInterceptor(LockedMethodRegistry methods,
-			ObjectProvider<LockOperations> operations) {
-		return new LockInterceptor(methods, operations::getObject);
+	static LockOperationsLookup distributedLockOperationsLookup(ConfigurableListableBeanFactory beanFactory) {
+		return new ProviderLocks(beanFactory);
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
+	static LockInterceptor distributedLockInterceptor(LockedMethodRegistry methods, LockOperationsLookup operations) {
+		return new LockInterceptor(methods, operations);
 	}
 
 	@Bean
@@ -65,8 +73,15 @@ class LockProxyConfiguration {
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static LockedBeanVerifier distributedLockedBeanVerifier(LockedMethodRegistry methods,
+			ConfigurableListableBeanFactory beanFactory, LockOperationsLookup operations) {
+		return new LockedBeanVerifier(methods, beanFactory, operations);
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static ChildContextCheck distributedLockChildContextCheck(LockedMethodRegistry methods,
 			ConfigurableListableBeanFactory beanFactory) {
-		return new LockedBeanVerifier(methods, beanFactory);
+		return new ChildContextCheck(methods, beanFactory);
 	}
 
 }

@@ -12,31 +12,35 @@ import org.springframework.boot.convert.DurationStyle;
 import io.distributedlock.support.LockSettings;
 
 /**
- * The line at start that names the store of the locks, why it was chosen, its location,
- * and the defaults that apply.
+ * The line at start that names a store of the locks, why it was chosen, its location, and
+ * the defaults that apply.
  */
 final class LockStartReport implements SmartInitializingSingleton {
 
 	private static final Log logger = LogFactory.getLog(LockStartReport.class);
 
-	private final SelectedLockProvider selected;
+	private final LockEngines engines;
 
 	private final List<LockStoreLocation> locations;
 
 	private final LockSettings settings;
 
-	LockStartReport(SelectedLockProvider selected, List<LockStoreLocation> locations, LockSettings settings) {
-		this.selected = selected;
+	LockStartReport(LockEngines engines, List<LockStoreLocation> locations, LockSettings settings) {
+		this.engines = engines;
 		this.locations = locations;
 		this.settings = settings;
 	}
 
 	@Override
 	public void afterSingletonsInstantiated() {
-		String provider = this.selected.provider().name();
+		this.engines.all().forEach(this::report);
+	}
+
+	private void report(ProviderEngine engine) {
+		String provider = engine.provider().name();
 		StringBuilder line = new StringBuilder("Distributed locks: store '").append(provider)
 			.append("' (")
-			.append(this.selected.reason())
+			.append(engine.reason())
 			.append(')');
 		this.locations.stream().filter((own) -> own.provider().equals(provider)).findFirst().ifPresent((own) -> {
 			line.append(", ").append(own.location());

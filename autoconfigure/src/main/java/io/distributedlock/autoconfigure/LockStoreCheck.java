@@ -13,7 +13,7 @@ import io.distributedlock.LockException;
 import io.distributedlock.provider.LockProvider;
 
 /**
- * Check of the store at start, when all singletons and with them the database's schema
+ * Check of the stores at start, when all singletons and with them the database's schema
  * are ready. A mistake fails the start; a store that is down fails it only with
  * {@code distributed-lock.fail-fast=true}.
  */
@@ -24,22 +24,26 @@ final class LockStoreCheck implements SmartInitializingSingleton {
 
 	private static final Log logger = LogFactory.getLog(LockStoreCheck.class);
 
-	private final LockProvider provider;
+	private final LockEngines engines;
 
 	private final Duration timeout;
 
 	private final boolean failFast;
 
-	LockStoreCheck(LockProvider provider, Duration timeout, boolean failFast) {
-		this.provider = provider;
+	LockStoreCheck(LockEngines engines, Duration timeout, boolean failFast) {
+		this.engines = engines;
 		this.timeout = (timeout.compareTo(START_TIMEOUT) > 0) ? timeout : START_TIMEOUT;
 		this.failFast = failFast;
 	}
 
 	@Override
 	public void afterSingletonsInstantiated() {
+		this.engines.all().forEach((engine) -> check(engine.provider()));
+	}
+
+	private void check(LockProvider provider) {
 		try {
-			this.provider.check(this.timeout);
+			provider.check(this.timeout);
 		}
 		catch (LockConfigurationException ex) {
 			throw ex;
@@ -47,10 +51,10 @@ final class LockStoreCheck implements SmartInitializingSingleton {
 		catch (LockException ex) {
 			if (this.failFast) {
 				throw new LockConfigurationException(LockError.STORE_DOWN_AT_START,
-						"The lock store '" + this.provider.name() + "' did not answer at start: " + ex.getMessage(),
+						"The lock store '" + provider.name() + "' did not answer at start: " + ex.getMessage(),
 						"Bring the store up first, or set distributed-lock.fail-fast=false to start without it", ex);
 			}
-			logger.warn("The lock store '" + this.provider.name()
+			logger.warn("The lock store '" + provider.name()
 					+ "' did not answer at start; locked methods fail until it does: " + ex.getMessage());
 		}
 	}

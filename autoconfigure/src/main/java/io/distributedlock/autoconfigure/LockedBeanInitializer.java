@@ -49,7 +49,8 @@ final class LockedBeanInitializer implements ApplicationContextInitializer<Confi
 
 	static LockedBeanVerifier verifier(ConfigurableListableBeanFactory beanFactory) {
 		return new LockedBeanVerifier(new LockedMethodRegistry(
-				new AnnotationLockAttributeSource(beanFactory::resolveEmbeddedValue), beanFactory), beanFactory);
+				new AnnotationLockAttributeSource(beanFactory::resolveEmbeddedValue), beanFactory), beanFactory,
+				null);
 	}
 
 }

@@ -1,9 +1,9 @@
 package io.distributedlock.autoconfigure;
 
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Collectors;
-
-import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ObjectProvider;
 
@@ -12,34 +12,38 @@ import io.distributedlock.LockError;
 import io.distributedlock.provider.LockProvider;
 
 /**
- * The provider that keeps the locks. A type of its own, so that the choice is made once
- * and is no candidate itself.
+ * The provider that keeps the locks of methods that name none. A type of its own, so that
+ * the choice is made once and is no candidate itself.
  *
+ * @param beanName the name of its bean
  * @param provider the chosen provider
  * @param reason why it was chosen, for people to read
  */
-record SelectedLockProvider(LockProvider provider, String reason) {
+record SelectedLockProvider(String beanName, LockProvider provider, String reason) {
 
 	/**
 	 * Chooses among the candidates.
-	 * @param candidates all providers of the application
-	 * @param name the configured name, or {@code null} for the only or primary candidate
+	 * @param candidates the candidates, of which one may be primary
+	 * @param providers all providers of the application, by the names of their beans
+	 * @param named the names that the properties have
 	 * @return the choice
 	 * @throws LockConfigurationException if there is none, or it is not clear which
 	 */
-	static SelectedLockProvider select(ObjectProvider<LockProvider> candidates, @Nullable String name) {
-		List<LockProvider> all = candidates.orderedStream().toList();
-		if (name != null && !name.isBlank()) {
-			return new SelectedLockProvider(named(all, name.trim()), "chosen by distributed-lock.provider");
+	static SelectedLockProvider select(ObjectProvider<LockProvider> candidates, Map<String, LockProvider> providers,
+			NamedProviders named) {
+		List<String> additional = named.additional()
+			.stream()
+			.map((name) -> named(providers, NamedProviders.ADDITIONAL, name))
+			.toList();
+		if (named.primary() != null) {
+			String beanName = named(providers, NamedProviders.PRIMARY, named.primary());
+			return new SelectedLockProvider(beanName, provider(providers, beanName),
+					"chosen by " + NamedProviders.PRIMARY);
 		}
+		List<LockProvider> all = new ArrayList<>(candidates.orderedStream().toList());
+		all.removeIf((candidate) -> additional.stream().anyMatch((name) -> providers.get(name) == candidate));
 		if (all.isEmpty()) {
-			throw new LockConfigurationException(LockError.NO_PROVIDER,
-					"There is no store to keep distributed locks in: the application has no LockProvider",
-					"Add a RedisConnectionFactory, for instance by spring-boot-starter-data-redis, or a DataSource by"
-							+ " spring-boot-starter-jdbc and a driver, or curator-framework and"
-							+ " distributed-lock.zookeeper.connect-string, or define a LockProvider."
-							+ " For a single process choose distributed-lock.provider=local;"
-							+ " to run without locks choose distributed-lock.provider=none");
+			throw none();
 		}
 		LockProvider unique = (all.size() == 1) ? all.get(0) : candidates.getIfUnique();
 		if (unique == null) {
@@ -47,33 +51,77 @@ record SelectedLockProvider(LockProvider provider, String reason) {
 					"There are several stores to keep distributed locks in: " + names(all),
 					"Choose one with distributed-lock.provider, or mark one LockProvider as @Primary");
 		}
-		return new SelectedLockProvider(unique, (all.size() == 1) ? "the only candidate" : "the primary candidate");
+		return new SelectedLockProvider(beanName(providers, unique), unique,
+				(all.size() == 1) ? "the only candidate" : "the primary candidate");
 	}
 
-	private static LockProvider named(List<LockProvider> all, String name) {
-		List<LockProvider> matching = all.stream()
-			.filter((candidate) -> candidate.name().equalsIgnoreCase(name))
-			.toList();
+	private static LockConfigurationException none() {
+		return new LockConfigurationException(LockError.NO_PROVIDER,
+				"There is no store to keep distributed locks in: the application has no LockProvider",
+				"Add a RedisConnectionFactory, for instance by spring-boot-starter-data-redis, or a DataSource by"
+						+ " spring-boot-starter-jdbc and a driver, or curator-framework and"
+						+ " distributed-lock.zookeeper.connect-string, or define a LockProvider."
+						+ " For a single process choose distributed-lock.provider=local;"
+						+ " to run without locks choose distributed-lock.provider=none");
+	}
+
+	private static String named(Map<String, LockProvider> providers, String property, String name) {
+		List<String> matching = matching(providers, name);
 		if (matching.isEmpty()) {
 			throw new LockConfigurationException(LockError.NO_PROVIDER,
-					"The property distributed-lock.provider is '" + name + "', but "
-							+ (all.isEmpty() ? "there is no such LockProvider, nor any other"
-									: "the application has only: " + names(all)),
+					"The property " + property + " is '" + name + "', but "
+							+ (providers.isEmpty() ? "there is no such LockProvider, nor any other"
+									: "the application has only: " + names(providers.values())),
 					"Correct the name, or add what that provider needs: 'redis' needs a RedisConnectionFactory, 'jdbc'"
 							+ " a DataSource, 'zookeeper' a CuratorFramework or distributed-lock.zookeeper.connect-string;"
 							+ " 'local' and 'none' need nothing");
 		}
 		if (matching.size() > 1) {
-			throw new LockConfigurationException(
-					LockError.SEVERAL_PROVIDERS, "The property distributed-lock.provider is '" + name + "', but "
-							+ matching.size() + " LockProviders have that name",
-					"Give each LockProvider a name of its own");
+			throw new LockConfigurationException(LockError.SEVERAL_PROVIDERS,
+					"The property " + property + " is '" + name + "', but " + matching.size()
+							+ " LockProviders have that name",
+					"Give each LockProvider a name of its own, or use the name of its bean: "
+							+ String.join(", ", matching));
 		}
 		return matching.get(0);
 	}
 
-	private static String names(List<LockProvider> providers) {
-		return providers.stream().map(LockProvider::name).sorted().collect(Collectors.joining(", "));
+	/**
+	 * Returns the names of the beans that a name means: that of a bean, or else of
+	 * providers.
+	 */
+	static List<String> matching(Map<String, LockProvider> providers, String name) {
+		if (providers.containsKey(name)) {
+			return List.of(name);
+		}
+		return providers.entrySet()
+			.stream()
+			.filter((entry) -> entry.getValue().name().equalsIgnoreCase(name))
+			.map(Map.Entry::getKey)
+			.toList();
+	}
+
+	private static String beanName(Map<String, LockProvider> providers, LockProvider provider) {
+		return providers.entrySet()
+			.stream()
+			.filter((entry) -> entry.getValue() == provider)
+			.map(Map.Entry::getKey)
+			.findFirst()
+			.orElseThrow();
+	}
+
+	private static LockProvider provider(Map<String, LockProvider> providers, String beanName) {
+		LockProvider provider = providers.get(beanName);
+		if (provider == null) {
+			throw new IllegalStateException("No LockProvider '" + beanName + "'");
+		}
+		return provider;
+	}
+
+	private static String names(Iterable<LockProvider> providers) {
+		List<String> names = new ArrayList<>();
+		providers.forEach((provider) -> names.add(provider.name()));
+		return names.stream().sorted().collect(Collectors.joining(", "));
 	}
 
 }

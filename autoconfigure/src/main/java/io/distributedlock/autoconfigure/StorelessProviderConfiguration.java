@@ -4,7 +4,6 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
@@ -12,7 +11,8 @@ import io.distributedlock.local.LocalLockProvider;
 import io.distributedlock.local.NoLockProvider;
 
 /**
- * Providers that need no store, each only if {@code distributed-lock.provider} names it.
+ * Providers that need no store, each only if {@code distributed-lock.provider} or
+ * {@code distributed-lock.additional-providers} names it.
  */
 @Configuration(proxyBeanMethods = false)
 class StorelessProviderConfiguration {
@@ -21,16 +21,19 @@ class StorelessProviderConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	@ConditionalOnProperty(name = "distributed-lock.provider", havingValue = "local")
+	@ConditionalOnLockStore(value = "local", onlyIfNamed = true)
 	LocalLockProvider distributedLockLocalProvider() {
 		return new LocalLockProvider();
 	}
 
 	@Bean
 	@ConditionalOnMissingBean
-	@ConditionalOnProperty(name = "distributed-lock.provider", havingValue = "none")
-	NoLockProvider distributedLockNoneProvider() {
-		logger.warn("Locking is off (distributed-lock.provider=none): methods run without their locks");
+	@ConditionalOnLockStore(value = "none", onlyIfNamed = true)
+	NoLockProvider distributedLockNoneProvider(DistributedLockProperties properties) {
+		logger.warn("none".equalsIgnoreCase(properties.provider())
+				? "Locking is off (distributed-lock.provider=none): methods run without their locks"
+				: "Locking is off for methods with provider = \"none\" (distributed-lock.additional-providers):"
+						+ " they run without their locks");
 		return new NoLockProvider();
 	}
 

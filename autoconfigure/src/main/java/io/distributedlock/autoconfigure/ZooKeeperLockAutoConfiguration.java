@@ -41,7 +41,7 @@ import io.distributedlock.zookeeper.ZooKeeperLockSettings;
 @AutoConfiguration(before = DistributedLockAutoConfiguration.class,
 		afterName = "org.springframework.cloud.zookeeper.ZookeeperAutoConfiguration")
 @ConditionalOnClass({ CuratorFramework.class, ZooKeeper.class })
-@ConditionalOnProperty(prefix = "distributed-lock", name = "provider", havingValue = "zookeeper", matchIfMissing = true)
+@ConditionalOnLockStore("zookeeper")
 @Conditional(ZooKeeperLockAutoConfiguration.OnEnsemble.class)
 @EnableConfigurationProperties({ DistributedLockProperties.class, ZooKeeperLockProperties.class })
 @Import(LockTimerConfiguration.class)

@@ -1,9 +1,6 @@
 package io.distributedlock.interceptor;
 
 import java.lang.reflect.Method;
-import java.util.function.Consumer;
-
-import io.distributedlock.LockKey;
 
 /** Factory of the reactions of locked methods to a lock that was not acquired. */
 final class BusyReactions {
@@ -12,18 +9,18 @@ final class BusyReactions {
 
 	private final FailureHandlerLookup handlers;
 
-	private final Consumer<LockKey> skips;
+	private final LockedCallObserver observer;
 
 	/**
 	 * Creates a factory.
 	 * @param source the source that knows whether a fallback is locked itself
 	 * @param handlers the lookup of the application's handler
-	 * @param skips the consumer of the key of each call that is skipped
+	 * @param observer the observer of calls that are skipped
 	 */
-	BusyReactions(LockAttributeSource source, FailureHandlerLookup handlers, Consumer<LockKey> skips) {
+	BusyReactions(LockAttributeSource source, FailureHandlerLookup handlers, LockedCallObserver observer) {
 		this.source = source;
 		this.handlers = handlers;
-		this.skips = skips;
+		this.observer = observer;
 	}
 
 	FailureReaction onFailure(Method method, Class<?> targetClass) {
@@ -37,7 +34,7 @@ final class BusyReactions {
 		}
 		if (attribute.onBusy() == OnBusy.SKIP) {
 			return new SkipReaction(MethodNames.describe(method, targetClass),
-					new DeclaredResult(method, targetClass).findEmpty(), this.skips);
+					new DeclaredResult(method, targetClass).findEmpty(), attribute.provider(), this.observer);
 		}
 		return onFailure(method, targetClass)::react;
 	}

@@ -1,22 +1,13 @@
 package io.distributedlock.interceptor;
 
-import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.Set;
 
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.beans.factory.BeanFactory;
-import org.springframework.context.expression.BeanFactoryResolver;
 import org.springframework.expression.EvaluationContext;
-import org.springframework.expression.ParseException;
-import org.springframework.expression.spel.SpelParserConfiguration;
 import org.springframework.expression.spel.standard.SpelExpression;
-import org.springframework.expression.spel.standard.SpelExpressionParser;
-import org.springframework.expression.spel.support.StandardEvaluationContext;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
@@ -31,108 +22,29 @@ final class KeyExpressions {
 
 	private final String name;
 
-	private final String method;
+	private final MethodExpressions method;
 
 	private final List<SpelExpression> expressions;
 
-	private final EvaluationContext shared;
-
-	private final Map<String, Integer> variables;
-
-	private KeyExpressions(String name, String method, List<SpelExpression> expressions, EvaluationContext shared,
-			Map<String, Integer> variables) {
+	private KeyExpressions(String name, MethodExpressions method, List<SpelExpression> expressions) {
 		this.name = name;
 		this.method = method;
 		this.expressions = expressions;
-		this.shared = shared;
-		this.variables = variables;
 	}
 
-	static KeyExpressions parse(LockAttribute attribute, Method method, Class<?> targetClass, BeanFactory beanFactory) {
-		String described = MethodNames.describe(method, targetClass);
-		SpelExpressionParser parser = new SpelExpressionParser(
-				new SpelParserConfiguration(null, targetClass.getClassLoader()));
-		KeyVariables variables = new KeyVariables(method, targetClass);
-		List<SpelExpression> expressions = new ArrayList<>();
-		for (String text : attribute.keys()) {
-			expressions.add(parse(parser, text, described, variables));
-		}
-		return new KeyExpressions(attribute.name(), described, List.copyOf(expressions), sharedContext(beanFactory),
-				variables.indexes());
-	}
-
-	private static EvaluationContext sharedContext(BeanFactory beanFactory) {
-		StandardEvaluationContext context = new StandardEvaluationContext();
-		context.setBeanResolver(new BeanFactoryResolver(beanFactory));
-		return context;
-	}
-
-	private static SpelExpression parse(SpelExpressionParser parser, String text, String method,
-			KeyVariables variables) {
-		SpelExpression expression;
-		try {
-			expression = parser.parseRaw(text);
-		}
-		catch (ParseException | IllegalStateException | IllegalArgumentException ex) {
-			throw new LockConfigurationException(LockError.INVALID_EXPRESSION,
-					"The key '" + text + "' of locked method " + method + " is not an expression: " + ex.getMessage(),
-					"Write SpEL such as \"#order.id\", and fixed text in quotes: \"'nightly'\"", ex);
-		}
-		checkWords(expression, method, variables);
-		checkVariables(expression, method, variables);
-		return expression;
-	}
-
-	private static void checkWords(SpelExpression expression, String method, KeyVariables variables) {
-		Set<String> words = UnquotedWords.in(expression.getAST());
-		if (!words.isEmpty()) {
-			String word = words.iterator().next();
-			String fact = UnquotedWords.isProperty(word) ? "which is a property of #root only as #root." + word
-					: "which is neither a variable nor a property of #root";
-			throw new LockConfigurationException(LockError.INVALID_EXPRESSION,
-					"The key '" + expression.getExpressionString() + "' of locked method " + method + " uses '" + word
-							+ "', " + fact,
-					remedy(expression, word, variables));
-		}
-	}
-
-	private static String remedy(SpelExpression expression, String word, KeyVariables variables) {
-		if (variables.indexes().containsKey(word)) {
-			return "Write \"#" + word + "\" for the argument";
-		}
-		String text = expression.getExpressionString();
-		String quoted = (text.indexOf('\'') < 0 && text.indexOf('#') < 0) ? text : word;
-		return "Write fixed text in quotes: \"'" + quoted + "'\", and an argument with #: \"#order.id\"";
-	}
-
-	private static void checkVariables(SpelExpression expression, String method, KeyVariables variables) {
-		String key = "The key '" + expression.getExpressionString() + "' of locked method " + method + " uses ";
-		Set<String> unknown = variables.unknownIn(expression.getAST());
-		if (!unknown.isEmpty()) {
-			throw new LockConfigurationException(LockError.UNKNOWN_VARIABLE,
-					key + String.join(", ", unknown) + ", which the method does not have",
-					variables.named() ? "Use the name of a parameter, or its position: #p0"
-							: "Compile with -parameters, so that parameters keep their names, or use positions: #p0");
-		}
-		Set<String> ambiguous = variables.ambiguousIn(expression.getAST());
-		if (!ambiguous.isEmpty()) {
-			throw new LockConfigurationException(LockError.AMBIGUOUS_VARIABLE, key + String.join(", ", ambiguous)
-					+ (ambiguous.contains("#root") ? ", which names both an argument and the call"
-							: ", which names different arguments in the method and in a declaration that it implements"
-									+ " or overrides"),
-					"Give each parameter one name of its own, or use places: #a0");
-		}
+	static KeyExpressions parse(LockAttribute attribute, MethodExpressions method) {
+		return new KeyExpressions(attribute.name(), method,
+				attribute.keys().stream().map((text) -> method.parse("key", text)).toList());
 	}
 
 	List<LockKey> resolve(MethodInvocation invocation) {
-		EvaluationContext context = new KeyEvaluationContext(this.shared, this.variables,
-				new KeyRoot(invocation.getMethod(), invocation.getThis(), invocation.getArguments()));
+		EvaluationContext context = this.method.context(invocation);
 		String[] parts = new String[this.expressions.size()];
 		List<String> elements = null;
 		int place = -1;
 		for (int i = 0; i < parts.length; i++) {
 			SpelExpression expression = this.expressions.get(i);
-			KeyText text = new KeyText(this.method, expression);
+			KeyText text = new KeyText(this.method.method(), expression);
 			Object value = text.unwrap(evaluate(expression, context));
 			List<?> several = text.elements(value);
 			if (several == null) {
@@ -171,7 +83,7 @@ final class KeyExpressions {
 		}
 		catch (RuntimeException ex) {
 			throw new LockConfigurationException(LockError.KEY_EVALUATION,
-					"The key '" + expression.getExpressionString() + "' of locked method " + this.method
+					"The key '" + expression.getExpressionString() + "' of locked method " + this.method.method()
 							+ " could not be evaluated: " + ex.getMessage(),
 					"Let the expression fit every argument that the method may be called with", ex);
 		}

@@ -19,10 +19,13 @@ import org.jspecify.annotations.Nullable;
  * @param fallback the name of the method that is called in place of this one with
  * {@link OnBusy#FALLBACK}, or {@code null}
  * @param onLost the policy for a lock that was lost while the method ran
+ * @param condition the SpEL expression of the condition, or {@code null} for none
+ * @param provider the provider that keeps the lock, or {@code null} for the primary one
  * @since 0.1.0
  */
 public record LockAttribute(String name, List<String> keys, @Nullable Duration lease, @Nullable Duration waitTime,
-		boolean renew, @Nullable Duration maxHold, OnBusy onBusy, @Nullable String fallback, OnLost onLost) {
+		boolean renew, @Nullable Duration maxHold, OnBusy onBusy, @Nullable String fallback, OnLost onLost,
+		@Nullable String condition, @Nullable String provider) {
 
 	public LockAttribute {
 		keys = List.copyOf(keys);

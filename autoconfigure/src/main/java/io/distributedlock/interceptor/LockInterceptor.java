@@ -1,10 +1,14 @@
 package io.distributedlock.interceptor;
 
 import java.lang.reflect.Method;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
 import java.util.function.Supplier;
 
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.util.function.SingletonSupplier;
@@ -22,19 +26,26 @@ import io.distributedlock.LockOperations;
  */
 public final class LockInterceptor implements MethodInterceptor {
 
+	private static final Log logger = LogFactory.getLog(LockInterceptor.class);
+
 	private final LockedMethodRegistry methods;
 
-	private final Supplier<LockOperations> operations;
+	private final LockOperationsLookup operations;
+
+	private final ConcurrentMap<String, LockOperations> named = new ConcurrentHashMap<>();
+
+	private final Supplier<LockOperations> primary;
 
 	/**
 	 * Creates an interceptor.
 	 * @param methods the locked methods
-	 * @param operations the supplier of the locks, called once, with the first locked
-	 * call, so that proxies can be created before the store is connected
+	 * @param operations the lookup of the locks of a provider, called once for each, with
+	 * its first locked call, so that proxies can be created before the store is connected
 	 */
-	public LockInterceptor(LockedMethodRegistry methods, Supplier<LockOperations> operations) {
+	public LockInterceptor(LockedMethodRegistry methods, LockOperationsLookup operations) {
 		this.methods = methods;
-		this.operations = SingletonSupplier.of(operations);
+		this.operations = operations;
+		this.primary = SingletonSupplier.of(() -> operations.find(null));
 	}
 
 	@Override
@@ -43,11 +54,34 @@ public final class LockInterceptor implements MethodInterceptor {
 		if (method == null) {
 			throw withoutAttribute(invocation);
 		}
+		if (method.condition() != null && !method.condition().isTrue(invocation)) {
+			return proceedWithoutLock(method, method.condition(), invocation);
+		}
 		return switch (method.kind()) {
-			case VALUE -> new LockedCall(method, invocation).run(this.operations.get());
-			case STAGE -> new StageCall(method, invocation).run(this.operations.get());
-			case MONO, FLUX -> new ReactiveCall(method, invocation, this.operations).run();
+			case VALUE -> new LockedCall(method, invocation).run(locks(method));
+			case STAGE -> new StageCall(method, invocation).run(locks(method));
+			case MONO, FLUX -> new ReactiveCall(method, invocation, () -> locks(method)).run();
 		};
+	}
+
+	private LockOperations locks(LockedMethod method) {
+		String provider = method.attribute().provider();
+		if (provider == null) {
+			return this.primary.get();
+		}
+		LockOperations known = this.named.get(provider);
+		return (known != null) ? known : this.named.computeIfAbsent(provider, this.operations::find);
+	}
+
+	private @Nullable Object proceedWithoutLock(LockedMethod method, LockCondition condition,
+			MethodInvocation invocation) throws Throwable {
+		LockAttribute attribute = method.attribute();
+		if (logger.isDebugEnabled()) {
+			logger.debug("The condition '" + condition.text() + "' of locked method " + method.described()
+					+ " is false: the call runs without the lock '" + attribute.name() + "'");
+		}
+		this.methods.observer().onUnlockedCall(attribute.name(), attribute.provider());
+		return invocation.proceed();
 	}
 
 	private static LockConfigurationException withoutAttribute(MethodInvocation invocation) {

@@ -35,6 +35,8 @@ final class LockedBeanCheck {
 
 	private final LockedMethodRegistry methods;
 
+	private final @Nullable LockOperationsLookup operations;
+
 	/** The targets of those proxies, so far, that have the lock's advisor. */
 	private final List<Class<?>> advised = new ArrayList<>();
 
@@ -50,16 +52,22 @@ final class LockedBeanCheck {
 	private final SelfInvocationWarning selfInvocations;
 
 	private LockedBeanCheck(Object bean, String beanName, LockedMethodRegistry methods,
-			SelfInvocationWarning selfInvocations) {
+			SelfInvocationWarning selfInvocations, @Nullable LockOperationsLookup operations) {
 		this.bean = bean;
 		this.beanName = beanName;
 		this.methods = methods;
 		this.selfInvocations = selfInvocations;
+		this.operations = operations;
 	}
 
-	static void check(Object bean, String beanName, LockedMethodRegistry methods,
-			SelfInvocationWarning selfInvocations) {
-		new LockedBeanCheck(bean, beanName, methods, selfInvocations).checkLayers();
+	/**
+	 * Checks a bean.
+	 * @param operations the lookup of the providers that its methods name, or
+	 * {@code null} while they may not be created yet
+	 */
+	static void check(Object bean, String beanName, LockedMethodRegistry methods, SelfInvocationWarning selfInvocations,
+			@Nullable LockOperationsLookup operations) {
+		new LockedBeanCheck(bean, beanName, methods, selfInvocations, operations).checkLayers();
 	}
 
 	private void checkLayers() {
@@ -111,6 +119,9 @@ final class LockedBeanCheck {
 			}
 			String signature = method.getName() + Arrays.toString(method.getParameterTypes());
 			LockedMethod read = this.methods.find(method, type);
+			if (read != null && this.operations != null && !MockitoMocks.isMock(this.bean)) {
+				read.requireProvider(this.operations);
+			}
 			if (read != null && read.onBusy() instanceof MissingFallback fallback) {
 				this.missing.put(signature, fallback);
 			}
@@ -151,7 +162,8 @@ final class LockedBeanCheck {
 							+ ", but the lock's advisor does not apply to it, so that it would run without its lock",
 					"Do not use the bean from a BeanPostProcessor or BeanFactoryPostProcessor (such beans are created"
 							+ " too early), let the container create and proxy it, and annotate the interface that"
-							+ " callers use if it has a proxy of its own");
+							+ " callers use if it has a proxy of its own. An object that is registered by hand, or by @TestBean,"
+							+ " has no proxy: define it as a @Bean");
 		}
 	}
 

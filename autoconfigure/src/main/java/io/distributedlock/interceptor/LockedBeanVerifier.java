@@ -7,6 +7,8 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 
+import org.jspecify.annotations.Nullable;
+
 import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.framework.ProxyConfig;
@@ -44,6 +46,8 @@ public final class LockedBeanVerifier implements BeanFactoryPostProcessor, Smart
 
 	private final SelfInvocationWarning selfInvocations;
 
+	private final @Nullable LockOperationsLookup operations;
+
 	private final ConcurrentMap<String, Object> early = new ConcurrentHashMap<>();
 
 	private final Set<String> seen = ConcurrentHashMap.newKeySet();
@@ -54,11 +58,15 @@ public final class LockedBeanVerifier implements BeanFactoryPostProcessor, Smart
 	 * Creates a verifier.
 	 * @param methods the locked methods
 	 * @param beanFactory the bean factory whose beans are checked
+	 * @param operations the lookup that knows whether there is a provider, or {@code null}
+	 * in a context without locks
 	 */
-	public LockedBeanVerifier(LockedMethodRegistry methods, ConfigurableListableBeanFactory beanFactory) {
+	public LockedBeanVerifier(LockedMethodRegistry methods, ConfigurableListableBeanFactory beanFactory,
+			@Nullable LockOperationsLookup operations) {
 		this.methods = methods;
 		this.beanFactory = beanFactory;
 		this.selfInvocations = new SelfInvocationWarning(methods);
+		this.operations = operations;
 	}
 
 	/** Returns the order directly behind the auto-proxy creator. */
@@ -120,6 +128,9 @@ public final class LockedBeanVerifier implements BeanFactoryPostProcessor, Smart
 		}
 		this.started = true;
 		this.seen.clear();
+		if (this.operations != null) {
+			this.methods.requireProviders(this.operations);
+		}
 		checkFailureHandlers();
 	}
 
@@ -159,7 +170,8 @@ public final class LockedBeanVerifier implements BeanFactoryPostProcessor, Smart
 
 	private void checkProxies(Object bean, String beanName) {
 		try {
-			LockedBeanCheck.check(bean, beanName, this.methods, this.selfInvocations);
+			LockedBeanCheck.check(bean, beanName, this.methods, this.selfInvocations,
+					this.started ? this.operations : null);
 		}
 		catch (LockConfigurationException ex) {
 			throw (ex.error() == LockError.NOT_ADVISED && !hasLocks()) ? withoutLocks(bean, beanName) : ex;

@@ -2,6 +2,7 @@ package io.distributedlock.interceptor;
 
 import java.lang.reflect.Method;
 import java.util.List;
+import java.util.Set;
 
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -22,6 +23,10 @@ final class LockedMethod {
 
 	private final @Nullable KeyExpressions keys;
 
+	private final @Nullable LockCondition condition;
+
+	private final Set<String> beans;
+
 	private final LockRequest request;
 
 	private final ResultKind kind;
@@ -32,11 +37,14 @@ final class LockedMethod {
 
 	private final String described;
 
-	LockedMethod(LockAttribute attribute, Method method, Class<?> targetClass, @Nullable KeyExpressions keys,
+	LockedMethod(LockAttribute attribute, Method method, Class<?> targetClass, MethodExpressions expressions,
 			BusyReactions reactions) {
 		this.attribute = attribute;
 		this.described = MethodNames.describe(method, targetClass);
-		this.keys = keys;
+		this.keys = attribute.keys().isEmpty() ? null : KeyExpressions.parse(attribute, expressions);
+		this.condition = (attribute.condition() != null) ? LockCondition.parse(attribute.condition(), expressions)
+				: null;
+		this.beans = expressions.beans();
 		this.kind = ResultKind.of(method.getReturnType());
 		this.request = new LockRequest(List.of(LockKey.of(attribute.name())), attribute.lease(), attribute.waitTime(),
 				attribute.renew(), attribute.maxHold());
@@ -46,6 +54,40 @@ final class LockedMethod {
 
 	LockRequest request(MethodInvocation invocation) {
 		return (this.keys != null) ? this.request.withKeys(this.keys.resolve(invocation)) : this.request;
+	}
+
+	/** Returns the attribute that the method was read with. */
+	LockAttribute attribute() {
+		return this.attribute;
+	}
+
+	/** Returns the method, for messages. */
+	String described() {
+		return this.described;
+	}
+
+	/** Returns the names of the beans that the key and the condition use. */
+	Set<String> beans() {
+		return this.beans;
+	}
+
+	/** Returns the condition, or {@code null} if each call is locked. */
+	@Nullable LockCondition condition() {
+		return this.condition;
+	}
+
+	/**
+	 * Requires that there is a provider for the lock.
+	 * @throws LockConfigurationException if there is none, or it is not clear which
+	 */
+	void requireProvider(LockOperationsLookup operations) {
+		try {
+			operations.find(this.attribute.provider());
+		}
+		catch (LockConfigurationException ex) {
+			throw new LockConfigurationException(ex.error(),
+					"The method " + this.described + " cannot be locked: " + ex.problem(), ex.action(), ex.getCause());
+		}
 	}
 
 	/** Returns the kind of the declared result. */

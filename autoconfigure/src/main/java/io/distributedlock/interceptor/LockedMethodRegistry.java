@@ -5,9 +5,9 @@ import java.lang.reflect.Proxy;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
-import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 
@@ -19,8 +19,6 @@ import org.springframework.core.BridgeMethodResolver;
 import org.springframework.core.DecoratingProxy;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
-
-import io.distributedlock.LockKey;
 
 /**
  * The locked methods of each class that was seen, read and checked when the class is seen
@@ -39,6 +37,8 @@ public final class LockedMethodRegistry {
 
 	private final BusyReactions reactions;
 
+	private final LockedCallObserver observer;
+
 	private final ConcurrentMap<Class<?>, Map<Method, LockedMethod>> classes = new ConcurrentHashMap<>();
 
 	/**
@@ -48,7 +48,7 @@ public final class LockedMethodRegistry {
 	 * {@link LockFailureHandler}
 	 */
 	public LockedMethodRegistry(LockAttributeSource source, BeanFactory beanFactory) {
-		this(source, beanFactory, (key) -> {
+		this(source, beanFactory, new LockedCallObserver() {
 		});
 	}
 
@@ -57,14 +57,14 @@ public final class LockedMethodRegistry {
 	 * @param source the source of lock attributes
 	 * @param beanFactory the bean factory for beans in key expressions, and for the
 	 * {@link LockFailureHandler}
-	 * @param skips the consumer of the key of each call that is skipped because its lock
-	 * is busy; it must be quick and must not throw
+	 * @param observer the observer of calls that are skipped or run without their lock
 	 */
-	public LockedMethodRegistry(LockAttributeSource source, BeanFactory beanFactory, Consumer<LockKey> skips) {
+	public LockedMethodRegistry(LockAttributeSource source, BeanFactory beanFactory, LockedCallObserver observer) {
 		this.source = source;
 		this.beanFactory = beanFactory;
 		this.failureHandlers = new FailureHandlerLookup(beanFactory);
-		this.reactions = new BusyReactions(source, this.failureHandlers, skips);
+		this.reactions = new BusyReactions(source, this.failureHandlers, observer);
+		this.observer = observer;
 	}
 
 	/**
@@ -134,9 +134,31 @@ public final class LockedMethodRegistry {
 		return of(targetClass).keySet();
 	}
 
+	/** Returns the names of the beans that keys and conditions of a class use. */
+	Set<String> beans(Class<?> targetClass) {
+		Set<String> beans = new TreeSet<>();
+		of(targetClass).values().forEach((method) -> beans.addAll(method.beans()));
+		return beans;
+	}
+
 	/** Looks up the application's failure handler, and refuses several ones. */
 	@Nullable LockFailureHandler failureHandler() {
 		return this.failureHandlers.get();
+	}
+
+	/** Returns the observer of calls. */
+	LockedCallObserver observer() {
+		return this.observer;
+	}
+
+	/**
+	 * Requires that each locked method that was seen has a provider for its lock.
+	 * @throws io.distributedlock.LockConfigurationException if one has none, or it is not
+	 * clear which
+	 */
+	void requireProviders(LockOperationsLookup operations) {
+		this.classes.values()
+			.forEach((methods) -> methods.values().forEach((method) -> method.requireProvider(operations)));
 	}
 
 	boolean isDeclaredOnMethod(Method method, Class<?> targetClass) {
@@ -198,9 +220,8 @@ public final class LockedMethodRegistry {
 		LockAttribute attribute = this.source.getLockAttribute(method, targetClass);
 		if (attribute != null) {
 			LockedMethodChecks.check(specific, targetClass, attribute, onMethod);
-			KeyExpressions keys = attribute.keys().isEmpty() ? null
-					: KeyExpressions.parse(attribute, specific, targetClass, this.beanFactory);
-			methods.put(specific, new LockedMethod(attribute, specific, targetClass, keys, this.reactions));
+			MethodExpressions expressions = new MethodExpressions(specific, targetClass, this.beanFactory);
+			methods.put(specific, new LockedMethod(attribute, specific, targetClass, expressions, this.reactions));
 		}
 	}
 

@@ -1,6 +1,5 @@
 package io.distributedlock.interceptor;
 
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import org.aopalliance.intercept.MethodInvocation;
@@ -9,7 +8,6 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockHolder;
-import io.distributedlock.LockKey;
 import io.distributedlock.LockNotAcquiredException;
 
 /** Reaction that skips the call and returns the empty value of its result. */
@@ -21,12 +19,16 @@ final class SkipReaction implements BusyReaction {
 
 	private final @Nullable Supplier<Object> empty;
 
-	private final Consumer<LockKey> skips;
+	private final @Nullable String provider;
 
-	SkipReaction(String described, @Nullable Supplier<Object> empty, Consumer<LockKey> skips) {
+	private final LockedCallObserver observer;
+
+	SkipReaction(String described, @Nullable Supplier<Object> empty, @Nullable String provider,
+			LockedCallObserver observer) {
 		this.described = described;
 		this.empty = empty;
-		this.skips = skips;
+		this.provider = provider;
+		this.observer = observer;
 	}
 
 	@Override
@@ -37,7 +39,7 @@ final class SkipReaction implements BusyReaction {
 					+ "' with the key '" + busy.key() + "' is held by "
 					+ ((holder != null) ? "'" + holder.label() + "'" : "an unknown holder"));
 		}
-		this.skips.accept(busy.key());
+		this.observer.onSkip(busy.key(), this.provider);
 		return (this.empty != null) ? this.empty.get() : null;
 	}
 

@@ -31,6 +31,8 @@ final class LockMeters {
 
 	private final Counter skipped;
 
+	private final Counter unlocked;
+
 	private final AtomicLong held = new AtomicLong();
 
 	LockMeters(MeterRegistry registry, String name, String provider) {
@@ -56,6 +58,10 @@ final class LockMeters {
 			.register(registry);
 		this.skipped = Counter.builder("distributed.lock.skipped")
 			.description("Calls of locked methods that were skipped because the lock was busy")
+			.tags(tags)
+			.register(registry);
+		this.unlocked = Counter.builder("distributed.lock.unlocked")
+			.description("Calls of locked methods that ran without the lock because their condition was false")
 			.tags(tags)
 			.register(registry);
 		Gauge.builder("distributed.lock.held", this.held, AtomicLong::get)
@@ -90,6 +96,10 @@ final class LockMeters {
 
 	void skipped() {
 		this.skipped.increment();
+	}
+
+	void ranUnlocked() {
+		this.unlocked.increment();
 	}
 
 	void renewed(RenewalOutcome outcome) {

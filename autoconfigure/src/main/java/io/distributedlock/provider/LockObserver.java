@@ -71,6 +71,24 @@ public interface LockObserver {
 	default void onSkip(LockKey key) {
 	}
 
+	/**
+	 * Observes that a call of a locked method runs without its lock, because its
+	 * condition is false.
+	 * @param name the name of the lock
+	 */
+	default void onUnlockedCall(String name) {
+	}
+
+	/**
+	 * Returns the observer of the locks of one provider. An application may have several
+	 * providers; each observer is asked once for each of them.
+	 * @param provider the name of the provider
+	 * @return this observer, unless it distinguishes providers
+	 */
+	default LockObserver ofProvider(String provider) {
+		return this;
+	}
+
 	/** How a request for a lock ended. */
 	enum AcquireOutcome {
 

@@ -100,7 +100,8 @@ final class LockEngine {
 
 	/** Returns what is held and waited for. */
 	LockSnapshot snapshot() {
-		return new LockSnapshot(this.context.heldGrants().views(), this.queues.waiting(this.context.nanoTime()));
+		return new LockSnapshot(this.context.provider().name(), this.context.heldGrants().views(),
+				this.queues.waiting(this.context.nanoTime()));
 	}
 
 	boolean isStopping() {

@@ -169,6 +169,14 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 	}
 
 	/**
+	 * Begins to stop the template: it refuses requests from now on. A call of
+	 * {@link #stop} has to follow.
+	 */
+	public void beginStop() {
+		this.engine.beginStop();
+	}
+
+	/**
 	 * Stops the template. From now on no lock is granted, and waiting requests fail with
 	 * {@link LockError#SHUTTING_DOWN}. Held locks are renewed while their bodies finish
 	 * within the grace period. No lock is released under a running body: its lease runs

@@ -41,6 +41,49 @@ class DefaultNamesTests {
 		});
 	}
 
+	@Test
+	void inheritedMethodsOfAnnotatedTypesAreTwoLocks() {
+		RecordingLockOperations operations = new RecordingLockOperations();
+		LockedProxies locked = new LockedProxies(operations);
+		locked.ofClass(new Reports()).run();
+		assertThat(operations.keys()).containsExactly("Reports.run");
+		locked.ofClass(new Invoices()).run();
+		assertThat(operations.keys()).containsExactly("Invoices.run");
+		locked.ofClass(new MoreInvoices()).run();
+		assertThat(operations.keys()).containsExactly("Invoices.run");
+	}
+
+	@Test
+	void ownMethodsOfAnnotatedTypesAreNamedAfterTheirClass() {
+		RecordingLockOperations operations = new RecordingLockOperations();
+		new LockedProxies(operations).ofClass(new Invoices()).send();
+		assertThat(operations.keys()).containsExactly("Invoices.send");
+	}
+
+	static class Base {
+
+		public void run() {
+		}
+
+	}
+
+	@DistributedLock
+	static class Reports extends Base {
+
+	}
+
+	@DistributedLock
+	static class Invoices extends Base {
+
+		public void send() {
+		}
+
+	}
+
+	static class MoreInvoices extends Invoices {
+
+	}
+
 	static class Overloads {
 
 		@DistributedLock

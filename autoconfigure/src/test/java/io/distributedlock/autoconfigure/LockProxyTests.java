@@ -29,6 +29,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Scope;
 import org.springframework.context.annotation.ScopedProxyMode;
+import org.springframework.context.support.ApplicationObjectSupport;
 import org.springframework.core.PriorityOrdered;
 import org.springframework.transaction.annotation.EnableTransactionManagement;
 import org.springframework.transaction.annotation.Transactional;
@@ -208,6 +209,14 @@ class LockProxyTests {
 	}
 
 	@Test
+	void annotatedSubclassOfASupportClassOfSpringIsLocked() {
+		this.runner.withBean(Supported.class).run((context) -> {
+			context.getBean(Supported.class).run();
+			assertThat(this.operations.keys()).containsExactly("Supported.run");
+		});
+	}
+
+	@Test
 	void finalClassIsRefused() {
 		this.runner.withBean(FinalJob.class)
 			.run((context) -> assertThat(error(context.getStartupFailure())).isEqualTo(LockError.NOT_PROXYABLE));
@@ -290,6 +299,14 @@ class LockProxyTests {
 
 		@DistributedLock
 		public void hidden() {
+		}
+
+	}
+
+	@DistributedLock
+	static class Supported extends ApplicationObjectSupport {
+
+		public void run() {
 		}
 
 	}

@@ -35,7 +35,7 @@ public final class LockedProxies {
 			.addFirst(new MapPropertySource("test", Map.of("app.region", "eu", "app.lease", "45s")));
 		this.methods = new LockedMethodRegistry(
 				new AnnotationLockAttributeSource(this.environment::resolveRequiredPlaceholders), this.beanFactory);
-		this.advisor = new LockAdvisor(new LockInterceptor(this.methods, () -> operations), this.methods,
+		this.advisor = new LockAdvisor(new LockInterceptor(this.methods, (provider) -> operations), this.methods,
 				LockAdvisor.DEFAULT_ORDER);
 	}
 

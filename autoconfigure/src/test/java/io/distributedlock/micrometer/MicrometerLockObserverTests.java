@@ -7,6 +7,7 @@ import org.junit.jupiter.api.Test;
 
 import io.distributedlock.LockKey;
 import io.distributedlock.LossReason;
+import io.distributedlock.provider.LockObserver;
 import io.distributedlock.provider.LockObserver.AcquireOutcome;
 import io.distributedlock.provider.RenewalOutcome;
 
@@ -58,6 +59,25 @@ class MicrometerLockObserverTests {
 			.tags("lock.name", "orders", "lock.provider", "jdbc")
 			.counter()
 			.count()).isEqualTo(1);
+	}
+
+	@Test
+	void unlockedCallsAreCountedByTheirProvider() {
+		LockObserver ofLocal = this.observer.ofProvider("local");
+		assertThat(this.observer.ofProvider("local")).isSameAs(ofLocal);
+		assertThat(this.observer.ofProvider("jdbc")).isSameAs(this.observer);
+		this.observer.onUnlockedCall("orders");
+		ofLocal.onUnlockedCall("orders");
+		ofLocal.onUnlockedCall("orders");
+		assertThat(unlocked("jdbc")).isEqualTo(1);
+		assertThat(unlocked("local")).isEqualTo(2);
+	}
+
+	private double unlocked(String provider) {
+		return this.registry.get("distributed.lock.unlocked")
+			.tags("lock.name", "orders", "lock.provider", provider)
+			.counter()
+			.count();
 	}
 
 	@Test

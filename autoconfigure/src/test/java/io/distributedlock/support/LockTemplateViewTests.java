@@ -56,7 +56,8 @@ class LockTemplateViewTests {
 			});
 			waiting.cancel(false);
 		}
-		await().until(() -> this.locks.snapshot().equals(new LockSnapshot(List.of(), List.of())));
+		await().until(() -> this.locks.snapshot()
+			.equals(new LockSnapshot(this.locks.snapshot().provider(), List.of(), List.of())));
 	}
 
 	@Test

@@ -1,0 +1,61 @@
+package io.distributedlock.autoconfigure;
+
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import java.util.Map;
+import java.util.Objects;
+
+import org.springframework.boot.autoconfigure.condition.ConditionMessage;
+import org.springframework.boot.autoconfigure.condition.ConditionOutcome;
+import org.springframework.boot.autoconfigure.condition.SpringBootCondition;
+import org.springframework.context.annotation.ConditionContext;
+import org.springframework.context.annotation.Conditional;
+import org.springframework.context.annotation.ConfigurationCondition;
+import org.springframework.core.type.AnnotatedTypeMetadata;
+
+/**
+ * Condition that a store may keep locks: the properties name it, or they name none and
+ * the application has no locks of its own.
+ */
+@Target({ ElementType.TYPE, ElementType.METHOD })
+@Retention(RetentionPolicy.RUNTIME)
+@Conditional(ConditionalOnLockStore.OnLockStoreCondition.class)
+@interface ConditionalOnLockStore {
+
+	/** Name of the provider. */
+	String value();
+
+	/** Whether the properties have to name the provider. */
+	boolean onlyIfNamed() default false;
+
+	/** Compares the store with the properties and with beans of the application. */
+	final class OnLockStoreCondition extends SpringBootCondition implements ConfigurationCondition {
+
+		@Override
+		public ConfigurationPhase getConfigurationPhase() {
+			return ConfigurationPhase.REGISTER_BEAN;
+		}
+
+		@Override
+		public ConditionOutcome getMatchOutcome(ConditionContext context, AnnotatedTypeMetadata metadata) {
+			Map<String, Object> annotation = Objects
+				.requireNonNull(metadata.getAnnotationAttributes(ConditionalOnLockStore.class.getName()));
+			String store = (String) Objects.requireNonNull(annotation.get("value"));
+			ConditionMessage.Builder message = ConditionMessage.forCondition(ConditionalOnLockStore.class, store);
+			NamedProviders named = NamedProviders.of(context.getEnvironment());
+			if (named.contains(store)) {
+				return ConditionOutcome.match(message.because("a property names it"));
+			}
+			if (named.primary() != null || Boolean.TRUE.equals(annotation.get("onlyIfNamed"))) {
+				return ConditionOutcome.noMatch(message.because("no property names it"));
+			}
+			return OwnLockBeans.replaceStores(context.getBeanFactory())
+					? ConditionOutcome.noMatch(message.because("the application has locks of its own"))
+					: ConditionOutcome.match(message.because("no property names another one"));
+		}
+
+	}
+
+}

@@ -1,0 +1,50 @@
+package io.distributedlock.autoconfigure;
+
+import java.util.List;
+import java.util.stream.Stream;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.context.ApplicationEventPublisher;
+
+import io.distributedlock.LockListener;
+import io.distributedlock.provider.LockObserver;
+import io.distributedlock.provider.LockProvider;
+import io.distributedlock.provider.LockTimer;
+import io.distributedlock.support.CallbackThreads;
+import io.distributedlock.support.EnclosingTransaction;
+import io.distributedlock.support.LockSettings;
+import io.distributedlock.support.LockTemplate;
+
+/**
+ * What the engines of an application share.
+ *
+ * @param settings the defaults and bounds
+ * @param timer the timer
+ * @param callbacks the threads for callbacks
+ * @param observers the observers
+ * @param listeners the listeners
+ * @param transaction the transaction of the calling thread, if any
+ * @param publisher the publisher of application events
+ */
+record LockEngineParts(LockSettings settings, LockTimer timer, CallbackThreads callbacks,
+		ObjectProvider<LockObserver> observers, ObjectProvider<LockListener> listeners,
+		ObjectProvider<EnclosingTransaction> transaction, ApplicationEventPublisher publisher) {
+
+	/**
+	 * Creates an engine.
+	 * @param provider the store
+	 * @param primary whether the observers are the provider's already
+	 */
+	LockTemplate create(LockProvider provider, boolean primary) {
+		String name = provider.name();
+		List<LockObserver> ownObservers = this.observers.orderedStream()
+			.map((observer) -> primary ? observer : observer.ofProvider(name))
+			.toList();
+		List<LockListener> ownListeners = Stream
+			.concat(this.listeners.orderedStream(), Stream.of(new LockApplicationEvents(name, this.publisher)))
+			.toList();
+		return new LockTemplate(provider, this.settings, this.timer, this.callbacks, ownObservers, ownListeners,
+				this.transaction.getIfAvailable(() -> EnclosingTransaction.NONE));
+	}
+
+}

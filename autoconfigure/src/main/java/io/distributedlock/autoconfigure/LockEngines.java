@@ -1,0 +1,153 @@
+package io.distributedlock.autoconfigure;
+
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Collectors;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+
+import io.distributedlock.LockConfigurationException;
+import io.distributedlock.LockError;
+import io.distributedlock.provider.LockProvider;
+import io.distributedlock.support.LockTemplate;
+
+/**
+ * The engines of the application, one for each provider. Each is created with the bean
+ * that an application injects, so that a mock in place of that bean needs no store.
+ */
+final class LockEngines implements AutoCloseable {
+
+	private final ConfigurableListableBeanFactory beanFactory;
+
+	private final ObjectProvider<SelectedLockProvider> selected;
+
+	private final LockEngineParts parts;
+
+	private final Map<String, ProviderEngine> engines = new LinkedHashMap<>();
+
+	private final ReentrantLock lock = new ReentrantLock();
+
+	LockEngines(ConfigurableListableBeanFactory beanFactory, ObjectProvider<SelectedLockProvider> selected,
+			LockEngineParts parts) {
+		this.beanFactory = beanFactory;
+		this.selected = selected;
+		this.parts = parts;
+	}
+
+	/** Returns the engine of the primary provider. */
+	LockTemplate primary() {
+		return of(this.selected.getObject().beanName());
+	}
+
+	/** Returns the name of the primary provider, or a word for a mock in its place. */
+	String primaryName() {
+		return this.beanFactory.isTypeMatch(LockProviderBeans.TEMPLATE, LockTemplate.class)
+				? this.selected.getObject().provider().name() : "mock";
+	}
+
+	/**
+	 * Finds a provider.
+	 * @param name the name of a bean or a provider
+	 * @return the provider, and the bean of its locks
+	 * @throws LockConfigurationException if there is none, or it is not clear which
+	 */
+	NamedEngine find(String name) {
+		Map<String, LockProvider> providers = LockProviderBeans.all(this.beanFactory);
+		List<String> matching = SelectedLockProvider.matching(providers, name);
+		if (matching.size() != 1) {
+			throw unknown(name, providers, matching);
+		}
+		String beanName = matching.get(0);
+		String provider = this.beanFactory.getBean(beanName, LockProvider.class).name();
+		return new NamedEngine(provider,
+				beanName.equals(this.selected.getObject().beanName()) ? null : LockProviderBeans.template(beanName));
+	}
+
+	/**
+	 * Returns the name of an additional provider, or {@code null} if the name means the
+	 * primary one, or a bean that is no provider.
+	 */
+	@Nullable String additionalName(String name) {
+		List<String> matching = SelectedLockProvider.matching(LockProviderBeans.all(this.beanFactory), name);
+		NamedEngine engine = (matching.size() == 1) ? find(name) : null;
+		return (engine != null && engine.bean() != null) ? engine.provider() : null;
+	}
+
+	private static LockConfigurationException unknown(String name, Map<String, LockProvider> providers,
+			List<String> matching) {
+		if (matching.isEmpty()) {
+			return new LockConfigurationException(LockError.UNKNOWN_PROVIDER,
+					"its provider is '" + name + "', but the application has only: " + names(providers),
+					"Correct the name, or add it to distributed-lock.additional-providers");
+		}
+		return new LockConfigurationException(LockError.UNKNOWN_PROVIDER,
+				"its provider is '" + name + "', but " + matching.size() + " providers have that name",
+				"Use the name of the bean: " + String.join(", ", matching));
+	}
+
+	/** Returns the names, each with that of the bean where the two differ. */
+	private static String names(Map<String, LockProvider> providers) {
+		return providers.entrySet()
+			.stream()
+			.map((entry) -> entry.getValue().name().equals(LockProviderBeans.qualifier(entry.getKey()))
+					? entry.getValue().name() : entry.getValue().name() + " (bean '" + entry.getKey() + "')")
+			.sorted()
+			.collect(Collectors.joining(", "));
+	}
+
+	/**
+	 * Returns the engine of a provider.
+	 * @param beanName the name of the provider's bean
+	 */
+	LockTemplate of(String beanName) {
+		SelectedLockProvider chosen = this.selected.getObject();
+		LockProvider provider = this.beanFactory.getBean(beanName, LockProvider.class);
+		this.lock.lock();
+		try {
+			return this.engines.computeIfAbsent(beanName, (name) -> create(name, provider, chosen)).template();
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	/** Creates an engine that is closed before its provider. */
+	private ProviderEngine create(String beanName, LockProvider provider, SelectedLockProvider chosen) {
+		boolean primary = beanName.equals(chosen.beanName());
+		this.beanFactory.registerDependentBean(beanName, "distributedLockEngines");
+		return new ProviderEngine(provider, primary ? chosen.reason() : "additional", primary,
+				this.parts.create(provider, primary));
+	}
+
+	/** Returns the engines that were created, the primary one first. */
+	List<ProviderEngine> all() {
+		this.lock.lock();
+		try {
+			return this.engines.values().stream().sorted(Comparator.comparing((engine) -> !engine.primary())).toList();
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	@Override
+	public void close() {
+		all().forEach((engine) -> engine.template().close());
+	}
+
+	/**
+	 * The locks of a provider that was found by its name.
+	 *
+	 * @param provider the name of the provider
+	 * @param bean the name of the bean of its locks, or {@code null} for the primary ones
+	 */
+	record NamedEngine(String provider, @Nullable String bean) {
+	}
+
+}

@@ -1,0 +1,57 @@
+package io.distributedlock.autoconfigure;
+
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+
+import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.beans.factory.ListableBeanFactory;
+
+import io.distributedlock.provider.LockProvider;
+
+/** The beans of the type {@link LockProvider}, and the names that belong to them. */
+final class LockProviderBeans {
+
+	static final String TEMPLATE = "distributedLockTemplate";
+
+	private static final String PREFIX = "distributedLock";
+
+	private static final String SUFFIX = "Provider";
+
+	private LockProviderBeans() {
+	}
+
+	/**
+	 * Returns all providers by the names of their beans, also those that no type finds.
+	 */
+	static Map<String, LockProvider> all(ListableBeanFactory beanFactory) {
+		Map<String, LockProvider> providers = new LinkedHashMap<>();
+		for (String name : BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beanFactory, LockProvider.class)) {
+			providers.put(name, beanFactory.getBean(name, LockProvider.class));
+		}
+		return providers;
+	}
+
+	/**
+	 * Returns the qualifier of the locks of a provider: {@code redis} for the bean
+	 * {@code distributedLockRedisProvider}, otherwise the name of the bean.
+	 */
+	static String qualifier(String beanName) {
+		return isOwn(beanName) ? middle(beanName).toLowerCase(Locale.ROOT) : beanName;
+	}
+
+	/** Returns the name of the bean of the locks of a provider, another one for each. */
+	static String template(String beanName) {
+		return isOwn(beanName) ? PREFIX + middle(beanName) + "Template" : TEMPLATE + "." + beanName;
+	}
+
+	private static boolean isOwn(String beanName) {
+		return beanName.startsWith(PREFIX) && beanName.endsWith(SUFFIX)
+				&& beanName.length() > PREFIX.length() + SUFFIX.length();
+	}
+
+	private static String middle(String beanName) {
+		return beanName.substring(PREFIX.length(), beanName.length() - SUFFIX.length());
+	}
+
+}

@@ -1,0 +1,165 @@
+package io.distributedlock.autoconfigure;
+
+import java.util.function.Consumer;
+
+import org.junit.jupiter.api.Test;
+
+import org.springframework.aop.framework.autoproxy.DefaultAdvisorAutoProxyCreator;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.transaction.annotation.EnableTransactionManagement;
+
+import io.distributedlock.LockConfigurationException;
+import io.distributedlock.LockContext;
+import io.distributedlock.LockError;
+import io.distributedlock.annotation.DistributedLock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+/** Beans of child contexts, with and without the auto-configuration. */
+class ChildContextTests {
+
+	private final ApplicationContextRunner parent = new ApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class))
+		.withPropertyValues("distributed-lock.provider=local", "distributed-lock.additional-providers=none");
+
+	@Test
+	void childResolvesItsOwnBeansAndProvidersOfItsParent() {
+		this.parent.withBean("shop", Shop.class, () -> new Shop("closed"))
+			.run((context) -> this.parent.withParent(context)
+				.withPropertyValues("distributed-lock.provider=", "distributed-lock.additional-providers=")
+				.withBean("shop", Shop.class, () -> new Shop("open"))
+				.withBean(Counter.class)
+				.run((child) -> {
+					assertThat(child.getBean(Counter.class).sell()).isEqualTo("Counter.sell:open");
+					assertThat(child.getBean(Counter.class).sellUnlocked()).isEqualTo("Counter.sellUnlocked:open");
+				}));
+	}
+
+	@Test
+	void beanOfAChildWithoutTheAutoConfigurationFailsItsStart() {
+		this.parent.run((context) -> assertUnlocked(context, (child) -> child.registerBean("job", Job.class)));
+	}
+
+	@Test
+	void beanThatIsNotCreatedYetFailsTheStartToo() {
+		this.parent.run((context) -> {
+			assertUnlocked(context, (child) -> child.registerBean("job", Job.class, (bean) -> bean.setLazyInit(true)));
+			assertUnlocked(context,
+					(child) -> child.registerBean("job", Job.class, (bean) -> bean.setScope("prototype")));
+		});
+	}
+
+	@Test
+	void keyWithABeanOfAChildThatItsParentLocksFailsTheStart() {
+		this.parent.withBean("shop", Shop.class, () -> new Shop("closed"))
+			.run((context) -> assertThatExceptionOfType(LockConfigurationException.class)
+				.isThrownBy(() -> child(context, (definitions) -> {
+					definitions.registerBean(DefaultAdvisorAutoProxyCreator.class);
+					definitions.registerBean("shop", Shop.class, "open");
+					definitions.registerBean("counter", Counter.class);
+				}))
+				.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.BEAN_OF_CHILD_CONTEXT))
+				.withMessageStartingWith(
+						"DL-707: A key or condition of the locked bean 'counter' names the bean 'shop' of"
+								+ " the child context 'orders'"));
+	}
+
+	@Test
+	void keyWithABeanOfTheParentIsResolvedThere() {
+		this.parent.withBean("shop", Shop.class, () -> new Shop("open")).run((context) -> {
+			AnnotationConfigApplicationContext child = child(context, (definitions) -> {
+				definitions.registerBean(DefaultAdvisorAutoProxyCreator.class);
+				definitions.registerBean("counter", Counter.class);
+			});
+			assertThat(child.getBean(Counter.class).sell()).isEqualTo("Counter.sell:open");
+			child.close();
+		});
+	}
+
+	@Test
+	void proxyCreatorThatLeavesOutTheAdvisorsOfTheParentIsNotEnough() {
+		this.parent.run((context) -> assertUnlocked(context, (child) -> {
+			child.register(OwnAdvisorsOnly.class);
+			child.registerBean("job", Job.class, (bean) -> bean.setLazyInit(true));
+		}));
+	}
+
+	private static void assertUnlocked(AssertableApplicationContext parent,
+			Consumer<AnnotationConfigApplicationContext> definitions) {
+		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> child(parent, definitions))
+			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.NOT_ADVISED))
+			.withMessageStartingWith("DL-607: The bean 'job' of the child context 'orders' has locked methods, but that"
+					+ " context has no auto-configuration of locks")
+			.withMessageContaining("@ImportAutoConfiguration(DistributedLockAutoConfiguration.class)");
+	}
+
+	@Test
+	void childWithoutLockedBeansNeedsNothing() {
+		this.parent.run((context) -> child(context, (child) -> child.registerBean("shop", Shop.class, "open")).close());
+	}
+
+	@Test
+	void childWithAProxyCreatorOfItsOwnIsLockedByItsParent() {
+		this.parent.run((context) -> {
+			AnnotationConfigApplicationContext child = child(context, (definitions) -> {
+				definitions.registerBean(DefaultAdvisorAutoProxyCreator.class);
+				definitions.registerBean("job", Job.class, (bean) -> bean.setLazyInit(true));
+			});
+			assertThat(child.getBean(Job.class).run()).isEqualTo("Job.run");
+			child.close();
+		});
+	}
+
+	private static AnnotationConfigApplicationContext child(AssertableApplicationContext parent,
+			Consumer<AnnotationConfigApplicationContext> definitions) {
+		AnnotationConfigApplicationContext child = new AnnotationConfigApplicationContext();
+		child.setParent(parent.getSourceApplicationContext());
+		child.setDisplayName("orders");
+		definitions.accept(child);
+		Throwable failure = catchThrowable(child::refresh);
+		if (failure instanceof RuntimeException ex) {
+			assertThat(child.isActive()).isFalse();
+			throw ex;
+		}
+		return child;
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableTransactionManagement
+	static class OwnAdvisorsOnly {
+
+	}
+
+	record Shop(String state) {
+	}
+
+	static class Counter {
+
+		@DistributedLock(key = "@shop.state()", condition = "@shop.state() == 'open'", provider = "local")
+		String sell() {
+			return LockContext.current().keys().get(0).encoded();
+		}
+
+		@DistributedLock(key = "@shop.state()", provider = "none")
+		String sellUnlocked() {
+			return LockContext.current().keys().get(0).encoded();
+		}
+
+	}
+
+	static class Job {
+
+		@DistributedLock
+		String run() {
+			return LockContext.current().keys().get(0).encoded();
+		}
+
+	}
+
+}
