@@ -66,6 +66,11 @@ public enum LockError {
 	INVALID_MAX_HOLD("DL-513"),
 	/** A property has a value that cannot work. */
 	INVALID_PROPERTY("DL-514"),
+	/**
+	 * A shortest hold is negative, out of range, or longer than the hold that it is part
+	 * of.
+	 */
+	INVALID_MIN_HOLD("DL-515"),
 	/** An expression of an annotation cannot be parsed. */
 	INVALID_EXPRESSION("DL-601"),
 	/** An expression names a variable that the method does not have. */
@@ -104,6 +109,10 @@ public enum LockError {
 	 * A failure handler or a fallback returned a value that is no result of the method.
 	 */
 	UNSUITABLE_RESULT("DL-617"),
+	/** A shortest hold was requested of a store that cannot keep a released lock. */
+	MIN_HOLD_UNSUPPORTED("DL-618"),
+	/** A scheduled job that may run on several nodes. */
+	SCHEDULED_ON_EVERY_NODE("DL-619"),
 	/** There is no store for the locks, or its database is not supported. */
 	NO_PROVIDER("DL-701"),
 	/** There are several stores, and none is chosen. */

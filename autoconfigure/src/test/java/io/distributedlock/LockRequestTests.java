@@ -24,7 +24,7 @@ class LockRequestTests {
 
 	@Test
 	void requestForOneKeyLeavesTheRestToTheDefaults() {
-		assertThat(this.request).isEqualTo(new LockRequest(List.of(A), null, null, true, null));
+		assertThat(this.request).isEqualTo(new LockRequest(List.of(A), null, null, true, null, null));
 	}
 
 	@Test
@@ -46,8 +46,8 @@ class LockRequestTests {
 			.withWaitTime(second.multipliedBy(2))
 			.withMaxHold(second.multipliedBy(3))
 			.withRenew(false);
-		assertThat(changed)
-			.isEqualTo(new LockRequest(List.of(A), second, second.multipliedBy(2), false, second.multipliedBy(3)));
+		assertThat(changed).isEqualTo(
+				new LockRequest(List.of(A), second, second.multipliedBy(2), false, second.multipliedBy(3), null));
 		assertThat(changed.withKeys(List.of(B)).lease()).isEqualTo(second);
 		assertThat(changed.withLease(null).withWaitTime(null).withMaxHold(null).withRenew(true))
 			.isEqualTo(this.request);

@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param waitTime the wait time, or {@code null} for the default
  * @param renew whether the lease is renewed while the method runs
  * @param maxHold the longest hold, or {@code null} for the default
+ * @param minHold for how long after its grant the lock is kept at least, or {@code null}
  * @param onBusy the policy for a lock that stays busy
  * @param fallback the name of the method that is called in place of this one with
  * {@link OnBusy#FALLBACK}, or {@code null}
@@ -22,7 +23,8 @@ import org.jspecify.annotations.Nullable;
  * @since 0.1.0
  */
 public record LockAttribute(String name, List<String> keys, @Nullable Duration lease, @Nullable Duration waitTime,
-		boolean renew, @Nullable Duration maxHold, OnBusy onBusy, @Nullable String fallback, OnLost onLost) {
+		boolean renew, @Nullable Duration maxHold, @Nullable Duration minHold, OnBusy onBusy, @Nullable String fallback,
+		OnLost onLost) {
 
 	public LockAttribute {
 		keys = List.copyOf(keys);

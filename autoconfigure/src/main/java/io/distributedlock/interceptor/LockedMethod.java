@@ -38,7 +38,7 @@ final class LockedMethod {
 		this.keys = keys;
 		this.kind = ResultKind.of(method.getReturnType());
 		this.request = new LockRequest(List.of(LockKey.of(attribute.name())), attribute.lease(), attribute.waitTime(),
-				attribute.renew(), attribute.maxHold());
+				attribute.renew(), attribute.maxHold(), attribute.minHold());
 		this.onBusy = reactions.onBusy(attribute, method, targetClass);
 		this.onFailure = reactions.onFailure(method, targetClass);
 	}

@@ -106,12 +106,17 @@ final class ScriptedLockProvider implements LockProvider {
 	}
 
 	@Override
-	public StoreCall<ReleaseOutcome> release(LockKey key, OwnerId owner, Duration timeout) {
+	public boolean supportsMinHold() {
+		return true;
+	}
+
+	@Override
+	public StoreCall<ReleaseOutcome> release(LockKey key, OwnerId owner, Duration keepFor, Duration timeout) {
 		this.releases.add(owner);
 		Function<OwnerId, @Nullable ReleaseOutcome> script = this.onRelease;
 		return AnsweredStoreCall.by(() -> {
 			ReleaseOutcome answer = (script != null) ? script.apply(owner) : null;
-			return (answer != null) ? answer : this.store.release(key, owner, timeout).result();
+			return (answer != null) ? answer : this.store.release(key, owner, keepFor, timeout).result();
 		});
 	}
 
