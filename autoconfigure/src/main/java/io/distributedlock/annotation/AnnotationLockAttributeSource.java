@@ -41,6 +41,8 @@ public final class AnnotationLockAttributeSource implements LockAttributeSource 
 
 	private final DefaultNames names = new DefaultNames();
 
+	private final ScheduledJobCheck scheduledJobs = new ScheduledJobCheck();
+
 	/**
 	 * Creates a source.
 	 * @param placeholders the resolver of <code>${…}</code> in the annotations' texts
@@ -76,7 +78,9 @@ public final class AnnotationLockAttributeSource implements LockAttributeSource 
 		if (annotation == null) {
 			return null;
 		}
-		return new Reader(annotation, specific, targetClass).read();
+		LockAttribute attribute = new Reader(annotation, specific, targetClass).read();
+		this.scheduledJobs.check(specific, targetClass, attribute, annotation);
+		return attribute;
 	}
 
 	private static @Nullable MergedAnnotation<DistributedLock> findOnMethod(Method method, Method specific) {

@@ -69,4 +69,11 @@ class LockProxyConfiguration {
 		return new LockedBeanVerifier(methods, beanFactory);
 	}
 
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static MinHoldSupportCheck distributedLockMinHoldSupportCheck(LockedMethodRegistry methods,
+			ObjectProvider<SelectedLockProvider> selected) {
+		return new MinHoldSupportCheck(methods, selected);
+	}
+
 }

@@ -208,7 +208,7 @@ final class HeldGrant extends GrantState {
 	 * @param maxNanos for how long a grant is handed off, or 0 for never
 	 */
 	boolean mayBeHandedOff(long maxNanos, long nowNanos) {
-		return this.minHoldNanos == 0 && nowNanos - this.grantedNanos < maxNanos
+		return nowNanos - this.grantedNanos < maxNanos && this.minHoldNanos == 0
 				&& this.lease.toNanos() >= MIN_LEASE_FACTOR * maxNanos && !this.renewalUnclear
 				&& !Nanos.isPast(validUntilNanos(), nowNanos + MIN_LEASE_FACTOR / 2 * maxNanos);
 	}
