@@ -70,6 +70,21 @@ class LockRequestTests {
 	}
 
 	@Test
+	void shortestHoldIsAtMostTheLongestHold() {
+		Duration minute = Duration.ofMinutes(1);
+		assertThat(this.request.withMinHold(minute).withMaxHold(minute).minHold()).isEqualTo(minute);
+		assertThat(this.request.withMinHold(minute).withKeys(List.of(B)).withLease(minute).minHold()).isEqualTo(minute);
+		assertThat(this.request.withMinHold(Duration.ZERO)).isEqualTo(this.request);
+		assertRefused(LockError.INVALID_MIN_HOLD,
+				() -> this.request.withMaxHold(minute).withMinHold(minute.plusNanos(1)));
+		assertRefused(LockError.INVALID_MIN_HOLD,
+				() -> this.request.withMinHold(minute.plusNanos(1)).withMaxHold(minute));
+		for (Duration hold : new Duration[] { Duration.ofNanos(-1), Duration.ofDays(366) }) {
+			assertRefused(LockError.INVALID_MIN_HOLD, () -> this.request.withMinHold(hold));
+		}
+	}
+
+	@Test
 	void durationsAtTheEdgeAreAllowed() {
 		assertThat(this.request.withLease(Duration.ofMillis(10)).withLease(Duration.ofDays(365)).lease())
 			.isEqualTo(Duration.ofDays(365));

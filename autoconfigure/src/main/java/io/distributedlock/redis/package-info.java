@@ -62,8 +62,8 @@
  * (10), length of the label (3), label of the process; the wait queue</td>
  * <td>attempt of a process that waits: an entry in the queue; release by the owner:
  * {@code RESERVED} for the first process in the queue, or free, or {@code KEPT};
- * withdrawal: the entry
- * leaves the queue; renewal by the owner: a later expiry; expiry: free</td>
+ * withdrawal: the entry leaves the queue; renewal by the owner: a later expiry; expiry:
+ * free</td>
  * </tr>
  * <tr>
  * <td>{@code RESERVED}</td>
