@@ -67,6 +67,11 @@ public enum LockError {
 	INVALID_MAX_HOLD("DL-513"),
 	/** A property has a value that cannot work. */
 	INVALID_PROPERTY("DL-514"),
+	/**
+	 * A shortest hold is negative, out of range, or longer than the hold that it is part
+	 * of.
+	 */
+	INVALID_MIN_HOLD("DL-515"),
 	/** An expression of an annotation cannot be parsed. */
 	INVALID_EXPRESSION("DL-601"),
 	/** An expression names a variable that the method does not have. */
@@ -106,14 +111,14 @@ public enum LockError {
 	 * result of the method.
 	 */
 	UNSUITABLE_RESULT("DL-617"),
+	/** A shortest hold was requested of a store that cannot keep a released lock. */
+	MIN_HOLD_UNSUPPORTED("DL-618"),
+	/** A scheduled job that may run on several nodes. */
+	SCHEDULED_ON_EVERY_NODE("DL-619"),
 	/** The condition of a lock failed at the call, or was neither true nor false. */
 	CONDITION_EVALUATION("DL-620"),
 	/** Work that asserts its lock runs without it. */
 	NOT_LOCKED("DL-621"),
-	/** Reactive method security would let later subscriptions pass the lock. */
-	SECURITY_OUTSIDE_LOCK("DL-640"),
-	/** A bean has locked methods, but its context has no locks. */
-	CONTEXT_WITHOUT_LOCKS("DL-641"),
 	/** Warning: an object calls a locked method of its own, past its proxy. */
 	SELF_INVOCATION("DL-623"),
 	/** Warning: a nested request acquires keys against their order. */
@@ -124,6 +129,10 @@ public enum LockError {
 	CONFLICTING_SETTINGS("DL-626"),
 	/** Warning: a lease is shorter than the time for which the store keeps a lock. */
 	SHORT_LEASE("DL-627"),
+	/** Reactive method security would let later subscriptions pass the lock. */
+	SECURITY_OUTSIDE_LOCK("DL-640"),
+	/** A bean has locked methods, but its context has no locks. */
+	CONTEXT_WITHOUT_LOCKS("DL-641"),
 	/** There is no store for the locks, or its database is not supported. */
 	NO_PROVIDER("DL-701"),
 	/** There are several stores, and none is chosen. */

@@ -18,10 +18,13 @@ import org.jspecify.annotations.Nullable;
  * the longest hold
  * @param maxHold after which time of holding renewal stops, or {@code null} for the
  * default
+ * @param minHold for how long after its grant the store keeps the lock at least, also
+ * when it is released before or the process dies, or {@code null} for no longer than it
+ * is held
  * @since 0.1.0
  */
 public record LockRequest(List<LockKey> keys, @Nullable Duration lease, @Nullable Duration waitTime, boolean renew,
-		@Nullable Duration maxHold) {
+		@Nullable Duration maxHold, @Nullable Duration minHold) {
 
 	private static final Duration LONGEST = Duration.ofDays(365);
 
@@ -36,6 +39,8 @@ public record LockRequest(List<LockKey> keys, @Nullable Duration lease, @Nullabl
 		requireLease(lease);
 		requireWaitTime(waitTime);
 		requireMaxHold(maxHold);
+		minHold = (minHold != null && minHold.isZero()) ? null : minHold;
+		requireMinHold(minHold, maxHold);
 	}
 
 	/**
@@ -44,7 +49,7 @@ public record LockRequest(List<LockKey> keys, @Nullable Duration lease, @Nullabl
 	 * @return the request
 	 */
 	public static LockRequest of(LockKey key) {
-		return new LockRequest(List.of(key), null, null, true, null);
+		return new LockRequest(List.of(key), null, null, true, null, null);
 	}
 
 	/**
@@ -54,7 +59,7 @@ public record LockRequest(List<LockKey> keys, @Nullable Duration lease, @Nullabl
 	 * @throws LockConfigurationException if there are none
 	 */
 	public static LockRequest ofAll(Collection<LockKey> keys) {
-		return new LockRequest(List.copyOf(keys), null, null, true, null);
+		return new LockRequest(List.copyOf(keys), null, null, true, null, null);
 	}
 
 	/**
@@ -64,7 +69,7 @@ public record LockRequest(List<LockKey> keys, @Nullable Duration lease, @Nullabl
 	 * @throws LockConfigurationException if it is out of range
 	 */
 	public LockRequest withLease(@Nullable Duration lease) {
-		return new LockRequest(this.keys, lease, this.waitTime, this.renew, this.maxHold);
+		return new LockRequest(this.keys, lease, this.waitTime, this.renew, this.maxHold, this.minHold);
 	}
 
 	/**
@@ -74,7 +79,7 @@ public record LockRequest(List<LockKey> keys, @Nullable Duration lease, @Nullabl
 	 * @throws LockConfigurationException if it is out of range
 	 */
 	public LockRequest withWaitTime(@Nullable Duration waitTime) {
-		return new LockRequest(this.keys, this.lease, waitTime, this.renew, this.maxHold);
+		return new LockRequest(this.keys, this.lease, waitTime, this.renew, this.maxHold, this.minHold);
 	}
 
 	/**
@@ -83,7 +88,7 @@ public record LockRequest(List<LockKey> keys, @Nullable Duration lease, @Nullabl
 	 * @return the copy
 	 */
 	public LockRequest withRenew(boolean renew) {
-		return new LockRequest(this.keys, this.lease, this.waitTime, renew, this.maxHold);
+		return new LockRequest(this.keys, this.lease, this.waitTime, renew, this.maxHold, this.minHold);
 	}
 
 	/**
@@ -94,7 +99,20 @@ public record LockRequest(List<LockKey> keys, @Nullable Duration lease, @Nullabl
 	 * @throws LockConfigurationException if it is out of range
 	 */
 	public LockRequest withMaxHold(@Nullable Duration maxHold) {
-		return new LockRequest(this.keys, this.lease, this.waitTime, this.renew, maxHold);
+		return new LockRequest(this.keys, this.lease, this.waitTime, this.renew, maxHold, this.minHold);
+	}
+
+	/**
+	 * Returns a copy with another shortest hold: within it the lock is granted once at
+	 * most, as the store's clock counts. A lock that is released earlier, or whose
+	 * process dies, is kept by the store for the rest of it.
+	 * @param minHold the shortest hold, up to 365 days and not more than the longest
+	 * hold, or {@code null} or zero for none
+	 * @return the copy
+	 * @throws LockConfigurationException if it is out of range
+	 */
+	public LockRequest withMinHold(@Nullable Duration minHold) {
+		return new LockRequest(this.keys, this.lease, this.waitTime, this.renew, this.maxHold, minHold);
 	}
 
 	/**
@@ -104,7 +122,7 @@ public record LockRequest(List<LockKey> keys, @Nullable Duration lease, @Nullabl
 	 * @throws LockConfigurationException if there are none
 	 */
 	public LockRequest withKeys(Collection<LockKey> keys) {
-		return new LockRequest(List.copyOf(keys), this.lease, this.waitTime, this.renew, this.maxHold);
+		return new LockRequest(List.copyOf(keys), this.lease, this.waitTime, this.renew, this.maxHold, this.minHold);
 	}
 
 	private static void requireLease(@Nullable Duration lease) {
@@ -127,6 +145,19 @@ public record LockRequest(List<LockKey> keys, @Nullable Duration lease, @Nullabl
 			throw new LockConfigurationException(LockError.INVALID_MAX_HOLD,
 					"The longest hold is " + maxHold + ", but a longest hold is more than 0 and at most 365 days",
 					"Leave it unset for no limit");
+		}
+	}
+
+	private static void requireMinHold(@Nullable Duration minHold, @Nullable Duration maxHold) {
+		if (minHold != null && (minHold.isNegative() || minHold.compareTo(LONGEST) > 0)) {
+			throw new LockConfigurationException(LockError.INVALID_MIN_HOLD,
+					"The shortest hold is " + minHold + ", but a shortest hold is at most 365 days and not negative",
+					"Leave it unset for none");
+		}
+		if (minHold != null && maxHold != null && minHold.compareTo(maxHold) > 0) {
+			throw new LockConfigurationException(LockError.INVALID_MIN_HOLD,
+					"The shortest hold (minHold) is " + minHold + ", but the longest hold (maxHold) is " + maxHold,
+					"Choose a minHold of at most maxHold");
 		}
 	}
 

@@ -21,6 +21,14 @@ class LockExceptionTests {
 						+ "Wait longer (waitTime), retry, or use onBusy = SKIP or FALLBACK");
 	}
 
+	@Test
+	void messageOfAKeptLockSaysForHowLong() {
+		LockHolder holder = new LockHolder("shop-1:4711", Duration.ofMillis(300), Duration.ofSeconds(29), true);
+		assertThat(new LockNotAcquiredException(KEY, Duration.ZERO, holder)).hasMessageContaining(
+				"Lock 'orders:42' is kept by the minHold of 'shop-1:4711', which has released it, for another 29000 ms"
+						+ " and did not become free");
+	}
+
 	@ParameterizedTest
 	@CsvSource({ "LOST, Reject late writes with the fencing token", "REENTRY_AFTER_LOSS, Repeat the enclosing call",
 			"LOST_WHILE_ACQUIRING, Repeat the call" })

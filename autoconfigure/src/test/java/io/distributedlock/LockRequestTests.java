@@ -24,7 +24,7 @@ class LockRequestTests {
 
 	@Test
 	void requestForOneKeyLeavesTheRestToTheDefaults() {
-		assertThat(this.request).isEqualTo(new LockRequest(List.of(A), null, null, true, null));
+		assertThat(this.request).isEqualTo(new LockRequest(List.of(A), null, null, true, null, null));
 	}
 
 	@Test
@@ -46,8 +46,8 @@ class LockRequestTests {
 			.withWaitTime(second.multipliedBy(2))
 			.withMaxHold(second.multipliedBy(3))
 			.withRenew(false);
-		assertThat(changed)
-			.isEqualTo(new LockRequest(List.of(A), second, second.multipliedBy(2), false, second.multipliedBy(3)));
+		assertThat(changed).isEqualTo(
+				new LockRequest(List.of(A), second, second.multipliedBy(2), false, second.multipliedBy(3), null));
 		assertThat(changed.withKeys(List.of(B)).lease()).isEqualTo(second);
 		assertThat(changed.withLease(null).withWaitTime(null).withMaxHold(null).withRenew(true))
 			.isEqualTo(this.request);
@@ -66,6 +66,21 @@ class LockRequestTests {
 		for (Duration hold : new Duration[] { Duration.ZERO, Duration.ofNanos(-1),
 				Duration.ofSeconds(Long.MAX_VALUE) }) {
 			assertRefused(LockError.INVALID_MAX_HOLD, () -> this.request.withMaxHold(hold));
+		}
+	}
+
+	@Test
+	void shortestHoldIsAtMostTheLongestHold() {
+		Duration minute = Duration.ofMinutes(1);
+		assertThat(this.request.withMinHold(minute).withMaxHold(minute).minHold()).isEqualTo(minute);
+		assertThat(this.request.withMinHold(minute).withKeys(List.of(B)).withLease(minute).minHold()).isEqualTo(minute);
+		assertThat(this.request.withMinHold(Duration.ZERO)).isEqualTo(this.request);
+		assertRefused(LockError.INVALID_MIN_HOLD,
+				() -> this.request.withMaxHold(minute).withMinHold(minute.plusNanos(1)));
+		assertRefused(LockError.INVALID_MIN_HOLD,
+				() -> this.request.withMinHold(minute.plusNanos(1)).withMaxHold(minute));
+		for (Duration hold : new Duration[] { Duration.ofNanos(-1), Duration.ofDays(366) }) {
+			assertRefused(LockError.INVALID_MIN_HOLD, () -> this.request.withMinHold(hold));
 		}
 	}
 

@@ -43,6 +43,8 @@ public final class AnnotationLockAttributeSource implements LockAttributeSource 
 
 	private final DefaultNames names = new DefaultNames();
 
+	private final ScheduledJobCheck scheduledJobs = new ScheduledJobCheck();
+
 	/**
 	 * Creates a source.
 	 * @param placeholders the resolver of <code>${…}</code> in the annotations' texts
@@ -78,7 +80,9 @@ public final class AnnotationLockAttributeSource implements LockAttributeSource 
 		if (annotation == null) {
 			return null;
 		}
-		return new Reader(annotation, specific, targetClass).read();
+		LockAttribute attribute = new Reader(annotation, specific, targetClass).read();
+		this.scheduledJobs.check(specific, targetClass, attribute, annotation);
+		return attribute;
 	}
 
 	private static @Nullable MergedAnnotation<DistributedLock> findOnMethod(Method method, Method specific) {
@@ -113,12 +117,13 @@ public final class AnnotationLockAttributeSource implements LockAttributeSource 
 			Duration lease = duration("lease");
 			Duration waitTime = duration("waitTime");
 			Duration maxHold = duration("maxHold");
-			requireRequestable(lease, waitTime, maxHold);
+			Duration minHold = duration("minHold");
+			requireRequestable(lease, waitTime, maxHold, minHold);
 			List<String> keys = Stream.of(this.annotation.getStringArray("key"))
 				.map((key) -> resolve("key", key, LockError.INVALID_EXPRESSION))
 				.toList();
 			DistributedLock values = this.annotation.synthesize();
-			return new LockAttribute(name(), keys, lease, waitTime, values.renew(), maxHold, values.onBusy(),
+			return new LockAttribute(name(), keys, lease, waitTime, values.renew(), maxHold, minHold, values.onBusy(),
 					text("fallback"), values.onLost(), text("condition"), text("provider"));
 		}
 
@@ -129,9 +134,13 @@ public final class AnnotationLockAttributeSource implements LockAttributeSource 
 
 		/** Refuses at start a duration that every request would refuse. */
 		private void requireRequestable(@Nullable Duration lease, @Nullable Duration waitTime,
-				@Nullable Duration maxHold) {
+				@Nullable Duration maxHold, @Nullable Duration minHold) {
 			try {
-				LockRequest.of(LockKey.of("any")).withLease(lease).withWaitTime(waitTime).withMaxHold(maxHold);
+				LockRequest.of(LockKey.of("any"))
+					.withLease(lease)
+					.withWaitTime(waitTime)
+					.withMaxHold(maxHold)
+					.withMinHold(minHold);
 			}
 			catch (LockConfigurationException ex) {
 				throw new LockConfigurationException(ex.error(), this.described + ": " + ex.problem(), ex.action());

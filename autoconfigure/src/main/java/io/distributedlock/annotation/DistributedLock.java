@@ -137,6 +137,16 @@ public @interface DistributedLock {
 	String maxHold() default "";
 
 	/**
+	 * Time after its grant for which the store keeps the lock at least, so that a job
+	 * that many nodes start runs once: when the method returns earlier, or its process
+	 * dies, no process is granted the lock before. No thread and no connection waits for
+	 * that. Written as {@link #lease}, and not longer than {@link #maxHold}. A store that
+	 * cannot keep a released lock, which is ZooKeeper, refuses it at start.
+	 * @return the shortest hold, or empty for none
+	 */
+	String minHold() default "";
+
+	/**
 	 * Policy for a lock that stays busy for the whole wait time.
 	 * @return the policy
 	 */

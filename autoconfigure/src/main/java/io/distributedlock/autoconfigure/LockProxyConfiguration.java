@@ -84,4 +84,11 @@ class LockProxyConfiguration {
 		return new ChildContextCheck(methods, beanFactory);
 	}
 
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static MinHoldSupportCheck distributedLockMinHoldSupportCheck(LockedMethodRegistry methods,
+			ObjectProvider<SelectedLockProvider> selected) {
+		return new MinHoldSupportCheck(methods, selected);
+	}
+
 }

@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param waitTime the wait time, or {@code null} for the default
  * @param renew whether the lease is renewed while the method runs
  * @param maxHold the longest hold, or {@code null} for the default
+ * @param minHold for how long after its grant the lock is kept at least, or {@code null}
  * @param onBusy the policy for a lock that stays busy
  * @param fallback the name of the method that is called in place of this one with
  * {@link OnBusy#FALLBACK}, or {@code null}
@@ -24,8 +25,8 @@ import org.jspecify.annotations.Nullable;
  * @since 0.1.0
  */
 public record LockAttribute(String name, List<String> keys, @Nullable Duration lease, @Nullable Duration waitTime,
-		boolean renew, @Nullable Duration maxHold, OnBusy onBusy, @Nullable String fallback, OnLost onLost,
-		@Nullable String condition, @Nullable String provider) {
+		boolean renew, @Nullable Duration maxHold, @Nullable Duration minHold, OnBusy onBusy, @Nullable String fallback,
+		OnLost onLost, @Nullable String condition, @Nullable String provider) {
 
 	public LockAttribute {
 		keys = List.copyOf(keys);

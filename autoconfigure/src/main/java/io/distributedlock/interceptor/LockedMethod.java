@@ -47,9 +47,18 @@ final class LockedMethod {
 		this.beans = expressions.beans();
 		this.kind = ResultKind.of(method.getReturnType());
 		this.request = new LockRequest(List.of(LockKey.of(attribute.name())), attribute.lease(), attribute.waitTime(),
-				attribute.renew(), attribute.maxHold());
+				attribute.renew(), attribute.maxHold(), attribute.minHold());
 		this.onBusy = reactions.onBusy(attribute, method, targetClass);
 		this.onFailure = reactions.onFailure(method, targetClass);
+	}
+
+	LockAttribute attribute() {
+		return this.attribute;
+	}
+
+	/** Names the method for messages. */
+	String described() {
+		return this.described;
 	}
 
 	LockRequest request(MethodInvocation invocation) {

@@ -8,6 +8,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import java.util.function.BiConsumer;
 
 import org.jspecify.annotations.Nullable;
 
@@ -128,6 +129,17 @@ public final class LockedMethodRegistry {
 			}
 		}
 		return locked;
+	}
+
+	/**
+	 * Passes on each locked method that was read so far.
+	 * @param consumer receives the name of a method, for messages, and its attribute;
+	 * those of methods that several classes share more than once
+	 */
+	public void forEach(BiConsumer<String, LockAttribute> consumer) {
+		this.classes.values()
+			.forEach((methods) -> methods.values()
+				.forEach((method) -> consumer.accept(method.described(), method.attribute())));
 	}
 
 	Set<Method> methods(Class<?> targetClass) {

@@ -36,7 +36,8 @@ final class SkipReaction implements BusyReaction {
 		if (logger.isDebugEnabled()) {
 			LockHolder holder = busy.holder();
 			logger.debug("Skipped the call of " + this.described + ": the lock '" + busy.key().name()
-					+ "' with the key '" + busy.key() + "' is held by "
+					+ "' with the key '" + busy.key() + "' is "
+					+ ((holder != null && holder.released()) ? "kept after its release (minHold) by " : "held by ")
 					+ ((holder != null) ? "'" + holder.label() + "'" : "an unknown holder"));
 		}
 		this.observer.onSkip(busy.key(), this.provider);

@@ -99,6 +99,14 @@ interface Dialect {
 	boolean release(Connection connection, String key, String owner, String process) throws SQLException;
 
 	/**
+	 * Releases the row if it has this owner, and lets nobody acquire it for a time. The
+	 * wait queue remains as it is.
+	 * @param keepMicros the time from now on
+	 * @return whether the row had this owner
+	 */
+	boolean keep(Connection connection, String key, String owner, long keepMicros) throws SQLException;
+
+	/**
 	 * Removes the wait-queue entries of the process.
 	 * @return whether there was one
 	 */

@@ -112,6 +112,7 @@ final class H2Dialect extends PolledDialect {
 			.with("clock", "CURRENT_TIMESTAMP(6)")
 			.with("reservationEnd", "DATEADD(MICROSECOND, " + POLLED_RESERVATION_MICROS + ", CURRENT_TIMESTAMP(6))")
 			.with("reservedForFirst", "'reserved:' || first_waiter")
+			.with("keptUntil", "DATEADD(MICROSECOND, CAST(? AS BIGINT), CURRENT_TIMESTAMP(6))")
 			.with("columns", COLUMNS)
 			.with("epochMicros", "CAST(EXTRACT(EPOCH FROM CURRENT_TIMESTAMP(6)) * 1000000 AS BIGINT)")
 			.with("retained", "DATEADD(MICROSECOND, -CAST(? AS BIGINT), CURRENT_TIMESTAMP(6))")

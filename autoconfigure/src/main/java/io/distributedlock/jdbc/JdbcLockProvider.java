@@ -115,8 +115,14 @@ public final class JdbcLockProvider implements LockProvider, AutoCloseable {
 	}
 
 	@Override
-	public StoreCall<ReleaseOutcome> release(LockKey key, OwnerId owner, Duration timeout) {
-		return AnsweredStoreCall.by(() -> this.table.release(this.keys.encode(key), owner.text(), timeout));
+	public boolean supportsMinHold() {
+		return true;
+	}
+
+	@Override
+	public StoreCall<ReleaseOutcome> release(LockKey key, OwnerId owner, Duration keepFor, Duration timeout) {
+		return AnsweredStoreCall.by(() -> this.table.release(this.keys.encode(key), owner.text(),
+				TimeUnit.NANOSECONDS.toMicros(keepFor.toNanos()), timeout));
 	}
 
 	/**

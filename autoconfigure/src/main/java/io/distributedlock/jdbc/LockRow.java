@@ -13,7 +13,8 @@ import io.distributedlock.LockHolder;
  * database's clock and relative to the moment of the statement, unless they count from
  * 1970.
  *
- * @param owner the owner id, a {@link #RESERVED reservation}, or {@code null}
+ * @param owner the owner id, a {@link #RESERVED reservation}, {@link #KEPT}, or
+ * {@code null}
  * @param order the order of the last grant
  * @param holder the label of the last holder
  * @param heldMicros the time since the last grant
@@ -28,6 +29,9 @@ record LockRow(@Nullable String owner, long order, @Nullable String holder, long
 
 	/** Precedes the process id in the owner column of a reserved lock. */
 	static final String RESERVED = "reserved:";
+
+	/** The owner of a row that is kept after its release: no owner id, no process. */
+	static final String KEPT = "kept";
 
 	/** Reads the twelve columns that every dialect selects in this order. */
 	static LockRow read(ResultSet result) throws SQLException {
@@ -131,13 +135,16 @@ record LockRow(@Nullable String owner, long order, @Nullable String holder, long
 		return entry != null && process.equals(entry.process());
 	}
 
-	/** Describes the holder, {@code null} while the lock is free or reserved. */
+	/**
+	 * Describes the holder, or the last one of a lock that is kept; {@code null} while
+	 * the lock is free or reserved.
+	 */
 	@Nullable LockHolder describeHolder() {
 		if (this.owner == null || isReserved() || this.holder == null) {
 			return null;
 		}
 		return new LockHolder(this.holder, Duration.ofNanos(Math.max(this.heldMicros, 0) * 1000),
-				Duration.ofNanos(Math.max(this.remainingMicros, 0) * 1000));
+				Duration.ofNanos(Math.max(this.remainingMicros, 0) * 1000), KEPT.equals(this.owner));
 	}
 
 	/**

@@ -154,10 +154,14 @@ final class LockTable {
 		}
 	}
 
-	/** Releases a row if it has this owner. */
-	ReleaseOutcome release(String key, String owner, Duration timeout) {
+	/**
+	 * Releases a row if it has this owner.
+	 * @param keepMicros for how long nobody may acquire it after that
+	 */
+	ReleaseOutcome release(String key, String owner, long keepMicros, Duration timeout) {
 		return release("release", timeout,
-				(connection, dialect) -> dialect.release(connection, key, owner, this.process));
+				(connection, dialect) -> (keepMicros > 0) ? dialect.keep(connection, key, owner, keepMicros)
+						: dialect.release(connection, key, owner, this.process));
 	}
 
 	/** Removes the wait-queue entries of this process, and a reservation made for it. */

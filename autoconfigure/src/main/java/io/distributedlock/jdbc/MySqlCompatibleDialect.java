@@ -101,6 +101,7 @@ abstract class MySqlCompatibleDialect extends PolledDialect {
 			.with("clock", "UTC_TIMESTAMP(6)")
 			.with("reservationEnd", "UTC_TIMESTAMP(6) + INTERVAL " + POLLED_RESERVATION_MICROS + " MICROSECOND")
 			.with("reservedForFirst", "CONCAT('reserved:', first_waiter)")
+			.with("keptUntil", "UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND")
 			.with("columns", COLUMNS)
 			.with("epochMicros", "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))")
 			.with("retained", "UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND")

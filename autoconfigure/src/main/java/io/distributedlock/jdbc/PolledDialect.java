@@ -17,11 +17,16 @@ abstract class PolledDialect extends TableDialect {
 
 	private static final String RELEASE = "UPDATE {table} SET {release} WHERE lock_key = ? AND owner = ?";
 
+	private static final String KEEP = """
+			UPDATE {table} SET owner = {kept}, expires_at = {keptUntil} WHERE lock_key = ? AND owner = ?""";
+
 	private static final String REMOVE_ENTRIES = """
 			UPDATE {table} SET first_waiter = NULLIF(first_waiter, ?), second_waiter = NULLIF(second_waiter, ?)
 			WHERE lock_key = ? AND (first_waiter = ? OR second_waiter = ?)""";
 
 	private final String release;
+
+	private final String keep;
 
 	private final String removeEntries;
 
@@ -29,12 +34,18 @@ abstract class PolledDialect extends TableDialect {
 	PolledDialect(String platform, String table, SqlWords words, String attempt) {
 		super(platform, table, words.with("releaser", "?").with("version", "NULL"), attempt);
 		this.release = sql(RELEASE);
+		this.keep = sql(KEEP);
 		this.removeEntries = sql(REMOVE_ENTRIES);
 	}
 
 	@Override
 	public final boolean release(Connection connection, String key, String owner, String process) throws SQLException {
 		return Sql.update(connection, this.release, process, process, process, stored(key), owner) > 0;
+	}
+
+	@Override
+	public final boolean keep(Connection connection, String key, String owner, long keepMicros) throws SQLException {
+		return Sql.update(connection, this.keep, keepMicros, stored(key), owner) > 0;
 	}
 
 	@Override

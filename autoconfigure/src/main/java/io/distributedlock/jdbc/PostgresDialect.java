@@ -88,6 +88,13 @@ final class PostgresDialect extends TableDialect {
 			RETURNING CASE WHEN l.owner LIKE 'reserved:%' OR l.first_waiter IS NOT NULL
 				THEN {notify} END""";
 
+	// Waiting contenders see until when the row is kept, instead of the lease.
+	private static final String KEEP = """
+			UPDATE {table} l SET
+				owner = {kept}, expires_at = clock_timestamp() + ?::bigint * interval '1 microsecond'
+			WHERE l.lock_key = ? AND l.owner = ? AND set_config('synchronous_commit', 'off', true) IS NOT NULL
+			RETURNING CASE WHEN l.first_waiter IS NOT NULL THEN {notify} END""";
+
 	// Notifies in any case: another contender may now enter the wait queue.
 	private static final String REMOVE_ENTRIES = """
 			UPDATE {table} l SET
@@ -119,6 +126,8 @@ final class PostgresDialect extends TableDialect {
 
 	private final String release;
 
+	private final String keep;
+
 	private final String removeEntries;
 
 	private final String renew;
@@ -130,6 +139,7 @@ final class PostgresDialect extends TableDialect {
 		this.channel = channel(table);
 		this.attemptFree = sql(ATTEMPT_FREE);
 		this.release = sql(RELEASE);
+		this.keep = sql(KEEP);
 		this.removeEntries = sql(REMOVE_ENTRIES);
 		this.renew = sql(RENEW);
 		this.sweep = sql(SWEEP);
@@ -246,6 +256,11 @@ final class PostgresDialect extends TableDialect {
 	@Override
 	public boolean release(Connection connection, String key, String owner, String process) throws SQLException {
 		return !Sql.query(connection, this.release, PostgresDialect::isNotified, process, key, owner).isEmpty();
+	}
+
+	@Override
+	public boolean keep(Connection connection, String key, String owner, long keepMicros) throws SQLException {
+		return !Sql.query(connection, this.keep, PostgresDialect::isNotified, keepMicros, key, owner).isEmpty();
 	}
 
 	@Override

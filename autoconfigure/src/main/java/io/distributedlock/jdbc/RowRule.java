@@ -12,7 +12,8 @@ package io.distributedlock.jdbc;
  * {@code raisedOrder} of a row that is acquired, and {@code keptOrder} and
  * {@code busyOwner} are the order and the owner of one that is not. The words of a
  * release: {@code clock}, {@code releaser}, {@code reservationEnd}, and
- * {@code reservedForFirst}.
+ * {@code reservedForFirst}. A release that keeps the row for a shortest hold sets
+ * {@code kept} as its owner, until {@code keptUntil}.
  * <p>
  * MariaDB and MySQL run assignments from left to right, so that a condition sees what was
  * assigned before. So a column is assigned after the last condition that reads it. The
@@ -95,7 +96,8 @@ final class RowRule {
 			.with("raisedOrder", RAISED_ORDER)
 			.with("acquirable", ACQUIRABLE)
 			.with("release", RELEASE)
-			.with("waitedFor", WAITED_FOR);
+			.with("waitedFor", WAITED_FOR)
+			.with("kept", "'" + LockRow.KEPT + "'");
 	}
 
 }

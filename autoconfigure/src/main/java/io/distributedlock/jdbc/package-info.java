@@ -82,6 +82,13 @@
  * <td>that process</td>
  * </tr>
  * <tr>
+ * <td>kept</td>
+ * <td>{@code kept}</td>
+ * <td>in the future</td>
+ * <td>any</td>
+ * <td>no process</td>
+ * </tr>
+ * <tr>
  * <td>expired</td>
  * <td>not {@code NULL}</td>
  * <td>in the past</td>
@@ -122,6 +129,10 @@
  * row stays, so that orders continue. PostgreSQL notifies contenders in the same
  * statement. The notification names the process of the reservation and that of the first
  * entry.</li>
+ * <li><b>Release within a shortest hold.</b> An update where key and owner match sets
+ * {@code kept} as owner, which is no process and no grant, and the end. The entries of
+ * the wait queue stay. PostgreSQL notifies the first of them, which then knows the
+ * end.</li>
  * <li><b>Renew.</b> One statement for up to 500 leases: it sets the end of those that
  * have their owner and have not expired, and skips rows that are locked. On H2 and
  * MariaDB a second statement separates skipped leases (unknown) from lost ones, on MySQL

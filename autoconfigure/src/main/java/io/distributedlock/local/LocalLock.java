@@ -39,7 +39,7 @@ final class LocalLock {
 	AttemptResult attempt(LocalAttempt attempt, LongSupplier orders, long nowNanos) {
 		removeExpired(nowNanos);
 		Holding present = this.holding;
-		if (present != null && present.owner.equals(attempt.owner())) {
+		if (present != null && present.isOf(attempt.owner())) {
 			return granted(attempt, present, nowNanos);
 		}
 		if (present == null && (this.reserved == null || this.reserved.process().equals(attempt.process()))) {
@@ -64,21 +64,27 @@ final class LocalLock {
 
 	private static AttemptResult busy(Holding holding, long nowNanos) {
 		long remaining = holding.untilNanos - nowNanos;
-		return new AttemptResult.Busy(Duration.ofNanos(Math.min(remaining, POLL_BOUND_NANOS)), new LockHolder(
-				holding.label, Duration.ofNanos(nowNanos - holding.sinceNanos), Duration.ofNanos(remaining)));
+		return new AttemptResult.Busy(Duration.ofNanos(Math.min(remaining, POLL_BOUND_NANOS)),
+				new LockHolder(holding.label, Duration.ofNanos(nowNanos - holding.sinceNanos),
+						Duration.ofNanos(remaining), holding.owner == null));
 	}
 
 	boolean renew(OwnerId owner, Duration lease, long nowNanos) {
-		if (this.holding == null || !this.holding.owner.equals(owner) || this.holding.hasExpired(nowNanos)) {
+		if (this.holding == null || !this.holding.isOf(owner) || this.holding.hasExpired(nowNanos)) {
 			return false;
 		}
 		this.holding.untilNanos = nowNanos + lease.toNanos();
 		return true;
 	}
 
-	ReleaseOutcome release(OwnerId owner, long nowNanos, List<Runnable> signals) {
-		if (this.holding == null || !this.holding.owner.equals(owner)) {
+	ReleaseOutcome release(OwnerId owner, Duration keepFor, long nowNanos, List<Runnable> signals) {
+		if (this.holding == null || !this.holding.isOf(owner)) {
 			return ReleaseOutcome.NOT_HELD;
+		}
+		if (!keepFor.isZero()) {
+			this.holding.keep(nowNanos + keepFor.toNanos());
+			this.waitQueue.values().forEach((entry) -> signals.add(entry.changed()));
+			return ReleaseOutcome.RELEASED;
 		}
 		OwnerId releaser = this.holding.process;
 		this.holding = null;
@@ -138,7 +144,8 @@ final class LocalLock {
 
 	private static final class Holding {
 
-		private final OwnerId owner;
+		/** Null while the key is kept after its release: nobody owns it. */
+		private @Nullable OwnerId owner;
 
 		private final OwnerId process;
 
@@ -157,6 +164,15 @@ final class LocalLock {
 			this.order = order;
 			this.sinceNanos = nowNanos;
 			this.untilNanos = nowNanos + attempt.lease().toNanos();
+		}
+
+		boolean isOf(OwnerId candidate) {
+			return candidate.equals(this.owner);
+		}
+
+		void keep(long keptUntilNanos) {
+			this.owner = null;
+			this.untilNanos = keptUntilNanos;
 		}
 
 		boolean hasExpired(long nowNanos) {

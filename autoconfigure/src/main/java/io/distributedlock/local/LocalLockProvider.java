@@ -73,8 +73,13 @@ public final class LocalLockProvider implements LockProvider {
 	}
 
 	@Override
-	public StoreCall<ReleaseOutcome> release(LockKey key, OwnerId owner, Duration timeout) {
-		return AnsweredStoreCall.of(this.store.release(key, owner));
+	public boolean supportsMinHold() {
+		return true;
+	}
+
+	@Override
+	public StoreCall<ReleaseOutcome> release(LockKey key, OwnerId owner, Duration keepFor, Duration timeout) {
+		return AnsweredStoreCall.of(this.store.release(key, owner, keepFor));
 	}
 
 	@Override

@@ -67,9 +67,9 @@ public final class LocalStore {
 		return step(key, (entry, now) -> entry.renew(owner, lease, now));
 	}
 
-	ReleaseOutcome release(LockKey key, OwnerId owner) {
+	ReleaseOutcome release(LockKey key, OwnerId owner, Duration keepFor) {
 		List<Runnable> signals = new ArrayList<>(1);
-		ReleaseOutcome outcome = step(key, (entry, now) -> entry.release(owner, now, signals));
+		ReleaseOutcome outcome = step(key, (entry, now) -> entry.release(owner, keepFor, now, signals));
 		signals.forEach(Runnable::run);
 		return outcome;
 	}

@@ -80,8 +80,17 @@ public final class NoLockProvider implements LockProvider {
 		return AnsweredStoreCall.of(outcomes);
 	}
 
+	/**
+	 * Whether a shortest hold is accepted.
+	 * @return {@code true}: it locks as little as everything else
+	 */
 	@Override
-	public StoreCall<ReleaseOutcome> release(LockKey key, OwnerId owner, Duration timeout) {
+	public boolean supportsMinHold() {
+		return true;
+	}
+
+	@Override
+	public StoreCall<ReleaseOutcome> release(LockKey key, OwnerId owner, Duration keepFor, Duration timeout) {
 		return AnsweredStoreCall.of(ReleaseOutcome.RELEASED);
 	}
 

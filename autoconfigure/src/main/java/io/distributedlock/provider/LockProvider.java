@@ -91,14 +91,42 @@ public interface LockProvider {
 	StoreCall<Map<LockGrant, RenewalOutcome>> renew(Map<LockGrant, Duration> leases, Duration timeout);
 
 	/**
+	 * Whether the store can keep a key after its release. Requests with a shortest hold
+	 * ({@code minHold}) are refused where it cannot.
+	 * @return {@code false} unless overridden
+	 */
+	default boolean supportsMinHold() {
+		return false;
+	}
+
+	/**
 	 * Releases a grant, if the given owner still has it.
+	 * <p>
+	 * A store that {@linkplain #supportsMinHold() supports it} keeps the key for a time
+	 * after that: nobody owns it then, it is granted and reserved to no process, and no
+	 * command of the earlier owner finds its grant. It is free when the time has passed
+	 * by the store's clock, without another command.
 	 * @param key the key
 	 * @param owner the owner id of the grant
+	 * @param keepFor for how long the store keeps the key from now on; zero, and for a
+	 * store that does not support it always zero, if it is free at once
 	 * @param timeout how long the call may take
 	 * @return the call, with the answer of the store; {@link ReleaseOutcome#UNKNOWN}, and
 	 * no failure, for a store that fails
 	 */
-	StoreCall<ReleaseOutcome> release(LockKey key, OwnerId owner, Duration timeout);
+	StoreCall<ReleaseOutcome> release(LockKey key, OwnerId owner, Duration keepFor, Duration timeout);
+
+	/**
+	 * Releases a grant, if the given owner still has it; the key is free at once.
+	 * @param key the key
+	 * @param owner the owner id of the grant
+	 * @param timeout how long the call may take
+	 * @return the call, as {@link #release(LockKey, OwnerId, Duration, Duration)} returns
+	 * it
+	 */
+	default StoreCall<ReleaseOutcome> release(LockKey key, OwnerId owner, Duration timeout) {
+		return release(key, owner, Duration.ZERO, timeout);
+	}
 
 	/**
 	 * Adds a handler of requests that operators make in the store itself, to take a lock

@@ -7,7 +7,9 @@ package io.distributedlock.provider;
  */
 public enum ReleaseOutcome {
 
-	/** The grant was there and has been removed. */
+	/**
+	 * The grant was there and has been removed; the store may keep the key for a time.
+	 */
 	RELEASED,
 	/** No such grant was there. */
 	NOT_HELD,

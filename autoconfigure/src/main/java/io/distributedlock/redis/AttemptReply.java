@@ -95,15 +95,19 @@ final class AttemptReply {
 		}
 	}
 
-	/** The holder of the lock, or {@code null} if it is reserved or free. */
+	/**
+	 * The holder of the lock, or the last one of a lock that is kept; {@code null} if it
+	 * is reserved or free.
+	 */
 	@Nullable LockHolder holder() {
-		if (!State.HELD.isOf(this.value) || this.value.length() < LABEL) {
+		boolean kept = State.KEPT.isOf(this.value);
+		if (!(kept || State.HELD.isOf(this.value)) || this.value.length() < LABEL) {
 			return null;
 		}
 		long remainingMillis = this.reply.number(2);
 		return new LockHolder(this.value.substring(LABEL),
 				heldFor(this.value.substring(GRANT_SECOND, GRANT_SECOND_END)),
-				(remainingMillis >= 0) ? Duration.ofMillis(remainingMillis) : null);
+				(remainingMillis >= 0) ? Duration.ofMillis(remainingMillis) : null, kept);
 	}
 
 	private @Nullable Duration heldFor(String grantSecond) {
@@ -118,12 +122,13 @@ final class AttemptReply {
 
 	/**
 	 * The pause until the next attempt, which a notification cuts short. Random in part,
-	 * so that not all processes attempt at the same moment.
+	 * so that not all processes attempt at the same moment. A lock that is kept needs no
+	 * attempt before the end of that.
 	 * @param queued whether this process is in the wait queue
 	 * @param notifiable whether its notifications seem to arrive
 	 */
 	Duration retryAfter(boolean queued, boolean notifiable) {
-		Duration interval = !queued ? SHORT_POLL_INTERVAL
+		Duration interval = State.KEPT.isOf(this.value) ? RedisLayout.POLL_INTERVAL : !queued ? SHORT_POLL_INTERVAL
 				: notifiable ? RedisLayout.POLL_INTERVAL : RedisLayout.RESERVATION.dividedBy(2);
 		long longestNanos = random(interval);
 		long remainingNanos = remainingNanos();

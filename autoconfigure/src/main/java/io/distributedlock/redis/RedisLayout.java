@@ -138,13 +138,13 @@ final class RedisLayout {
 				local ID_LENGTH, STATE, CREATED_START, CREATED_END = %d, %d, %d, %d
 				local RESERVED_HEADER_LENGTH, LABEL_LENGTH_START, HELD_HEADER_LENGTH = %d, %d, %d
 				local SCORE_LENGTH, ENTRY_LENGTH, LONGEST_QUEUE = %d, %d, %d
-				local HELD, RESERVED = '%c', '%c'
+				local HELD, RESERVED, KEPT = '%c', '%c', '%c'
 				local ORDER_MEMBER = '%s'
 				local LONGEST_RESERVATION_MILLIS, RESERVATION_EXPIRY_MILLIS, POLL_INTERVAL_MILLIS = %d, %d, %d
 				local OUT_OF_MEMORY = '%s'
 				""", ID_LENGTH, ID_LENGTH + 1, ID_LENGTH + 2, RESERVED_HEADER_LENGTH, RESERVED_HEADER_LENGTH,
 				RESERVED_HEADER_LENGTH + GRANT_SECOND_LENGTH + 1, HELD_HEADER_LENGTH, MICROSECOND_LENGTH, ENTRY_LENGTH,
-				ENTRY_LENGTH * MOST_ENTRIES, State.HELD.code, State.RESERVED.code, ORDER_MEMBER,
+				ENTRY_LENGTH * MOST_ENTRIES, State.HELD.code, State.RESERVED.code, State.KEPT.code, ORDER_MEMBER,
 				RESERVATION.multipliedBy(2).toMillis(), RESERVATION.plus(POLL_INTERVAL).toMillis(),
 				POLL_INTERVAL.toMillis(), OUT_OF_MEMORY);
 	}
@@ -168,7 +168,9 @@ final class RedisLayout {
 		/** Held by the owner. */
 		HELD('H'),
 		/** Reserved for the process, until one poll interval before the key expires. */
-		RESERVED('R');
+		RESERVED('R'),
+		/** Kept after its release, for the rest of its shortest hold. */
+		KEPT('K');
 
 		private final char code;
 

@@ -156,8 +156,14 @@ public final class RedisLockProvider implements LockProvider, AutoCloseable {
 	}
 
 	@Override
-	public StoreCall<ReleaseOutcome> release(LockKey key, OwnerId owner, Duration timeout) {
-		return this.repository.release(this.layout.keys(key), owner, timeout);
+	public boolean supportsMinHold() {
+		return true;
+	}
+
+	@Override
+	public StoreCall<ReleaseOutcome> release(LockKey key, OwnerId owner, Duration keepFor, Duration timeout) {
+		return keepFor.isZero() ? this.repository.release(this.layout.keys(key), owner, timeout)
+				: this.repository.keep(this.layout.keys(key), owner, keepFor, timeout);
 	}
 
 	/**

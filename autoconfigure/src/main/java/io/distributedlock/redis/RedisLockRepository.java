@@ -20,8 +20,9 @@ import io.distributedlock.provider.StoreCall;
 
 /**
  * The steps of the recipe for one lock, each of which runs one script:
- * {@linkplain #attempt attempt}, {@linkplain #release release}, {@linkplain #withdraw
- * withdraw}, and the end of a reservation that was not used.
+ * {@linkplain #attempt attempt}, {@linkplain #release release}, {@linkplain #keep release
+ * that keeps the lock}, {@linkplain #withdraw withdraw}, and the end of a reservation
+ * that was not used.
  */
 final class RedisLockRepository {
 
@@ -105,8 +106,16 @@ final class RedisLockRepository {
 	 * Releases a lock, if the owner still holds it, to the first process in the queue.
 	 */
 	StoreCall<ReleaseOutcome> release(RedisLockKeys keys, OwnerId owner, Duration timeout) {
-		return run(Script.RELEASE, keys, RedisLayout.bytes(owner.text()), this.contended.shouldKeepEntry(keys.name()),
-				timeout, NOTHING);
+		return run(Script.RELEASE, keys, RedisLayout.bytes(owner.text()),
+				this.contended.shouldKeepEntry(keys.name()) ? YES : NO, timeout, NOTHING);
+	}
+
+	/**
+	 * Releases a lock, if the owner still holds it, and lets no process acquire it for a
+	 * time.
+	 */
+	StoreCall<ReleaseOutcome> keep(RedisLockKeys keys, OwnerId owner, Duration keepFor, Duration timeout) {
+		return run(Script.KEEP, keys, RedisLayout.bytes(owner.text()), ScriptCall.millis(keepFor), timeout, NOTHING);
 	}
 
 	/**
@@ -114,7 +123,7 @@ final class RedisLockRepository {
 	 * @param onEnd receives the outcome before the call has it; must not block
 	 */
 	StoreCall<ReleaseOutcome> withdraw(RedisLockKeys keys, Duration timeout, Consumer<ReleaseOutcome> onEnd) {
-		return run(Script.WITHDRAW, keys, NO, false, timeout, onEnd);
+		return run(Script.WITHDRAW, keys, NO, NO, timeout, onEnd);
 	}
 
 	/**
@@ -139,15 +148,15 @@ final class RedisLockRepository {
 	}
 
 	private StoreCall<ReleaseOutcome> expireReservation(RedisLockKeys keys) {
-		return run(Script.EXPIRE_RESERVATION, keys, NO, false, ReservationMonitor.STEP_TIMEOUT, NOTHING);
+		return run(Script.EXPIRE_RESERVATION, keys, NO, NO, ReservationMonitor.STEP_TIMEOUT, NOTHING);
 	}
 
-	private StoreCall<ReleaseOutcome> run(Script script, RedisLockKeys keys, byte[] owner, boolean keepsEntry,
+	private StoreCall<ReleaseOutcome> run(Script script, RedisLockKeys keys, byte[] owner, byte[] last,
 			Duration timeout, Consumer<ReleaseOutcome> onEnd) {
-		ReleaseOperation release = new ReleaseOperation(keys, script == Script.RELEASE, onEnd);
+		ReleaseOperation release = new ReleaseOperation(keys, script == Script.RELEASE || script == Script.KEEP, onEnd);
 		this.executor.run(
 				new ScriptCall(script, new byte[][] { keys.lock() },
-						new byte[][] { owner, this.process, this.channelPrefix, keepsEntry ? YES : NO }),
+						new byte[][] { owner, this.process, this.channelPrefix, last }),
 				CallKind.RELEASE, Deadline.after(timeout), release);
 		return release.call();
 	}

@@ -18,6 +18,8 @@ final class Script {
 
 	static final Script RELEASE = load("release", "value", "release-contended", "reserve");
 
+	static final Script KEEP = load("value", "keep");
+
 	static final Script WITHDRAW = load("value", "withdraw", "reserve");
 
 	static final Script EXPIRE_RESERVATION = load("value", "expire-reservation", "reserve");

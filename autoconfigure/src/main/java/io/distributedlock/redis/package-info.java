@@ -25,6 +25,9 @@
  * last release to another one enters the queue with the same script
  * ({@code ContendedReleases}): its next attempt, if it comes within the time of a
  * reservation, is busy without a command.</li>
+ * <li><b>Release within a shortest hold</b> ({@code keep.lua}). The value gets a state in
+ * which no process acquires the lock, and expires at the end of that hold. The wait queue
+ * ends; its first process is notified, and so learns the end.</li>
  * <li><b>Expire a reservation</b> ({@code expire-reservation.lua}). If further processes
  * were in the queue, the process that made the reservation checks it after it should have
  * been used, unless it has acquired the lock itself since. If eight or more were in the
@@ -58,8 +61,9 @@
  * <td>owner id (32), {@code H}, microsecond of the creation (16), second of the grant
  * (10), length of the label (3), label of the process; the wait queue</td>
  * <td>attempt of a process that waits: an entry in the queue; release by the owner:
- * {@code RESERVED} for the first process in the queue, or free; withdrawal: the entry
- * leaves the queue; renewal by the owner: a later expiry; expiry: free</td>
+ * {@code RESERVED} for the first process in the queue, or free, or {@code KEPT};
+ * withdrawal: the entry leaves the queue; renewal by the owner: a later expiry; expiry:
+ * free</td>
  * </tr>
  * <tr>
  * <td>{@code RESERVED}</td>
@@ -69,6 +73,11 @@
  * another process that waits: an entry in the queue; withdrawal by that process, or
  * expire-reservation after the end: {@code RESERVED} for the next one; withdrawal with an
  * empty queue, or expiry: free</td>
+ * </tr>
+ * <tr>
+ * <td>{@code KEPT}</td>
+ * <td>32 zeros, {@code K}, then as {@code HELD}, without a wait queue</td>
+ * <td>expiry: free</td>
  * </tr>
  * </table>
  * <p>

@@ -161,7 +161,7 @@ final class AsyncDriver implements RequestDriver {
 	private void complete(JoinableLease lease) {
 		end(new FutureCompletion(this.engine.environment(), this.engine.settings().callTimeout(),
 				() -> completeWith(lease), () -> {
-					lease.closeInBackground();
+					closeUnused(lease);
 					LockException failure = this.engine.failures().noCallbackThread(this.request.key());
 					completeElsewhere(() -> this.future.completeExceptionally(failure));
 				}));
@@ -183,8 +183,13 @@ final class AsyncDriver implements RequestDriver {
 			}
 		}
 		if (!this.future.complete(lease)) {
-			lease.closeInBackground();
+			closeUnused(lease);
 		}
+	}
+
+	private static void closeUnused(JoinableLease lease) {
+		lease.forgetMinHold();
+		lease.closeInBackground();
 	}
 
 	/** Completes the future on the threads for loss actions. */

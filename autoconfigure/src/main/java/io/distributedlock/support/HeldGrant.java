@@ -33,6 +33,9 @@ final class HeldGrant extends GrantState {
 
 	private final boolean renew;
 
+	/** The shortest hold, 0 for none. */
+	private final long minHoldNanos;
+
 	private final long grantedNanos;
 
 	/** The holder of the present hold, or of the last one. */
@@ -43,6 +46,12 @@ final class HeldGrant extends GrantState {
 
 	/** The end of the hold, however often the grant is renewed. */
 	private volatile long holdUntilNanos;
+
+	/** Until when the store has to keep the key, if there is a shortest hold. */
+	private volatile long keepUntilNanos;
+
+	/** Whether a release keeps the key for the rest of the shortest hold. */
+	private volatile boolean keeping;
 
 	private volatile boolean limited;
 
@@ -66,8 +75,19 @@ final class HeldGrant extends GrantState {
 		this.renew = terms.renew();
 		this.renewalNanos = sentNanos;
 		this.grantedNanos = grantedNanos;
-		this.validUntilNanos = sentNanos + Nanos.usableNanos(grant.validity());
+		this.minHoldNanos = terms.minHoldNanos();
+		// A request that waits for further keys has asked for the rest of its wait too.
+		this.keepUntilNanos = sentNanos + grant.validity().toNanos();
+		this.validUntilNanos = sentNanos + usableNanos(grant.validity());
 		this.holdUntilNanos = sentNanos + Nanos.NEVER;
+	}
+
+	/**
+	 * Returns how long a grant is used locally: for one lease, also where the store keeps
+	 * it longer for its shortest hold.
+	 */
+	private long usableNanos(Duration validity) {
+		return Nanos.usableNanos((validity.compareTo(this.lease) < 0) ? validity : this.lease);
 	}
 
 	/**
@@ -114,8 +134,36 @@ final class HeldGrant extends GrantState {
 	void beginHold(long startNanos, @Nullable Duration maxHold) {
 		long end = this.renew ? startNanos + Nanos.NEVER : startNanos + Nanos.usableNanos(this.lease);
 		long limit = (maxHold != null) ? startNanos + maxHold.toNanos() : end;
+		// Never from before the answer: the store counts from before it.
+		this.keepUntilNanos = this.minHoldNanos + Math.max(startNanos - this.grantedNanos, 0) + this.grantedNanos;
+		this.keeping = this.minHoldNanos > 0;
 		this.limited = limit - end < 0;
 		this.holdUntilNanos = Nanos.earlier(end, limit);
+	}
+
+	/** Returns the shortest hold, 0 for none. */
+	long minHoldNanos() {
+		return this.minHoldNanos;
+	}
+
+	/** Lets a release free the key at once, since no work began under it. */
+	void forgetMinHold() {
+		this.keeping = false;
+	}
+
+	/** Returns for how long a release that is sent now lets the store keep the key. */
+	Duration keepFor(long nowNanos) {
+		long rest = this.keeping ? this.keepUntilNanos - nowNanos : 0;
+		return (rest > 0) ? Nanos.ceilMillis(rest) : Duration.ZERO;
+	}
+
+	/**
+	 * Returns the lease of a renewal that is sent now, which is never shorter than the
+	 * rest of the shortest hold.
+	 */
+	Duration renewalLease(long nowNanos) {
+		long rest = (this.minHoldNanos > 0) ? this.keepUntilNanos - nowNanos : 0;
+		return (rest > this.lease.toNanos()) ? Nanos.ceilMillis(rest) : this.lease;
 	}
 
 	LockKey key() {
@@ -160,17 +208,20 @@ final class HeldGrant extends GrantState {
 
 	/**
 	 * Whether the grant may have another holder of this process: it is young, so that
-	 * other processes get their turn, its lease is long, and no renewal is unanswered.
+	 * other processes get their turn, its lease is long, no renewal is unanswered, and it
+	 * has no shortest hold, within which it is granted once.
 	 * @param maxNanos for how long a grant is handed off, or 0 for never
 	 */
 	boolean mayBeHandedOff(long maxNanos, long nowNanos) {
-		return nowNanos - this.grantedNanos < maxNanos && this.lease.toNanos() >= MIN_LEASE_FACTOR * maxNanos
-				&& !this.renewalUnclear && !Nanos.isPast(validUntilNanos(), nowNanos + MIN_LEASE_FACTOR / 2 * maxNanos);
+		return nowNanos - this.grantedNanos < maxNanos && this.minHoldNanos == 0
+				&& this.lease.toNanos() >= MIN_LEASE_FACTOR * maxNanos && !this.renewalUnclear
+				&& !Nanos.isPast(validUntilNanos(), nowNanos + MIN_LEASE_FACTOR / 2 * maxNanos);
 	}
 
 	/** Whether a request with these terms may have the grant after its holder. */
 	boolean suits(LockTerms terms) {
-		return this.renew == terms.renew() && this.lease.equals(terms.lease());
+		return this.renew == terms.renew() && this.lease.equals(terms.lease()) && this.minHoldNanos == 0
+				&& terms.minHold() == null;
 	}
 
 	/**

@@ -20,6 +20,7 @@ import io.distributedlock.provider.LockProvider;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.StoreCall;
+import io.distributedlock.support.PendingRelease.Kind;
 
 /**
  * The grants that this process holds, and how each of them ends: released, given to the
@@ -154,7 +155,7 @@ final class HeldGrants {
 	StoreCall<ReleaseOutcome> startRelease(HeldGrant heldGrant, long untilNanos) {
 		LockGrant grant = heldGrant.grant();
 		Duration timeout = Duration.ofNanos(Math.max(1, untilNanos - nanoTime()));
-		return this.provider.release(grant.key(), grant.owner(), timeout);
+		return this.provider.release(grant.key(), grant.owner(), heldGrant.keepFor(nanoTime()), timeout);
 	}
 
 	/**
@@ -297,7 +298,9 @@ final class HeldGrants {
 	}
 
 	private void addPending(HeldGrant heldGrant) {
-		this.pendingReleases.release(heldGrant.key(), heldGrant.grant().owner(), heldGrant.lease(), true);
+		// The rest of the shortest hold is computed anew whenever the release is sent.
+		this.pendingReleases.release(heldGrant.key(), heldGrant.lease(), Kind.SEEN_GRANT,
+				(timeout) -> startRelease(heldGrant, nanoTime() + timeout.toNanos()));
 	}
 
 	private void end(HeldGrant heldGrant) {

@@ -120,6 +120,16 @@ final class Hold implements KeepableHold, Holder {
 	}
 
 	@Override
+	public long minHoldNanos(LockKey key) {
+		return this.heldGrant.minHoldNanos();
+	}
+
+	@Override
+	public void forgetMinHold() {
+		this.heldGrant.forgetMinHold();
+	}
+
+	@Override
 	public boolean isOf(HeldGrants grants) {
 		return this.heldGrants == grants;
 	}

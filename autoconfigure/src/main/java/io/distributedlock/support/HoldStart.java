@@ -44,6 +44,7 @@ final class HoldStart {
 
 	/** The requester is told its outcome whatever happens. */
 	private static void fail(Hold hold, Waiter waiter, Throwable failure) {
+		hold.forgetMinHold();
 		try {
 			hold.endWithoutHandOff();
 		}
@@ -94,6 +95,7 @@ final class HoldStart {
 			return;
 		}
 		if (!waiter.complete(new RequestOutcome.Acquired(hold))) {
+			hold.forgetMinHold();
 			hold.closeInBackground();
 		}
 		waiter.signal();

@@ -15,6 +15,17 @@ interface JoinableLease extends LockLease {
 	/** Whether the handle is for a key, perhaps among others. */
 	boolean covers(LockKey key);
 
+	/** Returns the shortest hold of a key that the handle is for, 0 for none. */
+	long minHoldNanos(LockKey key);
+
+	/**
+	 * Records that no work began under the lock: a release of what this handle owns frees
+	 * it at once.
+	 */
+	default void forgetMinHold() {
+		// The handle owns nothing.
+	}
+
 	/** Whether the lock is among these grants. */
 	boolean isOf(HeldGrants grants);
 

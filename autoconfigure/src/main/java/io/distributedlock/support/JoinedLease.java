@@ -33,6 +33,11 @@ final class JoinedLease implements JoinableLease {
 	}
 
 	@Override
+	public long minHoldNanos(LockKey other) {
+		return this.outer.minHoldNanos(other);
+	}
+
+	@Override
 	public boolean isOf(HeldGrants grants) {
 		return this.outer.isOf(grants);
 	}

@@ -70,6 +70,11 @@ final class KeptLease implements JoinableLease {
 	}
 
 	@Override
+	public long minHoldNanos(LockKey key) {
+		return this.hold.minHoldNanos(key);
+	}
+
+	@Override
 	public boolean isOf(HeldGrants grants) {
 		return this.hold.isOf(grants);
 	}

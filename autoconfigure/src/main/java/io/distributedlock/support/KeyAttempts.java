@@ -32,7 +32,7 @@ final class KeyAttempts {
 
 	/** Prepares the attempt of the head. */
 	void prepare(Waiter head, boolean mayWait) {
-		this.state.attempt = new StoreAttempt(this.state.contest().owner(this.state.engine.environment()), head.terms(),
+		this.state.attempt = new StoreAttempt(this.state.contest().owner(this.state.engine.environment()), head,
 				mayWait, head.budget().endNanos());
 	}
 
@@ -218,8 +218,7 @@ final class KeyAttempts {
 	}
 
 	private void release(StoreAttempt current, boolean answerSeen) {
-		this.state.engine.pendingReleases()
-			.release(this.state.key, current.owner(), current.terms().lease(), answerSeen);
+		this.state.engine.pendingReleases().release(this.state.key, current.owner(), current.lease(), answerSeen);
 	}
 
 	private void recordFailure(StoreAttempt current, AttemptEnd.Failed end, long now) {

@@ -141,6 +141,7 @@ final class KeyRequest implements Acquisition {
 			}
 		}
 		else if (this.waiter.outcome() instanceof RequestOutcome.Acquired acquired) {
+			acquired.hold().forgetMinHold();
 			acquired.hold().closeInBackground();
 		}
 		report(AcquireOutcome.INTERRUPTED);

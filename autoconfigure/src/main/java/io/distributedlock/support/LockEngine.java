@@ -76,6 +76,7 @@ final class LockEngine {
 
 	/** Creates the request of a driver. */
 	Acquisition request(List<LockKey> keys, LockRequest request, RequestDriver driver) {
+		MinHoldCheck.requirePossible(request, this.context);
 		this.shortRenewals.check(request);
 		LockTerms terms = LockTerms.of(request, this.context.settings());
 		WaitBudget budget = WaitBudget.of(terms, this.context.settings().callTimeout(), this.context.nanoTime());

@@ -211,7 +211,7 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 	 * releases the lock in the background. When this method returns, the store may still
 	 * keep the lock, at most until the end of its lease. The loss is reported with
 	 * {@link LossReason#FORCED}; the holder may still be working, and only a fenced
-	 * resource is protected from it.
+	 * resource is protected from it. A shortest hold is kept all the same.
 	 * @param key the key
 	 * @return whether this process held the lock through this template
 	 */

@@ -1,6 +1,7 @@
 package io.distributedlock.support;
 
 import java.time.Duration;
+import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
 
@@ -9,11 +10,28 @@ import io.distributedlock.LockRequest;
 /**
  * The terms of a request after the defaults were applied.
  */
-record LockTerms(Duration lease, Duration waitTime, boolean renew, @Nullable Duration maxHold) {
+record LockTerms(Duration lease, Duration waitTime, boolean renew, @Nullable Duration maxHold,
+		@Nullable Duration minHold) {
 
 	static LockTerms of(LockRequest request, LockSettings settings) {
+		Duration maxHold = (request.maxHold() != null) ? request.maxHold() : settings.maxHold();
+		if (request.minHold() != null && request.maxHold() == null) {
+			// Refuses one that is longer than the default of the longest hold.
+			request.withMaxHold(maxHold);
+		}
 		return new LockTerms(or(request.lease(), settings.lease()), or(request.waitTime(), settings.waitTime()),
-				request.renew(), (request.maxHold() != null) ? request.maxHold() : settings.maxHold());
+				request.renew(), maxHold, request.minHold());
+	}
+
+	/** Whether a grant that was acquired on these terms fits others. */
+	boolean suit(LockTerms others) {
+		return this.renew == others.renew && this.lease.equals(others.lease)
+				&& Objects.equals(this.minHold, others.minHold);
+	}
+
+	/** Returns the shortest hold in nanoseconds, 0 for none. */
+	long minHoldNanos() {
+		return (this.minHold != null) ? this.minHold.toNanos() : 0;
 	}
 
 	private static Duration or(@Nullable Duration value, Duration fallback) {

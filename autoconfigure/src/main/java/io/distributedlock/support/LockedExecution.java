@@ -67,7 +67,7 @@ final class LockedExecution {
 	<T extends @Nullable Object, E extends Throwable> T execute(LockRequest request, LockCallback<T, E> body) throws E {
 		List<LockLease> enclosing = LockContext.findAll();
 		if (request.keys().size() == 1) {
-			JoinableLease outer = enclosing.isEmpty() ? null : outer(request.keys().get(0), enclosing);
+			JoinableLease outer = enclosing.isEmpty() ? null : outer(request.keys().get(0), enclosing, request);
 			return (outer != null) ? run(new JoinedLease(request.keys().get(0), outer), body)
 					: run(keepInTransaction(requireHeld(acquire(request, request.keys(), enclosing))), body);
 		}
@@ -125,7 +125,7 @@ final class LockedExecution {
 			return beside(own, kept, request);
 		}
 		catch (RuntimeException | Error ex) {
-			closeAfter(ex, own);
+			closeUnused(ex, own);
 			throw ex;
 		}
 	}
@@ -175,18 +175,21 @@ final class LockedExecution {
 	private CompletableFuture<LockLease> joinLater(CompletableFuture<LockLease> acquired, List<JoinableLease> kept,
 			LockRequest request) {
 		CompletableFuture<LockLease> joined = new CompletableFuture<>();
-		acquired.whenComplete((own, failure) -> {
+		acquired.whenComplete((lease, failure) -> {
+			JoinableLease own = (JoinableLease) lease;
 			try {
 				if (own == null) {
 					throw failure;
 				}
-				LockLease all = beside((JoinableLease) own, kept, request);
+				LockLease all = beside(own, kept, request);
 				if (!joined.complete(all)) {
+					own.forgetMinHold();
 					all.closeAsync();
 				}
 			}
 			catch (Throwable ex) {
 				if (own != null) {
+					own.forgetMinHold();
 					own.closeAsync();
 				}
 				MultiKeyLease.closeAll(kept, JoinableLease::closeInBackground);
@@ -199,13 +202,14 @@ final class LockedExecution {
 
 	/** Divides the keys of a request into those that are held and those that are not. */
 	private Parts parts(LockRequest request, List<LockLease> enclosing) {
+		MinHoldCheck.requirePossible(request, this.engine);
 		if (enclosing.isEmpty()) {
 			return new Parts(request.keys(), List.of());
 		}
 		List<LockKey> missing = new ArrayList<>(request.keys().size());
 		List<JoinableLease> joined = new ArrayList<>(0);
 		for (LockKey key : request.keys()) {
-			JoinableLease outer = outer(key, enclosing);
+			JoinableLease outer = outer(key, enclosing, request);
 			if (outer == null) {
 				missing.add(key);
 			}
@@ -248,7 +252,7 @@ final class LockedExecution {
 			return composite(request, List.of(own), joined);
 		}
 		catch (RuntimeException | Error ex) {
-			closeAfter(ex, own);
+			closeUnused(ex, own);
 			throw ex;
 		}
 	}
@@ -258,13 +262,15 @@ final class LockedExecution {
 	}
 
 	/** Returns the enclosing lock that has a key, if it can be joined. */
-	private @Nullable JoinableLease outer(LockKey key, List<LockLease> enclosing) {
+	private @Nullable JoinableLease outer(LockKey key, List<LockLease> enclosing, LockRequest request) {
 		HeldGrants heldGrants = this.engine.heldGrants();
 		// Without an iterator, since this is most of what a nested call does.
 		for (int i = 0; i < enclosing.size(); i++) {
 			LockLease outer = enclosing.get(i);
 			if (outer instanceof JoinableLease joinable && joinable.isOf(heldGrants) && joinable.covers(key)) {
 				if (joinable.isHeld()) {
+					MinHoldCheck.requirePossible(request, this.engine);
+					MinHoldCheck.requireKeptBy(joinable, key, request);
 					return joinable;
 				}
 				joinable.throwLoss(LockError.REENTRY_AFTER_LOSS);
@@ -283,7 +289,7 @@ final class LockedExecution {
 				own.throwLoss(LockError.LOST_WHILE_ACQUIRING);
 			}
 			catch (LockLostException ex) {
-				closeAfter(ex, own);
+				closeUnused(ex, own);
 				throw ex;
 			}
 		}
@@ -302,7 +308,7 @@ final class LockedExecution {
 				endWithTransaction(kept, LockContext.openOutermost(lease));
 			}
 			catch (RuntimeException | Error ex) {
-				closeAfter(ex, lease);
+				closeUnused(ex, lease);
 				throw ex;
 			}
 		}
@@ -336,6 +342,12 @@ final class LockedExecution {
 		lease.close();
 		lease.throwLoss(LockError.LOST);
 		return result;
+	}
+
+	/** Releases a lock under which no work has begun. */
+	private static void closeUnused(Throwable ex, JoinableLease lease) {
+		lease.forgetMinHold();
+		closeAfter(ex, lease);
 	}
 
 	private static void closeAfter(Throwable ex, JoinableLease lease) {

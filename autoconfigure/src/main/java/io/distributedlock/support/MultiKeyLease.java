@@ -54,6 +54,21 @@ final class MultiKeyLease implements JoinableLease {
 	}
 
 	@Override
+	public long minHoldNanos(LockKey key) {
+		for (JoinableLease part : this.all) {
+			if (part.covers(key)) {
+				return part.minHoldNanos(key);
+			}
+		}
+		return 0;
+	}
+
+	@Override
+	public void forgetMinHold() {
+		this.owned.forEach(JoinableLease::forgetMinHold);
+	}
+
+	@Override
 	public boolean isOf(HeldGrants grants) {
 		return this.heldGrants == grants;
 	}

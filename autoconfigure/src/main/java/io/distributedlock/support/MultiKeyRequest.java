@@ -102,6 +102,7 @@ final class MultiKeyRequest implements Acquisition {
 	 */
 	private void end() {
 		try {
+			this.acquired.forEach(Hold::forgetMinHold);
 			MultiKeyLease.closeAll(this.acquired, Hold::closeInBackground);
 		}
 		finally {

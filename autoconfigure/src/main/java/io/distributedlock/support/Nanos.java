@@ -22,6 +22,11 @@ final class Nanos {
 		return (instantNanos - otherNanos <= 0) ? instantNanos : otherNanos;
 	}
 
+	/** Returns a duration that is not shorter, in whole milliseconds as stores count. */
+	static Duration ceilMillis(long nanos) {
+		return Duration.ofMillis((nanos + 999_999) / 1_000_000);
+	}
+
 	/**
 	 * Returns how long a lease is used locally: less than it lasts in the store, whose
 	 * clock may run faster than the local one.

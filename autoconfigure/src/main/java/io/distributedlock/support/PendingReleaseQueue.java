@@ -49,6 +49,9 @@ final class PendingReleaseQueue {
 	/** How long a command may be under way, beyond two leases. */
 	private static final Duration SLACK = Duration.ofSeconds(60);
 
+	private static final Runnable NOTHING = () -> {
+	};
+
 	private final LockProvider provider;
 
 	private final Duration callTimeout;
@@ -91,25 +94,20 @@ final class PendingReleaseQueue {
 	}
 
 	/**
-	 * Releases a grant in the background.
-	 * @param key the key
-	 * @param owner the owner id, which is never used again
-	 * @param lease the requested lease
-	 * @param answerSeen whether the store's answer to the acquire was seen
+	 * Releases what an attempt was granted, or may have been; the key is free at once.
 	 */
 	void release(LockKey key, OwnerId owner, Duration lease, boolean answerSeen) {
-		long most = lease.multipliedBy(2).plus(SLACK).toNanos();
-		add(new PendingRelease(key, this.provider.node(key), answerSeen ? Kind.SEEN_GRANT : Kind.UNSEEN_GRANT,
-				(timeout) -> this.provider.release(key, owner, timeout), () -> {
-				}, this.environment.nanoTime() + most));
+		release(key, lease, answerSeen ? Kind.SEEN_GRANT : Kind.UNSEEN_GRANT,
+				(timeout) -> this.provider.release(key, owner, timeout));
 	}
 
-	/**
-	 * Withdraws a contender's entry from the wait queue in the background, and closes the
-	 * contender after that.
-	 * @param key the key
-	 * @param contender the contender
-	 */
+	/** Releases a grant by a command that is made anew whenever it is sent. */
+	void release(LockKey key, Duration lease, Kind kind, PendingRelease.Command command) {
+		long giveUpNanos = this.environment.nanoTime() + lease.multipliedBy(2).plus(SLACK).toNanos();
+		add(new PendingRelease(key, this.provider.node(key), kind, command, NOTHING, giveUpNanos));
+	}
+
+	/** Withdraws an entry from the wait queue, and closes its contender after that. */
 	private void withdraw(LockKey key, LockContender contender) {
 		add(new PendingRelease(key, this.provider.node(key), Kind.WAIT_QUEUE_ENTRY, contender::withdraw,
 				contender::close, this.environment.nanoTime() + SLACK.toNanos()));

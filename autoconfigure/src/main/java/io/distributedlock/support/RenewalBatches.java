@@ -150,10 +150,11 @@ final class RenewalBatches {
 		// In the order of the deadlines.
 		Map<LockGrant, Duration> leases = new LinkedHashMap<>(batch.size() * 2);
 		List<HeldGrant> claimed = new ArrayList<>(batch.size());
+		long now = this.environment.nanoTime();
 		for (HeldGrant heldGrant : batch) {
 			if (!this.closed && heldGrant.beginRenewal()) {
 				claimed.add(heldGrant);
-				leases.put(heldGrant.grant(), heldGrant.lease());
+				leases.put(heldGrant.grant(), heldGrant.renewalLease(now));
 			}
 		}
 		if (claimed.isEmpty()) {

@@ -26,7 +26,9 @@ final class StoreAttempt {
 
 	private final OwnerId owner;
 
-	private final LockTerms terms;
+	private final Waiter requester;
+
+	private Duration lease;
 
 	private boolean willWait;
 
@@ -46,13 +48,14 @@ final class StoreAttempt {
 	/**
 	 * Prepares an attempt.
 	 * @param owner the owner id to be granted
-	 * @param terms the terms of the request that begins the attempt
+	 * @param requester the request that begins the attempt
 	 * @param willWait whether this process joins the wait queue if the key is busy
 	 * @param deadlineNanos the end of the attempt if it is not sent before
 	 */
-	StoreAttempt(OwnerId owner, LockTerms terms, boolean willWait, long deadlineNanos) {
+	StoreAttempt(OwnerId owner, Waiter requester, boolean willWait, long deadlineNanos) {
 		this.owner = owner;
-		this.terms = terms;
+		this.requester = requester;
+		this.lease = requester.terms().lease();
 		this.willWait = willWait;
 		this.deadlineNanos = deadlineNanos;
 	}
@@ -61,8 +64,9 @@ final class StoreAttempt {
 		return this.owner;
 	}
 
-	LockTerms terms() {
-		return this.terms;
+	/** Returns the lease that the store is asked for. */
+	Duration lease() {
+		return this.lease;
 	}
 
 	boolean willWait() {
@@ -87,9 +91,15 @@ final class StoreAttempt {
 		return this.deadlineNanos;
 	}
 
-	/** Whether a grant of this attempt can be given to a request. */
+	/**
+	 * Whether a grant of this attempt can be given to a request. With a shortest hold,
+	 * the store may keep it for too short a time for another request that waits for
+	 * further keys.
+	 */
 	boolean suits(Waiter request) {
-		return this.terms.lease().equals(request.terms().lease()) && this.terms.renew() == request.terms().renew();
+		LockTerms terms = request.terms();
+		return request == this.requester
+				|| (this.requester.terms().suit(terms) && (terms.minHold() == null || request.isAlone()));
 	}
 
 	/**
@@ -101,6 +111,7 @@ final class StoreAttempt {
 		this.prepared = false;
 		this.cut = cut;
 		this.sentNanos = nowNanos;
+		this.lease = this.requester.attemptLease(nowNanos);
 		this.deadlineNanos = nowNanos + timeoutNanos;
 		this.willWait &= mayEnterWaitQueue;
 	}
@@ -114,7 +125,7 @@ final class StoreAttempt {
 	 * the caller's
 	 */
 	boolean send(LockContender contender, long timeoutNanos, Consumer<AttemptEnd> onEnd) {
-		StoreCall<AttemptResult> begun = contender.attempt(this.owner, this.terms.lease(), this.willWait,
+		StoreCall<AttemptResult> begun = contender.attempt(this.owner, this.lease, this.willWait,
 				Duration.ofNanos(timeoutNanos));
 		if (!this.call.compareAndSet(null, begun)) {
 			begun.abandon();

@@ -89,6 +89,20 @@ final class Waiter {
 		return this.budget;
 	}
 
+	/**
+	 * Returns the lease of an attempt that is sent now: the store keeps the key for the
+	 * shortest hold whatever becomes of this process. That hold begins at the end of the
+	 * budget at the latest, if the request waits for further keys.
+	 */
+	Duration attemptLease(long nowNanos) {
+		long minHoldNanos = this.terms.minHoldNanos();
+		if (minHoldNanos == 0) {
+			return this.terms.lease();
+		}
+		long nanos = this.alone ? minHoldNanos : this.budget.endNanos() - nowNanos + minHoldNanos;
+		return (nanos > this.terms.lease().toNanos()) ? Nanos.ceilMillis(nanos) : this.terms.lease();
+	}
+
 	/** Whether the hold begins with this key, or after further keys. */
 	boolean isAlone() {
 		return this.alone;

@@ -10,6 +10,8 @@ import org.apache.commons.logging.LogFactory;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.utils.ZKPaths;
 
+import org.springframework.util.Assert;
+
 import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.Deadline;
@@ -144,7 +146,8 @@ public final class ZooKeeperLockProvider implements LockProvider, AutoCloseable 
 	}
 
 	@Override
-	public StoreCall<ReleaseOutcome> release(LockKey key, OwnerId owner, Duration timeout) {
+	public StoreCall<ReleaseOutcome> release(LockKey key, OwnerId owner, Duration keepFor, Duration timeout) {
+		Assert.isTrue(keepFor.isZero(), "ZooKeeper keeps no lock after its release");
 		return this.releaseCalls.release(key, owner, timeout);
 	}
 

@@ -89,6 +89,15 @@ class AnnotationLockAttributeSourceTests {
 	}
 
 	@Test
+	void scheduledLockAsksOnceAndSkips() {
+		this.proxies.ofClass(new Scheduled()).run();
+		assertThat(this.operations.keys()).containsExactly("nightly");
+		assertThat(this.operations.last().waitTime()).isZero();
+		assertThat(this.operations.last().minHold()).isEqualTo(Duration.ofMinutes(30));
+		assertThat(this.operations.last().lease()).isEqualTo(Duration.ofMinutes(1));
+	}
+
+	@Test
 	void methodsOfOneDeclaredNameShareLocks() {
 		Sharing proxy = this.proxies.ofClass(new Sharing());
 		proxy.first("1");
@@ -116,7 +125,8 @@ class AnnotationLockAttributeSourceTests {
 				Arguments.of(ZeroLease.class, LockError.INVALID_LEASE, "run", "PT0S"),
 				Arguments.of(NegativeLease.class, LockError.INVALID_LEASE, "run", "PT-1S"),
 				Arguments.of(NegativeWait.class, LockError.INVALID_WAIT_TIME, "run", "PT-1S"),
-				Arguments.of(ZeroMaxHold.class, LockError.INVALID_MAX_HOLD, "run", "PT0S"));
+				Arguments.of(ZeroMaxHold.class, LockError.INVALID_MAX_HOLD, "run", "PT0S"),
+				Arguments.of(MinHoldBeyondMaxHold.class, LockError.INVALID_MIN_HOLD, "run", "PT1M"));
 	}
 
 	interface Plain {
@@ -298,6 +308,22 @@ class AnnotationLockAttributeSourceTests {
 	static class ZeroMaxHold {
 
 		@DistributedLock(maxHold = "0")
+		void run() {
+		}
+
+	}
+
+	static class MinHoldBeyondMaxHold {
+
+		@DistributedLock(minHold = "61s", maxHold = "1m")
+		void run() {
+		}
+
+	}
+
+	static class Scheduled {
+
+		@ScheduledLock(name = "nightly", minHold = "30m", lease = "1m")
 		void run() {
 		}
 

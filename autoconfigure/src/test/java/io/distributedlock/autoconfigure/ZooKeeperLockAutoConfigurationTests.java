@@ -30,6 +30,7 @@ import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockOperations;
 import io.distributedlock.LockRequest;
+import io.distributedlock.annotation.ScheduledLock;
 import io.distributedlock.local.LocalLockProvider;
 import io.distributedlock.provider.LockProvider;
 import io.distributedlock.zookeeper.OldZooKeeper;
@@ -62,6 +63,18 @@ class ZooKeeperLockAutoConfigurationTests {
 			}
 			assertThat(held).containsExactly("shop:orders:42");
 		}
+	}
+
+	@Test
+	void shortestHoldIsRefusedAtStart() {
+		this.runner.withBean(KeptJob.class).run((context) -> {
+			assertThat(context).hasFailed();
+			assertThat(context.getStartupFailure()).isInstanceOf(LockConfigurationException.class)
+				.hasMessageStartingWith("DL-618")
+				.hasMessageContaining(KeptJob.class.getName() + ".run()")
+				.hasMessageContaining("zookeeper")
+				.hasMessageContaining("Remove the minHold");
+		});
 	}
 
 	private static CuratorFramework client() {
@@ -307,6 +320,14 @@ class ZooKeeperLockAutoConfigurationTests {
 		@Bean
 		CuratorFramework second() {
 			return client();
+		}
+
+	}
+
+	static class KeptJob {
+
+		@ScheduledLock(minHold = "1m")
+		void run() {
 		}
 
 	}

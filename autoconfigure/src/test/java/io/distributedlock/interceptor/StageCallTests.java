@@ -69,7 +69,7 @@ class StageCallTests {
 			this.storeAnswers.await(PATIENCE.toSeconds(), TimeUnit.SECONDS);
 			this.answered = true;
 			return this.store.release(call.getArgument(0), call.getArgument(1), call.getArgument(2));
-		}).given(this.provider).release(any(), any(), any());
+		}).given(this.provider).release(any(), any(), any(), any());
 	}
 
 	@Test

@@ -76,6 +76,12 @@ record ModelRow(@Nullable String owner, long order, String holder, long acquired
 				this.acquiredAt, reserve ? now + reservationMicros : now, next ? this.second : EMPTY, EMPTY);
 	}
 
+	/** Returns the row after a release by its owner within a shortest hold. */
+	ModelRow keep(long now, long keepMicros) {
+		return new ModelRow(LockRow.KEPT, this.order, this.holder, this.acquiredAt, now + keepMicros, this.first,
+				this.second);
+	}
+
 	/** Returns the row without the entries of a process. */
 	ModelRow withoutEntriesOf(String process) {
 		return with(this.first.without(process), this.second.without(process));

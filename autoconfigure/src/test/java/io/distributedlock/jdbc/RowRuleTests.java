@@ -37,11 +37,13 @@ class RowRuleTests {
 	private static final String THEIRS = "b".repeat(32);
 
 	private static final String[] OWNERS = { null, MINE, THEIRS, THEIRS, LockRow.RESERVED + ME,
-			LockRow.RESERVED + OTHER };
+			LockRow.RESERVED + OTHER, LockRow.KEPT };
 
 	private static final String[] PROCESSES = { null, ME, OTHER, "t".repeat(32) };
 
 	private static final long LONGEST_ENTRY = 3_000_000;
+
+	private static final long KEPT_MICROS = 200_000_000;
 
 	/** Far more than a statement takes, and less than the times of a row differ. */
 	private static final long TOLERANCE = 40_000_000;
@@ -86,7 +88,7 @@ class RowRuleTests {
 				ModelRow expected;
 				LockRow returned = null;
 				String step;
-				switch (random.nextInt(4)) {
+				switch (random.nextInt(5)) {
 					case 0 -> {
 						step = "release";
 						boolean held = dialect.release(connection, KEY, MINE, ME);
@@ -97,6 +99,12 @@ class RowRuleTests {
 						step = "withdrawal";
 						dialect.removeEntries(connection, KEY, ME);
 						expected = row.withoutEntriesOf(ME);
+					}
+					case 2 -> {
+						step = "release that keeps";
+						boolean held = dialect.keep(connection, KEY, MINE, KEPT_MICROS);
+						assertThat(held).as("round %d: release of %s", round, row).isEqualTo(MINE.equals(row.owner()));
+						expected = held ? row.keep(now, KEPT_MICROS) : row;
 					}
 					default -> {
 						Long since = (random.nextInt(4) == 0) ? null : now - 1_000_000L * (1 + random.nextInt(4));

@@ -43,6 +43,10 @@ final class Commands {
 		return "acquire " + key + " " + lease.toMillis() + " " + wait.toMillis() + " " + renew;
 	}
 
+	static String acquireForAtLeast(Duration minHold, String key, Duration lease, Duration wait) {
+		return acquire(key, lease, wait, true) + " " + minHold.toMillis();
+	}
+
 	/** Obeys until the standard input ends. */
 	void obey() throws IOException {
 		BufferedReader input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
@@ -60,7 +64,8 @@ final class Commands {
 
 	private String obey(String[] words) {
 		return switch (words[0]) {
-			case "acquire" -> acquire(request(words[1], words[2], words[3]).withRenew(Boolean.parseBoolean(words[4])));
+			case "acquire" -> acquire(request(words[1], words[2], words[3]).withRenew(Boolean.parseBoolean(words[4]))
+				.withMinHold((words.length > 5) ? Duration.ofMillis(Long.parseLong(words[5])) : null));
 			case "held" -> Boolean.toString(held().isHeld());
 			case "release" -> release();
 			case "write" -> "changed " + write(words[1]);

@@ -1,6 +1,7 @@
 package io.distributedlock.process;
 
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -12,6 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
+import io.distributedlock.FencingToken;
 import io.distributedlock.process.Endpoint.Database;
 import io.distributedlock.process.LockProcess.Acquired;
 import io.distributedlock.testkit.TimeBounds;
@@ -74,6 +76,22 @@ class HolderDeathTests {
 		assertThat(remaining).isPositive();
 		assertThat(took).isBetween(remaining.minusMillis(20), remaining.plus(TOLERANCE));
 		assertThat(second.token()).isGreaterThan(first.token());
+	}
+
+	@ParameterizedTest
+	@EnumSource(Database.class)
+	void killedHoldersLockIsKeptForItsShortestHold(Database database) {
+		Endpoint endpoint = Endpoint.create(database);
+		LockProcess holder = process(endpoint, endpoint);
+		LockProcess waiter = process(endpoint, endpoint);
+		Duration lease = Duration.ofMillis(300);
+		Duration minHold = Duration.ofSeconds(3);
+		Acquired first = Acquired.parse(holder.ask(Commands.acquireForAtLeast(minHold, "job", lease, Duration.ZERO)));
+		holder.kill();
+		Acquired second = Acquired.parse(waiter.ask(Commands.acquireForAtLeast(minHold, "job", lease, WAIT)));
+		// The orders are microseconds of the store's clock.
+		long between = new FencingToken(second.token()).order() - new FencingToken(first.token()).order();
+		assertThat(Duration.of(between, ChronoUnit.MICROS)).isGreaterThanOrEqualTo(minHold);
 	}
 
 	@ParameterizedTest

@@ -138,7 +138,12 @@ public final class RenewalLog implements LockProvider {
 	}
 
 	@Override
-	public StoreCall<ReleaseOutcome> release(LockKey key, OwnerId owner, Duration timeout) {
+	public boolean supportsMinHold() {
+		return this.provider.supportsMinHold();
+	}
+
+	@Override
+	public StoreCall<ReleaseOutcome> release(LockKey key, OwnerId owner, Duration keepFor, Duration timeout) {
 		if (this.renewing.contains(owner)) {
 			this.underWay.incrementAndGet();
 		}
@@ -147,7 +152,7 @@ public final class RenewalLog implements LockProvider {
 		if (this.releaseCount.incrementAndGet() > REMEMBERED) {
 			this.releases.remove(this.released.remove());
 		}
-		return StoreCalls.watched(this.provider.release(key, owner, timeout), (outcome, failure) -> {
+		return StoreCalls.watched(this.provider.release(key, owner, keepFor, timeout), (outcome, failure) -> {
 			if (outcome != null) {
 				release.answered = outcome != ReleaseOutcome.UNKNOWN;
 			}

@@ -15,8 +15,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 class ScriptTests {
 
 	static Stream<Script> scripts() {
-		return Stream.of(Script.ATTEMPT, Script.RELEASE, Script.WITHDRAW, Script.EXPIRE_RESERVATION, Script.RENEW,
-				Script.CHECK);
+		return Stream.of(Script.ATTEMPT, Script.RELEASE, Script.KEEP, Script.WITHDRAW, Script.EXPIRE_RESERVATION,
+				Script.RENEW, Script.CHECK);
 	}
 
 	@ParameterizedTest

@@ -109,7 +109,7 @@ final class ManualProvider implements LockProvider {
 	}
 
 	@Override
-	public StoreCall<ReleaseOutcome> release(LockKey key, OwnerId released, Duration timeout) {
+	public StoreCall<ReleaseOutcome> release(LockKey key, OwnerId released, Duration keepFor, Duration timeout) {
 		OwnerId holder = this.owner.get();
 		boolean held = released.equals(holder) && this.owner.compareAndSet(holder, null);
 		return AnsweredStoreCall.of(held ? ReleaseOutcome.RELEASED : ReleaseOutcome.NOT_HELD);

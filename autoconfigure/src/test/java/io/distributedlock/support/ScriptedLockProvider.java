@@ -31,7 +31,12 @@ final class ScriptedLockProvider implements LockProvider {
 
 	final List<OwnerId> attempts = new CopyOnWriteArrayList<>();
 
+	final List<Duration> attemptLeases = new CopyOnWriteArrayList<>();
+
 	final List<OwnerId> releases = new CopyOnWriteArrayList<>();
+
+	/** For how long each release lets the store keep the key. */
+	final List<Duration> keptFor = new CopyOnWriteArrayList<>();
 
 	final List<Map<LockGrant, Duration>> renewals = new CopyOnWriteArrayList<>();
 
@@ -76,6 +81,7 @@ final class ScriptedLockProvider implements LockProvider {
 			@Override
 			public StoreCall<AttemptResult> attempt(OwnerId owner, Duration lease, boolean willWait, Duration timeout) {
 				ScriptedLockProvider.this.attempts.add(owner);
+				ScriptedLockProvider.this.attemptLeases.add(lease);
 				StoreCall<AttemptResult> answer = contender.attempt(owner, lease, willWait, timeout);
 				Function<AttemptResult, AttemptResult> script = ScriptedLockProvider.this.onAttempt;
 				return (script != null) ? AnsweredStoreCall.by(() -> script.apply(answer.result())) : answer;
@@ -106,12 +112,18 @@ final class ScriptedLockProvider implements LockProvider {
 	}
 
 	@Override
-	public StoreCall<ReleaseOutcome> release(LockKey key, OwnerId owner, Duration timeout) {
+	public boolean supportsMinHold() {
+		return true;
+	}
+
+	@Override
+	public StoreCall<ReleaseOutcome> release(LockKey key, OwnerId owner, Duration keepFor, Duration timeout) {
 		this.releases.add(owner);
+		this.keptFor.add(keepFor);
 		Function<OwnerId, @Nullable ReleaseOutcome> script = this.onRelease;
 		return AnsweredStoreCall.by(() -> {
 			ReleaseOutcome answer = (script != null) ? script.apply(owner) : null;
-			return (answer != null) ? answer : this.store.release(key, owner, timeout).result();
+			return (answer != null) ? answer : this.store.release(key, owner, keepFor, timeout).result();
 		});
 	}
 

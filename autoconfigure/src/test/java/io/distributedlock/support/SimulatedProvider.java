@@ -182,9 +182,14 @@ final class SimulatedProvider implements LockProvider {
 	}
 
 	@Override
-	public StoreCall<ReleaseOutcome> release(LockKey key, OwnerId owner, Duration timeout) {
+	public boolean supportsMinHold() {
+		return true;
+	}
+
+	@Override
+	public StoreCall<ReleaseOutcome> release(LockKey key, OwnerId owner, Duration keepFor, Duration timeout) {
 		return call("releases " + key + " of " + owner.text().substring(0, 4), () -> {
-			StoreCall<ReleaseOutcome> done = this.local.release(key, owner, timeout);
+			StoreCall<ReleaseOutcome> done = this.local.release(key, owner, keepFor, timeout);
 			if (done.result() == ReleaseOutcome.RELEASED) {
 				this.world.recordRelease(key);
 			}

@@ -114,8 +114,13 @@ final class CommandLog implements LockProvider {
 	}
 
 	@Override
-	public StoreCall<ReleaseOutcome> release(LockKey key, OwnerId owner, Duration timeout) {
-		return log(Kind.RELEASE, Set.of(owner), () -> this.provider.release(key, owner, timeout));
+	public boolean supportsMinHold() {
+		return this.provider.supportsMinHold();
+	}
+
+	@Override
+	public StoreCall<ReleaseOutcome> release(LockKey key, OwnerId owner, Duration keepFor, Duration timeout) {
+		return log(Kind.RELEASE, Set.of(owner), () -> this.provider.release(key, owner, keepFor, timeout));
 	}
 
 	@Override

@@ -159,6 +159,16 @@ public final class ContractProcess implements AutoCloseable {
 	}
 
 	/**
+	 * Releases a grant, and lets the store keep its key.
+	 * @param grant the grant
+	 * @param keepFor for how long the store keeps the key from now on
+	 * @return the store's answer
+	 */
+	public ReleaseOutcome release(LockGrant grant, Duration keepFor) {
+		return StoreCalls.outcomeOf(this.provider.release(grant.key(), grant.owner(), keepFor, TIMEOUT), TIMEOUT);
+	}
+
+	/**
 	 * Renews a grant for 30 seconds.
 	 * @param grant the grant
 	 * @return the store's answer

@@ -99,9 +99,14 @@ final class CountingLockProvider implements LockProvider {
 	}
 
 	@Override
-	public StoreCall<ReleaseOutcome> release(LockKey key, OwnerId owner, Duration timeout) {
+	public boolean supportsMinHold() {
+		return this.provider.supportsMinHold();
+	}
+
+	@Override
+	public StoreCall<ReleaseOutcome> release(LockKey key, OwnerId owner, Duration keepFor, Duration timeout) {
 		this.releases.incrementAndGet();
-		return this.provider.release(key, owner, timeout);
+		return this.provider.release(key, owner, keepFor, timeout);
 	}
 
 	@Override

@@ -50,6 +50,9 @@ import io.distributedlock.provider.LockProvider;
  * withdraws.</li>
  * <li><b>HandOff</b> (engine): a lock goes from thread to thread of a process without the
  * store, and other processes get their turns.</li>
+ * <li><b>MinHold</b> (commands and engine): within a shortest hold a key is granted once,
+ * whatever becomes of its holder; a store that cannot keep a released key refuses
+ * it.</li>
  * <li><b>Lifecycle</b> (engine): shutdown refuses waiters and keeps running bodies
  * locked, and released keys leave no entry.</li>
  * </ul>
@@ -59,7 +62,7 @@ import io.distributedlock.provider.LockProvider;
 @Timeout(value = 2, unit = TimeUnit.MINUTES)
 public abstract class LockProviderContract extends AbstractContract implements GrantContract, OwnerContract,
 		ReservationContract, KeyContract, ExclusionContract, WaitContract, LeaseContract, LossContract, ScopeContract,
-		ViewContract, InterruptContract, MultiKeyContract, AsyncContract, LifecycleContract, HandOffContract {
+		InterruptContract, MultiKeyContract, AsyncContract, LifecycleContract, HandOffContract, MinHoldContract {
 
 	@Override
 	public final ContractProcess process() {

@@ -60,6 +60,15 @@ public interface LockProviderFixture extends AutoCloseable {
 	}
 
 	/**
+	 * Returns whether the store keeps a key after its release, as
+	 * {@link LockProvider#supportsMinHold()} says.
+	 * @return {@code true} unless overridden
+	 */
+	default boolean supportsMinHold() {
+		return true;
+	}
+
+	/**
 	 * Returns the faults that {@link LockProviderFaultContract} injects.
 	 * @return the faults, which {@link #close()} ends; empty for a store without a server
 	 */

@@ -223,6 +223,11 @@ final class ZooKeeperFixture implements LockProviderFixture {
 	}
 
 	@Override
+	public boolean supportsMinHold() {
+		return false;
+	}
+
+	@Override
 	public boolean reportsRemaining() {
 		return false;
 	}

@@ -26,13 +26,15 @@ final class MapEntry {
 
 	private Object holder;
 
+	private boolean kept;
+
 	private MapContender reservedFor;
 
 	private long order;
 
 	private long grantedNanos;
 
-	/** End of the lease, or of the reservation. */
+	/** End of the lease, of the time for which the key is kept, or of the reservation. */
 	private long endNanos;
 
 	private boolean isPast() {
@@ -43,12 +45,17 @@ final class MapEntry {
 		return this.owner != null && !isPast();
 	}
 
+	/** Whether nobody may have the key for the rest of a shortest hold. */
+	boolean isKept() {
+		return this.kept && !isPast();
+	}
+
 	private boolean isReserved() {
 		return this.reservedFor != null && !isPast();
 	}
 
 	boolean isEmpty() {
-		return !isHeld() && !isReserved() && this.queue.isEmpty();
+		return !isHeld() && !isKept() && !isReserved() && this.queue.isEmpty();
 	}
 
 	boolean isHeldBy(OwnerId other) {
@@ -56,7 +63,7 @@ final class MapEntry {
 	}
 
 	boolean isFreeFor(MapContender contender) {
-		return !isHeld() && !(isReserved() && this.reservedFor.process() != contender.process());
+		return !isHeld() && !isKept() && !(isReserved() && this.reservedFor.process() != contender.process());
 	}
 
 	long order() {
@@ -77,6 +84,7 @@ final class MapEntry {
 
 	void grant(OwnerId newOwner, Duration lease, MapContender contender, long newOrder) {
 		this.owner = newOwner;
+		this.kept = false;
 		this.holder = contender.process();
 		this.order = newOrder;
 		this.reservedFor = null;
@@ -94,15 +102,20 @@ final class MapEntry {
 	}
 
 	boolean expire() {
-		boolean held = isHeld();
+		boolean held = isHeld() || isKept();
 		this.endNanos = System.nanoTime();
 		return held;
 	}
 
 	/** Releases the key and returns the signal to run after the step. */
-	Runnable release() {
+	Runnable release(Duration keepFor) {
 		this.queue.remove(this.holder);
 		this.owner = null;
+		if (!keepFor.isZero()) {
+			this.kept = true;
+			this.endNanos = System.nanoTime() + keepFor.toNanos();
+			return NO_SIGNAL;
+		}
 		return reserve();
 	}
 

@@ -65,8 +65,13 @@ public final class MapLockProvider implements LockProvider {
 	}
 
 	@Override
-	public StoreCall<ReleaseOutcome> release(LockKey key, OwnerId owner, Duration timeout) {
-		boolean released = this.store.release(key, owner);
+	public boolean supportsMinHold() {
+		return true;
+	}
+
+	@Override
+	public StoreCall<ReleaseOutcome> release(LockKey key, OwnerId owner, Duration keepFor, Duration timeout) {
+		boolean released = this.store.release(key, owner, keepFor);
 		return AnsweredStoreCall.of(released ? ReleaseOutcome.RELEASED : ReleaseOutcome.NOT_HELD);
 	}
 

@@ -43,15 +43,15 @@ public final class MapStore {
 	private static AttemptResult busy(MapEntry entry) {
 		Duration remaining = entry.remaining();
 		Duration retryAfter = (remaining.compareTo(POLL_BOUND) < 0) ? remaining : POLL_BOUND;
-		return new AttemptResult.Busy(retryAfter, new LockHolder(ProcessLabel.get(), entry.heldFor(), remaining));
+		return new AttemptResult.Busy(retryAfter, new LockHolder(ProcessLabel.get(), entry.heldFor(), remaining, entry.isKept()));
 	}
 
 	boolean renew(LockKey key, OwnerId owner, Duration lease) {
 		return step(key, (entry) -> entry.renew(owner, lease));
 	}
 
-	boolean release(LockKey key, OwnerId owner) {
-		Runnable signal = step(key, (entry) -> entry.isHeldBy(owner) ? entry.release() : null);
+	boolean release(LockKey key, OwnerId owner, Duration keepFor) {
+		Runnable signal = step(key, (entry) -> entry.isHeldBy(owner) ? entry.release(keepFor) : null);
 		if (signal != null) {
 			signal.run();
 		}
