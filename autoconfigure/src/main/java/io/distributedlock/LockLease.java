@@ -71,8 +71,10 @@ public interface LockLease extends AutoCloseable {
 	 * it. Use a thread of the application for long work. Exceptions of the action are
 	 * logged.
 	 * @param action the action, which must not block for long
+	 * @return the registration, by which the action is removed; a lock that is not lost
+	 * has no use for it after its release
 	 */
-	void onLost(Runnable action);
+	LossRegistration onLost(Runnable action);
 
 	/**
 	 * Releases the lock, once, from any thread, within the call time-out. Closing again

@@ -186,8 +186,10 @@ class LockContextTests {
 		}
 
 		@Override
-		public void onLost(Runnable action) {
-			// Never lost.
+		public LossRegistration onLost(Runnable action) {
+			return () -> {
+				// Never lost.
+			};
 		}
 
 		@Override

@@ -10,6 +10,7 @@ import io.distributedlock.LockNotAcquiredException;
 import io.distributedlock.LockOperations;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
+import io.distributedlock.LossRegistration;
 
 /**
  * One call of a locked method. Its progress distinguishes the exceptions of its own lock
@@ -63,13 +64,17 @@ final class LockedCall implements LockCallback<@Nullable Object, Throwable> {
 	/** Proceeds, and interrupts the thread if the lock is lost meanwhile. */
 	private @Nullable Object proceedUntilLost(LockLease lease) throws Throwable {
 		BodyInterruption interruption = new BodyInterruption();
-		lease.onLost(interruption::interrupt);
+		LossRegistration registration = lease.onLost(interruption::interrupt);
 		Object returnedResult;
 		try {
 			returnedResult = this.method.proceed(this.invocation, lease);
 		}
 		catch (Throwable ex) {
 			throw (interruption.end() && !(ex instanceof Error)) ? lossAfter(lease, ex) : ex;
+		}
+		finally {
+			// The lock may be that of an enclosing call, which goes on.
+			registration.remove();
 		}
 		interruption.end();
 		return returnedResult;

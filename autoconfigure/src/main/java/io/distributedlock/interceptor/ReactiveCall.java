@@ -97,9 +97,9 @@ final class ReactiveCall {
 		return work.doOnNext(this.method::requireFinished);
 	}
 
-	/** Completes once the lock is lost. */
+	/** Completes once the lock is lost, unless it is cancelled before. */
 	private static Mono<Object> lossOf(LockLease lease) {
-		return Mono.create((sink) -> lease.onLost(sink::success));
+		return Mono.create((sink) -> sink.onDispose(lease.onLost(sink::success)::remove));
 	}
 
 	/**

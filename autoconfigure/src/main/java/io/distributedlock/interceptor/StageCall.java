@@ -17,6 +17,7 @@ import io.distributedlock.LockNotAcquiredException;
 import io.distributedlock.LockOperations;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
+import io.distributedlock.LossRegistration;
 
 /**
  * One call of a locked method that returns a stage. The calling thread waits for the lock
@@ -118,7 +119,8 @@ final class StageCall implements LockCallback<@Nullable CompletionStage<@Nullabl
 			.proceed(this.invocation, lease);
 		this.stage = work;
 		if (work != null && this.method.interruptsWhenLost()) {
-			lease.onLost(() -> interrupt(work, lease));
+			LossRegistration registration = lease.onLost(() -> interrupt(work, lease));
+			work.whenComplete((value, ex) -> registration.remove());
 		}
 		return work;
 	}

@@ -3,8 +3,6 @@ package io.distributedlock.support;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -17,6 +15,7 @@ import io.distributedlock.LockKey;
 import io.distributedlock.LockLostException;
 import io.distributedlock.LockSnapshot;
 import io.distributedlock.LossReason;
+import io.distributedlock.LossRegistration;
 
 /**
  * One hold of a grant, and its handle. A handle whose hold has ended has no effect any
@@ -182,31 +181,38 @@ final class Hold implements KeepableHold, Holder {
 	}
 
 	@Override
-	public void onLost(Runnable action) {
+	public LossRegistration onLost(Runnable action) {
+		LossAction added = new LossAction(action, this::remove);
 		LossActions current;
-		LossActions extended;
 		do {
 			current = this.lossActions;
 			if (current != null && current.queue() != null) {
-				current.queue().execute(action);
+				current.queue().execute(added);
+				return added;
+			}
+		}
+		while (!LOSS_ACTIONS.compareAndSet(this, current, new LossActions(added, current, null)));
+		return added;
+	}
+
+	private void remove(LossAction action) {
+		LossActions current;
+		do {
+			current = this.lossActions;
+			if (current == null || !current.contains(action)) {
 				return;
 			}
-			extended = new LossActions(action, current, null);
 		}
-		while (!LOSS_ACTIONS.compareAndSet(this, current, extended));
+		while (!LOSS_ACTIONS.compareAndSet(this, current, current.without(action)));
 	}
 
 	@Override
 	public void runLossActions() {
 		SerialQueue queue = this.heldGrants.events().newLossActionQueue();
 		LossActions actions = (LossActions) LOSS_ACTIONS.getAndSet(this, new LossActions(null, null, queue));
-		Deque<Runnable> inOrder = new ArrayDeque<>();
-		for (; actions != null; actions = actions.earlier()) {
-			if (actions.action() != null) {
-				inOrder.push(actions.action());
-			}
+		if (actions != null) {
+			actions.inOrder().forEach(queue::execute);
 		}
-		inOrder.forEach(queue::execute);
 	}
 
 	@Override
@@ -311,12 +317,6 @@ final class Hold implements KeepableHold, Holder {
 	@Override
 	public String toString() {
 		return "Lock '" + key() + "', token " + fencingToken() + (isHeld() ? ", held" : ", not held");
-	}
-
-	/**
-	 * A stack of actions, the latest first; after the loss only the queue that runs them.
-	 */
-	private record LossActions(@Nullable Runnable action, @Nullable LossActions earlier, @Nullable SerialQueue queue) {
 	}
 
 }

@@ -10,6 +10,7 @@ import io.distributedlock.FencingToken;
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
 import io.distributedlock.LossReason;
+import io.distributedlock.LossRegistration;
 
 /**
  * The handle of a nested call for one key, over the handle of the enclosing call. Closing
@@ -81,8 +82,8 @@ final class JoinedLease implements JoinableLease {
 	}
 
 	@Override
-	public void onLost(Runnable action) {
-		this.outer.onLost(action);
+	public LossRegistration onLost(Runnable action) {
+		return this.outer.onLost(action);
 	}
 
 	@Override

@@ -11,6 +11,7 @@ import io.distributedlock.FencingToken;
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
 import io.distributedlock.LossReason;
+import io.distributedlock.LossRegistration;
 
 /**
  * A further handle of a hold: the hold lasts until it is closed too. Closing it again has
@@ -117,8 +118,8 @@ final class KeptLease implements JoinableLease {
 	}
 
 	@Override
-	public void onLost(Runnable action) {
-		this.hold.onLost(action);
+	public LossRegistration onLost(Runnable action) {
+		return this.hold.onLost(action);
 	}
 
 	@Override

@@ -14,6 +14,7 @@ import io.distributedlock.FencingToken;
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
 import io.distributedlock.LossReason;
+import io.distributedlock.LossRegistration;
 
 /**
  * A handle for several locks: it is lost if any of them is lost. Closing it releases the
@@ -121,14 +122,15 @@ final class MultiKeyLease implements JoinableLease {
 	}
 
 	@Override
-	public void onLost(Runnable action) {
+	public LossRegistration onLost(Runnable action) {
 		AtomicBoolean notified = new AtomicBoolean();
 		Runnable once = () -> {
 			if (notified.compareAndSet(false, true)) {
 				action.run();
 			}
 		};
-		this.all.forEach((part) -> part.onLost(once));
+		List<LossRegistration> registrations = this.all.stream().map((part) -> part.onLost(once)).toList();
+		return () -> registrations.forEach(LossRegistration::remove);
 	}
 
 	@Override

@@ -20,7 +20,9 @@ import io.distributedlock.LockNotAcquiredException;
 import io.distributedlock.LockOperations;
 import io.distributedlock.LockRequest;
 import io.distributedlock.LossReason;
+import io.distributedlock.LossRegistration;
 
+import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.BDDMockito.given;
 import static org.mockito.Mockito.mock;
 
@@ -70,6 +72,7 @@ public final class RecordingLockOperations implements LockOperations {
 		}
 		LockLease lease = mock(LockLease.class);
 		given(lease.keys()).willReturn(request.keys());
+		given(lease.onLost(any())).willReturn(mock(LossRegistration.class));
 		T result;
 		try (LockContext.Scope scope = LockContext.open(lease)) {
 			result = body.doWithLock(lease);
