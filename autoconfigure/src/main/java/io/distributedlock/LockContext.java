@@ -127,7 +127,19 @@ public final class LockContext {
 	 * @return the scope, to be closed by the same thread before any scope around it
 	 */
 	public static Scope open(LockLease lease) {
-		Scope scope = new Scope(lease, innermost(), false);
+		Scope scope = new Scope(lease, innermost(), Kind.NESTED);
+		SCOPES.set(scope);
+		return scope;
+	}
+
+	/**
+	 * Opens a scope that may be closed in any order: closing a scope around it leaves it
+	 * open. Use it for a lock that is not held by a block of code.
+	 * @param lease the held lock
+	 * @return the scope, to be closed by the same thread
+	 */
+	public static Scope openUnordered(LockLease lease) {
+		Scope scope = new Scope(lease, innermost(), Kind.UNORDERED);
 		SCOPES.set(scope);
 		return scope;
 	}
@@ -142,12 +154,12 @@ public final class LockContext {
 	public static Scope openOutermost(LockLease lease) {
 		Scope innerOne = null;
 		Scope outerOne = innermost();
-		while (outerOne != null && !outerOne.outermost) {
+		while (outerOne != null && outerOne.kind != Kind.OUTERMOST) {
 			outerOne.leases = null;
 			innerOne = outerOne;
 			outerOne = outerOne.outer;
 		}
-		Scope scope = new Scope(lease, outerOne, true);
+		Scope scope = new Scope(lease, outerOne, Kind.OUTERMOST);
 		if (innerOne != null) {
 			innerOne.outer = scope;
 		}
@@ -157,13 +169,24 @@ public final class LockContext {
 		return scope;
 	}
 
+	/** How a scope relates to those around it. */
+	private enum Kind {
+
+		/** It ends with each scope around it. */
+		NESTED,
+		/** It ends by itself, on its thread. */
+		UNORDERED,
+		/** It is around the scopes of all calls. */
+		OUTERMOST
+
+	}
+
 	/** The extent of a thread's work under a lock. Closing it releases nothing. */
 	public static final class Scope implements AutoCloseable {
 
 		private final LockLease lease;
 
-		/** Whether it is around the scopes of all calls. */
-		private final boolean outermost;
+		private final Kind kind;
 
 		private @Nullable Scope outer;
 
@@ -174,10 +197,10 @@ public final class LockContext {
 
 		private volatile boolean closed;
 
-		private Scope(LockLease lease, @Nullable Scope outer, boolean outermost) {
+		private Scope(LockLease lease, @Nullable Scope outer, Kind kind) {
 			this.lease = lease;
 			this.outer = outer;
-			this.outermost = outermost;
+			this.kind = kind;
 		}
 
 		private void ensureNotLost(Duration margin) {
@@ -222,7 +245,8 @@ public final class LockContext {
 
 		/**
 		 * Closes the scope, and scopes inside it that were left open, unless it is
-		 * {@linkplain LockContext#openOutermost outermost}. Closing it again changes
+		 * {@linkplain LockContext#openOutermost outermost} or
+		 * {@linkplain LockContext#openUnordered unordered}. Closing it again changes
 		 * nothing.
 		 * @throws IllegalStateException if another thread opened the scope, and it is not
 		 * outermost
@@ -232,7 +256,7 @@ public final class LockContext {
 			if (this.closed) {
 				return;
 			}
-			if (this.outermost) {
+			if (this.kind == Kind.OUTERMOST) {
 				this.closed = true;
 				innermost();
 				return;
@@ -241,10 +265,23 @@ public final class LockContext {
 			if (!this.lossIgnored) {
 				heedLossAround();
 			}
-			for (Scope scope = SCOPES.get(); !this.closed && scope != null; scope = scope.outer) {
-				scope.closed = true;
+			if (this.kind == Kind.NESTED && closeNestedInside()) {
+				set(this.outer);
 			}
-			set(this.outer);
+			else {
+				this.closed = true;
+				removeClosed();
+			}
+		}
+
+		/** Returns whether nothing inside this scope, and not it itself, stays open. */
+		private boolean closeNestedInside() {
+			boolean all = true;
+			for (Scope scope = SCOPES.get(); !this.closed && scope != null; scope = scope.outer) {
+				scope.closed = scope.closed || scope.kind == Kind.NESTED;
+				all &= scope.closed;
+			}
+			return all;
 		}
 
 		/**
@@ -253,7 +290,7 @@ public final class LockContext {
 		 */
 		private void heedLossAround() {
 			for (Scope scope = this.outer; scope != null; scope = scope.outer) {
-				if (scope.outermost && scope.lossIgnored
+				if (scope.kind == Kind.OUTERMOST && scope.lossIgnored
 						&& !Collections.disjoint(scope.lease.keys(), this.lease.keys())) {
 					scope.lossIgnored = false;
 				}

@@ -104,6 +104,8 @@ public enum LockError {
 	 * A failure handler or a fallback returned a value that is no result of the method.
 	 */
 	UNSUITABLE_RESULT("DL-617"),
+	/** Code that asserts its lock runs without it. */
+	NOT_LOCKED("DL-621"),
 	/** There is no store for the locks, or its database is not supported. */
 	NO_PROVIDER("DL-701"),
 	/** There are several stores, and none is chosen. */

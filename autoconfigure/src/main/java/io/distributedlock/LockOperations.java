@@ -3,6 +3,7 @@ package io.distributedlock;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.locks.Lock;
 
 import org.jspecify.annotations.Nullable;
 
@@ -116,5 +117,27 @@ public interface LockOperations {
 	 */
 	<T extends @Nullable Object, E extends Throwable> @Nullable CompletableFuture<T> executeAsync(LockRequest request,
 			LockCallback<? extends @Nullable CompletionStage<T>, E> body) throws E;
+
+	/**
+	 * Returns a view of the lock as a {@link Lock}, for code that is written against
+	 * that. It belongs to the thread that locks it, and is re-entrant: views with equal
+	 * keys are one lock, and it joins the locks of {@link #execute} and of annotated
+	 * methods on its thread as they join it. Between {@code lock} and {@code unlock} the
+	 * thread runs in the scope of the lock ({@link LockContext#current()}).
+	 * <p>
+	 * {@code lock} and {@code lockInterruptibly} wait as long as it takes while the store
+	 * answers; once it has failed for the {@linkplain LockRequest#waitTime() wait time},
+	 * they throw its {@link LockProviderException}. {@code tryLock} makes one attempt,
+	 * and its other form waits as long as it says. All of them throw a
+	 * {@link LockLostException} where the thread holds the lock and has lost it.
+	 * {@code newCondition} is not supported.
+	 * <p>
+	 * {@code unlock} throws a {@link LockLostException} if the lock was lost, and
+	 * {@link IllegalMonitorStateException} if the thread has not locked it. Inside a
+	 * running transaction the lock is kept until that has completed.
+	 * @param request the request
+	 * @return the view, which holds nothing by itself; safe for use by many threads
+	 */
+	Lock asLock(LockRequest request);
 
 }

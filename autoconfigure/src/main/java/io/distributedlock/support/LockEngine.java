@@ -74,7 +74,9 @@ final class LockEngine {
 	/** Creates the request of a driver. */
 	Acquisition request(List<LockKey> keys, LockRequest request, RequestDriver driver) {
 		LockTerms terms = LockTerms.of(request, this.context.settings());
-		WaitBudget budget = WaitBudget.of(terms, this.context.settings().callTimeout(), this.context.nanoTime());
+		Duration callTimeout = this.context.settings().callTimeout();
+		WaitBudget budget = driver.waitsUnlimited() ? WaitBudget.unlimited(terms, callTimeout, this.context.nanoTime())
+				: WaitBudget.of(terms, callTimeout, this.context.nanoTime());
 		if (keys.size() == 1) {
 			return new KeyRequest(this.context, this.queues, keys.get(0), terms, budget, driver, true);
 		}

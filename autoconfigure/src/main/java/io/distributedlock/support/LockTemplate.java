@@ -2,8 +2,11 @@ package io.distributedlock.support;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BiConsumer;
 
@@ -58,6 +61,9 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 	private volatile LockEngine engine;
 
 	private final BiConsumer<LockKey, OwnerId> forcedReleases;
+
+	/** What threads hold by {@link #asLock} views. */
+	private final Map<ThreadHold.Id, ThreadHold> threadHolds = new ConcurrentHashMap<>();
 
 	/**
 	 * Creates a template, which is started. Its threads start when they are needed.
@@ -118,7 +124,7 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 	@Override
 	public @Nullable LockLease tryAcquire(LockRequest request) {
 		LockEngine present = this.engine;
-		BlockingDriver driver = new BlockingDriver(present.context().environment());
+		BlockingDriver driver = new BlockingDriver(present.context().environment(), WaitMode.LIMITED);
 		Acquisition acquisition = present.request(request.keys(), request, driver);
 		return driver.drive(acquisition) ? acquisition.lease() : null;
 	}
@@ -143,6 +149,11 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 	public <T extends @Nullable Object, E extends Throwable> @Nullable CompletableFuture<T> executeAsync(
 			LockRequest request, LockCallback<? extends @Nullable CompletionStage<T>, E> body) throws E {
 		return this.engine.execution().executeAsync(request, body);
+	}
+
+	@Override
+	public Lock asLock(LockRequest request) {
+		return new ThreadBoundLock(request, () -> this.engine.execution(), this.threadHolds);
 	}
 
 	/**

@@ -28,12 +28,12 @@ final class LockedExecution {
 
 	private final RequestFactory requests;
 
-	private final EnclosingTransaction transaction;
+	private final TransactionScope transaction;
 
 	LockedExecution(EngineContext engine, RequestFactory requests, EnclosingTransaction transaction) {
 		this.engine = engine;
 		this.requests = requests;
-		this.transaction = transaction;
+		this.transaction = new TransactionScope(transaction);
 	}
 
 	/** Acquires a request on the calling thread. */
@@ -42,8 +42,12 @@ final class LockedExecution {
 	}
 
 	private JoinableLease acquire(LockRequest request, List<LockKey> keys) {
+		return acquire(request, keys, WaitMode.LIMITED);
+	}
+
+	private JoinableLease acquire(LockRequest request, List<LockKey> keys, WaitMode mode) {
 		long start = this.engine.nanoTime();
-		BlockingDriver driver = new BlockingDriver(this.engine.environment());
+		BlockingDriver driver = new BlockingDriver(this.engine.environment(), mode);
 		Acquisition acquisition = this.requests.request(keys, request, driver);
 		if (!driver.drive(acquisition)) {
 			throw new LockNotAcquiredException(acquisition.key(), Duration.ofNanos(this.engine.nanoTime() - start),
@@ -70,17 +74,7 @@ final class LockedExecution {
 
 	<T extends @Nullable Object, E extends Throwable> @Nullable CompletableFuture<T> executeAsync(LockRequest request,
 			LockCallback<? extends @Nullable CompletionStage<T>, E> body) throws E {
-		Parts parts = parts(request, LockContext.findAll());
-		List<JoinableLease> kept = keep(parts.joined());
-		JoinableLease lease;
-		try {
-			lease = parts.missing().isEmpty() ? composite(request, kept, List.of())
-					: keepInTransaction(acquireBeside(kept, parts.missing(), request));
-		}
-		catch (RuntimeException | Error ex) {
-			MultiKeyLease.closeAll(kept, JoinableLease::closeInBackground);
-			throw ex;
-		}
+		JoinableLease lease = acquireKept(request, WaitMode.LIMITED);
 		CompletionStage<T> stage;
 		try (LockContext.Scope scope = LockContext.open(lease)) {
 			stage = body.doWithLock(lease);
@@ -97,8 +91,26 @@ final class LockedExecution {
 		return LockedStage.end(stage, lease);
 	}
 
-	private JoinableLease acquireBeside(List<JoinableLease> kept, List<LockKey> missing, LockRequest request) {
-		JoinableLease own = requireHeld(acquire(request, missing));
+	/**
+	 * Acquires a request for work that may last longer than the enclosing calls, whose
+	 * locks are kept. The scope is the caller's.
+	 */
+	JoinableLease acquireKept(LockRequest request, WaitMode mode) {
+		Parts parts = parts(request, LockContext.findAll());
+		List<JoinableLease> kept = keep(parts.joined());
+		try {
+			return parts.missing().isEmpty() ? composite(request, kept, List.of())
+					: keepInTransaction(acquireBeside(kept, parts.missing(), request, mode));
+		}
+		catch (RuntimeException | Error ex) {
+			MultiKeyLease.closeAll(kept, JoinableLease::closeInBackground);
+			throw ex;
+		}
+	}
+
+	private JoinableLease acquireBeside(List<JoinableLease> kept, List<LockKey> missing, LockRequest request,
+			WaitMode mode) {
+		JoinableLease own = requireHeld(acquire(request, missing, mode));
 		try {
 			return beside(own, kept, request);
 		}
@@ -197,7 +209,7 @@ final class LockedExecution {
 	 * Keeps locks, each of which is held.
 	 * @throws LockLostException if one of them has ended meanwhile
 	 */
-	private static List<JoinableLease> keep(List<JoinableLease> joined) {
+	static List<JoinableLease> keep(List<JoinableLease> joined) {
 		List<JoinableLease> kept = MultiKeyLease.keepAll(joined);
 		if (kept == null) {
 			requireHeld(joined);
@@ -267,37 +279,21 @@ final class LockedExecution {
 		return own;
 	}
 
-	/**
-	 * Keeps a lock, and its scope on this thread, until the transaction that is running
-	 * has completed. The scope has the handle that the body gets, so that a body that
-	 * ignores the loss of its lock ignores it until then.
-	 */
+	/** Keeps a lock until the transaction that is running has completed. */
 	private JoinableLease keepInTransaction(JoinableLease lease) {
-		if (this.transaction.isRunning()) {
-			try {
-				JoinableLease kept = keep(List.of(lease)).get(0);
-				endWithTransaction(kept, LockContext.openOutermost(lease));
-			}
-			catch (RuntimeException | Error ex) {
-				closeAfter(ex, lease);
-				throw ex;
-			}
-		}
-		return lease;
-	}
-
-	private void endWithTransaction(JoinableLease kept, LockContext.Scope scope) {
-		Runnable end = () -> {
-			scope.close();
-			kept.close();
-		};
 		try {
-			this.transaction.afterCompletion(end);
+			this.transaction.keep(lease);
+			return lease;
 		}
 		catch (RuntimeException | Error ex) {
-			end.run();
+			closeAfter(ex, lease);
 			throw ex;
 		}
+	}
+
+	/** Closes what {@link #acquireKept} has acquired, after its scope was closed. */
+	void closeKept(JoinableLease lease) {
+		this.transaction.close(lease);
 	}
 
 	private static <T extends @Nullable Object, E extends Throwable> T run(JoinableLease lease, LockCallback<T, E> body)

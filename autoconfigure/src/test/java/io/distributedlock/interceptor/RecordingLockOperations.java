@@ -6,6 +6,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.locks.Lock;
 
 import org.jspecify.annotations.Nullable;
 
@@ -107,6 +108,11 @@ public final class RecordingLockOperations implements LockOperations {
 			LockRequest request, LockCallback<? extends @Nullable CompletionStage<T>, E> body) throws E {
 		CompletionStage<T> stage = this.<CompletionStage<T>, E>execute(request, body::doWithLock);
 		return (stage != null) ? stage.toCompletableFuture() : null;
+	}
+
+	@Override
+	public Lock asLock(LockRequest request) {
+		throw new UnsupportedOperationException();
 	}
 
 }

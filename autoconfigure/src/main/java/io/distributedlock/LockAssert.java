@@ -1,0 +1,72 @@
+package io.distributedlock;
+
+import java.util.List;
+import java.util.function.Predicate;
+
+/**
+ * Assertions for a body that must not run without its lock: they fail where a call has
+ * not passed the proxy or {@link LockOperations#execute}.
+ * <p>
+ * They look at the scopes of the calling thread ({@link LockContext}), and ask the local
+ * deadline, not the store. Name the lock: without a name any lock of the thread counts,
+ * such as one that an enclosing call holds, or that a transaction keeps. In a reactive
+ * flow use {@code ReactiveLockContext.current()}.
+ *
+ * @since 0.1.0
+ */
+public final class LockAssert {
+
+	private LockAssert() {
+	}
+
+	/**
+	 * Asserts that this thread runs under a lock, whichever it is.
+	 * @throws LockConfigurationException if it runs under none
+	 * @throws LockLostException if the innermost one was lost
+	 */
+	public static void assertHeld() {
+		assertHeld((key) -> true, "a lock");
+	}
+
+	/**
+	 * Asserts that this thread runs under a lock of a name, with any parts.
+	 * @param name the name of the lock, as in {@link LockKey#name()}
+	 * @throws LockConfigurationException if it does not
+	 * @throws LockLostException if that lock was lost
+	 */
+	public static void assertHeld(String name) {
+		assertHeld((key) -> key.name().equals(name), "a lock named '" + name + "'");
+	}
+
+	/**
+	 * Asserts that this thread runs under the lock of a key.
+	 * @param key the key
+	 * @throws LockConfigurationException if it does not
+	 * @throws LockLostException if that lock was lost
+	 */
+	public static void assertHeld(LockKey key) {
+		assertHeld(key::equals, "lock '" + key + "'");
+	}
+
+	private static void assertHeld(Predicate<LockKey> sought, String description) {
+		List<LockLease> enclosing = LockContext.findAll();
+		for (LockLease lease : enclosing) {
+			if (lease.keys().stream().anyMatch(sought)) {
+				if (lease.lossReason() != null) {
+					lease.ensureHeld();
+				}
+				if (lease.isHeld()) {
+					return;
+				}
+			}
+		}
+		List<LockKey> others = enclosing.stream().filter(LockLease::isHeld).flatMap((lease) -> lease.keys().stream())
+			.distinct().toList();
+		throw new LockConfigurationException(LockError.NOT_LOCKED,
+				"Thread '" + Thread.currentThread().getName() + "' does not run under " + description
+						+ (others.isEmpty() ? "" : ", but under " + others),
+				"Call the locked method through its Spring proxy, not on 'this' or on an object made with new, or call"
+						+ " this code inside LockOperations.execute");
+	}
+
+}
