@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.Lock;
 import java.util.function.Consumer;
 
 import org.junit.jupiter.api.AfterAll;
@@ -103,6 +104,43 @@ class LocksInTransactionsTests {
 							+ "org.springframework.boot.data.jpa.autoconfigure.DataJpaRepositoriesAutoConfiguration")
 			.properties(properties)
 			.run();
+	}
+
+	@Test
+	void lockOfAViewIsKeptUntilTheTransactionHasCompleted() {
+		Lock lock = locks.asLock(LockRequest.of(this.first));
+		in(PROPAGATION_REQUIRED, (status) -> {
+			for (int round = 0; round < 3; round++) {
+				lock.lock();
+				lock.unlock();
+			}
+			assertBusy(this.first);
+			assertThat(TransactionSynchronizationManager.getSynchronizations()).hasSize(1);
+			in(PROPAGATION_REQUIRES_NEW, (inner) -> {
+				lock.lock();
+				lock.unlock();
+			});
+			assertBusy(this.first);
+		});
+		assertThat(isBusy(this.first)).isFalse();
+	}
+
+	@Test
+	void lockOfAViewThatIsUnlockedInATransactionIsKeptUntilItHasCompleted() {
+		Lock lock = locks.asLock(LockRequest.of(this.first));
+		lock.lock();
+		in(PROPAGATION_REQUIRED, (status) -> {
+			lock.unlock();
+			assertThatExceptionOfType(IllegalMonitorStateException.class).isThrownBy(lock::unlock);
+			assertBusy(this.first);
+		});
+		assertThat(isBusy(this.first)).isFalse();
+		lock.lock();
+		assertThatExceptionOfType(LockLostException.class)
+			.isThrownBy(() -> in(PROPAGATION_REQUIRED, (status) -> {
+				locks.forceRelease(this.first);
+				assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::unlock);
+			}));
 	}
 
 	@ParameterizedTest
