@@ -60,8 +60,11 @@ public final class LockAssert {
 				}
 			}
 		}
-		List<LockKey> others = enclosing.stream().filter(LockLease::isHeld).flatMap((lease) -> lease.keys().stream())
-			.distinct().toList();
+		List<LockKey> others = enclosing.stream()
+			.filter(LockLease::isHeld)
+			.flatMap((lease) -> lease.keys().stream())
+			.distinct()
+			.toList();
 		throw new LockConfigurationException(LockError.NOT_LOCKED,
 				"Thread '" + Thread.currentThread().getName() + "' does not run under " + description
 						+ (others.isEmpty() ? "" : ", but under " + others),

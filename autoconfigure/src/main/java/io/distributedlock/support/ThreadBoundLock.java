@@ -113,8 +113,9 @@ final class ThreadBoundLock implements Lock {
 		ThreadHold.Id id = id();
 		ThreadHold held = this.holds.get(id);
 		if (held == null) {
-			throw new IllegalMonitorStateException("Lock " + this.request.keys() + " is not locked by thread '"
-					+ id.thread().getName() + "'. Unlock it as often as it was locked, on the thread that has locked it");
+			throw new IllegalMonitorStateException(
+					"Lock " + this.request.keys() + " is not locked by thread '" + id.thread().getName()
+							+ "'. Unlock it as often as it was locked, on the thread that has locked it");
 		}
 		if (held.isLast()) {
 			this.holds.remove(id);

@@ -136,11 +136,10 @@ class LocksInTransactionsTests {
 		});
 		assertThat(isBusy(this.first)).isFalse();
 		lock.lock();
-		assertThatExceptionOfType(LockLostException.class)
-			.isThrownBy(() -> in(PROPAGATION_REQUIRED, (status) -> {
-				locks.forceRelease(this.first);
-				assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::unlock);
-			}));
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> in(PROPAGATION_REQUIRED, (status) -> {
+			locks.forceRelease(this.first);
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::unlock);
+		}));
 	}
 
 	@ParameterizedTest
