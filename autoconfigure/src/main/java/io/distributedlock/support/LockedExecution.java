@@ -209,7 +209,7 @@ final class LockedExecution {
 	 * Keeps locks, each of which is held.
 	 * @throws LockLostException if one of them has ended meanwhile
 	 */
-	static List<JoinableLease> keep(List<JoinableLease> joined) {
+	private static List<JoinableLease> keep(List<JoinableLease> joined) {
 		List<JoinableLease> kept = MultiKeyLease.keepAll(joined);
 		if (kept == null) {
 			requireHeld(joined);

@@ -3,6 +3,7 @@ package io.distributedlock.support;
 import java.util.List;
 
 import io.distributedlock.LockContext;
+import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 
@@ -25,7 +26,11 @@ final class TransactionScope {
 	 */
 	void keep(JoinableLease lease) {
 		if (this.transaction.isRunning()) {
-			JoinableLease kept = LockedExecution.keep(List.of(lease)).get(0);
+			JoinableLease kept = lease.keep();
+			if (kept == null) {
+				lease.throwLoss(LockError.LOST_WHILE_ACQUIRING);
+				throw new IllegalStateException("Lock " + lease.keys() + " was released before its work began");
+			}
 			endWithTransaction(kept, LockContext.openOutermost(lease));
 		}
 	}
