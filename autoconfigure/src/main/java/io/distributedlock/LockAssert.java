@@ -1,14 +1,18 @@
 package io.distributedlock;
 
+import java.util.List;
 import java.util.function.Predicate;
 
 /**
- * Assertions that the current thread runs under a lock. They make a method fail that is
- * called without its proxy, and so without its lock, such as by another method of its own
- * object. They ask no store.
+ * Assertions for a body that must not run without its lock: they fail where a call has
+ * not passed the proxy or {@link LockOperations#execute}.
+ * <p>
+ * They look at the scopes of the calling thread ({@link LockContext}), and ask the local
+ * deadline, not the store. Name the lock: without a name any lock of the thread counts,
+ * such as one that an enclosing call holds, or that a transaction keeps. In a reactive
+ * flow use {@code ReactiveLockContext.current()}.
  *
  * @since 0.1.0
- * @see LockContext
  */
 public final class LockAssert {
 
@@ -16,24 +20,22 @@ public final class LockAssert {
 	}
 
 	/**
-	 * Asserts that this thread runs under any lock. A transaction may keep another lock
-	 * than the one that is meant: prefer the methods that name it.
+	 * Asserts that this thread runs under a lock, whichever it is.
 	 * @throws LockConfigurationException if it runs under none
 	 * @throws LockLostException if the innermost one was lost
 	 */
 	public static void assertHeld() {
-		assertHeld((key) -> true, "No lock is held on this thread");
+		assertHeld((key) -> true, "a lock");
 	}
 
 	/**
-	 * Asserts that this thread runs under a lock with a name, whatever the rest of its
-	 * key is.
-	 * @param name the name, such as that of the annotation
+	 * Asserts that this thread runs under a lock of a name, with any parts.
+	 * @param name the name of the lock, as in {@link LockKey#name()}
 	 * @throws LockConfigurationException if it does not
 	 * @throws LockLostException if that lock was lost
 	 */
 	public static void assertHeld(String name) {
-		assertHeld((key) -> key.name().equals(name), "No lock with the name '" + name + "' is held on this thread");
+		assertHeld((key) -> key.name().equals(name), "a lock named '" + name + "'");
 	}
 
 	/**
@@ -43,18 +45,31 @@ public final class LockAssert {
 	 * @throws LockLostException if that lock was lost
 	 */
 	public static void assertHeld(LockKey key) {
-		assertHeld(key::equals, "Lock '" + key + "' is not held on this thread");
+		assertHeld(key::equals, "lock '" + key + "'");
 	}
 
-	private static void assertHeld(Predicate<LockKey> meant, String problem) {
-		for (LockLease lease : LockContext.findAll()) {
-			if (lease.keys().stream().anyMatch(meant)) {
-				lease.ensureHeld();
-				return;
+	private static void assertHeld(Predicate<LockKey> sought, String description) {
+		List<LockLease> enclosing = LockContext.findAll();
+		for (LockLease lease : enclosing) {
+			if (lease.keys().stream().anyMatch(sought)) {
+				if (lease.lossReason() != null) {
+					lease.ensureHeld();
+				}
+				if (lease.isHeld()) {
+					return;
+				}
 			}
 		}
-		throw new LockConfigurationException(LockError.NOT_LOCKED, problem,
-				"Call the method through the bean that Spring injects, not on 'this', or run it by LockOperations.execute");
+		List<LockKey> others = enclosing.stream()
+			.filter(LockLease::isHeld)
+			.flatMap((lease) -> lease.keys().stream())
+			.distinct()
+			.toList();
+		throw new LockConfigurationException(LockError.NOT_LOCKED,
+				"Thread '" + Thread.currentThread().getName() + "' does not run under " + description
+						+ (others.isEmpty() ? "" : ", but under " + others),
+				"Call the locked method through its Spring proxy, not on 'this' or on an object made with new, or call"
+						+ " this code inside LockOperations.execute");
 	}
 
 }

@@ -10,9 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The locks that the current thread runs under: those that {@link LockOperations#execute}
- * and annotated methods hold around their bodies, and those that it holds by
- * {@link LockOperations#asLock}. A nested request joins the locks that it finds here. The
- * context belongs to the thread, and is empty again after the body.
+ * and annotated methods hold around their bodies. A nested request joins the locks that
+ * it finds here. The context belongs to the thread, and is empty again after the body.
  *
  * @since 0.1.0
  */
@@ -128,22 +127,19 @@ public final class LockContext {
 	 * @return the scope, to be closed by the same thread before any scope around it
 	 */
 	public static Scope open(LockLease lease) {
-		return open(lease, Kind.NESTED);
+		Scope scope = new Scope(lease, innermost(), Kind.NESTED);
+		SCOPES.set(scope);
+		return scope;
 	}
 
 	/**
-	 * Opens a scope that is closed by itself: closing a scope around it does not close
-	 * it, and closing it closes no scope inside it. It is for locks that begin and end
-	 * anywhere, such as those of {@link LockOperations#asLock}.
+	 * Opens a scope that may be closed in any order: closing a scope around it leaves it
+	 * open. Use it for a lock that is not held by a block of code.
 	 * @param lease the held lock
 	 * @return the scope, to be closed by the same thread
 	 */
-	public static Scope openIndependent(LockLease lease) {
-		return open(lease, Kind.INDEPENDENT);
-	}
-
-	private static Scope open(LockLease lease, Kind kind) {
-		Scope scope = new Scope(lease, innermost(), kind);
+	public static Scope openUnordered(LockLease lease) {
+		Scope scope = new Scope(lease, innermost(), Kind.UNORDERED);
 		SCOPES.set(scope);
 		return scope;
 	}
@@ -173,14 +169,14 @@ public final class LockContext {
 		return scope;
 	}
 
-	/** How a scope ends. */
+	/** How a scope relates to those around it. */
 	private enum Kind {
 
-		/** With the scope around it at the latest. */
+		/** It ends with each scope around it. */
 		NESTED,
-		/** By itself. */
-		INDEPENDENT,
-		/** By itself, from any thread; it is around the scopes of all calls. */
+		/** It ends by itself, on its thread. */
+		UNORDERED,
+		/** It is around the scopes of all calls. */
 		OUTERMOST
 
 	}
@@ -248,10 +244,10 @@ public final class LockContext {
 		}
 
 		/**
-		 * Closes the scope, and the nested scopes inside it that were left open. An
+		 * Closes the scope, and scopes inside it that were left open, unless it is
 		 * {@linkplain LockContext#openOutermost outermost} or
-		 * {@linkplain LockContext#openIndependent independent} scope closes no other one.
-		 * Closing it again changes nothing.
+		 * {@linkplain LockContext#openUnordered unordered}. Closing it again changes
+		 * nothing.
 		 * @throws IllegalStateException if another thread opened the scope, and it is not
 		 * outermost
 		 */
@@ -269,23 +265,23 @@ public final class LockContext {
 			if (!this.lossIgnored) {
 				heedLossAround();
 			}
-			this.closed = true;
-			if (SCOPES.get() == this) {
+			if (this.kind == Kind.NESTED && closeNestedInside()) {
 				set(this.outer);
-				return;
 			}
-			if (this.kind == Kind.NESTED) {
-				closeNestedInside();
+			else {
+				this.closed = true;
+				removeClosed();
 			}
-			removeClosed();
 		}
 
-		private void closeNestedInside() {
-			for (Scope scope = SCOPES.get(); scope != this && scope != null; scope = scope.outer) {
-				if (scope.kind == Kind.NESTED) {
-					scope.closed = true;
-				}
+		/** Returns whether nothing inside this scope, and not it itself, stays open. */
+		private boolean closeNestedInside() {
+			boolean all = true;
+			for (Scope scope = SCOPES.get(); !this.closed && scope != null; scope = scope.outer) {
+				scope.closed = scope.closed || scope.kind == Kind.NESTED;
+				all &= scope.closed;
 			}
+			return all;
 		}
 
 		/**

@@ -119,26 +119,24 @@ public interface LockOperations {
 			LockCallback<? extends @Nullable CompletionStage<T>, E> body) throws E;
 
 	/**
-	 * Returns a view of the lock for code that takes a {@link Lock}. It follows the
-	 * contract of that interface: it belongs to the thread that locks it, and that thread
-	 * may lock it again, also by another view for the same keys. It runs under the lock
-	 * from then on: {@link LockContext#current()} returns the handle, and nested requests
-	 * join it. Two locks may be unlocked in any order.
-	 * <ul>
-	 * <li>{@code lock()} and {@code lockInterruptibly()} wait until the lock is free,
-	 * whatever the wait time of the request is. {@code lock()} is not interruptible.</li>
-	 * <li>{@code tryLock()} makes one attempt; {@code tryLock(time, unit)} waits for that
-	 * time.</li>
-	 * <li>{@code unlock()} throws an {@link IllegalMonitorStateException} if the thread
-	 * does not hold the lock, or a call inside it still needs the lock, and a
-	 * {@link LockLostException} if the lock was lost; it is not held any more then.</li>
-	 * <li>{@code newCondition()} is not supported.</li>
-	 * </ul>
-	 * A store that cannot answer ends each of them with a {@link LockProviderException},
-	 * a wait without an end after a minute. Locked inside a running transaction, the lock
-	 * is kept until that has completed, as by {@link #execute}.
+	 * Returns a view of the lock as a {@link Lock}, for code that is written against
+	 * that. It belongs to the thread that locks it, and is re-entrant: views with equal
+	 * keys are one lock, and it joins the locks of {@link #execute} and of annotated
+	 * methods on its thread as they join it. Between {@code lock} and {@code unlock} the
+	 * thread runs in the scope of the lock ({@link LockContext#current()}).
+	 * <p>
+	 * {@code lock} and {@code lockInterruptibly} wait as long as it takes while the store
+	 * answers; once it has failed for the {@linkplain LockRequest#waitTime() wait time},
+	 * they throw its {@link LockProviderException}. {@code tryLock} makes one attempt,
+	 * and its other form waits as long as it says. All of them throw a
+	 * {@link LockLostException} where the thread holds the lock and has lost it.
+	 * {@code newCondition} is not supported.
+	 * <p>
+	 * {@code unlock} throws a {@link LockLostException} if the lock was lost, and
+	 * {@link IllegalMonitorStateException} if the thread has not locked it. Inside a
+	 * running transaction the lock is kept until that has completed.
 	 * @param request the request
-	 * @return the view, for use by many threads; it holds nothing itself
+	 * @return the view, which holds nothing by itself; safe for use by many threads
 	 */
 	Lock asLock(LockRequest request);
 

@@ -1,40 +1,27 @@
 package io.distributedlock;
 
-import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 
-import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 import io.distributedlock.local.LocalLockProvider;
 import io.distributedlock.local.NoLockProvider;
-import io.distributedlock.provider.LockProvider;
 import io.distributedlock.provider.LockTimer;
 import io.distributedlock.support.LockSettings;
 import io.distributedlock.support.LockTemplate;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.awaitility.Awaitility.await;
 
-/**
- * Tests of {@link LockAssert}.
- */
 class LockAssertTests {
 
-	private static final String ADVICE = ". Call the method through the bean that Spring injects, not on 'this',"
-			+ " or run it by LockOperations.execute";
-
-	private final LockKey key = LockKey.of("orders", "42");
+	private static final LockKey KEY = LockKey.of("orders", "42");
 
 	private final LockTimer timer = new LockTimer();
 
-	private final LockTemplate locks = locks(new LocalLockProvider());
-
-	private LockTemplate locks(LockProvider provider) {
-		return new LockTemplate(provider, LockSettings.defaults(), this.timer, List.of(), List.of());
-	}
+	private final LockTemplate locks = new LockTemplate(new LocalLockProvider(), LockSettings.defaults(), this.timer,
+			List.of(), List.of());
 
 	@AfterEach
 	void close() {
@@ -42,53 +29,69 @@ class LockAssertTests {
 		this.timer.close();
 	}
 
-	private static void assertRefused(ThrowingCallable assertion, String problem) {
-		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(assertion)
-			.withMessage("DL-621: " + problem + ADVICE);
+	private static void assertRefused(Runnable assertion, String... parts) {
+		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(assertion::run).satisfies((ex) -> {
+			assertThat(ex.error()).isEqualTo(LockError.NOT_LOCKED);
+			assertThat(ex.id()).isEqualTo("DL-621");
+		}).withMessageContainingAll(parts);
 	}
 
 	@Test
-	void workWithoutItsLockIsRefused() {
-		assertRefused(LockAssert::assertHeld, "No lock is held on this thread");
-		this.locks.execute(LockRequest.of(LockKey.of("other")), (lease) -> {
+	void threadWithoutALockIsRefused() {
+		assertRefused(LockAssert::assertHeld, "does not run under a lock.", "through its Spring proxy");
+		assertRefused(() -> LockAssert.assertHeld("orders"), "a lock named 'orders'");
+		assertRefused(() -> LockAssert.assertHeld(KEY), "lock 'orders:42'");
+	}
+
+	@Test
+	void bodyUnderItsLockPasses() {
+		this.locks.execute(LockRequest.of(KEY), (lease) -> {
 			LockAssert.assertHeld();
-			assertRefused(() -> LockAssert.assertHeld("orders"),
-					"No lock with the name 'orders' is held on this thread");
-			assertRefused(() -> LockAssert.assertHeld(this.key), "Lock 'orders:42' is not held on this thread");
+			LockAssert.assertHeld("orders");
+			LockAssert.assertHeld(KEY);
+			this.locks.execute(LockRequest.of(LockKey.of("inner")), (inner) -> {
+				LockAssert.assertHeld(KEY);
+				return null;
+			});
 			return null;
 		});
 	}
 
 	@Test
-	void workUnderItsLockPasses() {
-		this.locks.execute(LockRequest.of(this.key),
-				(lease) -> this.locks.execute(LockRequest.of(LockKey.of("other")), (inner) -> {
-					LockAssert.assertHeld();
-					LockAssert.assertHeld("orders");
-					LockAssert.assertHeld(this.key);
-					assertRefused(() -> LockAssert.assertHeld(LockKey.of("orders", "43")),
-							"Lock 'orders:43' is not held on this thread");
-					return null;
-				}));
+	void otherLockIsRefused() {
+		this.locks.execute(LockRequest.of(LockKey.of("orders", "7")), (lease) -> {
+			assertRefused(() -> LockAssert.assertHeld(KEY), "but under [orders:7]");
+			assertRefused(() -> LockAssert.assertHeld("refunds"), "but under [orders:7]");
+			return null;
+		});
 	}
 
 	@Test
-	void lostLockIsRefused() {
-		LockTemplate present = this.locks;
+	void lostLockIsTold() {
 		assertThatExceptionOfType(LockLostException.class)
-			.isThrownBy(() -> present.execute(LockRequest.of(this.key), (lease) -> {
-				CompletableFuture.runAsync(() -> present.forceRelease(this.key));
-				await().atMost(Duration.ofMinutes(1)).until(() -> !lease.isHeld());
+			.isThrownBy(() -> this.locks.execute(LockRequest.of(KEY), (lease) -> {
+				this.locks.forceRelease(KEY);
 				LockAssert.assertHeld("orders");
-				return null;
-			}));
+				throw new IllegalStateException("The assertion has passed");
+			}))
+			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.LOST));
 	}
 
 	@Test
-	void locksThatAreSwitchedOffPass() {
-		try (LockTemplate none = locks(new NoLockProvider())) {
-			none.execute(LockRequest.of(this.key), (lease) -> {
-				LockAssert.assertHeld(this.key);
+	void closedLockIsRefused() {
+		this.locks.execute(LockRequest.of(KEY), (lease) -> {
+			lease.close();
+			assertRefused(LockAssert::assertHeld, "does not run under a lock.");
+			return null;
+		});
+	}
+
+	@Test
+	void bodyWithoutLockingPasses() {
+		try (LockTemplate none = new LockTemplate(new NoLockProvider(), LockSettings.defaults(), this.timer, List.of(),
+				List.of())) {
+			none.execute(LockRequest.of(KEY), (lease) -> {
+				LockAssert.assertHeld(KEY);
 				return null;
 			});
 		}

@@ -86,6 +86,24 @@ class LockContextTests {
 	}
 
 	@Test
+	void unorderedScopeOutlastsTheScopesAroundIt() {
+		LockLease another = new NamedLease("another", null);
+		LockContext.Scope around = LockContext.open(this.outer);
+		LockContext.Scope unordered = LockContext.openUnordered(this.inner);
+		LockContext.Scope left = LockContext.open(another);
+		assertThat(LockContext.findAll()).containsExactly(another, this.inner, this.outer);
+		around.close();
+		assertThat(LockContext.findAll()).containsExactly(this.inner);
+		left.close();
+		LockContext.Scope next = LockContext.open(another);
+		unordered.close();
+		unordered.close();
+		assertThat(LockContext.findAll()).containsExactly(another);
+		next.close();
+		assertThat(LockContext.find()).isEmpty();
+	}
+
+	@Test
 	void outermostScopeIsAroundThoseThatAreOpen() {
 		LockLease bound = new NamedLease("bound", null);
 		LockLease laterBound = new NamedLease("later bound", null);

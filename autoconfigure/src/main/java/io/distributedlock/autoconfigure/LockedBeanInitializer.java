@@ -49,8 +49,7 @@ final class LockedBeanInitializer implements ApplicationContextInitializer<Confi
 
 	static LockedBeanVerifier verifier(ConfigurableListableBeanFactory beanFactory) {
 		return new LockedBeanVerifier(new LockedMethodRegistry(
-				new AnnotationLockAttributeSource(beanFactory::resolveEmbeddedValue), beanFactory), beanFactory,
-				null);
+				new AnnotationLockAttributeSource(beanFactory::resolveEmbeddedValue), beanFactory), beanFactory, null);
 	}
 
 }

@@ -58,8 +58,8 @@ public final class LockedBeanVerifier implements BeanFactoryPostProcessor, Smart
 	 * Creates a verifier.
 	 * @param methods the locked methods
 	 * @param beanFactory the bean factory whose beans are checked
-	 * @param operations the lookup that knows whether there is a provider, or {@code null}
-	 * in a context without locks
+	 * @param operations the lookup that knows whether there is a provider, or
+	 * {@code null} in a context without locks
 	 */
 	public LockedBeanVerifier(LockedMethodRegistry methods, ConfigurableListableBeanFactory beanFactory,
 			@Nullable LockOperationsLookup operations) {

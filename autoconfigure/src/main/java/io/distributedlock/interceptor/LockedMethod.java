@@ -52,15 +52,6 @@ final class LockedMethod {
 		this.onFailure = reactions.onFailure(method, targetClass);
 	}
 
-	LockAttribute attribute() {
-		return this.attribute;
-	}
-
-	/** Names the method for messages. */
-	String described() {
-		return this.described;
-	}
-
 	LockRequest request(MethodInvocation invocation) {
 		return (this.keys != null) ? this.request.withKeys(this.keys.resolve(invocation)) : this.request;
 	}

@@ -14,10 +14,16 @@ final class BlockingDriver implements RequestDriver {
 
 	private final Thread thread = Thread.currentThread();
 
+	private final WaitMode mode;
+
 	private volatile boolean signalled;
 
-	BlockingDriver(EngineEnvironment environment) {
+	/** Whether the thread was interrupted while an interrupt did not end its wait. */
+	private boolean interruptSeen;
+
+	BlockingDriver(EngineEnvironment environment, WaitMode mode) {
 		this.environment = environment;
+		this.mode = mode;
 	}
 
 	@Override
@@ -38,6 +44,11 @@ final class BlockingDriver implements RequestDriver {
 	}
 
 	@Override
+	public boolean waitsUnlimited() {
+		return this.mode.isUnlimited();
+	}
+
+	@Override
 	public String requester() {
 		return this.thread.getName();
 	}
@@ -45,14 +56,30 @@ final class BlockingDriver implements RequestDriver {
 	/**
 	 * Drives a request to its end.
 	 * @return whether the lock is held; if not, it was busy
-	 * @throws LockInterruptedException if the thread was interrupted
+	 * @throws LockInterruptedException if the thread was interrupted, and an interrupt
+	 * ends its wait
 	 * @throws LockProviderException if the store could not answer
 	 */
 	boolean drive(Acquisition request) {
+		try {
+			return driveSteps(request);
+		}
+		finally {
+			if (this.interruptSeen) {
+				this.thread.interrupt();
+			}
+		}
+	}
+
+	private boolean driveSteps(Acquisition request) {
 		while (true) {
 			if (this.thread.isInterrupted()) {
-				request.abandon();
-				throw new LockInterruptedException(request.key());
+				if (this.mode.isInterruptible()) {
+					request.abandon();
+					throw new LockInterruptedException(request.key());
+				}
+				// Cleared for the next step, and set again after the last one.
+				this.interruptSeen |= Thread.interrupted();
 			}
 			Acquisition.Progress progress;
 			try {
@@ -61,7 +88,7 @@ final class BlockingDriver implements RequestDriver {
 				progress = request.step();
 			}
 			catch (LockProviderException ex) {
-				throw this.thread.isInterrupted() ? interrupted(request, ex) : ex;
+				throw (this.mode.isInterruptible() && this.thread.isInterrupted()) ? interrupted(request, ex) : ex;
 			}
 			catch (RuntimeException | Error ex) {
 				request.abandon();

@@ -246,7 +246,7 @@ final class KeyAttempts {
 		}
 		RequestOutcome outcome = new RequestOutcome.Failed(end.failure());
 		this.state.answers().record(outcome, this.state.lock);
-		if (head != null && !(end.mayPass() && head.budget().mayWait(now))) {
+		if (head != null && !(end.mayPass() && head.budget().mayRetry(now, this.state.contest().failingNanos(now)))) {
 			end(head, outcome);
 			this.state.lock.follow(head::signal);
 		}

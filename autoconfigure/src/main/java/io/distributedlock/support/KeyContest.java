@@ -46,6 +46,11 @@ final class KeyContest {
 
 	private long failurePauseNanos = FIRST_FAILURE_PAUSE_NANOS;
 
+	/** Whether the latest attempts have failed, since the instant below. */
+	private boolean failing;
+
+	private long failingSinceNanos;
+
 	/** Returns the contender, or {@code null} before the first attempt. */
 	@Nullable LockContender contender() {
 		return this.contender;
@@ -99,6 +104,7 @@ final class KeyContest {
 	void recordBusy(boolean willWait, Duration retryAfter, long nowNanos) {
 		this.enqueued |= willWait;
 		this.failurePauseNanos = FIRST_FAILURE_PAUSE_NANOS;
+		this.failing = false;
 		// Who has not joined the wait queue joins it as soon as somebody waits.
 		pause(willWait ? retryAfter.toNanos() : JOIN_PAUSE_NANOS, nowNanos);
 	}
@@ -123,8 +129,17 @@ final class KeyContest {
 	void recordFailure(boolean mayBeEnqueued, long nowNanos) {
 		this.owner = null;
 		this.enqueued |= mayBeEnqueued;
+		if (!this.failing) {
+			this.failing = true;
+			this.failingSinceNanos = nowNanos;
+		}
 		pause(this.failurePauseNanos, nowNanos);
 		this.failurePauseNanos = Math.min(2 * this.failurePauseNanos, LONGEST_FAILURE_PAUSE_NANOS);
+	}
+
+	/** Returns for how long all attempts have failed, zero if the latest was answered. */
+	long failingNanos(long nowNanos) {
+		return this.failing ? nowNanos - this.failingSinceNanos : 0;
 	}
 
 	/** Records that the wait queue may have an entry, as an attempt without an end. */
@@ -137,6 +152,7 @@ final class KeyContest {
 		this.owner = null;
 		this.enqueued = false;
 		this.failurePauseNanos = FIRST_FAILURE_PAUSE_NANOS;
+		this.failing = false;
 	}
 
 	/** Records that this process has released the key: nothing is known of it. */

@@ -79,7 +79,9 @@ final class LockEngine {
 		MinHoldCheck.requirePossible(request, this.context);
 		this.shortRenewals.check(request);
 		LockTerms terms = LockTerms.of(request, this.context.settings());
-		WaitBudget budget = WaitBudget.of(terms, this.context.settings().callTimeout(), this.context.nanoTime());
+		Duration callTimeout = this.context.settings().callTimeout();
+		WaitBudget budget = driver.waitsUnlimited() ? WaitBudget.unlimited(terms, callTimeout, this.context.nanoTime())
+				: WaitBudget.of(terms, callTimeout, this.context.nanoTime());
 		if (keys.size() == 1) {
 			return new KeyRequest(this.context, this.queues, keys.get(0), terms, budget, driver, true);
 		}

@@ -2,8 +2,10 @@ package io.distributedlock.support;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BiConsumer;
@@ -59,6 +61,9 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 	private volatile LockEngine engine;
 
 	private final BiConsumer<LockKey, OwnerId> forcedReleases;
+
+	/** What threads hold by {@link #asLock} views. */
+	private final Map<ThreadHold.Id, ThreadHold> threadHolds = new ConcurrentHashMap<>();
 
 	/**
 	 * Creates a template, which is started. Its threads start when they are needed.
@@ -145,7 +150,7 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 
 	@Override
 	public Lock asLock(LockRequest request) {
-		return new LockView(this, () -> this.engine.execution(), request);
+		return new ThreadBoundLock(request, () -> this.engine.execution(), this.threadHolds);
 	}
 
 	/**

@@ -28,34 +28,37 @@ final class LockedExecution {
 
 	private final RequestFactory requests;
 
-	private final EnclosingTransaction transaction;
+	private final EnclosingLocks enclosing;
+
+	private final TransactionScope transaction;
 
 	private final NestedOrderWarning nestedOrder;
 
 	LockedExecution(EngineContext engine, RequestFactory requests, EnclosingTransaction transaction) {
 		this.engine = engine;
 		this.requests = requests;
-		this.transaction = transaction;
+		this.enclosing = new EnclosingLocks(engine);
+		this.transaction = new TransactionScope(transaction);
 		this.nestedOrder = new NestedOrderWarning(engine.heldGrants(), engine.settings().waitTime());
 	}
 
 	/** Acquires a request on the calling thread. */
 	LockLease acquire(LockRequest request) {
-		return acquire(request, request.keys(), LockContext.findAll());
+		return acquire(request, request.keys(), LockContext.findAll(), WaitMode.LIMITED);
 	}
 
 	/** Acquires a request on the calling thread, unless its lock stays busy. */
 	@Nullable LockLease tryAcquire(LockRequest request) {
 		this.nestedOrder.check(request.keys(), request, LockContext.findAll());
-		BlockingDriver driver = new BlockingDriver(this.engine.environment());
+		BlockingDriver driver = new BlockingDriver(this.engine.environment(), WaitMode.LIMITED);
 		Acquisition acquisition = this.requests.request(request.keys(), request, driver);
 		return driver.drive(acquisition) ? acquisition.lease() : null;
 	}
 
-	private JoinableLease acquire(LockRequest request, List<LockKey> keys, List<LockLease> enclosing) {
+	private JoinableLease acquire(LockRequest request, List<LockKey> keys, List<LockLease> enclosing, WaitMode mode) {
 		this.nestedOrder.check(keys, request, enclosing);
 		long start = this.engine.nanoTime();
-		BlockingDriver driver = new BlockingDriver(this.engine.environment());
+		BlockingDriver driver = new BlockingDriver(this.engine.environment(), mode);
 		Acquisition acquisition = this.requests.request(keys, request, driver);
 		if (!driver.drive(acquisition)) {
 			throw new LockNotAcquiredException(acquisition.key(), Duration.ofNanos(this.engine.nanoTime() - start),
@@ -67,22 +70,24 @@ final class LockedExecution {
 	<T extends @Nullable Object, E extends Throwable> T execute(LockRequest request, LockCallback<T, E> body) throws E {
 		List<LockLease> enclosing = LockContext.findAll();
 		if (request.keys().size() == 1) {
-			JoinableLease outer = enclosing.isEmpty() ? null : outer(request.keys().get(0), enclosing, request);
+			JoinableLease outer = enclosing.isEmpty() ? null
+					: this.enclosing.outer(request.keys().get(0), enclosing, request);
 			return (outer != null) ? run(new JoinedLease(request.keys().get(0), outer), body)
-					: run(keepInTransaction(requireHeld(acquire(request, request.keys(), enclosing))), body);
+					: run(keepInTransaction(requireHeld(acquire(request, request.keys(), enclosing, WaitMode.LIMITED))),
+							body);
 		}
-		Parts parts = parts(request, enclosing);
+		EnclosingLocks.Parts parts = this.enclosing.parts(request, enclosing);
 		if (parts.missing().isEmpty()) {
 			return run(composite(request, List.of(), parts.joined()), body);
 		}
-		JoinableLease own = requireHeld(acquire(request, parts.missing(), enclosing));
+		JoinableLease own = requireHeld(acquire(request, parts.missing(), enclosing, WaitMode.LIMITED));
 		JoinableLease all = parts.joined().isEmpty() ? own : joinedWith(own, parts.joined(), request);
 		return run(keepInTransaction(all), body);
 	}
 
 	<T extends @Nullable Object, E extends Throwable> @Nullable CompletableFuture<T> executeAsync(LockRequest request,
 			LockCallback<? extends @Nullable CompletionStage<T>, E> body) throws E {
-		JoinableLease lease = acquireOrKeep(request);
+		JoinableLease lease = acquireKept(request, WaitMode.LIMITED);
 		CompletionStage<T> stage;
 		try (LockContext.Scope scope = LockContext.open(lease)) {
 			stage = body.doWithLock(lease);
@@ -100,17 +105,16 @@ final class LockedExecution {
 	}
 
 	/**
-	 * Acquires the keys that no enclosing lock of this thread has, and keeps those locks
-	 * that have the others, until the handle is closed.
-	 * @throws LockNotAcquiredException if one stays busy for the wait time
+	 * Acquires a request for work that may last longer than the enclosing calls, whose
+	 * locks are kept. The scope is the caller's.
 	 */
-	JoinableLease acquireOrKeep(LockRequest request) {
+	JoinableLease acquireKept(LockRequest request, WaitMode mode) {
 		List<LockLease> enclosing = LockContext.findAll();
-		Parts parts = parts(request, enclosing);
-		List<JoinableLease> kept = keep(parts.joined());
+		EnclosingLocks.Parts parts = this.enclosing.parts(request, enclosing);
+		List<JoinableLease> kept = EnclosingLocks.keep(parts.joined());
 		try {
 			return parts.missing().isEmpty() ? composite(request, kept, List.of())
-					: keepInTransaction(acquireBeside(kept, parts.missing(), request, enclosing));
+					: keepInTransaction(acquireBeside(kept, parts.missing(), request, enclosing, mode));
 		}
 		catch (RuntimeException | Error ex) {
 			MultiKeyLease.closeAll(kept, JoinableLease::closeInBackground);
@@ -119,8 +123,8 @@ final class LockedExecution {
 	}
 
 	private JoinableLease acquireBeside(List<JoinableLease> kept, List<LockKey> missing, LockRequest request,
-			List<LockLease> enclosing) {
-		JoinableLease own = requireHeld(acquire(request, missing, enclosing));
+			List<LockLease> enclosing, WaitMode mode) {
+		JoinableLease own = requireHeld(acquire(request, missing, enclosing, mode));
 		try {
 			return beside(own, kept, request);
 		}
@@ -135,7 +139,7 @@ final class LockedExecution {
 		if (kept.isEmpty()) {
 			return own;
 		}
-		requireHeld(kept);
+		EnclosingLocks.requireHeld(kept);
 		List<JoinableLease> all = new ArrayList<>(kept.size() + 1);
 		all.add(own);
 		all.addAll(kept);
@@ -147,11 +151,11 @@ final class LockedExecution {
 	 * other keys.
 	 */
 	CompletableFuture<LockLease> acquireAsync(LockRequest request, List<LockLease> enclosing) {
-		Parts parts;
+		EnclosingLocks.Parts parts;
 		List<JoinableLease> kept;
 		try {
-			parts = parts(request, enclosing);
-			kept = keep(parts.joined());
+			parts = this.enclosing.parts(request, enclosing);
+			kept = EnclosingLocks.keep(parts.joined());
 		}
 		catch (RuntimeException ex) {
 			return CompletableFuture.failedFuture(ex);
@@ -200,53 +204,13 @@ final class LockedExecution {
 		return joined;
 	}
 
-	/** Divides the keys of a request into those that are held and those that are not. */
-	private Parts parts(LockRequest request, List<LockLease> enclosing) {
-		MinHoldCheck.requirePossible(request, this.engine);
-		if (enclosing.isEmpty()) {
-			return new Parts(request.keys(), List.of());
-		}
-		List<LockKey> missing = new ArrayList<>(request.keys().size());
-		List<JoinableLease> joined = new ArrayList<>(0);
-		for (LockKey key : request.keys()) {
-			JoinableLease outer = outer(key, enclosing, request);
-			if (outer == null) {
-				missing.add(key);
-			}
-			else if (!joined.contains(outer)) {
-				joined.add(outer);
-			}
-		}
-		return new Parts(missing, joined);
-	}
-
-	/**
-	 * Keeps locks, each of which is held.
-	 * @throws LockLostException if one of them has ended meanwhile
-	 */
-	private static List<JoinableLease> keep(List<JoinableLease> joined) {
-		List<JoinableLease> kept = MultiKeyLease.keepAll(joined);
-		if (kept == null) {
-			requireHeld(joined);
-			throw new IllegalStateException("A lock was released while it was joined");
-		}
-		return kept;
-	}
-
-	private static void requireHeld(List<JoinableLease> joined) {
-		for (JoinableLease part : joined) {
-			part.throwLoss(LockError.REENTRY_AFTER_LOSS);
-			part.ensureHeld();
-		}
-	}
-
 	/**
 	 * Combines the own locks with those joined before, all checked once more: the body
 	 * must not start under a lost lock. Whatever fails, the own locks are released.
 	 */
 	private JoinableLease joinedWith(JoinableLease own, List<JoinableLease> joined, LockRequest request) {
 		try {
-			requireHeld(joined);
+			EnclosingLocks.requireHeld(joined);
 			own.throwLoss(LockError.LOST_WHILE_ACQUIRING);
 			own.ensureHeld();
 			return composite(request, List.of(own), joined);
@@ -259,24 +223,6 @@ final class LockedExecution {
 
 	private JoinableLease composite(LockRequest request, List<JoinableLease> owned, List<JoinableLease> joined) {
 		return new MultiKeyLease(request.keys(), owned, joined, this.engine.heldGrants());
-	}
-
-	/** Returns the enclosing lock that has a key, if it can be joined. */
-	private @Nullable JoinableLease outer(LockKey key, List<LockLease> enclosing, LockRequest request) {
-		HeldGrants heldGrants = this.engine.heldGrants();
-		// Without an iterator, since this is most of what a nested call does.
-		for (int i = 0; i < enclosing.size(); i++) {
-			LockLease outer = enclosing.get(i);
-			if (outer instanceof JoinableLease joinable && joinable.isOf(heldGrants) && joinable.covers(key)) {
-				if (joinable.isHeld()) {
-					MinHoldCheck.requirePossible(request, this.engine);
-					MinHoldCheck.requireKeptBy(joinable, key, request);
-					return joinable;
-				}
-				joinable.throwLoss(LockError.REENTRY_AFTER_LOSS);
-			}
-		}
-		return null;
 	}
 
 	/**
@@ -296,37 +242,21 @@ final class LockedExecution {
 		return own;
 	}
 
-	/**
-	 * Keeps a lock, and its scope on this thread, until the transaction that is running
-	 * has completed. The scope has the handle that the body gets, so that a body that
-	 * ignores the loss of its lock ignores it until then.
-	 */
+	/** Keeps a lock until the transaction that is running has completed. */
 	private JoinableLease keepInTransaction(JoinableLease lease) {
-		if (this.transaction.isRunning()) {
-			try {
-				JoinableLease kept = keep(List.of(lease)).get(0);
-				endWithTransaction(kept, LockContext.openOutermost(lease));
-			}
-			catch (RuntimeException | Error ex) {
-				closeUnused(ex, lease);
-				throw ex;
-			}
-		}
-		return lease;
-	}
-
-	private void endWithTransaction(JoinableLease kept, LockContext.Scope scope) {
-		Runnable end = () -> {
-			scope.close();
-			kept.close();
-		};
 		try {
-			this.transaction.afterCompletion(end);
+			this.transaction.keep(lease);
+			return lease;
 		}
 		catch (RuntimeException | Error ex) {
-			end.run();
+			closeUnused(ex, lease);
 			throw ex;
 		}
+	}
+
+	/** Closes what {@link #acquireKept} has acquired, after its scope was closed. */
+	void closeKept(JoinableLease lease) {
+		this.transaction.close(lease);
 	}
 
 	private static <T extends @Nullable Object, E extends Throwable> T run(JoinableLease lease, LockCallback<T, E> body)
@@ -358,12 +288,6 @@ final class LockedExecution {
 			ex.addSuppressed(failure);
 		}
 		lease.addLossTo(ex);
-	}
-
-	/**
-	 * The keys of a request that have to be acquired, and the locks that have the others.
-	 */
-	private record Parts(List<LockKey> missing, List<JoinableLease> joined) {
 	}
 
 }

@@ -12,6 +12,13 @@ interface RequestDriver {
 	/** Whether a step may block for a round trip: it runs on the requester's thread. */
 	boolean mayBlock();
 
+	/**
+	 * Whether the request waits longer than its wait time, which bounds failures only.
+	 */
+	default boolean waitsUnlimited() {
+		return false;
+	}
+
 	/** Returns the name of the requester, for people. */
 	String requester();
 

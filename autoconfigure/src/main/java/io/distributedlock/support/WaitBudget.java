@@ -10,8 +10,12 @@ import java.time.Duration;
  * @param endNanos the end of the request if the store does not answer, with some slack:
  * an attempt is never too short for a store that answers
  * @param callTimeoutNanos how long one round trip may take
+ * @param failureNanos how long the store may fail without an answer before the wait ends
  */
-record WaitBudget(long startNanos, long waitUntilNanos, long endNanos, long callTimeoutNanos) {
+record WaitBudget(long startNanos, long waitUntilNanos, long endNanos, long callTimeoutNanos, long failureNanos) {
+
+	/** Longer than any lease, and short enough to be added to an instant. */
+	private static final long UNLIMITED_NANOS = Duration.ofDays(365).toNanos();
 
 	/** How much longer than the rest of the budget a late attempt may take. */
 	private static final long SLACK_NANOS = Duration.ofMillis(150).toNanos();
@@ -19,11 +23,26 @@ record WaitBudget(long startNanos, long waitUntilNanos, long endNanos, long call
 	static WaitBudget of(LockTerms terms, Duration callTimeout, long startNanos) {
 		long wait = terms.waitTime().toNanos();
 		long call = callTimeout.toNanos();
-		return new WaitBudget(startNanos, startNanos + wait, startNanos + Math.max(wait, call) + SLACK_NANOS, call);
+		return of(wait, call, startNanos, Long.MAX_VALUE);
+	}
+
+	/** A budget without an end, but for a store that fails for the whole wait time. */
+	static WaitBudget unlimited(LockTerms terms, Duration callTimeout, long startNanos) {
+		return of(UNLIMITED_NANOS, callTimeout.toNanos(), startNanos, terms.waitTime().toNanos());
+	}
+
+	private static WaitBudget of(long wait, long call, long startNanos, long failureNanos) {
+		return new WaitBudget(startNanos, startNanos + wait, startNanos + Math.max(wait, call) + SLACK_NANOS, call,
+				failureNanos);
 	}
 
 	boolean mayWait(long nowNanos) {
 		return !Nanos.isPast(this.waitUntilNanos, nowNanos);
+	}
+
+	/** Whether to attempt again after the store has failed for some time. */
+	boolean mayRetry(long nowNanos, long failingNanos) {
+		return mayWait(nowNanos) && failingNanos < this.failureNanos;
 	}
 
 	boolean isOver(long nowNanos) {

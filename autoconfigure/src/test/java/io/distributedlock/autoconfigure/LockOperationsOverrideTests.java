@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.locks.Lock;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -314,6 +315,11 @@ class LockOperationsOverrideTests {
 		@Override
 		public LockLease acquire(LockRequest request) {
 			return this.delegate.acquire(request);
+		}
+
+		@Override
+		public Lock asLock(LockRequest request) {
+			return this.delegate.asLock(request);
 		}
 
 		@Override

@@ -106,6 +106,42 @@ class LocksInTransactionsTests {
 			.run();
 	}
 
+	@Test
+	void lockOfAViewIsKeptUntilTheTransactionHasCompleted() {
+		Lock lock = locks.asLock(LockRequest.of(this.first));
+		in(PROPAGATION_REQUIRED, (status) -> {
+			for (int round = 0; round < 3; round++) {
+				lock.lock();
+				lock.unlock();
+			}
+			assertBusy(this.first);
+			assertThat(TransactionSynchronizationManager.getSynchronizations()).hasSize(1);
+			in(PROPAGATION_REQUIRES_NEW, (inner) -> {
+				lock.lock();
+				lock.unlock();
+			});
+			assertBusy(this.first);
+		});
+		assertThat(isBusy(this.first)).isFalse();
+	}
+
+	@Test
+	void lockOfAViewThatIsUnlockedInATransactionIsKeptUntilItHasCompleted() {
+		Lock lock = locks.asLock(LockRequest.of(this.first));
+		lock.lock();
+		in(PROPAGATION_REQUIRED, (status) -> {
+			lock.unlock();
+			assertThatExceptionOfType(IllegalMonitorStateException.class).isThrownBy(lock::unlock);
+			assertBusy(this.first);
+		});
+		assertThat(isBusy(this.first)).isFalse();
+		lock.lock();
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> in(PROPAGATION_REQUIRED, (status) -> {
+			locks.forceRelease(this.first);
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::unlock);
+		}));
+	}
+
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
 	void lockIsKeptUntilTheTransactionHasCompleted(boolean commit) {

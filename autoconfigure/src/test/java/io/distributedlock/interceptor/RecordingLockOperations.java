@@ -104,15 +104,15 @@ public final class RecordingLockOperations implements LockOperations {
 	}
 
 	@Override
-	public Lock asLock(LockRequest request) {
-		throw new UnsupportedOperationException();
-	}
-
-	@Override
 	public <T extends @Nullable Object, E extends Throwable> @Nullable CompletableFuture<T> executeAsync(
 			LockRequest request, LockCallback<? extends @Nullable CompletionStage<T>, E> body) throws E {
 		CompletionStage<T> stage = this.<CompletionStage<T>, E>execute(request, body::doWithLock);
 		return (stage != null) ? stage.toCompletableFuture() : null;
+	}
+
+	@Override
+	public Lock asLock(LockRequest request) {
+		throw new UnsupportedOperationException();
 	}
 
 }

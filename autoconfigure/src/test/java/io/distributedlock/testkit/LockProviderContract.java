@@ -48,6 +48,8 @@ import io.distributedlock.provider.LockProvider;
  * and are lost together.</li>
  * <li><b>Async</b> (engine): a future completes as a call ends, and its cancellation
  * withdraws.</li>
+ * <li><b>JavaLock</b> (engine): the view of {@code java.util.concurrent.locks} belongs to
+ * its thread, is re-entrant, and follows its interface in waits and interrupts.</li>
  * <li><b>HandOff</b> (engine): a lock goes from thread to thread of a process without the
  * store, and other processes get their turns.</li>
  * <li><b>MinHold</b> (commands and engine): within a shortest hold a key is granted once,
@@ -60,9 +62,10 @@ import io.distributedlock.provider.LockProvider;
  * <i>engine</i> use a {@link io.distributedlock.support.LockTemplate} over it.
  */
 @Timeout(value = 2, unit = TimeUnit.MINUTES)
-public abstract class LockProviderContract extends AbstractContract implements GrantContract, OwnerContract,
-		ReservationContract, KeyContract, ExclusionContract, WaitContract, LeaseContract, LossContract, ScopeContract,
-		InterruptContract, MultiKeyContract, AsyncContract, LifecycleContract, HandOffContract, MinHoldContract {
+public abstract class LockProviderContract extends AbstractContract
+		implements GrantContract, OwnerContract, ReservationContract, KeyContract, ExclusionContract, WaitContract,
+		LeaseContract, LossContract, ScopeContract, InterruptContract, MultiKeyContract, AsyncContract,
+		JavaLockContract, LifecycleContract, HandOffContract, MinHoldContract {
 
 	@Override
 	public final ContractProcess process() {

@@ -1,0 +1,62 @@
+package io.distributedlock.support;
+
+import java.util.List;
+
+import io.distributedlock.LockContext;
+import io.distributedlock.LockError;
+import io.distributedlock.LockKey;
+
+/**
+ * What one thread holds by a {@link ThreadBoundLock}. Accessed by that thread only.
+ */
+final class ThreadHold {
+
+	private final LockedExecution execution;
+
+	private final JoinableLease lease;
+
+	private final LockContext.Scope scope;
+
+	private int count = 1;
+
+	/**
+	 * Begins a hold with its scope.
+	 * @param execution what has acquired the lock, and closes it
+	 */
+	ThreadHold(LockedExecution execution, JoinableLease lease) {
+		this.execution = execution;
+		this.lease = lease;
+		this.scope = LockContext.openUnordered(lease);
+	}
+
+	/** Locks once more what is held. */
+	void reenter() {
+		this.lease.throwLoss(LockError.REENTRY_AFTER_LOSS);
+		this.lease.ensureHeld();
+		this.count = Math.incrementExact(this.count);
+	}
+
+	/** Takes back one lock, and returns whether it was the last. */
+	boolean isLast() {
+		return --this.count == 0;
+	}
+
+	void end() {
+		this.scope.close();
+		this.execution.closeKept(this.lease);
+	}
+
+	void throwLoss() {
+		this.lease.throwLoss(LockError.LOST);
+	}
+
+	/**
+	 * The identity of a hold.
+	 *
+	 * @param thread the thread that holds
+	 * @param keys the keys of its lock, sorted
+	 */
+	record Id(Thread thread, List<LockKey> keys) {
+	}
+
+}
