@@ -133,8 +133,9 @@ public interface LockOperations {
 	 * {@code newCondition} is not supported.
 	 * <p>
 	 * {@code unlock} throws a {@link LockLostException} if the lock was lost, and
-	 * {@link IllegalMonitorStateException} if the thread has not locked it. Inside a
-	 * running transaction the lock is kept until that has completed.
+	 * {@link IllegalMonitorStateException} if the thread has not locked it, or runs in a
+	 * body that has joined it. Inside a running transaction the lock is kept until that
+	 * has completed.
 	 * @param request the request
 	 * @return the view, which holds nothing by itself; safe for use by many threads
 	 */

@@ -45,10 +45,28 @@ final class LockEngines implements AutoCloseable {
 		return of(this.selected.getObject().beanName());
 	}
 
+	/**
+	 * Returns the provider that an annotation means, as far as it is known.
+	 * @param name the name of a bean or a provider, or {@code null} for the primary one
+	 * @return the provider, or {@code null} if a mock is in its place, or no provider has
+	 * that name
+	 */
+	@Nullable LockProvider provider(@Nullable String name) {
+		if (name == null) {
+			return isMocked() ? null : this.selected.getObject().provider();
+		}
+		List<String> matching = SelectedLockProvider.matching(LockProviderBeans.all(this.beanFactory), name);
+		return (matching.size() == 1) ? this.beanFactory.getBean(matching.get(0), LockProvider.class) : null;
+	}
+
+	/** Whether the application has a mock in place of the primary locks. */
+	private boolean isMocked() {
+		return !this.beanFactory.isTypeMatch(LockProviderBeans.TEMPLATE, LockTemplate.class);
+	}
+
 	/** Returns the name of the primary provider, or a word for a mock in its place. */
 	String primaryName() {
-		return this.beanFactory.isTypeMatch(LockProviderBeans.TEMPLATE, LockTemplate.class)
-				? this.selected.getObject().provider().name() : "mock";
+		return isMocked() ? "mock" : this.selected.getObject().provider().name();
 	}
 
 	/**

@@ -87,8 +87,8 @@ class LockProxyConfiguration {
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static MinHoldSupportCheck distributedLockMinHoldSupportCheck(LockedMethodRegistry methods,
-			ObjectProvider<SelectedLockProvider> selected) {
-		return new MinHoldSupportCheck(methods, selected);
+			ObjectProvider<LockEngines> engines) {
+		return new MinHoldSupportCheck(methods, engines);
 	}
 
 }

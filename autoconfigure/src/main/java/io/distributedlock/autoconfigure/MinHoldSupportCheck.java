@@ -7,9 +7,10 @@ import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.interceptor.LockAttribute;
 import io.distributedlock.interceptor.LockedMethodRegistry;
+import io.distributedlock.provider.LockProvider;
 
 /**
- * Check that the store can keep the shortest holds of all locked methods that are known
+ * Check that each store can keep the shortest holds of all locked methods that are known
  * when the application has started. It refuses the start; a method that is read later is
  * refused when it is called.
  */
@@ -17,11 +18,11 @@ final class MinHoldSupportCheck implements SmartInitializingSingleton {
 
 	private final LockedMethodRegistry methods;
 
-	private final ObjectProvider<SelectedLockProvider> selected;
+	private final ObjectProvider<LockEngines> engines;
 
-	MinHoldSupportCheck(LockedMethodRegistry methods, ObjectProvider<SelectedLockProvider> selected) {
+	MinHoldSupportCheck(LockedMethodRegistry methods, ObjectProvider<LockEngines> engines) {
 		this.methods = methods;
-		this.selected = selected;
+		this.engines = engines;
 	}
 
 	@Override
@@ -30,12 +31,13 @@ final class MinHoldSupportCheck implements SmartInitializingSingleton {
 	}
 
 	private void check(String method, LockAttribute attribute) {
-		// Without a provider of ours the application brings its own operations.
-		SelectedLockProvider chosen = (attribute.minHold() != null) ? this.selected.getIfAvailable() : null;
-		if (chosen != null && !chosen.provider().supportsMinHold()) {
+		// Without engines of ours the application brings its own operations.
+		LockEngines present = (attribute.minHold() != null) ? this.engines.getIfAvailable() : null;
+		LockProvider provider = (present != null) ? present.provider(attribute.provider()) : null;
+		if (provider != null && !provider.supportsMinHold()) {
 			throw new LockConfigurationException(LockError.MIN_HOLD_UNSUPPORTED,
 					"The locked method " + method + " has a minHold of " + attribute.minHold() + ", but the store '"
-							+ chosen.provider().name() + "' cannot keep a lock after its release",
+							+ provider.name() + "' cannot keep a lock after its release",
 					"Remove the minHold, or keep the locks in a database or in Redis");
 		}
 	}

@@ -2,6 +2,7 @@ package io.distributedlock.interceptor;
 
 import java.lang.reflect.Method;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 
 import org.aopalliance.intercept.MethodInvocation;
@@ -147,7 +148,8 @@ final class LockedMethod {
 	 * have one lock for their common name.
 	 */
 	boolean covers(LockedMethod other) {
-		return this.keys == null && other.keys == null && this.attribute.name().equals(other.attribute.name());
+		return this.keys == null && other.keys == null && this.attribute.name().equals(other.attribute.name())
+				&& Objects.equals(this.attribute.provider(), other.attribute.provider());
 	}
 
 	/** Refuses to wait for a lock on a thread of an event loop. */

@@ -26,6 +26,14 @@ interface JoinableLease extends LockLease {
 		// The handle owns nothing.
 	}
 
+	/**
+	 * Whether the handle has joined another one without keeping its lock, so that it is
+	 * not held any more when the other one is closed.
+	 */
+	default boolean dependsOn(JoinableLease enclosing) {
+		return false;
+	}
+
 	/** Whether the lock is among these grants. */
 	boolean isOf(HeldGrants grants);
 

@@ -38,6 +38,11 @@ final class JoinedLease implements JoinableLease {
 	}
 
 	@Override
+	public boolean dependsOn(JoinableLease enclosing) {
+		return this.outer == enclosing || this.outer.dependsOn(enclosing);
+	}
+
+	@Override
 	public boolean isOf(HeldGrants grants) {
 		return this.outer.isOf(grants);
 	}

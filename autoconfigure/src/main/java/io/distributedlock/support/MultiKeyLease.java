@@ -69,6 +69,13 @@ final class MultiKeyLease implements JoinableLease {
 	}
 
 	@Override
+	public boolean dependsOn(JoinableLease enclosing) {
+		return this.all.subList(this.owned.size(), this.all.size())
+			.stream()
+			.anyMatch((joined) -> joined == enclosing || joined.dependsOn(enclosing));
+	}
+
+	@Override
 	public boolean isOf(HeldGrants grants) {
 		return this.heldGrants == grants;
 	}

@@ -117,6 +117,10 @@ final class ThreadBoundLock implements Lock {
 					"Lock " + this.request.keys() + " is not locked by thread '" + id.thread().getName()
 							+ "'. Unlock it as often as it was locked, on the thread that has locked it");
 		}
+		if (held.isNeeded()) {
+			throw new IllegalMonitorStateException("Lock " + this.request.keys()
+					+ " is needed by a call that runs inside it. Unlock it when that call has returned");
+		}
 		if (held.isLast()) {
 			this.holds.remove(id);
 			held.end();

@@ -36,6 +36,13 @@ final class ThreadHold {
 		this.count = Math.incrementExact(this.count);
 	}
 
+	/** Whether a call runs inside whose body would run on without the lock. */
+	boolean isNeeded() {
+		return this.count == 1 && LockContext.findAll()
+			.stream()
+			.anyMatch((inner) -> inner instanceof JoinableLease joined && joined.dependsOn(this.lease));
+	}
+
 	/** Takes back one lock, and returns whether it was the last. */
 	boolean isLast() {
 		return --this.count == 0;

@@ -333,6 +333,16 @@ class SeveralProvidersTests {
 			});
 	}
 
+	@Test
+	void shortestHoldIsAskedOfTheStoreThatTheMethodNames() {
+		this.runner.withBean("sessions", LockProvider.class, () -> named("sessions"))
+			.withBean(Kept.class)
+			.run((context) -> assertThat(mistake(context.getStartupFailure())).isNotNull()
+				.hasMessageStartingWith("DL-618: The locked method " + Kept.class.getName() + ".run() has a minHold of")
+				.hasMessageContaining("'sessions'"));
+		this.runner.withBean(KeptInDatabase.class).run((context) -> assertThat(context).hasNotFailed());
+	}
+
 	private static void assertUnknown(@Nullable Throwable failure, String fact) {
 		assertThat(mistake(failure)).isInstanceOfSatisfying(LockConfigurationException.class, (ex) -> {
 			assertThat(ex.error()).isEqualTo(LockError.UNKNOWN_PROVIDER);
@@ -398,6 +408,24 @@ class SeveralProvidersTests {
 		LockProvider provider = mock(LockProvider.class);
 		given(provider.name()).willReturn(name);
 		return provider;
+	}
+
+	static class Kept {
+
+		@DistributedLock(name = "kept", minHold = "1s", provider = "sessions")
+		public void run() {
+			// Not called.
+		}
+
+	}
+
+	static class KeptInDatabase {
+
+		@DistributedLock(name = "kept", minHold = "1s", provider = "jdbc")
+		public void run() {
+			// Not called.
+		}
+
 	}
 
 	static class Stores {

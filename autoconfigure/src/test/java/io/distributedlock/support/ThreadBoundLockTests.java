@@ -89,6 +89,26 @@ class ThreadBoundLockTests {
 		assertThat(this.attempts).hasValue(1);
 	}
 
+	/** Else the body would run on without its lock. */
+	@Test
+	void lockIsNotUnlockedUnderABodyThatHasJoinedIt() {
+		LockRequest two = LockRequest.ofAll(List.of(KEY, LockKey.of("other")));
+		Lock lock = this.locks.asLock(LockRequest.of(KEY));
+		lock.lock();
+		for (LockRequest request : List.of(LockRequest.of(KEY), two)) {
+			this.locks.execute(request, (lease) -> {
+				assertThatExceptionOfType(IllegalMonitorStateException.class).isThrownBy(lock::unlock)
+					.withMessageContaining("is needed by a call that runs inside it");
+				lock.lock();
+				lock.unlock();
+				assertThat(lease.isHeld()).isTrue();
+				return null;
+			});
+		}
+		lock.unlock();
+		assertThat(this.locks.snapshot().held()).isEmpty();
+	}
+
 	@Test
 	void nothingIsKeptWhereNothingIsLocked() {
 		for (int number = 0; number < 100; number++) {
