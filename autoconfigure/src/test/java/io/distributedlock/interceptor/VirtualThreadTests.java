@@ -9,6 +9,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.Lock;
 
 import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordedEvent;
@@ -18,6 +19,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
 import org.junit.jupiter.api.io.TempDir;
 
+import io.distributedlock.LockKey;
+import io.distributedlock.LockOperations;
+import io.distributedlock.LockRequest;
 import io.distributedlock.annotation.DistributedLock;
 import io.distributedlock.local.LocalLockProvider;
 import io.distributedlock.provider.LockTimer;
@@ -46,13 +50,22 @@ class VirtualThreadTests {
 				Recording recording = new Recording()) {
 			Work work = new LockedProxies(locks).ofClass(target);
 			work.run(0);
+			target.run(locks, 0);
 			recording.enable("jdk.VirtualThreadPinned").withThreshold(Duration.ofMillis(1)).withStackTrace();
 			recording.start();
 			List<Future<?>> calls = new ArrayList<>();
 			ExecutorService threads = virtualThreads();
 			for (int number = 0; number < THREADS; number++) {
 				int key = number % KEYS;
-				calls.add(threads.submit(() -> work.run(key)));
+				boolean annotated = number % 2 == 0;
+				calls.add(threads.submit(() -> {
+					if (annotated) {
+						work.run(key);
+					}
+					else {
+						target.run(locks, key);
+					}
+				}));
 			}
 			for (Future<?> call : calls) {
 				call.get(1, TimeUnit.MINUTES);
@@ -62,7 +75,7 @@ class VirtualThreadTests {
 			recording.dump(folder.resolve("pinned.jfr"));
 		}
 		assertThat(target.overlaps).hasValue(0);
-		assertThat(target.calls).hasValue(THREADS + 1);
+		assertThat(target.calls).hasValue(THREADS + 2);
 		assertThat(RecordingFile.readAllEvents(folder.resolve("pinned.jfr"))).noneMatch(VirtualThreadTests::isOurs);
 	}
 
@@ -88,6 +101,18 @@ class VirtualThreadTests {
 		Work() {
 			for (int key = 0; key < KEYS; key++) {
 				this.running[key] = new AtomicInteger();
+			}
+		}
+
+		/** Runs under the lock of the annotated method, by hand. */
+		void run(LockOperations locks, int key) {
+			Lock lock = locks.asLock(LockRequest.of(LockKey.of("Work.run", Integer.toString(key))));
+			lock.lock();
+			try {
+				run(key);
+			}
+			finally {
+				lock.unlock();
 			}
 		}
 
