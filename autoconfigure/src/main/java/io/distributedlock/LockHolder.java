@@ -31,10 +31,11 @@ public record LockHolder(String label, @Nullable Duration heldFor, @Nullable Dur
 
 	String describe() {
 		if (this.released) {
-			return "the minHold of '" + this.label + "', which has released it"
-					+ ((this.remaining != null) ? ", for another " + this.remaining.toMillis() + " ms" : "");
+			return "kept " + ((this.remaining != null) ? "for another " + this.remaining.toMillis() + " ms " : "")
+					+ "(minHold) after '" + this.label + "' has released it,";
 		}
-		return "'" + this.label + "'" + ((this.heldFor != null) ? " for " + this.heldFor.toMillis() + " ms" : "");
+		return "held by '" + this.label + "'"
+				+ ((this.heldFor != null) ? " for " + this.heldFor.toMillis() + " ms" : "");
 	}
 
 }

@@ -25,7 +25,7 @@ class LockExceptionTests {
 	void messageOfAKeptLockSaysForHowLong() {
 		LockHolder holder = new LockHolder("shop-1:4711", Duration.ofMillis(300), Duration.ofSeconds(29), true);
 		assertThat(new LockNotAcquiredException(KEY, Duration.ZERO, holder)).hasMessageContaining(
-				"Lock 'orders:42' is kept by the minHold of 'shop-1:4711', which has released it, for another 29000 ms"
+				"Lock 'orders:42' is kept for another 29000 ms (minHold) after 'shop-1:4711' has released it,"
 						+ " and did not become free");
 	}
 

@@ -15,7 +15,6 @@ import org.springframework.util.ClassUtils;
 
 import io.distributedlock.LockError;
 import io.distributedlock.interceptor.LockAttribute;
-import io.distributedlock.interceptor.OnBusy;
 
 /**
  * Warnings of scheduled jobs that may run on several nodes, each logged once: those that
@@ -33,23 +32,27 @@ final class ScheduledJobCheck {
 			MergedAnnotation<DistributedLock> annotation) {
 		if (annotation.getMetaTypes().contains(ScheduledLock.class)) {
 			if (attribute.minHold() == null) {
-				warn(method, targetClass, "has a @ScheduledLock without minHold: a run that is shorter than the clocks"
-						+ " of the nodes differ is followed by another one on the next node. Set minHold to more than"
-						+ " the clocks can differ and less than the time between two runs, such as minHold = \"1m\""
-						+ " (ZooKeeper cannot keep it: there, let the job find out whether its run was done)");
+				warn(method, targetClass,
+						"has a @ScheduledLock without minHold: a run that is shorter than the clocks of the nodes differ"
+								+ " is followed by another one on the next node",
+						"Set minHold to more than the clocks can differ and less than the time between two runs, such as"
+								+ " minHold = \"1m\" (ZooKeeper cannot keep it: there, let the job find out whether its"
+								+ " run was done)");
 			}
 		}
-		else if (attribute.waitTime() == null && attribute.onBusy() == OnBusy.FAIL && isScheduled(method)) {
-			warn(method, targetClass, "is scheduled and waits for its lock with the default wait time: every node runs"
-					+ " it, one after the other. Use @ScheduledLock in place of @DistributedLock to run it once, or set"
-					+ " waitTime or onBusy if every node has to run it");
+		else if (attribute.waitTime() == null && isScheduled(method)) {
+			warn(method, targetClass,
+					"is scheduled and waits for its lock with the default wait time, so that every node may run it, one"
+							+ " after the other",
+					"Use @ScheduledLock in place of @DistributedLock to run it once, or set waitTime if every node has to"
+							+ " run it");
 		}
 	}
 
-	private void warn(Method method, Class<?> targetClass, String problem) {
+	private void warn(Method method, Class<?> targetClass, String fact, String action) {
 		if (this.warned.add(method)) {
-			logger.warn(LockError.SCHEDULED_ON_EVERY_NODE.id() + " The locked method "
-					+ ClassUtils.getUserClass(targetClass).getName() + "." + method.getName() + " " + problem);
+			logger.warn(LockError.SCHEDULED_ON_EVERY_NODE.describe("The locked method "
+					+ ClassUtils.getUserClass(targetClass).getName() + "." + method.getName() + " " + fact, action));
 		}
 	}
 

@@ -33,12 +33,11 @@ record LockEngineParts(LockSettings settings, LockTimer timer, CallbackThreads c
 	/**
 	 * Creates an engine.
 	 * @param provider the store
-	 * @param primary whether the observers are the provider's already
 	 */
-	LockTemplate create(LockProvider provider, boolean primary) {
+	LockTemplate create(LockProvider provider) {
 		String name = provider.name();
 		List<LockObserver> ownObservers = this.observers.orderedStream()
-			.map((observer) -> primary ? observer : observer.ofProvider(name))
+			.map((observer) -> observer.ofProvider(name))
 			.toList();
 		List<LockListener> ownListeners = Stream
 			.concat(this.listeners.orderedStream(), Stream.of(new LockApplicationEvents(name, this.publisher)))

@@ -140,7 +140,19 @@ final class LockEngines implements AutoCloseable {
 		boolean primary = beanName.equals(chosen.beanName());
 		this.beanFactory.registerDependentBean(beanName, "distributedLockEngines");
 		return new ProviderEngine(provider, primary ? chosen.reason() : "additional", primary,
-				this.parts.create(provider, primary));
+				this.parts.create(provider));
+	}
+
+	/**
+	 * Creates the engines whose beans are lazy. One with a mock in place of its bean is
+	 * not created.
+	 */
+	void createAll() {
+		for (String bean : this.beanFactory.getBeanNamesForType(LockTemplate.class, true, false)) {
+			if (LockProviderBeans.isTemplate(bean)) {
+				this.beanFactory.getBean(bean);
+			}
+		}
 	}
 
 	/** Returns the engines that were created, the primary one first. */

@@ -45,6 +45,11 @@ final class LockProviderBeans {
 		return isOwn(beanName) ? PREFIX + middle(beanName) + "Template" : TEMPLATE + "." + beanName;
 	}
 
+	/** Whether a bean is among the locks that the auto-configuration defines. */
+	static boolean isTemplate(String beanName) {
+		return beanName.startsWith(PREFIX);
+	}
+
 	private static boolean isOwn(String beanName) {
 		return beanName.startsWith(PREFIX) && beanName.endsWith(SUFFIX)
 				&& beanName.length() > PREFIX.length() + SUFFIX.length();

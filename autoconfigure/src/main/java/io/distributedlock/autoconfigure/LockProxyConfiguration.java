@@ -20,6 +20,7 @@ import io.distributedlock.interceptor.LockOperationsLookup;
 import io.distributedlock.interceptor.LockedBeanVerifier;
 import io.distributedlock.interceptor.LockedMethodRegistry;
 import io.distributedlock.provider.LockObserver;
+import io.distributedlock.support.LockSettings;
 
 /**
  * Proxies for annotated methods. These beans are created before ordinary beans, and so
@@ -87,8 +88,8 @@ class LockProxyConfiguration {
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static MinHoldSupportCheck distributedLockMinHoldSupportCheck(LockedMethodRegistry methods,
-			ObjectProvider<LockEngines> engines) {
-		return new MinHoldSupportCheck(methods, engines);
+			ObjectProvider<LockEngines> engines, ObjectProvider<LockSettings> settings) {
+		return new MinHoldSupportCheck(methods, engines, settings);
 	}
 
 }

@@ -38,6 +38,7 @@ final class LockStoreCheck implements SmartInitializingSingleton {
 
 	@Override
 	public void afterSingletonsInstantiated() {
+		this.engines.createAll();
 		this.engines.all().forEach((engine) -> check(engine.provider()));
 	}
 

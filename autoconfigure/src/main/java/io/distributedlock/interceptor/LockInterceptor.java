@@ -1,17 +1,12 @@
 package io.distributedlock.interceptor;
 
 import java.lang.reflect.Method;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentMap;
-import java.util.function.Supplier;
 
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
-
-import org.springframework.util.function.SingletonSupplier;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
@@ -32,20 +27,15 @@ public final class LockInterceptor implements MethodInterceptor {
 
 	private final LockOperationsLookup operations;
 
-	private final ConcurrentMap<String, LockOperations> named = new ConcurrentHashMap<>();
-
-	private final Supplier<LockOperations> primary;
-
 	/**
 	 * Creates an interceptor.
 	 * @param methods the locked methods
-	 * @param operations the lookup of the locks of a provider, called once for each, with
-	 * its first locked call, so that proxies can be created before the store is connected
+	 * @param operations the lookup of the locks of a provider, called for each locked
+	 * call, so that proxies can be created before the store is connected
 	 */
 	public LockInterceptor(LockedMethodRegistry methods, LockOperationsLookup operations) {
 		this.methods = methods;
 		this.operations = operations;
-		this.primary = SingletonSupplier.of(() -> operations.find(null));
 	}
 
 	@Override
@@ -54,6 +44,7 @@ public final class LockInterceptor implements MethodInterceptor {
 		if (method == null) {
 			throw withoutAttribute(invocation);
 		}
+		LostCalls.requireNotLost(invocation);
 		if (method.condition() != null && !method.condition().isTrue(invocation)) {
 			return proceedWithoutLock(method, method.condition(), invocation);
 		}
@@ -65,12 +56,7 @@ public final class LockInterceptor implements MethodInterceptor {
 	}
 
 	private LockOperations locks(LockedMethod method) {
-		String provider = method.attribute().provider();
-		if (provider == null) {
-			return this.primary.get();
-		}
-		LockOperations known = this.named.get(provider);
-		return (known != null) ? known : this.named.computeIfAbsent(provider, this.operations::find);
+		return this.operations.find(method.attribute().provider());
 	}
 
 	private @Nullable Object proceedWithoutLock(LockedMethod method, LockCondition condition,

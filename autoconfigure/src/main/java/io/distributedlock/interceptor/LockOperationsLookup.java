@@ -6,8 +6,9 @@ import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockOperations;
 
 /**
- * Lookup of the locks of a provider. Called with the first locked call of each provider,
- * and when all singletons are ready. Implementations are safe for use by many threads.
+ * Lookup of the locks of a provider. Called for each locked call, so that implementations
+ * remember what they have found, and when all singletons are ready. Implementations are
+ * safe for use by many threads.
  *
  * @since 0.1.0
  */

@@ -34,7 +34,6 @@ final class LockedCall implements LockCallback<@Nullable Object, Throwable> {
 	}
 
 	@Nullable Object run(LockOperations operations) throws Throwable {
-		LostCalls.requireNotLost(this.invocation);
 		LockRequest request = this.method.request(this.invocation);
 		try {
 			return operations.execute(request, this);

@@ -145,10 +145,11 @@ final class LockedMethod {
 
 	/**
 	 * Returns whether each call of this method holds the lock of another method: both
-	 * have one lock for their common name.
+	 * have one lock for their common name, and this one takes it in each call.
 	 */
 	boolean covers(LockedMethod other) {
-		return this.keys == null && other.keys == null && this.attribute.name().equals(other.attribute.name())
+		return this.condition == null && this.keys == null && other.keys == null
+				&& this.attribute.name().equals(other.attribute.name())
 				&& Objects.equals(this.attribute.provider(), other.attribute.provider());
 	}
 

@@ -79,28 +79,37 @@ final class MethodExpressions {
 		catch (ParseException | IllegalStateException | IllegalArgumentException ex) {
 			throw new LockConfigurationException(LockError.INVALID_EXPRESSION,
 					described + " is not an expression: " + ex.getMessage(),
-					"Write SpEL such as \"#order.id\", and fixed text in quotes: \"'nightly'\"", ex);
+					isCondition(attribute) ? "Write SpEL that is true or false, such as \"#order.total > 100\""
+							: "Write SpEL such as \"#order.id\", and fixed text in quotes: \"'nightly'\"",
+					ex);
 		}
-		checkWords(expression, described);
+		checkWords(attribute, expression, described);
 		checkVariables(expression, described + " uses ");
 		BeanReferences.collect(expression.getAST(), this.beans);
 		return expression;
 	}
 
-	private void checkWords(SpelExpression expression, String described) {
+	private static boolean isCondition(String attribute) {
+		return attribute.equals("condition");
+	}
+
+	private void checkWords(String attribute, SpelExpression expression, String described) {
 		Set<String> words = UnquotedWords.in(expression.getAST());
 		if (!words.isEmpty()) {
 			String word = words.iterator().next();
 			String fact = UnquotedWords.isProperty(word) ? "which is a property of #root only as #root." + word
 					: "which is neither a variable nor a property of #root";
 			throw new LockConfigurationException(LockError.INVALID_EXPRESSION,
-					described + " uses '" + word + "', " + fact, remedy(expression, word));
+					described + " uses '" + word + "', " + fact, remedy(attribute, expression, word));
 		}
 	}
 
-	private String remedy(SpelExpression expression, String word) {
+	private String remedy(String attribute, SpelExpression expression, String word) {
 		if (this.indexes.containsKey(word)) {
 			return "Write \"#" + word + "\" for the argument";
+		}
+		if (isCondition(attribute)) {
+			return "Write an argument with #, and fixed text inside a comparison in quotes: \"#order.state == 'OPEN'\"";
 		}
 		String text = expression.getExpressionString();
 		String quoted = (text.indexOf('\'') < 0 && text.indexOf('#') < 0) ? text : word;
@@ -121,7 +130,7 @@ final class MethodExpressions {
 					+ (ambiguous.contains("#root") ? ", which names both an argument and the call"
 							: ", which names different arguments in the method and in a declaration that it implements"
 									+ " or overrides"),
-					"Give each parameter one name of its own, or use places: #a0");
+					"Give each parameter one name of its own, or use positions: #a0");
 		}
 	}
 

@@ -115,7 +115,7 @@ final class SelfInvocationWarning {
 					&& arguments(place.descriptor()).equals(arguments(call.descriptor()));
 			if (!(call.special() && (override || isWithoutLock(called))) && (around == null || !around.covers(locked))
 					&& (caller == null || isRun(caller))) {
-				warn(place, call, AopUtils.getMostSpecificMethod(called, this.userClass));
+				warn(place, call, AopUtils.getMostSpecificMethod(called, this.userClass), locked.attribute().name());
 			}
 		}
 
@@ -135,7 +135,7 @@ final class SelfInvocationWarning {
 					&& !SelfInvocationWarning.this.methods.isDeclaredOnMethod(called, called.getDeclaringClass());
 		}
 
-		private void warn(Place place, OwnCall call, Method called) {
+		private void warn(Place place, OwnCall call, Method called, String name) {
 			String caller = place.className() + "." + place.method();
 			String described = MethodNames.describe(called, this.userClass);
 			if (this.logged.add(caller + " " + described)) {
@@ -146,7 +146,8 @@ final class SelfInvocationWarning {
 								+ " on its own object, past the proxy, so that this call runs without the lock",
 						"Call it through the bean, which can be injected into itself as a @Lazy dependency, move it to"
 								+ " another bean, or run the work with LockOperations.execute;"
-								+ " LockAssert.assertHeld() in the locked method makes such a call fail"));
+								+ " LockAssert.assertHeld(\"" + name
+								+ "\") in the locked method makes such a call fail"));
 			}
 		}
 

@@ -47,7 +47,6 @@ final class StageCall implements LockCallback<@Nullable CompletionStage<@Nullabl
 
 	@Nullable Object run(LockOperations operations) throws Throwable {
 		this.method.requireBlockingThread();
-		LostCalls.requireNotLost(this.invocation);
 		LockRequest request = this.method.request(this.invocation);
 		CompletableFuture<@Nullable Object> work;
 		try {

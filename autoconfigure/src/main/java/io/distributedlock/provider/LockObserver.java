@@ -81,7 +81,7 @@ public interface LockObserver {
 
 	/**
 	 * Returns the observer of the locks of one provider. An application may have several
-	 * providers; each observer is asked once for each of them.
+	 * providers; each observer is asked for each of them, perhaps more than once.
 	 * @param provider the name of the provider
 	 * @return this observer, unless it distinguishes providers
 	 */

@@ -49,14 +49,14 @@ final class LockedExecution {
 
 	/** Acquires a request on the calling thread, unless its lock stays busy. */
 	@Nullable LockLease tryAcquire(LockRequest request) {
-		this.nestedOrder.check(request.keys(), request, LockContext.findAll());
+		this.nestedOrder.check(request.keys(), request, LockContext.findAll(), false);
 		BlockingDriver driver = new BlockingDriver(this.engine.environment(), WaitMode.LIMITED);
 		Acquisition acquisition = this.requests.request(request.keys(), request, driver);
 		return driver.drive(acquisition) ? acquisition.lease() : null;
 	}
 
 	private JoinableLease acquire(LockRequest request, List<LockKey> keys, List<LockLease> enclosing, WaitMode mode) {
-		this.nestedOrder.check(keys, request, enclosing);
+		this.nestedOrder.check(keys, request, enclosing, mode.isUnlimited());
 		long start = this.engine.nanoTime();
 		BlockingDriver driver = new BlockingDriver(this.engine.environment(), mode);
 		Acquisition acquisition = this.requests.request(keys, request, driver);
@@ -164,7 +164,7 @@ final class LockedExecution {
 			if (parts.missing().isEmpty()) {
 				return CompletableFuture.completedFuture(composite(request, kept, List.of()));
 			}
-			this.nestedOrder.check(parts.missing(), request, enclosing);
+			this.nestedOrder.check(parts.missing(), request, enclosing, false);
 			CompletableFuture<LockLease> acquired = new AsyncDriver(this.engine,
 					(driver) -> this.requests.request(parts.missing(), request, driver))
 				.begin();

@@ -17,8 +17,8 @@ import io.distributedlock.LockRequest;
 /**
  * Warning that a nested request waits for a key that sorts before one that its thread
  * holds: with another call that nests them in the opposite order it forms a deadlock,
- * which lasts until a wait time is over. Logged once for each pair of lock names. Safe
- * for use by many threads.
+ * which lasts until a wait time is over, if there is one. Logged once for each pair of
+ * lock names. Safe for use by many threads.
  */
 final class NestedOrderWarning {
 
@@ -51,20 +51,21 @@ final class NestedOrderWarning {
 	 * @param keys its keys that are not held, sorted
 	 * @param request the request; one that does not wait cannot form a deadlock
 	 * @param enclosing the locks that its thread or its reactive flow runs under
+	 * @param unlimited whether it waits as long as it takes, whatever its wait time is
 	 */
-	void check(List<LockKey> keys, LockRequest request, List<LockLease> enclosing) {
+	void check(List<LockKey> keys, LockRequest request, List<LockLease> enclosing, boolean unlimited) {
 		for (int i = 0; i < enclosing.size(); i++) {
 			LockLease outer = enclosing.get(i);
 			if (outer instanceof JoinableLease joinable && joinable.isOf(this.heldGrants)) {
-				check(keys.get(0), request, outer);
+				check(keys.get(0), request, outer, unlimited);
 			}
 		}
 	}
 
-	private void check(LockKey requested, LockRequest request, LockLease outer) {
+	private void check(LockKey requested, LockRequest request, LockLease outer, boolean unlimited) {
 		for (LockKey held : outer.keys()) {
-			if (requested.compareTo(held) < 0 && outer.isHeld() && mayWait(request)) {
-				warn(requested, held);
+			if (requested.compareTo(held) < 0 && outer.isHeld() && (unlimited || mayWait(request))) {
+				warn(requested, held, unlimited);
 			}
 		}
 	}
@@ -74,14 +75,14 @@ final class NestedOrderWarning {
 		return !((own != null) ? own : this.waitTime).isZero();
 	}
 
-	private void warn(LockKey requested, LockKey held) {
+	private void warn(LockKey requested, LockKey held, boolean unlimited) {
 		if (this.logged.size() < MAX_PAIRS && this.logged.add(new Pair(held.name(), requested.name()))) {
 			String place = place();
 			logger.warn(LockError.NESTED_ORDER.describe(
 					"The lock '" + requested + "' was requested" + ((place != null) ? " by " + place : "")
 							+ " while the lock '" + held + "' is held, although its key sorts before that one: a call"
-							+ " that nests these two the other way round and this one can wait for each other until a"
-							+ " wait time is over",
+							+ " that nests these two the other way round and this one can wait for each other "
+							+ (unlimited ? "for ever" : "until a wait time is over"),
 					"Request both keys at once, which acquires them in order, or nest them in the order of their keys"
 							+ " everywhere"));
 		}

@@ -121,7 +121,7 @@ final class ThreadBoundLock implements Lock {
 			throw new IllegalMonitorStateException("Lock " + this.request.keys()
 					+ " is needed by a call that runs inside it. Unlock it when that call has returned");
 		}
-		if (held.isLast()) {
+		if (held.unlockOnce()) {
 			this.holds.remove(id);
 			held.end();
 		}

@@ -44,7 +44,7 @@ final class ThreadHold {
 	}
 
 	/** Takes back one lock, and returns whether it was the last. */
-	boolean isLast() {
+	boolean unlockOnce() {
 		return --this.count == 0;
 	}
 

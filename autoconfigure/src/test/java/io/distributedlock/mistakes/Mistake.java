@@ -97,23 +97,25 @@ enum Mistake {
 	SKIP_OF_PRIMITIVE("SkipOfPrimitive", Kind.CLASS,
 			"DL-604: The locked method ~SkipOfPrimitive.work() has onBusy = SKIP, but its result int"
 					+ " is primitive and has no value for 'skipped'. Return void, a type that may be null, an"
-					+ " Optional or a collection, or use onBusy = FAIL"),
+					+ " Optional or a collection, or use onBusy = FAIL or FALLBACK"),
 
 	OF_FUTURE("OfFuture", Kind.CLASS,
 			"DL-605: The locked method ~OfFuture.work() returns java.util.concurrent.Future, which"
-					+ " finishes after the method has returned and its lock was released. Lock the method that"
-					+ " does the work, or wait for the result inside the locked method"),
+					+ " finishes after the method has returned and its lock was released. Declare the result as CompletableFuture,"
+					+ " CompletionStage, Mono or Flux, which hold the lock until they are complete. Or lock the method that"
+					+ " does the work"),
 
 	OF_SUSPEND("OfSuspend", Kind.CLASS,
 			"DL-605: The locked method ~OfSuspend.work(Continuation) returns the result of a suspend"
-					+ " function, which finishes after the method has returned and its lock was released. Lock"
-					+ " the method that does the work, or wait for the result inside the locked method"),
+					+ " function, which finishes after the method has returned and its lock was released. Declare the result as CompletableFuture,"
+					+ " CompletionStage, Mono or Flux, which hold the lock until they are complete. Or lock the method that"
+					+ " does the work"),
 
-	UNFINISHED("Unfinished", Kind.CALL,
-			"DL-605: The locked method ~Unfinished.run(String) returned a"
-					+ " java.util.concurrent.CompletableFuture that is not finished: its work continues after the"
-					+ " lock is released. Lock the method that does the work, or wait for the result inside the"
-					+ " locked method"),
+	UNFINISHED("Unfinished", Kind.CALL, "DL-605: The locked method ~Unfinished.run(String) returned a"
+			+ " java.util.concurrent.CompletableFuture that is not finished: its work continues after the"
+			+ " lock is released. Declare the result as CompletableFuture,"
+			+ " CompletionStage, Mono or Flux, which hold the lock until they are complete. Or lock the method that"
+			+ " does the work"),
 
 	OVERLOADED("Overloaded", Kind.CLASS,
 			"DL-608: The locked methods ~Overloaded.run[class java.lang.String] and ~Overloaded.run[]"
@@ -124,7 +126,7 @@ enum Mistake {
 			"DL-623: ~SelfInvocation.run(!.java:*) calls the locked method ~SelfInvocation.locked(String) on its"
 					+ " own object, past the proxy, so that this call runs without the lock. Call it through the bean, which"
 					+ " can be injected into itself as a @Lazy dependency, move it to another bean, or run the work with"
-					+ " LockOperations.execute; LockAssert.assertHeld() in the locked method makes such a call fail"),
+					+ " LockOperations.execute; LockAssert.assertHeld(\"SelfInvocation.locked\") in the locked method makes such a call fail"),
 
 	POST_CONSTRUCTED("PostConstructed", Kind.CLASS,
 			"DL-609: The container calls the locked method ~PostConstructed.start() as a callback"
@@ -170,7 +172,8 @@ enum Mistake {
 					+ " advisor does not apply to it, so that it would run without its lock. Do not use the bean"
 					+ " from a BeanPostProcessor or BeanFactoryPostProcessor (such beans are created too early),"
 					+ " let the container create and proxy it, and annotate the interface that callers use if it"
-					+ " has a proxy of its own");
+					+ " has a proxy of its own. An object that is registered by hand, or by @TestBean, has no proxy:"
+					+ " define it as a @Bean");
 
 	private final String type;
 
