@@ -83,7 +83,7 @@ final class LockEngines implements AutoCloseable {
 		}
 		String beanName = matching.get(0);
 		String provider = this.beanFactory.getBean(beanName, LockProvider.class).name();
-		return new NamedEngine(provider,
+		return new NamedEngine(provider, beanName,
 				beanName.equals(this.selected.getObject().beanName()) ? null : LockProviderBeans.template(beanName));
 	}
 
@@ -175,9 +175,10 @@ final class LockEngines implements AutoCloseable {
 	 * The locks of a provider that was found by its name.
 	 *
 	 * @param provider the name of the provider
+	 * @param providerBean the name of its bean
 	 * @param bean the name of the bean of its locks, or {@code null} for the primary ones
 	 */
-	record NamedEngine(String provider, @Nullable String bean) {
+	record NamedEngine(String provider, String providerBean, @Nullable String bean) {
 	}
 
 }

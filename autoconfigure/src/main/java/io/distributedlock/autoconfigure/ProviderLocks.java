@@ -7,12 +7,14 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.NoSuchBeanDefinitionException;
 import org.springframework.beans.factory.NoUniqueBeanDefinitionException;
 import org.springframework.util.function.SingletonSupplier;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.LockOperations;
+import io.distributedlock.autoconfigure.LockEngines.NamedEngine;
 import io.distributedlock.interceptor.LockOperationsLookup;
 
 /**
@@ -55,6 +57,13 @@ final class ProviderLocks implements LockOperationsLookup {
 					"there are several beans of the type LockOperations: " + ex.getBeanNamesFound(),
 					"Make one @Primary, or name one with @DistributedLock(provider = \"…\")", ex);
 		}
+		catch (NoSuchBeanDefinitionException ex) {
+			throw new LockConfigurationException(LockError.NO_PROVIDER,
+					"no bean of the type LockOperations can be injected",
+					"Remove defaultCandidate = false from the application's own, or name it with"
+							+ " @DistributedLock(provider = \"…\")",
+					ex);
+		}
 	}
 
 	private LockOperations findNamed(String name) {
@@ -63,13 +72,18 @@ final class ProviderLocks implements LockOperationsLookup {
 		}
 		LockEngines engines = this.beanFactory.getBeanProvider(LockEngines.class).getIfAvailable();
 		if (engines == null) {
-			throw new LockConfigurationException(
-					LockError.UNKNOWN_PROVIDER, "its provider is '" + name
-							+ "', but the application has LockOperations of its own, and none of" + " that name",
+			throw new LockConfigurationException(LockError.UNKNOWN_PROVIDER,
+					"its provider is '" + name
+							+ "', but the application has LockOperations of its own, and none of that name",
 					"Correct the name: that of a bean of the type LockOperations");
 		}
-		String bean = engines.find(name).bean();
-		return (bean != null) ? this.beanFactory.getBean(bean, LockOperations.class) : find(null);
+		NamedEngine engine = engines.find(name);
+		if (engine.bean() == null) {
+			return find(null);
+		}
+		// A provider of an ancestor has no bean of locks in this context.
+		return this.beanFactory.containsBean(engine.bean())
+				? this.beanFactory.getBean(engine.bean(), LockOperations.class) : engines.of(engine.providerBean());
 	}
 
 }

@@ -43,7 +43,7 @@ record SelectedLockProvider(String beanName, LockProvider provider, String reaso
 		List<LockProvider> all = new ArrayList<>(candidates.orderedStream().toList());
 		all.removeIf((candidate) -> additional.stream().anyMatch((name) -> providers.get(name) == candidate));
 		if (all.isEmpty()) {
-			throw none();
+			throw additional.isEmpty() ? none() : onlyAdditional(named);
 		}
 		LockProvider unique = (all.size() == 1) ? all.get(0) : candidates.getIfUnique();
 		if (unique == null) {
@@ -53,6 +53,13 @@ record SelectedLockProvider(String beanName, LockProvider provider, String reaso
 		}
 		return new SelectedLockProvider(beanName(providers, unique), unique,
 				(all.size() == 1) ? "the only candidate" : "the primary candidate");
+	}
+
+	private static LockConfigurationException onlyAdditional(NamedProviders named) {
+		return new LockConfigurationException(LockError.NO_PROVIDER,
+				"All stores of the application are additional ones (" + NamedProviders.ADDITIONAL + "="
+						+ String.join(",", named.additional()) + "), and none is the primary one",
+				"Name the store of methods without a provider with " + NamedProviders.PRIMARY);
 	}
 
 	private static LockConfigurationException none() {

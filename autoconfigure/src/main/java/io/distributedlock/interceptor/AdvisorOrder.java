@@ -28,8 +28,10 @@ final class AdvisorOrder {
 	/**
 	 * Checks the advisors of a proxy, the outermost of which comes first.
 	 * @param methods the locked methods of the proxy
+	 * @param reactiveSecurity whether reactive method security is configured
 	 */
-	static void check(Advisor[] advisors, Set<Method> methods, Class<?> targetClass, String beanName) {
+	static void check(Advisor[] advisors, Set<Method> methods, Class<?> targetClass, String beanName,
+			boolean reactiveSecurity) {
 		List<Advisor> transactions = new ArrayList<>();
 		List<Advisor> security = new ArrayList<>();
 		for (Advisor advisor : advisors) {
@@ -44,7 +46,7 @@ final class AdvisorOrder {
 			if (advisor.getAdvice().getClass().getName().equals(TRANSACTION_INTERCEPTOR)) {
 				transactions.add(advisor);
 			}
-			if (SubscribedSecurity.is(advisor)) {
+			if (SubscribedSecurity.is(advisor, reactiveSecurity)) {
 				security.add(advisor);
 			}
 		}

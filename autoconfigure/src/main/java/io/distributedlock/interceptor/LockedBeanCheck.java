@@ -100,8 +100,10 @@ final class LockedBeanCheck {
 			if (advisor instanceof LockAdvisor) {
 				Class<?> target = (targetClass != null) ? targetClass : proxy.getClass();
 				this.advised.add(target);
-				AdvisorOrder.check(proxy.getAdvisors(), this.methods.methods(target), target, this.beanName);
-				AdvisorOrder.check(proxy.getAdvisors(), this.methods.methods(proxy.getClass()), target, this.beanName);
+				boolean reactive = SubscribedSecurity.isConfigured(this.methods);
+				AdvisorOrder.check(proxy.getAdvisors(), this.methods.methods(target), target, this.beanName, reactive);
+				AdvisorOrder.check(proxy.getAdvisors(), this.methods.methods(proxy.getClass()), target, this.beanName,
+						reactive);
 			}
 			this.asyncInside |= !this.advised.isEmpty() && AsyncMethods.isAsync(advisor.getAdvice());
 		}
@@ -119,8 +121,8 @@ final class LockedBeanCheck {
 			}
 			String signature = method.getName() + Arrays.toString(method.getParameterTypes());
 			LockedMethod read = this.methods.find(method, type);
-			if (read != null && this.operations != null && !MockitoMocks.isMock(this.bean)) {
-				read.requireProvider(this.operations);
+			if (read != null && this.operations != null) {
+				requireProvider(read, this.operations);
 			}
 			if (read != null && read.onBusy() instanceof MissingFallback fallback) {
 				this.missing.put(signature, fallback);
@@ -130,6 +132,17 @@ final class LockedBeanCheck {
 			}
 			if (this.asyncInside && AsyncMethods.isAsync(method, ClassUtils.getUserClass(type))) {
 				throw AsyncMethods.insideLock(method, ClassUtils.getUserClass(type));
+			}
+		}
+	}
+
+	private void requireProvider(LockedMethod method, LockOperationsLookup present) {
+		try {
+			method.requireProvider(present);
+		}
+		catch (LockConfigurationException ex) {
+			if (!MockitoMocks.isMock(this.bean)) {
+				throw ex;
 			}
 		}
 	}

@@ -158,6 +158,11 @@ public final class LockedMethodRegistry {
 		return this.failureHandlers.get();
 	}
 
+	/** Returns whether the context has a bean, as seen by the locked methods. */
+	boolean hasBean(String name) {
+		return this.beanFactory.containsBean(name);
+	}
+
 	/** Returns the observer of calls. */
 	LockedCallObserver observer() {
 		return this.observer;

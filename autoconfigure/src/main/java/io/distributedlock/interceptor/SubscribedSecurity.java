@@ -22,7 +22,13 @@ import io.distributedlock.LockError;
  */
 final class SubscribedSecurity {
 
-	/** Stands for any of Spring Security's interceptors until the first call. */
+	/** The bean that {@code @EnableReactiveMethodSecurity} registers. */
+	private static final String CONFIGURATION = "_reactiveMethodSecurityConfiguration";
+
+	/**
+	 * Stands for any of Spring Security's interceptors until the first call, for those of
+	 * blocking method security too, which proceed once.
+	 */
 	private static final String DEFERRED = "org.springframework.security.config.annotation.method.configuration"
 			+ ".DeferringMethodInterceptor";
 
@@ -37,9 +43,18 @@ final class SubscribedSecurity {
 	private SubscribedSecurity() {
 	}
 
-	static boolean is(Advisor advisor) {
+	/** Returns whether the application has reactive method security. */
+	static boolean isConfigured(LockedMethodRegistry methods) {
+		return methods.hasBean(CONFIGURATION);
+	}
+
+	/**
+	 * Returns whether an advisor may proceed for each subscription.
+	 * @param configured whether the application has reactive method security
+	 */
+	static boolean is(Advisor advisor, boolean configured) {
 		String name = advisor.getAdvice().getClass().getName();
-		return name.equals(DEFERRED) || INTERCEPTORS.contains(name);
+		return (configured && name.equals(DEFERRED)) || INTERCEPTORS.contains(name);
 	}
 
 	/**

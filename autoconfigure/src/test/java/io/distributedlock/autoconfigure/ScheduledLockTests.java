@@ -212,6 +212,16 @@ class ScheduledLockTests {
 		assertThat(output).doesNotContain("DL-619");
 	}
 
+	/** It skips only a job that takes longer than the default wait time. */
+	@Test
+	void jobThatIsSkippedAfterTheDefaultWaitTimeIsWarnedOf(CapturedOutput output) {
+		local().withBean(Skipped.class).run(started());
+		assertThat(output).containsOnlyOnce("DL-619: The locked method " + Skipped.class.getName()
+				+ ".run is scheduled and waits for its lock with the default wait time, so that every node may run it,"
+				+ " one after the other. Use @ScheduledLock in place of @DistributedLock to run it once, or set waitTime"
+				+ " if every node has to run it");
+	}
+
 	private static ContextConsumer<AssertableApplicationContext> started() {
 		return (context) -> assertThat(context).hasNotFailed();
 	}
@@ -293,16 +303,20 @@ class ScheduledLockTests {
 
 	}
 
+	static class Skipped {
+
+		@Scheduled(cron = "0 0 3 * * *")
+		@DistributedLock(onBusy = OnBusy.SKIP)
+		void run() {
+		}
+
+	}
+
 	static class Explicit {
 
 		@Scheduled(cron = "0 0 3 * * *")
 		@DistributedLock(waitTime = "1s")
 		void onEveryNode() {
-		}
-
-		@Scheduled(cron = "0 0 3 * * *")
-		@DistributedLock(onBusy = OnBusy.SKIP)
-		void skipped() {
 		}
 
 		@Scheduled(cron = "0 0 3 * * *")

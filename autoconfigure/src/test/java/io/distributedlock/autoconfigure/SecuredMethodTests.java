@@ -99,6 +99,19 @@ class SecuredMethodTests {
 		});
 	}
 
+	/** It proceeds once, before the publisher is subscribed to. */
+	@Test
+	void blockingSecurityDoesNotPassTheLockOfAPublisher() {
+		this.runner.withUserConfiguration(Blocking.class).withBean(ReactiveTeller.class).run((context) -> {
+			ReactiveTeller teller = context.getBean(ReactiveTeller.class);
+			SecurityContextHolder.getContext().setAuthentication(TELLER);
+			assertTakesTheLockTwice(teller.pay());
+			SecurityContextHolder.getContext().setAuthentication(new TestingAuthenticationToken("bob", ""));
+			assertThatExceptionOfType(AccessDeniedException.class).isThrownBy(teller::pay);
+			assertThat(this.journal.takeAtEnd()).isEmpty();
+		});
+	}
+
 	@Test
 	void eachSubscriptionTakesTheLockOutsideSecurity() {
 		this.reactive.withBean(ReactiveTeller.class)

@@ -184,6 +184,7 @@ class SeveralProvidersTests {
 	void ownObserversAreAskedForTheirPart() {
 		LockObserver observer = mock(LockObserver.class);
 		LockObserver ofLocal = mock(LockObserver.class);
+		given(observer.ofProvider("jdbc")).willReturn(observer);
 		given(observer.ofProvider("local")).willReturn(ofLocal);
 		this.runner.withBean(LockObserver.class, () -> observer).withBean(Jobs.class).run((context) -> {
 			context.getBean(Jobs.class).runLocally();
@@ -343,6 +344,38 @@ class SeveralProvidersTests {
 		this.runner.withBean(KeptInDatabase.class).run((context) -> assertThat(context).hasNotFailed());
 	}
 
+	@Test
+	void shortestHoldIsComparedWithTheDefaultOfTheLongestHold() {
+		this.runner.withPropertyValues("distributed-lock.max-hold=500ms")
+			.withBean(KeptInDatabase.class)
+			.run((context) -> assertThat(mistake(context.getStartupFailure())).isNotNull()
+				.hasMessage("DL-515: The locked method " + KeptInDatabase.class.getName() + ".run() has a minHold of PT1S,"
+						+ " but the longest hold (distributed-lock.max-hold) is PT0.5S. Set maxHold of the method, or"
+						+ " distributed-lock.max-hold, to more than the minHold"));
+	}
+
+	@Test
+	void providerOfAParentHasItsEngine() {
+		new ApplicationContextRunner().withBean("mapProvider", LockProvider.class, LocalLockProvider::new)
+			.run((parent) -> this.plain.withParent(parent)
+				.withPropertyValues("distributed-lock.provider=jdbc")
+				.withBean(InMap.class)
+				.run((context) -> {
+					assertThat(context).hasNotFailed();
+					assertThat(context.getBean(InMap.class).run()).isEqualTo("local");
+				}));
+	}
+
+	@Test
+	void onlyAdditionalStoresFailTheStart() {
+		new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class))
+			.withPropertyValues("distributed-lock.additional-providers=local")
+			.run((context) -> assertThat(mistake(context.getStartupFailure())).isNotNull()
+				.hasMessage("DL-701: All stores of the application are additional ones"
+						+ " (distributed-lock.additional-providers=local), and none is the primary one. Name the store of"
+						+ " methods without a provider with distributed-lock.provider"));
+	}
+
 	private static void assertUnknown(@Nullable Throwable failure, String fact) {
 		assertThat(mistake(failure)).isInstanceOfSatisfying(LockConfigurationException.class, (ex) -> {
 			assertThat(ex.error()).isEqualTo(LockError.UNKNOWN_PROVIDER);
@@ -408,6 +441,15 @@ class SeveralProvidersTests {
 		LockProvider provider = mock(LockProvider.class);
 		given(provider.name()).willReturn(name);
 		return provider;
+	}
+
+	static class InMap {
+
+		@DistributedLock(name = "map", provider = "mapProvider")
+		public String run() {
+			return "local";
+		}
+
 	}
 
 	static class Kept {

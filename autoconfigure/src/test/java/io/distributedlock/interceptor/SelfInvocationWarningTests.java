@@ -50,7 +50,8 @@ class SelfInvocationWarningTests {
 					+ "io.distributedlock.interceptor.SelfInvocationWarningTests$Plain.pay(long) on its own object, past"
 					+ " the proxy, so that this call runs without the lock. Call it through the bean, which can be"
 					+ " injected into itself as a @Lazy dependency, move it to another bean, or run the work with"
-					+ " LockOperations.execute; LockAssert.assertHeld() in the locked method makes such a call fail");
+					+ " LockOperations.execute; LockAssert.assertHeld(\"Plain.pay\") in the locked method makes such a call"
+					+ " fail");
 	}
 
 	@ParameterizedTest
