@@ -121,7 +121,7 @@ final class MethodExpressions {
 					+ (ambiguous.contains("#root") ? ", which names both an argument and the call"
 							: ", which names different arguments in the method and in a declaration that it implements"
 									+ " or overrides"),
-					"Give each parameter one name of its own, or use places: #a0");
+					"Give each parameter one name of its own, or use positions: #a0");
 		}
 	}
 
