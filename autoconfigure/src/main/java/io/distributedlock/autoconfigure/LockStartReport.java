@@ -49,7 +49,7 @@ final class LockStartReport implements SmartInitializingSingleton {
 		line.append(", lease ").append(text(this.settings.lease()));
 		line.append(", wait-time ").append(text(this.settings.waitTime()));
 		logger.info(line);
-		SettingsWarnings.of(this.settings).forEach(logger::warn);
+		SettingsWarnings.log(this.settings);
 	}
 
 	private static String text(Duration duration) {

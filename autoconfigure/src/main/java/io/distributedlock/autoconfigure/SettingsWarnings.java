@@ -4,6 +4,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
 import io.distributedlock.LockError;
 import io.distributedlock.support.LockSettings;
 
@@ -13,10 +16,17 @@ import io.distributedlock.support.LockSettings;
  */
 final class SettingsWarnings {
 
+	private static final Log logger = LogFactory.getLog(SettingsWarnings.class);
+
 	/** How many times as long as the time of hand-offs a lease has to be. */
 	private static final int HAND_OFF_FACTOR = 20;
 
 	private SettingsWarnings() {
+	}
+
+	/** Logs the warnings, by a logger that has nothing else. */
+	static void log(LockSettings settings) {
+		of(settings).forEach(logger::warn);
 	}
 
 	/**

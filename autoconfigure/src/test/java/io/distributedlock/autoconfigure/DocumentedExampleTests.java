@@ -32,6 +32,7 @@ import io.distributedlock.LockNotAcquiredException;
 import io.distributedlock.LockOperations;
 import io.distributedlock.LockRequest;
 import io.distributedlock.annotation.DistributedLock;
+import io.distributedlock.annotation.ScheduledLock;
 import io.distributedlock.interceptor.OnBusy;
 import io.distributedlock.local.LocalLockProvider;
 import io.distributedlock.provider.LockTimer;
@@ -154,12 +155,18 @@ class DocumentedExampleTests {
 	}
 
 	@Test
-	void composedAnnotationSkipsAJobThatRunsElsewhere() {
+	void composedAnnotationLocksTheOrder() {
+		assertThat(this.payments.ship(42).keys()).containsExactly(ORDER);
+	}
+
+	@Test
+	void longFormSkipsAJobThatRunsElsewhere() {
 		try (LockLease elsewhere = this.locks.acquire(LockRequest.of(LockKey.of("nightly-clean-up")))) {
 			this.reports.deleteOldReports();
 			assertThat(this.reports.deleted()).isZero();
 			assertThat(elsewhere.isHeld()).isTrue();
 		}
+		this.reports.deleteOldReports();
 		this.reports.deleteOldReports();
 		assertThat(this.reports.deleted()).isOne();
 	}
@@ -214,6 +221,11 @@ class DocumentedExampleTests {
 			return LockContext.current();
 		}
 
+		@OrderLock("#orderId")
+		LockLease ship(long orderId) {
+			return LockContext.current();
+		}
+
 		void refund(long orderId) {
 			LockKey key = LockKey.of("orders", Long.toString(orderId));
 			this.locks.execute(LockRequest.of(key), (lease) -> write(orderId, false, lease.fencingToken()));
@@ -250,12 +262,14 @@ class DocumentedExampleTests {
 		}
 
 		@Scheduled(cron = "0 0 3 * * *")
-		@DistributedLock(name = "nightly-report", waitTime = "0", onBusy = OnBusy.SKIP)
+		@ScheduledLock(name = "nightly-report", minHold = "30m")
 		public void sendNightlyReport() {
 			this.sent++;
 		}
 
-		@RunOnce("nightly-clean-up")
+		@Scheduled(cron = "0 0 3 * * *")
+		@DistributedLock(name = "nightly-clean-up", waitTime = "0", onBusy = OnBusy.SKIP, minHold = "30m",
+				provider = "jdbc")
 		public void deleteOldReports() {
 			this.deleted++;
 		}
@@ -264,11 +278,11 @@ class DocumentedExampleTests {
 
 	@Target(ElementType.METHOD)
 	@Retention(RetentionPolicy.RUNTIME)
-	@DistributedLock(waitTime = "0", onBusy = OnBusy.SKIP)
-	@interface RunOnce {
+	@DistributedLock(name = "orders", lease = "1m", waitTime = "10s")
+	@interface OrderLock {
 
-		@AliasFor(annotation = DistributedLock.class, attribute = "name")
-		String value();
+		@AliasFor(annotation = DistributedLock.class, attribute = "key")
+		String[] value();
 
 	}
 

@@ -3,11 +3,18 @@ package io.distributedlock.autoconfigure;
 import java.time.Duration;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import io.distributedlock.support.LockSettings;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+@ExtendWith(OutputCaptureExtension.class)
 class SettingsWarningsTests {
 
 	private static final LockSettings DEFAULTS = LockSettings.defaults();
@@ -16,6 +23,16 @@ class SettingsWarningsTests {
 	void defaultsAreNotSuspected() {
 		assertThat(SettingsWarnings.of(DEFAULTS)).isEmpty();
 		assertThat(SettingsWarnings.of(DEFAULTS.withLease(Duration.ofSeconds(6)))).isEmpty();
+	}
+
+	@Test
+	void warningHasALoggerThatCanBeSilencedAlone(CapturedOutput output) {
+		new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class))
+			.withPropertyValues("distributed-lock.provider=local", "distributed-lock.lease=3s")
+			.run((context) -> assertThat(output.getOut().lines().filter((line) -> line.contains("DL-626")))
+				.singleElement()
+				.asString()
+				.contains("WARN", ".autoconfigure.SettingsWarnings"));
 	}
 
 	@Test
