@@ -33,7 +33,9 @@ final class LockStartReport implements SmartInitializingSingleton {
 
 	@Override
 	public void afterSingletonsInstantiated() {
+		this.engines.createAll();
 		this.engines.all().forEach(this::report);
+		SettingsWarnings.log(this.settings);
 	}
 
 	private void report(ProviderEngine engine) {
@@ -49,7 +51,6 @@ final class LockStartReport implements SmartInitializingSingleton {
 		line.append(", lease ").append(text(this.settings.lease()));
 		line.append(", wait-time ").append(text(this.settings.waitTime()));
 		logger.info(line);
-		SettingsWarnings.log(this.settings);
 	}
 
 	private static String text(Duration duration) {

@@ -189,21 +189,6 @@ class LocksInTransactionsTests {
 	}
 
 	@Test
-	void viewThatIsUnlockedInTheTransactionIsKeptByIt() {
-		Lock lock = locks.asLock(LockRequest.of(this.first));
-		in(PROPAGATION_REQUIRED, (status) -> {
-			lock.lock();
-			lock.unlock();
-			assertThatExceptionOfType(IllegalMonitorStateException.class).isThrownBy(lock::unlock);
-			assertBusy(this.first);
-			assertThat(lock.tryLock()).isTrue();
-			lock.unlock();
-			assertBusy(this.first);
-		});
-		assertFree(this.first);
-	}
-
-	@Test
 	void viewThatIsUnlockedAfterTheTransactionIsHeldUntilThen() {
 		Lock lock = locks.asLock(LockRequest.of(this.first));
 		in(PROPAGATION_REQUIRED, (status) -> lock.lock());

@@ -349,7 +349,8 @@ class SeveralProvidersTests {
 		this.runner.withPropertyValues("distributed-lock.max-hold=500ms")
 			.withBean(KeptInDatabase.class)
 			.run((context) -> assertThat(mistake(context.getStartupFailure())).isNotNull()
-				.hasMessage("DL-515: The locked method " + KeptInDatabase.class.getName() + ".run() has a minHold of PT1S,"
+				.hasMessage("DL-515: The locked method " + KeptInDatabase.class.getName()
+						+ ".run() has a minHold of PT1S,"
 						+ " but the longest hold (distributed-lock.max-hold) is PT0.5S. Set maxHold of the method, or"
 						+ " distributed-lock.max-hold, to more than the minHold"));
 	}

@@ -2,6 +2,8 @@ package io.distributedlock.testkit;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 
 import org.junit.jupiter.api.Test;
 
@@ -168,14 +170,18 @@ interface MinHoldContract extends ContractSupport {
 		LockRequest request = LockRequest.of(key).withWaitTime(PATIENCE).withMinHold(brief());
 		ContractProcess first = process();
 		List<ContractProcess> processes = List.of(first, first, process());
+		Set<Long> orders = ConcurrentHashMap.newKeySet();
 		List<Long> begun = ContractSupport.inThreads(processes, (process) -> {
 			try (LockLease lease = process.locks().acquire(request)) {
+				orders.add(lease.fencingToken().order());
 				return System.nanoTime();
 			}
 		}).stream().sorted().toList();
 		// Both instants are seen late, the first one perhaps by more.
 		Duration all = Duration.ofNanos(begun.get(2) - begun.get(0));
 		assertThat(all).isGreaterThan(brief());
+		// Two requests of one process have a grant each, too.
+		assertThat(orders).hasSize(3);
 		assertThat(process().isBusy(key)).isTrue();
 	}
 
