@@ -119,6 +119,14 @@ class KeptLockStatementTests {
 			}
 
 		},
+		MY_SQL("MySQL, MariaDB") {
+
+			@Override
+			DataSource open() {
+				return TestDatabases.mySql();
+			}
+
+		},
 		H2("H2") {
 
 			@Override
