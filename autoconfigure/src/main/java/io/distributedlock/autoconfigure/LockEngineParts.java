@@ -1,6 +1,7 @@
 package io.distributedlock.autoconfigure;
 
 import java.util.List;
+import java.util.Objects;
 import java.util.stream.Stream;
 
 import org.springframework.beans.factory.ObjectProvider;
@@ -31,13 +32,13 @@ record LockEngineParts(LockSettings settings, LockTimer timer, CallbackThreads c
 		ObjectProvider<EnclosingTransaction> transaction, ApplicationEventPublisher publisher) {
 
 	/**
-	 * Creates an engine.
+	 * Creates an engine. A mock of an observer returns no observer of a provider.
 	 * @param provider the store
 	 */
 	LockTemplate create(LockProvider provider) {
 		String name = provider.name();
 		List<LockObserver> ownObservers = this.observers.orderedStream()
-			.map((observer) -> observer.ofProvider(name))
+			.map((observer) -> Objects.requireNonNullElse(observer.ofProvider(name), observer))
 			.toList();
 		List<LockListener> ownListeners = Stream
 			.concat(this.listeners.orderedStream(), Stream.of(new LockApplicationEvents(name, this.publisher)))

@@ -184,7 +184,6 @@ class SeveralProvidersTests {
 	void ownObserversAreAskedForTheirPart() {
 		LockObserver observer = mock(LockObserver.class);
 		LockObserver ofLocal = mock(LockObserver.class);
-		given(observer.ofProvider("jdbc")).willReturn(observer);
 		given(observer.ofProvider("local")).willReturn(ofLocal);
 		this.runner.withBean(LockObserver.class, () -> observer).withBean(Jobs.class).run((context) -> {
 			context.getBean(Jobs.class).runLocally();
