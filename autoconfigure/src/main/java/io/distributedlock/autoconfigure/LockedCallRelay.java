@@ -2,6 +2,7 @@ package io.distributedlock.autoconfigure;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 
@@ -72,7 +73,8 @@ final class LockedCallRelay implements LockedCallObserver {
 		LockEngines present = (provider != null) ? this.engines.getIfAvailable() : null;
 		String additional = (present != null && provider != null) ? present.additionalName(provider) : null;
 		return this.observers.orderedStream()
-			.map((observer) -> (additional != null) ? observer.ofProvider(additional) : observer)
+			.map((observer) -> (additional != null)
+					? Objects.requireNonNullElse(observer.ofProvider(additional), observer) : observer)
 			.toList();
 	}
 
