@@ -22,6 +22,10 @@ final class Nanos {
 		return (instantNanos - otherNanos <= 0) ? instantNanos : otherNanos;
 	}
 
+	static long later(long instantNanos, long otherNanos) {
+		return (instantNanos - otherNanos >= 0) ? instantNanos : otherNanos;
+	}
+
 	/** Returns a duration that is not shorter, in whole milliseconds as stores count. */
 	static Duration ceilMillis(long nanos) {
 		return Duration.ofMillis((nanos + 999_999) / 1_000_000);
