@@ -97,4 +97,14 @@ public interface LockLease extends AutoCloseable {
 	 */
 	CompletableFuture<Void> closeAsync();
 
+	/**
+	 * Releases the lock as {@link #closeAsync()} does, after no work has begun under it:
+	 * it is not kept for its {@linkplain LockRequest#minHold() shortest hold}. For who
+	 * acquires locks on behalf of others, whose work may be cancelled before it begins.
+	 * @return as {@link #closeAsync()}
+	 */
+	default CompletableFuture<Void> closeUnusedAsync() {
+		return closeAsync();
+	}
+
 }

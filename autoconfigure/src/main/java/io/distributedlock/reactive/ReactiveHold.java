@@ -37,6 +37,9 @@ final class ReactiveHold {
 
 	private final boolean lossIgnored;
 
+	/** Whether the body was not called because its lock was lost before. */
+	private volatile boolean refused;
+
 	/** The loss with which the release has failed. */
 	private volatile @Nullable LockLostException loss;
 
@@ -57,7 +60,7 @@ final class ReactiveHold {
 					sink.success(lease);
 				}
 				else {
-					lease.closeAsync();
+					lease.closeUnusedAsync();
 				}
 			});
 			sink.onCancel(() -> future.cancel(false));
@@ -67,7 +70,7 @@ final class ReactiveHold {
 	/** Ends the subscription; closes a lock under which no body has started. */
 	void end() {
 		if (this.state.get() != STARTED && this.state.getAndSet(ENDED) instanceof LockLease lease) {
-			lease.closeAsync();
+			lease.closeUnusedAsync();
 		}
 	}
 
@@ -102,7 +105,7 @@ final class ReactiveHold {
 		if (!this.state.compareAndSet(lease, STARTED)) {
 			throw new CancellationException("The subscription was cancelled before its body was called");
 		}
-		lease.ensureHeld();
+		requireHeld(lease);
 		try (LockContext.Scope scope = LockContext.open(lease)) {
 			if (this.lossIgnored) {
 				scope.ignoreLoss();
@@ -111,14 +114,29 @@ final class ReactiveHold {
 		}
 	}
 
+	private void requireHeld(LockLease lease) {
+		try {
+			lease.ensureHeld();
+		}
+		catch (RuntimeException ex) {
+			this.refused = true;
+			throw ex;
+		}
+	}
+
 	/**
 	 * Releases the lock, and fails if it was lost before. What follows runs on a thread
 	 * of Reactor, not on one of the few of the library.
 	 */
 	Mono<Void> release(LockLease lease) {
-		return Mono.fromFuture(lease::closeAsync, true)
+		return Mono.fromFuture(() -> isUnused(lease) ? lease.closeUnusedAsync() : lease.closeAsync(), true)
 			.publishOn(Schedulers.parallel())
 			.then(Mono.fromRunnable(() -> throwLoss(lease)));
+	}
+
+	/** Whether the body was not called, and will not be. */
+	private boolean isUnused(LockLease lease) {
+		return this.state.compareAndSet(lease, ENDED) || this.refused;
 	}
 
 	/** Releases the lock after a failure, to which a loss is added. */

@@ -3,6 +3,7 @@ package io.distributedlock.support;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+import java.util.concurrent.atomic.AtomicLongFieldUpdater;
 
 import org.jspecify.annotations.Nullable;
 
@@ -27,6 +28,9 @@ final class HeldGrant extends GrantState {
 	private static final AtomicIntegerFieldUpdater<HeldGrant> ABANDONED = AtomicIntegerFieldUpdater
 		.newUpdater(HeldGrant.class, "abandoned");
 
+	private static final AtomicLongFieldUpdater<HeldGrant> KEEP_UNTIL = AtomicLongFieldUpdater
+		.newUpdater(HeldGrant.class, "keepUntilNanos");
+
 	private final LockGrant grant;
 
 	private final Duration lease;
@@ -47,11 +51,17 @@ final class HeldGrant extends GrantState {
 	/** The end of the hold, however often the grant is renewed. */
 	private volatile long holdUntilNanos;
 
+	/** Until when the store may keep the grant, as far as it was asked for. */
+	private volatile long storedUntilNanos;
+
 	/** Until when the store has to keep the key, if there is a shortest hold. */
 	private volatile long keepUntilNanos;
 
-	/** Whether a release keeps the key for the rest of the shortest hold. */
-	private volatile boolean keeping;
+	/** When the requested hold began; it counts from there. */
+	private volatile long begunNanos;
+
+	/** Whether the requested hold has begun, and work may run under it. */
+	private volatile boolean begun;
 
 	private volatile boolean limited;
 
@@ -66,28 +76,30 @@ final class HeldGrant extends GrantState {
 	/**
 	 * Creates a grant that is renewed until its hold begins.
 	 * @param terms the terms of the request that gets the grant
+	 * @param asked the lease that the store was asked for
 	 * @param sentNanos when the attempt was sent
 	 * @param grantedNanos when its answer arrived
 	 */
-	HeldGrant(LockGrant grant, LockTerms terms, long sentNanos, long grantedNanos) {
+	HeldGrant(LockGrant grant, LockTerms terms, Duration asked, long sentNanos, long grantedNanos) {
 		this.grant = grant;
 		this.lease = terms.lease();
 		this.renew = terms.renew();
 		this.renewalNanos = sentNanos;
 		this.grantedNanos = grantedNanos;
 		this.minHoldNanos = terms.minHoldNanos();
-		// A request that waits for further keys has asked for the rest of its wait too.
-		this.keepUntilNanos = sentNanos + grant.validity().toNanos();
-		this.validUntilNanos = sentNanos + usableNanos(grant.validity());
+		this.storedUntilNanos = grantedNanos + Math.max(asked.toNanos(), grant.validity().toNanos());
+		this.validUntilNanos = sentNanos + usableNanos(asked);
 		this.holdUntilNanos = sentNanos + Nanos.NEVER;
 	}
 
 	/**
-	 * Returns how long a grant is used locally: for one lease, also where the store keeps
-	 * it longer for its shortest hold.
+	 * Returns how long the grant is used locally: for one lease, less what the store
+	 * keeps it shorter than it was asked for. So of a longer lease the rest is left to
+	 * the shortest hold.
 	 */
-	private long usableNanos(Duration validity) {
-		return Nanos.usableNanos((validity.compareTo(this.lease) < 0) ? validity : this.lease);
+	private long usableNanos(Duration asked) {
+		Duration missing = asked.minus(this.grant.validity());
+		return Nanos.usableNanos(missing.isNegative() ? this.lease : this.lease.minus(missing));
 	}
 
 	/**
@@ -124,6 +136,7 @@ final class HeldGrant extends GrantState {
 	void beginPart() {
 		this.holdUntilNanos = this.grantedNanos + Nanos.NEVER;
 		this.limited = false;
+		this.begun = false;
 	}
 
 	/**
@@ -136,7 +149,8 @@ final class HeldGrant extends GrantState {
 		long limit = (maxHold != null) ? startNanos + maxHold.toNanos() : end;
 		// Never from before the answer: the store counts from before it.
 		this.keepUntilNanos = this.minHoldNanos + Math.max(startNanos - this.grantedNanos, 0) + this.grantedNanos;
-		this.keeping = this.minHoldNanos > 0;
+		this.begunNanos = startNanos;
+		this.begun = true;
 		this.limited = limit - end < 0;
 		this.holdUntilNanos = Nanos.earlier(end, limit);
 	}
@@ -148,22 +162,57 @@ final class HeldGrant extends GrantState {
 
 	/** Lets a release free the key at once, since no work began under it. */
 	void forgetMinHold() {
-		this.keeping = false;
+		this.begun = false;
+	}
+
+	/** Whether the requested hold has begun, and work may run under it. */
+	boolean isBegun() {
+		return this.begun;
+	}
+
+	/** Returns when the requested hold began. */
+	long begunNanos() {
+		return this.begunNanos;
+	}
+
+	/**
+	 * Lets a release keep the key for longer, if it would keep it for less.
+	 * @return whether that is longer than the store was asked for
+	 */
+	boolean prolongMinHold(long untilNanos) {
+		KEEP_UNTIL.accumulateAndGet(this, untilNanos, Nanos::later);
+		return untilNanos - this.storedUntilNanos > 0;
 	}
 
 	/** Returns for how long a release that is sent now lets the store keep the key. */
 	Duration keepFor(long nowNanos) {
-		long rest = this.keeping ? this.keepUntilNanos - nowNanos : 0;
+		long rest = (this.begun && this.minHoldNanos > 0) ? restNanos(nowNanos) : 0;
 		return (rest > 0) ? Nanos.ceilMillis(rest) : Duration.ZERO;
 	}
 
 	/**
-	 * Returns the lease of a renewal that is sent now, which is never shorter than the
-	 * rest of the shortest hold.
+	 * Records a renewal that is sent now, and returns its lease: never shorter than the
+	 * rest of the shortest hold, which begins within the lease if it has not begun.
 	 */
 	Duration renewalLease(long nowNanos) {
-		long rest = (this.minHoldNanos > 0) ? this.keepUntilNanos - nowNanos : 0;
-		return (rest > this.lease.toNanos()) ? Nanos.ceilMillis(rest) : this.lease;
+		long rest = 0;
+		if (this.minHoldNanos > 0) {
+			rest = this.begun ? restNanos(nowNanos) : this.minHoldNanos + this.lease.toNanos();
+		}
+		Duration asked = (rest > this.lease.toNanos()) ? Nanos.ceilMillis(rest) : this.lease;
+		this.storedUntilNanos = Nanos.later(this.storedUntilNanos, nowNanos + asked.toNanos());
+		return asked;
+	}
+
+	/** Returns the rest of the shortest hold. The local clock may be too fast. */
+	private long restNanos(long nowNanos) {
+		long rest = this.keepUntilNanos - nowNanos;
+		return rest + Nanos.driftNanos(this.minHoldNanos - rest);
+	}
+
+	/** Returns for how long the store may keep the grant from now on, or one lease. */
+	Duration storedFor(long nowNanos) {
+		return Duration.ofNanos(Math.max(this.storedUntilNanos - nowNanos, this.lease.toNanos()));
 	}
 
 	LockKey key() {
@@ -231,7 +280,7 @@ final class HeldGrant extends GrantState {
 	 */
 	boolean abandon(long nowNanos) {
 		return ABANDONED.compareAndSet(this, 0, 1) && lossReason() != LossReason.NOT_HELD
-				&& (this.renewalUnclear || !Nanos.isPast(this.validUntilNanos, nowNanos));
+				&& (this.renewalUnclear || !Nanos.isPast(this.storedUntilNanos, nowNanos));
 	}
 
 	/** Whether a renewal was sent whose effect is not known. */

@@ -100,13 +100,10 @@ final class HeldGrants {
 		return all().stream().map(HeldGrant::holder).filter(Holder::isHeld).map((holder) -> holder.view(now)).toList();
 	}
 
-	/**
-	 * Records that the work under a hold has ended.
-	 * @param sinceNanos when the hold began
-	 */
-	void workEnded(HeldGrant heldGrant, long sinceNanos) {
-		if (!heldGrant.isRenewed()) {
-			this.longHolds.holdEnded(heldGrant.key(), nanoTime() - sinceNanos, heldGrant.lease());
+	/** Records that a hold has ended, and with it the work under it, if there was any. */
+	void workEnded(HeldGrant heldGrant) {
+		if (!heldGrant.isRenewed() && heldGrant.isBegun()) {
+			this.longHolds.holdEnded(heldGrant.key(), nanoTime() - heldGrant.begunNanos(), heldGrant.lease());
 		}
 	}
 
@@ -299,7 +296,7 @@ final class HeldGrants {
 
 	private void addPending(HeldGrant heldGrant) {
 		// The rest of the shortest hold is computed anew whenever the release is sent.
-		this.pendingReleases.release(heldGrant.key(), heldGrant.lease(), Kind.SEEN_GRANT,
+		this.pendingReleases.release(heldGrant.key(), heldGrant.storedFor(nanoTime()), Kind.SEEN_GRANT,
 				(timeout) -> startRelease(heldGrant, nanoTime() + timeout.toNanos()));
 	}
 

@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 
@@ -122,6 +123,13 @@ final class Hold implements KeepableHold, Holder {
 	@Override
 	public long minHoldNanos(LockKey key) {
 		return this.heldGrant.minHoldNanos();
+	}
+
+	@Override
+	public void prolongMinHold(LockKey key, long untilNanos, Consumer<HeldGrant> uncovered) {
+		if (this.heldGrant.prolongMinHold(untilNanos)) {
+			uncovered.accept(this.heldGrant);
+		}
 	}
 
 	@Override
@@ -313,7 +321,7 @@ final class Hold implements KeepableHold, Holder {
 	 * that the work of its holder has ended.
 	 */
 	private boolean handOff() {
-		this.heldGrants.workEnded(this.heldGrant, this.sinceNanos);
+		this.heldGrants.workEnded(this.heldGrant);
 		return isHeld() && this.heldGrants.handOff(this.heldGrant, this.holdNumber);
 	}
 

@@ -101,6 +101,12 @@ final class HoldStart {
 		waiter.signal();
 	}
 
+	/** Renews a grant soon, because the store has to keep it for longer. */
+	void renewSoon(HeldGrant heldGrant) {
+		heldGrant.scheduleRenewal(this.heldGrants.nanoTime());
+		this.renewals.register(heldGrant);
+	}
+
 	/**
 	 * Begins the hold that the requester of several keys asked for, with its last key.
 	 */

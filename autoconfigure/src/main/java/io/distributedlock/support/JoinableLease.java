@@ -1,5 +1,8 @@
 package io.distributedlock.support;
 
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockError;
@@ -19,11 +22,25 @@ interface JoinableLease extends LockLease {
 	long minHoldNanos(LockKey key);
 
 	/**
+	 * Lets the release of a key, which the handle is for, keep it until an instant, for a
+	 * nested request with a shortest hold.
+	 * @param untilNanos the end of that shortest hold by the nano time
+	 * @param uncovered receives the grant if the store has to be told soon
+	 */
+	void prolongMinHold(LockKey key, long untilNanos, Consumer<HeldGrant> uncovered);
+
+	/**
 	 * Records that no work began under the lock: a release of what this handle owns frees
 	 * it at once.
 	 */
 	default void forgetMinHold() {
 		// The handle owns nothing.
+	}
+
+	@Override
+	default CompletableFuture<Void> closeUnusedAsync() {
+		forgetMinHold();
+		return closeAsync();
 	}
 
 	/**
@@ -32,6 +49,14 @@ interface JoinableLease extends LockLease {
 	 */
 	default boolean dependsOn(JoinableLease enclosing) {
 		return false;
+	}
+
+	/**
+	 * Records that a transaction keeps the lock, with what the handle has joined: it does
+	 * not depend on another handle any more.
+	 */
+	default void recordKept() {
+		// The handle owns all that it has.
 	}
 
 	/** Whether the lock is among these grants. */

@@ -3,6 +3,7 @@ package io.distributedlock.support;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 
@@ -35,6 +36,11 @@ final class JoinedLease implements JoinableLease {
 	@Override
 	public long minHoldNanos(LockKey other) {
 		return this.outer.minHoldNanos(other);
+	}
+
+	@Override
+	public void prolongMinHold(LockKey other, long untilNanos, Consumer<HeldGrant> uncovered) {
+		this.outer.prolongMinHold(other, untilNanos, uncovered);
 	}
 
 	@Override

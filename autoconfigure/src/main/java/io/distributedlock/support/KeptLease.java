@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 
@@ -72,6 +73,11 @@ final class KeptLease implements JoinableLease {
 	@Override
 	public long minHoldNanos(LockKey key) {
 		return this.hold.minHoldNanos(key);
+	}
+
+	@Override
+	public void prolongMinHold(LockKey key, long untilNanos, Consumer<HeldGrant> uncovered) {
+		this.hold.prolongMinHold(key, untilNanos, uncovered);
 	}
 
 	@Override

@@ -197,7 +197,7 @@ final class KeyAttempts {
 			releaseLater(current, true);
 			return;
 		}
-		HeldGrant held = new HeldGrant(granted, head.terms(), current.sentNanos(), now);
+		HeldGrant held = new HeldGrant(granted, head.terms(), current.lease(), current.sentNanos(), now);
 		if (head.isAlone()) {
 			held.beginHold(current.sentNanos(), head.terms().maxHold());
 		}

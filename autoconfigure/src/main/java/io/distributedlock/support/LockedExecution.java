@@ -38,7 +38,7 @@ final class LockedExecution {
 		this.engine = engine;
 		this.requests = requests;
 		this.enclosing = new EnclosingLocks(engine);
-		this.transaction = new TransactionScope(transaction);
+		this.transaction = new TransactionScope(transaction, engine.heldGrants());
 		this.nestedOrder = new NestedOrderWarning(engine.heldGrants(), engine.settings().waitTime());
 	}
 
@@ -72,7 +72,7 @@ final class LockedExecution {
 		if (request.keys().size() == 1) {
 			JoinableLease outer = enclosing.isEmpty() ? null
 					: this.enclosing.outer(request.keys().get(0), enclosing, request);
-			return (outer != null) ? run(new JoinedLease(request.keys().get(0), outer), body)
+			return (outer != null) ? run(joined(request, outer), body)
 					: run(keepInTransaction(requireHeld(acquire(request, request.keys(), enclosing, WaitMode.LIMITED))),
 							body);
 		}
@@ -221,8 +221,15 @@ final class LockedExecution {
 		}
 	}
 
+	private JoinableLease joined(LockRequest request, JoinableLease outer) {
+		MinHoldCheck.prolong(outer, request, this.engine);
+		return new JoinedLease(request.keys().get(0), outer);
+	}
+
 	private JoinableLease composite(LockRequest request, List<JoinableLease> owned, List<JoinableLease> joined) {
-		return new MultiKeyLease(request.keys(), owned, joined, this.engine.heldGrants());
+		MultiKeyLease all = new MultiKeyLease(request.keys(), owned, joined, this.engine.heldGrants());
+		MinHoldCheck.prolong(all, request, this.engine);
+		return all;
 	}
 
 	/**
@@ -252,6 +259,18 @@ final class LockedExecution {
 			closeUnused(ex, lease);
 			throw ex;
 		}
+	}
+
+	/**
+	 * Refuses the shortest hold of a request for keys that a lock has already, if it
+	 * cannot be kept; else lets the lock be kept as long.
+	 */
+	void joinMinHold(JoinableLease held, LockRequest request) {
+		MinHoldCheck.requirePossible(request, this.engine);
+		for (LockKey key : request.keys()) {
+			MinHoldCheck.requireKeptBy(held, key, request);
+		}
+		MinHoldCheck.prolong(held, request, this.engine);
 	}
 
 	/** Closes what {@link #acquireKept} has acquired, after its scope was closed. */

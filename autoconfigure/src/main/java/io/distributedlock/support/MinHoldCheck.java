@@ -35,8 +35,20 @@ final class MinHoldCheck {
 	}
 
 	/**
+	 * Lets a lock that a request has joined be kept for the shortest hold of that request
+	 * too, from now on. The store is told by the next renewal, and with the release.
+	 */
+	static void prolong(JoinableLease joined, LockRequest request, EngineContext engine) {
+		Duration minHold = request.minHold();
+		if (minHold != null) {
+			long until = engine.nanoTime() + minHold.toNanos();
+			request.keys().forEach((key) -> joined.prolongMinHold(key, until, engine.holdStart()::renewSoon));
+		}
+	}
+
+	/**
 	 * Refuses a nested request whose shortest hold is longer than that of the lock that
-	 * it joins, which is released as the enclosing call has asked for.
+	 * it joins, which the store keeps as the enclosing call has asked for.
 	 * @throws LockConfigurationException if it is refused
 	 */
 	static void requireKeptBy(JoinableLease outer, LockKey key, LockRequest request) {

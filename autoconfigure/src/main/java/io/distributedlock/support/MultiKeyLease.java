@@ -30,6 +30,9 @@ final class MultiKeyLease implements JoinableLease {
 
 	private final HeldGrants heldGrants;
 
+	/** Whether a transaction keeps the joined locks too. */
+	private volatile boolean kept;
+
 	/**
 	 * Creates a handle.
 	 * @param keys the requested keys, which the locks cover
@@ -64,15 +67,30 @@ final class MultiKeyLease implements JoinableLease {
 	}
 
 	@Override
+	public void prolongMinHold(LockKey key, long untilNanos, Consumer<HeldGrant> uncovered) {
+		for (JoinableLease part : this.all) {
+			if (part.covers(key)) {
+				part.prolongMinHold(key, untilNanos, uncovered);
+				return;
+			}
+		}
+	}
+
+	@Override
 	public void forgetMinHold() {
 		this.owned.forEach(JoinableLease::forgetMinHold);
 	}
 
 	@Override
 	public boolean dependsOn(JoinableLease enclosing) {
-		return this.all.subList(this.owned.size(), this.all.size())
+		return !this.kept && this.all.subList(this.owned.size(), this.all.size())
 			.stream()
 			.anyMatch((joined) -> joined == enclosing || joined.dependsOn(enclosing));
+	}
+
+	@Override
+	public void recordKept() {
+		this.kept = true;
 	}
 
 	@Override

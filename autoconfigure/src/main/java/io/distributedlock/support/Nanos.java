@@ -22,6 +22,10 @@ final class Nanos {
 		return (instantNanos - otherNanos <= 0) ? instantNanos : otherNanos;
 	}
 
+	static long later(long instantNanos, long otherNanos) {
+		return (instantNanos - otherNanos >= 0) ? instantNanos : otherNanos;
+	}
+
 	/** Returns a duration that is not shorter, in whole milliseconds as stores count. */
 	static Duration ceilMillis(long nanos) {
 		return Duration.ofMillis((nanos + 999_999) / 1_000_000);
@@ -34,6 +38,14 @@ final class Nanos {
 	static long usableNanos(Duration lease) {
 		long nanos = lease.toNanos();
 		return nanos - nanos / 200 - 2_000_000L;
+	}
+
+	/**
+	 * Returns by how much the local clock may have gone ahead of the store's clock.
+	 * @param nanos how much time has passed by the local clock
+	 */
+	static long driftNanos(long nanos) {
+		return nanos / 200;
 	}
 
 }

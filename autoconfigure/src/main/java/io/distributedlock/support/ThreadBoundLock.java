@@ -94,7 +94,7 @@ final class ThreadBoundLock implements Lock {
 		ThreadHold.Id id = id();
 		ThreadHold held = this.holds.get(id);
 		if (held != null) {
-			held.reenter();
+			held.reenter(terms);
 			return;
 		}
 		LockedExecution present = this.execution.get();

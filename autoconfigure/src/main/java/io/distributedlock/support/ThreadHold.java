@@ -5,6 +5,7 @@ import java.util.List;
 import io.distributedlock.LockContext;
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
+import io.distributedlock.LockRequest;
 
 /**
  * What one thread holds by a {@link ThreadBoundLock}. Accessed by that thread only.
@@ -29,10 +30,14 @@ final class ThreadHold {
 		this.scope = LockContext.openUnordered(lease);
 	}
 
-	/** Locks once more what is held. */
-	void reenter() {
+	/**
+	 * Locks once more what is held.
+	 * @param request the request of the view, perhaps another one of the same keys
+	 */
+	void reenter(LockRequest request) {
 		this.lease.throwLoss(LockError.REENTRY_AFTER_LOSS);
 		this.lease.ensureHeld();
+		this.execution.joinMinHold(this.lease, request);
 		this.count = Math.incrementExact(this.count);
 	}
 

@@ -15,8 +15,11 @@ final class TransactionScope {
 
 	private final EnclosingTransaction transaction;
 
-	TransactionScope(EnclosingTransaction transaction) {
+	private final HeldGrants heldGrants;
+
+	TransactionScope(EnclosingTransaction transaction, HeldGrants heldGrants) {
 		this.transaction = transaction;
+		this.heldGrants = heldGrants;
 	}
 
 	/**
@@ -31,6 +34,7 @@ final class TransactionScope {
 				lease.throwLoss(LockError.LOST_WHILE_ACQUIRING);
 				throw new IllegalStateException("Lock " + lease.keys() + " was released before its work began");
 			}
+			lease.recordKept();
 			endWithTransaction(kept, LockContext.openOutermost(lease));
 		}
 	}
@@ -48,14 +52,20 @@ final class TransactionScope {
 		}
 	}
 
-	private static boolean isCovered(JoinableLease lease) {
+	private boolean isCovered(JoinableLease lease) {
 		List<LockLease> enclosing = LockContext.findAll();
 		for (LockKey key : lease.keys()) {
-			if (enclosing.stream().noneMatch((outer) -> outer.keys().contains(key))) {
+			if (enclosing.stream().noneMatch((outer) -> holds(outer, key))) {
 				return false;
 			}
 		}
 		return true;
+	}
+
+	/** Another engine's lock of the same key protects nothing here. */
+	private boolean holds(LockLease outer, LockKey key) {
+		return outer instanceof JoinableLease joinable && joinable.isOf(this.heldGrants) && joinable.covers(key)
+				&& joinable.isHeld();
 	}
 
 	private void endWithTransaction(JoinableLease kept, LockContext.Scope scope) {

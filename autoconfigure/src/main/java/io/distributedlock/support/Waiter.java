@@ -90,17 +90,18 @@ final class Waiter {
 	}
 
 	/**
-	 * Returns the lease of an attempt that is sent now: the store keeps the key for the
-	 * shortest hold whatever becomes of this process. That hold begins at the end of the
-	 * budget at the latest, if the request waits for further keys.
+	 * Returns the lease of an attempt: the store keeps the key for the shortest hold
+	 * whatever becomes of this process. If the request waits for further keys, that hold
+	 * begins within one lease after the attempt, or after its last renewal.
 	 */
-	Duration attemptLease(long nowNanos) {
+	Duration attemptLease() {
 		long minHoldNanos = this.terms.minHoldNanos();
 		if (minHoldNanos == 0) {
 			return this.terms.lease();
 		}
-		long nanos = this.alone ? minHoldNanos : this.budget.endNanos() - nowNanos + minHoldNanos;
-		return (nanos > this.terms.lease().toNanos()) ? Nanos.ceilMillis(nanos) : this.terms.lease();
+		long leaseNanos = this.terms.lease().toNanos();
+		long nanos = this.alone ? minHoldNanos : minHoldNanos + leaseNanos;
+		return (nanos > leaseNanos) ? Nanos.ceilMillis(nanos) : this.terms.lease();
 	}
 
 	/** Whether the hold begins with this key, or after further keys. */

@@ -142,6 +142,55 @@ class LocksInTransactionsTests {
 		}));
 	}
 
+	/** The transaction keeps what the call has joined, also after it has returned. */
+	@Test
+	void viewIsUnlockedAfterACallInTheTransactionThatHasJoinedIt() {
+		Lock lock = locks.asLock(LockRequest.of(this.first));
+		LockRequest both = LockRequest.ofAll(List.of(this.first, this.second));
+		for (boolean within : new boolean[] { true, false }) {
+			for (boolean lockedBefore : new boolean[] { true, false }) {
+				if (lockedBefore) {
+					lock.lock();
+				}
+				in(PROPAGATION_REQUIRED, (status) -> {
+					if (!lockedBefore) {
+						lock.lock();
+					}
+					locks.execute(both, (lease) -> null);
+					in(PROPAGATION_NOT_SUPPORTED, (suspended) -> assertBusy(this.second));
+					if (within) {
+						lock.unlock();
+					}
+					assertBusy(this.first);
+					assertBusy(this.second);
+				});
+				if (!within) {
+					assertBusy(this.first);
+					lock.unlock();
+				}
+				assertFree(this.first);
+				assertFree(this.second);
+			}
+		}
+	}
+
+	/** The lock of another engine's key covers nothing. */
+	@Test
+	void viewThatIsUnlockedUnderAnotherEnginesLockOfItsKeyIsKeptByTheTransaction() {
+		try (ConfigurableApplicationContext other = start(new String[0])) {
+			Lock lock = locks.asLock(LockRequest.of(this.first));
+			other.getBean(LockTemplate.class).execute(LockRequest.of(this.first), (foreign) -> {
+				lock.lock();
+				in(PROPAGATION_REQUIRED, (status) -> {
+					lock.unlock();
+					assertBusy(this.first);
+				});
+				assertFree(this.first);
+				return null;
+			});
+		}
+	}
+
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
 	void lockIsKeptUntilTheTransactionHasCompleted(boolean commit) {

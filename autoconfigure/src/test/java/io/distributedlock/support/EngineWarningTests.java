@@ -2,6 +2,8 @@ package io.distributedlock.support;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -11,15 +13,19 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import io.distributedlock.LockKey;
+import io.distributedlock.LockLease;
 import io.distributedlock.LockRequest;
 import io.distributedlock.local.LocalLockProvider;
 import io.distributedlock.local.LocalStore;
 import io.distributedlock.provider.LockTimer;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 @ExtendWith(OutputCaptureExtension.class)
 class EngineWarningTests {
+
+	private static final Duration PATIENCE = Duration.ofMinutes(1);
 
 	private static final LockRequest A = LockRequest.of(LockKey.of("a", "1"));
 
@@ -60,6 +66,40 @@ class EngineWarningTests {
 		ManualEngine manual = new ManualEngine(true);
 		hold(manual, BRIEF.withRenew(false), Duration.ofMillis(7900), HoldCounter.MIN_HOLDS);
 		hold(manual, BRIEF, Duration.ofMillis(9000), HoldCounter.MIN_HOLDS);
+		assertThat(warnings(output, "DL-625")).isEmpty();
+	}
+
+	/** The hold that counts begins with the last key. */
+	@Test
+	void timeInWhichAKeyWaitsForOthersIsNotSuspected(CapturedOutput output) {
+		LockKey busy = LockKey.of("zebra");
+		LockLease holder = this.locks.acquire(LockRequest.of(busy));
+		List<CompletableFuture<Void>> users = IntStream.range(0, HoldCounter.MIN_HOLDS)
+			.mapToObj((number) -> LockRequest.ofAll(List.of(LockKey.of("a", String.valueOf(number)), busy)))
+			.map((request) -> request.withLease(Duration.ofSeconds(1)).withRenew(false).withWaitTime(PATIENCE))
+			.map((request) -> this.locks.acquireAsync(request).thenAccept(LockLease::close))
+			.toList();
+		await().atMost(PATIENCE)
+			.until(() -> this.locks.snapshot()
+				.held()
+				.stream()
+				.filter((held) -> held.key().name().equals("a") && held.heldFor().toMillis() > 900)
+				.count() == HoldCounter.MIN_HOLDS);
+		holder.close();
+		users.forEach(CompletableFuture::join);
+		assertThat(warnings(output, "DL-625")).isEmpty();
+	}
+
+	@Test
+	void lockThatWasNotUsedIsNotSuspected(CapturedOutput output) {
+		ManualEngine manual = new ManualEngine(true);
+		for (int i = 0; i < 2 * HoldCounter.MIN_HOLDS; i++) {
+			ManualRequester requester = manual.requester(BRIEF.withRenew(false));
+			assertThat(requester.step()).isTrue();
+			manual.environment.advance(Duration.ofSeconds(9).toNanos());
+			requester.request.lease().closeUnusedAsync();
+			manual.environment.runTasks();
+		}
 		assertThat(warnings(output, "DL-625")).isEmpty();
 	}
 

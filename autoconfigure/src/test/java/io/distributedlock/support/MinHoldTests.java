@@ -2,10 +2,16 @@ package io.distributedlock.support;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.Lock;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
 
 import io.distributedlock.LockCallback;
 import io.distributedlock.LockConfigurationException;
@@ -13,21 +19,28 @@ import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockLostException;
+import io.distributedlock.LockOperations;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
 import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.LockTimer;
 import io.distributedlock.provider.ReleaseOutcome;
+import io.distributedlock.reactive.ReactiveLockTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatNoException;
 import static org.awaitility.Awaitility.await;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.BDDMockito.given;
+import static org.mockito.Mockito.mock;
 
 /** How the engine keeps a shortest hold, and when it does not. */
 class MinHoldTests {
 
 	private static final LockKey KEY = LockKey.of("job");
+
+	private static final Duration PATIENCE = Duration.ofMinutes(1);
 
 	private static final Duration LEASE = Duration.ofSeconds(10);
 
@@ -133,14 +146,135 @@ class MinHoldTests {
 
 	@Test
 	void severalKeysAreKeptFromTheLastGrantOn() {
-		Duration wait = Duration.ofMinutes(2);
+		Duration wait = Duration.ofMinutes(20);
 		this.locks.acquire(REQUEST.withKeys(List.of(KEY, LockKey.of("second"))).withWaitTime(wait)).close();
-		// A holder that dies during its wait may have been granted the last key at its
-		// end.
-		assertThat(this.provider.attemptLeases)
-			.allSatisfy((lease) -> assertThat(lease).isGreaterThan(MIN_HOLD.plus(wait.dividedBy(2))));
+		// A holder that dies has been granted or has renewed each key within one lease.
+		assertThat(this.provider.attemptLeases).containsOnly(MIN_HOLD.plus(LEASE));
 		assertThat(this.provider.keptFor).hasSize(2)
 			.allSatisfy((rest) -> assertThat(rest).isBetween(MIN_HOLD.minusMinutes(1), MIN_HOLD));
+	}
+
+	/** So a process that dies while it waits blocks no key for its whole wait. */
+	@Test
+	void keysThatWaitForOthersAreKeptForTheShortestHoldFromTheLastRenewalOn() throws Exception {
+		Duration brief = Duration.ofMillis(300);
+		LockKey busy = LockKey.of("zebra");
+		LockLease holder = this.locks.acquire(LockRequest.of(busy));
+		LockRequest both = REQUEST.withKeys(List.of(KEY, busy)).withLease(brief);
+		Lock view = this.locks.asLock(both);
+		CompletableFuture<Void> user = CompletableFuture.runAsync(() -> {
+			view.lock();
+			view.unlock();
+		});
+		await().atMost(PATIENCE).until(() -> renewedLeases(KEY).size() >= 2);
+		assertThat(renewedLeases(KEY)).containsOnly(MIN_HOLD.plus(brief));
+		assertThat(this.provider.attemptLeases.subList(1, this.provider.attemptLeases.size()))
+			.containsOnly(MIN_HOLD.plus(brief));
+		holder.close();
+		user.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+		assertThat(this.provider.keptFor).filteredOn((rest) -> !rest.isZero())
+			.hasSize(2)
+			.allSatisfy((rest) -> assertThat(rest).isBetween(MIN_HOLD.minusMinutes(1), MIN_HOLD));
+	}
+
+	private List<Duration> renewedLeases(LockKey key) {
+		return this.provider.renewals.stream()
+			.flatMap((batch) -> batch.entrySet().stream())
+			.filter((renewed) -> renewed.getKey().key().equals(key))
+			.map(Map.Entry::getValue)
+			.toList();
+	}
+
+	/** The deadline of this process has passed, but the store keeps the key longer. */
+	@Test
+	void lockThatWasLostBeforeItsWorkBeganIsReleased() {
+		Duration brief = Duration.ofMillis(50);
+		LockLease unused = this.locks.acquire(REQUEST.withLease(brief).withRenew(false));
+		await().atMost(PATIENCE).until(() -> !unused.isHeld());
+		unused.closeUnusedAsync();
+		await().atMost(PATIENCE).until(() -> this.provider.keptFor.size() == 1);
+		assertThat(this.provider.keptFor).containsExactly(Duration.ZERO);
+		LockLease next = this.locks.tryAcquire(REQUEST);
+		assertThat(next).isNotNull();
+		next.close();
+	}
+
+	/** Neither call reaches the body. */
+	@Test
+	void reactiveCallThatIsCancelledOrLostBeforeItsBodyKeepsNothing() {
+		AtomicInteger bodies = new AtomicInteger();
+		CompletableFuture<LockLease> late = new CompletableFuture<>() {
+
+			@Override
+			public boolean cancel(boolean mayInterrupt) {
+				// As a cancellation that comes too late.
+				return false;
+			}
+
+		};
+		subscribe(late, bodies).dispose();
+		late.complete(this.locks.acquire(REQUEST));
+		await().atMost(PATIENCE).until(() -> this.provider.keptFor.size() == 1);
+		LockLease lost = this.locks.acquire(REQUEST.withLease(Duration.ofMillis(50)).withRenew(false));
+		await().atMost(PATIENCE).until(() -> !lost.isHeld());
+		subscribe(CompletableFuture.completedFuture(lost), bodies);
+		await().atMost(PATIENCE).until(() -> this.provider.keptFor.size() == 2);
+		assertThat(this.provider.keptFor).containsOnly(Duration.ZERO);
+		assertThat(bodies).hasValue(0);
+		subscribe(CompletableFuture.completedFuture(this.locks.acquire(REQUEST)), bodies);
+		await().atMost(PATIENCE).until(() -> this.provider.keptFor.size() == 3);
+		assertThat(this.provider.keptFor.get(2)).isPositive();
+		assertThat(bodies).hasValue(1);
+	}
+
+	private static Disposable subscribe(CompletableFuture<LockLease> acquired, AtomicInteger bodies) {
+		LockOperations operations = mock();
+		given(operations.acquireAsync(any(), any())).willReturn(acquired);
+		return new ReactiveLockTemplate(operations).execute(REQUEST, (lease) -> Mono.just(bodies.incrementAndGet()))
+			.subscribe((value) -> {
+			}, (failure) -> {
+			});
+	}
+
+	@Test
+	void reentryByAViewWithALongerShortestHoldIsRefused() {
+		Lock view = this.locks.asLock(REQUEST);
+		Lock longer = this.locks.asLock(REQUEST.withMinHold(MIN_HOLD.plusMillis(1)));
+		view.lock();
+		assertRefused(LockError.INVALID_MIN_HOLD, longer::lock);
+		view.lock();
+		view.unlock();
+		view.unlock();
+		assertThat(this.locks.snapshot().held()).isEmpty();
+	}
+
+	/** A nested call may begin when the shortest hold of the outer one is over. */
+	@Test
+	void lockIsKeptForTheShortestHoldOfANestedCallFromItsStartOn() {
+		Duration brief = Duration.ofMillis(100);
+		LockRequest outer = REQUEST.withMinHold(brief);
+		LockRequest nested = outer.withKeys(List.of(KEY, LockKey.of("other")));
+		for (LockRequest request : List.of(outer, nested)) {
+			this.locks.execute(outer, (lease) -> {
+				HeldGrant grant = ((Hold) lease).heldGrant();
+				await().atMost(PATIENCE).until(() -> grant.keepFor(System.nanoTime()).isZero());
+				long before = System.nanoTime();
+				this.locks.execute(request, (joined) -> "done");
+				assertThat(grant.keepFor(before)).isGreaterThanOrEqualTo(brief);
+				return "done";
+			});
+			await().atMost(PATIENCE).until(() -> this.locks.snapshot().held().isEmpty());
+		}
+	}
+
+	@Test
+	void storeIsToldSoonThatANestedCallKeepsTheLockLonger() {
+		this.locks.execute(REQUEST, (lease) -> {
+			this.locks.execute(REQUEST, (joined) -> "done");
+			await().atMost(LEASE.dividedBy(4)).until(() -> !this.provider.renewals.isEmpty());
+			assertThat(renewedLeases(KEY)).allSatisfy((told) -> assertThat(told).isGreaterThan(LEASE));
+			return "done";
+		});
 	}
 
 	@Test
