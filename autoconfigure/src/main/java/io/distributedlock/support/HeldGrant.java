@@ -29,6 +29,8 @@ final class HeldGrant extends GrantState {
 
 	private final LockGrant grant;
 
+	private final LockTerms terms;
+
 	private final Duration lease;
 
 	private final boolean renew;
@@ -49,6 +51,9 @@ final class HeldGrant extends GrantState {
 
 	/** Until when the store has to keep the key, if there is a shortest hold. */
 	private volatile long keepUntilNanos;
+
+	/** Whether the hold that the caller requested has begun. */
+	private volatile boolean begun;
 
 	/** Whether a release keeps the key for the rest of the shortest hold. */
 	private volatile boolean keeping;
@@ -71,13 +76,12 @@ final class HeldGrant extends GrantState {
 	 */
 	HeldGrant(LockGrant grant, LockTerms terms, long sentNanos, long grantedNanos) {
 		this.grant = grant;
+		this.terms = terms;
 		this.lease = terms.lease();
 		this.renew = terms.renew();
 		this.renewalNanos = sentNanos;
 		this.grantedNanos = grantedNanos;
 		this.minHoldNanos = terms.minHoldNanos();
-		// A request that waits for further keys has asked for the rest of its wait too.
-		this.keepUntilNanos = sentNanos + grant.validity().toNanos();
 		this.validUntilNanos = sentNanos + usableNanos(grant.validity());
 		this.holdUntilNanos = sentNanos + Nanos.NEVER;
 	}
@@ -136,6 +140,7 @@ final class HeldGrant extends GrantState {
 		long limit = (maxHold != null) ? startNanos + maxHold.toNanos() : end;
 		// Never from before the answer: the store counts from before it.
 		this.keepUntilNanos = this.minHoldNanos + Math.max(startNanos - this.grantedNanos, 0) + this.grantedNanos;
+		this.begun = true;
 		this.keeping = this.minHoldNanos > 0;
 		this.limited = limit - end < 0;
 		this.holdUntilNanos = Nanos.earlier(end, limit);
@@ -153,7 +158,7 @@ final class HeldGrant extends GrantState {
 
 	/** Returns for how long a release that is sent now lets the store keep the key. */
 	Duration keepFor(long nowNanos) {
-		long rest = this.keeping ? this.keepUntilNanos - nowNanos : 0;
+		long rest = this.keeping ? restNanos(nowNanos) : 0;
 		return (rest > 0) ? Nanos.ceilMillis(rest) : Duration.ZERO;
 	}
 
@@ -162,8 +167,14 @@ final class HeldGrant extends GrantState {
 	 * rest of the shortest hold.
 	 */
 	Duration renewalLease(long nowNanos) {
-		long rest = (this.minHoldNanos > 0) ? this.keepUntilNanos - nowNanos : 0;
-		return (rest > this.lease.toNanos()) ? Nanos.ceilMillis(rest) : this.lease;
+		if (this.minHoldNanos == 0) {
+			return this.lease;
+		}
+		return this.begun ? this.terms.longerOf(restNanos(nowNanos)) : this.terms.leaseOfPart();
+	}
+
+	private long restNanos(long nowNanos) {
+		return this.keepUntilNanos - nowNanos;
 	}
 
 	LockKey key() {

@@ -111,7 +111,7 @@ final class StoreAttempt {
 		this.prepared = false;
 		this.cut = cut;
 		this.sentNanos = nowNanos;
-		this.lease = this.requester.attemptLease(nowNanos);
+		this.lease = this.requester.attemptLease();
 		this.deadlineNanos = nowNanos + timeoutNanos;
 		this.willWait &= mayEnterWaitQueue;
 	}

@@ -90,17 +90,13 @@ final class Waiter {
 	}
 
 	/**
-	 * Returns the lease of an attempt that is sent now: the store keeps the key for the
-	 * shortest hold whatever becomes of this process. That hold begins at the end of the
-	 * budget at the latest, if the request waits for further keys.
+	 * Returns the lease of an attempt: the store keeps the key for the shortest hold
+	 * whatever becomes of this process. If the request waits for further keys, that hold
+	 * begins while the key is held, and so within a lease from the attempt or from a
+	 * renewal.
 	 */
-	Duration attemptLease(long nowNanos) {
-		long minHoldNanos = this.terms.minHoldNanos();
-		if (minHoldNanos == 0) {
-			return this.terms.lease();
-		}
-		long nanos = this.alone ? minHoldNanos : this.budget.endNanos() - nowNanos + minHoldNanos;
-		return (nanos > this.terms.lease().toNanos()) ? Nanos.ceilMillis(nanos) : this.terms.lease();
+	Duration attemptLease() {
+		return this.alone ? this.terms.longerOf(this.terms.minHoldNanos()) : this.terms.leaseOfPart();
 	}
 
 	/** Whether the hold begins with this key, or after further keys. */

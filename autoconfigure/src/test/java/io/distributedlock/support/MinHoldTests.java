@@ -3,6 +3,7 @@ package io.distributedlock.support;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.Lock;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -16,7 +17,9 @@ import io.distributedlock.LockLostException;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
 import io.distributedlock.provider.AttemptResult;
+import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.LockTimer;
+import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -133,14 +136,31 @@ class MinHoldTests {
 
 	@Test
 	void severalKeysAreKeptFromTheLastGrantOn() {
-		Duration wait = Duration.ofMinutes(2);
-		this.locks.acquire(REQUEST.withKeys(List.of(KEY, LockKey.of("second"))).withWaitTime(wait)).close();
-		// A holder that dies during its wait may have been granted the last key at its
-		// end.
-		assertThat(this.provider.attemptLeases)
-			.allSatisfy((lease) -> assertThat(lease).isGreaterThan(MIN_HOLD.plus(wait.dividedBy(2))));
+		this.locks.acquire(REQUEST.withKeys(List.of(KEY, LockKey.of("second")))).close();
+		// A holder that dies as its hold begins has been granted the first key a lease
+		// ago.
+		assertThat(this.provider.attemptLeases).containsExactly(LEASE.plus(MIN_HOLD), LEASE.plus(MIN_HOLD));
 		assertThat(this.provider.keptFor).hasSize(2)
 			.allSatisfy((rest) -> assertThat(rest).isBetween(MIN_HOLD.minusMinutes(1), MIN_HOLD));
+	}
+
+	@Test
+	void waitWithoutALimitDoesNotKeepSeveralKeysForLonger() {
+		Lock lock = this.locks.asLock(REQUEST.withKeys(List.of(KEY, LockKey.of("second"))));
+		lock.lock();
+		assertThat(this.provider.attemptLeases).containsExactly(LEASE.plus(MIN_HOLD), LEASE.plus(MIN_HOLD));
+		lock.unlock();
+	}
+
+	@Test
+	void renewalKeepsTheRestWhateverIsWaitedFor() {
+		LockTerms terms = LockTerms.of(REQUEST, LockSettings.defaults());
+		HeldGrant part = new HeldGrant(new LockGrant(KEY, OwnerId.random(), 1, LEASE.plus(MIN_HOLD)), terms, 0, 0);
+		long late = Duration.ofHours(1).toNanos();
+		assertThat(part.renewalLease(late)).isEqualTo(LEASE.plus(MIN_HOLD));
+		part.beginHold(late, null);
+		assertThat(part.renewalLease(late)).isEqualTo(MIN_HOLD);
+		assertThat(part.renewalLease(late + MIN_HOLD.toNanos())).isEqualTo(LEASE);
 	}
 
 	@Test
