@@ -173,8 +173,10 @@ final class HeldGrant extends GrantState {
 		return this.begun ? this.terms.longerOf(restNanos(nowNanos)) : this.terms.leaseOfPart();
 	}
 
+	/** Returns the rest of the shortest hold. The local clock may be too fast. */
 	private long restNanos(long nowNanos) {
-		return this.keepUntilNanos - nowNanos;
+		long rest = this.keepUntilNanos - nowNanos;
+		return rest + Nanos.driftNanos(this.minHoldNanos - rest);
 	}
 
 	LockKey key() {

@@ -36,4 +36,12 @@ final class Nanos {
 		return nanos - nanos / 200 - 2_000_000L;
 	}
 
+	/**
+	 * Returns by how much the local clock may have gone ahead of the store's clock.
+	 * @param nanos how much time has passed by the local clock
+	 */
+	static long driftNanos(long nanos) {
+		return nanos / 200;
+	}
+
 }

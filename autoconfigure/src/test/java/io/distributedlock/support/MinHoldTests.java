@@ -164,6 +164,19 @@ class MinHoldTests {
 	}
 
 	@Test
+	void restIsNotTooShortIfTheLocalClockIsTooFast() {
+		LockTerms terms = LockTerms.of(REQUEST, LockSettings.defaults());
+		HeldGrant grant = new HeldGrant(new LockGrant(KEY, OwnerId.random(), 1, MIN_HOLD), terms, 0, 0);
+		grant.beginHold(0, null);
+		Duration half = MIN_HOLD.dividedBy(2);
+		Duration rest = half.plus(half.dividedBy(200));
+		assertThat(grant.keepFor(0)).isEqualTo(MIN_HOLD);
+		assertThat(grant.keepFor(half.toNanos())).isEqualTo(rest);
+		assertThat(grant.renewalLease(half.toNanos())).isEqualTo(rest);
+		assertThat(grant.keepFor(MIN_HOLD.multipliedBy(2).toNanos())).isZero();
+	}
+
+	@Test
 	void lockOfAShortestHoldIsNotHandedOff() {
 		this.provider.onRelease = (owner) -> ReleaseOutcome.RELEASED;
 		LockLease first = this.locks.acquire(REQUEST);
