@@ -65,39 +65,48 @@ final class BlockingDriver implements RequestDriver {
 			return driveSteps(request);
 		}
 		finally {
-			if (this.interruptSeen) {
-				this.thread.interrupt();
-			}
+			restoreInterrupt();
 		}
 	}
 
 	private boolean driveSteps(Acquisition request) {
 		while (true) {
-			if (this.thread.isInterrupted()) {
-				if (this.mode.isInterruptible()) {
-					request.abandon();
-					throw new LockInterruptedException(request.key());
-				}
-				// Cleared for the next step, and set again after the last one.
-				this.interruptSeen |= Thread.interrupted();
-			}
-			Acquisition.Progress progress;
-			try {
-				// Before the step, so that a signal during it is not lost.
-				this.signalled = false;
-				progress = request.step();
-			}
-			catch (LockProviderException ex) {
-				throw (this.mode.isInterruptible() && this.thread.isInterrupted()) ? interrupted(request, ex) : ex;
-			}
-			catch (RuntimeException | Error ex) {
-				request.abandon();
-				throw ex;
-			}
+			Acquisition.Progress progress = step(request);
 			if (progress != Acquisition.Progress.WAIT) {
 				return progress == Acquisition.Progress.ACQUIRED;
 			}
 			await(request.waitUntilNanos());
+		}
+	}
+
+	/** Makes one step, unless the thread was interrupted and that ends its wait. */
+	Acquisition.Progress step(Acquisition request) {
+		if (this.thread.isInterrupted()) {
+			if (this.mode.isInterruptible()) {
+				request.abandon();
+				throw new LockInterruptedException(request.key());
+			}
+			// Cleared for the next step, and set again after the last one.
+			this.interruptSeen |= Thread.interrupted();
+		}
+		try {
+			// Before the step, so that a signal during it is not lost.
+			this.signalled = false;
+			return request.step();
+		}
+		catch (LockProviderException ex) {
+			throw (this.mode.isInterruptible() && this.thread.isInterrupted()) ? interrupted(request, ex) : ex;
+		}
+		catch (RuntimeException | Error ex) {
+			request.abandon();
+			throw ex;
+		}
+	}
+
+	/** Interrupts the thread again, after the last step, if that was seen in between. */
+	void restoreInterrupt() {
+		if (this.interruptSeen) {
+			this.thread.interrupt();
 		}
 	}
 

@@ -33,6 +33,8 @@ final class HeldGrant extends GrantState {
 
 	private final LockGrant grant;
 
+	private final LockTerms terms;
+
 	private final Duration lease;
 
 	private final boolean renew;
@@ -82,6 +84,7 @@ final class HeldGrant extends GrantState {
 	 */
 	HeldGrant(LockGrant grant, LockTerms terms, Duration asked, long sentNanos, long grantedNanos) {
 		this.grant = grant;
+		this.terms = terms;
 		this.lease = terms.lease();
 		this.renew = terms.renew();
 		this.renewalNanos = sentNanos;
@@ -186,7 +189,7 @@ final class HeldGrant extends GrantState {
 
 	/** Returns for how long a release that is sent now lets the store keep the key. */
 	Duration keepFor(long nowNanos) {
-		long rest = (this.begun && this.minHoldNanos > 0) ? restNanos(nowNanos) : 0;
+		long rest = this.begun ? restNanos(nowNanos) : 0;
 		return (rest > 0) ? Nanos.ceilMillis(rest) : Duration.ZERO;
 	}
 
@@ -195,17 +198,16 @@ final class HeldGrant extends GrantState {
 	 * rest of the shortest hold, which begins within the lease if it has not begun.
 	 */
 	Duration renewalLease(long nowNanos) {
-		long rest = 0;
-		if (this.minHoldNanos > 0) {
-			rest = this.begun ? restNanos(nowNanos) : this.minHoldNanos + this.lease.toNanos();
-		}
-		Duration asked = (rest > this.lease.toNanos()) ? Nanos.ceilMillis(rest) : this.lease;
+		Duration asked = this.begun ? this.terms.longerOf(restNanos(nowNanos)) : this.terms.leaseOfPart();
 		this.storedUntilNanos = Nanos.later(this.storedUntilNanos, nowNanos + asked.toNanos());
 		return asked;
 	}
 
-	/** Returns the rest of the shortest hold. The local clock may be too fast. */
+	/** Returns the rest of the shortest hold, if any. The local clock may be too fast. */
 	private long restNanos(long nowNanos) {
+		if (this.minHoldNanos == 0) {
+			return 0;
+		}
 		long rest = this.keepUntilNanos - nowNanos;
 		return rest + Nanos.driftNanos(this.minHoldNanos - rest);
 	}

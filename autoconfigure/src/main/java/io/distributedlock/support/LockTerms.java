@@ -34,6 +34,19 @@ record LockTerms(Duration lease, Duration waitTime, boolean renew, @Nullable Dur
 		return (this.minHold != null) ? this.minHold.toNanos() : 0;
 	}
 
+	/** Returns the lease, or a time that is longer. */
+	Duration longerOf(long nanos) {
+		return (nanos > this.lease.toNanos()) ? Nanos.ceilMillis(nanos) : this.lease;
+	}
+
+	/**
+	 * Returns the lease of a key whose request waits for further keys: whenever the hold
+	 * begins within the lease, its shortest hold is left.
+	 */
+	Duration leaseOfPart() {
+		return (this.minHold != null) ? Nanos.ceilMillis(this.lease.toNanos() + minHoldNanos()) : this.lease;
+	}
+
 	private static Duration or(@Nullable Duration value, Duration fallback) {
 		return (value != null) ? value : fallback;
 	}

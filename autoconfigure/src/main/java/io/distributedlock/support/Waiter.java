@@ -92,16 +92,11 @@ final class Waiter {
 	/**
 	 * Returns the lease of an attempt: the store keeps the key for the shortest hold
 	 * whatever becomes of this process. If the request waits for further keys, that hold
-	 * begins within one lease after the attempt, or after its last renewal.
+	 * begins while the key is held, and so within a lease from the attempt or from a
+	 * renewal.
 	 */
 	Duration attemptLease() {
-		long minHoldNanos = this.terms.minHoldNanos();
-		if (minHoldNanos == 0) {
-			return this.terms.lease();
-		}
-		long leaseNanos = this.terms.lease().toNanos();
-		long nanos = this.alone ? minHoldNanos : minHoldNanos + leaseNanos;
-		return (nanos > leaseNanos) ? Nanos.ceilMillis(nanos) : this.terms.lease();
+		return this.alone ? this.terms.longerOf(this.terms.minHoldNanos()) : this.terms.leaseOfPart();
 	}
 
 	/** Whether the hold begins with this key, or after further keys. */

@@ -31,7 +31,7 @@ final class EngineSimulation {
 	/**
 	 * A lease that outlives the simulation, so that a grant that is left behind shows.
 	 */
-	private static final Duration LONG_LEASE = Duration.ofSeconds(200);
+	private static final Duration LONG_LEASE = Duration.ofSeconds(400);
 
 	/** Twice the longest time of hand-offs, and some time for the timer. */
 	private static final Duration LONGEST_OFFER = Duration.ofMillis(50);
@@ -46,6 +46,8 @@ final class EngineSimulation {
 	/** Threads that want hot keys again and again come to an end. */
 	private static final int MOST_USERS = 400;
 
+	private static final Duration LONGEST_MIN_HOLD = Duration.ofSeconds(5);
+
 	private static final OwnerId NOBODY = new OwnerId("0".repeat(32));
 
 	private final SimulatedWorld world;
@@ -59,6 +61,9 @@ final class EngineSimulation {
 
 	/** Whether locks are wanted all the time, and held for a short time. */
 	private final boolean hot;
+
+	/** Whether some requests have a shortest hold. */
+	private final boolean minHolds;
 
 	private final List<SimulatedProcess> processes;
 
@@ -92,6 +97,7 @@ final class EngineSimulation {
 		double faults = this.healthy ? 0 : this.world.fraction();
 		boolean handOff = this.world.happens(0.7);
 		this.hot = this.world.happens(0.2);
+		this.minHolds = this.world.happens(0.4);
 		this.processes = IntStream.range(0, 2 + this.world.choose(2))
 			.mapToObj(
 					(number) -> new SimulatedProcess(this.world, number, this.store, faults, !this.longLeases, handOff))
@@ -112,7 +118,7 @@ final class EngineSimulation {
 		else if (!this.longLeases && this.world.happens(0.3)) {
 			this.world.after(this.world.duration(Duration.ofSeconds(8)), () -> delete(this.keys.get(0)));
 		}
-		this.world.runUntil(begin + Duration.ofSeconds(120).toNanos());
+		this.world.runUntil(begin + Duration.ofSeconds(240).toNanos());
 		checkEnd();
 		return this.world.violations();
 	}
@@ -197,6 +203,7 @@ final class EngineSimulation {
 		this.world.record(key + " is deleted in the store");
 		new LocalLockProvider(this.store).expire(key);
 		this.deletedAt.put(key, this.world.now());
+		this.world.shortestHolds().recordDeletion(key);
 	}
 
 	/** An offer that nobody picks up ends. */
@@ -223,6 +230,12 @@ final class EngineSimulation {
 	 */
 	@Nullable Duration lease() {
 		return this.longLeases ? LONG_LEASE : null;
+	}
+
+	/** Returns the shortest hold of the next request, or {@code null} for none. */
+	@Nullable Duration newMinHold() {
+		return (this.minHolds && this.world.happens(0.3))
+				? Duration.ofNanos(this.world.duration(this.hot ? Duration.ofMillis(100) : LONGEST_MIN_HOLD)) : null;
 	}
 
 	/** Whether nothing that goes wrong outside the engine can explain a loss. */
@@ -279,7 +292,7 @@ final class EngineSimulation {
 				hold.holdNumber() == 0 || isDisturbed(user)
 						|| hold.sinceNanos() - grant.grantedNanos() < LONGEST_OFFER.toNanos(),
 				"P16", user + " got a grant from its process that is too old");
-		this.world.check(grant.suits(LockTerms.of(user.request(), user.engine().context().settings())), "P7",
+		this.world.check(grant.isRenewed() == user.request().renew() && grant.lease().equals(user.lease()), "P7",
 				user + " got a grant whose terms are not its own");
 	}
 
@@ -320,10 +333,14 @@ final class EngineSimulation {
 		if (failure instanceof LockProviderException known) {
 			this.world.check(!this.healthy || known.error() == LockError.SHUTTING_DOWN, "P2",
 					user + " is told of a store that failed, although it did not: " + known.getMessage());
+			this.world.check(
+					!user.waitsForever() || known.error() == LockError.SHUTTING_DOWN || user.keys().size() > 1
+							|| user.unansweredNanos() >= user.waitTime().toNanos(),
+					"P9", user + " is told of a store that has failed for less than its wait time");
 		}
 		else if (failure instanceof LockNotAcquiredException) {
-			this.world.check(tookNanos >= user.waitTime().toNanos() || isDisturbed(user), "P9",
-					user + " is told that its lock is busy before the end of its wait time");
+			this.world.check((tookNanos >= user.waitTime().toNanos() && !user.waitsForever()) || isDisturbed(user),
+					"P9", user + " is told that its lock is busy before the end of its wait time");
 			this.world.check(user.keys().stream().anyMatch((key) -> wasWanted(user, key, tookNanos)), "P2",
 					user + " is told that its lock is busy, although nobody wanted it");
 		}
@@ -332,7 +349,7 @@ final class EngineSimulation {
 	/** A request of a process that pauses is told late what it was answered before. */
 	private boolean wasWanted(SimulatedUser user, LockKey key, long tookNanos) {
 		long recently = this.world.now() - (this.longLeases ? LONG_LEASE.toNanos() : BUSY_BEFORE)
-				- Math.max(user.waitTime().toNanos(), tookNanos);
+				- (this.minHolds ? 2 * LONGEST_MIN_HOLD.toNanos() : 0) - Math.max(user.waitTime().toNanos(), tookNanos);
 		Long at = this.wantedAt.get(key);
 		Long granted = this.world.lastGrant(key);
 		return (at != null && at > recently) || (granted != null && granted > recently)
@@ -343,7 +360,7 @@ final class EngineSimulation {
 	private void checkTime(SimulatedUser user, long tookNanos) {
 		long answer = this.healthy ? 0 : user.engine().context().settings().callTimeout().toNanos();
 		long most = Math.max(user.waitTime().toNanos(), answer) + LATEST_END.toNanos();
-		this.world.check(tookNanos <= most || isDisturbed(user), "P9", user + " has waited for "
+		this.world.check(tookNanos <= most || user.waitsForever() || isDisturbed(user), "P9", user + " has waited for "
 				+ Duration.ofNanos(tookNanos).toMillis() + " ms, and no longer than " + waitText(user));
 	}
 

@@ -23,7 +23,9 @@ import io.distributedlock.LockOperations;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
 import io.distributedlock.provider.AttemptResult;
+import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.LockTimer;
+import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.reactive.ReactiveLockTemplate;
 
@@ -275,6 +277,39 @@ class MinHoldTests {
 			assertThat(renewedLeases(KEY)).allSatisfy((told) -> assertThat(told).isGreaterThan(LEASE));
 			return "done";
 		});
+	}
+
+	@Test
+	void waitWithoutALimitDoesNotKeepSeveralKeysForLonger() {
+		Lock lock = this.locks.asLock(REQUEST.withKeys(List.of(KEY, LockKey.of("second"))));
+		lock.lock();
+		assertThat(this.provider.attemptLeases).containsExactly(LEASE.plus(MIN_HOLD), LEASE.plus(MIN_HOLD));
+		lock.unlock();
+	}
+
+	@Test
+	void renewalKeepsTheRestWhateverIsWaitedFor() {
+		LockTerms terms = LockTerms.of(REQUEST, LockSettings.defaults());
+		HeldGrant part = new HeldGrant(new LockGrant(KEY, OwnerId.random(), 1, LEASE.plus(MIN_HOLD)), terms,
+				LEASE.plus(MIN_HOLD), 0, 0);
+		long late = Duration.ofHours(1).toNanos();
+		assertThat(part.renewalLease(late)).isEqualTo(LEASE.plus(MIN_HOLD));
+		part.beginHold(late, null);
+		assertThat(part.renewalLease(late)).isEqualTo(MIN_HOLD);
+		assertThat(part.renewalLease(late + MIN_HOLD.toNanos())).isEqualTo(LEASE);
+	}
+
+	@Test
+	void restIsNotTooShortIfTheLocalClockIsTooFast() {
+		LockTerms terms = LockTerms.of(REQUEST, LockSettings.defaults());
+		HeldGrant grant = new HeldGrant(new LockGrant(KEY, OwnerId.random(), 1, MIN_HOLD), terms, MIN_HOLD, 0, 0);
+		grant.beginHold(0, null);
+		Duration half = MIN_HOLD.dividedBy(2);
+		Duration rest = half.plus(half.dividedBy(200));
+		assertThat(grant.keepFor(0)).isEqualTo(MIN_HOLD);
+		assertThat(grant.keepFor(half.toNanos())).isEqualTo(rest);
+		assertThat(grant.renewalLease(half.toNanos())).isEqualTo(rest);
+		assertThat(grant.keepFor(MIN_HOLD.multipliedBy(2).toNanos())).isZero();
 	}
 
 	@Test

@@ -2,13 +2,16 @@ package io.distributedlock.support;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Executor;
 
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockKey;
 import io.distributedlock.LockListener;
+import io.distributedlock.LockSnapshot;
 import io.distributedlock.local.LocalStore;
 import io.distributedlock.provider.LockObserver;
 import io.distributedlock.provider.OwnerId;
@@ -42,6 +45,12 @@ final class SimulatedProcess implements EngineEnvironment {
 	private final List<LockEngine> engines = new ArrayList<>();
 
 	private long disturbances;
+
+	/** The wait times of the users that wait without a limit, by their names. */
+	private final Map<String, Duration> patience = new HashMap<>();
+
+	/** When the last attempt for a key was answered. */
+	private final Map<LockKey, Long> answers = new HashMap<>();
 
 	/**
 	 * Creates a process.
@@ -165,6 +174,41 @@ final class SimulatedProcess implements EngineEnvironment {
 	@Override
 	public String toString() {
 		return "p" + this.number;
+	}
+
+	/** Records that a user waits as long as the store answers. */
+	void addPatience(String user, Duration waitTime) {
+		this.patience.put(user, waitTime);
+	}
+
+	/**
+	 * Returns for how long the store may fail before the wait of a user ends, or
+	 * {@code null} for one that waits for its wait time.
+	 */
+	@Nullable Duration patience(String user) {
+		return this.patience.get(user);
+	}
+
+	/** Records that the answer to an attempt has arrived. */
+	void recordAnswer(LockKey key) {
+		this.answers.put(key, nanoTime());
+	}
+
+	/** Returns how long ago the last answer to an attempt has arrived. */
+	long unansweredNanos(LockKey key) {
+		Long at = this.answers.get(key);
+		return (at != null) ? nanoTime() - at : Nanos.NEVER;
+	}
+
+	/** Returns the name of the user that waits for a key at the head of its queue. */
+	@Nullable String head(LockKey key) {
+		return engine().snapshot()
+			.waiting()
+			.stream()
+			.filter((waiting) -> waiting.key().equals(key))
+			.findFirst()
+			.map(LockSnapshot.Waiting::requester)
+			.orElse(null);
 	}
 
 	/** Whether the only engine of this process has a grant that it did not end. */

@@ -35,6 +35,9 @@ final class SimulatedProvider implements LockProvider {
 	/** How long a lock may be free although processes wait: less than they poll. */
 	private static final Duration LONGEST_IDLE = Duration.ofMillis(600);
 
+	/** A little more than a thread may be late. */
+	private static final Duration LATEST_WAKE_UP = Duration.ofMillis(110);
+
 	private static final Duration NOT_ASKED_PAUSE = Duration.ofMillis(100);
 
 	private static final Duration LONGEST_DELAY = Duration.ofMillis(2500);
@@ -93,6 +96,11 @@ final class SimulatedProvider implements LockProvider {
 	}
 
 	private <T> CompletableStoreCall<T> call(String what, Supplier<StoreCall<T>> command) {
+		return call(what, command, () -> {
+		});
+	}
+
+	private <T> CompletableStoreCall<T> call(String what, Supplier<StoreCall<T>> command, Runnable onAnswer) {
 		CompletableStoreCall<T> call = new CompletableStoreCall<>();
 		if (this.world.happens(0.02 * this.faults)) {
 			this.process.later(delay(), () -> call.fail(
@@ -105,7 +113,7 @@ final class SimulatedProvider implements LockProvider {
 		}
 		boolean repeated = this.repeats && this.world.happens(0.01 * this.faults);
 		if (!lostRequest) {
-			this.world.after(delay(), () -> execute(what, command, call));
+			this.world.after(delay(), () -> execute(what, command, call, onAnswer));
 		}
 		if (repeated) {
 			this.world.after(delay(), () -> {
@@ -117,7 +125,8 @@ final class SimulatedProvider implements LockProvider {
 		return call;
 	}
 
-	private <T> void execute(String what, Supplier<StoreCall<T>> command, CompletableStoreCall<T> call) {
+	private <T> void execute(String what, Supplier<StoreCall<T>> command, CompletableStoreCall<T> call,
+			Runnable onAnswer) {
 		T answer = command.get().result();
 		recordGrant(answer);
 		boolean lostAnswer = isLost();
@@ -126,7 +135,11 @@ final class SimulatedProvider implements LockProvider {
 			reset(call);
 		}
 		else {
-			this.process.later(delay(), () -> call.complete(answer));
+			this.process.later(delay(), () -> {
+				if (call.complete(answer)) {
+					onAnswer.run();
+				}
+			});
 		}
 	}
 
@@ -143,6 +156,7 @@ final class SimulatedProvider implements LockProvider {
 	/** The grant of an attempt without an answer keeps others out too. */
 	private void recordGrant(Object answer) {
 		if (answer instanceof AttemptResult.Granted granted) {
+			this.world.shortestHolds().recordGrant(granted.grant());
 			Long free = this.world.recordGrant(granted.grant().key());
 			this.world.check(this.faults > 0 || free == null || free < LONGEST_IDLE.toNanos(), "P16",
 					granted.grant().key() + " was free although processes waited for it");
@@ -178,7 +192,15 @@ final class SimulatedProvider implements LockProvider {
 						.flatMap((engine) -> engine.context().heldGrants().all().stream())
 						.anyMatch((held) -> held.grant().equals(grant) && held.isCurrent()),
 					"P7", "a renewal of " + grant + " was sent after its release"));
-		return call("renews " + leases.size(), () -> this.local.renew(leases, timeout));
+		return call("renews " + leases.size(), () -> {
+			StoreCall<Map<LockGrant, RenewalOutcome>> done = this.local.renew(leases, timeout);
+			done.result().forEach((grant, outcome) -> {
+				if (outcome == RenewalOutcome.RENEWED) {
+					this.world.shortestHolds().recordRenewal(grant, leases.get(grant));
+				}
+			});
+			return done;
+		});
 	}
 
 	@Override
@@ -188,10 +210,13 @@ final class SimulatedProvider implements LockProvider {
 
 	@Override
 	public StoreCall<ReleaseOutcome> release(LockKey key, OwnerId owner, Duration keepFor, Duration timeout) {
-		return call("releases " + key + " of " + owner.text().substring(0, 4), () -> {
+		this.world.shortestHolds().checkRelease(key, owner, keepFor);
+		String kept = keepFor.isZero() ? "" : ", kept for " + keepFor.toMillis() + " ms";
+		return call("releases " + key + " of " + owner.text().substring(0, 4) + kept, () -> {
 			StoreCall<ReleaseOutcome> done = this.local.release(key, owner, keepFor, timeout);
 			if (done.result() == ReleaseOutcome.RELEASED) {
-				this.world.recordRelease(key);
+				this.world.recordRelease(key, keepFor);
+				this.world.shortestHolds().recordRelease(key, owner, keepFor);
 			}
 			return done;
 		});
@@ -211,6 +236,14 @@ final class SimulatedProvider implements LockProvider {
 
 		private @Nullable CompletableStoreCall<AttemptResult> latest;
 
+		/** The name of the head for which the latest attempt was sent, and when. */
+		private @Nullable String latestHead;
+
+		private long latestSentNanos;
+
+		/** When the first attempt since the last answer was sent. */
+		private long unansweredSinceNanos;
+
 		private SimulatedContender(LockKey key, LockContender contender) {
 			this.key = key;
 			this.contender = contender;
@@ -223,15 +256,53 @@ final class SimulatedProvider implements LockProvider {
 			SimulatedProvider.this.world.check(!isUnderWay(), "contender", "two attempts are under way");
 			SimulatedProvider.this.world.check(!SimulatedProvider.this.process.hasGrant(this.key), "contender",
 					"its process attempts what it has");
+			checkPatience();
 			if (willWait && this.latest == null && SimulatedProvider.this.world.happens(0.1)) {
 				// As a provider does that knows of an earlier answer.
 				return AnsweredStoreCall.of(new AttemptResult.Busy(NOT_ASKED_PAUSE, null, false));
 			}
+			SimulatedProcess own = SimulatedProvider.this.process;
 			CompletableStoreCall<AttemptResult> call = call(
 					"attempts " + this.key + " as " + owner.text().substring(0, 4),
-					() -> recordEntry(this.contender.attempt(owner, lease, willWait, timeout), willWait));
+					() -> recordEntry(this.contender.attempt(owner, lease, willWait, timeout), willWait),
+					() -> own.recordAnswer(this.key));
 			this.latest = call;
 			return call;
+		}
+
+		/** A wait without a limit ends with a store that has failed for its wait time. */
+		private void checkPatience() {
+			SimulatedProcess own = SimulatedProvider.this.process;
+			long now = own.nanoTime();
+			if (isAnswered()) {
+				this.unansweredSinceNanos = now;
+			}
+			String head = own.head(this.key);
+			Duration patience = (head != null && head.equals(this.latestHead)) ? own.patience(head) : null;
+			long failing = this.latestSentNanos - this.unansweredSinceNanos;
+			Duration firstFailure = own.engine().context().settings().callTimeout().plus(LATEST_WAKE_UP);
+			SimulatedProvider.this.world.check(
+					patience == null || own.disturbances() > 0 || failing <= patience.plus(firstFailure).toNanos(),
+					"P9", head + " attempts again although the store has failed for "
+							+ Duration.ofNanos(failing).toMillis() + " ms");
+			this.latestHead = head;
+			this.latestSentNanos = now;
+		}
+
+		private boolean isAnswered() {
+			if (this.latest == null) {
+				return true;
+			}
+			if (!this.latest.isDone()) {
+				return false;
+			}
+			try {
+				this.latest.result();
+				return true;
+			}
+			catch (LockProviderException ex) {
+				return false;
+			}
 		}
 
 		private boolean isUnderWay() {

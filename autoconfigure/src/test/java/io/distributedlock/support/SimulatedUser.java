@@ -42,7 +42,17 @@ final class SimulatedUser implements RequestDriver {
 
 	private @Nullable Acquisition acquisition;
 
-	private boolean async;
+	private final boolean async;
+
+	private final WaitMode mode;
+
+	/** Decides what an interrupt does, as on a thread that waits. */
+	private final BlockingDriver driver;
+
+	/** Whether the thread of this user is interrupted. */
+	private boolean interrupted;
+
+	private boolean interruptedBefore;
 
 	private boolean stepPending;
 
@@ -53,6 +63,9 @@ final class SimulatedUser implements RequestDriver {
 	private int losses;
 
 	private int overtakes;
+
+	/** For how long the store had not answered when the latest step became due. */
+	private long unansweredNanos;
 
 	private boolean queued;
 
@@ -74,7 +87,34 @@ final class SimulatedUser implements RequestDriver {
 		LockRequest plain = LockRequest.ofAll(keys).withWaitTime(wait).withRenew(!this.world.happens(0.15));
 		LockRequest own = this.world.happens(0.2) ? plain.withLease(Duration.ofMillis(500)) : plain;
 		Duration lease = simulation.lease();
-		this.request = (lease != null) ? plain.withLease(lease) : own;
+		this.request = ((lease != null) ? plain.withLease(lease) : own).withMinHold(simulation.newMinHold());
+		this.async = this.world.happens(0.3);
+		this.mode = (this.async || this.world.happens(0.6)) ? WaitMode.LIMITED
+				: WaitMode.values()[1 + this.world.choose(WaitMode.values().length - 1)];
+		this.driver = new BlockingDriver(process, this.mode);
+	}
+
+	/** Returns how long the store keeps the lock at most, unless it has a minHold. */
+	Duration lease() {
+		Duration own = this.request.lease();
+		return (own != null) ? own : this.engine.context().settings().lease();
+	}
+
+	/**
+	 * Returns for how long the store had not answered the attempts for the first key when
+	 * this user was told, which it may see later.
+	 */
+	long unansweredNanos() {
+		return Math.max(this.unansweredNanos, this.process.unansweredNanos(this.keys.get(0)));
+	}
+
+	/** Whether only a failing store ends the wait. */
+	boolean waitsForever() {
+		return this.mode == WaitMode.UNLIMITED || this.mode == WaitMode.UNLIMITED_UNINTERRUPTED;
+	}
+
+	private boolean endsWithInterrupt() {
+		return this.mode == WaitMode.LIMITED || this.mode == WaitMode.UNLIMITED;
 	}
 
 	Duration waitTime() {
@@ -83,14 +123,19 @@ final class SimulatedUser implements RequestDriver {
 	}
 
 	void begin() {
-		this.world.record(this + " requests " + this.keys + " and waits " + waitTime().toMillis() + " ms");
-		if (this.world.happens(0.3)) {
+		Duration minHold = this.request.minHold();
+		this.world.record(this + " requests " + this.keys + " and waits " + waitTime().toMillis() + " ms, " + this.mode
+				+ ((minHold != null) ? ", minHold " + minHold.toMillis() + " ms" : ""));
+		if (this.async) {
 			beginAsync();
 			return;
 		}
 		this.acquisition = this.engine.request(this.request.keys(), this.request, this);
 		this.simulation.arrived(this);
-		if (this.world.happens(0.1)) {
+		if (waitsForever()) {
+			this.process.addPatience(toString(), waitTime());
+		}
+		if (this.world.happens((this.mode == WaitMode.LIMITED) ? 0.1 : 0.4)) {
 			this.process.later(this.world.duration(Duration.ofSeconds(3)), this::interrupt);
 		}
 		step();
@@ -98,7 +143,6 @@ final class SimulatedUser implements RequestDriver {
 
 	private void beginAsync() {
 		this.simulation.arrived(this);
-		this.async = true;
 		CompletableFuture<LockLease> future = new AsyncDriver(this.engine.context(), (driver) -> {
 			Acquisition begun = this.engine.request(this.request.keys(), this.request, driver);
 			this.acquisition = begun;
@@ -129,12 +173,18 @@ final class SimulatedUser implements RequestDriver {
 	}
 
 	@Override
+	public boolean waitsUnlimited() {
+		return this.driver.waitsUnlimited();
+	}
+
+	@Override
 	public String requester() {
 		return toString();
 	}
 
 	@Override
 	public void signal() {
+		this.unansweredNanos = unansweredNanos();
 		if (!this.stepPending && !this.ended) {
 			this.stepPending = true;
 			// A thread may be slow to wake up.
@@ -153,11 +203,12 @@ final class SimulatedUser implements RequestDriver {
 			this.timer.run();
 		}
 		try {
-			switch (current.step()) {
+			switch (step(current)) {
 				case ACQUIRED -> acquired(current.lease());
 				case BUSY -> failed(new LockNotAcquiredException(current.key(), Duration.ZERO, current.holder()));
 				case WAIT -> {
 					this.queued = true;
+					this.unansweredNanos = 0;
 					this.timer = this.process.schedule(this::signal,
 							current.waitUntilNanos() - this.process.nanoTime());
 				}
@@ -168,15 +219,40 @@ final class SimulatedUser implements RequestDriver {
 		}
 	}
 
+	/** Makes a step of the thread of this user. */
+	private Acquisition.Progress step(Acquisition current) {
+		boolean mustEnd = this.interrupted && endsWithInterrupt();
+		if (this.interrupted) {
+			Thread.currentThread().interrupt();
+		}
+		Acquisition.Progress progress = Acquisition.Progress.BUSY;
+		try {
+			progress = this.driver.step(current);
+			this.world.check(!mustEnd, "P9", this + " goes on although it was interrupted");
+			return progress;
+		}
+		finally {
+			if (progress != Acquisition.Progress.WAIT) {
+				this.driver.restoreInterrupt();
+			}
+			this.interrupted = Thread.interrupted();
+			this.world.check(progress == Acquisition.Progress.WAIT || this.interrupted == this.interruptedBefore, "P9",
+					this + " has lost its interrupt");
+		}
+	}
+
 	private void interrupt() {
-		if (!this.ended && this.acquisition != null) {
+		if (!this.ended) {
 			this.world.record(this + " is interrupted");
-			this.acquisition.abandon();
-			failed(new LockInterruptedException(this.keys.get(0)));
+			this.interrupted = true;
+			this.interruptedBefore = true;
+			signal();
 		}
 	}
 
 	private void failed(@Nullable Throwable failure) {
+		this.world.check(endsWithInterrupt() || !(failure instanceof LockInterruptedException), "P9",
+				this + " has ended with an interrupt that ends no wait");
 		this.world.record(this + " fails: " + ((failure != null) ? failure.getMessage() : "cancelled"));
 		this.simulation.failed(this, failure, this.process.nanoTime() - this.startNanos);
 		end();
@@ -190,6 +266,12 @@ final class SimulatedUser implements RequestDriver {
 	private void acquired(JoinableLease lease) {
 		this.world.record(this + " acquires " + lease);
 		this.ended = true;
+		if (lease.isHeld()) {
+			this.world.shortestHolds().recordStart(this, lease);
+		}
+		else {
+			lease.forgetMinHold();
+		}
 		long now = this.process.nanoTime();
 		lease.onLost(() -> {
 			this.losses++;

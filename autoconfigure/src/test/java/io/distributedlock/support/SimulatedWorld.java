@@ -56,6 +56,8 @@ final class SimulatedWorld {
 	private Runnable invariant = () -> {
 	};
 
+	private final ShortestHolds shortestHolds = new ShortestHolds(this);
+
 	SimulatedWorld(long seed) {
 		this.random = new SplittableRandom(seed);
 	}
@@ -82,9 +84,10 @@ final class SimulatedWorld {
 		return (freeSince != null) ? this.now - freeSince : null;
 	}
 
-	void recordRelease(LockKey key) {
+	/** Records a release, after which the store keeps the key for a time. */
+	void recordRelease(LockKey key, Duration keepFor) {
 		if (this.waiting.getOrDefault(key, 0) > 0) {
-			this.freeSince.put(key, this.now);
+			this.freeSince.put(key, this.now + keepFor.toNanos());
 		}
 	}
 
@@ -101,6 +104,10 @@ final class SimulatedWorld {
 	/** Returns when the store last granted a key, or {@code null} if it never did. */
 	@Nullable Long lastGrant(LockKey key) {
 		return this.grants.get(key);
+	}
+
+	ShortestHolds shortestHolds() {
+		return this.shortestHolds;
 	}
 
 	/** Sets what is checked after each event. */
