@@ -21,7 +21,7 @@ record EngineBreakage(String name, String type, String text, String replacement)
 			new EngineBreakage("the owner id is kept after a grant", "KeyContest",
 					"\tvoid recordGrant() {\n" + "\t\tthis.owner = null;", "\tvoid recordGrant() {"),
 			new EngineBreakage("the deadline counts from the answer", "KeyAttempts",
-					"head.terms(), current.sentNanos(), now);", "head.terms(), now, now);"),
+					"current.lease(), current.sentNanos(), now);", "current.lease(), now, now);"),
 			new EngineBreakage("the next head is not signalled when a grant ends", "KeyState",
 					"\t\t\t\t\tthis.contest.recordEnd();\n" + "\t\t\t\t}\n" + "\t\t\t\tsignalHeadOrClose();",
 					"\t\t\t\t\tthis.contest.recordEnd();\n" + "\t\t\t\t}"),
