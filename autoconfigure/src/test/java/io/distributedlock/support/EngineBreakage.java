@@ -157,15 +157,14 @@ record EngineBreakage(String name, String type, String text, String replacement)
 			new EngineBreakage("the renewal of a key that waits for others shortens their shortest hold", "HeldGrant",
 					": this.terms.leaseOfPart();", ": this.lease;"),
 			new EngineBreakage("a release forgets the shortest hold", "HeldGrant",
-					"this.keeping ? restNanos(nowNanos) : 0",
-					"this.keeping ? this.minHoldNanos - this.minHoldNanos : 0"),
+					"this.begun ? restNanos(nowNanos) : 0", "this.begun ? this.minHoldNanos - this.minHoldNanos : 0"),
 			new EngineBreakage("a release keeps the whole shortest hold", "HeldGrant",
-					"this.keeping ? restNanos(nowNanos) : 0", "this.keeping ? this.minHoldNanos : 0"),
+					"this.begun ? restNanos(nowNanos) : 0", "this.begun ? this.minHoldNanos : 0"),
 			new EngineBreakage("a release that is repeated keeps the rest of its first time", "HeldGrants",
-					"\t\tthis.pendingReleases.release(heldGrant.key(), heldGrant.lease(), Kind.SEEN_GRANT,\n"
+					"\t\tthis.pendingReleases.release(heldGrant.key(), heldGrant.storedFor(nanoTime()), Kind.SEEN_GRANT,\n"
 							+ "\t\t\t\t(timeout) -> startRelease(heldGrant, nanoTime() + timeout.toNanos()));",
 					"\t\tDuration rest = heldGrant.keepFor(nanoTime());\n"
-							+ "\t\tthis.pendingReleases.release(heldGrant.key(), heldGrant.lease(), Kind.SEEN_GRANT,\n"
+							+ "\t\tthis.pendingReleases.release(heldGrant.key(), heldGrant.storedFor(nanoTime()), Kind.SEEN_GRANT,\n"
 							+ "\t\t\t\t(timeout) -> this.provider.release(heldGrant.key(), heldGrant.grant().owner(), rest, timeout));"),
 			new EngineBreakage("a request that is given up keeps its key", "KeyRequest",
 					"\t\t\tacquired.hold().forgetMinHold();\n", ""),
