@@ -102,17 +102,24 @@ final class KeyContest {
 	}
 
 	void recordBusy(boolean willWait, Duration retryAfter, long nowNanos) {
-		this.enqueued |= willWait;
 		this.failurePauseNanos = FIRST_FAILURE_PAUSE_NANOS;
 		this.failing = false;
-		// Who has not joined the wait queue joins it as soon as somebody waits.
-		pause(willWait ? retryAfter.toNanos() : JOIN_PAUSE_NANOS, nowNanos);
+		pauseWhileBusy(willWait, retryAfter, nowNanos);
 	}
 
-	/** Records an attempt for which the provider did not ask the store. */
+	/**
+	 * Records an attempt for which the provider did not ask the store: it says nothing of
+	 * a store that fails.
+	 */
 	void recordNotAsked(Duration retryAfter, long nowNanos) {
-		recordBusy(true, retryAfter, nowNanos);
+		pauseWhileBusy(true, retryAfter, nowNanos);
 		this.notAsked = true;
+	}
+
+	private void pauseWhileBusy(boolean willWait, Duration retryAfter, long nowNanos) {
+		this.enqueued |= willWait;
+		// Who has not joined the wait queue joins it as soon as somebody waits.
+		pause(willWait ? retryAfter.toNanos() : JOIN_PAUSE_NANOS, nowNanos);
 	}
 
 	/**

@@ -16,6 +16,7 @@ import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
+import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.LockTimer;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -61,6 +62,20 @@ class ThreadBoundLockTests {
 		assertThat(this.attempts.get()).isGreaterThan(1);
 		assertThatExceptionOfType(LockProviderException.class).isThrownBy(lock::tryLock);
 		assertThatExceptionOfType(IllegalMonitorStateException.class).isThrownBy(lock::unlock);
+	}
+
+	/** Answers without the store between its failures are no sign of life. */
+	@Test
+	void answerForWhichTheStoreWasNotAskedDoesNotProlongTheWaitForAStoreThatFails() {
+		this.provider.onAttempt = (answer) -> {
+			if (this.attempts.incrementAndGet() % 2 == 1) {
+				throw new LockProviderException(LockError.STORE_FAILED, "scripted", "fails", null);
+			}
+			return new AttemptResult.Busy(Duration.ofMillis(10), null, false);
+		};
+		Lock lock = this.locks.asLock(LockRequest.of(KEY).withWaitTime(Duration.ofMillis(200)));
+		assertThatExceptionOfType(LockProviderException.class).isThrownBy(lock::lock);
+		assertThat(this.attempts.get()).isGreaterThan(2);
 	}
 
 	@Test
