@@ -1,5 +1,7 @@
 package io.distributedlock.autoconfigure;
 
+import java.time.Duration;
+
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 
@@ -7,6 +9,7 @@ import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.reactor.netty.NettyReactiveWebServerFactory;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.http.client.ReactorResourceFactory;
 import org.springframework.web.reactive.function.server.RouterFunction;
 import org.springframework.web.reactive.function.server.RouterFunctions;
 import org.springframework.web.reactive.function.server.ServerResponse;
@@ -34,9 +37,20 @@ class WebFluxErrorTests extends AbstractWebErrorTests {
 				.build();
 		}
 
+		/** Ends its threads at once: by default they wait two seconds for work. */
 		@Bean
-		NettyReactiveWebServerFactory server() {
-			return new NettyReactiveWebServerFactory();
+		ReactorResourceFactory resources() {
+			ReactorResourceFactory resources = new ReactorResourceFactory();
+			resources.setUseGlobalResources(false);
+			resources.setShutdownQuietPeriod(Duration.ZERO);
+			return resources;
+		}
+
+		@Bean
+		NettyReactiveWebServerFactory server(ReactorResourceFactory resources) {
+			NettyReactiveWebServerFactory factory = new NettyReactiveWebServerFactory();
+			factory.setResourceFactory(resources);
+			return factory;
 		}
 
 	}
