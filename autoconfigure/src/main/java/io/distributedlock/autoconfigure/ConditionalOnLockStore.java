@@ -4,8 +4,6 @@ import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
-import java.util.Map;
-import java.util.Objects;
 
 import org.springframework.boot.autoconfigure.condition.ConditionMessage;
 import org.springframework.boot.autoconfigure.condition.ConditionOutcome;
@@ -13,6 +11,7 @@ import org.springframework.boot.autoconfigure.condition.SpringBootCondition;
 import org.springframework.context.annotation.ConditionContext;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.ConfigurationCondition;
+import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.core.type.AnnotatedTypeMetadata;
 
 /**
@@ -40,15 +39,15 @@ import org.springframework.core.type.AnnotatedTypeMetadata;
 
 		@Override
 		public ConditionOutcome getMatchOutcome(ConditionContext context, AnnotatedTypeMetadata metadata) {
-			Map<String, Object> annotation = Objects
-				.requireNonNull(metadata.getAnnotationAttributes(ConditionalOnLockStore.class.getName()));
-			String store = (String) Objects.requireNonNull(annotation.get("value"));
+			MergedAnnotation<ConditionalOnLockStore> annotation = metadata.getAnnotations()
+				.get(ConditionalOnLockStore.class);
+			String store = annotation.getString("value");
 			ConditionMessage.Builder message = ConditionMessage.forCondition(ConditionalOnLockStore.class, store);
 			NamedProviders named = NamedProviders.of(context.getEnvironment());
 			if (named.contains(store)) {
 				return ConditionOutcome.match(message.because("a property names it"));
 			}
-			if (named.primary() != null || Boolean.TRUE.equals(annotation.get("onlyIfNamed"))) {
+			if (named.primary() != null || annotation.getBoolean("onlyIfNamed")) {
 				return ConditionOutcome.noMatch(message.because("no property names it"));
 			}
 			return OwnLockBeans.replaceStores(context.getBeanFactory())
