@@ -3,6 +3,7 @@ package io.distributedlock.autoconfigure;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
+import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import org.jspecify.annotations.Nullable;
@@ -68,6 +69,8 @@ class RetriedMethodTests {
 
 	@BeforeEach
 	void reset() {
+		// A lock that was taken away is released in the background.
+		context.getBean(LockOperations.class).acquire(LockRequest.of(KEY).withWaitTime(Duration.ofMinutes(1))).close();
 		this.journal = CompositionJournal.of(context);
 		this.work = context.getBean(Work.class);
 		context.getBean(Failures.class).reset();
@@ -335,7 +338,7 @@ class RetriedMethodTests {
 		}
 
 		@Retryable(delay = 0)
-		@DistributedLock(name = "retried")
+		@DistributedLock(name = "retried", waitTime = "1m")
 		void losing() {
 			lose();
 		}
@@ -346,13 +349,13 @@ class RetriedMethodTests {
 			lose();
 		}
 
-		@DistributedLock(name = "retried")
+		@DistributedLock(name = "retried", waitTime = "1m")
 		void lostOnce() {
 			lose();
 		}
 
 		@Retryable(delay = 0, maxRetries = 1)
-		@DistributedLock(name = "retried")
+		@DistributedLock(name = "retried", waitTime = "1m")
 		void failingAfterLoss() {
 			lose();
 			throw new IllegalStateException("The body failed");

