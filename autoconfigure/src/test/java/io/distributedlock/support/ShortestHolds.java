@@ -34,6 +34,9 @@ final class ShortestHolds {
 
 	private final Map<LockKey, Start> starts = new HashMap<>();
 
+	/** The last start of each grant: a grant that was lost is released late. */
+	private final Map<OwnerId, Start> startsOfGrants = new HashMap<>();
+
 	/** When the store frees a key unless it is told otherwise. */
 	private final Map<LockKey, Long> keptUntil = new HashMap<>();
 
@@ -74,7 +77,7 @@ final class ShortestHolds {
 
 	/** Checks a release as it is sent. */
 	void checkRelease(LockKey key, OwnerId owner, Duration keepFor) {
-		Start start = start(key, owner);
+		Start start = this.startsOfGrants.get(owner);
 		long rest = (start != null && start.isKept())
 				? start.minHold().toNanos() - (this.world.now() - start.startNanos()) : 0;
 		long excess = keepFor.toNanos() - Math.max(0, rest);
@@ -117,6 +120,7 @@ final class ShortestHolds {
 			check(start.isKept() || grant.grant().validity().compareTo(start.lease()) <= 0, key,
 					() -> user + " has no minHold, but its lock lasts " + grant.grant().validity());
 			this.starts.put(key, start);
+			this.startsOfGrants.put(grant.grant().owner(), start);
 			checkKept(start);
 		}
 	}
