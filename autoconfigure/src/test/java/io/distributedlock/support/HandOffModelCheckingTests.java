@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
-import org.jetbrains.lincheck.Lincheck;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -77,7 +76,7 @@ class HandOffModelCheckingTests {
 	}
 
 	private void explore(Runnable scenario) {
-		Lincheck.runConcurrentTest(invocations(), scenario);
+		Exploration.run(invocations(), scenario);
 	}
 
 	/**
@@ -86,7 +85,7 @@ class HandOffModelCheckingTests {
 	 */
 	@Test
 	void switchInsideAReleaseIsExplored() {
-		assertThatThrownBy(() -> Lincheck.runConcurrentTest(MANY, () -> {
+		assertThatThrownBy(() -> Exploration.run(MANY, () -> {
 			AtomicBoolean inside = new AtomicBoolean();
 			Scene scene = new Scene(false, new LockObserver() {
 

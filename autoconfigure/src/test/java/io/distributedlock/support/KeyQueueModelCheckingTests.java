@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
-import org.jetbrains.lincheck.Lincheck;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -31,7 +30,7 @@ class KeyQueueModelCheckingTests {
 
 	@Test
 	void oneHolderAtATimeAndNothingRemains() {
-		Lincheck.runConcurrentTest(invocations(), () -> {
+		Exploration.run(invocations(), () -> {
 			ManualEngine fixture = new ManualEngine(true);
 			AtomicInteger holders = new AtomicInteger();
 			Runnable user = () -> {
@@ -52,7 +51,7 @@ class KeyQueueModelCheckingTests {
 
 	@Test
 	void nextWaiterIsSignalledWhenTheGrantEndsAndTheHeadLeaves() {
-		Lincheck.runConcurrentTest(invocations(), () -> {
+		Exploration.run(invocations(), () -> {
 			ManualEngine fixture = new ManualEngine(true);
 			ManualRequester holder = fixture.requester();
 			check(holder.step(), "the first request is not served");
@@ -68,7 +67,7 @@ class KeyQueueModelCheckingTests {
 
 	@Test
 	void grantThatMeetsAnInterruptIsPassedOnOrReleased() {
-		Lincheck.runConcurrentTest(invocations(), () -> {
+		Exploration.run(invocations(), () -> {
 			ManualEngine fixture = new ManualEngine(false);
 			ManualRequester head = fixture.requester();
 			ManualRequester next = fixture.requester();
@@ -87,7 +86,7 @@ class KeyQueueModelCheckingTests {
 
 	@Test
 	void attemptThatFailsMeetsAnArrival() {
-		Lincheck.runConcurrentTest(invocations(), () -> {
+		Exploration.run(invocations(), () -> {
 			ManualEngine fixture = new ManualEngine(false);
 			ManualRequester head = fixture.requester();
 			check(!head.step(), "served without an answer");
@@ -107,7 +106,7 @@ class KeyQueueModelCheckingTests {
 
 	@Test
 	void grantThatMeetsTheStopIsGivenOrReleased() {
-		Lincheck.runConcurrentTest(invocations(), () -> {
+		Exploration.run(invocations(), () -> {
 			ManualEngine fixture = new ManualEngine(false);
 			ManualRequester head = fixture.requester();
 			check(!head.step(), "served without an answer");
@@ -131,7 +130,7 @@ class KeyQueueModelCheckingTests {
 
 	@Test
 	void lossMeetsTheRelease() {
-		Lincheck.runConcurrentTest(invocations(), () -> {
+		Exploration.run(invocations(), () -> {
 			ManualEngine fixture = new ManualEngine(true);
 			ManualRequester holder = fixture.requester();
 			check(holder.step(), "the first request is not served");
@@ -150,7 +149,7 @@ class KeyQueueModelCheckingTests {
 
 	@Test
 	void holdEndsOnceAndIsNotRenewedAfterwards() {
-		Lincheck.runConcurrentTest(invocations(), () -> {
+		Exploration.run(invocations(), () -> {
 			ManualEngine fixture = new ManualEngine(true);
 			LockTerms terms = LockTerms.of(ManualEngine.REQUEST, fixture.engine.context().settings());
 			HeldGrant heldGrant = new HeldGrant(new LockGrant(KEY, new OwnerId(0, 0), 1, Duration.ofSeconds(30)), terms,
