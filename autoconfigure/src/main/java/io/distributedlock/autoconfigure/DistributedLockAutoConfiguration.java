@@ -64,7 +64,13 @@ public final class DistributedLockAutoConfiguration {
 		}
 
 		@Bean
+		static SeveralStoresCheck distributedLockSeveralStoresCheck(Environment environment) {
+			return new SeveralStoresCheck(environment);
+		}
+
+		@Bean
 		@Lazy
+		@ConditionalOnMissingBean
 		SelectedLockProvider distributedLockSelectedProvider(ObjectProvider<LockProvider> candidates,
 				ConfigurableListableBeanFactory beanFactory, DistributedLockProperties properties) {
 			return SelectedLockProvider.select(candidates, LockProviderBeans.all(beanFactory),
@@ -90,6 +96,7 @@ public final class DistributedLockAutoConfiguration {
 		}
 
 		@Bean
+		@ConditionalOnMissingBean(name = "distributedLockLifecycle")
 		LockLifecycle distributedLockLifecycle(LockEngines engines, DistributedLockProperties properties,
 				Environment environment) {
 			Duration grace = properties.shutdown().gracePeriod();
@@ -98,14 +105,18 @@ public final class DistributedLockAutoConfiguration {
 		}
 
 		@Bean
+		@ConditionalOnMissingBean(name = "distributedLockStartReport")
 		LockStartReport distributedLockStartReport(LockEngines engines, ObjectProvider<LockStoreLocation> locations,
 				LockSettings settings) {
 			return new LockStartReport(engines, locations.orderedStream().toList(), settings);
 		}
 
 		@Bean
-		LockStoreCheck distributedLockStoreCheck(LockEngines engines, DistributedLockProperties properties) {
-			return new LockStoreCheck(engines, properties.callTimeout(), properties.failFast());
+		@ConditionalOnMissingBean(name = "distributedLockStoreCheck")
+		LockStoreCheck distributedLockStoreCheck(LockEngines engines, ObjectProvider<LockStoreLocation> locations,
+				DistributedLockProperties properties) {
+			return new LockStoreCheck(engines, locations.orderedStream().toList(), properties.callTimeout(),
+					properties.failFast());
 		}
 
 	}

@@ -18,8 +18,8 @@ import io.distributedlock.support.LockSettings;
  *
  * @param provider Name of the provider that keeps the locks; 'local' keeps them in this
  * process alone and 'none' locks nothing. Unset means the only candidate.
- * @param additionalProviders Names of further providers, for methods that name one and
- * for qualified 'LockOperations'.
+ * @param additionalProviders Comma-separated list of further providers, for methods that
+ * name one and for qualified 'LockOperations'.
  * @param keyPrefix Prefix of every key in the store, so that applications can share it;
  * the default is 'spring.application.name'.
  * @param lease Time for which the store keeps a lock unless it is renewed.
@@ -61,7 +61,7 @@ public record DistributedLockProperties(@Nullable String provider, @DefaultValue
 	 */
 	private static void requireBelowRenewal(Duration margin, Duration lease, Renewal renewal) {
 		long left = (long) (lease.toMillis() * (1 - renewal.orDefault()));
-		if (margin.toMillis() >= left) {
+		if (margin.compareTo(Duration.ofMillis(left)) >= 0) {
 			throw invalid("transaction.commit-margin", margin,
 					"but of a lease of " + lease.toMillis() + " ms only " + left + " ms are left when it is renewed",
 					"Use less than " + left + "ms, or a longer distributed-lock.lease");

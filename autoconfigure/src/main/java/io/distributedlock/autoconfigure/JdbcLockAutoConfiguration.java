@@ -33,13 +33,11 @@ import org.springframework.util.ClassUtils;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
-import io.distributedlock.LockProviderException;
 import io.distributedlock.autoconfigure.JdbcLockProperties.Pool;
 import io.distributedlock.jdbc.DistributedLockDataSource;
 import io.distributedlock.jdbc.JdbcLockProvider;
 import io.distributedlock.jdbc.JdbcLockSettings;
 import io.distributedlock.jdbc.LockDataSource;
-import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockTimer;
 
 /**
@@ -50,7 +48,7 @@ import io.distributedlock.provider.LockTimer;
 @AutoConfiguration(after = DataSourceAutoConfiguration.class, before = DistributedLockAutoConfiguration.class)
 @ConditionalOnClass({ DataSource.class, DatabasePopulator.class, DatabaseInitializationProperties.class,
 		OnDatabaseInitializationCondition.class })
-@ConditionalOnBean(DataSource.class)
+@ConditionalOnStoreBean(type = DataSource.class, qualifier = DistributedLockDataSource.class)
 @ConditionalOnLockStore("jdbc")
 @EnableConfigurationProperties({ DistributedLockProperties.class, JdbcLockProperties.class })
 @Import({ LockTimerConfiguration.class, DatabaseInitializationDependencyConfigurer.class })
@@ -61,8 +59,6 @@ public final class JdbcLockAutoConfiguration {
 	private static final boolean HIKARI = ClassUtils.isPresent("com.zaxxer.hikari.HikariDataSource",
 			JdbcLockAutoConfiguration.class.getClassLoader());
 
-	private static final Duration START_TIMEOUT = Duration.ofSeconds(3);
-
 	@Bean
 	@ConditionalOnMissingBean
 	@Conditional(OnSchemaInitialization.class)
@@ -71,7 +67,7 @@ public final class JdbcLockAutoConfiguration {
 			JdbcLockProperties properties) {
 		DataSource chosen = own(own);
 		DataSource database = LockDataSource.unwrap((chosen != null) ? chosen : only(application));
-		return JdbcLockSchemaInitializer.create(database, properties);
+		return new JdbcLockSchemaInitializer(database, properties);
 	}
 
 	@Bean
@@ -85,17 +81,13 @@ public final class JdbcLockAutoConfiguration {
 		JdbcLockSettings settings = new JdbcLockSettings(KeyPrefix.of(general, environment, "database"),
 				properties.table(), properties.retention());
 		DataSource chosen = own(own);
+		if (chosen != null) {
+			QualifiedBeanWarning.logIfInjected(chosen, application.getIfUnique(), DataSource.class,
+					DistributedLockDataSource.class, environment, List.of("spring.datasource.url"));
+		}
 		LockDataSource connections = (chosen != null) ? LockDataSource.of(chosen, properties.poolSize())
 				: connections(only(application), details.getIfUnique(), properties, callTimeout, customizers);
-		JdbcLockProvider provider = new JdbcLockProvider(connections, settings, timer);
-		try {
-			check(provider);
-		}
-		catch (RuntimeException | Error ex) {
-			provider.close();
-			throw ex;
-		}
-		return provider;
+		return new JdbcLockProvider(connections, settings, timer);
 	}
 
 	@Bean
@@ -139,26 +131,6 @@ public final class JdbcLockAutoConfiguration {
 		}
 		return HIKARI ? Pools.derive(application, details, size, callTimeout, customizers)
 				: LockDataSource.derive(application, size, callTimeout);
-	}
-
-	/**
-	 * Checks the table, so that a mistake ends the start before a lock is requested. The
-	 * check of all stores reports a database that is down.
-	 */
-	private static void check(JdbcLockProvider provider) {
-		Deadline deadline = Deadline.after(START_TIMEOUT);
-		while (true) {
-			try {
-				provider.check(START_TIMEOUT);
-				return;
-			}
-			catch (LockProviderException ex) {
-				if (ex.error() != LockError.STORE_TIMEOUT || deadline.isPast()) {
-					logger.debug("The database does not answer at start", ex);
-					return;
-				}
-			}
-		}
 	}
 
 	/** Use of Hikari's types, in a class of its own because Hikari may be missing. */

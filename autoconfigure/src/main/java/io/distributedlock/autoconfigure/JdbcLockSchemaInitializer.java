@@ -16,8 +16,9 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.jdbc.DatabaseDriver;
-import org.springframework.boot.jdbc.init.DatabaseInitializationProperties;
-import org.springframework.boot.jdbc.init.PropertiesBasedDataSourceScriptDatabaseInitializer;
+import org.springframework.boot.jdbc.init.DataSourceScriptDatabaseInitializer;
+import org.springframework.boot.sql.init.DatabaseInitializationMode;
+import org.springframework.boot.sql.init.DatabaseInitializationSettings;
 import org.springframework.core.io.ByteArrayResource;
 import org.springframework.core.io.Resource;
 import org.springframework.dao.DataAccessException;
@@ -25,30 +26,70 @@ import org.springframework.dao.DataAccessException;
 import io.distributedlock.jdbc.JdbcLockSettings;
 
 /**
- * Initializer that creates the lock table. A database that is down does not end the
- * start: the provider reports it, and later reports a missing table.
+ * Initializer that creates the lock table as one of its first callbacks, before other
+ * beans use the database. A database that is down does not end the start: the check of
+ * the stores reports it, and later a missing table. Connects to the database only when it
+ * is initialized.
+ *
+ * @since 0.1.0
  */
-final class JdbcLockSchemaInitializer
-		extends PropertiesBasedDataSourceScriptDatabaseInitializer<DatabaseInitializationProperties> {
+public class JdbcLockSchemaInitializer extends DataSourceScriptDatabaseInitializer {
 
 	private static final Log logger = LogFactory.getLog(JdbcLockSchemaInitializer.class);
 
+	private static final String SCRIPT = "optional:classpath:io/distributedlock/jdbc/schema-%s.sql";
+
+	private final DatabaseInitializationSettings settings;
+
 	private final String table;
 
-	private final boolean reachable;
-
-	private JdbcLockSchemaInitializer(DataSource dataSource, JdbcLockProperties properties, @Nullable String platform) {
-		super(dataSource, new SchemaProperties(properties, platform));
-		this.table = properties.table();
-		this.reachable = platform != null;
+	/**
+	 * Creates an initializer.
+	 * @param dataSource the database, without proxies that bind its connections to a
+	 * transaction
+	 * @param properties the name of the table, and whether it is created
+	 */
+	public JdbcLockSchemaInitializer(DataSource dataSource, JdbcLockProperties properties) {
+		this(dataSource, properties.table(), settings(properties));
 	}
 
-	static JdbcLockSchemaInitializer create(DataSource dataSource, JdbcLockProperties properties) {
-		return new JdbcLockSchemaInitializer(dataSource, properties, platform(dataSource));
+	private JdbcLockSchemaInitializer(DataSource dataSource, String table, DatabaseInitializationSettings settings) {
+		super(dataSource, settings);
+		this.settings = settings;
+		this.table = table;
 	}
 
-	private static @Nullable String platform(DataSource dataSource) {
-		try (Connection connection = dataSource.getConnection()) {
+	private static DatabaseInitializationSettings settings(JdbcLockProperties properties) {
+		DatabaseInitializationSettings settings = new DatabaseInitializationSettings();
+		settings.setMode(properties.initializeSchema());
+		return settings;
+	}
+
+	/**
+	 * Runs the script of the database, twice if it fails: the second run finds a table
+	 * that another process created at the same moment.
+	 */
+	@Override
+	public boolean initializeDatabase() {
+		String platform = (this.settings.getMode() != DatabaseInitializationMode.NEVER) ? platform() : null;
+		if (platform == null) {
+			return false;
+		}
+		this.settings.setSchemaLocations(List.of(SCRIPT.formatted(platform)));
+		try {
+			return super.initializeDatabase();
+		}
+		catch (DataAccessException ex) {
+			return super.initializeDatabase();
+		}
+	}
+
+	/**
+	 * Returns the platform that the server itself names, or {@code null} if it does not
+	 * answer.
+	 */
+	private @Nullable String platform() {
+		try (Connection connection = getDataSource().getConnection()) {
 			DatabaseMetaData database = connection.getMetaData();
 			// MySQL's driver takes every server for MySQL.
 			DatabaseDriver driver = database.getDatabaseProductVersion().contains("MariaDB") ? DatabaseDriver.MARIADB
@@ -58,23 +99,6 @@ final class JdbcLockSchemaInitializer
 		catch (SQLException ex) {
 			logger.warn("The database does not answer: the lock table is not created now", ex);
 			return null;
-		}
-	}
-
-	/**
-	 * Runs the scripts, twice if they fail: the second run finds a table that another
-	 * process created at the same moment.
-	 */
-	@Override
-	public boolean initializeDatabase() {
-		if (!this.reachable) {
-			return false;
-		}
-		try {
-			return super.initializeDatabase();
-		}
-		catch (DataAccessException ex) {
-			return super.initializeDatabase();
 		}
 	}
 
@@ -95,20 +119,6 @@ final class JdbcLockSchemaInitializer
 		super.runScripts(new Scripts(named).continueOnError(scripts.isContinueOnError())
 			.separator(scripts.getSeparator())
 			.encoding(StandardCharsets.UTF_8));
-	}
-
-	private static final class SchemaProperties extends DatabaseInitializationProperties {
-
-		SchemaProperties(JdbcLockProperties properties, @Nullable String platform) {
-			setInitializeSchema(properties.initializeSchema());
-			setPlatform((platform != null) ? platform : "unknown");
-		}
-
-		@Override
-		public String getDefaultSchemaLocation() {
-			return "optional:classpath:io/distributedlock/jdbc/schema-@@platform@@.sql";
-		}
-
 	}
 
 }

@@ -50,7 +50,8 @@ final class LockProviderBeans {
 		return beanName.startsWith(PREFIX);
 	}
 
-	private static boolean isOwn(String beanName) {
+	/** Whether a provider is one that the auto-configuration defines. */
+	static boolean isOwn(String beanName) {
 		return beanName.startsWith(PREFIX) && beanName.endsWith(SUFFIX)
 				&& beanName.length() > PREFIX.length() + SUFFIX.length();
 	}

@@ -73,6 +73,7 @@ class LockProxyConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
 	static LockedBeanVerifier distributedLockedBeanVerifier(LockedMethodRegistry methods,
 			ConfigurableListableBeanFactory beanFactory, LockOperationsLookup operations) {
 		return new LockedBeanVerifier(methods, beanFactory, operations);
@@ -80,6 +81,7 @@ class LockProxyConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
 	static ChildContextCheck distributedLockChildContextCheck(LockedMethodRegistry methods,
 			ConfigurableListableBeanFactory beanFactory) {
 		return new ChildContextCheck(methods, beanFactory);
@@ -87,6 +89,7 @@ class LockProxyConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	@ConditionalOnMissingBean(name = "distributedLockMinHoldSupportCheck", search = SearchStrategy.CURRENT)
 	static MinHoldSupportCheck distributedLockMinHoldSupportCheck(LockedMethodRegistry methods,
 			ObjectProvider<LockEngines> engines, ObjectProvider<LockSettings> settings) {
 		return new MinHoldSupportCheck(methods, engines, settings);

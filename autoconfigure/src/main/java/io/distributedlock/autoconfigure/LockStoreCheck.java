@@ -1,38 +1,43 @@
 package io.distributedlock.autoconfigure;
 
 import java.time.Duration;
+import java.util.List;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.SmartInitializingSingleton;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.LockException;
+import io.distributedlock.LockProviderException;
+import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockProvider;
 
 /**
- * Check of the stores at start, when all singletons and with them the database's schema
- * are ready. A mistake fails the start; a store that is down fails it only with
+ * Check of the stores at start, once each, when all singletons and with them the
+ * database's schema are ready. Until then nothing connects to a store. A mistake fails
+ * the start; a store that is down fails it only with
  * {@code distributed-lock.fail-fast=true}.
  */
 final class LockStoreCheck implements SmartInitializingSingleton {
-
-	/** The first connection of a cold client takes longer than any call after it. */
-	private static final Duration START_TIMEOUT = Duration.ofSeconds(3);
 
 	private static final Log logger = LogFactory.getLog(LockStoreCheck.class);
 
 	private final LockEngines engines;
 
-	private final Duration timeout;
+	private final List<LockStoreLocation> locations;
+
+	private final Duration callTimeout;
 
 	private final boolean failFast;
 
-	LockStoreCheck(LockEngines engines, Duration timeout, boolean failFast) {
+	LockStoreCheck(LockEngines engines, List<LockStoreLocation> locations, Duration callTimeout, boolean failFast) {
 		this.engines = engines;
-		this.timeout = (timeout.compareTo(START_TIMEOUT) > 0) ? timeout : START_TIMEOUT;
+		this.locations = locations;
+		this.callTimeout = callTimeout;
 		this.failFast = failFast;
 	}
 
@@ -43,21 +48,53 @@ final class LockStoreCheck implements SmartInitializingSingleton {
 	}
 
 	private void check(LockProvider provider) {
+		LockStoreLocation location = this.locations.stream()
+			.filter((own) -> own.provider().equals(provider.name()))
+			.findFirst()
+			.orElse(null);
 		try {
-			provider.check(this.timeout);
+			awaitFirstAnswer(provider, (location != null) ? location.startTimeout() : LockStoreLocation.START_TIMEOUT);
 		}
 		catch (LockConfigurationException ex) {
 			throw ex;
 		}
 		catch (LockException ex) {
-			if (this.failFast) {
-				throw new LockConfigurationException(LockError.STORE_DOWN_AT_START,
-						"The lock store '" + provider.name() + "' did not answer at start: " + ex.getMessage(),
-						"Bring the store up first, or set distributed-lock.fail-fast=false to start without it", ex);
-			}
-			logger.warn("The lock store '" + provider.name()
-					+ "' did not answer at start; locked methods fail until it does: " + ex.getMessage());
+			String advice = (location != null && ex.error() == LockError.STORE_TIMEOUT) ? location.timeoutAdvice()
+					: null;
+			report(provider, ex, advice);
 		}
+	}
+
+	/** Repeats a check that ended sooner, as by the time-out of a pool. */
+	private void awaitFirstAnswer(LockProvider provider, Duration startTimeout) {
+		Duration timeout = (this.callTimeout.compareTo(startTimeout) > 0) ? this.callTimeout : startTimeout;
+		Deadline deadline = Deadline.after(timeout);
+		while (true) {
+			try {
+				provider.check(timeout);
+				return;
+			}
+			catch (LockProviderException ex) {
+				if (ex.error() != LockError.STORE_TIMEOUT || deadline.isPast()) {
+					throw ex;
+				}
+			}
+		}
+	}
+
+	private void report(LockProvider provider, LockException failure, @Nullable String advice) {
+		if (this.failFast) {
+			throw new LockConfigurationException(LockError.STORE_DOWN_AT_START,
+					"The lock store '" + provider.name() + "' did not answer at start: " + failure.getMessage(),
+					(advice != null) ? advice
+							: "Bring the store up first, or set distributed-lock.fail-fast=false to start without it",
+					failure);
+		}
+		if (advice != null) {
+			logger.info(advice);
+		}
+		logger.warn("The lock store '" + provider.name()
+				+ "' did not answer at start; locked methods fail until it does: " + failure.getMessage());
 	}
 
 }

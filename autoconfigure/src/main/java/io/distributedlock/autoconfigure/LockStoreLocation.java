@@ -1,12 +1,27 @@
 package io.distributedlock.autoconfigure;
 
+import java.time.Duration;
+
+import org.jspecify.annotations.Nullable;
+
 /**
- * Location of the locks inside the store of one provider, for people to read. Contains no
- * secrets.
+ * Location of the locks inside the store of one provider, for people to read, and what
+ * the check at start needs to know of it. Contains no secrets.
  *
  * @param provider the name of the provider
  * @param keyPrefix the prefix of every key in the store
  * @param location the table, server or node, in the terms of the store
+ * @param startTimeout the longest wait for the first answer at start
+ * @param timeoutAdvice what to do if there is none, or {@code null} for no special advice
  */
-record LockStoreLocation(String provider, String keyPrefix, String location) {
+record LockStoreLocation(String provider, String keyPrefix, String location, Duration startTimeout,
+		@Nullable String timeoutAdvice) {
+
+	/** The first connection of a cold client takes longer than any call after it. */
+	static final Duration START_TIMEOUT = Duration.ofSeconds(3);
+
+	LockStoreLocation(String provider, String keyPrefix, String location) {
+		this(provider, keyPrefix, location, START_TIMEOUT, null);
+	}
+
 }

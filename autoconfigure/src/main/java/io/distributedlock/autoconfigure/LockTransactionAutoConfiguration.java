@@ -38,6 +38,7 @@ public final class LockTransactionAutoConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	@ConditionalOnMissingBean
 	@ConditionalOnProperty(name = "distributed-lock.transaction.commit-guard", matchIfMissing = true)
 	static LockCommitGuardProcessor distributedLockCommitGuardProcessor(ConfigurableListableBeanFactory beanFactory,
 			ObjectProvider<DistributedLockProperties> properties) {

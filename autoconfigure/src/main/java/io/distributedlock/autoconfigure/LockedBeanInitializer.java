@@ -21,7 +21,6 @@ import io.distributedlock.interceptor.LockedMethodRegistry;
  */
 final class LockedBeanInitializer implements ApplicationContextInitializer<ConfigurableApplicationContext> {
 
-	/** The name in the {@link LockProxyConfiguration} too. */
 	private static final String VERIFIER = "distributedLockedBeanVerifier";
 
 	@Override
@@ -31,7 +30,8 @@ final class LockedBeanInitializer implements ApplicationContextInitializer<Confi
 
 	/** Adds the verifier once all other definitions are there. */
 	private static void addVerifier(ConfigurableListableBeanFactory beanFactory) {
-		if (!beanFactory.containsBeanDefinition(VERIFIER) && !hasLocksInParent(beanFactory)
+		if (beanFactory.getBeanNamesForType(LockedBeanVerifier.class, true, false).length == 0
+				&& !hasLocksInParent(beanFactory)
 				&& beanFactory instanceof BeanDefinitionRegistry registry) {
 			RootBeanDefinition definition = new RootBeanDefinition(LockedBeanInitializer.class);
 			definition.setFactoryMethodName("verifier");

@@ -27,10 +27,14 @@ import io.distributedlock.redis.RedisLockSettings;
  */
 @AutoConfiguration(after = DataRedisAutoConfiguration.class, before = DistributedLockAutoConfiguration.class)
 @ConditionalOnClass(RedisConnectionFactory.class)
-@ConditionalOnBean(RedisConnectionFactory.class)
+@ConditionalOnStoreBean(type = RedisConnectionFactory.class, qualifier = DistributedLockConnectionFactory.class)
 @ConditionalOnLockStore("redis")
 @EnableConfigurationProperties({ DistributedLockProperties.class, RedisLockProperties.class })
 public final class RedisLockAutoConfiguration {
+
+	/** Properties that name the application's own servers. */
+	private static final List<String> SERVERS = List.of("spring.data.redis.url", "spring.data.redis.host",
+			"spring.data.redis.cluster.nodes", "spring.data.redis.sentinel.nodes");
 
 	@Bean
 	@ConditionalOnMissingBean
@@ -38,8 +42,14 @@ public final class RedisLockAutoConfiguration {
 			@DistributedLockConnectionFactory ObjectProvider<RedisConnectionFactory> own,
 			ObjectProvider<RedisConnectionFactory> application, RedisLockProperties properties,
 			DistributedLockProperties general, Environment environment) {
-		return new RedisLockProvider(factory(own, application), new RedisLockSettings(
-				KeyPrefix.of(general, environment, "server"), properties.minReplicas(), properties.replicaTimeout()));
+		properties.requireWithin(general.callTimeout());
+		RedisConnectionFactory factory = factory(own, application);
+		if (own.stream().findAny().isPresent()) {
+			QualifiedBeanWarning.logIfInjected(factory, application.getIfUnique(), RedisConnectionFactory.class,
+					DistributedLockConnectionFactory.class, environment, SERVERS);
+		}
+		return new RedisLockProvider(factory, new RedisLockSettings(KeyPrefix.of(general, environment, "server"),
+				properties.minReplicas(), properties.replicaTimeout()));
 	}
 
 	@Bean

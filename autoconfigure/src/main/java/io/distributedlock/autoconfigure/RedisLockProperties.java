@@ -16,4 +16,17 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  */
 @ConfigurationProperties("distributed-lock.redis")
 public record RedisLockProperties(@DefaultValue("0") int minReplicas, @DefaultValue("500ms") Duration replicaTimeout) {
+
+	/**
+	 * Requires that replicas can answer before the call ends. Otherwise a lock would be
+	 * granted in the server, and the call that asked for it would fail.
+	 */
+	void requireWithin(Duration callTimeout) {
+		if (this.minReplicas > 0 && this.replicaTimeout.compareTo(callTimeout) >= 0) {
+			throw DistributedLockProperties.invalid("redis.replica-timeout", this.replicaTimeout.toMillis() + " ms",
+					"but the whole call ends after " + callTimeout.toMillis() + " ms (distributed-lock.call-timeout)",
+					"Use less than " + callTimeout.toMillis() + "ms, or a longer call-timeout");
+		}
+	}
+
 }

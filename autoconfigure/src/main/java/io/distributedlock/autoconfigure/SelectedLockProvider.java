@@ -13,13 +13,15 @@ import io.distributedlock.provider.LockProvider;
 
 /**
  * The provider that keeps the locks of methods that name none. A type of its own, so that
- * the choice is made once and is no candidate itself.
+ * the choice is made once and is no candidate itself. An application that chooses by a
+ * rule of its own defines a bean of this type.
  *
  * @param beanName the name of its bean
  * @param provider the chosen provider
  * @param reason why it was chosen, for people to read
+ * @since 0.1.0
  */
-record SelectedLockProvider(String beanName, LockProvider provider, String reason) {
+public record SelectedLockProvider(String beanName, LockProvider provider, String reason) {
 
 	/**
 	 * Chooses among the candidates.
@@ -47,12 +49,17 @@ record SelectedLockProvider(String beanName, LockProvider provider, String reaso
 		}
 		LockProvider unique = (all.size() == 1) ? all.get(0) : candidates.getIfUnique();
 		if (unique == null) {
-			throw new LockConfigurationException(LockError.SEVERAL_PROVIDERS,
-					"There are several stores to keep distributed locks in: " + names(all),
-					"Choose one with distributed-lock.provider, or mark one LockProvider as @Primary");
+			throw several(all.stream().map(LockProvider::name).toList());
 		}
 		return new SelectedLockProvider(beanName(providers, unique), unique,
 				(all.size() == 1) ? "the only candidate" : "the primary candidate");
+	}
+
+	static LockConfigurationException several(List<String> names) {
+		return new LockConfigurationException(LockError.SEVERAL_PROVIDERS,
+				"There are several stores to keep distributed locks in: "
+						+ names.stream().sorted().collect(Collectors.joining(", ")),
+				"Choose one with distributed-lock.provider, or mark one LockProvider as @Primary");
 	}
 
 	private static LockConfigurationException onlyAdditional(NamedProviders named) {

@@ -1,11 +1,8 @@
 package io.distributedlock.autoconfigure;
 
-import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
@@ -14,20 +11,24 @@ import org.apache.zookeeper.data.ACL;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.AnyNestedCondition;
+import org.springframework.boot.autoconfigure.condition.ConditionMessage;
+import org.springframework.boot.autoconfigure.condition.ConditionOutcome;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.autoconfigure.condition.SpringBootCondition;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.ssl.SslBundles;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.ConditionContext;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Import;
 import org.springframework.core.env.Environment;
+import org.springframework.core.type.AnnotatedTypeMetadata;
+import org.springframework.util.StringUtils;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
-import io.distributedlock.LockException;
 import io.distributedlock.provider.LockTimer;
 import io.distributedlock.zookeeper.ZooKeeperLockProvider;
 import io.distributedlock.zookeeper.ZooKeeperLockSettings;
@@ -47,12 +48,9 @@ import io.distributedlock.zookeeper.ZooKeeperLockSettings;
 @Import(LockTimerConfiguration.class)
 public final class ZooKeeperLockAutoConfiguration {
 
-	private static final Log logger = LogFactory.getLog(ZooKeeperLockAutoConfiguration.class);
-
-	private static final Duration START_TIMEOUT = Duration.ofSeconds(3);
-
 	@Bean
-	@ConditionalOnMissingBean({ CuratorFramework.class, ZooKeeperLockProvider.class })
+	@ConditionalOnMissingBean({ ZooKeeperLockProvider.class, ZooKeeperLockClient.class })
+	@Conditional(OnOwnClient.class)
 	ZooKeeperLockClient distributedLockZooKeeperClient(ObjectProvider<ZooKeeperConnectionDetails> details,
 			ZooKeeperLockProperties properties, ObjectProvider<SslBundles> bundles,
 			ObjectProvider<LockCuratorCustomizer> customizers) {
@@ -61,7 +59,7 @@ public final class ZooKeeperLockAutoConfiguration {
 				: Objects.requireNonNull(properties.connectString());
 		ZooKeeperSsl ssl = (present != null) ? ZooKeeperSsl.ofDetails(present)
 				: ZooKeeperSsl.ofProperty(properties, bundles.getIfAvailable());
-		return ZooKeeperLockClient.start(connectString, ssl, properties, acl(properties),
+		return ZooKeeperLockClient.create(connectString, ssl, properties, acl(properties),
 				customizers.orderedStream().toList());
 	}
 
@@ -74,17 +72,7 @@ public final class ZooKeeperLockAutoConfiguration {
 		ZooKeeperLockSettings settings = new ZooKeeperLockSettings(properties.root(),
 				KeyPrefix.of(general, environment, "ensemble"), acl(properties),
 				(ownClient != null) ? general.callTimeout() : null);
-		ZooKeeperLockProvider provider = new ZooKeeperLockProvider(
-				(ownClient != null) ? ownClient.client() : only(clients), settings, timer);
-		try {
-			awaitFirst(provider, (ownClient != null) ? properties.connectionTimeout() : START_TIMEOUT,
-					ownClient != null && ownClient.usesTls(), general.failFast());
-		}
-		catch (LockConfigurationException ex) {
-			provider.close();
-			throw ex;
-		}
-		return provider;
+		return new ZooKeeperLockProvider((ownClient != null) ? ownClient.client() : only(clients), settings, timer);
 	}
 
 	@Bean
@@ -98,7 +86,9 @@ public final class ZooKeeperLockAutoConfiguration {
 		String ensemble = (client != null)
 				? "ensemble " + client.getZookeeperClient().getCurrentConnectionString() + ", " : "";
 		return new LockStoreLocation("zookeeper", KeyPrefix.text(general, environment),
-				ensemble + "root '" + namespace + properties.root() + "'");
+				ensemble + "root '" + namespace + properties.root() + "'",
+				(ownClient != null) ? properties.connectionTimeout() : LockStoreLocation.START_TIMEOUT,
+				(ownClient != null && ownClient.usesTls()) ? tlsAdvice() : null);
 	}
 
 	private static CuratorFramework only(ObjectProvider<CuratorFramework> clients) {
@@ -119,39 +109,12 @@ public final class ZooKeeperLockAutoConfiguration {
 		};
 	}
 
-	/**
-	 * Waits for the first connection, which takes longer than a round trip. The check of
-	 * all stores reports an ensemble that is down.
-	 */
-	private static void awaitFirst(ZooKeeperLockProvider provider, Duration timeout, boolean tls, boolean failFast) {
-		try {
-			provider.check(timeout);
-		}
-		catch (LockConfigurationException ex) {
-			throw ex;
-		}
-		catch (LockException ex) {
-			logger.debug("The ensemble does not answer at start", ex);
-			if (tls && ex.error() == LockError.STORE_TIMEOUT) {
-				reportTls(ex, failFast);
-			}
-		}
-	}
-
-	/**
-	 * Reports how to find the cause of a failed handshake, which the client only logs.
-	 */
-	private static void reportTls(LockException ex, boolean failFast) {
-		String problem = "The lock store 'zookeeper' did not answer over TLS at start: " + ex.getMessage();
-		String action = "If the servers are up, read the messages of the logger"
-				+ " org.apache.zookeeper.ClientCnxnSocketNetty about the handshake: the port has to be one for TLS, the"
-				+ " server's certificate has to be trusted by the SSL bundle and issued for the host's name, and servers"
-				+ " that demand a certificate have to trust that of the bundle";
-		if (failFast) {
-			throw new LockConfigurationException(LockError.STORE_DOWN_AT_START, problem, action, ex);
-		}
-		// The check of all stores warns.
-		logger.info(action);
+	/** Tells how to find the cause of a failed handshake, which the client only logs. */
+	private static String tlsAdvice() {
+		return "If the servers are up, read the messages of the logger"
+				+ " org.apache.zookeeper.ClientCnxnSocketNetty about the handshake over TLS: the port has to be one for"
+				+ " TLS, the server's certificate has to be trusted by the SSL bundle and issued for the host's name,"
+				+ " and servers that demand a certificate have to trust that of the bundle";
 	}
 
 	/** Condition that an ensemble is configured. */
@@ -171,9 +134,46 @@ public final class ZooKeeperLockAutoConfiguration {
 
 		}
 
-		@ConditionalOnProperty(prefix = "distributed-lock.zookeeper", name = "connect-string")
+		@Conditional(OnConnectString.class)
 		static final class ConnectString {
 
+		}
+
+	}
+
+	/**
+	 * Condition that the locks get a client of their own: the properties name its
+	 * servers, or the application has no client.
+	 */
+	static final class OnOwnClient extends AnyNestedCondition {
+
+		OnOwnClient() {
+			super(ConfigurationPhase.REGISTER_BEAN);
+		}
+
+		@ConditionalOnMissingBean(CuratorFramework.class)
+		static final class NoClient {
+
+		}
+
+		@Conditional(OnConnectString.class)
+		static final class ConnectString {
+
+		}
+
+	}
+
+	/** Condition that the properties name servers; a blank text names none. */
+	static final class OnConnectString extends SpringBootCondition {
+
+		private static final String PROPERTY = "distributed-lock.zookeeper.connect-string";
+
+		@Override
+		public ConditionOutcome getMatchOutcome(ConditionContext context, AnnotatedTypeMetadata metadata) {
+			ConditionMessage.Builder message = ConditionMessage.forCondition("ZooKeeper servers");
+			return StringUtils.hasText(context.getEnvironment().getProperty(PROPERTY))
+					? ConditionOutcome.match(message.because(PROPERTY + " names them"))
+					: ConditionOutcome.noMatch(message.because(PROPERTY + " is not set"));
 		}
 
 	}

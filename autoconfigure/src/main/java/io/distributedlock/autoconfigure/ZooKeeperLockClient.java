@@ -30,11 +30,11 @@ final class ZooKeeperLockClient implements AutoCloseable {
 	}
 
 	/**
-	 * Starts a client.
+	 * Creates a client that its provider starts when it needs a session first.
 	 * @param ssl the TLS settings, or {@code null} for none; closed with the client, and
-	 * also if it cannot be started
+	 * also if it cannot be created
 	 */
-	static ZooKeeperLockClient start(String connectString, @Nullable ZooKeeperSsl ssl,
+	static ZooKeeperLockClient create(String connectString, @Nullable ZooKeeperSsl ssl,
 			ZooKeeperLockProperties properties, List<ACL> acl, List<LockCuratorCustomizer> customizers) {
 		try {
 			return new ZooKeeperLockClient(client(connectString, ssl, properties, acl, customizers), ssl);
@@ -72,9 +72,7 @@ final class ZooKeeperLockClient implements AutoCloseable {
 			ssl.applyTo(builder);
 		}
 		customizers.forEach((customizer) -> customizer.customize(builder));
-		CuratorFramework client = builder.build();
-		client.start();
-		return client;
+		return builder.build();
 	}
 
 	boolean usesTls() {

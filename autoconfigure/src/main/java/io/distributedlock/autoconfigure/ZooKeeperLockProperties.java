@@ -11,9 +11,11 @@ import io.distributedlock.zookeeper.ZooKeeperLockSettings;
 
 /**
  * Configuration properties for locks in ZooKeeper. All but the root and the ACL are for
- * the client that is built where the application has no {@code CuratorFramework}.
+ * the client that is built where the application has no {@code CuratorFramework}, or
+ * where the connect string names the servers.
  *
- * @param connectString Servers of the ensemble, host and port each, separated by commas.
+ * @param connectString Comma-separated list of the servers of the ensemble, host and port
+ * each. It has precedence over the application's 'CuratorFramework'.
  * @param sessionTimeout Time for which the ensemble keeps the locks of a process that
  * sends no heartbeat; the servers may change it to between 2 and 20 of their ticks.
  * @param connectionTimeout Longest wait for the first connection.

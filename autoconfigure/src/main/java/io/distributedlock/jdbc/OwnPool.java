@@ -62,7 +62,15 @@ final class OwnPool extends ConnectionSource {
 			}
 		});
 		HikariSupport.openWithSession(config, callTimeout);
-		return new OwnPool(new HikariDataSource(config));
+		return new OwnPool(unstarted(config));
+	}
+
+	/** Returns a pool that opens its first connection when one is borrowed. */
+	private static HikariDataSource unstarted(HikariConfig config) {
+		config.validate();
+		HikariDataSource pool = new HikariDataSource();
+		config.copyStateTo(pool);
+		return pool;
 	}
 
 	private static void configure(HikariConfig config, int size, Duration callTimeout) {

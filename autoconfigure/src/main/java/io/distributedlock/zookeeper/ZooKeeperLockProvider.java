@@ -70,7 +70,8 @@ public final class ZooKeeperLockProvider implements LockProvider, AutoCloseable 
 
 	/**
 	 * Creates a provider that tracks the client's sessions from now on.
-	 * @param client the client, which may be started later, and which the caller closes
+	 * @param client the client, which the caller closes. The caller may start it later;
+	 * one that serves locks alone is started when a session is needed first
 	 * @param settings the settings
 	 * @param timer the timer for the ends of leases and reservations, for heartbeats, and
 	 * for waits that precede a request

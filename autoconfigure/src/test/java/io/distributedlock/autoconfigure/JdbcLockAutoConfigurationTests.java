@@ -59,6 +59,9 @@ class JdbcLockAutoConfigurationTests {
 		.withPropertyValues("spring.datasource.generate-unique-name=true", "spring.application.name=shop",
 				"distributed-lock.call-timeout=10s");
 
+	private final ApplicationContextRunner locked = this.runner
+		.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class));
+
 	@Test
 	void embeddedDatabaseGetsTheTableAndKeepsTheLocks() {
 		this.runner.run((context) -> {
@@ -88,7 +91,7 @@ class JdbcLockAutoConfigurationTests {
 
 	@Test
 	void missingTableFailsTheStartAndPrintsTheScript() {
-		this.runner.withPropertyValues("distributed-lock.jdbc.initialize-schema=never").run((context) -> {
+		this.locked.withPropertyValues("distributed-lock.jdbc.initialize-schema=never").run((context) -> {
 			assertThat(context).hasFailed();
 			assertThat(context.getStartupFailure()).rootCause().hasMessageContaining("DISTRIBUTED_LOCK");
 			Throwable failure = context.getStartupFailure();

@@ -141,8 +141,10 @@ class ZooKeeperSslTests {
 	private static ZooKeeperLockClient start(@Nullable ZooKeeperSsl ssl) {
 		ZooKeeperLockProperties properties = new ZooKeeperLockProperties(null, Duration.ofSeconds(20),
 				Duration.ofSeconds(5), null, "/locks", Acl.OPEN, new Auth("digest", null), new Ssl(null));
-		return ZooKeeperLockClient.start(TlsZooKeeper.connectString(), ssl, properties, List.of(),
-				List.of(TlsZooKeeper::hasten));
+		ZooKeeperLockClient client = ZooKeeperLockClient.create(TlsZooKeeper.connectString(), ssl, properties,
+				List.of(), List.of(TlsZooKeeper::hasten));
+		client.client().start();
+		return client;
 	}
 
 	private static @Nullable ZooKeeperSsl tls(@Nullable String owner) {
