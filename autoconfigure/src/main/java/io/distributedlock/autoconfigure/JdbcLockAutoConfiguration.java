@@ -48,8 +48,8 @@ import io.distributedlock.provider.LockTimer;
 @AutoConfiguration(after = DataSourceAutoConfiguration.class, before = DistributedLockAutoConfiguration.class)
 @ConditionalOnClass({ DataSource.class, DatabasePopulator.class, DatabaseInitializationProperties.class,
 		OnDatabaseInitializationCondition.class })
-@ConditionalOnStoreBean(type = DataSource.class, qualifier = DistributedLockDataSource.class)
 @ConditionalOnLockStore("jdbc")
+@ConditionalOnStoreBean(type = DataSource.class, qualifier = DistributedLockDataSource.class)
 @EnableConfigurationProperties({ DistributedLockProperties.class, JdbcLockProperties.class })
 @Import({ LockTimerConfiguration.class, DatabaseInitializationDependencyConfigurer.class })
 public final class JdbcLockAutoConfiguration {

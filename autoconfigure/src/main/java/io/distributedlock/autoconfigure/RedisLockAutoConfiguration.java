@@ -27,8 +27,8 @@ import io.distributedlock.redis.RedisLockSettings;
  */
 @AutoConfiguration(after = DataRedisAutoConfiguration.class, before = DistributedLockAutoConfiguration.class)
 @ConditionalOnClass(RedisConnectionFactory.class)
-@ConditionalOnStoreBean(type = RedisConnectionFactory.class, qualifier = DistributedLockConnectionFactory.class)
 @ConditionalOnLockStore("redis")
+@ConditionalOnStoreBean(type = RedisConnectionFactory.class, qualifier = DistributedLockConnectionFactory.class)
 @EnableConfigurationProperties({ DistributedLockProperties.class, RedisLockProperties.class })
 public final class RedisLockAutoConfiguration {
 

@@ -19,6 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.postgresql.ds.PGSimpleDataSource;
 
+import org.springframework.beans.factory.support.AbstractBeanDefinition;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceInitializationAutoConfiguration;
@@ -151,6 +152,63 @@ class JdbcLockAutoConfigurationTests {
 			assertThat(jdbc.queryForObject("SELECT count(*) FROM distributed_lock WHERE owner IS NOT NULL", Long.class))
 				.isEqualTo(1);
 		});
+	}
+
+	@Test
+	@ExtendWith(OutputCaptureExtension.class)
+	void qualifiedDataSourceNeedNotBeACandidate(CapturedOutput output) {
+		this.locked.withUserConfiguration(OnlyForLocks.class)
+			.withPropertyValues("spring.datasource.url=jdbc:h2:mem:" + UUID.randomUUID())
+			.run((context) -> {
+				acquire(context.getBean(JdbcLockProvider.class));
+				assertThat(held(context.getBean("locks", DataSource.class))).isEqualTo(1);
+				assertThat(context.getBean(DataSource.class)).isInstanceOf(HikariDataSource.class);
+				assertThat(output).doesNotContain("is the only one");
+			});
+		new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(JdbcLockAutoConfiguration.class))
+			.withUserConfiguration(OnlyForLocks.class)
+			.run((context) -> acquire(context.getBean(JdbcLockProvider.class)));
+	}
+
+	@Test
+	void dataSourceThatIsNoCandidateIsNoStore() {
+		new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(JdbcLockAutoConfiguration.class))
+			.withBean(DataSource.class, TestDatabases::h2,
+					(definition) -> ((AbstractBeanDefinition) definition).setDefaultCandidate(false))
+			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(JdbcLockProvider.class));
+	}
+
+	private static Long held(DataSource dataSource) {
+		return new JdbcTemplate(dataSource).queryForObject("SELECT count(*) FROM distributed_lock WHERE owner IS NOT NULL",
+				Long.class);
+	}
+
+	@Test
+	@ExtendWith(OutputCaptureExtension.class)
+	void applicationThatGetsTheDataSourceOfTheLocksIsWarned(CapturedOutput output) {
+		this.runner.withUserConfiguration(LocksOwn.class)
+			.withPropertyValues("spring.datasource.url=jdbc:h2:mem:" + UUID.randomUUID())
+			.run((context) -> assertThat(output).containsOnlyOnce(
+					"The DataSource bean with @DistributedLockDataSource is the only one, so that the application uses it"
+							+ " too, and spring.datasource.url has no effect: declare it with"
+							+ " @Bean(defaultCandidate = false)"));
+	}
+
+	@Test
+	void dataSourceThatRoutesWithoutADefaultIsRefused() {
+		AbstractRoutingDataSource routing = new AbstractRoutingDataSource() {
+			@Override
+			protected Object determineCurrentLookupKey() {
+				return "tenant";
+			}
+		};
+		routing.setTargetDataSources(Map.of("tenant", TestDatabases.h2()));
+		this.locked.withBean(DataSource.class, () -> routing)
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.isInstanceOf(LockConfigurationException.class)
+				.hasMessageStartingWith("DL-702")
+				.hasMessageContaining("has no default"));
 	}
 
 	@Test
@@ -363,6 +421,17 @@ class JdbcLockAutoConfigurationTests {
 	static class LocksOwn {
 
 		@Bean
+		@DistributedLockDataSource
+		DataSource locks() {
+			return TestDatabases.withTable(TestDatabases.h2());
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class OnlyForLocks {
+
+		@Bean(defaultCandidate = false)
 		@DistributedLockDataSource
 		DataSource locks() {
 			return TestDatabases.withTable(TestDatabases.h2());

@@ -119,6 +119,18 @@ class RedisLockAutoConfigurationTests {
 	}
 
 	@Test
+	void replicasHaveToAnswerWithinTheCall() {
+		ApplicationContextRunner slow = this.runner.withPropertyValues("distributed-lock.redis.replica-timeout=2s",
+				"distributed-lock.call-timeout=2s");
+		slow.run((context) -> assertThat(context).hasNotFailed());
+		slow.withPropertyValues("distributed-lock.redis.min-replicas=1")
+			.run((context) -> assertThat(failure(context.getStartupFailure())).hasMessageStartingWith("DL-514")
+				.hasMessageContaining("distributed-lock.redis.replica-timeout is 2000 ms")
+				.hasMessageContaining("distributed-lock.call-timeout")
+				.hasMessageContaining("Use less than 2000ms"));
+	}
+
+	@Test
 	void invalidPropertiesFailTheStart() {
 		for (String property : new String[] { "distributed-lock.redis.min-replicas=-1",
 				"distributed-lock.redis.replica-timeout=0" }) {

@@ -145,6 +145,24 @@ class ZooKeeperLockAutoConfigurationTests {
 	}
 
 	@Test
+	void serversOfThePropertiesArePreferredToTheApplicationsClient() {
+		CuratorFramework application = CuratorFrameworkFactory.newClient("127.0.0.1:1", new RetryOneTime(1));
+		this.runner.withPropertyValues("distributed-lock.zookeeper.root=/preferred")
+			.withBean(CuratorFramework.class, () -> application)
+			.run((context) -> {
+				assertThat(context).hasSingleBean(ZooKeeperLockClient.class);
+				assertLocksIn("/preferred", context);
+			});
+		try (CuratorFramework used = client()) {
+			this.bare
+				.withPropertyValues("distributed-lock.zookeeper.root=/blank",
+						"distributed-lock.zookeeper.connect-string= ")
+				.withBean(CuratorFramework.class, () -> used, (definition) -> definition.setDestroyMethodName(""))
+				.run((context) -> assertLocksIn("/blank", context));
+		}
+	}
+
+	@Test
 	void nodesBelongToTheirCreatorWithAclCreator() {
 		this.runner
 			.withPropertyValues("distributed-lock.zookeeper.root=/guarded", "distributed-lock.zookeeper.acl=creator",

@@ -13,6 +13,7 @@ import io.distributedlock.benchmarks.report.Failure;
 import io.distributedlock.benchmarks.report.PerformancePage;
 import io.distributedlock.benchmarks.report.Results;
 import io.distributedlock.benchmarks.report.ResultsTable;
+import io.distributedlock.benchmarks.startup.StartupMain;
 
 /**
  * The command behind {@code benchmarks/run.sh}.
@@ -43,6 +44,10 @@ public final class Benchmarks {
 		}
 		if (rest.equals(List.of("--report")) || rest.equals(List.of("--publish"))) {
 			System.exit(rest.contains("--publish") ? publish(project, out) : report(project, out));
+		}
+		if (rest.equals(List.of("--startup"))) {
+			StartupMain.main(new String[0]);
+			return;
 		}
 		Options options;
 		try {

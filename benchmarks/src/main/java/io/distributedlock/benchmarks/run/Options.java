@@ -36,7 +36,7 @@ record Options(List<String> scenarios, List<Store> stores, Set<Library> only, Du
 	static final String USAGE = """
 			Usage: benchmarks/run.sh [SCENARIO...] [--store STORE] [--only CONTENDER,...] [--seconds N] [--rounds N]
 			                         [--quick] [--ours-before JAR]
-			       benchmarks/run.sh --publish | --report
+			       benchmarks/run.sh --publish | --report | --startup
 			  SCENARIO            %s,
 			                      or %s for costs without a store (default: all)
 			  --store STORE       %s (default: all; may be repeated)
@@ -48,6 +48,7 @@ record Options(List<String> scenarios, List<Store> stores, Set<Library> only, Du
 			  --publish           replaces the published results of the scenarios and stores of the last run
 			                      (docs/performance.json), then does what --report does
 			  --report            writes the tables and plots of docs/performance.md from docs/performance.json
+			  --startup           measures what the library costs an application of 500 beans at its start
 			Results: benchmarks/target/results.json, written after each measurement. Without --quick a run takes hours.
 			""".formatted(names(Scenarios.all().stream().map(Scenario::name)), InProcess.NAME,
 			names(Arrays.stream(Store.values()).map(Store::label)),

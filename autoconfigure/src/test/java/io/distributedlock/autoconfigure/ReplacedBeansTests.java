@@ -1,0 +1,190 @@
+package io.distributedlock.autoconfigure;
+
+import java.lang.reflect.Modifier;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.Executor;
+import java.util.function.Function;
+import java.util.stream.Stream;
+
+import com.tngtech.archunit.core.domain.JavaMethod;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.sql.init.DatabaseInitializationMode;
+import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.support.GenericApplicationContext;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.scheduling.TaskScheduler;
+
+import io.distributedlock.LockOperations;
+import io.distributedlock.autoconfigure.JdbcLockProperties.Pool;
+import io.distributedlock.interceptor.ChildContextCheck;
+import io.distributedlock.interceptor.LockAdvisor;
+import io.distributedlock.interceptor.LockAttributeSource;
+import io.distributedlock.interceptor.LockInterceptor;
+import io.distributedlock.interceptor.LockOperationsLookup;
+import io.distributedlock.interceptor.LockedBeanVerifier;
+import io.distributedlock.interceptor.LockedMethodRegistry;
+import io.distributedlock.interceptor.RecordingLockOperations;
+import io.distributedlock.jdbc.JdbcLockProvider;
+import io.distributedlock.jdbc.JdbcLockSettings;
+import io.distributedlock.jdbc.LockDataSource;
+import io.distributedlock.jdbc.TestDatabases;
+import io.distributedlock.local.LocalLockProvider;
+import io.distributedlock.local.NoLockProvider;
+import io.distributedlock.micrometer.MicrometerLockObserver;
+import io.distributedlock.provider.LockTimer;
+import io.distributedlock.redis.RedisLockProvider;
+import io.distributedlock.redis.RedisLockSettings;
+import io.distributedlock.support.CallbackThreads;
+import io.distributedlock.support.EnclosingTransaction;
+import io.distributedlock.support.LockSettings;
+import io.distributedlock.transaction.LockCommitGuardProcessor;
+import io.distributedlock.web.LockExceptionHandler;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.Mockito.mock;
+
+/**
+ * Tests that an application can replace each bean that is of use to it by one of its own.
+ */
+class ReplacedBeansTests {
+
+	/**
+	 * Beans that belong to others and have no use without them. The locks as a whole are
+	 * replaced by a bean of the type {@link LockOperations}.
+	 */
+	private static final Set<String> PARTS = Set.of("distributedLockDurationUnits", "distributedLockEngines",
+			"distributedLockEngineParts", "distributedLockTemplate", "distributedLockSeveralStoresCheck",
+			"distributedLockJdbcLocation", "distributedLockRedisLocation", "distributedLockZooKeeperLocation",
+			"distributedLockZooKeeperClient");
+
+	private final WebApplicationContextRunner runner = new WebApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class,
+				DataSourceAutoConfiguration.class, JdbcLockAutoConfiguration.class, DataRedisAutoConfiguration.class,
+				RedisLockAutoConfiguration.class, LockTransactionAutoConfiguration.class,
+				LockMetricsAutoConfiguration.class, LockWebAutoConfiguration.class))
+		.withBean(MeterRegistry.class, SimpleMeterRegistry::new)
+		.withPropertyValues("spring.application.name=shop", "spring.datasource.generate-unique-name=true",
+				"spring.data.redis.port=1");
+
+	static Stream<Arguments> replacements() {
+		return Stream.of(own(LockSettings.class, "local", (beans) -> LockSettings.defaults()),
+				own(LockTimer.class, "local", (beans) -> new LockTimer()),
+				own(CallbackThreads.class, "local", (beans) -> new CallbackThreads(beans.getBean(LockTimer.class))),
+				own(SelectedLockProvider.class, "local",
+						(beans) -> new SelectedLockProvider("distributedLockLocalProvider",
+								beans.getBean(LocalLockProvider.class), "by a rule")),
+				own(LockOperations.class, "local", (beans) -> new RecordingLockOperations()),
+				own(LocalLockProvider.class, "local", (beans) -> new LocalLockProvider()),
+				own(NoLockProvider.class, "none", (beans) -> new NoLockProvider()),
+				own(JdbcLockProvider.class, "jdbc",
+						(beans) -> new JdbcLockProvider(
+								LockDataSource.of(TestDatabases.withTable(TestDatabases.h2()), 2),
+								JdbcLockSettings.defaults("own"), beans.getBean(LockTimer.class))),
+				own(JdbcLockSchemaInitializer.class, "local",
+						(beans) -> new JdbcLockSchemaInitializer(TestDatabases.h2(),
+								new JdbcLockProperties("own_lock", Pool.OWN, 2, Duration.ofHours(1),
+										DatabaseInitializationMode.ALWAYS))),
+				own(RedisLockProvider.class, "redis",
+						(beans) -> new RedisLockProvider(
+								beans.getBean(
+										RedisConnectionFactory.class),
+								RedisLockSettings.defaults("own"))),
+				own(LockAttributeSource.class, "local", (beans) -> mock(LockAttributeSource.class)),
+				own(LockedMethodRegistry.class, "local",
+						(beans) -> new LockedMethodRegistry(mock(LockAttributeSource.class), beans)),
+				own(LockOperationsLookup.class, "local", (beans) -> mock(LockOperationsLookup.class)),
+				own(LockInterceptor.class, "local",
+						(beans) -> new LockInterceptor(beans.getBean(LockedMethodRegistry.class),
+								beans.getBean(LockOperationsLookup.class))),
+				own(LockAdvisor.class, "local",
+						(beans) -> new LockAdvisor(beans.getBean(LockInterceptor.class),
+								beans.getBean(LockedMethodRegistry.class), 7)),
+				own(LockedBeanVerifier.class, "local",
+						(beans) -> new LockedBeanVerifier(beans.getBean(LockedMethodRegistry.class), beans, null)),
+				own(ChildContextCheck.class, "local",
+						(beans) -> new ChildContextCheck(beans.getBean(LockedMethodRegistry.class), beans)),
+				own(EnclosingTransaction.class, "local", (beans) -> EnclosingTransaction.NONE),
+				own(LockCommitGuardProcessor.class, "local",
+						(beans) -> new LockCommitGuardProcessor(beans, () -> Duration.ofSeconds(1))),
+				own(MicrometerLockObserver.class, "local",
+						(beans) -> new MicrometerLockObserver(beans.getBean(MeterRegistry.class), "own")),
+				own(LockExceptionHandler.class, "local", (beans) -> new LockExceptionHandler()));
+	}
+
+	private static <T> Arguments own(Class<T> type, String provider,
+			Function<ConfigurableListableBeanFactory, T> creation) {
+		return Arguments.of(type, provider, creation);
+	}
+
+	@ParameterizedTest(name = "{0}")
+	@MethodSource("replacements")
+	<T> void beanOfTheApplicationReplacesOurs(Class<T> type, String provider,
+			Function<ConfigurableListableBeanFactory, T> creation) {
+		this.runner.withPropertyValues("distributed-lock.provider=" + provider)
+			.withInitializer((context) -> ((GenericApplicationContext) context).registerBean("own", type,
+					() -> creation.apply(context.getBeanFactory())))
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				assertThat(context.getBeanNamesForType(type)).containsExactly("own");
+			});
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "distributedLockLifecycle", "distributedLockStartReport", "distributedLockStoreCheck",
+			"distributedLockMinHoldSupportCheck" })
+	void beanOfTheSameNameReplacesOurs(String name) {
+		this.runner.withPropertyValues("distributed-lock.provider=local")
+			.withBean(name, String.class, () -> "own")
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				assertThat(context.getBean(name)).isEqualTo("own");
+			});
+	}
+
+	@Test
+	void everyBeanBacksOffForAPublicTypeOrItsName() {
+		assertThat(new ClassFileImporter().withImportOption(new DoNotIncludeTests())
+			.importPackagesOf(DistributedLockAutoConfiguration.class)
+			.stream()
+			.flatMap((type) -> type.getMethods().stream())
+			.filter((method) -> method.isAnnotatedWith(Bean.class) && !PARTS.contains(method.getName())))
+			.hasSizeGreaterThan(20)
+			.allSatisfy((method) -> assertThat(backsOff(method)).as(method.getFullName()).isTrue());
+	}
+
+	/** Beans of these types make those of Spring Boot back off. */
+	@Test
+	void noBeanIsAnExecutorOrAScheduler() {
+		assertThat(new ClassFileImporter().withImportOption(new DoNotIncludeTests())
+			.importPackagesOf(DistributedLockAutoConfiguration.class)
+			.stream()
+			.flatMap((type) -> type.getMethods().stream())
+			.filter((method) -> method.isAnnotatedWith(Bean.class))
+			.map((method) -> method.getRawReturnType().reflect()))
+			.hasSizeGreaterThan(20)
+			.noneMatch((type) -> Executor.class.isAssignableFrom(type) || TaskScheduler.class.isAssignableFrom(type));
+	}
+
+	private static boolean backsOff(JavaMethod method) {
+		ConditionalOnMissingBean condition = method.tryGetAnnotationOfType(ConditionalOnMissingBean.class).orElse(null);
+		return condition != null && ((condition.name().length > 0) ? condition.name()[0].equals(method.getName())
+				: Modifier.isPublic(method.getRawReturnType().reflect().getModifiers()));
+	}
+
+}
