@@ -45,20 +45,22 @@ import org.springframework.core.type.AnnotatedTypeMetadata;
 			ConditionMessage.Builder message = ConditionMessage.forCondition(ConditionalOnLockStore.class, store);
 			NamedProviders named = NamedProviders.of(context.getEnvironment());
 			if (named.contains(store)) {
-				return ConditionOutcome.match(message.because((named.hasAdditional(store) ? NamedProviders.ADDITIONAL
-						: NamedProviders.PRIMARY) + " names it"));
+				return ConditionOutcome.match(message
+					.because((named.hasAdditional(store) ? NamedProviders.ADDITIONAL : NamedProviders.PRIMARY)
+							+ " names it"));
 			}
 			if (named.primary() != null) {
 				return ConditionOutcome.noMatch(message.because(NamedProviders.PRIMARY + " is '" + named.primary()
 						+ "', and " + NamedProviders.ADDITIONAL + " does not name this one"));
 			}
 			if (annotation.getBoolean("onlyIfNamed")) {
-				return ConditionOutcome.noMatch(message.because("neither " + NamedProviders.PRIMARY + " nor "
-						+ NamedProviders.ADDITIONAL + " names it"));
+				return ConditionOutcome.noMatch(message
+					.because("neither " + NamedProviders.PRIMARY + " nor " + NamedProviders.ADDITIONAL + " names it"));
 			}
 			return OwnLockBeans.replaceStores(context.getBeanFactory())
-					? ConditionOutcome.noMatch(message.because("the application defines a LockProvider or LockOperations,"
-							+ " and " + NamedProviders.PRIMARY + " does not name this one"))
+					? ConditionOutcome
+						.noMatch(message.because("the application defines a LockProvider or LockOperations," + " and "
+								+ NamedProviders.PRIMARY + " does not name this one"))
 					: ConditionOutcome.match(message.because(NamedProviders.PRIMARY
 							+ " is not set, so that every store of the application is a candidate"));
 		}

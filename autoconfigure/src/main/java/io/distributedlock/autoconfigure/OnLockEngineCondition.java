@@ -27,13 +27,16 @@ class OnLockEngineCondition extends SpringBootCondition implements Configuration
 		ConditionMessage.Builder message = ConditionMessage.forCondition("Lock engine");
 		ConfigurableListableBeanFactory beanFactory = Objects.requireNonNull(context.getBeanFactory());
 		if (OwnLockBeans.replaceEngine(beanFactory)) {
-			return ConditionOutcome.noMatch(message.because("the application, or a context above it, defines LockOperations"));
+			return ConditionOutcome
+				.noMatch(message.because("the application, or a context above it, defines LockOperations"));
 		}
 		if (OwnLockBeans.decorateEngine(beanFactory) && !OwnLockBeans.hasProvider(beanFactory)
 				&& NamedProviders.of(context.getEnvironment()).primary() == null) {
-			return ConditionOutcome.noMatch(message.because("the application defines primary LockOperations, and there is no store for others"));
+			return ConditionOutcome.noMatch(message
+				.because("the application defines primary LockOperations, and there is no store for others"));
 		}
-		return ConditionOutcome.match(message.because("the application defines no LockOperations, or only primary ones that decorate others"));
+		return ConditionOutcome.match(message
+			.because("the application defines no LockOperations, or only primary ones that decorate others"));
 	}
 
 }

@@ -55,8 +55,7 @@ class EarlyConnectionTests {
 				Arguments.of("jdbc",
 						new String[] { "spring.datasource.url=jdbc:postgresql://127.0.0.1:%d/locks",
 								"spring.datasource.username=locks" }),
-				Arguments.of("redis",
-						new String[] { "spring.data.redis.host=127.0.0.1", "spring.data.redis.port=%d" }),
+				Arguments.of("redis", new String[] { "spring.data.redis.host=127.0.0.1", "spring.data.redis.port=%d" }),
 				Arguments.of("zookeeper", new String[] { "distributed-lock.zookeeper.connect-string=127.0.0.1:%d",
 						"distributed-lock.zookeeper.connection-timeout=500ms" }));
 	}
@@ -69,8 +68,8 @@ class EarlyConnectionTests {
 			this.runner.withPropertyValues("distributed-lock.provider=" + store)
 				.withPropertyValues(
 						Stream.of(properties).map((text) -> text.formatted(server.port())).toArray(String[]::new))
-				.withBean(SmartInitializingSingleton.class, () -> () -> await().during(Duration.ofMillis(300))
-					.until(() -> server.connections() == 0))
+				.withBean(SmartInitializingSingleton.class,
+						() -> () -> await().during(Duration.ofMillis(300)).until(() -> server.connections() == 0))
 				.run((context) -> {
 					assertThat(context).hasNotFailed();
 					assertThat(context.getBean(LockProvider.class).name()).isEqualTo(store);

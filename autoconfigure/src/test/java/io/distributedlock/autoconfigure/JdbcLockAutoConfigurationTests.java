@@ -179,8 +179,8 @@ class JdbcLockAutoConfigurationTests {
 	}
 
 	private static Long held(DataSource dataSource) {
-		return new JdbcTemplate(dataSource).queryForObject("SELECT count(*) FROM distributed_lock WHERE owner IS NOT NULL",
-				Long.class);
+		return new JdbcTemplate(dataSource)
+			.queryForObject("SELECT count(*) FROM distributed_lock WHERE owner IS NOT NULL", Long.class);
 	}
 
 	@Test

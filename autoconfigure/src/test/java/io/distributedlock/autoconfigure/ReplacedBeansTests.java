@@ -101,9 +101,7 @@ class ReplacedBeansTests {
 								new JdbcLockProperties("own_lock", Pool.OWN, 2, Duration.ofHours(1),
 										DatabaseInitializationMode.ALWAYS))),
 				own(RedisLockProvider.class, "redis",
-						(beans) -> new RedisLockProvider(
-								beans.getBean(
-										RedisConnectionFactory.class),
+						(beans) -> new RedisLockProvider(beans.getBean(RedisConnectionFactory.class),
 								RedisLockSettings.defaults("own"))),
 				own(LockAttributeSource.class, "local", (beans) -> mock(LockAttributeSource.class)),
 				own(LockedMethodRegistry.class, "local",
@@ -176,8 +174,7 @@ class ReplacedBeansTests {
 			.stream()
 			.flatMap((type) -> type.getMethods().stream())
 			.filter((method) -> method.isAnnotatedWith(Bean.class))
-			.map((method) -> method.getRawReturnType().reflect()))
-			.hasSizeGreaterThan(20)
+			.map((method) -> method.getRawReturnType().reflect())).hasSizeGreaterThan(20)
 			.noneMatch((type) -> Executor.class.isAssignableFrom(type) || TaskScheduler.class.isAssignableFrom(type));
 	}
 

@@ -151,8 +151,7 @@ class StorePresenceTests {
 
 	@Test
 	void conditionsExplainAMissingStore() {
-		this.runner
-			.withPropertyValues("distributed-lock.provider=", "distributed-lock.zookeeper.connect-string= ")
+		this.runner.withPropertyValues("distributed-lock.provider=", "distributed-lock.zookeeper.connect-string= ")
 			.withClassLoader(new FilteredClassLoader(PACKAGES.get("redis")))
 			.run((context) -> {
 				ConfigurableApplicationContext source = context.getSourceApplicationContext();
@@ -173,8 +172,7 @@ class StorePresenceTests {
 
 	/** Returns what the report says of one class or method, without line breaks. */
 	private static String report(ConfigurableApplicationContext context, String source) {
-		String report = new ConditionEvaluationReportMessage(
-				ConditionEvaluationReport.get(context.getBeanFactory()))
+		String report = new ConditionEvaluationReportMessage(ConditionEvaluationReport.get(context.getBeanFactory()))
 			.toString();
 		int begin = report.indexOf("   " + source);
 		assertThat(begin).as(source).isPositive();

@@ -16,7 +16,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Tests that an application loads no class of a client that it does not use, although the
- * client is on its class path. What the conditions have to look for is all that they load.
+ * client is on its class path. What the conditions have to look for is all that they
+ * load.
  */
 class UnusedClientsTests {
 
@@ -32,7 +33,8 @@ class UnusedClientsTests {
 	private Path folder;
 
 	@ParameterizedTest
-	@CsvSource({ "local, " + ZOOKEEPER + " " + REDIS + " io.distributedlock.jdbc.", "jdbc, " + ZOOKEEPER + " " + REDIS })
+	@CsvSource({ "local, " + ZOOKEEPER + " " + REDIS + " io.distributedlock.jdbc.",
+			"jdbc, " + ZOOKEEPER + " " + REDIS })
 	void classesOfUnusedClientsAreNotLoaded(String provider, String unused) throws Exception {
 		List<String> loaded = loadedBy("--distributed-lock.provider=" + provider, "--spring.application.name=shop",
 				"--spring.datasource.generate-unique-name=true");
@@ -52,9 +54,7 @@ class UnusedClientsTests {
 						"-Xlog:class+load:file=" + log, "-cp", System.getProperty("java.class.path"),
 						UnusedClientsMain.class.getName()));
 		command.addAll(List.of(arguments));
-		Process process = new ProcessBuilder(command).redirectErrorStream(true)
-			.redirectOutput(output.toFile())
-			.start();
+		Process process = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output.toFile()).start();
 		assertThat(process.waitFor()).as(() -> read(output)).isZero();
 		return Files.readAllLines(log)
 			.stream()

@@ -28,9 +28,8 @@ final class GeneratedComponents {
 	 */
 	static void compile(Path folder) throws IOException {
 		Path sources = Files.createDirectories(folder.resolve(PACKAGE));
-		List<String> arguments = new ArrayList<>(
-				List.of("-nowarn", "-proc:none", "-parameters", "-cp", System.getProperty("java.class.path"), "-d",
-						folder.toString()));
+		List<String> arguments = new ArrayList<>(List.of("-nowarn", "-proc:none", "-parameters", "-cp",
+				System.getProperty("java.class.path"), "-d", folder.toString()));
 		for (int i = 0; i < COUNT; i++) {
 			arguments.add(Files.writeString(sources.resolve("Component" + i + ".java"), source(i)).toString());
 		}
@@ -41,7 +40,8 @@ final class GeneratedComponents {
 	}
 
 	private static String source(int number) {
-		StringBuilder source = new StringBuilder("package " + PACKAGE + ";\n@org.springframework.stereotype.Component\n")
+		StringBuilder source = new StringBuilder(
+				"package " + PACKAGE + ";\n@org.springframework.stereotype.Component\n")
 			.append("public class Component")
 			.append(number)
 			.append(" {\n");
@@ -49,7 +49,8 @@ final class GeneratedComponents {
 			source.append("\tpublic Component%d(Component%d other) {\n\t}\n".formatted(number, number - 1));
 		}
 		for (int i = 0; i < 10; i++) {
-			source.append("\tpublic String method%d(String id, int amount) {\n\t\treturn id + amount;\n\t}\n".formatted(i));
+			source.append(
+					"\tpublic String method%d(String id, int amount) {\n\t\treturn id + amount;\n\t}\n".formatted(i));
 		}
 		return source.append("}\n").toString();
 	}

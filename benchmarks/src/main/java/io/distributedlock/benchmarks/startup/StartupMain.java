@@ -75,8 +75,8 @@ public final class StartupMain {
 		double with = median(ours.stream().mapToLong(value));
 		double ofPairs = median(IntStream.range(0, base.size())
 			.mapToLong((i) -> value.applyAsLong(ours.get(i)) - value.applyAsLong(base.get(i))));
-		out.printf("%s, %s: %.0f ms without, %.0f ms with the library, difference %.0f ms, of pairs %.0f ms%n", provider,
-				what, without, with, with - without, ofPairs);
+		out.printf("%s, %s: %.0f ms without, %.0f ms with the library, difference %.0f ms, of pairs %.0f ms%n",
+				provider, what, without, with, with - without, ofPairs);
 	}
 
 	private static double median(LongStream micros) {
@@ -115,9 +115,9 @@ public final class StartupMain {
 
 	private static boolean isOurs(Path entry) {
 		try {
-			return entry.equals(
-					Path.of(LockOperations.class.getProtectionDomain().getCodeSource().getLocation().toURI())
-						.toAbsolutePath());
+			return entry
+				.equals(Path.of(LockOperations.class.getProtectionDomain().getCodeSource().getLocation().toURI())
+					.toAbsolutePath());
 		}
 		catch (URISyntaxException ex) {
 			throw new IllegalStateException(ex);
