@@ -30,7 +30,8 @@ final class LockedBeanInitializer implements ApplicationContextInitializer<Confi
 
 	/** Adds the verifier once all other definitions are there. */
 	private static void addVerifier(ConfigurableListableBeanFactory beanFactory) {
-		if (beanFactory.getBeanNamesForType(LockedBeanVerifier.class, true, false).length == 0
+		if (!beanFactory.containsBeanDefinition(VERIFIER)
+				&& beanFactory.getBeanNamesForType(LockedBeanVerifier.class, true, false).length == 0
 				&& !hasLocksInParent(beanFactory) && beanFactory instanceof BeanDefinitionRegistry registry) {
 			RootBeanDefinition definition = new RootBeanDefinition(LockedBeanInitializer.class);
 			definition.setFactoryMethodName("verifier");

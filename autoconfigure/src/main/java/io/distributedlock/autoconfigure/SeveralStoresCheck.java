@@ -1,7 +1,7 @@
 package io.distributedlock.autoconfigure;
 
-import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -25,28 +25,31 @@ final class SeveralStoresCheck implements BeanFactoryPostProcessor {
 
 	@Override
 	public void postProcessBeanFactory(ConfigurableListableBeanFactory beanFactory) {
-		if (this.named.primary() == null && choosesAmongStores(beanFactory)) {
-			List<String> stores = new ArrayList<>();
-			for (String provider : beanFactory.getBeanNamesForType(LockProvider.class, true, false)) {
-				if (!LockProviderBeans.isOwn(provider)) {
-					return;
-				}
-				String store = LockProviderBeans.qualifier(provider);
-				if (!this.named.hasAdditional(store) && !this.named.hasAdditional(provider)) {
-					stores.add(store);
-				}
-			}
-			if (stores.size() > 1) {
-				throw SelectedLockProvider.several(stores);
-			}
+		List<String> stores = stores(beanFactory);
+		if (this.named.primary() == null && stores.size() > 1 && choosesAmongStores(beanFactory)) {
+			throw SelectedLockProvider.several(stores);
 		}
 	}
 
-	/** A mock in place of the locks needs no store. */
+	/** Returns the stores that are candidates, found by name so that it costs nothing. */
+	private List<String> stores(ConfigurableListableBeanFactory beanFactory) {
+		return Stream.of(beanFactory.getBeanDefinitionNames())
+			.filter((name) -> LockProviderBeans.isOwn(name) && !this.named.hasAdditional(name)
+					&& !this.named.hasAdditional(LockProviderBeans.qualifier(name)))
+			.filter((name) -> beanFactory.isTypeMatch(name, LockProvider.class))
+			.map(LockProviderBeans::qualifier)
+			.toList();
+	}
+
+	/**
+	 * Returns whether nothing of the application takes part in the choice. A mock in
+	 * place of the locks needs no store.
+	 */
 	private static boolean choosesAmongStores(ConfigurableListableBeanFactory beanFactory) {
 		return beanFactory.isTypeMatch(LockProviderBeans.TEMPLATE, LockTemplate.class)
-				&& beanFactory.getBeanNamesForType(SelectedLockProvider.class, true, false).length == 1
-				&& beanFactory.containsBeanDefinition("distributedLockSelectedProvider");
+				&& beanFactory.containsBeanDefinition("distributedLockSelectedProvider")
+				&& Stream.of(beanFactory.getBeanNamesForType(LockProvider.class, true, false))
+					.allMatch(LockProviderBeans::isOwn);
 	}
 
 }

@@ -13,7 +13,6 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.api.CuratorListener;
-import org.apache.curator.framework.imps.CuratorFrameworkState;
 import org.apache.curator.framework.listen.Listenable;
 import org.apache.curator.framework.state.ConnectionState;
 import org.apache.curator.framework.state.ConnectionStateListener;
@@ -239,24 +238,14 @@ final class SessionTracker implements ConnectionStateListener, AutoCloseable {
 	 * longer wait will not mend; has to be cancelled by who does not wait any more
 	 */
 	CompletableFuture<Session> ready() {
-		startClient();
+		if (!this.closed) {
+			ExclusiveClient.startIfLatent(this.client, this.settings);
+		}
 		CompletableFuture<Session> ready = new CompletableFuture<>();
 		this.waiting.add(ready);
 		ready.whenComplete((session, failure) -> this.waiting.remove(ready));
 		end(ready);
 		return ready;
-	}
-
-	/** Starts a client that serves locks alone, unless it was started. */
-	private void startClient() {
-		if (this.settings.exclusive() && !this.closed && this.client.getState() == CuratorFrameworkState.LATENT) {
-			try {
-				this.client.start();
-			}
-			catch (IllegalStateException ex) {
-				logger.debug("Another thread has started the client", ex);
-			}
-		}
 	}
 
 	private void signal() {
