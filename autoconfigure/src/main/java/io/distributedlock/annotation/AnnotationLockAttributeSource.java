@@ -18,6 +18,7 @@ import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
 import org.springframework.util.StringValueResolver;
 
 import io.distributedlock.LockConfigurationException;
@@ -58,11 +59,41 @@ public final class AnnotationLockAttributeSource implements LockAttributeSource 
 		if (!AnnotationUtils.isCandidateClass(targetClass, DistributedLock.class)) {
 			return false;
 		}
-		boolean unreadable = UnreadableTypes.isUnreadableWithoutLocks(targetClass);
-		if (unreadable) {
+		if (UnreadableTypes.isUnreadableWithoutLocks(targetClass)) {
 			logger.debug("No locked methods in " + targetClass.getName() + ": a type in its methods is missing");
+			return false;
 		}
-		return !unreadable;
+		return isAnnotated(targetClass);
+	}
+
+	/**
+	 * Returns whether a class, a type above it or a method of any of them may have the
+	 * annotation. Most classes have none, and one look at each method tells that.
+	 */
+	private static boolean isAnnotated(Class<?> targetClass) {
+		if (find(targetClass) != null) {
+			return true;
+		}
+		try {
+			return hasAnnotatedMethod(targetClass)
+					|| ClassUtils.getAllInterfacesForClassAsSet(targetClass)
+						.stream()
+						.anyMatch(AnnotationLockAttributeSource::hasAnnotatedMethod);
+		}
+		catch (IllegalStateException ex) {
+			// A type in a method is missing.
+			return true;
+		}
+	}
+
+	/** Looks at methods of superclasses and superinterfaces too. */
+	private static boolean hasAnnotatedMethod(Class<?> type) {
+		for (Method method : ReflectionUtils.getAllDeclaredMethods(type)) {
+			if (MergedAnnotations.from(method).isPresent(DistributedLock.class)) {
+				return true;
+			}
+		}
+		return false;
 	}
 
 	@Override

@@ -44,7 +44,7 @@ final class ContainerCallbacks {
 	 */
 	static @Nullable String describe(Method method, Class<?> targetClass) {
 		String annotation = findAnnotation(method, INJECTION);
-		for (Class<?> type = method.getDeclaringClass(); type != null
+		for (Class<?> type = method.getDeclaringClass(); type != null && type != Object.class
 				&& annotation == null; type = type.getSuperclass()) {
 			Method overridden = ReflectionUtils.findMethod(type, method.getName(), method.getParameterTypes());
 			if (overridden != null && (overridden.equals(method) || !Modifier.isPrivate(overridden.getModifiers()))) {
