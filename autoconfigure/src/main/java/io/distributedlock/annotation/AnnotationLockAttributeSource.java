@@ -5,7 +5,9 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Stream;
 
 import org.apache.commons.logging.Log;
@@ -75,10 +77,9 @@ public final class AnnotationLockAttributeSource implements LockAttributeSource 
 			return true;
 		}
 		try {
-			return hasAnnotatedMethod(targetClass)
-					|| ClassUtils.getAllInterfacesForClassAsSet(targetClass)
-						.stream()
-						.anyMatch(AnnotationLockAttributeSource::hasAnnotatedMethod);
+			Set<Class<?>> types = new LinkedHashSet<>(ClassUtils.getAllInterfacesForClassAsSet(targetClass));
+			types.add(targetClass);
+			return types.stream().anyMatch(AnnotationLockAttributeSource::hasAnnotatedMethod);
 		}
 		catch (IllegalStateException ex) {
 			// A type in a method is missing.
