@@ -126,8 +126,9 @@ class ArchitectureTests {
 		return Stream.of(Arguments.of("provider", Set.of()), Arguments.of("support", Set.of("provider")),
 				Arguments.of("local", Set.of("provider")), Arguments.of("redis", Set.of("provider")),
 				Arguments.of("jdbc", Set.of("provider")), Arguments.of("zookeeper", Set.of("provider")),
-				Arguments.of("micrometer", Set.of("provider")), Arguments.of("slf4j", Set.of("provider")), Arguments.of("reactive", Set.of()),
-				Arguments.of("interceptor", Set.of("reactive")), Arguments.of("annotation", Set.of("interceptor")),
+				Arguments.of("micrometer", Set.of("provider")), Arguments.of("slf4j", Set.of("provider")),
+				Arguments.of("reactive", Set.of()), Arguments.of("interceptor", Set.of("reactive")),
+				Arguments.of("annotation", Set.of("interceptor")),
 				Arguments.of("transaction", Set.of("interceptor", "support")), Arguments.of("web", Set.of()),
 				Arguments.of("autoconfigure", Set.of("provider", "support", "local", "redis", "jdbc", "zookeeper",
 						"micrometer", "slf4j", "reactive", "interceptor", "annotation", "transaction", "web")));

@@ -4,8 +4,8 @@ import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationConvention;
 
 /**
- * A convention for the names and key values of {@code distributed.lock.acquire}. A bean of
- * this type replaces {@link DefaultLockAcquireObservationConvention}.
+ * A convention for the names and key values of {@code distributed.lock.acquire}. A bean
+ * of this type replaces {@link DefaultLockAcquireObservationConvention}.
  *
  * @since 0.1.0
  */

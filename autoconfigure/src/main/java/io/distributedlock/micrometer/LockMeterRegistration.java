@@ -93,9 +93,7 @@ public final class LockMeterRegistration {
 			String description, String error) {
 		Timer.builder(String.valueOf(convention.getName()))
 			.description(description)
-			.tags(Stream
-				.concat(tags(convention.getLowCardinalityKeyValues(context)),
-						Stream.of(Tag.of("error", error)))
+			.tags(Stream.concat(tags(convention.getLowCardinalityKeyValues(context)), Stream.of(Tag.of("error", error)))
 				.toList())
 			.register(this.registry);
 	}

@@ -29,8 +29,7 @@ final class MicrometerHoldObserver implements HoldObserver {
 
 	@Override
 	public void onEnd(@Nullable LossReason loss) {
-		this.context.setOutcome(
-				(loss != null) ? LockHoldObservationContext.LOST : LockHoldObservationContext.RELEASED);
+		this.context.setOutcome((loss != null) ? LockHoldObservationContext.LOST : LockHoldObservationContext.RELEASED);
 		if (loss != null) {
 			this.observation.error(new LockLostException(LockError.LOST, this.context.getKey(), loss, null));
 		}

@@ -11,9 +11,9 @@ import io.distributedlock.provider.AcquireObserver;
 import io.distributedlock.provider.LockObserver;
 
 /**
- * An observer that makes two observations of each key:
- * {@code distributed.lock.acquire}, a request, and {@code distributed.lock.hold}. What
- * becomes of them, such as timers and spans, is a matter of the registry's handlers.
+ * An observer that makes two observations of each key: {@code distributed.lock.acquire},
+ * a request, and {@code distributed.lock.hold}. What becomes of them, such as timers and
+ * spans, is a matter of the registry's handlers.
  * <p>
  * Both are children of the observation that was current when the lock was requested, and
  * what the body observes are children of the hold. If there was none, and the lock is
@@ -51,9 +51,10 @@ public final class ObservationLockObserver implements LockObserver {
 
 	@Override
 	public ObservationLockObserver ofProvider(String name) {
-		return name.equals(this.observations.provider()) ? this : this.ofProviders.computeIfAbsent(name,
-				(other) -> new ObservationLockObserver(this.observations.registry(), other,
-						this.observations.acquireConvention(), this.observations.holdConvention()));
+		return name.equals(this.observations.provider()) ? this
+				: this.ofProviders.computeIfAbsent(name,
+						(other) -> new ObservationLockObserver(this.observations.registry(), other,
+								this.observations.acquireConvention(), this.observations.holdConvention()));
 	}
 
 	LockObservations observations() {

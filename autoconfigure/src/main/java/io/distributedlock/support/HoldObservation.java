@@ -11,8 +11,7 @@ import io.distributedlock.ObserverScope;
 import io.distributedlock.provider.HoldObserver;
 
 /**
- * The observers of one hold. There is none where nothing is observed.
- * <pre>
+ * The observers of one hold. There is none where nothing is observed. <pre>
  * nothing      start         started
  * started      end           ended, and its observers are told
  * nothing      end           ended

@@ -82,8 +82,7 @@ class LockMetricsAutoConfigurationTests {
 
 	@Test
 	void applicationsOwnObserverReplacesOurs() {
-		this.measured
-			.withBean("own", MeterLockObserver.class, () -> new MeterLockObserver(this.registry, "own"))
+		this.measured.withBean("own", MeterLockObserver.class, () -> new MeterLockObserver(this.registry, "own"))
 			.run((context) -> assertThat(context).hasSingleBean(MeterLockObserver.class).hasBean("own"));
 	}
 

@@ -35,9 +35,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 class LockObservationAutoConfigurationTests {
 
 	private final ApplicationContextRunner runner = new ApplicationContextRunner()
-		.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class,
-				LockMetricsAutoConfiguration.class, LockObservationAutoConfiguration.class,
-				LockMdcAutoConfiguration.class))
+		.withConfiguration(
+				AutoConfigurations.of(DistributedLockAutoConfiguration.class, LockMetricsAutoConfiguration.class,
+						LockObservationAutoConfiguration.class, LockMdcAutoConfiguration.class))
 		.withPropertyValues("distributed-lock.provider=local");
 
 	/** What Boot's own starter of the actuator brings. */

@@ -62,7 +62,8 @@ class LockTracingTests {
 	private void checkTree() {
 		await().atMost(Duration.ofMinutes(1))
 			.untilAsserted(() -> assertThat(this.tracer.getSpans()).hasSize(4)
-				.allSatisfy((span) -> assertThat(span.getEndTimestamp()).isAfter(span.getStartTimestamp().minusNanos(1))));
+				.allSatisfy(
+						(span) -> assertThat(span.getEndTimestamp()).isAfter(span.getStartTimestamp().minusNanos(1))));
 		SimpleSpan caller = span("caller");
 		SimpleSpan hold = span("hold orders");
 		assertThat(span("acquire orders").getParentId()).isEqualTo(caller.getSpanId());

@@ -66,9 +66,8 @@ class SeveralProvidersTests {
 	private final ApplicationContextRunner plain = new ApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class,
 				JdbcLockAutoConfiguration.class, DataSourceAutoConfiguration.class, LockMetricsAutoConfiguration.class,
-				LockObservationAutoConfiguration.class,
-				LockTransactionAutoConfiguration.class, DataSourceTransactionManagerAutoConfiguration.class,
-				TransactionAutoConfiguration.class))
+				LockObservationAutoConfiguration.class, LockTransactionAutoConfiguration.class,
+				DataSourceTransactionManagerAutoConfiguration.class, TransactionAutoConfiguration.class))
 		.withPropertyValues("spring.application.name=shop", "spring.datasource.generate-unique-name=true",
 				"distributed-lock.call-timeout=10s", "distributed-lock.wait-time=0");
 

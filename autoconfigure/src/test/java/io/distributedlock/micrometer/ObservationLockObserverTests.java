@@ -54,8 +54,8 @@ class ObservationLockObserverTests {
 
 	private final LockTimer timer = new LockTimer();
 
-	private final LockTemplate locks = new LockTemplate(new LocalLockProvider(new LocalStore()), LockSettings.defaults(),
-			this.timer, List.of(this.observer), List.of());
+	private final LockTemplate locks = new LockTemplate(new LocalLockProvider(new LocalStore()),
+			LockSettings.defaults(), this.timer, List.of(this.observer), List.of());
 
 	private static ObservationLockObserver observer(ObservationRegistry registry) {
 		return new ObservationLockObserver(registry, "local", new DefaultLockAcquireObservationConvention(),
@@ -192,7 +192,8 @@ class ObservationLockObserverTests {
 			.hasNumberOfObservationsWithNameEqualTo(HOLD, 2)
 			.hasAnObservation((observation) -> observation.hasNameEqualTo(HOLD).hasParentObservationEqualTo(holder))
 			.hasAnObservation((observation) -> observation.hasNameEqualTo(HOLD)
-				.hasParentObservationContextMatching((parent) -> ((Observation.ContextView) parent).getName().equals(ACQUIRE)));
+				.hasParentObservationContextMatching(
+						(parent) -> ((Observation.ContextView) parent).getName().equals(ACQUIRE)));
 	}
 
 	@Test
@@ -246,7 +247,8 @@ class ObservationLockObserverTests {
 			acquire(metered, LockKey.of("orders", Integer.toString(i))).onEnd(null);
 		}
 		assertThat(this.meters.getMeters()).hasSize(before)
-			.allSatisfy((meter) -> assertThat(meter.getId().getTags()).noneMatch((tag) -> tag.getValue().contains("7")));
+			.allSatisfy(
+					(meter) -> assertThat(meter.getId().getTags()).noneMatch((tag) -> tag.getValue().contains("7")));
 	}
 
 	@Test
@@ -288,8 +290,10 @@ class ObservationLockObserverTests {
 		context.setOutcome(LockHoldObservationContext.RELEASED);
 		LockHoldObservationConvention convention = new DefaultLockHoldObservationConvention();
 		assertThat(convention.getLowCardinalityKeyValues(context)).extracting("key")
-			.containsExactlyInAnyOrderElementsOf(
-					List.of(LockObservationDocumentation.HOLD.getLowCardinalityKeyNames()).stream().map((name) -> name.asString()).toList());
+			.containsExactlyInAnyOrderElementsOf(List.of(LockObservationDocumentation.HOLD.getLowCardinalityKeyNames())
+				.stream()
+				.map((name) -> name.asString())
+				.toList());
 	}
 
 }

@@ -30,8 +30,8 @@ class MdcLockObserverTests {
 
 	private final LockTimer timer = new LockTimer();
 
-	private final LockTemplate locks = new LockTemplate(new LocalLockProvider(new LocalStore()), LockSettings.defaults(),
-			this.timer, List.of(new MdcLockObserver()), List.of());
+	private final LockTemplate locks = new LockTemplate(new LocalLockProvider(new LocalStore()),
+			LockSettings.defaults(), this.timer, List.of(new MdcLockObserver()), List.of());
 
 	@AfterEach
 	void close() {

@@ -384,8 +384,7 @@ final class EngineSimulation {
 		}
 		this.processes.forEach((process) -> {
 			ObservationJournal observations = process.observations;
-			this.world.check(
-					observations.violations().isEmpty() && (observations.open() == 0 || process.isCrashed()),
+			this.world.check(observations.violations().isEmpty() && (observations.open() == 0 || process.isCrashed()),
 					"observations", process + ": " + observations);
 		});
 		this.processes.stream()

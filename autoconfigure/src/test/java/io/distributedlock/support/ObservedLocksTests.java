@@ -41,8 +41,8 @@ class ObservedLocksTests {
 
 	private final LockTimer timer = new LockTimer();
 
-	private final LockTemplate locks = new LockTemplate(new LocalLockProvider(new LocalStore()), LockSettings.defaults(),
-			this.timer, List.of(this.journal), List.of());
+	private final LockTemplate locks = new LockTemplate(new LocalLockProvider(new LocalStore()),
+			LockSettings.defaults(), this.timer, List.of(this.journal), List.of());
 
 	@AfterEach
 	void close() {
