@@ -20,8 +20,8 @@ import io.distributedlock.local.LocalLockProvider;
 import io.distributedlock.local.LocalStore;
 import io.distributedlock.provider.AcquireOutcome;
 import io.distributedlock.provider.LockObserver;
-import io.distributedlock.provider.ObservedEvents;
 import io.distributedlock.provider.LockTimer;
+import io.distributedlock.provider.ObservedEvents;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
