@@ -3,7 +3,6 @@ package io.distributedlock.support;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
-import java.util.function.Function;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -32,11 +31,11 @@ final class ObserverCalls {
 	}
 
 	/** Calls each observer, and returns what those that succeed return but null. */
-	static <T, R> List<R> collect(List<T> observers, Function<T, @Nullable R> call) {
+	static <T, R> List<R> collect(List<T> observers, ObserverFactory<T, R> call) {
 		List<R> results = new ArrayList<>(observers.size());
 		for (T observer : observers) {
 			try {
-				R result = call.apply(observer);
+				R result = call.create(observer);
 				if (result != null) {
 					results.add(result);
 				}
@@ -50,6 +49,19 @@ final class ObserverCalls {
 
 	private static void failed(Throwable ex) {
 		logger.warn("A lock observer failed; the lock is not affected", ex);
+	}
+
+	/**
+	 * A call that may return something.
+	 *
+	 * @param <T> the observer
+	 * @param <R> what it returns
+	 */
+	@FunctionalInterface
+	interface ObserverFactory<T, R> {
+
+		@Nullable R create(T observer);
+
 	}
 
 }
