@@ -122,12 +122,14 @@ public final class LockContext {
 	 * Opens a scope on this thread: until it is closed, the thread runs under the lock,
 	 * which {@link #current()} returns. {@link LockOperations#execute} does so around the
 	 * body. Call it where a handle was acquired otherwise and the code below has to find
-	 * it. A scope neither renews nor releases the lock.
+	 * it. A scope neither renews nor releases the lock. It has the scopes of those who
+	 * {@linkplain LockLease#openObserverScope observe} the lock.
 	 * @param lease the held lock
 	 * @return the scope, to be closed by the same thread before any scope around it
 	 */
 	public static Scope open(LockLease lease) {
 		Scope scope = new Scope(lease, innermost(), Kind.NESTED);
+		scope.observers = lease.openObserverScope();
 		SCOPES.set(scope);
 		return scope;
 	}
@@ -192,6 +194,9 @@ public final class LockContext {
 
 		/** All leases from this scope outwards, kept for nested requests. */
 		private @Nullable List<LockLease> leases;
+
+		/** Closed by the thread of the scope, and then {@code null}. */
+		private @Nullable ObserverScope observers;
 
 		private boolean lossIgnored;
 
@@ -279,9 +284,19 @@ public final class LockContext {
 			boolean all = true;
 			for (Scope scope = SCOPES.get(); !this.closed && scope != null; scope = scope.outer) {
 				scope.closed = scope.closed || scope.kind == Kind.NESTED;
+				scope.closeObservers();
 				all &= scope.closed;
 			}
 			return all;
+		}
+
+		/** The engine's observers do not fail; those of another handle may. */
+		private void closeObservers() {
+			ObserverScope opened = this.observers;
+			if (opened != null) {
+				this.observers = null;
+				opened.close();
+			}
 		}
 
 		/**

@@ -107,4 +107,13 @@ public interface LockLease extends AutoCloseable {
 		return closeAsync();
 	}
 
+	/**
+	 * Opens the scopes of those who observe this lock on the current thread, such as the
+	 * span of its hold. {@link LockContext#open} does so; programs have no need to.
+	 * @return what closes them on the same thread, or {@code null} if none observes it
+	 */
+	default @Nullable ObserverScope openObserverScope() {
+		return null;
+	}
+
 }

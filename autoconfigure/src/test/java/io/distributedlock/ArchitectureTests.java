@@ -126,11 +126,12 @@ class ArchitectureTests {
 		return Stream.of(Arguments.of("provider", Set.of()), Arguments.of("support", Set.of("provider")),
 				Arguments.of("local", Set.of("provider")), Arguments.of("redis", Set.of("provider")),
 				Arguments.of("jdbc", Set.of("provider")), Arguments.of("zookeeper", Set.of("provider")),
-				Arguments.of("micrometer", Set.of("provider")), Arguments.of("reactive", Set.of()),
-				Arguments.of("interceptor", Set.of("reactive")), Arguments.of("annotation", Set.of("interceptor")),
+				Arguments.of("micrometer", Set.of("provider")), Arguments.of("slf4j", Set.of("provider")),
+				Arguments.of("reactive", Set.of()), Arguments.of("interceptor", Set.of("reactive")),
+				Arguments.of("annotation", Set.of("interceptor")),
 				Arguments.of("transaction", Set.of("interceptor", "support")), Arguments.of("web", Set.of()),
 				Arguments.of("autoconfigure", Set.of("provider", "support", "local", "redis", "jdbc", "zookeeper",
-						"micrometer", "reactive", "interceptor", "annotation", "transaction", "web")));
+						"micrometer", "slf4j", "reactive", "interceptor", "annotation", "transaction", "web")));
 	}
 
 	@Test
@@ -185,7 +186,8 @@ class ArchitectureTests {
 						"com.zaxxer..", "org.springframework.jdbc.."), List.of("jdbc", "autoconfigure")),
 				Arguments.of(List.of("org.apache.zookeeper..", "org.apache.curator.."),
 						List.of("zookeeper", "autoconfigure")),
-				Arguments.of(List.of("io.micrometer.."), List.of("micrometer", "autoconfigure")),
+				Arguments.of(List.of("io.micrometer.."), List.of("micrometer", "reactive", "autoconfigure")),
+				Arguments.of(List.of("org.slf4j.."), List.of("slf4j", "autoconfigure")),
 				Arguments.of(List.of("reactor..", "org.reactivestreams.."), List.of("reactive", "interceptor")),
 				Arguments.of(List.of("org.springframework.aop..", "org.aopalliance.."),
 						List.of("interceptor", "annotation", "transaction", "autoconfigure")),

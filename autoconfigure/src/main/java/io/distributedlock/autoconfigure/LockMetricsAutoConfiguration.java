@@ -2,30 +2,46 @@ package io.distributedlock.autoconfigure;
 
 import io.micrometer.core.instrument.MeterRegistry;
 
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
 
-import io.distributedlock.micrometer.MicrometerLockObserver;
+import io.distributedlock.interceptor.LockedMethodRegistry;
+import io.distributedlock.micrometer.LockMeterRegistration;
+import io.distributedlock.micrometer.MeterLockObserver;
+import io.distributedlock.micrometer.ObservationLockObserver;
 
 /**
- * Auto-configuration for the meters of locks, where the application has a registry.
+ * Auto-configuration for the counters of locks, where the application has a registry of
+ * meters. Registers those of each locked method at start, and their timers too.
  *
  * @since 0.1.0
  */
-@AutoConfiguration(after = DistributedLockAutoConfiguration.class, afterName = {
-		"org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration",
-		"org.springframework.boot.micrometer.metrics.autoconfigure.export.simple.SimpleMetricsExportAutoConfiguration" })
+@AutoConfiguration(after = LockObservationAutoConfiguration.class)
 @ConditionalOnClass(MeterRegistry.class)
 @ConditionalOnBean({ MeterRegistry.class, LockEngines.class })
 public final class LockMetricsAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	MicrometerLockObserver distributedLockMicrometerObserver(MeterRegistry registry, LockEngines engines) {
-		return new MicrometerLockObserver(registry, engines.primaryName());
+	MeterLockObserver distributedLockMeterObserver(MeterRegistry registry, LockEngines engines) {
+		return new MeterLockObserver(registry, engines.primaryName());
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	@ConditionalOnBean(ObservationLockObserver.class)
+	LockMeterRegistration distributedLockMeterRegistration(MeterRegistry registry, ObservationLockObserver observer) {
+		return new LockMeterRegistration(registry, observer);
+	}
+
+	@Bean
+	LockedMethodMeters distributedLockedMethodMeters(LockedMethodRegistry methods, LockEngines engines,
+			MeterLockObserver counters, ObjectProvider<LockMeterRegistration> timers) {
+		return new LockedMethodMeters(methods, engines, counters, timers);
 	}
 
 }

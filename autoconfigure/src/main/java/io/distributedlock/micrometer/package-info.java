@@ -1,5 +1,9 @@
 /**
- * Meters for locks, tagged with their names and never with their keys.
+ * Observations of locks and meters, tagged with the names of locks and never with their
+ * keys.
+ * <p>
+ * {@code LockMeterRegistration}, {@code MeterLockObserver} and {@code LockCounters} need
+ * {@code micrometer-core}; the others need {@code micrometer-observation} alone.
  */
 @NullMarked
 package io.distributedlock.micrometer;

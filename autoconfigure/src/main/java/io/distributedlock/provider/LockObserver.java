@@ -1,6 +1,6 @@
 package io.distributedlock.provider;
 
-import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockKey;
 import io.distributedlock.LockListener;
@@ -10,18 +10,22 @@ import io.distributedlock.LossReason;
  * An observer that measures locks. It is called on the thread that does the work, so it
  * must be quick and must not block. Its exceptions are logged and otherwise ignored. Use
  * a {@link LockListener} for reactions that take time.
+ * <p>
+ * What has a beginning and an end has an observer of its own: {@link AcquireObserver} for
+ * a request for one key, and {@link HoldObserver} for a hold.
  *
  * @since 0.1.0
  */
 public interface LockObserver {
 
 	/**
-	 * Observes the end of a request for one key.
-	 * @param key the key
-	 * @param outcome how it ended
-	 * @param took how long it took, waiting included
+	 * Observes the start of a request for one key, on the thread that makes it.
+	 * @param key the key; of several ones the first
+	 * @return the observer of that request and of the hold that it may acquire, or
+	 * {@code null} for none
 	 */
-	default void onAcquireEnd(LockKey key, AcquireOutcome outcome, Duration took) {
+	default @Nullable AcquireObserver onAcquireStart(LockKey key) {
+		return null;
 	}
 
 	/**
@@ -31,20 +35,6 @@ public interface LockObserver {
 	 * @param key the key
 	 */
 	default void onHandOff(LockKey key) {
-	}
-
-	/**
-	 * Observes the start of a hold.
-	 * @param key the key
-	 */
-	default void onHoldStart(LockKey key) {
-	}
-
-	/**
-	 * Observes the end of a hold: the lock was released or lost.
-	 * @param key the key
-	 */
-	default void onHoldEnd(LockKey key) {
 	}
 
 	/**
@@ -87,20 +77,6 @@ public interface LockObserver {
 	 */
 	default LockObserver ofProvider(String provider) {
 		return this;
-	}
-
-	/** How a request for a lock ended. */
-	enum AcquireOutcome {
-
-		/** The lock is held. */
-		ACQUIRED,
-		/** Another owner held the lock for the whole wait time. */
-		BUSY,
-		/** The store could not answer. */
-		FAILED,
-		/** The waiting thread was interrupted, or the future cancelled. */
-		INTERRUPTED
-
 	}
 
 }

@@ -50,7 +50,7 @@ public final class ReactiveLockContext {
 		List<LockLease> all = new ArrayList<>();
 		all.add(lease);
 		all.addAll(find(context));
-		return context.put(KEY, List.copyOf(all));
+		return ObservedFlow.within(context.put(KEY, List.copyOf(all)), lease);
 	}
 
 }

@@ -99,7 +99,8 @@ public final class ReactiveLockTemplate {
 	private Mono<LockLease> acquire(LockRequest request, ReactiveHold hold, ContextView context) {
 		List<LockLease> onThread = LockContext.findAll();
 		return hold
-			.acquired(() -> this.operations.acquireAsync(request, ReactiveLockContext.enclosing(context, onThread)))
+			.acquired(() -> ObservedFlow.call(context,
+					() -> this.operations.acquireAsync(request, ReactiveLockContext.enclosing(context, onThread))))
 			.publishOn(Schedulers.parallel());
 	}
 

@@ -4,7 +4,6 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
@@ -22,11 +21,9 @@ import io.distributedlock.LossRegistration;
  * One hold of a grant, and its handle. A handle whose hold has ended has no effect any
  * more.
  */
-final class Hold implements KeepableHold, Holder {
+final class Hold extends ObservedHold implements KeepableHold {
 
 	/** Updates a field without an object of its own, of which there is one per lock. */
-	private static final VarHandle CALLBACKS = handle("callbacks", SerialQueue.class);
-
 	private static final VarHandle LOSS_ACTIONS = handle("lossActions", LossActions.class);
 
 	private static final VarHandle KEEPERS = handle("keepers", int.class);
@@ -43,8 +40,6 @@ final class Hold implements KeepableHold, Holder {
 	private final String requester;
 
 	private final long sinceNanos;
-
-	private volatile @Nullable SerialQueue callbacks;
 
 	/** The actions that run at the loss. */
 	private volatile @Nullable LossActions lossActions;
@@ -63,6 +58,7 @@ final class Hold implements KeepableHold, Holder {
 	 * @param sinceNanos when it begins
 	 */
 	Hold(HeldGrants heldGrants, HeldGrant heldGrant, int holdNumber, String requester, long sinceNanos) {
+		super(heldGrants.events());
 		this.heldGrants = heldGrants;
 		this.heldGrant = heldGrant;
 		this.holdNumber = holdNumber;
@@ -106,13 +102,8 @@ final class Hold implements KeepableHold, Holder {
 	}
 
 	@Override
-	public SerialQueue callbacks() {
-		SerialQueue present = this.callbacks;
-		if (present == null) {
-			CALLBACKS.compareAndSet(this, null, this.heldGrants.events().newQueue());
-			present = Objects.requireNonNull(this.callbacks);
-		}
-		return present;
+	LockEventPublisher events() {
+		return this.heldGrants.events();
 	}
 
 	@Override
@@ -226,7 +217,7 @@ final class Hold implements KeepableHold, Holder {
 
 	@Override
 	public void runLossActions() {
-		SerialQueue queue = this.heldGrants.events().newLossActionQueue();
+		SerialQueue queue = events().newLossActionQueue();
 		LossActions actions = (LossActions) LOSS_ACTIONS.getAndSet(this, new LossActions(null, null, queue));
 		if (actions != null) {
 			actions.inOrder().forEach(queue::execute);

@@ -1,6 +1,6 @@
 package io.distributedlock.support;
 
-import io.distributedlock.provider.LockObserver.AcquireOutcome;
+import io.distributedlock.provider.AcquireOutcome;
 
 /**
  * The beginning of each hold: its renewal and the watch over its deadline are registered
@@ -83,10 +83,11 @@ final class HoldStart {
 
 	private void publish(Hold hold, Waiter waiter) {
 		LockEventPublisher events = this.heldGrants.events();
-		if (!this.stopState.isStopping() && !waiter.isComplete() && waiter.mayReport()) {
-			events.acquireEnded(hold.key(), AcquireOutcome.ACQUIRED, waiter.waitedNanos(hold.sinceNanos()));
+		AcquireObservation request = waiter.observation();
+		if (request != null && !this.stopState.isStopping() && !waiter.isComplete()) {
+			request.end(AcquireOutcome.ACQUIRED, null);
 		}
-		events.holdBegan(hold);
+		events.holdBegan(hold, request);
 	}
 
 	private void give(Hold hold, Waiter waiter) {

@@ -1,5 +1,7 @@
 package io.distributedlock.support;
 
+import org.jspecify.annotations.Nullable;
+
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockSnapshot;
@@ -13,6 +15,9 @@ interface Holder extends LockLease {
 
 	/** Returns the queue that runs the listeners of this handle in order. */
 	SerialQueue callbacks();
+
+	/** Returns the observers of the hold, or {@code null} if nothing is observed. */
+	@Nullable HoldObservation observation();
 
 	/** Runs the actions for the loss in order; those that are added later follow them. */
 	void runLossActions();

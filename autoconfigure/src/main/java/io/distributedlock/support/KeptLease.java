@@ -13,6 +13,7 @@ import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
 import io.distributedlock.LossReason;
 import io.distributedlock.LossRegistration;
+import io.distributedlock.ObserverScope;
 
 /**
  * A further handle of a hold: the hold lasts until it is closed too. Closing it again has
@@ -126,6 +127,11 @@ final class KeptLease implements JoinableLease {
 	@Override
 	public void throwLoss(LockError error) {
 		this.hold.throwLoss(error);
+	}
+
+	@Override
+	public @Nullable ObserverScope openObserverScope() {
+		return this.hold.openObserverScope();
 	}
 
 	@Override

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockHolder;
 import io.distributedlock.LockKey;
-import io.distributedlock.provider.LockObserver.AcquireOutcome;
+import io.distributedlock.provider.AcquireOutcome;
 
 /**
  * A request for one key. The {@link KeyQueue} decides, and the driver takes one step
@@ -39,8 +39,24 @@ final class KeyRequest implements Acquisition {
 		this.waiter = new Waiter(key, terms, budget, driver, alone);
 	}
 
+	/** Sets the observers, which have seen the start of the request. */
+	KeyRequest observedBy(@Nullable AcquireObservation observers) {
+		this.waiter.observedBy(observers);
+		return this;
+	}
+
 	@Override
 	public Progress step() {
+		try {
+			return progress();
+		}
+		catch (RuntimeException | Error ex) {
+			report(isInterrupted() ? AcquireOutcome.INTERRUPTED : AcquireOutcome.FAILED, ex);
+			throw ex;
+		}
+	}
+
+	private Progress progress() {
 		KeyQueue joined = this.queue;
 		KeyQueue.Turn turn = (joined != null) ? joined.turn(this.waiter) : arrive();
 		while (turn == KeyQueue.Turn.SEND) {
@@ -80,18 +96,17 @@ final class KeyRequest implements Acquisition {
 		return this.driver.mayBlock() && Thread.currentThread().isInterrupted();
 	}
 
-	/** Reports the outcome. */
+	/** Returns or throws the outcome. */
 	private Progress end() {
 		RequestOutcome ended = Objects.requireNonNull(this.waiter.outcome());
 		if (ended instanceof RequestOutcome.Acquired) {
 			return Progress.ACQUIRED;
 		}
 		if (ended instanceof RequestOutcome.Busy busy) {
-			report(AcquireOutcome.BUSY);
+			report(AcquireOutcome.BUSY, null);
 			this.engine.events().busy(key(), this.waiter.waitedNanos(this.engine.nanoTime()), busy.holder());
 			return Progress.BUSY;
 		}
-		report(isInterrupted() ? AcquireOutcome.INTERRUPTED : AcquireOutcome.FAILED);
 		Throwable failure = (ended instanceof RequestOutcome.Failed failed) ? failed.failure()
 				: new IllegalStateException("The request for lock '" + key() + "' was abandoned before");
 		if (failure instanceof Error error) {
@@ -100,9 +115,10 @@ final class KeyRequest implements Acquisition {
 		throw this.engine.failures().exception(key(), failure);
 	}
 
-	private void report(AcquireOutcome ended) {
-		if (this.waiter.mayReport()) {
-			this.engine.events().acquireEnded(key(), ended, this.waiter.waitedNanos(this.engine.nanoTime()));
+	private void report(AcquireOutcome outcome, @Nullable Throwable failure) {
+		AcquireObservation observation = this.waiter.observation();
+		if (observation != null) {
+			observation.end(outcome, failure);
 		}
 	}
 
@@ -144,7 +160,7 @@ final class KeyRequest implements Acquisition {
 			acquired.hold().forgetMinHold();
 			acquired.hold().closeInBackground();
 		}
-		report(AcquireOutcome.INTERRUPTED);
+		report(AcquireOutcome.INTERRUPTED, null);
 	}
 
 }

@@ -83,7 +83,8 @@ final class LockEngine {
 		WaitBudget budget = driver.waitsUnlimited() ? WaitBudget.unlimited(terms, callTimeout, this.context.nanoTime())
 				: WaitBudget.of(terms, callTimeout, this.context.nanoTime());
 		if (keys.size() == 1) {
-			return new KeyRequest(this.context, this.queues, keys.get(0), terms, budget, driver, true);
+			return new KeyRequest(this.context, this.queues, keys.get(0), terms, budget, driver, true)
+				.observedBy(this.context.events().acquireStarted(keys.get(0)));
 		}
 		MultiKeyRequest multiKeyRequest = new MultiKeyRequest(this.context, this.queues, keys, terms, budget, driver,
 				this::ended);

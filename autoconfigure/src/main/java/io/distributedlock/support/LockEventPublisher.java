@@ -20,7 +20,6 @@ import io.distributedlock.LockLease;
 import io.distributedlock.LockListener;
 import io.distributedlock.LossReason;
 import io.distributedlock.provider.LockObserver;
-import io.distributedlock.provider.LockObserver.AcquireOutcome;
 import io.distributedlock.provider.RenewalOutcome;
 import io.distributedlock.support.EngineEnvironment.Work;
 
@@ -74,22 +73,28 @@ final class LockEventPublisher {
 		return new SerialQueue(this.environment, Work.CALLBACKS);
 	}
 
-	void acquireEnded(LockKey key, AcquireOutcome outcome, long tookNanos) {
-		if (!this.observers.isEmpty()) {
-			Duration took = Duration.ofNanos(tookNanos);
-			observe((observer) -> observer.onAcquireEnd(key, outcome, took));
-		}
+	/** Starts the observation of a request, or returns {@code null} without observers. */
+	@Nullable AcquireObservation acquireStarted(LockKey key) {
+		return this.observers.isEmpty() ? null : AcquireObservation.start(this.observers, key);
+	}
+
+	/** Creates what observes a hold, or returns {@code null} without observers. */
+	@Nullable HoldObservation newHoldObservation() {
+		return this.observers.isEmpty() ? null : new HoldObservation();
 	}
 
 	void handedOff(LockKey key) {
-		if (!this.observers.isEmpty()) {
-			observe((observer) -> observer.onHandOff(key));
-		}
+		ObserverCalls.each(this.observers, (observer) -> observer.onHandOff(key));
 	}
 
-	void holdBegan(Holder lease) {
-		if (!this.observers.isEmpty()) {
-			observe((observer) -> observer.onHoldStart(lease.key()));
+	/**
+	 * Tells the beginning of a hold.
+	 * @param request the observers of its request, or {@code null} for none
+	 */
+	void holdBegan(Holder lease, @Nullable AcquireObservation request) {
+		HoldObservation observation = lease.observation();
+		if (observation != null && request != null) {
+			observation.start(request, lease.fencingToken());
 		}
 		if (!this.onAcquired.isEmpty()) {
 			notifyListeners(this.onAcquired, lease.callbacks(), (listener) -> listener.onAcquired(lease));
@@ -97,11 +102,16 @@ final class LockEventPublisher {
 	}
 
 	void released(Holder lease) {
-		if (!this.observers.isEmpty()) {
-			observe((observer) -> observer.onHoldEnd(lease.key()));
-		}
+		ended(lease, null);
 		if (!this.onReleased.isEmpty()) {
 			notifyListeners(this.onReleased, lease.callbacks(), (listener) -> listener.onReleased(lease));
+		}
+	}
+
+	private static void ended(Holder hold, @Nullable LossReason loss) {
+		HoldObservation observation = hold.observation();
+		if (observation != null) {
+			observation.end(loss);
 		}
 	}
 
@@ -114,10 +124,8 @@ final class LockEventPublisher {
 			logger.error("Lock '" + hold.key() + "' with fencing token " + hold.fencingToken() + " was lost: "
 					+ reason.description() + ". Its holder may still be working; only a fenced resource is protected "
 					+ "from it");
-			observe((observer) -> {
-				observer.onLost(hold.key(), reason);
-				observer.onHoldEnd(hold.key());
-			});
+			ObserverCalls.each(this.observers, (observer) -> observer.onLost(hold.key(), reason));
+			ended(hold, reason);
 		});
 		hold.runLossActions();
 		if (!this.onLost.isEmpty()) {
@@ -147,20 +155,7 @@ final class LockEventPublisher {
 	}
 
 	void renewed(LockKey key, RenewalOutcome outcome) {
-		if (!this.observers.isEmpty()) {
-			observe((observer) -> observer.onRenewal(key, outcome));
-		}
-	}
-
-	private void observe(Consumer<LockObserver> event) {
-		for (LockObserver observer : this.observers) {
-			try {
-				event.accept(observer);
-			}
-			catch (RuntimeException | Error ex) {
-				logger.warn("A lock observer failed; the lock is not affected", ex);
-			}
-		}
+		ObserverCalls.each(this.observers, (observer) -> observer.onRenewal(key, outcome));
 	}
 
 	private void notifyListeners(List<LockListener> listeners, SerialQueue queue, Consumer<LockListener> event) {

@@ -15,6 +15,7 @@ import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
 import io.distributedlock.LossReason;
 import io.distributedlock.LossRegistration;
+import io.distributedlock.ObserverScope;
 
 /**
  * A handle for several locks: it is lost if any of them is lost. Closing it releases the
@@ -159,6 +160,22 @@ final class MultiKeyLease implements JoinableLease {
 	public void ensureHeld() {
 		throwLoss(LockError.LOST);
 		this.all.forEach(JoinableLease::ensureHeld);
+	}
+
+	/**
+	 * Opens those of the locks that the handle owns, that of the first key last. The
+	 * scopes of joined ones are open around them.
+	 */
+	@Override
+	public @Nullable ObserverScope openObserverScope() {
+		List<ObserverScope> opened = new ArrayList<>(this.owned.size());
+		for (int i = this.owned.size() - 1; i >= 0; i--) {
+			ObserverScope scope = this.owned.get(i).openObserverScope();
+			if (scope != null) {
+				opened.add(scope);
+			}
+		}
+		return HoldObservation.scope(opened);
 	}
 
 	@Override

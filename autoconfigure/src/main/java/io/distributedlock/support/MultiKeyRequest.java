@@ -52,7 +52,7 @@ final class MultiKeyRequest implements Acquisition {
 		this.terms = terms;
 		this.budget = budget;
 		this.driver = driver;
-		this.current = request(0);
+		this.current = request(0).observedBy(engine.events().acquireStarted(keys.get(0)));
 	}
 
 	private KeyRequest request(int index) {
@@ -75,13 +75,19 @@ final class MultiKeyRequest implements Acquisition {
 				if (this.acquired.size() == this.keys.size()) {
 					return complete();
 				}
-				this.current = request(this.acquired.size());
+				this.current = next();
 			}
 		}
 		catch (RuntimeException | Error ex) {
 			end();
 			throw ex;
 		}
+	}
+
+	private KeyRequest next() {
+		AcquireObservation observation = this.current.waiter().observation();
+		KeyRequest next = request(this.acquired.size());
+		return (observation != null) ? next.observedBy(observation.startNext(next.key())) : next;
 	}
 
 	private Progress complete() {

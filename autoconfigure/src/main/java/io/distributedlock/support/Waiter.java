@@ -1,7 +1,6 @@
 package io.distributedlock.support;
 
 import java.time.Duration;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 
 import org.jspecify.annotations.Nullable;
@@ -59,8 +58,8 @@ final class Waiter {
 
 	private final AtomicReference<@Nullable RequestOutcome> outcome = new AtomicReference<>();
 
-	/** Whether the end of the request was reported to the observers. */
-	private final AtomicBoolean reported = new AtomicBoolean();
+	/** Set before the arrival. */
+	private @Nullable AcquireObservation observation;
 
 	/** Accessed by the driver's step only. */
 	private long waitUntilNanos;
@@ -144,9 +143,14 @@ final class Waiter {
 		return this.outcome.get() != null;
 	}
 
-	/** Whether the end of the request is to be reported to the observers: once. */
-	boolean mayReport() {
-		return this.reported.compareAndSet(false, true);
+	/** Sets the observers, before the arrival. */
+	void observedBy(@Nullable AcquireObservation observers) {
+		this.observation = observers;
+	}
+
+	/** Returns the observers of the request, or {@code null} for none. */
+	@Nullable AcquireObservation observation() {
+		return this.observation;
 	}
 
 	/** Records an offer, which the waiter does not know yet. */

@@ -11,7 +11,8 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 import io.distributedlock.LockKey;
-import io.distributedlock.provider.LockObserver;
+import io.distributedlock.provider.AcquireOutcome;
+import io.distributedlock.provider.ObservedEvents;
 
 import static org.awaitility.Awaitility.await;
 
@@ -19,7 +20,7 @@ import static org.awaitility.Awaitility.await;
  * Journal of what happens around locked methods, in order: {@code lock}, {@code unlock},
  * {@code busy}, {@code failed}, and what the methods add themselves.
  */
-final class CompositionJournal implements LockObserver {
+final class CompositionJournal extends ObservedEvents {
 
 	private final List<String> entries = new CopyOnWriteArrayList<>();
 
@@ -81,7 +82,7 @@ final class CompositionJournal implements LockObserver {
 	}
 
 	@Override
-	public void onAcquireEnd(LockKey key, AcquireOutcome outcome, Duration took) {
+	protected void acquireEnded(LockKey key, AcquireOutcome outcome) {
 		switch (outcome) {
 			case BUSY -> {
 				add("busy");
@@ -94,12 +95,12 @@ final class CompositionJournal implements LockObserver {
 	}
 
 	@Override
-	public void onHoldStart(LockKey key) {
+	protected void holdStarted(LockKey key) {
 		add("lock");
 	}
 
 	@Override
-	public void onHoldEnd(LockKey key) {
+	protected void holdEnded(LockKey key) {
 		add("unlock");
 	}
 

@@ -210,7 +210,7 @@ class DistributedLockAutoConfigurationTests {
 		}).withBean(LockObserver.class, () -> observer).run((context) -> {
 			context.getBean(LockOperations.class).acquire(LockRequest.of(LockKey.of("k"))).close();
 			assertThat(acquired.get(30, SECONDS).keys()).containsExactly(LockKey.of("k"));
-			then(observer).should().onHoldStart(LockKey.of("k"));
+			then(observer).should().onAcquireStart(LockKey.of("k"));
 		});
 	}
 

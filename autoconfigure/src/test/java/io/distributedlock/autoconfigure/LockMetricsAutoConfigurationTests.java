@@ -11,51 +11,91 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockOperations;
 import io.distributedlock.LockRequest;
-import io.distributedlock.micrometer.MicrometerLockObserver;
+import io.distributedlock.annotation.DistributedLock;
+import io.distributedlock.micrometer.MeterLockObserver;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 class LockMetricsAutoConfigurationTests {
 
+	private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
+
 	private final ApplicationContextRunner runner = new ApplicationContextRunner()
-		.withConfiguration(
-				AutoConfigurations.of(DistributedLockAutoConfiguration.class, LockMetricsAutoConfiguration.class))
-		.withPropertyValues("distributed-lock.provider=local");
+		.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class,
+				LockMetricsAutoConfiguration.class, LockObservationAutoConfiguration.class))
+		.withPropertyValues("distributed-lock.provider=local", "distributed-lock.additional-providers=none");
+
+	private final ApplicationContextRunner measured = this.runner.withBean(MeterRegistry.class, () -> this.registry);
+
+	private int active(String meter) {
+		return this.registry.get(meter).tags("lock.name", "orders").longTaskTimer().activeTasks();
+	}
 
 	@Test
 	void locksAreMeasuredWhereThereIsARegistry() {
-		SimpleMeterRegistry registry = new SimpleMeterRegistry();
-		this.runner.withBean(MeterRegistry.class, () -> registry).run((context) -> {
+		this.measured.run((context) -> {
 			context.getBean(LockOperations.class)
 				.execute(LockRequest.of(LockKey.of("orders", "1")),
-						(lease) -> assertThat(
-								registry.get("distributed.lock.held").tags("lock.name", "orders").gauge().value())
-							.isEqualTo(1));
-			assertThat(registry.get("distributed.lock.held").tags("lock.name", "orders").gauge().value()).isZero();
-			assertThat(registry.get("distributed.lock.acquire")
-				.tags("lock.name", "orders", "lock.provider", "local", "outcome", "acquired")
+						(lease) -> assertThat(active("distributed.lock.hold.active")).isEqualTo(1));
+			assertThat(active("distributed.lock.hold.active")).isZero();
+			assertThat(active("distributed.lock.acquire.active")).isZero();
+			assertThat(this.registry.get("distributed.lock.acquire")
+				.tags("lock.name", "orders", "lock.provider", "local", "outcome", "acquired", "error", "none")
 				.timer()
 				.count()).isEqualTo(1);
 		});
 	}
 
 	@Test
-	void nothingIsMeasuredWithoutARegistry() {
-		this.runner.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(MicrometerLockObserver.class));
+	void metersOfLockedMethodsAppearBeforeTheirFirstCall() {
+		this.measured.withBean(Jobs.class).run((context) -> {
+			int atStart = this.registry.getMeters().size();
+			for (String meter : new String[] { "acquire", "acquire.active", "hold", "hold.active", "renewals", "lost",
+					"skipped", "unlocked", "hand-offs" }) {
+				assertThat(this.registry.get("distributed.lock." + meter).tags("lock.name", "jobs.run").meters())
+					.as(meter)
+					.isNotEmpty()
+					.allSatisfy((found) -> assertThat(found.getId().getTag("lock.provider")).isEqualTo("local"));
+				assertThat(this.registry.get("distributed.lock." + meter).tags("lock.name", "jobs.elsewhere").meters())
+					.as(meter)
+					.isNotEmpty()
+					.allSatisfy((found) -> assertThat(found.getId().getTag("lock.provider")).isEqualTo("none"));
+			}
+			context.getBean(Jobs.class).run();
+			context.getBean(Jobs.class).elsewhere();
+			assertThat(this.registry.getMeters()).hasSize(atStart);
+		});
 	}
 
 	@Test
-	void nothingIsMeasuredWithoutMicrometer() {
+	void nothingIsCountedWithoutARegistry() {
+		this.runner.run((context) -> assertThat(context).hasNotFailed()
+			.doesNotHaveBean(MeterLockObserver.class)
+			.doesNotHaveBean(LockedMethodMeters.class));
+	}
+
+	@Test
+	void nothingIsCountedWithoutMicrometersMeters() {
 		this.runner.withClassLoader(new FilteredClassLoader("io.micrometer.core"))
-			.run((context) -> assertThat(context).hasNotFailed().hasSingleBean(LockOperations.class));
+			.run((context) -> assertThat(context).hasNotFailed().hasBean("distributedLockTemplate"));
 	}
 
 	@Test
 	void applicationsOwnObserverReplacesOurs() {
-		SimpleMeterRegistry registry = new SimpleMeterRegistry();
-		this.runner.withBean(MeterRegistry.class, () -> registry)
-			.withBean("own", MicrometerLockObserver.class, () -> new MicrometerLockObserver(registry, "own"))
-			.run((context) -> assertThat(context).hasSingleBean(MicrometerLockObserver.class).hasBean("own"));
+		this.measured.withBean("own", MeterLockObserver.class, () -> new MeterLockObserver(this.registry, "own"))
+			.run((context) -> assertThat(context).hasSingleBean(MeterLockObserver.class).hasBean("own"));
+	}
+
+	static class Jobs {
+
+		@DistributedLock(name = "jobs.run")
+		void run() {
+		}
+
+		@DistributedLock(name = "jobs.elsewhere", provider = "none")
+		void elsewhere() {
+		}
+
 	}
 
 }

@@ -66,8 +66,8 @@ class SeveralProvidersTests {
 	private final ApplicationContextRunner plain = new ApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class,
 				JdbcLockAutoConfiguration.class, DataSourceAutoConfiguration.class, LockMetricsAutoConfiguration.class,
-				LockTransactionAutoConfiguration.class, DataSourceTransactionManagerAutoConfiguration.class,
-				TransactionAutoConfiguration.class))
+				LockObservationAutoConfiguration.class, LockTransactionAutoConfiguration.class,
+				DataSourceTransactionManagerAutoConfiguration.class, TransactionAutoConfiguration.class))
 		.withPropertyValues("spring.application.name=shop", "spring.datasource.generate-unique-name=true",
 				"distributed-lock.call-timeout=10s", "distributed-lock.wait-time=0");
 
@@ -188,9 +188,9 @@ class SeveralProvidersTests {
 		this.runner.withBean(LockObserver.class, () -> observer).withBean(Jobs.class).run((context) -> {
 			context.getBean(Jobs.class).runLocally();
 			context.getBean(Jobs.class).unlocked();
-			then(ofLocal).should().onHoldStart(LockKey.of("Jobs.run"));
+			then(ofLocal).should().onAcquireStart(LockKey.of("Jobs.run"));
 			then(ofLocal).should().onUnlockedCall("Jobs.run");
-			then(observer).should(never()).onHoldStart(any());
+			then(observer).should(never()).onAcquireStart(any());
 			then(observer).should(never()).onUnlockedCall(any());
 		});
 	}

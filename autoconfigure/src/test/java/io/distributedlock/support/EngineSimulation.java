@@ -382,6 +382,11 @@ final class EngineSimulation {
 				process.engines().forEach((engine) -> checkEnd(process, engine));
 			}
 		}
+		this.processes.forEach((process) -> {
+			ObservationJournal observations = process.observations;
+			this.world.check(observations.violations().isEmpty() && (observations.open() == 0 || process.isCrashed()),
+					"observations", process + ": " + observations);
+		});
 		this.processes.stream()
 			.filter((process) -> !process.isCrashed())
 			.forEach((process) -> this.world.check(process.provider.openContenders() == 0, "contender",

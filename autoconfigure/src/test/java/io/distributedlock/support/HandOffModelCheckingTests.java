@@ -10,6 +10,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import io.distributedlock.LockKey;
 import io.distributedlock.LossReason;
 import io.distributedlock.provider.LockObserver;
+import io.distributedlock.provider.ObservedEvents;
 
 import static io.distributedlock.support.ManualEngine.check;
 import static io.distributedlock.support.ManualEngine.together;
@@ -87,10 +88,10 @@ class HandOffModelCheckingTests {
 	void switchInsideAReleaseIsExplored() {
 		assertThatThrownBy(() -> Exploration.run(MANY, () -> {
 			AtomicBoolean inside = new AtomicBoolean();
-			Scene scene = new Scene(false, new LockObserver() {
+			Scene scene = new Scene(false, new ObservedEvents() {
 
 				@Override
-				public void onHoldEnd(LockKey key) {
+				protected void holdEnded(LockKey key) {
 					inside.set(true);
 					inside.set(false);
 				}

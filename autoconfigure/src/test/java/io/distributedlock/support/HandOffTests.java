@@ -11,7 +11,7 @@ import io.distributedlock.FencingToken;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockRequest;
 import io.distributedlock.LossReason;
-import io.distributedlock.provider.LockObserver;
+import io.distributedlock.provider.ObservedEvents;
 
 import static io.distributedlock.support.ManualEngine.KEY;
 import static io.distributedlock.support.ManualEngine.REQUEST;
@@ -263,19 +263,19 @@ class HandOffTests {
 	@Test
 	void observersAreToldOfHandOffs() {
 		List<String> events = new ArrayList<>();
-		this.manual = new ManualEngine(true, LockSettings.defaults(), new LockObserver() {
+		this.manual = new ManualEngine(true, LockSettings.defaults(), new ObservedEvents() {
 			@Override
 			public void onHandOff(LockKey key) {
 				events.add("hand-off");
 			}
 
 			@Override
-			public void onHoldStart(LockKey key) {
+			protected void holdStarted(LockKey key) {
 				events.add("start");
 			}
 
 			@Override
-			public void onHoldEnd(LockKey key) {
+			protected void holdEnded(LockKey key) {
 				events.add("end");
 			}
 		});

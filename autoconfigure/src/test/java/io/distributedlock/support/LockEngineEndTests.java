@@ -18,8 +18,10 @@ import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
 import io.distributedlock.local.LocalLockProvider;
 import io.distributedlock.local.LocalStore;
+import io.distributedlock.provider.AcquireOutcome;
 import io.distributedlock.provider.LockObserver;
 import io.distributedlock.provider.LockTimer;
+import io.distributedlock.provider.ObservedEvents;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -45,10 +47,10 @@ class LockEngineEndTests {
 	private final LockTemplate other = template(new LocalLockProvider(this.store));
 
 	private LockTemplate template(LocalLockProvider provider) {
-		LockObserver observer = new LockObserver() {
+		LockObserver observer = new ObservedEvents() {
 
 			@Override
-			public void onAcquireEnd(LockKey key, AcquireOutcome outcome, Duration took) {
+			protected void acquireEnded(LockKey key, AcquireOutcome outcome) {
 				LockEngineEndTests.this.outcomes.add(key + " " + outcome);
 			}
 

@@ -13,7 +13,6 @@ import io.distributedlock.LockKey;
 import io.distributedlock.LockListener;
 import io.distributedlock.LockSnapshot;
 import io.distributedlock.local.LocalStore;
-import io.distributedlock.provider.LockObserver;
 import io.distributedlock.provider.OwnerId;
 
 /**
@@ -30,6 +29,8 @@ final class SimulatedProcess implements EngineEnvironment {
 	final int number;
 
 	final SimulatedProvider provider;
+
+	final ObservationJournal observations = new ObservationJournal();
 
 	private final double rate;
 
@@ -76,7 +77,7 @@ final class SimulatedProcess implements EngineEnvironment {
 	/** Starts an engine, the first one or after another has stopped. */
 	void start() {
 		this.engines.add(new LockEngine(this.provider, this.settings, this,
-				new LockEventPublisher(this, List.<LockObserver>of(), List.<LockListener>of()),
+				new LockEventPublisher(this, List.of(this.observations), List.<LockListener>of()),
 				EnclosingTransaction.NONE, () -> {
 				}));
 	}

@@ -125,7 +125,7 @@ interface LifecycleContract extends ContractSupport {
 			}
 
 			@Override
-			public void onHoldStart(LockKey key) {
+			void holdStarted() {
 				throw new IllegalStateException("of the observer");
 			}
 

@@ -6,11 +6,15 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 
 import org.jspecify.annotations.Nullable;
 
+import io.distributedlock.FencingToken;
 import io.distributedlock.LockHolder;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockListener;
 import io.distributedlock.LossReason;
+import io.distributedlock.provider.AcquireObserver;
+import io.distributedlock.provider.AcquireOutcome;
+import io.distributedlock.provider.HoldObserver;
 import io.distributedlock.provider.LockObserver;
 
 /**
@@ -45,23 +49,44 @@ class LockRecorder implements LockListener, LockObserver {
 	}
 
 	@Override
-	public void onAcquireEnd(LockKey key, AcquireOutcome outcome, Duration took) {
-		this.events.add("observed " + outcome);
+	public AcquireObserver onAcquireStart(LockKey key) {
+		return new RequestRecorder();
 	}
 
-	@Override
-	public void onHoldStart(LockKey key) {
+	/** Records the start of a hold. */
+	void holdStarted() {
 		this.events.add("observed hold");
-	}
-
-	@Override
-	public void onHoldEnd(LockKey key) {
-		this.events.add("observed end");
 	}
 
 	@Override
 	public void onLost(LockKey key, LossReason reason) {
 		this.events.add("observed loss " + reason);
+	}
+
+	/** Recorder of one request and its hold. */
+	private final class RequestRecorder implements AcquireObserver, HoldObserver {
+
+		@Override
+		public void onEnd(AcquireOutcome outcome, @Nullable Throwable failure) {
+			LockRecorder.this.events.add("observed " + outcome);
+		}
+
+		@Override
+		public AcquireObserver onNextKey(LockKey next) {
+			return new RequestRecorder();
+		}
+
+		@Override
+		public HoldObserver onHoldStart(FencingToken token) {
+			holdStarted();
+			return this;
+		}
+
+		@Override
+		public void onEnd(@Nullable LossReason loss) {
+			LockRecorder.this.events.add("observed end");
+		}
+
 	}
 
 }

@@ -1,27 +1,20 @@
 package io.distributedlock.micrometer;
 
-import java.time.Duration;
 import java.util.EnumMap;
 import java.util.Locale;
 import java.util.Map;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 
 import io.micrometer.core.instrument.Counter;
-import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
-import io.micrometer.core.instrument.Timer;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LossReason;
-import io.distributedlock.provider.LockObserver.AcquireOutcome;
 import io.distributedlock.provider.RenewalOutcome;
 
-/** The meters of one lock name, registered together so that all appear at once. */
-final class LockMeters {
-
-	private final Map<AcquireOutcome, Timer> acquire;
+/** The counters of one lock name, registered together so that all appear at once. */
+final class LockCounters {
 
 	private final Map<RenewalOutcome, Counter> renewals;
 
@@ -33,15 +26,8 @@ final class LockMeters {
 
 	private final Counter unlocked;
 
-	private final AtomicLong held = new AtomicLong();
-
-	LockMeters(MeterRegistry registry, String name, String provider) {
+	LockCounters(MeterRegistry registry, String name, String provider) {
 		Tags tags = Tags.of("lock.name", name, "lock.provider", provider);
-		this.acquire = each(AcquireOutcome.class,
-				(outcome) -> Timer.builder("distributed.lock.acquire")
-					.description("Requests for a lock, waiting included")
-					.tags(tags.and("outcome", outcome))
-					.register(registry));
 		this.renewals = each(RenewalOutcome.class,
 				(outcome) -> Counter.builder("distributed.lock.renewals")
 					.description("Renewals of held locks")
@@ -64,11 +50,6 @@ final class LockMeters {
 			.description("Calls of locked methods that ran without the lock because their condition was false")
 			.tags(tags)
 			.register(registry);
-		Gauge.builder("distributed.lock.held", this.held, AtomicLong::get)
-			.description("Locks held by this process now")
-			.tags(tags)
-			.strongReference(true)
-			.register(registry);
 	}
 
 	private static <E extends Enum<E>, M> Map<E, M> each(Class<E> type, Function<String, M> meter) {
@@ -77,17 +58,6 @@ final class LockMeters {
 			meters.put(constant, meter.apply(constant.name().toLowerCase(Locale.ROOT)));
 		}
 		return meters;
-	}
-
-	void acquireEnded(AcquireOutcome outcome, Duration took) {
-		Timer timer = this.acquire.get(outcome);
-		if (timer != null) {
-			timer.record(took);
-		}
-	}
-
-	void held(int change) {
-		this.held.addAndGet(change);
 	}
 
 	void handedOff() {

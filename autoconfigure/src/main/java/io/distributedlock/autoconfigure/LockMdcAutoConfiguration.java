@@ -1,0 +1,30 @@
+package io.distributedlock.autoconfigure;
+
+import org.slf4j.MDC;
+
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.context.annotation.Bean;
+
+import io.distributedlock.slf4j.MdcLockObserver;
+
+/**
+ * Auto-configuration for the entries of the logging context that name the lock of a body,
+ * where the application logs with SLF4J.
+ *
+ * @since 0.1.0
+ */
+@AutoConfiguration(after = DistributedLockAutoConfiguration.class)
+@ConditionalOnClass(MDC.class)
+@ConditionalOnBean(LockEngines.class)
+public final class LockMdcAutoConfiguration {
+
+	@Bean
+	@ConditionalOnMissingBean
+	MdcLockObserver distributedLockMdcObserver() {
+		return new MdcLockObserver();
+	}
+
+}

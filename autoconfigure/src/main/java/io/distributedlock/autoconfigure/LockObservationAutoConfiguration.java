@@ -1,0 +1,76 @@
+package io.distributedlock.autoconfigure;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.observation.DefaultMeterObservationHandler;
+import io.micrometer.observation.ObservationRegistry;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+import io.distributedlock.micrometer.DefaultLockAcquireObservationConvention;
+import io.distributedlock.micrometer.DefaultLockHoldObservationConvention;
+import io.distributedlock.micrometer.LockAcquireObservationConvention;
+import io.distributedlock.micrometer.LockHoldObservationConvention;
+import io.distributedlock.micrometer.ObservationLockObserver;
+
+/**
+ * Auto-configuration for the observations of locks, where the application has a registry
+ * of observations. One that has a registry of meters only gets their timers all the same.
+ *
+ * @since 0.1.0
+ */
+@AutoConfiguration(after = DistributedLockAutoConfiguration.class, afterName = {
+		"org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration",
+		"org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration",
+		"org.springframework.boot.micrometer.metrics.autoconfigure.export.simple.SimpleMetricsExportAutoConfiguration" })
+@ConditionalOnClass(ObservationRegistry.class)
+@ConditionalOnBean(LockEngines.class)
+public final class LockObservationAutoConfiguration {
+
+	private static ObservationLockObserver observer(ObservationRegistry registry, LockEngines engines,
+			ObjectProvider<LockAcquireObservationConvention> acquire,
+			ObjectProvider<LockHoldObservationConvention> hold) {
+		return new ObservationLockObserver(registry, engines.primaryName(),
+				acquire.getIfAvailable(DefaultLockAcquireObservationConvention::new),
+				hold.getIfAvailable(DefaultLockHoldObservationConvention::new));
+	}
+
+	/** Observations in the registry of the application. */
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnBean(ObservationRegistry.class)
+	@ConditionalOnMissingBean(ObservationLockObserver.class)
+	static class ApplicationRegistryConfiguration {
+
+		@Bean
+		ObservationLockObserver distributedLockObservationObserver(ObservationRegistry registry, LockEngines engines,
+				ObjectProvider<LockAcquireObservationConvention> acquire,
+				ObjectProvider<LockHoldObservationConvention> hold) {
+			return observer(registry, engines, acquire, hold);
+		}
+
+	}
+
+	/** Observations in a registry of our own, for an application with meters only. */
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(MeterRegistry.class)
+	@ConditionalOnBean(MeterRegistry.class)
+	@ConditionalOnMissingBean({ ObservationRegistry.class, ObservationLockObserver.class })
+	static class OwnRegistryConfiguration {
+
+		@Bean
+		ObservationLockObserver distributedLockObservationObserver(MeterRegistry meters, LockEngines engines,
+				ObjectProvider<LockAcquireObservationConvention> acquire,
+				ObjectProvider<LockHoldObservationConvention> hold) {
+			ObservationRegistry registry = ObservationRegistry.create();
+			registry.observationConfig().observationHandler(new DefaultMeterObservationHandler(meters));
+			return observer(registry, engines, acquire, hold);
+		}
+
+	}
+
+}

@@ -1,0 +1,33 @@
+package io.distributedlock.micrometer;
+
+import io.micrometer.common.KeyValues;
+
+/**
+ * The default convention for holds of a lock.
+ *
+ * @since 0.1.0
+ */
+public class DefaultLockHoldObservationConvention implements LockHoldObservationConvention {
+
+	@Override
+	public String getName() {
+		return "distributed.lock.hold";
+	}
+
+	@Override
+	public String getContextualName(LockHoldObservationContext context) {
+		return "hold " + context.getLockName();
+	}
+
+	@Override
+	public KeyValues getLowCardinalityKeyValues(LockHoldObservationContext context) {
+		return LockKeyValues.of(context);
+	}
+
+	@Override
+	public KeyValues getHighCardinalityKeyValues(LockHoldObservationContext context) {
+		return KeyValues.of(LockKeyName.KEY.withValue(context.getKey().toString()),
+				LockKeyName.TOKEN.withValue(context.getToken().toString()));
+	}
+
+}

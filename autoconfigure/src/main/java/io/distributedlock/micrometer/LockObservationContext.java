@@ -1,0 +1,71 @@
+package io.distributedlock.micrometer;
+
+import io.micrometer.observation.Observation;
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.LockKey;
+
+/**
+ * What an observation of a lock knows, for conventions, filters and handlers.
+ *
+ * @since 0.1.0
+ */
+public abstract class LockObservationContext extends Observation.Context {
+
+	private final String lockName;
+
+	private final String provider;
+
+	private final LockKey key;
+
+	private volatile @Nullable String outcome;
+
+	/**
+	 * Creates a context.
+	 * @param lockName the name of the lock as a tag: one of a bounded number
+	 * @param provider the name of the provider that keeps the lock
+	 * @param key the key
+	 */
+	LockObservationContext(String lockName, String provider, LockKey key) {
+		this.lockName = lockName;
+		this.provider = provider;
+		this.key = key;
+	}
+
+	/**
+	 * Returns the name of the lock as a tag.
+	 * @return the name, or {@code (other)} beyond the first thousand
+	 */
+	public String getLockName() {
+		return this.lockName;
+	}
+
+	/**
+	 * Returns the name of the provider that keeps the lock.
+	 * @return the name
+	 */
+	public String getProvider() {
+		return this.provider;
+	}
+
+	/**
+	 * Returns the key, of which there may be any number.
+	 * @return the key
+	 */
+	public LockKey getKey() {
+		return this.key;
+	}
+
+	/**
+	 * Returns how the observation ended.
+	 * @return the outcome, or {@code null} before the end
+	 */
+	public @Nullable String getOutcome() {
+		return this.outcome;
+	}
+
+	void setOutcome(String outcome) {
+		this.outcome = outcome;
+	}
+
+}

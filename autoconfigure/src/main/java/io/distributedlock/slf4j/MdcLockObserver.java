@@ -1,0 +1,87 @@
+package io.distributedlock.slf4j;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.MDC;
+
+import io.distributedlock.FencingToken;
+import io.distributedlock.LockKey;
+import io.distributedlock.ObserverScope;
+import io.distributedlock.provider.AcquireObserver;
+import io.distributedlock.provider.HoldObserver;
+import io.distributedlock.provider.LockObserver;
+
+/**
+ * An observer that names the lock in the log lines of the work under it: the entries
+ * {@code lock.name}, {@code lock.key} and {@code lock.token} of SLF4J's {@link MDC}, on
+ * the thread of the body. What the entries were before is restored after it. Safe for use
+ * by many threads.
+ *
+ * @since 0.1.0
+ */
+public final class MdcLockObserver implements LockObserver {
+
+	@Override
+	public AcquireObserver onAcquireStart(LockKey key) {
+		return new RequestedLock(key);
+	}
+
+	/**
+	 * A lock that is requested.
+	 *
+	 * @param key the key
+	 */
+	private record RequestedLock(LockKey key) implements AcquireObserver {
+
+		@Override
+		public HoldObserver onHoldStart(FencingToken token) {
+			return new HeldLock(this.key, token);
+		}
+
+		@Override
+		public AcquireObserver onNextKey(LockKey next) {
+			return new RequestedLock(next);
+		}
+
+	}
+
+	/**
+	 * A lock that is held.
+	 *
+	 * @param key the key
+	 * @param token its fencing token
+	 */
+	private record HeldLock(LockKey key, FencingToken token) implements HoldObserver {
+
+		private static final String NAME = "lock.name";
+
+		private static final String KEY = "lock.key";
+
+		private static final String TOKEN = "lock.token";
+
+		@Override
+		public ObserverScope openScope() {
+			String name = MDC.get(NAME);
+			String encoded = MDC.get(KEY);
+			String number = MDC.get(TOKEN);
+			MDC.put(NAME, MdcText.of(this.key.name()));
+			MDC.put(KEY, MdcText.of(this.key.toString()));
+			MDC.put(TOKEN, this.token.toString());
+			return () -> {
+				restore(NAME, name);
+				restore(KEY, encoded);
+				restore(TOKEN, number);
+			};
+		}
+
+		private static void restore(String entry, @Nullable String value) {
+			if (value != null) {
+				MDC.put(entry, value);
+			}
+			else {
+				MDC.remove(entry);
+			}
+		}
+
+	}
+
+}
