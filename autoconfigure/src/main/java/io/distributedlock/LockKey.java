@@ -74,7 +74,7 @@ public final class LockKey implements Comparable<LockKey> {
 		try {
 			return decode(encoded);
 		}
-		catch (StringIndexOutOfBoundsException ex) {
+		catch (IndexOutOfBoundsException ex) {
 			throw new IllegalArgumentException("The escape at the end of '" + encoded + "' is not complete", ex);
 		}
 	}

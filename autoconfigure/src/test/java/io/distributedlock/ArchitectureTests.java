@@ -127,8 +127,8 @@ class ArchitectureTests {
 				Arguments.of("local", Set.of("provider")), Arguments.of("redis", Set.of("provider")),
 				Arguments.of("jdbc", Set.of("provider")), Arguments.of("zookeeper", Set.of("provider")),
 				Arguments.of("micrometer", Set.of("provider")), Arguments.of("actuate", Set.of("provider", "support")),
-				Arguments.of("reactive", Set.of()),
-				Arguments.of("interceptor", Set.of("reactive")), Arguments.of("annotation", Set.of("interceptor")),
+				Arguments.of("reactive", Set.of()), Arguments.of("interceptor", Set.of("reactive")),
+				Arguments.of("annotation", Set.of("interceptor")),
 				Arguments.of("transaction", Set.of("interceptor", "support")), Arguments.of("web", Set.of()),
 				Arguments.of("autoconfigure", Set.of("provider", "support", "local", "redis", "jdbc", "zookeeper",
 						"micrometer", "actuate", "reactive", "interceptor", "annotation", "transaction", "web")));

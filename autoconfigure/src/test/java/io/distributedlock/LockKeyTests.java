@@ -152,7 +152,8 @@ class LockKeyTests {
 
 	@Test
 	void textFormLeadsBackToTheKey() {
-		for (LockKey key : List.of(LockKey.of("a"), LockKey.of("a:b%", "c:\n%3A", "\ud800", "\ud83d\ude00 <script>/\"'"),
+		for (LockKey key : List.of(LockKey.of("a"),
+				LockKey.of("a:b%", "c:\n%3A", "\ud800", "\ud83d\ude00 <script>/\"'"),
 				LockKey.of("a", " b ", "\u00e4"))) {
 			assertThat(LockKey.ofEncoded(key.encoded())).isEqualTo(key);
 			assertThat(LockKey.ofEncoded(key.encoded()).name()).isEqualTo(key.name());

@@ -120,7 +120,11 @@ public class DistributedLocksEndpoint {
 	}
 
 	private @Nullable ManagedProvider find(String name) {
-		return this.providers.get().stream().filter((provider) -> provider.name().equals(name)).findFirst().orElse(null);
+		return this.providers.get()
+			.stream()
+			.filter((provider) -> provider.name().equals(name))
+			.findFirst()
+			.orElse(null);
 	}
 
 	private static LockKey key(String encoded) {

@@ -60,16 +60,14 @@ public class DistributedLocksEndpointWebExtension {
 	 * is not known because the store could not answer
 	 */
 	@ReadOperation
-	public WebEndpointResponse<@Nullable LockDescriptor> lock(SecurityContext securityContext, @Selector String provider,
-			String key) {
+	public WebEndpointResponse<@Nullable LockDescriptor> lock(SecurityContext securityContext,
+			@Selector String provider, String key) {
 		LockDescriptor lock = this.endpoint.lock(provider, key, isShown(securityContext));
 		if (lock == null) {
 			return new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND);
 		}
-		return new WebEndpointResponse<>(lock,
-				lock.isKnown() ? WebEndpointResponse.STATUS_OK
-						: (lock.error() != null) ? WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE
-								: WebEndpointResponse.STATUS_NOT_FOUND);
+		return new WebEndpointResponse<>(lock, lock.isKnown() ? WebEndpointResponse.STATUS_OK : (lock.error() != null)
+				? WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE : WebEndpointResponse.STATUS_NOT_FOUND);
 	}
 
 	/**

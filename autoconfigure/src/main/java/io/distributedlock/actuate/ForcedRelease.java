@@ -22,7 +22,9 @@ public record ForcedRelease(Outcome outcome, String message) implements Operatio
 		STALE_TOKEN(409),
 		/** The store does not have the token of another process; nothing has happened. */
 		TOKEN_UNKNOWN(409),
-		/** The lock was released before, and is kept for the rest of its shortest hold. */
+		/**
+		 * The lock was released before, and is kept for the rest of its shortest hold.
+		 */
 		KEPT(409),
 		/** The store could not answer, or has not confirmed the release. */
 		STORE_FAILED(503);

@@ -77,22 +77,19 @@ final class LockReleaser {
 							+ ". Wait until then");
 		}
 		if (lock.order() == null) {
-			return new ForcedRelease(Outcome.TOKEN_UNKNOWN,
-					"The store does not have the token of the grant to '" + lock.holder().label()
-							+ "', so that it cannot be compared. Send the request to that process");
+			return new ForcedRelease(Outcome.TOKEN_UNKNOWN, "The store does not have the token of the grant to '"
+					+ lock.holder().label() + "', so that it cannot be compared. Send the request to that process");
 		}
 		return lock.isGrantOf(token) ? release(inspector, key, lock) : staleToken();
 	}
 
 	private ForcedRelease release(LockInspector inspector, LockKey key, StoredLock lock) {
 		return switch (inspector.forceRelease(key, lock, this.timeout)) {
-			case RELEASED -> new ForcedRelease(Outcome.RELEASED,
-					"The store has released the grant to '" + lock.holder().label()
-							+ "', which learns of it with its next renewal at the latest");
+			case RELEASED -> new ForcedRelease(Outcome.RELEASED, "The store has released the grant to '"
+					+ lock.holder().label() + "', which learns of it with its next renewal at the latest");
 			case NOT_HELD -> notHeld();
-			case UNKNOWN -> new ForcedRelease(Outcome.STORE_FAILED,
-					"The release of the grant to '" + lock.holder().label()
-							+ "' was requested, but not confirmed in time. Read the lock again");
+			case UNKNOWN -> new ForcedRelease(Outcome.STORE_FAILED, "The release of the grant to '"
+					+ lock.holder().label() + "' was requested, but not confirmed in time. Read the lock again");
 		};
 	}
 

@@ -28,8 +28,8 @@ final class LockedMethodDescriptors implements Supplier<List<LockedMethodDescrip
 	public List<LockedMethodDescriptor> get() {
 		// Classes share inherited methods.
 		Set<LockedMethodDescriptor> methods = new LinkedHashSet<>();
-		this.registries.forEach((registry) -> registry
-			.forEach((method, attribute) -> methods.add(describe(method, attribute))));
+		this.registries
+			.forEach((registry) -> registry.forEach((method, attribute) -> methods.add(describe(method, attribute))));
 		return methods.stream().sorted(Comparator.comparing(LockedMethodDescriptor::method)).toList();
 	}
 

@@ -32,7 +32,9 @@ final class LockKeyEncoder {
 		this.prefix = LockKey.of(prefix).encoded() + ":";
 	}
 
-	/** Returns the beginning of all keys that this encoder makes, which ends in a colon. */
+	/**
+	 * Returns the beginning of all keys that this encoder makes, which ends in a colon.
+	 */
 	String prefix() {
 		return this.prefix;
 	}

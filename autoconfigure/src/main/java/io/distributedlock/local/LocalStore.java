@@ -99,13 +99,7 @@ public final class LocalStore {
 
 	/** Returns the first grants in the order of their keys. */
 	List<StoredLock> list(int limit) {
-		return this.entries.keySet()
-			.stream()
-			.sorted()
-			.map(this::find)
-			.filter(Objects::nonNull)
-			.limit(limit)
-			.toList();
+		return this.entries.keySet().stream().sorted().map(this::find).filter(Objects::nonNull).limit(limit).toList();
 	}
 
 	/** Counts the entries, including expired ones that were not swept yet. */

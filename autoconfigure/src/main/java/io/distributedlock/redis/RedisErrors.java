@@ -113,9 +113,8 @@ final class RedisErrors {
 		ErrorReply reply = ErrorReply.of(ex);
 		boolean writesRefused = reply.hasCode(WRITES_REFUSED);
 		if (!resent && (writesRefused || reply.hasCode(TRANSIENT) || reply.hasCode(REFUSED))) {
-			return LockProviderException.nothingSent(
-					writesRefused ? LockError.WRITES_REFUSED : LockError.STORE_FAILED, PROVIDER,
-					"refused: " + text(ex), ex);
+			return LockProviderException.nothingSent(writesRefused ? LockError.WRITES_REFUSED : LockError.STORE_FAILED,
+					PROVIDER, "refused: " + text(ex), ex);
 		}
 		if (reply.isDenial()) {
 			return new LockProviderException(LockError.NOT_PERMITTED, PROVIDER,

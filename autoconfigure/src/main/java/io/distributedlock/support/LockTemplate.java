@@ -226,8 +226,8 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 	}
 
 	/**
-	 * Takes a lock away from its holder in this process, as {@link #forceRelease(LockKey)}
-	 * does, if the hold still has a given token.
+	 * Takes a lock away from its holder in this process, as
+	 * {@link #forceRelease(LockKey)} does, if the hold still has a given token.
 	 * @param key the key
 	 * @param token the token of the hold
 	 * @return {@code false}, and nothing happens, if this process does not hold the lock

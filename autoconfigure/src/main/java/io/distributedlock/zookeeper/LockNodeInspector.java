@@ -67,13 +67,14 @@ final class LockNodeInspector {
 		Session session = this.sessions.awaitReady(deadline);
 		CallDeadline call = new CallDeadline(new CompletableStoreCall<>(), timeout, this.timer);
 		// Behind the sync the server knows what others have written before.
-		return await(session.operations()
-			.sync(this.paths.root())
-			.thenCombine(readHeld(session, this.paths.of(key)), (synced, node) -> node)
-			.thenCompose((node) -> node.isEmpty() ? CompletableFuture.completedFuture(Optional.empty())
-					: this.holders.resolve(node.get(), session, call)
-						.thenApply((holder) -> Optional
-							.of(new StoredLock(key.encoded(), null, node.get().stat().getCzxid(), holder)))),
+		return await(
+				session.operations()
+					.sync(this.paths.root())
+					.thenCombine(readHeld(session, this.paths.of(key)), (synced, node) -> node)
+					.thenCompose((node) -> node.isEmpty() ? CompletableFuture.completedFuture(Optional.empty())
+							: this.holders.resolve(node.get(), session, call)
+								.thenApply((holder) -> Optional
+									.of(new StoredLock(key.encoded(), null, node.get().stat().getCzxid(), holder)))),
 				deadline);
 	}
 

@@ -7,5 +7,8 @@ if not value then
   return {0, '', 0, 0}
 end
 local time = redis.call('TIME')
-local header = parts(value)
+local header = value
+if string.sub(value, STATE, STATE) ~= KEPT then
+  header = parts(value)
+end
 return {0, header, redis.call('PTTL', KEYS[1]), time[1] * 1000000 + time[2]}

@@ -6,6 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -17,6 +18,7 @@ import io.distributedlock.LockLease;
 import io.distributedlock.LockRequest;
 import io.distributedlock.LossReason;
 import io.distributedlock.actuate.ForcedRelease.Outcome;
+import io.distributedlock.actuate.LocksDescriptor.StoreDescriptor;
 import io.distributedlock.provider.ProcessLabel;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -123,10 +125,9 @@ class ForcedReleaseTests {
 		next.close();
 	}
 
-	@ParameterizedTest
-	@ValueSource(strings = "redis")
-	void grantWhoseOrderTheStoreLacksIsNotReleasedElsewhere(String name) {
-		open(name);
+	@Test
+	void grantWhoseOrderTheStoreLacksIsNotReleasedElsewhere() {
+		open("redis");
 		try (LockLease lease = this.holder.template().acquire(request())) {
 			LockDescriptor seen = endpoint(this.other).lock(this.other.name(), KEY.encoded());
 			assertThat(seen.store().holder()).isEqualTo(ProcessLabel.get());
@@ -168,8 +169,11 @@ class ForcedReleaseTests {
 			this.holder.template().acquire(LockRequest.of(LockKey.of("listed", "%03d".formatted(i))));
 		}
 		LockLease last = this.other.template().acquire(LockRequest.of(LockKey.of("zzz")));
-		var full = endpoint(this.other).locks().providers().get(this.other.name()).store();
-		assertThat(full.locks()).hasSize(DescriptorFactory.MAX_STORED).extracting("key").isSorted().contains("listed:042");
+		StoreDescriptor full = endpoint(this.other).locks().providers().get(this.other.name()).store();
+		assertThat(full.locks()).hasSize(DescriptorFactory.MAX_STORED)
+			.extracting("key")
+			.isSorted()
+			.contains("listed:042");
 		assertThat(full.truncated()).isTrue();
 		assertThat(endpoint(this.other).locks().providers().get(this.other.name()).held()).singleElement()
 			.extracting("token")

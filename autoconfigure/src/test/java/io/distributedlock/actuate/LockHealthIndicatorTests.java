@@ -55,8 +55,8 @@ class LockHealthIndicatorTests {
 
 	private final LockTemplate template = template(this.provider);
 
-	private final LockHealthIndicator indicator = new LockHealthIndicator(managed("local", this.template, this.provider),
-			TIMEOUT);
+	private final LockHealthIndicator indicator = new LockHealthIndicator(
+			managed("local", this.template, this.provider), TIMEOUT);
 
 	@AfterEach
 	void close() {
@@ -92,7 +92,8 @@ class LockHealthIndicatorTests {
 	@Test
 	void contentionIsUpAndCounted() {
 		try (LockLease lease = this.template.acquire(LockRequest.of(KEY))) {
-			CompletableFuture<LockLease> waiting = this.template.acquireAsync(LockRequest.of(KEY).withWaitTime(TIMEOUT));
+			CompletableFuture<LockLease> waiting = this.template
+				.acquireAsync(LockRequest.of(KEY).withWaitTime(TIMEOUT));
 			await().until(() -> !this.template.snapshot().waiting().isEmpty());
 			Health health = this.indicator.health();
 			assertThat(health.getStatus()).isEqualTo(Status.UP);
@@ -110,9 +111,7 @@ class LockHealthIndicatorTests {
 			.renew(any(), any());
 		try (LockLease lease = this.template.acquire(LockRequest.of(KEY).withLease(Duration.ofSeconds(3)))) {
 			await().atMost(TIMEOUT).until(() -> (int) detail(this.indicator.health(), "renewalFailures") >= 2);
-			Mockito.doAnswer((call) -> new CompletableStoreCall<>())
-				.when(this.provider)
-				.renew(any(), any());
+			Mockito.doAnswer((call) -> new CompletableStoreCall<>()).when(this.provider).renew(any(), any());
 			await().atMost(TIMEOUT).until(() -> (long) detail(this.indicator.health(), "renewalLagMillis") > 0);
 			assertThat(this.indicator.health().getStatus()).isEqualTo(Status.UP);
 			assertThat(lease.keys()).containsExactly(KEY);
@@ -142,8 +141,9 @@ class LockHealthIndicatorTests {
 	void severalProvidersAreACompositeByTheirNames() {
 		assertThat(LockHealthIndicator.of(List.of(managed("a", this.template, this.provider)), TIMEOUT))
 			.isInstanceOf(LockHealthIndicator.class);
-		assertThat(LockHealthIndicator.of(List.of(managed("a", this.template, this.provider),
-				managed("b", this.template, this.provider)), TIMEOUT))
+		assertThat(LockHealthIndicator.of(
+				List.of(managed("a", this.template, this.provider), managed("b", this.template, this.provider)),
+				TIMEOUT))
 			.isInstanceOfSatisfying(CompositeHealthContributor.class,
 					(composite) -> assertThat(composite.stream().map((entry) -> entry.name()))
 						.containsExactlyInAnyOrder("a", "b"));

@@ -95,8 +95,8 @@ final class OperatedStore implements AutoCloseable {
 			.ensembleTracker(false)
 			.build());
 		client.start();
-		ZooKeeperLockProvider provider = closing(new ZooKeeperLockProvider(client,
-				ZooKeeperLockSettings.defaults(this.prefix), this.timer));
+		ZooKeeperLockProvider provider = closing(
+				new ZooKeeperLockProvider(client, ZooKeeperLockSettings.defaults(this.prefix), this.timer));
 		provider.check(PATIENCE);
 		return provider;
 	}
@@ -104,8 +104,8 @@ final class OperatedStore implements AutoCloseable {
 	/** Creates a process with an engine of its own. */
 	ManagedProvider newProcess() {
 		LockProvider provider = this.processes.get();
-		LockTemplate template = closing(new LockTemplate(provider,
-				LockSettings.defaults().withCallTimeout(PATIENCE), this.timer, List.of(), List.of()));
+		LockTemplate template = closing(new LockTemplate(provider, LockSettings.defaults().withCallTimeout(PATIENCE),
+				this.timer, List.of(), List.of()));
 		return new ManagedProvider(provider.name(), provider, template, null);
 	}
 

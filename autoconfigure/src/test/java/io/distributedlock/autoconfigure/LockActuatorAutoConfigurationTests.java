@@ -62,8 +62,7 @@ class LockActuatorAutoConfigurationTests {
 		this.runner.withBean(LockOperations.class, () -> Mockito.mock(LockOperations.class))
 			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(HealthContributor.class));
 		this.runner.withClassLoader(new FilteredClassLoader(HealthContributor.class))
-			.run((context) -> assertThat(context).hasNotFailed()
-				.doesNotHaveBean("distributedlocksHealthContributor"));
+			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean("distributedlocksHealthContributor"));
 	}
 
 	@Test
@@ -72,7 +71,7 @@ class LockActuatorAutoConfigurationTests {
 			.doesNotHaveBean(LockEndpointProperties.class));
 		this.exposed.run((context) -> assertThat(context).hasSingleBean(DistributedLocksEndpoint.class)
 			.hasSingleBean(DistributedLocksEndpointWebExtension.class));
-		this.exposed.withPropertyValues("management.endpoint.distributedlocks.access=none")
+		this.exposed.withPropertyValues("management.endpoint.distributedlocks.access=NONE")
 			.run((context) -> assertThat(context).doesNotHaveBean(DistributedLocksEndpoint.class));
 	}
 
@@ -107,7 +106,8 @@ class LockActuatorAutoConfigurationTests {
 				context.getBean(LockOperations.class).acquire(LockRequest.of(LockKey.of("seats", "13A")));
 				assertThat(
 						context.getBean(DistributedLocksEndpoint.class).locks().providers().get("local").held().get(0))
-					.satisfies((held) -> assertThat(held.key()).isEqualTo(show.equals("always") ? "seats:13A" : "******"));
+					.satisfies(
+							(held) -> assertThat(held.key()).isEqualTo(show.equals("always") ? "seats:13A" : "******"));
 			});
 		}
 	}

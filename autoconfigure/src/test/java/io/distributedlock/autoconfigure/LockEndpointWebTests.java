@@ -47,7 +47,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 @ExtendWith(OutputCaptureExtension.class)
 class LockEndpointWebTests {
 
-	private static final LockKey HOSTILE = LockKey.of("seats", "13A/../%2e%\r\n\"'\\<script>alert(1)</script>", "\u00e4:\u2028");
+	private static final LockKey HOSTILE = LockKey.of("seats", "13A/../%2e%\r\n\"'\\<script>alert(1)</script>",
+			"\u00e4:\u2028");
 
 	private static final String UNRESTRICTED = "--management.endpoint.distributedlocks.access=unrestricted";
 

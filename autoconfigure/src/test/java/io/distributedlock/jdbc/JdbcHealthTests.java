@@ -60,11 +60,10 @@ class JdbcHealthTests {
 	}
 
 	private static void awaitStatus(LockHealthIndicator indicator, Status status, String errorId) {
-		await().atMost(Duration.ofMinutes(1))
-			.untilAsserted(() -> assertThat(indicator.health()).satisfies((health) -> {
-				assertThat(health.getStatus()).isEqualTo(status);
-				assertThat(health.getDetails().get("errorId")).isEqualTo(errorId);
-			}));
+		await().atMost(Duration.ofMinutes(1)).untilAsserted(() -> assertThat(indicator.health()).satisfies((health) -> {
+			assertThat(health.getStatus()).isEqualTo(status);
+			assertThat(health.getDetails().get("errorId")).isEqualTo(errorId);
+		}));
 	}
 
 	@ParameterizedTest
@@ -121,9 +120,9 @@ class JdbcHealthTests {
 		DataSource owner = TestDatabases.withTable(TestDatabases.postgres());
 		String url = TestDatabases.url(owner);
 		String role = TestDatabases.grantLocks(owner, url);
-		JdbcLockProvider provider = closing(new JdbcLockProvider(
-				LockDataSource.connect(url, role, "", null, 2, TIMEOUT), JdbcLockSettings.defaults("health"),
-				this.timer));
+		JdbcLockProvider provider = closing(
+				new JdbcLockProvider(LockDataSource.connect(url, role, "", null, 2, TIMEOUT),
+						JdbcLockSettings.defaults("health"), this.timer));
 		TestDatabases.warmUp(provider);
 		LockTemplate template = closing(
 				new LockTemplate(provider, LockSettings.defaults(), this.timer, List.of(), List.of()));

@@ -104,8 +104,8 @@ class RedisHealthTests {
 			}
 			String format = new String(RedisProcesses.LAYOUT.format());
 			admin.set(format, "7");
-			LockHealthIndicator indicator = new LockHealthIndicator(
-					new ManagedProvider("redis", provider, locks, null), Duration.ofSeconds(30));
+			LockHealthIndicator indicator = new LockHealthIndicator(new ManagedProvider("redis", provider, locks, null),
+					Duration.ofSeconds(30));
 			assertThat(indicator.health().getStatus()).isEqualTo(Status.OUT_OF_SERVICE);
 			assertThat(indicator.health().getDetails()).containsEntry("errorId", "DL-306");
 		}
