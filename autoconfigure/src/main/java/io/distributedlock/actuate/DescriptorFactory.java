@@ -105,7 +105,8 @@ final class DescriptorFactory {
 
 	/** Of its own grants this process knows the present token. */
 	private static @Nullable FencingToken token(StoredLock lock, LockSnapshot snapshot) {
-		if (lock.order() == null) {
+		Long order = lock.order();
+		if (order == null) {
 			return null;
 		}
 		return snapshot.held()
@@ -114,7 +115,7 @@ final class DescriptorFactory {
 			.map(Held::token)
 			.filter(lock::isGrantOf)
 			.findFirst()
-			.orElseGet(() -> FencingToken.of(lock.order(), 0));
+			.orElseGet(() -> FencingToken.of(order, 0));
 	}
 
 	private static @Nullable Long millis(@Nullable Duration duration) {

@@ -3,8 +3,6 @@ package io.distributedlock.actuate;
 import java.security.Principal;
 import java.util.Set;
 
-import org.jspecify.annotations.Nullable;
-
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.Show;
 import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
@@ -60,7 +58,7 @@ public class DistributedLocksEndpointWebExtension {
 	 * is not known because the store could not answer
 	 */
 	@ReadOperation
-	public WebEndpointResponse<@Nullable LockDescriptor> lock(SecurityContext securityContext,
+	public WebEndpointResponse<LockDescriptor> lock(SecurityContext securityContext,
 			@Selector String provider, String key) {
 		LockDescriptor lock = this.endpoint.lock(provider, key, isShown(securityContext));
 		if (lock == null) {

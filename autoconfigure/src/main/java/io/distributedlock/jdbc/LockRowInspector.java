@@ -36,8 +36,8 @@ final class LockRowInspector {
 	 */
 	Optional<StoredLock> find(LockKey key, Duration timeout) {
 		String text = this.keys.encode(key);
-		LockRow row = call(timeout, (connection, dialect) -> dialect.read(connection, text));
-		return Optional.ofNullable((row != null) ? describe(text, row) : null);
+		return call(timeout, (connection, dialect) -> Optional.ofNullable(dialect.read(connection, text)))
+			.flatMap((row) -> Optional.ofNullable(describe(text, row)));
 	}
 
 	/**

@@ -99,9 +99,9 @@ class RealImportsTests {
 
 	@Test
 	void autoConfigurationsAreListed() {
-		assertThat(ImportCandidates.load(AutoConfiguration.class, getClass().getClassLoader()))
-			.contains(DistributedLockAutoConfiguration.class.getName(), LockMetricsAutoConfiguration.class.getName(),
-					LockHealthAutoConfiguration.class.getName(), LockEndpointAutoConfiguration.class.getName());
+		assertThat(ImportCandidates.load(AutoConfiguration.class, getClass().getClassLoader())).contains(
+				DistributedLockAutoConfiguration.class.getName(), LockMetricsAutoConfiguration.class.getName(),
+				LockHealthAutoConfiguration.class.getName(), LockEndpointAutoConfiguration.class.getName());
 	}
 
 	private static ConfigurableApplicationContext start(Class<?> application, String... arguments) {
