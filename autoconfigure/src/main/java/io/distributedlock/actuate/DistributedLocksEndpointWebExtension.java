@@ -58,8 +58,8 @@ public class DistributedLocksEndpointWebExtension {
 	 * is not known because the store could not answer
 	 */
 	@ReadOperation
-	public WebEndpointResponse<LockDescriptor> lock(SecurityContext securityContext,
-			@Selector String provider, String key) {
+	public WebEndpointResponse<LockDescriptor> lock(SecurityContext securityContext, @Selector String provider,
+			String key) {
 		LockDescriptor lock = this.endpoint.lock(provider, key, isShown(securityContext));
 		if (lock == null) {
 			return new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND);
