@@ -42,6 +42,11 @@ public enum LockError {
 	 * correctly.
 	 */
 	STORE_UNSUITABLE("DL-310"),
+	/**
+	 * The store answers, but refuses writes for now: it is a replica, is read-only, or
+	 * lacks memory, disk or replicas.
+	 */
+	WRITES_REFUSED("DL-311"),
 	/** The waiting thread was interrupted. */
 	INTERRUPTED("DL-401"),
 	/** A key, or a part of it, is null. */

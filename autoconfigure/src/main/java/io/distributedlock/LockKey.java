@@ -55,6 +55,30 @@ public final class LockKey implements Comparable<LockKey> {
 		return new LockKey(name, parts);
 	}
 
+	/**
+	 * Creates the key that has a given text form.
+	 * @param encoded the text, as {@link #encoded()} returns it
+	 * @return the key
+	 * @throws IllegalArgumentException if no key has this text form
+	 */
+	public static LockKey ofEncoded(String encoded) {
+		List<String> texts = Arrays.stream(encoded.split(":", -1)).map(LockKey::decodeStrictly).toList();
+		Assert.isTrue(texts.stream().noneMatch(String::isBlank), "A key has a name, and no part of it is blank");
+		LockKey key = new LockKey(texts.get(0), texts.subList(1, texts.size()));
+		Assert.isTrue(key.encoded.equals(encoded),
+				"A key has ':', '%' and control characters only as separators and escapes, such as %3A and %25");
+		return key;
+	}
+
+	private static String decodeStrictly(String encoded) {
+		try {
+			return decode(encoded);
+		}
+		catch (IndexOutOfBoundsException ex) {
+			throw new IllegalArgumentException("The escape at the end of '" + encoded + "' is not complete", ex);
+		}
+	}
+
 	@SuppressWarnings("ConstantValue")
 	private static void requireText(String text, String what, LockError error) {
 		if (text == null) {

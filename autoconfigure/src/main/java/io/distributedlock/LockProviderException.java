@@ -75,7 +75,10 @@ public final class LockProviderException extends LockException {
 	 * the application is shutting down
 	 */
 	public boolean isTransient() {
-		return error() == LockError.STORE_TIMEOUT || error() == LockError.STORE_FAILED;
+		return switch (error()) {
+			case STORE_TIMEOUT, STORE_FAILED, WRITES_REFUSED -> true;
+			default -> false;
+		};
 	}
 
 	/**

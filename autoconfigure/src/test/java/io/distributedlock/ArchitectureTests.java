@@ -127,11 +127,13 @@ class ArchitectureTests {
 				Arguments.of("local", Set.of("provider")), Arguments.of("redis", Set.of("provider")),
 				Arguments.of("jdbc", Set.of("provider")), Arguments.of("zookeeper", Set.of("provider")),
 				Arguments.of("micrometer", Set.of("provider")), Arguments.of("slf4j", Set.of("provider")),
+				Arguments.of("actuate", Set.of("provider", "support")),
 				Arguments.of("reactive", Set.of()), Arguments.of("interceptor", Set.of("reactive")),
 				Arguments.of("annotation", Set.of("interceptor")),
 				Arguments.of("transaction", Set.of("interceptor", "support")), Arguments.of("web", Set.of()),
 				Arguments.of("autoconfigure", Set.of("provider", "support", "local", "redis", "jdbc", "zookeeper",
-						"micrometer", "slf4j", "reactive", "interceptor", "annotation", "transaction", "web")));
+						"micrometer", "slf4j", "actuate", "reactive", "interceptor", "annotation", "transaction",
+						"web")));
 	}
 
 	@Test
@@ -197,7 +199,17 @@ class ArchitectureTests {
 						List.of("web", "autoconfigure")),
 				Arguments.of(List.of("org.springframework.web.servlet..", "org.springframework.web.reactive..",
 						"jakarta.servlet.."), List.of()),
-				Arguments.of(List.of("org.springframework.boot.."), List.of("autoconfigure")));
+				Arguments.of(List.of("org.springframework.boot.."), List.of("actuate", "autoconfigure")));
+	}
+
+	@Test
+	void healthAndEndpointKnowOnlyTheirPartOfBoot() {
+		classes().that()
+			.resideInAPackage(in("actuate"))
+			.should()
+			.onlyDependOnClassesThat(resideOutsideOfPackages("org.springframework.boot..").or(resideInAnyPackage(
+					"org.springframework.boot.health.contributor..", "org.springframework.boot.actuate.endpoint..")))
+			.check(MAIN);
 	}
 
 	@Test
@@ -287,9 +299,10 @@ class ArchitectureTests {
 		methods().that()
 			.areAnnotatedWith(Bean.class)
 			.should()
-			.haveNameStartingWith("distributedLock")
+			.haveNameMatching("distributed[Ll]ock.*")
 			.andShould(beNamedByTheMethod())
-			.because("a bean of the application, or of another library, may have any shorter name")
+			.because("a bean of the application, or of another library, may have any shorter name; the name of a health"
+					+ " contributor is its id, which is in lower case")
 			.check(MAIN);
 	}
 

@@ -11,9 +11,12 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 class LockKeyTests {
 
@@ -138,6 +141,23 @@ class LockKeyTests {
 			LockKey key = LockKey.of("na:me", parts);
 			assertThat(key.parts()).isEqualTo(parts);
 			assertThat(key.name()).isEqualTo("na:me");
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "", " ", ":a", "a:", "a: ", "a%", "a%4", "a%zz", "a%u12", "a%41", "a%3a", "a\nb" })
+	void noKeyHasThisTextForm(String text) {
+		assertThatIllegalArgumentException().isThrownBy(() -> LockKey.ofEncoded(text));
+	}
+
+	@Test
+	void textFormLeadsBackToTheKey() {
+		for (LockKey key : List.of(LockKey.of("a"),
+				LockKey.of("a:b%", "c:\n%3A", "\ud800", "\ud83d\ude00 <script>/\"'"),
+				LockKey.of("a", " b ", "\u00e4"))) {
+			assertThat(LockKey.ofEncoded(key.encoded())).isEqualTo(key);
+			assertThat(LockKey.ofEncoded(key.encoded()).name()).isEqualTo(key.name());
+			assertThat(LockKey.ofEncoded(key.encoded()).parts()).isEqualTo(key.parts());
 		}
 	}
 

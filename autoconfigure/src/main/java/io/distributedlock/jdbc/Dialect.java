@@ -88,6 +88,13 @@ interface Dialect {
 	 */
 	LockRow attempt(Connection connection, LockAttempt attempt) throws SQLException;
 
+	/**
+	 * Reads the first rows of held or kept locks in the order of their keys.
+	 * @param from the least key, and the beginning of all of them
+	 * @param to the key that follows all of them
+	 */
+	List<HeldRow> readHeld(Connection connection, String from, String to, int limit) throws SQLException;
+
 	/** Reads the row without locking it. */
 	@Nullable LockRow read(Connection connection, String key) throws SQLException;
 
@@ -158,6 +165,15 @@ interface Dialect {
 	 * read-only server fails.
 	 */
 	void checkWritable(Connection connection) throws SQLException;
+
+	/**
+	 * Row of a lock that is held or kept.
+	 *
+	 * @param key the text of the key column
+	 * @param row the row
+	 */
+	record HeldRow(String key, LockRow row) {
+	}
 
 	/**
 	 * Lease to be extended.

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 import io.distributedlock.LockKey;
@@ -13,12 +14,14 @@ import io.distributedlock.jdbc.Dialect.Renewal;
 import io.distributedlock.provider.AnsweredStoreCall;
 import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.LockInspector;
 import io.distributedlock.provider.LockProvider;
 import io.distributedlock.provider.LockTimer;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.RenewalOutcome;
 import io.distributedlock.provider.StoreCall;
+import io.distributedlock.provider.StoredLock;
 
 /**
  * Provider that keeps locks in a table of a database: one row per key, all times from the
@@ -29,7 +32,7 @@ import io.distributedlock.provider.StoreCall;
  *
  * @since 0.1.0
  */
-public final class JdbcLockProvider implements LockProvider, AutoCloseable {
+public final class JdbcLockProvider implements LockProvider, LockInspector, AutoCloseable {
 
 	private final LockDataSource dataSource;
 
@@ -47,6 +50,8 @@ public final class JdbcLockProvider implements LockProvider, AutoCloseable {
 
 	private final TableCheck tableCheck;
 
+	private final LockRowInspector inspector;
+
 	/**
 	 * Creates a provider and starts its sweeper. Does not call the database yet.
 	 * @param dataSource the source of connections, closed with the provider
@@ -61,6 +66,7 @@ public final class JdbcLockProvider implements LockProvider, AutoCloseable {
 		this.table = new LockTable(this.calls, settings.table());
 		this.listener = new NotificationListener(dataSource.connections(), this.calls);
 		this.tableCheck = new TableCheck(this.table, settings.table(), this.listener);
+		this.inspector = new LockRowInspector(this.calls, settings.table(), this.keys);
 		this.sweeper = new Sweeper(this.calls, settings.retention(), timer, this.table.process(), this.table.holder());
 		this.sweeper.start();
 	}
@@ -132,6 +138,34 @@ public final class JdbcLockProvider implements LockProvider, AutoCloseable {
 	@Override
 	public void check(Duration timeout) {
 		this.tableCheck.run(timeout);
+	}
+
+	/**
+	 * Checks that the database answers, and would accept writes to the table, by
+	 * statements that match no row.
+	 */
+	@Override
+	public void probe(Duration timeout) {
+		this.tableCheck.probe(timeout);
+	}
+
+	@Override
+	public Optional<StoredLock> find(LockKey key, Duration timeout) {
+		return this.inspector.find(key, timeout);
+	}
+
+	/**
+	 * Lists the locks with this key prefix. Free rows between them, which the sweeper has
+	 * not deleted yet, are read too.
+	 */
+	@Override
+	public Optional<List<StoredLock>> list(int limit, Duration timeout) {
+		return Optional.of(this.inspector.list(limit, timeout));
+	}
+
+	@Override
+	public ReleaseOutcome forceRelease(LockKey key, StoredLock lock, Duration timeout) {
+		return (lock.owner() != null) ? release(key, lock.owner(), timeout).result() : ReleaseOutcome.NOT_HELD;
 	}
 
 	/**

@@ -32,6 +32,13 @@ final class LockKeyEncoder {
 		this.prefix = LockKey.of(prefix).encoded() + ":";
 	}
 
+	/**
+	 * Returns the beginning of all keys that this encoder makes, which ends in a colon.
+	 */
+	String prefix() {
+		return this.prefix;
+	}
+
 	String encode(LockKey key) {
 		return StoreText.shorten(this.prefix + key.encoded(), LENGTH);
 	}

@@ -112,7 +112,7 @@ final class SqlErrors {
 				|| ex.getErrorCode() == MARIADB_STATEMENT_TIMEOUT || ex.getErrorCode() == MYSQL_STATEMENT_TIMEOUT) {
 			return LockError.STORE_TIMEOUT;
 		}
-		return LockError.STORE_FAILED;
+		return isReadOnly(ex) ? LockError.WRITES_REFUSED : LockError.STORE_FAILED;
 	}
 
 	static LockProviderException translate(SQLException ex, String table, @Nullable Dialect dialect) {
@@ -125,10 +125,10 @@ final class SqlErrors {
 			case STORE_UNSUITABLE -> "runs with binlog_format=STATEMENT, which allows no writes at READ COMMITTED. "
 					+ "Set binlog_format=ROW or MIXED: " + ex.getMessage();
 			case STORE_TIMEOUT -> "ended a statement after its time-out: " + ex.getMessage();
-			default -> isReadOnly(ex)
-					? "may only be read through this connection, which is closed; a later call opens another one: "
-							+ ex.getMessage()
-					: "failed: " + ex.getMessage();
+			case WRITES_REFUSED ->
+				"may only be read through this connection, which is closed; a later call opens another one: "
+						+ ex.getMessage();
+			default -> "failed: " + ex.getMessage();
 		};
 		return new LockProviderException(error, PROVIDER, problem, ex);
 	}

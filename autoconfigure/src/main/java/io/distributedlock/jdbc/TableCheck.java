@@ -54,6 +54,18 @@ final class TableCheck {
 	}
 
 	/**
+	 * Checks that the database answers, and would accept writes to the table. Changes
+	 * nothing.
+	 * @throws LockConfigurationException if something is not as it must be
+	 * @throws LockProviderException if the database could not answer, or does not write
+	 */
+	void probe(Duration timeout) {
+		Deadline deadline = Deadline.after(timeout);
+		checkStatus(timeout);
+		this.table.requireWritable(deadline.remaining());
+	}
+
+	/**
 	 * Does what no check has done yet.
 	 * @param timeout the time for the check and for the attempt that follows
 	 * @return the time that is left for the attempt

@@ -32,6 +32,11 @@ abstract class TableDialect implements Dialect {
 
 	private static final String READ = "SELECT {columns} FROM {table} WHERE lock_key = ?";
 
+	private static final String HELD = """
+			SELECT {columns}, lock_key FROM {table} WHERE lock_key >= ? AND lock_key < ?
+				AND owner IS NOT NULL AND owner NOT LIKE 'reserved:%' AND expires_at >= {retained}
+			ORDER BY lock_key LIMIT ?""";
+
 	private static final String DELETABLE = """
 			COALESCE(expires_at < {retained} AND grant_order < {epochMicros}, FALSE)""";
 
@@ -58,6 +63,9 @@ abstract class TableDialect implements Dialect {
 			"first_waiter_until", "second_waiter_since", "second_waiter_until");
 
 	private static final int MICROSECONDS = 6;
+
+	/** The key's column behind those of a row. */
+	private static final int KEY_OF_HELD = 13;
 
 	private static final String UPDATE_NOTHING = """
 			UPDATE {table} SET owner = owner, grant_order = grant_order, expires_at = expires_at,
@@ -181,6 +189,12 @@ abstract class TableDialect implements Dialect {
 	public final @Nullable LockRow read(Connection connection, String key) throws SQLException {
 		List<LockRow> rows = Sql.query(connection, this.read, LockRow::read, stored(key));
 		return rows.isEmpty() ? null : rows.get(0);
+	}
+
+	@Override
+	public final List<HeldRow> readHeld(Connection connection, String from, String to, int limit) throws SQLException {
+		return Sql.query(connection, sql(HELD), (row) -> new HeldRow(key(row, KEY_OF_HELD), LockRow.read(row)),
+				stored(from), stored(to), 0L, limit);
 	}
 
 	@Override

@@ -10,10 +10,12 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockHolder;
+import io.distributedlock.LockKey;
 import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
+import io.distributedlock.provider.StoredLock;
 
 /**
  * The entry of one key in a {@link LocalStore}: the grant, the reservation, and the wait
@@ -65,8 +67,14 @@ final class LocalLock {
 	private static AttemptResult busy(Holding holding, long nowNanos) {
 		long remaining = holding.untilNanos - nowNanos;
 		return new AttemptResult.Busy(Duration.ofNanos(Math.min(remaining, POLL_BOUND_NANOS)),
-				new LockHolder(holding.label, Duration.ofNanos(nowNanos - holding.sinceNanos),
-						Duration.ofNanos(remaining), holding.owner == null));
+				holding.describeHolder(nowNanos));
+	}
+
+	/** Describes the present grant, or that of a key that is kept after its release. */
+	@Nullable StoredLock describe(LockKey key, long nowNanos) {
+		Holding present = this.holding;
+		return (present != null && !present.hasExpired(nowNanos))
+				? new StoredLock(key.encoded(), present.owner, present.order, present.describeHolder(nowNanos)) : null;
 	}
 
 	boolean renew(OwnerId owner, Duration lease, long nowNanos) {
@@ -168,6 +176,11 @@ final class LocalLock {
 
 		boolean isOf(OwnerId candidate) {
 			return candidate.equals(this.owner);
+		}
+
+		LockHolder describeHolder(long nowNanos) {
+			return new LockHolder(this.label, Duration.ofNanos(nowNanos - this.sinceNanos),
+					Duration.ofNanos(this.untilNanos - nowNanos), this.owner == null);
 		}
 
 		void keep(long keptUntilNanos) {

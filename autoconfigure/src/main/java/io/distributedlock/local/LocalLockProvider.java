@@ -2,7 +2,9 @@ package io.distributedlock.local;
 
 import java.time.Duration;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 
 import io.distributedlock.LockKey;
@@ -10,12 +12,14 @@ import io.distributedlock.provider.AnsweredStoreCall;
 import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.LockInspector;
 import io.distributedlock.provider.LockProvider;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ProcessLabel;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.RenewalOutcome;
 import io.distributedlock.provider.StoreCall;
+import io.distributedlock.provider.StoredLock;
 
 /**
  * A provider that keeps locks in the memory of this JVM, for tests and for programs that
@@ -28,7 +32,7 @@ import io.distributedlock.provider.StoreCall;
  *
  * @since 0.1.0
  */
-public final class LocalLockProvider implements LockProvider {
+public final class LocalLockProvider implements LockProvider, LockInspector {
 
 	private final OwnerId process = OwnerId.random();
 
@@ -84,6 +88,21 @@ public final class LocalLockProvider implements LockProvider {
 
 	@Override
 	public void check(Duration timeout) {
+	}
+
+	@Override
+	public Optional<StoredLock> find(LockKey key, Duration timeout) {
+		return Optional.ofNullable(this.store.find(key));
+	}
+
+	@Override
+	public Optional<List<StoredLock>> list(int limit, Duration timeout) {
+		return Optional.of(this.store.list(limit));
+	}
+
+	@Override
+	public ReleaseOutcome forceRelease(LockKey key, StoredLock lock, Duration timeout) {
+		return (lock.owner() != null) ? this.store.release(key, lock.owner(), Duration.ZERO) : ReleaseOutcome.NOT_HELD;
 	}
 
 	/**

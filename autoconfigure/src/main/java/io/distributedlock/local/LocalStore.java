@@ -3,6 +3,7 @@ package io.distributedlock.local;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
@@ -16,6 +17,7 @@ import io.distributedlock.LockKey;
 import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
+import io.distributedlock.provider.StoredLock;
 
 /**
  * A lock store in memory. Several {@link LocalLockProvider}s over one store contend as if
@@ -83,6 +85,21 @@ public final class LocalStore {
 
 	boolean expire(LockKey key) {
 		return step(key, LocalLock::expire);
+	}
+
+	/** Finds the present grant of a key, or {@code null}. */
+	@Nullable StoredLock find(LockKey key) {
+		AtomicReference<@Nullable StoredLock> found = new AtomicReference<>();
+		this.entries.computeIfPresent(key, (same, entry) -> {
+			found.setPlain(entry.describe(key, this.nanoTime.getAsLong()));
+			return entry;
+		});
+		return found.getPlain();
+	}
+
+	/** Returns the first grants in the order of their keys. */
+	List<StoredLock> list(int limit) {
+		return this.entries.keySet().stream().sorted().map(this::find).filter(Objects::nonNull).limit(limit).toList();
 	}
 
 	/** Counts the entries, including expired ones that were not swept yet. */

@@ -153,4 +153,15 @@ public interface LockProvider {
 	 */
 	void check(Duration timeout);
 
+	/**
+	 * Probes whether the store answers, and could grant a lock now. Changes nothing, and
+	 * does not depend on whether any lock is busy. For health checks, after the
+	 * {@linkplain #check check} at start.
+	 * @param timeout how long the call may take, which waits on the calling thread
+	 * @throws LockException if the store cannot be used, saying why
+	 */
+	default void probe(Duration timeout) {
+		check(timeout);
+	}
+
 }

@@ -22,9 +22,11 @@ final class RedisErrors {
 	private static final Set<String> TRANSIENT = Set.of("LOADING", "MOVED", "ASK", "TRYAGAIN", "CLUSTERDOWN",
 			"MASTERDOWN");
 
-	/** The server refused the first write, so that nothing was written. */
-	private static final Set<String> REFUSED = Set.of("READONLY", "OOM", "BUSY", "NOREPLICAS", "MISCONF", "CROSSSLOT",
-			"NOSCRIPT");
+	/** The server accepts no writes for now, and refused the first one. */
+	private static final Set<String> WRITES_REFUSED = Set.of("READONLY", "OOM", "NOREPLICAS", "MISCONF");
+
+	/** The server refused the call, so that nothing was written. */
+	private static final Set<String> REFUSED = Set.of("BUSY", "CROSSSLOT", "NOSCRIPT");
 
 	/** The end of a connection before the reply to a greeting: Lettuce, and Jedis. */
 	private static final Set<String> CLOSED_AT_ONCE = Set.of("Connection closed prematurely",
@@ -109,8 +111,10 @@ final class RedisErrors {
 			return (resent && !failure.isEffectUnknown()) ? unclear(failure) : failure;
 		}
 		ErrorReply reply = ErrorReply.of(ex);
-		if (!resent && (reply.hasCode(TRANSIENT) || reply.hasCode(REFUSED))) {
-			return LockProviderException.nothingSent(LockError.STORE_FAILED, PROVIDER, "refused: " + text(ex), ex);
+		boolean writesRefused = reply.hasCode(WRITES_REFUSED);
+		if (!resent && (writesRefused || reply.hasCode(TRANSIENT) || reply.hasCode(REFUSED))) {
+			return LockProviderException.nothingSent(writesRefused ? LockError.WRITES_REFUSED : LockError.STORE_FAILED,
+					PROVIDER, "refused: " + text(ex), ex);
 		}
 		if (reply.isDenial()) {
 			return new LockProviderException(LockError.NOT_PERMITTED, PROVIDER,

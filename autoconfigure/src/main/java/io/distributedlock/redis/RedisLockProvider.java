@@ -3,6 +3,9 @@ package io.distributedlock.redis;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -12,14 +15,17 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.AnsweredStoreCall;
+import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.LockInspector;
 import io.distributedlock.provider.LockProvider;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.RenewalOutcome;
 import io.distributedlock.provider.StoreCall;
+import io.distributedlock.provider.StoredLock;
 
 /**
  * Provider of locks in Redis: one string per held lock, one script per step, all times
@@ -36,7 +42,7 @@ import io.distributedlock.provider.StoreCall;
  *
  * @since 0.1.0
  */
-public final class RedisLockProvider implements LockProvider, AutoCloseable {
+public final class RedisLockProvider implements LockProvider, LockInspector, AutoCloseable {
 
 	private static final Log logger = LogFactory.getLog(RedisLockProvider.class);
 
@@ -49,6 +55,8 @@ public final class RedisLockProvider implements LockProvider, AutoCloseable {
 	private final ScriptExecutor executor;
 
 	private final ServerCheck serverCheck;
+
+	private final ServerInspector inspector;
 
 	private final RedisLockRepository repository;
 
@@ -68,6 +76,7 @@ public final class RedisLockProvider implements LockProvider, AutoCloseable {
 		this.executor = ScriptExecutorFactory.create(factory, settings.replicaRequirement(), this.timer);
 		boolean cluster = ScriptExecutorFactory.isCluster(factory);
 		this.serverCheck = new ServerCheck(this.executor, this.layout, this.timer, cluster);
+		this.inspector = new ServerInspector(this.executor, this.layout);
 		String channelPrefix = this.layout.channelPrefix();
 		ScriptExecutor checked = new CheckedScriptExecutor(this.executor, this.serverCheck);
 		this.repository = new RedisLockRepository(checked, new ReservationMonitor(this.timer), this.process,
@@ -174,6 +183,43 @@ public final class RedisLockProvider implements LockProvider, AutoCloseable {
 	@Override
 	public void check(Duration timeout) {
 		this.serverCheck.check(timeout);
+	}
+
+	/**
+	 * Checks that each master that the client knows replies and accepts writes.
+	 */
+	@Override
+	public void probe(Duration timeout) {
+		this.inspector.probe(timeout);
+	}
+
+	/**
+	 * Finds the present grant of a key. Redis does not keep its order.
+	 */
+	@Override
+	public Optional<StoredLock> find(LockKey key, Duration timeout) {
+		return this.inspector.find(key, timeout);
+	}
+
+	@Override
+	public ReleaseOutcome forceRelease(LockKey key, StoredLock lock, Duration timeout) {
+		if (lock.owner() == null) {
+			return ReleaseOutcome.NOT_HELD;
+		}
+		StoreCall<ReleaseOutcome> release = release(key, lock.owner(), timeout);
+		CountDownLatch done = new CountDownLatch(1);
+		release.onDone(done::countDown);
+		try {
+			Deadline.after(timeout).await(CallKind.RELEASE, (nanos) -> done.await(nanos, TimeUnit.NANOSECONDS));
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+		if (!release.isDone()) {
+			release.abandon();
+			return ReleaseOutcome.UNKNOWN;
+		}
+		return release.result();
 	}
 
 	private void withdrawUnclaimed() {

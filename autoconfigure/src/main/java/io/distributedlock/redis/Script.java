@@ -28,6 +28,10 @@ final class Script {
 
 	static final Script PROBE = load("probe");
 
+	static final Script HEALTH = load("health");
+
+	static final Script INSPECT = load("value", "inspect");
+
 	static final Script CHECK = load("check");
 
 	static final Script SERVER = load("server");

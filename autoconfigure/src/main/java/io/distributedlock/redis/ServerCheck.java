@@ -3,14 +3,11 @@ package io.distributedlock.redis;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockProviderException;
-import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.StoreCall;
 
@@ -76,20 +73,7 @@ final class ServerCheck {
 	 */
 	void check(Duration timeout) {
 		Deadline deadline = Deadline.after(timeout);
-		ServerCheckRun run = newRun(true, this.servers.ofAll(), deadline);
-		CountDownLatch done = new CountDownLatch(1);
-		run.call().onDone(done::countDown);
-		run.begin();
-		try {
-			deadline.await(CallKind.ACQUIRE, (nanos) -> done.await(nanos, TimeUnit.NANOSECONDS));
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-			run.expire();
-			throw RedisErrors.interrupted(ex);
-		}
-		run.expire();
-		run.call().result();
+		newRun(true, this.servers.ofAll(), deadline).complete();
 	}
 
 	private ServerCheckRun newRun(boolean askAgain, Supplier<List<CheckStep>> others, Deadline deadline) {

@@ -2,7 +2,9 @@ package io.distributedlock.redis;
 
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
@@ -10,6 +12,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockConfigurationException;
+import io.distributedlock.LockException;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.CompletableStoreCall;
@@ -62,8 +65,27 @@ final class ServerCheckRun {
 		begin();
 	}
 
-	/** Begins the run, which the caller ends at its deadline. */
-	void begin() {
+	/**
+	 * Runs to the end on the calling thread, or until the deadline.
+	 * @throws LockException if the run failed
+	 */
+	void complete() {
+		CountDownLatch done = new CountDownLatch(1);
+		this.call.onDone(done::countDown);
+		begin();
+		try {
+			this.deadline.await(CallKind.ACQUIRE, (nanos) -> done.await(nanos, TimeUnit.NANOSECONDS));
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			expire();
+			throw RedisErrors.interrupted(ex);
+		}
+		expire();
+		this.call.result();
+	}
+
+	private void begin() {
 		try {
 			List<SentStep> next = this.steps.get().stream().map(SentStep::new).toList();
 			if (next.isEmpty()) {

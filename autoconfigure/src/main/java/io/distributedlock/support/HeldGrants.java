@@ -7,11 +7,13 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Predicate;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
+import io.distributedlock.FencingToken;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockSnapshot;
 import io.distributedlock.LossReason;
@@ -278,10 +280,26 @@ final class HeldGrants {
 		return forceRelease((heldGrant) -> heldGrant.grant().owner().equals(owner) && heldGrant.key().equals(key));
 	}
 
+	/**
+	 * Takes a lock away from the one hold that has a token, and releases it in the store.
+	 * @return whether it was held with that token
+	 */
+	boolean forceRelease(LockKey key, FencingToken token) {
+		return forceRelease((heldGrant) -> heldGrant.key().equals(key), (heldGrant) -> {
+			int holdNumber = heldGrant.holdNumber();
+			return heldGrant.token(holdNumber).equals(token) ? heldGrant.lose(holdNumber, LossReason.FORCED)
+					: GrantState.LossEffect.ALREADY_ENDED;
+		});
+	}
+
 	private boolean forceRelease(Predicate<HeldGrant> filter) {
+		return forceRelease(filter, (heldGrant) -> heldGrant.lose(LossReason.FORCED));
+	}
+
+	private boolean forceRelease(Predicate<HeldGrant> filter, Function<HeldGrant, GrantState.LossEffect> loss) {
 		boolean found = false;
 		for (HeldGrant heldGrant : all()) {
-			GrantState.LossEffect effect = filter.test(heldGrant) ? heldGrant.lose(LossReason.FORCED)
+			GrantState.LossEffect effect = filter.test(heldGrant) ? loss.apply(heldGrant)
 					: GrantState.LossEffect.ALREADY_ENDED;
 			if (effect != GrantState.LossEffect.ALREADY_ENDED) {
 				found = true;

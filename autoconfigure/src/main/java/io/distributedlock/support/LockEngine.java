@@ -108,6 +108,11 @@ final class LockEngine {
 				this.queues.waiting(this.context.nanoTime()));
 	}
 
+	/** Returns how well the renewals keep up. */
+	RenewalStatus renewalStatus() {
+		return this.renewals.status();
+	}
+
 	boolean isStopping() {
 		return this.context.stopState().isStopping();
 	}

@@ -12,6 +12,7 @@ import java.util.function.BiConsumer;
 
 import org.jspecify.annotations.Nullable;
 
+import io.distributedlock.FencingToken;
 import io.distributedlock.LockCallback;
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
@@ -222,6 +223,34 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 	 */
 	public boolean forceRelease(LockKey key) {
 		return this.engine.context().heldGrants().forceRelease(key);
+	}
+
+	/**
+	 * Takes a lock away from its holder in this process, as
+	 * {@link #forceRelease(LockKey)} does, if the hold still has a given token.
+	 * @param key the key
+	 * @param token the token of the hold
+	 * @return {@code false}, and nothing happens, if this process does not hold the lock
+	 * through this template with that token
+	 */
+	public boolean forceRelease(LockKey key, FencingToken token) {
+		return this.engine.context().heldGrants().forceRelease(key, token);
+	}
+
+	/**
+	 * Returns how well the renewals of held locks keep up.
+	 * @return the status at this moment
+	 */
+	public RenewalStatus renewalStatus() {
+		return this.engine.renewalStatus();
+	}
+
+	/**
+	 * Returns whether the template grants locks.
+	 * @return {@code false} from the beginning of a stop until the next start
+	 */
+	public boolean isRunning() {
+		return !this.engine.isStopping();
 	}
 
 }

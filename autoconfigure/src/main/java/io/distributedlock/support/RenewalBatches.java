@@ -6,8 +6,8 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.function.ObjLongConsumer;
@@ -57,8 +57,8 @@ final class RenewalBatches {
 
 	private final ObjLongConsumer<HeldGrant> scheduleNext;
 
-	/** The nodes whose failure was logged. */
-	private final Set<Object> failing = ConcurrentHashMap.newKeySet();
+	/** How many calls to a node have failed since the last one that it answered. */
+	private final ConcurrentMap<Object, Integer> failedCalls = new ConcurrentHashMap<>();
 
 	private volatile boolean closed;
 
@@ -185,13 +185,13 @@ final class RenewalBatches {
 			failed(lane, claimed, ex, sentNanos);
 			return;
 		}
-		this.failing.remove(lane.node);
+		this.failedCalls.remove(lane.node);
 		lane.timeouts.set(0);
 		answered(lane, claimed, outcomes, sentNanos);
 	}
 
 	private void failed(Lane lane, List<HeldGrant> claimed, Throwable ex, long sentNanos) {
-		if (this.failing.add(lane.node)) {
+		if (this.failedCalls.merge(lane.node, 1, Integer::sum) == 1) {
 			logger.warn("Store '" + this.provider.name() + "' failed to renew " + claimed.size()
 					+ " lock(s); the renewal is repeated within the lease", ex);
 		}
@@ -253,6 +253,11 @@ final class RenewalBatches {
 		long remaining = Math.max(0, heldGrant.deadlineNanos() - nowNanos);
 		long longest = heldGrant.lease().toNanos() / 6;
 		heldGrant.scheduleRenewal(nowNanos + Math.max(SOONEST_RETRY_NANOS, Math.min(longest, remaining / 5)));
+	}
+
+	/** Returns how many calls have failed since the last answer of the same node. */
+	int failedCalls() {
+		return this.failedCalls.values().stream().mapToInt(Integer::intValue).sum();
 	}
 
 	void close() {

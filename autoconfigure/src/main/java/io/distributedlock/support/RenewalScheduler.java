@@ -196,6 +196,18 @@ final class RenewalScheduler {
 		heldGrant.scheduleRenewal(sentNanos + period - (long) (period * 0.1 * this.environment.nextDouble()));
 	}
 
+	/** Returns how well the renewals keep up. */
+	RenewalStatus status() {
+		long now = this.environment.nanoTime();
+		long lag = this.heldGrants.all()
+			.stream()
+			.filter(HeldGrant::needsRenewal)
+			.mapToLong((heldGrant) -> now - heldGrant.renewalNanos())
+			.max()
+			.orElse(0);
+		return new RenewalStatus(Duration.ofNanos(Math.max(0, lag)), this.batches.failedCalls());
+	}
+
 	void close() {
 		this.closed = true;
 		this.batches.close();

@@ -66,6 +66,14 @@ final class PersistentNodes {
 		return CompletableFuture.allOf(all.toArray(CompletableFuture[]::new)).thenApply((ready) -> true);
 	}
 
+	/**
+	 * Requires that this version supports the format in the data of the root.
+	 * @throws io.distributedlock.LockConfigurationException if it does not
+	 */
+	void requireSupported(byte[] root) {
+		requireSupported(new String(root, StandardCharsets.UTF_8));
+	}
+
 	/** A root without data was created by hand. */
 	private void requireSupported(@Nullable String format) {
 		if (format == null) {

@@ -3,6 +3,7 @@ package io.distributedlock.zookeeper;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
@@ -14,7 +15,6 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.Watcher.Event.EventType;
-import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockKey;
@@ -25,7 +25,8 @@ import io.distributedlock.provider.OwnerId;
  * a parent that each process watches. The holder obeys a request that is younger than its
  * lock node: it loses the lock, releases it, and deletes the request. The {@code czxid}
  * of both nodes decides which is younger, so that a request which nobody has obeyed never
- * ends a later grant.
+ * ends a later grant. The data of a request may name the grant that it means, by the
+ * {@code czxid} of its lock node: then it ends no other one.
  * <p>
  * An operator cannot delete the lock node instead: the release of its former holder could
  * delete the next lock node of the same name. Nothing here blocks.
@@ -38,6 +39,9 @@ final class UnlockRequests {
 	private static final byte[] HELP = ("To release a lock, create a node here that has the name of its lock node."
 			+ " Its holder obeys and deletes the request. Never delete a lock node.")
 		.getBytes(StandardCharsets.UTF_8);
+
+	/** Precedes the {@code czxid} in the data of a request for one grant. */
+	private static final String GRANT = "czxid=";
 
 	private final NodePaths paths;
 
@@ -59,6 +63,11 @@ final class UnlockRequests {
 		this.paths = paths;
 		this.lockNodes = lockNodes;
 		this.release = release;
+	}
+
+	/** Returns the data of a request that means the grant of one lock node. */
+	static byte[] dataFor(long czxid) {
+		return (GRANT + czxid).getBytes(StandardCharsets.UTF_8);
 	}
 
 	/** Adds a handler, which ignores a grant that it does not know. */
@@ -135,18 +144,31 @@ final class UnlockRequests {
 		String request = this.paths.unlocks() + "/" + node.path().name();
 		node.session()
 			.operations()
-			.stat(request, null)
-			.whenComplete((stat, failure) -> decide(node, request, stat, failure));
+			.read(request, null)
+			.exceptionallyCompose((ex) -> ZooKeeperErrors.is(ex, Code.NOAUTH) ? unreadable(node, request)
+					: CompletableFuture.failedFuture(ex))
+			.whenComplete((read, failure) -> decide(node, request, read, failure));
 	}
 
-	private void decide(LockNode node, String request, @Nullable Stat stat, @Nullable Throwable failure) {
-		if (stat == null) {
+	/** Reads a request of an operator who lets no process read its data. */
+	private static CompletableFuture<ZNode> unreadable(LockNode node, String request) {
+		return node.session().operations().stat(request, null).thenApply((stat) -> new ZNode(new byte[0], stat));
+	}
+
+	private static boolean means(ZNode request, LockNode node) {
+		String data = new String(request.data(), StandardCharsets.UTF_8);
+		return request.stat().getCzxid() > node.czxid()
+				&& (!data.startsWith(GRANT) || data.equals(GRANT + node.czxid()));
+	}
+
+	private void decide(LockNode node, String request, @Nullable ZNode read, @Nullable Throwable failure) {
+		if (read == null) {
 			if (!ZooKeeperErrors.is(failure, Code.NONODE)) {
 				logger.debug("The request '" + request + "' could not be read", failure);
 			}
 			return;
 		}
-		if (stat.getCzxid() > node.czxid()) {
+		if (means(read, node)) {
 			logger.warn("Lock '" + node.key() + "' is released, because ZooKeeper has the node '" + request + "'");
 			obey(node);
 		}

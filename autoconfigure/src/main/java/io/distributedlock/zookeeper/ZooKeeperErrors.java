@@ -170,7 +170,7 @@ final class ZooKeeperErrors {
 		return (unwrap(ex) instanceof LockException failure) ? failure : translate(ex);
 	}
 
-	private static LockProviderException timedOut(Throwable ex) {
+	static LockProviderException timedOut(Throwable ex) {
 		return new LockProviderException(LockError.STORE_TIMEOUT, PROVIDER,
 				"did not answer in time (distributed-lock.call-timeout)", ex);
 	}

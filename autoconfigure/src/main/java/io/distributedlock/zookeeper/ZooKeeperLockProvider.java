@@ -2,6 +2,7 @@ package io.distributedlock.zookeeper;
 
 import java.time.Duration;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiConsumer;
 
@@ -17,12 +18,14 @@ import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.LockInspector;
 import io.distributedlock.provider.LockProvider;
 import io.distributedlock.provider.LockTimer;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.RenewalOutcome;
 import io.distributedlock.provider.StoreCall;
+import io.distributedlock.provider.StoredLock;
 
 /**
  * Lock provider for a ZooKeeper ensemble. A held lock is an ephemeral node in the session
@@ -40,7 +43,7 @@ import io.distributedlock.provider.StoreCall;
  *
  * @since 0.1.0
  */
-public final class ZooKeeperLockProvider implements LockProvider, AutoCloseable {
+public final class ZooKeeperLockProvider implements LockProvider, LockInspector, AutoCloseable {
 
 	private static final Log logger = LogFactory.getLog(ZooKeeperLockProvider.class);
 
@@ -68,6 +71,8 @@ public final class ZooKeeperLockProvider implements LockProvider, AutoCloseable 
 
 	private final ProviderComponents components;
 
+	private final LockNodeInspector inspector;
+
 	/**
 	 * Creates a provider that tracks the client's sessions from now on.
 	 * @param client the client, which the caller closes. The caller may start it later;
@@ -91,8 +96,10 @@ public final class ZooKeeperLockProvider implements LockProvider, AutoCloseable 
 		this.unlockRequests = new UnlockRequests(this.paths, this.lockNodes, this.undecided::release);
 		this.renewalOperation = new RenewalOperation(this.lockNodes, this.undecided, timer);
 		this.sessions = new SessionTracker(client, settings, this.paths, timer, new SessionEvents());
+		LockHolderResolver holders = new LockHolderResolver(this.paths);
 		this.components = new ProviderComponents(this.sessions, this.lockNodes, this.queueEntries, this.reservations,
-				this.undecided, new LockHolderResolver(this.paths), new ShortLeaseWarning(), timer);
+				this.undecided, holders, new ShortLeaseWarning(), timer);
+		this.inspector = new LockNodeInspector(this.sessions, this.paths, holders, timer);
 		this.registration = RootRegistration.register(client, root);
 		try {
 			this.sessions.start();
@@ -155,6 +162,30 @@ public final class ZooKeeperLockProvider implements LockProvider, AutoCloseable 
 	@Override
 	public void check(Duration timeout) {
 		this.sessions.awaitReady(Deadline.after(timeout));
+	}
+
+	/**
+	 * Checks that the session lasts, and that the leader answers.
+	 */
+	@Override
+	public void probe(Duration timeout) {
+		this.inspector.probe(timeout);
+	}
+
+	/**
+	 * Finds the lock node of a key. Only its holder has the owner id of the grant.
+	 */
+	@Override
+	public Optional<StoredLock> find(LockKey key, Duration timeout) {
+		return this.inspector.find(key, timeout);
+	}
+
+	/**
+	 * Requests that the process which holds the lock releases it, and waits until it has.
+	 */
+	@Override
+	public ReleaseOutcome forceRelease(LockKey key, StoredLock lock, Duration timeout) {
+		return this.inspector.forceRelease(key, lock, timeout);
 	}
 
 	/**

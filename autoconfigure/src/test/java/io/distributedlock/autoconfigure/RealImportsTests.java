@@ -84,7 +84,7 @@ class RealImportsTests {
 			List<String> names = Stream.of(context.getBeanDefinitionNames())
 				.filter((name) -> isDeclaredByTheLibrary(context.getBeanFactory().getBeanDefinition(name)))
 				.toList();
-			assertThat(names).hasSizeGreaterThan(10).allMatch((name) -> name.startsWith("distributedLock"));
+			assertThat(names).hasSizeGreaterThan(10).allMatch((name) -> name.matches("distributed[Ll]ock.*"));
 		}
 	}
 
@@ -99,8 +99,9 @@ class RealImportsTests {
 
 	@Test
 	void autoConfigurationsAreListed() {
-		assertThat(ImportCandidates.load(AutoConfiguration.class, getClass().getClassLoader()))
-			.contains(DistributedLockAutoConfiguration.class.getName(), LockMetricsAutoConfiguration.class.getName());
+		assertThat(ImportCandidates.load(AutoConfiguration.class, getClass().getClassLoader())).contains(
+				DistributedLockAutoConfiguration.class.getName(), LockMetricsAutoConfiguration.class.getName(),
+				LockHealthAutoConfiguration.class.getName(), LockEndpointAutoConfiguration.class.getName());
 	}
 
 	private static ConfigurableApplicationContext start(Class<?> application, String... arguments) {

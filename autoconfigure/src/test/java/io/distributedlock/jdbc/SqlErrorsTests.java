@@ -29,7 +29,8 @@ class SqlErrorsTests {
 	@CsvSource({ "42P01, 0, TABLE_MISSING", "42703, 0, TABLE_MISSING", "42S02, 1146, TABLE_MISSING",
 			"42501, 0, NOT_PERMITTED", "42000, 1142, NOT_PERMITTED", "57014, 0, STORE_TIMEOUT",
 			"70100, 1969, STORE_TIMEOUT", "55P03, 0, STORE_TIMEOUT", "HY000, 1205, STORE_TIMEOUT",
-			"08006, 0, STORE_FAILED", "HY000, 1, STORE_FAILED" })
+			"25006, 0, WRITES_REFUSED", "HY000, 1836, WRITES_REFUSED", "08006, 0, STORE_FAILED",
+			"HY000, 1, STORE_FAILED" })
 	void errorIsClassified(String state, int code, LockError expected) {
 		assertThat(SqlErrors.classify(error(state, code))).isEqualTo(expected);
 	}

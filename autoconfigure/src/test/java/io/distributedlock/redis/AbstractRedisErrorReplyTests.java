@@ -66,9 +66,9 @@ abstract class AbstractRedisErrorReplyTests {
 	}
 
 	/** Asserts that each step is refused, and that no lock was granted. */
-	private static void assertRefusesAll(RedisLockProvider provider, LockGrant held, String code) {
+	private static void assertRefusesAll(RedisLockProvider provider, LockGrant held, String code, LockError error) {
 		assertThat(failure(provider, OTHER)).hasMessageContaining(code).satisfies((ex) -> {
-			assertThat(((LockProviderException) ex).error()).isEqualTo(LockError.STORE_FAILED);
+			assertThat(((LockProviderException) ex).error()).isEqualTo(error);
 			assertThat(((LockProviderException) ex).isEffectUnknown()).isFalse();
 		});
 		try {
@@ -88,7 +88,7 @@ abstract class AbstractRedisErrorReplyTests {
 		LockGrant held = RedisProcesses.acquire(provider, KEY);
 		this.admin.replicaof("127.0.0.1", 1);
 		try {
-			assertRefusesAll(provider, held, "READONLY");
+			assertRefusesAll(provider, held, "READONLY", LockError.WRITES_REFUSED);
 		}
 		finally {
 			this.admin.replicaofNoOne();
@@ -129,7 +129,7 @@ abstract class AbstractRedisErrorReplyTests {
 		looping.start();
 		try {
 			await().until(() -> isBusy(this.admin));
-			assertRefusesAll(provider, held, "BUSY");
+			assertRefusesAll(provider, held, "BUSY", LockError.STORE_FAILED);
 		}
 		finally {
 			this.admin.scriptKill();

@@ -5,6 +5,7 @@ import java.util.concurrent.TimeoutException;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import io.distributedlock.LockError;
@@ -27,13 +28,15 @@ class RedisErrorsTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "READONLY", "OOM", "BUSY", "NOREPLICAS", "MISCONF", "CROSSSLOT", "NOSCRIPT" })
-	void refusalIsNotRepeatedAndSentNothing(String code) {
+	@CsvSource({ "READONLY, WRITES_REFUSED", "OOM, WRITES_REFUSED", "NOREPLICAS, WRITES_REFUSED",
+			"MISCONF, WRITES_REFUSED", "BUSY, STORE_FAILED", "CROSSSLOT, STORE_FAILED", "NOSCRIPT, STORE_FAILED" })
+	void refusalIsNotRepeatedAndSentNothing(String code, LockError expected) {
 		RuntimeException ex = error("ERR Error running script (call to f_1e0bb70b8d326f5b6ff0cfdf20b2aa8d24162511): "
 				+ "@user_script:12: @user_script: 12: -" + code + " and more");
 		assertThat(RedisErrors.isTransient(ex)).isFalse();
 		LockProviderException translated = RedisErrors.translate(ex, false);
-		assertThat(translated.error()).isEqualTo(LockError.STORE_FAILED);
+		assertThat(translated.error()).isEqualTo(expected);
+		assertThat(translated.isTransient()).isTrue();
 		assertThat(translated.isEffectUnknown()).isFalse();
 		assertThat(translated).hasMessageContaining("refused: ERR").hasMessageContaining(code);
 	}

@@ -3,10 +3,12 @@ package io.distributedlock.support;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
+import io.distributedlock.FencingToken;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockRequest;
@@ -78,6 +80,44 @@ class LockTemplateViewTests {
 	@Test
 	void forceReleaseOfAKeyThatIsNotHeldDoesNothing() {
 		assertThat(this.locks.forceRelease(KEY)).isFalse();
+	}
+
+	@Test
+	void forceReleaseByATokenEndsNoOtherHold() {
+		LockLease lease = this.locks.acquire(LockRequest.of(KEY));
+		FencingToken token = lease.fencingToken();
+		assertThat(this.locks.forceRelease(KEY, new FencingToken(token.value() + 1))).isFalse();
+		assertThat(this.locks.forceRelease(KEY, new FencingToken(token.value() + 1024))).isFalse();
+		assertThat(this.locks.forceRelease(LockKey.of("seats", "13B"), token)).isFalse();
+		assertThat(lease.isHeld()).isTrue();
+		assertThat(this.locks.forceRelease(KEY, token)).isTrue();
+		assertThat(lease.lossReason()).isEqualTo(LossReason.FORCED);
+		assertThat(this.locks.forceRelease(KEY, token)).isFalse();
+	}
+
+	@Test
+	void forceReleaseOfOneKeyLosesTheWholeHandle() {
+		LockKey other = LockKey.of("seats", "13B");
+		LockLease lease = this.locks.acquire(LockRequest.ofAll(List.of(KEY, other)));
+		assertThat(this.locks.forceRelease(other, lease.fencingToken(KEY))).isFalse();
+		assertThat(this.locks.forceRelease(other, lease.fencingToken(other))).isTrue();
+		assertThat(lease.isHeld()).isFalse();
+		lease.close();
+	}
+
+	@Test
+	void forceReleaseAfterAHandOffNeedsTheTokenOfTheNewHold() throws Exception {
+		LockRequest request = LockRequest.of(KEY).withWaitTime(Duration.ofMinutes(1));
+		LockLease first = this.locks.acquire(request);
+		CompletableFuture<LockLease> waiting = this.locks.acquireAsync(request);
+		await().until(() -> !this.locks.snapshot().waiting().isEmpty());
+		FencingToken former = first.fencingToken();
+		first.close();
+		LockLease second = waiting.get(1, TimeUnit.MINUTES);
+		assertThat(this.locks.forceRelease(KEY, former)).isFalse();
+		assertThat(second.isHeld()).isTrue();
+		assertThat(this.locks.forceRelease(KEY, second.fencingToken())).isTrue();
+		assertThat(second.isHeld()).isFalse();
 	}
 
 }

@@ -74,10 +74,14 @@ class UnlockRequestsTests {
 	}
 
 	private void create(String node) {
+		create(node, new byte[0]);
+	}
+
+	private void create(String node, byte[] data) {
 		// The parent is created after the first lock may be acquired.
 		await().atMost(PATIENCE)
 			.ignoreExceptionsMatching((ex) -> ex.getCause() instanceof KeeperException.NoNodeException)
-			.until(() -> ZooKeeperFixture.call(() -> this.fixture.admin().create().forPath(node)) != null);
+			.until(() -> ZooKeeperFixture.call(() -> this.fixture.admin().create().forPath(node, data)) != null);
 	}
 
 	private boolean exists(String node) {
@@ -116,6 +120,18 @@ class UnlockRequestsTests {
 		assertThat(lease.isHeld()).isTrue();
 		lease.close();
 		second.close();
+	}
+
+	@Test
+	void requestThatNamesAGrantEndsThatGrantAlone() {
+		LockLease lease = acquire(this.key);
+		long order = lease.fencingToken().order();
+		create(request(this.key), UnlockRequests.dataFor(order - 1));
+		await().atMost(PATIENCE).until(() -> !exists(request(this.key)));
+		assertThat(lease.isHeld()).isTrue();
+		create(request(this.key), UnlockRequests.dataFor(order));
+		await().atMost(PATIENCE).until(() -> !lease.isHeld());
+		lease.close();
 	}
 
 	@Test

@@ -1,0 +1,112 @@
+package io.distributedlock.actuate;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
+import org.springframework.boot.health.contributor.CompositeHealthContributor;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.HealthContributor;
+import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.boot.health.contributor.Status;
+
+import io.distributedlock.LockException;
+import io.distributedlock.LockSnapshot;
+import io.distributedlock.support.RenewalStatus;
+
+/**
+ * Health of the store of one provider: up if it could grant a lock now, whether or not
+ * any lock is busy.
+ * <p>
+ * Out of service is a store that answers but grants nothing, such as a read-only replica
+ * or one without its table; down is one that does not answer. The state is unknown while
+ * locking is stopped. A check asks the store once, and ends within the time-out.
+ *
+ * @since 0.1.0
+ */
+public final class LockHealthIndicator implements HealthIndicator {
+
+	private final ManagedProvider provider;
+
+	private final StoreProbe probe;
+
+	/**
+	 * Creates an indicator.
+	 * @param provider the provider
+	 * @param timeout how long a check may take
+	 */
+	public LockHealthIndicator(ManagedProvider provider, Duration timeout) {
+		this.provider = provider;
+		this.probe = new StoreProbe(provider.provider(), timeout);
+	}
+
+	/**
+	 * Creates the indicator of one provider, or a composite of those of several.
+	 * @param providers the providers
+	 * @param timeout how long the check of each may take
+	 * @return the contributor
+	 */
+	public static HealthContributor of(List<ManagedProvider> providers, Duration timeout) {
+		if (providers.size() == 1) {
+			return new LockHealthIndicator(providers.get(0), timeout);
+		}
+		Map<String, LockHealthIndicator> indicators = providers.stream()
+			.map((provider) -> new LockHealthIndicator(provider, timeout))
+			.collect(Collectors.toMap((indicator) -> indicator.provider.name(), Function.identity()));
+		return CompositeHealthContributor.fromMap(indicators);
+	}
+
+	@Override
+	public Health health() {
+		Health.Builder health = new Health.Builder().withDetail("provider", this.provider.name());
+		if (this.provider.location() != null) {
+			health.withDetail("location", this.provider.location());
+		}
+		if (!this.provider.provider().isExclusive()) {
+			health.withDetail("locking", "off");
+		}
+		if (this.provider.template().isRunning()) {
+			probe(health);
+		}
+		else {
+			health.unknown().withDetail("reason", "Locking is stopped");
+		}
+		LockSnapshot snapshot = this.provider.template().snapshot();
+		RenewalStatus renewals = this.provider.template().renewalStatus();
+		return health.withDetail("held", snapshot.held().size())
+			.withDetail("waiting", snapshot.waiting().size())
+			.withDetail("renewalLagMillis", renewals.lag().toMillis())
+			.withDetail("renewalFailures", renewals.failures())
+			.build();
+	}
+
+	private void probe(Health.Builder health) {
+		Optional<RuntimeException> failure = this.probe.run();
+		if (failure.isEmpty()) {
+			health.up();
+			return;
+		}
+		RuntimeException ex = failure.get();
+		health.status(status(ex)).withException(ex);
+		if (ex instanceof LockException known) {
+			health.withDetail("errorId", known.id());
+		}
+	}
+
+	private static Status status(RuntimeException ex) {
+		if (!(ex instanceof LockException known)) {
+			return Status.DOWN;
+		}
+		return switch (known.error()) {
+			case WRITES_REFUSED, TABLE_MISSING, NOT_PERMITTED, NEWER_FORMAT, STORE_TOO_OLD, SESSION_FULL,
+					TABLE_UNSUITABLE, STORE_UNSUITABLE, INVALID_PROPERTY ->
+				Status.OUT_OF_SERVICE;
+			case SHUTTING_DOWN -> Status.UNKNOWN;
+			default -> Status.DOWN;
+		};
+	}
+
+}

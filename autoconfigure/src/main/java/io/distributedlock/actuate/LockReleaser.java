@@ -1,0 +1,105 @@
+package io.distributedlock.actuate;
+
+import java.time.Duration;
+import java.util.Optional;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
+import io.distributedlock.FencingToken;
+import io.distributedlock.LockException;
+import io.distributedlock.LockKey;
+import io.distributedlock.actuate.ForcedRelease.Outcome;
+import io.distributedlock.provider.LockInspector;
+import io.distributedlock.provider.StoredLock;
+
+/**
+ * Releaser of locks by force, for a caller who names the present token. A hold of this
+ * process has to have exactly this token. Of another process's grant the store knows the
+ * order alone, which the token has to contain. Each request is logged.
+ */
+final class LockReleaser {
+
+	private static final Log logger = LogFactory.getLog(LockReleaser.class);
+
+	private final Duration timeout;
+
+	/**
+	 * Creates a releaser.
+	 * @param timeout how long a call to a store may take
+	 */
+	LockReleaser(Duration timeout) {
+		this.timeout = timeout;
+	}
+
+	/**
+	 * Releases a lock that has a given token.
+	 * @param requester who asks for it
+	 */
+	ForcedRelease release(ManagedProvider provider, LockKey key, FencingToken token, String requester) {
+		ForcedRelease answer = release(provider, key, token);
+		logger.warn("The forced release of lock '" + LogText.escape(key.encoded()) + "' with token " + token
+				+ " in store '" + provider.name() + "' was requested by '" + LogText.escape(requester) + "': "
+				+ answer.outcome() + ". " + LogText.escape(answer.message()));
+		return answer;
+	}
+
+	private ForcedRelease release(ManagedProvider provider, LockKey key, FencingToken token) {
+		if (provider.template().forceRelease(key, token)) {
+			return new ForcedRelease(Outcome.RELEASED, "The hold of this process has ended, and its holder is told."
+					+ " The store is told in the background, and keeps the lock until then");
+		}
+		if (provider.template().snapshot().held().stream().anyMatch((held) -> held.key().equals(key))) {
+			return staleToken();
+		}
+		try {
+			return provider.inspector()
+				.map((inspector) -> release(inspector, key, token))
+				.orElseGet(() -> new ForcedRelease(Outcome.TOKEN_UNKNOWN, "This process does not hold the lock, and the"
+						+ " store does not show who does. Send the request to the process that holds it"));
+		}
+		catch (LockException ex) {
+			return new ForcedRelease(Outcome.STORE_FAILED, String.valueOf(ex.getMessage()));
+		}
+	}
+
+	private ForcedRelease release(LockInspector inspector, LockKey key, FencingToken token) {
+		Optional<StoredLock> found = inspector.find(key, this.timeout);
+		if (found.isEmpty()) {
+			return notHeld();
+		}
+		StoredLock lock = found.get();
+		if (lock.holder().released()) {
+			return new ForcedRelease(Outcome.KEPT,
+					"No process holds the lock, which is kept for the rest of its minHold"
+							+ ((lock.holder().remaining() != null)
+									? " of " + lock.holder().remaining().toMillis() + " ms" : "")
+							+ ". Wait until then");
+		}
+		if (lock.order() == null) {
+			return new ForcedRelease(Outcome.TOKEN_UNKNOWN, "The store does not have the token of the grant to '"
+					+ lock.holder().label() + "', so that it cannot be compared. Send the request to that process");
+		}
+		return lock.isGrantOf(token) ? release(inspector, key, lock) : staleToken();
+	}
+
+	private ForcedRelease release(LockInspector inspector, LockKey key, StoredLock lock) {
+		return switch (inspector.forceRelease(key, lock, this.timeout)) {
+			case RELEASED -> new ForcedRelease(Outcome.RELEASED, "The store has released the grant to '"
+					+ lock.holder().label() + "', which learns of it with its next renewal at the latest");
+			case NOT_HELD -> notHeld();
+			case UNKNOWN -> new ForcedRelease(Outcome.STORE_FAILED, "The release of the grant to '"
+					+ lock.holder().label() + "' was requested, but not confirmed in time. Read the lock again");
+		};
+	}
+
+	private static ForcedRelease staleToken() {
+		return new ForcedRelease(Outcome.STALE_TOKEN,
+				"The lock has another token by now. Read the lock again, and decide anew");
+	}
+
+	private static ForcedRelease notHeld() {
+		return new ForcedRelease(Outcome.NOT_HELD, "No process holds the lock");
+	}
+
+}

@@ -1,0 +1,35 @@
+package io.distributedlock.autoconfigure;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator;
+import org.springframework.boot.health.contributor.HealthContributor;
+import org.springframework.context.annotation.Bean;
+
+import io.distributedlock.actuate.LockHealthIndicator;
+import io.distributedlock.support.LockSettings;
+
+/**
+ * Auto-configuration for the health of the lock stores.
+ *
+ * @since 0.1.0
+ */
+@AutoConfiguration(after = DistributedLockAutoConfiguration.class)
+@ConditionalOnClass({ HealthContributor.class, ConditionalOnEnabledHealthIndicator.class })
+@ConditionalOnBean(LockEngines.class)
+@ConditionalOnEnabledHealthIndicator("distributedlocks")
+public final class LockHealthAutoConfiguration {
+
+	/** The name without its end is the id of the health, which is in lower case. */
+	@Bean
+	@ConditionalOnMissingBean(name = { "distributedlocksHealthIndicator", "distributedlocksHealthContributor" })
+	HealthContributor distributedlocksHealthContributor(LockEngines engines,
+			ObjectProvider<LockStoreLocation> locations, LockSettings settings) {
+		engines.createAll();
+		return LockHealthIndicator.of(new ManagedProviders(engines, locations).get(), settings.callTimeout());
+	}
+
+}

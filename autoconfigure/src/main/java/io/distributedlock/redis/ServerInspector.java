@@ -1,0 +1,98 @@
+package io.distributedlock.redis;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
+
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.LockException;
+import io.distributedlock.LockHolder;
+import io.distributedlock.LockKey;
+import io.distributedlock.provider.Deadline;
+import io.distributedlock.provider.OwnerId;
+import io.distributedlock.provider.StoredLock;
+import io.distributedlock.redis.RedisLayout.State;
+
+/**
+ * Reader of the servers for operators: whether they could grant a lock now, and who holds
+ * one. Its scripts change nothing.
+ */
+final class ServerInspector {
+
+	private final ScriptExecutor executor;
+
+	private final RedisLayout layout;
+
+	ServerInspector(ScriptExecutor executor, RedisLayout layout) {
+		this.executor = executor;
+		this.layout = layout;
+	}
+
+	/**
+	 * Probes each master that the client knows: whether it replies, and accepts writes.
+	 * @throws LockException if one cannot grant locks
+	 */
+	void probe(Duration timeout) {
+		List<CheckStep> steps = new ArrayList<>();
+		steps.add(new CheckStep(
+				new ScriptCall(Script.HEALTH, new byte[][] { noKey(0), this.layout.format() }, new byte[0][]),
+				() -> true, ServerInspector::checkFormat));
+		Set<Object> nodes = new HashSet<>();
+		for (int bucket = 0; bucket < RedisLayout.BUCKETS; bucket++) {
+			Object node = this.executor.node(this.executor.slot(this.layout.lastOrder(bucket)));
+			if (node != null && nodes.add(node) && bucket > 0) {
+				steps.add(new CheckStep(ScriptCall.probe(this.layout.lastOrder(bucket)), () -> true, (reply) -> {
+				}));
+			}
+		}
+		run(steps, timeout);
+	}
+
+	private byte[] noKey(int bucket) {
+		return ScriptCall.probe(this.layout.lastOrder(bucket)).keys()[0];
+	}
+
+	/** A server that was not checked yet, or was emptied, has no format. */
+	private static void checkFormat(ScriptReply reply) {
+		String format = new String(reply.bytes(0), StandardCharsets.UTF_8);
+		if (!format.isEmpty()) {
+			RedisLayout.FORMAT.requireSupported("Redis", format);
+		}
+	}
+
+	/**
+	 * Reads the value of a lock.
+	 * @throws LockException if the server could not answer
+	 */
+	Optional<StoredLock> find(LockKey key, Duration timeout) {
+		AtomicReference<@Nullable ScriptReply> reply = new AtomicReference<>();
+		run(List.of(new CheckStep(new ScriptCall(Script.INSPECT, new byte[][] { this.layout.lock(key) }, new byte[0][]),
+				() -> true, reply::set)), timeout);
+		ScriptReply read = reply.get();
+		return Optional.ofNullable((read != null) ? describe(key, read) : null);
+	}
+
+	private static @Nullable StoredLock describe(LockKey key, ScriptReply reply) {
+		LockHolder holder = new AttemptReply(reply).holder();
+		if (holder == null) {
+			return null;
+		}
+		String value = new String(reply.bytes(1), StandardCharsets.UTF_8);
+		OwnerId owner = State.HELD.isOf(value) ? new OwnerId(value.substring(0, RedisLayout.ID_LENGTH)) : null;
+		return new StoredLock(key.encoded(), owner, null, holder);
+	}
+
+	private void run(List<CheckStep> steps, Duration timeout) {
+		Iterator<List<CheckStep>> rounds = List.of(steps).iterator();
+		new ServerCheckRun(this.executor, () -> rounds.hasNext() ? rounds.next() : List.of(), Deadline.after(timeout))
+			.complete();
+	}
+
+}

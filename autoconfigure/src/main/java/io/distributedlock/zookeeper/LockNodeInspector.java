@@ -1,0 +1,181 @@
+package io.distributedlock.zookeeper;
+
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException.Code;
+
+import io.distributedlock.LockError;
+import io.distributedlock.LockException;
+import io.distributedlock.LockKey;
+import io.distributedlock.LockProviderException;
+import io.distributedlock.provider.CompletableStoreCall;
+import io.distributedlock.provider.Deadline;
+import io.distributedlock.provider.LockTimer;
+import io.distributedlock.provider.ReleaseOutcome;
+import io.distributedlock.provider.StoredLock;
+
+/**
+ * Reader of the tree for operators, and maker of {@link UnlockRequests}. Its calls wait
+ * on the calling thread.
+ */
+final class LockNodeInspector {
+
+	private static final Log logger = LogFactory.getLog(LockNodeInspector.class);
+
+	private final SessionTracker sessions;
+
+	private final NodePaths paths;
+
+	private final LockHolderResolver holders;
+
+	private final LockTimer timer;
+
+	LockNodeInspector(SessionTracker sessions, NodePaths paths, LockHolderResolver holders, LockTimer timer) {
+		this.sessions = sessions;
+		this.paths = paths;
+		this.holders = holders;
+		this.timer = timer;
+	}
+
+	/**
+	 * Checks that the session lasts, and that the leader answers.
+	 * @throws LockException if locks cannot be granted
+	 */
+	void probe(Duration timeout) {
+		Deadline deadline = Deadline.after(timeout);
+		ZooKeeperOperations operations = this.sessions.awaitReady(deadline).operations();
+		ZNode root = await(operations.sync(this.paths.root())
+			.thenCombine(operations.read(this.paths.root(), null), (synced, read) -> read), deadline);
+		this.sessions.persistentNodes().requireSupported(root.data());
+	}
+
+	/**
+	 * Finds the lock node of a lock that is held.
+	 * @throws LockException if the servers could not answer
+	 */
+	Optional<StoredLock> find(LockKey key, Duration timeout) {
+		Deadline deadline = Deadline.after(timeout);
+		Session session = this.sessions.awaitReady(deadline);
+		CallDeadline call = new CallDeadline(new CompletableStoreCall<>(), timeout, this.timer);
+		// Behind the sync the server knows what others have written before.
+		return await(
+				session.operations()
+					.sync(this.paths.root())
+					.thenCombine(readHeld(session, this.paths.of(key)), (synced, node) -> node)
+					.thenCompose((node) -> node.isEmpty() ? CompletableFuture.completedFuture(Optional.empty())
+							: this.holders.resolve(node.get(), session, call)
+								.thenApply((holder) -> Optional
+									.of(new StoredLock(key.encoded(), null, node.get().stat().getCzxid(), holder)))),
+				deadline);
+	}
+
+	private static CompletableFuture<Optional<ZNode>> readHeld(Session session, LockPath path) {
+		return existing(session.operations().read(path.lockNode(), null))
+			.thenApply((node) -> node.filter((read) -> !read.isIn(LockNodeState.RESERVED)));
+	}
+
+	private static CompletableFuture<Optional<ZNode>> existing(CompletableFuture<ZNode> answer) {
+		return answer.thenApply((read) -> Optional.of(read))
+			.exceptionallyCompose((ex) -> ZooKeeperErrors.is(ex, Code.NONODE)
+					? CompletableFuture.completedFuture(Optional.empty()) : CompletableFuture.failedFuture(ex));
+	}
+
+	/**
+	 * Requests that the holder releases a lock, and waits until it has. The request names
+	 * the grant, so that it ends no later one.
+	 * @return {@link ReleaseOutcome#UNKNOWN} if the holder has not obeyed in time
+	 * @throws LockException if the request could not be made
+	 */
+	ReleaseOutcome forceRelease(LockKey key, StoredLock lock, Duration timeout) {
+		Deadline deadline = Deadline.after(timeout);
+		Session session = this.sessions.awaitReady(deadline);
+		LockPath path = this.paths.of(key);
+		String request = this.paths.unlocks() + "/" + path.name();
+		long czxid = Objects.requireNonNull(lock.order());
+		CompletableFuture<Boolean> created = session.operations()
+			.create(request, UnlockRequests.dataFor(czxid), CreateMode.EPHEMERAL)
+			.thenApply((stat) -> true)
+			.exceptionallyCompose((ex) -> ZooKeeperErrors.is(ex, Code.NODEEXISTS)
+					? CompletableFuture.completedFuture(false) : CompletableFuture.failedFuture(ex));
+		try {
+			requireCreated(await(created, deadline), request);
+			return awaitRelease(session, path, czxid, deadline);
+		}
+		finally {
+			withdraw(session, request, created);
+		}
+	}
+
+	private static void requireCreated(boolean created, String request) {
+		if (!created) {
+			throw LockProviderException.nothingSent(LockError.STORE_FAILED, ZooKeeperErrors.PROVIDER,
+					"has another request to release this lock already, which nobody has obeyed: delete the node '"
+							+ request + "'",
+					null);
+		}
+	}
+
+	/** Deletes a request that nobody has obeyed, also one that is created later. */
+	private static void withdraw(Session session, String request, CompletableFuture<Boolean> created) {
+		created.whenComplete((own, failed) -> {
+			if (Boolean.TRUE.equals(own)) {
+				session.operations().delete(request, -1).whenComplete((deleted, failure) -> {
+					if (failure != null && !ZooKeeperErrors.is(failure, Code.NONODE)) {
+						logger.debug("The request '" + request + "' ends with the session", failure);
+					}
+				});
+			}
+		});
+	}
+
+	private static ReleaseOutcome awaitRelease(Session session, LockPath path, long czxid, Deadline deadline) {
+		while (true) {
+			CompletableFuture<Boolean> changed = new CompletableFuture<>();
+			Optional<ZNode> node = await(
+					existing(session.operations().read(path.lockNode(), (event) -> changed.complete(true))), deadline);
+			if (node.isEmpty() || node.get().stat().getCzxid() != czxid || node.get().isIn(LockNodeState.RESERVED)) {
+				return ReleaseOutcome.RELEASED;
+			}
+			if (!isDone(changed, deadline)) {
+				return ReleaseOutcome.UNKNOWN;
+			}
+		}
+	}
+
+	private static boolean isDone(CompletableFuture<Boolean> event, Deadline deadline) {
+		try {
+			return await(event, deadline);
+		}
+		catch (LockProviderException ex) {
+			logger.debug("The holder has not released the lock in time", ex);
+			return false;
+		}
+	}
+
+	private static <T> T await(CompletableFuture<T> answer, Deadline deadline) {
+		try {
+			return answer.get(deadline.remainingNanos(), TimeUnit.NANOSECONDS);
+		}
+		catch (ExecutionException ex) {
+			throw ZooKeeperErrors.failureOf(ex);
+		}
+		catch (TimeoutException ex) {
+			throw ZooKeeperErrors.timedOut(ex);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw new LockProviderException(LockError.STORE_FAILED, ZooKeeperErrors.PROVIDER,
+					"did not answer before the thread was interrupted", ex);
+		}
+	}
+
+}

@@ -1,0 +1,114 @@
+package io.distributedlock.redis;
+
+import java.time.Duration;
+import java.util.function.Function;
+
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import redis.clients.jedis.Jedis;
+
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.Status;
+import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+
+import io.distributedlock.LockKey;
+import io.distributedlock.LockLease;
+import io.distributedlock.LockRequest;
+import io.distributedlock.actuate.LockHealthIndicator;
+import io.distributedlock.actuate.ManagedProvider;
+import io.distributedlock.support.LockSettings;
+import io.distributedlock.support.LockTemplate;
+import io.distributedlock.testkit.FrozenProcesses;
+import io.distributedlock.testkit.TimeBounds;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/** Tests of the health of a real server. */
+class RedisHealthTests {
+
+	private static final Duration CALL_TIMEOUT = Duration.ofSeconds(1);
+
+	@RegisterExtension
+	private final RedisProcesses processes = new RedisProcesses();
+
+	private LockHealthIndicator indicator(RedisConnectionFactory factory) {
+		RedisLockProvider provider = this.processes.provider(factory);
+		provider.check(Duration.ofSeconds(30));
+		LockTemplate template = this.processes.locks(provider, LockSettings.defaults().withCallTimeout(CALL_TIMEOUT));
+		return new LockHealthIndicator(new ManagedProvider("redis", provider, template, null), CALL_TIMEOUT);
+	}
+
+	private static void awaitStatus(LockHealthIndicator indicator, Status status) {
+		await().atMost(Duration.ofMinutes(1)).until(() -> indicator.health().getStatus(), status::equals);
+	}
+
+	private static Health boundedHealth(LockHealthIndicator indicator) {
+		long begin = System.nanoTime();
+		Health health = indicator.health();
+		assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThanOrEqualTo(TimeBounds.withLoad(CALL_TIMEOUT));
+		return health;
+	}
+
+	@ParameterizedTest(name = "{0}")
+	@MethodSource("io.distributedlock.redis.TestClients#all")
+	void frozenOrKilledServerIsDown(String name, Function<RedisConfiguration, RedisConnectionFactory> client) {
+		RedisServer server = this.processes.closing(new RedisServer());
+		LockHealthIndicator indicator = indicator(client.apply(TestRedis.standalone(server.port())));
+		awaitStatus(indicator, Status.UP);
+		try (FrozenProcesses frozen = FrozenProcesses.freeze(server.handle())) {
+			for (int i = 0; i < 2; i++) {
+				Health health = boundedHealth(indicator);
+				assertThat(health.getStatus()).isEqualTo(Status.DOWN);
+				assertThat(health.getDetails()).containsEntry("errorId", "DL-302");
+			}
+		}
+		awaitStatus(indicator, Status.UP);
+		server.kill();
+		await().atMost(Duration.ofMinutes(1))
+			.until(() -> "DL-301".equals(boundedHealth(indicator).getDetails().get("errorId")));
+		assertThat(indicator.health().getStatus()).isEqualTo(Status.DOWN);
+	}
+
+	@ParameterizedTest(name = "{0}")
+	@MethodSource("io.distributedlock.redis.TestClients#all")
+	void replicaIsOutOfService(String name, Function<RedisConfiguration, RedisConnectionFactory> client) {
+		RedisServer server = this.processes.closing(new RedisServer());
+		LockHealthIndicator indicator = indicator(client.apply(TestRedis.standalone(server.port())));
+		awaitStatus(indicator, Status.UP);
+		try (Jedis admin = server.admin()) {
+			admin.replicaof("127.0.0.1", TestRedis.port());
+			awaitStatus(indicator, Status.OUT_OF_SERVICE);
+			assertThat(indicator.health().getDetails()).containsEntry("errorId", "DL-311");
+			admin.replicaofNoOne();
+			awaitStatus(indicator, Status.UP);
+		}
+	}
+
+	@ParameterizedTest(name = "{0}")
+	@MethodSource("io.distributedlock.redis.TestClients#all")
+	void probeWritesNothingAndNoBusyLockChangesIt(String name,
+			Function<RedisConfiguration, RedisConnectionFactory> client) {
+		RedisServer server = this.processes.closing(new RedisServer());
+		RedisConnectionFactory factory = client.apply(TestRedis.standalone(server.port()));
+		RedisLockProvider provider = this.processes.provider(factory);
+		try (Jedis admin = server.admin()) {
+			provider.probe(Duration.ofSeconds(30));
+			assertThat(admin.dbSize()).isZero();
+			LockTemplate locks = this.processes.locks(provider, LockSettings.defaults());
+			try (LockLease lease = locks.acquire(LockRequest.of(LockKey.of("orders", "42")))) {
+				provider.probe(Duration.ofSeconds(30));
+				lease.ensureHeld();
+			}
+			String format = new String(RedisProcesses.LAYOUT.format());
+			admin.set(format, "7");
+			LockHealthIndicator indicator = new LockHealthIndicator(new ManagedProvider("redis", provider, locks, null),
+					Duration.ofSeconds(30));
+			assertThat(indicator.health().getStatus()).isEqualTo(Status.OUT_OF_SERVICE);
+			assertThat(indicator.health().getDetails()).containsEntry("errorId", "DL-306");
+		}
+	}
+
+}
