@@ -26,8 +26,8 @@ final class LockedMethodAotProcessor implements BeanRegistrationAotProcessor {
 			return null;
 		}
 		new SelfInvocationWarning(methods).check(type, type);
-		return (context, code) -> register(type, methods, new ExpressionHints(context.getRuntimeHints().reflection(),
-				beanFactory));
+		return (context, code) -> register(type, methods,
+				new ExpressionHints(context.getRuntimeHints().reflection(), beanFactory));
 	}
 
 	private static void register(Class<?> type, LockedMethodRegistry methods, ExpressionHints expressions) {

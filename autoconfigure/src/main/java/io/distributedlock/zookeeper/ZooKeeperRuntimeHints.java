@@ -8,7 +8,9 @@ import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
 
-/** Hints for the sockets of the client, which it creates by the names of their classes. */
+/**
+ * Hints for the sockets of the client, which it creates by the names of their classes.
+ */
 final class ZooKeeperRuntimeHints implements RuntimeHintsRegistrar {
 
 	private static final List<String> SOCKETS = List.of("org.apache.zookeeper.ClientCnxnSocketNIO",

@@ -41,9 +41,9 @@ class ContextRestartTests {
 		.withWaitTime(PATIENCE);
 
 	private final ApplicationContextRunner runner = new ApplicationContextRunner()
-		.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class,
-				JdbcLockAutoConfiguration.class, RedisLockAutoConfiguration.class,
-				ZooKeeperLockAutoConfiguration.class))
+		.withConfiguration(
+				AutoConfigurations.of(DistributedLockAutoConfiguration.class, JdbcLockAutoConfiguration.class,
+						RedisLockAutoConfiguration.class, ZooKeeperLockAutoConfiguration.class))
 		.withPropertyValues("spring.application.name=restarts", "distributed-lock.call-timeout=10s",
 				"distributed-lock.shutdown.grace-period=100ms");
 

@@ -66,8 +66,7 @@ class LockRuntimeHintsTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "org.apache.zookeeper.ClientCnxnSocketNIO",
-			"org.apache.zookeeper.ClientCnxnSocketNetty" })
+	@ValueSource(strings = { "org.apache.zookeeper.ClientCnxnSocketNIO", "org.apache.zookeeper.ClientCnxnSocketNetty" })
 	void socketsOfZooKeeperAreCreatedByName(String type) throws ReflectiveOperationException {
 		assertThat(RuntimeHintsPredicates.reflection()
 			.onConstructorInvocation(Class.forName(type).getDeclaredConstructors()[0])).accepts(hints);
@@ -79,9 +78,8 @@ class LockRuntimeHintsTests {
 	void fieldsThatAreUpdatedAtomicallyAreKept(String field) throws ReflectiveOperationException {
 		String[] parts = field.split("\\.");
 		Class<?> type = Class.forName("io.distributedlock.support." + parts[0]);
-		assertThat(Stream.of(type.getDeclaredFields()))
-			.anyMatch((declared) -> declared.getName().equals(parts[1])
-					&& RuntimeHintsPredicates.reflection().onFieldAccess(declared).test(hints));
+		assertThat(Stream.of(type.getDeclaredFields())).anyMatch((declared) -> declared.getName().equals(parts[1])
+				&& RuntimeHintsPredicates.reflection().onFieldAccess(declared).test(hints));
 	}
 
 	@Test

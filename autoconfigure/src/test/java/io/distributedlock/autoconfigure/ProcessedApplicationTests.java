@@ -132,20 +132,20 @@ class ProcessedApplicationTests {
 		String[] without = { "spring.datasource.generate-unique-name=true", "orders.lease=40s",
 				"spring.application.name=shop" };
 		assertThatException().isThrownBy(() -> run(Shop.class, without, TWO_STORES, (context) -> {
-		}))
-			.havingRootCause()
-			.isInstanceOfSatisfying(LockConfigurationException.class, (ex) -> {
-				assertThat(ex.error()).isEqualTo(LockError.NO_PROVIDER);
-				assertThat(ex.action()).contains("processed ahead of time");
-			});
+		})).havingRootCause().isInstanceOfSatisfying(LockConfigurationException.class, (ex) -> {
+			assertThat(ex.error()).isEqualTo(LockError.NO_PROVIDER);
+			assertThat(ex.action()).contains("processed ahead of time");
+		});
 	}
 
 	@Test
 	void lockedBeanWithoutLocksFailsTheStart() {
-		assertThatException().isThrownBy(() -> run(WithoutLocks.class, new String[] { "orders.lease=40s" }, (context) -> {
-		}))
+		assertThatException()
+			.isThrownBy(() -> run(WithoutLocks.class, new String[] { "orders.lease=40s" }, (context) -> {
+			}))
 			.havingRootCause()
-			.isInstanceOfSatisfying(LockConfigurationException.class, (ex) -> assertThat(ex.error()).isEqualTo(LockError.CONTEXT_WITHOUT_LOCKS));
+			.isInstanceOfSatisfying(LockConfigurationException.class,
+					(ex) -> assertThat(ex.error()).isEqualTo(LockError.CONTEXT_WITHOUT_LOCKS));
 	}
 
 	@Test
@@ -154,9 +154,9 @@ class ProcessedApplicationTests {
 	}
 
 	@Configuration(proxyBeanMethods = false)
-	@ImportAutoConfiguration({ PropertyPlaceholderAutoConfiguration.class, DataSourceAutoConfiguration.class, DataSourceTransactionManagerAutoConfiguration.class,
-			TransactionAutoConfiguration.class, DistributedLockAutoConfiguration.class,
-			JdbcLockAutoConfiguration.class, LockMetricsAutoConfiguration.class,
+	@ImportAutoConfiguration({ PropertyPlaceholderAutoConfiguration.class, DataSourceAutoConfiguration.class,
+			DataSourceTransactionManagerAutoConfiguration.class, TransactionAutoConfiguration.class,
+			DistributedLockAutoConfiguration.class, JdbcLockAutoConfiguration.class, LockMetricsAutoConfiguration.class,
 			LockTransactionAutoConfiguration.class })
 	static class Shop {
 
@@ -231,8 +231,7 @@ class ProcessedApplicationTests {
 			return "busy";
 		}
 
-		@DistributedLock(name = "stock", provider = "local", waitTime = "0",
-				onBusy = OnBusy.SKIP)
+		@DistributedLock(name = "stock", provider = "local", waitTime = "0", onBusy = OnBusy.SKIP)
 		public @Nullable String count() {
 			return LockContext.current().keys().get(0).name();
 		}
