@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 
+import org.springframework.aot.AotDetector;
 import org.springframework.beans.factory.ObjectProvider;
 
 import io.distributedlock.LockConfigurationException;
@@ -88,7 +89,7 @@ public record SelectedLockProvider(String beanName, LockProvider provider, Strin
 									: "the application has only: " + names(providers.values())),
 					"Correct the name, or add what that provider needs: 'redis' needs a RedisConnectionFactory, 'jdbc'"
 							+ " a DataSource, 'zookeeper' a CuratorFramework or distributed-lock.zookeeper.connect-string;"
-							+ " 'local' and 'none' need nothing");
+							+ " 'local' and 'none' need nothing" + ofBuild());
 		}
 		if (matching.size() > 1) {
 			throw new LockConfigurationException(LockError.SEVERAL_PROVIDERS,
@@ -98,6 +99,14 @@ public record SelectedLockProvider(String beanName, LockProvider provider, Strin
 							+ String.join(", ", matching));
 		}
 		return matching.get(0);
+	}
+
+	/** Returns what a name misses if the application was processed ahead of time. */
+	private static String ofBuild() {
+		return AotDetector.useGeneratedArtifacts()
+				? ". This application was processed ahead of time: set the property for the processing too, because it"
+						+ " decides which providers there are"
+				: "";
 	}
 
 	/**

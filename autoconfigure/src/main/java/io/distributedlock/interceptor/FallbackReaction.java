@@ -34,6 +34,11 @@ final class FallbackReaction implements BusyReaction {
 		this.arguments = method.getParameterCount();
 	}
 
+	/** Returns the fallback. */
+	Method method() {
+		return this.fallback;
+	}
+
 	@Override
 	public @Nullable Object react(MethodInvocation invocation, LockNotAcquiredException busy) throws Throwable {
 		@Nullable Object[] args = Arrays.copyOf(invocation.getArguments(), this.fallback.getParameterCount());

@@ -37,6 +37,11 @@ final class KeyExpressions {
 				attribute.keys().stream().map((text) -> method.parse("key", text)).toList());
 	}
 
+	/** Returns the parsed expressions. */
+	List<SpelExpression> expressions() {
+		return this.expressions;
+	}
+
 	List<LockKey> resolve(MethodInvocation invocation) {
 		EvaluationContext context = this.method.context(invocation);
 		String[] parts = new String[this.expressions.size()];

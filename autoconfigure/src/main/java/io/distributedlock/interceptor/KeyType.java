@@ -16,6 +16,7 @@ import java.util.TimeZone;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.BeanUtils;
+import org.springframework.core.NativeDetector;
 
 /**
  * Class of values of keys, and what it says about their texts. Read once for each class.
@@ -88,7 +89,8 @@ record KeyType(@Nullable KeyProblem problem, boolean simple, @Nullable List<Fiel
 			return type.getMethod("toString").getDeclaringClass() != Object.class;
 		}
 		catch (NoSuchMethodException ex) {
-			return false;
+			// A native image may not know the method; the text shows an identity then.
+			return NativeDetector.inNativeImage();
 		}
 	}
 

@@ -28,6 +28,11 @@ final class LockCondition {
 		return new LockCondition(method, method.parse("condition", text));
 	}
 
+	/** Returns the parsed expression. */
+	SpelExpression expression() {
+		return this.expression;
+	}
+
 	/** Returns the expression, for messages. */
 	String text() {
 		return this.expression.getExpressionString();

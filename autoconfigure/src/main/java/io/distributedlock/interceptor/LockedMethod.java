@@ -1,12 +1,15 @@
 package io.distributedlock.interceptor;
 
 import java.lang.reflect.Method;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
+
+import org.springframework.expression.spel.standard.SpelExpression;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockContext;
@@ -65,6 +68,18 @@ final class LockedMethod {
 	/** Returns the method, for messages. */
 	String described() {
 		return this.described;
+	}
+
+	/** Returns the expressions of the key and the condition. */
+	List<SpelExpression> expressions() {
+		List<SpelExpression> expressions = new ArrayList<>();
+		if (this.keys != null) {
+			expressions.addAll(this.keys.expressions());
+		}
+		if (this.condition != null) {
+			expressions.add(this.condition.expression());
+		}
+		return expressions;
 	}
 
 	/** Returns the names of the beans that the key and the condition use. */

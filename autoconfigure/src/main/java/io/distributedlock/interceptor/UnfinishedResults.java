@@ -28,7 +28,7 @@ import org.springframework.util.ReflectionUtils;
  */
 final class UnfinishedResults {
 
-	private static final String HTTP_ENTITY = "org.springframework.http.HttpEntity";
+	static final String HTTP_ENTITY = "org.springframework.http.HttpEntity";
 
 	private static final Set<String> LATER = Set.of("org.reactivestreams.Publisher",
 			"java.util.concurrent.Flow$Publisher", "kotlinx.coroutines.flow.Flow",

@@ -50,9 +50,14 @@ class ControlProcess implements AutoCloseable {
 
 	/** With settings as environment variables, which workers inherit. */
 	ControlProcess(Path directory, Map<String, String> settings) throws IOException {
+		this(directory, settings, System.getProperty("java.class.path"));
+	}
+
+	/** With a class path, which workers inherit too. */
+	ControlProcess(Path directory, Map<String, String> settings, String classPath) throws IOException {
 		this.console = Files.createTempFile(directory, "console", ".log");
 		ProcessBuilder builder = new ProcessBuilder(JAVA, "-XX:TieredStopAtLevel=1", "-Djava.io.tmpdir=" + directory,
-				"-cp", System.getProperty("java.class.path"), SampleApplication.class.getName(), "--server.port=0");
+				"-Dspring.aot.enabled=false", "-cp", classPath, SampleApplication.class.getName(), "--server.port=0");
 		// All processes start at once, and opening the first connection takes longest.
 		builder.environment().put("DISTRIBUTEDLOCK_CALLTIMEOUT", "5s");
 		builder.environment().putAll(settings);
