@@ -22,7 +22,8 @@ CREATE TABLE refusal (
 );
 
 CREATE TABLE worker (
-	pid BIGINT PRIMARY KEY
+	pid BIGINT PRIMARY KEY,
+	port INT NOT NULL
 );
 
 CREATE TABLE shift (

@@ -27,11 +27,14 @@ class KilledAndFrozenWorkersTests {
 
 	private static Sales sales;
 
+	private static Actuators actuators;
+
 	@BeforeAll
 	static void start(@TempDir Path directory) throws IOException {
 		control = new ControlProcess(directory,
 				Map.of("DISTRIBUTEDLOCK_LEASE", LEASE.toSeconds() + "s", "SAMPLE_CAPACITY", Integer.toString(SEATS)));
 		sales = new Sales(control, SEATS);
+		actuators = new Actuators(control, sales);
 	}
 
 	@AfterAll
@@ -91,6 +94,22 @@ class KilledAndFrozenWorkersTests {
 		assertThat(control.answerToPost(worker.path("kill"), "Origin", "http://other.example").statusCode())
 			.isEqualTo(403);
 		assertThat(sales.processes()).contains(worker.pid());
+		actuators.assertPagesOfOtherSitesAreRefused();
+	}
+
+	@Test
+	void actuatorAnswersWhileALockIsHeldAndWaitedFor() {
+		actuators.assertAnswersWhileALockIsHeldAndWaitedFor();
+	}
+
+	@Test
+	void actuatorHasEveryMetricOfDashboardAndAlerts() throws Exception {
+		actuators.assertEveryMonitoredMetricIsScraped(FREEZE_SECONDS);
+	}
+
+	@Test
+	void controlProcessIsHealthy() throws Exception {
+		assertThat(control.get("/actuator/health").path("status").asString()).isEqualTo("UP");
 	}
 
 }

@@ -6,29 +6,22 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Profile;
 import org.springframework.scheduling.annotation.EnableScheduling;
-import org.springframework.web.servlet.config.annotation.InterceptorRegistry;
-import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 
 import io.distributedlock.sample.SampleApplication;
 
 /**
- * Configuration of the scheduler that thaws workers, and of the requests' guard.
+ * Configuration of the scheduler that thaws workers.
  */
 @Configuration(proxyBeanMethods = false)
 @EnableScheduling
 @Profile("!" + SampleApplication.WORKER)
-class ControlConfiguration implements WebMvcConfigurer {
+class ControlConfiguration {
 
 	/** The locks use the client that the application has for other purposes. */
 	@Bean(initMethod = "start")
 	@Profile(EmbeddedZooKeeperServer.PROFILE)
 	CuratorFramework curatorFramework(EmbeddedZooKeeperServer server) {
 		return server.client();
-	}
-
-	@Override
-	public void addInterceptors(InterceptorRegistry registry) {
-		registry.addInterceptor(new LoopbackOnly()).addPathPatterns("/", "/api/**");
 	}
 
 }

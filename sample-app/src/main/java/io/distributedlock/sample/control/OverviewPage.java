@@ -3,6 +3,7 @@ package io.distributedlock.sample.control;
 import java.util.List;
 import java.util.Map;
 import java.util.Map.Entry;
+import java.util.Objects;
 import java.util.stream.Collectors;
 
 import org.springframework.web.util.HtmlUtils;
@@ -46,7 +47,7 @@ record OverviewPage(String server, Map<String, SalesResult> results, List<Worker
 			<p><a href="/">Reload</a> (the page does so every five seconds).</p>
 			<h2>Workers</h2>
 			<table>
-			<tr><th>Process</th><th>State</th></tr>
+			<tr><th>Process</th><th>State</th><th>Actuator</th></tr>
 			%s
 			</table>
 			<h2>Commands</h2>
@@ -63,6 +64,9 @@ record OverviewPage(String server, Map<String, SalesResult> results, List<Worker
 			<p>Kill a worker, or freeze it for 1 to %d seconds (replace PID by its process id):</p>
 			<pre>%s
 			%s</pre>
+			<p>The locks and the figures of a worker (replace ACTUATOR by its address):</p>
+			<pre>curl -s 'ACTUATOR/distributedlocks'
+			curl -s 'ACTUATOR/metrics/distributed.lock.acquire'</pre>
 			</body>
 			</html>
 			""";
@@ -86,7 +90,7 @@ record OverviewPage(String server, Map<String, SalesResult> results, List<Worker
 
 	private String workerRows() {
 		return this.workers.stream()
-			.map((worker) -> row(worker.pid(), worker.state()))
+			.map((worker) -> row(worker.pid(), worker.state(), Objects.requireNonNullElse(worker.actuator(), "")))
 			.collect(Collectors.joining("\n"));
 	}
 

@@ -1,8 +1,10 @@
 package io.distributedlock.sample.control;
 
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 import org.springframework.context.annotation.Profile;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -51,8 +53,13 @@ class SalesLedger {
 		return new SalesResult(oversold, seats.size(), capacity, refused, processes);
 	}
 
-	Set<Long> readyWorkers() {
-		return this.jdbc.sql("SELECT pid FROM worker").query(Long.class).set();
+	/** The ports of the workers' web servers by process id, of those that are ready. */
+	Map<Long, Integer> workerPorts() {
+		return this.jdbc.sql("SELECT pid, port FROM worker")
+			.query((row, number) -> Map.entry(row.getLong(1), row.getInt(2)))
+			.list()
+			.stream()
+			.collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
 	}
 
 	Set<Long> finishedWorkers(int eventId) {

@@ -2,6 +2,9 @@ package io.distributedlock.sample.control;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.context.annotation.Profile;
 import org.springframework.http.HttpStatus;
@@ -28,16 +31,20 @@ class WorkerController {
 
 	private final WorkerPool workers;
 
+	private final SalesLedger ledger;
+
 	private final TaskScheduler scheduler;
 
-	WorkerController(WorkerPool workers, TaskScheduler scheduler) {
+	WorkerController(WorkerPool workers, SalesLedger ledger, TaskScheduler scheduler) {
 		this.workers = workers;
+		this.ledger = ledger;
 		this.scheduler = scheduler;
 	}
 
 	@GetMapping
 	List<WorkerState> workers() {
-		return this.workers.alive().stream().map(WorkerState::of).toList();
+		Map<Long, Integer> ports = this.ledger.workerPorts();
+		return this.workers.alive().stream().map((worker) -> state(worker, ports)).toList();
 	}
 
 	/** Ends a worker with SIGKILL. */
@@ -45,7 +52,7 @@ class WorkerController {
 	WorkerState kill(@PathVariable long pid) {
 		WorkerProcess worker = find(pid);
 		worker.kill();
-		return WorkerState.of(worker);
+		return state(worker, this.ledger.workerPorts());
 	}
 
 	/** Stops a worker with SIGSTOP, and continues it some seconds later. */
@@ -60,7 +67,7 @@ class WorkerController {
 			throw new ResponseStatusException(HttpStatus.CONFLICT, "Worker " + pid + " is frozen already");
 		}
 		this.scheduler.schedule(worker::thaw, this.scheduler.getClock().instant().plus(Duration.ofSeconds(seconds)));
-		return WorkerState.of(worker);
+		return state(worker, this.ledger.workerPorts());
 	}
 
 	private WorkerProcess find(long pid) {
@@ -72,18 +79,20 @@ class WorkerController {
 					+ " is not one of the workers " + alive.stream().map(WorkerProcess::pid).toList()));
 	}
 
+	private static WorkerState state(WorkerProcess worker, Map<Long, Integer> ports) {
+		Integer port = ports.get(worker.pid());
+		return new WorkerState(worker.pid(), !worker.isAlive() ? "ended" : worker.isFrozen() ? "frozen" : "running",
+				(port != null) ? "http://127.0.0.1:" + port + "/actuator" : null);
+	}
+
 	/**
 	 * State of a worker in the operating system.
 	 *
 	 * @param pid the process id
 	 * @param state {@code running}, {@code frozen} or {@code ended}
+	 * @param actuator the address of its actuator, {@code null} before it is ready
 	 */
-	record WorkerState(long pid, String state) {
-
-		static WorkerState of(WorkerProcess worker) {
-			return new WorkerState(worker.pid(),
-					!worker.isAlive() ? "ended" : worker.isFrozen() ? "frozen" : "running");
-		}
+	record WorkerState(long pid, String state, @Nullable String actuator) {
 
 	}
 

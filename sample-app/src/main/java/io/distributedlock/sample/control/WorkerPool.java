@@ -26,7 +26,7 @@ class WorkerPool implements SmartLifecycle {
 
 	static final Duration LONGEST_FREEZE = Duration.ofMinutes(2);
 
-	private static final Duration ANSWER_TIMEOUT = Duration.ofMinutes(1);
+	private static final Duration ANSWER_TIMEOUT = Duration.ofMinutes(2);
 
 	private static final Duration STOP_TIMEOUT = Duration.ofSeconds(5);
 
@@ -54,7 +54,7 @@ class WorkerPool implements SmartLifecycle {
 	private void fillUp() {
 		Stream<WorkerProcess> missing = Stream.generate(this.launcher::launch).limit(this.size - pids().size());
 		this.workers = Stream.concat(alive().stream(), missing).toList();
-		await(this.ledger::readyWorkers, ANSWER_TIMEOUT);
+		await(() -> this.ledger.workerPorts().keySet(), ANSWER_TIMEOUT);
 		if (pids().size() < this.size) {
 			throw new IllegalStateException("Only the workers " + pids() + " have started");
 		}

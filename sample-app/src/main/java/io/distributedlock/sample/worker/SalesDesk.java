@@ -10,6 +10,9 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.ApplicationArguments;
 import org.springframework.boot.ApplicationRunner;
+import org.springframework.boot.availability.AvailabilityChangeEvent;
+import org.springframework.boot.availability.ReadinessState;
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Profile;
 import org.springframework.stereotype.Component;
 
@@ -33,22 +36,29 @@ class SalesDesk implements ApplicationRunner {
 
 	private final SeatLedger ledger;
 
-	SalesDesk(SeatSales sales, Sellers sellers, SeatLedger ledger) {
+	private final ConfigurableApplicationContext context;
+
+	SalesDesk(SeatSales sales, Sellers sellers, SeatLedger ledger, ConfigurableApplicationContext context) {
 		this.sales = sales;
 		this.sellers = sellers;
 		this.ledger = ledger;
+		this.context = context;
 	}
 
 	@Override
 	public void run(ApplicationArguments args) throws IOException {
 		warmUp();
-		this.ledger.reportReady();
+		this.ledger.reportReady(this.context.getEnvironment().getRequiredProperty("local.server.port", Integer.class));
+		// Boot would report it after the return of this method, and health with it.
+		AvailabilityChangeEvent.publish(this.context, ReadinessState.ACCEPTING_TRAFFIC);
 		BufferedReader commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
 		@Nullable String line = commands.readLine();
 		while (line != null) {
 			this.sellers.sellOut(SellCommand.parse(line));
 			line = commands.readLine();
 		}
+		// The web server would keep the process alive.
+		this.context.close();
 	}
 
 	/**

@@ -60,8 +60,15 @@ class SeatLedger {
 			.update();
 	}
 
-	void reportReady() {
-		this.jdbc.sql("INSERT INTO worker (pid) VALUES (:pid)").param("pid", this.pid).update();
+	/**
+	 * Reports that this worker takes commands.
+	 * @param port the port of its web server
+	 */
+	void reportReady(int port) {
+		this.jdbc.sql("INSERT INTO worker (pid, port) VALUES (:pid, :port)")
+			.param("pid", this.pid)
+			.param("port", port)
+			.update();
 	}
 
 	void reportDone(int eventId) {

@@ -26,10 +26,11 @@ class OverviewControllerTests {
 	@Test
 	void showsLatestResultsAndWorkers() {
 		given(this.runs.latest()).willReturn(Map.of("off", new SalesResult(193, 243, 50, 7, List.of(4711L, 4712L))));
-		given(this.workers.workers()).willReturn(List.of(new WorkerState(4711, "frozen")));
+		given(this.workers.workers())
+			.willReturn(List.of(new WorkerState(4711, "frozen", "http://127.0.0.1:4712/actuator")));
 		assertThat(page("http://localhost:8080/"))
 			.contains("<td>off</td><td>50</td><td>243</td><td>193</td><td>7</td><td>4711, 4712</td>")
-			.contains("<td>4711</td><td>frozen</td>")
+			.contains("<td>4711</td><td>frozen</td><td>http://127.0.0.1:4712/actuator</td>")
 			.doesNotContain("<td>on</td>");
 	}
 
@@ -43,7 +44,7 @@ class OverviewControllerTests {
 
 	@Test
 	void escapesValues() {
-		given(this.workers.workers()).willReturn(List.of(new WorkerState(1, "<script>&")));
+		given(this.workers.workers()).willReturn(List.of(new WorkerState(1, "<script>&", null)));
 		assertThat(page("http://localhost/")).contains("<td>&lt;script&gt;&amp;</td>").doesNotContain("<script");
 	}
 

@@ -1,4 +1,4 @@
-package io.distributedlock.sample.control;
+package io.distributedlock.sample;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -1,4 +1,4 @@
-package io.distributedlock.sample.control;
+package io.distributedlock.sample;
 
 import java.net.InetAddress;
 import java.net.UnknownHostException;
