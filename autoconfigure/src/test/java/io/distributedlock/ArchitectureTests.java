@@ -127,13 +127,12 @@ class ArchitectureTests {
 				Arguments.of("local", Set.of("provider")), Arguments.of("redis", Set.of("provider")),
 				Arguments.of("jdbc", Set.of("provider")), Arguments.of("zookeeper", Set.of("provider")),
 				Arguments.of("micrometer", Set.of("provider")), Arguments.of("slf4j", Set.of("provider")),
-				Arguments.of("actuate", Set.of("provider", "support")),
-				Arguments.of("reactive", Set.of()), Arguments.of("interceptor", Set.of("reactive")),
-				Arguments.of("annotation", Set.of("interceptor")),
+				Arguments.of("actuate", Set.of("provider", "support")), Arguments.of("reactive", Set.of()),
+				Arguments.of("interceptor", Set.of("reactive")), Arguments.of("annotation", Set.of("interceptor")),
 				Arguments.of("transaction", Set.of("interceptor", "support")), Arguments.of("web", Set.of()),
-				Arguments.of("autoconfigure", Set.of("provider", "support", "local", "redis", "jdbc", "zookeeper",
-						"micrometer", "slf4j", "actuate", "reactive", "interceptor", "annotation", "transaction",
-						"web")));
+				Arguments.of("autoconfigure",
+						Set.of("provider", "support", "local", "redis", "jdbc", "zookeeper", "micrometer", "slf4j",
+								"actuate", "reactive", "interceptor", "annotation", "transaction", "web")));
 	}
 
 	@Test

@@ -25,7 +25,7 @@ public final class LockHealthAutoConfiguration {
 
 	/** The name without its end is the id of the health, which is in lower case. */
 	@Bean
-	@ConditionalOnMissingBean(name = { "distributedlocksHealthIndicator", "distributedlocksHealthContributor" })
+	@ConditionalOnMissingBean(name = { "distributedlocksHealthContributor", "distributedlocksHealthIndicator" })
 	HealthContributor distributedlocksHealthContributor(LockEngines engines,
 			ObjectProvider<LockStoreLocation> locations, LockSettings settings) {
 		engines.createAll();

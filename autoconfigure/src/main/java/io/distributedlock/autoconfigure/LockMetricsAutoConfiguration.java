@@ -39,6 +39,7 @@ public final class LockMetricsAutoConfiguration {
 	}
 
 	@Bean
+	@ConditionalOnMissingBean(name = "distributedLockedMethodMeters")
 	LockedMethodMeters distributedLockedMethodMeters(LockedMethodRegistry methods, LockEngines engines,
 			MeterLockObserver counters, ObjectProvider<LockMeterRegistration> timers) {
 		return new LockedMethodMeters(methods, engines, counters, timers);

@@ -43,10 +43,10 @@ public final class LockObservationAutoConfiguration {
 	/** Observations in the registry of the application. */
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnBean(ObservationRegistry.class)
-	@ConditionalOnMissingBean(ObservationLockObserver.class)
 	static class ApplicationRegistryConfiguration {
 
 		@Bean
+		@ConditionalOnMissingBean
 		ObservationLockObserver distributedLockObservationObserver(ObservationRegistry registry, LockEngines engines,
 				ObjectProvider<LockAcquireObservationConvention> acquire,
 				ObjectProvider<LockHoldObservationConvention> hold) {
@@ -59,10 +59,11 @@ public final class LockObservationAutoConfiguration {
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnClass(MeterRegistry.class)
 	@ConditionalOnBean(MeterRegistry.class)
-	@ConditionalOnMissingBean({ ObservationRegistry.class, ObservationLockObserver.class })
+	@ConditionalOnMissingBean(ObservationRegistry.class)
 	static class OwnRegistryConfiguration {
 
 		@Bean
+		@ConditionalOnMissingBean
 		ObservationLockObserver distributedLockObservationObserver(MeterRegistry meters, LockEngines engines,
 				ObjectProvider<LockAcquireObservationConvention> acquire,
 				ObjectProvider<LockHoldObservationConvention> hold) {

@@ -46,7 +46,7 @@ import io.distributedlock.jdbc.LockDataSource;
 import io.distributedlock.jdbc.TestDatabases;
 import io.distributedlock.local.LocalLockProvider;
 import io.distributedlock.local.NoLockProvider;
-import io.distributedlock.micrometer.MicrometerLockObserver;
+import io.distributedlock.micrometer.MeterLockObserver;
 import io.distributedlock.provider.LockTimer;
 import io.distributedlock.redis.RedisLockProvider;
 import io.distributedlock.redis.RedisLockSettings;
@@ -120,8 +120,8 @@ class ReplacedBeansTests {
 				own(EnclosingTransaction.class, "local", (beans) -> EnclosingTransaction.NONE),
 				own(LockCommitGuardProcessor.class, "local",
 						(beans) -> new LockCommitGuardProcessor(beans, () -> Duration.ofSeconds(1))),
-				own(MicrometerLockObserver.class, "local",
-						(beans) -> new MicrometerLockObserver(beans.getBean(MeterRegistry.class), "own")),
+				own(MeterLockObserver.class, "local",
+						(beans) -> new MeterLockObserver(beans.getBean(MeterRegistry.class), "own")),
 				own(LockExceptionHandler.class, "local", (beans) -> new LockExceptionHandler()));
 	}
 
