@@ -270,12 +270,38 @@ public final class LockContext {
 			if (!this.lossIgnored) {
 				heedLossAround();
 			}
-			if (this.kind == Kind.NESTED && closeNestedInside()) {
-				set(this.outer);
+			try {
+				closeObserversInside();
 			}
-			else {
-				this.closed = true;
-				removeClosed();
+			finally {
+				if (this.kind == Kind.NESTED && closeNestedInside()) {
+					set(this.outer);
+				}
+				else {
+					this.closed = true;
+					removeClosed();
+				}
+			}
+		}
+
+		/** The engine's observers do not fail; those of another handle may. */
+		private void closeObserversInside() {
+			Throwable first = null;
+			Scope scope = (this.kind == Kind.NESTED) ? SCOPES.get() : null;
+			while (scope != null) {
+				try {
+					scope.closeObservers();
+				}
+				catch (RuntimeException | Error ex) {
+					first = (first != null) ? first : ex;
+				}
+				scope = (scope != this) ? scope.outer : null;
+			}
+			if (first instanceof Error error) {
+				throw error;
+			}
+			if (first != null) {
+				throw (RuntimeException) first;
 			}
 		}
 
@@ -284,13 +310,11 @@ public final class LockContext {
 			boolean all = true;
 			for (Scope scope = SCOPES.get(); !this.closed && scope != null; scope = scope.outer) {
 				scope.closed = scope.closed || scope.kind == Kind.NESTED;
-				scope.closeObservers();
 				all &= scope.closed;
 			}
 			return all;
 		}
 
-		/** The engine's observers do not fail; those of another handle may. */
 		private void closeObservers() {
 			ObserverScope opened = this.observers;
 			if (opened != null) {

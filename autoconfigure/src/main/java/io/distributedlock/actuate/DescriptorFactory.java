@@ -11,14 +11,14 @@ import io.distributedlock.LockException;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockSnapshot;
 import io.distributedlock.LockSnapshot.Held;
-import io.distributedlock.actuate.LocksDescriptor.HeldDescriptor;
-import io.distributedlock.actuate.LocksDescriptor.ProviderDescriptor;
-import io.distributedlock.actuate.LocksDescriptor.StoreDescriptor;
-import io.distributedlock.actuate.LocksDescriptor.StoredDescriptor;
-import io.distributedlock.actuate.LocksDescriptor.WaitingDescriptor;
+import io.distributedlock.actuate.LockOverview.HeldDescriptor;
+import io.distributedlock.actuate.LockOverview.ProviderDescriptor;
+import io.distributedlock.actuate.LockOverview.StoreDescriptor;
+import io.distributedlock.actuate.LockOverview.StoredDescriptor;
+import io.distributedlock.actuate.LockOverview.WaitingDescriptor;
 import io.distributedlock.provider.StoredLock;
 
-/** Factory of what the endpoint shows, with or without keys. */
+/** Factory of the descriptors that the endpoint shows, with or without keys. */
 final class DescriptorFactory {
 
 	/** How many locks of a store are shown. */

@@ -19,7 +19,7 @@ import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import io.distributedlock.FencingToken;
 import io.distributedlock.LockKey;
 import io.distributedlock.actuate.ForcedRelease.Outcome;
-import io.distributedlock.actuate.LocksDescriptor.ProviderDescriptor;
+import io.distributedlock.actuate.LockOverview.ProviderDescriptor;
 import io.distributedlock.provider.ProcessLabel;
 
 /**
@@ -70,15 +70,15 @@ public class DistributedLocksEndpoint {
 	 * @return the locks
 	 */
 	@ReadOperation
-	public LocksDescriptor locks() {
+	public LockOverview locks() {
 		return locks(this.showKeys.isShown(false));
 	}
 
-	LocksDescriptor locks(boolean keysShown) {
+	LockOverview locks(boolean keysShown) {
 		DescriptorFactory factory = new DescriptorFactory(keysShown, this.timeout);
 		Map<String, ProviderDescriptor> described = new LinkedHashMap<>();
 		this.providers.get().forEach((provider) -> described.put(provider.name(), factory.describe(provider)));
-		return new LocksDescriptor(ProcessLabel.get(), described, this.methods.get());
+		return new LockOverview(ProcessLabel.get(), described, this.methods.get());
 	}
 
 	/**

@@ -41,17 +41,17 @@ public class DistributedLocksEndpointWebExtension {
 
 	/**
 	 * Returns what this process and the stores hold.
-	 * @param securityContext who asks
+	 * @param securityContext the security context of the request
 	 * @return the locks
 	 */
 	@ReadOperation
-	public LocksDescriptor locks(SecurityContext securityContext) {
+	public LockOverview locks(SecurityContext securityContext) {
 		return this.endpoint.locks(isShown(securityContext));
 	}
 
 	/**
 	 * Returns one lock.
-	 * @param securityContext who asks
+	 * @param securityContext the security context of the request
 	 * @param provider the name of the provider
 	 * @param key the encoded text of the key
 	 * @return the lock; with 404 if nobody holds it or waits for it, and with 503 if that
@@ -70,7 +70,7 @@ public class DistributedLocksEndpointWebExtension {
 
 	/**
 	 * Takes a lock away from its holder.
-	 * @param securityContext who asks
+	 * @param securityContext the security context of the request
 	 * @param provider the name of the provider
 	 * @param key the encoded text of the key
 	 * @param token the present token of the lock

@@ -6,9 +6,9 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 
-import io.distributedlock.actuate.LocksDescriptor.HeldDescriptor;
-import io.distributedlock.actuate.LocksDescriptor.StoredDescriptor;
-import io.distributedlock.actuate.LocksDescriptor.WaitingDescriptor;
+import io.distributedlock.actuate.LockOverview.HeldDescriptor;
+import io.distributedlock.actuate.LockOverview.StoredDescriptor;
+import io.distributedlock.actuate.LockOverview.WaitingDescriptor;
 
 /**
  * One lock as the endpoint shows it.

@@ -49,7 +49,7 @@ final class LockReleaser {
 			return new ForcedRelease(Outcome.RELEASED, "The hold of this process has ended, and its holder is told."
 					+ " The store is told in the background, and keeps the lock until then");
 		}
-		if (provider.template().snapshot().held().stream().anyMatch((held) -> held.key().equals(key))) {
+		if (provider.template().hasGrant(key)) {
 			return staleToken();
 		}
 		try {
@@ -95,7 +95,7 @@ final class LockReleaser {
 
 	private static ForcedRelease staleToken() {
 		return new ForcedRelease(Outcome.STALE_TOKEN,
-				"The lock has another token by now. Read the lock again, and decide anew");
+				"The lock has another token by now, or is being released. Read the lock again, and decide anew");
 	}
 
 	private static ForcedRelease notHeld() {

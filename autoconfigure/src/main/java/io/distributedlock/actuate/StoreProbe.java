@@ -2,6 +2,7 @@ package io.distributedlock.actuate;
 
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -55,6 +56,10 @@ final class StoreProbe {
 		}
 		finally {
 			this.underWay.set(null);
+			if (Thread.currentThread().isInterrupted()) {
+				// It says nothing about the store.
+				own.cancel(false);
+			}
 			own.complete(result);
 		}
 		return result;
@@ -63,6 +68,9 @@ final class StoreProbe {
 	private Optional<RuntimeException> await(CompletableFuture<Optional<RuntimeException>> present) {
 		try {
 			return present.get(this.timeout.toNanos(), TimeUnit.NANOSECONDS);
+		}
+		catch (CancellationException ex) {
+			return run();
 		}
 		catch (TimeoutException | ExecutionException ex) {
 			return Optional.of(new LockProviderException(LockError.STORE_TIMEOUT, this.provider.name(),

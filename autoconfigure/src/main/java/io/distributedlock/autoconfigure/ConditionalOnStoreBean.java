@@ -68,6 +68,10 @@ import org.springframework.core.type.AnnotatedTypeMetadata;
 
 		private static boolean isUsable(String name, ConfigurableListableBeanFactory beanFactory,
 				Class<? extends Annotation> qualifier) {
+			if (!beanFactory.containsBeanDefinition(name) && !beanFactory.containsSingleton(name)
+					&& beanFactory.getParentBeanFactory() instanceof ConfigurableListableBeanFactory parent) {
+				return isUsable(name, parent, qualifier);
+			}
 			BeanDefinition definition = beanFactory.containsBeanDefinition(name)
 					? beanFactory.getMergedBeanDefinition(name) : null;
 			if (definition == null) {

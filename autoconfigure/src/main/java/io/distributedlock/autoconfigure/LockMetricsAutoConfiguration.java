@@ -7,6 +7,7 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.context.annotation.Bean;
 
 import io.distributedlock.interceptor.LockedMethodRegistry;
@@ -39,7 +40,7 @@ public final class LockMetricsAutoConfiguration {
 	}
 
 	@Bean
-	@ConditionalOnMissingBean(name = "distributedLockedMethodMeters")
+	@ConditionalOnMissingBean(name = "distributedLockedMethodMeters", search = SearchStrategy.CURRENT)
 	LockedMethodMeters distributedLockedMethodMeters(LockedMethodRegistry methods, LockEngines engines,
 			MeterLockObserver counters, ObjectProvider<LockMeterRegistration> timers) {
 		return new LockedMethodMeters(methods, engines, counters, timers);

@@ -82,7 +82,7 @@ final class LockedCallRelay implements LockedCallObserver {
 		try {
 			event.accept(observer);
 		}
-		catch (RuntimeException | Error ex) {
+		catch (Throwable ex) {
 			logger.warn("A lock observer failed; the call is not affected", ex);
 		}
 	}

@@ -1,5 +1,7 @@
 package io.distributedlock.autoconfigure;
 
+import java.util.Objects;
+
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ObjectProvider;
@@ -40,7 +42,8 @@ final class LockedMethodMeters implements SmartInitializingSingleton {
 
 	private void register(LockAttribute attribute) {
 		String provider = providerName(attribute.provider());
-		this.counters.ofProvider(provider).register(attribute.name());
+		// A mock returns no observer of a provider.
+		Objects.requireNonNullElse(this.counters.ofProvider(provider), this.counters).register(attribute.name());
 		this.timers.ifAvailable((timer) -> timer.register(attribute.name(), provider));
 	}
 

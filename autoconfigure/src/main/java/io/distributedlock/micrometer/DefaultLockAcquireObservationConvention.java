@@ -21,12 +21,12 @@ public class DefaultLockAcquireObservationConvention implements LockAcquireObser
 
 	@Override
 	public KeyValues getLowCardinalityKeyValues(LockAcquireObservationContext context) {
-		return LockKeyValues.of(context);
+		return LockObservationKeyValues.of(context);
 	}
 
 	@Override
 	public KeyValues getHighCardinalityKeyValues(LockAcquireObservationContext context) {
-		return KeyValues.of(LockKeyName.KEY.withValue(context.getKey().toString()));
+		return KeyValues.of(LockObservationKeyName.KEY.withValue(context.getKey().toString()));
 	}
 
 }

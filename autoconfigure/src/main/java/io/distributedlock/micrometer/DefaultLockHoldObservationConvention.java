@@ -21,13 +21,13 @@ public class DefaultLockHoldObservationConvention implements LockHoldObservation
 
 	@Override
 	public KeyValues getLowCardinalityKeyValues(LockHoldObservationContext context) {
-		return LockKeyValues.of(context);
+		return LockObservationKeyValues.of(context);
 	}
 
 	@Override
 	public KeyValues getHighCardinalityKeyValues(LockHoldObservationContext context) {
-		return KeyValues.of(LockKeyName.KEY.withValue(context.getKey().toString()),
-				LockKeyName.TOKEN.withValue(context.getToken().toString()));
+		return KeyValues.of(LockObservationKeyName.KEY.withValue(context.getKey().toString()),
+				LockObservationKeyName.TOKEN.withValue(context.getToken().toString()));
 	}
 
 }

@@ -46,7 +46,12 @@ public final class LockMeterRegistration {
 	 * @param provider the name of the provider that keeps it
 	 */
 	public void register(String name, String provider) {
-		LockObservations observations = this.observer.ofProvider(provider).observations();
+		ObservationLockObserver own = this.observer.ofProvider(provider);
+		if (own == null) {
+			// A mock returns no observer of a provider.
+			return;
+		}
+		LockObservations observations = own.observations();
 		LockKey key = LockKey.of(name);
 		registerAcquire(observations, key);
 		registerHold(observations, key);

@@ -25,7 +25,7 @@ public enum LockObservationDocumentation implements ObservationDocumentation {
 
 		@Override
 		public KeyName[] getHighCardinalityKeyNames() {
-			return new KeyName[] { LockKeyName.KEY };
+			return new KeyName[] { LockObservationKeyName.KEY };
 		}
 
 	},
@@ -40,14 +40,15 @@ public enum LockObservationDocumentation implements ObservationDocumentation {
 
 		@Override
 		public KeyName[] getHighCardinalityKeyNames() {
-			return new KeyName[] { LockKeyName.KEY, LockKeyName.TOKEN };
+			return new KeyName[] { LockObservationKeyName.KEY, LockObservationKeyName.TOKEN };
 		}
 
 	};
 
 	@Override
 	public KeyName[] getLowCardinalityKeyNames() {
-		return new KeyName[] { LockKeyName.NAME, LockKeyName.PROVIDER, LockKeyName.OUTCOME };
+		return new KeyName[] { LockObservationKeyName.NAME, LockObservationKeyName.PROVIDER,
+				LockObservationKeyName.OUTCOME };
 	}
 
 }

@@ -2,6 +2,7 @@ package io.distributedlock.micrometer;
 
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
+import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.FencingToken;
 import io.distributedlock.LockKey;
@@ -24,6 +25,34 @@ record LockObservations(ObservationRegistry registry, String provider, LockNames
 
 	LockHoldObservationContext holdContext(LockKey key, FencingToken token) {
 		return new LockHoldObservationContext(this.names.bounded(key.name()), this.provider, key, token);
+	}
+
+	/** Starts an observation, and stops it for the handlers before one that fails. */
+	static void start(Observation observation) {
+		try {
+			observation.start();
+		}
+		catch (RuntimeException | Error ex) {
+			try {
+				observation.stop();
+			}
+			catch (RuntimeException | Error stopped) {
+				ex.addSuppressed(stopped);
+			}
+			throw ex;
+		}
+	}
+
+	/** Stops an observation, also if a handler of its error fails. */
+	static void stop(Observation observation, @Nullable Throwable error) {
+		try {
+			if (error != null) {
+				observation.error(error);
+			}
+		}
+		finally {
+			observation.stop();
+		}
 	}
 
 	/** Creates the observation of a request, which is no-op if it is disabled. */

@@ -7,6 +7,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 
 import io.distributedlock.LockKey;
 import io.distributedlock.LossReason;
+import io.distributedlock.provider.AcquireObserver;
 import io.distributedlock.provider.LockObserver;
 import io.distributedlock.provider.RenewalOutcome;
 
@@ -32,6 +33,15 @@ public final class MeterLockObserver implements LockObserver {
 
 	private final ConcurrentMap<String, LockCounters> counters = new ConcurrentHashMap<>();
 
+	private final AcquireObserver furtherKeys = new AcquireObserver() {
+
+		@Override
+		public AcquireObserver onNextKey(LockKey next) {
+			return onAcquireStart(next);
+		}
+
+	};
+
 	private final ConcurrentMap<String, MeterLockObserver> ofProviders = new ConcurrentHashMap<>();
 
 	/**
@@ -51,6 +61,16 @@ public final class MeterLockObserver implements LockObserver {
 	 */
 	public void register(String name) {
 		of(name);
+	}
+
+	/**
+	 * Registers the counters with the first request: a query of changes finds none in a
+	 * series that begins with its first event.
+	 */
+	@Override
+	public AcquireObserver onAcquireStart(LockKey key) {
+		of(key.name());
+		return this.furtherKeys;
 	}
 
 	@Override

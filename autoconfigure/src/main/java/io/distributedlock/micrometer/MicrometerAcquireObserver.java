@@ -41,16 +41,13 @@ final class MicrometerAcquireObserver implements AcquireObserver {
 		this.observation = observations.acquire(this.context);
 		// Not what is current on this thread, which may be that of another request.
 		this.context.setParentObservation(parent);
-		this.observation.start();
+		LockObservations.start(this.observation);
 	}
 
 	@Override
 	public void onEnd(AcquireOutcome outcome, @Nullable Throwable failure) {
 		this.context.setOutcome(outcome);
-		if (outcome == AcquireOutcome.FAILED && failure != null) {
-			this.observation.error(failure);
-		}
-		this.observation.stop();
+		LockObservations.stop(this.observation, (outcome == AcquireOutcome.FAILED) ? failure : null);
 	}
 
 	@Override
@@ -61,7 +58,7 @@ final class MicrometerAcquireObserver implements AcquireObserver {
 			return null;
 		}
 		hold.setParentObservation(parentHere());
-		held.start();
+		LockObservations.start(held);
 		return new MicrometerHoldObserver(held, hold, this.observations.registry());
 	}
 

@@ -30,10 +30,8 @@ final class MicrometerHoldObserver implements HoldObserver {
 	@Override
 	public void onEnd(@Nullable LossReason loss) {
 		this.context.setOutcome((loss != null) ? LockHoldObservationContext.LOST : LockHoldObservationContext.RELEASED);
-		if (loss != null) {
-			this.observation.error(new LockLostException(LockError.LOST, this.context.getKey(), loss, null));
-		}
-		this.observation.stop();
+		LockObservations.stop(this.observation,
+				(loss != null) ? new LockLostException(LockError.LOST, this.context.getKey(), loss, null) : null);
 	}
 
 	/** What is current on the thread is restored even if a handler fails. */

@@ -4,6 +4,9 @@ import java.util.function.Supplier;
 
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 import reactor.util.context.Context;
 import reactor.util.context.ContextView;
 
@@ -17,6 +20,8 @@ import io.distributedlock.ObserverScope;
  * name that Micrometer gives it. Without Micrometer there is none.
  */
 final class ObservedFlow {
+
+	private static final Log logger = LogFactory.getLog(ObservedFlow.class);
 
 	private static final boolean PRESENT = ClassUtils.isPresent("io.micrometer.observation.Observation",
 			ObservedFlow.class.getClassLoader());
@@ -48,11 +53,45 @@ final class ObservedFlow {
 
 		static <T> T call(ContextView context, Supplier<T> operation) {
 			if (context.getOrDefault(KEY, null) instanceof Observation observation) {
-				try (Observation.Scope scope = observation.openScope()) {
+				Observation.Scope previous = CURRENT.getCurrentObservationScope();
+				Observation.Scope scope = open(observation, previous);
+				try {
 					return operation.get();
+				}
+				finally {
+					close(scope, previous);
 				}
 			}
 			return operation.get();
+		}
+
+		private static Observation.@Nullable Scope open(Observation observation, Observation.@Nullable Scope previous) {
+			try {
+				return observation.openScope();
+			}
+			catch (Throwable ex) {
+				failed(ex);
+				CURRENT.setCurrentObservationScope(previous);
+				return null;
+			}
+		}
+
+		private static void close(Observation.@Nullable Scope scope, Observation.@Nullable Scope previous) {
+			try {
+				if (scope != null) {
+					scope.close();
+				}
+			}
+			catch (Throwable ex) {
+				failed(ex);
+			}
+			finally {
+				CURRENT.setCurrentObservationScope(previous);
+			}
+		}
+
+		private static void failed(Throwable ex) {
+			logger.warn("A handler of the caller's observation failed; the lock is not affected", ex);
 		}
 
 		static Context within(Context context, LockLease lease) {

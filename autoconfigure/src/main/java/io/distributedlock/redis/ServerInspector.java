@@ -48,8 +48,9 @@ final class ServerInspector {
 		for (int bucket = 0; bucket < RedisLayout.BUCKETS; bucket++) {
 			Object node = this.executor.node(this.executor.slot(this.layout.lastOrder(bucket)));
 			if (node != null && nodes.add(node) && bucket > 0) {
-				steps.add(new CheckStep(ScriptCall.probe(this.layout.lastOrder(bucket)), () -> true, (reply) -> {
-				}));
+				steps.add(new CheckStep(new ScriptCall(Script.HEALTH, new byte[][] { noKey(bucket) }, new byte[0][]),
+						() -> true, (reply) -> {
+						}));
 			}
 		}
 		run(steps, timeout);

@@ -13,7 +13,7 @@ final class EngineRuntimeHints implements RuntimeHintsRegistrar {
 
 	@Override
 	public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
-		List.of(Hold.class, HeldGrant.class, GrantState.class)
+		List.of(Hold.class, ObservedHold.class, HeldGrant.class, GrantState.class)
 			.forEach((type) -> hints.reflection().registerType(type, MemberCategory.ACCESS_DECLARED_FIELDS));
 	}
 

@@ -102,6 +102,11 @@ final class HeldGrants {
 		return all().stream().map(HeldGrant::holder).filter(Holder::isHeld).map((holder) -> holder.view(now)).toList();
 	}
 
+	/** Returns whether a grant of a key is held, offered, or being released. */
+	boolean has(LockKey key) {
+		return all().stream().anyMatch((heldGrant) -> heldGrant.key().equals(key));
+	}
+
 	/** Records that a hold has ended, and with it the work under it, if there was any. */
 	void workEnded(HeldGrant heldGrant) {
 		if (!heldGrant.isRenewed() && heldGrant.isBegun()) {

@@ -109,6 +109,11 @@ final class LockEngine {
 	}
 
 	/** Returns how well the renewals keep up. */
+	/** Returns whether a grant of a key is held, offered, or being released. */
+	boolean hasGrant(LockKey key) {
+		return this.context.heldGrants().has(key) || this.context.pendingReleases().isReleasing(key);
+	}
+
 	RenewalStatus renewalStatus() {
 		return this.renewals.status();
 	}

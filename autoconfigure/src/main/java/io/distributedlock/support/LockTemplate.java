@@ -238,6 +238,17 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 	}
 
 	/**
+	 * Returns whether this process has a grant of a lock through this template, also
+	 * while it is handed off or released.
+	 * @param key the key
+	 * @return {@code false} if the store has no grant of this template that it still
+	 * needs
+	 */
+	public boolean hasGrant(LockKey key) {
+		return this.engine.hasGrant(key);
+	}
+
+	/**
 	 * Returns how well the renewals of held locks keep up.
 	 * @return the status at this moment
 	 */

@@ -9,7 +9,8 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Calls of observers, whose failures are logged and affect nothing.
+ * Calls of observers, whose failures are logged and affect nothing, also a checked
+ * exception that is not declared.
  */
 final class ObserverCalls {
 
@@ -24,7 +25,7 @@ final class ObserverCalls {
 			try {
 				call.accept(observer);
 			}
-			catch (RuntimeException | Error ex) {
+			catch (Throwable ex) {
 				failed(ex);
 			}
 		}
@@ -40,7 +41,7 @@ final class ObserverCalls {
 					results.add(result);
 				}
 			}
-			catch (RuntimeException | Error ex) {
+			catch (Throwable ex) {
 				failed(ex);
 			}
 		}

@@ -151,6 +151,17 @@ final class PendingReleaseQueue {
 		}
 	}
 
+	/** Returns whether the release of a grant of a key is pending. */
+	boolean isReleasing(LockKey key) {
+		this.lock.lock();
+		try {
+			return this.others.stream().anyMatch((entry) -> entry.kind == Kind.SEEN_GRANT && entry.key.equals(key));
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
 	int size() {
 		this.lock.lock();
 		try {

@@ -6,6 +6,7 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -255,8 +256,12 @@ final class RenewalBatches {
 		heldGrant.scheduleRenewal(nowNanos + Math.max(SOONEST_RETRY_NANOS, Math.min(longest, remaining / 5)));
 	}
 
-	/** Returns how many calls have failed since the last answer of the same node. */
-	int failedCalls() {
+	/**
+	 * Returns how many calls have failed since the last answer of the same node.
+	 * @param nodes the nodes that keep something to renew; others are forgotten
+	 */
+	int failedCalls(Set<Object> nodes) {
+		this.failedCalls.keySet().retainAll(nodes);
 		return this.failedCalls.values().stream().mapToInt(Integer::intValue).sum();
 	}
 

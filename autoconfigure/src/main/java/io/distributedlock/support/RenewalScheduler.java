@@ -2,6 +2,7 @@ package io.distributedlock.support;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -199,13 +200,15 @@ final class RenewalScheduler {
 	/** Returns how well the renewals keep up. */
 	RenewalStatus status() {
 		long now = this.environment.nanoTime();
-		long lag = this.heldGrants.all()
-			.stream()
-			.filter(HeldGrant::needsRenewal)
-			.mapToLong((heldGrant) -> now - heldGrant.renewalNanos())
-			.max()
-			.orElse(0);
-		return new RenewalStatus(Duration.ofNanos(Math.max(0, lag)), this.batches.failedCalls());
+		long lag = 0;
+		Set<Object> nodes = new HashSet<>();
+		for (HeldGrant heldGrant : this.heldGrants.all()) {
+			if (heldGrant.needsRenewal()) {
+				lag = Math.max(lag, now - heldGrant.renewalNanos());
+				nodes.add(this.provider.node(heldGrant.key()));
+			}
+		}
+		return new RenewalStatus(Duration.ofNanos(lag), this.batches.failedCalls(nodes));
 	}
 
 	void close() {

@@ -1,6 +1,7 @@
 package io.distributedlock.zookeeper;
 
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -107,7 +108,9 @@ final class LockNodeInspector {
 			.exceptionallyCompose((ex) -> ZooKeeperErrors.is(ex, Code.NODEEXISTS)
 					? CompletableFuture.completedFuture(false) : CompletableFuture.failedFuture(ex));
 		try {
-			requireCreated(await(created, deadline), request);
+			if (!await(created, deadline)) {
+				requireSame(session, request, czxid, deadline);
+			}
 			return awaitRelease(session, path, czxid, deadline);
 		}
 		finally {
@@ -115,10 +118,12 @@ final class LockNodeInspector {
 		}
 	}
 
-	private static void requireCreated(boolean created, String request) {
-		if (!created) {
+	/** Another process may require the same at the same time. */
+	private static void requireSame(Session session, String request, long czxid, Deadline deadline) {
+		Optional<ZNode> other = await(existing(session.operations().read(request, null)), deadline);
+		if (other.isPresent() && !Arrays.equals(other.get().data(), UnlockRequests.dataFor(czxid))) {
 			throw LockProviderException.nothingSent(LockError.STORE_FAILED, ZooKeeperErrors.PROVIDER,
-					"has another request to release this lock already, which nobody has obeyed: delete the node '"
+					"has another request to release this lock already: if its holder does not obey it, delete the node '"
 							+ request + "'",
 					null);
 		}

@@ -18,7 +18,7 @@ import io.distributedlock.LockLease;
 import io.distributedlock.LockRequest;
 import io.distributedlock.LossReason;
 import io.distributedlock.actuate.ForcedRelease.Outcome;
-import io.distributedlock.actuate.LocksDescriptor.StoreDescriptor;
+import io.distributedlock.actuate.LockOverview.StoreDescriptor;
 import io.distributedlock.provider.ProcessLabel;
 
 import static org.assertj.core.api.Assertions.assertThat;

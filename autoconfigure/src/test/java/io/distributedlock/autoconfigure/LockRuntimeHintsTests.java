@@ -73,7 +73,7 @@ class LockRuntimeHintsTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "Hold.callbacks", "Hold.lossActions", "Hold.keepers", "GrantState.state",
+	@ValueSource(strings = { "ObservedHold.callbacks", "Hold.lossActions", "Hold.keepers", "GrantState.state",
 			"HeldGrant.abandoned", "HeldGrant.keepUntilNanos" })
 	void fieldsThatAreUpdatedAtomicallyAreKept(String field) throws ReflectiveOperationException {
 		String[] parts = field.split("\\.");

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationHandler;
 import io.micrometer.observation.ObservationRegistry;
 import io.micrometer.tracing.handler.DefaultTracingObservationHandler;
 import io.micrometer.tracing.test.simple.SimpleSpan;
@@ -130,6 +131,23 @@ class LockTracingTests {
 	}
 
 	@Test
+	void flowLocksAndReleasesAlthoughAHandlerOfItsCallerFails() {
+		ObservationRegistry failing = ObservationRegistry.create();
+		failing.observationConfig().observationHandler(new FailingScopes());
+		Observation caller = Observation.start("caller", failing);
+		this.runner.run((context) -> {
+			LockOperations locks = context.getBean(LockOperations.class);
+			for (int i = 0; i < 2; i++) {
+				assertThat(new ReactiveLockTemplate(locks)
+					.execute(REQUEST.withWaitTime(Duration.ZERO), (lease) -> Mono.just("done"))
+					.contextWrite((flow) -> flow.put(IN_CONTEXT, caller))
+					.block(Duration.ofMinutes(1))).isEqualTo("done");
+				assertThat(failing.getCurrentObservation()).isNull();
+			}
+		});
+	}
+
+	@Test
 	void annotatedFlowIsBelowItsHold() {
 		check((locks, orders) -> {
 			Observation caller = this.registry.getCurrentObservation();
@@ -153,6 +171,21 @@ class LockTracingTests {
 				.filteredOn((span) -> !span.getName().equals("caller"))
 				.allSatisfy((span) -> assertThat(span.getParentId()).isEqualTo(span("caller").getSpanId()));
 		});
+	}
+
+	/** A handler that fails whenever a scope is closed. */
+	private static final class FailingScopes implements ObservationHandler<Observation.Context> {
+
+		@Override
+		public void onScopeClosed(Observation.Context context) {
+			throw new IllegalStateException("closed");
+		}
+
+		@Override
+		public boolean supportsContext(Observation.Context context) {
+			return true;
+		}
+
 	}
 
 	/** A call that takes a lock. */

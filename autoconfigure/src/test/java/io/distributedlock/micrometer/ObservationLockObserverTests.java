@@ -206,6 +206,21 @@ class ObservationLockObserverTests {
 	}
 
 	@Test
+	void observationEndsAlthoughAHandlerFailsWithItsError() {
+		ObservationRegistry failing = ObservationRegistry.create();
+		failing.observationConfig()
+			.observationHandler(new FailingHandler())
+			.observationHandler(new DefaultMeterObservationHandler(this.meters));
+		HoldObserver hold = acquire(observer(failing), KEY);
+		assertThat(catchThrowable(() -> hold.onEnd(LossReason.EXPIRED))).hasMessage("error");
+		AcquireObserver request = start(observer(failing), KEY);
+		assertThat(catchThrowable(() -> request.onEnd(AcquireOutcome.FAILED, new IllegalStateException("down"))))
+			.hasMessage("error");
+		assertThat(this.meters.get(HOLD + ".active").longTaskTimer().activeTasks()).isZero();
+		assertThat(this.meters.get(ACQUIRE + ".active").longTaskTimer().activeTasks()).isZero();
+	}
+
+	@Test
 	void observationsBecomeTimersAndGauges() {
 		HoldObserver hold = acquire(metered(), KEY);
 		start(metered(), KEY);

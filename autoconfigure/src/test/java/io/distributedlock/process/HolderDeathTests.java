@@ -84,7 +84,7 @@ class HolderDeathTests {
 		Endpoint endpoint = Endpoint.create(database);
 		LockProcess holder = process(endpoint, endpoint);
 		LockProcess waiter = process(endpoint, endpoint);
-		Duration lease = Duration.ofMillis(300);
+		Duration lease = Duration.ofSeconds(1);
 		Duration minHold = Duration.ofSeconds(3);
 		Acquired first = Acquired.parse(holder.ask(Commands.acquireForAtLeast(minHold, "job", lease, Duration.ZERO)));
 		holder.kill();

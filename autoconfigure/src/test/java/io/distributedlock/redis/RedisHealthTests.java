@@ -89,6 +89,21 @@ class RedisHealthTests {
 
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("io.distributedlock.redis.TestClients#all")
+	void fullServerIsOutOfService(String name, Function<RedisConfiguration, RedisConnectionFactory> client) {
+		RedisServer server = this.processes.closing(new RedisServer());
+		LockHealthIndicator indicator = indicator(client.apply(TestRedis.standalone(server.port())));
+		awaitStatus(indicator, Status.UP);
+		try (Jedis admin = server.admin()) {
+			admin.configSet("maxmemory", "1");
+			awaitStatus(indicator, Status.OUT_OF_SERVICE);
+			assertThat(indicator.health().getDetails()).containsEntry("errorId", "DL-311");
+			admin.configSet("maxmemory", "0");
+			awaitStatus(indicator, Status.UP);
+		}
+	}
+
+	@ParameterizedTest(name = "{0}")
+	@MethodSource("io.distributedlock.redis.TestClients#all")
 	void probeWritesNothingAndNoBusyLockChangesIt(String name,
 			Function<RedisConfiguration, RedisConnectionFactory> client) {
 		RedisServer server = this.processes.closing(new RedisServer());

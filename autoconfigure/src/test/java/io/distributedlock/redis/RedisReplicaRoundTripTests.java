@@ -88,7 +88,7 @@ class RedisReplicaRoundTripTests {
 		CompletableFuture<T> result = new CompletableFuture<>();
 		new Thread(() -> result.completeAsync(call, Runnable::run)).start();
 		try {
-			await().until(() -> stats.calls().containsKey("wait"));
+			await().until(() -> stats.calls().containsKey("wait") && held.hits() > 0);
 			assertThat(result).isNotDone();
 		}
 		finally {

@@ -64,6 +64,21 @@ class HandOffTests {
 		this.manual.checkNothingRemains();
 	}
 
+	/** Else a request to release an earlier hold would be sent to the store. */
+	@Test
+	void offeredGrantIsStillOneOfThisProcess() {
+		ManualRequester holder = holder();
+		ManualRequester waiter = waiter();
+		assertThat(this.manual.engine.hasGrant(ManualEngine.KEY)).isTrue();
+		holder.release();
+		assertThat(this.manual.engine.snapshot().held()).isEmpty();
+		assertThat(this.manual.engine.hasGrant(ManualEngine.KEY)).isTrue();
+		assertThat(waiter.step()).isTrue();
+		waiter.release();
+		this.manual.checkNothingRemains();
+		assertThat(this.manual.engine.hasGrant(ManualEngine.KEY)).isFalse();
+	}
+
 	@Test
 	void grantIsHandedOffAsLongAsItIsYoung() {
 		ManualRequester holder = holder();

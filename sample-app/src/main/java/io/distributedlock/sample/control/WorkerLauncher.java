@@ -40,9 +40,10 @@ class WorkerLauncher {
 		Map<String, String> environment = builder.environment();
 		environment.put("SPRING_PROFILES_ACTIVE", SampleApplication.WORKER);
 		environment.put("SAMPLE_CONTROL_PID", Long.toString(ProcessHandle.current().pid()));
-		// Any free port: that of the control process may be set by an environment
-		// variable.
+		// Any free port: those of the control process may be set by environment
+		// variables.
 		environment.put("SERVER_PORT", "0");
+		environment.remove("MANAGEMENT_SERVER_PORT");
 		environment.put("SPRING_DATASOURCE_URL", this.database.getJdbcUrl());
 		environment.put("SPRING_DATASOURCE_USERNAME", Objects.requireNonNull(this.database.getUsername()));
 		environment.put("SPRING_DATASOURCE_PASSWORD", Objects.requireNonNull(this.database.getPassword()));

@@ -16,7 +16,7 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
  * @param methods the locked methods of this process
  * @since 0.1.0
  */
-public record LocksDescriptor(String process, Map<String, ProviderDescriptor> providers,
+public record LockOverview(String process, Map<String, ProviderDescriptor> providers,
 		List<LockedMethodDescriptor> methods) implements OperationResponseBody {
 
 	/**

@@ -7,7 +7,7 @@ import io.micrometer.common.docs.KeyName;
  *
  * @since 0.1.0
  */
-public enum LockKeyName implements KeyName {
+public enum LockObservationKeyName implements KeyName {
 
 	/** The name of the lock, or {@code (other)} beyond the first thousand: few values. */
 	NAME("lock.name"),
@@ -25,7 +25,7 @@ public enum LockKeyName implements KeyName {
 
 	private final String text;
 
-	LockKeyName(String text) {
+	LockObservationKeyName(String text) {
 		this.text = text;
 	}
 

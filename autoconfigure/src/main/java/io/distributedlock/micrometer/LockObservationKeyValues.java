@@ -6,17 +6,17 @@ import io.micrometer.common.KeyValues;
 /**
  * The key values of low cardinality that all observations of a lock have.
  */
-final class LockKeyValues {
+final class LockObservationKeyValues {
 
-	private LockKeyValues() {
+	private LockObservationKeyValues() {
 	}
 
 	/** Returns the key values; the outcome is one of them once it is known. */
 	static KeyValues of(LockObservationContext context) {
-		KeyValue name = LockKeyName.NAME.withValue(context.getLockName());
-		KeyValue provider = LockKeyName.PROVIDER.withValue(context.getProvider());
+		KeyValue name = LockObservationKeyName.NAME.withValue(context.getLockName());
+		KeyValue provider = LockObservationKeyName.PROVIDER.withValue(context.getProvider());
 		String outcome = context.getOutcome();
-		return (outcome != null) ? KeyValues.of(name, provider, LockKeyName.OUTCOME.withValue(outcome))
+		return (outcome != null) ? KeyValues.of(name, provider, LockObservationKeyName.OUTCOME.withValue(outcome))
 				: KeyValues.of(name, provider);
 	}
 
