@@ -271,7 +271,7 @@ public final class LockContext {
 				heedLossAround();
 			}
 			try {
-				closeObserversInside();
+				closeObserversFrom((this.kind == Kind.NESTED) ? SCOPES.get() : null);
 			}
 			finally {
 				if (this.kind == Kind.NESTED && closeNestedInside()) {
@@ -285,23 +285,14 @@ public final class LockContext {
 		}
 
 		/** The engine's observers do not fail; those of another handle may. */
-		private void closeObserversInside() {
-			Throwable first = null;
-			Scope scope = (this.kind == Kind.NESTED) ? SCOPES.get() : null;
-			while (scope != null) {
+		private void closeObserversFrom(@Nullable Scope scope) {
+			if (scope != null) {
 				try {
 					scope.closeObservers();
 				}
-				catch (RuntimeException | Error ex) {
-					first = (first != null) ? first : ex;
+				finally {
+					closeObserversFrom((scope != this) ? scope.outer : null);
 				}
-				scope = (scope != this) ? scope.outer : null;
-			}
-			if (first instanceof Error error) {
-				throw error;
-			}
-			if (first != null) {
-				throw (RuntimeException) first;
 			}
 		}
 

@@ -10,6 +10,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -153,19 +154,18 @@ final class PendingReleaseQueue {
 
 	/** Returns whether the release of a grant of a key is pending. */
 	boolean isReleasing(LockKey key) {
-		this.lock.lock();
-		try {
-			return this.others.stream().anyMatch((entry) -> entry.kind == Kind.SEEN_GRANT && entry.key.equals(key));
-		}
-		finally {
-			this.lock.unlock();
-		}
+		return locked(
+				() -> this.others.stream().anyMatch((entry) -> entry.kind == Kind.SEEN_GRANT && entry.key.equals(key)));
 	}
 
 	int size() {
+		return locked(() -> this.unseen.size() + this.others.size());
+	}
+
+	private <T extends @Nullable Object> T locked(Supplier<T> query) {
 		this.lock.lock();
 		try {
-			return this.unseen.size() + this.others.size();
+			return query.get();
 		}
 		finally {
 			this.lock.unlock();
@@ -243,14 +243,7 @@ final class PendingReleaseQueue {
 	/** Lets a thread send what is due, as far as the lanes have room. */
 	private void startSending() {
 		while (true) {
-			PendingRelease entry;
-			this.lock.lock();
-			try {
-				entry = pollDue();
-			}
-			finally {
-				this.lock.unlock();
-			}
+			PendingRelease entry = this.<@Nullable PendingRelease>locked(this::pollDue);
 			if (entry == null) {
 				return;
 			}
