@@ -26,7 +26,7 @@ class WorkerPool implements SmartLifecycle {
 
 	static final Duration LONGEST_FREEZE = Duration.ofMinutes(2);
 
-	private static final Duration ANSWER_TIMEOUT = Duration.ofMinutes(2);
+	private static final Duration ANSWER_TIMEOUT = Duration.ofMinutes(4);
 
 	private static final Duration STOP_TIMEOUT = Duration.ofSeconds(5);
 
