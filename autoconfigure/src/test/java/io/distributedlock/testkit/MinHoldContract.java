@@ -169,7 +169,7 @@ interface MinHoldContract extends ContractSupport {
 		LockKey key = freshKey();
 		LockRequest request = LockRequest.of(key).withWaitTime(PATIENCE).withMinHold(brief());
 		ContractProcess first = process();
-		List<ContractProcess> processes = List.of(first, first, process());
+		List<ContractProcess> processes = List.of(first, first, process(), process());
 		Set<Long> orders = ConcurrentHashMap.newKeySet();
 		List<Long> begun = ContractSupport.inThreads(processes, (process) -> {
 			try (LockLease lease = process.locks().acquire(request)) {
@@ -178,11 +178,10 @@ interface MinHoldContract extends ContractSupport {
 			}
 		}).stream().sorted().toList();
 		// Both instants are seen late, the first one perhaps by more.
-		Duration all = Duration.ofNanos(begun.get(2) - begun.get(0));
-		assertThat(all).isGreaterThan(brief());
+		Duration all = Duration.ofNanos(begun.get(3) - begun.get(0));
+		assertThat(all).isGreaterThan(brief().multipliedBy(2));
 		// Two requests of one process have a grant each, too.
-		assertThat(orders).hasSize(3);
-		assertThat(process().isBusy(key)).isTrue();
+		assertThat(orders).hasSize(4);
 	}
 
 	@Test
