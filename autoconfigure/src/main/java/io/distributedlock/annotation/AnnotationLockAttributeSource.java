@@ -5,9 +5,7 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
-import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Set;
 import java.util.stream.Stream;
 
 import org.apache.commons.logging.Log;
@@ -61,36 +59,36 @@ public final class AnnotationLockAttributeSource implements LockAttributeSource 
 		if (!AnnotationUtils.isCandidateClass(targetClass, DistributedLock.class)) {
 			return false;
 		}
-		if (UnreadableTypes.isUnreadableWithoutLocks(targetClass)) {
-			logger.debug("No locked methods in " + targetClass.getName() + ": a type in its methods is missing");
-			return false;
+		try {
+			return hasAnnotatedMethod(targetClass) || find(targetClass) != null;
 		}
-		return isAnnotated(targetClass);
+		catch (IllegalStateException ex) {
+			if (ex.getCause() instanceof NoClassDefFoundError && !UnreadableTypes.mayBeLocked(targetClass)) {
+				logger.debug("No locked methods in " + targetClass.getName() + ": a type in its methods is missing");
+				return false;
+			}
+			return true;
+		}
 	}
 
 	/**
-	 * Returns whether a class, a type above it or a method of any of them may have the
-	 * annotation. Most classes have none, and one look at each method tells that.
+	 * Returns whether a method of a type or of those above it has the annotation. Most
+	 * have none, and one look at each method tells that.
 	 */
-	private static boolean isAnnotated(Class<?> targetClass) {
-		if (find(targetClass) != null) {
-			return true;
-		}
-		try {
-			Set<Class<?>> types = new LinkedHashSet<>(ClassUtils.getAllInterfacesForClassAsSet(targetClass));
-			types.add(targetClass);
-			return types.stream().anyMatch(AnnotationLockAttributeSource::hasAnnotatedMethod);
-		}
-		catch (IllegalStateException ex) {
-			// A type in a method is missing.
-			return true;
-		}
-	}
-
-	/** Looks at methods of superclasses and superinterfaces too. */
 	private static boolean hasAnnotatedMethod(Class<?> type) {
-		for (Method method : ReflectionUtils.getAllDeclaredMethods(type)) {
+		if (!AnnotationUtils.isCandidateClass(type, DistributedLock.class)) {
+			return false;
+		}
+		for (Method method : ReflectionUtils.getDeclaredMethods(type)) {
 			if (MergedAnnotations.from(method).isPresent(DistributedLock.class)) {
+				return true;
+			}
+		}
+		if (type.getSuperclass() != null && hasAnnotatedMethod(type.getSuperclass())) {
+			return true;
+		}
+		for (Class<?> implemented : type.getInterfaces()) {
+			if (hasAnnotatedMethod(implemented)) {
 				return true;
 			}
 		}

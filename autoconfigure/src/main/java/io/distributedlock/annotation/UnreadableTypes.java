@@ -1,14 +1,12 @@
 package io.distributedlock.annotation;
 
 import java.io.IOException;
-import java.util.LinkedHashSet;
-import java.util.Set;
+import java.util.Arrays;
 
+import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.core.type.AnnotationMetadata;
 import org.springframework.core.type.classreading.MetadataReaderFactory;
 import org.springframework.core.type.classreading.SimpleMetadataReaderFactory;
-import org.springframework.util.ClassUtils;
-import org.springframework.util.ReflectionUtils;
 
 /**
  * Types whose methods cannot be read, because a type in a signature is missing, such as
@@ -20,28 +18,13 @@ final class UnreadableTypes {
 	}
 
 	/**
-	 * Returns whether the methods of a class cannot be read, and neither it nor a type
-	 * above it has the annotation.
+	 * Returns whether a type, a type above it or a method of any of them may have the
+	 * annotation.
 	 */
-	static boolean isUnreadableWithoutLocks(Class<?> type) {
-		if (isReadable(type)) {
-			return false;
-		}
-		Set<Class<?>> types = new LinkedHashSet<>(ClassUtils.getAllInterfacesForClassAsSet(type));
-		for (Class<?> above = type; above != null; above = above.getSuperclass()) {
-			types.add(above);
-		}
-		return types.stream().noneMatch(UnreadableTypes::mayBeAnnotated);
-	}
-
-	private static boolean isReadable(Class<?> type) {
-		try {
-			ReflectionUtils.getAllDeclaredMethods(type);
-			return true;
-		}
-		catch (IllegalStateException ex) {
-			return !(ex.getCause() instanceof NoClassDefFoundError);
-		}
+	static boolean mayBeLocked(Class<?> type) {
+		return AnnotationUtils.isCandidateClass(type, DistributedLock.class)
+				&& (mayBeAnnotated(type) || (type.getSuperclass() != null && mayBeLocked(type.getSuperclass()))
+						|| Arrays.stream(type.getInterfaces()).anyMatch(UnreadableTypes::mayBeLocked));
 	}
 
 	/** A type without a class file counts as annotated. */

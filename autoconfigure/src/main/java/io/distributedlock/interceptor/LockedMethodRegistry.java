@@ -193,23 +193,29 @@ public final class LockedMethodRegistry {
 
 	private Map<Method, LockedMethod> read(Class<?> type) {
 		Class<?> userClass = ClassUtils.getUserClass(type);
+		boolean candidate = this.source.isCandidateClass(userClass);
+		if (!candidate && userClass == type) {
+			return Map.of();
+		}
 		Map<Method, LockedMethod> methods = new ConcurrentHashMap<>();
 		Set<Class<?>> interfaces = ClassUtils.getAllInterfacesForClassAsSet(userClass);
-		if (!Proxy.isProxyClass(userClass)) {
-			read(userClass, userClass, methods);
+		if (candidate) {
+			if (!Proxy.isProxyClass(userClass)) {
+				read(userClass, userClass, methods);
+			}
+			interfaces.forEach((implemented) -> read(implemented, userClass, methods));
 		}
-		interfaces.forEach((candidate) -> read(candidate, userClass, methods));
 		if (userClass != type) {
 			ClassUtils.getAllInterfacesForClassAsSet(type)
 				.stream()
-				.filter((added) -> !interfaces.contains(added))
+				.filter((added) -> !interfaces.contains(added) && this.source.isCandidateClass(added))
 				.forEach((added) -> read(added, added, methods));
 		}
 		return methods.isEmpty() ? Map.of() : methods;
 	}
 
 	private void read(Class<?> type, Class<?> targetClass, Map<Method, LockedMethod> methods) {
-		if (!isOfProxies(type) && this.source.isCandidateClass(targetClass)) {
+		if (!isOfProxies(type)) {
 			ReflectionUtils.doWithMethods(type, (method) -> read(method, targetClass, methods),
 					ReflectionUtils.USER_DECLARED_METHODS);
 		}
