@@ -10,6 +10,9 @@ import java.security.Principal;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 
 import javax.sql.DataSource;
 
@@ -17,6 +20,7 @@ import jakarta.servlet.Filter;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
 
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -44,40 +48,55 @@ import io.distributedlock.support.LockTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Tests of the endpoint and the health over HTTP, as an operator uses them. */
+/**
+ * Tests of the endpoint and the health over HTTP, as an operator uses them. Tests with
+ * the same properties share an application.
+ */
 @ExtendWith(OutputCaptureExtension.class)
 class LockEndpointWebTests {
 
 	private static final LockKey HOSTILE = LockKey.of("seats", "13A/../%2e%\r\n\"'\\<script>alert(1)</script>",
 			"\u00e4:\u2028");
 
-	private static final String UNRESTRICTED = "--management.endpoint.distributedlocks.access=unrestricted";
+	/** What lets operators do all that there is. */
+	private static final List<String> OPERATED = List.of("--management.endpoint.distributedlocks.access=unrestricted",
+			"--distributed-lock.endpoint.show-keys=when-authorized", "--distributed-lock.endpoint.roles=ADMIN");
 
-	private static final String SHOWN = "--distributed-lock.endpoint.show-keys=when-authorized";
-
-	private static final String ADMINS = "--distributed-lock.endpoint.roles=ADMIN";
+	/** The applications that were started, by their arguments. */
+	private static final Map<List<String>, ConfigurableApplicationContext> contexts = new HashMap<>();
 
 	private final HttpClient client = HttpClient.newHttpClient();
 
-	private final Deque<AutoCloseable> opened = new ArrayDeque<>();
+	private final Deque<LockLease> held = new ArrayDeque<>();
 
 	private ConfigurableApplicationContext context;
 
 	@AfterEach
-	void close() throws Exception {
-		while (!this.opened.isEmpty()) {
-			this.opened.pop().close();
+	void release() {
+		while (!this.held.isEmpty()) {
+			this.held.pop().close();
 		}
 	}
 
-	private void start(String... arguments) {
-		this.context = new SpringApplicationBuilder(Shop.class).web(WebApplicationType.SERVLET)
+	@AfterAll
+	static void stop() {
+		contexts.values().forEach(ConfigurableApplicationContext::close);
+		contexts.clear();
+	}
+
+	private void start() {
+		start(List.of());
+	}
+
+	private void start(List<String> arguments) {
+		this.context = contexts.computeIfAbsent(arguments, (added) -> new SpringApplicationBuilder(Shop.class)
+			.web(WebApplicationType.SERVLET)
 			.properties("server.port=0", "spring.application.name=shop", "distributed-lock.provider=jdbc",
 					"distributed-lock.additional-providers=local", "distributed-lock.call-timeout=10s",
 					"management.endpoints.web.exposure.include=*", "management.endpoint.health.show-details=always",
-					"management.health.defaults.enabled=false", "management.health.distributedlocks.enabled=true")
-			.run(arguments);
-		this.opened.push(this.context);
+					"management.endpoint.health.probes.enabled=true", "management.health.defaults.enabled=false",
+					"management.health.distributedlocks.enabled=true")
+			.run(added.toArray(String[]::new)));
 	}
 
 	private LockTemplate locks() {
@@ -86,7 +105,7 @@ class LockEndpointWebTests {
 
 	private LockLease hold(LockKey key) {
 		LockLease lease = locks().acquire(LockRequest.of(key).withLease(Duration.ofSeconds(30)));
-		this.opened.push(lease);
+		this.held.push(lease);
 		return lease;
 	}
 
@@ -143,7 +162,7 @@ class LockEndpointWebTests {
 
 	@Test
 	void keysAreShownToAuthorizedUsersOnly() throws Exception {
-		start(SHOWN, ADMINS);
+		start(OPERATED);
 		hold(HOSTILE);
 		assertThat(send("GET", "/actuator/distributedlocks", "eve").body()).doesNotContain("13A");
 		assertThat(send("GET", of(HOSTILE), "eve").body()).doesNotContain("13A");
@@ -168,7 +187,7 @@ class LockEndpointWebTests {
 
 	@Test
 	void lockIsReleasedByItsTokenAloneAndTheLogTellsWhoAsked(CapturedOutput output) throws Exception {
-		start(UNRESTRICTED);
+		start(OPERATED);
 		LockLease lease = hold(HOSTILE);
 		long token = lease.fencingToken().value();
 		for (long stale : new long[] { token - 1, token + 1, token + 1024 }) {
@@ -196,9 +215,19 @@ class LockEndpointWebTests {
 
 	@Test
 	void storeThatCannotAnswerIsUnavailable() throws Exception {
-		start(UNRESTRICTED);
+		start(OPERATED);
 		LockLease lease = hold(HOSTILE);
-		this.context.getBean(JdbcTemplate.class).execute("DROP TABLE distributed_lock");
+		JdbcTemplate jdbc = this.context.getBean(JdbcTemplate.class);
+		jdbc.execute("ALTER TABLE distributed_lock RENAME TO missing_lock");
+		try {
+			assertUnavailable(lease);
+		}
+		finally {
+			jdbc.execute("ALTER TABLE missing_lock RENAME TO distributed_lock");
+		}
+	}
+
+	private void assertUnavailable(LockLease lease) throws Exception {
 		HttpResponse<String> response = send("DELETE", of(LockKey.of("other"), 1024), null);
 		assertThat(response.statusCode()).isEqualTo(503);
 		assertThat(json(response).at("/message").asString()).contains("DL-304");
@@ -216,7 +245,7 @@ class LockEndpointWebTests {
 
 	@Test
 	void healthTellsWhereTheLocksAreAndIsNotPartOfReadiness() throws Exception {
-		start("--management.endpoint.health.probes.enabled=true");
+		start();
 		JsonNode health = json(get("/actuator/health/distributedlocks"));
 		assertThat(health.at("/status").asString()).isEqualTo("UP");
 		assertThat(health.at("/components/jdbc/details/location").asString()).contains("distributed_lock");
@@ -234,7 +263,7 @@ class LockEndpointWebTests {
 
 	@Test
 	void endpointWithoutAccessDoesNotExist() throws Exception {
-		start("--management.endpoint.distributedlocks.access=none");
+		start(List.of("--management.endpoint.distributedlocks.access=none"));
 		assertThat(get("/actuator/distributedlocks").statusCode()).isEqualTo(404);
 		assertThat(send("DELETE", of(HOSTILE, 1), "admin").statusCode()).isIn(404, 405);
 	}

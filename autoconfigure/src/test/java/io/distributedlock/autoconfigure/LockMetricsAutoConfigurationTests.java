@@ -3,6 +3,7 @@ package io.distributedlock.autoconfigure;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.junit.jupiter.api.Test;
+import org.mockito.Mockito;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.FilteredClassLoader;
@@ -65,6 +66,16 @@ class LockMetricsAutoConfigurationTests {
 			context.getBean(Jobs.class).elsewhere();
 			assertThat(this.registry.getMeters()).hasSize(atStart);
 		});
+	}
+
+	@Test
+	void mockInsteadOfTheMetersIsNoReasonToFail() {
+		this.measured.withBean(MeterLockObserver.class, () -> Mockito.mock(MeterLockObserver.class))
+			.withBean(Jobs.class)
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				Mockito.verify(context.getBean(MeterLockObserver.class), Mockito.atLeastOnce()).register("jobs.run");
+			});
 	}
 
 	@Test

@@ -104,8 +104,11 @@ class ProcessedApplicationTests {
 	}
 
 	@Test
-	void methodsAreLockedInTheStoresThatTheyName() {
+	void methodsAreLockedInTheStoresThatTheyName(CapturedOutput output) {
 		run(Shop.class, TWO_STORES, (context) -> {
+			// The call of a locked method on its own object is reported by the
+			// processing.
+			assertThat(output).contains(LockError.SELF_INVOCATION.id());
 			Stores stores = context.getBean(Stores.class);
 			assertThat(stores.primary.snapshot().provider()).isEqualTo("jdbc");
 			assertThat(stores.local.snapshot().provider()).isEqualTo("local");
@@ -129,9 +132,8 @@ class ProcessedApplicationTests {
 
 	@Test
 	void storesThatOnlyThePropertiesOfTheStartNameAreRefused() {
-		String[] without = { "spring.datasource.generate-unique-name=true", "orders.lease=40s",
-				"spring.application.name=shop" };
-		assertThatException().isThrownBy(() -> run(Shop.class, without, TWO_STORES, (context) -> {
+		String[] atStart = { "spring.application.name=shop", "distributed-lock.provider=local" };
+		assertThatException().isThrownBy(() -> run(Storeless.class, new String[0], atStart, (context) -> {
 		})).havingRootCause().isInstanceOfSatisfying(LockConfigurationException.class, (ex) -> {
 			assertThat(ex.error()).isEqualTo(LockError.NO_PROVIDER);
 			assertThat(ex.action()).contains("processed ahead of time");
@@ -146,11 +148,6 @@ class ProcessedApplicationTests {
 			.havingRootCause()
 			.isInstanceOfSatisfying(LockConfigurationException.class,
 					(ex) -> assertThat(ex.error()).isEqualTo(LockError.CONTEXT_WITHOUT_LOCKS));
-	}
-
-	@Test
-	void callOfALockedMethodOnItsOwnObjectIsReportedByTheProcessing(CapturedOutput output) {
-		run(Shop.class, TWO_STORES, (context) -> assertThat(output).contains(LockError.SELF_INVOCATION.id()));
 	}
 
 	@Configuration(proxyBeanMethods = false)
@@ -174,6 +171,12 @@ class ProcessedApplicationTests {
 		Tenants tenants() {
 			return new Tenants();
 		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ImportAutoConfiguration({ PropertyPlaceholderAutoConfiguration.class, DistributedLockAutoConfiguration.class })
+	static class Storeless {
 
 	}
 

@@ -6,6 +6,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
 
+import javax.sql.DataSource;
+
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -26,6 +28,7 @@ import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.LockOperations;
 import io.distributedlock.interceptor.RecordingLockOperations;
+import io.distributedlock.jdbc.TestDatabases;
 import io.distributedlock.provider.LockProvider;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -87,6 +90,16 @@ class StorePresenceTests {
 				assertThat(present).allMatch(failure(context).problem()::contains);
 			}
 		});
+	}
+
+	@Test
+	void storeOfAContextAboveIsChosen() {
+		new ApplicationContextRunner().withBean(DataSource.class, TestDatabases::h2)
+			.run((parent) -> new ApplicationContextRunner().withParent(parent)
+				.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class,
+						JdbcLockAutoConfiguration.class, RedisLockAutoConfiguration.class))
+				.withPropertyValues("spring.application.name=shop")
+				.run((context) -> assertThat(primary(context)).isEqualTo("jdbc")));
 	}
 
 	@ParameterizedTest
