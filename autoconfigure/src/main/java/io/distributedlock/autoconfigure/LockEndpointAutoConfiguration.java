@@ -23,7 +23,7 @@ import io.distributedlock.support.LockSettings;
  */
 @AutoConfiguration(after = DistributedLockAutoConfiguration.class)
 @ConditionalOnClass({ Endpoint.class, ConditionalOnAvailableEndpoint.class })
-@ConditionalOnBean(LockEngines.class)
+@ConditionalOnBean(name = LockEngines.BEAN_NAME)
 @ConditionalOnAvailableEndpoint(DistributedLocksEndpoint.class)
 @EnableConfigurationProperties(LockEndpointProperties.class)
 public final class LockEndpointAutoConfiguration {

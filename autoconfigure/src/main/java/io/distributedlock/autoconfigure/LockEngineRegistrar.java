@@ -75,7 +75,7 @@ final class LockEngineRegistrar implements ImportBeanDefinitionRegistrar {
 	private static void register(String provider, BeanDefinitionRegistry registry) {
 		RootBeanDefinition definition = new RootBeanDefinition();
 		definition.setTargetType(LockTemplate.class);
-		definition.setFactoryBeanName("distributedLockEngines");
+		definition.setFactoryBeanName(LockEngines.BEAN_NAME);
 		definition.setFactoryMethodName("of");
 		definition.getConstructorArgumentValues().addGenericArgumentValue(provider);
 		definition.setDefaultCandidate(false);

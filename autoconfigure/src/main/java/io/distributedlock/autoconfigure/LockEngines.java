@@ -23,6 +23,9 @@ import io.distributedlock.support.LockTemplate;
  */
 final class LockEngines implements AutoCloseable {
 
+	/** The name of the only bean of this type. */
+	static final String BEAN_NAME = "distributedLockEngines";
+
 	private final ConfigurableListableBeanFactory beanFactory;
 
 	private final ObjectProvider<SelectedLockProvider> selected;
@@ -138,7 +141,7 @@ final class LockEngines implements AutoCloseable {
 	/** Creates an engine that is closed before its provider. */
 	private ProviderEngine create(String beanName, LockProvider provider, SelectedLockProvider chosen) {
 		boolean primary = beanName.equals(chosen.beanName());
-		this.beanFactory.registerDependentBean(beanName, "distributedLockEngines");
+		this.beanFactory.registerDependentBean(beanName, BEAN_NAME);
 		return new ProviderEngine(provider, primary ? chosen.reason() : "additional", primary,
 				this.parts.create(provider));
 	}

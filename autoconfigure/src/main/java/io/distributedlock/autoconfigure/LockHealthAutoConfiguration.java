@@ -19,7 +19,7 @@ import io.distributedlock.support.LockSettings;
  */
 @AutoConfiguration(after = DistributedLockAutoConfiguration.class)
 @ConditionalOnClass({ HealthContributor.class, ConditionalOnEnabledHealthIndicator.class })
-@ConditionalOnBean(LockEngines.class)
+@ConditionalOnBean(name = LockEngines.BEAN_NAME)
 @ConditionalOnEnabledHealthIndicator("distributedlocks")
 public final class LockHealthAutoConfiguration {
 

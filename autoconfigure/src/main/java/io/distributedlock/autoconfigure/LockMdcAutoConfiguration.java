@@ -18,7 +18,7 @@ import io.distributedlock.slf4j.MdcLockObserver;
  */
 @AutoConfiguration(after = DistributedLockAutoConfiguration.class)
 @ConditionalOnClass(MDC.class)
-@ConditionalOnBean(LockEngines.class)
+@ConditionalOnBean(name = LockEngines.BEAN_NAME)
 public final class LockMdcAutoConfiguration {
 
 	@Bean

@@ -23,7 +23,7 @@ import io.distributedlock.micrometer.ObservationLockObserver;
  */
 @AutoConfiguration(after = LockObservationAutoConfiguration.class)
 @ConditionalOnClass(MeterRegistry.class)
-@ConditionalOnBean({ MeterRegistry.class, LockEngines.class })
+@ConditionalOnBean(value = MeterRegistry.class, name = LockEngines.BEAN_NAME)
 public final class LockMetricsAutoConfiguration {
 
 	@Bean

@@ -29,7 +29,7 @@ import io.distributedlock.micrometer.ObservationLockObserver;
 		"org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration",
 		"org.springframework.boot.micrometer.metrics.autoconfigure.export.simple.SimpleMetricsExportAutoConfiguration" })
 @ConditionalOnClass(ObservationRegistry.class)
-@ConditionalOnBean(LockEngines.class)
+@ConditionalOnBean(name = LockEngines.BEAN_NAME)
 public final class LockObservationAutoConfiguration {
 
 	private static ObservationLockObserver observer(ObservationRegistry registry, LockEngines engines,

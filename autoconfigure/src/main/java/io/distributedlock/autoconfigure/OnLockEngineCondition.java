@@ -26,11 +26,12 @@ class OnLockEngineCondition extends SpringBootCondition implements Configuration
 	public ConditionOutcome getMatchOutcome(ConditionContext context, AnnotatedTypeMetadata metadata) {
 		ConditionMessage.Builder message = ConditionMessage.forCondition("Lock engine");
 		ConfigurableListableBeanFactory beanFactory = Objects.requireNonNull(context.getBeanFactory());
-		if (OwnLockBeans.replaceEngine(beanFactory)) {
+		String[] operations = OwnLockBeans.operations(beanFactory);
+		if (OwnLockBeans.replaceEngine(operations, beanFactory)) {
 			return ConditionOutcome
 				.noMatch(message.because("the application, or a context above it, defines LockOperations"));
 		}
-		if (OwnLockBeans.decorateEngine(beanFactory) && !OwnLockBeans.hasProvider(beanFactory)
+		if (operations.length > 0 && !OwnLockBeans.hasProvider(beanFactory)
 				&& NamedProviders.of(context.getEnvironment()).primary() == null) {
 			return ConditionOutcome.noMatch(message
 				.because("the application defines primary LockOperations, and there is no store for others"));

@@ -24,19 +24,20 @@ final class OwnLockBeans {
 
 	/** Returns whether the application needs no store that it does not name. */
 	static boolean replaceStores(@Nullable ConfigurableListableBeanFactory beanFactory) {
-		return beanFactory != null && (replaceEngine(beanFactory)
+		return beanFactory != null && (replaceEngine(operations(beanFactory), beanFactory)
 				|| Arrays.stream(names(beanFactory, LockProvider.class)).anyMatch((name) -> !name.startsWith(PREFIX)));
 	}
 
-	/** Returns whether the application, or a context above it, has the locks already. */
-	static boolean replaceEngine(ConfigurableListableBeanFactory beanFactory) {
-		String[] names = names(beanFactory, LockOperations.class);
-		return names.length > 0 && Arrays.stream(names).noneMatch((name) -> isPrimary(name, beanFactory));
+	/**
+	 * Returns the names of the locks that the application, or a context above it, has.
+	 */
+	static String[] operations(ConfigurableListableBeanFactory beanFactory) {
+		return names(beanFactory, LockOperations.class);
 	}
 
-	/** Returns whether the application decorates the locks. */
-	static boolean decorateEngine(ConfigurableListableBeanFactory beanFactory) {
-		return names(beanFactory, LockOperations.class).length > 0;
+	/** Returns whether the locks of the application are no decorators of others. */
+	static boolean replaceEngine(String[] operations, ConfigurableListableBeanFactory beanFactory) {
+		return operations.length > 0 && Arrays.stream(operations).noneMatch((name) -> isPrimary(name, beanFactory));
 	}
 
 	static boolean hasProvider(ConfigurableListableBeanFactory beanFactory) {

@@ -24,7 +24,7 @@ final class DefinedCallbacks {
 	}
 
 	static void check(BeanDefinition definition, Class<?> type, LockedMethodRegistry methods) {
-		if (definition instanceof AbstractBeanDefinition bean && methods.isLocked(type)) {
+		if (definition instanceof AbstractBeanDefinition bean) {
 			Class<?> userClass = ClassUtils.getUserClass(type);
 			List<String> names = namesOf(bean, userClass);
 			for (Method method : methods.methods(type)) {

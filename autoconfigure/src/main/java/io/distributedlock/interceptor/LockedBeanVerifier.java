@@ -216,7 +216,7 @@ public final class LockedBeanVerifier implements BeanFactoryPostProcessor, Smart
 	}
 
 	private void checkCallbacks(Class<?> type, String beanName) {
-		if (this.beanFactory.containsBeanDefinition(beanName)) {
+		if (this.methods.isLocked(type) && this.beanFactory.containsBeanDefinition(beanName)) {
 			DefinedCallbacks.check(this.beanFactory.getMergedBeanDefinition(beanName), type, this.methods);
 		}
 	}
