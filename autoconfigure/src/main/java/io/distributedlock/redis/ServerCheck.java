@@ -34,12 +34,17 @@ final class ServerCheck {
 	/** Whether attempts at all locks may be sent. */
 	private volatile boolean complete;
 
-	ServerCheck(ScriptExecutor executor, RedisLayout layout, RedisTimer timer, boolean cluster) {
+	/**
+	 * Creates a check that has not begun.
+	 * @param servers the check of all servers
+	 * @param cluster whether that is by slot: there are several servers
+	 */
+	ServerCheck(ScriptExecutor executor, RedisLayout layout, RedisTimer timer, ServersCheck servers, boolean cluster) {
 		this.executor = executor;
 		this.layout = layout;
 		this.timer = timer;
 		this.cluster = cluster;
-		this.servers = cluster ? new ClusterPrimariesCheck(executor, layout) : new ProxyCheck(layout);
+		this.servers = servers;
 	}
 
 	/** Whether an attempt may be sent. */

@@ -37,16 +37,20 @@ final class RedisFaults implements StoreFaults {
 
 	private final List<RedisServer> servers;
 
+	/** What clients connect to: the servers, or a proxy before them. */
+	private final List<InetSocketAddress> addresses;
+
 	private final List<Fault> open = new ArrayList<>();
 
-	RedisFaults(RedisFixture fixture, List<RedisServer> servers) {
+	RedisFaults(RedisFixture fixture, List<RedisServer> servers, List<InetSocketAddress> addresses) {
 		this.fixture = fixture;
 		this.servers = servers;
+		this.addresses = addresses;
 	}
 
 	@Override
 	public List<InetSocketAddress> servers() {
-		return this.servers.stream().map(RedisServer::address).toList();
+		return this.addresses;
 	}
 
 	@Override

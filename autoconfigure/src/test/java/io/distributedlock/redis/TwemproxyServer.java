@@ -2,6 +2,7 @@ package io.distributedlock.redis;
 
 import java.io.IOException;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -31,10 +32,10 @@ final class TwemproxyServer implements AutoCloseable {
 
 	/**
 	 * Starts the proxy, or skips the test where it is not installed.
-	 * @param option a line of the configuration
+	 * @param option lines of the configuration
 	 */
 	TwemproxyServer(List<RedisServer> servers, String option) {
-		Assumptions.assumeTrue(Files.isExecutable(BINARY), "Twemproxy is not installed: no proxy can be tested");
+		assumeInstalled();
 		try {
 			this.directory = Files.createTempDirectory("distributed-lock-twemproxy");
 			Path configuration = Files.writeString(this.directory.resolve("nutcracker.yml"),
@@ -56,11 +57,17 @@ final class TwemproxyServer implements AutoCloseable {
 				.redirectErrorStream(true)
 				.redirectOutput(this.directory.resolve("log").toFile())
 				.start();
+			Runtime.getRuntime().addShutdownHook(new Thread(this.process::destroyForcibly));
 		}
 		catch (IOException ex) {
 			throw new IllegalStateException(ex);
 		}
 		await().atMost(Duration.ofSeconds(30)).until(this::answers);
+	}
+
+	/** Skips the test where Twemproxy is not installed. */
+	static void assumeInstalled() {
+		Assumptions.assumeTrue(Files.isExecutable(BINARY), "Twemproxy is not installed: no proxy can be tested");
 	}
 
 	private boolean answers() {
@@ -74,6 +81,10 @@ final class TwemproxyServer implements AutoCloseable {
 
 	int port() {
 		return this.port;
+	}
+
+	InetSocketAddress address() {
+		return new InetSocketAddress(InetAddress.getLoopbackAddress(), this.port);
 	}
 
 	@Override
