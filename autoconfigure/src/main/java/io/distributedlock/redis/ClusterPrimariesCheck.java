@@ -89,7 +89,8 @@ final class ClusterPrimariesCheck implements ServersCheck {
 			bucket++;
 		}
 		return new ScriptCall(Script.SERVER, new byte[][] { this.layout.lastOrder(bucket) },
-				new byte[][] { RedisLayout.bytes("server"), RedisLayout.bytes("memory") });
+				new byte[][] { RedisLayout.bytes("server"), RedisLayout.bytes("memory"),
+						RedisLayout.bytes("replication") });
 	}
 
 	private void recordReply(int slot, ScriptReply reply) {

@@ -75,7 +75,11 @@ public final class RedisLockProvider implements LockProvider, LockInspector, Aut
 		this.layout = new RedisLayout(settings.keyPrefix());
 		ScriptExecutor client = ScriptExecutorFactory.create(factory, settings.replicaRequirement(), this.timer);
 		boolean twemproxy = settings.behindTwemproxy();
-		boolean severalServers = twemproxy || ScriptExecutorFactory.isCluster(factory);
+		boolean cluster = ScriptExecutorFactory.isCluster(factory);
+		if (twemproxy && cluster) {
+			throw RedisErrors.twemproxyBeforeCluster();
+		}
+		boolean severalServers = twemproxy || cluster;
 		ServersCheck servers;
 		if (twemproxy) {
 			TwemproxyScriptExecutor proxied = new TwemproxyScriptExecutor(client);

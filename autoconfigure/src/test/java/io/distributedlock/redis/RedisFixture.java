@@ -55,7 +55,7 @@ final class RedisFixture implements LockProviderFixture {
 		this.owner = owner;
 		this.masters = masters.stream().map(RedisServer::admin).toList();
 		this.masters.forEach((master) -> RedisRights.grantForKit(master, this.prefix));
-		this.faults = new RedisFaults(this, masters, masters.stream().map(RedisServer::address).toList());
+		this.faults = new RedisFaults(this, masters, null);
 		this.settings = RedisLockSettings.defaults(this.prefix);
 	}
 
@@ -64,7 +64,7 @@ final class RedisFixture implements LockProviderFixture {
 		this.client = (ports) -> client.connect(twemproxy.configuration(), ports);
 		this.owner = twemproxy::owner;
 		this.masters = twemproxy.servers().stream().map(RedisServer::admin).toList();
-		this.faults = new RedisFaults(this, twemproxy.servers(), List.of(twemproxy.proxy().address()));
+		this.faults = new RedisFaults(this, twemproxy.servers(), twemproxy.proxy());
 		this.settings = new RedisLockSettings(this.prefix, 0, RedisLockSettings.DEFAULT_REPLICA_TIMEOUT, true);
 	}
 

@@ -28,7 +28,9 @@ final class TwemproxyServer implements AutoCloseable {
 
 	private final int port = FreePorts.next();
 
-	private final Process process;
+	private final List<String> command;
+
+	private volatile Process process;
 
 	/**
 	 * Starts the proxy, or skips the test where it is not installed.
@@ -52,17 +54,39 @@ final class TwemproxyServer implements AutoCloseable {
 							servers.stream()
 								.map((server) -> "   - 127.0.0.1:" + server.port() + ":1")
 								.collect(Collectors.joining("\n"))));
-			this.process = new ProcessBuilder(BINARY.toString(), "-c", configuration.toString(), "-s",
-					Integer.toString(FreePorts.next()))
-				.redirectErrorStream(true)
-				.redirectOutput(this.directory.resolve("log").toFile())
-				.start();
-			Runtime.getRuntime().addShutdownHook(new Thread(this.process::destroyForcibly));
+			this.command = List.of(BINARY.toString(), "-c", configuration.toString(), "-s",
+					Integer.toString(FreePorts.next()));
 		}
 		catch (IOException ex) {
 			throw new IllegalStateException(ex);
 		}
-		await().atMost(Duration.ofSeconds(30)).until(this::answers);
+		this.process = start();
+		Runtime.getRuntime().addShutdownHook(new Thread(() -> this.process.destroyForcibly()));
+	}
+
+	private Process start() {
+		try {
+			Process started = new ProcessBuilder(this.command).redirectErrorStream(true)
+				.redirectOutput(this.directory.resolve("log").toFile())
+				.start();
+			await().atMost(Duration.ofSeconds(30)).until(this::answers);
+			return started;
+		}
+		catch (IOException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	/** Kills the proxy, which ends all its connections, and starts it again. */
+	void restart() {
+		this.process.destroyForcibly();
+		try {
+			this.process.waitFor(10, TimeUnit.SECONDS);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+		this.process = start();
 	}
 
 	/** Skips the test where Twemproxy is not installed. */
