@@ -14,9 +14,14 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import redis.clients.jedis.ClientSetInfoConfig;
 import redis.clients.jedis.Jedis;
 
 import org.springframework.beans.factory.DisposableBean;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.data.redis.autoconfigure.JedisClientConfigurationBuilderCustomizer;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
@@ -24,7 +29,12 @@ import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
+import io.distributedlock.LockLease;
+import io.distributedlock.LockOperations;
 import io.distributedlock.LockProviderException;
+import io.distributedlock.LockRequest;
+import io.distributedlock.autoconfigure.DistributedLockAutoConfiguration;
+import io.distributedlock.autoconfigure.RedisLockAutoConfiguration;
 import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockGrant;
@@ -172,6 +182,28 @@ class SuitableTwemproxyTests {
 			server.start();
 			await().ignoreExceptions().atMost(Duration.ofSeconds(30)).untilAsserted(() -> provider.probe(RedisProcesses.TIMEOUT));
 		}
+	}
+
+	/** As the documentation has it. */
+	@Test
+	void applicationStartsWithJedisThatDoesNotGreet() {
+		this.servers.forEach(this.processes::closing);
+		TwemproxyServer proxy = this.processes.closing(new TwemproxyServer(this.servers, HASH_TAG));
+		JedisClientConfigurationBuilderCustomizer noGreeting = (builder) -> builder
+			.customizeClientConfig((config) -> config.clientSetInfoConfig(ClientSetInfoConfig.DISABLED));
+		new ApplicationContextRunner()
+			.withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class, RedisLockAutoConfiguration.class,
+					DistributedLockAutoConfiguration.class))
+			.withBean(JedisClientConfigurationBuilderCustomizer.class, () -> noGreeting)
+			.withPropertyValues("spring.application.name=" + RedisProcesses.PREFIX, "spring.data.redis.host=127.0.0.1",
+					"spring.data.redis.port=" + proxy.port(), "spring.data.redis.client-type=jedis",
+					"distributed-lock.fail-fast=true", "distributed-lock.redis.twemproxy-auto-eject-hosts=false")
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				try (LockLease lease = context.getBean(LockOperations.class).acquire(LockRequest.of(key(0)))) {
+					lease.ensureHeld();
+				}
+			});
 	}
 
 	@Test
