@@ -61,8 +61,8 @@ final class RedisLockRepository {
 	 * Creates the steps of one process.
 	 * @param process the id of the process in wait queues, reservations and its channel
 	 * @param channelPrefix the beginning of the channels' names
-	 * @param polling whether there are no notifications, so that processes poll from their
-	 * places in the wait queue
+	 * @param polling whether there are no notifications, so that processes poll from
+	 * their places in the wait queue
 	 */
 	RedisLockRepository(ScriptExecutor executor, ReservationMonitor reservations, String process, String channelPrefix,
 			boolean polling) {

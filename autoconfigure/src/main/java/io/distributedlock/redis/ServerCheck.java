@@ -15,10 +15,10 @@ import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.StoreCall;
 
 /**
- * The check of the servers, at start and before the first attempt: commands, format of the
- * layout, clock, version, eviction of keys, and whether one server has all keys that must
- * be together. A step that has succeeded is not repeated before an attempt, so that short
- * time-outs end the check some time. Safe for use by many threads.
+ * The check of the servers, at start and before the first attempt: commands, format of
+ * the layout, clock, version, eviction of keys, and whether one server has all keys that
+ * must be together. A step that has succeeded is not repeated before an attempt, so that
+ * short time-outs end the check some time. Safe for use by many threads.
  */
 final class ServerCheck {
 

@@ -38,8 +38,8 @@ class RedisCommandListTests {
 
 	private static List<MatchResult> rows() {
 		try {
-			String section = Files.readString(Path.of("..", "docs", "redis.md")).split("\n## What a server must run\n")[1]
-				.split("\n## ")[0];
+			String section = Files.readString(Path.of("..", "docs", "redis.md"))
+				.split("\n## What a server must run\n")[1].split("\n## ")[0];
 			return ROW.matcher(section).results().toList();
 		}
 		catch (IOException ex) {

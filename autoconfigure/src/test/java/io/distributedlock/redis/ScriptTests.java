@@ -18,7 +18,8 @@ class ScriptTests {
 
 	static Stream<Script> scripts() {
 		return Stream.of(Script.ATTEMPT, Script.RELEASE, Script.KEEP, Script.WITHDRAW, Script.EXPIRE_RESERVATION,
-				Script.RENEW, Script.CHECK, Script.COMMANDS, Script.SERVER, Script.PROBE, Script.HEALTH, Script.INSPECT);
+				Script.RENEW, Script.CHECK, Script.COMMANDS, Script.SERVER, Script.PROBE, Script.HEALTH,
+				Script.INSPECT);
 	}
 
 	/**

@@ -162,8 +162,8 @@ class SuitableTwemproxyTests {
 		LockGrant held = RedisProcesses.acquire(holder, key(0));
 		LockContender waiting = RedisProcesses.enter(waiter, key(0));
 		AttemptResult busy = RedisProcesses.enqueue(waiting);
-		assertThat(busy).isInstanceOfSatisfying(AttemptResult.Busy.class, (reply) -> assertThat(reply.retryAfter())
-			.isLessThanOrEqualTo(RedisLayout.RESERVATION.dividedBy(2)));
+		assertThat(busy).isInstanceOfSatisfying(AttemptResult.Busy.class,
+				(reply) -> assertThat(reply.retryAfter()).isLessThanOrEqualTo(RedisLayout.RESERVATION.dividedBy(2)));
 		assertThat(waiter.subscription().isActive()).isFalse();
 		assertThat(RedisProcesses.release(holder, held)).isEqualTo(ReleaseOutcome.RELEASED);
 		// On a slow machine the reservation has ended meanwhile, and the place is kept.
@@ -180,7 +180,9 @@ class SuitableTwemproxyTests {
 			assertThatExceptionOfType(LockProviderException.class)
 				.isThrownBy(() -> provider.probe(RedisProcesses.TIMEOUT));
 			server.start();
-			await().ignoreExceptions().atMost(Duration.ofSeconds(30)).untilAsserted(() -> provider.probe(RedisProcesses.TIMEOUT));
+			await().ignoreExceptions()
+				.atMost(Duration.ofSeconds(30))
+				.untilAsserted(() -> provider.probe(RedisProcesses.TIMEOUT));
 		}
 	}
 
@@ -230,8 +232,7 @@ class SuitableTwemproxyTests {
 	private RedisConnectionFactory proxy(String option, Function<RedisConfiguration, RedisConnectionFactory> client) {
 		this.servers.forEach(this.processes::closing);
 		TwemproxyServer proxy = this.processes.closing(new TwemproxyServer(this.servers, option));
-		RedisConnectionFactory factory = client
-			.apply(new RedisStandaloneConfiguration("127.0.0.1", proxy.port()));
+		RedisConnectionFactory factory = client.apply(new RedisStandaloneConfiguration("127.0.0.1", proxy.port()));
 		this.processes.closing(() -> ((DisposableBean) factory).destroy());
 		return factory;
 	}
