@@ -49,7 +49,7 @@ public final class RedisLockAutoConfiguration {
 					DistributedLockConnectionFactory.class, environment, SERVERS);
 		}
 		return new RedisLockProvider(factory, new RedisLockSettings(KeyPrefix.of(general, environment, "server"),
-				properties.minReplicas(), properties.replicaTimeout()));
+				properties.minReplicas(), properties.replicaTimeout(), properties.isBehindTwemproxy()));
 	}
 
 	@Bean

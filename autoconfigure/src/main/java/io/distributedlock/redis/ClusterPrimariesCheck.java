@@ -88,8 +88,8 @@ final class ClusterPrimariesCheck implements ServersCheck {
 		while (this.slots[bucket] != slot) {
 			bucket++;
 		}
-		return new ScriptCall(Script.SERVER, new byte[][] { this.layout.lastOrder(bucket) },
-				new byte[][] { RedisLayout.bytes("server"), RedisLayout.bytes("memory") });
+		return new ScriptCall(Script.SERVER, new byte[][] { this.layout.lastOrder(bucket) }, new byte[][] {
+				RedisLayout.bytes("server"), RedisLayout.bytes("memory"), RedisLayout.bytes("replication") });
 	}
 
 	private void recordReply(int slot, ScriptReply reply) {

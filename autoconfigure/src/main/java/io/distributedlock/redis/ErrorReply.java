@@ -45,6 +45,10 @@ record ErrorReply(@Nullable String code, String text) {
 	/** The end of a proxy's error, behind the name of the command. */
 	private static final Pattern OTHER_SLOT = Pattern.compile("keys must (?:be )?in (?:the )?same slot\\s*$");
 
+	/** The refusal of a script as such, by proxies that check its text. */
+	private static final Pattern SCRIPT_REFUSED = Pattern
+		.compile("bad lua script for redis cluster|command eval(?:sha)? not support");
+
 	/** Finds the error reply that caused an exception. */
 	static ErrorReply of(Throwable ex) {
 		String message = causeOf(ex).getMessage();
@@ -80,6 +84,11 @@ record ErrorReply(@Nullable String code, String text) {
 	 */
 	boolean isCrossSlot() {
 		return "CROSSSLOT".equals(this.code) || ("ERR".equals(this.code) && OTHER_SLOT.matcher(this.text).find());
+	}
+
+	/** Whether a proxy refuses the script as such, before the server has it. */
+	boolean isScriptRefused() {
+		return "ERR".equals(this.code) && SCRIPT_REFUSED.matcher(this.text).lookingAt();
 	}
 
 	/** Whether the server, or a proxy before it, denies the user a right. */

@@ -111,7 +111,7 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 		if (willWait && enqueued && !active) {
 			this.subscription.begin();
 		}
-		attempt.send(willWait && (active || enqueued));
+		attempt.send(willWait && (active || enqueued || this.repository.isPolling()));
 		return attempt.call();
 	}
 

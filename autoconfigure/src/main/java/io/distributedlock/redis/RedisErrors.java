@@ -116,6 +116,12 @@ final class RedisErrors {
 			return LockProviderException.nothingSent(writesRefused ? LockError.WRITES_REFUSED : LockError.STORE_FAILED,
 					PROVIDER, "refused: " + text(ex), ex);
 		}
+		if (reply.isScriptRefused()) {
+			return new LockProviderException(LockError.STORE_UNSUITABLE, PROVIDER,
+					"refuses the scripts of locks: " + text(ex) + ". With Tair, set script_check_enable to 0 in the "
+							+ "console: all keys of a script have one hash tag, which its check does not see",
+					ex);
+		}
 		if (reply.isDenial()) {
 			return new LockProviderException(LockError.NOT_PERMITTED, PROVIDER,
 					"denies this user a command, a key or a channel that locks need: " + text(ex), ex);
@@ -179,6 +185,13 @@ final class RedisErrors {
 				"The property distributed-lock.redis.min-replicas is set, but the connection factory has a static "
 						+ "master/replica configuration, which gives no connection to the master alone",
 				"Configure the master alone, a sentinel set or a cluster, or remove the property");
+	}
+
+	static LockConfigurationException twemproxyBeforeCluster() {
+		return new LockConfigurationException(LockError.INVALID_PROPERTY,
+				"The property distributed-lock.redis.twemproxy-auto-eject-hosts is set, but the connection factory is "
+						+ "that of a cluster, whose commands Twemproxy refuses",
+				"Remove the property, or connect to Twemproxy by spring.data.redis.host and port");
 	}
 
 	/** Whether there was no reply within the time-out of the client or the caller. */

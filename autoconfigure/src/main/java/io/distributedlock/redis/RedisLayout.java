@@ -119,6 +119,20 @@ final class RedisLayout {
 		return (hash ^ hash >>> 16) & BUCKETS - 1;
 	}
 
+	/** Returns the bucket that the hash tag of a key names by its last two digits. */
+	static int bucket(byte[] key) {
+		int end = 0;
+		while (key[end] != '}') {
+			end++;
+		}
+		return (key[end - 2] - '0') * 10 + key[end - 1] - '0';
+	}
+
+	/** Names a key of a bucket that never exists; more may follow it. */
+	String noKey(int bucket) {
+		return this.tags[bucket] + "none";
+	}
+
 	/** Names the key of the format. */
 	byte[] format() {
 		return bytes(this.tags[0] + "format");

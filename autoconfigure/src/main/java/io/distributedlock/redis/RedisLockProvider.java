@@ -73,17 +73,36 @@ public final class RedisLockProvider implements LockProvider, LockInspector, Aut
 	 */
 	public RedisLockProvider(RedisConnectionFactory factory, RedisLockSettings settings) {
 		this.layout = new RedisLayout(settings.keyPrefix());
-		this.executor = ScriptExecutorFactory.create(factory, settings.replicaRequirement(), this.timer);
+		ScriptExecutor client = ScriptExecutorFactory.create(factory, settings.replicaRequirement(), this.timer);
+		boolean twemproxy = settings.behindTwemproxy();
 		boolean cluster = ScriptExecutorFactory.isCluster(factory);
-		this.serverCheck = new ServerCheck(this.executor, this.layout, this.timer, cluster);
+		if (twemproxy && cluster) {
+			throw RedisErrors.twemproxyBeforeCluster();
+		}
+		boolean severalServers = twemproxy || cluster;
+		ServersCheck servers;
+		if (twemproxy) {
+			TwemproxyScriptExecutor proxied = new TwemproxyScriptExecutor(client);
+			this.executor = proxied;
+			servers = new TwemproxyCheck(proxied, this.layout);
+		}
+		else {
+			this.executor = client;
+			servers = severalServers ? new ClusterPrimariesCheck(client, this.layout) : new ProxyCheck(this.layout);
+		}
+		this.serverCheck = new ServerCheck(this.executor, this.layout, this.timer, servers, severalServers);
 		this.inspector = new ServerInspector(this.executor, this.layout);
 		String channelPrefix = this.layout.channelPrefix();
 		ScriptExecutor checked = new CheckedScriptExecutor(this.executor, this.serverCheck);
 		this.repository = new RedisLockRepository(checked, new ReservationMonitor(this.timer), this.process,
-				channelPrefix);
-		this.renewal = new BatchRenewal(this.executor, this.layout, this.timer, cluster);
+				channelPrefix, twemproxy);
+		this.renewal = new BatchRenewal(this.executor, this.layout, this.timer, severalServers);
 		this.subscription = new NotificationSubscription(ScriptExecutorFactory.subscriptions(factory, this.executor),
 				channelPrefix + this.process, this::receive, this.contenders, new SubscriptionWaiters(this.timer));
+		if (twemproxy) {
+			// Twemproxy closes a connection that subscribes.
+			this.subscription.close();
+		}
 	}
 
 	/** Handles a message that may be none of ours: anybody can publish. */

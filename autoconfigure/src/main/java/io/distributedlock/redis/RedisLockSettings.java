@@ -13,9 +13,11 @@ import io.distributedlock.LockError;
  * @param minReplicas the number of replicas that have to acknowledge a grant or a renewal
  * before it counts, 0 to 100; 0 waits for none
  * @param replicaTimeout the longest wait for them, 1 ms to 1 hour
+ * @param behindTwemproxy whether the connections lead to Twemproxy, which has
+ * {@code hash_tag: "{}"} and {@code auto_eject_hosts: false}
  * @since 0.1.0
  */
-public record RedisLockSettings(String keyPrefix, int minReplicas, Duration replicaTimeout) {
+public record RedisLockSettings(String keyPrefix, int minReplicas, Duration replicaTimeout, boolean behindTwemproxy) {
 
 	/** The default of the longest wait for replicas. */
 	public static final Duration DEFAULT_REPLICA_TIMEOUT = Duration.ofMillis(500);
@@ -46,6 +48,23 @@ public record RedisLockSettings(String keyPrefix, int minReplicas, Duration repl
 							+ ", but must be 1 ms to 1 hour",
 					"Choose less than distributed-lock.call-timeout, which ends the whole call");
 		}
+		if (behindTwemproxy && minReplicas > 0) {
+			throw new LockConfigurationException(LockError.INVALID_PROPERTY,
+					"The property distributed-lock.redis.min-replicas is " + minReplicas
+							+ ", but Twemproxy refuses WAIT (distributed-lock.redis.twemproxy-auto-eject-hosts is set)",
+					"Remove min-replicas, or connect to the servers without Twemproxy");
+		}
+	}
+
+	/**
+	 * Creates settings for servers without Twemproxy before them.
+	 * @param keyPrefix the beginning of every key
+	 * @param minReplicas the number of replicas that have to acknowledge
+	 * @param replicaTimeout the longest wait for them
+	 * @throws LockConfigurationException if a value is out of its range
+	 */
+	public RedisLockSettings(String keyPrefix, int minReplicas, Duration replicaTimeout) {
+		this(keyPrefix, minReplicas, replicaTimeout, false);
 	}
 
 	/**

@@ -32,6 +32,8 @@ final class Script {
 
 	static final Script INSPECT = load("value", "inspect");
 
+	static final Script COMMANDS = load("commands");
+
 	static final Script CHECK = load("check");
 
 	static final Script SERVER = load("server");

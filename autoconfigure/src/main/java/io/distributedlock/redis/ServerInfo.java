@@ -31,20 +31,31 @@ record ServerInfo(long micros, String text) {
 
 	private static final Pattern PORT = Pattern.compile("tcp_port:(\\d+)");
 
+	/** As KeyDB says it of a server that also takes over the writes of others. */
+	private static final Pattern ACTIVE_REPLICA = Pattern.compile("role:active-replica\\b");
+
 	/** Reads the reply of a script from two neighbouring values. */
 	static ServerInfo of(ScriptReply reply, int first) {
 		return new ServerInfo(reply.number(first), new String(reply.bytes(first + 1), StandardCharsets.UTF_8));
 	}
 
 	/**
-	 * Requires a clock and a version that suit locks.
+	 * Requires a clock, a version and a role that suit locks.
 	 * @throws LockProviderException if the clock is out of range
-	 * @throws LockConfigurationException if the server is too old
+	 * @throws LockConfigurationException if the server is too old, or one of several that
+	 * accept writes for the same keys
 	 */
 	void requireSuitable() {
 		if (this.micros <= 0 || this.micros > FencingToken.MAX_ORDER) {
 			throw new LockProviderException(LockError.STORE_FAILED, RedisErrors.PROVIDER,
 					"has a clock that is out of the range of fencing tokens: " + this.micros + " µs since 1970", null);
+		}
+		if (ACTIVE_REPLICA.matcher(this.text).find()) {
+			throw new LockConfigurationException(LockError.STORE_UNSUITABLE,
+					"The server is an active replica of KeyDB (INFO says role:active-replica): several servers accept "
+							+ "writes for the same keys, so that two of them can grant one lock",
+					"Set active-replica no, or connect to a server that alone accepts writes, or keep the locks in "
+							+ "another store by distributed-lock.provider");
 		}
 		Matcher version = VERSION.matcher(this.text);
 		if (!version.find()) {

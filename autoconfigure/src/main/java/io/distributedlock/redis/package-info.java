@@ -81,10 +81,17 @@
  * </tr>
  * </table>
  * <p>
- * <b>Check.</b> No attempt is sent before the servers were checked ({@code check.lua},
- * {@code server.lua}), at start or else by the first attempt. The second script is run
- * for each primary of a cluster, and otherwise for each bucket: a proxy that hides
- * several servers is refused, unless it refuses keys of several slots itself.
+ * <b>Check.</b> No attempt is sent before the servers were checked
+ * ({@code commands.lua}, {@code check.lua}, {@code server.lua}), at start or else by the
+ * first attempt. The last script is run for each primary of a cluster, and otherwise for
+ * each bucket: a proxy that hides several servers is refused, unless it refuses keys of
+ * several slots itself.
+ * <p>
+ * <b>Twemproxy</b>, if the settings name it, is taken for a cluster whose slots are the
+ * buckets. It sends a script to the server of its first key, so no script has keys of two
+ * buckets, and the check shows that it keeps those of one together. It refuses
+ * subscriptions: a process waits in the queue without one, and attempts twice in the time
+ * of a reservation.
  * <p>
  * <b>Keys</b> of the lock {@code payments:42} with the prefix {@code shop}, all in one
  * slot of a cluster ({@code RedisLayout}): {@code {shop:b23}:lock:payments:42} is its

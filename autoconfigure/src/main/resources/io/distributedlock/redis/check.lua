@@ -9,7 +9,7 @@ if not format or (tonumber(format) or math.huge) < tonumber(ARGV[1]) then
 end
 local time = redis.call('TIME')
 local info = ''
-for _, section in ipairs({'server', 'memory'}) do
+for _, section in ipairs({'server', 'memory', 'replication'}) do
   local text = redis.pcall('INFO', section)
   if type(text) == 'string' then
     info = info .. text .. '\n'

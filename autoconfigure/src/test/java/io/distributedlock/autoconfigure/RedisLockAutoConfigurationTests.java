@@ -143,6 +143,19 @@ class RedisLockAutoConfigurationTests {
 	}
 
 	@Test
+	void twemproxyThatEjectsHostsIsRefused() {
+		String property = "distributed-lock.redis.twemproxy-auto-eject-hosts=";
+		this.runner.withPropertyValues(property + "true")
+			.run((context) -> assertThat(failure(context.getStartupFailure())).hasMessageStartingWith("DL-514")
+				.hasMessageContaining(property.replace("=", " is true"))
+				.hasMessageContaining("Set auto_eject_hosts: false"));
+		this.runner.withPropertyValues(property + "false").run((context) -> assertThat(context).hasNotFailed());
+		this.runner.withPropertyValues(property + "false", "distributed-lock.redis.min-replicas=1")
+			.run((context) -> assertThat(failure(context.getStartupFailure())).hasMessageStartingWith("DL-514")
+				.hasMessageContaining("WAIT"));
+	}
+
+	@Test
 	void severalServersWithoutAPrimaryOneAreRefused() {
 		this.runner.withUserConfiguration(TwoServers.class).run((context) -> {
 			assertThat(context).hasFailed();

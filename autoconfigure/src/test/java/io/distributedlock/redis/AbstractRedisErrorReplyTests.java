@@ -200,13 +200,14 @@ abstract class AbstractRedisErrorReplyTests {
 
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("io.distributedlock.redis.TestClients#all")
-	void missingRightIsNotPermitted(String name, Function<RedisConfiguration, RedisConnectionFactory> client) {
+	void rightThatWasTakenAwayIsNotPermitted(String name, Function<RedisConfiguration, RedisConnectionFactory> client) {
 		for (String right : new String[] { "-evalsha", "-set", "-zadd", "-time", "resetkeys" }) {
 			RedisRights.grant(this.admin, RedisProcesses.PREFIX, RedisRights.SENT, RedisRights.IN_SCRIPTS,
 					RedisRights.CONNECTION);
-			this.admin.aclSetUser(RedisRights.USER, right);
 			RedisLockProvider provider = this.processes
 				.provider(client.apply(RedisRights.login(TestRedis.standalone(this.server.port()))));
+			provider.check(RedisProcesses.TIMEOUT);
+			this.admin.aclSetUser(RedisRights.USER, right);
 			assertThat(failure(provider, KEY).error()).as(right).isEqualTo(LockError.NOT_PERMITTED);
 			this.admin.flushAll();
 		}

@@ -58,6 +58,18 @@ class RedisErrorsTests {
 		assertThat(RedisErrors.notConnected(ex).error()).isEqualTo(LockError.NOT_PERMITTED);
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = {
+			"ERR bad lua script for redis cluster, all the keys that the script uses should be passed using the KEYS array",
+			"ERR bad lua script for redis cluster, first parameter of redis.call/redis.pcall must be a single literal "
+					+ "string",
+			"ERR command eval not support for normal user" })
+	void proxyThatRefusesTheScriptItselfIsUnsuitableAndTheSettingIsNamed(String message) {
+		LockProviderException translated = RedisErrors.translate(error(message), false);
+		assertThat(translated.error()).isEqualTo(LockError.STORE_UNSUITABLE);
+		assertThat(translated).hasMessageContaining("script_check_enable").hasMessageContaining(message);
+	}
+
 	@Test
 	void timeoutOfTheClientIsATimeoutWithAnUnknownOutcome() {
 		RuntimeException ex = new IllegalStateException(new TimeoutException("after 1 s"));

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
 
+import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.args.ClientType;
 import redis.clients.jedis.params.ClientKillParams;
@@ -37,16 +38,21 @@ final class RedisFaults implements StoreFaults {
 
 	private final List<RedisServer> servers;
 
+	/** What clients connect to, if it is not the servers. */
+	private final @Nullable TwemproxyServer proxy;
+
 	private final List<Fault> open = new ArrayList<>();
 
-	RedisFaults(RedisFixture fixture, List<RedisServer> servers) {
+	RedisFaults(RedisFixture fixture, List<RedisServer> servers, @Nullable TwemproxyServer proxy) {
 		this.fixture = fixture;
 		this.servers = servers;
+		this.proxy = proxy;
 	}
 
 	@Override
 	public List<InetSocketAddress> servers() {
-		return this.servers.stream().map(RedisServer::address).toList();
+		return (this.proxy != null) ? List.of(this.proxy.address())
+				: this.servers.stream().map(RedisServer::address).toList();
 	}
 
 	@Override
@@ -103,6 +109,10 @@ final class RedisFaults implements StoreFaults {
 
 	@Override
 	public void killConnections() {
+		if (this.proxy != null) {
+			this.proxy.restart();
+			return;
+		}
 		assertThat(kill(ClientType.NORMAL) + kill(ClientType.PUBSUB)).as("connections killed").isPositive();
 	}
 

@@ -47,13 +47,30 @@ final class RedisFixture implements LockProviderFixture {
 
 	private final RedisFaults faults;
 
+	private final RedisLockSettings settings;
+
 	private RedisFixture(RedisConfiguration servers, TestClients.Client client, List<RedisServer> masters,
 			ToIntFunction<byte[]> owner) {
 		this.client = (ports) -> client.connect(RedisRights.login(servers, this.prefix), ports);
 		this.owner = owner;
 		this.masters = masters.stream().map(RedisServer::admin).toList();
 		this.masters.forEach((master) -> RedisRights.grantForKit(master, this.prefix));
-		this.faults = new RedisFaults(this, masters);
+		this.faults = new RedisFaults(this, masters, null);
+		this.settings = RedisLockSettings.defaults(this.prefix);
+	}
+
+	/** Twemproxy knows no users. */
+	private RedisFixture(TestTwemproxy twemproxy, TestClients.Client client) {
+		this.client = (ports) -> client.connect(twemproxy.configuration(), ports);
+		this.owner = twemproxy::owner;
+		this.masters = twemproxy.servers().stream().map(RedisServer::admin).toList();
+		this.faults = new RedisFaults(this, twemproxy.servers(), twemproxy.proxy());
+		this.settings = new RedisLockSettings(this.prefix, 0, RedisLockSettings.DEFAULT_REPLICA_TIMEOUT, true);
+	}
+
+	/** Over two servers behind Twemproxy. */
+	static RedisFixture twemproxy(TestClients.Client client) {
+		return new RedisFixture(TestTwemproxy.shared(), client);
 	}
 
 	/** Over the standalone server of the tests. */
@@ -92,7 +109,7 @@ final class RedisFixture implements LockProviderFixture {
 		this.factories.add(factory);
 		// The first connection of a JVM takes its time.
 		factory.getConnection().close();
-		RedisLockProvider process = new RedisLockProvider(factory, RedisLockSettings.defaults(this.prefix));
+		RedisLockProvider process = new RedisLockProvider(factory, this.settings);
 		this.processes.add(process);
 		return process;
 	}
@@ -136,7 +153,7 @@ final class RedisFixture implements LockProviderFixture {
 
 	@Override
 	public Duration pollBound() {
-		return RedisLayout.POLL_INTERVAL;
+		return this.settings.behindTwemproxy() ? RedisLayout.RESERVATION : RedisLayout.POLL_INTERVAL;
 	}
 
 	@Override
@@ -161,7 +178,9 @@ final class RedisFixture implements LockProviderFixture {
 			.filteredOn((refused) -> !refused.getObject().equals("client"))
 			.isEmpty();
 		for (Jedis master : this.masters) {
-			master.aclDelUser(this.prefix);
+			if (!this.settings.behindTwemproxy()) {
+				master.aclDelUser(this.prefix);
+			}
 			entries(master).forEach(master::del);
 			master.close();
 		}

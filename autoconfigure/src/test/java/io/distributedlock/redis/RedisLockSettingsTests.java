@@ -53,4 +53,13 @@ class RedisLockSettingsTests {
 		assertThat(requirement.timeoutMillis(Deadline.now())).isEqualTo(1);
 	}
 
+	@Test
+	void replicasCannotAcknowledgeThroughTwemproxy() {
+		assertThatExceptionOfType(LockConfigurationException.class)
+			.isThrownBy(() -> new RedisLockSettings("shop", 1, TIMEOUT, true))
+			.withMessageContaining("min-replicas")
+			.withMessageContaining("twemproxy-auto-eject-hosts");
+		assertThat(new RedisLockSettings("shop", 0, TIMEOUT, true).behindTwemproxy()).isTrue();
+	}
+
 }

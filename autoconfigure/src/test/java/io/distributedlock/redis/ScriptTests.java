@@ -3,6 +3,8 @@ package io.distributedlock.redis;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
@@ -16,7 +18,23 @@ class ScriptTests {
 
 	static Stream<Script> scripts() {
 		return Stream.of(Script.ATTEMPT, Script.RELEASE, Script.KEEP, Script.WITHDRAW, Script.EXPIRE_RESERVATION,
-				Script.RENEW, Script.CHECK);
+				Script.RENEW, Script.CHECK, Script.COMMANDS, Script.SERVER, Script.PROBE, Script.HEALTH,
+				Script.INSPECT);
+	}
+
+	/**
+	 * Proxies that check the text of scripts demand it: the command is a literal, and its
+	 * key an element of KEYS, by number but for the two scripts that have many keys.
+	 */
+	@ParameterizedTest
+	@MethodSource("scripts")
+	void eachCallHasALiteralCommandAndNamesItsKeyByKeys(Script script) {
+		String text = new String(script.text(), StandardCharsets.UTF_8);
+		String index = Set.of(Script.RENEW, Script.COMMANDS).contains(script) ? "(?:\\d|i)" : "\\d";
+		Pattern call = Pattern.compile("redis\\.p?call\\((?:'(?:TIME|INFO|PUBLISH)'|'[A-Z]+', KEYS\\[" + index + "])");
+		assertThat(call.matcher(text).results()).hasSize(text.split("redis\\.p?call\\(").length - 1);
+		assertThat(text).doesNotContainPattern("redis\\.p?call\\('[A-Z]+', KEYS\\[\\w+] *\\.\\.")
+			.doesNotContainPattern("= *KEYS\\b");
 	}
 
 	@ParameterizedTest

@@ -44,6 +44,15 @@ class ServerCheckTests {
 	}
 
 	@Test
+	void serverThatIsNotTheOnlyOneToAcceptWritesIsRefused() {
+		String text = "redis_version:6.3.4\r\nrole:active-replica\r\nmaster_host:other";
+		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> info(text).requireSuitable())
+			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.STORE_UNSUITABLE))
+			.withMessageContaining("active-replica");
+		assertThatNoException().isThrownBy(() -> info("redis_version:6.3.4\r\nrole:master").requireSuitable());
+	}
+
+	@Test
 	void evictionIsWarnedOfUnlessThePolicyIsNoeviction(CapturedOutput output) {
 		info("maxmemory_policy:noeviction").warnOfEviction("The server");
 		assertThat(output).doesNotContain("maxmemory-policy");

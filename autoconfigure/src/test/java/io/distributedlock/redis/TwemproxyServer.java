@@ -2,6 +2,7 @@ package io.distributedlock.redis;
 
 import java.io.IOException;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -27,14 +28,16 @@ final class TwemproxyServer implements AutoCloseable {
 
 	private final int port = FreePorts.next();
 
-	private final Process process;
+	private final List<String> command;
+
+	private volatile Process process;
 
 	/**
 	 * Starts the proxy, or skips the test where it is not installed.
-	 * @param option a line of the configuration
+	 * @param option lines of the configuration
 	 */
 	TwemproxyServer(List<RedisServer> servers, String option) {
-		Assumptions.assumeTrue(Files.isExecutable(BINARY), "Twemproxy is not installed: no proxy can be tested");
+		assumeInstalled();
 		try {
 			this.directory = Files.createTempDirectory("distributed-lock-twemproxy");
 			Path configuration = Files.writeString(this.directory.resolve("nutcracker.yml"),
@@ -51,16 +54,44 @@ final class TwemproxyServer implements AutoCloseable {
 							servers.stream()
 								.map((server) -> "   - 127.0.0.1:" + server.port() + ":1")
 								.collect(Collectors.joining("\n"))));
-			this.process = new ProcessBuilder(BINARY.toString(), "-c", configuration.toString(), "-s",
-					Integer.toString(FreePorts.next()))
-				.redirectErrorStream(true)
-				.redirectOutput(this.directory.resolve("log").toFile())
-				.start();
+			this.command = List.of(BINARY.toString(), "-c", configuration.toString(), "-s",
+					Integer.toString(FreePorts.next()));
 		}
 		catch (IOException ex) {
 			throw new IllegalStateException(ex);
 		}
-		await().atMost(Duration.ofSeconds(30)).until(this::answers);
+		this.process = start();
+		Runtime.getRuntime().addShutdownHook(new Thread(() -> this.process.destroyForcibly()));
+	}
+
+	private Process start() {
+		try {
+			Process started = new ProcessBuilder(this.command).redirectErrorStream(true)
+				.redirectOutput(this.directory.resolve("log").toFile())
+				.start();
+			await().atMost(Duration.ofSeconds(30)).until(this::answers);
+			return started;
+		}
+		catch (IOException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	/** Kills the proxy, which ends all its connections, and starts it again. */
+	void restart() {
+		this.process.destroyForcibly();
+		try {
+			this.process.waitFor(10, TimeUnit.SECONDS);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+		this.process = start();
+	}
+
+	/** Skips the test where Twemproxy is not installed. */
+	static void assumeInstalled() {
+		Assumptions.assumeTrue(Files.isExecutable(BINARY), "Twemproxy is not installed: no proxy can be tested");
 	}
 
 	private boolean answers() {
@@ -74,6 +105,10 @@ final class TwemproxyServer implements AutoCloseable {
 
 	int port() {
 		return this.port;
+	}
+
+	InetSocketAddress address() {
+		return new InetSocketAddress(InetAddress.getLoopbackAddress(), this.port);
 	}
 
 	@Override

@@ -5,17 +5,10 @@ import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
-import io.lettuce.core.AbstractRedisClient;
-import io.lettuce.core.ClientOptions;
-import io.lettuce.core.MaintNotificationsConfig;
-import io.lettuce.core.RedisClient;
-import io.lettuce.core.RedisURI;
-import io.lettuce.core.protocol.ProtocolVersion;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
-import redis.clients.jedis.ClientSetInfoConfig;
 import redis.clients.jedis.Jedis;
 
 import org.springframework.beans.factory.DisposableBean;
@@ -23,9 +16,6 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
-import org.springframework.data.redis.connection.jedis.JedisClientConfiguration;
-import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
-import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
@@ -40,7 +30,7 @@ import static org.assertj.core.api.Assertions.assertThatNoException;
 
 /**
  * Tests with the real Twemproxy, which sends a script to the server of its first key,
- * whatever its other keys are.
+ * whatever its other keys are: it is refused unless a property says that it suits.
  */
 class TwemproxyTests {
 
@@ -54,42 +44,13 @@ class TwemproxyTests {
 
 	/** Clients that greet the server with no command that closes the connection. */
 	static Stream<Arguments> clientsAndOptions() {
-		Function<RedisStandaloneConfiguration, RedisConnectionFactory> lettuce = TwemproxyTests::lettuce;
-		Function<RedisStandaloneConfiguration, RedisConnectionFactory> jedis = TwemproxyTests::jedis;
+		Function<RedisStandaloneConfiguration, RedisConnectionFactory> lettuce = (proxy) -> TestTwemproxy.lettuce(proxy,
+				TestClients.SAME_PORTS);
+		Function<RedisStandaloneConfiguration, RedisConnectionFactory> jedis = (proxy) -> TestTwemproxy.jedis(proxy,
+				TestClients.SAME_PORTS);
 		return OPTIONS.stream()
 			.flatMap((option) -> Stream.of(Arguments.of("lettuce", option, lettuce),
 					Arguments.of("jedis", option, jedis)));
-	}
-
-	private static LettuceConnectionFactory lettuce(RedisStandaloneConfiguration server) {
-		LettuceConnectionFactory factory = new LettuceConnectionFactory(server) {
-			@Override
-			protected AbstractRedisClient createClient() {
-				RedisURI uri = RedisURI.create(server.getHostName(), server.getPort());
-				uri.setLibraryName("");
-				uri.setLibraryVersion("");
-				RedisClient client = RedisClient.create(TestClients.resources(), uri);
-				client.setOptions(ClientOptions.builder()
-					.protocolVersion(ProtocolVersion.RESP2)
-					.maintNotificationsConfig(MaintNotificationsConfig.disabled())
-					.build());
-				return client;
-			}
-		};
-		factory.afterPropertiesSet();
-		factory.start();
-		return factory;
-	}
-
-	private static JedisConnectionFactory jedis(RedisStandaloneConfiguration server) {
-		JedisConnectionFactory factory = new JedisConnectionFactory(server,
-				JedisClientConfiguration.builder()
-					.customizeClientConfig((config) -> config.clientSetInfoConfig(ClientSetInfoConfig.DISABLED))
-					.usePooling()
-					.build());
-		factory.afterPropertiesSet();
-		factory.start();
-		return factory;
 	}
 
 	@ParameterizedTest(name = "{0}, {1}")
@@ -100,8 +61,10 @@ class TwemproxyTests {
 		assertThatExceptionOfType(LockConfigurationException.class)
 			.isThrownBy(() -> provider.check(RedisProcesses.TIMEOUT))
 			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.STORE_UNSUITABLE))
-			.withMessageContaining("run_id " + runId(this.servers.get(0)))
-			.withMessageContaining("run_id " + runId(this.servers.get(1)))
+			.withMessageContaining("run_id " + TestTwemproxy.runId(this.servers.get(0)))
+			.withMessageContaining("run_id " + TestTwemproxy.runId(this.servers.get(1)))
+			.withMessageContaining("distributed-lock.redis.twemproxy-auto-eject-hosts=false")
+			.withMessageContaining("hash_tag")
 			.withMessageContaining("distributed-lock.provider");
 		assertOnlyTheFormatIsLeft();
 	}
@@ -178,17 +141,6 @@ class TwemproxyTests {
 		RedisConnectionFactory factory = client.apply(new RedisStandaloneConfiguration("127.0.0.1", proxy.port()));
 		this.processes.closing(() -> ((DisposableBean) factory).destroy());
 		return factory;
-	}
-
-	private static String runId(RedisServer server) {
-		try (Jedis admin = server.admin()) {
-			return admin.info("server")
-				.lines()
-				.filter((line) -> line.startsWith("run_id:"))
-				.findFirst()
-				.orElseThrow()
-				.substring("run_id:".length());
-		}
 	}
 
 	private void assertOnlyTheFormatIsLeft() {

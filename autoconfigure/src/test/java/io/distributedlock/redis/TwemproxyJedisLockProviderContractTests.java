@@ -1,0 +1,17 @@
+package io.distributedlock.redis;
+
+import org.junit.jupiter.api.Tag;
+
+import io.distributedlock.testkit.LockProviderContract;
+import io.distributedlock.testkit.LockProviderFixture;
+
+/** The contract over two servers behind Twemproxy. */
+@Tag("matrix")
+class TwemproxyJedisLockProviderContractTests extends LockProviderContract {
+
+	@Override
+	protected LockProviderFixture createFixture() {
+		return RedisFixture.twemproxy(TestTwemproxy::jedis);
+	}
+
+}

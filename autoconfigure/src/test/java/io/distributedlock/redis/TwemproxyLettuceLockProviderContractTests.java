@@ -1,0 +1,14 @@
+package io.distributedlock.redis;
+
+import io.distributedlock.testkit.LockProviderContract;
+import io.distributedlock.testkit.LockProviderFixture;
+
+/** The contract over two servers behind Twemproxy. */
+class TwemproxyLettuceLockProviderContractTests extends LockProviderContract {
+
+	@Override
+	protected LockProviderFixture createFixture() {
+		return RedisFixture.twemproxy(TestTwemproxy::lettuce);
+	}
+
+}
