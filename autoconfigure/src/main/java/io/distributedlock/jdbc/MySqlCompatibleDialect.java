@@ -20,6 +20,9 @@ import org.jspecify.annotations.Nullable;
  */
 abstract class MySqlCompatibleDialect extends PolledDialect {
 
+	/** The most that {@code wait_timeout} can be. */
+	static final long LONGEST_IDLE_SECONDS = 31_536_000;
+
 	private static final HexFormat HEX = HexFormat.of();
 
 	private static final String COLUMNS = """

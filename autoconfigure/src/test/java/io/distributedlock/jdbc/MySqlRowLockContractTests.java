@@ -1,0 +1,15 @@
+package io.distributedlock.jdbc;
+
+import javax.sql.DataSource;
+
+@EnabledIfMySqlRuns
+class MySqlRowLockContractTests extends AbstractRowLockContractTests {
+
+	private static final DataSource DATABASE = TestDatabases.withTable(TestDatabases.mySql());
+
+	@Override
+	RowLockFixture createRowLocks() {
+		return new RowLockFixture(DATABASE);
+	}
+
+}
