@@ -29,6 +29,8 @@ final class RowLockFixture extends JdbcFixture {
 
 	private final List<JdbcRowLockProvider> processes = new ArrayList<>();
 
+	private final List<LockDataSource> pools = new ArrayList<>();
+
 	RowLockFixture(DataSource database) {
 		super(database);
 	}
@@ -43,9 +45,11 @@ final class RowLockFixture extends JdbcFixture {
 	}
 
 	JdbcRowLockProvider newProcess(String url, int size) {
+		LockDataSource rows = connect(url, size, CALL_TIMEOUT);
+		this.pools.add(rows);
 		JdbcRowLockProvider process = new JdbcRowLockProvider(
-				connect(url, LockDataSource.DEFAULT_SIZE, callTimeout()), connect(url, size, CALL_TIMEOUT),
-				CALL_TIMEOUT, JdbcLockSettings.defaults(PREFIX), timer());
+				connect(url, LockDataSource.DEFAULT_SIZE, callTimeout()), rows, CALL_TIMEOUT,
+				JdbcLockSettings.defaults(PREFIX), timer());
 		this.processes.add(process);
 		return remember(process, process.process());
 	}
@@ -91,6 +95,13 @@ final class RowLockFixture extends JdbcFixture {
 	@Override
 	public Duration pollBound() {
 		return Duration.ofMillis(500);
+	}
+
+	/** Ends what is still locked: a provider that is closed leaves it to its holders. */
+	@Override
+	public void close() {
+		super.close();
+		this.pools.forEach(LockDataSource::close);
 	}
 
 }
