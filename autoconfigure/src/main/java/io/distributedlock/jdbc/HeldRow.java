@@ -9,6 +9,7 @@ import java.util.concurrent.locks.ReentrantLock;
 
 import org.jspecify.annotations.Nullable;
 
+import io.distributedlock.jdbc.HeldRows.SessionState;
 import io.distributedlock.provider.Deadline;
 
 /**
@@ -36,7 +37,7 @@ final class HeldRow {
 	private final CompletableFuture<Void> ended = new CompletableFuture<>();
 
 	/** The check that is under way: it may outlast the renewal that began it. */
-	private final AtomicReference<@Nullable CompletableFuture<Boolean>> check = new AtomicReference<>();
+	private final AtomicReference<@Nullable CompletableFuture<SessionState>> check = new AtomicReference<>();
 
 	private volatile long order;
 
@@ -128,7 +129,7 @@ final class HeldRow {
 	 * @param begun what a check that begins now completes
 	 * @return the check under way, or {@code null} if the given one begins now
 	 */
-	@Nullable CompletableFuture<Boolean> joinCheck(CompletableFuture<Boolean> begun) {
+	@Nullable CompletableFuture<SessionState> joinCheck(CompletableFuture<SessionState> begun) {
 		return this.check.compareAndSet(null, begun) ? null : this.check.get();
 	}
 

@@ -85,24 +85,25 @@ final class HeldRows implements AutoCloseable {
 
 	/**
 	 * Checks whether the session of a row lives, and lets the server end it once it was
-	 * idle for a time.
-	 * @return completes with whether it lives, at the end of the row's time at the latest
+	 * idle for a time. Joins a check that is under way: if that finds the session alive,
+	 * it was so at an earlier time than now.
+	 * @return completes with what is known, at the end of the row's time at the latest
 	 */
-	CompletableFuture<Boolean> check(HeldRow row, Dialect dialect, Duration idle) {
-		CompletableFuture<Boolean> begun = new CompletableFuture<>();
-		CompletableFuture<Boolean> underWay = row.joinCheck(begun);
+	CompletableFuture<SessionState> check(HeldRow row, Dialect dialect, Duration idle) {
+		CompletableFuture<SessionState> begun = new CompletableFuture<>();
+		CompletableFuture<SessionState> underWay = row.joinCheck(begun);
 		if (underWay != null) {
-			return underWay;
+			return underWay.thenApply((state) -> (state == SessionState.ALIVE) ? SessionState.UNCLEAR : state);
 		}
 		try {
 			this.checkers.execute(() -> {
-				boolean alive = false;
+				SessionState state = SessionState.ENDED;
 				try {
-					alive = isAlive(row, dialect, idle);
+					state = state(row, dialect, idle);
 				}
 				finally {
 					row.endCheck();
-					begun.complete(alive);
+					begun.complete(state);
 				}
 			});
 		}
@@ -113,18 +114,18 @@ final class HeldRows implements AutoCloseable {
 		return begun;
 	}
 
-	private boolean isAlive(HeldRow row, Dialect dialect, Duration idle) {
+	private SessionState state(HeldRow row, Dialect dialect, Duration idle) {
 		row.use().lock();
 		try {
 			if (row.isEnding()) {
-				return false;
+				return SessionState.ENDED;
 			}
 			send(row, dialect, row.until(), () -> dialect.rowLocks().keep(row.connection(), idle));
-			return true;
+			return SessionState.ALIVE;
 		}
 		catch (SQLException ex) {
 			logger.debug("The session " + row.session() + " that holds a row lock has ended", ex);
-			return false;
+			return SessionState.ENDED;
 		}
 		finally {
 			row.use().unlock();
@@ -267,6 +268,18 @@ final class HeldRows implements AutoCloseable {
 		this.checkers.shutdown();
 		this.enders.shutdown();
 		this.aborters.shutdown();
+	}
+
+	/** State of the session that holds a row lock. */
+	enum SessionState {
+
+		/** The server has answered, and keeps the session until it is idle for a time. */
+		ALIVE,
+		/** The session has ended, or is about to. */
+		ENDED,
+		/** It is not known for how long the server keeps the session. */
+		UNCLEAR
+
 	}
 
 	/** Statement on the connection of a row. */

@@ -2,14 +2,17 @@ package io.distributedlock.jdbc;
 
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
+import io.distributedlock.jdbc.HeldRows.SessionState;
 import io.distributedlock.jdbc.RowLockStatements.RowWait;
 import io.distributedlock.jdbc.RowLocks.LockedRow;
 import io.distributedlock.provider.AnsweredStoreCall;
@@ -139,16 +142,28 @@ final class RowLockContender implements LockContender {
 	}
 
 	private void requireSession(HeldRow row, Duration lease, Deadline deadline) {
-		CompletableFuture<Boolean> alive = this.heldRows.check(row, this.locks.dialect(), lease);
-		if (!HeldRows.await(alive, deadline)) {
+		CompletableFuture<SessionState> state = this.heldRows.check(row, this.locks.dialect(), lease);
+		try {
+			if (state.get(Math.max(deadline.remainingNanos(), 0), TimeUnit.NANOSECONDS) != SessionState.ALIVE) {
+				throw failed("has ended the session " + row.session() + " that had just locked a row", null);
+			}
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw failed("did not answer before the thread was interrupted", ex);
+		}
+		catch (TimeoutException ex) {
 			throw new LockProviderException(LockError.STORE_TIMEOUT, SqlErrors.PROVIDER,
 					"did not answer in time through the connection of a row lock (distributed-lock.call-timeout)",
 					null);
 		}
-		if (!alive.join()) {
-			throw new LockProviderException(LockError.STORE_FAILED, SqlErrors.PROVIDER,
-					"has ended the session " + row.session() + " that had just locked a row", null);
+		catch (ExecutionException ex) {
+			throw failed("could not be asked for the session of a row lock", ex);
 		}
+	}
+
+	private static LockProviderException failed(String problem, @Nullable Throwable cause) {
+		return new LockProviderException(LockError.STORE_FAILED, SqlErrors.PROVIDER, problem, cause);
 	}
 
 	/** A wait in the queue of the database was a pause, after which the next one begins. */

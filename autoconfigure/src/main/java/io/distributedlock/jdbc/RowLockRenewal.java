@@ -12,6 +12,7 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 import io.distributedlock.jdbc.Dialect.Renewal;
+import io.distributedlock.jdbc.HeldRows.SessionState;
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.ReleaseOutcome;
@@ -67,11 +68,13 @@ final class RowLockRenewal {
 			this.heldRows.end(check.row(), this.locks.dialect());
 			return RenewalOutcome.NOT_HELD;
 		}
-		if (!HeldRows.await(check.alive(), deadline)) {
-			// It may be answered until the lease is over.
+		// A check without an answer may have one until the lease is over.
+		SessionState session = HeldRows.await(check.session(), deadline) ? check.session().join()
+				: SessionState.UNCLEAR;
+		if (session == SessionState.UNCLEAR) {
 			return RenewalOutcome.UNKNOWN;
 		}
-		if (!check.alive().join()) {
+		if (session == SessionState.ENDED) {
 			this.heldRows.discard(check.row());
 			release(check.row(), deadline);
 			return RenewalOutcome.NOT_HELD;
@@ -95,10 +98,10 @@ final class RowLockRenewal {
 	 * @param row its row
 	 * @param lease the new lease
 	 * @param until until when it lasts
-	 * @param alive completes with whether the session lives
+	 * @param session completes with the state of its session
 	 */
 	private record Check(LockGrant grant, HeldRow row, Duration lease, Deadline until,
-			CompletableFuture<Boolean> alive) {
+			CompletableFuture<SessionState> session) {
 
 		private Renewal renewal() {
 			return new Renewal(this.row.key(), this.row.owner(), TimeUnit.NANOSECONDS.toMicros(this.lease.toNanos()));
