@@ -152,13 +152,6 @@ interface Dialect {
 	RowLockStatements rowLocks();
 
 	/**
-	 * Returns how long a session of the locks' own pool waits for a row that is locked.
-	 */
-	default Duration rowWait(Duration callTimeout) {
-		return callTimeout.dividedBy(2);
-	}
-
-	/**
 	 * Reads the format row, naming every column, the clock, and what the server calls its
 	 * version where that is not known by its name.
 	 */

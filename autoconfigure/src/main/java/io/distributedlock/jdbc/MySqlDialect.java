@@ -59,25 +59,17 @@ final class MySqlDialect extends MySqlCompatibleDialect {
 	 */
 	@Override
 	public List<String> sessionSettings(Duration callTimeout) {
-		long seconds = lockWaitSeconds(callTimeout);
+		long seconds = Math.max(callTimeout.toMillis() / 2000, 1);
 		return List.of("SET innodb_lock_wait_timeout = %d, lock_wait_timeout = %d, max_execution_time = %d"
 			.formatted(seconds, seconds, Math.max(callTimeout.toMillis(), 1)));
 	}
 
+	/** The sessions send no other statements that the bound would concern. */
 	@Override
 	RowLockSession rowLockSession() {
-		return new RowLockSession("CONNECTION_ID()", null,
+		return new RowLockSession("CONNECTION_ID()", (wait) -> "SET max_execution_time = " + wait.toMillis(),
 				(idle) -> "SET wait_timeout = " + RowLockSession.seconds(idle, LONGEST_IDLE_SECONDS),
 				"SET wait_timeout = DEFAULT");
-	}
-
-	@Override
-	public Duration rowWait(Duration callTimeout) {
-		return Duration.ofSeconds(lockWaitSeconds(callTimeout));
-	}
-
-	private static long lockWaitSeconds(Duration callTimeout) {
-		return Math.max(callTimeout.toMillis() / 2000, 1);
 	}
 
 	@Override

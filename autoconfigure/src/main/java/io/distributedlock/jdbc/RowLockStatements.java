@@ -3,7 +3,6 @@ package io.distributedlock.jdbc;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.Collections;
 import java.util.List;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
@@ -28,7 +27,8 @@ final class RowLockStatements {
 			SELECT lock_key FROM {table} WHERE lock_key >= ? AND lock_key < ? AND grant_order < {epochMicros} - ?
 			ORDER BY lock_key LIMIT ? FOR UPDATE SKIP LOCKED""";
 
-	private static final String DELETE = "DELETE FROM {table} WHERE lock_key IN (";
+	/** For one row: a scan of the table would wait for each row that is locked. */
+	private static final String DELETE = "DELETE FROM {table} WHERE lock_key = ?";
 
 	private final Function<String, Object> stored;
 
@@ -123,9 +123,8 @@ final class RowLockStatements {
 		try {
 			List<Object> keys = Sql.query(connection, this.oldRows, (row) -> row.getObject(1),
 					this.stored.apply(LockKeyEncoder.ROW), this.stored.apply(END), retentionMicros, limit);
-			if (!keys.isEmpty()) {
-				String sql = this.delete + String.join(",", Collections.nCopies(keys.size(), "?")) + ")";
-				Sql.update(connection, sql, keys.toArray());
+			for (Object key : keys) {
+				Sql.update(connection, this.delete, key);
 			}
 			connection.commit();
 			return keys.size();

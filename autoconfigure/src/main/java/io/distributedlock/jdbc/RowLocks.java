@@ -34,7 +34,8 @@ final class RowLocks {
 
 	private final String table;
 
-	private final Duration callTimeout;
+	/** The lock time-out of the sessions of the pool. */
+	private final Duration wait;
 
 	/**
 	 * Creates the locking.
@@ -45,7 +46,7 @@ final class RowLocks {
 		this.pool = pool;
 		this.calls = calls;
 		this.table = table;
-		this.callTimeout = callTimeout;
+		this.wait = callTimeout.dividedBy(2);
 	}
 
 	/** Returns the dialect, known after a call has reached the database. */
@@ -84,9 +85,7 @@ final class RowLocks {
 	 * it.
 	 */
 	boolean canWait(Duration lease, Duration timeout) {
-		Dialect known = this.calls.knownDialect();
-		Duration wait = (known != null) ? known.rowWait(this.callTimeout) : this.callTimeout;
-		return timeout.compareTo(wait.plus(MARGIN)) >= 0 && lease.compareTo(wait.multipliedBy(3)) >= 0;
+		return timeout.compareTo(this.wait.plus(MARGIN)) >= 0 && lease.compareTo(this.wait.multipliedBy(3)) >= 0;
 	}
 
 	/**
@@ -144,11 +143,11 @@ final class RowLocks {
 		RowLockStatements statements = dialect.rowLocks();
 		connection.setAutoCommit(false);
 		try {
-			Long session = statements.lock(connection, key, wait, dialect.rowWait(this.callTimeout));
+			Long session = statements.lock(connection, key, wait, this.wait);
 			if (session == null) {
 				connection.rollback();
 				statements.insert(connection, key);
-				session = statements.lock(connection, key, wait, dialect.rowWait(this.callTimeout));
+				session = statements.lock(connection, key, wait, this.wait);
 			}
 			if (session != null) {
 				this.pool.keep(connection);

@@ -87,7 +87,8 @@ final class SqlErrors {
 	 */
 	static boolean isHeldByAnother(SQLException ex) {
 		return isContention(ex) || STATEMENT_ENDED.equals(state(ex)) || (!isH2(ex)
-				&& (ex.getErrorCode() == MYSQL_NO_WAIT || ex.getErrorCode() == MARIADB_STATEMENT_TIMEOUT));
+				&& (ex.getErrorCode() == MYSQL_NO_WAIT || ex.getErrorCode() == MARIADB_STATEMENT_TIMEOUT
+						|| ex.getErrorCode() == MYSQL_STATEMENT_TIMEOUT));
 	}
 
 	/**
