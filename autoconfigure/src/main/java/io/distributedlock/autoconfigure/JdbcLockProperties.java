@@ -29,7 +29,8 @@ import io.distributedlock.jdbc.LockDataSource;
 public record JdbcLockProperties(@DefaultValue(JdbcLockSettings.DEFAULT_TABLE) String table,
 		@DefaultValue("lease") Strategy strategy, @DefaultValue("own") Pool pool,
 		@DefaultValue("" + LockDataSource.DEFAULT_SIZE) int poolSize,
-		@DefaultValue("" + JdbcRowLockProvider.DEFAULT_SIZE) int rowLockPoolSize, @DefaultValue("1h") Duration retention, @DefaultValue("embedded") DatabaseInitializationMode initializeSchema) {
+		@DefaultValue("" + JdbcRowLockProvider.DEFAULT_SIZE) int rowLockPoolSize,
+		@DefaultValue("1h") Duration retention, @DefaultValue("embedded") DatabaseInitializationMode initializeSchema) {
 
 	public JdbcLockProperties {
 		if (poolSize < 1 || poolSize > 100) {
@@ -38,9 +39,9 @@ public record JdbcLockProperties(@DefaultValue(JdbcLockSettings.DEFAULT_TABLE) S
 					"Leave it unset for " + LockDataSource.DEFAULT_SIZE);
 		}
 		if (rowLockPoolSize < 2 || rowLockPoolSize > 1000) {
-			throw new LockConfigurationException(LockError.INVALID_PROPERTY,
-					"The property distributed-lock.jdbc.row-lock-pool-size is " + rowLockPoolSize
-							+ ", but must be 2 to 1000",
+			throw new LockConfigurationException(
+					LockError.INVALID_PROPERTY, "The property distributed-lock.jdbc.row-lock-pool-size is "
+							+ rowLockPoolSize + ", but must be 2 to 1000",
 					"Leave it unset for " + JdbcRowLockProvider.DEFAULT_SIZE);
 		}
 	}

@@ -103,7 +103,9 @@ public final class JdbcRowLockProvider implements LockProvider, LockInspector, A
 		}
 	}
 
-	/** A pooler bounds transactions, and gives each lock one of few server connections. */
+	/**
+	 * A pooler bounds transactions, and gives each lock one of few server connections.
+	 */
 	private static void refusePooler() {
 		throw new LockConfigurationException(LockError.STORE_UNSUITABLE,
 				"A connection pooler such as PgBouncer stands before the database, and a row lock would keep one of "

@@ -110,8 +110,9 @@ final class RowLockContender implements LockContender {
 		if (locked == null && !waits && isFree(deadline) && this.locks.canWait(lease, deadline.remaining())) {
 			locked = this.locks.lock(this.rowKey, RowWait.QUEUE, deadline.remaining());
 		}
-		return (locked != null) ? new HeldRow(this.storedKey, owner, locked.connection(), locked.session(),
-				Deadline.after(lease)) : null;
+		return (locked != null)
+				? new HeldRow(this.storedKey, owner, locked.connection(), locked.session(), Deadline.after(lease))
+				: null;
 	}
 
 	private boolean isFree(Deadline deadline) {
@@ -132,7 +133,8 @@ final class RowLockContender implements LockContender {
 			written = this.table.attempt(attempt, deadline.remaining());
 		}
 		if (written == null || !written.isHeldBy(row.owner())) {
-			// A process without row locks holds the lock, during a change of the strategy.
+			// A process without row locks holds the lock, during a change of the
+			// strategy.
 			return new AttemptResult.Busy(pollPause(), (written != null) ? written.describeHolder() : null);
 		}
 		row.order(written.order());
@@ -166,7 +168,9 @@ final class RowLockContender implements LockContender {
 		return new LockProviderException(LockError.STORE_FAILED, SqlErrors.PROVIDER, problem, cause);
 	}
 
-	/** A wait in the queue of the database was a pause, after which the next one begins. */
+	/**
+	 * A wait in the queue of the database was a pause, after which the next one begins.
+	 */
 	private AttemptResult busy(long startNanos, Deadline deadline) {
 		boolean waited = System.nanoTime() - startNanos > TimeUnit.MILLISECONDS.toNanos(LONGEST_POLL_MILLIS);
 		LockRow row = this.table.read(this.storedKey, deadline.remaining());

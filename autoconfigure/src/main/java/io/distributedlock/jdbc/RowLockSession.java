@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
  * What a dialect says of the session that holds a row lock.
  *
  * @param id the expression for the id of the session, by which the server can end it
- * @param bound the statement that bounds a wait for a row, or {@code null} if the settings
- * of the session do
+ * @param bound the statement that bounds a wait for a row, or {@code null} if the
+ * settings of the session do
  * @param keep the statement that answers while the session lives, and lets the server end
  * it once it was idle for a time
  * @param restore the statement that undoes this after the transaction, or {@code null} if

@@ -61,10 +61,11 @@ final class RowLocks {
 	void reserve(Deadline deadline) {
 		try {
 			if (!this.pool.reserve(deadline)) {
-				throw LockProviderException.nothingSent(LockError.STORE_TIMEOUT, SqlErrors.PROVIDER,
-						"has no connection for another row lock: all " + this.pool.size()
-								+ " are in use (distributed-lock.jdbc.row-lock-pool-size)",
-						null);
+				throw LockProviderException
+					.nothingSent(
+							LockError.STORE_TIMEOUT, SqlErrors.PROVIDER, "has no connection for another row lock: all "
+									+ this.pool.size() + " are in use (distributed-lock.jdbc.row-lock-pool-size)",
+							null);
 			}
 		}
 		catch (InterruptedException ex) {

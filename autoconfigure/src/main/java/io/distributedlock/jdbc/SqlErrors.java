@@ -86,8 +86,8 @@ final class SqlErrors {
 	 * at once or after a wait, which the bound of the statement ends in some databases.
 	 */
 	static boolean isHeldByAnother(SQLException ex) {
-		return isContention(ex) || STATEMENT_ENDED.equals(state(ex)) || (!isH2(ex)
-				&& (ex.getErrorCode() == MYSQL_NO_WAIT || ex.getErrorCode() == MARIADB_STATEMENT_TIMEOUT
+		return isContention(ex) || STATEMENT_ENDED.equals(state(ex))
+				|| (!isH2(ex) && (ex.getErrorCode() == MYSQL_NO_WAIT || ex.getErrorCode() == MARIADB_STATEMENT_TIMEOUT
 						|| ex.getErrorCode() == MYSQL_STATEMENT_TIMEOUT));
 	}
 

@@ -115,8 +115,7 @@ class JdbcLockAutoConfigurationTests {
 			.withUserConfiguration(KeptJob.class)
 			.run((context) -> {
 				assertThat(context).hasFailed();
-				assertThat(context.getStartupFailure()).rootCause()
-					.isInstanceOf(LockConfigurationException.class)
+				assertThat(context.getStartupFailure()).isInstanceOf(LockConfigurationException.class)
 					.hasMessageContaining("minHold")
 					.satisfies((ex) -> assertThat(((LockConfigurationException) ex).error())
 						.isEqualTo(LockError.MIN_HOLD_UNSUPPORTED));

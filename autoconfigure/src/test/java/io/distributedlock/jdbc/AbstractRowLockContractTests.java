@@ -126,8 +126,7 @@ abstract class AbstractRowLockContractTests extends LockProviderContract {
 		assertThat(StoreCalls.resultOf(provider.renew(leases, LEASE))).hasSize(MANY)
 			.allSatisfy((grant, outcome) -> assertThat(outcome).isEqualTo(RenewalOutcome.RENEWED));
 		leases.keySet()
-			.forEach((grant) -> assertThat(
-					StoreCalls.resultOf(provider.release(grant.key(), grant.owner(), LEASE)))
+			.forEach((grant) -> assertThat(StoreCalls.resultOf(provider.release(grant.key(), grant.owner(), LEASE)))
 				.isEqualTo(ReleaseOutcome.RELEASED));
 		assertStoreIsEmpty();
 	}

@@ -96,7 +96,8 @@ abstract class JdbcFaults implements StoreFaults {
 		return (bytes) -> {
 			// Some protocols send two bytes for a character.
 			String packet = new String(bytes, StandardCharsets.ISO_8859_1).replace("\0", "");
-			return !packet.contains(LockKeyEncoder.ROW) && (packet.contains(name) || packet.contains(digits)) && kind(packet) == command;
+			return !packet.contains(LockKeyEncoder.ROW) && (packet.contains(name) || packet.contains(digits))
+					&& kind(packet) == command;
 		};
 	}
 

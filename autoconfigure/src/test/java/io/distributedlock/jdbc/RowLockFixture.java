@@ -47,17 +47,16 @@ final class RowLockFixture extends JdbcFixture {
 	JdbcRowLockProvider newProcess(String url, int size) {
 		LockDataSource rows = connect(url, size, CALL_TIMEOUT);
 		this.pools.add(rows);
-		JdbcRowLockProvider process = new JdbcRowLockProvider(
-				connect(url, LockDataSource.DEFAULT_SIZE, callTimeout()), rows, CALL_TIMEOUT,
-				JdbcLockSettings.defaults(PREFIX), timer());
+		JdbcRowLockProvider process = new JdbcRowLockProvider(connect(url, LockDataSource.DEFAULT_SIZE, callTimeout()),
+				rows, CALL_TIMEOUT, JdbcLockSettings.defaults(PREFIX), timer());
 		this.processes.add(process);
 		return remember(process, process.process());
 	}
 
 	/** Returns the row that is locked for a key. */
 	HeldRow heldRow(LockKey key) {
-		String owner = Objects.requireNonNull(jdbc().queryForObject(
-				"SELECT owner FROM distributed_lock WHERE lock_key = ?", String.class, storeKey(key)));
+		String owner = Objects.requireNonNull(jdbc()
+			.queryForObject("SELECT owner FROM distributed_lock WHERE lock_key = ?", String.class, storeKey(key)));
 		return this.processes.stream()
 			.map((process) -> process.heldRows().find(owner))
 			.filter(Objects::nonNull)

@@ -200,9 +200,8 @@ class RowLockTests {
 		assertThat(fixture.jdbc().queryForObject(rows, Long.class)).isEqualTo(151);
 		age(fixture);
 		provider.sweeper().run();
-		assertThat(fixture.jdbc().queryForObject("SELECT count(*) FROM distributed_lock WHERE grant_order = 2",
-				Long.class))
-			.isEqualTo(0);
+		assertThat(fixture.jdbc()
+			.queryForObject("SELECT count(*) FROM distributed_lock WHERE grant_order = 2", Long.class)).isEqualTo(0);
 		assertThat(attempt(fixture.newProcess(), KEY, LEASE)).isInstanceOf(Busy.class);
 		assertThat(renew(provider, held)).isEqualTo(RenewalOutcome.RENEWED);
 		assertThat(release(provider, held)).isEqualTo(ReleaseOutcome.RELEASED);
@@ -224,8 +223,8 @@ class RowLockTests {
 		LockGrant row = acquire(rows, KEY);
 		assertThat(row.order()).isGreaterThan(lease.order());
 		assertThat(attempt(leases, KEY, LEASE)).isInstanceOf(Busy.class);
-		assertThat(leases.find(KEY, TIMEOUT)).hasValueSatisfying((lock) -> assertThat(lock.owner())
-			.isEqualTo(row.owner()));
+		assertThat(leases.find(KEY, TIMEOUT))
+			.hasValueSatisfying((lock) -> assertThat(lock.owner()).isEqualTo(row.owner()));
 		release(rows, row);
 		acquire(leases, KEY);
 	}
@@ -300,8 +299,8 @@ class RowLockTests {
 		LockTimer timer = new LockTimer();
 		this.resources.add(timer);
 		LockDataSource shared = LockDataSource.of(TestDatabases.h2(), 2);
-		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> new JdbcRowLockProvider(shared,
-				shared, TIMEOUT, JdbcLockSettings.defaults("app"), timer))
+		assertThatExceptionOfType(LockConfigurationException.class)
+			.isThrownBy(() -> new JdbcRowLockProvider(shared, shared, TIMEOUT, JdbcLockSettings.defaults("app"), timer))
 			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.INVALID_PROPERTY));
 	}
 
