@@ -1,5 +1,6 @@
 package io.distributedlock.jdbc;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
@@ -7,6 +8,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
  * Each test has a database of its own, so that those which leave the server alone run
  * beside each other.
  */
+@Tag("matrix")
 @Execution(ExecutionMode.CONCURRENT)
 class MariaDbRowLockFaultTests extends AbstractRowLockFaultTests {
 
