@@ -34,9 +34,13 @@ import org.springframework.util.ClassUtils;
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.autoconfigure.JdbcLockProperties.Pool;
+import io.distributedlock.autoconfigure.JdbcLockProperties.Strategy;
+import io.distributedlock.autoconfigure.JdbcStrategyCondition.OnLease;
+import io.distributedlock.autoconfigure.JdbcStrategyCondition.OnRowLock;
 import io.distributedlock.jdbc.DistributedLockDataSource;
 import io.distributedlock.jdbc.JdbcLockProvider;
 import io.distributedlock.jdbc.JdbcLockSettings;
+import io.distributedlock.jdbc.JdbcRowLockProvider;
 import io.distributedlock.jdbc.LockDataSource;
 import io.distributedlock.provider.LockTimer;
 
@@ -56,6 +60,10 @@ public final class JdbcLockAutoConfiguration {
 
 	private static final Log logger = LogFactory.getLog(JdbcLockAutoConfiguration.class);
 
+	private static final String POOL = "distributed-lock";
+
+	private static final String ROW_LOCK_POOL = "distributed-lock-rows";
+
 	private static final boolean HIKARI = ClassUtils.isPresent("com.zaxxer.hikari.HikariDataSource",
 			JdbcLockAutoConfiguration.class.getClassLoader());
 
@@ -71,23 +79,53 @@ public final class JdbcLockAutoConfiguration {
 	}
 
 	@Bean
-	@ConditionalOnMissingBean
+	@Conditional(OnLease.class)
+	@ConditionalOnMissingBean({ JdbcLockProvider.class, JdbcRowLockProvider.class })
 	@DependsOnDatabaseInitialization
 	JdbcLockProvider distributedLockJdbcProvider(@DistributedLockDataSource ObjectProvider<DataSource> own,
 			ObjectProvider<DataSource> application, ObjectProvider<JdbcConnectionDetails> details,
 			ObjectProvider<LockHikariCustomizer> customizers, JdbcLockProperties properties,
 			DistributedLockProperties general, LockTimer timer, Environment environment) {
+		DataSource chosen = chosen(own, application, environment);
+		LockDataSource connections = (chosen != null) ? LockDataSource.of(chosen, properties.poolSize())
+				: connections(only(application), details.getIfUnique(), properties, general.callTimeout(), customizers);
+		return new JdbcLockProvider(connections, settings(properties, general, environment), timer);
+	}
+
+	@Bean("distributedLockJdbcProvider")
+	@Conditional(OnRowLock.class)
+	@ConditionalOnMissingBean({ JdbcLockProvider.class, JdbcRowLockProvider.class })
+	@DependsOnDatabaseInitialization
+	JdbcRowLockProvider distributedLockJdbcRowLockProvider(@DistributedLockDataSource ObjectProvider<DataSource> own,
+			ObjectProvider<DataSource> application, ObjectProvider<JdbcConnectionDetails> details,
+			ObjectProvider<LockHikariCustomizer> customizers, JdbcLockProperties properties,
+			DistributedLockProperties general, LockTimer timer, Environment environment) {
 		Duration callTimeout = general.callTimeout();
-		JdbcLockSettings settings = new JdbcLockSettings(KeyPrefix.of(general, environment, "database"),
-				properties.table(), properties.retention());
+		DataSource chosen = chosen(own, application, environment);
+		LockDataSource connections = (chosen != null) ? LockDataSource.of(chosen, properties.poolSize())
+				: connections(only(application), details.getIfUnique(), properties, callTimeout, customizers);
+		LockDataSource rows = (chosen != null)
+				? derived(chosen, null, ROW_LOCK_POOL, properties.rowLockPoolSize(), callTimeout, customizers)
+				: derived(only(application), details.getIfUnique(), ROW_LOCK_POOL, properties.rowLockPoolSize(),
+						callTimeout, customizers);
+		return new JdbcRowLockProvider(connections, rows, callTimeout, settings(properties, general, environment),
+				timer);
+	}
+
+	private static JdbcLockSettings settings(JdbcLockProperties properties, DistributedLockProperties general,
+			Environment environment) {
+		return new JdbcLockSettings(KeyPrefix.of(general, environment, "database"), properties.table(),
+				properties.retention());
+	}
+
+	private static @Nullable DataSource chosen(ObjectProvider<DataSource> own, ObjectProvider<DataSource> application,
+			Environment environment) {
 		DataSource chosen = own(own);
 		if (chosen != null) {
 			QualifiedBeanWarning.logIfInjected(chosen, application.getIfUnique(), DataSource.class,
 					DistributedLockDataSource.class, environment, List.of("spring.datasource.url"));
 		}
-		LockDataSource connections = (chosen != null) ? LockDataSource.of(chosen, properties.poolSize())
-				: connections(only(application), details.getIfUnique(), properties, callTimeout, customizers);
-		return new JdbcLockProvider(connections, settings, timer);
+		return chosen;
 	}
 
 	@Bean
@@ -95,7 +133,8 @@ public final class JdbcLockAutoConfiguration {
 	LockStoreLocation distributedLockJdbcLocation(JdbcLockProperties properties, DistributedLockProperties general,
 			Environment environment) {
 		return new LockStoreLocation("jdbc", KeyPrefix.text(general, environment),
-				"table '" + properties.table() + "'");
+				((properties.strategy() == Strategy.ROW_LOCK) ? "row locks in " : "") + "table '" + properties.table()
+						+ "'");
 	}
 
 	private static @Nullable DataSource own(ObjectProvider<DataSource> own) {
@@ -129,18 +168,25 @@ public final class JdbcLockAutoConfiguration {
 					+ "acquired, renewed or released");
 			return LockDataSource.of(application, size);
 		}
-		return HIKARI ? Pools.derive(application, details, size, callTimeout, customizers)
+		return derived(application, details, POOL, size, callTimeout, customizers);
+	}
+
+	private static LockDataSource derived(DataSource application, @Nullable JdbcConnectionDetails details, String name,
+			int size, Duration callTimeout, ObjectProvider<LockHikariCustomizer> customizers) {
+		return HIKARI ? Pools.derive(application, details, name, size, callTimeout, customizers)
 				: LockDataSource.derive(application, size, callTimeout);
 	}
 
 	/** Use of Hikari's types, in a class of its own because Hikari may be missing. */
 	private static final class Pools {
 
-		static LockDataSource derive(DataSource application, @Nullable JdbcConnectionDetails details, int size,
-				Duration callTimeout, ObjectProvider<LockHikariCustomizer> customizers) {
+		static LockDataSource derive(DataSource application, @Nullable JdbcConnectionDetails details, String name,
+				int size, Duration callTimeout, ObjectProvider<LockHikariCustomizer> customizers) {
 			DataSource described = (details != null && !isHikari(application)) ? describe(details) : application;
-			return LockDataSource.derive(described, size, callTimeout,
-					(config) -> customizers.orderedStream().forEach((customizer) -> customizer.customize(config)));
+			return LockDataSource.derive(described, size, callTimeout, (config) -> {
+				config.setPoolName(name);
+				customizers.orderedStream().forEach((customizer) -> customizer.customize(config));
+			});
 		}
 
 		private static boolean isHikari(DataSource dataSource) {

@@ -9,21 +9,27 @@ import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.jdbc.JdbcLockSettings;
+import io.distributedlock.jdbc.JdbcRowLockProvider;
 import io.distributedlock.jdbc.LockDataSource;
 
 /**
  * Configuration properties for locks in a database.
  *
  * @param table Name of the lock table, optionally with its schema.
+ * @param strategy Way in which the database keeps a lock for its holder.
  * @param pool Connection pool that locks use.
  * @param poolSize Maximum number of connections that locks use at a time.
+ * @param rowLockPoolSize Maximum number of row locks that a process holds or waits for at
+ * a time, each with a connection of its own.
  * @param retention Time for which the row of an ended lock is kept.
  * @param initializeSchema Mode of creating the lock table.
  * @since 0.1.0
  */
 @ConfigurationProperties("distributed-lock.jdbc")
 public record JdbcLockProperties(@DefaultValue(JdbcLockSettings.DEFAULT_TABLE) String table,
-		@DefaultValue("own") Pool pool, @DefaultValue("" + LockDataSource.DEFAULT_SIZE) int poolSize,
+		@DefaultValue("lease") Strategy strategy, @DefaultValue("own") Pool pool,
+		@DefaultValue("" + LockDataSource.DEFAULT_SIZE) int poolSize,
+		@DefaultValue("" + JdbcRowLockProvider.DEFAULT_SIZE) int rowLockPoolSize,
 		@DefaultValue("1h") Duration retention, @DefaultValue("embedded") DatabaseInitializationMode initializeSchema) {
 
 	public JdbcLockProperties {
@@ -32,6 +38,25 @@ public record JdbcLockProperties(@DefaultValue(JdbcLockSettings.DEFAULT_TABLE) S
 					"The property distributed-lock.jdbc.pool-size is " + poolSize + ", but must be 1 to 100",
 					"Leave it unset for " + LockDataSource.DEFAULT_SIZE);
 		}
+		if (rowLockPoolSize < 2 || rowLockPoolSize > 1000) {
+			throw new LockConfigurationException(
+					LockError.INVALID_PROPERTY, "The property distributed-lock.jdbc.row-lock-pool-size is "
+							+ rowLockPoolSize + ", but must be 2 to 1000",
+					"Leave it unset for " + JdbcRowLockProvider.DEFAULT_SIZE);
+		}
+	}
+
+	/** Way in which the database keeps a lock for its holder. */
+	public enum Strategy {
+
+		/** A lease in a row, which the holder renews; the holder keeps no connection. */
+		LEASE,
+		/**
+		 * A lock on a row, which lasts as long as the holder's connection: free at once
+		 * when the holder's process dies.
+		 */
+		ROW_LOCK
+
 	}
 
 	/** Connection pool that locks use. */

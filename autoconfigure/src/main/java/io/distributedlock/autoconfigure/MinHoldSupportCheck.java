@@ -66,7 +66,8 @@ final class MinHoldSupportCheck implements SmartInitializingSingleton {
 			throw new LockConfigurationException(LockError.MIN_HOLD_UNSUPPORTED,
 					"The locked method " + method + " has a minHold of " + attribute.minHold() + ", but the store '"
 							+ provider.name() + "' cannot keep a lock after its release",
-					"Remove the minHold, or keep the locks in a database or in Redis");
+					"Remove the minHold, or keep the locks in Redis or, with distributed-lock.jdbc.strategy=lease, in a "
+							+ "database");
 		}
 	}
 

@@ -148,6 +148,9 @@ interface Dialect {
 	 */
 	int sweep(Connection connection, List<String> keys, long retentionMicros) throws SQLException;
 
+	/** Returns the statements of row locks. */
+	RowLockStatements rowLocks();
+
 	/**
 	 * Reads the format row, naming every column, the clock, and what the server calls its
 	 * version where that is not known by its name.

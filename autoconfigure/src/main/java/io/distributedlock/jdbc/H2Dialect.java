@@ -126,6 +126,11 @@ final class H2Dialect extends PolledDialect {
 	}
 
 	@Override
+	RowLockSession rowLockSession() {
+		return RowLockSession.withoutIdleTimeout("SESSION_ID()");
+	}
+
+	@Override
 	public boolean isAbortable() {
 		return false;
 	}

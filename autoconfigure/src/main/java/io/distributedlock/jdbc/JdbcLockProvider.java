@@ -65,7 +65,8 @@ public final class JdbcLockProvider implements LockProvider, LockInspector, Auto
 		this.calls = new SqlCallExecutor(dataSource.connections(), settings.table(), timer);
 		this.table = new LockTable(this.calls, settings.table());
 		this.listener = new NotificationListener(dataSource.connections(), this.calls);
-		this.tableCheck = new TableCheck(this.table, settings.table(), this.listener);
+		// The listener warns at start if notifications do not arrive.
+		this.tableCheck = new TableCheck(this.table, settings.table(), this.listener::start);
 		this.inspector = new LockRowInspector(this.calls, settings.table(), this.keys);
 		this.sweeper = new Sweeper(this.calls, settings.retention(), timer, this.table.process(), this.table.holder());
 		this.sweeper.start();

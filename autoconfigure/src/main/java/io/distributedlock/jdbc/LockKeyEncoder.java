@@ -26,6 +26,9 @@ final class LockKeyEncoder {
 	/** The key of the row that serves as the lock of the sweeper. */
 	static final String SWEEPER_ROW = "%sweeper";
 
+	/** The beginning of the keys of rows that row locks lock. */
+	static final String ROW = "%row:";
+
 	private final String prefix;
 
 	LockKeyEncoder(String prefix) {
@@ -41,6 +44,11 @@ final class LockKeyEncoder {
 
 	String encode(LockKey key) {
 		return StoreText.shorten(this.prefix + key.encoded(), LENGTH);
+	}
+
+	/** Returns the key of the row that is locked while a row lock is held. */
+	String encodeRow(LockKey key) {
+		return StoreText.shorten(ROW + this.prefix + key.encoded(), LENGTH);
 	}
 
 }

@@ -33,6 +33,9 @@ record LockRow(@Nullable String owner, long order, @Nullable String holder, long
 	/** The owner of a row that is kept after its release: no owner id, no process. */
 	static final String KEPT = "kept";
 
+	/** Precedes the owner id of a grant that lasts as long as a row is locked. */
+	static final String ROW = "row:";
+
 	/** Reads the twelve columns that every dialect selects in this order. */
 	static LockRow read(ResultSet result) throws SQLException {
 		return new LockRow(result.getString(1), result.getLong(2), result.getString(3), result.getLong(4),
@@ -47,6 +50,13 @@ record LockRow(@Nullable String owner, long order, @Nullable String holder, long
 
 	boolean isHeldBy(String owner) {
 		return owner.equals(this.owner);
+	}
+
+	/**
+	 * Whether the owner is one of a row lock, which has ended when its row can be locked.
+	 */
+	boolean isOfRowLock() {
+		return this.owner != null && this.owner.startsWith(ROW);
 	}
 
 	boolean isReserved() {

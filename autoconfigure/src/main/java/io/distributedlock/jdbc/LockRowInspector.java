@@ -68,7 +68,8 @@ final class LockRowInspector {
 		if (holder == null || row.owner() == null || row.remainingMicros() <= 0) {
 			return null;
 		}
-		OwnerId owner = holder.released() ? null : new OwnerId(row.owner());
+		OwnerId owner = holder.released() ? null
+				: new OwnerId(row.isOfRowLock() ? row.owner().substring(LockRow.ROW.length()) : row.owner());
 		String prefix = this.keys.prefix();
 		return new StoredLock(key.startsWith(prefix) ? key.substring(prefix.length()) : key, owner, row.order(),
 				holder);

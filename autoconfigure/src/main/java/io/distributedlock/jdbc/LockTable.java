@@ -155,6 +155,20 @@ final class LockTable {
 	}
 
 	/**
+	 * Reads a row without locking it.
+	 * @throws LockProviderException if the database could not answer
+	 */
+	@Nullable LockRow read(String key, Duration timeout) {
+		try {
+			return this.calls.<@Nullable LockRow>execute(CallKind.ACQUIRE, timeout,
+					(connection, dialect) -> dialect.read(connection, key));
+		}
+		catch (SQLException ex) {
+			throw translate(ex);
+		}
+	}
+
+	/**
 	 * Releases a row if it has this owner.
 	 * @param keepMicros for how long nobody may acquire it after that
 	 */

@@ -53,6 +53,19 @@ final class MariaDbDialect extends MySqlCompatibleDialect {
 			.formatted(BigDecimal.valueOf(lockMillis, 3).toPlainString(), Math.max(lockMillis / 1000, 1)));
 	}
 
+	/** MariaDB has time-outs of its own for sessions that are idle in a transaction. */
+	@Override
+	RowLockSession rowLockSession() {
+		return new RowLockSession("CONNECTION_ID()", null,
+				(idle) -> idleTimeouts(Long.toString(RowLockSession.seconds(idle, LONGEST_IDLE_SECONDS))),
+				idleTimeouts("DEFAULT"));
+	}
+
+	private static String idleTimeouts(String value) {
+		return "SET " + String.join(" = " + value + ", ", "wait_timeout", "idle_transaction_timeout",
+				"idle_write_transaction_timeout", "idle_readonly_transaction_timeout") + " = " + value;
+	}
+
 	@Override
 	public LockRow attempt(Connection connection, LockAttempt attempt) throws SQLException {
 		try {

@@ -20,6 +20,9 @@ import org.jspecify.annotations.Nullable;
  */
 abstract class MySqlCompatibleDialect extends PolledDialect {
 
+	/** The most that {@code wait_timeout} can be. */
+	static final long LONGEST_IDLE_SECONDS = 31_536_000;
+
 	private static final HexFormat HEX = HexFormat.of();
 
 	private static final String COLUMNS = """
@@ -65,7 +68,9 @@ abstract class MySqlCompatibleDialect extends PolledDialect {
 
 	private static final int LENGTH_WITH_MICROSECONDS = "1970-01-01 00:00:00.000000".length();
 
-	private static final String SWEEP = "DELETE FROM {table} WHERE {deletable} AND lock_key IN (";
+	// A scan of the table would wait for each row that a row lock has locked.
+	private static final String SWEEP = """
+			DELETE l FROM {table} l FORCE INDEX (PRIMARY) WHERE {deletable} AND lock_key IN (""";
 
 	private final String attemptFree;
 

@@ -64,6 +64,14 @@ final class MySqlDialect extends MySqlCompatibleDialect {
 			.formatted(seconds, seconds, Math.max(callTimeout.toMillis(), 1)));
 	}
 
+	/** The sessions send no other statements that the bound would concern. */
+	@Override
+	RowLockSession rowLockSession() {
+		return new RowLockSession("CONNECTION_ID()", (wait) -> "SET max_execution_time = " + wait.toMillis(),
+				(idle) -> "SET wait_timeout = " + RowLockSession.seconds(idle, LONGEST_IDLE_SECONDS),
+				"SET wait_timeout = DEFAULT");
+	}
+
 	@Override
 	LockRow attemptByRule(Connection connection, LockAttempt attempt) throws SQLException {
 		while (true) {

@@ -212,6 +212,18 @@ final class PostgresDialect extends TableDialect {
 		return List.of(SESSION.formatted(millis / 2, millis, millis));
 	}
 
+	/**
+	 * The settings end with the transaction. A wait for a row is several waits for the
+	 * lock time-out, each as long as that, so that the bound of statements ends it.
+	 */
+	@Override
+	RowLockSession rowLockSession() {
+		return new RowLockSession("pg_backend_pid()", (wait) -> "SET LOCAL statement_timeout = " + wait.toMillis(),
+				(idle) -> "SET LOCAL idle_in_transaction_session_timeout = "
+						+ Math.min(idle.toMillis() + 1, Integer.MAX_VALUE),
+				null);
+	}
+
 	@Override
 	public boolean isAbortable() {
 		return true;

@@ -18,6 +18,9 @@ final class SqlErrors {
 
 	static final String LOCK_NOT_AVAILABLE = "55P03";
 
+	/** PostgreSQL ended the statement because of {@code statement_timeout}. */
+	private static final String STATEMENT_ENDED = "57014";
+
 	/** The server ended the statement because of {@code max_statement_time}. */
 	static final int MARIADB_STATEMENT_TIMEOUT = 1969;
 
@@ -35,6 +38,9 @@ final class SqlErrors {
 	private static final Set<Integer> MYSQL_READ_ONLY = Set.of(1290, 1836);
 
 	private static final int MYSQL_LOCK_WAIT_TIMEOUT = 1205;
+
+	/** The row is locked and the statement does not wait. */
+	private static final int MYSQL_NO_WAIT = 3572;
 
 	private static final int MYSQL_DUPLICATE_KEY = 1062;
 
@@ -76,6 +82,16 @@ final class SqlErrors {
 	}
 
 	/**
+	 * Whether a statement did not lock a row because another transaction has locked it,
+	 * at once or after a wait, which the bound of the statement ends in some databases.
+	 */
+	static boolean isHeldByAnother(SQLException ex) {
+		return isContention(ex) || STATEMENT_ENDED.equals(state(ex))
+				|| (!isH2(ex) && (ex.getErrorCode() == MYSQL_NO_WAIT || ex.getErrorCode() == MARIADB_STATEMENT_TIMEOUT
+						|| ex.getErrorCode() == MYSQL_STATEMENT_TIMEOUT));
+	}
+
+	/**
 	 * Whether the connection is broken. A pool that does not see this by the error lends
 	 * the connection again until it validates it.
 	 */
@@ -108,7 +124,7 @@ final class SqlErrors {
 		if (!isH2(ex) && ex.getErrorCode() == MYSQL_LOGS_STATEMENTS) {
 			return LockError.STORE_UNSUITABLE;
 		}
-		if (ex instanceof SQLTimeoutException || isRowLocked(ex) || "57014".equals(state(ex))
+		if (ex instanceof SQLTimeoutException || isRowLocked(ex) || STATEMENT_ENDED.equals(state(ex))
 				|| ex.getErrorCode() == MARIADB_STATEMENT_TIMEOUT || ex.getErrorCode() == MYSQL_STATEMENT_TIMEOUT) {
 			return LockError.STORE_TIMEOUT;
 		}

@@ -34,6 +34,9 @@ final class Sweeper {
 
 	private static final int PAGE_SIZE = 500;
 
+	/** Few, because an attempt waits for a row that is being deleted. */
+	private static final int ROW_LOCK_PAGE_SIZE = 100;
+
 	private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
 	private static final long LEASE_MICROS = TimeUnit.SECONDS.toMicros(60);
@@ -117,7 +120,7 @@ final class Sweeper {
 			return 0;
 		}
 		try {
-			return sweep();
+			return sweep() + sweepRowsOfRowLocks();
 		}
 		finally {
 			call((connection, dialect) -> dialect.release(connection, LockKeyEncoder.SWEEPER_ROW, owner, this.process));
@@ -138,6 +141,17 @@ final class Sweeper {
 			if (last) {
 				break;
 			}
+		}
+		return swept;
+	}
+
+	private int sweepRowsOfRowLocks() throws SQLException {
+		int swept = 0;
+		int last = ROW_LOCK_PAGE_SIZE;
+		while (!this.stopped && last == ROW_LOCK_PAGE_SIZE) {
+			last = call((connection, dialect) -> dialect.rowLocks()
+				.sweep(connection, ROW_LOCK_PAGE_SIZE, this.retentionMicros));
+			swept += last;
 		}
 		return swept;
 	}

@@ -23,7 +23,7 @@ final class TableCheck {
 
 	private final String tableName;
 
-	private final NotificationListener listener;
+	private final Runnable onPooler;
 
 	/**
 	 * The first step that has not succeeded yet. A check continues there, so that short
@@ -32,10 +32,15 @@ final class TableCheck {
 	 */
 	private volatile Step next = Step.STATUS;
 
-	TableCheck(LockTable table, String tableName, NotificationListener listener) {
+	/**
+	 * Creates a check.
+	 * @param onPooler what to do if a pooler stands before the database; it may throw a
+	 * {@link LockConfigurationException}
+	 */
+	TableCheck(LockTable table, String tableName, Runnable onPooler) {
 		this.table = table;
 		this.tableName = tableName;
-		this.listener = listener;
+		this.onPooler = onPooler;
 	}
 
 	/**
@@ -119,8 +124,7 @@ final class TableCheck {
 
 	private void checkPooler(Duration timeout) {
 		if (this.table.isPooled(timeout)) {
-			// It warns at start if notifications do not arrive.
-			this.listener.start();
+			this.onPooler.run();
 		}
 	}
 

@@ -205,6 +205,14 @@ abstract class TableDialect implements Dialect {
 	}
 
 	@Override
+	public final RowLockStatements rowLocks() {
+		return new RowLockStatements(this::sql, this::stored, rowLockSession());
+	}
+
+	/** Returns what is particular to the sessions that hold row locks. */
+	abstract RowLockSession rowLockSession();
+
+	@Override
 	public final TableStatus readStatus(Connection connection) throws SQLException {
 		return Sql
 			.query(connection, this.status, (row) -> new TableStatus(row.getLong(1), row.getLong(2), row.getString(3)),

@@ -148,6 +148,27 @@
  * </ol>
  * The row {@code %format} has the format number of the table as its order.
  * <p>
+ * <b>Row locks.</b> With {@link io.distributedlock.jdbc.JdbcRowLockProvider} a grant
+ * lasts as long as a transaction that has locked the row {@code %row:} and key. That row
+ * has nothing but the time of its creation as its order. The row of the key is written as
+ * for a lease, with {@code row:} and the owner id as its owner.
+ * <ol>
+ * <li><b>Attempt.</b> On a connection of a pool of its own, {@code SELECT … FOR UPDATE}
+ * locks the row; one that does not exist is inserted and committed first. An attempt that
+ * waits does so in the queue of the database for half a call's time-out, another one does
+ * not wait. Then the upsert of a lease is sent on another connection, in autocommit mode.
+ * An owner of a row lock that it finds has ended, because its row is locked here, and is
+ * replaced; a lease that has not expired makes the lock busy. Last, a statement on the
+ * first connection sets the time after which the server ends the session if it is idle:
+ * one lease. If the session answers, it had locked the row all the time.</li>
+ * <li><b>Renew.</b> The same statement on the connection of each lock, and the renewal of
+ * a lease for all. A session that has ended, or another owner, is a loss.</li>
+ * <li><b>Release.</b> The release of a lease, then a rollback, so that a process that
+ * locks the row afterwards does not find the owner.</li>
+ * <li><b>Sweep.</b> Rows created longer than the retention ago are deleted in a
+ * transaction that has locked them without a wait, under the lock of the sweeper.</li>
+ * </ol>
+ * <p>
  * <b>Sources.</b> An attempt that compares and takes over an expired row is the recipe of
  * ShedLock's {@code StorageBasedLockProvider} and of Spring Integration's
  * {@code LockRepository}. Reservation, wait queue and order are of this project; the

@@ -29,7 +29,8 @@ final class MinHoldCheck {
 			throw new LockConfigurationException(LockError.MIN_HOLD_UNSUPPORTED,
 					"Lock " + request.keys() + " was requested with a minHold of " + minHold + ", but the store '"
 							+ engine.provider().name() + "' cannot keep a lock after its release",
-					"Remove the minHold, or keep the locks in a database or in Redis");
+					"Remove the minHold, or keep the locks in Redis or, with distributed-lock.jdbc.strategy=lease, in a "
+							+ "database");
 		}
 		LockTerms.of(request, engine.settings());
 	}

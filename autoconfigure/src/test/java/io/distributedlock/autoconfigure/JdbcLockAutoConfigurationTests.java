@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.postgresql.ds.PGSimpleDataSource;
 
 import org.springframework.beans.factory.support.AbstractBeanDefinition;
@@ -40,9 +41,14 @@ import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
+import io.distributedlock.LockLease;
+import io.distributedlock.LockOperations;
 import io.distributedlock.LockProviderException;
+import io.distributedlock.LockRequest;
+import io.distributedlock.annotation.DistributedLock;
 import io.distributedlock.jdbc.DistributedLockDataSource;
 import io.distributedlock.jdbc.JdbcLockProvider;
+import io.distributedlock.jdbc.JdbcRowLockProvider;
 import io.distributedlock.jdbc.TestDatabases;
 import io.distributedlock.provider.AttemptResult.Granted;
 import io.distributedlock.provider.OwnerId;
@@ -71,6 +77,57 @@ class JdbcLockAutoConfigurationTests {
 			assertThat(jdbc.queryForObject(
 					"SELECT UTF8TOSTRING(lock_key) FROM distributed_lock WHERE owner IS NOT NULL", String.class))
 				.isEqualTo("shop:orders:42");
+		});
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "row-lock", "ROW_LOCK", "rowlock" })
+	void rowLocksAreChosenByTheStrategy(String strategy) {
+		this.locked.withPropertyValues("distributed-lock.jdbc.strategy=" + strategy).run((context) -> {
+			assertThat(context).hasNotFailed().doesNotHaveBean(JdbcLockProvider.class);
+			assertThat(context.getBeanNamesForType(JdbcRowLockProvider.class))
+				.containsExactly("distributedLockJdbcProvider");
+			LockOperations locks = context.getBean(LockOperations.class);
+			JdbcTemplate jdbc = new JdbcTemplate(context.getBean(DataSource.class));
+			try (LockLease lease = locks.acquire(LockRequest.of(LockKey.of("orders", "42")))) {
+				assertThat(lease.isHeld()).isTrue();
+				assertThat(jdbc.queryForList("SELECT UTF8TOSTRING(lock_key) FROM distributed_lock", String.class))
+					.contains("shop:orders:42", "%row:shop:orders:42");
+			}
+		});
+	}
+
+	@Test
+	void rowLocksRefuseADataSourceFromWhichNoPoolCanBeDerived() {
+		this.runner.withUserConfiguration(PlainDataSource.class)
+			.withPropertyValues("distributed-lock.jdbc.strategy=row-lock")
+			.run((context) -> {
+				assertThat(context).hasFailed();
+				assertThat(context.getStartupFailure()).rootCause()
+					.isInstanceOf(LockConfigurationException.class)
+					.hasMessageContaining("distributed-lock.jdbc.strategy is row-lock");
+			});
+	}
+
+	@Test
+	void rowLocksRefuseAMinHoldAtStart() {
+		this.locked.withPropertyValues("distributed-lock.jdbc.strategy=row-lock")
+			.withUserConfiguration(KeptJob.class)
+			.run((context) -> {
+				assertThat(context).hasFailed();
+				assertThat(context.getStartupFailure()).isInstanceOf(LockConfigurationException.class)
+					.hasMessageContaining("minHold")
+					.satisfies((ex) -> assertThat(((LockConfigurationException) ex).error())
+						.isEqualTo(LockError.MIN_HOLD_UNSUPPORTED));
+			});
+	}
+
+	@Test
+	void poolOfRowLocksThatIsTooSmallIsRefused() {
+		this.runner.withPropertyValues("distributed-lock.jdbc.row-lock-pool-size=1").run((context) -> {
+			assertThat(context).hasFailed();
+			assertThat(context.getStartupFailure()).rootCause()
+				.hasMessageContaining("distributed-lock.jdbc.row-lock-pool-size is 1");
 		});
 	}
 
@@ -446,6 +503,24 @@ class JdbcLockAutoConfigurationTests {
 		@DistributedLockDataSource
 		DataSource moreLocks() {
 			return TestDatabases.withTable(TestDatabases.h2());
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class PlainDataSource {
+
+		@Bean
+		DataSource dataSource() {
+			return TestDatabases.withTable(TestDatabases.h2());
+		}
+
+	}
+
+	static class KeptJob {
+
+		@DistributedLock(minHold = "10s")
+		public void run() {
 		}
 
 	}

@@ -32,6 +32,7 @@ import org.springframework.scheduling.TaskScheduler;
 
 import io.distributedlock.LockOperations;
 import io.distributedlock.autoconfigure.JdbcLockProperties.Pool;
+import io.distributedlock.autoconfigure.JdbcLockProperties.Strategy;
 import io.distributedlock.interceptor.ChildContextCheck;
 import io.distributedlock.interceptor.LockAdvisor;
 import io.distributedlock.interceptor.LockAttributeSource;
@@ -42,6 +43,7 @@ import io.distributedlock.interceptor.LockedMethodRegistry;
 import io.distributedlock.interceptor.RecordingLockOperations;
 import io.distributedlock.jdbc.JdbcLockProvider;
 import io.distributedlock.jdbc.JdbcLockSettings;
+import io.distributedlock.jdbc.JdbcRowLockProvider;
 import io.distributedlock.jdbc.LockDataSource;
 import io.distributedlock.jdbc.TestDatabases;
 import io.distributedlock.local.LocalLockProvider;
@@ -96,9 +98,15 @@ class ReplacedBeansTests {
 						(beans) -> new JdbcLockProvider(
 								LockDataSource.of(TestDatabases.withTable(TestDatabases.h2()), 2),
 								JdbcLockSettings.defaults("own"), beans.getBean(LockTimer.class))),
+				own(JdbcRowLockProvider.class, "jdbc",
+						(beans) -> new JdbcRowLockProvider(
+								LockDataSource.of(TestDatabases.withTable(TestDatabases.h2()), 2),
+								LockDataSource.connect("jdbc:h2:mem:own", "sa", "", null, 2, Duration.ofSeconds(1)),
+								Duration.ofSeconds(1), JdbcLockSettings.defaults("own"),
+								beans.getBean(LockTimer.class))),
 				own(JdbcLockSchemaInitializer.class, "local",
 						(beans) -> new JdbcLockSchemaInitializer(TestDatabases.h2(),
-								new JdbcLockProperties("own_lock", Pool.OWN, 2, Duration.ofHours(1),
+								new JdbcLockProperties("own_lock", Strategy.LEASE, Pool.OWN, 2, 2, Duration.ofHours(1),
 										DatabaseInitializationMode.ALWAYS))),
 				own(RedisLockProvider.class, "redis",
 						(beans) -> new RedisLockProvider(beans.getBean(RedisConnectionFactory.class),

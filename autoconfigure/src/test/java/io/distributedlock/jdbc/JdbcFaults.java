@@ -96,7 +96,8 @@ abstract class JdbcFaults implements StoreFaults {
 		return (bytes) -> {
 			// Some protocols send two bytes for a character.
 			String packet = new String(bytes, StandardCharsets.ISO_8859_1).replace("\0", "");
-			return (packet.contains(name) || packet.contains(digits)) && kind(packet) == command;
+			return !packet.contains(LockKeyEncoder.ROW) && (packet.contains(name) || packet.contains(digits))
+					&& kind(packet) == command;
 		};
 	}
 
@@ -104,7 +105,7 @@ abstract class JdbcFaults implements StoreFaults {
 		if (packet.contains(ProcessLabel.get())) {
 			return Command.ACQUIRE;
 		}
-		boolean process = this.fixture.processes().stream().map(JdbcLockProvider::process).anyMatch(packet::contains);
+		boolean process = this.fixture.processIds().stream().anyMatch(packet::contains);
 		return process ? Command.RELEASE : Command.RENEWAL;
 	}
 

@@ -24,9 +24,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Lock table of one database, emptied for each test. Each process has its own pool.
  */
-final class JdbcFixture implements LockProviderFixture {
+class JdbcFixture implements LockProviderFixture {
 
-	private static final String PREFIX = "contract-kit";
+	static final String PREFIX = "contract-kit";
 
 	/** The default of an application, for tests of a database that does not answer. */
 	private static final Duration CALL_TIMEOUT = Duration.ofSeconds(1);
@@ -34,7 +34,9 @@ final class JdbcFixture implements LockProviderFixture {
 	/** Leaves time for the first connection of a pool to a database that is slow. */
 	private static final Duration PATIENCE = Duration.ofSeconds(5);
 
-	private final List<JdbcLockProvider> processes = new ArrayList<>();
+	private final List<AutoCloseable> processes = new ArrayList<>();
+
+	private final List<String> processIds = new ArrayList<>();
 
 	private final LockTimer timer = new LockTimer();
 
@@ -77,8 +79,8 @@ final class JdbcFixture implements LockProviderFixture {
 		return this.url;
 	}
 
-	List<JdbcLockProvider> processes() {
-		return this.processes;
+	List<String> processIds() {
+		return this.processIds;
 	}
 
 	/** Returns the key in the form of the key column. */
@@ -89,18 +91,34 @@ final class JdbcFixture implements LockProviderFixture {
 
 	/** Creates a process that has opened its first connection. */
 	@Override
-	public LockProvider newProcess() {
+	public final LockProvider newProcess() {
 		LockProvider process = newProcess(this.url);
 		TestDatabases.warmUp(process);
 		return process;
 	}
 
 	LockProvider newProcess(String url) {
-		LockDataSource pool = LockDataSource.connect(url, this.user, "", null, LockDataSource.DEFAULT_SIZE,
-				(this.faults != null) ? CALL_TIMEOUT : PATIENCE);
-		JdbcLockProvider process = new JdbcLockProvider(pool, JdbcLockSettings.defaults(PREFIX), this.timer);
+		JdbcLockProvider process = new JdbcLockProvider(connect(url, LockDataSource.DEFAULT_SIZE, callTimeout()),
+				JdbcLockSettings.defaults(PREFIX), this.timer);
+		return remember(process, process.process());
+	}
+
+	final LockDataSource connect(String url, int size, Duration callTimeout) {
+		return LockDataSource.connect(url, this.user, "", null, size, callTimeout);
+	}
+
+	final <T extends AutoCloseable> T remember(T process, String id) {
 		this.processes.add(process);
+		this.processIds.add(id);
 		return process;
+	}
+
+	final Duration callTimeout() {
+		return (this.faults != null) ? CALL_TIMEOUT : PATIENCE;
+	}
+
+	final LockTimer timer() {
+		return this.timer;
 	}
 
 	@Override
@@ -131,8 +149,17 @@ final class JdbcFixture implements LockProviderFixture {
 		if (this.faults != null) {
 			this.faults.close();
 		}
-		this.processes.forEach(JdbcLockProvider::close);
+		this.processes.forEach(JdbcFixture::close);
 		this.timer.close();
+	}
+
+	private static void close(AutoCloseable process) {
+		try {
+			process.close();
+		}
+		catch (Exception ex) {
+			throw new IllegalStateException(ex);
+		}
 	}
 
 }

@@ -20,6 +20,7 @@ final class MySqlFaults extends JdbcFaults {
 	MySqlFaults(JdbcFixture fixture) {
 		super(fixture);
 		this.kills = fixture.url().startsWith("jdbc:mariadb:");
+		createTriggers(fixture.jdbc());
 	}
 
 	@Override
@@ -46,20 +47,27 @@ final class MySqlFaults extends JdbcFaults {
 		return Objects.requireNonNull(jdbc.queryForObject("SELECT CONNECTION_ID()", Long.class));
 	}
 
-	/** Triggers, because MySQL enforces checks only since 8.0.16. */
 	@Override
 	void refuseWrites(JdbcTemplate jdbc, String key) {
-		for (String event : List.of("INSERT", "UPDATE")) {
-			jdbc.execute("CREATE TRIGGER refused_" + event + " BEFORE " + event
-					+ " ON distributed_lock FOR EACH ROW IF NEW.lock_key = " + key
-					+ " THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'refused_key'; END IF");
-		}
+		jdbc.execute("INSERT INTO refused_keys VALUES (" + key + ")");
 	}
 
 	@Override
 	void permitWrites(JdbcTemplate jdbc) {
-		jdbc.execute("DROP TRIGGER refused_INSERT");
-		jdbc.execute("DROP TRIGGER refused_UPDATE");
+		jdbc.execute("DELETE FROM refused_keys");
+	}
+
+	/**
+	 * Triggers, because MySQL enforces checks only since 8.0.16. They are there from the
+	 * beginning, because their creation would wait for the transactions of row locks.
+	 */
+	private static void createTriggers(JdbcTemplate jdbc) {
+		jdbc.execute("CREATE TABLE refused_keys (k VARBINARY(2048) PRIMARY KEY)");
+		for (String event : List.of("INSERT", "UPDATE")) {
+			jdbc.execute("CREATE TRIGGER refused_" + event + " BEFORE " + event
+					+ " ON distributed_lock FOR EACH ROW IF EXISTS (SELECT 1 FROM refused_keys WHERE k = NEW.lock_key)"
+					+ " THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'refused_key'; END IF");
+		}
 	}
 
 	@Override

@@ -28,9 +28,22 @@ final class PostgresFaults extends JdbcFaults {
 		return Objects.requireNonNull(jdbc.queryForObject("SELECT pg_backend_pid()", Integer.class));
 	}
 
+	/** A trigger, because a constraint would wait for the transactions of row locks. */
 	@Override
 	void refuseWrites(JdbcTemplate jdbc, String key) {
-		jdbc.execute(check(key) + " NOT VALID");
+		jdbc.execute(refusal("IF NEW.lock_key = " + key + " THEN RAISE EXCEPTION 'refused_key'; END IF;"));
+		jdbc.execute("CREATE OR REPLACE TRIGGER refused_key BEFORE INSERT OR UPDATE ON distributed_lock FOR EACH ROW "
+				+ "EXECUTE FUNCTION refused_key()");
+	}
+
+	@Override
+	void permitWrites(JdbcTemplate jdbc) {
+		jdbc.execute(refusal(""));
+	}
+
+	private static String refusal(String check) {
+		return "CREATE OR REPLACE FUNCTION refused_key() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN " + check
+				+ " RETURN NEW; END $$";
 	}
 
 	@Override

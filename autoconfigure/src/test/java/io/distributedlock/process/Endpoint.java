@@ -12,6 +12,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 
 import io.distributedlock.jdbc.JdbcLockProvider;
 import io.distributedlock.jdbc.JdbcLockSettings;
+import io.distributedlock.jdbc.JdbcRowLockProvider;
 import io.distributedlock.jdbc.LockDataSource;
 import io.distributedlock.jdbc.TestDatabases;
 import io.distributedlock.provider.LockTimer;
@@ -73,6 +74,16 @@ record Endpoint(String url, String user, String password) {
 				LockDataSource.DEFAULT_SIZE, Duration.ofSeconds(2));
 		return new JdbcLockProvider(pool, new JdbcLockSettings("test", JdbcLockSettings.DEFAULT_TABLE, retention),
 				timer);
+	}
+
+	JdbcRowLockProvider rowLocks(LockTimer timer) {
+		Duration callTimeout = Duration.ofSeconds(2);
+		return new JdbcRowLockProvider(
+				LockDataSource.connect(this.url, this.user, this.password, null, LockDataSource.DEFAULT_SIZE,
+						callTimeout),
+				LockDataSource.connect(this.url, this.user, this.password, null, JdbcRowLockProvider.DEFAULT_SIZE,
+						callTimeout),
+				callTimeout, JdbcLockSettings.defaults("test"), timer);
 	}
 
 	JdbcTemplate jdbc() {

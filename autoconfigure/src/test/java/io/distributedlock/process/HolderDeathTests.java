@@ -9,6 +9,7 @@ import java.util.Map;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -43,9 +44,10 @@ class HolderDeathTests {
 		}
 	}
 
-	private LockProcess process(Endpoint locks, Endpoint resource) {
+	private LockProcess process(Endpoint locks, Endpoint resource, String... options) {
 		List<String> arguments = new ArrayList<>(locks.arguments());
 		arguments.addAll(resource.arguments());
+		arguments.addAll(List.of(options));
 		LockProcess process = LockProcess.start(LockHolderMain.class, arguments);
 		this.resources.add(process);
 		return process;
@@ -76,6 +78,30 @@ class HolderDeathTests {
 		assertThat(remaining).isPositive();
 		assertThat(took).isBetween(remaining.minusMillis(20), remaining.plus(TOLERANCE));
 		assertThat(second.token()).isGreaterThan(first.token());
+	}
+
+	@Test
+	void rowLockOfAKilledProcessIsFreeWithinASecond() {
+		Endpoint endpoint = Endpoint.create(Database.POSTGRESQL);
+		LockProcess holder = process(endpoint, endpoint, LockHolderMain.ROW_LOCKS);
+		LockProcess waiter = process(endpoint, endpoint, LockHolderMain.ROW_LOCKS);
+		assertThat(waiter.ask("clock")).isNotBlank();
+		Duration lease = Duration.ofMinutes(5);
+		Acquired first = holder.acquire("seat", lease, Duration.ZERO, true);
+		waiter.send(Commands.acquire("seat", lease, PATIENCE, true));
+		await().atMost(PATIENCE)
+			.until(() -> endpoint.jdbc()
+				.queryForObject("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+						+ " AND wait_event_type = 'Lock'", Long.class),
+					(waiting) -> waiting == 1);
+		holder.kill();
+		long killed = System.nanoTime();
+		Acquired second = Acquired.parse(waiter.answer());
+		Duration took = Duration.ofNanos(second.at() - killed);
+		logger.info("Row lock of a killed process: followed after " + took.toMillis() + " ms");
+		assertThat(took).isPositive().isLessThan(TimeBounds.withLoad(Duration.ofSeconds(1)));
+		assertThat(second.token()).isGreaterThan(first.token());
+		assertThat(waiter.ask("release")).isEqualTo("released");
 	}
 
 	@ParameterizedTest

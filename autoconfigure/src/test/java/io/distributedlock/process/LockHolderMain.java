@@ -14,9 +14,11 @@ import io.distributedlock.support.LockTemplate;
 
 /**
  * One process of several that contend for locks. Its arguments are the endpoint of the
- * locks and that of the resource which they guard.
+ * locks, that of the resource which they guard, and {@link #ROW_LOCKS} for row locks.
  */
 final class LockHolderMain {
+
+	static final String ROW_LOCKS = "row-locks";
 
 	private LockHolderMain() {
 	}
@@ -28,7 +30,8 @@ final class LockHolderMain {
 		LockSettings settings = LockSettings.defaults()
 			.withWaitTime(Duration.ZERO)
 			.withCallTimeout(Duration.ofSeconds(3));
-		LockProvider provider = Endpoint.parse(arguments).provider(timer);
+		LockProvider provider = arguments.contains(ROW_LOCKS) ? Endpoint.parse(arguments).rowLocks(timer)
+				: Endpoint.parse(arguments).provider(timer);
 		TestDatabases.warmUp(provider);
 		LockTemplate locks = new LockTemplate(provider, settings, timer, List.of(), List.of());
 		new Commands(answers, locks, Endpoint.parse(arguments.subList(3, 6))).obey();

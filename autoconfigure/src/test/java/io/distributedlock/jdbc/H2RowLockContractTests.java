@@ -1,0 +1,14 @@
+package io.distributedlock.jdbc;
+
+import javax.sql.DataSource;
+
+class H2RowLockContractTests extends AbstractRowLockContractTests {
+
+	private static final DataSource DATABASE = TestDatabases.withTable(TestDatabases.h2());
+
+	@Override
+	RowLockFixture createRowLocks() {
+		return new RowLockFixture(DATABASE);
+	}
+
+}

@@ -1,0 +1,14 @@
+package io.distributedlock.jdbc;
+
+import javax.sql.DataSource;
+
+class MariaDbRowLockContractTests extends AbstractRowLockContractTests {
+
+	private static final DataSource DATABASE = TestDatabases.withTable(TestDatabases.mariaDb());
+
+	@Override
+	RowLockFixture createRowLocks() {
+		return new RowLockFixture(DATABASE);
+	}
+
+}

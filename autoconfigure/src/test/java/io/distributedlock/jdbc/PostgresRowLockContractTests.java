@@ -1,0 +1,14 @@
+package io.distributedlock.jdbc;
+
+import javax.sql.DataSource;
+
+class PostgresRowLockContractTests extends AbstractRowLockContractTests {
+
+	private static final DataSource DATABASE = TestDatabases.withTable(TestDatabases.postgres());
+
+	@Override
+	RowLockFixture createRowLocks() {
+		return new RowLockFixture(DATABASE);
+	}
+
+}

@@ -1,0 +1,18 @@
+package io.distributedlock.jdbc;
+
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+
+/**
+ * Each test has a database of its own, so that those which leave the server alone run
+ * beside each other.
+ */
+@Execution(ExecutionMode.CONCURRENT)
+class PostgresRowLockFaultTests extends AbstractRowLockFaultTests {
+
+	@Override
+	RowLockFixture createRowLocks() {
+		return new RowLockFixture(TestDatabases.withTable(TestDatabases.postgres()), PostgresFaults::new);
+	}
+
+}

@@ -1,0 +1,106 @@
+package io.distributedlock.jdbc;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.Function;
+
+import javax.sql.DataSource;
+
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.LockKey;
+import io.distributedlock.provider.LockProvider;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Lock table of one database for processes with row locks. Each has two pools.
+ */
+final class RowLockFixture extends JdbcFixture {
+
+	/** Enough for the keys that the contract holds at once. */
+	private static final int SIZE = 200;
+
+	/** Half of it is how long an attempt waits in the queue of the database. */
+	private static final Duration CALL_TIMEOUT = Duration.ofSeconds(1);
+
+	private final List<JdbcRowLockProvider> processes = new ArrayList<>();
+
+	private final List<LockDataSource> pools = new ArrayList<>();
+
+	RowLockFixture(DataSource database) {
+		super(database);
+	}
+
+	RowLockFixture(DataSource database, @Nullable Function<JdbcFixture, ? extends JdbcFaults> faults) {
+		super(database, faults);
+	}
+
+	@Override
+	LockProvider newProcess(String url) {
+		return newProcess(url, SIZE);
+	}
+
+	JdbcRowLockProvider newProcess(String url, int size) {
+		LockDataSource rows = connect(url, size, CALL_TIMEOUT);
+		this.pools.add(rows);
+		JdbcRowLockProvider process = new JdbcRowLockProvider(connect(url, LockDataSource.DEFAULT_SIZE, callTimeout()),
+				rows, CALL_TIMEOUT, JdbcLockSettings.defaults(PREFIX), timer());
+		this.processes.add(process);
+		return remember(process, process.process());
+	}
+
+	/** Returns the row that is locked for a key. */
+	HeldRow heldRow(LockKey key) {
+		String owner = Objects.requireNonNull(jdbc()
+			.queryForObject("SELECT owner FROM distributed_lock WHERE lock_key = ?", String.class, storeKey(key)));
+		return this.processes.stream()
+			.map((process) -> process.heldRows().find(owner))
+			.filter(Objects::nonNull)
+			.findAny()
+			.orElseThrow();
+	}
+
+	/** Ends the session that has locked the row, as an operator does. */
+	@Override
+	public void expire(LockKey key) {
+		long session = heldRow(key).session();
+		if (url().startsWith("jdbc:postgresql")) {
+			assertThat(jdbc().queryForObject("SELECT pg_terminate_backend(?::int)", Boolean.class, session)).isTrue();
+			awaitEnd("SELECT count(*) FROM pg_stat_activity WHERE pid = ?::int", session);
+		}
+		else if (TestDatabases.isMySqlCompatible(url())) {
+			jdbc().execute("KILL CONNECTION " + session);
+			awaitEnd("SELECT count(*) FROM information_schema.processlist WHERE id = ?", session);
+		}
+		else {
+			assertThat(jdbc().queryForObject("SELECT ABORT_SESSION(?)", Boolean.class, session)).isTrue();
+			awaitEnd("SELECT count(*) FROM information_schema.sessions WHERE session_id = ?", session);
+		}
+	}
+
+	private void awaitEnd(String sessions, long session) {
+		await().until(() -> jdbc().queryForObject(sessions, Long.class, session), (count) -> count == 0);
+	}
+
+	@Override
+	public boolean supportsMinHold() {
+		return false;
+	}
+
+	@Override
+	public Duration pollBound() {
+		return Duration.ofMillis(500);
+	}
+
+	/** Ends what is still locked: a provider that is closed leaves it to its holders. */
+	@Override
+	public void close() {
+		super.close();
+		this.pools.forEach(LockDataSource::close);
+	}
+
+}
