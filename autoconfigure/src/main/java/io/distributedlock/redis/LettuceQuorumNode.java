@@ -194,7 +194,7 @@ final class LettuceQuorumNode implements QuorumNode {
 				expiry.cancel(false);
 			}
 			if (reply == null) {
-				fail(link, failure);
+				fail(link, QuorumNodeCheck.failure(name(), failure));
 				return;
 			}
 			try {
@@ -281,7 +281,8 @@ final class LettuceQuorumNode implements QuorumNode {
 			present.fail(RedisErrors.closed(null), Duration.ofDays(1));
 		}
 		this.state = "closed";
-		this.end = this.client.shutdownAsync(0, 2, TimeUnit.SECONDS);
+		this.end = ((present != null) ? present.close() : CompletableFuture.completedFuture(null))
+			.thenCompose((closed) -> this.client.shutdownAsync(0, 2, TimeUnit.SECONDS));
 	}
 
 	/** Waits until a closed node has no connection, or until a deadline. */
@@ -331,11 +332,9 @@ final class LettuceQuorumNode implements QuorumNode {
 			this.ready.completeExceptionally(failure);
 		}
 
-		private void close() {
+		private CompletableFuture<?> close() {
 			QuorumConnection opened = this.connection;
-			if (opened != null) {
-				opened.close();
-			}
+			return (opened != null) ? opened.close() : CompletableFuture.completedFuture(null);
 		}
 
 	}

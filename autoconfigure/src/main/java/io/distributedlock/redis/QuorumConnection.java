@@ -2,10 +2,11 @@ package io.distributedlock.redis;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.api.StatefulRedisConnection;
@@ -30,7 +31,7 @@ final class QuorumConnection {
 
 	private final AtomicLong replies = new AtomicLong();
 
-	private final AtomicBoolean closed = new AtomicBoolean();
+	private final AtomicReference<@Nullable CompletableFuture<@Nullable Void>> closing = new AtomicReference<>();
 
 	private volatile String runId = "";
 
@@ -55,7 +56,7 @@ final class QuorumConnection {
 
 	/** Whether it is open, and the server has not been silent for too long. */
 	boolean isUsable() {
-		return !this.closed.get() && this.connection.isOpen() && !isSilent();
+		return this.closing.get() == null && this.connection.isOpen() && !isSilent();
 	}
 
 	private synchronized boolean isSilent() {
@@ -146,11 +147,16 @@ final class QuorumConnection {
 		return result;
 	}
 
-	/** Closes the connection, without waiting. Commands without a reply fail. */
-	void close() {
-		if (!this.closed.getAndSet(true)) {
-			this.connection.closeAsync();
+	/**
+	 * Closes the connection, without waiting. Commands without a reply fail.
+	 * @return the end
+	 */
+	CompletableFuture<?> close() {
+		if (this.closing.compareAndSet(null, new CompletableFuture<>())) {
+			CompletableFuture<@Nullable Void> end = Objects.requireNonNull(this.closing.get());
+			this.connection.closeAsync().whenComplete((nothing, failure) -> end.complete(null));
 		}
+		return Objects.requireNonNull(this.closing.get());
 	}
 
 }

@@ -2,6 +2,7 @@ package io.distributedlock.redis;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Set;
 import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
@@ -24,6 +25,10 @@ final class QuorumNodeCheck {
 	private static final Pattern ROLE = Pattern.compile("role:(\\w+)");
 
 	private static final Pattern REPLICAS = Pattern.compile("connected_slaves:(\\d+)");
+
+	private static final Set<String> OF_CLUSTER = Set.of("MOVED", "CLUSTERDOWN");
+
+	private static final String CLUSTER_NODE = "is a node of a Redis Cluster";
 
 	private static final Pattern CLUSTER = Pattern.compile("cluster_enabled:(\\d)");
 
@@ -87,19 +92,31 @@ final class QuorumNodeCheck {
 		return new Identity(runId, text(reply, 4).startsWith(runId), missing.isNegative() ? Duration.ZERO : missing);
 	}
 
+	/**
+	 * Describes the failure of the first command. A node of a cluster serves no keys of
+	 * other nodes.
+	 */
+	static Throwable failure(String node, Throwable failure) {
+		return ErrorReply.of(failure).hasCode(OF_CLUSTER) ? notIndependent(node, CLUSTER_NODE) : failure;
+	}
+
 	private static void requireIndependent(String node, String role, @Nullable String replicas,
 			@Nullable String cluster) {
-		String problem = "1".equals(cluster) ? "is a node of a Redis Cluster"
+		String problem = "1".equals(cluster) ? CLUSTER_NODE
 				: !role.equals("master") ? "is a replica"
 						: (replicas != null && !replicas.equals("0")) ? "has " + replicas + " replica(s)" : null;
 		if (problem != null) {
-			throw new LockConfigurationException(LockError.STORE_UNSUITABLE,
+			throw notIndependent(node, problem);
+		}
+	}
+
+	private static LockConfigurationException notIndependent(String node, String problem) {
+			return new LockConfigurationException(LockError.STORE_UNSUITABLE,
 					"The Redis server " + node + " of the quorum " + problem
 							+ ": the nodes of a quorum are independent servers, since a replica that is promoted has"
 							+ " forgotten locks without a restart",
 					"Use servers without replication for distributed-lock.redis.quorum.nodes, or lock in the cluster or"
 							+ " the primary alone, by spring.data.redis");
-		}
 	}
 
 	private void requireLongestLease(String node, String stored) {

@@ -81,7 +81,7 @@ public final class RedisQuorumLockProvider implements LockProvider, LockInspecto
 	 * one occurs twice
 	 */
 	public RedisQuorumLockProvider(List<RedisQuorumNode> nodes, RedisQuorumSettings settings) {
-		this(nodes, settings, QuorumNodeCheck.restartDelay(settings.maxLease()), newResources(), true);
+		this(requireDistinct(nodes), settings, QuorumNodeCheck.restartDelay(settings.maxLease()), newResources(), true);
 	}
 
 	/**
@@ -91,12 +91,11 @@ public final class RedisQuorumLockProvider implements LockProvider, LockInspecto
 	 */
 	RedisQuorumLockProvider(List<RedisQuorumNode> nodes, RedisQuorumSettings settings, Duration restartDelay,
 			ClientResources resources) {
-		this(nodes, settings, restartDelay, resources, false);
+		this(requireDistinct(nodes), settings, restartDelay, resources, false);
 	}
 
 	private RedisQuorumLockProvider(List<RedisQuorumNode> nodes, RedisQuorumSettings settings, Duration restartDelay,
 			ClientResources resources, boolean ownsResources) {
-		requireDistinct(nodes.stream().map(RedisQuorumNode::name).toList());
 		this.layout = new RedisLayout(settings.keyPrefix());
 		this.maxLease = settings.maxLease();
 		this.resources = resources;
@@ -121,7 +120,8 @@ public final class RedisQuorumLockProvider implements LockProvider, LockInspecto
 			.build();
 	}
 
-	private static void requireDistinct(List<String> names) {
+	private static List<RedisQuorumNode> requireDistinct(List<RedisQuorumNode> nodes) {
+		List<String> names = nodes.stream().map(RedisQuorumNode::name).toList();
 		if (names.size() < FEWEST_NODES || names.size() > MOST_NODES) {
 			throw refused(names.size() + " server(s), but a quorum has " + FEWEST_NODES + " to " + MOST_NODES,
 					"Name 3 servers, of which 1 may be down, or 5, of which 2 may be");
@@ -134,6 +134,7 @@ public final class RedisQuorumLockProvider implements LockProvider, LockInspecto
 			throw refused("the server " + twice.get(0) + " twice, which would be a majority of fewer",
 					"Name each server once");
 		}
+		return nodes;
 	}
 
 	private static LockConfigurationException refused(String problem, String action) {
