@@ -43,7 +43,8 @@ public record RedisQuorumProperties(@DefaultValue List<Node> nodes, @DefaultValu
 	List<RedisQuorumNode> addresses(@Nullable SslBundles bundles) {
 		if (this.nodes.size() < RedisQuorumLockProvider.FEWEST_NODES
 				|| this.nodes.size() > RedisQuorumLockProvider.MOST_NODES) {
-			throw DistributedLockProperties.invalid("redis.quorum.nodes", "a list of " + this.nodes.size() + " server(s)",
+			throw DistributedLockProperties.invalid("redis.quorum.nodes",
+					"a list of " + this.nodes.size() + " server(s)",
 					"but a quorum has " + RedisQuorumLockProvider.FEWEST_NODES + " to "
 							+ RedisQuorumLockProvider.MOST_NODES,
 					"Name 3 servers, of which 1 may be down, or 5, of which 2 may be; remove the property to keep the"
@@ -91,11 +92,13 @@ public record RedisQuorumProperties(@DefaultValue List<Node> nodes, @DefaultValu
 			catch (IllegalArgumentException ex) {
 				// Not the text, which may have a password.
 				throw DistributedLockProperties.invalid(property + ".url", "not a URL of Redis",
-						"so that the server is unknown", "Use the form redis://user:password@host:port, or rediss:// with TLS");
+						"so that the server is unknown",
+						"Use the form redis://user:password@host:port, or rediss:// with TLS");
 			}
 			if (!StringUtils.hasText(uri.getHost())) {
 				throw DistributedLockProperties.invalid(property + ".url", "a URL without a host",
-						"such as one of sentinels or a socket", "Name each server of the quorum by its own host and port");
+						"such as one of sentinels or a socket",
+						"Name each server of the quorum by its own host and port");
 			}
 			return uri;
 		}

@@ -42,6 +42,8 @@ final class LettuceQuorumNode implements QuorumNode {
 
 	private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
 
+	private static final String UP = "up";
+
 	private final RedisQuorumNode address;
 
 	private final RedisURI uri;
@@ -67,6 +69,9 @@ final class LettuceQuorumNode implements QuorumNode {
 	private volatile @Nullable CompletableFuture<?> end;
 
 	private volatile String state = "not connected yet";
+
+	/** Whether the log says that the node takes no part. */
+	private volatile boolean told;
 
 	/**
 	 * Creates a node without a connection.
@@ -208,10 +213,9 @@ final class LettuceQuorumNode implements QuorumNode {
 
 	private void enter(Link link, QuorumConnection connection, QuorumNodeCheck.Identity identity) {
 		if (!identity.missing().isZero()) {
-			this.state = "restarted; takes part again in " + identity.missing().toSeconds() + " s";
+			recordDown("restarted; takes part again in " + identity.missing().toSeconds() + " s");
 			link.fail(LockProviderException.nothingSent(LockError.STORE_FAILED, RedisErrors.PROVIDER,
-					name() + " has restarted, and takes part in nothing for "
-							+ identity.missing().toSeconds()
+					name() + " has restarted, and takes part in nothing for " + identity.missing().toSeconds()
 							+ " s more (distributed-lock.redis.quorum.max-lease)",
 					null), identity.missing());
 			return;
@@ -236,8 +240,21 @@ final class LettuceQuorumNode implements QuorumNode {
 		synchronized (this) {
 			this.failures = 0;
 		}
-		this.state = "up";
+		if (this.told) {
+			this.told = false;
+			logger.info("The node " + name() + " of the Redis quorum takes part in locks again");
+		}
+		this.state = UP;
 		link.ready.complete(connection);
+	}
+
+	/** Records that the node takes no part, and logs that once until it does again. */
+	private void recordDown(String reason) {
+		this.state = reason;
+		if (!this.told) {
+			this.told = true;
+			logger.warn("The node " + name() + " of the Redis quorum takes no part in locks: " + reason);
+		}
 	}
 
 	private void fail(Link link, Throwable failure) {
@@ -249,9 +266,8 @@ final class LettuceQuorumNode implements QuorumNode {
 			this.failures++;
 		}
 		LockProviderException told = notSent(name(), cause);
-		this.state = "down: " + told.problem();
-		if (logger.isDebugEnabled()) {
-			logger.debug("The node " + name() + " of the quorum takes no part", cause);
+		if (!this.closed) {
+			recordDown("down: " + told.problem());
 		}
 		link.fail(told, (pause.compareTo(LONGEST_PAUSE) < 0) ? pause : LONGEST_PAUSE);
 	}

@@ -118,8 +118,8 @@ final class Quorum {
 	 * @param sent whether the round may have had an effect
 	 */
 	LockProviderException noMajority(int answered, List<NodeCall> calls, boolean sent) {
-		StringBuilder problem = new StringBuilder("has no majority: " + answered + " of " + size()
-				+ " nodes answered, " + majority() + " are needed");
+		StringBuilder problem = new StringBuilder(
+				"has no majority: " + answered + " of " + size() + " nodes answered, " + majority() + " are needed");
 		LockError error = LockError.STORE_FAILED;
 		LockProviderException cause = null;
 		for (NodeCall call : calls) {

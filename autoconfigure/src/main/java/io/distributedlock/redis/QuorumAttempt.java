@@ -214,9 +214,9 @@ final class QuorumAttempt {
 
 		private void act(Decision decision) {
 			switch (decision) {
-				case GRANTED -> QuorumAttempt.this.call.complete(new AttemptResult.Granted(new LockGrant(
-						QuorumAttempt.this.key, QuorumAttempt.this.owner, this.order,
-						this.tally.validity(QuorumAttempt.this.lease))));
+				case GRANTED ->
+					QuorumAttempt.this.call.complete(new AttemptResult.Granted(new LockGrant(QuorumAttempt.this.key,
+							QuorumAttempt.this.owner, this.order, this.tally.validity(QuorumAttempt.this.lease))));
 				case REFUSED -> refuse();
 				case EXPIRING -> QuorumAttempt.this.quorum.timer().schedule(this::expire, PATIENCE_NANOS);
 				case OPEN -> {
@@ -239,7 +239,8 @@ final class QuorumAttempt {
 		private void refuse() {
 			if (this.order > 0) {
 				QuorumAttempt.this.call.fail(new LockProviderException(LockError.STORE_TIMEOUT, RedisErrors.PROVIDER,
-						"granted a lock, but no majority of its nodes kept the grant until its order was stored", null));
+						"granted a lock, but no majority of its nodes kept the grant until its order was stored",
+						null));
 				return;
 			}
 			if (this.tally.answered() < QuorumAttempt.this.quorum.majority()) {
@@ -270,24 +271,25 @@ final class QuorumAttempt {
 			}
 			List<NodeCall> released = new ArrayList<>();
 			int[] open = { granted.size() };
-			QuorumAttempt.this.quorum.send(granted, release(), CallKind.RELEASE, QuorumAttempt.this.deadline, (node) -> {
-				boolean last;
-				boolean confirmed;
-				synchronized (this) {
-					if (Quorum.failure(node) == null) {
-						released.add(node);
-					}
-					last = --open[0] == 0;
-					confirmed = released.size() == granted.size();
-				}
-				if (last && confirmed) {
-					repeatAfterSplit();
-				}
-				else if (last) {
-					giveUp(false);
-					QuorumAttempt.this.call.complete(QuorumAttempt.this.onBusy.apply(null));
-				}
-			});
+			QuorumAttempt.this.quorum.send(granted, release(), CallKind.RELEASE, QuorumAttempt.this.deadline,
+					(node) -> {
+						boolean last;
+						boolean confirmed;
+						synchronized (this) {
+							if (Quorum.failure(node) == null) {
+								released.add(node);
+							}
+							last = --open[0] == 0;
+							confirmed = released.size() == granted.size();
+						}
+						if (last && confirmed) {
+							repeatAfterSplit();
+						}
+						else if (last) {
+							giveUp(false);
+							QuorumAttempt.this.call.complete(QuorumAttempt.this.onBusy.apply(null));
+						}
+					});
 		}
 
 		/**
@@ -310,8 +312,8 @@ final class QuorumAttempt {
 				.filter((node) -> node.call().mayHaveBeenSent())
 				.forEach((node) -> QuorumAttempt.this.quorum.pending(node.node())
 					.addUnclear(release(), node, QuorumAttempt.this.lease));
-			granted.forEach((node) -> QuorumAttempt.this.quorum.pending(node)
-				.addGranted(release(), QuorumAttempt.this.lease));
+			granted.forEach(
+					(node) -> QuorumAttempt.this.quorum.pending(node).addGranted(release(), QuorumAttempt.this.lease));
 		}
 
 	}

@@ -52,8 +52,8 @@ final class QuorumContender implements LockContender {
 	public StoreCall<AttemptResult> attempt(OwnerId owner, Duration lease, boolean willWait, Duration timeout) {
 		if (lease.compareTo(this.maxLease) > 0) {
 			return AnsweredStoreCall.failed(new LockConfigurationException(LockError.INVALID_LEASE,
-					"Lock '" + this.key + "' was requested with a lease of " + lease + ", but the quorum of Redis servers"
-							+ " keeps none for longer than " + this.maxLease,
+					"Lock '" + this.key + "' was requested with a lease of " + lease
+							+ ", but the quorum of Redis servers" + " keeps none for longer than " + this.maxLease,
 					"Use a shorter lease, which is renewed, or raise distributed-lock.redis.quorum.max-lease"));
 		}
 		return new QuorumAttempt(this.quorum,
@@ -73,7 +73,8 @@ final class QuorumContender implements LockContender {
 		}
 		this.holder = owner;
 		long longest = this.pause.toNanos();
-		this.pause = (this.pause.compareTo(LONGEST_PAUSE.dividedBy(2)) < 0) ? this.pause.multipliedBy(2) : LONGEST_PAUSE;
+		this.pause = (this.pause.compareTo(LONGEST_PAUSE.dividedBy(2)) < 0) ? this.pause.multipliedBy(2)
+				: LONGEST_PAUSE;
 		Duration retryAfter = Duration.ofNanos(longest / 2 + ThreadLocalRandom.current().nextLong(longest / 2));
 		Duration remaining = (found != null && found.holder() != null) ? found.holder().remaining() : null;
 		return new AttemptResult.Busy(

@@ -96,14 +96,18 @@ final class QuorumMembership {
 	private CompletableFuture<?> join(QuorumConnection entrant, List<Knowledge> known) {
 		int majority = majority(this.size);
 		long members = known.stream().filter((one) -> one.isMember() && one.server() != entrant).count();
-		List<String> fresh = known.stream().filter((one) -> !one.isMember()).map((one) -> one.server().runId()).toList();
+		List<String> fresh = known.stream()
+			.filter((one) -> !one.isMember())
+			.map((one) -> one.server().runId())
+			.toList();
 		boolean together = fresh.size() > this.size - majority;
 		if (members < majority && !together && known.stream().noneMatch((one) -> one.hasCompanion(entrant))) {
-			return CompletableFuture.failedFuture(LockProviderException.nothingSent(LockError.STORE_FAILED,
-					RedisErrors.PROVIDER, "waits for " + majority
-							+ " other nodes of the quorum, to learn the last orders from them; only " + members
-							+ " reply",
-					null));
+			return CompletableFuture
+				.failedFuture(LockProviderException.nothingSent(LockError.STORE_FAILED, RedisErrors.PROVIDER,
+						"waits for " + majority
+								+ " other nodes of the quorum, to learn the last orders from them; only " + members
+								+ " reply",
+						null));
 		}
 		byte[][] arguments = new byte[2 + RedisLayout.BUCKETS][];
 		arguments[0] = RedisLayout.bytes(entrant.runId() + (together ? String.join("", fresh) : ""));
@@ -141,7 +145,9 @@ final class QuorumMembership {
 		return results;
 	}
 
-	/** What a server knows. The mark begins with the run id of the process that has it. */
+	/**
+	 * What a server knows. The mark begins with the run id of the process that has it.
+	 */
 	@SuppressWarnings("ArrayRecordComponent") // never compared
 	private record Knowledge(QuorumConnection server, String mark, long[] orders) {
 

@@ -102,21 +102,20 @@ final class QuorumNodeCheck {
 
 	private static void requireIndependent(String node, String role, @Nullable String replicas,
 			@Nullable String cluster) {
-		String problem = "1".equals(cluster) ? CLUSTER_NODE
-				: !role.equals("master") ? "is a replica"
-						: (replicas != null && !replicas.equals("0")) ? "has " + replicas + " replica(s)" : null;
+		String problem = "1".equals(cluster) ? CLUSTER_NODE : !role.equals("master") ? "is a replica"
+				: (replicas != null && !replicas.equals("0")) ? "has " + replicas + " replica(s)" : null;
 		if (problem != null) {
 			throw notIndependent(node, problem);
 		}
 	}
 
 	private static LockConfigurationException notIndependent(String node, String problem) {
-			return new LockConfigurationException(LockError.STORE_UNSUITABLE,
-					"The Redis server " + node + " of the quorum " + problem
-							+ ": the nodes of a quorum are independent servers, since a replica that is promoted has"
-							+ " forgotten locks without a restart",
-					"Use servers without replication for distributed-lock.redis.quorum.nodes, or lock in the cluster or"
-							+ " the primary alone, by spring.data.redis");
+		return new LockConfigurationException(LockError.STORE_UNSUITABLE,
+				"The Redis server " + node + " of the quorum " + problem
+						+ ": the nodes of a quorum are independent servers, since a replica that is promoted has"
+						+ " forgotten locks without a restart",
+				"Use servers without replication for distributed-lock.redis.quorum.nodes, or lock in the cluster or"
+						+ " the primary alone, by spring.data.redis");
 	}
 
 	private void requireLongestLease(String node, String stored) {
@@ -126,8 +125,7 @@ final class QuorumNodeCheck {
 							+ " ms, but the Redis server " + node + " is used with " + stored + " ms",
 					"Use the same value in all processes. To change it, stop all of them, wait for the longer of both"
 							+ " times, and delete the key '"
-							+ new String(this.layout.quorumLongestLease(), StandardCharsets.UTF_8)
-							+ "' on each node");
+							+ new String(this.layout.quorumLongestLease(), StandardCharsets.UTF_8) + "' on each node");
 		}
 	}
 

@@ -67,11 +67,10 @@ final class QuorumRenewal {
 			cancelExpiry();
 			calls.forEach(StoreCall::abandon);
 		});
-		this.expiry = this.quorum.timer()
-			.schedule(() -> {
-				end();
-				calls.forEach(StoreCall::abandon);
-			}, timeout.toNanos() - Math.min(timeout.toNanos() / 5, END_NANOS));
+		this.expiry = this.quorum.timer().schedule(() -> {
+			end();
+			calls.forEach(StoreCall::abandon);
+		}, timeout.toNanos() - Math.min(timeout.toNanos() / 5, END_NANOS));
 		calls.forEach((one) -> one.onDone(() -> ended(one)));
 		return this.call;
 	}
@@ -117,9 +116,8 @@ final class QuorumRenewal {
 			missing = this.undecided;
 		}
 		if (missing > 0 && last != null && missing == outcomes.size()) {
-			this.call.fail(
-					(last instanceof LockProviderException known) ? known : new LockProviderException(
-							LockError.STORE_FAILED, RedisErrors.PROVIDER, "failed to renew locks", last));
+			this.call.fail((last instanceof LockProviderException known) ? known : new LockProviderException(
+					LockError.STORE_FAILED, RedisErrors.PROVIDER, "failed to renew locks", last));
 			return;
 		}
 		if (missing > 0) {

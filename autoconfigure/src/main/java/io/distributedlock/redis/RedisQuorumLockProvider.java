@@ -105,7 +105,9 @@ public final class RedisQuorumLockProvider implements LockProvider, LockInspecto
 		this.members = nodes.stream()
 			.map((node) -> new LettuceQuorumNode(node, this.resources, check, membership::enter, this.timer))
 			.toList();
-		membership.setPeers(this.members.stream().<Supplier<CompletableFuture<QuorumConnection>>>map((node) -> node::asked).toList());
+		membership.setPeers(this.members.stream()
+			.<Supplier<CompletableFuture<QuorumConnection>>>map((node) -> node::asked)
+			.toList());
 		this.quorum = new Quorum(List.copyOf(this.members), this.timer, OwnerId.random().text());
 		this.renewals = this.members.stream()
 			.map((node) -> new BatchRenewal(node, this.layout, this.timer, false))
@@ -281,8 +283,8 @@ public final class RedisQuorumLockProvider implements LockProvider, LockInspecto
 
 	private static @Nullable StoredLock describe(LockKey key, AttemptReply lock) {
 		LockHolder holder = lock.holder();
-		return (holder != null) ? new StoredLock(key.encoded(), lock.isHeld() ? new OwnerId(lock.owner()) : null, null,
-				holder) : null;
+		return (holder != null)
+				? new StoredLock(key.encoded(), lock.isHeld() ? new OwnerId(lock.owner()) : null, null, holder) : null;
 	}
 
 	@Override

@@ -105,7 +105,8 @@ class RedisQuorumLockAutoConfigurationTests {
 	void leaseBeyondTheLongestIsRefused() {
 		this.runner.withPropertyValues(nodes(3))
 			.withPropertyValues("distributed-lock.lease=6m")
-			.run((context) -> assertRefused(context, "max-lease is 300000 ms, but distributed-lock.lease is 360000 ms"));
+			.run((context) -> assertRefused(context,
+					"max-lease is 300000 ms, but distributed-lock.lease is 360000 ms"));
 		this.runner.withPropertyValues(nodes(3))
 			.withPropertyValues("distributed-lock.redis.quorum.max-lease=25h")
 			.run((context) -> assertRefused(context, "max-lease is PT25H, but must be 1 second to 1 day"));

@@ -25,7 +25,8 @@ final class QuorumServers implements AutoCloseable {
 	QuorumServers(int running, int down) {
 		this.servers = IntStream.range(0, running).parallel().mapToObj((number) -> new RedisServer()).toList();
 		this.ports = Stream
-			.concat(this.servers.stream().map(RedisServer::port), IntStream.range(0, down).mapToObj((number) -> FreePorts.next()))
+			.concat(this.servers.stream().map(RedisServer::port),
+					IntStream.range(0, down).mapToObj((number) -> FreePorts.next()))
 			.toList();
 	}
 

@@ -1,6 +1,5 @@
 package io.distributedlock.redis;
 
-
 import io.distributedlock.testkit.LockProviderContract;
 import io.distributedlock.testkit.LockProviderFixture;
 

@@ -42,15 +42,13 @@ class RedisQuorumRestartTests {
 
 	/** Creates a process that has connected to all nodes of its own that run. */
 	private RedisQuorumLockProvider provider(List<Integer> ports, Duration restartDelay) {
-		RedisQuorumLockProvider provider = this.processes.closing(new RedisQuorumLockProvider(
-				QuorumServers.nodes(ports), new RedisQuorumSettings(PREFIX, MAX_LEASE), restartDelay,
-				TestClients.resources()));
-		await().atMost(PATIENCE)
-			.ignoreExceptionsInstanceOf(LockProviderException.class)
-			.until(() -> {
-				provider.check(PATIENCE);
-				return true;
-			});
+		RedisQuorumLockProvider provider = this.processes
+			.closing(new RedisQuorumLockProvider(QuorumServers.nodes(ports), new RedisQuorumSettings(PREFIX, MAX_LEASE),
+					restartDelay, TestClients.resources()));
+		await().atMost(PATIENCE).ignoreExceptionsInstanceOf(LockProviderException.class).until(() -> {
+			provider.check(PATIENCE);
+			return true;
+		});
 		return provider;
 	}
 
@@ -168,7 +166,8 @@ class RedisQuorumRestartTests {
 		this.servers.servers().forEach(RedisServer::kill);
 		this.servers.servers().forEach(RedisServer::start);
 		assertThatExceptionOfType(LockProviderException.class)
-			.isThrownBy(() -> locks.tryAcquire(request(Duration.ofMillis(200)).withKeys(List.of(LockKey.of("another")))))
+			.isThrownBy(
+					() -> locks.tryAcquire(request(Duration.ofMillis(200)).withKeys(List.of(LockKey.of("another")))))
 			.withMessageContaining("takes part in nothing for ");
 		assertThat(provider.nodeStates().values()).allMatch((state) -> state.startsWith("restarted; takes part again"));
 		try (LockLease after = RedisProcesses.acquireAgain(locks, request(PATIENCE))) {

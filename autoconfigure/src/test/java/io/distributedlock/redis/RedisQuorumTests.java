@@ -245,8 +245,9 @@ class RedisQuorumTests {
 	}
 
 	private void assertRefused(List<Integer> ports, LockError error, String problem) {
-		RedisQuorumLockProvider provider = this.processes.closing(new RedisQuorumLockProvider(QuorumServers.nodes(ports),
-				new RedisQuorumSettings(PREFIX, Duration.ofDays(1)), Duration.ZERO, TestClients.resources()));
+		RedisQuorumLockProvider provider = this.processes
+			.closing(new RedisQuorumLockProvider(QuorumServers.nodes(ports),
+					new RedisQuorumSettings(PREFIX, Duration.ofDays(1)), Duration.ZERO, TestClients.resources()));
 		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> provider.check(PATIENCE))
 			.withMessageContaining(problem)
 			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(error));
@@ -261,7 +262,8 @@ class RedisQuorumTests {
 		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> other.check(PATIENCE))
 			.withMessageContaining("distributed-lock.redis.quorum.max-lease is 300000 ms, but")
 			.withMessageContaining("is used with 86400000 ms");
-		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> locks(other).acquire(LockRequest.of(KEY)))
+		assertThatExceptionOfType(LockProviderException.class)
+			.isThrownBy(() -> locks(other).acquire(LockRequest.of(KEY)))
 			.withMessageContaining("max-lease");
 	}
 
@@ -286,8 +288,8 @@ class RedisQuorumTests {
 
 	@Test
 	void fewOrRepeatedNodesAreRefused() {
-		for (List<Integer> ports : List.<List<Integer>>of(List.of(), List.of(7001, 7002), List.of(1, 2, 3, 4, 5, 6, 7, 8),
-				List.of(7001, 7002, 7001))) {
+		for (List<Integer> ports : List.<List<Integer>>of(List.of(), List.of(7001, 7002),
+				List.of(1, 2, 3, 4, 5, 6, 7, 8), List.of(7001, 7002, 7001))) {
 			assertThatExceptionOfType(LockConfigurationException.class)
 				.isThrownBy(() -> new RedisQuorumLockProvider(QuorumServers.nodes(ports),
 						new RedisQuorumSettings(PREFIX, RedisQuorumSettings.DEFAULT_MAX_LEASE)))
