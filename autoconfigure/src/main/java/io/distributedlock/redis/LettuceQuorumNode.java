@@ -57,7 +57,7 @@ final class LettuceQuorumNode implements QuorumNode {
 	private final RedisTimer timer;
 
 	/** The present connection; guarded by the monitor. */
-	private @Nullable Link link;
+	private @Nullable QuorumLink link;
 
 	/** The connections in a row that failed; guarded by the monitor. */
 	private int failures;
@@ -133,7 +133,7 @@ final class LettuceQuorumNode implements QuorumNode {
 	@Override
 	public void run(ScriptCall call, CallKind kind, Deadline deadline, ScriptOperation<?> operation) {
 		operation.recordQueued();
-		link().ready.whenComplete((connection, failure) -> {
+		link().ready().whenComplete((connection, failure) -> {
 			if (connection != null) {
 				connection.run(call, deadline, operation);
 			}
@@ -145,18 +145,18 @@ final class LettuceQuorumNode implements QuorumNode {
 
 	/** Returns a connection to a server that has run for long enough. */
 	CompletableFuture<QuorumConnection> asked() {
-		return link().asked;
+		return link().asked();
 	}
 
-	private Link link() {
-		Link present;
-		Link begun;
+	private QuorumLink link() {
+		QuorumLink present;
+		QuorumLink begun;
 		synchronized (this) {
 			present = this.link;
 			if (present != null && !present.isOver()) {
 				return present;
 			}
-			begun = new Link();
+			begun = new QuorumLink();
 			this.link = begun;
 			this.connections++;
 		}
@@ -167,7 +167,7 @@ final class LettuceQuorumNode implements QuorumNode {
 		return begun;
 	}
 
-	private void begin(Link link) {
+	private void begin(QuorumLink link) {
 		if (this.closed) {
 			link.fail(RedisErrors.closed(null), Duration.ofDays(1));
 			return;
@@ -179,7 +179,7 @@ final class LettuceQuorumNode implements QuorumNode {
 					return;
 				}
 				QuorumConnection connection = new QuorumConnection(opened);
-				link.connection = connection;
+				link.open(connection);
 				if (this.closed) {
 					fail(link, RedisErrors.closed(null));
 					return;
@@ -192,7 +192,7 @@ final class LettuceQuorumNode implements QuorumNode {
 		}
 	}
 
-	private void ask(Link link, QuorumConnection connection) {
+	private void ask(QuorumLink link, QuorumConnection connection) {
 		Future<?> expiry = this.timer.schedule(connection::close, CONNECT_TIMEOUT.toNanos());
 		connection.run(this.check.script()).whenComplete((reply, failure) -> {
 			if (expiry != null) {
@@ -211,7 +211,7 @@ final class LettuceQuorumNode implements QuorumNode {
 		});
 	}
 
-	private void enter(Link link, QuorumConnection connection, QuorumNodeCheck.Identity identity) {
+	private void enter(QuorumLink link, QuorumConnection connection, QuorumNodeCheck.Identity identity) {
 		if (!identity.missing().isZero()) {
 			recordDown("restarted; takes part again in " + identity.missing().toSeconds() + " s");
 			link.fail(LockProviderException.nothingSent(LockError.STORE_FAILED, RedisErrors.PROVIDER,
@@ -221,7 +221,7 @@ final class LettuceQuorumNode implements QuorumNode {
 			return;
 		}
 		connection.identify(identity.runId());
-		link.asked.complete(connection);
+		link.asked().complete(connection);
 		if (identity.member()) {
 			complete(link, connection);
 			return;
@@ -236,7 +236,7 @@ final class LettuceQuorumNode implements QuorumNode {
 		});
 	}
 
-	private void complete(Link link, QuorumConnection connection) {
+	private void complete(QuorumLink link, QuorumConnection connection) {
 		synchronized (this) {
 			this.failures = 0;
 		}
@@ -245,7 +245,7 @@ final class LettuceQuorumNode implements QuorumNode {
 			logger.info("The node " + name() + " of the Redis quorum takes part in locks again");
 		}
 		this.state = UP;
-		link.ready.complete(connection);
+		link.ready().complete(connection);
 	}
 
 	/** Records that the node takes no part, and logs that once until it does again. */
@@ -257,7 +257,7 @@ final class LettuceQuorumNode implements QuorumNode {
 		}
 	}
 
-	private void fail(Link link, Throwable failure) {
+	private void fail(QuorumLink link, Throwable failure) {
 		Throwable cause = (failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause()
 				: failure;
 		Duration pause;
@@ -289,7 +289,7 @@ final class LettuceQuorumNode implements QuorumNode {
 	@Override
 	public void close() {
 		this.closed = true;
-		Link present;
+		QuorumLink present;
 		synchronized (this) {
 			present = this.link;
 		}
@@ -314,45 +314,6 @@ final class LettuceQuorumNode implements QuorumNode {
 				}
 			});
 		}
-	}
-
-	/**
-	 * One connection, from its opening to its end. It fails at any of its steps.
-	 */
-	private static final class Link {
-
-		/** The connection, once the server has run for long enough. */
-		private final CompletableFuture<QuorumConnection> asked = new CompletableFuture<>();
-
-		/** The connection, once the server is a member of the quorum. */
-		private final CompletableFuture<QuorumConnection> ready = new CompletableFuture<>();
-
-		private volatile @Nullable QuorumConnection connection;
-
-		/** The end of the pause after a failure. */
-		private volatile @Nullable Deadline retry;
-
-		private boolean isOver() {
-			Deadline pause = this.retry;
-			if (pause != null) {
-				return pause.isPast();
-			}
-			QuorumConnection opened = this.connection;
-			return this.asked.isDone() && opened != null && !opened.isUsable();
-		}
-
-		private void fail(LockProviderException failure, Duration pause) {
-			this.retry = Deadline.after(pause);
-			close();
-			this.asked.completeExceptionally(failure);
-			this.ready.completeExceptionally(failure);
-		}
-
-		private CompletableFuture<?> close() {
-			QuorumConnection opened = this.connection;
-			return (opened != null) ? opened.close() : CompletableFuture.completedFuture(null);
-		}
-
 	}
 
 }

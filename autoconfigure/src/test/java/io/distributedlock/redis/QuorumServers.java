@@ -9,9 +9,10 @@ import java.util.stream.Stream;
 import io.lettuce.core.RedisURI;
 
 import io.distributedlock.FreePorts;
+import io.distributedlock.testkit.FrozenProcesses;
 
 /** Independent servers, of which some may be down from the beginning. */
-final class QuorumServers implements AutoCloseable {
+public final class QuorumServers implements AutoCloseable {
 
 	private final List<RedisServer> servers;
 
@@ -22,7 +23,7 @@ final class QuorumServers implements AutoCloseable {
 	 * @param running the number of servers that run
 	 * @param down the number of addresses at which none listens
 	 */
-	QuorumServers(int running, int down) {
+	public QuorumServers(int running, int down) {
 		this.servers = IntStream.range(0, running).parallel().mapToObj((number) -> new RedisServer()).toList();
 		this.ports = Stream
 			.concat(this.servers.stream().map(RedisServer::port),
@@ -60,8 +61,23 @@ final class QuorumServers implements AutoCloseable {
 	}
 
 	/** The ports of all addresses. */
-	List<Integer> ports() {
+	public List<Integer> ports() {
 		return this.ports;
+	}
+
+	/** Kills a server. Its data is lost. */
+	public void kill(int number) {
+		server(number).kill();
+	}
+
+	/** Starts a killed server, empty and at the same port. */
+	public void restart(int number) {
+		server(number).start();
+	}
+
+	/** Stops the process of a server until the result is closed. */
+	public AutoCloseable freeze(int number) {
+		return FrozenProcesses.freeze(server(number).handle());
 	}
 
 	/** A provider of its own connections, which has waited for no restarted server. */
@@ -74,7 +90,8 @@ final class QuorumServers implements AutoCloseable {
 				TestClients.resources());
 	}
 
-	static List<RedisQuorumNode> nodes(List<Integer> ports) {
+	/** The addresses of servers of this machine. */
+	public static List<RedisQuorumNode> nodes(List<Integer> ports) {
 		return new ArrayList<>(
 				ports.stream().map((port) -> new RedisQuorumNode(RedisURI.create("127.0.0.1", port), null)).toList());
 	}
