@@ -85,6 +85,10 @@ public final class LockHealthIndicator implements HealthIndicator {
 
 	private void probe(Health.Builder health) {
 		Optional<RuntimeException> failure = this.probe.run();
+		Map<String, String> nodes = this.provider.provider().nodeStates();
+		if (!nodes.isEmpty()) {
+			health.withDetail("nodes", nodes);
+		}
 		if (failure.isEmpty()) {
 			health.up();
 			return;

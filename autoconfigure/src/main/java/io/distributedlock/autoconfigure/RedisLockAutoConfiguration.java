@@ -10,6 +10,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
 import org.springframework.core.env.Environment;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
@@ -28,6 +29,7 @@ import io.distributedlock.redis.RedisLockSettings;
 @AutoConfiguration(after = DataRedisAutoConfiguration.class, before = DistributedLockAutoConfiguration.class)
 @ConditionalOnClass(RedisConnectionFactory.class)
 @ConditionalOnLockStore("redis")
+@Conditional(OnRedisQuorumCondition.Unset.class)
 @ConditionalOnStoreBean(type = RedisConnectionFactory.class, qualifier = DistributedLockConnectionFactory.class)
 @EnableConfigurationProperties({ DistributedLockProperties.class, RedisLockProperties.class })
 public final class RedisLockAutoConfiguration {

@@ -2,6 +2,7 @@ package io.distributedlock.provider;
 
 import java.time.Duration;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.BiConsumer;
 
 import io.distributedlock.LockException;
@@ -100,6 +101,15 @@ public interface LockProvider {
 	}
 
 	/**
+	 * Returns the longest time for which the store keeps a key without a renewal, be it a
+	 * lease or a shortest hold. Requests for a longer one are refused.
+	 * @return the time, or empty if there is no such limit
+	 */
+	default Optional<Duration> longestLease() {
+		return Optional.empty();
+	}
+
+	/**
 	 * Releases a grant, if the given owner still has it.
 	 * <p>
 	 * A store that {@linkplain #supportsMinHold() supports it} keeps the key for a time
@@ -162,6 +172,16 @@ public interface LockProvider {
 	 */
 	default void probe(Duration timeout) {
 		check(timeout);
+	}
+
+	/**
+	 * Returns the states of the servers that keep each lock together, as this process
+	 * knows them without asking. For health checks, after a {@linkplain #probe probe}.
+	 * @return the states for people, by the addresses of the servers; empty for a store
+	 * whose client does not tell
+	 */
+	default Map<String, String> nodeStates() {
+		return Map.of();
 	}
 
 }

@@ -84,6 +84,16 @@ final class AttemptReply {
 		return this.reply.number(5) == 1;
 	}
 
+	/** The id with which the value begins; empty if there is none. */
+	String owner() {
+		return (this.value.length() > RedisLayout.ID_LENGTH) ? this.value.substring(0, RedisLayout.ID_LENGTH) : "";
+	}
+
+	/** Whether the value is that of a held lock. */
+	boolean isHeld() {
+		return State.HELD.isOf(this.value);
+	}
+
 	/** The server's microsecond at which the value was created, or 0 if unknown. */
 	long created() {
 		try {

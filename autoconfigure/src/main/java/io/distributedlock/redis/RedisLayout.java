@@ -138,6 +138,19 @@ final class RedisLayout {
 		return bytes(this.tags[0] + "format");
 	}
 
+	/** Names the key of the longest lease, on each node of a quorum. */
+	byte[] quorumLongestLease() {
+		return bytes(this.tags[0] + "quorum-max-lease");
+	}
+
+	/**
+	 * Names the key with the run id of a server that is a member of a quorum: it knows
+	 * the last orders.
+	 */
+	byte[] quorumMember() {
+		return bytes(this.tags[0] + "quorum-member");
+	}
+
 	/** The beginning of each channel's name, which ends with the id of a process. */
 	String channelPrefix() {
 		return this.prefix + ":notify:";

@@ -38,6 +38,14 @@ final class Script {
 
 	static final Script SERVER = load("server");
 
+	static final Script QUORUM_NODE = load("quorum-node");
+
+	static final Script QUORUM_ORDERS = load("quorum-orders");
+
+	static final Script QUORUM_JOIN = load("quorum-join");
+
+	static final Script QUORUM_ORDER = load("quorum-order");
+
 	/** The first value in the reply of {@link #ATTEMPT} unless that is an order. */
 	static final long NOT_GRANTED = 0;
 

@@ -93,7 +93,7 @@ record ServerInfo(long micros, String text) {
 		return find(PORT);
 	}
 
-	private @Nullable String find(Pattern pattern) {
+	@Nullable String find(Pattern pattern) {
 		Matcher matcher = pattern.matcher(this.text);
 		return matcher.find() ? matcher.group(1) : null;
 	}

@@ -16,11 +16,12 @@ final class MinHoldCheck {
 	}
 
 	/**
-	 * Refuses a shortest hold that the store cannot keep, or that is longer than the
-	 * default of the longest hold.
+	 * Refuses a lease or a shortest hold that the store cannot keep, or a shortest hold
+	 * that is longer than the default of the longest hold.
 	 * @throws LockConfigurationException if it is refused
 	 */
 	static void requirePossible(LockRequest request, EngineContext engine) {
+		LeaseLimit.requireWithin(request, engine);
 		Duration minHold = request.minHold();
 		if (minHold == null) {
 			return;

@@ -38,7 +38,7 @@ class ConfigurationMetadataTests {
 	private static final Pattern ROW = Pattern.compile("(?m)^\\| `([^`]+)` \\|([^|]*)\\|");
 
 	private static final Set<Class<?>> RECORDS = Set.of(DistributedLockProperties.class, JdbcLockProperties.class,
-			RedisLockProperties.class, ZooKeeperLockProperties.class);
+			RedisLockProperties.class, RedisQuorumProperties.class, ZooKeeperLockProperties.class);
 
 	/** Defaults that are a number in the metadata, and a word for people. */
 	private static final Map<String, String> WORDS = Map.of("renewal.fraction", "a third");
@@ -71,7 +71,7 @@ class ConfigurationMetadataTests {
 		if (property.type.equals("java.lang.Boolean")) {
 			assertThat(property.description).matches("(Whether|Enable).*");
 		}
-		if (property.type.startsWith("java.util.List")) {
+		if (property.type.startsWith("java.util.List<java.lang.")) {
 			assertThat(property.description).startsWith("Comma-separated list");
 		}
 	}

@@ -113,8 +113,8 @@ class DurationUnitsTests {
 	}
 
 	@Configuration(proxyBeanMethods = false)
-	@EnableConfigurationProperties({ JdbcLockProperties.class, RedisLockProperties.class, ZooKeeperLockProperties.class,
-			Others.class })
+	@EnableConfigurationProperties({ JdbcLockProperties.class, RedisLockProperties.class, RedisQuorumProperties.class,
+			ZooKeeperLockProperties.class, Others.class })
 	static class AllStores {
 
 	}

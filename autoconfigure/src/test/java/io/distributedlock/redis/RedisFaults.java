@@ -26,11 +26,9 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 final class RedisFaults implements StoreFaults {
 
-	/** Replaces a lock by a key of another type. */
 	private static final String REPLACE = "redis.call('RENAME', KEYS[1], KEYS[2]) "
 			+ "return redis.call('RPUSH', KEYS[1], 'not a lock')";
 
-	/** Restores the lock, if its lease has not ended meanwhile. */
 	private static final String RESTORE = "redis.call('DEL', KEYS[1]) "
 			+ "if redis.call('EXISTS', KEYS[2]) == 1 then redis.call('RENAME', KEYS[2], KEYS[1]) end";
 
@@ -103,8 +101,18 @@ final class RedisFaults implements StoreFaults {
 		byte[] lock = this.fixture.layout().lock(key);
 		Jedis master = this.fixture.admin(lock);
 		byte[] aside = (new String(lock, StandardCharsets.UTF_8) + ":aside").getBytes(StandardCharsets.UTF_8);
-		master.eval(RedisLayout.bytes(REPLACE), 2, lock, aside);
-		return remember(() -> master.eval(RedisLayout.bytes(RESTORE), 2, lock, aside));
+		replace(master, lock, aside);
+		return remember(() -> restore(master, lock, aside));
+	}
+
+	/** Replaces a lock by a key of another type. */
+	static void replace(Jedis server, byte[] lock, byte[] aside) {
+		server.eval(RedisLayout.bytes(REPLACE), 2, lock, aside);
+	}
+
+	/** Restores the lock, if its lease has not ended meanwhile. */
+	static void restore(Jedis server, byte[] lock, byte[] aside) {
+		server.eval(RedisLayout.bytes(RESTORE), 2, lock, aside);
 	}
 
 	@Override

@@ -44,6 +44,9 @@ final class RedisRights {
 	/** Only with {@code distributed-lock.redis.min-replicas}. */
 	static final List<String> REPLICAS = List.of("+wait");
 
+	/** Only for the nodes of a quorum, beside all others but those for notifications. */
+	static final List<String> QUORUM = List.of("+zscore");
+
 	private RedisRights() {
 	}
 
@@ -81,6 +84,11 @@ final class RedisRights {
 	/** Creates a user named as its prefix, with all rights but those for replicas. */
 	static void grantForKit(Jedis server, String prefix) {
 		grantTo(prefix, server, prefix, SENT, IN_SCRIPTS, NOTIFICATIONS, CHECK, CONNECTION, CLUSTER);
+	}
+
+	/** Creates a user named as its prefix, with the rights for a node of a quorum. */
+	static void grantForQuorum(Jedis server, String prefix) {
+		grantTo(prefix, server, prefix, SENT, IN_SCRIPTS, CHECK, CONNECTION, QUORUM);
 	}
 
 }

@@ -55,6 +55,9 @@ interface ExclusionContract extends ContractSupport {
 
 	@Test
 	default void queuedProcessIsNotOvertaken() throws Exception {
+		if (!fixture().hasWaitQueue()) {
+			return;
+		}
 		// A process that the machine stops for longer than the grace is overtaken.
 		long start = System.nanoTime();
 		boolean fair = contestIsFair();

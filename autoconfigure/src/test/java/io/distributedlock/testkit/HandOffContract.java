@@ -70,6 +70,9 @@ interface HandOffContract extends ContractSupport {
 
 	@Test
 	default void noProcessStarvesBesideHandOffs() throws Exception {
+		if (!fixture().hasWaitQueue()) {
+			return;
+		}
 		// A machine that stops a holder makes its turn longer, and the others wait.
 		long start = System.nanoTime();
 		TurnLog contest = contest();

@@ -69,6 +69,16 @@ public interface LockProviderFixture extends AutoCloseable {
 	}
 
 	/**
+	 * Returns whether processes that wait for a key are granted it in the order of their
+	 * arrival. Where they are not, a release reserves the key for no process, and the
+	 * contract asks neither.
+	 * @return {@code true} unless overridden
+	 */
+	default boolean hasWaitQueue() {
+		return true;
+	}
+
+	/**
 	 * Returns the faults that {@link LockProviderFaultContract} injects.
 	 * @return the faults, which {@link #close()} ends; empty for a store without a server
 	 */

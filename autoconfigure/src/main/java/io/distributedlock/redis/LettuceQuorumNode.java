@@ -1,0 +1,319 @@
+package io.distributedlock.redis;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
+
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.ClientOptions.DisconnectedBehavior;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.SocketOptions;
+import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.resource.ClientResources;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.LockConfigurationException;
+import io.distributedlock.LockError;
+import io.distributedlock.LockProviderException;
+import io.distributedlock.provider.CallKind;
+import io.distributedlock.provider.Deadline;
+
+/**
+ * Node of a quorum over connections of Lettuce that are never opened again by themselves:
+ * each new one asks the server what it is before anything else. A connection is opened
+ * when a script needs it; after a failure not before a pause.
+ */
+final class LettuceQuorumNode implements QuorumNode {
+
+	private static final Log logger = LogFactory.getLog(LettuceQuorumNode.class);
+
+	/** How long the opening of a connection may take. */
+	private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(2);
+
+	private static final Duration SHORTEST_PAUSE = Duration.ofMillis(20);
+
+	private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
+
+	private static final String UP = "up";
+
+	private final RedisQuorumNode address;
+
+	private final RedisURI uri;
+
+	private final RedisClient client;
+
+	private final QuorumNodeCheck check;
+
+	private final Function<QuorumConnection, CompletableFuture<?>> entrance;
+
+	private final RedisTimer timer;
+
+	/** The present connection; guarded by the monitor. */
+	private @Nullable QuorumLink link;
+
+	/** The connections in a row that failed; guarded by the monitor. */
+	private int failures;
+
+	private volatile long connections;
+
+	private volatile boolean closed;
+
+	private volatile @Nullable CompletableFuture<?> end;
+
+	private volatile String state = "not connected yet";
+
+	/** Whether the log says that the node takes no part. */
+	private volatile boolean told;
+
+	/**
+	 * Creates a node without a connection.
+	 * @param entrance makes a server that has run for long enough a member of the quorum
+	 */
+	LettuceQuorumNode(RedisQuorumNode address, ClientResources resources, QuorumNodeCheck check,
+			Function<QuorumConnection, CompletableFuture<?>> entrance, RedisTimer timer) {
+		this.address = address;
+		this.uri = RedisURI.builder(address.uri()).withTimeout(CONNECT_TIMEOUT).build();
+		this.check = check;
+		this.entrance = entrance;
+		this.timer = timer;
+		this.client = RedisClient.create(resources);
+		ClientOptions.Builder options = ClientOptions.builder()
+			.autoReconnect(false)
+			.disconnectedBehavior(DisconnectedBehavior.REJECT_COMMANDS)
+			.socketOptions(SocketOptions.builder().connectTimeout(CONNECT_TIMEOUT).keepAlive(true).build());
+		if (address.sslOptions() != null) {
+			options.sslOptions(address.sslOptions());
+		}
+		this.client.setOptions(options.build());
+	}
+
+	@Override
+	public String name() {
+		return this.address.name();
+	}
+
+	@Override
+	public String state() {
+		return this.state;
+	}
+
+	@Override
+	public long connections() {
+		return this.connections;
+	}
+
+	@Override
+	public boolean isBlocking() {
+		return false;
+	}
+
+	@Override
+	public int slot(byte[] key) {
+		return 0;
+	}
+
+	@Override
+	public @Nullable Object node(int slot) {
+		return null;
+	}
+
+	@Override
+	public Object client() {
+		return this.client;
+	}
+
+	@Override
+	public void run(ScriptCall call, CallKind kind, Deadline deadline, ScriptOperation<?> operation) {
+		operation.recordQueued();
+		link().ready().whenComplete((connection, failure) -> {
+			if (connection != null) {
+				connection.run(call, deadline, operation);
+			}
+			else {
+				operation.fail(notSent(name(), failure));
+			}
+		});
+	}
+
+	/** Returns a connection to a server that has run for long enough. */
+	CompletableFuture<QuorumConnection> asked() {
+		return link().asked();
+	}
+
+	private QuorumLink link() {
+		QuorumLink present;
+		QuorumLink begun;
+		synchronized (this) {
+			present = this.link;
+			if (present != null && !present.isOver()) {
+				return present;
+			}
+			begun = new QuorumLink();
+			this.link = begun;
+			this.connections++;
+		}
+		if (present != null) {
+			present.close();
+		}
+		begin(begun);
+		return begun;
+	}
+
+	private void begin(QuorumLink link) {
+		if (this.closed) {
+			link.fail(RedisErrors.closed(null), Duration.ofDays(1));
+			return;
+		}
+		try {
+			this.client.connectAsync(ByteArrayCodec.INSTANCE, this.uri).whenComplete((opened, failure) -> {
+				if (opened == null) {
+					fail(link, failure);
+					return;
+				}
+				QuorumConnection connection = new QuorumConnection(opened);
+				link.open(connection);
+				if (this.closed) {
+					fail(link, RedisErrors.closed(null));
+					return;
+				}
+				ask(link, connection);
+			});
+		}
+		catch (RuntimeException ex) {
+			fail(link, ex);
+		}
+	}
+
+	private void ask(QuorumLink link, QuorumConnection connection) {
+		Future<?> expiry = this.timer.schedule(connection::close, CONNECT_TIMEOUT.toNanos());
+		connection.run(this.check.script()).whenComplete((reply, failure) -> {
+			if (expiry != null) {
+				expiry.cancel(false);
+			}
+			if (reply == null) {
+				fail(link, QuorumNodeCheck.failure(name(), failure));
+				return;
+			}
+			try {
+				enter(link, connection, this.check.check(name(), reply));
+			}
+			catch (RuntimeException ex) {
+				fail(link, ex);
+			}
+		});
+	}
+
+	private void enter(QuorumLink link, QuorumConnection connection, QuorumNodeCheck.Identity identity) {
+		if (!identity.missing().isZero()) {
+			recordDown("restarted; takes part again in " + identity.missing().toSeconds() + " s");
+			link.fail(LockProviderException.nothingSent(LockError.STORE_FAILED, RedisErrors.PROVIDER,
+					name() + " has restarted, and takes part in nothing for " + identity.missing().toSeconds()
+							+ " s more (distributed-lock.redis.quorum.max-lease)",
+					null), identity.missing());
+			return;
+		}
+		connection.identify(identity.runId());
+		link.asked().complete(connection);
+		if (identity.member()) {
+			complete(link, connection);
+			return;
+		}
+		this.entrance.apply(connection).whenComplete((done, failure) -> {
+			if (failure != null) {
+				fail(link, failure);
+			}
+			else {
+				complete(link, connection);
+			}
+		});
+	}
+
+	private void complete(QuorumLink link, QuorumConnection connection) {
+		synchronized (this) {
+			this.failures = 0;
+		}
+		if (this.told) {
+			this.told = false;
+			logger.info("The node " + name() + " of the Redis quorum takes part in locks again");
+		}
+		this.state = UP;
+		link.ready().complete(connection);
+	}
+
+	/** Records that the node takes no part, and logs that once until it does again. */
+	private void recordDown(String reason) {
+		this.state = reason;
+		if (!this.told) {
+			this.told = true;
+			logger.warn("The node " + name() + " of the Redis quorum takes no part in locks: " + reason);
+		}
+	}
+
+	private void fail(QuorumLink link, Throwable failure) {
+		Throwable cause = (failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause()
+				: failure;
+		Duration pause;
+		synchronized (this) {
+			pause = SHORTEST_PAUSE.multipliedBy(1L << Math.min(this.failures, 6));
+			this.failures++;
+		}
+		LockProviderException told = notSent(name(), cause);
+		if (!this.closed) {
+			recordDown("down: " + told.problem());
+		}
+		link.fail(told, (pause.compareTo(LONGEST_PAUSE) < 0) ? pause : LONGEST_PAUSE);
+	}
+
+	private static LockProviderException notSent(String node, Throwable failure) {
+		if (failure instanceof LockConfigurationException refused) {
+			return LockProviderException.nothingSent(refused.error(), RedisErrors.PROVIDER,
+					"cannot use the node " + node + ": " + refused.problem(), refused);
+		}
+		if (failure instanceof LockProviderException known) {
+			return known.isEffectUnknown() ? LockProviderException.nothingSent(known.error(), known.provider(),
+					known.problem(), known.getCause()) : known;
+		}
+		return RedisErrors
+			.notConnected((failure instanceof RuntimeException ex) ? ex : new IllegalStateException(failure));
+	}
+
+	/** Closes the connection, and its client without waiting for it. */
+	@Override
+	public void close() {
+		this.closed = true;
+		QuorumLink present;
+		synchronized (this) {
+			present = this.link;
+		}
+		if (present != null) {
+			present.fail(RedisErrors.closed(null), Duration.ofDays(1));
+		}
+		this.state = "closed";
+		this.end = ((present != null) ? present.close() : CompletableFuture.completedFuture(null))
+			.thenCompose((closed) -> this.client.shutdownAsync(0, 2, TimeUnit.SECONDS));
+	}
+
+	/** Waits until a closed node has no connection, or until a deadline. */
+	void awaitClosed(Deadline deadline) {
+		CompletableFuture<?> closing = this.end;
+		if (closing != null) {
+			deadline.awaitUninterruptibly((nanos) -> {
+				try {
+					return closing.handle((nothing, failure) -> true).get(Math.max(nanos, 0), TimeUnit.NANOSECONDS);
+				}
+				catch (ExecutionException | TimeoutException ex) {
+					return false;
+				}
+			});
+		}
+	}
+
+}

@@ -1,0 +1,327 @@
+package io.distributedlock.redis;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.LockError;
+import io.distributedlock.LockKey;
+import io.distributedlock.LockProviderException;
+import io.distributedlock.provider.AttemptResult;
+import io.distributedlock.provider.CallKind;
+import io.distributedlock.provider.CompletableStoreCall;
+import io.distributedlock.provider.Deadline;
+import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.OwnerId;
+
+/**
+ * One attempt on all nodes of a quorum.
+ * <ol>
+ * <li><b>Grant.</b> All nodes are asked together. The lock is ours once a majority has
+ * granted it; the order is the highest that they have replied.</li>
+ * <li><b>Order.</b> The nodes that granted the lock raise their last orders to that
+ * order. The grant counts once a majority has done so and still has the owner: any later
+ * majority has one of them, and so a higher order. Until then nobody sees the grant.</li>
+ * <li><b>Busy.</b> Once no majority can grant it, but a majority has answered, the nodes
+ * that did grant it, and those that may yet do so, release it. If the lock was split
+ * among contenders, none of which has it, the attempt begins again after a random
+ * pause.</li>
+ * <li><b>Failure.</b> If less than a majority has answered, the caller releases what was
+ * granted, as after any unclear attempt.</li>
+ * </ol>
+ * The owner id is used again only once all nodes have answered the last round and have
+ * confirmed its release, so that no release that is under way can end a later grant.
+ * <p>
+ * The validity counts from the call, and is the shortest of a majority: the engine
+ * subtracts what the clocks may differ by.
+ */
+final class QuorumAttempt {
+
+	/** How long a majority waits for the others, if the result may depend on them. */
+	private static final long PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+
+	private static final long SHORTEST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
+
+	private static final int MOST_DOUBLINGS = 5;
+
+	private final Quorum quorum;
+
+	private final LockKey key;
+
+	private final RedisLockKeys keys;
+
+	private final OwnerId owner;
+
+	private final Duration lease;
+
+	private final Deadline deadline;
+
+	/** Whether the lock was busy when this process asked last. */
+	private final boolean probablyBusy;
+
+	private final Function<@Nullable QuorumHolder, AttemptResult.Busy> onBusy;
+
+	private final CompletableStoreCall<AttemptResult> call = new CompletableStoreCall<>();
+
+	/** The present round, which ends before the next one begins. */
+	private volatile @Nullable Round round;
+
+	/** The rounds that ended in a split; only one thread at a time counts. */
+	private int splits;
+
+	/**
+	 * Creates an attempt.
+	 * @param onBusy makes the answer that the lock is busy, of its holder if it has one
+	 */
+	QuorumAttempt(Quorum quorum, QuorumRequest request, boolean probablyBusy,
+			Function<@Nullable QuorumHolder, AttemptResult.Busy> onBusy) {
+		this.quorum = quorum;
+		this.key = request.key();
+		this.keys = request.keys();
+		this.owner = request.owner();
+		this.lease = request.lease();
+		this.deadline = request.deadline();
+		this.probablyBusy = probablyBusy;
+		this.onBusy = onBusy;
+	}
+
+	CompletableStoreCall<AttemptResult> send() {
+		this.call.onAbandon(this::abandon);
+		begin();
+		return this.call;
+	}
+
+	private void begin() {
+		Round next = new Round();
+		this.round = next;
+		if (this.call.isAbandoned()) {
+			next.giveUp(true);
+		}
+		next.send();
+	}
+
+	/** The caller releases the lock; what a node may do later is released by itself. */
+	private void abandon() {
+		Round last = this.round;
+		if (last != null) {
+			last.giveUp(true);
+		}
+	}
+
+	private ScriptCall release() {
+		return this.quorum.release(this.keys, this.owner);
+	}
+
+	private void repeatAfterSplit() {
+		long longest = SHORTEST_PAUSE_NANOS << Math.min(++this.splits, MOST_DOUBLINGS);
+		long pause = ThreadLocalRandom.current().nextLong(longest) + 1;
+		if (this.quorum.timer().schedule(this::begin, pause) == null) {
+			this.call.fail(RedisErrors.closed(null));
+		}
+	}
+
+	/** One round on all nodes. */
+	private final class Round {
+
+		private final QuorumTally tally = new QuorumTally(QuorumAttempt.this.quorum);
+
+		private final List<NodeCall> calls = QuorumAttempt.this.quorum.nodes().stream().map(NodeCall::new).toList();
+
+		/** Whether the result is known; guarded by the monitor. */
+		private boolean over;
+
+		/** Whether the end is planned without the nodes that are late; guarded too. */
+		private boolean expiring;
+
+		/** The order of the grant, 0 before the majority; guarded by the monitor. */
+		private long order;
+
+		private void send() {
+			ScriptCall script = QuorumAttempt.this.quorum.attempt(QuorumAttempt.this.keys, QuorumAttempt.this.owner,
+					QuorumAttempt.this.lease, !QuorumAttempt.this.probablyBusy);
+			this.calls.forEach((node) -> {
+				node.call().onDone(() -> answered(node));
+				node.send(script, CallKind.ACQUIRE, QuorumAttempt.this.deadline);
+			});
+		}
+
+		/** Handles the end of one node's attempt. */
+		private void answered(NodeCall node) {
+			Decision decision;
+			List<QuorumNode> toRaise = List.of();
+			synchronized (this) {
+				if (this.over) {
+					return;
+				}
+				this.tally.add(node);
+				if (this.order == 0 && this.tally.granted().size() >= QuorumAttempt.this.quorum.majority()) {
+					this.order = this.tally.highestOrder();
+					toRaise = List.copyOf(this.tally.granted().keySet());
+				}
+				else if (this.order > 0 && this.tally.granted().containsKey(node.node())) {
+					toRaise = List.of(node.node());
+				}
+				decision = decide();
+			}
+			raise(toRaise);
+			act(decision);
+		}
+
+		private void raise(List<QuorumNode> nodes) {
+			if (!nodes.isEmpty()) {
+				QuorumAttempt.this.quorum.send(nodes,
+						QuorumAttempt.this.quorum.order(QuorumAttempt.this.keys, QuorumAttempt.this.owner, this.order),
+						CallKind.ACQUIRE, QuorumAttempt.this.deadline, this::raised);
+			}
+		}
+
+		/** Handles the end of the second script on one node. */
+		private void raised(NodeCall node) {
+			Decision decision;
+			synchronized (this) {
+				if (this.over) {
+					return;
+				}
+				this.tally.addRaised(node);
+				decision = decide();
+			}
+			act(decision);
+		}
+
+		private Decision decide() {
+			int majority = QuorumAttempt.this.quorum.majority();
+			if (this.tally.confirmed().size() >= majority) {
+				this.over = true;
+				return Decision.GRANTED;
+			}
+			if (this.tally.possible() < majority) {
+				// Less than a majority that has answered is a failure, and no busy lock.
+				boolean known = this.order > 0 || this.tally.answered() >= majority || this.tally.pending() == 0;
+				this.over = known;
+				return known ? Decision.REFUSED : Decision.OPEN;
+			}
+			if (this.order == 0 && this.tally.answered() >= majority && !this.expiring) {
+				this.expiring = true;
+				return Decision.EXPIRING;
+			}
+			return Decision.OPEN;
+		}
+
+		private void act(Decision decision) {
+			switch (decision) {
+				case GRANTED ->
+					QuorumAttempt.this.call.complete(new AttemptResult.Granted(new LockGrant(QuorumAttempt.this.key,
+							QuorumAttempt.this.owner, this.order, this.tally.validity(QuorumAttempt.this.lease))));
+				case REFUSED -> refuse();
+				case EXPIRING -> QuorumAttempt.this.quorum.timer().schedule(this::expire, PATIENCE_NANOS);
+				case OPEN -> {
+					// Further nodes will answer.
+				}
+			}
+		}
+
+		/** Ends the round without the nodes that are late. */
+		private void expire() {
+			synchronized (this) {
+				if (this.over || this.order > 0) {
+					return;
+				}
+				this.over = true;
+			}
+			refuse();
+		}
+
+		private void refuse() {
+			if (this.order > 0) {
+				QuorumAttempt.this.call.fail(new LockProviderException(LockError.STORE_TIMEOUT, RedisErrors.PROVIDER,
+						"granted a lock, but no majority of its nodes kept the grant until its order was stored",
+						null));
+				return;
+			}
+			if (this.tally.answered() < QuorumAttempt.this.quorum.majority()) {
+				boolean sent = this.calls.stream().anyMatch((node) -> node.call().mayHaveBeenSent());
+				QuorumAttempt.this.call
+					.fail(QuorumAttempt.this.quorum.noMajority(this.tally.answered(), this.calls, sent));
+				return;
+			}
+			boolean clear = this.calls.stream()
+				.allMatch((node) -> node.call().isDone()
+						&& (Quorum.failure(node) == null || !node.call().mayHaveBeenSent()));
+			QuorumHolder holder = this.tally.holder();
+			long rest = QuorumAttempt.this.deadline.remainingNanos();
+			if (clear && holder == null && rest > PATIENCE_NANOS * 4) {
+				releaseAndRepeat();
+			}
+			else {
+				giveUp(false);
+				QuorumAttempt.this.call.complete(QuorumAttempt.this.onBusy.apply(holder));
+			}
+		}
+
+		private void releaseAndRepeat() {
+			List<QuorumNode> granted = List.copyOf(this.tally.granted().keySet());
+			if (granted.isEmpty()) {
+				repeatAfterSplit();
+				return;
+			}
+			List<NodeCall> released = new ArrayList<>();
+			int[] open = { granted.size() };
+			QuorumAttempt.this.quorum.send(granted, release(), CallKind.RELEASE, QuorumAttempt.this.deadline,
+					(node) -> {
+						boolean last;
+						boolean confirmed;
+						synchronized (this) {
+							if (Quorum.failure(node) == null) {
+								released.add(node);
+							}
+							last = --open[0] == 0;
+							confirmed = released.size() == granted.size();
+						}
+						if (last && confirmed) {
+							repeatAfterSplit();
+						}
+						else if (last) {
+							giveUp(false);
+							QuorumAttempt.this.call.complete(QuorumAttempt.this.onBusy.apply(null));
+						}
+					});
+		}
+
+		/**
+		 * Releases in the background what this round was granted, and may yet be.
+		 * @param byCaller whether the caller releases what was granted
+		 */
+		private void giveUp(boolean byCaller) {
+			List<QuorumNode> granted;
+			synchronized (this) {
+				this.over = true;
+				granted = byCaller ? List.of() : List.copyOf(this.tally.granted().keySet());
+			}
+			List<NodeCall> unclear = this.calls.stream()
+				.filter((node) -> !node.call().isDone() || Quorum.failure(node) != null)
+				.filter((node) -> !granted.contains(node.node()))
+				.toList();
+			// Before their release: none is sent after it.
+			unclear.forEach((node) -> node.call().abandon());
+			unclear.stream()
+				.filter((node) -> node.call().mayHaveBeenSent())
+				.forEach((node) -> QuorumAttempt.this.quorum.pending(node.node())
+					.addUnclear(release(), node, QuorumAttempt.this.lease));
+			granted.forEach(
+					(node) -> QuorumAttempt.this.quorum.pending(node).addGranted(release(), QuorumAttempt.this.lease));
+		}
+
+	}
+
+	private enum Decision {
+
+		GRANTED, REFUSED, EXPIRING, OPEN
+
+	}
+
+}

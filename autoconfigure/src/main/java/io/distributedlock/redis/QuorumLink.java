@@ -1,0 +1,68 @@
+package io.distributedlock.redis;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.LockProviderException;
+import io.distributedlock.provider.Deadline;
+
+/**
+ * The way to a node of a quorum, from the opening of its connection to the end. It fails
+ * at any of its steps, and is then followed by another one after a pause.
+ */
+final class QuorumLink {
+
+	private final CompletableFuture<QuorumConnection> asked = new CompletableFuture<>();
+
+	private final CompletableFuture<QuorumConnection> ready = new CompletableFuture<>();
+
+	private volatile @Nullable QuorumConnection connection;
+
+	/** The end of the pause after a failure. */
+	private volatile @Nullable Deadline retry;
+
+	/** The connection, once the server has run for long enough. */
+	CompletableFuture<QuorumConnection> asked() {
+		return this.asked;
+	}
+
+	/** The connection, once the server is a member of the quorum. */
+	CompletableFuture<QuorumConnection> ready() {
+		return this.ready;
+	}
+
+	/** Records the connection, which has not been used yet. */
+	void open(QuorumConnection opened) {
+		this.connection = opened;
+	}
+
+	/** Whether another one may follow. */
+	boolean isOver() {
+		Deadline pause = this.retry;
+		if (pause != null) {
+			return pause.isPast();
+		}
+		QuorumConnection opened = this.connection;
+		return this.asked.isDone() && opened != null && !opened.isUsable();
+	}
+
+	/**
+	 * Ends the link.
+	 * @param pause the time before the next one
+	 */
+	void fail(LockProviderException failure, Duration pause) {
+		this.retry = Deadline.after(pause);
+		close();
+		this.asked.completeExceptionally(failure);
+		this.ready.completeExceptionally(failure);
+	}
+
+	/** Closes the connection. */
+	CompletableFuture<?> close() {
+		QuorumConnection opened = this.connection;
+		return (opened != null) ? opened.close() : CompletableFuture.completedFuture(null);
+	}
+
+}

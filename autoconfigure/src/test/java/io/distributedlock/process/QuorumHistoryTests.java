@@ -1,0 +1,143 @@
+package io.distributedlock.process;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import io.distributedlock.redis.QuorumServers;
+import io.distributedlock.redis.TestRedis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The history of two processes that contend for one lock of a quorum of five servers,
+ * while these are killed, frozen and restarted without data.
+ */
+class QuorumHistoryTests {
+
+	private static final Log logger = LogFactory.getLog(QuorumHistoryTests.class);
+
+	private static final Duration MAX_LEASE = Duration.ofSeconds(1);
+
+	private static final int NODES = 5;
+
+	private static final int PROCESSES = 2;
+
+	private static final int THREADS = 8;
+
+	@Test
+	@Timeout(value = 3, unit = TimeUnit.MINUTES)
+	void tokensRiseAndNoStaleWriteIsAdmitted() throws Exception {
+		runWithFaults(Duration.ofSeconds(10));
+	}
+
+	@Test
+	@Tag("soak")
+	@Timeout(value = 6, unit = TimeUnit.MINUTES)
+	void tokensRiseAndNoStaleWriteIsAdmittedForLong() throws Exception {
+		runWithFaults(Duration.ofSeconds(60));
+	}
+
+	private static void runWithFaults(Duration time) throws Exception {
+		try (FencedCounter counter = new FencedCounter(TestRedis.port(), QuorumHolderMain.PREFIX)) {
+			counter.clear();
+		}
+		List<Hold> holds = new ArrayList<>();
+		try (QuorumServers servers = new QuorumServers(NODES, 0)) {
+			List<String> arguments = new ArrayList<>(List.of(Long.toString(MAX_LEASE.toMillis()),
+					Long.toString(time.toMillis()), Integer.toString(THREADS), Integer.toString(TestRedis.port())));
+			servers.ports().forEach((port) -> arguments.add(Integer.toString(port)));
+			List<LockProcess> processes = new ArrayList<>();
+			try {
+				for (int number = 0; number < PROCESSES; number++) {
+					processes.add(LockProcess.start(QuorumHolderMain.class, arguments));
+				}
+				disturb(servers, time);
+				for (LockProcess process : processes) {
+					Stream.of(process.answer().split(",")).filter((text) -> !text.isEmpty()).map(Hold::parse).forEach(holds::add);
+				}
+			}
+			finally {
+				processes.forEach(LockProcess::close);
+			}
+		}
+		check(holds);
+	}
+
+	/** Kills or freezes one node or two at a time, seldom three. */
+	private static void disturb(QuorumServers servers, Duration time) throws Exception {
+		long seed = System.nanoTime();
+		logger.info("Faults by the seed " + seed);
+		Random random = new Random(seed);
+		long end = System.nanoTime() + time.toNanos();
+		// Until the servers have run for long enough, and some locks were granted.
+		TimeUnit.SECONDS.sleep(5);
+		while (System.nanoTime() - end < 0) {
+			int node = random.nextInt(NODES);
+			if (random.nextInt(3) == 0) {
+				servers.kill(node);
+				TimeUnit.MILLISECONDS.sleep(random.nextInt(500));
+				servers.restart(node);
+				TimeUnit.MILLISECONDS.sleep(random.nextInt(3000));
+			}
+			else {
+				try (AutoCloseable first = servers.freeze(node);
+						AutoCloseable second = servers.freeze((node + 1 + random.nextInt(NODES - 1)) % NODES)) {
+					TimeUnit.MILLISECONDS.sleep(random.nextInt(2500));
+				}
+			}
+		}
+	}
+
+	private static void check(List<Hold> holds) {
+		holds.sort(Comparator.comparingLong(Hold::token));
+		long written = holds.stream().filter(Hold::written).count();
+		long lost = holds.stream().filter((hold) -> !hold.held()).count();
+		logger.info(holds.size() + " holds, " + written + " writes, " + lost + " lost while they wrote");
+		assertThat(holds).hasSizeGreaterThan(20);
+		assertThat(holds).extracting(Hold::token).doesNotHaveDuplicates();
+		// By rising tokens, none was requested after a hold with a higher one had begun.
+		long earliestLater = Long.MAX_VALUE;
+		long origin = holds.get(0).requested();
+		for (int index = holds.size() - 1; index >= 0; index--) {
+			Hold hold = holds.get(index);
+			assertThat(hold.requested() - origin).as("request of %s before the begin of any with a higher token", hold)
+				.isLessThanOrEqualTo(earliestLater);
+			earliestLater = Math.min(earliestLater, hold.begin() - origin);
+		}
+		Hold last = null;
+		for (Hold hold : holds.stream().filter(Hold::held).toList()) {
+			if (last != null) {
+				assertThat(hold.begin() - last.end()).as("%s begins after the end of %s", hold, last).isNotNegative();
+			}
+			last = hold;
+		}
+		try (FencedCounter counter = new FencedCounter(TestRedis.port(), QuorumHolderMain.PREFIX)) {
+			assertThat(counter.log()).isSorted();
+			assertThat(counter.value()).as("the counter, of which no write was lost").isEqualTo(counter.log().size());
+			assertThat((long) counter.log().size()).isGreaterThanOrEqualTo(written);
+		}
+	}
+
+	/** One hold, in nanoseconds of the clock that the JVMs of a machine share. */
+	private record Hold(long requested, long begin, long end, boolean held, long token, boolean written) {
+
+		static Hold parse(String text) {
+			String[] parts = text.split(":");
+			return new Hold(Long.parseLong(parts[0]), Long.parseLong(parts[1]), Long.parseLong(parts[2]),
+					Boolean.parseBoolean(parts[3]), Long.parseLong(parts[4]), Boolean.parseBoolean(parts[5]));
+		}
+
+	}
+
+}

@@ -1,0 +1,15 @@
+package io.distributedlock.redis;
+
+import io.distributedlock.testkit.LockProviderContract;
+import io.distributedlock.testkit.LockProviderFixture;
+
+/** Contract tests on a quorum of three servers. */
+
+class RedisQuorumOfThreeLockProviderContractTests extends LockProviderContract {
+
+	@Override
+	protected LockProviderFixture createFixture() {
+		return new RedisQuorumFixture(QuorumServers.three());
+	}
+
+}

@@ -1,0 +1,300 @@
+package io.distributedlock.redis;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import redis.clients.jedis.Jedis;
+
+import io.distributedlock.LockConfigurationException;
+import io.distributedlock.LockError;
+import io.distributedlock.LockKey;
+import io.distributedlock.LockLease;
+import io.distributedlock.LockProviderException;
+import io.distributedlock.LockRequest;
+import io.distributedlock.actuate.LockHealthIndicator;
+import io.distributedlock.actuate.ManagedProvider;
+import io.distributedlock.provider.AttemptResult;
+import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.OwnerId;
+import io.distributedlock.provider.ReleaseOutcome;
+import io.distributedlock.support.LockSettings;
+import io.distributedlock.support.LockTemplate;
+import io.distributedlock.testkit.FrozenProcesses;
+import io.distributedlock.testkit.TimeBounds;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/** Nodes of a quorum that are down, frozen, or unsuitable. */
+class RedisQuorumTests {
+
+	private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+	private static final Duration CALL_TIMEOUT = Duration.ofSeconds(1);
+
+	private static final String PREFIX = "quorum";
+
+	private static final RedisLayout LAYOUT = new RedisLayout(PREFIX);
+
+	private static final LockKey KEY = LockKey.of("orders", "42");
+
+	@RegisterExtension
+	private final RedisProcesses processes = new RedisProcesses();
+
+	private QuorumServers servers(int running) {
+		return this.processes.closing(new QuorumServers(running, 0));
+	}
+
+	private RedisQuorumLockProvider provider(QuorumServers servers) {
+		RedisQuorumLockProvider provider = this.processes.closing(servers.provider(PREFIX));
+		provider.check(PATIENCE);
+		return provider;
+	}
+
+	private LockTemplate locks(RedisQuorumLockProvider provider) {
+		return this.processes.locks(provider, LockSettings.defaults().withCallTimeout(CALL_TIMEOUT));
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void minorityMayBeDownAndAMajorityMayNot(boolean frozen) throws Exception {
+		QuorumServers servers = servers(5);
+		LockTemplate locks = locks(provider(servers));
+		LockRequest request = LockRequest.of(KEY).withWaitTime(PATIENCE);
+		LockLease held = locks.acquire(LockRequest.of(LockKey.of("kept")).withLease(Duration.ofSeconds(3)));
+		for (int down = 1; down <= 2; down++) {
+			disturb(servers.server(down), frozen);
+			for (int round = 0; round < 3; round++) {
+				try (LockLease lease = locks.acquire(request)) {
+					lease.ensureHeld();
+				}
+			}
+		}
+		await().during(Duration.ofSeconds(4)).atMost(PATIENCE).until(held::isHeld);
+		disturb(servers.server(3), frozen);
+		for (Duration wait : List.of(Duration.ZERO, Duration.ofSeconds(2))) {
+			long begin = System.nanoTime();
+			assertThatExceptionOfType(LockProviderException.class)
+				.isThrownBy(() -> locks.acquire(request.withWaitTime(wait)))
+				.satisfies((ex) -> assertThat(ex.error()).isIn(LockError.STORE_FAILED, LockError.STORE_TIMEOUT));
+			Duration longest = (wait.compareTo(CALL_TIMEOUT) > 0) ? wait : CALL_TIMEOUT;
+			assertThat(Duration.ofNanos(System.nanoTime() - begin))
+				.isLessThanOrEqualTo(longest.plus(TimeBounds.withLoad(250)));
+		}
+		await().atMost(PATIENCE).until(() -> !held.isHeld());
+		for (int number = 1; number <= 3; number++) {
+			mend(servers.server(number), frozen);
+		}
+		RedisProcesses.acquireAgain(locks, request).close();
+		awaitEmpty(servers);
+	}
+
+	private static void disturb(RedisServer server, boolean frozen) {
+		if (frozen) {
+			signal(server, "-STOP");
+		}
+		else {
+			server.kill();
+		}
+	}
+
+	private static void mend(RedisServer server, boolean frozen) {
+		if (frozen) {
+			signal(server, "-CONT");
+		}
+		else {
+			server.start();
+		}
+	}
+
+	private static void signal(RedisServer server, String signal) {
+		try {
+			Process kill = new ProcessBuilder("kill", signal, Long.toString(server.handle().pid())).start();
+			assertThat(kill.waitFor(10, TimeUnit.SECONDS)).isTrue();
+		}
+		catch (Exception ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	private static void awaitEmpty(QuorumServers servers) {
+		await().atMost(PATIENCE).untilAsserted(() -> {
+			for (RedisServer server : servers.servers()) {
+				try (Jedis admin = server.admin()) {
+					assertThat(admin.keys("{" + PREFIX + ":b??}:lock:*")).isEmpty();
+				}
+			}
+		});
+	}
+
+	@Test
+	void attemptWithoutAMajorityReleasesItsPartOnEveryNode() {
+		QuorumServers servers = servers(3);
+		RedisQuorumLockProvider provider = provider(servers);
+		byte[] lock = LAYOUT.lock(KEY);
+		String foreign = "f".repeat(32) + "H" + "1".repeat(16) + "1".repeat(10) + "000";
+		for (int number = 0; number < 2; number++) {
+			try (Jedis admin = servers.server(number).admin()) {
+				admin.set(lock, RedisLayout.bytes(foreign));
+			}
+		}
+		assertThat(RedisProcesses.attempt(provider, KEY)).isInstanceOf(AttemptResult.Busy.class);
+		try (Jedis admin = servers.server(2).admin()) {
+			await().atMost(PATIENCE).until(() -> !admin.exists(lock));
+		}
+		provider.quorum().nodes().forEach((node) -> await().until(() -> provider.quorum().pending(node).size() == 0));
+	}
+
+	@Test
+	void releaseReachesANodeThatWasFrozen() throws Exception {
+		QuorumServers servers = servers(3);
+		RedisQuorumLockProvider provider = provider(servers);
+		byte[] lock = LAYOUT.lock(KEY);
+		LockGrant grant = RedisProcesses.acquire(provider, KEY);
+		try (Jedis admin = servers.server(0).admin()) {
+			await().atMost(PATIENCE).until(() -> admin.exists(lock));
+			try (FrozenProcesses frozen = FrozenProcesses.freeze(servers.server(0).handle())) {
+				assertThat(RedisProcesses.release(provider, grant)).isEqualTo(ReleaseOutcome.RELEASED);
+				RedisProcesses.acquire(provider, LockKey.of("another"));
+			}
+			await().atMost(PATIENCE).until(() -> !admin.exists(lock));
+		}
+	}
+
+	@Test
+	void grantIsOnTheNodesAsOneOfASingleServer() {
+		QuorumServers servers = servers(3);
+		RedisQuorumLockProvider provider = provider(servers);
+		LockGrant grant = RedisProcesses.acquire(provider, KEY);
+		for (RedisServer server : servers.servers()) {
+			try (Jedis admin = server.admin()) {
+				await().atMost(PATIENCE).until(() -> admin.exists(LAYOUT.lock(KEY)));
+				assertThat(admin.get(new String(LAYOUT.lock(KEY)))).startsWith(grant.owner().text() + "H");
+			}
+		}
+		assertThat(provider.find(KEY, PATIENCE)).hasValueSatisfying((found) -> {
+			assertThat(found.owner()).isEqualTo(grant.owner());
+			assertThat(provider.forceRelease(KEY, found, PATIENCE)).isEqualTo(ReleaseOutcome.RELEASED);
+		});
+		assertThat(provider.find(KEY, PATIENCE)).isEmpty();
+	}
+
+	@Test
+	void orderIsAboveThatOfTheOneNodeThatIsAhead() {
+		QuorumServers servers = servers(3);
+		RedisQuorumLockProvider provider = provider(servers);
+		byte[] lastOrder = LAYOUT.keys(KEY).lastOrder();
+		LockGrant first = RedisProcesses.acquire(provider, KEY);
+		RedisProcesses.release(provider, first);
+		try (Jedis admin = servers.server(2).admin()) {
+			admin.zincrby(lastOrder, 3_600_000_000d, RedisLayout.bytes(RedisLayout.ORDER_MEMBER));
+		}
+		long last = first.order();
+		for (int round = 0; round < 30; round++) {
+			LockGrant grant = RedisProcesses.acquire(provider, KEY);
+			assertThat(grant.order()).isGreaterThan(last);
+			long known = servers.servers().stream().filter((server) -> {
+				try (Jedis admin = server.admin()) {
+					return admin.zscore(lastOrder, RedisLayout.bytes(RedisLayout.ORDER_MEMBER)) >= grant.order();
+				}
+			}).count();
+			assertThat(known).as("nodes that know the order of the grant").isGreaterThanOrEqualTo(2);
+			last = grant.order();
+			RedisProcesses.release(provider, grant);
+		}
+	}
+
+	@Test
+	void healthShowsEachNode() {
+		QuorumServers servers = servers(3);
+		RedisQuorumLockProvider provider = provider(servers);
+		LockHealthIndicator indicator = new LockHealthIndicator(
+				new ManagedProvider("redis", provider, locks(provider), null), CALL_TIMEOUT);
+		servers.server(1).kill();
+		await().atMost(PATIENCE)
+			.until(() -> indicator.health().getDetails().get("nodes").toString().contains("Connection refused"));
+		assertThat(indicator.health().getStatus().getCode()).isEqualTo("UP");
+		assertThat(indicator.health().getDetails().get("nodes").toString())
+			.contains("127.0.0.1:" + servers.server(0).port() + "=up")
+			.contains("127.0.0.1:" + servers.server(1).port() + "=down: cannot be reached");
+		servers.server(2).kill();
+		await().atMost(PATIENCE).until(() -> indicator.health().getStatus().getCode().equals("DOWN"));
+	}
+
+	@Test
+	void nodesThatAreNotIndependentAreRefused() {
+		QuorumServers servers = servers(3);
+		try (Jedis admin = servers.server(2).admin()) {
+			RedisServer replica = this.processes
+				.closing(new RedisServer("--replicaof", "127.0.0.1 " + servers.server(2).port()));
+			await().atMost(PATIENCE).until(() -> admin.info("replication").contains("connected_slaves:1"));
+			assertRefused(servers.ports(), LockError.STORE_UNSUITABLE, "has 1 replica(s)");
+			assertRefused(List.of(servers.server(0).port(), servers.server(1).port(), replica.port()),
+					LockError.STORE_UNSUITABLE, "is a replica");
+		}
+		RedisServer cluster = this.processes.closing(new RedisServer("--cluster-enabled", "yes"));
+		assertRefused(List.of(servers.server(0).port(), servers.server(1).port(), cluster.port()),
+				LockError.STORE_UNSUITABLE, "is a node of a Redis Cluster");
+	}
+
+	private void assertRefused(List<Integer> ports, LockError error, String problem) {
+		RedisQuorumLockProvider provider = this.processes
+			.closing(new RedisQuorumLockProvider(QuorumServers.nodes(ports),
+					new RedisQuorumSettings(PREFIX, Duration.ofDays(1)), Duration.ZERO, TestClients.resources()));
+		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> provider.check(PATIENCE))
+			.withMessageContaining(problem)
+			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(error));
+	}
+
+	@Test
+	void anotherLongestLeaseIsRefused() {
+		QuorumServers servers = servers(3);
+		provider(servers);
+		RedisQuorumLockProvider other = this.processes
+			.closing(servers.provider(PREFIX, Duration.ofMinutes(5), Duration.ZERO));
+		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> other.check(PATIENCE))
+			.withMessageContaining("distributed-lock.redis.quorum.max-lease is 300000 ms, but")
+			.withMessageContaining("is used with 86400000 ms");
+		assertThatExceptionOfType(LockProviderException.class)
+			.isThrownBy(() -> locks(other).acquire(LockRequest.of(KEY)))
+			.withMessageContaining("max-lease");
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "PT25H, , DL-511", "PT1M, PT25H, DL-515" })
+	void longerLeasesAndHoldsAreRefused(Duration lease, Duration minHold, String error) {
+		LockTemplate locks = locks(provider(QuorumServers.three()));
+		LockRequest request = LockRequest.of(KEY).withLease(lease);
+		LockRequest refused = (minHold != null) ? request.withMinHold(minHold) : request;
+		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> locks.acquire(refused))
+			.withMessageContaining("keeps no lock for longer than PT24H")
+			.satisfies((ex) -> assertThat(ex.error().id()).isEqualTo(error));
+	}
+
+	@Test
+	void attemptBeyondTheLongestLeaseIsRefusedByTheProviderToo() {
+		assertThatExceptionOfType(LockConfigurationException.class)
+			.isThrownBy(() -> RedisProcesses.enter(provider(QuorumServers.three()), KEY)
+				.attempt(OwnerId.random(), Duration.ofHours(25), false, CALL_TIMEOUT)
+				.result());
+	}
+
+	@Test
+	void fewOrRepeatedNodesAreRefused() {
+		for (List<Integer> ports : List.<List<Integer>>of(List.of(), List.of(7001, 7002),
+				List.of(1, 2, 3, 4, 5, 6, 7, 8), List.of(7001, 7002, 7001))) {
+			assertThatExceptionOfType(LockConfigurationException.class)
+				.isThrownBy(() -> new RedisQuorumLockProvider(QuorumServers.nodes(ports),
+						new RedisQuorumSettings(PREFIX, RedisQuorumSettings.DEFAULT_MAX_LEASE)))
+				.withMessageContaining("distributed-lock.redis.quorum.nodes");
+		}
+	}
+
+}
