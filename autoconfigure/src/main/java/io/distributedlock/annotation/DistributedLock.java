@@ -141,7 +141,8 @@ public @interface DistributedLock {
 	 * that many nodes start runs once: when the method returns earlier, or its process
 	 * dies, no process is granted the lock before. No thread and no connection waits for
 	 * that. Written as {@link #lease}, and not longer than {@link #maxHold}. A store that
-	 * cannot keep a released lock, which is ZooKeeper, refuses it at start.
+	 * cannot keep a released lock refuses it at start: ZooKeeper, and a database with row
+	 * locks.
 	 * @return the shortest hold, or empty for none
 	 */
 	String minHold() default "";

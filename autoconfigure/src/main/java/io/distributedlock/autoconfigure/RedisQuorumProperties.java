@@ -82,7 +82,7 @@ public record RedisQuorumProperties(@DefaultValue List<Node> nodes, @DefaultValu
 		private RedisURI ofUrl(String property, String text) {
 			if (StringUtils.hasText(this.host) || StringUtils.hasText(this.username)
 					|| StringUtils.hasText(this.password)) {
-				throw DistributedLockProperties.invalid(property, "a server with an url and with parts of one",
+				throw DistributedLockProperties.invalid(property, "a server with a URL and with parts of one",
 						"which may differ", "Set the url, or host, port, username and password");
 			}
 			RedisURI uri;

@@ -83,7 +83,7 @@ class RedisQuorumLockAutoConfigurationTests {
 			"[0].host=a,[1].port=7,[2].host=c|nodes[1] is without a host",
 			"[0].host=a,[1].host=b,[2].port=0,[2].host=c|nodes[2].port is 0, but must be 1 to 65535",
 			"[0].host=a,[1].host=b,[2].url=http://x:secret@y|nodes[2].url is not a URL of Redis",
-			"[0].host=a,[1].host=b,[2].url=redis://y,[2].host=z|nodes[2] is a server with an url and with parts of one",
+			"[0].host=a,[1].host=b,[2].url=redis://y,[2].host=z|nodes[2] is a server with a URL and with parts of one",
 			"[0].host=a,[1].host=b,[2].host=c,[2].ssl.bundle=x|nodes[2].ssl.bundle is 'x', but there is no such SSL bundle" })
 	void mistakesAreNamedWithTheirProperty(String suffixes, String problem) {
 		String[] properties = (suffixes != null)
