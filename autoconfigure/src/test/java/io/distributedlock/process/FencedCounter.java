@@ -5,8 +5,8 @@ import java.util.List;
 import redis.clients.jedis.Jedis;
 
 /**
- * A counter in a Redis server of its own that refuses the tokens of earlier holders, be it
- * for reading or for writing. It logs the token of each write.
+ * A counter in a Redis server of its own that refuses the tokens of earlier holders, be
+ * it for reading or for writing. It logs the token of each write.
  */
 final class FencedCounter implements AutoCloseable {
 

@@ -64,7 +64,10 @@ class QuorumHistoryTests {
 				}
 				disturb(servers, time);
 				for (LockProcess process : processes) {
-					Stream.of(process.answer().split(",")).filter((text) -> !text.isEmpty()).map(Hold::parse).forEach(holds::add);
+					Stream.of(process.answer().split(","))
+						.filter((text) -> !text.isEmpty())
+						.map(Hold::parse)
+						.forEach(holds::add);
 				}
 			}
 			finally {
