@@ -14,8 +14,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param minReplicas Number of replicas that have to acknowledge a grant or a renewal
  * before it counts.
  * @param replicaTimeout Maximum time to wait for these replicas.
- * @param twemproxyAutoEjectHosts Whether the Twemproxy before the servers ejects hosts, as
- * auto_eject_hosts in its configuration says. Must be false, and unset if there is no
+ * @param twemproxyAutoEjectHosts Whether the Twemproxy before the servers ejects hosts,
+ * as auto_eject_hosts in its configuration says. Must be false, and unset if there is no
  * Twemproxy.
  * @since 0.1.0
  */
