@@ -144,7 +144,7 @@ final class RowLockContender implements LockContender {
 	}
 
 	private void requireSession(HeldRow row, Duration lease, Deadline deadline) {
-		CompletableFuture<SessionState> state = this.heldRows.check(row, this.locks.dialect(), lease);
+		CompletableFuture<SessionState> state = this.heldRows.check(row, this.locks.dialect(), lease).answer();
 		try {
 			if (state.get(Math.max(deadline.remainingNanos(), 0), TimeUnit.NANOSECONDS) != SessionState.ALIVE) {
 				throw failed("has ended the session " + row.session() + " that had just locked a row", null);

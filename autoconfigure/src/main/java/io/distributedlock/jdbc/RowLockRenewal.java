@@ -6,7 +6,6 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 import org.apache.commons.logging.Log;
@@ -14,6 +13,7 @@ import org.apache.commons.logging.LogFactory;
 
 import io.distributedlock.LockException;
 import io.distributedlock.jdbc.Dialect.Renewal;
+import io.distributedlock.jdbc.HeldRows.SessionCheck;
 import io.distributedlock.jdbc.HeldRows.SessionState;
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockGrant;
@@ -75,7 +75,7 @@ final class RowLockRenewal {
 			return this.table.renew(checks.stream().map(Check::renewal).toList(), timeout);
 		}
 		catch (LockException ex) {
-			if (checks.stream().noneMatch((check) -> session(check, deadline) == SessionState.ENDED)) {
+			if (checks.stream().noneMatch((check) -> check.session().state(deadline) == SessionState.ENDED)) {
 				throw ex;
 			}
 			logger.debug("The orders of row locks could not be renewed, while a session has ended", ex);
@@ -83,17 +83,12 @@ final class RowLockRenewal {
 		}
 	}
 
-	/** A check without an answer may have one until the lease is over. */
-	private static SessionState session(Check check, Deadline deadline) {
-		return HeldRows.await(check.session(), deadline) ? check.session().join() : SessionState.UNCLEAR;
-	}
-
 	private RenewalOutcome outcome(Check check, RenewalOutcome order, Deadline deadline) {
 		if (order == RenewalOutcome.NOT_HELD) {
 			this.heldRows.end(check.row(), this.locks.dialect());
 			return RenewalOutcome.NOT_HELD;
 		}
-		SessionState session = session(check, deadline);
+		SessionState session = check.session().state(deadline);
 		if (session == SessionState.UNCLEAR) {
 			return RenewalOutcome.UNKNOWN;
 		}
@@ -121,10 +116,9 @@ final class RowLockRenewal {
 	 * @param row its row
 	 * @param lease the new lease
 	 * @param until until when it lasts
-	 * @param session completes with the state of its session
+	 * @param session the check of its session
 	 */
-	private record Check(LockGrant grant, HeldRow row, Duration lease, Deadline until,
-			CompletableFuture<SessionState> session) {
+	private record Check(LockGrant grant, HeldRow row, Duration lease, Deadline until, SessionCheck session) {
 
 		private Renewal renewal() {
 			return new Renewal(this.row.key(), this.row.owner(), TimeUnit.NANOSECONDS.toMicros(this.lease.toNanos()));
