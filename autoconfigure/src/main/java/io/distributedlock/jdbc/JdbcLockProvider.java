@@ -65,11 +65,17 @@ public final class JdbcLockProvider implements LockProvider, LockInspector, Auto
 		this.calls = new SqlCallExecutor(dataSource.connections(), settings.table(), timer);
 		this.table = new LockTable(this.calls, settings.table());
 		this.listener = new NotificationListener(dataSource.connections(), this.calls);
-		// The listener warns at start if notifications do not arrive.
-		this.tableCheck = new TableCheck(this.table, settings.table(), this.listener::start);
+		this.tableCheck = new TableCheck(this.table, settings.table(), this::checkPooler);
 		this.inspector = new LockRowInspector(this.calls, settings.table(), this.keys);
 		this.sweeper = new Sweeper(this.calls, settings.retention(), timer, this.table.process(), this.table.holder());
 		this.sweeper.start();
+	}
+
+	/** The listener warns at start if notifications do not arrive through a pooler. */
+	private void checkPooler(Duration timeout) {
+		if (this.table.isPooled(timeout)) {
+			this.listener.start();
+		}
 	}
 
 	@Override
