@@ -12,6 +12,7 @@ import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.jdbc.Dialect.Renewal;
 import io.distributedlock.provider.AnsweredStoreCall;
+import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.LockInspector;
@@ -170,9 +171,17 @@ public final class JdbcLockProvider implements LockProvider, LockInspector, Auto
 		return Optional.of(this.inspector.list(limit, timeout));
 	}
 
+	/** Releases a row lock of another process too, as its holder does. */
 	@Override
 	public ReleaseOutcome forceRelease(LockKey key, StoredLock lock, Duration timeout) {
-		return (lock.owner() != null) ? release(key, lock.owner(), timeout).result() : ReleaseOutcome.NOT_HELD;
+		if (lock.owner() == null) {
+			return ReleaseOutcome.NOT_HELD;
+		}
+		Deadline deadline = Deadline.after(timeout);
+		String owner = lock.owner().text();
+		ReleaseOutcome outcome = this.table.release(this.keys.encode(key), owner, 0, timeout);
+		return (outcome != ReleaseOutcome.NOT_HELD) ? outcome
+				: this.table.release(this.keys.encode(key), LockRow.ROW + owner, 0, deadline.remaining());
 	}
 
 	/**

@@ -194,12 +194,18 @@ public final class JdbcRowLockProvider implements LockProvider, LockInspector, A
 	}
 
 	/**
-	 * Clears the owner of a lock. Its holder learns of it with its next renewal, and
-	 * unlocks the row then.
+	 * Clears the owner of a lock, or of a lease of another process. Its holder learns of
+	 * it with its next renewal, and unlocks the row then.
 	 */
 	@Override
 	public ReleaseOutcome forceRelease(LockKey key, StoredLock lock, Duration timeout) {
-		return (lock.owner() != null) ? release(key, lock.owner(), timeout).result() : ReleaseOutcome.NOT_HELD;
+		if (lock.owner() == null) {
+			return ReleaseOutcome.NOT_HELD;
+		}
+		Deadline deadline = Deadline.after(timeout);
+		ReleaseOutcome outcome = releaseNow(key, lock.owner(), timeout);
+		return (outcome != ReleaseOutcome.NOT_HELD) ? outcome
+				: this.table.release(this.keys.encode(key), lock.owner().text(), 0, deadline.remaining());
 	}
 
 	/**

@@ -35,6 +35,7 @@ import io.distributedlock.provider.LockTimer;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.RenewalOutcome;
+import io.distributedlock.provider.StoredLock;
 import io.distributedlock.support.LockSettings;
 import io.distributedlock.support.LockTemplate;
 import io.distributedlock.testkit.StoreCalls;
@@ -239,6 +240,26 @@ class RowLockTests {
 			.isEqualTo(ReleaseOutcome.RELEASED);
 		assertThat(renew(holder, grant)).isEqualTo(RenewalOutcome.NOT_HELD);
 		await().until(() -> attempt(operator, KEY, LEASE) instanceof Granted);
+	}
+
+	@Test
+	void forcedReleaseCrossesTheTwoKinds() {
+		RowLockFixture fixture = fixture(Database.H2);
+		JdbcRowLockProvider rows = (JdbcRowLockProvider) fixture.newProcess();
+		JdbcLockProvider leases = new JdbcLockProvider(LockDataSource.connect(fixture.url(), "sa", "", null, 4, TIMEOUT),
+				JdbcLockSettings.defaults(JdbcFixture.PREFIX), fixture.timer());
+		this.resources.add(leases);
+		TestDatabases.warmUp(leases);
+		LockGrant row = acquire(rows, KEY);
+		StoredLock found = leases.find(KEY, TIMEOUT).orElseThrow();
+		assertThat(leases.forceRelease(KEY, found, TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
+		assertThat(leases.forceRelease(KEY, found, TIMEOUT)).isEqualTo(ReleaseOutcome.NOT_HELD);
+		assertThat(renew(rows, row)).isEqualTo(RenewalOutcome.NOT_HELD);
+		LockGrant lease = acquire(leases, KEY);
+		found = rows.find(KEY, TIMEOUT).orElseThrow();
+		assertThat(rows.forceRelease(KEY, found, TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
+		assertThat(rows.forceRelease(KEY, found, TIMEOUT)).isEqualTo(ReleaseOutcome.NOT_HELD);
+		assertThat(renew(leases, lease)).isEqualTo(RenewalOutcome.NOT_HELD);
 	}
 
 	@ParameterizedTest
