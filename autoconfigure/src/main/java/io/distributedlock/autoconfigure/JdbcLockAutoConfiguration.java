@@ -6,6 +6,7 @@ import java.util.List;
 
 import javax.sql.DataSource;
 
+import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import com.zaxxer.hikari.util.Credentials;
 import org.apache.commons.logging.Log;
@@ -186,7 +187,21 @@ public final class JdbcLockAutoConfiguration {
 			return LockDataSource.derive(described, size, callTimeout, (config) -> {
 				config.setPoolName(name);
 				customizers.orderedStream().forEach((customizer) -> customizer.customize(config));
+				if (name.equals(ROW_LOCK_POOL)) {
+					requireSize(config, size);
+				}
 			});
+		}
+
+		/** A smaller pool would hold fewer locks than the property promises. */
+		private static void requireSize(HikariConfig config, int size) {
+			if (config.getMaximumPoolSize() < size) {
+				throw new LockConfigurationException(LockError.INVALID_PROPERTY,
+						"A LockHikariCustomizer has set maximumPoolSize=" + config.getMaximumPoolSize()
+								+ " for the pool " + ROW_LOCK_POOL
+								+ ", but the property distributed-lock.jdbc.row-lock-pool-size is " + size,
+						"Set the size by the property, and let the customizer change other pools by their names");
+			}
 		}
 
 		private static boolean isHikari(DataSource dataSource) {

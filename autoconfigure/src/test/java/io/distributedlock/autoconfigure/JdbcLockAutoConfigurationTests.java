@@ -131,6 +131,31 @@ class JdbcLockAutoConfigurationTests {
 		});
 	}
 
+	@Test
+	void customizerIsCalledForEachPoolByItsName() {
+		List<String> pools = new ArrayList<>();
+		this.locked.withPropertyValues("distributed-lock.jdbc.strategy=row-lock")
+			.withBean(LockHikariCustomizer.class, () -> (config) -> {
+				pools.add(config.getPoolName());
+				config.setMaximumPoolSize(config.getPoolName().endsWith("rows") ? 20 : 3);
+			})
+			.run((context) -> assertThat(context).hasNotFailed());
+		assertThat(pools).containsExactly("distributed-lock", "distributed-lock-rows");
+	}
+
+	@Test
+	void customizerThatMakesThePoolOfRowLocksSmallerIsRefused() {
+		this.locked.withPropertyValues("distributed-lock.jdbc.strategy=row-lock")
+			.withBean(LockHikariCustomizer.class, () -> (config) -> config.setMaximumPoolSize(4))
+			.run((context) -> {
+				assertThat(context).hasFailed();
+				assertThat(context.getStartupFailure()).rootCause()
+					.isInstanceOf(LockConfigurationException.class)
+					.hasMessageContaining("maximumPoolSize=4")
+					.hasMessageContaining("distributed-lock.jdbc.row-lock-pool-size is 16");
+			});
+	}
+
 	private static void acquire(JdbcLockProvider provider) {
 		assertThat(StoreCalls.resultOf(provider.newContender(LockKey.of("orders", "42"), () -> {
 		}).attempt(OwnerId.random(), Duration.ofSeconds(30), false, Duration.ofSeconds(5))))
