@@ -214,7 +214,6 @@ final class HeldRows implements AutoCloseable {
 		finally {
 			if (restored) {
 				this.pool.giveBack(row.connection());
-				this.pool.unreserve();
 			}
 			else {
 				giveUp(row);
@@ -227,7 +226,6 @@ final class HeldRows implements AutoCloseable {
 			this.pool.discard(row.connection());
 		}
 		finally {
-			this.pool.unreserve();
 			row.ended().complete(null);
 		}
 	}
