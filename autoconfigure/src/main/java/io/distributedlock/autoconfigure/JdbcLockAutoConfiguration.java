@@ -61,6 +61,9 @@ public final class JdbcLockAutoConfiguration {
 
 	private static final Log logger = LogFactory.getLog(JdbcLockAutoConfiguration.class);
 
+	/** The name of the bean that is created here. */
+	static final String PROVIDER = "distributedLockJdbcProvider";
+
 	private static final String POOL = "distributed-lock";
 
 	private static final String ROW_LOCK_POOL = "distributed-lock-rows";
@@ -80,6 +83,11 @@ public final class JdbcLockAutoConfiguration {
 	}
 
 	@Bean
+	static JdbcStrategyCheck distributedLockJdbcStrategyCheck(Environment environment) {
+		return new JdbcStrategyCheck(environment);
+	}
+
+	@Bean
 	@Conditional(OnLease.class)
 	@ConditionalOnMissingBean({ JdbcLockProvider.class, JdbcRowLockProvider.class })
 	@DependsOnDatabaseInitialization
@@ -93,7 +101,7 @@ public final class JdbcLockAutoConfiguration {
 		return new JdbcLockProvider(connections, settings(properties, general, environment), timer);
 	}
 
-	@Bean("distributedLockJdbcProvider")
+	@Bean(PROVIDER)
 	@Conditional(OnRowLock.class)
 	@ConditionalOnMissingBean({ JdbcLockProvider.class, JdbcRowLockProvider.class })
 	@DependsOnDatabaseInitialization
@@ -130,7 +138,7 @@ public final class JdbcLockAutoConfiguration {
 	}
 
 	@Bean
-	@ConditionalOnBean(name = "distributedLockJdbcProvider")
+	@ConditionalOnBean(name = PROVIDER)
 	LockStoreLocation distributedLockJdbcLocation(JdbcLockProperties properties, DistributedLockProperties general,
 			Environment environment) {
 		return new LockStoreLocation("jdbc", KeyPrefix.text(general, environment),
