@@ -6,6 +6,7 @@ import java.util.List;
 
 import javax.sql.DataSource;
 
+import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import com.zaxxer.hikari.util.Credentials;
 import org.apache.commons.logging.Log;
@@ -60,6 +61,9 @@ public final class JdbcLockAutoConfiguration {
 
 	private static final Log logger = LogFactory.getLog(JdbcLockAutoConfiguration.class);
 
+	/** The name of the bean that is created here. */
+	static final String PROVIDER = "distributedLockJdbcProvider";
+
 	private static final String POOL = "distributed-lock";
 
 	private static final String ROW_LOCK_POOL = "distributed-lock-rows";
@@ -79,6 +83,11 @@ public final class JdbcLockAutoConfiguration {
 	}
 
 	@Bean
+	static JdbcStrategyCheck distributedLockJdbcStrategyCheck(Environment environment) {
+		return new JdbcStrategyCheck(environment);
+	}
+
+	@Bean
 	@Conditional(OnLease.class)
 	@ConditionalOnMissingBean({ JdbcLockProvider.class, JdbcRowLockProvider.class })
 	@DependsOnDatabaseInitialization
@@ -92,7 +101,7 @@ public final class JdbcLockAutoConfiguration {
 		return new JdbcLockProvider(connections, settings(properties, general, environment), timer);
 	}
 
-	@Bean("distributedLockJdbcProvider")
+	@Bean(PROVIDER)
 	@Conditional(OnRowLock.class)
 	@ConditionalOnMissingBean({ JdbcLockProvider.class, JdbcRowLockProvider.class })
 	@DependsOnDatabaseInitialization
@@ -129,7 +138,7 @@ public final class JdbcLockAutoConfiguration {
 	}
 
 	@Bean
-	@ConditionalOnBean(name = "distributedLockJdbcProvider")
+	@ConditionalOnBean(name = PROVIDER)
 	LockStoreLocation distributedLockJdbcLocation(JdbcLockProperties properties, DistributedLockProperties general,
 			Environment environment) {
 		return new LockStoreLocation("jdbc", KeyPrefix.text(general, environment),
@@ -186,7 +195,21 @@ public final class JdbcLockAutoConfiguration {
 			return LockDataSource.derive(described, size, callTimeout, (config) -> {
 				config.setPoolName(name);
 				customizers.orderedStream().forEach((customizer) -> customizer.customize(config));
+				if (name.equals(ROW_LOCK_POOL)) {
+					requireSize(config, size);
+				}
 			});
+		}
+
+		/** A smaller pool would hold fewer locks than the property promises. */
+		private static void requireSize(HikariConfig config, int size) {
+			if (config.getMaximumPoolSize() < size) {
+				throw new LockConfigurationException(LockError.INVALID_PROPERTY,
+						"A LockHikariCustomizer has set maximumPoolSize=" + config.getMaximumPoolSize()
+								+ " for the pool " + ROW_LOCK_POOL
+								+ ", but the property distributed-lock.jdbc.row-lock-pool-size is " + size,
+						"Set the size by the property, and let the customizer change other pools by their names");
+			}
 		}
 
 		private static boolean isHikari(DataSource dataSource) {

@@ -3,8 +3,10 @@ package io.distributedlock.autoconfigure;
 import org.springframework.boot.autoconfigure.condition.ConditionMessage;
 import org.springframework.boot.autoconfigure.condition.ConditionOutcome;
 import org.springframework.boot.autoconfigure.condition.SpringBootCondition;
+import org.springframework.boot.context.properties.bind.BindResult;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.annotation.ConditionContext;
+import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotatedTypeMetadata;
 
 import io.distributedlock.autoconfigure.JdbcLockProperties.Strategy;
@@ -15,7 +17,7 @@ import io.distributedlock.autoconfigure.JdbcLockProperties.Strategy;
  */
 abstract class JdbcStrategyCondition extends SpringBootCondition {
 
-	private static final String PROPERTY = "distributed-lock.jdbc.strategy";
+	static final String PROPERTY = "distributed-lock.jdbc.strategy";
 
 	private final Strategy strategy;
 
@@ -23,9 +25,14 @@ abstract class JdbcStrategyCondition extends SpringBootCondition {
 		this.strategy = strategy;
 	}
 
+	/** Returns the strategy that the property names, if it is set. */
+	static BindResult<Strategy> strategy(Environment environment) {
+		return Binder.get(environment).bind(PROPERTY, Strategy.class);
+	}
+
 	@Override
 	public ConditionOutcome getMatchOutcome(ConditionContext context, AnnotatedTypeMetadata metadata) {
-		Strategy chosen = Binder.get(context.getEnvironment()).bind(PROPERTY, Strategy.class).orElse(Strategy.LEASE);
+		Strategy chosen = strategy(context.getEnvironment()).orElse(Strategy.LEASE);
 		return new ConditionOutcome(chosen == this.strategy,
 				ConditionMessage.forCondition("JDBC strategy").because(PROPERTY + " is " + chosen));
 	}

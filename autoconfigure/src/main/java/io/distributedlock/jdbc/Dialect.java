@@ -54,6 +54,14 @@ interface Dialect {
 	}
 
 	/**
+	 * Returns by what means several servers of the database accept writes at once, so
+	 * that a row may be locked on each of them, or {@code null} if one does.
+	 */
+	default @Nullable String multiPrimary(Connection connection) throws SQLException {
+		return null;
+	}
+
+	/**
 	 * Bounds a read from the connection in milliseconds, where an abort can block.
 	 */
 	default void limitReads(Connection connection, int millis) throws SQLException {

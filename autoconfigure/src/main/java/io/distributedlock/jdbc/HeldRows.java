@@ -30,7 +30,8 @@ import io.distributedlock.provider.LockTimer;
  */
 final class HeldRows implements AutoCloseable {
 
-	private static final int WORKERS = 8;
+	/** Threads that end sessions without an answer, which the driver may do at once. */
+	private static final int ABORTERS = 8;
 
 	private static final Log logger = LogFactory.getLog(HeldRows.class);
 
@@ -42,11 +43,16 @@ final class HeldRows implements AutoCloseable {
 
 	private final LockTimer timer;
 
-	private final ExecutorService checkers = LockThreads.pool("jdbc-row-check", WORKERS);
+	/**
+	 * Has a thread for each row: a session that does not answer keeps its thread until
+	 * the lease is over, and none may wait for that of another one.
+	 */
+	private final ExecutorService checkers;
 
-	private final ExecutorService enders = LockThreads.pool("jdbc-row-end", WORKERS);
+	/** Has a thread for each row, as an end waits for a check under way. */
+	private final ExecutorService enders;
 
-	private final ExecutorService aborters = LockThreads.pool("jdbc-row-abort", WORKERS);
+	private final ExecutorService aborters = LockThreads.pool("jdbc-row-abort", ABORTERS);
 
 	private final CallWatchdog watchdog;
 
@@ -54,6 +60,8 @@ final class HeldRows implements AutoCloseable {
 		this.pool = pool;
 		this.callTimeout = callTimeout;
 		this.timer = timer;
+		this.checkers = LockThreads.pool("jdbc-row-check", pool.size());
+		this.enders = LockThreads.pool("jdbc-row-end", pool.size());
 		this.watchdog = new CallWatchdog(timer, this.aborters);
 	}
 
@@ -85,15 +93,14 @@ final class HeldRows implements AutoCloseable {
 
 	/**
 	 * Checks whether the session of a row lives, and lets the server end it once it was
-	 * idle for a time. Joins a check that is under way: if that finds the session alive,
-	 * it was so at an earlier time than now.
-	 * @return completes with what is known, at the end of the row's time at the latest
+	 * idle for a time. Joins a check that is under way, which cannot confirm the session:
+	 * if it finds that alive, it was so at an earlier time than now.
 	 */
-	CompletableFuture<SessionState> check(HeldRow row, Dialect dialect, Duration idle) {
+	SessionCheck check(HeldRow row, Dialect dialect, Duration idle) {
 		CompletableFuture<SessionState> begun = new CompletableFuture<>();
 		CompletableFuture<SessionState> underWay = row.joinCheck(begun);
 		if (underWay != null) {
-			return underWay.thenApply((state) -> (state == SessionState.ALIVE) ? SessionState.UNCLEAR : state);
+			return new SessionCheck(underWay, true);
 		}
 		try {
 			this.checkers.execute(() -> {
@@ -111,7 +118,7 @@ final class HeldRows implements AutoCloseable {
 			logger.debug("A session could not be checked", ex);
 			row.endCheck();
 		}
-		return begun;
+		return new SessionCheck(begun, false);
 	}
 
 	private SessionState state(HeldRow row, Dialect dialect, Duration idle) {
@@ -207,7 +214,6 @@ final class HeldRows implements AutoCloseable {
 		finally {
 			if (restored) {
 				this.pool.giveBack(row.connection());
-				this.pool.unreserve();
 			}
 			else {
 				giveUp(row);
@@ -220,7 +226,6 @@ final class HeldRows implements AutoCloseable {
 			this.pool.discard(row.connection());
 		}
 		finally {
-			this.pool.unreserve();
 			row.ended().complete(null);
 		}
 	}
@@ -279,6 +284,27 @@ final class HeldRows implements AutoCloseable {
 		ENDED,
 		/** It is not known for how long the server keeps the session. */
 		UNCLEAR
+
+	}
+
+	/**
+	 * Check of a session.
+	 *
+	 * @param answer completes with what is known, at the end of the row's time at the
+	 * latest
+	 * @param joined whether the check had begun before it was asked for
+	 */
+	record SessionCheck(CompletableFuture<SessionState> answer, boolean joined) {
+
+		/**
+		 * Returns what is known by a deadline. Does not wait for a joined check, as its
+		 * answer can confirm nothing.
+		 */
+		SessionState state(Deadline deadline) {
+			SessionState state = (this.joined || await(this.answer, deadline))
+					? this.answer.getNow(SessionState.UNCLEAR) : SessionState.UNCLEAR;
+			return (this.joined && state == SessionState.ALIVE) ? SessionState.UNCLEAR : state;
+		}
 
 	}
 

@@ -12,6 +12,7 @@ import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.jdbc.Dialect.Renewal;
 import io.distributedlock.provider.AnsweredStoreCall;
+import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.LockInspector;
@@ -65,11 +66,17 @@ public final class JdbcLockProvider implements LockProvider, LockInspector, Auto
 		this.calls = new SqlCallExecutor(dataSource.connections(), settings.table(), timer);
 		this.table = new LockTable(this.calls, settings.table());
 		this.listener = new NotificationListener(dataSource.connections(), this.calls);
-		// The listener warns at start if notifications do not arrive.
-		this.tableCheck = new TableCheck(this.table, settings.table(), this.listener::start);
+		this.tableCheck = new TableCheck(this.table, settings.table(), this::checkPooler);
 		this.inspector = new LockRowInspector(this.calls, settings.table(), this.keys);
 		this.sweeper = new Sweeper(this.calls, settings.retention(), timer, this.table.process(), this.table.holder());
 		this.sweeper.start();
+	}
+
+	/** The listener warns at start if notifications do not arrive through a pooler. */
+	private void checkPooler(Duration timeout) {
+		if (this.table.isPooled(timeout)) {
+			this.listener.start();
+		}
 	}
 
 	@Override
@@ -164,9 +171,17 @@ public final class JdbcLockProvider implements LockProvider, LockInspector, Auto
 		return Optional.of(this.inspector.list(limit, timeout));
 	}
 
+	/** Releases a row lock of another process too, as its holder does. */
 	@Override
 	public ReleaseOutcome forceRelease(LockKey key, StoredLock lock, Duration timeout) {
-		return (lock.owner() != null) ? release(key, lock.owner(), timeout).result() : ReleaseOutcome.NOT_HELD;
+		if (lock.owner() == null) {
+			return ReleaseOutcome.NOT_HELD;
+		}
+		Deadline deadline = Deadline.after(timeout);
+		String owner = lock.owner().text();
+		ReleaseOutcome outcome = this.table.release(this.keys.encode(key), owner, 0, timeout);
+		return (outcome != ReleaseOutcome.NOT_HELD) ? outcome
+				: this.table.release(this.keys.encode(key), LockRow.ROW + owner, 0, deadline.remaining());
 	}
 
 	/**

@@ -83,7 +83,7 @@ public final class JdbcRowLockProvider implements LockProvider, LockInspector, A
 		this.keys = new LockKeyEncoder(settings.keyPrefix());
 		this.calls = new SqlCallExecutor(dataSource.connections(), settings.table(), timer);
 		this.table = new LockTable(this.calls, settings.table());
-		this.tableCheck = new TableCheck(this.table, settings.table(), JdbcRowLockProvider::refusePooler);
+		this.tableCheck = new TableCheck(this.table, settings.table(), new RowLockServerCheck(this.table)::run);
 		this.inspector = new LockRowInspector(this.calls, settings.table(), this.keys);
 		this.pool = new RowLockPool(rows.connections());
 		this.rowCalls = new SqlCallExecutor(this.pool, settings.table(), timer);
@@ -101,17 +101,6 @@ public final class JdbcRowLockProvider implements LockProvider, LockInspector, A
 							+ "own, but the settings for one cannot be read from the DataSource",
 					"Use a Hikari pool as the DataSource, or the strategy lease");
 		}
-	}
-
-	/**
-	 * A pooler bounds transactions, and gives each lock one of few server connections.
-	 */
-	private static void refusePooler() {
-		throw new LockConfigurationException(LockError.STORE_UNSUITABLE,
-				"A connection pooler such as PgBouncer stands before the database, and a row lock would keep one of "
-						+ "its connections to the server for as long as it is held",
-				"Give the locks a direct connection by @DistributedLockDataSource, or use "
-						+ "distributed-lock.jdbc.strategy=lease");
 	}
 
 	@Override
@@ -205,12 +194,18 @@ public final class JdbcRowLockProvider implements LockProvider, LockInspector, A
 	}
 
 	/**
-	 * Clears the owner of a lock. Its holder learns of it with its next renewal, and
-	 * unlocks the row then.
+	 * Clears the owner of a lock, or of a lease of another process. Its holder learns of
+	 * it with its next renewal, and unlocks the row then.
 	 */
 	@Override
 	public ReleaseOutcome forceRelease(LockKey key, StoredLock lock, Duration timeout) {
-		return (lock.owner() != null) ? release(key, lock.owner(), timeout).result() : ReleaseOutcome.NOT_HELD;
+		if (lock.owner() == null) {
+			return ReleaseOutcome.NOT_HELD;
+		}
+		Deadline deadline = Deadline.after(timeout);
+		ReleaseOutcome outcome = releaseNow(key, lock.owner(), timeout);
+		return (outcome != ReleaseOutcome.NOT_HELD) ? outcome
+				: this.table.release(this.keys.encode(key), lock.owner().text(), 0, deadline.remaining());
 	}
 
 	/**

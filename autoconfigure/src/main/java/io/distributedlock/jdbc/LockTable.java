@@ -307,6 +307,20 @@ final class LockTable {
 		}
 	}
 
+	/**
+	 * Returns by what means several servers accept writes at once, or {@code null}.
+	 * @throws LockProviderException if the database could not answer
+	 */
+	@Nullable String multiPrimary(Duration timeout) {
+		try {
+			return this.calls.<@Nullable String>execute(CallKind.ACQUIRE, timeout,
+					(connection, dialect) -> dialect.multiPrimary(connection));
+		}
+		catch (SQLException ex) {
+			throw translate(ex);
+		}
+	}
+
 	private LockConfigurationException tableMissing(SQLException cause) {
 		Dialect dialect = this.calls.knownDialect();
 		return new LockConfigurationException(LockError.TABLE_MISSING,

@@ -118,6 +118,11 @@ abstract class MySqlCompatibleDialect extends PolledDialect {
 		return true;
 	}
 
+	@Override
+	public final @Nullable String multiPrimary(Connection connection) throws SQLException {
+		return MySqlCluster.multiPrimary(connection);
+	}
+
 	/** MariaDB's driver first sends a KILL over a new connection. */
 	@Override
 	public final boolean abortsAtOnce() {

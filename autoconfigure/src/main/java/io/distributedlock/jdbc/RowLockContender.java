@@ -13,6 +13,7 @@ import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.jdbc.HeldRows.SessionState;
+import io.distributedlock.jdbc.RowLockPool.Reservation;
 import io.distributedlock.jdbc.RowLockStatements.RowWait;
 import io.distributedlock.jdbc.RowLocks.LockedRow;
 import io.distributedlock.provider.AnsweredStoreCall;
@@ -77,22 +78,20 @@ final class RowLockContender implements LockContender {
 		long startNanos = System.nanoTime();
 		Deadline deadline = Deadline.after(timeout);
 		this.tableCheck.complete(timeout);
-		this.locks.reserve(deadline);
+		Reservation reservation = this.locks.reserve(deadline);
 		HeldRow row = null;
 		boolean granted = false;
 		try {
-			row = lock(ownerText, lease, willWait, deadline);
+			row = lock(ownerText, lease, willWait, deadline, reservation);
 			AttemptResult result = (row != null) ? grant(row, owner, lease, deadline) : busy(startNanos, deadline);
 			granted = result instanceof AttemptResult.Granted;
 			return result;
 		}
 		finally {
-			if (row == null) {
-				this.locks.unreserve();
-			}
-			else if (!granted) {
+			if (row != null && !granted) {
 				this.heldRows.end(row, this.locks.dialect());
 			}
+			reservation.end();
 		}
 	}
 
@@ -104,11 +103,13 @@ final class RowLockContender implements LockContender {
 	 * Locks the row. One that is locked although the lock is free is that of a process
 	 * which is about to acquire it, or of the sweeper: it is worth a wait.
 	 */
-	private @Nullable HeldRow lock(String owner, Duration lease, boolean willWait, Deadline deadline) {
+	private @Nullable HeldRow lock(String owner, Duration lease, boolean willWait, Deadline deadline,
+			Reservation reservation) {
 		boolean waits = willWait && this.locks.canWait(lease, deadline.remaining());
-		LockedRow locked = this.locks.lock(this.rowKey, waits ? RowWait.QUEUE : RowWait.NONE, deadline.remaining());
+		LockedRow locked = this.locks.lock(this.rowKey, waits ? RowWait.QUEUE : RowWait.NONE, deadline.remaining(),
+				reservation);
 		if (locked == null && !waits && isFree(deadline) && this.locks.canWait(lease, deadline.remaining())) {
-			locked = this.locks.lock(this.rowKey, RowWait.QUEUE, deadline.remaining());
+			locked = this.locks.lock(this.rowKey, RowWait.QUEUE, deadline.remaining(), reservation);
 		}
 		return (locked != null)
 				? new HeldRow(this.storedKey, owner, locked.connection(), locked.session(), Deadline.after(lease))
@@ -144,7 +145,7 @@ final class RowLockContender implements LockContender {
 	}
 
 	private void requireSession(HeldRow row, Duration lease, Deadline deadline) {
-		CompletableFuture<SessionState> state = this.heldRows.check(row, this.locks.dialect(), lease);
+		CompletableFuture<SessionState> state = this.heldRows.check(row, this.locks.dialect(), lease).answer();
 		try {
 			if (state.get(Math.max(deadline.remainingNanos(), 0), TimeUnit.NANOSECONDS) != SessionState.ALIVE) {
 				throw failed("has ended the session " + row.session() + " that had just locked a row", null);

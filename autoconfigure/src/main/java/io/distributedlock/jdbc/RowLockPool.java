@@ -2,11 +2,15 @@ package io.distributedlock.jdbc;
 
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.util.Set;
+import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+
+import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.Deadline;
@@ -14,11 +18,12 @@ import io.distributedlock.provider.Deadline;
 /**
  * Pool of the connections that hold row locks. A connection that is kept stays with its
  * lock when the call ends that borrowed it. Each attempt has a permit from before it
- * borrows a connection until that is given back, so that the wait for a connection counts
- * against its time-out. Safe for use by many threads.
+ * borrows a connection until it has ended and that is back, so that the wait for a
+ * connection counts against its time-out. Safe for use by many threads.
  * <p>
- * Invariant: the kept connections and those that calls have borrowed are never more than
- * the permits in use.
+ * Invariants: the connections that calls use and those that are kept are never more than
+ * the permits in use, also when an attempt has ended before the worker that it abandoned;
+ * a connection is given back or discarded once, by who removes its loan.
  */
 final class RowLockPool extends ConnectionSource {
 
@@ -29,7 +34,7 @@ final class RowLockPool extends ConnectionSource {
 	/** Permits to wait in the queue of the database, which leave attempts the others. */
 	private final Semaphore waits;
 
-	private final Set<Connection> kept = ConcurrentHashMap.newKeySet();
+	private final Map<Connection, Loan> loans = new ConcurrentHashMap<>();
 
 	private final AtomicBoolean poolClosed = new AtomicBoolean();
 
@@ -41,14 +46,29 @@ final class RowLockPool extends ConnectionSource {
 		this.waits = new Semaphore((pool.size() - 2) / 2);
 	}
 
-	/** Returns whether there is a connection for an attempt before the deadline. */
-	boolean reserve(Deadline deadline) throws InterruptedException {
-		return deadline.await(CallKind.ACQUIRE, (nanos) -> this.permits.tryAcquire(nanos, TimeUnit.NANOSECONDS));
+	/**
+	 * Reserves a connection for an attempt, or returns {@code null} if there is none
+	 * before the deadline.
+	 */
+	@Nullable Reservation reserve(Deadline deadline) throws InterruptedException {
+		return deadline.await(CallKind.ACQUIRE, (nanos) -> this.permits.tryAcquire(nanos, TimeUnit.NANOSECONDS))
+				? new Reservation(this.permits) : null;
 	}
 
-	/** Ends a reservation whose connection was given back or discarded. */
-	void unreserve() {
-		this.permits.release();
+	/**
+	 * Uses a connection for the attempt of a reservation, until it is given back or
+	 * discarded.
+	 * @return {@code false} if the attempt has ended, so that the call must not go on
+	 */
+	boolean use(Connection connection, Reservation reservation) {
+		if (!reservation.begin()) {
+			return false;
+		}
+		if (this.loans.computeIfPresent(connection, (key, loan) -> new Loan(reservation, loan.kept())) == null) {
+			reservation.end();
+			return false;
+		}
+		return true;
 	}
 
 	/** Returns whether an attempt may wait in the queue of the database now. */
@@ -62,44 +82,56 @@ final class RowLockPool extends ConnectionSource {
 
 	/** Keeps a connection beyond the call that has borrowed it. */
 	void keep(Connection connection) {
-		this.kept.add(connection);
+		this.loans.computeIfPresent(connection, (key, loan) -> new Loan(loan.reservation(), true));
 	}
 
 	/** Leaves a connection to the call that has borrowed it. */
 	void unkeep(Connection connection) {
-		this.kept.remove(connection);
+		this.loans.computeIfPresent(connection, (key, loan) -> new Loan(loan.reservation(), false));
 	}
 
 	/** Returns how many connections are kept. */
-	int kept() {
-		return this.kept.size();
+	long kept() {
+		return this.loans.values().stream().filter(Loan::kept).count();
 	}
 
 	/** Gives back a connection that was kept, without an open transaction. */
 	void giveBack(Connection connection) {
-		if (this.kept.remove(connection)) {
-			this.pool.close(connection);
-			closeIfUnused();
+		end(connection, this.pool::close);
+	}
+
+	/** Ends the loan of a connection, which can have been discarded already. */
+	private void end(Connection connection, Consumer<Connection> end) {
+		Loan loan = this.loans.remove(connection);
+		if (loan != null) {
+			try {
+				end.accept(connection);
+			}
+			finally {
+				if (loan.reservation() != null) {
+					loan.reservation().end();
+				}
+				closeIfUnused();
+			}
 		}
 	}
 
 	@Override
 	void close(Connection connection) {
-		if (!this.kept.contains(connection)) {
-			this.pool.close(connection);
+		Loan loan = this.loans.get(connection);
+		if (loan != null && !loan.kept()) {
+			end(connection, this.pool::close);
 		}
 	}
 
 	@Override
 	void discard(Connection connection) {
-		this.kept.remove(connection);
-		this.pool.discard(connection);
-		closeIfUnused();
+		end(connection, this.pool::discard);
 	}
 
 	@Override
 	void abort(Connection connection) {
-		this.pool.abort(connection);
+		end(connection, this.pool::abort);
 	}
 
 	@Override
@@ -119,7 +151,9 @@ final class RowLockPool extends ConnectionSource {
 
 	@Override
 	Connection borrow(Deadline deadline) {
-		return this.pool.borrow(deadline);
+		Connection connection = this.pool.borrow(deadline);
+		this.loans.put(connection, new Loan(null, false));
+		return connection;
 	}
 
 	@Override
@@ -153,9 +187,45 @@ final class RowLockPool extends ConnectionSource {
 	}
 
 	private void closeIfUnused() {
-		if (this.closed && this.kept.isEmpty() && this.poolClosed.compareAndSet(false, true)) {
+		if (this.closed && kept() == 0 && this.poolClosed.compareAndSet(false, true)) {
 			this.pool.close();
 		}
+	}
+
+	/**
+	 * Connection that is borrowed.
+	 *
+	 * @param reservation the reservation of the attempt that uses it, if any yet
+	 * @param kept whether it is kept beyond its call
+	 */
+	private record Loan(@Nullable Reservation reservation, boolean kept) {
+	}
+
+	/**
+	 * Permit of an attempt and of the connections that it uses. It is given back when all
+	 * of them have ended.
+	 */
+	static final class Reservation {
+
+		private final Semaphore permits;
+
+		private final AtomicInteger users = new AtomicInteger(1);
+
+		private Reservation(Semaphore permits) {
+			this.permits = permits;
+		}
+
+		private boolean begin() {
+			return this.users.getAndUpdate((count) -> (count > 0) ? count + 1 : 0) > 0;
+		}
+
+		/** Ends the attempt, once. */
+		void end() {
+			if (this.users.decrementAndGet() == 0) {
+				this.permits.release();
+			}
+		}
+
 	}
 
 }

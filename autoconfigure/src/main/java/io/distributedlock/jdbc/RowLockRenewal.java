@@ -2,16 +2,18 @@ package io.distributedlock.jdbc;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
+import io.distributedlock.LockException;
 import io.distributedlock.jdbc.Dialect.Renewal;
+import io.distributedlock.jdbc.HeldRows.SessionCheck;
 import io.distributedlock.jdbc.HeldRows.SessionState;
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockGrant;
@@ -55,7 +57,7 @@ final class RowLockRenewal {
 			}
 		});
 		if (!checks.isEmpty()) {
-			List<RenewalOutcome> orders = this.table.renew(checks.stream().map(Check::renewal).toList(), timeout);
+			List<RenewalOutcome> orders = renewOrders(checks, timeout, deadline);
 			for (int i = 0; i < checks.size(); i++) {
 				outcomes.put(checks.get(i).grant(), outcome(checks.get(i), orders.get(i), deadline));
 			}
@@ -63,14 +65,30 @@ final class RowLockRenewal {
 		return outcomes;
 	}
 
+	/**
+	 * Renews the rows with the orders. A session that has ended is a loss whether or not
+	 * the database answers on other connections.
+	 * @throws LockException if the database could not answer, and no session has ended
+	 */
+	private List<RenewalOutcome> renewOrders(List<Check> checks, Duration timeout, Deadline deadline) {
+		try {
+			return this.table.renew(checks.stream().map(Check::renewal).toList(), timeout);
+		}
+		catch (LockException ex) {
+			if (checks.stream().noneMatch((check) -> check.session().state(deadline) == SessionState.ENDED)) {
+				throw ex;
+			}
+			logger.debug("The orders of row locks could not be renewed, while a session has ended", ex);
+			return Collections.nCopies(checks.size(), RenewalOutcome.UNKNOWN);
+		}
+	}
+
 	private RenewalOutcome outcome(Check check, RenewalOutcome order, Deadline deadline) {
 		if (order == RenewalOutcome.NOT_HELD) {
 			this.heldRows.end(check.row(), this.locks.dialect());
 			return RenewalOutcome.NOT_HELD;
 		}
-		// A check without an answer may have one until the lease is over.
-		SessionState session = HeldRows.await(check.session(), deadline) ? check.session().join()
-				: SessionState.UNCLEAR;
+		SessionState session = check.session().state(deadline);
 		if (session == SessionState.UNCLEAR) {
 			return RenewalOutcome.UNKNOWN;
 		}
@@ -98,10 +116,9 @@ final class RowLockRenewal {
 	 * @param row its row
 	 * @param lease the new lease
 	 * @param until until when it lasts
-	 * @param session completes with the state of its session
+	 * @param session the check of its session
 	 */
-	private record Check(LockGrant grant, HeldRow row, Duration lease, Deadline until,
-			CompletableFuture<SessionState> session) {
+	private record Check(LockGrant grant, HeldRow row, Duration lease, Deadline until, SessionCheck session) {
 
 		private Renewal renewal() {
 			return new Renewal(this.row.key(), this.row.owner(), TimeUnit.NANOSECONDS.toMicros(this.lease.toNanos()));

@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 import io.distributedlock.LockError;
 import io.distributedlock.LockException;
 import io.distributedlock.LockProviderException;
+import io.distributedlock.jdbc.RowLockPool.Reservation;
 import io.distributedlock.jdbc.RowLockStatements.RowWait;
 import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.Deadline;
@@ -58,26 +59,23 @@ final class RowLocks {
 	 * Reserves a connection of the pool.
 	 * @throws LockProviderException if all of them hold locks
 	 */
-	void reserve(Deadline deadline) {
+	Reservation reserve(Deadline deadline) {
 		try {
-			if (!this.pool.reserve(deadline)) {
+			Reservation reservation = this.pool.reserve(deadline);
+			if (reservation == null) {
 				throw LockProviderException
 					.nothingSent(
 							LockError.STORE_TIMEOUT, SqlErrors.PROVIDER, "has no connection for another row lock: all "
 									+ this.pool.size() + " are in use (distributed-lock.jdbc.row-lock-pool-size)",
 							null);
 			}
+			return reservation;
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
 			throw LockProviderException.nothingSent(LockError.STORE_FAILED, SqlErrors.PROVIDER,
 					"had no connection for a row lock before the thread was interrupted", ex);
 		}
-	}
-
-	/** Ends the reservation of an attempt that has locked no row. */
-	void unreserve() {
-		this.pool.unreserve();
 	}
 
 	/**
@@ -92,30 +90,38 @@ final class RowLocks {
 	/**
 	 * Locks a row.
 	 * @param key the key of the row to lock
+	 * @param reservation the reservation of the attempt, which the connection keeps until
+	 * it is back, also if the attempt ends sooner
 	 * @return the locked row, whose connection is kept; {@code null} if another
 	 * transaction has locked it
 	 * @throws LockProviderException if the database could not answer; the row is not
 	 * locked, or its session is being ended
 	 */
-	@Nullable LockedRow lock(String key, RowWait wait, Duration timeout) {
+	@Nullable LockedRow lock(String key, RowWait wait, Duration timeout, Reservation reservation) {
 		if (wait == RowWait.NONE || !this.pool.beginWait()) {
-			return call(key, RowWait.NONE, timeout);
+			return call(key, RowWait.NONE, timeout, reservation);
 		}
 		try {
-			return call(key, RowWait.QUEUE, timeout);
+			return call(key, RowWait.QUEUE, timeout, reservation);
 		}
 		finally {
 			this.pool.endWait();
 		}
 	}
 
-	private @Nullable LockedRow call(String key, RowWait wait, Duration timeout) {
+	private @Nullable LockedRow call(String key, RowWait wait, Duration timeout, Reservation reservation) {
 		AtomicReference<@Nullable Connection> kept = new AtomicReference<>();
-		SqlCall<@Nullable LockedRow> call = (connection, dialect) -> lock(connection, dialect, key, wait, kept);
+		SqlCall<@Nullable LockedRow> call = (connection, dialect) -> {
+			if (!this.pool.use(connection, reservation)) {
+				throw new SQLException("The attempt has ended before its call began");
+			}
+			return lock(connection, dialect, key, wait, kept);
+		};
 		SqlCall.Compensation<@Nullable LockedRow> compensation = (connection, dialect, row) -> {
 			if (row != null) {
-				dialect.rowLocks().end(connection);
+				// First, so that the pool gets it back even if the end fails.
 				this.pool.unkeep(connection);
+				dialect.rowLocks().end(connection);
 			}
 		};
 		try {

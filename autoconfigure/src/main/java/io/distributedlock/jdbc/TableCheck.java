@@ -1,6 +1,7 @@
 package io.distributedlock.jdbc;
 
 import java.time.Duration;
+import java.util.function.Consumer;
 
 import io.distributedlock.FencingToken;
 import io.distributedlock.LockConfigurationException;
@@ -23,7 +24,7 @@ final class TableCheck {
 
 	private final String tableName;
 
-	private final Runnable onPooler;
+	private final Consumer<Duration> serverCheck;
 
 	/**
 	 * The first step that has not succeeded yet. A check continues there, so that short
@@ -34,13 +35,13 @@ final class TableCheck {
 
 	/**
 	 * Creates a check.
-	 * @param onPooler what to do if a pooler stands before the database; it may throw a
-	 * {@link LockConfigurationException}
+	 * @param serverCheck checks what the provider needs of the server besides, within a
+	 * time-out; it may throw a {@link LockConfigurationException}
 	 */
-	TableCheck(LockTable table, String tableName, Runnable onPooler) {
+	TableCheck(LockTable table, String tableName, Consumer<Duration> serverCheck) {
 		this.table = table;
 		this.tableName = tableName;
-		this.onPooler = onPooler;
+		this.serverCheck = serverCheck;
 	}
 
 	/**
@@ -104,7 +105,7 @@ final class TableCheck {
 				case STATUS -> checkStatus(left);
 				case SHAPE -> this.table.requireSuitable(left);
 				case RIGHTS -> this.table.requireWritable(left);
-				default -> checkPooler(left);
+				default -> this.serverCheck.accept(left);
 			}
 			this.next = step.following();
 		}
@@ -122,16 +123,10 @@ final class TableCheck {
 		}
 	}
 
-	private void checkPooler(Duration timeout) {
-		if (this.table.isPooled(timeout)) {
-			this.onPooler.run();
-		}
-	}
-
 	/** Steps of the check, in their order. */
 	private enum Step {
 
-		STATUS, SHAPE, RIGHTS, POOLER, NONE;
+		STATUS, SHAPE, RIGHTS, SERVER, NONE;
 
 		Step following() {
 			return values()[ordinal() + 1];

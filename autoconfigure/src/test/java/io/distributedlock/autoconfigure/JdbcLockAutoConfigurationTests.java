@@ -16,6 +16,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.postgresql.ds.PGSimpleDataSource;
@@ -128,6 +129,55 @@ class JdbcLockAutoConfigurationTests {
 			assertThat(context).hasFailed();
 			assertThat(context.getStartupFailure()).rootCause()
 				.hasMessageContaining("distributed-lock.jdbc.row-lock-pool-size is 1");
+		});
+	}
+
+	@Test
+	void customizerIsCalledForEachPoolByItsName() {
+		List<String> pools = new ArrayList<>();
+		this.locked.withPropertyValues("distributed-lock.jdbc.strategy=row-lock")
+			.withBean(LockHikariCustomizer.class, () -> (config) -> {
+				pools.add(config.getPoolName());
+				config.setMaximumPoolSize(config.getPoolName().endsWith("rows") ? 20 : 3);
+			})
+			.run((context) -> assertThat(context).hasNotFailed());
+		assertThat(pools).containsExactly("distributed-lock", "distributed-lock-rows");
+	}
+
+	@Test
+	void customizerThatMakesThePoolOfRowLocksSmallerIsRefused() {
+		this.locked.withPropertyValues("distributed-lock.jdbc.strategy=row-lock")
+			.withBean(LockHikariCustomizer.class, () -> (config) -> config.setMaximumPoolSize(4))
+			.run((context) -> {
+				assertThat(context).hasFailed();
+				assertThat(context.getStartupFailure()).rootCause()
+					.isInstanceOf(LockConfigurationException.class)
+					.hasMessageContaining("maximumPoolSize=4")
+					.hasMessageContaining("distributed-lock.jdbc.row-lock-pool-size is 16");
+			});
+	}
+
+	static Stream<Arguments> providersThatContradictTheStrategy() {
+		return Stream.of(Arguments.of("own", JdbcLockProvider.class, "distributed-lock.jdbc.strategy=row-lock"),
+				Arguments.of("distributedLockJdbcProvider", JdbcLockProvider.class,
+						"distributed-lock.jdbc.strategy=row-lock"),
+				Arguments.of("own", JdbcRowLockProvider.class, "distributed-lock.jdbc.strategy=lease"),
+				// Chosen when the application was processed ahead of time.
+				Arguments.of("distributedLockJdbcProvider", JdbcRowLockProvider.class, "distributed-lock.call-timeout=10s"));
+	}
+
+	@ParameterizedTest
+	@MethodSource("providersThatContradictTheStrategy")
+	<T> void providerThatContradictsTheStrategyIsRefused(String name, Class<T> type, String property) {
+		this.locked.withPropertyValues(property).withBean(name, type, () -> {
+			throw new IllegalStateException("The provider must not be created");
+		}).run((context) -> {
+			assertThat(context).hasFailed();
+			assertThat(context.getStartupFailure()).isInstanceOf(LockConfigurationException.class)
+				.hasMessageContaining("distributed-lock.jdbc.strategy")
+				.hasMessageContaining("'" + name + "'")
+				.satisfies((ex) -> assertThat(((LockConfigurationException) ex).error())
+					.isEqualTo(LockError.INVALID_PROPERTY));
 		});
 	}
 

@@ -73,7 +73,7 @@ class ReplacedBeansTests {
 	private static final Set<String> PARTS = Set.of("distributedLockDurationUnits", "distributedLockEngines",
 			"distributedLockEngineParts", "distributedLockTemplate", "distributedLockSeveralStoresCheck",
 			"distributedLockJdbcLocation", "distributedLockRedisLocation", "distributedLockZooKeeperLocation",
-			"distributedLockZooKeeperClient", "distributedLockRedisQuorumLocation");
+			"distributedLockZooKeeperClient", "distributedLockRedisQuorumLocation", "distributedLockJdbcStrategyCheck");
 
 	private final WebApplicationContextRunner runner = new WebApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class,

@@ -35,6 +35,7 @@ import io.distributedlock.provider.LockTimer;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.RenewalOutcome;
+import io.distributedlock.provider.StoredLock;
 import io.distributedlock.support.LockSettings;
 import io.distributedlock.support.LockTemplate;
 import io.distributedlock.testkit.StoreCalls;
@@ -239,6 +240,54 @@ class RowLockTests {
 			.isEqualTo(ReleaseOutcome.RELEASED);
 		assertThat(renew(holder, grant)).isEqualTo(RenewalOutcome.NOT_HELD);
 		await().until(() -> attempt(operator, KEY, LEASE) instanceof Granted);
+	}
+
+	/** The statements of the documentation. */
+	@ParameterizedTest
+	@EnumSource(value = Database.class, names = { "POSTGRESQL", "MARIADB", "MYSQL" })
+	void sessionThatHasLockedARowIsFoundByPeople(Database database) {
+		RowLockFixture fixture = fixture(database);
+		acquire(fixture.newProcess(), KEY);
+		String statement = switch (database) {
+			case POSTGRESQL -> """
+					SELECT a.pid FROM distributed_lock d
+					JOIN pg_locks l ON l.locktype = 'transactionid' AND l.granted AND l.transactionid = d.xmax
+					JOIN pg_stat_activity a ON a.pid = l.pid
+					WHERE d.lock_key = '{key}'""";
+			case MYSQL -> """
+					SELECT t.processlist_id FROM performance_schema.data_locks l
+					JOIN performance_schema.threads t ON t.thread_id = l.thread_id
+					WHERE l.object_name = 'distributed_lock' AND l.lock_type = 'RECORD' AND l.lock_status = 'GRANTED'
+					AND l.object_schema = DATABASE() AND l.lock_data = CONCAT('0x', HEX('{key}'))""";
+			default -> """
+					SELECT p.id FROM information_schema.innodb_trx t
+					JOIN information_schema.processlist p ON p.id = t.trx_mysql_thread_id
+					WHERE p.db = DATABASE()""";
+		};
+		assertThat(fixture.jdbc()
+			.queryForList(statement.replace("{key}", new LockKeyEncoder(JdbcFixture.PREFIX).encodeRow(KEY)),
+					Long.class))
+			.containsExactly(fixture.heldRow(KEY).session());
+	}
+
+	@Test
+	void forcedReleaseCrossesTheTwoKinds() {
+		RowLockFixture fixture = fixture(Database.H2);
+		JdbcRowLockProvider rows = (JdbcRowLockProvider) fixture.newProcess();
+		JdbcLockProvider leases = new JdbcLockProvider(LockDataSource.connect(fixture.url(), "sa", "", null, 4, TIMEOUT),
+				JdbcLockSettings.defaults(JdbcFixture.PREFIX), fixture.timer());
+		this.resources.add(leases);
+		TestDatabases.warmUp(leases);
+		LockGrant row = acquire(rows, KEY);
+		StoredLock found = leases.find(KEY, TIMEOUT).orElseThrow();
+		assertThat(leases.forceRelease(KEY, found, TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
+		assertThat(leases.forceRelease(KEY, found, TIMEOUT)).isEqualTo(ReleaseOutcome.NOT_HELD);
+		assertThat(renew(rows, row)).isEqualTo(RenewalOutcome.NOT_HELD);
+		LockGrant lease = acquire(leases, KEY);
+		found = rows.find(KEY, TIMEOUT).orElseThrow();
+		assertThat(rows.forceRelease(KEY, found, TIMEOUT)).isEqualTo(ReleaseOutcome.RELEASED);
+		assertThat(rows.forceRelease(KEY, found, TIMEOUT)).isEqualTo(ReleaseOutcome.NOT_HELD);
+		assertThat(renew(leases, lease)).isEqualTo(RenewalOutcome.NOT_HELD);
 	}
 
 	@ParameterizedTest

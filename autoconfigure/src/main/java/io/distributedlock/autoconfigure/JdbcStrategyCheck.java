@@ -1,0 +1,56 @@
+package io.distributedlock.autoconfigure;
+
+import java.util.Arrays;
+import java.util.List;
+
+import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.context.properties.bind.BindResult;
+import org.springframework.core.env.Environment;
+
+import io.distributedlock.LockConfigurationException;
+import io.distributedlock.LockError;
+import io.distributedlock.autoconfigure.JdbcLockProperties.Strategy;
+import io.distributedlock.jdbc.JdbcLockProvider;
+import io.distributedlock.jdbc.JdbcRowLockProvider;
+
+/**
+ * Check that the provider keeps locks as the property says, before any bean is created. A
+ * provider of the application may differ from it, and so may one that was chosen when the
+ * application was processed ahead of time.
+ */
+final class JdbcStrategyCheck implements BeanFactoryPostProcessor {
+
+	private final BindResult<Strategy> strategy;
+
+	JdbcStrategyCheck(Environment environment) {
+		this.strategy = JdbcStrategyCondition.strategy(environment);
+	}
+
+	@Override
+	public void postProcessBeanFactory(ConfigurableListableBeanFactory beanFactory) {
+		List<String> leases = names(beanFactory, JdbcLockProvider.class);
+		List<String> rows = names(beanFactory, JdbcRowLockProvider.class);
+		if (this.strategy.orElse(Strategy.LEASE) == Strategy.ROW_LOCK) {
+			require(rows, leases, "row-lock", "keeps leases");
+		}
+		else if (this.strategy.isBound() || rows.contains(JdbcLockAutoConfiguration.PROVIDER)) {
+			require(leases, rows, "lease", "keeps row locks");
+		}
+	}
+
+	private static List<String> names(ConfigurableListableBeanFactory beanFactory, Class<?> type) {
+		return Arrays.asList(beanFactory.getBeanNamesForType(type, true, false));
+	}
+
+	private static void require(List<String> suitable, List<String> others, String strategy, String fact) {
+		if (suitable.isEmpty() && !others.isEmpty()) {
+			throw new LockConfigurationException(LockError.INVALID_PROPERTY,
+					"The property " + JdbcStrategyCondition.PROPERTY + " is " + strategy + ", but the bean '"
+							+ others.get(0) + "' " + fact,
+					"Set the property to what the bean does. Where the application is processed ahead of time, set "
+							+ "it for the build too");
+		}
+	}
+
+}
