@@ -184,8 +184,10 @@ class ArchitectureTests {
 		return Stream.of(
 				Arguments.of(List.of("io.lettuce..", "redis.clients..", "org.springframework.data.redis.."),
 						List.of("redis", "autoconfigure")),
-				Arguments.of(List.of("java.sql..", "javax.sql..", "org.postgresql..", "org.mariadb..", "org.h2..",
-						"com.zaxxer..", "org.springframework.jdbc.."), List.of("jdbc", "fencing", "autoconfigure")),
+				Arguments.of(
+						List.of("java.sql..", "javax.sql..", "org.postgresql..", "org.mariadb..", "org.h2..",
+								"com.zaxxer..", "org.springframework.jdbc.."),
+						List.of("jdbc", "fencing", "autoconfigure")),
 				Arguments.of(List.of("org.apache.zookeeper..", "org.apache.curator.."),
 						List.of("zookeeper", "autoconfigure")),
 				Arguments.of(List.of("io.micrometer.."), List.of("micrometer", "reactive", "autoconfigure")),

@@ -51,8 +51,7 @@ public final class LockFencingAutoConfiguration {
 	@ConditionalOnMissingBean
 	@ConditionalOnSingleCandidate(DataSource.class)
 	@Conditional(OnSchemaInitialization.class)
-	FenceSchemaInitializer distributedLockFenceSchemaInitializer(DataSource application,
-			FenceProperties properties) {
+	FenceSchemaInitializer distributedLockFenceSchemaInitializer(DataSource application, FenceProperties properties) {
 		return new FenceSchemaInitializer(LockDataSource.unwrap(application), properties);
 	}
 

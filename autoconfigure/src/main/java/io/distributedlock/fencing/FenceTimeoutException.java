@@ -20,7 +20,8 @@ public final class FenceTimeoutException extends PessimisticLockingFailureExcept
 		super(LockError.FENCE_TIMEOUT.describe(
 				"The transaction of an earlier holder of lock '" + key
 						+ "' has not ended, so that its fence was not free within " + seconds + " s",
-				"Repeat the call, keep transactions short, or raise distributed-lock.transaction.fence-timeout"), cause);
+				"Repeat the call, keep transactions short, or raise distributed-lock.transaction.fence-timeout"),
+				cause);
 	}
 
 }

@@ -138,7 +138,8 @@ final class FencedTransaction {
 	}
 
 	private int seconds() {
-		return this.holder.hasTimeout() ? Math.max(1, Math.min(this.holder.getTimeToLiveInSeconds(), this.timeoutSeconds))
+		return this.holder.hasTimeout()
+				? Math.max(1, Math.min(this.holder.getTimeToLiveInSeconds(), this.timeoutSeconds))
 				: this.timeoutSeconds;
 	}
 
@@ -147,8 +148,7 @@ final class FencedTransaction {
 				"Lock '" + key.key() + "' cannot fence a transaction of this isolation level"
 						+ (first ? "" : ", because it was acquired while the transaction was running")
 						+ ": the transaction may read older data than that of the last holder",
-				first ? "Use READ COMMITTED"
-						: "Acquire the lock before the transaction begins, or use READ COMMITTED");
+				first ? "Use READ COMMITTED" : "Acquire the lock before the transaction begins, or use READ COMMITTED");
 	}
 
 	/** Notices savepoints, just before the transaction is rolled back to one. */

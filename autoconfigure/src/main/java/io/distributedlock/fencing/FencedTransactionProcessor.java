@@ -97,7 +97,9 @@ public final class FencedTransactionProcessor implements BeanPostProcessor, Smar
 		}
 	}
 
-	/** Checks the database of persistence contexts, as far as it is clear which that is. */
+	/**
+	 * Checks the database of persistence contexts, as far as it is clear which that is.
+	 */
 	private void checkPersistence() {
 		ObjectProvider<DataSource> dataSources = this.beanFactory.getBeanProvider(DataSource.class);
 		DataSource database = dataSources.getIfUnique();
@@ -129,8 +131,8 @@ public final class FencedTransactionProcessor implements BeanPostProcessor, Smar
 			Collection<TransactionExecutionListener> listeners = configurable.getTransactionExecutionListeners();
 			// A class proxy whose final methods read its own, empty, fields has none.
 			if (listeners != null && listeners.stream().noneMatch(FencingListener.class::isInstance)) {
-				configurable.addListener(new FencingListener(manager,
-						database(manager) != null || isPersistence(manager), this.fences));
+				configurable.addListener(
+						new FencingListener(manager, database(manager) != null || isPersistence(manager), this.fences));
 			}
 			return listeners != null || AopUtils.isAopProxy(bean);
 		}

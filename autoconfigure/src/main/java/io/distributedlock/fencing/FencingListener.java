@@ -51,7 +51,9 @@ final class FencingListener implements TransactionExecutionListener {
 		}
 	}
 
-	/** A failure must not be a {@code TransactionException}: Spring would not roll back. */
+	/**
+	 * A failure must not be a {@code TransactionException}: Spring would not roll back.
+	 */
 	@Override
 	public void beforeCommit(TransactionExecution transaction) {
 		this.fences.get().beforeCommit(transaction);

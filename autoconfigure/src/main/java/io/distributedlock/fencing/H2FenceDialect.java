@@ -49,8 +49,7 @@ final class H2FenceDialect extends FenceDialect {
 		}
 	}
 
-	private boolean merge(Connection connection, String key, long token, FenceStatement statement)
-			throws SQLException {
+	private boolean merge(Connection connection, String key, long token, FenceStatement statement) throws SQLException {
 		try (PreparedStatement merge = statement.prepare(connection, this.advance)) {
 			setKey(merge, 1, key);
 			merge.setLong(2, token);

@@ -18,7 +18,9 @@ final class MySqlFenceDialect extends FenceDialect {
 	/** The row was changed, which only a fence that is not higher allows. */
 	private static final int CHANGED = 2;
 
-	/** Lock wait, {@code max_statement_time}, {@code KILL QUERY}, and the driver's own. */
+	/**
+	 * Lock wait, {@code max_statement_time}, {@code KILL QUERY}, and the driver's own.
+	 */
 	private static final Set<Integer> TIMEOUTS = Set.of(1205, 1969, 1317, 3024);
 
 	private final String advance;

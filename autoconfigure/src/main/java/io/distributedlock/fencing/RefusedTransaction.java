@@ -19,8 +19,8 @@ final class RefusedTransaction {
 	}
 
 	/**
-	 * Rolls back. Afterwards the thread is as Spring expects it after a beginning that has
-	 * failed: the outer transaction is suspended, and Spring resumes it.
+	 * Rolls back. Afterwards the thread is as Spring expects it after a beginning that
+	 * has failed: the outer transaction is suspended, and Spring resumes it.
 	 * @param refusal what the caller throws then
 	 */
 	static void rollBack(PlatformTransactionManager manager, TransactionExecution transaction, Throwable refusal) {

@@ -16,9 +16,8 @@ public final class StaleWriteException extends RuntimeException {
 	private final transient FencingToken token;
 
 	StaleWriteException(String name, FencingToken token) {
-		super(LockError.STALE_HOLDER.describe(
-				"A later holder of the lock has written '" + name + "', so that the write of this holder (token " + token
-						+ ") was refused",
+		super(LockError.STALE_HOLDER.describe("A later holder of the lock has written '" + name
+				+ "', so that the write of this holder (token " + token + ") was refused",
 				"Repeat the work under the lock, or use a longer lease"));
 		this.token = token;
 	}

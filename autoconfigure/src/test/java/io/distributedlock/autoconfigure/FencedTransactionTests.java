@@ -9,10 +9,11 @@ import java.util.function.Consumer;
 
 import javax.sql.DataSource;
 
-import com.zaxxer.hikari.HikariDataSource;
 import jakarta.persistence.Entity;
 import jakarta.persistence.EntityManager;
 import jakarta.persistence.Id;
+
+import com.zaxxer.hikari.HikariDataSource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -157,8 +158,8 @@ class FencedTransactionTests {
 	}
 
 	private void raise(LockKey key) {
-		this.jdbc.update("MERGE INTO distributed_lock_fence KEY (fence_key) VALUES (?, ?, CURRENT_TIMESTAMP)", fence(key),
-				Long.MAX_VALUE);
+		this.jdbc.update("MERGE INTO distributed_lock_fence KEY (fence_key) VALUES (?, ?, CURRENT_TIMESTAMP)",
+				fence(key), Long.MAX_VALUE);
 	}
 
 	private List<Long> tokens(LockKey key) {
@@ -248,7 +249,8 @@ class FencedTransactionTests {
 	void lockInARunningTransactionIsFencedBeforeItsWork() {
 		in(PROPAGATION_REQUIRED, (status) -> {
 			insert(1);
-			locked(FIRST, () -> assertThat(tokens(FIRST)).containsExactly(LockContext.current().fencingToken().value()));
+			locked(FIRST,
+					() -> assertThat(tokens(FIRST)).containsExactly(LockContext.current().fencingToken().value()));
 		});
 		assertThat(tokens(FIRST)).hasSize(1);
 		raise(FIRST);
@@ -314,15 +316,14 @@ class FencedTransactionTests {
 		if (this.manager == Manager.JPA) {
 			return;
 		}
-		assertThatExceptionOfType(StaleHolderException.class)
-			.isThrownBy(() -> in(PROPAGATION_REQUIRED, (status) -> {
-				in(PROPAGATION_NESTED, (nested) -> {
-					locked(FIRST, () -> insert(1));
-					nested.setRollbackOnly();
-				});
-				insert(2);
-				in(PROPAGATION_REQUIRES_NEW, (other) -> raise(FIRST));
-			}));
+		assertThatExceptionOfType(StaleHolderException.class).isThrownBy(() -> in(PROPAGATION_REQUIRED, (status) -> {
+			in(PROPAGATION_NESTED, (nested) -> {
+				locked(FIRST, () -> insert(1));
+				nested.setRollbackOnly();
+			});
+			insert(2);
+			in(PROPAGATION_REQUIRES_NEW, (other) -> raise(FIRST));
+		}));
 		assertThat(accounts()).isEmpty();
 	}
 
@@ -343,11 +344,10 @@ class FencedTransactionTests {
 	void isolationThatCannotBeFencedIsRefused() {
 		DefaultTransactionDefinition snapshot = new DefaultTransactionDefinition();
 		snapshot.setIsolationLevel(TransactionDefinition.ISOLATION_SERIALIZABLE);
-		locked(FIRST,
-				() -> assertThatExceptionOfType(LockConfigurationException.class)
-					.isThrownBy(() -> new TransactionTemplate(transactions(), snapshot)
-						.executeWithoutResult((status) -> insert(1)))
-					.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.FENCE_ISOLATION)));
+		locked(FIRST, () -> assertThatExceptionOfType(LockConfigurationException.class)
+			.isThrownBy(
+					() -> new TransactionTemplate(transactions(), snapshot).executeWithoutResult((status) -> insert(1)))
+			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.FENCE_ISOLATION)));
 		assertNothingBound();
 	}
 

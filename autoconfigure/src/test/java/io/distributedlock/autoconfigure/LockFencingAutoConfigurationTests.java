@@ -67,20 +67,23 @@ class LockFencingAutoConfigurationTests {
 		this.on.run((context) -> {
 			Collection<?> listeners = context.getBean(ConfigurableTransactionManager.class)
 				.getTransactionExecutionListeners();
-			assertThat(listeners).filteredOn((listener) -> listener.getClass().getSimpleName().equals("FencingListener"))
+			assertThat(listeners)
+				.filteredOn((listener) -> listener.getClass().getSimpleName().equals("FencingListener"))
 				.hasSize(1);
 		});
 	}
 
 	@Test
 	void startWithoutTheTableFailsAndHasTheStatement() {
-		this.on.withPropertyValues("distributed-lock.transaction.fence-initialize-schema=never",
-				"distributed-lock.transaction.fence-table=my_fences").run((context) -> {
-					assertThat(context).hasFailed();
-					assertThat(error(context.getStartupFailure())).isEqualTo(LockError.FENCE_TABLE_MISSING);
-					assertThat(context.getStartupFailure()).hasMessageContaining("CREATE TABLE IF NOT EXISTS my_fences")
-						.hasMessageContaining("transactionManager");
-				});
+		this.on
+			.withPropertyValues("distributed-lock.transaction.fence-initialize-schema=never",
+					"distributed-lock.transaction.fence-table=my_fences")
+			.run((context) -> {
+				assertThat(context).hasFailed();
+				assertThat(error(context.getStartupFailure())).isEqualTo(LockError.FENCE_TABLE_MISSING);
+				assertThat(context.getStartupFailure()).hasMessageContaining("CREATE TABLE IF NOT EXISTS my_fences")
+					.hasMessageContaining("transactionManager");
+			});
 	}
 
 	@Test
@@ -99,9 +102,7 @@ class LockFencingAutoConfigurationTests {
 
 	@Test
 	void transactionManagerThatCannotBeFencedIsNamed(CapturedOutput output) {
-		this.on
-			.withBean("wrapper", PlatformTransactionManager.class,
-					() -> new Wrapper(new Resourceless()))
+		this.on.withBean("wrapper", PlatformTransactionManager.class, () -> new Wrapper(new Resourceless()))
 			.run((context) -> assertThat(output).contains("Transactions of the transaction manager 'wrapper'"));
 	}
 
@@ -141,8 +142,7 @@ class LockFencingAutoConfigurationTests {
 
 	}
 
-	private record Wrapper(PlatformTransactionManager wrapped)
-			implements PlatformTransactionManager {
+	private record Wrapper(PlatformTransactionManager wrapped) implements PlatformTransactionManager {
 
 		@Override
 		public TransactionStatus getTransaction(TransactionDefinition definition) {

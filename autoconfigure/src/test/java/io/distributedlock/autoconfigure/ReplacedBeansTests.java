@@ -84,8 +84,8 @@ class ReplacedBeansTests {
 		.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class,
 				DataSourceAutoConfiguration.class, JdbcLockAutoConfiguration.class, DataRedisAutoConfiguration.class,
 				RedisLockAutoConfiguration.class, LockFencingAutoConfiguration.class,
-				LockTransactionAutoConfiguration.class,
-				LockMetricsAutoConfiguration.class, LockWebAutoConfiguration.class))
+				LockTransactionAutoConfiguration.class, LockMetricsAutoConfiguration.class,
+				LockWebAutoConfiguration.class))
 		.withBean(MeterRegistry.class, SimpleMeterRegistry::new)
 		.withPropertyValues("spring.application.name=shop", "spring.datasource.generate-unique-name=true",
 				"spring.data.redis.port=1", "distributed-lock.transaction.fence=true");
@@ -133,7 +133,8 @@ class ReplacedBeansTests {
 						(beans) -> new FencedTransactions(FENCES,
 								new FenceSweeper(FENCES, beans.getBean(LockTimer.class)))),
 				own(FencedTransactionProcessor.class, "local",
-						(beans) -> new FencedTransactionProcessor(beans, () -> beans.getBean(FencedTransactions.class))),
+						(beans) -> new FencedTransactionProcessor(beans,
+								() -> beans.getBean(FencedTransactions.class))),
 				own(FenceSchemaInitializer.class, "local",
 						(beans) -> new FenceSchemaInitializer(TestDatabases.h2(),
 								new FenceProperties(Duration.ofSeconds(1), "own_fence",

@@ -153,8 +153,7 @@ class FenceDialectTests {
 		try (Connection holder = begin(database(database)); Connection waiting = begin(database(database))) {
 			assertThat(advance(holder, 1)).isTrue();
 			assertThatExceptionOfType(SQLException.class).isThrownBy(() -> advance(waiting, this.key, 2, 1))
-				.satisfies((ex) -> assertThat(
-						FenceDialects.resolve(holder, FenceSettings.DEFAULT_TABLE).isTimeout(ex))
+				.satisfies((ex) -> assertThat(FenceDialects.resolve(holder, FenceSettings.DEFAULT_TABLE).isTimeout(ex))
 					.as(ex + " " + ex.getSQLState() + " " + ex.getErrorCode())
 					.isTrue());
 			waiting.rollback();

@@ -25,9 +25,9 @@ import io.distributedlock.zookeeper.TestZooKeeper;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Processes that add to one balance under one lock, and are frozen past their lease at the
- * worst moments. Each transaction also writes a line of a ledger, so that the balance has
- * to be the number of lines: less is a lost update.
+ * Processes that add to one balance under one lock, and are frozen past their lease at
+ * the worst moments. Each transaction also writes a line of a ledger, so that the balance
+ * has to be the number of lines: less is a lost update.
  */
 class FencedProcessesTests {
 
@@ -107,7 +107,8 @@ class FencedProcessesTests {
 		frozen.stop();
 		assertThat(successor.ask("add connect")).isEqualTo("at connect");
 		successor.send("go on");
-		// Until it waits: by now for the fence, or without one for the row of the account.
+		// Until it waits: by now for the fence, or without one for the row of the
+		// account.
 		Thread.sleep(500);
 		frozen.resume();
 		assertThat(frozen.ask("go on")).startsWith(fenced ? "" : "failed LockLost");

@@ -57,7 +57,9 @@ final class FencedWorkerMain {
 		.withRenew(false)
 		.withWaitTime(Duration.ofSeconds(60));
 
-	/** Where the next transaction stops, or pauses by itself if that is {@code random}. */
+	/**
+	 * Where the next transaction stops, or pauses by itself if that is {@code random}.
+	 */
 	private volatile @Nullable String point;
 
 	private volatile boolean stopped;
@@ -155,10 +157,8 @@ final class FencedWorkerMain {
 
 		@Bean
 		DataSource dataSource(Environment environment, FencedWorkerMain worker) {
-			return new StoppedDataSource(
-					new DriverManagerDataSource(environment.getRequiredProperty("url"),
-							environment.getRequiredProperty("user"), environment.getProperty("password", "")),
-					worker);
+			return new StoppedDataSource(new DriverManagerDataSource(environment.getRequiredProperty("url"),
+					environment.getRequiredProperty("user"), environment.getProperty("password", "")), worker);
 		}
 
 		@Bean
