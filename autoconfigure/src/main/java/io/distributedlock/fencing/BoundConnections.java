@@ -13,8 +13,8 @@ final class BoundConnections {
 	private BoundConnections() {
 	}
 
-	static Map<DataSource, ConnectionHolder> of(Map<Object, Object> resources) {
-		Map<DataSource, ConnectionHolder> bound = new IdentityHashMap<>(4);
+	static IdentityHashMap<DataSource, ConnectionHolder> of(Map<Object, Object> resources) {
+		IdentityHashMap<DataSource, ConnectionHolder> bound = new IdentityHashMap<>(4);
 		resources.forEach((key, value) -> {
 			if (key instanceof DataSource dataSource && value instanceof ConnectionHolder holder) {
 				bound.put(dataSource, holder);

@@ -4,6 +4,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SortedSet;
@@ -48,9 +49,11 @@ public final class FencedTransactions implements AutoCloseable {
 	private final Collection<DataSource> checked = new CopyOnWriteArraySet<>();
 
 	/** The running transactions that each thread has begun, suspended ones too. */
+	@SuppressWarnings("ThreadLocalUsage") // Each application has fences of its own.
 	private final ThreadLocal<List<FencedTransaction>> running = new ThreadLocal<>();
 
 	/** What was bound to a thread before a transaction begins, from then until it has. */
+	@SuppressWarnings("ThreadLocalUsage")
 	private final ThreadLocal<Collection<ConnectionHolder>> boundBefore = new ThreadLocal<>();
 
 	/**
@@ -212,7 +215,7 @@ public final class FencedTransactions implements AutoCloseable {
 		return held;
 	}
 
-	private static Map<DataSource, ConnectionHolder> bound() {
+	private static IdentityHashMap<DataSource, ConnectionHolder> bound() {
 		return BoundConnections.of(TransactionSynchronizationManager.getResourceMap());
 	}
 

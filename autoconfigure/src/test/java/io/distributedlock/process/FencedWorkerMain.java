@@ -53,7 +53,6 @@ final class FencedWorkerMain {
 			new InputStreamReader(System.in, StandardCharsets.UTF_8));
 
 	private final LockRequest request = LockRequest.of(LockKey.of("balance"))
-		.withLease(Duration.ofMillis(400))
 		.withRenew(false)
 		.withWaitTime(Duration.ofSeconds(60));
 
@@ -105,7 +104,10 @@ final class FencedWorkerMain {
 	private String add(LockTemplate locks, JdbcTemplate jdbc, TransactionTemplate transaction, String stop,
 			String account) {
 		try {
-			return locks.execute(this.request, (lease) -> {
+			// A stop at a place has to be reached within the lease, also on a busy
+			// machine.
+			Duration time = stop.equals("random") ? Duration.ofMillis(500) : Duration.ofSeconds(4);
+			return locks.execute(this.request.withLease(time), (lease) -> {
 				Integer before = stop.equals("connect") ? read(jdbc, account) : null;
 				this.point = stop;
 				transaction.executeWithoutResult((status) -> {
@@ -141,7 +143,7 @@ final class FencedWorkerMain {
 		}
 		else if ("random".equals(wanted)) {
 			try {
-				Thread.sleep(ThreadLocalRandom.current().nextInt(place.equals("commit") ? 40 : 10));
+				Thread.sleep(ThreadLocalRandom.current().nextInt(place.equals("commit") ? 150 : 10));
 			}
 			catch (InterruptedException ex) {
 				Thread.currentThread().interrupt();
