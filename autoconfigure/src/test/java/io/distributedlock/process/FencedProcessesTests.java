@@ -33,6 +33,10 @@ import static org.awaitility.Awaitility.await;
  */
 class FencedProcessesTests {
 
+	private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+	private static final String INNODB_WAITS = "SELECT count(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'";
+
 	private final List<LockProcess> processes = new ArrayList<>();
 
 	private JdbcTemplate jdbc;
@@ -56,8 +60,8 @@ class FencedProcessesTests {
 			ScriptUtils.executeSqlScript(connection,
 					new ClassPathResource("io/distributedlock/fencing/schema-" + database.platform + ".sql"));
 			this.properties = new ArrayList<>(store.properties());
-			this.properties.add("url=" + connection.getMetaData().getURL().replaceFirst("\\?.*", "")
-					+ ((database == Database.MYSQL) ? "?sslMode=DISABLED" : ""));
+			this.properties
+				.add("url=" + connection.getMetaData().getURL().replaceFirst("\\?.*", "") + database.settings());
 		}
 		this.jdbc.execute("CREATE TABLE account (name VARCHAR(20) PRIMARY KEY, balance INT)");
 		this.jdbc.update("INSERT INTO account VALUES ('balance', 0), ('warm-up', 0)");
@@ -119,17 +123,12 @@ class FencedProcessesTests {
 	}
 
 	/** Until the successor waits: for the fence, or without one for the account's row. */
-	private void awaitWaiting(Database database) throws InterruptedException {
-		if (database == Database.POSTGRESQL) {
-			await().atMost(Duration.ofSeconds(60))
-				.until(() -> this.jdbc.queryForObject("SELECT count(*) FROM pg_locks WHERE NOT granted",
-						Integer.class) > 0);
-		}
-		else {
-			// If this is too short, the successor finds the fence free, which is no
-			// error.
-			Thread.sleep(500);
-		}
+	private void awaitWaiting(Database database) {
+		await().atMost(PATIENCE).until(() -> isWaiting(database));
+	}
+
+	private boolean isWaiting(Database database) {
+		return this.jdbc.queryForObject(database.waiting, Integer.class) > 0;
 	}
 
 	@Test
@@ -186,7 +185,8 @@ class FencedProcessesTests {
 	}
 
 	/**
-	 * Freezes processes past their lease at random moments, and kills one sometimes.
+	 * Freezes processes at random moments until another one has gone on or waits for the
+	 * database, which is past the lease of a frozen holder, and kills one sometimes.
 	 * @return the number of lost updates; unfenced rounds end at the first one
 	 */
 	private int rounds(Database database, Store store, boolean fenced, int rounds) throws Exception {
@@ -197,8 +197,11 @@ class FencedProcessesTests {
 		for (int round = 1; round <= rounds && (fenced || lost() == 0); round++) {
 			LockProcess frozen = workers.get(ThreadLocalRandom.current().nextInt(workers.size()));
 			Thread.sleep(ThreadLocalRandom.current().nextInt(300));
+			int before = ledger();
 			frozen.stop();
-			Thread.sleep(800);
+			await().pollInterval(Duration.ofMillis(20))
+				.atMost(PATIENCE)
+				.until(() -> ledger() > before || isWaiting(database));
 			if (round % 25 == 15) {
 				frozen.kill();
 				workers.remove(frozen);
@@ -240,15 +243,30 @@ class FencedProcessesTests {
 
 	enum Database {
 
-		POSTGRESQL("postgresql", "postgres"), H2("h2", "sa"), MARIADB("mariadb", "root"), MYSQL("mysql", "root");
+		POSTGRESQL("postgresql", "postgres", "SELECT count(*) FROM pg_locks WHERE NOT granted"),
+		H2("h2", "sa", "SELECT count(*) FROM INFORMATION_SCHEMA.SESSIONS WHERE BLOCKER_ID IS NOT NULL"),
+		MARIADB("mariadb", "root", INNODB_WAITS), MYSQL("mysql", "root", INNODB_WAITS);
 
 		private final String platform;
 
 		private final String user;
 
-		Database(String platform, String user) {
+		/** Counts the statements that wait for a row. */
+		private final String waiting;
+
+		Database(String platform, String user, String waiting) {
 			this.platform = platform;
 			this.user = user;
+			this.waiting = waiting;
+		}
+
+		String settings() {
+			return switch (this) {
+				case MYSQL -> "?sslMode=DISABLED";
+				// Else its own limit for a row lock would be shorter than the fence's.
+				case H2 -> ";LOCK_TIMEOUT=60000";
+				default -> "";
+			};
 		}
 
 		DataSource create() {
