@@ -154,7 +154,17 @@ public enum LockError {
 	 * A key or condition names a bean of a child context that has no auto-configuration
 	 * of locks.
 	 */
-	BEAN_OF_CHILD_CONTEXT("DL-707");
+	BEAN_OF_CHILD_CONTEXT("DL-707"),
+	/** The database has the fence of a later holder. */
+	STALE_HOLDER("DL-801"),
+	/** The transaction of another holder kept a fence for too long. */
+	FENCE_TIMEOUT("DL-802"),
+	/** A fence cannot protect a transaction of this isolation level. */
+	FENCE_ISOLATION("DL-803"),
+	/** The table of the fences is missing, or lacks columns. */
+	FENCE_TABLE_MISSING("DL-804"),
+	/** A database or a transaction manager cannot have fenced transactions. */
+	FENCE_UNSUPPORTED("DL-805");
 
 	private final String id;
 

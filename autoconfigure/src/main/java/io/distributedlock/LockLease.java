@@ -40,6 +40,16 @@ public interface LockLease extends AutoCloseable {
 	FencingToken fencingToken(LockKey key);
 
 	/**
+	 * Returns the name of the store that orders the tokens. Tokens of one key can be
+	 * compared only if they are from one source.
+	 * @return the name of the provider, or a word for a handle that no provider has
+	 * granted
+	 */
+	default String tokenSource() {
+		return "application";
+	}
+
+	/**
 	 * Returns whether the lock is still held, by the local deadline. A lock that other
 	 * work or a running transaction keeps is held until that has ended, also after this
 	 * handle was closed.

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @since 0.1.0
  */
-public final class LockLostException extends LockException {
+public sealed class LockLostException extends LockException permits StaleHolderException {
 
 	private static final long serialVersionUID = 1L;
 
@@ -47,6 +47,12 @@ public final class LockLostException extends LockException {
 		this.reason = LossReason.EXPIRED;
 	}
 
+	LockLostException(LockError error, String message, LockKey key) {
+		super(error, message, null);
+		this.key = key;
+		this.reason = LossReason.NOT_HELD;
+	}
+
 	private static String message(LockKey key, Duration remaining, Duration margin) {
 		return "Lock '" + key + "' has " + remaining.toMillis()
 				+ " ms left of its lease, less than the commit margin of " + margin.toMillis()
@@ -70,7 +76,7 @@ public final class LockLostException extends LockException {
 	 * Returns the key that was lost.
 	 * @return the key
 	 */
-	public LockKey key() {
+	public final LockKey key() {
 		return this.key;
 	}
 
@@ -79,7 +85,7 @@ public final class LockLostException extends LockException {
 	 * @return the reason; {@link LossReason#EXPIRED} for a lease that ends too soon for a
 	 * commit
 	 */
-	public LossReason reason() {
+	public final LossReason reason() {
 		return this.reason;
 	}
 

@@ -130,9 +130,10 @@ class ArchitectureTests {
 				Arguments.of("actuate", Set.of("provider", "support")), Arguments.of("reactive", Set.of()),
 				Arguments.of("interceptor", Set.of("reactive")), Arguments.of("annotation", Set.of("interceptor")),
 				Arguments.of("transaction", Set.of("interceptor", "support")), Arguments.of("web", Set.of()),
+				Arguments.of("fencing", Set.of("provider", "support")),
 				Arguments.of("autoconfigure",
 						Set.of("provider", "support", "local", "redis", "jdbc", "zookeeper", "micrometer", "slf4j",
-								"actuate", "reactive", "interceptor", "annotation", "transaction", "web")));
+								"actuate", "reactive", "interceptor", "annotation", "transaction", "fencing", "web")));
 	}
 
 	@Test
@@ -183,17 +184,19 @@ class ArchitectureTests {
 		return Stream.of(
 				Arguments.of(List.of("io.lettuce..", "redis.clients..", "org.springframework.data.redis.."),
 						List.of("redis", "autoconfigure")),
-				Arguments.of(List.of("java.sql..", "javax.sql..", "org.postgresql..", "org.mariadb..", "org.h2..",
-						"com.zaxxer..", "org.springframework.jdbc.."), List.of("jdbc", "autoconfigure")),
+				Arguments.of(
+						List.of("java.sql..", "javax.sql..", "org.postgresql..", "org.mariadb..", "org.h2..",
+								"com.zaxxer..", "org.springframework.jdbc.."),
+						List.of("jdbc", "fencing", "autoconfigure")),
 				Arguments.of(List.of("org.apache.zookeeper..", "org.apache.curator.."),
 						List.of("zookeeper", "autoconfigure")),
 				Arguments.of(List.of("io.micrometer.."), List.of("micrometer", "reactive", "autoconfigure")),
 				Arguments.of(List.of("org.slf4j.."), List.of("slf4j", "autoconfigure")),
 				Arguments.of(List.of("reactor..", "org.reactivestreams.."), List.of("reactive", "interceptor")),
 				Arguments.of(List.of("org.springframework.aop..", "org.aopalliance.."),
-						List.of("interceptor", "annotation", "transaction", "autoconfigure")),
+						List.of("interceptor", "annotation", "transaction", "fencing", "autoconfigure")),
 				Arguments.of(List.of("org.springframework.transaction.."),
-						List.of("transaction", "jdbc", "autoconfigure")),
+						List.of("transaction", "fencing", "jdbc", "autoconfigure")),
 				Arguments.of(List.of("org.springframework.web..", "org.springframework.http.."),
 						List.of("web", "autoconfigure")),
 				Arguments.of(List.of("org.springframework.web.servlet..", "org.springframework.web.reactive..",

@@ -12,6 +12,8 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Role;
 import org.springframework.transaction.ConfigurableTransactionManager;
 
+import io.distributedlock.LockConfigurationException;
+import io.distributedlock.LockError;
 import io.distributedlock.autoconfigure.DistributedLockProperties.Transaction.Release;
 import io.distributedlock.support.EnclosingTransaction;
 import io.distributedlock.transaction.LockCommitGuardProcessor;
@@ -32,6 +34,12 @@ public final class LockTransactionAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	EnclosingTransaction distributedLockEnclosingTransaction(DistributedLockProperties properties) {
+		if (properties.transaction().fence()) {
+			throw new LockConfigurationException(LockError.FENCE_UNSUPPORTED,
+					"distributed-lock.transaction.fence is set, but the application has no spring-jdbc and"
+							+ " spring-boot-jdbc, so that there are no transactions that can be fenced",
+					"Add spring-boot-starter-jdbc, or switch the fence off");
+		}
 		return (properties.transaction().release() == Release.AFTER_COMPLETION) ? new SpringTransaction()
 				: EnclosingTransaction.NONE;
 	}

@@ -1,5 +1,7 @@
 package io.distributedlock.support;
 
+import io.distributedlock.LockLease;
+
 /**
  * The transaction that the calling thread runs in, if there is one. A lock that is
  * acquired in it has to outlast it: another process must not read before the commit what
@@ -36,5 +38,14 @@ public interface EnclosingTransaction {
 	 * @param action the action, which may run on another thread
 	 */
 	void afterCompletion(Runnable action);
+
+	/**
+	 * Called when a lock was acquired while the transaction of this thread is running,
+	 * before work begins under it. An exception releases the lock again.
+	 * @param lease the lock
+	 */
+	default void acquired(LockLease lease) {
+		// The transaction does not have to know its locks.
+	}
 
 }

@@ -75,6 +75,10 @@ final class HeldGrants {
 		return this.events;
 	}
 
+	String providerName() {
+		return this.provider.name();
+	}
+
 	long nanoTime() {
 		return this.environment.nanoTime();
 	}

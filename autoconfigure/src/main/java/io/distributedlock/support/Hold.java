@@ -152,6 +152,11 @@ final class Hold extends ObservedHold implements KeepableHold {
 	}
 
 	@Override
+	public String tokenSource() {
+		return this.heldGrants.providerName();
+	}
+
+	@Override
 	public boolean isHeld() {
 		while (this.heldGrant.isAt(this.holdNumber)) {
 			if (!Nanos.isPast(this.heldGrant.deadlineNanos(), this.heldGrants.nanoTime())) {

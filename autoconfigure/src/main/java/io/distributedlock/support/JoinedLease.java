@@ -73,6 +73,11 @@ final class JoinedLease implements JoinableLease {
 	}
 
 	@Override
+	public String tokenSource() {
+		return this.outer.tokenSource();
+	}
+
+	@Override
 	public boolean isHeld() {
 		return this.outer.isHeld();
 	}

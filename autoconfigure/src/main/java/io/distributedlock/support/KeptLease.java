@@ -102,6 +102,11 @@ final class KeptLease implements JoinableLease {
 	}
 
 	@Override
+	public String tokenSource() {
+		return this.hold.tokenSource();
+	}
+
+	@Override
 	public boolean isHeld() {
 		return !this.closed.get() && this.hold.isHeld();
 	}

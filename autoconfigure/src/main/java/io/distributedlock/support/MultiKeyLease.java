@@ -124,6 +124,11 @@ final class MultiKeyLease implements JoinableLease {
 	}
 
 	@Override
+	public String tokenSource() {
+		return this.heldGrants.providerName();
+	}
+
+	@Override
 	public boolean isHeld() {
 		for (JoinableLease part : this.all) {
 			if (!part.isHeld()) {

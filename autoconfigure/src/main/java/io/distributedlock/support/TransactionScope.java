@@ -29,6 +29,8 @@ final class TransactionScope {
 	 */
 	void keep(JoinableLease lease) {
 		if (this.transaction.isRunning()) {
+			// Before it is kept: nothing can join a lock that the transaction refuses.
+			this.transaction.acquired(lease);
 			JoinableLease kept = lease.keep();
 			if (kept == null) {
 				lease.throwLoss(LockError.LOST_WHILE_ACQUIRING);

@@ -33,6 +33,10 @@ import org.springframework.scheduling.TaskScheduler;
 import io.distributedlock.LockOperations;
 import io.distributedlock.autoconfigure.JdbcLockProperties.Pool;
 import io.distributedlock.autoconfigure.JdbcLockProperties.Strategy;
+import io.distributedlock.fencing.FenceSettings;
+import io.distributedlock.fencing.FenceSweeper;
+import io.distributedlock.fencing.FencedTransactionProcessor;
+import io.distributedlock.fencing.FencedTransactions;
 import io.distributedlock.interceptor.ChildContextCheck;
 import io.distributedlock.interceptor.LockAdvisor;
 import io.distributedlock.interceptor.LockAttributeSource;
@@ -75,14 +79,18 @@ class ReplacedBeansTests {
 			"distributedLockJdbcLocation", "distributedLockRedisLocation", "distributedLockZooKeeperLocation",
 			"distributedLockZooKeeperClient", "distributedLockRedisQuorumLocation", "distributedLockJdbcStrategyCheck");
 
+	private static final FenceSettings FENCES = new FenceSettings("distributed_lock_fence", "own",
+			Duration.ofSeconds(1));
+
 	private final WebApplicationContextRunner runner = new WebApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class,
 				DataSourceAutoConfiguration.class, JdbcLockAutoConfiguration.class, DataRedisAutoConfiguration.class,
-				RedisLockAutoConfiguration.class, LockTransactionAutoConfiguration.class,
-				LockMetricsAutoConfiguration.class, LockWebAutoConfiguration.class))
+				RedisLockAutoConfiguration.class, LockFencingAutoConfiguration.class,
+				LockTransactionAutoConfiguration.class, LockMetricsAutoConfiguration.class,
+				LockWebAutoConfiguration.class))
 		.withBean(MeterRegistry.class, SimpleMeterRegistry::new)
 		.withPropertyValues("spring.application.name=shop", "spring.datasource.generate-unique-name=true",
-				"spring.data.redis.port=1");
+				"spring.data.redis.port=1", "distributed-lock.transaction.fence=true");
 
 	static Stream<Arguments> replacements() {
 		return Stream.of(own(LockSettings.class, "local", (beans) -> LockSettings.defaults()),
@@ -128,6 +136,17 @@ class ReplacedBeansTests {
 				own(EnclosingTransaction.class, "local", (beans) -> EnclosingTransaction.NONE),
 				own(LockCommitGuardProcessor.class, "local",
 						(beans) -> new LockCommitGuardProcessor(beans, () -> Duration.ofSeconds(1))),
+				own(FenceSettings.class, "local", (beans) -> FENCES),
+				own(FencedTransactions.class, "local",
+						(beans) -> new FencedTransactions(FENCES,
+								new FenceSweeper(FENCES, beans.getBean(LockTimer.class)))),
+				own(FencedTransactionProcessor.class, "local",
+						(beans) -> new FencedTransactionProcessor(beans,
+								() -> beans.getBean(FencedTransactions.class))),
+				own(FenceSchemaInitializer.class, "local",
+						(beans) -> new FenceSchemaInitializer(TestDatabases.h2(),
+								new FenceProperties(Duration.ofSeconds(1), "own_fence",
+										DatabaseInitializationMode.ALWAYS))),
 				own(MeterLockObserver.class, "local",
 						(beans) -> new MeterLockObserver(beans.getBean(MeterRegistry.class), "own")),
 				own(LockExceptionHandler.class, "local", (beans) -> new LockExceptionHandler()));

@@ -1,6 +1,5 @@
-package io.distributedlock.sample.fencing;
+package io.distributedlock.redis;
 
-import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -14,10 +13,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 import io.distributedlock.FencingToken;
-import io.distributedlock.sample.control.RunningRedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -34,21 +33,21 @@ class FencedValuesTests {
 
 	private static final FencingToken LATER = FencingToken.of(EARLIER.order(), 1);
 
-	private static RunningRedis server;
+	private static LettuceConnectionFactory factory;
 
 	private static StringRedisTemplate redis;
 
 	private final FencedValues values = new FencedValues(redis, RETENTION);
 
 	@BeforeAll
-	static void start() throws IOException {
-		server = new RunningRedis();
-		redis = server.template();
+	static void start() {
+		factory = TestRedis.lettuce(TestRedis.port());
+		redis = new StringRedisTemplate(factory);
 	}
 
 	@AfterAll
 	static void stop() {
-		server.close();
+		factory.destroy();
 	}
 
 	@BeforeEach
@@ -60,76 +59,76 @@ class FencedValuesTests {
 
 	@Test
 	void firstWritePasses() {
-		this.values.write(NAME, "10", EARLIER);
-		assertThat(this.values.read(NAME)).isEqualTo("10");
+		this.values.set(NAME, "10", EARLIER);
+		assertThat(this.values.get(NAME)).isEqualTo("10");
 	}
 
 	@Test
 	void holderMayWriteAgainWithItsToken() {
-		this.values.write(NAME, "10", EARLIER);
-		this.values.write(NAME, "11", EARLIER);
-		assertThat(this.values.read(NAME)).isEqualTo("11");
+		this.values.set(NAME, "10", EARLIER);
+		this.values.set(NAME, "11", EARLIER);
+		assertThat(this.values.get(NAME)).isEqualTo("11");
 	}
 
 	@Test
 	void laterHolderMayWrite() {
-		this.values.write(NAME, "10", EARLIER);
-		this.values.write(NAME, "12", LATER);
-		assertThat(this.values.read(NAME)).isEqualTo("12");
+		this.values.set(NAME, "10", EARLIER);
+		this.values.set(NAME, "12", LATER);
+		assertThat(this.values.get(NAME)).isEqualTo("12");
 	}
 
 	@Test
 	void lateWriteOfAnEarlierHolderIsRefused() {
-		this.values.write(NAME, "12", LATER);
+		this.values.set(NAME, "12", LATER);
 		assertRefused(EARLIER);
-		assertThat(this.values.read(NAME)).isEqualTo("12");
+		assertThat(this.values.get(NAME)).isEqualTo("12");
 	}
 
 	@Test
 	void refusedWriteDoesNotLowerTheFence() {
-		this.values.write(NAME, "12", LATER);
+		this.values.set(NAME, "12", LATER);
 		assertRefused(EARLIER);
 		assertRefused(EARLIER);
-		this.values.write(NAME, "13", LATER);
-		assertThat(this.values.read(NAME)).isEqualTo("13");
+		this.values.set(NAME, "13", LATER);
+		assertThat(this.values.get(NAME)).isEqualTo("13");
 	}
 
 	@Test
 	void tokenWithMoreDigitsIsTheLaterOne() {
-		this.values.write(NAME, "10", new FencingToken(999));
-		this.values.write(NAME, "11", new FencingToken(1000));
+		this.values.set(NAME, "10", new FencingToken(999));
+		this.values.set(NAME, "11", new FencingToken(1000));
 		assertRefused(new FencingToken(999));
-		assertThat(this.values.read(NAME)).isEqualTo("11");
+		assertThat(this.values.get(NAME)).isEqualTo("11");
 	}
 
 	@Test
 	void lateWriteIsRefusedAlsoAfterTheValueHasExpired() {
-		this.values.write(NAME, "12", LATER, Duration.ofMillis(50));
-		Awaitility.await().atMost(Duration.ofSeconds(5)).until(() -> this.values.read(NAME) == null);
+		this.values.set(NAME, "12", LATER, Duration.ofMillis(50));
+		Awaitility.await().atMost(Duration.ofSeconds(5)).until(() -> this.values.get(NAME) == null);
 		assertRefused(EARLIER);
-		assertThat(this.values.read(NAME)).isNull();
+		assertThat(this.values.get(NAME)).isNull();
 	}
 
 	@Test
 	void lateWriteIsRefusedAlsoAfterTheValueWasDeleted() {
-		this.values.write(NAME, "12", LATER);
+		this.values.set(NAME, "12", LATER);
 		assertThat(redis.delete("{" + NAME + "}")).isTrue();
 		assertRefused(EARLIER);
-		assertThat(this.values.read(NAME)).isNull();
+		assertThat(this.values.get(NAME)).isNull();
 	}
 
 	@Test
 	void nextWriteDecidesHowLongTheValueLasts() {
-		this.values.write(NAME, "10", EARLIER, Duration.ofMinutes(1));
+		this.values.set(NAME, "10", EARLIER, Duration.ofMinutes(1));
 		assertThat(redis.getExpire("{" + NAME + "}")).isBetween(50L, 60L);
-		this.values.write(NAME, "11", EARLIER);
+		this.values.set(NAME, "11", EARLIER);
 		assertThat(redis.getExpire("{" + NAME + "}")).isEqualTo(-1);
 	}
 
 	@Test
 	void fencesGoWhenNoLateWriteCanComeAnyMore() {
 		for (int seat = 0; seat < 100; seat++) {
-			this.values.write("price of seat " + seat, "10", EARLIER, Duration.ofMinutes(1));
+			this.values.set("price of seat " + seat, "10", EARLIER, Duration.ofMinutes(1));
 		}
 		assertThat(redis.keys("*")).hasSize(200)
 			.allSatisfy((key) -> assertThat(redis.getExpire(key, TimeUnit.MILLISECONDS)).isBetween(1L,
@@ -138,19 +137,38 @@ class FencedValuesTests {
 
 	@Test
 	void valuesDoNotShareAFence() {
-		this.values.write(NAME, "12", LATER);
-		this.values.write("another", "10", EARLIER);
-		assertThat(List.of(this.values.read(NAME), this.values.read("another"))).containsExactly("12", "10");
+		this.values.set(NAME, "12", LATER);
+		this.values.set("another", "10", EARLIER);
+		assertThat(List.of(this.values.get(NAME), this.values.get("another"))).containsExactly("12", "10");
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "", "{", "}", "a{b}c" })
 	void namesHaveNoBracesWhichWouldPartValueAndFenceInACluster(String name) {
-		assertThatIllegalArgumentException().isThrownBy(() -> this.values.write(name, "10", EARLIER));
+		assertThatIllegalArgumentException().isThrownBy(() -> this.values.set(name, "10", EARLIER));
+	}
+
+	@Test
+	void valueIsComparedOnlyIfNoLaterHolderHasWritten() {
+		assertThat(this.values.compareAndSet(NAME, "9", "10", EARLIER, null)).isFalse();
+		assertThat(this.values.compareAndSet(NAME, null, "10", EARLIER, null)).isTrue();
+		assertThat(this.values.compareAndSet(NAME, null, "11", EARLIER, null)).isFalse();
+		assertThat(this.values.compareAndSet(NAME, "10", "11", LATER, Duration.ofMinutes(1))).isTrue();
+		assertThat(redis.getExpire("{" + NAME + "}")).isBetween(50L, 60L);
+		assertThatExceptionOfType(StaleWriteException.class)
+			.isThrownBy(() -> this.values.compareAndSet(NAME, "11", "late", EARLIER, null));
+		assertThat(this.values.get(NAME)).isEqualTo("11");
+	}
+
+	@Test
+	void comparisonThatFailsRaisesTheFenceToo() {
+		assertThat(this.values.compareAndSet(NAME, "9", "10", LATER, null)).isFalse();
+		assertRefused(EARLIER);
+		assertThat(this.values.get(NAME)).isNull();
 	}
 
 	private void assertRefused(FencingToken token) {
-		assertThatExceptionOfType(StaleWriteException.class).isThrownBy(() -> this.values.write(NAME, "late", token))
+		assertThatExceptionOfType(StaleWriteException.class).isThrownBy(() -> this.values.set(NAME, "late", token))
 			.withMessageContaining(token.toString());
 	}
 

@@ -1,7 +1,6 @@
-package io.distributedlock.sample.fencing;
+package io.distributedlock.redis;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 
 import org.jspecify.annotations.Nullable;
@@ -21,12 +20,16 @@ import io.distributedlock.FencingToken;
  * The fence has a key of its own, so that it does not expire and is not deleted with the
  * value: a late write would then pass as the first. It must not be evicted either, so the
  * server needs the {@code maxmemory-policy} {@code noeviction}. Like all data in Redis it
- * can be lost in a fail-over before its replication.
+ * can be lost in a fail-over before its replication. Safe for use by many threads.
+ *
+ * @since 0.1.0
  */
-public class FencedValues {
+public final class FencedValues {
 
-	private static final RedisScript<Long> WRITE = RedisScript.of(new ClassPathResource("fenced-write.lua"),
-			Long.class);
+	private static final RedisScript<Long> WRITE = RedisScript
+		.of(new ClassPathResource("fenced-write.lua", FencedValues.class), Long.class);
+
+	private static final int REFUSED = 0;
 
 	private final StringRedisTemplate redis;
 
@@ -51,8 +54,8 @@ public class FencedValues {
 	 * @param token the fencing token of the lock under which it is written
 	 * @throws StaleWriteException if a later holder has written
 	 */
-	public void write(String name, String value, FencingToken token) {
-		write(name, token, value, null);
+	public void set(String name, String value, FencingToken token) {
+		write(name, value, token, null, "any", "");
 	}
 
 	/**
@@ -63,20 +66,36 @@ public class FencedValues {
 	 * @param expiry how long the value lasts
 	 * @throws StaleWriteException if a later holder has written
 	 */
-	public void write(String name, String value, FencingToken token, Duration expiry) {
-		write(name, token, value, Long.toString(expiry.toMillis()));
+	public void set(String name, String value, FencingToken token, Duration expiry) {
+		write(name, value, token, expiry, "any", "");
 	}
 
-	private void write(String name, FencingToken token, String value, @Nullable String expiry) {
-		List<String> arguments = new ArrayList<>(
-				List.of(token.toSortableText(), Long.toString(this.fenceRetention.toMillis()), value));
-		if (expiry != null) {
-			arguments.add(expiry);
-		}
-		Long written = this.redis.execute(WRITE, List.of(key(name), key(name) + ":fence"), arguments.toArray());
-		if (written != 1) {
+	/**
+	 * Writes a value if it is still the expected one. What was expected has to be read
+	 * under the same lock.
+	 * @param name the name of the value, without braces
+	 * @param expected the value that it must have, or {@code null} for none
+	 * @param value the value
+	 * @param token the fencing token of the lock under which it is written
+	 * @param expiry how long the value lasts, or {@code null} for ever
+	 * @return whether it was the expected one, and was written
+	 * @throws StaleWriteException if a later holder has written, whatever the value is
+	 */
+	public boolean compareAndSet(String name, @Nullable String expected, String value, FencingToken token,
+			@Nullable Duration expiry) {
+		return (expected != null) ? write(name, value, token, expiry, "is", expected)
+				: write(name, value, token, expiry, "none", "");
+	}
+
+	private boolean write(String name, String value, FencingToken token, @Nullable Duration expiry, String condition,
+			String expected) {
+		Long written = this.redis.execute(WRITE, List.of(key(name), key(name) + ":fence"), token.toSortableText(),
+				Long.toString(this.fenceRetention.toMillis()), value,
+				(expiry != null) ? Long.toString(expiry.toMillis()) : "", condition, expected);
+		if (written == REFUSED) {
 			throw new StaleWriteException(name, token);
 		}
+		return written > 0;
 	}
 
 	/**
@@ -84,7 +103,7 @@ public class FencedValues {
 	 * @param name the name of the value, without braces
 	 * @return the value, or {@code null} if there is none
 	 */
-	public @Nullable String read(String name) {
+	public @Nullable String get(String name) {
 		return this.redis.opsForValue().get(key(name));
 	}
 

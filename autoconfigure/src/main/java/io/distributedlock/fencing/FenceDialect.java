@@ -1,0 +1,117 @@
+package io.distributedlock.fencing;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Statements of one kind of database on the table of the fences. */
+abstract class FenceDialect {
+
+	private final String platform;
+
+	private final String table;
+
+	FenceDialect(String platform, String table) {
+		this.platform = platform;
+		this.table = table;
+	}
+
+	final String table() {
+		return this.table;
+	}
+
+	/**
+	 * Moves a fence up to a token, in the transaction of the connection, which has the
+	 * row of the fence until it ends.
+	 * @return whether the fence is not higher than the token
+	 */
+	abstract boolean advance(Connection connection, String key, long token, FenceStatement statement)
+			throws SQLException;
+
+	/**
+	 * Whether what the transaction reads after the fence is not older than the fence.
+	 * @param first whether the fence is the first statement of the transaction
+	 */
+	abstract boolean supportsIsolation(Connection connection, boolean first) throws SQLException;
+
+	/** Whether a failure means that the fence was not free in time. */
+	abstract boolean isTimeout(SQLException ex);
+
+	/** The condition of fences that have not moved for days; takes the days. */
+	abstract String oldCondition();
+
+	/** Sets a key as a parameter. */
+	abstract void setKey(PreparedStatement statement, int index, String key) throws SQLException;
+
+	/** Returns the script that creates the table. */
+	final String schema() {
+		String resource = "schema-" + this.platform + ".sql";
+		try (InputStream stream = FenceDialect.class.getResourceAsStream(resource)) {
+			if (stream == null) {
+				throw new IllegalStateException("Missing resource " + resource);
+			}
+			return new String(stream.readAllBytes(), StandardCharsets.UTF_8).replace(FenceSettings.DEFAULT_TABLE,
+					this.table);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	/** Fails if the table or a column is missing. */
+	final void requireTable(Connection connection) throws SQLException {
+		try (PreparedStatement statement = connection
+			.prepareStatement("SELECT fence_key, token, changed_at FROM " + this.table + " WHERE 1 = 0")) {
+			statement.executeQuery().close();
+		}
+	}
+
+	/** Returns keys of old fences, in their order. */
+	final List<String> readOld(Connection connection, String after, int days, int limit) throws SQLException {
+		try (PreparedStatement statement = connection.prepareStatement("SELECT fence_key FROM " + this.table
+				+ " WHERE fence_key > ? AND " + oldCondition() + " ORDER BY fence_key LIMIT " + limit)) {
+			setKey(statement, 1, after);
+			statement.setInt(2, days);
+			List<String> keys = new ArrayList<>();
+			try (ResultSet rows = statement.executeQuery()) {
+				while (rows.next()) {
+					keys.add(new String(rows.getBytes(1), StandardCharsets.UTF_8));
+				}
+			}
+			return keys;
+		}
+	}
+
+	/** Deletes a fence if it is still old once its row is free. */
+	final int deleteOld(Connection connection, String key, int days) throws SQLException {
+		int timeout = readTimeout(connection);
+		try (PreparedStatement statement = connection
+			.prepareStatement("DELETE FROM " + this.table + " WHERE fence_key = ? AND " + oldCondition())) {
+			setKey(statement, 1, key);
+			statement.setInt(2, days);
+			statement.setQueryTimeout(1);
+			return statement.executeUpdate();
+		}
+		finally {
+			restoreTimeout(connection, timeout);
+		}
+	}
+
+	/** Reads the time-out of the session's statements, where it outlives a statement. */
+	int readTimeout(Connection connection) throws SQLException {
+		return 0;
+	}
+
+	/** Restores what {@link #readTimeout} has read. */
+	void restoreTimeout(Connection connection, int seconds) throws SQLException {
+		// Most drivers have the time-out in the statement.
+	}
+
+}

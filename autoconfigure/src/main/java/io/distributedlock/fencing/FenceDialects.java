@@ -1,0 +1,55 @@
+package io.distributedlock.fencing;
+
+import java.sql.Connection;
+import java.sql.DatabaseMetaData;
+import java.sql.SQLException;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+import javax.sql.DataSource;
+
+import io.distributedlock.LockConfigurationException;
+import io.distributedlock.LockError;
+
+/**
+ * The dialect of each database, by what its server says of itself. Safe for use by many
+ * threads.
+ */
+final class FenceDialects {
+
+	private final String table;
+
+	private final Map<DataSource, FenceDialect> known = new ConcurrentHashMap<>();
+
+	FenceDialects(String table) {
+		this.table = table;
+	}
+
+	FenceDialect of(DataSource dataSource, Connection connection) throws SQLException {
+		FenceDialect dialect = this.known.get(dataSource);
+		if (dialect == null) {
+			dialect = resolve(connection, this.table);
+			this.known.put(dataSource, dialect);
+		}
+		return dialect;
+	}
+
+	static FenceDialect resolve(Connection connection, String table) throws SQLException {
+		DatabaseMetaData database = connection.getMetaData();
+		String product = database.getDatabaseProductName();
+		// MySQL's driver names every server MySQL.
+		boolean mariaDb = String.valueOf(database.getDatabaseProductVersion()).contains("MariaDB");
+		return switch (mariaDb ? "MariaDB" : product) {
+			case "H2" -> new H2FenceDialect(table);
+			case "PostgreSQL" -> new PostgresFenceDialect(table);
+			case "MariaDB" -> new MySqlFenceDialect("mariadb", table);
+			case "MySQL" -> new MySqlFenceDialect("mysql", table);
+			default -> throw new LockConfigurationException(LockError.FENCE_UNSUPPORTED,
+					"Transactions of the database '" + product
+							+ "' cannot be fenced by distributed-lock.transaction.fence",
+					"Switch it off, and compare the fencing token in the statements that write; only PostgreSQL, MySQL,"
+							+ " MariaDB and H2 are supported");
+		};
+	}
+
+}

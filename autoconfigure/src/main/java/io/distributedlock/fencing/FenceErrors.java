@@ -1,0 +1,52 @@
+package io.distributedlock.fencing;
+
+import java.sql.SQLException;
+import java.util.Set;
+
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.UncategorizedSQLException;
+import org.springframework.jdbc.support.SQLExceptionSubclassTranslator;
+
+import io.distributedlock.LockConfigurationException;
+import io.distributedlock.LockError;
+import io.distributedlock.LockKey;
+
+/** Exceptions for what a statement on the fences has met. */
+final class FenceErrors {
+
+	private static final Set<String> MISSING = Set.of("42P01", "42703", "3F000", "42S02", "42S03", "42S04", "42S22");
+
+	private static final SQLExceptionSubclassTranslator TRANSLATOR = new SQLExceptionSubclassTranslator();
+
+	private FenceErrors() {
+	}
+
+	/**
+	 * Translates a failure as Spring does for the application's own statements, so that a
+	 * deadlock or a serialization failure can be retried like any other.
+	 */
+	static RuntimeException translate(SQLException ex, FenceDialect dialect, LockKey key, int seconds) {
+		if (dialect.isTimeout(ex)) {
+			return new FenceTimeoutException(key, seconds, ex);
+		}
+		if (isMissing(ex)) {
+			return missing(dialect, "", ex);
+		}
+		DataAccessException translated = TRANSLATOR.translate("Fence of lock '" + key + "'", null, ex);
+		return (translated != null) ? translated
+				: new UncategorizedSQLException("Fence of lock '" + key + "'", null, ex);
+	}
+
+	static boolean isMissing(SQLException ex) {
+		return ex.getSQLState() != null && MISSING.contains(ex.getSQLState());
+	}
+
+	static LockConfigurationException missing(FenceDialect dialect, String where, SQLException cause) {
+		return new LockConfigurationException(LockError.FENCE_TABLE_MISSING,
+				"distributed-lock.transaction.fence is set, but the database" + where + " lacks the table '"
+						+ dialect.table() + "' or one of its columns (" + cause.getMessage() + ")",
+				"Create it, or set distributed-lock.transaction.fence-initialize-schema=always:\n" + dialect.schema(),
+				cause);
+	}
+
+}

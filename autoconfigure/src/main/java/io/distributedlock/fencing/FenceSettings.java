@@ -1,0 +1,24 @@
+package io.distributedlock.fencing;
+
+import java.time.Duration;
+
+/**
+ * Settings of the fences.
+ *
+ * @param table the name of their table, optionally with its schema
+ * @param prefix what the application's keys begin with, so that applications can share
+ * the table
+ * @param timeout how long a transaction waits for the fence of another one
+ * @since 0.1.0
+ */
+public record FenceSettings(String table, String prefix, Duration timeout) {
+
+	/** The name of the table unless it is configured. */
+	public static final String DEFAULT_TABLE = "distributed_lock_fence";
+
+	/** Returns the time-out for a statement, which JDBC counts in seconds. */
+	int timeoutSeconds() {
+		return (int) Math.max(1, this.timeout.plusMillis(999).toSeconds());
+	}
+
+}

@@ -1,0 +1,151 @@
+package io.distributedlock.fencing;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArraySet;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadLocalRandom;
+
+import javax.sql.DataSource;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.provider.LockThreads;
+import io.distributedlock.provider.LockTimer;
+
+/**
+ * Periodic deletion of fences that have not moved for {@value #DAYS} days. Each row is
+ * deleted by itself, once it is free, if it is still old then. Safe for use by many
+ * threads.
+ *
+ * @since 0.1.0
+ */
+public final class FenceSweeper implements AutoCloseable {
+
+	/** How many days a fence is kept after it has moved. */
+	static final int DAYS = 7;
+
+	private static final int PAGE_SIZE = 500;
+
+	private static final Duration PERIOD = Duration.ofHours(6);
+
+	private static final Log logger = LogFactory.getLog(FenceSweeper.class);
+
+	private final String table;
+
+	private final LockTimer timer;
+
+	private final ExecutorService executor = LockThreads.pool("fence-sweep", 1);
+
+	private final Collection<DataSource> databases = new CopyOnWriteArraySet<>();
+
+	private volatile boolean closed;
+
+	private volatile @Nullable Future<?> next;
+
+	/**
+	 * Creates a sweeper, which starts with its first database.
+	 * @param settings the settings of the fences
+	 * @param timer the timer
+	 */
+	public FenceSweeper(FenceSettings settings, LockTimer timer) {
+		this.table = settings.table();
+		this.timer = timer;
+	}
+
+	/** Sweeps a database too from now on. */
+	void add(DataSource database) {
+		if (this.databases.add(database) && this.next == null) {
+			schedule();
+		}
+	}
+
+	private void schedule() {
+		if (this.closed) {
+			return;
+		}
+		Duration pause = PERIOD.minusMillis(ThreadLocalRandom.current().nextLong(PERIOD.toMillis() / 4));
+		try {
+			this.next = this.timer.schedule(() -> this.executor.execute(this::runAndReschedule), pause);
+		}
+		catch (RejectedExecutionException ex) {
+			logger.debug("The sweeper of the fences stops, because the timer is closed", ex);
+		}
+	}
+
+	private void runAndReschedule() {
+		for (DataSource database : this.databases) {
+			try {
+				run(database);
+			}
+			catch (SQLException | RuntimeException ex) {
+				logger.debug("Sweeping the fences failed and will be retried", ex);
+			}
+		}
+		schedule();
+	}
+
+	/**
+	 * Sweeps a database once.
+	 * @return how many fences were deleted
+	 */
+	int run(DataSource database) throws SQLException {
+		try (Connection connection = database.getConnection()) {
+			boolean autoCommit = connection.getAutoCommit();
+			connection.setAutoCommit(true);
+			try {
+				return sweep(connection, FenceDialects.resolve(connection, this.table));
+			}
+			finally {
+				connection.setAutoCommit(autoCommit);
+			}
+		}
+	}
+
+	private int sweep(Connection connection, FenceDialect dialect) throws SQLException {
+		int deleted = 0;
+		String after = "";
+		while (!this.closed) {
+			List<String> page = dialect.readOld(connection, after, DAYS, PAGE_SIZE);
+			for (String key : page) {
+				deleted += delete(connection, dialect, key);
+			}
+			if (page.size() < PAGE_SIZE) {
+				break;
+			}
+			after = page.get(page.size() - 1);
+		}
+		return deleted;
+	}
+
+	/** Leaves a fence for the next time that a transaction has. */
+	private static int delete(Connection connection, FenceDialect dialect, String key) throws SQLException {
+		try {
+			return dialect.deleteOld(connection, key, DAYS);
+		}
+		catch (SQLException ex) {
+			if (!dialect.isTimeout(ex)) {
+				throw ex;
+			}
+			return 0;
+		}
+	}
+
+	@Override
+	public void close() {
+		this.closed = true;
+		Future<?> scheduled = this.next;
+		if (scheduled != null) {
+			scheduled.cancel(false);
+		}
+		this.executor.shutdown();
+	}
+
+}

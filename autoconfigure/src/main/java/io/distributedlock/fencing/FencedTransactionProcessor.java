@@ -1,0 +1,166 @@
+package io.distributedlock.fencing;
+
+import java.util.Collection;
+import java.util.Set;
+import java.util.function.Supplier;
+
+import javax.sql.DataSource;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.transaction.ConfigurableTransactionManager;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionExecutionListener;
+import org.springframework.transaction.TransactionManager;
+import org.springframework.transaction.support.ResourceTransactionManager;
+
+import io.distributedlock.LockConfigurationException;
+import io.distributedlock.LockError;
+
+/**
+ * Lets every transaction manager of a database fence its transactions: each when it is
+ * created, and those that were created before this processor when all singletons are
+ * ready. Then it checks that the databases have the table. Refuses JTA.
+ *
+ * @since 0.1.0
+ */
+public final class FencedTransactionProcessor implements BeanPostProcessor, SmartInitializingSingleton {
+
+	private static final Log logger = LogFactory.getLog(FencedTransactionProcessor.class);
+
+	private static final String JTA = "org.springframework.transaction.jta.JtaTransactionManager";
+
+	/** Managers of persistence contexts, each with a connection of a database. */
+	private static final Set<String> PERSISTENCE = Set.of("org.springframework.orm.jpa.JpaTransactionManager",
+			"org.springframework.orm.jpa.hibernate.HibernateTransactionManager");
+
+	private static final String OPEN_IN_VIEW = "openEntityManagerInViewInterceptor";
+
+	private final ConfigurableListableBeanFactory beanFactory;
+
+	private final Supplier<FencedTransactions> fences;
+
+	/**
+	 * Creates a processor.
+	 * @param beanFactory the factory whose transaction managers fence
+	 * @param fences supplies the fences, so that no bean is created early
+	 */
+	public FencedTransactionProcessor(ConfigurableListableBeanFactory beanFactory,
+			Supplier<FencedTransactions> fences) {
+		this.beanFactory = beanFactory;
+		this.fences = fences;
+	}
+
+	@Override
+	public Object postProcessBeforeInitialization(Object bean, String beanName) {
+		fence(bean, beanName);
+		return bean;
+	}
+
+	/** Sees the products of factory beans too, which are never initialized here. */
+	@Override
+	public Object postProcessAfterInitialization(Object bean, String beanName) {
+		if (!AopUtils.isAopProxy(bean)) {
+			fence(bean, beanName);
+		}
+		return bean;
+	}
+
+	@Override
+	public void afterSingletonsInstantiated() {
+		boolean persistence = false;
+		for (String beanName : this.beanFactory.getBeanNamesForType(TransactionManager.class, true, false)) {
+			Object bean = this.beanFactory.containsSingleton(beanName) ? this.beanFactory.getBean(beanName) : null;
+			if (bean == null) {
+				continue;
+			}
+			if (!fence(bean, beanName)) {
+				logger.warn("Transactions of the transaction manager '" + beanName + "' (" + bean.getClass().getName()
+						+ ") are not fenced by distributed-lock.transaction.fence, unless it wraps another one that is"
+						+ " a bean of its own");
+			}
+			DataSource database = database(bean);
+			if (database != null) {
+				this.fences.get().check(database, "transaction manager '" + beanName + "'");
+			}
+			persistence |= isPersistence(bean);
+		}
+		if (persistence) {
+			checkPersistence();
+		}
+	}
+
+	/**
+	 * Checks the database of persistence contexts, as far as it is clear which that is.
+	 */
+	private void checkPersistence() {
+		ObjectProvider<DataSource> dataSources = this.beanFactory.getBeanProvider(DataSource.class);
+		DataSource database = dataSources.getIfUnique();
+		if (database != null) {
+			this.fences.get().check(database, "JPA");
+		}
+		if (this.beanFactory.containsBean(OPEN_IN_VIEW)) {
+			logger.warn("Fenced transactions do not cover what a persistence context has read before them, and"
+					+ " spring.jpa.open-in-view keeps one for a whole web request: set it to false");
+		}
+	}
+
+	/**
+	 * Adds the listener to a transaction manager that can have one.
+	 * @return {@code false} for a transaction manager that cannot
+	 */
+	private boolean fence(Object bean, String beanName) {
+		if (!(bean instanceof TransactionManager)) {
+			return true;
+		}
+		if (isKindOf(bean, Set.of(JTA))) {
+			throw new LockConfigurationException(LockError.FENCE_UNSUPPORTED,
+					"The transaction manager '" + beanName + "' (" + bean.getClass().getName()
+							+ ") uses JTA, whose transactions cannot be fenced by distributed-lock.transaction.fence",
+					"Switch it off, and compare the fencing token in the statements that write");
+		}
+		if (bean instanceof PlatformTransactionManager manager
+				&& bean instanceof ConfigurableTransactionManager configurable) {
+			Collection<TransactionExecutionListener> listeners = configurable.getTransactionExecutionListeners();
+			// A class proxy whose final methods read its own, empty, fields has none.
+			if (listeners != null && listeners.stream().noneMatch(FencingListener.class::isInstance)) {
+				configurable.addListener(
+						new FencingListener(manager, database(manager) != null || isPersistence(manager), this.fences));
+			}
+			return listeners != null || AopUtils.isAopProxy(bean);
+		}
+		return false;
+	}
+
+	private static boolean isPersistence(Object manager) {
+		return isKindOf(manager, PERSISTENCE);
+	}
+
+	private static boolean isKindOf(Object manager, Set<String> types) {
+		for (Class<?> type = manager.getClass(); type != null; type = type.getSuperclass()) {
+			if (types.contains(type.getName())) {
+				return true;
+			}
+		}
+		return false;
+	}
+
+	private static @Nullable DataSource database(Object manager) {
+		try {
+			return (manager instanceof ResourceTransactionManager resources
+					&& resources.getResourceFactory() instanceof DataSource dataSource) ? dataSource : null;
+		}
+		catch (IllegalStateException ex) {
+			// It is not initialized yet, and is asked again when it is.
+			return null;
+		}
+	}
+
+}

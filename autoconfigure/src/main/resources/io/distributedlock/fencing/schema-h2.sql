@@ -1,0 +1,5 @@
+CREATE TABLE IF NOT EXISTS distributed_lock_fence (
+	fence_key VARBINARY(2048) NOT NULL PRIMARY KEY,
+	token BIGINT NOT NULL,
+	changed_at TIMESTAMP(6) WITH TIME ZONE NOT NULL
+);

@@ -1,0 +1,190 @@
+package io.distributedlock.autoconfigure;
+
+import java.util.Collection;
+import java.util.Map;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.jdbc.datasource.ConnectionHolder;
+import org.springframework.transaction.ConfigurableTransactionManager;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionStatus;
+import org.springframework.transaction.jta.JtaTransactionManager;
+import org.springframework.transaction.support.AbstractPlatformTransactionManager;
+import org.springframework.transaction.support.DefaultTransactionStatus;
+
+import io.distributedlock.LockConfigurationException;
+import io.distributedlock.LockError;
+import io.distributedlock.fencing.FencedTransactions;
+import io.distributedlock.support.EnclosingTransaction;
+import io.distributedlock.transaction.LockCommitGuard;
+import io.distributedlock.transaction.SpringTransaction;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** When transactions are fenced, and which mistakes fail the start. */
+@ExtendWith(OutputCaptureExtension.class)
+class LockFencingAutoConfigurationTests {
+
+	private final ApplicationContextRunner off = new ApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(DataSourceAutoConfiguration.class,
+				DataSourceTransactionManagerAutoConfiguration.class, LockFencingAutoConfiguration.class,
+				LockTransactionAutoConfiguration.class))
+		.withPropertyValues("spring.datasource.generate-unique-name=true", "distributed-lock.provider=local");
+
+	private final ApplicationContextRunner on = this.off.withPropertyValues("distributed-lock.transaction.fence=true");
+
+	private static LockError error(Throwable failure) {
+		Throwable cause = failure;
+		while (cause.getCause() != null && !(cause instanceof LockConfigurationException)) {
+			cause = cause.getCause();
+		}
+		assertThat(cause).isInstanceOf(LockConfigurationException.class);
+		return ((LockConfigurationException) cause).error();
+	}
+
+	@Test
+	void offByDefaultAndThenOfNoCost() {
+		this.off.run((context) -> {
+			assertThat(context).doesNotHaveBean(FencedTransactions.class).doesNotHaveBean(FenceSchemaInitializer.class);
+			assertThat(context.getBean(EnclosingTransaction.class)).isInstanceOf(SpringTransaction.class);
+			assertThat(context.getBean(ConfigurableTransactionManager.class).getTransactionExecutionListeners())
+				.hasOnlyElementsOfType(LockCommitGuard.class);
+		});
+	}
+
+	@Test
+	void eachTransactionManagerHasOneListener() {
+		this.on.run((context) -> {
+			Collection<?> listeners = context.getBean(ConfigurableTransactionManager.class)
+				.getTransactionExecutionListeners();
+			assertThat(listeners)
+				.filteredOn((listener) -> listener.getClass().getSimpleName().equals("FencingListener"))
+				.hasSize(1);
+		});
+	}
+
+	@Test
+	void startWithoutTheTableFailsAndHasTheStatement() {
+		this.on
+			.withPropertyValues("distributed-lock.transaction.fence-initialize-schema=never",
+					"distributed-lock.transaction.fence-table=my_fences")
+			.run((context) -> {
+				assertThat(context).hasFailed();
+				assertThat(error(context.getStartupFailure())).isEqualTo(LockError.FENCE_TABLE_MISSING);
+				assertThat(context.getStartupFailure()).hasMessageContaining("CREATE TABLE IF NOT EXISTS my_fences")
+					.hasMessageContaining("transactionManager");
+			});
+	}
+
+	@Test
+	void tableHasTheConfiguredName() {
+		this.on.withPropertyValues("distributed-lock.transaction.fence-table=my_fences")
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@Test
+	void jtaIsRefused() {
+		this.on.withBean("jta", JtaTransactionManager.class, UnusableJta::new).run((context) -> {
+			assertThat(context).hasFailed();
+			assertThat(error(context.getStartupFailure())).isEqualTo(LockError.FENCE_UNSUPPORTED);
+		});
+	}
+
+	@Test
+	void transactionManagerThatCannotBeFencedIsNamed(CapturedOutput output) {
+		this.on.withBean("wrapper", PlatformTransactionManager.class, () -> new Wrapper(new Resourceless()))
+			.run((context) -> assertThat(output).contains("Transactions of the transaction manager 'wrapper'"));
+	}
+
+	@Test
+	void locksThatEndBeforeTheirTransactionAreRefused() {
+		this.on.withPropertyValues("distributed-lock.transaction.release=at-method-end").run((context) -> {
+			assertThat(context).hasFailed();
+			assertThat(error(context.getStartupFailure())).isEqualTo(LockError.INVALID_PROPERTY);
+		});
+	}
+
+	@Test
+	void timeoutThatNoStatementCanHaveIsRefused() {
+		this.on.withPropertyValues("distributed-lock.transaction.fence-timeout=10ms").run((context) -> {
+			assertThat(context).hasFailed();
+			assertThat(error(context.getStartupFailure())).isEqualTo(LockError.INVALID_PROPERTY);
+		});
+	}
+
+	@Test
+	void applicationWithoutJdbcIsRefused() {
+		this.on.withClassLoader(new FilteredClassLoader(ConnectionHolder.class)).run((context) -> {
+			assertThat(context).hasFailed();
+			assertThat(error(context.getStartupFailure())).isEqualTo(LockError.FENCE_UNSUPPORTED);
+		});
+	}
+
+	/** Is never asked for a transaction. */
+	private static final class UnusableJta extends JtaTransactionManager {
+
+		private static final long serialVersionUID = 1L;
+
+		@Override
+		public void afterPropertiesSet() {
+			// There is no JTA here.
+		}
+
+	}
+
+	private record Wrapper(PlatformTransactionManager wrapped) implements PlatformTransactionManager {
+
+		@Override
+		public TransactionStatus getTransaction(TransactionDefinition definition) {
+			return this.wrapped.getTransaction(definition);
+		}
+
+		@Override
+		public void commit(TransactionStatus status) {
+			this.wrapped.commit(status);
+		}
+
+		@Override
+		public void rollback(TransactionStatus status) {
+			this.wrapped.rollback(status);
+		}
+
+	}
+
+	private static final class Resourceless extends AbstractPlatformTransactionManager {
+
+		private static final long serialVersionUID = 1L;
+
+		@Override
+		protected Object doGetTransaction() {
+			return Map.of();
+		}
+
+		@Override
+		protected void doBegin(Object transaction, TransactionDefinition definition) {
+			// There is no resource.
+		}
+
+		@Override
+		protected void doCommit(DefaultTransactionStatus status) {
+			// There is no resource.
+		}
+
+		@Override
+		protected void doRollback(DefaultTransactionStatus status) {
+			// There is no resource.
+		}
+
+	}
+
+}
