@@ -38,7 +38,8 @@ class ConfigurationMetadataTests {
 	private static final Pattern ROW = Pattern.compile("(?m)^\\| `([^`]+)` \\|([^|]*)\\|");
 
 	private static final Set<Class<?>> RECORDS = Set.of(DistributedLockProperties.class, JdbcLockProperties.class,
-			RedisLockProperties.class, RedisQuorumProperties.class, ZooKeeperLockProperties.class, FenceProperties.class);
+			RedisLockProperties.class, RedisQuorumProperties.class, ZooKeeperLockProperties.class,
+			FenceProperties.class);
 
 	/** Defaults that are a number in the metadata, and a word for people. */
 	private static final Map<String, String> WORDS = Map.of("renewal.fraction", "a third");
