@@ -163,7 +163,8 @@ class JdbcLockAutoConfigurationTests {
 						"distributed-lock.jdbc.strategy=row-lock"),
 				Arguments.of("own", JdbcRowLockProvider.class, "distributed-lock.jdbc.strategy=lease"),
 				// Chosen when the application was processed ahead of time.
-				Arguments.of("distributedLockJdbcProvider", JdbcRowLockProvider.class, "distributed-lock.call-timeout=10s"));
+				Arguments.of("distributedLockJdbcProvider", JdbcRowLockProvider.class,
+						"distributed-lock.call-timeout=10s"));
 	}
 
 	@ParameterizedTest

@@ -274,7 +274,8 @@ class RowLockTests {
 	void forcedReleaseCrossesTheTwoKinds() {
 		RowLockFixture fixture = fixture(Database.H2);
 		JdbcRowLockProvider rows = (JdbcRowLockProvider) fixture.newProcess();
-		JdbcLockProvider leases = new JdbcLockProvider(LockDataSource.connect(fixture.url(), "sa", "", null, 4, TIMEOUT),
+		JdbcLockProvider leases = new JdbcLockProvider(
+				LockDataSource.connect(fixture.url(), "sa", "", null, 4, TIMEOUT),
 				JdbcLockSettings.defaults(JdbcFixture.PREFIX), fixture.timer());
 		this.resources.add(leases);
 		TestDatabases.warmUp(leases);
