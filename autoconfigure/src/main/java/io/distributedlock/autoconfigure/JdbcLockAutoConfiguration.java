@@ -83,11 +83,6 @@ public final class JdbcLockAutoConfiguration {
 	}
 
 	@Bean
-	static JdbcStrategyCheck distributedLockJdbcStrategyCheck(Environment environment) {
-		return new JdbcStrategyCheck(environment);
-	}
-
-	@Bean
 	@Conditional(OnLease.class)
 	@ConditionalOnMissingBean({ JdbcLockProvider.class, JdbcRowLockProvider.class })
 	@DependsOnDatabaseInitialization

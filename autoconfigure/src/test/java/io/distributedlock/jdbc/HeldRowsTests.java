@@ -4,7 +4,10 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -25,6 +28,8 @@ class HeldRowsTests {
 	private static final int SIZE = 16;
 
 	private static final Duration LEASE = Duration.ofMinutes(5);
+
+	private final CountDownLatch asked = new CountDownLatch(SIZE - 1);
 
 	private final CountDownLatch answer = new CountDownLatch(1);
 
@@ -60,6 +65,7 @@ class HeldRowsTests {
 	}
 
 	private Object answerLate() throws SQLException, InterruptedException {
+		this.asked.countDown();
 		this.answer.await();
 		throw new SQLException("The session has ended");
 	}
@@ -77,12 +83,14 @@ class HeldRowsTests {
 	}
 
 	@Test
-	void sessionsWithoutAnAnswerHoldUpNoOtherCheckAndNoEnd() throws SQLException {
+	void sessionsWithoutAnAnswerHoldUpNoOtherCheckAndNoEnd() throws Exception {
+		List<HeldRow> silent = new ArrayList<>();
 		for (int number = 1; number < SIZE; number++) {
-			HeldRow silent = silentRow(number);
-			this.rows.check(silent, this.dialect, LEASE);
-			this.rows.end(silent, this.dialect);
+			silent.add(silentRow(number));
 		}
+		silent.forEach((row) -> this.rows.check(row, this.dialect, LEASE));
+		assertThat(this.asked.await(30, TimeUnit.SECONDS)).isTrue();
+		silent.forEach((row) -> this.rows.end(row, this.dialect));
 		HeldRow healthy = healthyRow(SIZE);
 		assertThat(check(healthy)).isEqualTo(SessionState.ALIVE);
 		assertThat(HeldRows.await(this.rows.end(healthy, this.dialect), Deadline.after(Duration.ofSeconds(30))))
