@@ -31,7 +31,7 @@ final class PendingNodeReleases {
 	/** The most commands in one round. */
 	private static final int BATCH = 500;
 
-	private static final Duration PAUSE = Duration.ofMillis(500);
+	static final Duration PAUSE = Duration.ofMillis(500);
 
 	private static final Duration SLACK = Duration.ofSeconds(60);
 

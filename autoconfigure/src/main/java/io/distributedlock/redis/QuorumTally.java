@@ -38,6 +38,12 @@ final class QuorumTally {
 		this.quorum = quorum;
 	}
 
+	/** Whether a node has granted the lock. */
+	static boolean hasGranted(NodeCall node) {
+		return node.call().isDone() && Quorum.failure(node) == null
+				&& new AttemptReply(node.call().result()).isGranted();
+	}
+
 	void add(NodeCall node) {
 		if (Quorum.failure(node) != null) {
 			this.failed++;
