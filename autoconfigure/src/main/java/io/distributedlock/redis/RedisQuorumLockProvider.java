@@ -102,8 +102,9 @@ public final class RedisQuorumLockProvider implements LockProvider, LockInspecto
 		this.ownsResources = ownsResources;
 		QuorumMembership membership = new QuorumMembership(this.layout, nodes.size(), this.timer);
 		QuorumNodeCheck check = new QuorumNodeCheck(this.layout, this.maxLease, restartDelay);
+		QuorumAdmission admission = new QuorumAdmission();
 		this.members = nodes.stream()
-			.map((node) -> new LettuceQuorumNode(node, this.resources, check, membership::enter, this.timer))
+			.map((node) -> new LettuceQuorumNode(node, this.resources, check, admission, membership::enter, this.timer))
 			.toList();
 		membership.setPeers(this.members.stream()
 			.<Supplier<CompletableFuture<QuorumConnection>>>map((node) -> node::asked)
