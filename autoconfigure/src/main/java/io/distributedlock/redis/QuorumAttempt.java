@@ -166,7 +166,7 @@ final class QuorumAttempt {
 					this.order = this.tally.highestOrder();
 					toRaise = List.copyOf(this.tally.granted().keySet());
 				}
-				else if (this.order > 0 && this.tally.granted().containsKey(node.node())) {
+				else if (this.order > 0 && !this.tally.excludes(node, this.order)) {
 					toRaise = List.of(node.node());
 				}
 				decision = decide();
@@ -217,15 +217,20 @@ final class QuorumAttempt {
 
 		private void act(Decision decision) {
 			switch (decision) {
-				case GRANTED ->
-					QuorumAttempt.this.call.complete(new AttemptResult.Granted(new LockGrant(QuorumAttempt.this.key,
-							QuorumAttempt.this.owner, this.order, this.tally.validity(QuorumAttempt.this.lease))));
+				case GRANTED -> grant();
 				case REFUSED -> refuse();
 				case EXPIRING -> QuorumAttempt.this.quorum.timer().schedule(this::expire, PATIENCE_NANOS);
 				case OPEN -> {
 					// Further nodes will answer.
 				}
 			}
+		}
+
+		private void grant() {
+			QuorumAttempt.this.quorum.partialGrants()
+				.add(QuorumAttempt.this.owner, this.calls, QuorumAttempt.this.lease);
+			QuorumAttempt.this.call.complete(new AttemptResult.Granted(new LockGrant(QuorumAttempt.this.key,
+					QuorumAttempt.this.owner, this.order, this.tally.validity(QuorumAttempt.this.lease))));
 		}
 
 		/** Ends the round without the nodes that are late. */
@@ -241,20 +246,20 @@ final class QuorumAttempt {
 
 		private void refuse() {
 			if (this.order > 0) {
+				giveUpByCaller();
 				QuorumAttempt.this.call.fail(new LockProviderException(LockError.STORE_TIMEOUT, RedisErrors.PROVIDER,
 						"granted a lock, but no majority of its nodes kept the grant until its order was stored",
 						null));
 				return;
 			}
 			if (this.tally.answered() < QuorumAttempt.this.quorum.majority()) {
+				giveUpByCaller();
 				boolean sent = this.calls.stream().anyMatch((node) -> node.call().mayHaveBeenSent());
 				QuorumAttempt.this.call
 					.fail(QuorumAttempt.this.quorum.noMajority(this.tally.answered(), this.calls, sent));
 				return;
 			}
-			boolean clear = this.calls.stream()
-				.allMatch((node) -> node.call().isDone()
-						&& (Quorum.failure(node) == null || !node.call().mayHaveBeenSent()));
+			boolean clear = this.calls.stream().allMatch((node) -> node.call().isDone() && !node.mayTakeEffect());
 			QuorumHolder holder = this.tally.holder();
 			long rest = QuorumAttempt.this.deadline.remainingNanos();
 			if (clear && holder == null && rest > PATIENCE_NANOS * 4) {
@@ -266,11 +271,17 @@ final class QuorumAttempt {
 			}
 		}
 
+		/**
+		 * Leaves what was granted to the caller, which has to release a failed attempt.
+		 */
+		private void giveUpByCaller() {
+			giveUp(true);
+			QuorumAttempt.this.quorum.partialGrants()
+				.add(QuorumAttempt.this.owner, this.calls, QuorumAttempt.this.lease);
+		}
+
 		private void releaseAndRepeat() {
-			List<QuorumNode> granted = this.calls.stream()
-				.filter(QuorumTally::hasGranted)
-				.map(NodeCall::node)
-				.toList();
+			List<QuorumNode> granted = this.calls.stream().filter(QuorumTally::hasGranted).map(NodeCall::node).toList();
 			if (granted.isEmpty()) {
 				repeatAfterSplit();
 				return;

@@ -67,6 +67,15 @@ final class QuorumTally {
 		}
 	}
 
+	/**
+	 * Excludes a late grant with an order above that of the round, which a node with
+	 * higher orders cannot confirm.
+	 */
+	boolean excludes(NodeCall node, long order) {
+		AttemptReply late = this.granted.get(node.node());
+		return late == null || (late.order() > order && this.excluded.add(node.node()));
+	}
+
 	Map<QuorumNode, AttemptReply> granted() {
 		return this.granted;
 	}

@@ -180,7 +180,7 @@ public final class RedisQuorumLockProvider implements LockProvider, LockInspecto
 	public StoreCall<ReleaseOutcome> release(LockKey key, OwnerId owner, Duration keepFor, Duration timeout) {
 		RedisLockKeys keys = this.layout.keys(key);
 		ScriptCall plain = this.quorum.release(keys, owner);
-		return new QuorumRelease(this.quorum, plain, this.maxLease)
+		return new QuorumRelease(this.quorum, owner, plain, this.maxLease)
 			.send(keepFor.isZero() ? plain : this.quorum.keep(keys, owner, keepFor), timeout);
 	}
 

@@ -86,4 +86,31 @@ class RedisQuorumReleaseTests {
 		lease.ensureHeld();
 	}
 
+	@Test
+	void locksOfAMajorityStayOnNoNodeThatConnectsMeanwhile() throws Exception {
+		provider();
+		RedisQuorumLockProvider provider;
+		LockTemplate locks;
+		try (FrozenProcesses frozen = FrozenProcesses.freeze(this.servers.server(FROZEN).handle())) {
+			provider = this.processes.closing(this.servers.provider(PREFIX));
+			locks = locks(provider);
+			for (int number = 0; number < 20; number++) {
+				locks
+					.acquire(LockRequest.of(LockKey.of("brief", Integer.toString(number)))
+						.withLease(Duration.ofHours(1)))
+					.close();
+			}
+			QuorumNode node = provider.quorum().nodes().get(FROZEN);
+			assertThat(provider.quorum().pending(node).size()).as("releases of what was never sent").isZero();
+			assertThat(provider.quorum().partialGrants().size()).isZero();
+		}
+		await().atMost(PATIENCE).until(() -> provider.nodeStates().values().stream().allMatch("up"::equals));
+		// Behind all that waited for the connection.
+		locks.acquire(LockRequest.of(KEY));
+		await().atMost(PATIENCE).until(() -> isOnAllNodes(""));
+		try (Jedis admin = this.servers.server(FROZEN).admin()) {
+			assertThat(admin.keys("{" + PREFIX + ":b??}:lock:*")).containsExactly(new String(LAYOUT.lock(KEY)));
+		}
+	}
+
 }
