@@ -252,7 +252,9 @@ final class LettuceQuorumNode implements QuorumNode {
 		}
 		this.entrance.apply(connection).whenComplete((done, failure) -> {
 			if (failure != null) {
-				fail(link, failure);
+				LockProviderException told = notSent(name(), cause(failure));
+				recordDown("down: " + told.problem());
+				link.refuse(told, LONGEST_PAUSE);
 			}
 			else {
 				complete(link, connection);
@@ -282,8 +284,7 @@ final class LettuceQuorumNode implements QuorumNode {
 	}
 
 	private void fail(QuorumLink link, Throwable failure) {
-		Throwable cause = (failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause()
-				: failure;
+		Throwable cause = cause(failure);
 		Duration pause;
 		synchronized (this) {
 			pause = SHORTEST_PAUSE.multipliedBy(1L << Math.min(this.failures, 6));
@@ -294,6 +295,10 @@ final class LettuceQuorumNode implements QuorumNode {
 			recordDown("down: " + told.problem());
 		}
 		link.fail(told, (pause.compareTo(LONGEST_PAUSE) < 0) ? pause : LONGEST_PAUSE);
+	}
+
+	private static Throwable cause(Throwable failure) {
+		return (failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause() : failure;
 	}
 
 	private static LockProviderException notSent(String node, Throwable failure) {

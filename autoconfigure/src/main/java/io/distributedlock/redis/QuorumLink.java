@@ -101,6 +101,16 @@ final class QuorumLink {
 		}
 	}
 
+	/**
+	 * Refuses the connection to commands for a time, after which another link follows.
+	 * Until then other servers can still learn from this one, whose own attempts to
+	 * become a member come at other times.
+	 */
+	void refuse(LockProviderException failure, Duration pause) {
+		this.retry = Deadline.after(pause);
+		this.ready.completeExceptionally(failure);
+	}
+
 	/** Closes the connection. */
 	CompletableFuture<?> close() {
 		QuorumConnection opened = this.connection;

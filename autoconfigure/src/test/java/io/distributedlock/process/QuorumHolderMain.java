@@ -1,5 +1,6 @@
 package io.distributedlock.process;
 
+import java.io.PrintStream;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -36,6 +37,7 @@ final class QuorumHolderMain {
 	}
 
 	public static void main(String[] args) throws Exception {
+		PrintStream answers = System.out;
 		Duration maxLease = Duration.ofMillis(Long.parseLong(args[0]));
 		long runNanos = TimeUnit.MILLISECONDS.toNanos(Long.parseLong(args[1]));
 		int counter = Integer.parseInt(args[3]);
@@ -65,7 +67,7 @@ final class QuorumHolderMain {
 		for (Thread thread : threads) {
 			thread.join();
 		}
-		System.out.println(LockProcess.ANSWER + String.join(",", history));
+		answers.println(LockProcess.ANSWER + String.join(",", history));
 		System.exit(0);
 	}
 
