@@ -59,6 +59,12 @@ final class QuorumLink {
 		}
 	}
 
+	private void failReady(LockProviderException failure) {
+		if (this.ready.completeExceptionally(failure)) {
+			settle();
+		}
+	}
+
 	/** Runs what waits. What comes meanwhile is behind it. */
 	private void settle() {
 		List<BiConsumer<@Nullable QuorumConnection, @Nullable Throwable>> next;
@@ -96,9 +102,7 @@ final class QuorumLink {
 		this.retry = Deadline.after(pause);
 		close();
 		this.asked.completeExceptionally(failure);
-		if (this.ready.completeExceptionally(failure)) {
-			settle();
-		}
+		failReady(failure);
 	}
 
 	/**
@@ -108,7 +112,7 @@ final class QuorumLink {
 	 */
 	void refuse(LockProviderException failure, Duration pause) {
 		this.retry = Deadline.after(pause);
-		this.ready.completeExceptionally(failure);
+		failReady(failure);
 	}
 
 	/** Closes the connection. */
