@@ -54,6 +54,8 @@ final class LettuceQuorumNode implements QuorumNode {
 
 	private final Function<QuorumConnection, CompletableFuture<?>> entrance;
 
+	private final QuorumAdmission admission;
+
 	private final RedisTimer timer;
 
 	/** The present connection; guarded by the monitor. */
@@ -75,13 +77,15 @@ final class LettuceQuorumNode implements QuorumNode {
 
 	/**
 	 * Creates a node without a connection.
+	 * @param admission what the nodes of the quorum know of each other
 	 * @param entrance makes a server that has run for long enough a member of the quorum
 	 */
 	LettuceQuorumNode(RedisQuorumNode address, ClientResources resources, QuorumNodeCheck check,
-			Function<QuorumConnection, CompletableFuture<?>> entrance, RedisTimer timer) {
+			QuorumAdmission admission, Function<QuorumConnection, CompletableFuture<?>> entrance, RedisTimer timer) {
 		this.address = address;
 		this.uri = RedisURI.builder(address.uri()).withTimeout(CONNECT_TIMEOUT).build();
 		this.check = check;
+		this.admission = admission;
 		this.entrance = entrance;
 		this.timer = timer;
 		this.client = RedisClient.create(resources);
@@ -133,7 +137,12 @@ final class LettuceQuorumNode implements QuorumNode {
 	@Override
 	public void run(ScriptCall call, CallKind kind, Deadline deadline, ScriptOperation<?> operation) {
 		operation.recordQueued();
-		link().ready().whenComplete((connection, failure) -> {
+		LockConfigurationException refusal = this.admission.refusalByOthers(this);
+		if (refusal != null && kind != CallKind.RELEASE) {
+			operation.fail(notSent(name(), refusal));
+			return;
+		}
+		link().whenReady((connection, failure) -> {
 			if (connection != null) {
 				connection.run(call, deadline, operation);
 			}
@@ -203,12 +212,26 @@ final class LettuceQuorumNode implements QuorumNode {
 				return;
 			}
 			try {
-				enter(link, connection, this.check.check(name(), reply));
+				enter(link, connection, identity(reply));
 			}
 			catch (RuntimeException ex) {
 				fail(link, ex);
 			}
 		});
+	}
+
+	private QuorumNodeCheck.Identity identity(ScriptReply reply) {
+		try {
+			QuorumNodeCheck.Identity identity = this.check.check(name(), reply);
+			this.admission.clearRefusal(this);
+			return identity;
+		}
+		catch (LockConfigurationException ex) {
+			if (ex.error() == LockError.INVALID_PROPERTY) {
+				this.admission.recordRefusal(this, ex);
+			}
+			throw ex;
+		}
 	}
 
 	private void enter(QuorumLink link, QuorumConnection connection, QuorumNodeCheck.Identity identity) {
@@ -221,6 +244,7 @@ final class LettuceQuorumNode implements QuorumNode {
 			return;
 		}
 		connection.identify(identity.runId());
+		this.admission.admit(this, connection);
 		link.asked().complete(connection);
 		if (identity.member()) {
 			complete(link, connection);
@@ -247,7 +271,7 @@ final class LettuceQuorumNode implements QuorumNode {
 			logger.info("The node " + name() + " of the Redis quorum takes part in locks again");
 		}
 		this.state = UP;
-		link.ready().complete(connection);
+		link.complete(connection);
 	}
 
 	/** Records that the node takes no part, and logs that once until it does again. */

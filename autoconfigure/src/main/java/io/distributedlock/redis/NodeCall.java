@@ -11,11 +11,14 @@ final class NodeCall extends ScriptOperation<ScriptReply> {
 
 	private final QuorumNode node;
 
-	private final long connectionsBefore;
+	private static final long NO_CONNECTION = -1;
+
+	private volatile long connectionsBefore;
 
 	NodeCall(QuorumNode node) {
 		this.node = node;
 		this.connectionsBefore = node.connections();
+		call().recordSent(false);
 	}
 
 	QuorumNode node() {
@@ -23,7 +26,8 @@ final class NodeCall extends ScriptOperation<ScriptReply> {
 	}
 
 	/**
-	 * The number of the node's connections before the script was sent.
+	 * The number of the node's connections before the script was sent, or a negative one
+	 * if what is sent now may overtake it.
 	 */
 	long connectionsBefore() {
 		return this.connectionsBefore;
@@ -31,6 +35,22 @@ final class NodeCall extends ScriptOperation<ScriptReply> {
 
 	void send(ScriptCall script, CallKind kind, Deadline deadline) {
 		this.node.run(script, kind, deadline, this);
+	}
+
+	/**
+	 * Gives up a call that is under way. Its script is not sent after that, except by a
+	 * thread that is about to do so just now.
+	 */
+	void abandon() {
+		call().abandon();
+		if (isBeingSent()) {
+			this.connectionsBefore = NO_CONNECTION;
+		}
+	}
+
+	/** Whether the node may run the script later, or has run it without a reply. */
+	boolean mayTakeEffect() {
+		return (!call().isDone() || Quorum.failure(this) != null) && call().mayHaveBeenSent();
 	}
 
 	@Override

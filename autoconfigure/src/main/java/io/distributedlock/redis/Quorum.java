@@ -29,6 +29,8 @@ final class Quorum {
 
 	private final Map<QuorumNode, PendingNodeReleases> pending;
 
+	private final PartialGrants partialGrants = new PartialGrants();
+
 	private final RedisTimer timer;
 
 	private final byte[] process;
@@ -111,6 +113,11 @@ final class Quorum {
 	/** The releases on a node that no caller waits for. */
 	PendingNodeReleases pending(QuorumNode node) {
 		return Objects.requireNonNull(this.pending.get(node));
+	}
+
+	/** The grants that were not seen on all nodes. */
+	PartialGrants partialGrants() {
+		return this.partialGrants;
 	}
 
 	/**

@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Function;
+import java.util.function.BiFunction;
 
 import org.jspecify.annotations.Nullable;
 
@@ -34,8 +34,10 @@ import io.distributedlock.provider.OwnerId;
  * <li><b>Failure.</b> If less than a majority has answered, the caller releases what was
  * granted, as after any unclear attempt.</li>
  * </ol>
- * The owner id is used again only once all nodes have answered the last round and have
- * confirmed its release, so that no release that is under way can end a later grant.
+ * <b>Invariant.</b> The owner id is used again, by the next round or attempt, only once
+ * all nodes have answered the last round and have confirmed its release. A release that
+ * is repeated later would end the new grant on its node. The answer that the lock is busy
+ * tells so.
  * <p>
  * The validity counts from the call, and is the shortest of a majority: the engine
  * subtracts what the clocks may differ by.
@@ -64,7 +66,7 @@ final class QuorumAttempt {
 	/** Whether the lock was busy when this process asked last. */
 	private final boolean probablyBusy;
 
-	private final Function<@Nullable QuorumHolder, AttemptResult.Busy> onBusy;
+	private final BiFunction<@Nullable QuorumHolder, Boolean, AttemptResult.Busy> onBusy;
 
 	private final CompletableStoreCall<AttemptResult> call = new CompletableStoreCall<>();
 
@@ -76,10 +78,11 @@ final class QuorumAttempt {
 
 	/**
 	 * Creates an attempt.
-	 * @param onBusy makes the answer that the lock is busy, of its holder if it has one
+	 * @param onBusy makes the answer that the lock is busy, of its holder if it has one,
+	 * and of whether a release of the owner is pending
 	 */
 	QuorumAttempt(Quorum quorum, QuorumRequest request, boolean probablyBusy,
-			Function<@Nullable QuorumHolder, AttemptResult.Busy> onBusy) {
+			BiFunction<@Nullable QuorumHolder, Boolean, AttemptResult.Busy> onBusy) {
 		this.quorum = quorum;
 		this.key = request.key();
 		this.keys = request.keys();
@@ -99,10 +102,10 @@ final class QuorumAttempt {
 	private void begin() {
 		Round next = new Round();
 		this.round = next;
-		if (this.call.isAbandoned()) {
-			next.giveUp(true);
+		// Nothing is to be released of a round that was not sent.
+		if (!this.call.isAbandoned()) {
+			next.send();
 		}
-		next.send();
 	}
 
 	/** The caller releases the lock; what a node may do later is released by itself. */
@@ -163,7 +166,7 @@ final class QuorumAttempt {
 					this.order = this.tally.highestOrder();
 					toRaise = List.copyOf(this.tally.granted().keySet());
 				}
-				else if (this.order > 0 && this.tally.granted().containsKey(node.node())) {
+				else if (this.order > 0 && !this.tally.excludes(node, this.order)) {
 					toRaise = List.of(node.node());
 				}
 				decision = decide();
@@ -214,15 +217,20 @@ final class QuorumAttempt {
 
 		private void act(Decision decision) {
 			switch (decision) {
-				case GRANTED ->
-					QuorumAttempt.this.call.complete(new AttemptResult.Granted(new LockGrant(QuorumAttempt.this.key,
-							QuorumAttempt.this.owner, this.order, this.tally.validity(QuorumAttempt.this.lease))));
+				case GRANTED -> grant();
 				case REFUSED -> refuse();
 				case EXPIRING -> QuorumAttempt.this.quorum.timer().schedule(this::expire, PATIENCE_NANOS);
 				case OPEN -> {
 					// Further nodes will answer.
 				}
 			}
+		}
+
+		private void grant() {
+			QuorumAttempt.this.quorum.partialGrants()
+				.add(QuorumAttempt.this.owner, this.calls, QuorumAttempt.this.lease);
+			QuorumAttempt.this.call.complete(new AttemptResult.Granted(new LockGrant(QuorumAttempt.this.key,
+					QuorumAttempt.this.owner, this.order, this.tally.validity(QuorumAttempt.this.lease))));
 		}
 
 		/** Ends the round without the nodes that are late. */
@@ -238,33 +246,42 @@ final class QuorumAttempt {
 
 		private void refuse() {
 			if (this.order > 0) {
+				giveUpByCaller();
 				QuorumAttempt.this.call.fail(new LockProviderException(LockError.STORE_TIMEOUT, RedisErrors.PROVIDER,
 						"granted a lock, but no majority of its nodes kept the grant until its order was stored",
 						null));
 				return;
 			}
 			if (this.tally.answered() < QuorumAttempt.this.quorum.majority()) {
+				giveUpByCaller();
 				boolean sent = this.calls.stream().anyMatch((node) -> node.call().mayHaveBeenSent());
 				QuorumAttempt.this.call
 					.fail(QuorumAttempt.this.quorum.noMajority(this.tally.answered(), this.calls, sent));
 				return;
 			}
-			boolean clear = this.calls.stream()
-				.allMatch((node) -> node.call().isDone()
-						&& (Quorum.failure(node) == null || !node.call().mayHaveBeenSent()));
+			boolean clear = this.calls.stream().allMatch((node) -> node.call().isDone() && !node.mayTakeEffect());
 			QuorumHolder holder = this.tally.holder();
 			long rest = QuorumAttempt.this.deadline.remainingNanos();
 			if (clear && holder == null && rest > PATIENCE_NANOS * 4) {
 				releaseAndRepeat();
 			}
 			else {
-				giveUp(false);
-				QuorumAttempt.this.call.complete(QuorumAttempt.this.onBusy.apply(holder));
+				boolean releasePending = giveUp(false);
+				QuorumAttempt.this.call.complete(QuorumAttempt.this.onBusy.apply(holder, releasePending));
 			}
 		}
 
+		/**
+		 * Leaves what was granted to the caller, which has to release a failed attempt.
+		 */
+		private void giveUpByCaller() {
+			giveUp(true);
+			QuorumAttempt.this.quorum.partialGrants()
+				.add(QuorumAttempt.this.owner, this.calls, QuorumAttempt.this.lease);
+		}
+
 		private void releaseAndRepeat() {
-			List<QuorumNode> granted = List.copyOf(this.tally.granted().keySet());
+			List<QuorumNode> granted = this.calls.stream().filter(QuorumTally::hasGranted).map(NodeCall::node).toList();
 			if (granted.isEmpty()) {
 				repeatAfterSplit();
 				return;
@@ -287,33 +304,37 @@ final class QuorumAttempt {
 						}
 						else if (last) {
 							giveUp(false);
-							QuorumAttempt.this.call.complete(QuorumAttempt.this.onBusy.apply(null));
+							QuorumAttempt.this.call.complete(QuorumAttempt.this.onBusy.apply(null, true));
 						}
 					});
 		}
 
 		/**
-		 * Releases in the background what this round was granted, and may yet be.
+		 * Releases in the background what this round was granted, and may yet be. A call
+		 * that is abandoned first has its last state: what a node granted is never missed
+		 * because its end is handled by another thread just now.
 		 * @param byCaller whether the caller releases what was granted
+		 * @return whether there is such a release
 		 */
-		private void giveUp(boolean byCaller) {
-			List<QuorumNode> granted;
+		private boolean giveUp(boolean byCaller) {
 			synchronized (this) {
 				this.over = true;
-				granted = byCaller ? List.of() : List.copyOf(this.tally.granted().keySet());
 			}
-			List<NodeCall> unclear = this.calls.stream()
-				.filter((node) -> !node.call().isDone() || Quorum.failure(node) != null)
-				.filter((node) -> !granted.contains(node.node()))
-				.toList();
-			// Before their release: none is sent after it.
-			unclear.forEach((node) -> node.call().abandon());
-			unclear.stream()
-				.filter((node) -> node.call().mayHaveBeenSent())
-				.forEach((node) -> QuorumAttempt.this.quorum.pending(node.node())
-					.addUnclear(release(), node, QuorumAttempt.this.lease));
-			granted.forEach(
-					(node) -> QuorumAttempt.this.quorum.pending(node).addGranted(release(), QuorumAttempt.this.lease));
+			boolean pending = false;
+			for (NodeCall node : this.calls) {
+				// Before its release: none is sent after it.
+				node.abandon();
+				if (node.mayTakeEffect()) {
+					QuorumAttempt.this.quorum.pending(node.node())
+						.addUnclear(release(), node, QuorumAttempt.this.lease);
+					pending = true;
+				}
+				else if (!byCaller && QuorumTally.hasGranted(node)) {
+					QuorumAttempt.this.quorum.pending(node.node()).addGranted(release(), QuorumAttempt.this.lease);
+					pending = true;
+				}
+			}
+			return pending;
 		}
 
 	}

@@ -84,22 +84,27 @@ final class QuorumConnection {
 				close();
 			}
 		});
-		if (operation.beginSend()) {
-			follow(call, operation, false);
-		}
+		follow(call, operation, false);
 	}
 
 	private void follow(ScriptCall call, ScriptOperation<?> operation, boolean byText) {
-		begin();
 		RedisFuture<List<Object>> reply;
+		operation.recordBeingSent(true);
 		try {
-			reply = byText ? LettuceCommands.sendText(this.connection.async(), call)
-					: LettuceCommands.send(this.connection.async(), call);
+			// Not after its end: what followed it was sent already.
+			if (!operation.beginSend()) {
+				return;
+			}
+			begin();
+			reply = send(call, byText);
 		}
 		catch (RuntimeException ex) {
 			end();
 			operation.fail(RedisErrors.translate(ex, false));
 			return;
+		}
+		finally {
+			operation.recordBeingSent(false);
 		}
 		reply.whenComplete((values, failure) -> {
 			end();
@@ -108,15 +113,17 @@ final class QuorumConnection {
 				operation.reply(new ScriptReply(values, true));
 			}
 			else if (!byText && RedisErrors.isUnknownScript(failure)) {
-				// Not after its end: what followed it was sent already.
-				if (!operation.isAbandoned()) {
-					follow(call, operation, true);
-				}
+				follow(call, operation, true);
 			}
 			else {
 				fail(operation, failure);
 			}
 		});
+	}
+
+	private RedisFuture<List<Object>> send(ScriptCall call, boolean byText) {
+		return byText ? LettuceCommands.sendText(this.connection.async(), call)
+				: LettuceCommands.send(this.connection.async(), call);
 	}
 
 	private void fail(ScriptOperation<?> operation, Throwable failure) {

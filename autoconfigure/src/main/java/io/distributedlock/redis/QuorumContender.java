@@ -65,8 +65,11 @@ final class QuorumContender implements LockContender {
 		return this.holder != null;
 	}
 
-	/** Returns the answer that the lock is busy, with a pause until the next attempt. */
-	private synchronized AttemptResult.Busy busy(@Nullable QuorumHolder found) {
+	/**
+	 * Returns the answer that the lock is busy, with a pause until the next attempt.
+	 * @param releasePending whether a release of the owner may be under way
+	 */
+	private synchronized AttemptResult.Busy busy(@Nullable QuorumHolder found, boolean releasePending) {
 		String owner = (found != null) ? found.owner() : null;
 		if (owner == null || !owner.equals(this.holder)) {
 			this.pause = SHORTEST_PAUSE;
@@ -79,7 +82,7 @@ final class QuorumContender implements LockContender {
 		Duration remaining = (found != null && found.holder() != null) ? found.holder().remaining() : null;
 		return new AttemptResult.Busy(
 				(remaining != null && remaining.compareTo(retryAfter) < 0) ? remaining : retryAfter,
-				(found != null) ? found.holder() : null);
+				(found != null) ? found.holder() : null, true, releasePending);
 	}
 
 	/** There is no wait queue, and so no entry in it. */

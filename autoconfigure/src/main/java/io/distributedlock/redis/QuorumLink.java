@@ -1,7 +1,10 @@
 package io.distributedlock.redis;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.BiConsumer;
 
 import org.jspecify.annotations.Nullable;
 
@@ -18,6 +21,16 @@ final class QuorumLink {
 
 	private final CompletableFuture<QuorumConnection> ready = new CompletableFuture<>();
 
+	/**
+	 * What waits until the server is a member, first come, first served: a release that
+	 * waits behind its attempt must not overtake it, as it would among the dependents of
+	 * a future. Guarded by the monitor.
+	 */
+	private final List<BiConsumer<@Nullable QuorumConnection, @Nullable Throwable>> waiting = new ArrayList<>();
+
+	/** Whether nothing waits any more; guarded by the monitor. */
+	private boolean settled;
+
 	private volatile @Nullable QuorumConnection connection;
 
 	/** The end of the pause after a failure. */
@@ -28,9 +41,42 @@ final class QuorumLink {
 		return this.asked;
 	}
 
-	/** The connection, once the server is a member of the quorum. */
-	CompletableFuture<QuorumConnection> ready() {
-		return this.ready;
+	/** Runs an action with the connection to a member, or with the failure. */
+	void whenReady(BiConsumer<@Nullable QuorumConnection, @Nullable Throwable> action) {
+		synchronized (this) {
+			if (!this.settled) {
+				this.waiting.add(action);
+				return;
+			}
+		}
+		this.ready.whenComplete(action);
+	}
+
+	/** Records that the server is a member of the quorum. */
+	void complete(QuorumConnection member) {
+		if (this.ready.complete(member)) {
+			settle();
+		}
+	}
+
+	private void failReady(LockProviderException failure) {
+		if (this.ready.completeExceptionally(failure)) {
+			settle();
+		}
+	}
+
+	/** Runs what waits. What comes meanwhile is behind it. */
+	private void settle() {
+		List<BiConsumer<@Nullable QuorumConnection, @Nullable Throwable>> next;
+		do {
+			synchronized (this) {
+				next = List.copyOf(this.waiting);
+				this.waiting.clear();
+				this.settled = next.isEmpty();
+			}
+			next.forEach(this.ready::whenComplete);
+		}
+		while (!next.isEmpty());
 	}
 
 	/** Records the connection, which has not been used yet. */
@@ -56,7 +102,7 @@ final class QuorumLink {
 		this.retry = Deadline.after(pause);
 		close();
 		this.asked.completeExceptionally(failure);
-		this.ready.completeExceptionally(failure);
+		failReady(failure);
 	}
 
 	/**
@@ -66,7 +112,7 @@ final class QuorumLink {
 	 */
 	void refuse(LockProviderException failure, Duration pause) {
 		this.retry = Deadline.after(pause);
-		this.ready.completeExceptionally(failure);
+		failReady(failure);
 	}
 
 	/** Closes the connection. */

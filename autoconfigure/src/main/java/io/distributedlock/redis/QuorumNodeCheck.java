@@ -20,7 +20,7 @@ import io.distributedlock.LockError;
  */
 final class QuorumNodeCheck {
 
-	private static final Pattern UPTIME = Pattern.compile("uptime_in_seconds:(\\d+)");
+	private static final Pattern UPTIME = Pattern.compile("uptime_in_seconds:(-?\\d+)");
 
 	private static final Pattern ROLE = Pattern.compile("role:(\\w+)");
 
@@ -88,7 +88,8 @@ final class QuorumNodeCheck {
 		RedisLayout.FORMAT.requireSupported("the Redis server " + node, text(reply, 0));
 		requireLongestLease(node, text(reply, 1));
 		info.warnOfEviction("The Redis server " + node);
-		Duration missing = this.restartDelay.minusSeconds(Long.parseLong(uptime));
+		// Negative if the clock was set back: nobody knows since when the server runs.
+		Duration missing = this.restartDelay.minusSeconds(Math.max(Long.parseLong(uptime), 0));
 		return new Identity(runId, text(reply, 4).startsWith(runId), missing.isNegative() ? Duration.ZERO : missing);
 	}
 

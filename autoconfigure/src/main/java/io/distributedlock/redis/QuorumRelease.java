@@ -2,13 +2,18 @@ package io.distributedlock.redis;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.CompletableStoreCall;
 import io.distributedlock.provider.Deadline;
+import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.StoreCall;
 
@@ -21,6 +26,14 @@ final class QuorumRelease {
 
 	private final Quorum quorum;
 
+	private final OwnerId owner;
+
+	/** The attempts that may still take effect on their nodes, which replied nothing. */
+	private final Map<QuorumNode, NodeCall> unclear = new HashMap<>();
+
+	/** The nodes that never granted the lock, nor will. */
+	private final Set<QuorumNode> without = new HashSet<>();
+
 	/** What a node without an answer runs later. */
 	private final ScriptCall plain;
 
@@ -28,8 +41,11 @@ final class QuorumRelease {
 
 	private final CompletableStoreCall<ReleaseOutcome> call = new CompletableStoreCall<>();
 
-	/** The nodes that failed before a majority has answered; guarded by the monitor. */
-	private final List<QuorumNode> failed = new ArrayList<>();
+	/**
+	 * The nodes that have not confirmed the release before a majority has answered;
+	 * guarded by the monitor.
+	 */
+	private final List<QuorumNode> unconfirmed = new ArrayList<>();
 
 	/** Guarded by the monitor. */
 	private int released;
@@ -43,17 +59,30 @@ final class QuorumRelease {
 	/** Whether a majority has answered; guarded by the monitor. */
 	private boolean decided;
 
-	QuorumRelease(Quorum quorum, ScriptCall plain, Duration maxLease) {
+	QuorumRelease(Quorum quorum, OwnerId owner, ScriptCall plain, Duration maxLease) {
 		this.quorum = quorum;
+		this.owner = owner;
 		this.plain = plain;
 		this.maxLease = maxLease;
 	}
 
 	StoreCall<ReleaseOutcome> send(ScriptCall script, Duration timeout) {
+		this.quorum.partialGrants().find(this.owner).forEach(this::judge);
 		List<NodeCall> calls = this.quorum.send(this.quorum.nodes(), script, CallKind.RELEASE, Deadline.after(timeout),
 				this::ended);
 		this.call.onAbandon(() -> calls.forEach((one) -> one.call().abandon()));
 		return this.call;
+	}
+
+	/** Ends an attempt before the release is sent, so that none is sent after it. */
+	private void judge(NodeCall attempt) {
+		attempt.abandon();
+		if (attempt.mayTakeEffect()) {
+			this.unclear.put(attempt.node(), attempt);
+		}
+		else if (!QuorumTally.hasGranted(attempt)) {
+			this.without.add(attempt.node());
+		}
 	}
 
 	private void ended(NodeCall node) {
@@ -62,25 +91,33 @@ final class QuorumRelease {
 		List<QuorumNode> open;
 		synchronized (this) {
 			this.ended++;
-			if (failure) {
-				this.failed.add(node.node());
-			}
-			else if (node.call().result().number(0) == 1) {
-				this.released++;
-			}
-			else {
-				this.notHeld++;
+			boolean held = !failure && node.call().result().number(0) == 1;
+			this.released += held ? 1 : 0;
+			this.notHeld += (failure || held) ? 0 : 1;
+			if (this.unclear.containsKey(node.node()) ? !held : (failure && !this.without.contains(node.node()))) {
+				this.unconfirmed.add(node.node());
 			}
 			outcome = outcome();
 			this.decided |= outcome == ReleaseOutcome.RELEASED || outcome == ReleaseOutcome.NOT_HELD;
-			open = this.decided ? List.copyOf(this.failed) : List.of();
+			open = this.decided ? List.copyOf(this.unconfirmed) : List.of();
 			if (this.decided) {
-				this.failed.clear();
+				this.unconfirmed.clear();
+				this.quorum.partialGrants().remove(this.owner);
 			}
 		}
-		open.forEach((one) -> this.quorum.pending(one).addGranted(this.plain, this.maxLease));
+		open.forEach(this::releaseLater);
 		if (outcome != null) {
 			this.call.complete(outcome);
+		}
+	}
+
+	private void releaseLater(QuorumNode node) {
+		NodeCall attempt = this.unclear.get(node);
+		if (attempt != null) {
+			this.quorum.pending(node).addUnclear(this.plain, attempt, this.maxLease);
+		}
+		else {
+			this.quorum.pending(node).addGranted(this.plain, this.maxLease);
 		}
 	}
 

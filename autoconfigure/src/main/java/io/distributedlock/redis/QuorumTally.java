@@ -39,6 +39,12 @@ final class QuorumTally {
 		this.quorum = quorum;
 	}
 
+	/** Whether a node has granted the lock. */
+	static boolean hasGranted(NodeCall node) {
+		return node.call().isDone() && Quorum.failure(node) == null
+				&& new AttemptReply(node.call().result()).isGranted();
+	}
+
 	void add(NodeCall node) {
 		if (Quorum.failure(node) != null) {
 			this.failed++;
@@ -60,6 +66,15 @@ final class QuorumTally {
 		else {
 			this.excluded.add(node.node());
 		}
+	}
+
+	/**
+	 * Excludes a late grant with an order above that of the round, which a node with
+	 * higher orders cannot confirm.
+	 */
+	boolean excludes(NodeCall node, long order) {
+		AttemptReply late = this.granted.get(node.node());
+		return late == null || (late.order() > order && this.excluded.add(node.node()));
 	}
 
 	Map<QuorumNode, AttemptReply> granted() {

@@ -102,8 +102,9 @@ public final class RedisQuorumLockProvider implements LockProvider, LockInspecto
 		this.ownsResources = ownsResources;
 		QuorumMembership membership = new QuorumMembership(this.layout, nodes.size(), this.timer);
 		QuorumNodeCheck check = new QuorumNodeCheck(this.layout, this.maxLease, restartDelay);
+		QuorumAdmission admission = new QuorumAdmission();
 		this.members = nodes.stream()
-			.map((node) -> new LettuceQuorumNode(node, this.resources, check, membership::enter, this.timer))
+			.map((node) -> new LettuceQuorumNode(node, this.resources, check, admission, membership::enter, this.timer))
 			.toList();
 		membership.setPeers(this.members.stream()
 			.<Supplier<CompletableFuture<QuorumConnection>>>map((node) -> node::asked)
@@ -179,7 +180,7 @@ public final class RedisQuorumLockProvider implements LockProvider, LockInspecto
 	public StoreCall<ReleaseOutcome> release(LockKey key, OwnerId owner, Duration keepFor, Duration timeout) {
 		RedisLockKeys keys = this.layout.keys(key);
 		ScriptCall plain = this.quorum.release(keys, owner);
-		return new QuorumRelease(this.quorum, plain, this.maxLease)
+		return new QuorumRelease(this.quorum, owner, plain, this.maxLease)
 			.send(keepFor.isZero() ? plain : this.quorum.keep(keys, owner, keepFor), timeout);
 	}
 

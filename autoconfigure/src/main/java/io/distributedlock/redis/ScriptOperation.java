@@ -24,9 +24,23 @@ abstract class ScriptOperation<T> {
 	/** Whether the client was given a command. */
 	private volatile boolean sent;
 
+	/**
+	 * Whether a thread is about to give the client a command, or to see that the call was
+	 * abandoned. Who abandons the call, and then finds this false, sends after it.
+	 */
+	private volatile boolean beingSent;
+
 	/** The call, which {@link #onReply} or {@link #onFailure} completes. */
 	final CompletableStoreCall<T> call() {
 		return this.call;
+	}
+
+	final boolean isBeingSent() {
+		return this.beingSent;
+	}
+
+	final void recordBeingSent(boolean beingSent) {
+		this.beingSent = beingSent;
 	}
 
 	/** Whether the caller does not wait for the result any more. */

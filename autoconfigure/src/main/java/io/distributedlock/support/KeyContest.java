@@ -4,6 +4,7 @@ import java.time.Duration;
 
 import org.jspecify.annotations.Nullable;
 
+import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.OwnerId;
 
@@ -26,7 +27,8 @@ final class KeyContest {
 	private @Nullable LockContender contender;
 
 	/**
-	 * The owner id for the next grant: kept while busy, dropped once granted or unclear.
+	 * The owner id for the next grant: kept while busy, dropped once granted or unclear,
+	 * or once a release of it is pending, which could end a later grant.
 	 */
 	private @Nullable OwnerId owner;
 
@@ -101,10 +103,13 @@ final class KeyContest {
 		this.notified = false;
 	}
 
-	void recordBusy(boolean willWait, Duration retryAfter, long nowNanos) {
+	void recordBusy(boolean willWait, AttemptResult.Busy busy, long nowNanos) {
 		this.failurePauseNanos = FIRST_FAILURE_PAUSE_NANOS;
 		this.failing = false;
-		pauseWhileBusy(willWait, retryAfter, nowNanos);
+		if (busy.releasePending()) {
+			this.owner = null;
+		}
+		pauseWhileBusy(willWait, busy.retryAfter(), nowNanos);
 	}
 
 	/**

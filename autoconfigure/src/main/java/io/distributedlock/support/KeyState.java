@@ -157,7 +157,7 @@ final class KeyState {
 	/** Records that an attempt was answered, but not with a grant. */
 	void recordBusy(boolean willWait, AttemptResult.Busy busy, long nowNanos) {
 		if (busy.asked()) {
-			contest().recordBusy(willWait, busy.retryAfter(), nowNanos);
+			contest().recordBusy(willWait, busy, nowNanos);
 			answers().record(new RequestOutcome.Busy(busy.holder()), this.lock);
 		}
 		else {

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
+import io.lettuce.core.RedisURI;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -11,6 +12,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.Jedis;
 
+import io.distributedlock.FreePorts;
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
@@ -268,6 +270,66 @@ class RedisQuorumTests {
 		assertThatExceptionOfType(LockProviderException.class)
 			.isThrownBy(() -> locks(other).acquire(LockRequest.of(KEY)))
 			.withMessageContaining("max-lease");
+	}
+
+	@Test
+	void processThatOneNodeRefusesForItsLongestLeaseTakesPartOnNoOther() {
+		QuorumServers servers = servers(3);
+		RedisQuorumLockProvider provider = this.processes.closing(servers.provider(PREFIX));
+		LockTemplate locks = locks(provider);
+		try (Jedis admin = servers.server(2).admin()) {
+			admin.set(LAYOUT.quorumLongestLease(), RedisLayout.bytes("300000"));
+			await().atMost(PATIENCE).until(() -> {
+				probe(provider);
+				return provider.nodeStates().get("127.0.0.1:" + servers.server(2).port()).contains("max-lease");
+			});
+			assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> locks.acquire(LockRequest.of(KEY)))
+				.withMessageContaining("0 of 3 nodes answered")
+				.withMessageContaining("max-lease");
+			admin.del(LAYOUT.quorumLongestLease());
+		}
+		RedisProcesses.acquireAgain(locks, LockRequest.of(KEY)).close();
+	}
+
+	private static void probe(RedisQuorumLockProvider provider) {
+		try {
+			provider.probe(CALL_TIMEOUT);
+		}
+		catch (LockProviderException ex) {
+			// It has opened the connections.
+		}
+	}
+
+	@Test
+	void serverOfTwoNamesIsNoMajority() {
+		QuorumServers servers = servers(1);
+		int port = servers.server(0).port();
+		List<RedisQuorumNode> nodes = List.of(new RedisQuorumNode(RedisURI.create("127.0.0.1", port), null),
+				new RedisQuorumNode(RedisURI.create("localhost", port), null),
+				new RedisQuorumNode(RedisURI.create("127.0.0.1", FreePorts.next()), null));
+		RedisQuorumLockProvider provider = this.processes.closing(new RedisQuorumLockProvider(nodes,
+				new RedisQuorumSettings(PREFIX, Duration.ofDays(1)), Duration.ZERO, TestClients.resources()));
+		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> provider.check(PATIENCE))
+			.withMessageContaining("names one Redis server twice")
+			.withMessageContaining("localhost:" + port)
+			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.INVALID_PROPERTY));
+		assertThatExceptionOfType(LockProviderException.class)
+			.isThrownBy(() -> locks(provider).acquire(LockRequest.of(KEY)))
+			.withMessageContaining("has no majority: 0 of 3 nodes answered")
+			.withMessageContaining("names one Redis server twice");
+	}
+
+	@Test
+	void serverWhoseClockWasSetBackHasJustStarted() {
+		Duration delay = QuorumNodeCheck.restartDelay(Duration.ofDays(1));
+		String info;
+		try (Jedis admin = QuorumServers.three().server(0).admin()) {
+			info = admin.info().replaceAll("uptime_in_seconds:\\d+", "uptime_in_seconds:-5");
+		}
+		ScriptReply reply = new ScriptReply(List.of(RedisLayout.bytes(RedisLayout.FORMAT.text()),
+				RedisLayout.bytes("86400000"), 1L, RedisLayout.bytes(info), RedisLayout.bytes("")), true);
+		assertThat(new QuorumNodeCheck(LAYOUT, Duration.ofDays(1), delay).check("node", reply).missing())
+			.isEqualTo(delay);
 	}
 
 	@ParameterizedTest

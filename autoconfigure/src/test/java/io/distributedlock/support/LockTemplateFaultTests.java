@@ -13,6 +13,8 @@ import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import io.distributedlock.LockError;
 import io.distributedlock.LockHolder;
@@ -188,6 +190,22 @@ class LockTemplateFaultTests {
 		assertThatExceptionOfType(LockProviderException.class)
 			.isThrownBy(() -> this.locks.tryAcquire(this.request.withWaitTime(Duration.ZERO)));
 		assertThat(head).failsWithin(Duration.ofSeconds(10));
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void ownerOfABusyAttemptIsUsedAgainUnlessAReleaseOfItIsPending(boolean releasePending) {
+		AtomicInteger attempts = new AtomicInteger();
+		this.provider.onAttempt = (answer) -> {
+			if (attempts.incrementAndGet() > 1) {
+				return answer;
+			}
+			this.provider.store.expire(KEY);
+			return new AttemptResult.Busy(Duration.ZERO, null, true, releasePending);
+		};
+		this.locks.acquire(this.request).close();
+		assertThat(this.provider.attempts).hasSize(2);
+		assertThat(this.provider.attempts.get(0).equals(this.provider.attempts.get(1))).isEqualTo(!releasePending);
 	}
 
 	@Test
