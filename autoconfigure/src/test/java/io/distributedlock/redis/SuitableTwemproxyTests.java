@@ -186,6 +186,21 @@ class SuitableTwemproxyTests {
 		}
 	}
 
+	@Test
+	void healthTellsOfAServerThatIsDownSinceBeforeTheStart() {
+		RedisConnectionFactory factory = proxy(HASH_TAG, lettuce());
+		for (RedisServer server : this.servers) {
+			server.kill();
+			RedisLockProvider provider = this.processes.closing(new RedisLockProvider(factory, SETTINGS));
+			assertThatExceptionOfType(LockProviderException.class)
+				.isThrownBy(() -> provider.probe(RedisProcesses.TIMEOUT));
+			server.start();
+			await().ignoreExceptions()
+				.atMost(Duration.ofSeconds(30))
+				.untilAsserted(() -> provider.probe(RedisProcesses.TIMEOUT));
+		}
+	}
+
 	/** As the documentation has it. */
 	@Test
 	void applicationStartsWithJedisThatDoesNotGreet() {
