@@ -6,10 +6,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 
-import org.jspecify.annotations.Nullable;
-
 import io.distributedlock.LockConfigurationException;
-import io.distributedlock.LockError;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.StoreCall;
@@ -32,12 +29,9 @@ final class ServerCheck {
 
 	private final ServersCheck servers;
 
-	private volatile boolean commandsAccepted;
+	private final CommandsCheck commands;
 
 	private volatile boolean formatSupported;
-
-	/** A command whose options the server does not know, if it is not too old. */
-	private volatile @Nullable LockConfigurationException unknownOptions;
 
 	/** Whether attempts at all locks may be sent. */
 	private volatile boolean complete;
@@ -53,6 +47,7 @@ final class ServerCheck {
 		this.timer = timer;
 		this.cluster = cluster;
 		this.servers = servers;
+		this.commands = new CommandsCheck("The Redis server", layout.noKey(0));
 	}
 
 	/** Whether an attempt may be sent. */
@@ -92,8 +87,8 @@ final class ServerCheck {
 	private ServerCheckRun newRun(boolean askAgain, Supplier<List<CheckStep>> others, Deadline deadline) {
 		AtomicBoolean asks = new AtomicBoolean(askAgain);
 		return new ServerCheckRun(this.executor, () -> {
-			if (!this.commandsAccepted) {
-				return List.of(commandsStep());
+			if (!this.commands.isDone()) {
+				return List.of(this.commands.step(() -> true));
 			}
 			if (asks.getAndSet(false) || !this.formatSupported) {
 				return List.of(formatStep());
@@ -106,38 +101,6 @@ final class ServerCheck {
 		}, deadline);
 	}
 
-	/** First of all, since an error inside another script need not name its command. */
-	private CheckStep commandsStep() {
-		byte[] key = RedisLayout.bytes(this.layout.noKey(0));
-		return new CheckStep(new ScriptCall(Script.COMMANDS, new byte[][] { key }, new byte[0][]),
-				() -> !this.commandsAccepted, this::checkCommands, (failure) -> {
-					throw (failure.error() == LockError.STORE_UNSUITABLE) ? new LockConfigurationException(
-							failure.error(), "The Redis server, or a proxy before it, cannot keep locks",
-							"Change its settings as its message says, or keep the locks in another store by "
-									+ "distributed-lock.provider",
-							failure) : failure;
-				});
-	}
-
-	private void checkCommands(ScriptReply reply) {
-		if (!reply.values().isEmpty()) {
-			String command = new String(reply.bytes(0), StandardCharsets.UTF_8);
-			String error = new String(reply.bytes(1), StandardCharsets.UTF_8).strip();
-			boolean options = error.contains("syntax error");
-			LockConfigurationException refusal = new LockConfigurationException(
-					options ? LockError.STORE_UNSUITABLE : LockError.NOT_PERMITTED,
-					"The Redis server refuses the command " + command + ", which locks need: " + error,
-					options ? "Use Redis 6.2 or later, or a server that has all its options of " + command
-							: "Permit " + command + " for the user of the locks, or keep them in another store by "
-									+ "distributed-lock.provider");
-			if (!options) {
-				throw refusal;
-			}
-			this.unknownOptions = refusal;
-		}
-		this.commandsAccepted = true;
-	}
-
 	private CheckStep formatStep() {
 		return new CheckStep(new ScriptCall(Script.CHECK, new byte[][] { this.layout.format() },
 				new byte[][] { RedisLayout.bytes(RedisLayout.FORMAT.text()) }), () -> true, this::checkFormat);
@@ -147,10 +110,7 @@ final class ServerCheck {
 		RedisLayout.FORMAT.requireSupported("Redis", new String(reply.bytes(0), StandardCharsets.UTF_8));
 		ServerInfo info = ServerInfo.of(reply, 1);
 		info.requireSuitable();
-		LockConfigurationException unknown = this.unknownOptions;
-		if (unknown != null) {
-			throw unknown;
-		}
+		this.commands.requireOptions();
 		if (!this.cluster) {
 			info.warnOfEviction("The Redis server");
 		}

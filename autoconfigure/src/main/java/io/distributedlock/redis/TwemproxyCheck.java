@@ -96,6 +96,9 @@ final class TwemproxyCheck implements ServersCheck {
 	}
 
 	private CheckStep recording(CheckStep step) {
+		if (step.script().script() != Script.SERVER) {
+			return step;
+		}
 		return new CheckStep(step.script(), step.needed(), (reply) -> {
 			this.executor.recordServer(step.script(), ServerInfo.of(reply, 0).runId());
 			step.onReply().accept(reply);
