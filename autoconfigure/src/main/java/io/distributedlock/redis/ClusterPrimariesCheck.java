@@ -55,11 +55,6 @@ final class ClusterPrimariesCheck implements ServersCheck {
 	}
 
 	@Override
-	public boolean isDone() {
-		return Arrays.stream(this.slots).allMatch(this::isDone);
-	}
-
-	@Override
 	public Supplier<List<CheckStep>> ofSlot(int slot) {
 		return () -> isDone(slot) ? List.of() : List.of(nextStep(slot));
 	}

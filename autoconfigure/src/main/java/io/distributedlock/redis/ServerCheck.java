@@ -33,9 +33,6 @@ final class ServerCheck {
 
 	private volatile boolean formatSupported;
 
-	/** Whether attempts at all locks may be sent. */
-	private volatile boolean complete;
-
 	/**
 	 * Creates a check that has not begun.
 	 * @param servers the check of all servers
@@ -52,7 +49,7 @@ final class ServerCheck {
 
 	/** Whether an attempt may be sent. */
 	boolean isPassed(ScriptCall attempt) {
-		return this.complete || (this.formatSupported && this.servers.isDone(slot(attempt)));
+		return this.formatSupported && this.servers.isDone(slot(attempt));
 	}
 
 	/** Returns the slot of an attempt, the same for all outside a cluster. */
@@ -93,11 +90,7 @@ final class ServerCheck {
 			if (asks.getAndSet(false) || !this.formatSupported) {
 				return List.of(formatStep());
 			}
-			List<CheckStep> steps = others.get();
-			if (steps.isEmpty() && this.servers.isDone()) {
-				this.complete = true;
-			}
-			return steps;
+			return others.get();
 		}, deadline);
 	}
 
