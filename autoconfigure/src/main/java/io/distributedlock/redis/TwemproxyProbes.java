@@ -95,7 +95,8 @@ final class TwemproxyProbes {
 	/** Whether a server has run already at an instant. */
 	private static boolean ranBefore(ServerInfo info, Deadline instant) {
 		String uptime = info.find(ServerInfo.UPTIME);
-		return uptime != null && instant.remaining().plusSeconds(Long.parseLong(uptime)).toSeconds() > TOLERANCE_SECONDS;
+		return uptime != null
+				&& instant.remaining().plusSeconds(Long.parseLong(uptime)).toSeconds() > TOLERANCE_SECONDS;
 	}
 
 	private static LockConfigurationException divided(Set<String> servers) {
