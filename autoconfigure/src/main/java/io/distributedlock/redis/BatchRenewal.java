@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -18,6 +19,7 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockError;
+import io.distributedlock.LockException;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.CallKind;
@@ -257,7 +259,32 @@ final class BatchRenewal {
 			else {
 				BatchRenewal.this.failing = false;
 			}
-			call().complete(outcomes);
+			Optional<LockGrant> notHeld = outcomes.keySet()
+				.stream()
+				.filter((grant) -> outcomes.get(grant) == RenewalOutcome.NOT_HELD)
+				.findAny();
+			if (notHeld.isPresent()) {
+				confirmNotHeld(BatchRenewal.this.layout.lock(notHeld.get().key()), outcomes);
+			}
+			else {
+				call().complete(outcomes);
+			}
+		}
+
+		/** Another server than the one that was asked may have the locks. */
+		private void confirmNotHeld(byte[] lock, Map<LockGrant, RenewalOutcome> outcomes) {
+			StoreCall<Boolean> confirmation = BatchRenewal.this.executor.confirmNotHeld(lock, this.deadline);
+			confirmation.onDone(() -> {
+				try {
+					confirmation.result();
+				}
+				catch (LockException ex) {
+					warn(ex.getMessage(), ex);
+					outcomes.replaceAll((grant,
+							outcome) -> (outcome == RenewalOutcome.NOT_HELD) ? RenewalOutcome.UNKNOWN : outcome);
+				}
+				call().complete(outcomes);
+			});
 		}
 
 		@Override

@@ -92,6 +92,11 @@ final class CheckedScriptExecutor implements ScriptExecutor {
 	}
 
 	@Override
+	public StoreCall<Boolean> confirmNotHeld(byte[] lock, Deadline deadline) {
+		return this.executor.confirmNotHeld(lock, deadline);
+	}
+
+	@Override
 	public void close() {
 		this.executor.close();
 	}

@@ -3,6 +3,7 @@ package io.distributedlock.redis;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 
@@ -83,6 +84,11 @@ final class LettuceScriptExecutor implements ScriptExecutor {
 	@Override
 	public @Nullable Object client() {
 		return this.client.find();
+	}
+
+	@Override
+	public OptionalLong disconnects() {
+		return OptionalLong.of(this.disconnects.count());
 	}
 
 	/** Counts disconnects until no call needs to know of them. */
@@ -276,8 +282,7 @@ final class LettuceScriptExecutor implements ScriptExecutor {
 				fail(ex);
 			}
 			else {
-				// The next call, such as a release, would count the disconnect as its
-				// own.
+				// Or the next call, such as a release, would count it as its own.
 				LettuceScriptExecutor.this.disconnects.runAfterDisconnect(this.disconnectsAtSend, this.deadline,
 						LettuceScriptExecutor.this.timer, () -> fail(ex));
 			}

@@ -37,11 +37,6 @@ final class ProxyCheck implements ServersCheck {
 	}
 
 	@Override
-	public boolean isDone() {
-		return this.probe.isDone();
-	}
-
-	@Override
 	public Supplier<List<CheckStep>> ofSlot(int slot) {
 		return () -> this.probe.next(this::accept);
 	}

@@ -20,8 +20,6 @@ import io.distributedlock.LockError;
  */
 final class QuorumNodeCheck {
 
-	private static final Pattern UPTIME = Pattern.compile("uptime_in_seconds:(-?\\d+)");
-
 	private static final Pattern ROLE = Pattern.compile("role:(\\w+)");
 
 	private static final Pattern REPLICAS = Pattern.compile("connected_slaves:(\\d+)");
@@ -76,7 +74,7 @@ final class QuorumNodeCheck {
 		ServerInfo info = ServerInfo.of(reply, 2);
 		info.requireSuitable();
 		String runId = info.runId();
-		String uptime = info.find(UPTIME);
+		String uptime = info.find(ServerInfo.UPTIME);
 		String role = info.find(ROLE);
 		if (runId == null || uptime == null || role == null) {
 			throw new LockConfigurationException(LockError.NOT_PERMITTED,

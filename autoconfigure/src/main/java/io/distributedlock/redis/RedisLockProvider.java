@@ -82,7 +82,7 @@ public final class RedisLockProvider implements LockProvider, LockInspector, Aut
 		boolean severalServers = twemproxy || cluster;
 		ServersCheck servers;
 		if (twemproxy) {
-			TwemproxyScriptExecutor proxied = new TwemproxyScriptExecutor(client);
+			TwemproxyScriptExecutor proxied = new TwemproxyScriptExecutor(client, this.layout, this.timer);
 			this.executor = proxied;
 			servers = new TwemproxyCheck(proxied, this.layout);
 		}

@@ -10,6 +10,7 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
+import io.distributedlock.LockException;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.Deadline;
@@ -163,11 +164,12 @@ final class RedisLockRepository {
 
 	private StoreCall<ReleaseOutcome> run(Script script, RedisLockKeys keys, byte[] owner, byte[] last,
 			Duration timeout, Consumer<ReleaseOutcome> onEnd) {
-		ReleaseOperation release = new ReleaseOperation(keys, script == Script.RELEASE || script == Script.KEEP, onEnd);
+		ReleaseOperation release = new ReleaseOperation(keys, script == Script.RELEASE || script == Script.KEEP,
+				Deadline.after(timeout), onEnd);
 		this.executor.run(
 				new ScriptCall(script, new byte[][] { keys.lock() },
 						new byte[][] { owner, this.process, this.channelPrefix, last }),
-				CallKind.RELEASE, Deadline.after(timeout), release);
+				CallKind.RELEASE, release.deadline, release);
 		return release.call();
 	}
 
@@ -179,13 +181,17 @@ final class RedisLockRepository {
 		/** Whether the owner releases the lock, so that this process may come back. */
 		private final boolean ofOwner;
 
+		private final Deadline deadline;
+
 		private final long removalsBefore;
 
 		private final Consumer<ReleaseOutcome> onEnd;
 
-		private ReleaseOperation(RedisLockKeys keys, boolean ofOwner, Consumer<ReleaseOutcome> onEnd) {
+		private ReleaseOperation(RedisLockKeys keys, boolean ofOwner, Deadline deadline,
+				Consumer<ReleaseOutcome> onEnd) {
 			this.keys = keys;
 			this.ofOwner = ofOwner;
+			this.deadline = deadline;
 			this.removalsBefore = RedisLockRepository.this.contended.removals();
 			this.onEnd = onEnd;
 		}
@@ -203,9 +209,31 @@ final class RedisLockRepository {
 			if (reply.resent()) {
 				end(ReleaseOutcome.UNKNOWN);
 			}
-			else {
-				end((reply.number(0) == 1) ? ReleaseOutcome.RELEASED : ReleaseOutcome.NOT_HELD);
+			else if (reply.number(0) == 1) {
+				end(ReleaseOutcome.RELEASED);
 			}
+			else if (this.ofOwner) {
+				confirmNotHeld();
+			}
+			else {
+				end(ReleaseOutcome.NOT_HELD);
+			}
+		}
+
+		/** Another server than the one that was asked may have the lock. */
+		private void confirmNotHeld() {
+			StoreCall<Boolean> confirmation = RedisLockRepository.this.executor.confirmNotHeld(this.keys.lock(),
+					this.deadline);
+			confirmation.onDone(() -> {
+				try {
+					confirmation.result();
+					end(ReleaseOutcome.NOT_HELD);
+				}
+				catch (LockException ex) {
+					logger.debug("Whether '" + this.keys.name() + "' was held is unknown", ex);
+					end(ReleaseOutcome.UNKNOWN);
+				}
+			});
 		}
 
 		/**

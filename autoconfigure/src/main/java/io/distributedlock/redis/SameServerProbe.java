@@ -43,7 +43,7 @@ final class SameServerProbe {
 	 * Creates a probe.
 	 * @param size the number of scripts
 	 * @param scripts creates a script by its number
-	 * @param server identifies the server by the reply to a script
+	 * @param server identifies the server by the reply to a script, or refuses it
 	 * @param refusal creates the exception for several servers
 	 */
 	SameServerProbe(int size, IntFunction<ScriptCall> scripts, Function<ScriptReply, String> server,
@@ -99,16 +99,38 @@ final class SameServerProbe {
 	private CheckStep step(int number, Consumer<LockProviderException> onFailure) {
 		int asked = this.round;
 		return new CheckStep(this.scripts.apply(number), () -> isMissing(asked, number),
-				(reply) -> record(asked, number, this.server.apply(reply)), onFailure);
+				(reply) -> record(asked, number, reply), onFailure);
 	}
 
 	private synchronized boolean isMissing(int asked, int number) {
 		return !this.done && asked == this.round && this.servers[number] == null;
 	}
 
+	private void record(int asked, int number, ScriptReply reply) {
+		try {
+			record(asked, number, this.server.apply(reply));
+		}
+		catch (LockConfigurationException ex) {
+			forget(asked);
+			throw ex;
+		}
+	}
+
 	private synchronized void record(int asked, int number, String found) {
 		if (asked == this.round) {
 			this.servers[number] = found;
+		}
+	}
+
+	/**
+	 * Begins again after a reply that is refused: its script alone, asked again, could
+	 * reach the server of the others by chance.
+	 */
+	private synchronized void forget(int asked) {
+		if (asked == this.round) {
+			this.round++;
+			this.suspicious = false;
+			Arrays.fill(this.servers, null);
 		}
 	}
 

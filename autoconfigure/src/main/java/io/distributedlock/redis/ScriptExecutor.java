@@ -1,11 +1,14 @@
 package io.distributedlock.redis;
 
 import java.util.List;
+import java.util.OptionalLong;
 
 import org.jspecify.annotations.Nullable;
 
+import io.distributedlock.provider.AnsweredStoreCall;
 import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.Deadline;
+import io.distributedlock.provider.StoreCall;
 
 /**
  * Executor of scripts on the server through one of the Redis clients. Repeats a run while
@@ -60,6 +63,25 @@ interface ScriptExecutor extends AutoCloseable {
 	 * @return the client, or {@code null} while the factory is stopped
 	 */
 	@Nullable Object client();
+
+	/**
+	 * Returns how many connections broke, as far as the client tells of that.
+	 * @return the number, which has risen when a later connection sends a script
+	 */
+	default OptionalLong disconnects() {
+		return OptionalLong.empty();
+	}
+
+	/**
+	 * Confirms the reply of a server that it does not have a lock.
+	 * @param lock the key of the lock
+	 * @param deadline the end of a confirmation that asks
+	 * @return the confirmation, which fails with a {@code LockException} if another server
+	 * may have the lock
+	 */
+	default StoreCall<Boolean> confirmNotHeld(byte[] lock, Deadline deadline) {
+		return AnsweredStoreCall.of(true);
+	}
 
 	/** Ends the calls that are under way, and rejects further ones. */
 	@Override

@@ -6,10 +6,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 
-import org.jspecify.annotations.Nullable;
-
 import io.distributedlock.LockConfigurationException;
-import io.distributedlock.LockError;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.StoreCall;
@@ -32,15 +29,9 @@ final class ServerCheck {
 
 	private final ServersCheck servers;
 
-	private volatile boolean commandsAccepted;
+	private final CommandsCheck commands;
 
 	private volatile boolean formatSupported;
-
-	/** A command whose options the server does not know, if it is not too old. */
-	private volatile @Nullable LockConfigurationException unknownOptions;
-
-	/** Whether attempts at all locks may be sent. */
-	private volatile boolean complete;
 
 	/**
 	 * Creates a check that has not begun.
@@ -53,11 +44,12 @@ final class ServerCheck {
 		this.timer = timer;
 		this.cluster = cluster;
 		this.servers = servers;
+		this.commands = new CommandsCheck("The Redis server", layout.noKey(0));
 	}
 
 	/** Whether an attempt may be sent. */
 	boolean isPassed(ScriptCall attempt) {
-		return this.complete || (this.formatSupported && this.servers.isDone(slot(attempt)));
+		return this.formatSupported && this.servers.isDone(slot(attempt));
 	}
 
 	/** Returns the slot of an attempt, the same for all outside a cluster. */
@@ -92,50 +84,14 @@ final class ServerCheck {
 	private ServerCheckRun newRun(boolean askAgain, Supplier<List<CheckStep>> others, Deadline deadline) {
 		AtomicBoolean asks = new AtomicBoolean(askAgain);
 		return new ServerCheckRun(this.executor, () -> {
-			if (!this.commandsAccepted) {
-				return List.of(commandsStep());
+			if (!this.commands.isDone()) {
+				return List.of(this.commands.step(() -> true));
 			}
 			if (asks.getAndSet(false) || !this.formatSupported) {
 				return List.of(formatStep());
 			}
-			List<CheckStep> steps = others.get();
-			if (steps.isEmpty() && this.servers.isDone()) {
-				this.complete = true;
-			}
-			return steps;
+			return others.get();
 		}, deadline);
-	}
-
-	/** First of all, since an error inside another script need not name its command. */
-	private CheckStep commandsStep() {
-		byte[] key = RedisLayout.bytes(this.layout.noKey(0));
-		return new CheckStep(new ScriptCall(Script.COMMANDS, new byte[][] { key }, new byte[0][]),
-				() -> !this.commandsAccepted, this::checkCommands, (failure) -> {
-					throw (failure.error() == LockError.STORE_UNSUITABLE) ? new LockConfigurationException(
-							failure.error(), "The Redis server, or a proxy before it, cannot keep locks",
-							"Change its settings as its message says, or keep the locks in another store by "
-									+ "distributed-lock.provider",
-							failure) : failure;
-				});
-	}
-
-	private void checkCommands(ScriptReply reply) {
-		if (!reply.values().isEmpty()) {
-			String command = new String(reply.bytes(0), StandardCharsets.UTF_8);
-			String error = new String(reply.bytes(1), StandardCharsets.UTF_8).strip();
-			boolean options = error.contains("syntax error");
-			LockConfigurationException refusal = new LockConfigurationException(
-					options ? LockError.STORE_UNSUITABLE : LockError.NOT_PERMITTED,
-					"The Redis server refuses the command " + command + ", which locks need: " + error,
-					options ? "Use Redis 6.2 or later, or a server that has all its options of " + command
-							: "Permit " + command + " for the user of the locks, or keep them in another store by "
-									+ "distributed-lock.provider");
-			if (!options) {
-				throw refusal;
-			}
-			this.unknownOptions = refusal;
-		}
-		this.commandsAccepted = true;
 	}
 
 	private CheckStep formatStep() {
@@ -147,10 +103,7 @@ final class ServerCheck {
 		RedisLayout.FORMAT.requireSupported("Redis", new String(reply.bytes(0), StandardCharsets.UTF_8));
 		ServerInfo info = ServerInfo.of(reply, 1);
 		info.requireSuitable();
-		LockConfigurationException unknown = this.unknownOptions;
-		if (unknown != null) {
-			throw unknown;
-		}
+		this.commands.requireOptions();
 		if (!this.cluster) {
 			info.warnOfEviction("The Redis server");
 		}

@@ -31,6 +31,8 @@ record ServerInfo(long micros, String text) {
 
 	private static final Pattern PORT = Pattern.compile("tcp_port:(\\d+)");
 
+	static final Pattern UPTIME = Pattern.compile("uptime_in_seconds:(-?\\d+)");
+
 	/** As KeyDB says it of a server that also takes over the writes of others. */
 	private static final Pattern ACTIVE_REPLICA = Pattern.compile("role:active-replica\\b");
 

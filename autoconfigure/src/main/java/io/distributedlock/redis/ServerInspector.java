@@ -36,7 +36,8 @@ final class ServerInspector {
 	}
 
 	/**
-	 * Probes each master that the client knows: whether it replies, and accepts writes.
+	 * Probes each master that the client knows, and that of each slot of the others:
+	 * whether it replies, and accepts writes.
 	 * @throws LockException if one cannot grant locks
 	 */
 	void probe(Duration timeout) {
@@ -46,8 +47,9 @@ final class ServerInspector {
 				() -> true, ServerInspector::checkFormat));
 		Set<Object> nodes = new HashSet<>();
 		for (int bucket = 0; bucket < RedisLayout.BUCKETS; bucket++) {
-			Object node = this.executor.node(this.executor.slot(this.layout.lastOrder(bucket)));
-			if (node != null && nodes.add(node) && bucket > 0) {
+			int slot = this.executor.slot(this.layout.lastOrder(bucket));
+			Object node = this.executor.node(slot);
+			if (nodes.add((node != null) ? node : Integer.valueOf(slot)) && bucket > 0) {
 				steps.add(new CheckStep(new ScriptCall(Script.HEALTH, new byte[][] { noKey(bucket) }, new byte[0][]),
 						() -> true, (reply) -> {
 						}));

@@ -11,9 +11,6 @@ interface ServersCheck {
 	/** Whether attempts at the locks of a slot may be sent. */
 	boolean isDone(int slot);
 
-	/** Whether attempts at all locks may be sent. */
-	boolean isDone();
-
 	/**
 	 * Returns what is required before the first attempt at a lock of a slot.
 	 * @return supplies scripts to be run together, again after these, until there are

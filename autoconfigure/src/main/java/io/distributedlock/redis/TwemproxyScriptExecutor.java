@@ -1,33 +1,48 @@
 package io.distributedlock.redis;
 
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.Deadline;
+import io.distributedlock.provider.StoreCall;
 
 /**
  * Executor behind Twemproxy, which sends a script to the server that the hash tag of its
  * first key leads to. A bucket is here what a slot is in a cluster: all keys of one are
  * on one server, and a script never has keys of two. The client knows the proxy alone, so
  * that the servers are those that the check has found.
+ * <p>
+ * Invariant: that a lock is not held is believed only after a probe that began later has
+ * found all keys of its server on one.
  */
 final class TwemproxyScriptExecutor implements ScriptExecutor {
 
 	private final ScriptExecutor executor;
 
-	/** The run id of the server of each bucket, as far as it has replied. */
-	private final AtomicReferenceArray<@Nullable String> servers = new AtomicReferenceArray<>(RedisLayout.BUCKETS);
+	private final RedisLayout layout;
 
-	TwemproxyScriptExecutor(ScriptExecutor executor) {
+	private final RedisTimer timer;
+
+	/** The server of each bucket, as far as it has replied. */
+	private final AtomicReferenceArray<@Nullable Seen> servers = new AtomicReferenceArray<>(RedisLayout.BUCKETS);
+
+	TwemproxyScriptExecutor(ScriptExecutor executor, RedisLayout layout, RedisTimer timer) {
 		this.executor = executor;
+		this.layout = layout;
+		this.timer = timer;
 	}
 
 	/** Records the server that ran a script. */
 	void recordServer(ScriptCall call, @Nullable String runId) {
-		this.servers.set(slot(call.keys()[0]), runId);
+		this.servers.set(slot(call.keys()[0]), (runId != null) ? new Seen(runId, Deadline.now()) : null);
+	}
+
+	@Nullable Seen seen(int bucket) {
+		return this.servers.get(bucket);
 	}
 
 	@Override
@@ -52,7 +67,24 @@ final class TwemproxyScriptExecutor implements ScriptExecutor {
 
 	@Override
 	public @Nullable Object node(int slot) {
-		return this.servers.get(slot);
+		Seen seen = seen(slot);
+		return (seen != null) ? seen.runId() : null;
+	}
+
+	@Override
+	public OptionalLong disconnects() {
+		return this.executor.disconnects();
+	}
+
+	@Override
+	public StoreCall<Boolean> confirmNotHeld(byte[] lock, Deadline deadline) {
+		int bucket = slot(lock);
+		SameServerProbe probe = new TwemproxyProbes(this, this.layout, bucket).of(bucket);
+		ServerCheckRun run = new ServerCheckRun(this.executor, () -> probe.next((failure) -> {
+			throw failure;
+		}), deadline);
+		run.begin(this.timer);
+		return run.call();
 	}
 
 	@Override
@@ -63,6 +95,15 @@ final class TwemproxyScriptExecutor implements ScriptExecutor {
 	@Override
 	public void close() {
 		this.executor.close();
+	}
+
+	/**
+	 * A server that has replied.
+	 *
+	 * @param at when
+	 */
+	record Seen(String runId, Deadline at) {
+
 	}
 
 }

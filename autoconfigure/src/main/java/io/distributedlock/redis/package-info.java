@@ -88,9 +88,10 @@
  * <p>
  * <b>Twemproxy</b>, if the settings name it, is taken for a cluster whose slots are the
  * buckets. It sends a script to the server of its first key, so no script has keys of two
- * buckets, and the check shows that it keeps those of one together. It refuses
- * subscriptions: a process waits in the queue without one, and attempts twice in the time
- * of a reservation.
+ * buckets, and the check shows that it keeps those of one together: again before an
+ * attempt after connections broke, and before a reply that a lock is not held is
+ * believed. It refuses subscriptions: a process waits in the queue without one, and
+ * attempts twice in the time of a reservation.
  * <p>
  * <b>Keys</b> of the lock {@code payments:42} with the prefix {@code shop}, all in one
  * slot of a cluster ({@code RedisLayout}): {@code {shop:b23}:lock:payments:42} is its

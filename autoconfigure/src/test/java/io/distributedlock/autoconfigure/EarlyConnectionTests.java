@@ -73,7 +73,7 @@ class EarlyConnectionTests {
 				.run((context) -> {
 					assertThat(context).hasNotFailed();
 					assertThat(context.getBean(LockProvider.class).name()).isEqualTo(store);
-					assertThat(server.connections()).isPositive();
+					await().until(() -> server.connections() > 0);
 				});
 			assertThat(output).containsOnlyOnce("The lock store '" + store + "' did not answer at start");
 		}

@@ -26,7 +26,7 @@ class ProxyCheckTests {
 	void oneServerForAllBucketsPasses() {
 		answer("a", "a");
 		assertThat(this.steps.get()).isEmpty();
-		assertThat(this.check.isDone()).isTrue();
+		assertThat(this.check.isDone(0)).isTrue();
 	}
 
 	/** As after a restart of the server, or the promotion of a replica. */
@@ -35,7 +35,7 @@ class ProxyCheckTests {
 		answer("a", "b");
 		answer("b", "b");
 		assertThat(this.steps.get()).isEmpty();
-		assertThat(this.check.isDone()).isTrue();
+		assertThat(this.check.isDone(0)).isTrue();
 	}
 
 	@Test
@@ -44,7 +44,7 @@ class ProxyCheckTests {
 		answer("b", "a");
 		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(this.steps::get)
 			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.STORE_UNSUITABLE));
-		assertThat(this.check.isDone()).isFalse();
+		assertThat(this.check.isDone(0)).isFalse();
 	}
 
 	@Test
@@ -54,7 +54,7 @@ class ProxyCheckTests {
 		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(this.steps::get);
 		answer("a", "a");
 		assertThat(this.steps.get()).isEmpty();
-		assertThat(this.check.isDone()).isTrue();
+		assertThat(this.check.isDone(0)).isTrue();
 	}
 
 	@Test

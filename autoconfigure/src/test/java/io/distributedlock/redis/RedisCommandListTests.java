@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.Function;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -15,6 +16,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import redis.clients.jedis.Jedis;
+
+import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
@@ -93,6 +97,29 @@ class RedisCommandListTests {
 					.withMessageContaining("refuses the command " + command + ",");
 			}
 			assertThat(admin.keys("{" + RedisProcesses.PREFIX + ":b00}:none*")).isEmpty();
+		}
+	}
+
+	/** The users of a node of a cluster are its own. */
+	@ParameterizedTest(name = "{0}")
+	@MethodSource("io.distributedlock.redis.TestClients#all")
+	void commandThatOnePrimaryRefusesIsNamedAtStart(String name,
+			Function<RedisConfiguration, RedisConnectionFactory> client) {
+		TestCluster cluster = TestCluster.shared();
+		for (RedisServer refusing : cluster.masters()) {
+			for (RedisServer master : cluster.masters()) {
+				try (Jedis admin = master.admin()) {
+					RedisRights.grant(admin, RedisProcesses.PREFIX, RedisRights.SENT, RedisRights.IN_SCRIPTS,
+							RedisRights.NOTIFICATIONS, RedisRights.CHECK, RedisRights.CONNECTION, RedisRights.CLUSTER,
+							(master == refusing) ? List.of("-zadd") : List.of());
+				}
+			}
+			RedisLockProvider provider = this.processes
+				.provider(client.apply(RedisRights.login(cluster.configuration())));
+			assertThatExceptionOfType(LockConfigurationException.class)
+				.isThrownBy(() -> provider.check(RedisProcesses.TIMEOUT))
+				.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.NOT_PERMITTED))
+				.withMessageContaining("refuses the command ZADD,");
 		}
 	}
 

@@ -186,6 +186,37 @@ class SuitableTwemproxyTests {
 		}
 	}
 
+	@Test
+	void healthTellsOfAServerThatIsDownSinceBeforeTheStart() {
+		RedisConnectionFactory factory = proxy(HASH_TAG, lettuce());
+		for (RedisServer server : this.servers) {
+			server.kill();
+			RedisLockProvider provider = this.processes.closing(new RedisLockProvider(factory, SETTINGS));
+			assertThatExceptionOfType(LockProviderException.class)
+				.isThrownBy(() -> provider.probe(RedisProcesses.TIMEOUT));
+			server.start();
+			await().ignoreExceptions()
+				.atMost(Duration.ofSeconds(30))
+				.untilAsserted(() -> provider.probe(RedisProcesses.TIMEOUT));
+		}
+	}
+
+	@Test
+	void commandThatOneServerRefusesIsNamedAtStart() {
+		RedisConnectionFactory factory = proxy(HASH_TAG, lettuce());
+		for (RedisServer server : this.servers) {
+			try (Jedis admin = server.admin()) {
+				admin.aclSetUser("default", "-zadd");
+				RedisLockProvider provider = this.processes.closing(new RedisLockProvider(factory, SETTINGS));
+				assertThatExceptionOfType(LockConfigurationException.class)
+					.isThrownBy(() -> provider.check(RedisProcesses.TIMEOUT))
+					.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.NOT_PERMITTED))
+					.withMessageContaining("refuses the command ZADD,");
+				admin.aclSetUser("default", "+zadd");
+			}
+		}
+	}
+
 	/** As the documentation has it. */
 	@Test
 	void applicationStartsWithJedisThatDoesNotGreet() {

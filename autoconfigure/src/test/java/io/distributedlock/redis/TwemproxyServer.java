@@ -26,6 +26,8 @@ final class TwemproxyServer implements AutoCloseable {
 
 	private final Path directory;
 
+	private final Path configuration;
+
 	private final int port = FreePorts.next();
 
 	private final List<String> command;
@@ -40,7 +42,21 @@ final class TwemproxyServer implements AutoCloseable {
 		assumeInstalled();
 		try {
 			this.directory = Files.createTempDirectory("distributed-lock-twemproxy");
-			Path configuration = Files.writeString(this.directory.resolve("nutcracker.yml"),
+		}
+		catch (IOException ex) {
+			throw new IllegalStateException(ex);
+		}
+		this.configuration = this.directory.resolve("nutcracker.yml");
+		this.command = List.of(BINARY.toString(), "-c", this.configuration.toString(), "-s",
+				Integer.toString(FreePorts.next()));
+		configure(servers, option);
+		this.process = start();
+		Runtime.getRuntime().addShutdownHook(new Thread(() -> this.process.destroyForcibly()));
+	}
+
+	private void configure(List<RedisServer> servers, String option) {
+		try {
+			Files.writeString(this.configuration,
 					"""
 							locks:
 							  listen: 127.0.0.1:%d
@@ -54,14 +70,10 @@ final class TwemproxyServer implements AutoCloseable {
 							servers.stream()
 								.map((server) -> "   - 127.0.0.1:" + server.port() + ":1")
 								.collect(Collectors.joining("\n"))));
-			this.command = List.of(BINARY.toString(), "-c", configuration.toString(), "-s",
-					Integer.toString(FreePorts.next()));
 		}
 		catch (IOException ex) {
 			throw new IllegalStateException(ex);
 		}
-		this.process = start();
-		Runtime.getRuntime().addShutdownHook(new Thread(() -> this.process.destroyForcibly()));
 	}
 
 	private Process start() {
@@ -87,6 +99,12 @@ final class TwemproxyServer implements AutoCloseable {
 			Thread.currentThread().interrupt();
 		}
 		this.process = start();
+	}
+
+	/** Restarts the proxy with another configuration. */
+	void restart(List<RedisServer> servers, String option) {
+		configure(servers, option);
+		restart();
 	}
 
 	/** Skips the test where Twemproxy is not installed. */
