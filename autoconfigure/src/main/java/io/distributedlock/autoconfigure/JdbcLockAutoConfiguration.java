@@ -27,6 +27,7 @@ import org.springframework.boot.sql.init.dependency.DatabaseInitializationDepend
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.core.env.Environment;
 import org.springframework.jdbc.datasource.init.DatabasePopulator;
@@ -96,26 +97,6 @@ public final class JdbcLockAutoConfiguration {
 		return new JdbcLockProvider(connections, settings(properties, general, environment), timer);
 	}
 
-	@Bean(PROVIDER)
-	@Conditional(OnRowLock.class)
-	@ConditionalOnMissingBean({ JdbcLockProvider.class, JdbcRowLockProvider.class })
-	@DependsOnDatabaseInitialization
-	JdbcRowLockProvider distributedLockJdbcRowLockProvider(@DistributedLockDataSource ObjectProvider<DataSource> own,
-			ObjectProvider<DataSource> application, ObjectProvider<JdbcConnectionDetails> details,
-			ObjectProvider<LockHikariCustomizer> customizers, JdbcLockProperties properties,
-			DistributedLockProperties general, LockTimer timer, Environment environment) {
-		Duration callTimeout = general.callTimeout();
-		DataSource chosen = chosen(own, application, environment);
-		LockDataSource connections = (chosen != null) ? LockDataSource.of(chosen, properties.poolSize())
-				: connections(only(application), details.getIfUnique(), properties, callTimeout, customizers);
-		LockDataSource rows = (chosen != null)
-				? derived(chosen, null, ROW_LOCK_POOL, properties.rowLockPoolSize(), callTimeout, customizers)
-				: derived(only(application), details.getIfUnique(), ROW_LOCK_POOL, properties.rowLockPoolSize(),
-						callTimeout, customizers);
-		return new JdbcRowLockProvider(connections, rows, callTimeout, settings(properties, general, environment),
-				timer);
-	}
-
 	private static JdbcLockSettings settings(JdbcLockProperties properties, DistributedLockProperties general,
 			Environment environment) {
 		return new JdbcLockSettings(KeyPrefix.of(general, environment, "database"), properties.table(),
@@ -179,6 +160,32 @@ public final class JdbcLockAutoConfiguration {
 			int size, Duration callTimeout, ObjectProvider<LockHikariCustomizer> customizers) {
 		return HIKARI ? Pools.derive(application, details, name, size, callTimeout, customizers)
 				: LockDataSource.derive(application, size, callTimeout);
+	}
+
+	/** Row locks, if the properties ask for them. */
+	@Configuration(proxyBeanMethods = false)
+	@Conditional(OnRowLock.class)
+	static class RowLockConfiguration {
+
+		@Bean
+		@ConditionalOnMissingBean({ JdbcLockProvider.class, JdbcRowLockProvider.class })
+		@DependsOnDatabaseInitialization
+		JdbcRowLockProvider distributedLockJdbcProvider(@DistributedLockDataSource ObjectProvider<DataSource> own,
+				ObjectProvider<DataSource> application, ObjectProvider<JdbcConnectionDetails> details,
+				ObjectProvider<LockHikariCustomizer> customizers, JdbcLockProperties properties,
+				DistributedLockProperties general, LockTimer timer, Environment environment) {
+			Duration callTimeout = general.callTimeout();
+			DataSource chosen = chosen(own, application, environment);
+			LockDataSource connections = (chosen != null) ? LockDataSource.of(chosen, properties.poolSize())
+					: connections(only(application), details.getIfUnique(), properties, callTimeout, customizers);
+			LockDataSource rows = (chosen != null)
+					? derived(chosen, null, ROW_LOCK_POOL, properties.rowLockPoolSize(), callTimeout, customizers)
+					: derived(only(application), details.getIfUnique(), ROW_LOCK_POOL, properties.rowLockPoolSize(),
+							callTimeout, customizers);
+			return new JdbcRowLockProvider(connections, rows, callTimeout, settings(properties, general, environment),
+					timer);
+		}
+
 	}
 
 	/** Use of Hikari's types, in a class of its own because Hikari may be missing. */

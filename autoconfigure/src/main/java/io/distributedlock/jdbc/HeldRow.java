@@ -9,7 +9,6 @@ import java.util.concurrent.locks.ReentrantLock;
 
 import org.jspecify.annotations.Nullable;
 
-import io.distributedlock.jdbc.HeldRows.SessionState;
 import io.distributedlock.provider.Deadline;
 
 /**

@@ -12,7 +12,6 @@ import org.jspecify.annotations.Nullable;
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
-import io.distributedlock.jdbc.HeldRows.SessionState;
 import io.distributedlock.jdbc.RowLockPool.Reservation;
 import io.distributedlock.jdbc.RowLockStatements.RowWait;
 import io.distributedlock.jdbc.RowLocks.LockedRow;
@@ -75,7 +74,7 @@ final class RowLockContender implements LockContender {
 		if (held != null && held.key().equals(this.storedKey)) {
 			return granted(owner, held.order(), held.until().remaining());
 		}
-		long startNanos = System.nanoTime();
+		Deadline poll = Deadline.after(Duration.ofMillis(LONGEST_POLL_MILLIS));
 		Deadline deadline = Deadline.after(timeout);
 		this.tableCheck.complete(timeout);
 		Reservation reservation = this.locks.reserve(deadline);
@@ -83,7 +82,7 @@ final class RowLockContender implements LockContender {
 		boolean granted = false;
 		try {
 			row = lock(ownerText, lease, willWait, deadline, reservation);
-			AttemptResult result = (row != null) ? grant(row, owner, lease, deadline) : busy(startNanos, deadline);
+			AttemptResult result = (row != null) ? grant(row, owner, lease, deadline) : busy(poll, deadline);
 			granted = result instanceof AttemptResult.Granted;
 			return result;
 		}
@@ -172,8 +171,8 @@ final class RowLockContender implements LockContender {
 	/**
 	 * A wait in the queue of the database was a pause, after which the next one begins.
 	 */
-	private AttemptResult busy(long startNanos, Deadline deadline) {
-		boolean waited = System.nanoTime() - startNanos > TimeUnit.MILLISECONDS.toNanos(LONGEST_POLL_MILLIS);
+	private AttemptResult busy(Deadline poll, Deadline deadline) {
+		boolean waited = poll.isPast();
 		LockRow row = this.table.read(this.storedKey, deadline.remaining());
 		return new AttemptResult.Busy(waited ? Duration.ZERO : pollPause(),
 				(row != null) ? row.describeHolder() : null);

@@ -14,7 +14,6 @@ import org.apache.commons.logging.LogFactory;
 import io.distributedlock.LockException;
 import io.distributedlock.jdbc.Dialect.Renewal;
 import io.distributedlock.jdbc.HeldRows.SessionCheck;
-import io.distributedlock.jdbc.HeldRows.SessionState;
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.ReleaseOutcome;

@@ -77,16 +77,8 @@ final class RowLockStatements {
 	 * one on the gap between its neighbours in some databases.
 	 */
 	void insert(Connection connection, String key) throws SQLException {
-		try {
-			Sql.update(connection, this.insert, this.stored.apply(key));
-			connection.commit();
-		}
-		catch (SQLException ex) {
-			connection.rollback();
-			if (!SqlErrors.isDuplicateKey(ex)) {
-				throw ex;
-			}
-		}
+		Sql.update(connection, this.insert, this.stored.apply(key));
+		connection.commit();
 	}
 
 	/**

@@ -153,7 +153,7 @@ final class RowLocks {
 			Long session = statements.lock(connection, key, wait, this.wait);
 			if (session == null) {
 				connection.rollback();
-				statements.insert(connection, key);
+				insert(connection, statements, key);
 				session = statements.lock(connection, key, wait, this.wait);
 			}
 			if (session != null) {
@@ -171,6 +171,19 @@ final class RowLocks {
 		}
 		statements.end(connection);
 		return null;
+	}
+
+	/** Inserts a row, unless another process has done so meanwhile. */
+	private static void insert(Connection connection, RowLockStatements statements, String key) throws SQLException {
+		try {
+			statements.insert(connection, key);
+		}
+		catch (SQLException ex) {
+			connection.rollback();
+			if (!SqlErrors.isDuplicateKey(ex)) {
+				throw ex;
+			}
+		}
 	}
 
 	private static void endAfter(SQLException failure, RowLockStatements statements, Connection connection) {

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 import io.distributedlock.jdbc.HeldRows.SessionCheck;
-import io.distributedlock.jdbc.HeldRows.SessionState;
+
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockTimer;
 
