@@ -7,7 +7,6 @@ import java.util.stream.Collectors;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
-import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.OwnerId;
 
 /**
