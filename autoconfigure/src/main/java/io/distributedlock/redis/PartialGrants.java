@@ -12,7 +12,8 @@ import io.distributedlock.provider.OwnerId;
 /**
  * The grants that were not seen on all nodes of a quorum when they counted, each with the
  * attempts on the other nodes. Its release needs them: a node that may run the attempt
- * later has to be asked again, and one that never received it has nothing to release.
+ * later has to be asked again, and one that never received it has nothing to release. The
+ * attempts go on until then: a node that is a little late keeps the lock too.
  * <p>
  * An entry ends with the release, or when an attempt cannot take effect any more.
  */
@@ -21,13 +22,9 @@ final class PartialGrants {
 	/** Guarded by the monitor, oldest first. */
 	private final Map<OwnerId, Part> parts = new LinkedHashMap<>();
 
-	/**
-	 * Adds a grant, unless all attempts were seen to succeed. An attempt that was not
-	 * sent by now is not sent any more: it could come after the release.
-	 */
+	/** Adds a grant, unless all attempts were seen to succeed. */
 	void add(OwnerId owner, List<NodeCall> attempts, Duration lease) {
 		List<NodeCall> others = attempts.stream().filter((attempt) -> !QuorumTally.hasGranted(attempt)).toList();
-		others.stream().filter((attempt) -> !attempt.call().mayHaveBeenSent()).forEach(NodeCall::abandon);
 		if (!others.isEmpty()) {
 			put(owner, others, lease);
 		}

@@ -108,11 +108,11 @@ final class QuorumAttempt {
 		}
 	}
 
-	/** The caller releases the lock; what a node may do later is released by itself. */
+	/** The caller releases the lock, also on nodes that may grant it later. */
 	private void abandon() {
 		Round last = this.round;
 		if (last != null) {
-			last.giveUp(true);
+			last.leaveToCaller();
 		}
 	}
 
@@ -246,14 +246,14 @@ final class QuorumAttempt {
 
 		private void refuse() {
 			if (this.order > 0) {
-				giveUpByCaller();
+				leaveToCaller();
 				QuorumAttempt.this.call.fail(new LockProviderException(LockError.STORE_TIMEOUT, RedisErrors.PROVIDER,
 						"granted a lock, but no majority of its nodes kept the grant until its order was stored",
 						null));
 				return;
 			}
 			if (this.tally.answered() < QuorumAttempt.this.quorum.majority()) {
-				giveUpByCaller();
+				leaveToCaller();
 				boolean sent = this.calls.stream().anyMatch((node) -> node.call().mayHaveBeenSent());
 				QuorumAttempt.this.call
 					.fail(QuorumAttempt.this.quorum.noMajority(this.tally.answered(), this.calls, sent));
@@ -266,16 +266,19 @@ final class QuorumAttempt {
 				releaseAndRepeat();
 			}
 			else {
-				boolean releasePending = giveUp(false);
+				boolean releasePending = giveUp();
 				QuorumAttempt.this.call.complete(QuorumAttempt.this.onBusy.apply(holder, releasePending));
 			}
 		}
 
 		/**
-		 * Leaves what was granted to the caller, which has to release a failed attempt.
+		 * Ends a round that the caller alone releases, until a majority confirms that.
 		 */
-		private void giveUpByCaller() {
-			giveUp(true);
+		private void leaveToCaller() {
+			synchronized (this) {
+				this.over = true;
+			}
+			this.calls.forEach(NodeCall::abandon);
 			QuorumAttempt.this.quorum.partialGrants()
 				.add(QuorumAttempt.this.owner, this.calls, QuorumAttempt.this.lease);
 		}
@@ -303,7 +306,7 @@ final class QuorumAttempt {
 							repeatAfterSplit();
 						}
 						else if (last) {
-							giveUp(false);
+							giveUp();
 							QuorumAttempt.this.call.complete(QuorumAttempt.this.onBusy.apply(null, true));
 						}
 					});
@@ -313,10 +316,9 @@ final class QuorumAttempt {
 		 * Releases in the background what this round was granted, and may yet be. A call
 		 * that is abandoned first has its last state: what a node granted is never missed
 		 * because its end is handled by another thread just now.
-		 * @param byCaller whether the caller releases what was granted
 		 * @return whether there is such a release
 		 */
-		private boolean giveUp(boolean byCaller) {
+		private boolean giveUp() {
 			synchronized (this) {
 				this.over = true;
 			}
@@ -329,7 +331,7 @@ final class QuorumAttempt {
 						.addUnclear(release(), node, QuorumAttempt.this.lease);
 					pending = true;
 				}
-				else if (!byCaller && QuorumTally.hasGranted(node)) {
+				else if (QuorumTally.hasGranted(node)) {
 					QuorumAttempt.this.quorum.pending(node.node()).addGranted(release(), QuorumAttempt.this.lease);
 					pending = true;
 				}
