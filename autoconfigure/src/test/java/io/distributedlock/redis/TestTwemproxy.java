@@ -1,5 +1,6 @@
 package io.distributedlock.redis;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -43,7 +44,7 @@ final class TestTwemproxy {
 
 	private final List<String> runIds = this.servers.stream().map(TestTwemproxy::runId).toList();
 
-	private final Map<Integer, Integer> owners = new ConcurrentHashMap<>();
+	private final Map<String, Integer> owners = new ConcurrentHashMap<>();
 
 	private TestTwemproxy() {
 	}
@@ -68,7 +69,9 @@ final class TestTwemproxy {
 
 	/** Returns the number of the server that has a key. */
 	int owner(byte[] key) {
-		return this.owners.computeIfAbsent(RedisLayout.bucket(key), (bucket) -> {
+		// Each test has a prefix of its own, and so other hash tags.
+		String text = new String(key, StandardCharsets.UTF_8);
+		return this.owners.computeIfAbsent(text.substring(0, text.indexOf('}')), (tag) -> {
 			try (Jedis client = new Jedis(new HostAndPort("127.0.0.1", this.proxy.port()),
 					DefaultJedisClientConfig.builder().clientSetInfoConfig(ClientSetInfoConfig.DISABLED).build())) {
 				Object info = client.eval(RedisLayout.bytes("return redis.call('INFO', 'server')"), 1, key);
