@@ -280,8 +280,8 @@ final class BatchRenewal {
 				}
 				catch (LockException ex) {
 					warn(ex.getMessage(), ex);
-					outcomes.replaceAll((grant,
-							outcome) -> (outcome == RenewalOutcome.NOT_HELD) ? RenewalOutcome.UNKNOWN : outcome);
+					outcomes.replaceAll((grant, outcome) -> (outcome == RenewalOutcome.NOT_HELD)
+							? RenewalOutcome.UNKNOWN : outcome);
 				}
 				call().complete(outcomes);
 			});

@@ -96,8 +96,7 @@ final class ClusterPrimariesCheck implements ServersCheck {
 
 	private CheckStep nextStep(int slot) {
 		CommandsCheck commands = commands(slot);
-		return commands.isDone()
-				? new CheckStep(script(slot), () -> !isDone(slot), (reply) -> recordReply(slot, reply))
+		return commands.isDone() ? new CheckStep(script(slot), () -> !isDone(slot), (reply) -> recordReply(slot, reply))
 				: commands.step(() -> !isDone(slot));
 	}
 

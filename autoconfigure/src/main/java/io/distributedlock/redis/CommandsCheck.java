@@ -52,13 +52,11 @@ final class CommandsCheck {
 	}
 
 	private RuntimeException refusal(LockProviderException failure) {
-		return (failure.error() == LockError.STORE_UNSUITABLE)
-				? new LockConfigurationException(failure.error(),
-						this.server + ", or a proxy before it, cannot keep locks",
-						"Change its settings as its message says, or keep the locks in another store by "
-								+ "distributed-lock.provider",
-						failure)
-				: failure;
+		return (failure.error() == LockError.STORE_UNSUITABLE) ? new LockConfigurationException(failure.error(),
+				this.server + ", or a proxy before it, cannot keep locks",
+				"Change its settings as its message says, or keep the locks in another store by "
+						+ "distributed-lock.provider",
+				failure) : failure;
 	}
 
 	private void record(ScriptReply reply) {

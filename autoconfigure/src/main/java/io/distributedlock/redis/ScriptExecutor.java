@@ -76,8 +76,8 @@ interface ScriptExecutor extends AutoCloseable {
 	 * Confirms the reply of a server that it does not have a lock.
 	 * @param lock the key of the lock
 	 * @param deadline the end of a confirmation that asks
-	 * @return the confirmation, which fails with a {@code LockException} if another server
-	 * may have the lock
+	 * @return the confirmation, which fails with a {@code LockException} if another
+	 * server may have the lock
 	 */
 	default StoreCall<Boolean> confirmNotHeld(byte[] lock, Deadline deadline) {
 		return AnsweredStoreCall.of(true);

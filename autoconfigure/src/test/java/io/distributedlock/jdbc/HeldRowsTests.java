@@ -13,7 +13,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 import io.distributedlock.jdbc.HeldRows.SessionCheck;
-
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockTimer;
 

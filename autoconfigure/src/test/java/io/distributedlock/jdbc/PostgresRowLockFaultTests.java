@@ -1,5 +1,6 @@
 package io.distributedlock.jdbc;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
@@ -8,6 +9,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
  * beside each other.
  */
 @Execution(ExecutionMode.CONCURRENT)
+@Tag("matrix")
 class PostgresRowLockFaultTests extends AbstractRowLockFaultTests {
 
 	@Override

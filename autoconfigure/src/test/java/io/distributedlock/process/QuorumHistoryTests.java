@@ -23,6 +23,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * The history of two processes that contend for one lock of a quorum of five servers,
  * while these are killed, frozen and restarted without data.
  */
+@Tag("matrix")
 class QuorumHistoryTests {
 
 	private static final Log logger = LogFactory.getLog(QuorumHistoryTests.class);

@@ -119,9 +119,9 @@ class ChangedTwemproxyTests {
 		this.proxy.restart();
 		await().atMost(Duration.ofSeconds(30))
 			.ignoreExceptionsInstanceOf(LockProviderException.class)
-			.untilAsserted(
-					() -> assertThat(grants.keySet()).extracting((grant) -> RedisProcesses.attempt(provider, grant.key()))
-						.hasAtLeastOneElementOfType(AttemptResult.Granted.class));
+			.untilAsserted(() -> assertThat(grants.keySet())
+				.extracting((grant) -> RedisProcesses.attempt(provider, grant.key()))
+				.hasAtLeastOneElementOfType(AttemptResult.Granted.class));
 	}
 
 	private static void assertAttemptsAreRefused(RedisLockProvider provider, Map<LockGrant, Duration> grants) {
@@ -188,9 +188,8 @@ class ChangedTwemproxyTests {
 		this.proxy = this.processes.closing(new TwemproxyServer(this.servers.subList(0, 2), SUITABLE));
 		RedisConnectionFactory factory = client.apply(new RedisStandaloneConfiguration("127.0.0.1", this.proxy.port()));
 		this.processes.closing(() -> ((DisposableBean) factory).destroy());
-		RedisLockProvider provider = this.processes
-			.closing(new RedisLockProvider(factory, new RedisLockSettings(RedisProcesses.PREFIX, 0,
-					RedisLockSettings.DEFAULT_REPLICA_TIMEOUT, true)));
+		RedisLockProvider provider = this.processes.closing(new RedisLockProvider(factory,
+				new RedisLockSettings(RedisProcesses.PREFIX, 0, RedisLockSettings.DEFAULT_REPLICA_TIMEOUT, true)));
 		provider.check(RedisProcesses.TIMEOUT);
 		return provider;
 	}

@@ -2,6 +2,7 @@ package io.distributedlock.redis;
 
 import java.time.Duration;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -23,6 +24,7 @@ import static org.awaitility.Awaitility.await;
 
 /** Fault tests on a quorum of three servers, of which one is down throughout. */
 @Execution(ExecutionMode.CONCURRENT)
+@Tag("matrix")
 class RedisQuorumOfThreeLockFaultTests extends LockProviderFaultContract {
 
 	@Override

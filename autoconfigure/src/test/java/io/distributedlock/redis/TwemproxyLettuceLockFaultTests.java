@@ -1,5 +1,6 @@
 package io.distributedlock.redis;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
@@ -8,6 +9,7 @@ import io.distributedlock.testkit.LockProviderFixture;
 
 /** The contract on faults over two servers behind Twemproxy. */
 @Execution(ExecutionMode.CONCURRENT)
+@Tag("matrix")
 class TwemproxyLettuceLockFaultTests extends LockProviderFaultContract {
 
 	@Override
