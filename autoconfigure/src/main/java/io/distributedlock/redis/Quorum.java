@@ -3,6 +3,7 @@ package io.distributedlock.redis;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
@@ -111,7 +112,7 @@ final class Quorum {
 
 	/** The releases on a node that no caller waits for. */
 	PendingNodeReleases pending(QuorumNode node) {
-		return this.pending.get(node);
+		return Objects.requireNonNull(this.pending.get(node));
 	}
 
 	/** The grants that were not seen on all nodes. */

@@ -122,7 +122,7 @@ final class QuorumMembership {
 
 	/** Ends when all have ended, or after a time. */
 	private <T> CompletableFuture<?> settled(List<CompletableFuture<T>> all) {
-		CompletableFuture<@Nullable Void> settled = CompletableFuture
+		CompletableFuture<?> settled = CompletableFuture
 			.allOf(all.stream().map((one) -> one.handle((value, failure) -> 0)).toArray(CompletableFuture[]::new));
 		CompletableFuture<@Nullable Void> end = new CompletableFuture<>();
 		Future<?> expiry = this.timer.schedule(() -> end.complete(null), PATIENCE.toNanos());

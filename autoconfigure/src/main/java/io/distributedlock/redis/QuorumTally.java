@@ -8,6 +8,7 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
@@ -106,7 +107,7 @@ final class QuorumTally {
 	/** The shortest validity of the majority that keeps the lock the longest. */
 	Duration validity(Duration lease) {
 		return this.confirmed.stream()
-			.map((node) -> this.granted.get(node).validity(lease))
+			.map((node) -> Objects.requireNonNull(this.granted.get(node)).validity(lease))
 			.sorted(Comparator.<Duration>naturalOrder().reversed())
 			.skip(this.quorum.majority() - 1)
 			.findFirst()
