@@ -74,7 +74,9 @@ class RedisQuorumReleaseTests {
 		long connections = node.connections();
 		try (FrozenProcesses frozen = FrozenProcesses.freeze(this.servers.server(FROZEN).handle())) {
 			// No answer over another connection confirms the release of this attempt.
-			await().atMost(PATIENCE).until(() -> pending.size() > 0 && node.connections() > connections);
+			await().atMost(PATIENCE)
+				.until(() -> waiter.isDone() || (pending.size() > 0 && node.connections() > connections));
+			assertThat(waiter).isNotDone();
 		}
 		await().atMost(PATIENCE).until(() -> node.state().equals("up"));
 		held.close();
