@@ -1,8 +1,8 @@
 package io.distributedlock.jdbc;
 
-import org.junit.jupiter.api.Tag;
-
 import javax.sql.DataSource;
+
+import org.junit.jupiter.api.Tag;
 
 @Tag("matrix")
 class MariaDbRowLockContractTests extends AbstractRowLockContractTests {
