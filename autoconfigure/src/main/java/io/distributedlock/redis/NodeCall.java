@@ -1,5 +1,7 @@
 package io.distributedlock.redis;
 
+import org.jspecify.annotations.Nullable;
+
 import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.Deadline;
@@ -50,7 +52,26 @@ final class NodeCall extends ScriptOperation<ScriptReply> {
 
 	/** Whether the node may run the script later, or has run it without a reply. */
 	boolean mayTakeEffect() {
-		return (!call().isDone() || Quorum.failure(this) != null) && call().mayHaveBeenSent();
+		return (!call().isDone() || failure() != null) && call().mayHaveBeenSent();
+	}
+
+	/** Returns the failure, or {@code null} if there is none yet. */
+	@Nullable LockProviderException failure() {
+		if (!call().isDone()) {
+			return null;
+		}
+		try {
+			call().result();
+			return null;
+		}
+		catch (LockProviderException ex) {
+			return ex;
+		}
+	}
+
+	/** Whether this was an attempt, and the node has granted the lock. */
+	boolean hasGranted() {
+		return call().isDone() && failure() == null && new AttemptReply(call().result()).isGranted();
 	}
 
 	@Override

@@ -24,7 +24,7 @@ final class PartialGrants {
 
 	/** Adds a grant, unless all attempts were seen to succeed. */
 	void add(OwnerId owner, List<NodeCall> attempts, Duration lease) {
-		List<NodeCall> others = attempts.stream().filter((attempt) -> !QuorumTally.hasGranted(attempt)).toList();
+		List<NodeCall> others = attempts.stream().filter((attempt) -> !attempt.hasGranted()).toList();
 		if (!others.isEmpty()) {
 			put(owner, others, lease);
 		}

@@ -131,7 +131,7 @@ final class Quorum {
 		LockError error = LockError.STORE_FAILED;
 		LockProviderException cause = null;
 		for (NodeCall call : calls) {
-			LockProviderException failure = failure(call);
+			LockProviderException failure = call.failure();
 			if (failure != null) {
 				problem.append("; ").append(call.node().name()).append(' ').append(failure.problem());
 				if (cause == null || (failure.isTransient() && !cause.isTransient())
@@ -149,26 +149,12 @@ final class Quorum {
 				: LockProviderException.nothingSent(error, RedisErrors.PROVIDER, problem.toString(), cause);
 	}
 
-	/** Returns the failure of a call, or {@code null} if it has none. */
-	static @Nullable LockProviderException failure(NodeCall call) {
-		if (!call.call().isDone()) {
-			return null;
-		}
-		try {
-			call.call().result();
-			return null;
-		}
-		catch (LockProviderException ex) {
-			return ex;
-		}
-	}
-
 	/**
 	 * Returns the mistake in the configuration because of which a node is refused, or
 	 * {@code null}.
 	 */
 	static @Nullable LockConfigurationException refusal(NodeCall call) {
-		LockProviderException failure = failure(call);
+		LockProviderException failure = call.failure();
 		return (failure != null && failure.getCause() instanceof LockConfigurationException refused) ? refused : null;
 	}
 

@@ -284,7 +284,7 @@ final class QuorumAttempt {
 		}
 
 		private void releaseAndRepeat() {
-			List<QuorumNode> granted = this.calls.stream().filter(QuorumTally::hasGranted).map(NodeCall::node).toList();
+			List<QuorumNode> granted = this.calls.stream().filter(NodeCall::hasGranted).map(NodeCall::node).toList();
 			if (granted.isEmpty()) {
 				repeatAfterSplit();
 				return;
@@ -296,7 +296,7 @@ final class QuorumAttempt {
 						boolean last;
 						boolean confirmed;
 						synchronized (this) {
-							if (Quorum.failure(node) == null) {
+							if (node.failure() == null) {
 								released.add(node);
 							}
 							last = --open[0] == 0;
@@ -331,7 +331,7 @@ final class QuorumAttempt {
 						.addUnclear(release(), node, QuorumAttempt.this.lease);
 					pending = true;
 				}
-				else if (QuorumTally.hasGranted(node)) {
+				else if (node.hasGranted()) {
 					QuorumAttempt.this.quorum.pending(node.node()).addGranted(release(), QuorumAttempt.this.lease);
 					pending = true;
 				}

@@ -80,13 +80,13 @@ final class QuorumRelease {
 		if (attempt.mayTakeEffect()) {
 			this.unclear.put(attempt.node(), attempt);
 		}
-		else if (!QuorumTally.hasGranted(attempt)) {
+		else if (!attempt.hasGranted()) {
 			this.without.add(attempt.node());
 		}
 	}
 
 	private void ended(NodeCall node) {
-		boolean failure = Quorum.failure(node) != null;
+		boolean failure = node.failure() != null;
 		ReleaseOutcome outcome;
 		List<QuorumNode> open;
 		synchronized (this) {

@@ -39,14 +39,8 @@ final class QuorumTally {
 		this.quorum = quorum;
 	}
 
-	/** Whether a node has granted the lock. */
-	static boolean hasGranted(NodeCall node) {
-		return node.call().isDone() && Quorum.failure(node) == null
-				&& new AttemptReply(node.call().result()).isGranted();
-	}
-
 	void add(NodeCall node) {
-		if (Quorum.failure(node) != null) {
+		if (node.failure() != null) {
 			this.failed++;
 			return;
 		}
@@ -60,7 +54,7 @@ final class QuorumTally {
 	}
 
 	void addRaised(NodeCall node) {
-		if (Quorum.failure(node) == null && node.call().result().number(0) == 1) {
+		if (node.failure() == null && node.call().result().number(0) == 1) {
 			this.confirmed.add(node.node());
 		}
 		else {

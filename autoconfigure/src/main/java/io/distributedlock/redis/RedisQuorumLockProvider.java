@@ -247,7 +247,7 @@ public final class RedisQuorumLockProvider implements LockProvider, LockInspecto
 
 	private static List<ScriptReply> answered(List<NodeCall> calls) {
 		return calls.stream()
-			.filter((call) -> call.call().isDone() && Quorum.failure(call) == null)
+			.filter((call) -> call.call().isDone() && call.failure() == null)
 			.map((call) -> call.call().result())
 			.toList();
 	}

@@ -91,7 +91,7 @@ final class TwemproxyCheck implements ServersCheck {
 	/** Counts the disconnects before the probes begin. */
 	private Round newRound() {
 		return new Round(this.executor.disconnects(), Deadline.after(REPETITION),
-				new TwemproxyProbes(this.executor, this.layout, 0));
+				new TwemproxyProbes(this.executor::seen, this.layout, 0));
 	}
 
 	/**

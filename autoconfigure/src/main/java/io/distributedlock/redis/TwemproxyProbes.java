@@ -5,6 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.IntFunction;
 import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
@@ -13,7 +14,6 @@ import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.OwnerId;
-import io.distributedlock.redis.TwemproxyScriptExecutor.Seen;
 
 /**
  * Probes whether Twemproxy keeps together what it has kept together: the keys of all
@@ -37,23 +37,24 @@ final class TwemproxyProbes {
 
 	/**
 	 * Creates probes that have not begun.
+	 * @param servers returns the server of a bucket, or {@code null} if it was not seen
 	 * @param first the bucket whose keys are looked for on behalf of those whose server
 	 * was not seen yet
 	 */
-	TwemproxyProbes(TwemproxyScriptExecutor executor, RedisLayout layout, int first) {
+	TwemproxyProbes(IntFunction<@Nullable SeenServer> servers, RedisLayout layout, int first) {
 		this.layout = layout;
 		Map<String, List<Integer>> groups = new LinkedHashMap<>();
-		Map<String, Seen> servers = new LinkedHashMap<>();
+		Map<String, SeenServer> latest = new LinkedHashMap<>();
 		for (int bucket = 0; bucket < RedisLayout.BUCKETS; bucket++) {
-			Seen seen = executor.seen(bucket);
+			SeenServer seen = servers.apply(bucket);
 			String runId = (seen != null) ? seen.runId() : "";
 			groups.computeIfAbsent(runId, (absent) -> new ArrayList<>()).add(bucket);
 			if (seen != null) {
-				servers.merge(runId, seen, (one, other) -> one.at().isBefore(other.at()) ? other : one);
+				latest.merge(runId, seen, (one, other) -> one.at().isBefore(other.at()) ? other : one);
 			}
 		}
 		groups.forEach((runId, buckets) -> {
-			Seen server = servers.get(runId);
+			SeenServer server = latest.get(runId);
 			SameServerProbe probe = probe((server != null) ? buckets : List.of(first), server);
 			buckets.forEach((bucket) -> this.probes[bucket] = probe);
 		});
@@ -64,7 +65,7 @@ final class TwemproxyProbes {
 		return this.probes[bucket];
 	}
 
-	private SameServerProbe probe(List<Integer> buckets, @Nullable Seen server) {
+	private SameServerProbe probe(List<Integer> buckets, @Nullable SeenServer server) {
 		return new SameServerProbe(Math.max(KEYS, buckets.size()),
 				(number) -> script(buckets.get(number % buckets.size())), (reply) -> runId(reply, server),
 				(server != null) ? TwemproxyProbes::moved : TwemproxyProbes::divided);
@@ -77,7 +78,7 @@ final class TwemproxyProbes {
 				new byte[][] { RedisLayout.bytes("server") });
 	}
 
-	private static String runId(ScriptReply reply, @Nullable Seen server) {
+	private static String runId(ScriptReply reply, @Nullable SeenServer server) {
 		ServerInfo info = ServerInfo.of(reply, 0);
 		String runId = info.runId();
 		if (runId == null) {

@@ -28,7 +28,7 @@ final class TwemproxyScriptExecutor implements ScriptExecutor {
 	private final RedisTimer timer;
 
 	/** The server of each bucket, as far as it has replied. */
-	private final AtomicReferenceArray<@Nullable Seen> servers = new AtomicReferenceArray<>(RedisLayout.BUCKETS);
+	private final AtomicReferenceArray<@Nullable SeenServer> servers = new AtomicReferenceArray<>(RedisLayout.BUCKETS);
 
 	TwemproxyScriptExecutor(ScriptExecutor executor, RedisLayout layout, RedisTimer timer) {
 		this.executor = executor;
@@ -38,10 +38,10 @@ final class TwemproxyScriptExecutor implements ScriptExecutor {
 
 	/** Records the server that ran a script. */
 	void recordServer(ScriptCall call, @Nullable String runId) {
-		this.servers.set(slot(call.keys()[0]), (runId != null) ? new Seen(runId, Deadline.now()) : null);
+		this.servers.set(slot(call.keys()[0]), (runId != null) ? new SeenServer(runId, Deadline.now()) : null);
 	}
 
-	@Nullable Seen seen(int bucket) {
+	@Nullable SeenServer seen(int bucket) {
 		return this.servers.get(bucket);
 	}
 
@@ -67,7 +67,7 @@ final class TwemproxyScriptExecutor implements ScriptExecutor {
 
 	@Override
 	public @Nullable Object node(int slot) {
-		Seen seen = seen(slot);
+		SeenServer seen = seen(slot);
 		return (seen != null) ? seen.runId() : null;
 	}
 
@@ -79,7 +79,7 @@ final class TwemproxyScriptExecutor implements ScriptExecutor {
 	@Override
 	public StoreCall<Boolean> confirmNotHeld(byte[] lock, Deadline deadline) {
 		int bucket = slot(lock);
-		SameServerProbe probe = new TwemproxyProbes(this, this.layout, bucket).of(bucket);
+		SameServerProbe probe = new TwemproxyProbes(this::seen, this.layout, bucket).of(bucket);
 		ServerCheckRun run = new ServerCheckRun(this.executor, () -> probe.next((failure) -> {
 			throw failure;
 		}), deadline);
@@ -95,15 +95,6 @@ final class TwemproxyScriptExecutor implements ScriptExecutor {
 	@Override
 	public void close() {
 		this.executor.close();
-	}
-
-	/**
-	 * A server that has replied.
-	 *
-	 * @param at when
-	 */
-	record Seen(String runId, Deadline at) {
-
 	}
 
 }
