@@ -27,8 +27,12 @@ final class JdbcStrategyCheck implements BeanFactoryPostProcessor {
 		this.strategy = JdbcStrategyCondition.strategy(environment);
 	}
 
+	/** Loads no class of a provider where neither the property nor our bean is there. */
 	@Override
 	public void postProcessBeanFactory(ConfigurableListableBeanFactory beanFactory) {
+		if (!this.strategy.isBound() && !beanFactory.containsBeanDefinition(JdbcLockAutoConfiguration.PROVIDER)) {
+			return;
+		}
 		List<String> leases = names(beanFactory, JdbcLockProvider.class);
 		List<String> rows = names(beanFactory, JdbcRowLockProvider.class);
 		if (this.strategy.orElse(Strategy.LEASE) == Strategy.ROW_LOCK) {

@@ -6,12 +6,14 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 
 import javax.sql.DataSource;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -171,6 +173,8 @@ class FencedProcessesTests {
 	}
 
 	@Test
+	@Tag("matrix")
+	@Timeout(value = 10, unit = TimeUnit.MINUTES)
 	void noUpdateIsLostInRoundsOfFreezesAndWithoutFencesSomeAre() throws Exception {
 		assertThat(rounds(Database.POSTGRESQL, Store.REDIS, true, 30)).isZero();
 		this.processes.forEach(LockProcess::close);
