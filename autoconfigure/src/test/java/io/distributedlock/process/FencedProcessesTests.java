@@ -33,6 +33,7 @@ import static org.awaitility.Awaitility.await;
  * the worst moments. Each transaction also writes a line of a ledger, so that the balance
  * has to be the number of lines: less is a lost update.
  */
+@Tag("matrix")
 class FencedProcessesTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(60);
