@@ -229,8 +229,9 @@ class SuitableTwemproxyTests {
 					DistributedLockAutoConfiguration.class))
 			.withBean(JedisClientConfigurationBuilderCustomizer.class, () -> noGreeting)
 			.withPropertyValues("spring.application.name=" + RedisProcesses.PREFIX, "spring.data.redis.host=127.0.0.1",
-					"spring.data.redis.port=" + proxy.port(), "spring.data.redis.client-type=jedis",
-					"distributed-lock.fail-fast=true", "distributed-lock.redis.twemproxy-auto-eject-hosts=false")
+					"distributed-lock.call-timeout=10s", "spring.data.redis.port=" + proxy.port(),
+					"spring.data.redis.client-type=jedis", "distributed-lock.fail-fast=true",
+					"distributed-lock.redis.twemproxy-auto-eject-hosts=false")
 			.run((context) -> {
 				assertThat(context).hasNotFailed();
 				try (LockLease lease = context.getBean(LockOperations.class).acquire(LockRequest.of(key(0)))) {

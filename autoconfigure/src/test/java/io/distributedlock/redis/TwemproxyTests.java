@@ -78,7 +78,7 @@ class TwemproxyTests {
 			.withConfiguration(
 					AutoConfigurations.of(RedisLockAutoConfiguration.class, DistributedLockAutoConfiguration.class))
 			.withBean(RedisConnectionFactory.class, () -> factory)
-			.withPropertyValues("spring.application.name=" + RedisProcesses.PREFIX)
+			.withPropertyValues("spring.application.name=" + RedisProcesses.PREFIX, "distributed-lock.call-timeout=10s")
 			.run((context) -> assertThat(context).getFailure()
 				.isInstanceOf(LockConfigurationException.class)
 				.hasMessageStartingWith(LockError.STORE_UNSUITABLE.id()));
