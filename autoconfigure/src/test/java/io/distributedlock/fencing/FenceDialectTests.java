@@ -90,7 +90,7 @@ class FenceDialectTests {
 			try (Connection predecessor = begin(dataSource); Connection successor = begin(dataSource)) {
 				assertThat(advance(predecessor, base)).isTrue();
 				FutureTask<Boolean> waiting = start(() -> advance(successor, base + 1));
-				Thread.sleep(300);
+				database.awaitWaiting(database(database));
 				assertThat(waiting.isDone()).as("waits for the predecessor").isFalse();
 				execute(predecessor, "UPDATE account SET balance = balance + 1");
 				predecessor.commit();
@@ -112,7 +112,7 @@ class FenceDialectTests {
 			try (Connection successor = begin(database(database)); Connection late = begin(database(database))) {
 				assertThat(advance(successor, base + 1)).isTrue();
 				FutureTask<Boolean> waiting = start(() -> advance(late, base));
-				Thread.sleep(300);
+				database.awaitWaiting(database(database));
 				assertThat(waiting.isDone()).as("waits for the successor").isFalse();
 				successor.commit();
 				assertThat(waiting.get(30, TimeUnit.SECONDS)).isFalse();
@@ -182,7 +182,7 @@ class FenceDialectTests {
 					return ex.getSQLState();
 				}
 			});
-			Thread.sleep(300);
+			database.awaitWaiting(database(database));
 			predecessor.commit();
 			assertThat(waiting.get(30, TimeUnit.SECONDS)).isEqualTo("40001");
 			successor.rollback();
@@ -219,7 +219,7 @@ class FenceDialectTests {
 						return row.getInt(1);
 					}
 				});
-				Thread.sleep(300);
+				database.awaitWaiting(database(database));
 				execute(predecessor, "UPDATE snapshots SET v = " + expected);
 				predecessor.commit();
 				assertThat(waiting.get(30, TimeUnit.SECONDS)).isEqualTo(expected);
