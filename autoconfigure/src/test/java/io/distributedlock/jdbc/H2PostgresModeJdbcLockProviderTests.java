@@ -2,6 +2,9 @@ package io.distributedlock.jdbc;
 
 import javax.sql.DataSource;
 
+import org.junit.jupiter.api.Tag;
+
+@Tag("matrix")
 class H2PostgresModeJdbcLockProviderTests extends AbstractJdbcLockProviderTests {
 
 	@Override

@@ -2,11 +2,13 @@ package io.distributedlock.jdbc;
 
 import javax.sql.DataSource;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** MariaDB in the mode in which every assignment of a statement sees the old row. */
+@Tag("matrix")
 class MariaDbSimultaneousAssignmentTests extends MariaDbJdbcLockProviderTests {
 
 	@Override

@@ -1,5 +1,6 @@
 package io.distributedlock.zookeeper;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -11,6 +12,7 @@ import io.distributedlock.testkit.LockProviderFixture;
  * Contract tests on three servers; a client may use any of them. Each test has its own
  * root.
  */
+@Tag("matrix")
 @Execution(ExecutionMode.CONCURRENT)
 class ZooKeeperEnsembleContractTests extends LockProviderContract {
 

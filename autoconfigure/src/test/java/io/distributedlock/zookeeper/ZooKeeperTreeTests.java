@@ -415,7 +415,7 @@ class ZooKeeperTreeTests {
 
 	@Test
 	void manyKeysAndInterruptsLeaveNoNodes() throws Exception {
-		assertNoNodesRemain(10_000, 1000);
+		assertNoNodesRemain(1000, 200);
 	}
 
 	@Test
