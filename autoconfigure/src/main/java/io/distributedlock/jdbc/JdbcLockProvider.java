@@ -5,24 +5,19 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.jdbc.Dialect.Renewal;
 import io.distributedlock.provider.AnsweredStoreCall;
-import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockGrant;
-import io.distributedlock.provider.LockInspector;
-import io.distributedlock.provider.LockProvider;
 import io.distributedlock.provider.LockTimer;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.RenewalOutcome;
 import io.distributedlock.provider.StoreCall;
-import io.distributedlock.provider.StoredLock;
 
 /**
  * Provider that keeps locks in a table of a database: one row per key, all times from the
@@ -33,25 +28,11 @@ import io.distributedlock.provider.StoredLock;
  *
  * @since 0.1.0
  */
-public final class JdbcLockProvider implements LockProvider, LockInspector, AutoCloseable {
-
-	private final LockDataSource dataSource;
-
-	private final LockKeyEncoder keys;
-
-	private final SqlCallExecutor calls;
-
-	private final LockTable table;
+public final class JdbcLockProvider extends TableLockProvider {
 
 	private final NotificationListener listener;
 
 	private final LockTimer timer;
-
-	private final Sweeper sweeper;
-
-	private final TableCheck tableCheck;
-
-	private final LockRowInspector inspector;
 
 	/**
 	 * Creates a provider and starts its sweeper. Does not call the database yet.
@@ -60,41 +41,18 @@ public final class JdbcLockProvider implements LockProvider, LockInspector, Auto
 	 * @param timer the timer of the sweeper and of time-outs; must outlive the provider
 	 */
 	public JdbcLockProvider(LockDataSource dataSource, JdbcLockSettings settings, LockTimer timer) {
-		this.dataSource = dataSource;
-		this.keys = new LockKeyEncoder(settings.keyPrefix());
+		super(dataSource, settings, timer);
 		this.timer = timer;
-		this.calls = new SqlCallExecutor(dataSource.connections(), settings.table(), timer);
-		this.table = new LockTable(this.calls, settings.table());
-		this.listener = new NotificationListener(dataSource.connections(), this.calls);
-		this.tableCheck = new TableCheck(this.table, settings.table(), this::checkPooler);
-		this.inspector = new LockRowInspector(this.calls, settings.table(), this.keys);
-		this.sweeper = new Sweeper(this.calls, settings.retention(), timer, this.table.process(), this.table.holder());
-		this.sweeper.start();
+		this.listener = new NotificationListener(dataSource.connections(), calls());
+		sweeper().start();
 	}
 
 	/** The listener warns at start if notifications do not arrive through a pooler. */
-	private void checkPooler(Duration timeout) {
-		if (this.table.isPooled(timeout)) {
+	@Override
+	void checkServer(Duration timeout) {
+		if (table().isPooled(timeout)) {
 			this.listener.start();
 		}
-	}
-
-	@Override
-	public String name() {
-		return SqlErrors.PROVIDER;
-	}
-
-	@Override
-	public boolean isBlocking() {
-		return true;
-	}
-
-	String process() {
-		return this.table.process();
-	}
-
-	Sweeper sweeper() {
-		return this.sweeper;
 	}
 
 	NotificationListener listener() {
@@ -103,7 +61,7 @@ public final class JdbcLockProvider implements LockProvider, LockInspector, Auto
 
 	@Override
 	public LockContender newContender(LockKey key, Runnable onNotified) {
-		return new JdbcContender(this.table, this.tableCheck, this.listener, key, this.keys.encode(key),
+		return new JdbcContender(table(), tableCheck(), this.listener, key, keys().encode(key),
 				new PollSignal(this.timer, onNotified));
 	}
 
@@ -117,10 +75,10 @@ public final class JdbcLockProvider implements LockProvider, LockInspector, Auto
 		List<Renewal> renewals = new ArrayList<>(leases.size());
 		leases.forEach((grant, lease) -> {
 			grants.add(grant);
-			renewals.add(new Renewal(this.keys.encode(grant.key()), grant.owner().text(),
+			renewals.add(new Renewal(keys().encode(grant.key()), grant.owner().text(),
 					TimeUnit.NANOSECONDS.toMicros(lease.toNanos())));
 		});
-		List<RenewalOutcome> answers = this.table.renew(renewals, timeout);
+		List<RenewalOutcome> answers = table().renew(renewals, timeout);
 		Map<LockGrant, RenewalOutcome> outcomes = new HashMap<>();
 		for (int i = 0; i < grants.size(); i++) {
 			outcomes.put(grants.get(i), answers.get(i));
@@ -134,54 +92,14 @@ public final class JdbcLockProvider implements LockProvider, LockInspector, Auto
 	}
 
 	@Override
-	public StoreCall<ReleaseOutcome> release(LockKey key, OwnerId owner, Duration keepFor, Duration timeout) {
-		return AnsweredStoreCall.by(() -> this.table.release(this.keys.encode(key), owner.text(),
-				TimeUnit.NANOSECONDS.toMicros(keepFor.toNanos()), timeout));
-	}
-
-	/**
-	 * Checks the database, and until that has succeeded once also the table and the
-	 * rights.
-	 */
-	@Override
-	public void check(Duration timeout) {
-		this.tableCheck.run(timeout);
-	}
-
-	/**
-	 * Checks that the database answers, and would accept writes to the table, by
-	 * statements that match no row.
-	 */
-	@Override
-	public void probe(Duration timeout) {
-		this.tableCheck.probe(timeout);
+	ReleaseOutcome releaseOwn(LockKey key, OwnerId owner, Duration keepFor, Duration timeout) {
+		return table().release(keys().encode(key), owner.text(), TimeUnit.NANOSECONDS.toMicros(keepFor.toNanos()),
+				timeout);
 	}
 
 	@Override
-	public Optional<StoredLock> find(LockKey key, Duration timeout) {
-		return this.inspector.find(key, timeout);
-	}
-
-	/**
-	 * Lists the locks with this key prefix. Free rows between them, which the sweeper has
-	 * not deleted yet, are read too.
-	 */
-	@Override
-	public Optional<List<StoredLock>> list(int limit, Duration timeout) {
-		return Optional.of(this.inspector.list(limit, timeout));
-	}
-
-	/** Releases a row lock of another process too, as its holder does. */
-	@Override
-	public ReleaseOutcome forceRelease(LockKey key, StoredLock lock, Duration timeout) {
-		if (lock.owner() == null) {
-			return ReleaseOutcome.NOT_HELD;
-		}
-		Deadline deadline = Deadline.after(timeout);
-		String owner = lock.owner().text();
-		ReleaseOutcome outcome = this.table.release(this.keys.encode(key), owner, 0, timeout);
-		return (outcome != ReleaseOutcome.NOT_HELD) ? outcome
-				: this.table.release(this.keys.encode(key), LockRow.ROW + owner, 0, deadline.remaining());
+	String otherOwner(OwnerId owner) {
+		return LockRow.ROW + owner.text();
 	}
 
 	/**
@@ -190,10 +108,8 @@ public final class JdbcLockProvider implements LockProvider, LockInspector, Auto
 	 */
 	@Override
 	public void close() {
-		this.sweeper.stop();
 		this.listener.close();
-		this.calls.close();
-		this.dataSource.close();
+		super.close();
 	}
 
 }

@@ -9,7 +9,10 @@ import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockError;
 import io.distributedlock.LockHolder;
+import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
+import io.distributedlock.provider.OwnerId;
+import io.distributedlock.provider.StoredLock;
 import io.distributedlock.redis.RedisLayout.State;
 
 /**
@@ -118,6 +121,16 @@ final class AttemptReply {
 		return new LockHolder(this.value.substring(LABEL),
 				heldFor(this.value.substring(GRANT_SECOND, GRANT_SECOND_END)),
 				(remainingMillis >= 0) ? Duration.ofMillis(remainingMillis) : null, kept);
+	}
+
+	/**
+	 * The lock as operators see it; {@code null} if it is reserved or free. Redis does
+	 * not keep its order.
+	 */
+	@Nullable StoredLock stored(LockKey key) {
+		LockHolder holder = holder();
+		return (holder != null)
+				? new StoredLock(key.encoded(), isHeld() ? new OwnerId(owner()) : null, null, holder) : null;
 	}
 
 	private @Nullable Duration heldFor(String grantSecond) {

@@ -4,8 +4,6 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -15,7 +13,6 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.AnsweredStoreCall;
-import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockGrant;
@@ -222,23 +219,8 @@ public final class RedisLockProvider implements LockProvider, LockInspector, Aut
 
 	@Override
 	public ReleaseOutcome forceRelease(LockKey key, StoredLock lock, Duration timeout) {
-		if (lock.owner() == null) {
-			return ReleaseOutcome.NOT_HELD;
-		}
-		StoreCall<ReleaseOutcome> release = release(key, lock.owner(), timeout);
-		CountDownLatch done = new CountDownLatch(1);
-		release.onDone(done::countDown);
-		try {
-			Deadline.after(timeout).await(CallKind.RELEASE, (nanos) -> done.await(nanos, TimeUnit.NANOSECONDS));
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-		}
-		if (!release.isDone()) {
-			release.abandon();
-			return ReleaseOutcome.UNKNOWN;
-		}
-		return release.result();
+		return (lock.owner() != null) ? ReleaseResult.await(release(key, lock.owner(), timeout), timeout)
+				: ReleaseOutcome.NOT_HELD;
 	}
 
 	private void withdrawUnclaimed() {

@@ -16,11 +16,9 @@ import java.util.function.Supplier;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.DefaultClientResources;
 import io.netty.util.concurrent.DefaultThreadFactory;
-import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
-import io.distributedlock.LockHolder;
 import io.distributedlock.LockKey;
 import io.distributedlock.provider.AnsweredStoreCall;
 import io.distributedlock.provider.CallKind;
@@ -276,37 +274,16 @@ public final class RedisQuorumLockProvider implements LockProvider, LockInspecto
 		for (ScriptReply reply : replies) {
 			AttemptReply lock = new AttemptReply(reply);
 			if (!lock.owner().isEmpty() && owners.merge(lock.owner(), 1, Integer::sum) >= this.quorum.majority()) {
-				return Optional.ofNullable(describe(key, lock));
+				return Optional.ofNullable(lock.stored(key));
 			}
 		}
 		return Optional.empty();
 	}
 
-	private static @Nullable StoredLock describe(LockKey key, AttemptReply lock) {
-		LockHolder holder = lock.holder();
-		return (holder != null)
-				? new StoredLock(key.encoded(), lock.isHeld() ? new OwnerId(lock.owner()) : null, null, holder) : null;
-	}
-
 	@Override
 	public ReleaseOutcome forceRelease(LockKey key, StoredLock lock, Duration timeout) {
-		if (lock.owner() == null) {
-			return ReleaseOutcome.NOT_HELD;
-		}
-		StoreCall<ReleaseOutcome> release = release(key, lock.owner(), timeout);
-		CountDownLatch done = new CountDownLatch(1);
-		release.onDone(done::countDown);
-		try {
-			Deadline.after(timeout).await(CallKind.RELEASE, (nanos) -> done.await(nanos, TimeUnit.NANOSECONDS));
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-		}
-		if (!release.isDone()) {
-			release.abandon();
-			return ReleaseOutcome.UNKNOWN;
-		}
-		return release.result();
+		return (lock.owner() != null) ? ReleaseResult.await(release(key, lock.owner(), timeout), timeout)
+				: ReleaseOutcome.NOT_HELD;
 	}
 
 	/** Closes all connections, and rejects further calls. Waits two seconds at most. */

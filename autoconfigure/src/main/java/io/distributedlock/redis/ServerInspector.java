@@ -13,12 +13,9 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockException;
-import io.distributedlock.LockHolder;
 import io.distributedlock.LockKey;
 import io.distributedlock.provider.Deadline;
-import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.StoredLock;
-import io.distributedlock.redis.RedisLayout.State;
 
 /**
  * Reader of the servers for operators: whether they could grant a lock now, and who holds
@@ -79,17 +76,7 @@ final class ServerInspector {
 		run(List.of(new CheckStep(new ScriptCall(Script.INSPECT, new byte[][] { this.layout.lock(key) }, new byte[0][]),
 				() -> true, reply::set)), timeout);
 		ScriptReply read = reply.get();
-		return Optional.ofNullable((read != null) ? describe(key, read) : null);
-	}
-
-	private static @Nullable StoredLock describe(LockKey key, ScriptReply reply) {
-		LockHolder holder = new AttemptReply(reply).holder();
-		if (holder == null) {
-			return null;
-		}
-		String value = new String(reply.bytes(1), StandardCharsets.UTF_8);
-		OwnerId owner = State.HELD.isOf(value) ? new OwnerId(value.substring(0, RedisLayout.ID_LENGTH)) : null;
-		return new StoredLock(key.encoded(), owner, null, holder);
+		return Optional.ofNullable((read != null) ? new AttemptReply(read).stored(key) : null);
 	}
 
 	private void run(List<CheckStep> steps, Duration timeout) {

@@ -177,12 +177,7 @@ class SuitableTwemproxyTests {
 		assertThatNoException().isThrownBy(() -> provider.probe(RedisProcesses.TIMEOUT));
 		for (RedisServer server : this.servers) {
 			server.kill();
-			assertThatExceptionOfType(LockProviderException.class)
-				.isThrownBy(() -> provider.probe(RedisProcesses.TIMEOUT));
-			server.start();
-			await().ignoreExceptions()
-				.atMost(Duration.ofSeconds(30))
-				.untilAsserted(() -> provider.probe(RedisProcesses.TIMEOUT));
+			assertFailsUntilStarted(server, provider);
 		}
 	}
 
@@ -191,14 +186,16 @@ class SuitableTwemproxyTests {
 		RedisConnectionFactory factory = proxy(HASH_TAG, lettuce());
 		for (RedisServer server : this.servers) {
 			server.kill();
-			RedisLockProvider provider = this.processes.closing(new RedisLockProvider(factory, SETTINGS));
-			assertThatExceptionOfType(LockProviderException.class)
-				.isThrownBy(() -> provider.probe(RedisProcesses.TIMEOUT));
-			server.start();
-			await().ignoreExceptions()
-				.atMost(Duration.ofSeconds(30))
-				.untilAsserted(() -> provider.probe(RedisProcesses.TIMEOUT));
+			assertFailsUntilStarted(server, this.processes.closing(new RedisLockProvider(factory, SETTINGS)));
 		}
+	}
+
+	private static void assertFailsUntilStarted(RedisServer server, RedisLockProvider provider) {
+		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> provider.probe(RedisProcesses.TIMEOUT));
+		server.start();
+		await().ignoreExceptions()
+			.atMost(Duration.ofSeconds(30))
+			.untilAsserted(() -> provider.probe(RedisProcesses.TIMEOUT));
 	}
 
 	@Test

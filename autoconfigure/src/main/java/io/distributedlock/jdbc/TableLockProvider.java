@@ -1,0 +1,153 @@
+package io.distributedlock.jdbc;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+import io.distributedlock.LockKey;
+import io.distributedlock.provider.AnsweredStoreCall;
+import io.distributedlock.provider.Deadline;
+import io.distributedlock.provider.LockInspector;
+import io.distributedlock.provider.LockProvider;
+import io.distributedlock.provider.LockTimer;
+import io.distributedlock.provider.OwnerId;
+import io.distributedlock.provider.ReleaseOutcome;
+import io.distributedlock.provider.StoreCall;
+import io.distributedlock.provider.StoredLock;
+
+/**
+ * Base of the providers that keep the owners and orders of locks in a table: its checks,
+ * what operators see and change in it, and the sweeper of its free rows.
+ */
+abstract class TableLockProvider implements LockProvider, LockInspector, AutoCloseable {
+
+	private final LockDataSource dataSource;
+
+	private final LockKeyEncoder keys;
+
+	private final SqlCallExecutor calls;
+
+	private final LockTable table;
+
+	private final TableCheck tableCheck;
+
+	private final LockRowInspector inspector;
+
+	private final Sweeper sweeper;
+
+	TableLockProvider(LockDataSource dataSource, JdbcLockSettings settings, LockTimer timer) {
+		this.dataSource = dataSource;
+		this.keys = new LockKeyEncoder(settings.keyPrefix());
+		this.calls = new SqlCallExecutor(dataSource.connections(), settings.table(), timer);
+		this.table = new LockTable(this.calls, settings.table());
+		this.tableCheck = new TableCheck(this.table, settings.table(), this::checkServer);
+		this.inspector = new LockRowInspector(this.calls, settings.table(), this.keys);
+		this.sweeper = new Sweeper(this.calls, settings.retention(), timer, this.table.process(), this.table.holder());
+	}
+
+	final LockKeyEncoder keys() {
+		return this.keys;
+	}
+
+	final SqlCallExecutor calls() {
+		return this.calls;
+	}
+
+	final LockTable table() {
+		return this.table;
+	}
+
+	final TableCheck tableCheck() {
+		return this.tableCheck;
+	}
+
+	final Sweeper sweeper() {
+		return this.sweeper;
+	}
+
+	final String process() {
+		return this.table.process();
+	}
+
+	/** Checks what these locks need of the server beyond the table, once. */
+	abstract void checkServer(Duration timeout);
+
+	/** Releases a lock of this kind of provider. */
+	abstract ReleaseOutcome releaseOwn(LockKey key, OwnerId owner, Duration keepFor, Duration timeout);
+
+	/** Returns the owner of a lock of the other kind, as the table has it. */
+	abstract String otherOwner(OwnerId owner);
+
+	@Override
+	public final String name() {
+		return SqlErrors.PROVIDER;
+	}
+
+	@Override
+	public final boolean isBlocking() {
+		return true;
+	}
+
+	/**
+	 * Checks the database, and until that has succeeded once also the table and the
+	 * rights.
+	 */
+	@Override
+	public final void check(Duration timeout) {
+		this.tableCheck.run(timeout);
+	}
+
+	/**
+	 * Checks that the database answers, and would accept writes to the table, by
+	 * statements that match no row.
+	 */
+	@Override
+	public final void probe(Duration timeout) {
+		this.tableCheck.probe(timeout);
+	}
+
+	@Override
+	public final StoreCall<ReleaseOutcome> release(LockKey key, OwnerId owner, Duration keepFor, Duration timeout) {
+		return AnsweredStoreCall.by(() -> releaseOwn(key, owner, keepFor, timeout));
+	}
+
+	@Override
+	public final Optional<StoredLock> find(LockKey key, Duration timeout) {
+		return this.inspector.find(key, timeout);
+	}
+
+	/**
+	 * Lists the locks with this key prefix. Free rows between them, which the sweeper has
+	 * not deleted yet, are read too. A row lock whose holder has died is listed until its
+	 * lease would have ended.
+	 */
+	@Override
+	public final Optional<List<StoredLock>> list(int limit, Duration timeout) {
+		return Optional.of(this.inspector.list(limit, timeout));
+	}
+
+	/**
+	 * Clears the owner of a lock of either kind. The holder of a row lock learns of it
+	 * with its next renewal, and unlocks the row then.
+	 */
+	@Override
+	public final ReleaseOutcome forceRelease(LockKey key, StoredLock lock, Duration timeout) {
+		OwnerId owner = lock.owner();
+		if (owner == null) {
+			return ReleaseOutcome.NOT_HELD;
+		}
+		Deadline deadline = Deadline.after(timeout);
+		ReleaseOutcome outcome = releaseOwn(key, owner, Duration.ZERO, timeout);
+		return (outcome != ReleaseOutcome.NOT_HELD) ? outcome
+				: this.table.release(this.keys.encode(key), otherOwner(owner), 0, deadline.remaining());
+	}
+
+	/** Stops the sweeper and closes the source of connections. */
+	@Override
+	public void close() {
+		this.sweeper.stop();
+		this.calls.close();
+		this.dataSource.close();
+	}
+
+}
