@@ -18,6 +18,7 @@ import io.distributedlock.redis.QuorumServers;
 import io.distributedlock.redis.TestRedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 /**
  * The history of two processes that contend for one lock of a quorum of five servers,
@@ -36,8 +37,13 @@ class QuorumHistoryTests {
 
 	private static final int THREADS = 8;
 
+	/** So many before the faults, and after them. */
+	private static final int FEWEST_WRITES = 20;
+
+	private static final Duration PATIENCE = Duration.ofMinutes(1);
+
 	@Test
-	@Timeout(value = 3, unit = TimeUnit.MINUTES)
+	@Timeout(value = 5, unit = TimeUnit.MINUTES)
 	void tokensRiseAndNoStaleWriteIsAdmitted() throws Exception {
 		runWithFaults(Duration.ofSeconds(10));
 	}
@@ -50,25 +56,25 @@ class QuorumHistoryTests {
 	}
 
 	private static void runWithFaults(Duration time) throws Exception {
-		try (FencedCounter counter = new FencedCounter(TestRedis.port(), QuorumHolderMain.PREFIX)) {
-			counter.clear();
-		}
 		List<Hold> holds = new ArrayList<>();
-		try (QuorumServers servers = new QuorumServers(NODES, 0)) {
+		try (QuorumServers servers = new QuorumServers(NODES, 0);
+				FencedCounter counter = new FencedCounter(TestRedis.port(), QuorumHolderMain.PREFIX)) {
+			counter.clear();
 			List<String> arguments = new ArrayList<>(List.of(Long.toString(MAX_LEASE.toMillis()),
-					Long.toString(time.toMillis()), Integer.toString(THREADS), Integer.toString(TestRedis.port())));
+					Integer.toString(THREADS), Integer.toString(TestRedis.port())));
 			servers.ports().forEach((port) -> arguments.add(Integer.toString(port)));
 			List<LockProcess> processes = new ArrayList<>();
 			try {
 				for (int number = 0; number < PROCESSES; number++) {
 					processes.add(LockProcess.start(QuorumHolderMain.class, arguments));
 				}
+				// Not before the servers have run for long enough.
+				awaitWrites(counter, FEWEST_WRITES);
 				disturb(servers, time);
+				awaitWrites(counter, counter.log().size() + FEWEST_WRITES);
+				processes.forEach((process) -> process.send("stop"));
 				for (LockProcess process : processes) {
-					Stream.of(process.answer().split(","))
-						.filter((text) -> !text.isEmpty())
-						.map(Hold::parse)
-						.forEach(holds::add);
+					holds.addAll(history(process));
 				}
 			}
 			finally {
@@ -78,29 +84,45 @@ class QuorumHistoryTests {
 		check(holds);
 	}
 
+	private static void awaitWrites(FencedCounter counter, int writes) {
+		await().atMost(PATIENCE).until(() -> counter.log().size() >= writes);
+	}
+
+	private static List<Hold> history(LockProcess process) {
+		List<Hold> holds = Stream.of(process.answer().split(","))
+			.filter((text) -> !text.isEmpty())
+			.map(Hold::parse)
+			.toList();
+		assertThat(holds).as("holds of a process").isNotEmpty();
+		return holds;
+	}
+
 	/** Kills or freezes one node or two at a time, seldom three. */
 	private static void disturb(QuorumServers servers, Duration time) throws Exception {
 		long seed = System.nanoTime();
 		logger.info("Faults by the seed " + seed);
 		Random random = new Random(seed);
-		long end = System.nanoTime() + time.toNanos();
-		// Until the servers have run for long enough, and some locks were granted.
-		TimeUnit.SECONDS.sleep(5);
-		while (System.nanoTime() - end < 0) {
+		int kills = 0;
+		int freezes = 0;
+		long start = System.nanoTime();
+		while (System.nanoTime() - start < time.toNanos()) {
 			int node = random.nextInt(NODES);
-			if (random.nextInt(3) == 0) {
+			if (kills == 0 || random.nextInt(3) == 0) {
 				servers.kill(node);
 				TimeUnit.MILLISECONDS.sleep(random.nextInt(500));
 				servers.restart(node);
 				TimeUnit.MILLISECONDS.sleep(random.nextInt(3000));
+				kills++;
 			}
 			else {
 				try (AutoCloseable first = servers.freeze(node);
 						AutoCloseable second = servers.freeze((node + 1 + random.nextInt(NODES - 1)) % NODES)) {
 					TimeUnit.MILLISECONDS.sleep(random.nextInt(2500));
 				}
+				freezes++;
 			}
 		}
+		logger.info(kills + " restarts of one node, " + freezes + " freezes of two");
 	}
 
 	private static void check(List<Hold> holds) {
@@ -108,7 +130,7 @@ class QuorumHistoryTests {
 		long written = holds.stream().filter(Hold::written).count();
 		long lost = holds.stream().filter((hold) -> !hold.held()).count();
 		logger.info(holds.size() + " holds, " + written + " writes, " + lost + " lost while they wrote");
-		assertThat(holds).hasSizeGreaterThan(20);
+		assertThat(holds).hasSizeGreaterThanOrEqualTo(2 * FEWEST_WRITES);
 		assertThat(holds).extracting(Hold::token).doesNotHaveDuplicates();
 		// By rising tokens, none was requested after a hold with a higher one had begun.
 		long earliestLater = Long.MAX_VALUE;

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
@@ -24,7 +25,7 @@ import io.distributedlock.support.LockTemplate;
 
 /**
  * One process of several whose threads contend for one lock of a quorum, and write to a
- * counter under it. Its arguments are the longest lease and the time to run in
+ * counter under it, until it is sent a line. Its arguments are the longest lease in
  * milliseconds, the number of threads, the port of the counter, and those of the nodes.
  */
 final class QuorumHolderMain {
@@ -39,9 +40,8 @@ final class QuorumHolderMain {
 	public static void main(String[] args) throws Exception {
 		PrintStream answers = System.out;
 		Duration maxLease = Duration.ofMillis(Long.parseLong(args[0]));
-		long runNanos = TimeUnit.MILLISECONDS.toNanos(Long.parseLong(args[1]));
-		int counter = Integer.parseInt(args[3]);
-		List<Integer> ports = Stream.of(args).skip(4).map(Integer::valueOf).toList();
+		int counter = Integer.parseInt(args[2]);
+		List<Integer> ports = Stream.of(args).skip(3).map(Integer::valueOf).toList();
 		LockTimer timer = new LockTimer();
 		RedisQuorumLockProvider provider = new RedisQuorumLockProvider(QuorumServers.nodes(ports),
 				new RedisQuorumSettings(PREFIX, maxLease));
@@ -49,11 +49,11 @@ final class QuorumHolderMain {
 		LockRequest request = LockRequest.of(KEY).withLease(maxLease).withWaitTime(Duration.ofSeconds(2));
 		Queue<String> history = new ConcurrentLinkedQueue<>();
 		List<Thread> threads = new ArrayList<>();
-		long start = System.nanoTime();
-		for (int number = 0; number < Integer.parseInt(args[2]); number++) {
+		AtomicBoolean over = new AtomicBoolean();
+		for (int number = 0; number < Integer.parseInt(args[1]); number++) {
 			Thread thread = new Thread(() -> {
 				try (FencedCounter own = new FencedCounter(counter, PREFIX)) {
-					while (System.nanoTime() - start < runNanos) {
+					while (!over.get()) {
 						String hold = hold(locks, request, own);
 						if (hold != null) {
 							history.add(hold);
@@ -64,6 +64,8 @@ final class QuorumHolderMain {
 			thread.start();
 			threads.add(thread);
 		}
+		System.in.read();
+		over.set(true);
 		for (Thread thread : threads) {
 			thread.join();
 		}
