@@ -290,8 +290,9 @@ public final class RedisQuorumLockProvider implements LockProvider, LockInspecto
 	@Override
 	public void close() {
 		Deadline end = Deadline.after(CLOSE_TIMEOUT);
-		this.quorum.nodes().forEach(QuorumNode::close);
+		// First, so that nothing is repeated from here on.
 		this.timer.close();
+		this.quorum.nodes().forEach(QuorumNode::close);
 		this.members.forEach((node) -> node.awaitClosed(end));
 		if (this.ownsResources) {
 			this.resources.shutdown(0, CLOSE_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)

@@ -2,6 +2,7 @@ package io.distributedlock.redis;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 import io.lettuce.core.RedisURI;
@@ -231,6 +232,35 @@ class RedisQuorumTests {
 			.contains("127.0.0.1:" + servers.server(1).port() + "=down: cannot be reached");
 		servers.server(2).kill();
 		await().atMost(PATIENCE).until(() -> indicator.health().getStatus().getCode().equals("DOWN"));
+	}
+
+	/** In the middle of a connection to a server that does not answer, and of releases. */
+	@Test
+	void closedProviderEndsAllOfItsThreads() throws Exception {
+		QuorumServers servers = servers(3);
+		Set<Thread> before = Set.copyOf(threads());
+		RedisQuorumLockProvider provider = this.processes.closing(new RedisQuorumLockProvider(
+				QuorumServers.nodes(servers.ports()), new RedisQuorumSettings(PREFIX, Duration.ofSeconds(1))));
+		try (AutoCloseable frozen = servers.freeze(2)) {
+			probe(provider);
+			Quorum quorum = provider.quorum();
+			quorum.nodes()
+				.forEach((node) -> quorum.pending(node)
+					.addGranted(quorum.release(LAYOUT.keys(KEY), OwnerId.random()), Duration.ofSeconds(1)));
+			assertThat(threads()).extracting(Thread::getName)
+				.anyMatch((name) -> name.startsWith("distributed-lock-redis-timer"))
+				.anyMatch((name) -> name.startsWith("distributed-lock-redis-quorum"));
+			provider.close();
+			await().atMost(PATIENCE).until(() -> before.containsAll(threads()));
+		}
+	}
+
+	private static List<Thread> threads() {
+		return Thread.getAllStackTraces()
+			.keySet()
+			.stream()
+			.filter((thread) -> thread.getName().startsWith("distributed-lock-redis-"))
+			.toList();
 	}
 
 	@Test

@@ -39,8 +39,10 @@ abstract class AbstractContract implements ContractSupport {
 	/** Closes the test's objects. */
 	@AfterEach
 	void close() {
-		this.processes.forEach(ContractProcess::close);
-		this.fixture.close();
+		List<Runnable> actions = new ArrayList<>();
+		this.processes.forEach((process) -> actions.add(process::close));
+		actions.add(this.fixture::close);
+		CloseActions.runAll(actions);
 	}
 
 	@Override

@@ -66,6 +66,14 @@ public final class ContractProcess implements AutoCloseable {
 		return this.template;
 	}
 
+	/** Returns an engine whose calls may take for longer than usual. */
+	synchronized LockTemplate locks(Duration callTimeout) {
+		assertThat(this.template).isNull();
+		this.template = new LockTemplate(this.provider, this.settings.withCallTimeout(callTimeout), this.timer,
+				List.of(), List.of());
+		return this.template;
+	}
+
 	synchronized LockTemplate locks(LockRecorder recorder) {
 		assertThat(this.template).isNull();
 		this.template = new LockTemplate(this.provider, this.settings, this.timer, List.of(recorder),

@@ -46,9 +46,9 @@ public abstract class LockProviderFaultContract extends AbstractContract impleme
 	@Override
 	@AfterEach
 	final void close() {
-		faults().close();
-		super.close();
-		this.proxies.forEach(TcpProxy::close);
+		List<Runnable> actions = new ArrayList<>(List.of(faults()::close, super::close));
+		this.proxies.forEach((proxy) -> actions.add(proxy::close));
+		CloseActions.runAll(actions);
 	}
 
 	@Override
