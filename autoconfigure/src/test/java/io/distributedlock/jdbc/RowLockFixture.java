@@ -1,5 +1,7 @@
 package io.distributedlock.jdbc;
 
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -64,10 +66,44 @@ final class RowLockFixture extends JdbcFixture {
 			.orElseThrow();
 	}
 
+	/**
+	 * Ends the session of the only attempt that has locked its row and now waits for that
+	 * of the order, on PostgreSQL or MariaDB.
+	 * @param blocker the connection that the attempt waits for
+	 * @return {@code false} if there is no such attempt yet
+	 */
+	boolean endSessionOfABlockedAttempt(Connection blocker) throws SQLException {
+		boolean postgres = url().startsWith("jdbc:postgresql");
+		String waiting = postgres ? "SELECT pid FROM pg_stat_activity WHERE {database} AND wait_event_type = 'Lock'"
+				: "SELECT t.trx_mysql_thread_id FROM {transactions} WHERE {database} AND t.trx_state = 'LOCK WAIT'";
+		String locked = postgres
+				? "SELECT pid FROM pg_stat_activity WHERE {database} AND state = 'idle in transaction' AND pid <> ?"
+				: "SELECT t.trx_mysql_thread_id FROM {transactions} WHERE {database} AND t.trx_state = 'RUNNING'"
+						+ " AND p.command = 'Sleep' AND t.trx_mysql_thread_id <> ?";
+		long own = Sql.query(blocker, postgres ? "SELECT pg_backend_pid()" : "SELECT CONNECTION_ID()",
+				(row) -> row.getLong(1)).get(0);
+		if (jdbc().queryForList(words(waiting, postgres), Long.class).isEmpty()) {
+			return false;
+		}
+		List<Long> sessions = jdbc().queryForList(words(locked, postgres), Long.class, own);
+		assertThat(sessions).as("sessions that have locked a row").hasSize(1);
+		end(sessions.get(0));
+		return true;
+	}
+
+	private static String words(String statement, boolean postgres) {
+		return statement.replace("{database}", postgres ? "datname = current_database()" : "p.db = DATABASE()")
+			.replace("{transactions}", "information_schema.innodb_trx t"
+					+ " JOIN information_schema.processlist p ON p.id = t.trx_mysql_thread_id");
+	}
+
 	/** Ends the session that has locked the row, as an operator does. */
 	@Override
 	public void expire(LockKey key) {
-		long session = heldRow(key).session();
+		end(heldRow(key).session());
+	}
+
+	private void end(long session) {
 		if (url().startsWith("jdbc:postgresql")) {
 			assertThat(jdbc().queryForObject("SELECT pg_terminate_backend(?::int)", Boolean.class, session)).isTrue();
 			awaitEnd("SELECT count(*) FROM pg_stat_activity WHERE pid = ?::int", session);

@@ -8,11 +8,14 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 import javax.sql.DataSource;
 
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -29,6 +32,7 @@ import io.distributedlock.LossReason;
 import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.AttemptResult.Busy;
 import io.distributedlock.provider.AttemptResult.Granted;
+import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.LockProvider;
 import io.distributedlock.provider.LockTimer;
@@ -81,9 +85,13 @@ class RowLockTests {
 	}
 
 	private static AttemptResult attempt(LockProvider provider, LockKey key, Duration lease) {
-		return StoreCalls.resultOf(provider.newContender(key, () -> {
+		return StoreCalls.resultOf(newContender(provider, key).attempt(OwnerId.random(), lease, false, TIMEOUT));
+	}
+
+	private static LockContender newContender(LockProvider provider, LockKey key) {
+		return provider.newContender(key, () -> {
 			// The test attempts by itself.
-		}).attempt(OwnerId.random(), lease, false, TIMEOUT));
+		});
 	}
 
 	private static LockGrant acquire(LockProvider provider, LockKey key) {
@@ -207,6 +215,60 @@ class RowLockTests {
 		assertThat(renew(provider, held)).isEqualTo(RenewalOutcome.RENEWED);
 		assertThat(release(provider, held)).isEqualTo(ReleaseOutcome.RELEASED);
 		acquire(provider, LockKey.of("orders", "old", "1"));
+	}
+
+	@ParameterizedTest
+	@EnumSource(value = Database.class, names = { "POSTGRESQL", "MARIADB" })
+	@Tag("matrix")
+	void sessionThatEndsBeforeTheOrderIsWrittenGrantsNothing(Database database) throws Exception {
+		RowLockFixture fixture = fixture(database);
+		JdbcRowLockProvider provider = fixture.newProcess(fixture.url(), 2);
+		TestDatabases.warmUp(provider);
+		LockProvider other = fixture.newProcess();
+		LockGrant last = acquire(provider, KEY);
+		assertThat(release(provider, last)).isEqualTo(ReleaseOutcome.RELEASED);
+		boolean refused;
+		do {
+			OwnerId owner = OwnerId.random();
+			Object end = endSessionBeforeTheOrder(fixture, provider, owner);
+			// On a slow machine the attempt has given up its wait for the order.
+			refused = end instanceof LockProviderException;
+			assertThat(end).matches((result) -> result instanceof LockProviderException || result instanceof Busy);
+			assertThat(provider.heldRows().find(LockRow.ROW + owner.text())).isNull();
+			await().atMost(PATIENCE).until(() -> provider.pool().kept() == 0);
+			LockGrant next = acquire(other, KEY);
+			assertThat(next.order()).isGreaterThan(last.order());
+			assertThat(other.release(KEY, owner, TIMEOUT).result()).isEqualTo(ReleaseOutcome.NOT_HELD);
+			assertThat(renew(other, next)).isEqualTo(RenewalOutcome.RENEWED);
+			assertThat(release(other, next)).isEqualTo(ReleaseOutcome.RELEASED);
+			last = next;
+		}
+		while (!refused);
+		acquire(provider, LockKey.of("orders", "43"));
+		acquire(provider, LockKey.of("orders", "44"));
+	}
+
+	/**
+	 * Ends the session of an attempt that has locked the row and waits for the row of the
+	 * order.
+	 * @return the result of the attempt, or its failure
+	 */
+	private static Object endSessionBeforeTheOrder(RowLockFixture fixture, LockProvider provider, OwnerId owner)
+			throws SQLException {
+		try (Connection blocker = fixture.jdbc().getDataSource().getConnection()) {
+			TestDatabases.begin(blocker);
+			Sql.query(blocker, "SELECT grant_order FROM distributed_lock WHERE lock_key = ? FOR UPDATE",
+					(row) -> row.getLong(1), fixture.storeKey(KEY));
+			CompletableFuture<Object> attempt = CompletableFuture.<Object>supplyAsync(
+					() -> StoreCalls.resultOf(newContender(provider, KEY).attempt(owner, LEASE, false, TIMEOUT)),
+					(task) -> new Thread(task, "attempt").start())
+				.exceptionally(Throwable::getCause);
+			await().atMost(PATIENCE)
+				.pollInterval(Duration.ofMillis(20))
+				.until(() -> attempt.isDone() || fixture.endSessionOfABlockedAttempt(blocker));
+			blocker.rollback();
+			return attempt.orTimeout(PATIENCE.toSeconds(), TimeUnit.SECONDS).join();
+		}
 	}
 
 	@Test

@@ -136,7 +136,7 @@ public final class TestDatabases {
 	 * Returns the URL without the user. MariaDB's driver adds the user to the URL, and
 	 * then ignores the user that is passed with it.
 	 */
-	static String url(DataSource database) {
+	public static String url(DataSource database) {
 		try (Connection connection = database.getConnection()) {
 			return connection.getMetaData().getURL().replaceFirst("([?&])user=[^&]*&?", "$1").replaceFirst("[?&]$", "");
 		}

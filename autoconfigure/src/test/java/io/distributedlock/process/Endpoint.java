@@ -9,6 +9,7 @@ import org.h2.jdbcx.JdbcDataSource;
 import org.postgresql.ds.PGSimpleDataSource;
 
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 import io.distributedlock.jdbc.JdbcLockProvider;
 import io.distributedlock.jdbc.JdbcLockSettings;
@@ -38,6 +39,11 @@ record Endpoint(String url, String user, String password) {
 				yield new Endpoint(dataSource.getUrl(), dataSource.getUser(), "postgres");
 			}
 		};
+	}
+
+	/** The same in MariaDB. */
+	static Endpoint mariaDb() {
+		return new Endpoint(TestDatabases.url(withTables(TestDatabases.mariaDb())), "root", "");
 	}
 
 	private static <T extends DataSource> T withTables(T dataSource) {
@@ -93,6 +99,9 @@ record Endpoint(String url, String user, String password) {
 			dataSource.setUser(this.user);
 			dataSource.setPassword(this.password);
 			return new JdbcTemplate(dataSource);
+		}
+		if (this.url.startsWith("jdbc:mariadb:")) {
+			return new JdbcTemplate(new DriverManagerDataSource(this.url, this.user, this.password));
 		}
 		PGSimpleDataSource dataSource = new PGSimpleDataSource();
 		dataSource.setUrl(this.url);

@@ -9,6 +9,7 @@ import java.util.Map;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -82,7 +83,24 @@ class HolderDeathTests {
 
 	@Test
 	void rowLockOfAKilledProcessIsFreeWithinASecond() {
-		Endpoint endpoint = Endpoint.create(Database.POSTGRESQL);
+		assertFreeWithinASecond(Endpoint.create(Database.POSTGRESQL),
+				"SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+						+ " AND wait_event_type = 'Lock'");
+	}
+
+	@Test
+	@Tag("matrix")
+	void rowLockOfAKilledProcessIsFreeWithinASecondInMariaDb() {
+		assertFreeWithinASecond(Endpoint.mariaDb(),
+				"SELECT count(*) FROM information_schema.innodb_trx t JOIN information_schema.processlist p"
+						+ " ON p.id = t.trx_mysql_thread_id WHERE p.db = DATABASE() AND t.trx_state = 'LOCK WAIT'");
+	}
+
+	/**
+	 * Kills the holder of a row lock.
+	 * @param waiters counts the sessions that wait for a row
+	 */
+	private void assertFreeWithinASecond(Endpoint endpoint, String waiters) {
 		LockProcess holder = process(endpoint, endpoint, LockHolderMain.ROW_LOCKS);
 		LockProcess waiter = process(endpoint, endpoint, LockHolderMain.ROW_LOCKS);
 		assertThat(waiter.ask("clock")).isNotBlank();
@@ -90,10 +108,7 @@ class HolderDeathTests {
 		Acquired first = holder.acquire("seat", lease, Duration.ZERO, true);
 		waiter.send(Commands.acquire("seat", lease, PATIENCE, true));
 		await().atMost(PATIENCE)
-			.until(() -> endpoint.jdbc()
-				.queryForObject("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
-						+ " AND wait_event_type = 'Lock'", Long.class),
-					(waiting) -> waiting == 1);
+			.until(() -> endpoint.jdbc().queryForObject(waiters, Long.class), (waiting) -> waiting == 1);
 		holder.kill();
 		long killed = System.nanoTime();
 		Acquired second = Acquired.parse(waiter.answer());
