@@ -10,12 +10,13 @@ import io.distributedlock.LockError;
 import io.distributedlock.interceptor.LockAttribute;
 import io.distributedlock.interceptor.LockedMethodRegistry;
 import io.distributedlock.provider.LockProvider;
+import io.distributedlock.provider.LongestLease;
 import io.distributedlock.support.LockSettings;
 
 /**
- * Check that each store can keep the shortest holds of all locked methods that are known
- * when the application has started. It refuses the start; a method that is read later is
- * refused when it is called.
+ * Check that each store can keep the shortest holds and the leases of all locked methods
+ * that are known when the application has started. It refuses the start; a method that is
+ * read later is refused when it is called.
  */
 final class MinHoldSupportCheck implements SmartInitializingSingleton {
 
@@ -38,10 +39,42 @@ final class MinHoldSupportCheck implements SmartInitializingSingleton {
 	}
 
 	private void check(String method, LockAttribute attribute) {
-		if (attribute.minHold() != null) {
-			checkStore(method, attribute);
-			checkLongestHold(method, attribute, attribute.minHold());
+		// Without engines of ours the application brings its own operations.
+		LockEngines present = this.engines.getIfAvailable();
+		LockProvider provider = (present != null) ? present.provider(attribute.provider()) : null;
+		Duration minHold = attribute.minHold();
+		if (minHold != null) {
+			if (provider != null) {
+				checkStore(method, minHold, provider);
+			}
+			checkLongestHold(method, attribute, minHold);
 		}
+		if (provider != null) {
+			provider.longestLease().ifPresent((longest) -> checkLongestLease(method, attribute, provider, longest));
+		}
+	}
+
+	/**
+	 * Compares with what the store can keep without a renewal. The default of the lease
+	 * is no matter of a method.
+	 */
+	private static void checkLongestLease(String method, LockAttribute attribute, LockProvider provider,
+			LongestLease longest) {
+		if (attribute.lease() != null && longest.isExceededBy(attribute.lease())) {
+			throw tooLong(LockError.INVALID_LEASE, method, "lease of " + attribute.lease(), provider, longest,
+					"Use a shorter lease of the method, which is renewed while it runs, or raise ");
+		}
+		if (attribute.minHold() != null && longest.isExceededBy(attribute.minHold())) {
+			throw tooLong(LockError.INVALID_MIN_HOLD, method, "minHold of " + attribute.minHold(), provider, longest,
+					"Use a shorter minHold of the method, or raise ");
+		}
+	}
+
+	private static LockConfigurationException tooLong(LockError error, String method, String what,
+			LockProvider provider, LongestLease longest, String action) {
+		return new LockConfigurationException(error, "The locked method " + method + " has a " + what
+				+ ", but the store '" + provider.name() + "' keeps no lock for longer than " + longest,
+				action + longest.setting());
 	}
 
 	/**
@@ -58,13 +91,10 @@ final class MinHoldSupportCheck implements SmartInitializingSingleton {
 		}
 	}
 
-	private void checkStore(String method, LockAttribute attribute) {
-		// Without engines of ours the application brings its own operations.
-		LockEngines present = this.engines.getIfAvailable();
-		LockProvider provider = (present != null) ? present.provider(attribute.provider()) : null;
-		if (provider != null && !provider.supportsMinHold()) {
+	private static void checkStore(String method, Duration minHold, LockProvider provider) {
+		if (!provider.supportsMinHold()) {
 			throw new LockConfigurationException(LockError.MIN_HOLD_UNSUPPORTED,
-					"The locked method " + method + " has a minHold of " + attribute.minHold() + ", but the store '"
+					"The locked method " + method + " has a minHold of " + minHold + ", but the store '"
 							+ provider.name() + "' cannot keep a lock after its release",
 					"Remove the minHold, or keep the locks in Redis or, with distributed-lock.jdbc.strategy=lease, in a "
 							+ "database");

@@ -63,13 +63,13 @@ public record RedisQuorumProperties(@DefaultValue List<Node> nodes, @DefaultValu
 	 * @param url URL of the server, such as 'rediss://user:password@host:6379', instead
 	 * of host, port, username and password.
 	 * @param host Host of the server.
-	 * @param port Port of the server.
+	 * @param port Port of the server; 6379 by default.
 	 * @param username User to log in as.
 	 * @param password Password to log in with.
 	 * @param ssl Encryption of the connection.
 	 */
-	public record Node(@Nullable String url, @Nullable String host, @DefaultValue("6379") int port,
-			@Nullable String username, @Nullable String password, @DefaultValue Ssl ssl) {
+	public record Node(@Nullable String url, @Nullable String host, @Nullable Integer port, @Nullable String username,
+			@Nullable String password, @DefaultValue Ssl ssl) {
 
 		private RedisQuorumNode address(String property, @Nullable SslBundles bundles) {
 			RedisURI uri = StringUtils.hasText(this.url) ? ofUrl(property, this.url) : ofHost(property);
@@ -80,10 +80,12 @@ public record RedisQuorumProperties(@DefaultValue List<Node> nodes, @DefaultValu
 		}
 
 		private RedisURI ofUrl(String property, String text) {
-			if (StringUtils.hasText(this.host) || StringUtils.hasText(this.username)
-					|| StringUtils.hasText(this.password)) {
-				throw DistributedLockProperties.invalid(property, "a server with a URL and with parts of one",
-						"which may differ", "Set the url, or host, port, username and password");
+			String part = StringUtils.hasText(this.host) ? "host"
+					: (this.port != null) ? "port" : StringUtils.hasText(this.username) ? "username"
+							: StringUtils.hasText(this.password) ? "password" : null;
+			if (part != null) {
+				throw DistributedLockProperties.invalid(property + "." + part, "set beside a url",
+						"which has its own " + part, "Set the url alone, or host, port, username and password");
 			}
 			RedisURI uri;
 			try {
@@ -108,11 +110,17 @@ public record RedisQuorumProperties(@DefaultValue List<Node> nodes, @DefaultValu
 				throw DistributedLockProperties.invalid(property, "without a host", "so that the server is unknown",
 						"Set " + "distributed-lock." + property + ".host or .url");
 			}
-			if (this.port < 1 || this.port > 65535) {
-				throw DistributedLockProperties.invalid(property + ".port", this.port, "but must be 1 to 65535",
+			int number = (this.port != null) ? this.port : RedisURI.DEFAULT_REDIS_PORT;
+			if (number < 1 || number > 65535) {
+				throw DistributedLockProperties.invalid(property + ".port", number, "but must be 1 to 65535",
 						"Remove it for the usual port, 6379");
 			}
-			RedisURI.Builder uri = RedisURI.builder().withHost(this.host).withPort(this.port);
+			if (StringUtils.hasText(this.username) && !StringUtils.hasText(this.password)) {
+				throw DistributedLockProperties.invalid(property + ".username", "set without a password",
+						"so that the connection would be that of the default user",
+						"Set distributed-lock." + property + ".password too, or remove the username");
+			}
+			RedisURI.Builder uri = RedisURI.builder().withHost(this.host).withPort(number);
 			if (StringUtils.hasText(this.password)) {
 				if (StringUtils.hasText(this.username)) {
 					uri.withAuthentication(this.username, this.password.toCharArray());

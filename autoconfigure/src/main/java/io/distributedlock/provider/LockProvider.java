@@ -103,9 +103,9 @@ public interface LockProvider {
 	/**
 	 * Returns the longest time for which the store keeps a key without a renewal, be it a
 	 * lease or a shortest hold. Requests for a longer one are refused.
-	 * @return the time, or empty if there is no such limit
+	 * @return the time and its property, or empty if there is no such limit
 	 */
-	default Optional<Duration> longestLease() {
+	default Optional<LongestLease> longestLease() {
 		return Optional.empty();
 	}
 

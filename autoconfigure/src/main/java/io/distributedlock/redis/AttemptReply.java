@@ -129,8 +129,8 @@ final class AttemptReply {
 	 */
 	@Nullable StoredLock stored(LockKey key) {
 		LockHolder holder = holder();
-		return (holder != null)
-				? new StoredLock(key.encoded(), isHeld() ? new OwnerId(owner()) : null, null, holder) : null;
+		return (holder != null) ? new StoredLock(key.encoded(), isHeld() ? new OwnerId(owner()) : null, null, holder)
+				: null;
 	}
 
 	private @Nullable Duration heldFor(String grantSecond) {

@@ -122,12 +122,14 @@ final class ClusterPrimariesCheck implements ServersCheck {
 
 	private void recordReply(int slot, ScriptReply reply) {
 		ServerInfo info = ServerInfo.of(reply, 0);
-		info.requireSuitable();
+		String runId = info.runId();
+		String server = (runId != null) ? "The Redis server with port " + info.port() + " and run_id " + runId
+				: "The Redis server that keeps keys like '" + this.layout.noKey(bucket(slot)) + "'";
+		info.requireSuitable(server);
 		commands(slot).requireOptions();
 		Object node = this.executor.node(slot);
-		String runId = info.runId();
 		if (this.runIds.add((runId != null) ? runId : "slot " + slot)) {
-			info.warnOfEviction("The Redis server with port " + info.port() + " and run_id " + runId);
+			info.warnOfEviction(server);
 		}
 		for (int other : this.slots) {
 			if (other == slot || isSame(node, this.executor.node(other))) {

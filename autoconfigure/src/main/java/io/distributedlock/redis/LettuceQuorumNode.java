@@ -8,6 +8,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
+import java.util.regex.Pattern;
 
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.ClientOptions.DisconnectedBehavior;
@@ -72,6 +73,9 @@ final class LettuceQuorumNode implements QuorumNode {
 
 	private volatile String state = "not connected yet";
 
+	/** What is left of the time after a restart, unless something else is the matter. */
+	private volatile @Nullable RestartDelay restartDelay;
+
 	/** Whether the log says that the node takes no part. */
 	private volatile boolean told;
 
@@ -106,7 +110,8 @@ final class LettuceQuorumNode implements QuorumNode {
 
 	@Override
 	public String state() {
-		return this.state;
+		RestartDelay delay = this.restartDelay;
+		return (delay != null) ? delay.state() : this.state;
 	}
 
 	@Override
@@ -137,9 +142,10 @@ final class LettuceQuorumNode implements QuorumNode {
 	@Override
 	public void run(ScriptCall call, CallKind kind, Deadline deadline, ScriptOperation<?> operation) {
 		operation.recordQueued();
-		LockConfigurationException refusal = this.admission.refusalByOthers(this);
+		QuorumAdmission.Refusal refusal = this.admission.refusalByOthers(this);
 		if (refusal != null && kind != CallKind.RELEASE) {
-			operation.fail(notSent(name(), refusal));
+			operation.fail(LockProviderException.nothingSent(refusal.reason().error(), RedisErrors.PROVIDER,
+					"is not used, since " + refusal.node() + " refuses this process", refusal.reason()));
 			return;
 		}
 		link().whenReady((connection, failure) -> {
@@ -147,7 +153,8 @@ final class LettuceQuorumNode implements QuorumNode {
 				connection.run(call, deadline, operation);
 			}
 			else {
-				operation.fail(notSent(name(), failure));
+				RestartDelay delay = this.restartDelay;
+				operation.fail((delay != null) ? delay.failure() : notSent(name(), failure));
 			}
 		});
 	}
@@ -236,11 +243,10 @@ final class LettuceQuorumNode implements QuorumNode {
 
 	private void enter(QuorumLink link, QuorumConnection connection, QuorumNodeCheck.Identity identity) {
 		if (!identity.missing().isZero()) {
-			recordDown("restarted; takes part again in " + identity.missing().toSeconds() + " s");
-			link.fail(LockProviderException.nothingSent(LockError.STORE_FAILED, RedisErrors.PROVIDER,
-					name() + " has restarted, and takes part in nothing for " + identity.missing().toSeconds()
-							+ " s more (distributed-lock.redis.quorum.max-lease)",
-					null), identity.missing());
+			RestartDelay delay = new RestartDelay(identity.missing());
+			recordDown(delay.state());
+			this.restartDelay = delay;
+			link.fail(delay.failure(), identity.missing());
 			return;
 		}
 		connection.identify(identity.runId());
@@ -270,12 +276,14 @@ final class LettuceQuorumNode implements QuorumNode {
 			this.told = false;
 			logger.info("The node " + name() + " of the Redis quorum takes part in locks again");
 		}
+		this.restartDelay = null;
 		this.state = UP;
 		link.complete(connection);
 	}
 
 	/** Records that the node takes no part, and logs that once until it does again. */
 	private void recordDown(String reason) {
+		this.restartDelay = null;
 		this.state = reason;
 		if (!this.told) {
 			this.told = true;
@@ -304,14 +312,21 @@ final class LettuceQuorumNode implements QuorumNode {
 	private static LockProviderException notSent(String node, Throwable failure) {
 		if (failure instanceof LockConfigurationException refused) {
 			return LockProviderException.nothingSent(refused.error(), RedisErrors.PROVIDER,
-					"cannot use the node " + node + ": " + refused.problem(), refused);
+					QuorumNodeCheck.reason(node, refused), refused);
 		}
 		if (failure instanceof LockProviderException known) {
 			return known.isEffectUnknown() ? LockProviderException.nothingSent(known.error(), known.provider(),
 					known.problem(), known.getCause()) : known;
 		}
-		return RedisErrors
+		LockProviderException told = RedisErrors
 			.notConnected((failure instanceof RuntimeException ex) ? ex : new IllegalStateException(failure));
+		return LockProviderException.nothingSent(told.error(), told.provider(), withoutAddress(node, told.problem()),
+				told.getCause());
+	}
+
+	/** Removes the address that the client adds: a message names the node elsewhere. */
+	private static String withoutAddress(String node, String problem) {
+		return problem.replaceAll(":? ?[^\\s/]*/" + Pattern.quote(node), "");
 	}
 
 	/** Closes the connection, and its client without waiting for it. */
@@ -325,6 +340,7 @@ final class LettuceQuorumNode implements QuorumNode {
 		if (present != null) {
 			present.fail(RedisErrors.closed(null), Duration.ofDays(1));
 		}
+		this.restartDelay = null;
 		this.state = "closed";
 		this.end = ((present != null) ? present.close() : CompletableFuture.completedFuture(null))
 			.thenCompose((closed) -> this.client.shutdownAsync(0, 2, TimeUnit.SECONDS));

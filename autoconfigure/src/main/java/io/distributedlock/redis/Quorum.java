@@ -1,9 +1,11 @@
 package io.distributedlock.redis;
 
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
@@ -126,22 +128,40 @@ final class Quorum {
 	 * @param sent whether the round may have had an effect
 	 */
 	LockProviderException noMajority(int answered, List<NodeCall> calls, boolean sent) {
+		Map<QuorumNode, Optional<LockProviderException>> others = new LinkedHashMap<>();
+		for (NodeCall call : calls) {
+			LockProviderException failure = call.failure();
+			if (failure != null || !call.call().isDone()) {
+				others.put(call.node(), Optional.ofNullable(failure));
+			}
+		}
+		return noMajority(answered, others, sent);
+	}
+
+	/**
+	 * Returns the failure of a round that less than a majority has answered.
+	 * @param others the failures of the other nodes, none of one that has not answered in
+	 * time; each node is named once
+	 */
+	LockProviderException noMajority(int answered, Map<QuorumNode, Optional<LockProviderException>> others,
+			boolean sent) {
 		StringBuilder problem = new StringBuilder(
 				"has no majority: " + answered + " of " + size() + " nodes answered, " + majority() + " are needed");
 		LockError error = LockError.STORE_FAILED;
 		LockProviderException cause = null;
-		for (NodeCall call : calls) {
-			LockProviderException failure = call.failure();
+		for (Map.Entry<QuorumNode, Optional<LockProviderException>> other : others.entrySet()) {
+			String name = other.getKey().name();
+			LockProviderException failure = other.getValue().orElse(null);
+			String text = (failure != null) ? failure.problem() : "did not answer in time";
+			problem.append("; ").append(text.contains(name) ? "" : name + " ").append(text);
 			if (failure != null) {
-				problem.append("; ").append(call.node().name()).append(' ').append(failure.problem());
 				if (cause == null || (failure.isTransient() && !cause.isTransient())
 						|| failure.error() == LockError.STORE_TIMEOUT) {
 					error = failure.error();
 					cause = failure;
 				}
 			}
-			else if (!call.call().isDone()) {
-				problem.append("; ").append(call.node().name()).append(" did not answer in time");
+			else {
 				error = LockError.STORE_TIMEOUT;
 			}
 		}

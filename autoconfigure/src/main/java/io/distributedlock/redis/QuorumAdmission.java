@@ -33,10 +33,10 @@ final class QuorumAdmission {
 		if (present != null && present.node() != node) {
 			if (present.connection().isUsable()) {
 				throw new LockConfigurationException(LockError.INVALID_PROPERTY,
-						"The property distributed-lock.redis.quorum.nodes names one Redis server twice: "
-								+ present.node().name() + " and " + node.name()
-								+ " lead to the same process, which would vote twice",
-						"Name each server once, and look at aliases, forwarded ports and proxies");
+						QuorumNodeCheck.subject(node.name()) + " leads to the same server as " + present.node().name()
+								+ ", which would vote twice",
+						"Name each server once in distributed-lock.redis.quorum.nodes, and look at aliases, forwarded"
+								+ " ports and proxies");
 			}
 			// A server that was silent must not be reached by both once it replies.
 			present.connection().close();
@@ -56,12 +56,25 @@ final class QuorumAdmission {
 	}
 
 	/**
-	 * Returns why this process takes no part on a node that does not refuse it itself, or
-	 * {@code null}. A node that does is asked again: it may have changed.
+	 * Returns another node because of which this process takes no part on a node that
+	 * does not refuse it itself, or {@code null}. A node that does is asked again: it may
+	 * have changed.
 	 */
-	synchronized @Nullable LockConfigurationException refusalByOthers(QuorumNode node) {
-		return (this.refusals.isEmpty() || this.refusals.containsKey(node)) ? null
-				: this.refusals.values().iterator().next();
+	synchronized @Nullable Refusal refusalByOthers(QuorumNode node) {
+		if (this.refusals.isEmpty() || this.refusals.containsKey(node)) {
+			return null;
+		}
+		Map.Entry<QuorumNode, LockConfigurationException> first = this.refusals.entrySet().iterator().next();
+		return new Refusal(first.getKey().name(), first.getValue());
+	}
+
+	/**
+	 * Refusal of this process by a node.
+	 *
+	 * @param node the name of that node
+	 * @param reason why it refuses the process
+	 */
+	record Refusal(String node, LockConfigurationException reason) {
 	}
 
 	private record Admitted(QuorumNode node, QuorumConnection connection) {

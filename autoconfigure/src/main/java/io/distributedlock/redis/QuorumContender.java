@@ -53,8 +53,8 @@ final class QuorumContender implements LockContender {
 		if (lease.compareTo(this.maxLease) > 0) {
 			return AnsweredStoreCall.failed(new LockConfigurationException(LockError.INVALID_LEASE,
 					"Lock '" + this.key + "' was requested with a lease of " + lease
-							+ ", but the quorum of Redis servers" + " keeps none for longer than " + this.maxLease,
-					"Use a shorter lease, which is renewed, or raise distributed-lock.redis.quorum.max-lease"));
+							+ ", but the quorum of Redis servers keeps none for longer than " + this.maxLease,
+					"Use a shorter lease, which is renewed, or raise " + RedisQuorumSettings.MAX_LEASE));
 		}
 		return new QuorumAttempt(this.quorum,
 				new QuorumRequest(this.key, this.keys, owner, lease, Deadline.after(timeout)), wasBusy(), this::busy)

@@ -72,23 +72,39 @@ final class QuorumNodeCheck {
 	 */
 	Identity check(String node, ScriptReply reply) {
 		ServerInfo info = ServerInfo.of(reply, 2);
-		info.requireSuitable();
+		info.requireSuitable(subject(node));
 		String runId = info.runId();
 		String uptime = info.find(ServerInfo.UPTIME);
 		String role = info.find(ROLE);
 		if (runId == null || uptime == null || role == null) {
 			throw new LockConfigurationException(LockError.NOT_PERMITTED,
-					"The Redis server " + node + " does not tell its run id, uptime and role, by which a restarted node"
-							+ " of a quorum is recognized",
+					subject(node)
+							+ " does not tell its run id, uptime and role, by which a restarted node is recognized",
 					"Allow INFO to the user, or use a server that has these fields");
 		}
 		requireIndependent(node, role, info.find(REPLICAS), info.find(CLUSTER));
-		RedisLayout.FORMAT.requireSupported("the Redis server " + node, text(reply, 0));
+		RedisLayout.FORMAT.requireSupported("the node " + node + " of the Redis quorum", text(reply, 0));
 		requireLongestLease(node, text(reply, 1));
-		info.warnOfEviction("The Redis server " + node);
+		info.warnOfEviction(subject(node));
 		// Negative if the clock was set back: nobody knows since when the server runs.
 		Duration missing = this.restartDelay.minusSeconds(Math.max(Long.parseLong(uptime), 0));
 		return new Identity(runId, text(reply, 4).startsWith(runId), missing.isNegative() ? Duration.ZERO : missing);
+	}
+
+	/** Returns the beginning of a message, which names a node. */
+	static String subject(String node) {
+		return "The node " + node + " of the Redis quorum";
+	}
+
+	/**
+	 * Returns why a node is refused, as the rest of a sentence about it.
+	 * @return the problem, without the name of the node where it begins with that
+	 */
+	static String reason(String node, LockConfigurationException refusal) {
+		String subject = subject(node) + " ";
+		String problem = refusal.problem();
+		return "is refused"
+				+ (problem.startsWith(subject) ? ", since it " + problem.substring(subject.length()) : ": " + problem);
 	}
 
 	/**
@@ -110,7 +126,7 @@ final class QuorumNodeCheck {
 
 	private static LockConfigurationException notIndependent(String node, String problem) {
 		return new LockConfigurationException(LockError.STORE_UNSUITABLE,
-				"The Redis server " + node + " of the quorum " + problem
+				subject(node) + " " + problem
 						+ ": the nodes of a quorum are independent servers, since a replica that is promoted has"
 						+ " forgotten locks without a restart",
 				"Use servers without replication for distributed-lock.redis.quorum.nodes, or lock in the cluster or"
@@ -120,8 +136,8 @@ final class QuorumNodeCheck {
 	private void requireLongestLease(String node, String stored) {
 		if (!stored.equals(Long.toString(this.maxLease.toMillis()))) {
 			throw new LockConfigurationException(LockError.INVALID_PROPERTY,
-					"The property distributed-lock.redis.quorum.max-lease is " + this.maxLease.toMillis()
-							+ " ms, but the Redis server " + node + " is used with " + stored + " ms",
+					subject(node) + " is used with a " + RedisQuorumSettings.MAX_LEASE + " of " + stored
+							+ " ms, but this process has " + this.maxLease.toMillis() + " ms",
 					"Use the same value in all processes. To change it, stop all of them, wait for the longer of both"
 							+ " times, and delete the key '"
 							+ new String(this.layout.quorumLongestLease(), StandardCharsets.UTF_8) + "' on each node");

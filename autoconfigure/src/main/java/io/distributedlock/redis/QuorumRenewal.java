@@ -2,8 +2,10 @@ package io.distributedlock.redis;
 
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
@@ -43,14 +45,18 @@ final class QuorumRenewal {
 	/** The nodes whose call has ended; guarded by the monitor. */
 	private int ended;
 
-	/** The last failure of a node; guarded by the monitor. */
-	private @Nullable RuntimeException failure;
+	/**
+	 * The failures of nodes, none of those that have not answered yet; guarded by the
+	 * monitor. A node that has answered is not in it.
+	 */
+	private final Map<QuorumNode, Optional<LockProviderException>> failures = new LinkedHashMap<>();
 
 	private volatile @Nullable Future<?> expiry;
 
 	QuorumRenewal(Quorum quorum, Map<LockGrant, Duration> leases) {
 		this.quorum = quorum;
 		leases.keySet().forEach((grant) -> this.tallies.put(grant, new Tally()));
+		quorum.nodes().forEach((node) -> this.failures.put(node, Optional.empty()));
 		this.undecided = this.tallies.size();
 	}
 
@@ -71,19 +77,26 @@ final class QuorumRenewal {
 			end();
 			calls.forEach(StoreCall::abandon);
 		}, timeout.toNanos() - Math.min(timeout.toNanos() / 5, END_NANOS));
-		calls.forEach((one) -> one.onDone(() -> ended(one)));
+		for (int index = 0; index < calls.size(); index++) {
+			StoreCall<Map<LockGrant, RenewalOutcome>> one = calls.get(index);
+			QuorumNode node = this.quorum.nodes().get(index);
+			one.onDone(() -> ended(node, one));
+		}
 		return this.call;
 	}
 
-	private void ended(StoreCall<Map<LockGrant, RenewalOutcome>> node) {
+	private void ended(QuorumNode node, StoreCall<Map<LockGrant, RenewalOutcome>> renewal) {
 		boolean over;
 		synchronized (this) {
 			this.ended++;
 			try {
-				node.result().forEach(this::count);
+				renewal.result().forEach(this::count);
+				this.failures.remove(node);
 			}
 			catch (RuntimeException ex) {
-				this.failure = ex;
+				this.failures.put(node,
+						Optional.of((ex instanceof LockProviderException known) ? known : new LockProviderException(
+								LockError.STORE_FAILED, RedisErrors.PROVIDER, "failed to renew locks", ex)));
 			}
 			over = this.undecided == 0 || this.ended == this.quorum.size();
 		}
@@ -108,20 +121,20 @@ final class QuorumRenewal {
 	private void end() {
 		cancelExpiry();
 		Map<LockGrant, RenewalOutcome> outcomes = new HashMap<>();
-		RuntimeException last;
+		LockProviderException failure;
 		int missing;
 		synchronized (this) {
 			this.tallies.forEach((grant, tally) -> outcomes.put(grant, tally.outcome(this.quorum)));
-			last = this.failure;
 			missing = this.undecided;
+			failure = (missing > 0 && this.failures.values().stream().anyMatch(Optional::isPresent))
+					? this.quorum.noMajority(this.quorum.size() - this.failures.size(), this.failures, true) : null;
 		}
-		if (missing > 0 && last != null && missing == outcomes.size()) {
-			this.call.fail((last instanceof LockProviderException known) ? known : new LockProviderException(
-					LockError.STORE_FAILED, RedisErrors.PROVIDER, "failed to renew locks", last));
+		if (failure != null && missing == outcomes.size()) {
+			this.call.fail(failure);
 			return;
 		}
 		if (missing > 0) {
-			logger.debug(missing + " of " + outcomes.size() + " locks were renewed by no majority yet", last);
+			logger.debug(missing + " of " + outcomes.size() + " locks were renewed by no majority yet", failure);
 		}
 		this.call.complete(outcomes);
 	}

@@ -27,6 +27,7 @@ import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.LockInspector;
 import io.distributedlock.provider.LockProvider;
+import io.distributedlock.provider.LongestLease;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.RenewalOutcome;
@@ -258,8 +259,8 @@ public final class RedisQuorumLockProvider implements LockProvider, LockInspecto
 	}
 
 	@Override
-	public Optional<Duration> longestLease() {
-		return Optional.of(this.maxLease);
+	public Optional<LongestLease> longestLease() {
+		return Optional.of(new LongestLease(this.maxLease, RedisQuorumSettings.MAX_LEASE));
 	}
 
 	/** Finds the owner to which a majority has granted a key. */

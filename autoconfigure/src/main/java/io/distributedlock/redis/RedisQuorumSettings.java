@@ -16,6 +16,9 @@ import io.distributedlock.LockError;
  */
 public record RedisQuorumSettings(String keyPrefix, Duration maxLease) {
 
+	/** The property of the longest lease, for messages. */
+	static final String MAX_LEASE = "distributed-lock.redis.quorum.max-lease";
+
 	/** The default of the longest lease. */
 	public static final Duration DEFAULT_MAX_LEASE = Duration.ofMinutes(5);
 
@@ -27,8 +30,7 @@ public record RedisQuorumSettings(String keyPrefix, Duration maxLease) {
 		RedisLockSettings.defaults(keyPrefix);
 		if (maxLease.compareTo(Duration.ofSeconds(1)) < 0 || maxLease.compareTo(Duration.ofDays(1)) > 0) {
 			throw new LockConfigurationException(LockError.INVALID_PROPERTY,
-					"The property distributed-lock.redis.quorum.max-lease is " + maxLease
-							+ ", but must be 1 second to 1 day",
+					"The property " + MAX_LEASE + " is " + maxLease + ", but must be 1 second to 1 day",
 					"Choose the longest lease that a lock has; a server grants nothing for so long after its start");
 		}
 	}

@@ -19,6 +19,8 @@ import io.distributedlock.provider.StoreCall;
  */
 final class ServerCheck {
 
+	private static final String SERVER = "The Redis server";
+
 	private final ScriptExecutor executor;
 
 	private final RedisLayout layout;
@@ -44,7 +46,7 @@ final class ServerCheck {
 		this.timer = timer;
 		this.cluster = cluster;
 		this.servers = servers;
-		this.commands = new CommandsCheck("The Redis server", layout.noKey(0));
+		this.commands = new CommandsCheck(SERVER, layout.noKey(0));
 	}
 
 	/** Whether an attempt may be sent. */
@@ -102,10 +104,10 @@ final class ServerCheck {
 	private void checkFormat(ScriptReply reply) {
 		RedisLayout.FORMAT.requireSupported("Redis", new String(reply.bytes(0), StandardCharsets.UTF_8));
 		ServerInfo info = ServerInfo.of(reply, 1);
-		info.requireSuitable();
+		info.requireSuitable(SERVER);
 		this.commands.requireOptions();
 		if (!this.cluster) {
-			info.warnOfEviction("The Redis server");
+			info.warnOfEviction(SERVER);
 		}
 		this.formatSupported = true;
 	}

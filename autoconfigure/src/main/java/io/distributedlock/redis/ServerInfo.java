@@ -43,18 +43,21 @@ record ServerInfo(long micros, String text) {
 
 	/**
 	 * Requires a clock, a version and a role that suit locks.
+	 * @param server the beginning of a message, which names the server
 	 * @throws LockProviderException if the clock is out of range
 	 * @throws LockConfigurationException if the server is too old, or one of several that
 	 * accept writes for the same keys
 	 */
-	void requireSuitable() {
+	void requireSuitable(String server) {
 		if (this.micros <= 0 || this.micros > FencingToken.MAX_ORDER) {
 			throw new LockProviderException(LockError.STORE_FAILED, RedisErrors.PROVIDER,
-					"has a clock that is out of the range of fencing tokens: " + this.micros + " µs since 1970", null);
+					"has a clock that is out of the range of fencing tokens: " + this.micros + " µs since 1970. "
+							+ server + " needs the right time",
+					null);
 		}
 		if (ACTIVE_REPLICA.matcher(this.text).find()) {
 			throw new LockConfigurationException(LockError.STORE_UNSUITABLE,
-					"The server is an active replica of KeyDB (INFO says role:active-replica): several servers accept "
+					server + " is an active replica of KeyDB (INFO says role:active-replica): several servers accept "
 							+ "writes for the same keys, so that two of them can grant one lock",
 					"Set active-replica no, or connect to a server that alone accepts writes, or keep the locks in "
 							+ "another store by distributed-lock.provider");
@@ -68,7 +71,7 @@ record ServerInfo(long micros, String text) {
 		int minor = Integer.parseInt(version.group(2));
 		if (major < 6 || (major == 6 && minor < 2)) {
 			throw new LockConfigurationException(LockError.STORE_TOO_OLD,
-					"The Redis server has version " + major + "." + minor + ", but locks need 6.2 or later",
+					server + " has version " + major + "." + minor + ", but locks need 6.2 or later",
 					"Upgrade the server, or keep the locks in another store by distributed-lock.provider");
 		}
 	}

@@ -83,9 +83,10 @@ final class TwemproxyProbes {
 		String runId = info.runId();
 		if (runId == null) {
 			throw new LockConfigurationException(LockError.NOT_PERMITTED,
-					"A Redis server behind Twemproxy does not reply to INFO, so that it is not known whether the "
+					"A Redis server behind Twemproxy does not tell its run_id by INFO, so that it is not known whether the "
 							+ "proxy keeps the keys of a lock on one server",
-					"Permit INFO for the user of the locks on each server");
+					"Permit INFO on each server for the user as whom Twemproxy connects, the default one, by ACL SETUSER "
+							+ "default +info");
 		}
 		if (server != null && !runId.equals(server.runId()) && ranBefore(info, server.at())) {
 			throw moved(Set.of(runId, server.runId()));

@@ -22,17 +22,25 @@ final class LeaseLimit {
 		engine.provider().longestLease().ifPresent((longest) -> {
 			LockTerms terms = LockTerms.of(request, engine.settings());
 			String store = "the store '" + engine.provider().name() + "' keeps no lock for longer than " + longest;
-			if (terms.lease().compareTo(longest) > 0) {
+			if (longest.isExceededBy(terms.lease())) {
+				boolean ofRequest = request.lease() != null;
 				throw new LockConfigurationException(LockError.INVALID_LEASE,
-						"Lock " + request.keys() + " was requested with a lease of " + terms.lease() + ", but " + store,
-						"Use a shorter lease, which is renewed, or raise that limit of the store");
+						"Lock " + request.keys() + " was requested with "
+								+ (ofRequest ? "a lease of " + terms.lease()
+										: "the lease of distributed-lock.lease, " + terms.lease())
+								+ ", but " + store,
+						"Use a shorter lease, which is renewed, "
+								+ (ofRequest ? "by withLease or the lease of the annotation"
+										: "by distributed-lock.lease")
+								+ ", or raise " + longest.setting());
 			}
 			Duration stored = (request.keys().size() > 1) ? terms.leaseOfPart() : terms.longerOf(terms.minHoldNanos());
-			if (stored.compareTo(longest) > 0) {
+			if (longest.isExceededBy(stored)) {
 				throw new LockConfigurationException(LockError.INVALID_MIN_HOLD,
 						"Lock " + request.keys() + " was requested with a minHold of " + terms.minHold() + ", but "
 								+ store + ((request.keys().size() > 1) ? ", lease and minHold together" : ""),
-						"Use a shorter minHold, or raise that limit of the store");
+						"Use a shorter minHold, by withMinHold or the minHold of the annotation, or raise "
+								+ longest.setting());
 			}
 		});
 	}

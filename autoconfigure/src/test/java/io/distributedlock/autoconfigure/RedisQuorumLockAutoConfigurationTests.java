@@ -16,6 +16,7 @@ import org.springframework.context.ApplicationContext;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
+import io.distributedlock.annotation.DistributedLock;
 import io.distributedlock.provider.LockProvider;
 import io.distributedlock.redis.RedisLockProvider;
 import io.distributedlock.redis.RedisQuorumLockProvider;
@@ -83,7 +84,10 @@ class RedisQuorumLockAutoConfigurationTests {
 			"[0].host=a,[1].port=7,[2].host=c|nodes[1] is without a host",
 			"[0].host=a,[1].host=b,[2].port=0,[2].host=c|nodes[2].port is 0, but must be 1 to 65535",
 			"[0].host=a,[1].host=b,[2].url=http://x:secret@y|nodes[2].url is not a URL of Redis",
-			"[0].host=a,[1].host=b,[2].url=redis://y,[2].host=z|nodes[2] is a server with a URL and with parts of one",
+			"[0].host=a,[1].host=b,[2].url=redis://y,[2].host=z|nodes[2].host is set beside a url",
+			"[0].host=a,[1].host=b,[2].url=redis://y,[2].port=6379|nodes[2].port is set beside a url",
+			"[0].host=a,[1].host=b,[2].url=redis://y,[2].username=z|nodes[2].username is set beside a url",
+			"[0].host=a,[1].host=b,[2].host=y,[2].username=z|nodes[2].username is set without a password",
 			"[0].host=a,[1].host=b,[2].host=c,[2].ssl.bundle=x|nodes[2].ssl.bundle is 'x', but there is no such SSL bundle" })
 	void mistakesAreNamedWithTheirProperty(String suffixes, String problem) {
 		String[] properties = (suffixes != null)
@@ -112,11 +116,37 @@ class RedisQuorumLockAutoConfigurationTests {
 			.run((context) -> assertRefused(context, "max-lease is PT25H, but must be 1 second to 1 day"));
 	}
 
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', value = {
+			"6m|1s|has a lease of PT6M, but the store 'redis' keeps no lock for longer than PT5M (",
+			"1m|6m|has a minHold of PT6M, but the store 'redis' keeps no lock for longer than PT5M (" })
+	void annotationBeyondTheLongestLeaseFailsTheStart(String lease, String minHold, String problem) {
+		this.runner.withPropertyValues(nodes(3))
+			.withPropertyValues("job.lease=" + lease, "job.min-hold=" + minHold)
+			.withBean(LongJob.class)
+			.run((context) -> assertThat(context.getStartupFailure()).isInstanceOf(LockConfigurationException.class)
+				.hasMessageContaining("LongJob.run")
+				.hasMessageContaining(problem + "distributed-lock.redis.quorum.max-lease)"));
+		this.runner.withPropertyValues(nodes(3))
+			.withPropertyValues("job.lease=5m", "job.min-hold=5m")
+			.withBean(LongJob.class)
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
 	@Test
 	void quorumWithoutLettuceIsRefused() {
 		this.runner.withPropertyValues(nodes(3))
 			.withClassLoader(new FilteredClassLoader("io.lettuce"))
 			.run((context) -> assertRefused(context, "nodes is set, but Spring Data Redis with Lettuce is not"));
+	}
+
+	/** Bean with a lease and a shortest hold of properties. */
+	static class LongJob {
+
+		@DistributedLock(name = "job", lease = "${job.lease}", minHold = "${job.min-hold}")
+		void run() {
+		}
+
 	}
 
 }

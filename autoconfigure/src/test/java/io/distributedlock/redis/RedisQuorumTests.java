@@ -2,10 +2,12 @@ package io.distributedlock.redis;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 import io.lettuce.core.RedisURI;
+import org.assertj.core.api.ThrowableAssert;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -14,6 +16,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.Jedis;
 
 import io.distributedlock.FreePorts;
+import org.springframework.util.StringUtils;
+
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
@@ -29,6 +33,7 @@ import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.support.LockSettings;
 import io.distributedlock.support.LockTemplate;
 import io.distributedlock.testkit.FrozenProcesses;
+import io.distributedlock.testkit.StoreCalls;
 import io.distributedlock.testkit.TimeBounds;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -295,11 +300,43 @@ class RedisQuorumTests {
 		RedisQuorumLockProvider other = this.processes
 			.closing(servers.provider(PREFIX, Duration.ofMinutes(5), Duration.ZERO));
 		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> other.check(PATIENCE))
-			.withMessageContaining("distributed-lock.redis.quorum.max-lease is 300000 ms, but")
-			.withMessageContaining("is used with 86400000 ms");
+			.withMessageContaining("is used with a distributed-lock.redis.quorum.max-lease of 86400000 ms")
+			.withMessageContaining("this process has 300000 ms")
+			.satisfies((ex) -> assertThat(servers.ports()).filteredOn((port) -> isNamed(ex, port)).hasSize(1));
 		assertThatExceptionOfType(LockProviderException.class)
 			.isThrownBy(() -> locks(other).acquire(LockRequest.of(KEY)))
-			.withMessageContaining("max-lease");
+			.withMessageContaining("max-lease")
+			.satisfies((ex) -> assertThat(servers.ports()).allMatch((port) -> isNamed(ex, port)));
+	}
+
+	/** Whether a message names a node exactly once. */
+	private static boolean isNamed(Exception ex, int port) {
+		return StringUtils.countOccurrencesOf(ex.getMessage(), "127.0.0.1:" + port) == 1;
+	}
+
+	@Test
+	void errorsNameEachNodeThatFailsOnce() throws Exception {
+		QuorumServers servers = servers(3);
+		RedisQuorumLockProvider provider = provider(servers);
+		LockGrant grant = RedisProcesses.acquire(provider, KEY);
+		servers.server(1).kill();
+		servers.server(2).kill();
+		await().atMost(PATIENCE).until(() -> {
+			probe(provider);
+			return provider.nodeStates().values().stream().filter((state) -> state.contains("refused")).count() == 2;
+		});
+		List<ThrowableAssert.ThrowingCallable> calls = List.of(() -> provider.probe(PATIENCE),
+				() -> locks(provider).acquire(LockRequest.of(LockKey.of("another")).withWaitTime(Duration.ZERO)),
+				() -> StoreCalls.resultOf(provider.renew(Map.of(grant, Duration.ofSeconds(30)), CALL_TIMEOUT)));
+		for (ThrowableAssert.ThrowingCallable call : calls) {
+			assertThatExceptionOfType(LockProviderException.class).isThrownBy(call)
+				.withMessageContaining("has no majority: 1 of 3 nodes answered, 2 are needed")
+				.matches((ex) -> isNamed(ex, servers.server(1).port()))
+				.matches((ex) -> isNamed(ex, servers.server(2).port()));
+		}
+		assertThat(provider.nodeStates().get("127.0.0.1:" + servers.server(1).port()))
+			.startsWith("down: cannot be reached")
+			.doesNotContain(Integer.toString(servers.server(1).port()));
 	}
 
 	@Test
@@ -340,13 +377,13 @@ class RedisQuorumTests {
 		RedisQuorumLockProvider provider = this.processes.closing(new RedisQuorumLockProvider(nodes,
 				new RedisQuorumSettings(PREFIX, Duration.ofDays(1)), Duration.ZERO, TestClients.resources()));
 		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> provider.check(PATIENCE))
-			.withMessageContaining("names one Redis server twice")
+			.withMessageContaining("leads to the same server as")
 			.withMessageContaining("localhost:" + port)
 			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.INVALID_PROPERTY));
 		assertThatExceptionOfType(LockProviderException.class)
 			.isThrownBy(() -> locks(provider).acquire(LockRequest.of(KEY)))
 			.withMessageContaining("has no majority: 0 of 3 nodes answered")
-			.withMessageContaining("names one Redis server twice");
+			.withMessageContaining("leads to the same server as");
 	}
 
 	@Test
@@ -369,7 +406,9 @@ class RedisQuorumTests {
 		LockRequest request = LockRequest.of(KEY).withLease(lease);
 		LockRequest refused = (minHold != null) ? request.withMinHold(minHold) : request;
 		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> locks.acquire(refused))
-			.withMessageContaining("keeps no lock for longer than PT24H")
+			.withMessageContaining("keeps no lock for longer than PT24H (distributed-lock.redis.quorum.max-lease)")
+			.withMessageContaining((minHold != null) ? "by withMinHold or the minHold of the annotation"
+					: "by withLease or the lease of the annotation")
 			.satisfies((ex) -> assertThat(ex.error().id()).isEqualTo(error));
 	}
 

@@ -32,7 +32,8 @@ class ServerCheckTests {
 	@ValueSource(strings = { "5.0.14", "6.0.20", "6.1.242" })
 	void oldServerIsRefused(String version) {
 		assertThatExceptionOfType(LockConfigurationException.class)
-			.isThrownBy(() -> info("# Server\r\nredis_version:" + version + "\r\nredis_mode:x").requireSuitable())
+			.isThrownBy(() -> info("# Server\r\nredis_version:" + version + "\r\nredis_mode:x").requireSuitable("The server x"))
+			.withMessageContaining("The server x has version ")
 			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.STORE_TOO_OLD));
 	}
 
@@ -40,16 +41,16 @@ class ServerCheckTests {
 	@ValueSource(strings = { "redis_version:6.2.0", "redis_version:7.2.4\r\nvalkey_version:8.0.1",
 			"redis_version:10.0.0", "" })
 	void newServerOrUnknownVersionIsAccepted(String text) {
-		assertThatNoException().isThrownBy(() -> info(text).requireSuitable());
+		assertThatNoException().isThrownBy(() -> info(text).requireSuitable("The server x"));
 	}
 
 	@Test
 	void serverThatIsNotTheOnlyOneToAcceptWritesIsRefused() {
 		String text = "redis_version:6.3.4\r\nrole:active-replica\r\nmaster_host:other";
-		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> info(text).requireSuitable())
+		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> info(text).requireSuitable("The server x"))
 			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.STORE_UNSUITABLE))
-			.withMessageContaining("active-replica");
-		assertThatNoException().isThrownBy(() -> info("redis_version:6.3.4\r\nrole:master").requireSuitable());
+			.withMessageContaining("The server x is an active replica");
+		assertThatNoException().isThrownBy(() -> info("redis_version:6.3.4\r\nrole:master").requireSuitable("The server x"));
 	}
 
 	@Test

@@ -151,7 +151,14 @@ class SuitableTwemproxyTests {
 		RedisLockProvider provider = provider(HASH_TAG, lettuce());
 		assertThatExceptionOfType(LockConfigurationException.class)
 			.isThrownBy(() -> provider.check(RedisProcesses.TIMEOUT))
-			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.NOT_PERMITTED));
+			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.NOT_PERMITTED))
+			.withMessageContaining("ACL SETUSER default +info");
+		for (RedisServer server : this.servers) {
+			try (Jedis admin = server.admin()) {
+				admin.aclSetUser("default", "+info");
+			}
+		}
+		assertThatNoException().isThrownBy(() -> provider.check(RedisProcesses.TIMEOUT));
 	}
 
 	@Test
