@@ -300,7 +300,8 @@ final class LettuceQuorumNode implements QuorumNode {
 		}
 		LockProviderException told = notSent(name(), cause);
 		if (!this.closed) {
-			recordDown("down: " + told.problem());
+			recordDown((cause instanceof LockConfigurationException refused) ? QuorumNodeCheck.refused(name(), refused)
+					: "down: " + told.problem());
 		}
 		link.fail(told, (pause.compareTo(LONGEST_PAUSE) < 0) ? pause : LONGEST_PAUSE);
 	}
@@ -312,7 +313,7 @@ final class LettuceQuorumNode implements QuorumNode {
 	private static LockProviderException notSent(String node, Throwable failure) {
 		if (failure instanceof LockConfigurationException refused) {
 			return LockProviderException.nothingSent(refused.error(), RedisErrors.PROVIDER,
-					QuorumNodeCheck.reason(node, refused), refused);
+					"is " + QuorumNodeCheck.refused(node, refused), refused);
 		}
 		if (failure instanceof LockProviderException known) {
 			return known.isEffectUnknown() ? LockProviderException.nothingSent(known.error(), known.provider(),

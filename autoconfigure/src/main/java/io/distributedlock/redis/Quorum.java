@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Consumer;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
@@ -153,7 +154,7 @@ final class Quorum {
 			String name = other.getKey().name();
 			LockProviderException failure = other.getValue().orElse(null);
 			String text = (failure != null) ? failure.problem() : "did not answer in time";
-			problem.append("; ").append(text.contains(name) ? "" : name + " ").append(text);
+			problem.append("; ").append(names(text, name) ? "" : name + " ").append(text);
 			if (failure != null) {
 				if (cause == null || (failure.isTransient() && !cause.isTransient())
 						|| failure.error() == LockError.STORE_TIMEOUT) {
@@ -167,6 +168,10 @@ final class Quorum {
 		}
 		return sent ? new LockProviderException(error, RedisErrors.PROVIDER, problem.toString(), cause)
 				: LockProviderException.nothingSent(error, RedisErrors.PROVIDER, problem.toString(), cause);
+	}
+
+	private static boolean names(String text, String node) {
+		return Pattern.compile("(?<!\\S)" + Pattern.quote(node) + "(?!\\w)").matcher(text).find();
 	}
 
 	/**

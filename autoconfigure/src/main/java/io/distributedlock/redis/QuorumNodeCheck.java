@@ -97,13 +97,13 @@ final class QuorumNodeCheck {
 	}
 
 	/**
-	 * Returns why a node is refused, as the rest of a sentence about it.
-	 * @return the problem, without the name of the node where it begins with that
+	 * Returns that a node is refused, and why.
+	 * @return the state, without the name of the node where the problem begins with that
 	 */
-	static String reason(String node, LockConfigurationException refusal) {
+	static String refused(String node, LockConfigurationException refusal) {
 		String subject = subject(node) + " ";
 		String problem = refusal.problem();
-		return "is refused"
+		return "refused"
 				+ (problem.startsWith(subject) ? ", since it " + problem.substring(subject.length()) : ": " + problem);
 	}
 

@@ -29,9 +29,8 @@ final class LeaseLimit {
 								+ (ofRequest ? "a lease of " + terms.lease()
 										: "the lease of distributed-lock.lease, " + terms.lease())
 								+ ", but " + store,
-						"Use a shorter lease, which is renewed, "
-								+ (ofRequest ? "by withLease or the lease of the annotation"
-										: "by distributed-lock.lease")
+						"Use a shorter lease, which is renewed, " + (ofRequest
+								? "by withLease or the lease of the annotation" : "by distributed-lock.lease")
 								+ ", or raise " + longest.setting());
 			}
 			Duration stored = (request.keys().size() > 1) ? terms.leaseOfPart() : terms.longerOf(terms.minHoldNanos());

@@ -117,9 +117,9 @@ class RedisQuorumLockAutoConfigurationTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource(delimiter = '|', value = {
-			"6m|1s|has a lease of PT6M, but the store 'redis' keeps no lock for longer than PT5M (",
-			"1m|6m|has a minHold of PT6M, but the store 'redis' keeps no lock for longer than PT5M (" })
+	@CsvSource(delimiter = '|',
+			value = { "6m|1s|has a lease of PT6M, but the store 'redis' keeps no lock for longer than PT5M (",
+					"1m|6m|has a minHold of PT6M, but the store 'redis' keeps no lock for longer than PT5M (" })
 	void annotationBeyondTheLongestLeaseFailsTheStart(String lease, String minHold, String problem) {
 		this.runner.withPropertyValues(nodes(3))
 			.withPropertyValues("job.lease=" + lease, "job.min-hold=" + minHold)

@@ -80,8 +80,9 @@ final class RowLockFixture extends JdbcFixture {
 				? "SELECT pid FROM pg_stat_activity WHERE {database} AND state = 'idle in transaction' AND pid <> ?"
 				: "SELECT t.trx_mysql_thread_id FROM {transactions} WHERE {database} AND t.trx_state = 'RUNNING'"
 						+ " AND p.command = 'Sleep' AND t.trx_mysql_thread_id <> ?";
-		long own = Sql.query(blocker, postgres ? "SELECT pg_backend_pid()" : "SELECT CONNECTION_ID()",
-				(row) -> row.getLong(1)).get(0);
+		long own = Sql
+			.query(blocker, postgres ? "SELECT pg_backend_pid()" : "SELECT CONNECTION_ID()", (row) -> row.getLong(1))
+			.get(0);
 		if (jdbc().queryForList(words(waiting, postgres), Long.class).isEmpty()) {
 			return false;
 		}

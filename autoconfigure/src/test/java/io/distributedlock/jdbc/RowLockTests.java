@@ -259,9 +259,10 @@ class RowLockTests {
 			TestDatabases.begin(blocker);
 			Sql.query(blocker, "SELECT grant_order FROM distributed_lock WHERE lock_key = ? FOR UPDATE",
 					(row) -> row.getLong(1), fixture.storeKey(KEY));
-			CompletableFuture<Object> attempt = CompletableFuture.<Object>supplyAsync(
-					() -> StoreCalls.resultOf(newContender(provider, KEY).attempt(owner, LEASE, false, TIMEOUT)),
-					(task) -> new Thread(task, "attempt").start())
+			CompletableFuture<Object> attempt = CompletableFuture
+				.<Object>supplyAsync(
+						() -> StoreCalls.resultOf(newContender(provider, KEY).attempt(owner, LEASE, false, TIMEOUT)),
+						(task) -> new Thread(task, "attempt").start())
 				.exceptionally(Throwable::getCause);
 			await().atMost(PATIENCE)
 				.pollInterval(Duration.ofMillis(20))

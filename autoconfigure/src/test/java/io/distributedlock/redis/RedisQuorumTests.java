@@ -239,7 +239,9 @@ class RedisQuorumTests {
 		await().atMost(PATIENCE).until(() -> indicator.health().getStatus().getCode().equals("DOWN"));
 	}
 
-	/** In the middle of a connection to a server that does not answer, and of releases. */
+	/**
+	 * In the middle of a connection to a server that does not answer, and of releases.
+	 */
 	@Test
 	void closedProviderEndsAllOfItsThreads() throws Exception {
 		QuorumServers servers = servers(3);

@@ -31,8 +31,8 @@ class ServerCheckTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "5.0.14", "6.0.20", "6.1.242" })
 	void oldServerIsRefused(String version) {
-		assertThatExceptionOfType(LockConfigurationException.class)
-			.isThrownBy(() -> info("# Server\r\nredis_version:" + version + "\r\nredis_mode:x").requireSuitable("The server x"))
+		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(
+				() -> info("# Server\r\nredis_version:" + version + "\r\nredis_mode:x").requireSuitable("The server x"))
 			.withMessageContaining("The server x has version ")
 			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.STORE_TOO_OLD));
 	}
@@ -47,10 +47,12 @@ class ServerCheckTests {
 	@Test
 	void serverThatIsNotTheOnlyOneToAcceptWritesIsRefused() {
 		String text = "redis_version:6.3.4\r\nrole:active-replica\r\nmaster_host:other";
-		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> info(text).requireSuitable("The server x"))
+		assertThatExceptionOfType(LockConfigurationException.class)
+			.isThrownBy(() -> info(text).requireSuitable("The server x"))
 			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.STORE_UNSUITABLE))
 			.withMessageContaining("The server x is an active replica");
-		assertThatNoException().isThrownBy(() -> info("redis_version:6.3.4\r\nrole:master").requireSuitable("The server x"));
+		assertThatNoException()
+			.isThrownBy(() -> info("redis_version:6.3.4\r\nrole:master").requireSuitable("The server x"));
 	}
 
 	@Test

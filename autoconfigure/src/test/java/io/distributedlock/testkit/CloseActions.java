@@ -4,7 +4,9 @@ import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
-/** The ends of what a test has opened: one that fails keeps no other from being closed. */
+/**
+ * The ends of what a test has opened: one that fails keeps no other from being closed.
+ */
 final class CloseActions {
 
 	private CloseActions() {
