@@ -17,8 +17,6 @@ import io.lettuce.core.RedisURI;
 import io.lettuce.core.SocketOptions;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.resource.ClientResources;
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockConfigurationException;
@@ -34,16 +32,12 @@ import io.distributedlock.provider.Deadline;
  */
 final class LettuceQuorumNode implements QuorumNode {
 
-	private static final Log logger = LogFactory.getLog(LettuceQuorumNode.class);
-
 	/** How long the opening of a connection may take. */
 	private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(2);
 
 	private static final Duration SHORTEST_PAUSE = Duration.ofMillis(20);
 
 	private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
-
-	private static final String UP = "up";
 
 	private final RedisQuorumNode address;
 
@@ -59,6 +53,8 @@ final class LettuceQuorumNode implements QuorumNode {
 
 	private final RedisTimer timer;
 
+	private final QuorumNodeState state;
+
 	/** The present connection; guarded by the monitor. */
 	private @Nullable QuorumLink link;
 
@@ -70,14 +66,6 @@ final class LettuceQuorumNode implements QuorumNode {
 	private volatile boolean closed;
 
 	private volatile @Nullable CompletableFuture<?> end;
-
-	private volatile String state = "not connected yet";
-
-	/** What is left of the time after a restart, unless something else is the matter. */
-	private volatile @Nullable RestartDelay restartDelay;
-
-	/** Whether the log says that the node takes no part. */
-	private volatile boolean told;
 
 	/**
 	 * Creates a node without a connection.
@@ -92,6 +80,7 @@ final class LettuceQuorumNode implements QuorumNode {
 		this.admission = admission;
 		this.entrance = entrance;
 		this.timer = timer;
+		this.state = new QuorumNodeState(address.name());
 		this.client = RedisClient.create(resources);
 		ClientOptions.Builder options = ClientOptions.builder()
 			.autoReconnect(false)
@@ -110,8 +99,7 @@ final class LettuceQuorumNode implements QuorumNode {
 
 	@Override
 	public String state() {
-		RestartDelay delay = this.restartDelay;
-		return (delay != null) ? delay.state() : this.state;
+		return this.state.text();
 	}
 
 	@Override
@@ -153,8 +141,8 @@ final class LettuceQuorumNode implements QuorumNode {
 				connection.run(call, deadline, operation);
 			}
 			else {
-				RestartDelay delay = this.restartDelay;
-				operation.fail((delay != null) ? delay.failure() : notSent(name(), failure));
+				LockProviderException restarted = this.state.restartFailure();
+				operation.fail((restarted != null) ? restarted : notSent(name(), failure));
 			}
 		});
 	}
@@ -244,8 +232,7 @@ final class LettuceQuorumNode implements QuorumNode {
 	private void enter(QuorumLink link, QuorumConnection connection, QuorumNodeCheck.Identity identity) {
 		if (!identity.missing().isZero()) {
 			RestartDelay delay = new RestartDelay(identity.missing());
-			recordDown(delay.state());
-			this.restartDelay = delay;
+			this.state.recordRestarted(delay);
 			link.fail(delay.failure(), identity.missing());
 			return;
 		}
@@ -259,7 +246,7 @@ final class LettuceQuorumNode implements QuorumNode {
 		this.entrance.apply(connection).whenComplete((done, failure) -> {
 			if (failure != null) {
 				LockProviderException told = notSent(name(), cause(failure));
-				recordDown("down: " + told.problem());
+				this.state.recordDown("down: " + told.problem());
 				link.refuse(told, LONGEST_PAUSE);
 			}
 			else {
@@ -272,23 +259,8 @@ final class LettuceQuorumNode implements QuorumNode {
 		synchronized (this) {
 			this.failures = 0;
 		}
-		if (this.told) {
-			this.told = false;
-			logger.info("The node " + name() + " of the Redis quorum takes part in locks again");
-		}
-		this.restartDelay = null;
-		this.state = UP;
+		this.state.recordUp();
 		link.complete(connection);
-	}
-
-	/** Records that the node takes no part, and logs that once until it does again. */
-	private void recordDown(String reason) {
-		this.restartDelay = null;
-		this.state = reason;
-		if (!this.told) {
-			this.told = true;
-			logger.warn("The node " + name() + " of the Redis quorum takes no part in locks: " + reason);
-		}
 	}
 
 	private void fail(QuorumLink link, Throwable failure) {
@@ -300,7 +272,7 @@ final class LettuceQuorumNode implements QuorumNode {
 		}
 		LockProviderException told = notSent(name(), cause);
 		if (!this.closed) {
-			recordDown((cause instanceof LockConfigurationException refused) ? QuorumNodeCheck.refused(name(), refused)
+			this.state.recordDown((cause instanceof LockConfigurationException refused) ? QuorumNodeCheck.refused(name(), refused)
 					: "down: " + told.problem());
 		}
 		link.fail(told, (pause.compareTo(LONGEST_PAUSE) < 0) ? pause : LONGEST_PAUSE);
@@ -341,8 +313,7 @@ final class LettuceQuorumNode implements QuorumNode {
 		if (present != null) {
 			present.fail(RedisErrors.closed(null), Duration.ofDays(1));
 		}
-		this.restartDelay = null;
-		this.state = "closed";
+		this.state.recordClosed();
 		this.end = ((present != null) ? present.close() : CompletableFuture.completedFuture(null))
 			.thenCompose((closed) -> this.client.shutdownAsync(0, 2, TimeUnit.SECONDS));
 	}

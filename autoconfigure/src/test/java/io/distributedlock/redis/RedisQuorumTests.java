@@ -15,9 +15,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.Jedis;
 
-import io.distributedlock.FreePorts;
 import org.springframework.util.StringUtils;
 
+import io.distributedlock.FreePorts;
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
