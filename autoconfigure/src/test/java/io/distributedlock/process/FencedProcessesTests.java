@@ -22,6 +22,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.init.ScriptUtils;
 
 import io.distributedlock.jdbc.TestDatabases;
+import io.distributedlock.jdbc.WaitingTransactions;
 import io.distributedlock.redis.TestRedis;
 import io.distributedlock.zookeeper.TestZooKeeper;
 
@@ -38,11 +39,11 @@ class FencedProcessesTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(60);
 
-	private static final String INNODB_WAITS = "SELECT count(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'";
-
 	private final List<LockProcess> processes = new ArrayList<>();
 
 	private JdbcTemplate jdbc;
+
+	private WaitingTransactions waiting;
 
 	private List<String> properties;
 
@@ -59,6 +60,7 @@ class FencedProcessesTests {
 	private void start(Database database, Store store, boolean fenced) throws SQLException {
 		DataSource dataSource = database.create();
 		this.jdbc = new JdbcTemplate(dataSource);
+		this.waiting = new WaitingTransactions(dataSource);
 		try (Connection connection = dataSource.getConnection()) {
 			ScriptUtils.executeSqlScript(connection,
 					new ClassPathResource("io/distributedlock/fencing/schema-" + database.platform + ".sql"));
@@ -117,22 +119,14 @@ class FencedProcessesTests {
 		frozen.stop();
 		assertThat(successor.ask("add connect")).isEqualTo("at connect");
 		successor.send("go on");
-		awaitWaiting(database);
+		// For the fence, or without one for the account's row.
+		this.waiting.await(successor::pendingAnswer);
 		frozen.resume();
 		frozen.ask("go on");
 		String answer = successor.answer();
 		assertThat(answer).isEqualTo("committed");
 		assertThat(ledger()).isEqualTo(2);
 		assertThat(lost()).isEqualTo(fenced ? 0 : 1);
-	}
-
-	/** Until the successor waits: for the fence, or without one for the account's row. */
-	private void awaitWaiting(Database database) {
-		await().atMost(PATIENCE).until(() -> isWaiting(database));
-	}
-
-	private boolean isWaiting(Database database) {
-		return this.jdbc.queryForObject(database.waiting, Integer.class) > 0;
 	}
 
 	@Test
@@ -205,9 +199,9 @@ class FencedProcessesTests {
 			Thread.sleep(ThreadLocalRandom.current().nextInt(300));
 			int before = ledger();
 			frozen.stop();
-			await().pollInterval(Duration.ofMillis(20))
+			await().pollInterval(WaitingTransactions.POLL_INTERVAL)
 				.atMost(PATIENCE)
-				.until(() -> ledger() > before || isWaiting(database));
+				.until(() -> ledger() > before || this.waiting.exist());
 			if (round % 25 == 15) {
 				frozen.kill();
 				workers.remove(frozen);
@@ -249,21 +243,15 @@ class FencedProcessesTests {
 
 	enum Database {
 
-		POSTGRESQL("postgresql", "postgres", "SELECT count(*) FROM pg_locks WHERE NOT granted"),
-		H2("h2", "sa", "SELECT count(*) FROM INFORMATION_SCHEMA.SESSIONS WHERE BLOCKER_ID IS NOT NULL"),
-		MARIADB("mariadb", "root", INNODB_WAITS), MYSQL("mysql", "root", INNODB_WAITS);
+		POSTGRESQL("postgresql", "postgres"), H2("h2", "sa"), MARIADB("mariadb", "root"), MYSQL("mysql", "root");
 
 		private final String platform;
 
 		private final String user;
 
-		/** Counts the statements that wait for a row. */
-		private final String waiting;
-
-		Database(String platform, String user, String waiting) {
+		Database(String platform, String user) {
 			this.platform = platform;
 			this.user = user;
-			this.waiting = waiting;
 		}
 
 		String settings() {
