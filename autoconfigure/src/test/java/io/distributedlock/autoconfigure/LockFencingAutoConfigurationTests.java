@@ -1,9 +1,13 @@
 package io.distributedlock.autoconfigure;
 
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.util.Collection;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -13,7 +17,9 @@ import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.jdbc.datasource.AbstractDataSource;
 import org.springframework.jdbc.datasource.ConnectionHolder;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
@@ -107,6 +113,21 @@ class LockFencingAutoConfigurationTests {
 	}
 
 	@Test
+	@Timeout(60)
+	void databaseThatHangsDelaysTheStartForTheTimeoutOfTheCheck(CapturedOutput output) {
+		CountDownLatch thawed = new CountDownLatch(1);
+		this.on
+			.withBean("frozen", DataSourceTransactionManager.class,
+					() -> new DataSourceTransactionManager(new FrozenDataSource(thawed)))
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				assertThat(output).contains("database of transaction manager 'frozen' did not answer within 3000 ms");
+				assertThat(thawed.getCount()).isEqualTo(1);
+			});
+		thawed.countDown();
+	}
+
+	@Test
 	void locksThatEndBeforeTheirTransactionAreRefused() {
 		this.on.withPropertyValues("distributed-lock.transaction.release=at-method-end").run((context) -> {
 			assertThat(context).hasFailed();
@@ -138,6 +159,33 @@ class LockFencingAutoConfigurationTests {
 		@Override
 		public void afterPropertiesSet() {
 			// There is no JTA here.
+		}
+
+	}
+
+	/** Has a connection only once it is thawed. */
+	private static final class FrozenDataSource extends AbstractDataSource {
+
+		private final CountDownLatch thawed;
+
+		private FrozenDataSource(CountDownLatch thawed) {
+			this.thawed = thawed;
+		}
+
+		@Override
+		public Connection getConnection() throws SQLException {
+			try {
+				this.thawed.await();
+			}
+			catch (InterruptedException ex) {
+				Thread.currentThread().interrupt();
+			}
+			throw new SQLException("thawed");
+		}
+
+		@Override
+		public Connection getConnection(String username, String password) throws SQLException {
+			return getConnection();
 		}
 
 	}

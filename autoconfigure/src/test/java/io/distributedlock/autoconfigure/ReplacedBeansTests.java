@@ -80,7 +80,7 @@ class ReplacedBeansTests {
 			"distributedLockZooKeeperClient", "distributedLockRedisQuorumLocation", "distributedLockJdbcStrategyCheck");
 
 	private static final FenceSettings FENCES = new FenceSettings("distributed_lock_fence", "own",
-			Duration.ofSeconds(1));
+			Duration.ofSeconds(1), Duration.ofSeconds(30));
 
 	private final WebApplicationContextRunner runner = new WebApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class,

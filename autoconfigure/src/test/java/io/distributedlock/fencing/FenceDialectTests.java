@@ -233,7 +233,7 @@ class FenceDialectTests {
 	void onlyOldFencesAreSwept(FenceDatabase database) throws Exception {
 		DataSource dataSource = database(database);
 		FenceSweeper sweeper = new FenceSweeper(
-				new FenceSettings(FenceSettings.DEFAULT_TABLE, "app", Duration.ofSeconds(5)),
+				new FenceSettings(FenceSettings.DEFAULT_TABLE, "app", Duration.ofSeconds(5), Duration.ofSeconds(30)),
 				new io.distributedlock.provider.LockTimer());
 		try (Connection connection = begin(dataSource); Connection open = begin(dataSource)) {
 			for (String name : new String[] { "young", "old", "moving" }) {

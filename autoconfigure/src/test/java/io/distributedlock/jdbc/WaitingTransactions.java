@@ -53,8 +53,7 @@ public final class WaitingTransactions {
 
 	public WaitingTransactions(DataSource database) {
 		this.jdbc = new JdbcTemplate(database);
-		this.url = this.jdbc
-			.execute((ConnectionCallback<String>) (connection) -> connection.getMetaData().getURL());
+		this.url = this.jdbc.execute((ConnectionCallback<String>) (connection) -> connection.getMetaData().getURL());
 		this.query = TestDatabases.isMySqlCompatible(this.url) ? INNODB
 				: this.url.startsWith("jdbc:h2:") ? H2 : POSTGRESQL;
 	}
