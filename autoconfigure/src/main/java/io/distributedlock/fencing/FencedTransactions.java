@@ -92,12 +92,16 @@ public final class FencedTransactions implements AutoCloseable {
 	}
 
 	/**
-	 * Called when a transaction has begun, before its first statement.
+	 * Called when a transaction has begun, before its first statement, or a savepoint was
+	 * created, which is in the fenced transaction.
 	 * @param database whether it must have a connection of a database
 	 */
 	void afterBegin(TransactionExecution execution, boolean database) {
 		Collection<ConnectionHolder> before = this.boundBefore.get();
 		this.boundBefore.remove();
+		if (!execution.isNewTransaction()) {
+			return;
+		}
 		SortedSet<HeldKey> held = held(LockContext.findAll());
 		boolean found = false;
 		for (Map.Entry<DataSource, ConnectionHolder> entry : bound().entrySet()) {
@@ -130,7 +134,7 @@ public final class FencedTransactions implements AutoCloseable {
 	private void begin(FencedTransaction transaction, SortedSet<HeldKey> held) {
 		List<FencedTransaction> others = running();
 		// The row of a suspended transaction would never be free.
-		held.removeIf((key) -> others.stream().anyMatch((other) -> other.isOn(transaction) && other.has(key)));
+		held.removeIf((key) -> others.stream().anyMatch((other) -> other.isOn(transaction) && other.keeps(key)));
 		others.add(transaction);
 		transaction.begin(held);
 	}
@@ -142,7 +146,7 @@ public final class FencedTransactions implements AutoCloseable {
 			if (transaction.isCurrent()) {
 				SortedSet<HeldKey> added = held(List.of(lease));
 				added.removeIf((key) -> transaction.covers(key) || open.stream()
-					.anyMatch((other) -> other != transaction && other.isOn(transaction) && other.has(key)));
+					.anyMatch((other) -> other != transaction && other.isOn(transaction) && other.keeps(key)));
 				transaction.ensureFenced();
 				transaction.add(added);
 			}
