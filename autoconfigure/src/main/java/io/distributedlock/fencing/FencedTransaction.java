@@ -92,7 +92,7 @@ final class FencedTransaction {
 		if (this.ended || known == null) {
 			return false;
 		}
-		try {
+		try (ReadLimit limit = limitReads()) {
 			if (covers(key)) {
 				move(known);
 			}
@@ -158,7 +158,7 @@ final class FencedTransaction {
 	}
 
 	private void advance(HeldKey key, boolean first) {
-		try {
+		try (ReadLimit limit = limitReads()) {
 			if (!this.dialect.supportsIsolation(this.holder.getConnection(), first)) {
 				throw unsupportedIsolation(key, first);
 			}
@@ -168,6 +168,10 @@ final class FencedTransaction {
 			this.failure = FenceErrors.translate(ex, this.dialect, key.key(), seconds());
 			throw this.failure;
 		}
+	}
+
+	private ReadLimit limitReads() throws SQLException {
+		return ReadLimit.of(this.holder.getConnection(), seconds());
 	}
 
 	private void move(HeldKey key) throws SQLException {
