@@ -11,10 +11,12 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.jdbc.datasource.AbstractDataSource;
@@ -113,6 +115,16 @@ class LockFencingAutoConfigurationTests {
 	}
 
 	@Test
+	void enclosingTransactionThatFencesNoLocksIsRefused() {
+		this.on.withBean("own", EnclosingTransaction.class, SpringTransaction::new).run((context) -> {
+			assertThat(context).hasFailed();
+			assertThat(error(context.getStartupFailure())).isEqualTo(LockError.FENCE_UNSUPPORTED);
+			assertThat(context.getStartupFailure()).hasMessageContaining("'own'")
+				.hasMessageContaining("FencedEnclosingTransaction");
+		});
+	}
+
+	@Test
 	@Timeout(60)
 	void databaseThatHangsDelaysTheStartForTheTimeoutOfTheCheck(CapturedOutput output) {
 		CountDownLatch thawed = new CountDownLatch(1);
@@ -125,6 +137,25 @@ class LockFencingAutoConfigurationTests {
 				assertThat(thawed.getCount()).isEqualTo(1);
 			});
 		thawed.countDown();
+	}
+
+	@Test
+	void openInViewIsWarnedOf(CapturedOutput output) {
+		WebApplicationContextRunner web = new WebApplicationContextRunner()
+			.withConfiguration(
+					AutoConfigurations.of(DataSourceAutoConfiguration.class, HibernateJpaAutoConfiguration.class,
+							LockFencingAutoConfiguration.class, LockTransactionAutoConfiguration.class))
+			.withPropertyValues("spring.datasource.generate-unique-name=true", "distributed-lock.provider=local",
+					"distributed-lock.transaction.fence=true");
+		String warning = "do not cover what a persistence context has read before";
+		web.withPropertyValues("spring.jpa.open-in-view=false").run((context) -> {
+			assertThat(context).hasNotFailed();
+			assertThat(output).doesNotContain(warning);
+		});
+		web.run((context) -> {
+			assertThat(context).hasNotFailed();
+			assertThat(output).contains(warning);
+		});
 	}
 
 	@Test
