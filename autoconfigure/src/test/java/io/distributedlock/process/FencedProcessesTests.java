@@ -128,11 +128,6 @@ class FencedProcessesTests {
 		assertThat(lost()).isEqualTo(fenced ? 0 : 1);
 	}
 
-	@Test
-	void lateTransactionIsRefusedByTheDatabase() throws Exception {
-		frozenBeforeItsTransaction(Database.POSTGRESQL, Store.REDIS);
-	}
-
 	@ParameterizedTest
 	@EnumSource
 	@Tag("matrix")
@@ -179,6 +174,7 @@ class FencedProcessesTests {
 	@ParameterizedTest
 	@EnumSource
 	@Tag("soak")
+	@Timeout(value = 2, unit = TimeUnit.HOURS)
 	void noUpdateIsLostInManyRounds(Database database) throws Exception {
 		assertThat(rounds(database, Store.REDIS, true, 1000)).isZero();
 	}
