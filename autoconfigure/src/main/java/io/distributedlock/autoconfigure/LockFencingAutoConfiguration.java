@@ -1,5 +1,7 @@
 package io.distributedlock.autoconfigure;
 
+import java.time.Duration;
+
 import javax.sql.DataSource;
 
 import org.springframework.beans.factory.ObjectProvider;
@@ -59,8 +61,10 @@ public final class LockFencingAutoConfiguration {
 	@ConditionalOnMissingBean
 	FenceSettings distributedLockFenceSettings(FenceProperties properties, DistributedLockProperties general,
 			Environment environment) {
+		Duration call = general.callTimeout();
+		Duration start = LockStoreLocation.START_TIMEOUT;
 		return new FenceSettings(properties.fenceTable(), KeyPrefix.text(general, environment),
-				properties.fenceTimeout());
+				properties.fenceTimeout(), (call.compareTo(start) > 0) ? call : start);
 	}
 
 	@Bean

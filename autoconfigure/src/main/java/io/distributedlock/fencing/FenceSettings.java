@@ -9,9 +9,11 @@ import java.time.Duration;
  * @param prefix what the application's keys begin with, so that applications can share
  * the table
  * @param timeout how long a transaction waits for the fence of another one
+ * @param startTimeout how long the start of the application waits for the check of a
+ * database
  * @since 0.1.0
  */
-public record FenceSettings(String table, String prefix, Duration timeout) {
+public record FenceSettings(String table, String prefix, Duration timeout, Duration startTimeout) {
 
 	/** The name of the table unless it is configured. */
 	public static final String DEFAULT_TABLE = "distributed_lock_fence";

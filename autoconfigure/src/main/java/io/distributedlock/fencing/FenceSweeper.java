@@ -10,6 +10,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import javax.sql.DataSource;
 
@@ -46,6 +47,8 @@ public final class FenceSweeper implements AutoCloseable {
 
 	private final Collection<DataSource> databases = new CopyOnWriteArraySet<>();
 
+	private final AtomicBoolean started = new AtomicBoolean();
+
 	private volatile boolean closed;
 
 	private volatile @Nullable Future<?> next;
@@ -62,7 +65,7 @@ public final class FenceSweeper implements AutoCloseable {
 
 	/** Sweeps a database too from now on. */
 	void add(DataSource database) {
-		if (this.databases.add(database) && this.next == null) {
+		if (this.databases.add(database) && this.started.compareAndSet(false, true)) {
 			schedule();
 		}
 	}

@@ -1,9 +1,13 @@
 package io.distributedlock.fencing;
 
-import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.Date;
 import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
 
 import javax.sql.DataSource;
 
@@ -34,20 +38,22 @@ final class FencedTransaction {
 
 	private final int timeoutSeconds;
 
-	/**
-	 * The tokens of the fences by key. A fence in it is in the database too, unless it is
-	 * among those that a savepoint has undone.
-	 */
-	private final Map<String, Long> tokens = new HashMap<>();
+	/** The fences that were moved, by key. */
+	private final Map<String, HeldKey> fences = new HashMap<>();
 
-	/** The fences of locks that were acquired while the transaction was running. */
-	private final Map<String, HeldKey> later = new HashMap<>();
+	/** Keys of fences of locks that were acquired while the transaction was running. */
+	private final Set<String> later = new HashSet<>();
 
-	/** Whether a savepoint may have undone fences of locks that were acquired later. */
-	private boolean undone;
+	/** Keys of fences that may not be in the database any more. */
+	private final Set<String> undone = new HashSet<>();
 
 	/** The failure of a statement, after which fences may be missing. */
 	private @Nullable RuntimeException failure;
+
+	private boolean watched;
+
+	/** Whether the transaction has no row any more, while Spring is still ending it. */
+	private boolean ended;
 
 	FencedTransaction(TransactionExecution execution, DataSource dataSource, ConnectionHolder holder,
 			FenceDialect dialect, int timeoutSeconds) {
@@ -75,30 +81,61 @@ final class FencedTransaction {
 		return this.dataSource.equals(other.dataSource);
 	}
 
-	/** Whether the transaction has the row of a fence. */
-	boolean has(HeldKey key) {
-		return this.tokens.containsKey(key.text());
+	/**
+	 * Whether the transaction keeps the row of a fence, with a token that is not lower,
+	 * while it is suspended. The fence is moved once more: a database may have undone the
+	 * transaction, as PostgreSQL does after an error and MySQL after a deadlock.
+	 * @throws StaleHolderException if the lock has passed to another holder
+	 */
+	boolean keeps(HeldKey key) {
+		HeldKey known = this.fences.get(key.text());
+		if (this.ended || known == null) {
+			return false;
+		}
+		try (ReadLimit limit = limitReads()) {
+			if (covers(key)) {
+				move(known);
+			}
+			else {
+				move(key);
+				this.later.add(key.text());
+			}
+			return true;
+		}
+		catch (SQLException ex) {
+			this.undone.addAll(this.fences.keySet());
+			return false;
+		}
 	}
 
 	/** Whether a fence is as high as a lock's token already. */
 	boolean covers(HeldKey key) {
-		Long token = this.tokens.get(key.text());
-		return token != null && token >= key.token().value();
+		HeldKey known = this.fences.get(key.text());
+		return known != null && known.token().value() >= key.token().value();
 	}
 
 	/** Moves fences before any other statement of the transaction. */
 	void begin(Iterable<HeldKey> keys) {
-		keys.forEach((key) -> advance(key, true));
+		for (HeldKey key : keys) {
+			advance(key, true);
+			watch();
+		}
 	}
 
 	/** Moves the fences of a lock that was acquired in the running transaction. */
 	void add(Iterable<HeldKey> keys) {
 		for (HeldKey key : keys) {
-			if (this.later.isEmpty()) {
-				TransactionSynchronizationManager.registerSynchronization(new SavepointSynchronization());
-			}
+			watch();
 			advance(key, false);
-			this.later.put(key.text(), key);
+			this.later.add(key.text());
+		}
+	}
+
+	/** Lets Spring tell of savepoints and of the end. */
+	private void watch() {
+		if (!this.watched && TransactionSynchronizationManager.isSynchronizationActive()) {
+			this.watched = true;
+			TransactionSynchronizationManager.registerSynchronization(new Watch());
 		}
 	}
 
@@ -110,37 +147,53 @@ final class FencedTransaction {
 		if (this.failure != null) {
 			throw this.failure;
 		}
-		if (this.undone) {
-			this.later.values().stream().sorted().forEach((key) -> advance(key, false));
-			this.undone = false;
+		if (!this.undone.isEmpty()) {
+			List<HeldKey> missing = this.fences.values()
+				.stream()
+				.filter((key) -> this.undone.contains(key.text()))
+				.sorted()
+				.toList();
+			missing.forEach((key) -> advance(key, false));
 		}
 	}
 
 	private void advance(HeldKey key, boolean first) {
-		int seconds = seconds();
-		boolean advanced;
-		try {
-			Connection connection = this.holder.getConnection();
-			if (!this.dialect.supportsIsolation(connection, first)) {
+		try (ReadLimit limit = limitReads()) {
+			if (!this.dialect.supportsIsolation(this.holder.getConnection(), first)) {
 				throw unsupportedIsolation(key, first);
 			}
-			advanced = this.dialect.advance(connection, key.text(), key.token().value(),
-					FenceStatement.within(seconds));
+			move(key);
 		}
 		catch (SQLException ex) {
-			this.failure = FenceErrors.translate(ex, this.dialect, key.key(), seconds);
+			this.failure = FenceErrors.translate(ex, this.dialect, key.key(), seconds());
 			throw this.failure;
 		}
-		if (!advanced) {
-			throw new StaleHolderException(key.key(), key.token());
-		}
-		this.tokens.put(key.text(), key.token().value());
 	}
 
+	private ReadLimit limitReads() throws SQLException {
+		return ReadLimit.of(this.holder.getConnection(), seconds());
+	}
+
+	private void move(HeldKey key) throws SQLException {
+		if (!this.dialect.advance(this.holder.getConnection(), key.text(), key.token().value(),
+				FenceStatement.within(seconds()))) {
+			throw new StaleHolderException(key.key(), key.token());
+		}
+		this.fences.put(key.text(), key);
+		this.undone.remove(key.text());
+	}
+
+	/**
+	 * Returns how long to wait for a fence. A transaction that is over time is not ended
+	 * here: at its commit Spring would then not roll it back.
+	 */
 	private int seconds() {
-		return this.holder.hasTimeout()
-				? Math.max(1, Math.min(this.holder.getTimeToLiveInSeconds(), this.timeoutSeconds))
-				: this.timeoutSeconds;
+		Date deadline = this.holder.getDeadline();
+		if (deadline == null) {
+			return this.timeoutSeconds;
+		}
+		long left = TimeUnit.MILLISECONDS.toSeconds(deadline.getTime() - System.currentTimeMillis() + 999);
+		return (int) Math.max(1, Math.min(left, this.timeoutSeconds));
 	}
 
 	private static LockConfigurationException unsupportedIsolation(HeldKey key, boolean first) {
@@ -151,13 +204,33 @@ final class FencedTransaction {
 				first ? "Use READ COMMITTED" : "Acquire the lock before the transaction begins, or use READ COMMITTED");
 	}
 
-	/** Notices savepoints, just before the transaction is rolled back to one. */
-	private final class SavepointSynchronization implements TransactionSynchronization {
+	/**
+	 * Notices, before others do, that the transaction is rolled back to a savepoint, or
+	 * has ended.
+	 */
+	private final class Watch implements TransactionSynchronization {
 
 		@Override
+		public int getOrder() {
+			return HIGHEST_PRECEDENCE;
+		}
+
+		/** A deadlock may have undone more than the savepoint does. */
+		@Override
 		public void savepointRollback(Object savepoint) {
-			FencedTransaction.this.undone = true;
-			FencedTransaction.this.failure = null;
+			FencedTransaction transaction = FencedTransaction.this;
+			transaction.undone.addAll((transaction.failure != null) ? transaction.fences.keySet() : transaction.later);
+			transaction.failure = null;
+		}
+
+		@Override
+		public void afterCommit() {
+			FencedTransaction.this.ended = true;
+		}
+
+		@Override
+		public void afterCompletion(int status) {
+			FencedTransaction.this.ended = true;
 		}
 
 	}

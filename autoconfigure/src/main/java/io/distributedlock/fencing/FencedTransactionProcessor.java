@@ -23,11 +23,13 @@ import org.springframework.transaction.support.ResourceTransactionManager;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
+import io.distributedlock.support.EnclosingTransaction;
 
 /**
  * Lets every transaction manager of a database fence its transactions: each when it is
  * created, and those that were created before this processor when all singletons are
- * ready. Then it checks that the databases have the table. Refuses JTA.
+ * ready. Then it checks that the databases have the table. Refuses JTA, and an
+ * {@link EnclosingTransaction} that does not fence.
  *
  * @since 0.1.0
  */
@@ -75,6 +77,7 @@ public final class FencedTransactionProcessor implements BeanPostProcessor, Smar
 
 	@Override
 	public void afterSingletonsInstantiated() {
+		requireFencedLocks();
 		boolean persistence = false;
 		for (String beanName : this.beanFactory.getBeanNamesForType(TransactionManager.class, true, false)) {
 			Object bean = this.beanFactory.containsSingleton(beanName) ? this.beanFactory.getBean(beanName) : null;
@@ -94,6 +97,20 @@ public final class FencedTransactionProcessor implements BeanPostProcessor, Smar
 		}
 		if (persistence) {
 			checkPersistence();
+		}
+	}
+
+	/** Refuses a bean that lets locks in a running transaction begin without a fence. */
+	private void requireFencedLocks() {
+		for (String beanName : this.beanFactory.getBeanNamesForType(EnclosingTransaction.class, true, false)) {
+			Class<?> type = AopUtils.getTargetClass(this.beanFactory.getBean(beanName));
+			if (type != FencedEnclosingTransaction.class) {
+				throw new LockConfigurationException(LockError.FENCE_UNSUPPORTED,
+						"The bean '" + beanName + "' (" + type.getName()
+								+ ") does not fence the locks that are acquired in a running transaction",
+						"Return new FencedEnclosingTransaction(yours, fencedTransactions) from its bean method, or"
+								+ " switch distributed-lock.transaction.fence off");
+			}
 		}
 	}
 

@@ -1,6 +1,5 @@
 package io.distributedlock.fencing;
 
-import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -12,9 +11,6 @@ import java.util.TreeSet;
 import java.util.concurrent.CopyOnWriteArraySet;
 
 import javax.sql.DataSource;
-
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.transaction.TransactionExecution;
@@ -36,11 +32,11 @@ import io.distributedlock.LockLease;
  */
 public final class FencedTransactions implements AutoCloseable {
 
-	private static final Log logger = LogFactory.getLog(FencedTransactions.class);
-
 	private final FenceKeyEncoder keys;
 
 	private final FenceDialects dialects;
+
+	private final FenceTableCheck tableCheck;
 
 	private final int timeoutSeconds;
 
@@ -64,12 +60,13 @@ public final class FencedTransactions implements AutoCloseable {
 	public FencedTransactions(FenceSettings settings, FenceSweeper sweeper) {
 		this.keys = new FenceKeyEncoder(settings.prefix());
 		this.dialects = new FenceDialects(settings.table());
+		this.tableCheck = new FenceTableCheck(this.dialects, settings.startTimeout());
 		this.timeoutSeconds = settings.timeoutSeconds();
 		this.sweeper = sweeper;
 	}
 
 	/**
-	 * Checks that a database has the table. One that does not answer is reported.
+	 * Checks that a database has the table. One that does not answer in time is reported.
 	 * @param dataSource the database
 	 * @param name the name of the database for messages
 	 * @throws LockConfigurationException if the table is missing, or the database is not
@@ -79,22 +76,7 @@ public final class FencedTransactions implements AutoCloseable {
 		if (!this.checked.add(dataSource)) {
 			return;
 		}
-		try (Connection connection = dataSource.getConnection()) {
-			FenceDialect dialect = this.dialects.of(dataSource, connection);
-			try {
-				dialect.requireTable(connection);
-			}
-			catch (SQLException ex) {
-				if (FenceErrors.isMissing(ex)) {
-					throw FenceErrors.missing(dialect, " of " + name, ex);
-				}
-				throw ex;
-			}
-		}
-		catch (SQLException ex) {
-			logger.warn("The table of the fences could not be checked at start, because the database of " + name
-					+ " did not answer: " + ex.getMessage());
-		}
+		this.tableCheck.run(dataSource, name);
 		this.sweeper.add(dataSource);
 	}
 
@@ -110,12 +92,16 @@ public final class FencedTransactions implements AutoCloseable {
 	}
 
 	/**
-	 * Called when a transaction has begun, before its first statement.
+	 * Called when a transaction has begun, before its first statement, or a savepoint was
+	 * created, which is in the fenced transaction.
 	 * @param database whether it must have a connection of a database
 	 */
 	void afterBegin(TransactionExecution execution, boolean database) {
 		Collection<ConnectionHolder> before = this.boundBefore.get();
 		this.boundBefore.remove();
+		if (!execution.isNewTransaction()) {
+			return;
+		}
 		SortedSet<HeldKey> held = held(LockContext.findAll());
 		boolean found = false;
 		for (Map.Entry<DataSource, ConnectionHolder> entry : bound().entrySet()) {
@@ -148,7 +134,7 @@ public final class FencedTransactions implements AutoCloseable {
 	private void begin(FencedTransaction transaction, SortedSet<HeldKey> held) {
 		List<FencedTransaction> others = running();
 		// The row of a suspended transaction would never be free.
-		held.removeIf((key) -> others.stream().anyMatch((other) -> other.isOn(transaction) && other.has(key)));
+		held.removeIf((key) -> others.stream().anyMatch((other) -> other.isOn(transaction) && other.keeps(key)));
 		others.add(transaction);
 		transaction.begin(held);
 	}
@@ -160,7 +146,7 @@ public final class FencedTransactions implements AutoCloseable {
 			if (transaction.isCurrent()) {
 				SortedSet<HeldKey> added = held(List.of(lease));
 				added.removeIf((key) -> transaction.covers(key) || open.stream()
-					.anyMatch((other) -> other != transaction && other.isOn(transaction) && other.has(key)));
+					.anyMatch((other) -> other != transaction && other.isOn(transaction) && other.keeps(key)));
 				transaction.ensureFenced();
 				transaction.add(added);
 			}

@@ -2,15 +2,19 @@ package io.distributedlock.autoconfigure;
 
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Savepoint;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Consumer;
 
 import javax.sql.DataSource;
 
 import jakarta.persistence.Entity;
 import jakarta.persistence.EntityManager;
+import jakarta.persistence.EntityManagerFactory;
 import jakarta.persistence.Id;
 
 import com.zaxxer.hikari.HikariDataSource;
@@ -22,6 +26,7 @@ import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 
+import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
@@ -29,12 +34,21 @@ import org.springframework.boot.persistence.autoconfigure.EntityScan;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.ConnectionHandle;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.orm.jpa.EntityManagerHolder;
+import org.springframework.orm.jpa.JpaTransactionManager;
+import org.springframework.orm.jpa.LocalContainerEntityManagerFactoryBean;
+import org.springframework.orm.jpa.vendor.HibernateJpaDialect;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.SavepointManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionStatus;
+import org.springframework.transaction.TransactionSystemException;
 import org.springframework.transaction.UnexpectedRollbackException;
 import org.springframework.transaction.support.DefaultTransactionDefinition;
 import org.springframework.transaction.support.TransactionSynchronization;
@@ -54,6 +68,7 @@ import io.distributedlock.support.LockTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 import static org.springframework.transaction.TransactionDefinition.PROPAGATION_NESTED;
 import static org.springframework.transaction.TransactionDefinition.PROPAGATION_NOT_SUPPORTED;
@@ -158,8 +173,22 @@ class FencedTransactionTests {
 	}
 
 	private void raise(LockKey key) {
-		this.jdbc.update("MERGE INTO distributed_lock_fence KEY (fence_key) VALUES (?, ?, CURRENT_TIMESTAMP)",
+		raise(this.jdbc, key);
+	}
+
+	private static void raise(JdbcTemplate database, LockKey key) {
+		database.update("MERGE INTO distributed_lock_fence KEY (fence_key) VALUES (?, ?, CURRENT_TIMESTAMP)",
 				fence(key), Long.MAX_VALUE);
+	}
+
+	/** On a connection of its own, in no transaction of the thread. */
+	private void raiseApart(LockKey key) {
+		try (Connection connection = this.pool.getConnection()) {
+			raise(new JdbcTemplate(new SingleConnectionDataSource(connection, true)), key);
+		}
+		catch (SQLException ex) {
+			throw new IllegalStateException(ex);
+		}
 	}
 
 	private List<Long> tokens(LockKey key) {
@@ -211,12 +240,12 @@ class FencedTransactionTests {
 		in(PROPAGATION_REQUIRED, (status) -> {
 			insert(1);
 			TransactionSynchronizationManager.registerSynchronization(new Recorder(heard));
-			Object resources = List.copyOf(TransactionSynchronizationManager.getResourceMap().values());
+			Map<Object, Object> resources = Map.copyOf(TransactionSynchronizationManager.getResourceMap());
 			try (LockContext.Scope scope = LockContext.open(lease)) {
 				assertThatExceptionOfType(StaleHolderException.class)
 					.isThrownBy(() -> in(PROPAGATION_REQUIRES_NEW, (inner) -> insert(2)));
 			}
-			assertThat(List.copyOf(TransactionSynchronizationManager.getResourceMap().values())).isEqualTo(resources);
+			assertThat(TransactionSynchronizationManager.getResourceMap()).isEqualTo(resources);
 			assertThat(TransactionSynchronizationManager.isActualTransactionActive()).isTrue();
 			assertThat(TransactionSynchronizationManager.getSynchronizations()).hasSize(1);
 			assertThat(this.pool.getHikariPoolMXBean().getActiveConnections()).isEqualTo(1);
@@ -284,6 +313,98 @@ class FencedTransactionTests {
 	}
 
 	@Test
+	void nestedTransactionUnderALockIsInTheFencedOne() {
+		locked(FIRST, () -> in(PROPAGATION_REQUIRED, (status) -> {
+			in(PROPAGATION_NESTED, (nested) -> insert(1));
+			in(PROPAGATION_NESTED, (nested) -> {
+				insert(2);
+				nested.setRollbackOnly();
+			});
+		}));
+		assertThat(accounts()).containsExactly(1);
+		assertThat(tokens(FIRST)).hasSize(1);
+	}
+
+	@Test
+	void transactionAfterTheCommitOfAnotherHasAFenceOfItsOwn() {
+		List<Throwable> refused = new ArrayList<>();
+		locked(FIRST, () -> in(PROPAGATION_REQUIRED, (status) -> {
+			insert(1);
+			TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+				@Override
+				public void afterCommit() {
+					in(PROPAGATION_REQUIRES_NEW, (inner) -> insert(2));
+					raiseApart(FIRST);
+					refused.add(catchThrowable(() -> in(PROPAGATION_REQUIRES_NEW, (inner) -> insert(3))));
+				}
+
+			});
+		}));
+		assertThat(refused).hasOnlyElementsOfType(StaleHolderException.class).hasSize(1);
+		assertThat(accounts()).containsExactly(1, 2);
+	}
+
+	@Test
+	void innerTransactionIsFencedAfterASavepointHasUndoneTheFence() {
+		List<Throwable> refused = new ArrayList<>();
+		assertThatExceptionOfType(StaleHolderException.class).isThrownBy(() -> in(PROPAGATION_REQUIRED, (status) -> {
+			in(PROPAGATION_NESTED, (nested) -> {
+				locked(FIRST, () -> insert(1));
+				nested.setRollbackOnly();
+			});
+			raiseApart(FIRST);
+			refused.add(catchThrowable(() -> in(PROPAGATION_REQUIRES_NEW, (inner) -> insert(2))));
+		}));
+		assertThat(refused).hasOnlyElementsOfType(StaleHolderException.class).hasSize(1);
+		assertThat(accounts()).isEmpty();
+	}
+
+	@Test
+	void allFencesAreMovedAgainAfterAFailureThatASavepointHasUndone() throws Exception {
+		raise(SECOND);
+		try (Connection frozen = this.pool.getConnection()) {
+			frozen.setAutoCommit(false);
+			try (var statement = frozen.prepareStatement("UPDATE distributed_lock_fence SET token = 1")) {
+				statement.executeUpdate();
+			}
+			locked(FIRST, () -> in(PROPAGATION_REQUIRED, (status) -> {
+				// As a deadlock may do, which undoes more than a savepoint.
+				this.jdbc.update("DELETE FROM distributed_lock_fence WHERE fence_key = ?", fence(FIRST));
+				in(PROPAGATION_NESTED, (nested) -> {
+					assertThatExceptionOfType(FenceTimeoutException.class)
+						.isThrownBy(() -> locked(SECOND, () -> insert(1)));
+					nested.setRollbackOnly();
+				});
+				insert(2);
+			}));
+			frozen.rollback();
+			frozen.setAutoCommit(true);
+		}
+		assertThat(tokens(FIRST)).hasSize(1);
+		assertThat(accounts()).containsExactly(2);
+	}
+
+	@Test
+	void transactionThatIsOverTimeIsNotCommittedUnfenced() {
+		DefaultTransactionDefinition brief = new DefaultTransactionDefinition();
+		brief.setTimeout(1);
+		long end = System.nanoTime() + Duration.ofMillis(1100).toNanos();
+		assertThatExceptionOfType(StaleHolderException.class)
+			.isThrownBy(() -> new TransactionTemplate(transactions(), brief).executeWithoutResult((status) -> {
+				in(PROPAGATION_NESTED, (nested) -> {
+					locked(FIRST, () -> {
+					});
+					nested.setRollbackOnly();
+				});
+				insert(2);
+				raiseApart(FIRST);
+				await().until(() -> System.nanoTime() > end);
+			}));
+		assertThat(accounts()).isEmpty();
+	}
+
+	@Test
 	void rollbackOnlyRollsTheFenceBack() {
 		assertThatExceptionOfType(UnexpectedRollbackException.class)
 			.isThrownBy(() -> locked(FIRST, () -> in(PROPAGATION_REQUIRED, (status) -> {
@@ -296,9 +417,6 @@ class FencedTransactionTests {
 
 	@Test
 	void fenceThatASavepointHasUndoneIsMovedAgain() {
-		if (this.manager == Manager.JPA) {
-			return;
-		}
 		in(PROPAGATION_REQUIRED, (status) -> {
 			in(PROPAGATION_NESTED, (nested) -> {
 				locked(FIRST, () -> insert(1));
@@ -313,16 +431,13 @@ class FencedTransactionTests {
 
 	@Test
 	void transactionWhoseUndoneFenceHasPassedIsNotCommitted() {
-		if (this.manager == Manager.JPA) {
-			return;
-		}
 		assertThatExceptionOfType(StaleHolderException.class).isThrownBy(() -> in(PROPAGATION_REQUIRED, (status) -> {
 			in(PROPAGATION_NESTED, (nested) -> {
 				locked(FIRST, () -> insert(1));
 				nested.setRollbackOnly();
 			});
 			insert(2);
-			in(PROPAGATION_REQUIRES_NEW, (other) -> raise(FIRST));
+			raiseApart(FIRST);
 		}));
 		assertThat(accounts()).isEmpty();
 	}
@@ -402,6 +517,31 @@ class FencedTransactionTests {
 		assertThat(accounts()).containsExactly(1);
 	}
 
+	/** What it has read before the transaction, as with open-in-view. */
+	@Test
+	void persistenceContextThatIsOlderThanTheTransactionIsNotCovered() {
+		if (this.manager != Manager.JPA) {
+			return;
+		}
+		this.jdbc.update("INSERT INTO account (id, balance) VALUES (1, 10)");
+		EntityManagerFactory factory = context.getBean(EntityManagerFactory.class);
+		EntityManager entities = factory.createEntityManager();
+		TransactionSynchronizationManager.bindResource(factory, new EntityManagerHolder(entities));
+		try {
+			Account account = entities.find(Account.class, 1);
+			this.jdbc.update("UPDATE account SET balance = 20");
+			locked(FIRST, () -> in(PROPAGATION_REQUIRED, (status) -> {
+				assertThat(entities.find(Account.class, 1).balance).as("read before the fence").isEqualTo(10);
+				entities.refresh(account);
+				assertThat(account.balance).as("read after the fence").isEqualTo(20);
+			}));
+		}
+		finally {
+			TransactionSynchronizationManager.unbindResource(factory);
+			entities.close();
+		}
+	}
+
 	enum Manager {
 
 		DATA_SOURCE(DataSourceManager.class), JDBC(JdbcManager.class), JPA(JpaManager.class);
@@ -460,9 +600,81 @@ class FencedTransactionTests {
 
 	}
 
-	/** Leaves Boot's own. */
+	/** Leaves Boot's own, whose dialect has no savepoints. */
 	@Configuration(proxyBeanMethods = false)
 	static class JpaManager {
+
+		@Bean
+		static BeanPostProcessor savepoints() {
+			return new BeanPostProcessor() {
+
+				@Override
+				public Object postProcessBeforeInitialization(Object bean, String beanName) {
+					if (bean instanceof LocalContainerEntityManagerFactoryBean factory) {
+						factory.setJpaDialect(new SavepointDialect());
+					}
+					if (bean instanceof JpaTransactionManager manager) {
+						manager.setNestedTransactionAllowed(true);
+					}
+					return bean;
+				}
+
+			};
+		}
+
+	}
+
+	/** A dialect as that of other providers, which offers the connection's savepoints. */
+	private static final class SavepointDialect extends HibernateJpaDialect {
+
+		private static final long serialVersionUID = 1L;
+
+		@Override
+		public Object beginTransaction(EntityManager entityManager, TransactionDefinition definition)
+				throws SQLException {
+			Object data = super.beginTransaction(entityManager, definition);
+			return new Savepoints(data, getJdbcConnection(entityManager, false));
+		}
+
+		@Override
+		public void cleanupTransaction(Object transactionData) {
+			super.cleanupTransaction(
+					(transactionData instanceof Savepoints savepoints) ? savepoints.data() : transactionData);
+		}
+
+	}
+
+	private record Savepoints(Object data, ConnectionHandle handle) implements SavepointManager {
+
+		@Override
+		public Object createSavepoint() {
+			return call((connection) -> connection.setSavepoint());
+		}
+
+		@Override
+		public void rollbackToSavepoint(Object savepoint) {
+			call((connection) -> {
+				connection.rollback((Savepoint) savepoint);
+				return savepoint;
+			});
+		}
+
+		@Override
+		public void releaseSavepoint(Object savepoint) {
+			call((connection) -> {
+				connection.releaseSavepoint((Savepoint) savepoint);
+				return savepoint;
+			});
+		}
+
+		private Object call(ConnectionCallback<Object> work) {
+			try {
+				return work.doInConnection(this.handle.getConnection());
+			}
+			catch (SQLException ex) {
+				throw new TransactionSystemException("No savepoint", ex);
+			}
+		}
 
 	}
 
@@ -471,6 +683,8 @@ class FencedTransactionTests {
 
 		@Id
 		private int id;
+
+		private Integer balance;
 
 		protected Account() {
 		}

@@ -1,19 +1,27 @@
 package io.distributedlock.autoconfigure;
 
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.util.Collection;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.jdbc.datasource.AbstractDataSource;
 import org.springframework.jdbc.datasource.ConnectionHolder;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
@@ -107,6 +115,50 @@ class LockFencingAutoConfigurationTests {
 	}
 
 	@Test
+	void enclosingTransactionThatFencesNoLocksIsRefused() {
+		this.on.withBean("own", EnclosingTransaction.class, SpringTransaction::new).run((context) -> {
+			assertThat(context).hasFailed();
+			assertThat(error(context.getStartupFailure())).isEqualTo(LockError.FENCE_UNSUPPORTED);
+			assertThat(context.getStartupFailure()).hasMessageContaining("'own'")
+				.hasMessageContaining("FencedEnclosingTransaction");
+		});
+	}
+
+	@Test
+	@Timeout(60)
+	void databaseThatHangsDelaysTheStartForTheTimeoutOfTheCheck(CapturedOutput output) {
+		CountDownLatch thawed = new CountDownLatch(1);
+		this.on
+			.withBean("frozen", DataSourceTransactionManager.class,
+					() -> new DataSourceTransactionManager(new FrozenDataSource(thawed)))
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				assertThat(output).contains("database of transaction manager 'frozen' did not answer within 3000 ms");
+				assertThat(thawed.getCount()).isEqualTo(1);
+			});
+		thawed.countDown();
+	}
+
+	@Test
+	void openInViewIsWarnedOf(CapturedOutput output) {
+		WebApplicationContextRunner web = new WebApplicationContextRunner()
+			.withConfiguration(
+					AutoConfigurations.of(DataSourceAutoConfiguration.class, HibernateJpaAutoConfiguration.class,
+							LockFencingAutoConfiguration.class, LockTransactionAutoConfiguration.class))
+			.withPropertyValues("spring.datasource.generate-unique-name=true", "distributed-lock.provider=local",
+					"distributed-lock.transaction.fence=true");
+		String warning = "do not cover what a persistence context has read before";
+		web.withPropertyValues("spring.jpa.open-in-view=false").run((context) -> {
+			assertThat(context).hasNotFailed();
+			assertThat(output).doesNotContain(warning);
+		});
+		web.run((context) -> {
+			assertThat(context).hasNotFailed();
+			assertThat(output).contains(warning);
+		});
+	}
+
+	@Test
 	void locksThatEndBeforeTheirTransactionAreRefused() {
 		this.on.withPropertyValues("distributed-lock.transaction.release=at-method-end").run((context) -> {
 			assertThat(context).hasFailed();
@@ -138,6 +190,33 @@ class LockFencingAutoConfigurationTests {
 		@Override
 		public void afterPropertiesSet() {
 			// There is no JTA here.
+		}
+
+	}
+
+	/** Has a connection only once it is thawed. */
+	private static final class FrozenDataSource extends AbstractDataSource {
+
+		private final CountDownLatch thawed;
+
+		private FrozenDataSource(CountDownLatch thawed) {
+			this.thawed = thawed;
+		}
+
+		@Override
+		public Connection getConnection() throws SQLException {
+			try {
+				this.thawed.await();
+			}
+			catch (InterruptedException ex) {
+				Thread.currentThread().interrupt();
+			}
+			throw new SQLException("thawed");
+		}
+
+		@Override
+		public Connection getConnection(String username, String password) throws SQLException {
+			return getConnection();
 		}
 
 	}

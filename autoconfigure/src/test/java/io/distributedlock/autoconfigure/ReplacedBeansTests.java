@@ -35,6 +35,7 @@ import io.distributedlock.autoconfigure.JdbcLockProperties.Pool;
 import io.distributedlock.autoconfigure.JdbcLockProperties.Strategy;
 import io.distributedlock.fencing.FenceSettings;
 import io.distributedlock.fencing.FenceSweeper;
+import io.distributedlock.fencing.FencedEnclosingTransaction;
 import io.distributedlock.fencing.FencedTransactionProcessor;
 import io.distributedlock.fencing.FencedTransactions;
 import io.distributedlock.interceptor.ChildContextCheck;
@@ -80,7 +81,7 @@ class ReplacedBeansTests {
 			"distributedLockZooKeeperClient", "distributedLockRedisQuorumLocation", "distributedLockJdbcStrategyCheck");
 
 	private static final FenceSettings FENCES = new FenceSettings("distributed_lock_fence", "own",
-			Duration.ofSeconds(1));
+			Duration.ofSeconds(1), Duration.ofSeconds(30));
 
 	private final WebApplicationContextRunner runner = new WebApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class,
@@ -133,7 +134,9 @@ class ReplacedBeansTests {
 						(beans) -> new LockedBeanVerifier(beans.getBean(LockedMethodRegistry.class), beans, null)),
 				own(ChildContextCheck.class, "local",
 						(beans) -> new ChildContextCheck(beans.getBean(LockedMethodRegistry.class), beans)),
-				own(EnclosingTransaction.class, "local", (beans) -> EnclosingTransaction.NONE),
+				own(EnclosingTransaction.class, "local",
+						(beans) -> new FencedEnclosingTransaction(EnclosingTransaction.NONE,
+								beans.getBean(FencedTransactions.class))),
 				own(LockCommitGuardProcessor.class, "local",
 						(beans) -> new LockCommitGuardProcessor(beans, () -> Duration.ofSeconds(1))),
 				own(FenceSettings.class, "local", (beans) -> FENCES),

@@ -19,6 +19,8 @@ import org.junit.jupiter.params.provider.EnumSource.Mode;
 
 import org.springframework.jdbc.core.JdbcTemplate;
 
+import io.distributedlock.jdbc.WaitingTransactions;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -90,8 +92,7 @@ class FenceDialectTests {
 			try (Connection predecessor = begin(dataSource); Connection successor = begin(dataSource)) {
 				assertThat(advance(predecessor, base)).isTrue();
 				FutureTask<Boolean> waiting = start(() -> advance(successor, base + 1));
-				database.awaitWaiting(database(database));
-				assertThat(waiting.isDone()).as("waits for the predecessor").isFalse();
+				new WaitingTransactions(database(database)).await(waiting);
 				execute(predecessor, "UPDATE account SET balance = balance + 1");
 				predecessor.commit();
 				assertThat(waiting.get(30, TimeUnit.SECONDS)).isTrue();
@@ -112,8 +113,7 @@ class FenceDialectTests {
 			try (Connection successor = begin(database(database)); Connection late = begin(database(database))) {
 				assertThat(advance(successor, base + 1)).isTrue();
 				FutureTask<Boolean> waiting = start(() -> advance(late, base));
-				database.awaitWaiting(database(database));
-				assertThat(waiting.isDone()).as("waits for the successor").isFalse();
+				new WaitingTransactions(database(database)).await(waiting);
 				successor.commit();
 				assertThat(waiting.get(30, TimeUnit.SECONDS)).isFalse();
 				late.rollback();
@@ -182,7 +182,7 @@ class FenceDialectTests {
 					return ex.getSQLState();
 				}
 			});
-			database.awaitWaiting(database(database));
+			new WaitingTransactions(database(database)).await(waiting);
 			predecessor.commit();
 			assertThat(waiting.get(30, TimeUnit.SECONDS)).isEqualTo("40001");
 			successor.rollback();
@@ -219,7 +219,7 @@ class FenceDialectTests {
 						return row.getInt(1);
 					}
 				});
-				database.awaitWaiting(database(database));
+				new WaitingTransactions(database(database)).await(waiting);
 				execute(predecessor, "UPDATE snapshots SET v = " + expected);
 				predecessor.commit();
 				assertThat(waiting.get(30, TimeUnit.SECONDS)).isEqualTo(expected);
@@ -233,7 +233,7 @@ class FenceDialectTests {
 	void onlyOldFencesAreSwept(FenceDatabase database) throws Exception {
 		DataSource dataSource = database(database);
 		FenceSweeper sweeper = new FenceSweeper(
-				new FenceSettings(FenceSettings.DEFAULT_TABLE, "app", Duration.ofSeconds(5)),
+				new FenceSettings(FenceSettings.DEFAULT_TABLE, "app", Duration.ofSeconds(5), Duration.ofSeconds(30)),
 				new io.distributedlock.provider.LockTimer());
 		try (Connection connection = begin(dataSource); Connection open = begin(dataSource)) {
 			for (String name : new String[] { "young", "old", "moving" }) {

@@ -327,10 +327,11 @@ class RowLockTests {
 					JOIN information_schema.processlist p ON p.id = t.trx_mysql_thread_id
 					WHERE p.db = DATABASE()""";
 		};
-		assertThat(fixture.jdbc()
-			.queryForList(statement.replace("{key}", new LockKeyEncoder(JdbcFixture.PREFIX).encodeRow(KEY)),
-					Long.class))
-			.containsExactly(fixture.heldRow(KEY).session());
+		String encoded = statement.replace("{key}", new LockKeyEncoder(JdbcFixture.PREFIX).encodeRow(KEY));
+		await().atMost(PATIENCE)
+			.pollInterval(WaitingTransactions.POLL_INTERVAL)
+			.untilAsserted(() -> assertThat(fixture.jdbc().queryForList(encoded, Long.class))
+				.containsExactly(fixture.heldRow(KEY).session()));
 	}
 
 	@Test

@@ -17,6 +17,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
+import org.jspecify.annotations.Nullable;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -101,6 +103,11 @@ final class LockProcess implements AutoCloseable {
 			Thread.currentThread().interrupt();
 			throw new IllegalStateException(ex);
 		}
+	}
+
+	/** Returns an answer that has come and was not read yet. */
+	@Nullable String pendingAnswer() {
+		return this.answers.peek();
 	}
 
 	String ask(String command) {
