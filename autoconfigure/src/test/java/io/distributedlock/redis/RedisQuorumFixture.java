@@ -134,6 +134,11 @@ final class RedisQuorumFixture implements LockProviderFixture {
 	}
 
 	@Override
+	public boolean mayRefuseAll() {
+		return true;
+	}
+
+	@Override
 	public void close() {
 		this.processes.forEach(RedisQuorumLockProvider::close);
 		assertThat(this.admins).flatExtracting(Jedis::aclLog)

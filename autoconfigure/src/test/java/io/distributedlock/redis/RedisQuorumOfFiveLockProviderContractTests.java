@@ -7,7 +7,6 @@ import io.distributedlock.testkit.LockProviderFixture;
 
 /** Contract tests on a quorum of five servers. */
 @Tag("matrix")
-
 class RedisQuorumOfFiveLockProviderContractTests extends LockProviderContract {
 
 	@Override

@@ -4,7 +4,6 @@ import io.distributedlock.testkit.LockProviderContract;
 import io.distributedlock.testkit.LockProviderFixture;
 
 /** Contract tests on a quorum of three servers. */
-
 class RedisQuorumOfThreeLockProviderContractTests extends LockProviderContract {
 
 	@Override

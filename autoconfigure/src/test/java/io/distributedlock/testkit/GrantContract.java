@@ -42,6 +42,7 @@ interface GrantContract extends ContractSupport {
 	default void exactlyOneOfManyConcurrentAttemptsIsGranted() throws Exception {
 		List<ContractProcess> processes = List.of(process(), process());
 		ExecutorService threads = Executors.newFixedThreadPool(16);
+		int all = 0;
 		try {
 			for (int round = 0; round < 30; round++) {
 				LockKey key = freshKey();
@@ -57,8 +58,10 @@ interface GrantContract extends ContractSupport {
 				for (Future<AttemptResult> attempt : attempts) {
 					granted += (attempt.get() instanceof AttemptResult.Granted) ? 1 : 0;
 				}
-				assertThat(granted).isEqualTo(1);
+				assertThat(granted).isBetween(fixture().mayRefuseAll() ? 0 : 1, 1);
+				all += granted;
 			}
+			assertThat(all).isPositive();
 		}
 		finally {
 			threads.shutdownNow();

@@ -79,6 +79,15 @@ public interface LockProviderFixture extends AutoCloseable {
 	}
 
 	/**
+	 * Returns whether attempts at the same moment may refuse each other, so that none of
+	 * them is granted, as those that split a quorum do.
+	 * @return {@code false} unless overridden
+	 */
+	default boolean mayRefuseAll() {
+		return false;
+	}
+
+	/**
 	 * Returns the faults that {@link LockProviderFaultContract} injects.
 	 * @return the faults, which {@link #close()} ends; empty for a store without a server
 	 */
