@@ -11,7 +11,6 @@ import org.awaitility.Awaitility;
 
 import io.distributedlock.LockKey;
 
-import static io.distributedlock.testkit.ContractConstants.PATIENCE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -48,7 +47,7 @@ interface ContractSupport {
 
 	/** Waits until the store holds no entry of a holder, waiter or reservation. */
 	default void assertStoreIsEmpty() {
-		await().atMost(PATIENCE)
+		await().atMost(Duration.ofSeconds(30))
 			.pollInterval(Duration.ofMillis(20))
 			.untilAsserted(() -> assertThat(fixture().heldEntries()).isZero());
 	}

@@ -80,7 +80,10 @@ interface InterruptContract extends ContractSupport {
 
 	@Test
 	default void interruptsAtAnyMomentLeaveNothingBehind() throws Exception {
-		LockRequest request = LockRequest.of(freshKey()).withWaitTime(Duration.ofMillis(20));
+		// What is left behind does not expire before the end of the test.
+		LockRequest request = LockRequest.of(freshKey())
+			.withWaitTime(Duration.ofMillis(20))
+			.withLease(Duration.ofMinutes(5));
 		LockTemplate locks = process().locks();
 		LockTemplate rival = process().locks();
 		Random random = new Random(23);
