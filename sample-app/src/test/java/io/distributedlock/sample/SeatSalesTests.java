@@ -64,13 +64,6 @@ class SeatSalesTests {
 	}
 
 	@Test
-	void showsResultsAndWorkersOnItsPage() throws Exception {
-		assertThat(control.page("/")).contains("<td>on</td><td>50</td><td>50</td><td>0</td><td>0</td>")
-			.contains("<td>off</td><td>50</td>")
-			.contains(control.workers().stream().map((worker) -> "<td>" + worker.pid() + "</td>").toList());
-	}
-
-	@Test
 	@EnabledOnOs(OS.LINUX)
 	void listensOnTheLoopbackInterfaceOnly() throws IOException {
 		assertThat(ListeningSockets.of(control.pid())).hasSize(2).allMatch(ListeningSockets::isLoopback);

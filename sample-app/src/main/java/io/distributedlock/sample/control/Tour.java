@@ -1,0 +1,143 @@
+package io.distributedlock.sample.control;
+
+import java.time.Duration;
+import java.util.Locale;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.context.annotation.Profile;
+import org.springframework.http.HttpStatus;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.server.ResponseStatusException;
+
+import io.distributedlock.sample.SaleSettings;
+import io.distributedlock.sample.SampleApplication;
+import io.distributedlock.sample.control.Commentary.Takeover;
+
+/**
+ * The guided tour: four sales that show what a lock does, what it cannot do, and why the
+ * token matters.
+ */
+@RestController
+@Profile("!" + SampleApplication.WORKER)
+class Tour {
+
+	private static final Duration QUICK = Duration.ofMillis(60);
+
+	/** Longer than a person needs to see what happens. */
+	private static final Duration SLOW = Duration.ofMillis(1200);
+
+	private static final int FEW_SEATS = 8;
+
+	private static final int SOLD_BEFORE_FAULT = 1;
+
+	private static final Duration FREEZE = Duration.ofSeconds(8);
+
+	private final SalesRuns runs;
+
+	private final SaleDefaults defaults;
+
+	private final WorkerPool workers;
+
+	private final Faults faults;
+
+	private final Commentary commentary;
+
+	private volatile @Nullable Progress progress;
+
+	Tour(SalesRuns runs, SaleDefaults defaults, WorkerPool workers, Faults faults, Commentary commentary) {
+		this.runs = runs;
+		this.defaults = defaults;
+		this.workers = workers;
+		this.faults = faults;
+		this.commentary = commentary;
+	}
+
+	/**
+	 * Plays one step, from 1 to 4, and answers when its sale has ended.
+	 */
+	@PostMapping("/api/tour/{step}")
+	Progress play(@PathVariable int step) {
+		if (this.runs.isRunning()) {
+			throw new ResponseStatusException(HttpStatus.CONFLICT, "Wait until the present sale has ended");
+		}
+		this.progress = new Progress(step, true, "");
+		String verdict = "This step has failed; the console says why.";
+		try {
+			verdict = switch (step) {
+				case 1 -> oversell();
+				case 2 -> lock();
+				case 3 -> killHolder();
+				case 4 -> freezeHolder();
+				default -> throw new ResponseStatusException(HttpStatus.NOT_FOUND, "The tour has the steps 1 to 4");
+			};
+			return new Progress(step, false, verdict);
+		}
+		finally {
+			this.progress = new Progress(step, false, verdict);
+		}
+	}
+
+	private String oversell() {
+		SalesResult result = this.runs.run(this.defaults.settings(false, QUICK, this.defaults.seats()));
+		return "%d tickets for %d seats: %d seats were sold more than once.".formatted(result.sold(), result.capacity(),
+				result.oversold());
+	}
+
+	private String lock() {
+		SalesResult result = this.runs.run(this.defaults.settings(true, QUICK, this.defaults.seats()));
+		return "%d tickets for %d seats: each seat was sold once.".formatted(result.sold(), result.capacity());
+	}
+
+	private String killHolder() {
+		SalesResult result = this.runs.run(slowSale(), () -> this.faults.kill(awaitVictim()));
+		Takeover takeover = this.commentary.takeover();
+		if (takeover == null) {
+			return "The worker had just released the lock when it was killed. Play this step again.";
+		}
+		return String.format(Locale.ROOT,
+				"Worker %d took over after %.1f s, with a higher token, and all %d seats were sold once.",
+				takeover.toLane(), takeover.afterMillis() / 1000.0, result.sold());
+	}
+
+	private String freezeHolder() {
+		SalesResult result = this.runs.run(slowSale(), () -> this.faults.freeze(awaitVictim(), FREEZE));
+		return "Late writes refused: %d. %d tickets for %d seats, oversold by %d.".formatted(result.refused(),
+				result.sold(), result.capacity(), result.oversold());
+	}
+
+	private SaleSettings slowSale() {
+		return this.defaults.settings(true, SLOW, FEW_SEATS);
+	}
+
+	/** Waits until the sale is well under way, and for a worker that will still hold. */
+	private Worker awaitVictim() {
+		WorkerPool.await(() -> {
+			SalesRuns.SaleView sale = this.runs.view();
+			return sale != null && sale.result().sold() >= SOLD_BEFORE_FAULT;
+		}, SLOW.multipliedBy(FEW_SEATS));
+		return this.workers.awaitNewHolder();
+	}
+
+	/**
+	 * Returns the step that is played, or was played last.
+	 * @return the step, or {@code null} before the first
+	 */
+	@Nullable Progress progress() {
+		return this.progress;
+	}
+
+	/**
+	 * A step of the tour.
+	 *
+	 * @param step its number
+	 * @param running whether it is played now
+	 * @param verdict what was to be seen, empty while it is played
+	 */
+	record Progress(int step, boolean running, String verdict) {
+
+	}
+
+}
