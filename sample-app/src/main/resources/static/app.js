@@ -130,7 +130,7 @@ function showLane(article, lane) {
 	article.className = "lane " + lane.state;
 	setText(article.querySelector(".pid"), "process " + lane.pid);
 	setText(article.querySelector(".words"), words(lane));
-	setText(article.querySelector(".token"), lane.token === null ? "–" : lane.token);
+	showToken(article.querySelector(".token"), lane.token);
 	setText(article.querySelector(".waits"), lane.waiting === 0 ? "–"
 			: (lane.waiting === 1 ? "1 thread, " : lane.waiting + " threads, ") + seconds(lane.waitedMillis));
 	const alive = lane.state !== "dead";
@@ -139,6 +139,25 @@ function showLane(article, lane) {
 	article.querySelector(".freeze").hidden = !state.canFreeze;
 	disable(article.querySelector(".restart"), lane.state === "starting");
 	leases.set(article, { lane, until: performance.now() + lane.remainingMillis });
+}
+
+// Tokens are long: what they have in common is grey, so that the higher one can be seen.
+function showToken(element, token) {
+	if (token === null) {
+		setText(element, "–");
+		return;
+	}
+	const others = state.lanes.map((lane) => lane.token).filter((other) => other !== null && other !== token);
+	let common = 0;
+	while (others.length > 0 && others.every((other) => other.startsWith(token.slice(0, common + 1)))) {
+		common++;
+	}
+	const grey = document.createElement("span");
+	grey.className = "common";
+	grey.textContent = token.slice(0, common);
+	const rest = document.createElement(common > 0 ? "b" : "span");
+	rest.textContent = token.slice(common);
+	element.replaceChildren(grey, rest);
 }
 
 function words(lane) {

@@ -45,6 +45,7 @@ final class Chromium implements AutoCloseable {
 		logs.enable(LogType.BROWSER, Level.ALL);
 		options.setCapability("goog:loggingPrefs", logs);
 		this.driver = new ChromeDriver(service, options);
+		this.driver.executeCdpCommand("Emulation.setScrollbarsHidden", Map.of("hidden", true));
 		resize(WIDTH, HEIGHT);
 	}
 

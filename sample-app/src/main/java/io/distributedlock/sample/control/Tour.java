@@ -82,7 +82,7 @@ class Tour {
 
 	private String oversell() {
 		SalesResult result = this.runs.run(this.defaults.settings(false, QUICK, this.defaults.seats()));
-		return "%d tickets for %d seats: %d seats were sold more than once.".formatted(result.sold(), result.capacity(),
+		return "%d tickets for %d seats: %d too many.".formatted(result.sold(), result.capacity(),
 				result.oversold());
 	}
 

@@ -55,6 +55,8 @@ class WorkerPool implements SmartLifecycle {
 
 	private volatile @Nullable SellCommand current;
 
+	private volatile boolean stopping;
+
 	WorkerPool(WorkerLauncher launcher, Commentary commentary, JsonMapper json, SampleProperties properties) {
 		this.launcher = launcher;
 		this.commentary = commentary;
@@ -96,7 +98,7 @@ class WorkerPool implements SmartLifecycle {
 			this.commentary.remark(worker, report);
 			worker.receive(report);
 		}
-		else if (!worker.keepFirstWords(line)) {
+		else if (!worker.keepFirstWords(line) && !this.stopping) {
 			System.out.println(line);
 		}
 	}
@@ -145,6 +147,9 @@ class WorkerPool implements SmartLifecycle {
 			if (!await(() -> this.workers.stream().noneMatch(Worker::isBusy),
 					duration.plus(LONGEST_FREEZE).plus(ANSWER_TIMEOUT))) {
 				throw new IllegalStateException("The workers did not finish event " + command.eventId() + " in time");
+			}
+			if (this.stopping) {
+				throw new IllegalStateException("The sample has ended before event " + command.eventId());
 			}
 		}
 		finally {
@@ -204,6 +209,7 @@ class WorkerPool implements SmartLifecycle {
 
 	@Override
 	public void stop() {
+		this.stopping = true;
 		this.workers.forEach((worker) -> worker.process().stop());
 		this.workers.forEach((worker) -> worker.process().awaitEnd(STOP_TIMEOUT));
 		this.workers = List.of();
