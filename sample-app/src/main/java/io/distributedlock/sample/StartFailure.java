@@ -1,7 +1,8 @@
 package io.distributedlock.sample;
 
+import org.jspecify.annotations.Nullable;
+
 import org.springframework.boot.web.server.PortInUseException;
-import org.springframework.core.NestedExceptionUtils;
 
 import io.distributedlock.LockException;
 
@@ -14,17 +15,27 @@ final class StartFailure {
 	}
 
 	static String describe(Throwable failure) {
-		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+		@Nullable Throwable outer = null;
+		Throwable cause = failure;
+		while (true) {
 			if (cause instanceof PortInUseException taken) {
-				return "Port " + taken.getPort() + " is taken by another program. Stop that, or set another port "
-						+ "in the environment: SERVER_PORT=" + (taken.getPort() + 1);
+				return "Port " + taken.getPort() + " is taken by another program. Stop that, or choose another port by "
+						+ "an environment variable, such as SERVER_PORT=" + (taken.getPort() + 1);
 			}
-			if (cause instanceof LockException
-					|| cause.getClass().getPackageName().startsWith(StartFailure.class.getPackageName())) {
+			if (cause instanceof LockException || isOurs(cause)) {
 				return oneLine(cause);
 			}
+			Throwable inner = cause.getCause();
+			if (inner == null || inner == cause) {
+				return ((outer != null) ? oneLine(outer) + ": " : "") + oneLine(cause);
+			}
+			outer = cause;
+			cause = inner;
 		}
-		return oneLine(NestedExceptionUtils.getMostSpecificCause(failure));
+	}
+
+	private static boolean isOurs(Throwable failure) {
+		return failure.getClass().getPackageName().startsWith(StartFailure.class.getPackageName());
 	}
 
 	private static String oneLine(Throwable failure) {

@@ -33,7 +33,7 @@ class ControlRoomTests extends ControlRoomContract {
 		this.browser.resize(width, height);
 		assertThat(violations()).isEmpty();
 		assertThat(scrollsSideways()).isFalse();
-		Screenshots.take(this.browser, "sample-" + colorScheme + "-" + width, width, (width > height) ? 2100 : height);
+		Screenshots.take(this.browser, "sample-" + colorScheme + "-" + width, width, (width > height) ? 1800 : height);
 		this.browser.prefer("light");
 		this.browser.resize(1280, 900);
 	}

@@ -104,8 +104,10 @@ class Tour {
 
 	private String freezeHolder() {
 		SalesResult result = this.runs.run(slowSale(), () -> this.faults.freeze(awaitVictim(), FREEZE));
-		return "Late writes refused: %d. %d tickets for %d seats, oversold by %d.".formatted(result.refused(),
-				result.sold(), result.capacity(), result.oversold());
+		return "%s. %d tickets for %d seats, %s.".formatted(
+				(result.refused() == 1) ? "1 late write was refused" : result.refused() + " late writes were refused",
+				result.sold(), result.capacity(),
+				(result.oversold() == 0) ? "none too many" : result.oversold() + " too many");
 	}
 
 	private SaleSettings slowSale() {
