@@ -33,8 +33,8 @@ class ComposeFileTests {
 	@Test
 	void hasTheServersOfAllProfilesAndTheirMonitoring() {
 		assertThat(this.services).containsOnlyKeys("redis", "postgres", "mysql", "zookeeper", "prometheus", "grafana");
-		assertThat(this.services.values()).allSatisfy(
-				(service) -> assertThat(service.get("image").toString()).matches("[a-z/]+:v?\\d+[.\\d]*"));
+		assertThat(this.services.values())
+			.allSatisfy((service) -> assertThat(service.get("image").toString()).matches("[a-z/]+:v?\\d+[.\\d]*"));
 	}
 
 	@Test

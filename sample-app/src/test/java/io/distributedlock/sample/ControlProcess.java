@@ -54,10 +54,12 @@ class ControlProcess implements AutoCloseable {
 	}
 
 	/** With a class path, which workers inherit too. */
-	ControlProcess(Path directory, Map<String, String> settings, String classPath) throws IOException {
+	ControlProcess(Path directory, Map<String, String> settings, String classPath, String... arguments)
+			throws IOException {
 		this.console = Files.createTempFile(directory, "console", ".log");
 		ProcessBuilder builder = new ProcessBuilder(JAVA, "-XX:TieredStopAtLevel=1", "-Djava.io.tmpdir=" + directory,
 				"-Dspring.aot.enabled=false", "-cp", classPath, SampleApplication.class.getName(), "--server.port=0");
+		builder.command().addAll(List.of(arguments));
 		builder.environment().putAll(settings);
 		this.process = builder.redirectErrorStream(true).redirectOutput(Redirect.to(this.console.toFile())).start();
 		try {
@@ -122,7 +124,7 @@ class ControlProcess implements AutoCloseable {
 	}
 
 	private HttpRequest.Builder request(String path) {
-		return HttpRequest.newBuilder(URI.create(address() + path)).timeout(Duration.ofSeconds(60));
+		return HttpRequest.newBuilder(URI.create(address() + path)).timeout(Duration.ofMinutes(3));
 	}
 
 	private JsonNode send(HttpRequest.Builder request) throws Exception {

@@ -106,7 +106,6 @@ abstract class ControlRoomContract {
 		assertThat(this.page.number("refused")).isPositive();
 		assertThatEachSeatWasSoldOnce();
 		assertThat(this.page.log()).anyMatch((entry) -> entry.contains("is stale: the database refused its write"));
-		Screenshots.take(this.browser, "sample-refused");
 	}
 
 	private static long token(JsonNode takeover, String name) {

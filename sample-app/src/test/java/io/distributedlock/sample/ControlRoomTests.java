@@ -22,6 +22,8 @@ class ControlRoomTests extends ControlRoomContract {
 
 	private static final String AXE = "/axe.min.js";
 
+	private static final int PICTURE_HEIGHT = 1800;
+
 	ControlRoomTests() {
 		super("", "H2");
 	}
@@ -33,7 +35,9 @@ class ControlRoomTests extends ControlRoomContract {
 		this.browser.resize(width, height);
 		assertThat(violations()).isEmpty();
 		assertThat(scrollsSideways()).isFalse();
-		Screenshots.take(this.browser, "sample-" + colorScheme + "-" + width, width, (width > height) ? 1800 : height);
+		if (colorScheme.equals("dark")) {
+			Screenshots.take(this.browser, (width > height) ? "sample-dark" : "sample-phone", width, PICTURE_HEIGHT);
+		}
 		this.browser.prefer("light");
 		this.browser.resize(1280, 900);
 	}

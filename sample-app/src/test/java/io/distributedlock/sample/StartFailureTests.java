@@ -24,7 +24,8 @@ class StartFailureTests {
 
 	@Test
 	void namesTheCauseAndWhereItOccurred() {
-		SQLException refused = new SQLException("Connection to 127.0.0.1:1 refused", new ConnectException("No\n route"));
+		SQLException refused = new SQLException("Connection to 127.0.0.1:1 refused",
+				new ConnectException("No\n route"));
 		assertThat(StartFailure.describe(new BeanCreationException("dataSource", "failed", refused)))
 			.isEqualTo("Connection to 127.0.0.1:1 refused: No; route");
 	}

@@ -82,7 +82,9 @@ class SalesRuns {
 	private void announce(SaleSettings settings, SalesResult result) {
 		String mode = settings.lock() ? "on" : "off";
 		this.latest.put(mode, result);
-		this.log.add((result.oversold() > 0) ? Tone.BAD : Tone.GOOD, "The sale ends: " + result.inWords());
+		this.log.add(
+				(result.oversold() > 0) ? Tone.BAD : (result.sold() < result.capacity()) ? Tone.WARNING : Tone.GOOD,
+				"The sale ends: " + result.inWords());
 		logger.info("lock=" + mode + ": " + result);
 	}
 

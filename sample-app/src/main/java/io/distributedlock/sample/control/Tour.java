@@ -82,8 +82,7 @@ class Tour {
 
 	private String oversell() {
 		SalesResult result = this.runs.run(this.defaults.settings(false, QUICK, this.defaults.seats()));
-		return "%d tickets for %d seats: %d too many.".formatted(result.sold(), result.capacity(),
-				result.oversold());
+		return "%d tickets for %d seats: %d too many.".formatted(result.sold(), result.capacity(), result.oversold());
 	}
 
 	private String lock() {

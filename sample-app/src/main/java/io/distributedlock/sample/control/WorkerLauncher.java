@@ -109,7 +109,7 @@ class WorkerLauncher {
 	private List<String> command() {
 		List<String> command = new ArrayList<>();
 		command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-		command.addAll(List.of("-Xmx" + this.heap, "-XX:TieredStopAtLevel=1"));
+		command.addAll(List.of("-Xmx" + this.heap, "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"));
 		String classPath = System.getProperty("java.class.path");
 		if (runsFromExecutableJar()) {
 			command.addAll(List.of("-jar", classPath));
