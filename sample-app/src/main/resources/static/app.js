@@ -208,9 +208,9 @@ function showLog() {
 // --- To the control process -----------------------------------------------------------
 
 async function post(path) {
-	const answer = await fetch(path, { method: "POST" });
-	if (!answer.ok) {
-		const problem = await answer.json();
+	const answer = await fetch(path, { method: "POST" }).catch(() => null);
+	if (answer !== null && !answer.ok) {
+		const problem = await answer.json().catch(() => ({}));
 		setText(find("hint"), problem.detail || problem.title || "The sample refused this.");
 	}
 }

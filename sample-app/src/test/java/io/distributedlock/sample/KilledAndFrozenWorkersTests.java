@@ -58,6 +58,11 @@ class KilledAndFrozenWorkersTests {
 	}
 
 	@Test
+	void lateWriteOfAFrozenHolderOversellsWithoutFencing() throws Exception {
+		sales.assertLateWriteWithoutFencingOversells(FREEZE_SECONDS);
+	}
+
+	@Test
 	void replacesKilledWorkersBeforeTheNextSale() throws Exception {
 		long killed = sales.processes().get(0);
 		assertThat(sales.inflict(new Holder(killed, 0), "kill")).isEqualTo("dead");

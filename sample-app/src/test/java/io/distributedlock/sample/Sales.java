@@ -35,9 +35,13 @@ class Sales {
 	}
 
 	CompletableFuture<JsonNode> begin() {
+		return begin("");
+	}
+
+	private CompletableFuture<JsonNode> begin(String settings) {
 		return CompletableFuture.supplyAsync(() -> {
 			try {
-				return this.control.post("/api/sales?lock=on&think-time=750ms");
+				return this.control.post("/api/sales?lock=on&think-time=750ms" + settings);
 			}
 			catch (Exception ex) {
 				throw new IllegalStateException(ex);
@@ -133,6 +137,20 @@ class Sales {
 		assertThat(refused).isLessThanOrEqualTo(1);
 		assertThat(processes()).contains(frozen.pid());
 		return refused == 1;
+	}
+
+	/**
+	 * Freezes the holder beyond its lease, of a database that knows no token: the seats
+	 * of others are sold again.
+	 */
+	void assertLateWriteWithoutFencingOversells(int seconds) throws Exception {
+		repeat(() -> {
+			CompletableFuture<JsonNode> sale = begin("&fence=off");
+			assertThat(inflict(awaitNewHolder(), "freeze?seconds=" + seconds)).isEqualTo("frozen");
+			JsonNode result = sale.get(3, TimeUnit.MINUTES);
+			assertThat(result.get("refused").asInt()).isZero();
+			return result.get("oversold").asInt() > 0;
+		});
 	}
 
 	/**

@@ -8,7 +8,7 @@ import org.springframework.context.annotation.Profile;
 import org.springframework.stereotype.Component;
 
 import io.distributedlock.sample.SampleApplication;
-import io.distributedlock.sample.control.Commentary.Takeover;
+import io.distributedlock.sample.control.ReportListener.Takeover;
 import io.distributedlock.sample.control.SalesRuns.SaleView;
 
 /**
@@ -24,29 +24,29 @@ class ControlRoom {
 
 	private final SalesRuns runs;
 
-	private final Tour tour;
+	private final TourController tour;
 
 	private final WorkerPool workers;
 
-	private final Commentary commentary;
+	private final ReportListener reportListener;
 
 	private final EventLog log;
 
-	ControlRoom(Store store, SaleDefaults defaults, SalesRuns runs, Tour tour, WorkerPool workers,
-			Commentary commentary, EventLog log) {
+	ControlRoom(Store store, SaleDefaults defaults, SalesRuns runs, TourController tour, WorkerPool workers,
+			ReportListener reportListener, EventLog log) {
 		this.store = store;
 		this.defaults = defaults;
 		this.runs = runs;
 		this.tour = tour;
 		this.workers = workers;
-		this.commentary = commentary;
+		this.reportListener = reportListener;
 		this.log = log;
 	}
 
 	State state() {
 		return new State(this.store.name(), this.store.hasFixedLease(), this.defaults.lease().toMillis(),
 				WorkerProcess.canFreeze(), this.runs.view(), this.tour.progress(), this.workers.lanes(),
-				this.commentary.takeover(), this.log.latest());
+				this.reportListener.takeover(), this.log.latest());
 	}
 
 	/**
@@ -63,7 +63,7 @@ class ControlRoom {
 	 * @param log what has happened lately
 	 */
 	record State(String store, boolean fixedLease, long leaseMillis, boolean canFreeze, @Nullable SaleView sale,
-			Tour.@Nullable Progress tour, List<LaneView> lanes, @Nullable Takeover takeover, List<EventLog.Entry> log) {
+			TourController.@Nullable Progress tour, List<LaneView> lanes, @Nullable Takeover takeover, List<EventLog.Entry> log) {
 
 	}
 

@@ -28,9 +28,9 @@ class WorkerController {
 
 	private final WorkerPool workers;
 
-	private final Faults faults;
+	private final FaultInjector faults;
 
-	WorkerController(WorkerPool workers, Faults faults) {
+	WorkerController(WorkerPool workers, FaultInjector faults) {
 		this.workers = workers;
 		this.faults = faults;
 	}

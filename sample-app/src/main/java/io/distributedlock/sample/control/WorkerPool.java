@@ -43,7 +43,7 @@ class WorkerPool implements SmartLifecycle {
 
 	private final WorkerLauncher launcher;
 
-	private final Commentary commentary;
+	private final ReportListener reportListener;
 
 	private final JsonMapper json;
 
@@ -57,9 +57,9 @@ class WorkerPool implements SmartLifecycle {
 
 	private volatile boolean stopping;
 
-	WorkerPool(WorkerLauncher launcher, Commentary commentary, JsonMapper json, SampleProperties properties) {
+	WorkerPool(WorkerLauncher launcher, ReportListener reportListener, JsonMapper json, SampleProperties properties) {
 		this.launcher = launcher;
-		this.commentary = commentary;
+		this.reportListener = reportListener;
 		this.json = json;
 		this.size = properties.workers();
 	}
@@ -95,7 +95,7 @@ class WorkerPool implements SmartLifecycle {
 	private void read(Worker worker, String line) {
 		if (line.startsWith(WorkerReport.MARK)) {
 			WorkerReport report = this.json.readValue(line.substring(WorkerReport.MARK.length()), WorkerReport.class);
-			this.commentary.remark(worker, report);
+			this.reportListener.onReport(worker, report);
 			worker.receive(report);
 		}
 		else if (!worker.keepFirstWords(line) && !this.stopping) {

@@ -34,11 +34,11 @@ class LockReporter {
 
 	private final LockTemplate locks;
 
-	private final Reports reports;
+	private final ReportChannel reports;
 
 	private WorkerReport last = NONE;
 
-	LockReporter(LockTemplate locks, Reports reports) {
+	LockReporter(LockTemplate locks, ReportChannel reports) {
 		this.locks = locks;
 		this.reports = reports;
 	}

@@ -27,9 +27,9 @@ class LockedSales {
 
 	private final SeatSales sales;
 
-	private final Reports reports;
+	private final ReportChannel reports;
 
-	LockedSales(LockOperations locks, SeatSales sales, Reports reports) {
+	LockedSales(LockOperations locks, SeatSales sales, ReportChannel reports) {
 		this.locks = locks;
 		this.sales = sales;
 		this.reports = reports;

@@ -40,11 +40,11 @@ class SaleAttempt {
 
 	private final SeatLedger ledger;
 
-	private final Reports reports;
+	private final ReportChannel reports;
 
 	private final Duration defaultLease;
 
-	SaleAttempt(SeatSales sales, LockedSales lockedSales, SeatLedger ledger, Reports reports,
+	SaleAttempt(SeatSales sales, LockedSales lockedSales, SeatLedger ledger, ReportChannel reports,
 			@Value("${distributed-lock.lease}") Duration defaultLease) {
 		this.sales = sales;
 		this.lockedSales = lockedSales;

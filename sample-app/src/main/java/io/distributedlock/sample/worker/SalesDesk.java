@@ -36,13 +36,13 @@ class SalesDesk implements ApplicationRunner {
 
 	private final Sellers sellers;
 
-	private final Reports reports;
+	private final ReportChannel reports;
 
 	private final JsonMapper json;
 
 	private final ConfigurableApplicationContext context;
 
-	SalesDesk(SeatSales sales, Sellers sellers, Reports reports, JsonMapper json,
+	SalesDesk(SeatSales sales, Sellers sellers, ReportChannel reports, JsonMapper json,
 			ConfigurableApplicationContext context) {
 		this.sales = sales;
 		this.sellers = sellers;

@@ -28,13 +28,13 @@ class Sellers {
 
 	private final SaleAttempt attempt;
 
-	private final Reports reports;
+	private final ReportChannel reports;
 
 	private final int count;
 
 	private final ExecutorService executor;
 
-	Sellers(SaleAttempt attempt, Reports reports, SampleProperties properties) {
+	Sellers(SaleAttempt attempt, ReportChannel reports, SampleProperties properties) {
 		this.attempt = attempt;
 		this.reports = reports;
 		this.count = properties.sellers();

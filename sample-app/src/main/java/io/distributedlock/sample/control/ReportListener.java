@@ -16,12 +16,12 @@ import io.distributedlock.sample.WorkerReport.Locks;
 import io.distributedlock.sample.control.EventLog.Tone;
 
 /**
- * Commentator on the reports of workers: finds renewals, and who takes over from a holder
- * that was killed or frozen, and writes them to the log.
+ * Listener to the reports of workers, which writes to the log what a visitor should see:
+ * renewals, refused writes, and who takes over from a holder that was killed or frozen.
  */
 @Component
 @Profile("!" + SampleApplication.WORKER)
-class Commentary {
+class ReportListener {
 
 	/** A lease that is this much longer than before was renewed. */
 	private static final long RENEWAL_MILLIS = 300;
@@ -32,22 +32,22 @@ class Commentary {
 
 	private volatile @Nullable Takeover takeover;
 
-	Commentary(EventLog log) {
+	ReportListener(EventLog log) {
 		this.log = log;
 	}
 
-	/** Remarks on a report, before the worker receives it. */
-	void remark(Worker worker, WorkerReport report) {
+	/** Receives a report, before the worker has it. */
+	void onReport(Worker worker, WorkerReport report) {
 		if (report instanceof Incident incident) {
-			remark(worker, incident);
+			logIncident(worker, incident);
 		}
 		else if (report instanceof Locks locks && locks.held() != null) {
-			remarkRenewal(worker, locks.held());
-			remarkTakeover(worker, locks.held());
+			logRenewal(worker, locks.held());
+			logTakeover(worker, locks.held());
 		}
 	}
 
-	private void remark(Worker worker, Incident incident) {
+	private void logIncident(Worker worker, Incident incident) {
 		String name = "Worker " + worker.lane();
 		switch (incident.kind()) {
 			case SOLD -> this.log.add(Tone.PLAIN, name + " sold seat " + incident.seat());
@@ -62,7 +62,7 @@ class Commentary {
 		}
 	}
 
-	private void remarkRenewal(Worker worker, Held now) {
+	private void logRenewal(Worker worker, Held now) {
 		Held before = worker.held();
 		if (before != null && Worker.isSameHold(before, now)
 				&& now.remainingMillis() > before.remainingMillis() + RENEWAL_MILLIS) {
@@ -70,7 +70,7 @@ class Commentary {
 		}
 	}
 
-	private void remarkTakeover(Worker worker, Held now) {
+	private void logTakeover(Worker worker, Held now) {
 		Fault before = this.fault;
 		if (before != null && before.worker() != worker && Long.parseLong(now.token()) > before.token()) {
 			this.fault = null;
@@ -83,8 +83,8 @@ class Commentary {
 		}
 	}
 
-	/** Remarks that a worker falls silent, perhaps with a lock. */
-	void remarkFault(Worker worker, String what) {
+	/** Receives a fault after which a worker is silent, perhaps with a lock. */
+	void onFault(Worker worker, String what) {
 		Held held = worker.held();
 		if (held == null || worker.remainingMillis() == 0) {
 			this.log.add(Tone.WARNING, what);

@@ -9,15 +9,16 @@ import io.distributedlock.sample.SampleApplication;
 import io.distributedlock.sample.WorkerReport;
 
 /**
- * The worker's reports to the control process, which reads its standard output.
+ * Channel of the worker's reports to the control process, which reads its standard
+ * output.
  */
 @Component
 @Profile(SampleApplication.WORKER)
-class Reports {
+class ReportChannel {
 
 	private final JsonMapper json;
 
-	Reports(JsonMapper json) {
+	ReportChannel(JsonMapper json) {
 		this.json = json;
 	}
 

@@ -18,11 +18,11 @@ import org.springframework.web.client.RestClientException;
 import io.distributedlock.sample.SampleApplication;
 
 /**
- * The figures of all workers, gathered from their actuators.
+ * Endpoints with the figures of all workers, gathered from their actuators.
  */
 @RestController
 @Profile("!" + SampleApplication.WORKER)
-class Figures {
+class FiguresController {
 
 	/** A frozen worker does not answer. */
 	private static final Duration TIMEOUT = Duration.ofSeconds(1);
@@ -35,7 +35,7 @@ class Figures {
 
 	private final RestClient http;
 
-	Figures(WorkerPool workers) {
+	FiguresController(WorkerPool workers) {
 		this.workers = workers;
 		JdkClientHttpRequestFactory requests = new JdkClientHttpRequestFactory(
 				HttpClient.newBuilder().connectTimeout(TIMEOUT).build());

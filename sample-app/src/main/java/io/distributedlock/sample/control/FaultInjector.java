@@ -10,28 +10,28 @@ import io.distributedlock.sample.SampleApplication;
 import io.distributedlock.sample.control.EventLog.Tone;
 
 /**
- * What can happen to a process that holds a lock.
+ * Injector of what can happen to a process that holds a lock.
  */
 @Component
 @Profile("!" + SampleApplication.WORKER)
-class Faults {
+class FaultInjector {
 
 	private final EventLog log;
 
-	private final Commentary commentary;
+	private final ReportListener reportListener;
 
 	private final TaskScheduler scheduler;
 
-	Faults(EventLog log, Commentary commentary, TaskScheduler scheduler) {
+	FaultInjector(EventLog log, ReportListener reportListener, TaskScheduler scheduler) {
 		this.log = log;
-		this.commentary = commentary;
+		this.reportListener = reportListener;
 		this.scheduler = scheduler;
 	}
 
 	/** Ends a worker with SIGKILL. */
 	void kill(Worker worker) {
 		worker.process().kill();
-		this.commentary.remarkFault(worker, "kill -9 of worker " + worker.lane() + ", process " + worker.pid());
+		this.reportListener.onFault(worker, "kill -9 of worker " + worker.lane() + ", process " + worker.pid());
 	}
 
 	/**
@@ -42,7 +42,7 @@ class Faults {
 		if (!worker.process().freeze()) {
 			return false;
 		}
-		this.commentary.remarkFault(worker, "Worker " + worker.lane() + " is frozen for " + time.toSeconds() + " s");
+		this.reportListener.onFault(worker, "Worker " + worker.lane() + " is frozen for " + time.toSeconds() + " s");
 		this.scheduler.schedule(() -> thaw(worker), this.scheduler.getClock().instant().plus(time));
 		return true;
 	}

@@ -14,15 +14,15 @@ import org.springframework.web.server.ResponseStatusException;
 
 import io.distributedlock.sample.SaleSettings;
 import io.distributedlock.sample.SampleApplication;
-import io.distributedlock.sample.control.Commentary.Takeover;
+import io.distributedlock.sample.control.ReportListener.Takeover;
 
 /**
- * The guided tour: four sales that show what a lock does, what it cannot do, and why the
+ * Endpoint of the guided tour: four sales that show what a lock does, what it cannot do, and why the
  * token matters.
  */
 @RestController
 @Profile("!" + SampleApplication.WORKER)
-class Tour {
+class TourController {
 
 	private static final Duration QUICK = Duration.ofMillis(60);
 
@@ -41,18 +41,18 @@ class Tour {
 
 	private final WorkerPool workers;
 
-	private final Faults faults;
+	private final FaultInjector faults;
 
-	private final Commentary commentary;
+	private final ReportListener reportListener;
 
 	private volatile @Nullable Progress progress;
 
-	Tour(SalesRuns runs, SaleDefaults defaults, WorkerPool workers, Faults faults, Commentary commentary) {
+	TourController(SalesRuns runs, SaleDefaults defaults, WorkerPool workers, FaultInjector faults, ReportListener reportListener) {
 		this.runs = runs;
 		this.defaults = defaults;
 		this.workers = workers;
 		this.faults = faults;
-		this.commentary = commentary;
+		this.reportListener = reportListener;
 	}
 
 	/**
@@ -92,7 +92,7 @@ class Tour {
 
 	private String killHolder() {
 		SalesResult result = this.runs.run(slowSale(), () -> this.faults.kill(awaitVictim()));
-		Takeover takeover = this.commentary.takeover();
+		Takeover takeover = this.reportListener.takeover();
 		if (takeover == null) {
 			return "The worker had just released the lock when it was killed. Play this step again.";
 		}
