@@ -22,9 +22,9 @@ import org.openqa.selenium.logging.LoggingPreferences;
  */
 final class Chromium implements AutoCloseable {
 
-	private static final File BROWSER = new File("/usr/bin/chromium");
+	private static final File BROWSER = new File(System.getProperty("sample.chromium", "/usr/bin/chromium"));
 
-	private static final File DRIVER = new File("/usr/bin/chromedriver");
+	private static final File DRIVER = new File(System.getProperty("sample.chromedriver", "/usr/bin/chromedriver"));
 
 	private static final int WIDTH = 1280;
 

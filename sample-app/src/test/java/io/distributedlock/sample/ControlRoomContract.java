@@ -10,7 +10,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
-import org.junit.jupiter.api.condition.EnabledIf;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
@@ -20,8 +19,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * The tour in a browser, whatever store keeps the locks.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-@EnabledIf(value = "io.distributedlock.sample.Chromium#isInstalled",
-		disabledReason = "The packages chromium and chromium-driver are not installed")
+@RequiresChromium
 abstract class ControlRoomContract {
 
 	private static final Duration LEASE = Duration.ofSeconds(4);
@@ -97,15 +95,20 @@ abstract class ControlRoomContract {
 	}
 
 	@Test
-	void lateWriteOfAFrozenHolderIsRefused() throws Exception {
+	void lateWriteOfAFrozenHolderIsRefused() {
+		// On a slow machine the worker may release the lock before the signal comes.
+		ControlRoomPage.await().atMost(Duration.ofMinutes(5)).until(this::freezesAHolder);
+		assertThat(this.page.number("refused")).isPositive();
+		assertThatEachSeatWasSoldOnce();
+		assertThat(this.page.log()).anyMatch((entry) -> entry.contains("is stale: the database refused its write"));
+	}
+
+	private boolean freezesAHolder() throws Exception {
 		this.page.play(4);
 		ControlRoomPage.await()
 			.until(() -> this.page.words().stream().anyMatch((words) -> words.startsWith("Frozen; another")));
 		Screenshots.take(this.browser, "sample-frozen");
-		assertThat(this.page.awaitVerdict(4)).contains("refused", "none too many");
-		assertThat(this.page.number("refused")).isPositive();
-		assertThatEachSeatWasSoldOnce();
-		assertThat(this.page.log()).anyMatch((entry) -> entry.contains("is stale: the database refused its write"));
+		return this.page.awaitVerdict(4).startsWith("Late writes refused: ");
 	}
 
 	private static long token(JsonNode takeover, String name) {

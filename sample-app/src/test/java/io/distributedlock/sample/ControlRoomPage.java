@@ -15,7 +15,7 @@ import org.openqa.selenium.chrome.ChromeDriver;
  */
 final class ControlRoomPage {
 
-	private static final Duration PATIENCE = Duration.ofSeconds(100);
+	private static final Duration PATIENCE = Duration.ofMinutes(3);
 
 	private static final String RUNNING = "Running …";
 

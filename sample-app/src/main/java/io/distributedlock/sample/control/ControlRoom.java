@@ -63,7 +63,8 @@ class ControlRoom {
 	 * @param log what has happened lately
 	 */
 	record State(String store, boolean fixedLease, long leaseMillis, boolean canFreeze, @Nullable SaleView sale,
-			TourController.@Nullable Progress tour, List<LaneView> lanes, @Nullable Takeover takeover, List<EventLog.Entry> log) {
+			TourController.@Nullable Progress tour, List<LaneView> lanes, @Nullable Takeover takeover,
+			List<EventLog.Entry> log) {
 
 	}
 

@@ -23,7 +23,9 @@ class OpenPage {
 		this.emitter = emitter;
 	}
 
-	/** Sends a state; while the browser reads one, only the last of the others is kept. */
+	/**
+	 * Sends a state; while the browser reads one, only the last of the others is kept.
+	 */
 	void send(String state) {
 		this.next.set(state);
 		while (this.next.get() != null && this.sending.tryLock()) {

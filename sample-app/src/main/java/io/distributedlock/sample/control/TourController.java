@@ -17,12 +17,16 @@ import io.distributedlock.sample.SampleApplication;
 import io.distributedlock.sample.control.ReportListener.Takeover;
 
 /**
- * Endpoint of the guided tour: four sales that show what a lock does, what it cannot do, and why the
- * token matters.
+ * Endpoint of the guided tour: four sales that show what a lock does, what it cannot do,
+ * and why the token matters.
  */
 @RestController
 @Profile("!" + SampleApplication.WORKER)
 class TourController {
+
+	private static final int STEPS = 4;
+
+	private static final String MISSED = "The worker released the lock just before. Play this step again.";
 
 	private static final Duration QUICK = Duration.ofMillis(60);
 
@@ -47,7 +51,8 @@ class TourController {
 
 	private volatile @Nullable Progress progress;
 
-	TourController(SalesRuns runs, SaleDefaults defaults, WorkerPool workers, FaultInjector faults, ReportListener reportListener) {
+	TourController(SalesRuns runs, SaleDefaults defaults, WorkerPool workers, FaultInjector faults,
+			ReportListener reportListener) {
 		this.runs = runs;
 		this.defaults = defaults;
 		this.workers = workers;
@@ -60,6 +65,9 @@ class TourController {
 	 */
 	@PostMapping("/api/tour/{step}")
 	Progress play(@PathVariable int step) {
+		if (step < 1 || step > STEPS) {
+			throw new ResponseStatusException(HttpStatus.NOT_FOUND, "The tour has the steps 1 to " + STEPS);
+		}
 		if (this.runs.isRunning()) {
 			throw new ResponseStatusException(HttpStatus.CONFLICT, "Wait until the present sale has ended");
 		}
@@ -70,8 +78,7 @@ class TourController {
 				case 1 -> oversell();
 				case 2 -> lock();
 				case 3 -> killHolder();
-				case 4 -> freezeHolder();
-				default -> throw new ResponseStatusException(HttpStatus.NOT_FOUND, "The tour has the steps 1 to 4");
+				default -> freezeHolder();
 			};
 			return new Progress(step, false, verdict);
 		}
@@ -94,7 +101,7 @@ class TourController {
 		SalesResult result = this.runs.run(slowSale(), () -> this.faults.kill(awaitVictim()));
 		Takeover takeover = this.reportListener.takeover();
 		if (takeover == null) {
-			return "The worker had just released the lock when it was killed. Play this step again.";
+			return MISSED;
 		}
 		return String.format(Locale.ROOT,
 				"Worker %d took over after %.1f s, with a higher token, and all %d seats were sold once.",
@@ -103,10 +110,11 @@ class TourController {
 
 	private String freezeHolder() {
 		SalesResult result = this.runs.run(slowSale(), () -> this.faults.freeze(awaitVictim(), FREEZE));
-		return "%s. %d tickets for %d seats, %s.".formatted(
-				(result.refused() == 1) ? "1 late write was refused" : result.refused() + " late writes were refused",
-				result.sold(), result.capacity(),
-				(result.oversold() == 0) ? "none too many" : result.oversold() + " too many");
+		if (result.refused() == 0) {
+			return MISSED;
+		}
+		return "Late writes refused: %d. %d tickets for %d seats: each seat was sold once.".formatted(result.refused(),
+				result.sold(), result.capacity());
 	}
 
 	private SaleSettings slowSale() {

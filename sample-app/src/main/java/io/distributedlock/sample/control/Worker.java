@@ -24,6 +24,8 @@ class Worker {
 	/** How long the page says that a worker was stale. */
 	private static final long STALE_NANOS = Duration.ofSeconds(5).toNanos();
 
+	private static final int FIRST_LINES = 5;
+
 	private static final Locks NOTHING = new Locks(null, 0, 0);
 
 	private final int lane;
@@ -95,9 +97,10 @@ class Worker {
 		return true;
 	}
 
-	String firstWords() {
+	/** Returns the beginning of that output, where a failed start says why. */
+	List<String> firstWords() {
 		synchronized (this.firstWords) {
-			return String.join("; ", this.firstWords.subList(0, Math.min(3, this.firstWords.size())));
+			return List.copyOf(this.firstWords.subList(0, Math.min(FIRST_LINES, this.firstWords.size())));
 		}
 	}
 

@@ -97,6 +97,9 @@ class WorkerPool implements SmartLifecycle {
 			WorkerReport report = this.json.readValue(line.substring(WorkerReport.MARK.length()), WorkerReport.class);
 			this.reportListener.onReport(worker, report);
 			worker.receive(report);
+			if (report instanceof WorkerReport.Ready) {
+				worker.firstWords().forEach(System.out::println);
+			}
 		}
 		else if (!worker.keepFirstWords(line) && !this.stopping) {
 			System.out.println(line);
