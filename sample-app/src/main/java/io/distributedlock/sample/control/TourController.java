@@ -113,8 +113,9 @@ class TourController {
 		if (result.refused() == 0) {
 			return MISSED;
 		}
-		return "Late writes refused: %d. %d tickets for %d seats: each seat was sold once.".formatted(result.refused(),
-				result.sold(), result.capacity());
+		return "%s refused, and each of the %d seats was sold once.".formatted(
+				(result.refused() == 1) ? "A late write was" : result.refused() + " late writes were",
+				result.capacity());
 	}
 
 	private SaleSettings slowSale() {
