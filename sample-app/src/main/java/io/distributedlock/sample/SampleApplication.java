@@ -18,7 +18,17 @@ public class SampleApplication {
 	public static void main(String[] args) {
 		SpringApplication application = new SpringApplication(SampleApplication.class);
 		application.addListeners(new ControlProcessWatch());
-		application.run(args);
+		try {
+			application.run(args);
+		}
+		catch (SpringApplication.AbandonedRunException ex) {
+			// Processing ahead of time ends here.
+			throw ex;
+		}
+		catch (RuntimeException ex) {
+			System.err.println("The sample cannot start. " + StartFailure.describe(ex));
+			System.exit(1);
+		}
 	}
 
 }

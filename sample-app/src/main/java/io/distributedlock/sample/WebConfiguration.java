@@ -5,7 +5,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.web.servlet.handler.MappedInterceptor;
 
 /**
- * Configuration of the requests' guard in the control process and in the workers.
+ * Configuration of the guards of requests in the control process and in the workers.
  */
 @Configuration(proxyBeanMethods = false)
 class WebConfiguration {
@@ -17,6 +17,11 @@ class WebConfiguration {
 	@Bean
 	static MappedInterceptor loopbackOnly() {
 		return new MappedInterceptor(null, new LoopbackOnly());
+	}
+
+	@Bean
+	static MappedInterceptor pageHeaders() {
+		return new MappedInterceptor(null, new PageHeaders());
 	}
 
 }

@@ -32,7 +32,7 @@ class Actuators {
 
 	/** Repeats a sale until the processes were asked while they held and waited. */
 	void assertAnswersWhileALockIsHeldAndWaitedFor() {
-		Awaitility.await().atMost(Duration.ofMinutes(1)).until(this::asksDuringASale, (seen) -> seen);
+		Awaitility.await().atMost(Duration.ofMinutes(3)).until(this::asksDuringASale, (seen) -> seen);
 	}
 
 	private boolean asksDuringASale() throws Exception {
@@ -49,7 +49,7 @@ class Actuators {
 			return seen;
 		}
 		finally {
-			sale.get(1, TimeUnit.MINUTES);
+			sale.get(3, TimeUnit.MINUTES);
 		}
 	}
 
@@ -71,7 +71,7 @@ class Actuators {
 
 	/** Loses a lock, and looks for all that dashboard and alerts ask Prometheus for. */
 	void assertEveryMonitoredMetricIsScraped(int freezeSeconds) throws Exception {
-		Awaitility.await().atMost(Duration.ofMinutes(1)).until(() -> losesALock(freezeSeconds), (lost) -> lost);
+		Awaitility.await().atMost(Duration.ofMinutes(3)).until(() -> losesALock(freezeSeconds), (lost) -> lost);
 		List<String> samples = new ArrayList<>();
 		for (WorkerActuator worker : WorkerActuator.all(this.control)) {
 			samples.addAll(worker.scrape());
@@ -92,7 +92,7 @@ class Actuators {
 		CompletableFuture<JsonNode> sale = this.sales.begin();
 		Holder holder = this.sales.awaitNewHolder();
 		assertThat(this.sales.inflict(holder, "freeze?seconds=" + freezeSeconds)).isEqualTo("frozen");
-		sale.get(1, TimeUnit.MINUTES);
+		sale.get(3, TimeUnit.MINUTES);
 		return worker(holder).sum("distributed_lock_lost_total", "reason=\"expired\"") > 0;
 	}
 

@@ -28,7 +28,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class ControlProcess implements AutoCloseable {
 
-	private static final Pattern PORT = Pattern.compile("Tomcat started on port (\\d+)");
+	private static final Pattern PORT = Pattern.compile("Open http://127.0.0.1:(\\d+)");
 
 	private static final String JAVA = Path.of(System.getProperty("java.home"), "bin", "java").toString();
 
@@ -54,12 +54,12 @@ class ControlProcess implements AutoCloseable {
 	}
 
 	/** With a class path, which workers inherit too. */
-	ControlProcess(Path directory, Map<String, String> settings, String classPath) throws IOException {
+	ControlProcess(Path directory, Map<String, String> settings, String classPath, String... arguments)
+			throws IOException {
 		this.console = Files.createTempFile(directory, "console", ".log");
 		ProcessBuilder builder = new ProcessBuilder(JAVA, "-XX:TieredStopAtLevel=1", "-Djava.io.tmpdir=" + directory,
 				"-Dspring.aot.enabled=false", "-cp", classPath, SampleApplication.class.getName(), "--server.port=0");
-		// All processes start at once, and opening the first connection takes longest.
-		builder.environment().put("DISTRIBUTEDLOCK_CALLTIMEOUT", "5s");
+		builder.command().addAll(List.of(arguments));
 		builder.environment().putAll(settings);
 		this.process = builder.redirectErrorStream(true).redirectOutput(Redirect.to(this.console.toFile())).start();
 		try {
@@ -105,9 +105,9 @@ class ControlProcess implements AutoCloseable {
 		return send(request(path).GET());
 	}
 
-	/** The page that a browser shows. */
-	String page(String path) throws Exception {
-		return this.http.send(request(path).GET().build(), BodyHandlers.ofString()).body();
+	/** The address that a browser opens. */
+	String address() {
+		return "http://127.0.0.1:" + this.port;
 	}
 
 	JsonNode post(String path) throws Exception {
@@ -124,8 +124,7 @@ class ControlProcess implements AutoCloseable {
 	}
 
 	private HttpRequest.Builder request(String path) {
-		return HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + this.port + path))
-			.timeout(Duration.ofSeconds(60));
+		return HttpRequest.newBuilder(URI.create(address() + path)).timeout(Duration.ofMinutes(3));
 	}
 
 	private JsonNode send(HttpRequest.Builder request) throws Exception {

@@ -58,9 +58,14 @@ class KilledAndFrozenWorkersTests {
 	}
 
 	@Test
+	void lateWriteOfAFrozenHolderOversellsWithoutFencing() throws Exception {
+		sales.assertLateWriteWithoutFencingOversells(FREEZE_SECONDS);
+	}
+
+	@Test
 	void replacesKilledWorkersBeforeTheNextSale() throws Exception {
 		long killed = sales.processes().get(0);
-		assertThat(sales.inflict(new Holder(killed, 0), "kill")).isEqualTo("ended");
+		assertThat(sales.inflict(new Holder(killed, 0), "kill")).isEqualTo("dead");
 		assertThat(control.post("/api/sales?lock=on").get("sold").asInt()).isEqualTo(SEATS);
 		assertThat(sales.processes()).hasSize(3).doesNotContain(killed);
 	}
@@ -85,7 +90,7 @@ class KilledAndFrozenWorkersTests {
 				.isEqualTo(400);
 		}
 		assertThat(control.answerToPost(worker.path("freeze")).statusCode()).isEqualTo(400);
-		assertThat(sales.states()).containsOnly("running");
+		assertThat(sales.states()).doesNotContain("frozen", "dead");
 	}
 
 	@Test

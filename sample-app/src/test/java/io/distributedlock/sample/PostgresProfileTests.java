@@ -54,7 +54,7 @@ class PostgresProfileTests {
 		assertThat(status.at("/on/oversold").asInt()).isZero();
 		assertThat(status.at("/on/sold").asInt()).isEqualTo(50);
 		// A slow machine may keep a worker from a whole sale.
-		JsonNode result = Awaitility.await().atMost(Duration.ofMinutes(1)).until(() -> {
+		JsonNode result = Awaitility.await().atMost(Duration.ofMinutes(3)).until(() -> {
 			JsonNode sale = control.post("/api/sales?lock=on");
 			assertThat(sale.get("oversold").asInt()).isZero();
 			assertThat(sale.get("sold").asInt()).isEqualTo(50);

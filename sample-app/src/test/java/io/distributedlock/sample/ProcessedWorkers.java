@@ -88,6 +88,7 @@ final class ProcessedWorkers {
 		// The control process switches it off in its command.
 		all.put("JDK_JAVA_OPTIONS", "-Dspring.aot.enabled=true");
 		all.put("LOGGING_LEVEL_IO_DISTRIBUTEDLOCK_SAMPLE", "info");
+		all.put("SPRING_MAIN_LOGSTARTUPINFO", "true");
 		return new ControlProcess(directory, all, this.classes + File.pathSeparator + CLASS_PATH);
 	}
 

@@ -36,7 +36,7 @@ class SeatSalesTests {
 	@Test
 	void sellsSeatsTwiceWithoutTheLock() throws Exception {
 		JsonNode result = Awaitility.await()
-			.atMost(Duration.ofMinutes(1))
+			.atMost(Duration.ofMinutes(3))
 			.until(() -> control.post("/api/sales?lock=off"), (sale) -> sale.get("oversold").asInt() > 0);
 		assertThat(result.get("capacity").asInt()).isEqualTo(50);
 		assertThat(result.get("sold").asInt()).isGreaterThan(50);
@@ -46,7 +46,7 @@ class SeatSalesTests {
 	@Test
 	void sellsEachSeatOnceWithTheLock() throws Exception {
 		// A slow machine may keep a worker from a whole sale.
-		JsonNode result = Awaitility.await().atMost(Duration.ofMinutes(1)).until(() -> {
+		JsonNode result = Awaitility.await().atMost(Duration.ofMinutes(3)).until(() -> {
 			JsonNode sale = control.post("/api/sales?lock=on");
 			assertSoldOnceByWorkers(sale);
 			return sale;
@@ -61,13 +61,6 @@ class SeatSalesTests {
 		assertSoldOnceByWorkers(status.get("on"));
 		assertThat(control.console()).containsPattern("lock=off: \\d+ of 50 seats sold by \\d processes")
 			.containsPattern("lock=on: 50 of 50 seats sold by \\d processes");
-	}
-
-	@Test
-	void showsResultsAndWorkersOnItsPage() throws Exception {
-		assertThat(control.page("/")).contains("<td>on</td><td>50</td><td>50</td><td>0</td><td>0</td>")
-			.contains("<td>off</td><td>50</td>")
-			.contains(control.workers().stream().map((worker) -> "<td>" + worker.pid() + "</td>").toList());
 	}
 
 	@Test

@@ -10,7 +10,7 @@ import org.springframework.scheduling.annotation.EnableScheduling;
 import io.distributedlock.sample.SampleApplication;
 
 /**
- * Configuration of the scheduler that thaws workers.
+ * Configuration of the control process. The scheduler thaws workers and feeds pages.
  */
 @Configuration(proxyBeanMethods = false)
 @EnableScheduling
@@ -20,6 +20,7 @@ class ControlConfiguration {
 	/** The locks use the client that the application has for other purposes. */
 	@Bean(initMethod = "start")
 	@Profile(EmbeddedZooKeeperServer.PROFILE)
+	@ConditionalOnUnset(EmbeddedZooKeeperServer.PROPERTY)
 	CuratorFramework curatorFramework(EmbeddedZooKeeperServer server) {
 		return server.client();
 	}

@@ -19,6 +19,7 @@ import io.distributedlock.sample.SampleApplication;
  * is killed. The password is new with each start.
  */
 @Component
+@ConditionalOnUnset("spring.datasource.url")
 @Profile("!" + SampleApplication.WORKER + " & " + EmbeddedPostgresDatabase.PROFILE)
 class EmbeddedPostgresDatabase implements JdbcConnectionDetails, AutoCloseable {
 

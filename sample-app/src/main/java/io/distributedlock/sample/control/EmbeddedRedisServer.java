@@ -25,6 +25,7 @@ import io.distributedlock.sample.SampleApplication;
  * that is killed. The password is new with each start.
  */
 @Component
+@ConditionalOnUnset({ "spring.data.redis.url", "spring.data.redis.host" })
 @Profile("!" + SampleApplication.WORKER + " & " + EmbeddedRedisServer.PROFILE)
 class EmbeddedRedisServer implements DataRedisConnectionDetails, LockServer, AutoCloseable {
 
@@ -120,14 +121,9 @@ class EmbeddedRedisServer implements DataRedisConnectionDetails, LockServer, Aut
 	}
 
 	@Override
-	public String profile() {
-		return PROFILE;
-	}
-
-	@Override
 	public Map<String, String> workerEnvironment() {
-		return Map.of("SPRING_DATA_REDIS_PORT", Integer.toString(this.port), "SPRING_DATA_REDIS_PASSWORD",
-				this.password);
+		return Map.of("SPRING_DATA_REDIS_HOST", LOOPBACK, "SPRING_DATA_REDIS_PORT", Integer.toString(this.port),
+				"SPRING_DATA_REDIS_PASSWORD", this.password);
 	}
 
 	@Override

@@ -24,10 +24,13 @@ import io.distributedlock.sample.SampleApplication;
  * killed. A client needs its password, which is new with each start, to use the locks.
  */
 @Component
+@ConditionalOnUnset(EmbeddedZooKeeperServer.PROPERTY)
 @Profile("!" + SampleApplication.WORKER + " & " + EmbeddedZooKeeperServer.PROFILE)
 class EmbeddedZooKeeperServer implements LockServer, AutoCloseable {
 
 	static final String PROFILE = "zookeeper";
+
+	static final String PROPERTY = "distributed-lock.zookeeper.connect-string";
 
 	private static final String LOOPBACK = "127.0.0.1";
 
@@ -61,11 +64,6 @@ class EmbeddedZooKeeperServer implements LockServer, AutoCloseable {
 			.authorization(SCHEME, this.credentials.getBytes(StandardCharsets.UTF_8))
 			.retryPolicy(new RetryOneTime(RETRY_AFTER_MILLIS))
 			.build();
-	}
-
-	@Override
-	public String profile() {
-		return PROFILE;
 	}
 
 	@Override

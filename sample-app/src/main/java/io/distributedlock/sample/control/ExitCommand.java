@@ -5,6 +5,8 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.ProcessBuilder.Redirect;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -15,10 +17,17 @@ import java.util.List;
  */
 final class ExitCommand implements AutoCloseable {
 
+	private static final Path SHELL = Path.of("/bin/sh");
+
 	private final Process shell;
 
 	private ExitCommand(Process shell) {
 		this.shell = shell;
+	}
+
+	/** Whether this system has the shell. */
+	static boolean isSupported() {
+		return Files.isExecutable(SHELL);
 	}
 
 	/**
@@ -32,7 +41,7 @@ final class ExitCommand implements AutoCloseable {
 	static ExitCommand register(String now, String atExit, Object... arguments) {
 		// Ctrl+C signals the shell too, which has to outlive it.
 		String script = "trap '' HUP INT TERM; " + now + " && echo done && cat > /dev/null && " + atExit;
-		List<String> command = new ArrayList<>(List.of("/bin/sh", "-c", script, "exit-command"));
+		List<String> command = new ArrayList<>(List.of(SHELL.toString(), "-c", script, "exit-command"));
 		for (Object argument : arguments) {
 			command.add(argument.toString());
 		}

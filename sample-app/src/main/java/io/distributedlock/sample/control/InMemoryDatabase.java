@@ -19,7 +19,9 @@ import io.distributedlock.sample.SampleApplication;
  * that interface too.
  */
 @Component
-@Profile("!" + SampleApplication.WORKER + " & !" + EmbeddedPostgresDatabase.PROFILE)
+@ConditionalOnUnset("spring.datasource.url")
+@Profile("!" + SampleApplication.WORKER + " & !" + EmbeddedPostgresDatabase.PROFILE + " & !"
+		+ EmbeddedMySqlDatabase.PROFILE)
 class InMemoryDatabase implements JdbcConnectionDetails, AutoCloseable {
 
 	private static final String LOOPBACK = "127.0.0.1";

@@ -8,12 +8,6 @@ import java.util.Map;
 interface LockServer {
 
 	/**
-	 * Returns the profile in which the locks are kept there.
-	 * @return the profile, for the workers as well
-	 */
-	String profile();
-
-	/**
 	 * Returns the settings with which workers connect to the server.
 	 * @return variables of their environment
 	 */

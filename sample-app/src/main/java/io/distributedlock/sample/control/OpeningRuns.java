@@ -1,13 +1,10 @@
 package io.distributedlock.sample.control;
 
-import java.time.Duration;
-
 import org.springframework.context.SmartLifecycle;
 import org.springframework.context.annotation.Profile;
 import org.springframework.stereotype.Component;
 
 import io.distributedlock.sample.SampleApplication;
-import io.distributedlock.sample.SampleProperties;
 
 /**
  * The first two sales, one without the lock and one with it. They end before the web
@@ -19,20 +16,20 @@ class OpeningRuns implements SmartLifecycle {
 
 	private final SalesRuns runs;
 
-	private final Duration thinkTime;
+	private final SaleDefaults defaults;
 
 	private volatile boolean running;
 
-	OpeningRuns(SalesRuns runs, SampleProperties properties) {
+	OpeningRuns(SalesRuns runs, SaleDefaults defaults) {
 		this.runs = runs;
-		this.thinkTime = properties.thinkTime();
+		this.defaults = defaults;
 	}
 
 	@Override
 	public void start() {
 		this.running = true;
-		this.runs.run(false, this.thinkTime);
-		this.runs.run(true, this.thinkTime);
+		this.runs.run(this.defaults.settings(false));
+		this.runs.run(this.defaults.settings(true));
 	}
 
 	@Override

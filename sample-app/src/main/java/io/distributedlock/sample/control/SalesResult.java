@@ -19,7 +19,17 @@ record SalesResult(int oversold, int sold, int capacity, int refused, List<Long>
 	public String toString() {
 		String pids = this.processes.stream().map(String::valueOf).collect(Collectors.joining(", "));
 		return this.sold + " of " + this.capacity + " seats sold by " + this.processes.size() + " processes (pids "
-				+ pids + "): " + ((this.oversold > 0) ? "oversold by " + this.oversold : "each seat once")
+				+ pids + "): " + outcome();
+	}
+
+	/** Returns the result without the processes. */
+	String inWords() {
+		return this.sold + " of " + this.capacity + " seats sold, " + outcome();
+	}
+
+	private String outcome() {
+		return ((this.oversold > 0) ? "oversold by " + this.oversold
+				: (this.sold < this.capacity) ? "none twice" : "each seat once")
 				+ ((this.refused > 0) ? ", late writes refused: " + this.refused : "");
 	}
 

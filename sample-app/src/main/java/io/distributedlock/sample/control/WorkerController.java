@@ -2,13 +2,10 @@ package io.distributedlock.sample.control;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
-
-import org.jspecify.annotations.Nullable;
+import java.util.function.Predicate;
 
 import org.springframework.context.annotation.Profile;
 import org.springframework.http.HttpStatus;
-import org.springframework.scheduling.TaskScheduler;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
@@ -20,7 +17,7 @@ import org.springframework.web.server.ResponseStatusException;
 import io.distributedlock.sample.SampleApplication;
 
 /**
- * Endpoints that show the workers, and kill or freeze them.
+ * Endpoints that show the workers, and kill, freeze or restart them.
  */
 @RestController
 @RequestMapping(WorkerController.PATH)
@@ -31,69 +28,53 @@ class WorkerController {
 
 	private final WorkerPool workers;
 
-	private final SalesLedger ledger;
+	private final FaultInjector faults;
 
-	private final TaskScheduler scheduler;
-
-	WorkerController(WorkerPool workers, SalesLedger ledger, TaskScheduler scheduler) {
+	WorkerController(WorkerPool workers, FaultInjector faults) {
 		this.workers = workers;
-		this.ledger = ledger;
-		this.scheduler = scheduler;
+		this.faults = faults;
 	}
 
 	@GetMapping
-	List<WorkerState> workers() {
-		Map<Long, Integer> ports = this.ledger.workerPorts();
-		return this.workers.alive().stream().map((worker) -> state(worker, ports)).toList();
+	List<LaneView> workers() {
+		return this.workers.lanes();
 	}
 
-	/** Ends a worker with SIGKILL. */
 	@PostMapping("/{pid}/kill")
-	WorkerState kill(@PathVariable long pid) {
-		WorkerProcess worker = find(pid);
-		worker.kill();
-		return state(worker, this.ledger.workerPorts());
+	LaneView kill(@PathVariable long pid) {
+		Worker worker = find(pid, Worker::isAlive);
+		this.faults.kill(worker);
+		return worker.view(0);
 	}
 
-	/** Stops a worker with SIGSTOP, and continues it some seconds later. */
 	@PostMapping("/{pid}/freeze")
-	WorkerState freeze(@PathVariable long pid, @RequestParam long seconds) {
+	LaneView freeze(@PathVariable long pid, @RequestParam long seconds) {
 		if (seconds < 1 || seconds > WorkerPool.LONGEST_FREEZE.toSeconds()) {
 			throw new ResponseStatusException(HttpStatus.BAD_REQUEST, "A worker can be frozen for 1 to "
 					+ WorkerPool.LONGEST_FREEZE.toSeconds() + " seconds, not for " + seconds);
 		}
-		WorkerProcess worker = find(pid);
-		if (!worker.freeze()) {
+		Worker worker = find(pid, Worker::isAlive);
+		if (!this.faults.freeze(worker, Duration.ofSeconds(seconds))) {
 			throw new ResponseStatusException(HttpStatus.CONFLICT, "Worker " + pid + " is frozen already");
 		}
-		this.scheduler.schedule(worker::thaw, this.scheduler.getClock().instant().plus(Duration.ofSeconds(seconds)));
-		return state(worker, this.ledger.workerPorts());
+		return worker.view(0);
 	}
 
-	private WorkerProcess find(long pid) {
-		List<WorkerProcess> alive = this.workers.alive();
-		return alive.stream()
-			.filter((worker) -> worker.pid() == pid)
+	/** Ends a worker in good order, if it lives, and starts another one in its lane. */
+	@PostMapping("/{pid}/restart")
+	List<LaneView> restart(@PathVariable long pid) {
+		this.workers.restart(find(pid, (worker) -> true));
+		return this.workers.lanes();
+	}
+
+	private Worker find(long pid, Predicate<Worker> condition) {
+		return this.workers.all()
+			.stream()
+			.filter((worker) -> worker.pid() == pid && condition.test(worker))
 			.findFirst()
-			.orElseThrow(() -> new ResponseStatusException(HttpStatus.NOT_FOUND, "Process " + pid
-					+ " is not one of the workers " + alive.stream().map(WorkerProcess::pid).toList()));
-	}
-
-	private static WorkerState state(WorkerProcess worker, Map<Long, Integer> ports) {
-		Integer port = ports.get(worker.pid());
-		return new WorkerState(worker.pid(), !worker.isAlive() ? "ended" : worker.isFrozen() ? "frozen" : "running",
-				(port != null) ? "http://127.0.0.1:" + port + "/actuator" : null);
-	}
-
-	/**
-	 * State of a worker in the operating system.
-	 *
-	 * @param pid the process id
-	 * @param state {@code running}, {@code frozen} or {@code ended}
-	 * @param actuator the address of its actuator, {@code null} before it is ready
-	 */
-	record WorkerState(long pid, String state, @Nullable String actuator) {
-
+			.orElseThrow(() -> new ResponseStatusException(HttpStatus.NOT_FOUND,
+					"Process " + pid + " is not one of the workers "
+							+ this.workers.all().stream().filter(condition).map(Worker::pid).toList()));
 	}
 
 }

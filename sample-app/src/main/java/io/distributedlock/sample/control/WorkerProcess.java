@@ -1,21 +1,21 @@
 package io.distributedlock.sample.control;
 
+import java.io.BufferedReader;
 import java.io.BufferedWriter;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
-import io.distributedlock.sample.SellCommand;
-
 /**
- * Process of a worker. Commands are written to its standard input; its results are in the
- * database.
+ * Process of a worker, as the operating system sees it. Lines are written to its standard
+ * input and read from its standard output.
  */
 class WorkerProcess {
 
@@ -25,7 +25,7 @@ class WorkerProcess {
 
 	private final Process process;
 
-	private final BufferedWriter commands;
+	private final BufferedWriter input;
 
 	private final ReentrantLock freezing = new ReentrantLock();
 
@@ -33,7 +33,12 @@ class WorkerProcess {
 
 	WorkerProcess(Process process) {
 		this.process = process;
-		this.commands = process.outputWriter(StandardCharsets.UTF_8);
+		this.input = process.outputWriter(StandardCharsets.UTF_8);
+	}
+
+	/** Whether this system can stop and continue a process by a signal. */
+	static boolean canFreeze() {
+		return ExitCommand.isSupported();
 	}
 
 	long pid() {
@@ -42,6 +47,24 @@ class WorkerProcess {
 
 	boolean isAlive() {
 		return this.process.isAlive();
+	}
+
+	int exitValue() {
+		return this.process.exitValue();
+	}
+
+	/** Passes each line of output on, by a thread that ends with the process. */
+	void readOutput(Consumer<String> lines) {
+		Thread reader = new Thread(() -> {
+			try (BufferedReader output = this.process.inputReader(StandardCharsets.UTF_8)) {
+				output.lines().forEach(lines);
+			}
+			catch (IOException ex) {
+				logger.debug("The output of worker " + pid() + " has ended", ex);
+			}
+		}, "worker-" + pid());
+		reader.setDaemon(true);
+		reader.start();
 	}
 
 	boolean isFrozen() {
@@ -73,13 +96,19 @@ class WorkerProcess {
 		}
 	}
 
-	void thaw() {
+	/**
+	 * Continues a frozen process.
+	 * @return {@code false} if it was not frozen
+	 */
+	boolean thaw() {
 		this.freezing.lock();
 		try {
-			if (this.thaw != null) {
-				this.thaw.close();
-				this.thaw = null;
+			if (this.thaw == null) {
+				return false;
 			}
+			this.thaw.close();
+			this.thaw = null;
+			return true;
 		}
 		finally {
 			this.freezing.unlock();
@@ -93,21 +122,22 @@ class WorkerProcess {
 		thaw();
 	}
 
-	void send(SellCommand command) {
+	void send(String line) {
 		try {
-			this.commands.write(command.toLine());
-			this.commands.newLine();
-			this.commands.flush();
+			this.input.write(line);
+			this.input.newLine();
+			this.input.flush();
 		}
 		catch (IOException ex) {
-			logger.warn("Worker " + pid() + " does not read commands any more", ex);
+			logger.debug("Worker " + pid() + " does not read commands any more", ex);
 		}
 	}
 
 	/** Closes the standard input of the worker, which ends when it reads that. */
 	void stop() {
+		thaw();
 		try {
-			this.commands.close();
+			this.input.close();
 		}
 		catch (IOException ex) {
 			logger.debug("Worker " + pid() + " had ended before", ex);

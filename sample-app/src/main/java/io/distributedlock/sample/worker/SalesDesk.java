@@ -7,6 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 
 import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.boot.ApplicationArguments;
 import org.springframework.boot.ApplicationRunner;
@@ -18,6 +19,7 @@ import org.springframework.stereotype.Component;
 
 import io.distributedlock.sample.SampleApplication;
 import io.distributedlock.sample.SellCommand;
+import io.distributedlock.sample.WorkerReport.Ready;
 
 /**
  * Reader of the control process's commands on standard input. The worker lives as long as
@@ -34,27 +36,32 @@ class SalesDesk implements ApplicationRunner {
 
 	private final Sellers sellers;
 
-	private final SeatLedger ledger;
+	private final ReportChannel reports;
+
+	private final JsonMapper json;
 
 	private final ConfigurableApplicationContext context;
 
-	SalesDesk(SeatSales sales, Sellers sellers, SeatLedger ledger, ConfigurableApplicationContext context) {
+	SalesDesk(SeatSales sales, Sellers sellers, ReportChannel reports, JsonMapper json,
+			ConfigurableApplicationContext context) {
 		this.sales = sales;
 		this.sellers = sellers;
-		this.ledger = ledger;
+		this.reports = reports;
+		this.json = json;
 		this.context = context;
 	}
 
 	@Override
 	public void run(ApplicationArguments args) throws IOException {
 		warmUp();
-		this.ledger.reportReady(this.context.getEnvironment().getRequiredProperty("local.server.port", Integer.class));
+		this.reports
+			.send(new Ready(this.context.getEnvironment().getRequiredProperty("local.server.port", Integer.class)));
 		// Boot would report it after the return of this method, and health with it.
 		AvailabilityChangeEvent.publish(this.context, ReadinessState.ACCEPTING_TRAFFIC);
 		BufferedReader commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
 		@Nullable String line = commands.readLine();
 		while (line != null) {
-			this.sellers.sellOut(SellCommand.parse(line));
+			this.sellers.sellOut(this.json.readValue(line, SellCommand.class));
 			line = commands.readLine();
 		}
 		// The web server would keep the process alive.

@@ -4,6 +4,7 @@ import org.springframework.context.annotation.Profile;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
 
+import io.distributedlock.FencingToken;
 import io.distributedlock.sample.SampleApplication;
 
 /**
@@ -12,6 +13,8 @@ import io.distributedlock.sample.SampleApplication;
 @Repository
 @Profile(SampleApplication.WORKER)
 class SeatLedger {
+
+	static final long NO_TOKEN = 0;
 
 	private final JdbcClient jdbc;
 
@@ -22,7 +25,7 @@ class SeatLedger {
 	}
 
 	Seats seats(int eventId) {
-		return this.jdbc.sql("SELECT sold, capacity FROM event WHERE id = :eventId")
+		return this.jdbc.sql("SELECT sold, capacity FROM sample_event WHERE id = :eventId")
 			.param("eventId", eventId)
 			.query(Seats.class)
 			.optional()
@@ -33,48 +36,38 @@ class SeatLedger {
 	 * Sells the seat, unless a later holder of the lock has written: the decision of a
 	 * holder that was paused past its lease must not overwrite a later one.
 	 */
-	void sell(int eventId, int seat, long token) {
+	void sellFenced(int eventId, int seat, FencingToken token) {
 		int updated = this.jdbc
-			.sql("UPDATE event SET sold = :seat, fence = :token WHERE id = :eventId AND fence <= :token")
+			.sql("UPDATE sample_event SET sold = :seat, fence = :token WHERE id = :eventId AND fence <= :token")
 			.param("seat", seat)
-			.param("token", token)
+			.param("token", token.value())
 			.param("eventId", eventId)
 			.update();
 		if (updated == 0) {
 			throw new StaleSaleException(eventId, seat, token);
 		}
-		this.jdbc.sql("INSERT INTO sale (event_id, seat, pid, token) VALUES (:eventId, :seat, :pid, :token)")
+		insert("sample_sale", eventId, seat, token.value());
+	}
+
+	/** Sells the seat, whatever other processes have written meanwhile. */
+	void sell(int eventId, int seat, long token) {
+		this.jdbc.sql("UPDATE sample_event SET sold = :seat WHERE id = :eventId")
+			.param("seat", seat)
+			.param("eventId", eventId)
+			.update();
+		insert("sample_sale", eventId, seat, token);
+	}
+
+	void reportRefused(int eventId, StaleSaleException refusal) {
+		insert("sample_refusal", eventId, refusal.seat(), refusal.token().value());
+	}
+
+	private void insert(String table, int eventId, int seat, long token) {
+		this.jdbc.sql("INSERT INTO " + table + " (event_id, seat, pid, token) VALUES (:eventId, :seat, :pid, :token)")
 			.param("eventId", eventId)
 			.param("seat", seat)
 			.param("pid", this.pid)
 			.param("token", token)
-			.update();
-	}
-
-	void reportRefused(int eventId, StaleSaleException refusal) {
-		this.jdbc.sql("INSERT INTO refusal (event_id, seat, pid, token) VALUES (:eventId, :seat, :pid, :token)")
-			.param("eventId", eventId)
-			.param("seat", refusal.seat())
-			.param("pid", this.pid)
-			.param("token", refusal.token())
-			.update();
-	}
-
-	/**
-	 * Reports that this worker takes commands.
-	 * @param port the port of its web server
-	 */
-	void reportReady(int port) {
-		this.jdbc.sql("INSERT INTO worker (pid, port) VALUES (:pid, :port)")
-			.param("pid", this.pid)
-			.param("port", port)
-			.update();
-	}
-
-	void reportDone(int eventId) {
-		this.jdbc.sql("INSERT INTO shift (event_id, pid) VALUES (:eventId, :pid)")
-			.param("eventId", eventId)
-			.param("pid", this.pid)
 			.update();
 	}
 

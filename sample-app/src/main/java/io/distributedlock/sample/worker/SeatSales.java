@@ -7,19 +7,22 @@ import org.springframework.context.annotation.Profile;
 import org.springframework.stereotype.Service;
 import org.springframework.transaction.annotation.Transactional;
 
+import io.distributedlock.FencingToken;
 import io.distributedlock.LockContext;
 import io.distributedlock.annotation.DistributedLock;
+import io.distributedlock.interceptor.OnLost;
 import io.distributedlock.sample.SampleApplication;
 import io.distributedlock.sample.worker.SeatLedger.Seats;
 
 /**
- * Sale of the next free seat of an event, with the lock and without it.
+ * Sale of the next free seat of an event: read how many are sold, let the customer think,
+ * sell the next one. Each method returns the sold seat, or {@link #SOLD_OUT}.
  */
 @Service
 @Profile(SampleApplication.WORKER)
 class SeatSales {
 
-	private static final long NO_TOKEN = 0;
+	static final int SOLD_OUT = 0;
 
 	private final SeatLedger ledger;
 
@@ -27,38 +30,51 @@ class SeatSales {
 		this.ledger = ledger;
 	}
 
-	/**
-	 * Sells a seat.
-	 * @param event the event
-	 * @param thinkTime how long the customer thinks
-	 * @return {@code false} if there was none left
-	 */
+	/** Sells a seat under the lock, and writes it with the fencing token of the lock. */
 	@DistributedLock(name = "seats", key = "#event")
 	@Transactional
-	public boolean sell(int event, Duration thinkTime) {
-		return sellNextSeat(event, thinkTime, LockContext.current().fencingToken().value());
+	public int sell(int event, Duration thinkTime) {
+		FencingToken token = LockContext.current().fencingToken();
+		return sellNextSeat(event, thinkTime, (seat) -> this.ledger.sellFenced(event, seat, token));
+	}
+
+	/**
+	 * Sells a seat under the lock, to a database that knows nothing of tokens.
+	 * {@code IGNORE} switches off the check that rolls back the transaction of a lost
+	 * lock. That check finds most of such writes, but not one whose process pauses
+	 * between the check and the commit.
+	 */
+	@DistributedLock(name = "seats", key = "#event", onLost = OnLost.IGNORE)
+	@Transactional
+	public int sellUnfenced(int event, Duration thinkTime) {
+		FencingToken token = LockContext.current().fencingToken();
+		return sellNextSeat(event, thinkTime, (seat) -> this.ledger.sell(event, seat, token.value()));
 	}
 
 	/**
 	 * Sells a seat without the lock. The transaction alone does not help: all processes
 	 * may read the same number of sold seats before one of them writes.
-	 * @param event the event
-	 * @param thinkTime how long the customer thinks
-	 * @return {@code false} if there was none left
 	 */
 	@Transactional
-	public boolean sellUnlocked(int event, Duration thinkTime) {
-		return sellNextSeat(event, thinkTime, NO_TOKEN);
+	public int sellUnlocked(int event, Duration thinkTime) {
+		return sellNextSeat(event, thinkTime, (seat) -> this.ledger.sell(event, seat, SeatLedger.NO_TOKEN));
 	}
 
-	private boolean sellNextSeat(int event, Duration thinkTime, long token) {
+	private int sellNextSeat(int event, Duration thinkTime, Purchase purchase) {
 		Seats seats = this.ledger.seats(event);
 		if (seats.soldOut()) {
-			return false;
+			return SOLD_OUT;
 		}
 		LockSupport.parkNanos(thinkTime.toNanos());
-		this.ledger.sell(event, seats.next(), token);
-		return true;
+		purchase.buy(seats.next());
+		return seats.next();
+	}
+
+	/** The write of a sold seat. */
+	private interface Purchase {
+
+		void buy(int seat);
+
 	}
 
 }

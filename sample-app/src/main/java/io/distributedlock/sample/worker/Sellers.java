@@ -9,14 +9,13 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 import org.springframework.context.annotation.Profile;
-import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
 import org.springframework.stereotype.Component;
 
-import io.distributedlock.LockLostException;
 import io.distributedlock.sample.SampleApplication;
 import io.distributedlock.sample.SampleProperties;
 import io.distributedlock.sample.SellCommand;
+import io.distributedlock.sample.WorkerReport.Done;
 
 /**
  * The threads that sell, all at once, until no seat is free.
@@ -27,17 +26,17 @@ class Sellers {
 
 	private static final Log logger = LogFactory.getLog(Sellers.class);
 
-	private final SeatSales sales;
+	private final SaleAttempt attempt;
 
-	private final SeatLedger ledger;
+	private final ReportChannel reports;
 
 	private final int count;
 
 	private final ExecutorService executor;
 
-	Sellers(SeatSales sales, SeatLedger ledger, SampleProperties properties) {
-		this.sales = sales;
-		this.ledger = ledger;
+	Sellers(SaleAttempt attempt, ReportChannel reports, SampleProperties properties) {
+		this.attempt = attempt;
+		this.reports = reports;
 		this.count = properties.sellers();
 		CustomizableThreadFactory threads = new CustomizableThreadFactory("seller-");
 		// The worker ends with its control process, also while the sellers wait.
@@ -54,33 +53,20 @@ class Sellers {
 			if (failure != null) {
 				logger.error("A seller failed: " + command, failure);
 			}
-			this.ledger.reportDone(command.eventId());
+			this.reports.send(new Done(command.eventId()));
 		}, this.executor);
 	}
 
 	private void sellUntilSoldOut(SellCommand command) {
-		while (sell(command)) {
+		int lostInARow = 0;
+		SaleAttempt.Outcome outcome = this.attempt.make(command);
+		while (outcome != SaleAttempt.Outcome.SOLD_OUT) {
+			lostInARow = (outcome == SaleAttempt.Outcome.SOLD) ? 0 : lostInARow + 1;
+			if (this.attempt.isHopeless(command, lostInARow)) {
+				return;
+			}
 			Thread.yield();
-		}
-	}
-
-	/**
-	 * Sells one seat. A sale that was refused or rolled back is not repeated: the seller
-	 * continues with the next seat.
-	 */
-	private boolean sell(SellCommand command) {
-		try {
-			return command.locked() ? this.sales.sell(command.eventId(), command.thinkTime())
-					: this.sales.sellUnlocked(command.eventId(), command.thinkTime());
-		}
-		catch (StaleSaleException ex) {
-			logger.warn(ex.getMessage());
-			this.ledger.reportRefused(command.eventId(), ex);
-			return true;
-		}
-		catch (LockLostException | ConcurrencyFailureException ex) {
-			logger.warn("A sale of event " + command.eventId() + " was rolled back: " + ex.getMessage());
-			return true;
+			outcome = this.attempt.make(command);
 		}
 	}
 

@@ -1,5 +1,7 @@
 package io.distributedlock.sample.worker;
 
+import io.distributedlock.FencingToken;
+
 /**
  * Exception for a sale that was refused because a later holder of the lock has sold.
  */
@@ -9,9 +11,9 @@ class StaleSaleException extends RuntimeException {
 
 	private final int seat;
 
-	private final long token;
+	private final transient FencingToken token;
 
-	StaleSaleException(int eventId, int seat, long token) {
+	StaleSaleException(int eventId, int seat, FencingToken token) {
 		super("Seat " + seat + " of event " + eventId + " not sold: fencing token " + token + " is outdated");
 		this.seat = seat;
 		this.token = token;
@@ -21,7 +23,7 @@ class StaleSaleException extends RuntimeException {
 		return this.seat;
 	}
 
-	long token() {
+	FencingToken token() {
 		return this.token;
 	}
 

@@ -25,6 +25,14 @@ public final class RunningRedis implements AutoCloseable {
 		this.connections.start();
 	}
 
+	public int port() {
+		return this.server.getStandalone().getPort();
+	}
+
+	public String password() {
+		return this.server.getPassword();
+	}
+
 	public StringRedisTemplate template() {
 		return new StringRedisTemplate(this.connections);
 	}

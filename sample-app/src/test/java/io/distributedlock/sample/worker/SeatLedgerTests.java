@@ -9,6 +9,8 @@ import org.springframework.jdbc.datasource.embedded.EmbeddedDatabase;
 import org.springframework.jdbc.datasource.embedded.EmbeddedDatabaseBuilder;
 import org.springframework.jdbc.datasource.embedded.EmbeddedDatabaseType;
 
+import io.distributedlock.FencingToken;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -29,7 +31,7 @@ class SeatLedgerTests {
 			.addScript("schema.sql")
 			.build();
 		this.jdbc = JdbcClient.create(this.database);
-		this.jdbc.sql("INSERT INTO event (capacity) VALUES (50)").update();
+		this.jdbc.sql("INSERT INTO sample_event (id, capacity) VALUES (1, 50)").update();
 		this.ledger = new SeatLedger(this.jdbc);
 	}
 
@@ -40,9 +42,9 @@ class SeatLedgerTests {
 
 	@Test
 	void saleIsRecordedWithTheTokenAndTheProcessThatMadeIt() {
-		this.ledger.sell(EVENT, 1, 7_000_000_000L);
+		this.ledger.sellFenced(EVENT, 1, new FencingToken(7_000_000_000L));
 		assertThat(this.ledger.seats(EVENT).sold()).isEqualTo(1);
-		assertThat(this.jdbc.sql("SELECT seat, pid, token FROM sale").query().listOfRows()).singleElement()
+		assertThat(this.jdbc.sql("SELECT seat, pid, token FROM sample_sale").query().listOfRows()).singleElement()
 			.satisfies((sale) -> assertThat(sale).containsEntry("seat", 1)
 				.containsEntry("pid", ProcessHandle.current().pid())
 				.containsEntry("token", 7_000_000_000L));
@@ -50,17 +52,18 @@ class SeatLedgerTests {
 
 	@Test
 	void holderMaySellAgainWithItsToken() {
-		this.ledger.sell(EVENT, 1, 7);
-		this.ledger.sell(EVENT, 2, 7);
+		this.ledger.sellFenced(EVENT, 1, new FencingToken(7L));
+		this.ledger.sellFenced(EVENT, 2, new FencingToken(7L));
 		assertThat(this.ledger.seats(EVENT).sold()).isEqualTo(2);
 	}
 
 	@Test
 	void lateWriteOfAnEarlierHolderIsRefused() {
-		this.ledger.sell(EVENT, 1, 8);
-		assertThatExceptionOfType(StaleSaleException.class).isThrownBy(() -> this.ledger.sell(EVENT, 1, 7));
+		this.ledger.sellFenced(EVENT, 1, new FencingToken(8L));
+		assertThatExceptionOfType(StaleSaleException.class)
+			.isThrownBy(() -> this.ledger.sellFenced(EVENT, 1, new FencingToken(7L)));
 		assertThat(this.ledger.seats(EVENT).sold()).isEqualTo(1);
-		assertThat(this.jdbc.sql("SELECT token FROM sale").query(Long.class).list()).containsExactly(8L);
+		assertThat(this.jdbc.sql("SELECT token FROM sample_sale").query(Long.class).list()).containsExactly(8L);
 	}
 
 	@Test

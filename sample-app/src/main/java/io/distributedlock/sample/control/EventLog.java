@@ -1,0 +1,61 @@
+package io.distributedlock.sample.control;
+
+import java.time.LocalTime;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.Locale;
+
+import org.springframework.context.annotation.Profile;
+import org.springframework.stereotype.Component;
+
+import io.distributedlock.sample.SampleApplication;
+
+/**
+ * What has happened lately, in words. Safe for use by many threads.
+ */
+@Component
+@Profile("!" + SampleApplication.WORKER)
+class EventLog {
+
+	private static final int LENGTH = 80;
+
+	private final Deque<Entry> entries = new ArrayDeque<>();
+
+	private long lastId;
+
+	synchronized void add(Tone tone, String text) {
+		if (this.entries.size() == LENGTH) {
+			this.entries.removeFirst();
+		}
+		this.lastId++;
+		this.entries.addLast(new Entry(this.lastId, LocalTime.now().truncatedTo(ChronoUnit.MILLIS).toString(),
+				tone.name().toLowerCase(Locale.ROOT), text));
+	}
+
+	synchronized List<Entry> latest() {
+		return List.copyOf(this.entries);
+	}
+
+	/** What an entry means to who reads it. */
+	enum Tone {
+
+		PLAIN, GOOD, WARNING, BAD
+
+	}
+
+	/**
+	 * An entry.
+	 *
+	 * @param id its number, rising
+	 * @param time when it happened
+	 * @param tone what it means: {@code plain}, {@code good}, {@code warning} or
+	 * {@code bad}
+	 * @param text what happened
+	 */
+	record Entry(long id, String time, String tone, String text) {
+
+	}
+
+}

@@ -1,0 +1,63 @@
+package io.distributedlock.sample.control;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+
+import org.springframework.beans.factory.annotation.Value;
+import org.springframework.boot.web.server.PortInUseException;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.context.annotation.Profile;
+import org.springframework.stereotype.Component;
+
+import io.distributedlock.sample.SampleApplication;
+
+/**
+ * Check of the port before workers start: the web server itself tries it as the last one.
+ */
+@Component
+@Profile("!" + SampleApplication.WORKER)
+class PortCheck implements SmartLifecycle {
+
+	private final int port;
+
+	private final InetAddress address;
+
+	private volatile boolean running;
+
+	PortCheck(@Value("${server.port}") int port, @Value("${server.address}") InetAddress address) {
+		this.port = port;
+		this.address = address;
+	}
+
+	@Override
+	public void start() {
+		this.running = true;
+		try (ServerSocket socket = new ServerSocket()) {
+			// As the web server does, or a connection that was closed just now is in the
+			// way.
+			socket.setReuseAddress(true);
+			socket.bind(new InetSocketAddress(this.address, this.port));
+		}
+		catch (IOException ex) {
+			throw new PortInUseException(this.port, ex);
+		}
+	}
+
+	@Override
+	public void stop() {
+		this.running = false;
+	}
+
+	@Override
+	public boolean isRunning() {
+		return this.running;
+	}
+
+	@Override
+	public int getPhase() {
+		return WorkerPool.PHASE - 1;
+	}
+
+}

@@ -1,0 +1,13 @@
+package io.distributedlock.sample;
+
+import org.junit.jupiter.api.Tag;
+
+/** The tour with locks in Redis. */
+@Tag("matrix")
+class ControlRoomInRedisTests extends ControlRoomContract {
+
+	ControlRoomInRedisTests() {
+		super("redis", "Redis 7.0.15");
+	}
+
+}

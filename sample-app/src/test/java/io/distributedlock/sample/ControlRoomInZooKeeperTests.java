@@ -1,0 +1,13 @@
+package io.distributedlock.sample;
+
+import org.junit.jupiter.api.Tag;
+
+/** The tour with locks in ZooKeeper. */
+@Tag("matrix")
+class ControlRoomInZooKeeperTests extends ControlRoomContract {
+
+	ControlRoomInZooKeeperTests() {
+		super("zookeeper", "ZooKeeper");
+	}
+
+}

@@ -1,0 +1,96 @@
+package io.distributedlock.sample;
+
+import java.time.Duration;
+import java.util.List;
+
+import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionFactory;
+import org.openqa.selenium.By;
+import org.openqa.selenium.StaleElementReferenceException;
+import org.openqa.selenium.WebElement;
+import org.openqa.selenium.chrome.ChromeDriver;
+
+/**
+ * The page of the sample, as a visitor uses it.
+ */
+final class ControlRoomPage {
+
+	private static final Duration PATIENCE = Duration.ofMinutes(3);
+
+	private static final String RUNNING = "Running …";
+
+	private final ChromeDriver driver;
+
+	ControlRoomPage(ChromeDriver driver, String address) {
+		this.driver = driver;
+		driver.get(address);
+		await().until(() -> text("connection").equals("live") && !lanes().isEmpty());
+	}
+
+	static ConditionFactory await() {
+		return Awaitility.await()
+			.atMost(PATIENCE)
+			.pollDelay(Duration.ZERO)
+			.pollInterval(Duration.ofMillis(50))
+			.ignoreExceptionsInstanceOf(StaleElementReferenceException.class);
+	}
+
+	/** Presses the button of a step of the tour. */
+	void play(int step) {
+		await().until(() -> isOn(button(step)));
+		button(step).click();
+		await().until(() -> verdict(step).equals(RUNNING));
+	}
+
+	/** Waits until a step has been played, and returns what was to be seen. */
+	String awaitVerdict(int step) {
+		return await().until(() -> verdict(step), (verdict) -> !verdict.isEmpty() && !verdict.equals(RUNNING));
+	}
+
+	private WebElement button(int step) {
+		return this.driver.findElement(By.cssSelector("[data-step='" + step + "']"));
+	}
+
+	private String verdict(int step) {
+		return this.driver.findElement(By.cssSelector("#step-" + step + " .verdict")).getText();
+	}
+
+	private static boolean isOn(WebElement button) {
+		return !"true".equals(button.getDomAttribute("aria-disabled"));
+	}
+
+	int number(String id) {
+		return Integer.parseInt(text(id));
+	}
+
+	String text(String id) {
+		return this.driver.findElement(By.id(id)).getText();
+	}
+
+	List<WebElement> lanes() {
+		return this.driver.findElements(By.cssSelector(".lane"));
+	}
+
+	/** The words of all lanes. */
+	List<String> words() {
+		return texts(".lane .words");
+	}
+
+	List<String> log() {
+		return texts("#log li");
+	}
+
+	private List<String> texts(String selector) {
+		return this.driver.findElements(By.cssSelector(selector)).stream().map(WebElement::getText).toList();
+	}
+
+	/** Presses a button of a lane, from 0. */
+	void press(int lane, String act) {
+		lanes().get(lane).findElement(By.className(act)).click();
+	}
+
+	ChromeDriver driver() {
+		return this.driver;
+	}
+
+}
