@@ -267,30 +267,40 @@ async function showFigures() {
 	if (document.visibilityState === "visible" && state !== null) {
 		const answer = await fetch("/api/figures").catch(() => null);
 		if (answer !== null && answer.ok) {
-			find("figures").replaceChildren(...(await answer.json()).map(figuresRow));
+			showRows(await answer.json());
 		}
 	}
 	setTimeout(showFigures, 3000);
 }
 
-function figuresRow(figures) {
-	const row = document.createElement("tr");
-	const name = document.createElement("th");
-	name.scope = "row";
-	name.textContent = figures.worker;
-	row.append(name, cell(figures.acquired), cell(figures.acquired === null ? null : figures.meanWaitMillis + " ms"),
-			cell(figures.renewed), cell(figures.lost), links(figures));
-	return row;
+function showRows(all) {
+	const table = find("figures");
+	all.forEach((figures, i) => {
+		if (table.rows.length === i) {
+			const row = table.insertRow();
+			const name = document.createElement("th");
+			name.scope = "row";
+			name.textContent = figures.worker;
+			row.append(name);
+			for (let cell = 0; cell < 5; cell++) {
+				row.insertCell();
+			}
+		}
+		const cells = table.rows[i].cells;
+		const unknown = figures.acquired === null;
+		[figures.acquired, figures.meanWaitMillis + " ms", figures.renewed, figures.lost].forEach((value, cell) =>
+			setText(cells[cell + 1], unknown ? "–" : String(value)));
+		showLinks(cells[5], figures);
+	});
 }
 
-function cell(value) {
-	const data = document.createElement("td");
-	data.textContent = value === null ? "–" : String(value);
-	return data;
-}
-
-function links(figures) {
-	const data = document.createElement("td");
+// Links that stay the same keep the focus of the keyboard.
+function showLinks(cell, figures) {
+	if (cell.dataset.actuator === String(figures.actuator)) {
+		return;
+	}
+	cell.dataset.actuator = String(figures.actuator);
+	cell.replaceChildren();
 	if (figures.actuator !== null) {
 		[["health", "/health"], ["locks", "/distributedlocks"], ["metrics", "/metrics/distributed.lock.acquire"],
 				["Prometheus", "/prometheus"]].forEach(([text, path]) => {
@@ -298,10 +308,9 @@ function links(figures) {
 			link.href = figures.actuator + path;
 			link.textContent = text;
 			link.setAttribute("aria-label", text + " of worker " + figures.worker);
-			data.append(link, " ");
+			cell.append(link, " ");
 		});
 	}
-	return data;
 }
 
 explain();

@@ -78,7 +78,7 @@ class ControlProcess implements AutoCloseable {
 
 	private int awaitPort() {
 		Matcher started = PORT.matcher("");
-		Awaitility.await().atMost(Duration.ofMinutes(5)).untilAsserted(() -> {
+		Awaitility.await().atMost(Duration.ofMinutes(10)).failFast("the start has failed", () -> !this.process.isAlive()).untilAsserted(() -> {
 			assertThat(this.process.isAlive() && started.reset(console()).find()).as(console()).isTrue();
 		});
 		return Integer.parseInt(started.group(1));

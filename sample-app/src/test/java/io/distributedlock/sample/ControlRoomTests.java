@@ -11,7 +11,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.openqa.selenium.By;
 import org.openqa.selenium.Keys;
-import org.openqa.selenium.WebElement;
+import org.openqa.selenium.interactions.Actions;
 
 import org.springframework.core.io.ClassPathResource;
 
@@ -65,15 +65,18 @@ class ControlRoomTests extends ControlRoomContract {
 	void keyboardReachesControlsInTheOrderOfThePage() {
 		this.browser.driver().executeScript("document.activeElement.blur(); window.scrollTo(0, 0);");
 		List<Long> positions = new ArrayList<>();
-		WebElement body = this.browser.driver().findElement(By.tagName("body"));
-		body.sendKeys(Keys.TAB);
+		pressTab();
 		long position = focused();
 		while (position >= 0 && !positions.contains(position)) {
 			positions.add(position);
-			this.browser.driver().switchTo().activeElement().sendKeys(Keys.TAB);
+			pressTab();
 			position = focused();
 		}
 		assertThat(positions).hasSizeGreaterThan(20).isSorted();
+	}
+
+	private void pressTab() {
+		new Actions(this.browser.driver()).sendKeys(Keys.TAB).perform();
 	}
 
 	/** The place of the focused element in the document, -1 if none is. */

@@ -66,7 +66,7 @@ class Sales {
 		return Awaitility.await()
 			.pollDelay(Duration.ZERO)
 			.pollInterval(Duration.ofMillis(10))
-			.atMost(Duration.ofMinutes(2))
+			.atMost(Duration.ofMinutes(5))
 			.until(this::holder, (holder) -> holder != NO_HOLDER && condition.test(holder));
 	}
 
@@ -147,7 +147,7 @@ class Sales {
 		repeat(() -> {
 			CompletableFuture<JsonNode> sale = begin("&fence=off");
 			assertThat(inflict(awaitNewHolder(), "freeze?seconds=" + seconds)).isEqualTo("frozen");
-			JsonNode result = sale.get(3, TimeUnit.MINUTES);
+			JsonNode result = sale.get(5, TimeUnit.MINUTES);
 			assertThat(result.get("refused").asInt()).isZero();
 			return result.get("oversold").asInt() > 0;
 		});
@@ -165,7 +165,7 @@ class Sales {
 	}
 
 	private int refusedOfSeatsSoldOnce(CompletableFuture<JsonNode> sale) throws Exception {
-		JsonNode result = sale.get(3, TimeUnit.MINUTES);
+		JsonNode result = sale.get(5, TimeUnit.MINUTES);
 		assertThat(result.get("sold").asInt()).isEqualTo(this.seats);
 		assertThat(result.get("oversold").asInt()).isZero();
 		assertThat(this.control.get("/api/status").get("on")).isEqualTo(result);
