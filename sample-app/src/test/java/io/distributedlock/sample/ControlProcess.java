@@ -78,9 +78,12 @@ class ControlProcess implements AutoCloseable {
 
 	private int awaitPort() {
 		Matcher started = PORT.matcher("");
-		Awaitility.await().atMost(Duration.ofMinutes(10)).failFast("the start has failed", () -> !this.process.isAlive()).untilAsserted(() -> {
-			assertThat(this.process.isAlive() && started.reset(console()).find()).as(console()).isTrue();
-		});
+		Awaitility.await()
+			.atMost(Duration.ofMinutes(10))
+			.failFast("the start has failed", () -> !this.process.isAlive())
+			.untilAsserted(() -> {
+				assertThat(this.process.isAlive() && started.reset(console()).find()).as(console()).isTrue();
+			});
 		return Integer.parseInt(started.group(1));
 	}
 
