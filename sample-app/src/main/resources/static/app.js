@@ -303,7 +303,7 @@ function showLinks(cell, figures) {
 	cell.replaceChildren();
 	if (figures.actuator !== null) {
 		[["health", "/health"], ["locks", "/distributedlocks"], ["metrics", "/metrics/distributed.lock.acquire"],
-				["Prometheus", "/prometheus"]].forEach(([text, path]) => {
+				["scrape", "/prometheus"]].forEach(([text, path]) => {
 			const link = document.createElement("a");
 			link.href = figures.actuator + path;
 			link.textContent = text;
