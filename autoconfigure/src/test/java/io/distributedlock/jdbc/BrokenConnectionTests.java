@@ -221,7 +221,8 @@ class BrokenConnectionTests {
 				assertThatExceptionOfType(LockProviderException.class)
 					.isThrownBy(() -> attempt(provider, Duration.ofMillis(300)));
 			}
-			// A server that receives the statement after its end lets it wait by its own limit, 50 s.
+			// A server that receives the statement after its end lets it wait by its own
+			// limit, 50 s.
 			await().atMost(Duration.ofSeconds(90))
 				.untilAsserted(() -> assertThat(jdbc.queryForList(kind.waiting, Long.class)).isEmpty());
 			connection.rollback();
