@@ -35,7 +35,7 @@ public record RedisQuorumProperties(@DefaultValue List<Node> nodes, @DefaultValu
 		if (this.maxLease.compareTo(lease) < 0) {
 			throw DistributedLockProperties.invalid("redis.quorum.max-lease", this.maxLease.toMillis() + " ms",
 					"but distributed-lock.lease is " + lease.toMillis() + " ms",
-					"Use at least the longest lease and shortest hold of a lock");
+					"Set it to the longest lease and the longest minHold of any lock, or higher");
 		}
 	}
 

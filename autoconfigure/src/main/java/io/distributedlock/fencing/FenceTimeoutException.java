@@ -19,8 +19,10 @@ public final class FenceTimeoutException extends PessimisticLockingFailureExcept
 	FenceTimeoutException(LockKey key, int seconds, Throwable cause) {
 		super(LockError.FENCE_TIMEOUT.describe(
 				"The transaction of an earlier holder of lock '" + key
-						+ "' has not ended, so that its fence was not free within " + seconds + " s",
-				"Repeat the call, keep transactions short, or raise distributed-lock.transaction.fence-timeout"),
+						+ "' has not ended, so that its fence was not free within " + seconds
+						+ " s, or within a lower limit of the database for row locks",
+				"Repeat the call, keep transactions short, or raise distributed-lock.transaction.fence-timeout and the"
+						+ " database's limit (lock_timeout, innodb_lock_wait_timeout)"),
 				cause);
 	}
 

@@ -64,6 +64,10 @@ final class FencedTransaction {
 		this.timeoutSeconds = timeoutSeconds;
 	}
 
+	DataSource dataSource() {
+		return this.dataSource;
+	}
+
 	boolean isOf(TransactionExecution other) {
 		return this.execution == other;
 	}
@@ -198,10 +202,11 @@ final class FencedTransaction {
 
 	private static LockConfigurationException unsupportedIsolation(HeldKey key, boolean first) {
 		return new LockConfigurationException(LockError.FENCE_ISOLATION,
-				"Lock '" + key.key() + "' cannot fence a transaction of this isolation level"
+				"Lock '" + key.key() + "' cannot fence a transaction above READ COMMITTED in this database"
 						+ (first ? "" : ", because it was acquired while the transaction was running")
 						+ ": the transaction may read older data than that of the last holder",
-				first ? "Use READ COMMITTED" : "Acquire the lock before the transaction begins, or use READ COMMITTED");
+				(first ? "Use" : "Acquire the lock before the transaction begins, or use")
+						+ " READ COMMITTED, as by @Transactional(isolation = Isolation.READ_COMMITTED)");
 	}
 
 	/**

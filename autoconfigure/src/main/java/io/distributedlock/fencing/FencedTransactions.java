@@ -12,6 +12,7 @@ import java.util.concurrent.CopyOnWriteArraySet;
 
 import javax.sql.DataSource;
 
+import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
@@ -124,9 +125,8 @@ public final class FencedTransactions implements AutoCloseable {
 			dialect = this.dialects.of(dataSource, holder.getConnection());
 		}
 		catch (SQLException ex) {
-			throw new LockConfigurationException(LockError.FENCE_UNSUPPORTED,
-					"The database does not tell what it is (" + ex.getMessage() + "), so that it cannot be fenced",
-					"Repeat the call", ex);
+			throw new DataAccessResourceFailureException(
+					"The database did not tell its product and version, so that the transaction was not fenced", ex);
 		}
 		return new FencedTransaction(execution, dataSource, holder, dialect, this.timeoutSeconds);
 	}
@@ -136,6 +136,10 @@ public final class FencedTransactions implements AutoCloseable {
 		// The row of a suspended transaction would never be free.
 		held.removeIf((key) -> others.stream().anyMatch((other) -> other.isOn(transaction) && other.keeps(key)));
 		others.add(transaction);
+		if (!held.isEmpty()) {
+			// Also a database that was not known at start.
+			this.sweeper.add(transaction.dataSource());
+		}
 		transaction.begin(held);
 	}
 

@@ -77,7 +77,7 @@ public final class JdbcRowLockProvider extends TableLockProvider {
 			throw new LockConfigurationException(LockError.INVALID_PROPERTY,
 					"The property distributed-lock.jdbc.strategy is row-lock, which needs a connection pool of its "
 							+ "own, but the settings for one cannot be read from the DataSource",
-					"Use a Hikari pool as the DataSource, or the strategy lease");
+					"Use a Hikari pool as the DataSource, or set distributed-lock.jdbc.strategy=lease");
 		}
 	}
 

@@ -160,7 +160,7 @@ final class RowLockContender implements LockContender {
 					null);
 		}
 		catch (ExecutionException ex) {
-			throw failed("could not be asked for the session of a row lock", ex);
+			throw failed("did not confirm that the session of a new row lock is alive", ex);
 		}
 	}
 

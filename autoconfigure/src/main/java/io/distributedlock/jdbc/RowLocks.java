@@ -66,7 +66,8 @@ final class RowLocks {
 				throw LockProviderException
 					.nothingSent(
 							LockError.STORE_TIMEOUT, SqlErrors.PROVIDER, "has no connection for another row lock: all "
-									+ this.pool.size() + " are in use (distributed-lock.jdbc.row-lock-pool-size)",
+									+ this.pool.size()
+									+ " are in use; raise distributed-lock.jdbc.row-lock-pool-size, or hold fewer locks",
 							null);
 			}
 			return reservation;

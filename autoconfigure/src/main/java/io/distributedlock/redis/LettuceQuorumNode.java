@@ -273,7 +273,7 @@ final class LettuceQuorumNode implements QuorumNode {
 		LockProviderException told = notSent(name(), cause);
 		if (!this.closed) {
 			this.state.recordDown((cause instanceof LockConfigurationException refused)
-					? QuorumNodeCheck.refused(name(), refused) : "down: " + told.problem());
+					? QuorumNodeCheck.refused(name(), refused) + ". " + refused.action() : "down: " + told.problem());
 		}
 		link.fail(told, (pause.compareTo(LONGEST_PAUSE) < 0) ? pause : LONGEST_PAUSE);
 	}

@@ -247,8 +247,9 @@ final class QuorumAttempt {
 		private void refuse() {
 			if (this.order > 0) {
 				leaveToCaller();
-				QuorumAttempt.this.call.fail(new LockProviderException(LockError.STORE_TIMEOUT, RedisErrors.PROVIDER,
-						"granted a lock, but no majority of its nodes kept the grant until its order was stored",
+				QuorumAttempt.this.call.fail(new LockProviderException(LockError.STORE_FAILED, RedisErrors.PROVIDER,
+						"granted a lock, but no majority of its nodes kept the grant until its order was stored: nodes"
+								+ " were lost, or the lease is shorter than two round trips",
 						null));
 				return;
 			}

@@ -133,7 +133,7 @@ public final class RedisQuorumLockProvider implements LockProvider, LockInspecto
 			.distinct()
 			.toList();
 		if (!twice.isEmpty()) {
-			throw refused("the server " + twice.get(0) + " twice, which would be a majority of fewer",
+			throw refused("the server " + twice.get(0) + " twice, so that it would vote twice",
 					"Name each server once");
 		}
 		return nodes;

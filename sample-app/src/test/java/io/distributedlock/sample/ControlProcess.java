@@ -28,7 +28,9 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class ControlProcess implements AutoCloseable {
 
-	private static final Pattern PORT = Pattern.compile("Open http://127.0.0.1:(\\d+)");
+	/** The address of the page, and the result of the last of the opening runs. */
+	private static final Pattern STARTED = Pattern.compile("Open http://127.0.0.1:(\\d+).*^lock=on:",
+			Pattern.DOTALL | Pattern.MULTILINE);
 
 	private static final String JAVA = Path.of(System.getProperty("java.home"), "bin", "java").toString();
 
@@ -77,7 +79,7 @@ class ControlProcess implements AutoCloseable {
 	}
 
 	private int awaitPort() {
-		Matcher started = PORT.matcher("");
+		Matcher started = STARTED.matcher("");
 		Awaitility.await()
 			.atMost(Duration.ofMinutes(10))
 			.failFast("the start has failed", () -> !this.process.isAlive())

@@ -7,8 +7,8 @@ import org.springframework.stereotype.Component;
 import io.distributedlock.sample.SampleApplication;
 
 /**
- * The first two sales, one without the lock and one with it. They end before the web
- * server starts, so that its first answer has both results.
+ * The first two sales, one without the lock and one with it, once the workers are ready.
+ * Who has opened the page by then sees them.
  */
 @Component
 @Profile("!" + SampleApplication.WORKER)

@@ -14,7 +14,8 @@ import org.springframework.stereotype.Component;
 import io.distributedlock.sample.SampleApplication;
 
 /**
- * Check of the port before workers start: the web server itself tries it as the last one.
+ * Check of the port before the web server takes it: that would report a port that is
+ * taken at length.
  */
 @Component
 @Profile("!" + SampleApplication.WORKER)
@@ -57,7 +58,7 @@ class PortCheck implements SmartLifecycle {
 
 	@Override
 	public int getPhase() {
-		return WorkerPool.PHASE - 1;
+		return 0;
 	}
 
 }

@@ -11,6 +11,7 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 
+import org.springframework.boot.web.server.context.WebServerApplicationContext;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.context.annotation.Profile;
 import org.springframework.stereotype.Component;
@@ -28,7 +29,8 @@ import io.distributedlock.sample.WorkerReport.Held;
 @Profile("!" + SampleApplication.WORKER)
 class WorkerPool implements SmartLifecycle {
 
-	static final int PHASE = 0;
+	/** After the web server, which shows how they start. */
+	static final int PHASE = WebServerApplicationContext.START_STOP_LIFECYCLE_PHASE + 1;
 
 	static final Duration LONGEST_FREEZE = Duration.ofMinutes(2);
 
