@@ -63,12 +63,10 @@ final class RowLocks {
 		try {
 			Reservation reservation = this.pool.reserve(deadline);
 			if (reservation == null) {
-				throw LockProviderException
-					.nothingSent(
-							LockError.STORE_TIMEOUT, SqlErrors.PROVIDER, "has no connection for another row lock: all "
-									+ this.pool.size()
-									+ " are in use; raise distributed-lock.jdbc.row-lock-pool-size, or hold fewer locks",
-							null);
+				throw LockProviderException.nothingSent(LockError.STORE_TIMEOUT, SqlErrors.PROVIDER,
+						"has no connection for another row lock: all " + this.pool.size()
+								+ " are in use; raise distributed-lock.jdbc.row-lock-pool-size, or hold fewer locks",
+						null);
 			}
 			return reservation;
 		}

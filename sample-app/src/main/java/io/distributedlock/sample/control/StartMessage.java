@@ -21,8 +21,8 @@ class StartMessage {
 
 	@EventListener
 	void log(WebServerInitializedEvent event) {
-		logger.info("Open http://127.0.0.1:" + event.getWebServer().getPort()
-				+ " in a browser; Ctrl+C ends everything");
+		logger
+			.info("Open http://127.0.0.1:" + event.getWebServer().getPort() + " in a browser; Ctrl+C ends everything");
 	}
 
 }
