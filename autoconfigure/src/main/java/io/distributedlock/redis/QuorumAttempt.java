@@ -248,9 +248,7 @@ final class QuorumAttempt {
 			if (this.order > 0) {
 				leaveToCaller();
 				QuorumAttempt.this.call.fail(new LockProviderException(LockError.STORE_FAILED, RedisErrors.PROVIDER,
-						"granted a lock, but no majority of its nodes kept the grant until its order was stored: nodes"
-								+ " were lost, or the lease is shorter than two round trips",
-						null));
+						"granted a lock that no majority of its nodes kept for two round trips: use a longer lease", null));
 				return;
 			}
 			if (this.tally.answered() < QuorumAttempt.this.quorum.majority()) {
