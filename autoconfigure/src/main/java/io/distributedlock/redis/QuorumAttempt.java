@@ -248,7 +248,8 @@ final class QuorumAttempt {
 			if (this.order > 0) {
 				leaveToCaller();
 				QuorumAttempt.this.call.fail(new LockProviderException(LockError.STORE_FAILED, RedisErrors.PROVIDER,
-						"granted a lock that no majority of its nodes kept for two round trips: use a longer lease", null));
+						"granted a lock that no majority of its nodes kept for two round trips: use a longer lease",
+						null));
 				return;
 			}
 			if (this.tally.answered() < QuorumAttempt.this.quorum.majority()) {
