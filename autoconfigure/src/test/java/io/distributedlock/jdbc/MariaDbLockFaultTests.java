@@ -1,5 +1,6 @@
 package io.distributedlock.jdbc;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
@@ -10,6 +11,7 @@ import io.distributedlock.testkit.LockProviderFixture;
  * Each test has a database of its own, so that those which leave the server alone run
  * beside each other.
  */
+@Tag("matrix")
 @Execution(ExecutionMode.CONCURRENT)
 class MariaDbLockFaultTests extends LockProviderFaultContract {
 

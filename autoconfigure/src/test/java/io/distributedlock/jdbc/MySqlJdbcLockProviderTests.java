@@ -4,6 +4,9 @@ import java.time.Duration;
 
 import javax.sql.DataSource;
 
+import org.junit.jupiter.api.Tag;
+
+@Tag("matrix")
 @EnabledIfMySqlRuns
 class MySqlJdbcLockProviderTests extends AbstractJdbcLockProviderTests {
 

@@ -1,10 +1,13 @@
 package io.distributedlock.jdbc;
 
+import org.junit.jupiter.api.Tag;
+
 import javax.sql.DataSource;
 
 import io.distributedlock.testkit.LockProviderContract;
 import io.distributedlock.testkit.LockProviderFixture;
 
+@Tag("matrix")
 @EnabledIfMySqlRuns
 class MySqlLockProviderContractTests extends LockProviderContract {
 

@@ -1,9 +1,12 @@
 package io.distributedlock.redis;
 
+import org.junit.jupiter.api.Tag;
+
 import io.distributedlock.testkit.LockProviderContract;
 import io.distributedlock.testkit.LockProviderFixture;
 
 /** Contract tests on a quorum of three servers. */
+@Tag("matrix")
 class RedisQuorumOfThreeLockProviderContractTests extends LockProviderContract {
 
 	@Override
