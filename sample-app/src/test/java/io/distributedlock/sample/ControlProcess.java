@@ -66,12 +66,16 @@ class ControlProcess implements AutoCloseable {
 		this.process = builder.redirectErrorStream(true).redirectOutput(Redirect.to(this.console.toFile())).start();
 		try {
 			this.port = awaitPort();
-			this.workers = this.process.children().filter(ControlProcess::isJava).toList();
+			this.workers = javaChildren();
 		}
 		catch (RuntimeException | Error ex) {
 			close();
 			throw ex;
 		}
+	}
+
+	private List<ProcessHandle> javaChildren() {
+		return this.process.children().filter(ControlProcess::isJava).toList();
 	}
 
 	private static boolean isJava(ProcessHandle process) {
@@ -95,6 +99,11 @@ class ControlProcess implements AutoCloseable {
 
 	List<ProcessHandle> workers() {
 		return this.workers;
+	}
+
+	/** The ids of its workers now. */
+	List<Long> children() {
+		return javaChildren().stream().map(ProcessHandle::pid).toList();
 	}
 
 	String console() {
