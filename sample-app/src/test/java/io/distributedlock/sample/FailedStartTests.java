@@ -5,11 +5,13 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -68,9 +70,12 @@ class FailedStartTests {
 		finally {
 			process.destroyForcibly();
 		}
-		try (Stream<Path> files = Files.list(temporary)) {
-			assertThat(files).isEmpty();
-		}
+		// A shell deletes them once the process has ended.
+		Awaitility.await().atMost(Duration.ofMinutes(1)).untilAsserted(() -> {
+			try (Stream<Path> files = Files.list(temporary)) {
+				assertThat(files).isEmpty();
+			}
+		});
 		return Files.readAllLines(console);
 	}
 
