@@ -41,9 +41,10 @@ abstract class ControlRoomContract {
 
 	@BeforeAll
 	void open(@TempDir Path directory) throws IOException {
-		this.control = new ControlProcess(directory, Map.of("SPRING_PROFILES_ACTIVE", this.profile));
 		this.browser = new Chromium(directory.resolve("browser"));
-		this.page = new ControlRoomPage(this.browser.driver(), this.control.address());
+		// The page is open while the workers start.
+		this.control = new ControlProcess(directory, Map.of("SPRING_PROFILES_ACTIVE", this.profile),
+				(address) -> this.page = new ControlRoomPage(this.browser.driver(), address));
 	}
 
 	@AfterAll
