@@ -12,6 +12,7 @@ const seconds = (millis) => (millis / 1000).toFixed(1) + " s";
 
 const leases = new Map();
 const calm = window.matchMedia("(prefers-reduced-motion: reduce)");
+const asking = new Set();
 let state = null;
 let lastEntry = 0;
 
@@ -19,19 +20,43 @@ let lastEntry = 0;
 
 const feed = new EventSource("/api/events");
 
-feed.onopen = () => setText(find("connection"), "live");
+const LOST = "The connection to the sample is lost; the page tries again.";
 
-feed.onerror = () => setText(find("connection"), "has lost the sample; it tries again");
+feed.onopen = () => {
+	setText(find("connection"), "live");
+	if (find("notice").textContent === LOST) {
+		setText(find("notice"), "");
+	}
+};
+
+feed.onerror = () => {
+	setText(find("connection"), "is not connected");
+	setText(find("notice"), LOST);
+};
 
 feed.onmessage = (event) => {
-	state = JSON.parse(event.data);
+	const now = JSON.parse(event.data);
+	if (state !== null && state.pid !== now.pid) {
+		// The sample was started anew, perhaps another version of it.
+		location.reload();
+		return;
+	}
+	state = now;
 	setText(find("store"), state.store);
+	showAll();
+};
+
+function showAll() {
 	showTour();
 	showSale();
 	showLanes();
 	showLog();
 	showControls();
-};
+}
+
+function announce(text) {
+	setText(find("announcement"), text);
+}
 
 function showTour() {
 	const tour = state.tour;
@@ -43,25 +68,30 @@ function showTour() {
 			setText(card.querySelector(".verdict"), "Running …");
 		}
 		else if (tour !== null && String(tour.step) === button.dataset.step) {
-			setText(card.querySelector(".verdict"), tour.verdict);
-			setText(find("announcement"), tour.verdict);
+			const verdict = card.querySelector(".verdict");
+			if (verdict.textContent !== tour.verdict) {
+				verdict.textContent = tour.verdict;
+				announce(tour.verdict);
+			}
 		}
 		disable(button, isSelling() || (button.dataset.step === "4" && !state.canFreeze));
 	});
 }
 
 function isSelling() {
-	return state === null || (state.sale !== null && state.sale.running) || (state.tour !== null && state.tour.running);
+	return state === null || state.lanes.length === 0 || state.lanes.some((lane) => lane.state === "starting")
+			|| (state.sale !== null && state.sale.running) || (state.tour !== null && state.tour.running);
 }
 
-// A button that is off keeps its focus.
+// A button that is off keeps its focus. It is off until its request was answered.
 function disable(button, off) {
-	button.setAttribute("aria-disabled", String(off));
+	button.setAttribute("aria-disabled", String(off || asking.has(button)));
 }
 
 function showSale() {
 	const sale = state.sale;
 	if (sale === null) {
+		setText(find("sale-state"), "");
 		return;
 	}
 	const result = sale.result;
@@ -106,6 +136,10 @@ function showLanes() {
 	while (lanes.childElementCount < state.lanes.length) {
 		lanes.append(newLane(lanes.childElementCount));
 	}
+	while (lanes.childElementCount > state.lanes.length) {
+		leases.delete(lanes.lastElementChild);
+		lanes.lastElementChild.remove();
+	}
 	state.lanes.forEach((lane, i) => showLane(lanes.children[i], lane));
 }
 
@@ -117,11 +151,8 @@ function newLane(index) {
 	["kill", "freeze", "restart"].forEach((act) => {
 		const button = article.querySelector("." + act);
 		button.setAttribute("aria-label", button.textContent + ", worker " + (index + 1));
-		button.addEventListener("click", () => {
-			if (button.getAttribute("aria-disabled") !== "true") {
-				post("/api/workers/" + state.lanes[index].pid + "/" + act + (act === "freeze" ? "?seconds=8" : ""));
-			}
-		});
+		button.addEventListener("click", () =>
+			ask(button, "/api/workers/" + state.lanes[index].pid + "/" + act + (act === "freeze" ? "?seconds=8" : "")));
 	});
 	return article;
 }
@@ -149,7 +180,7 @@ function showToken(element, token) {
 	}
 	const others = state.lanes.map((lane) => lane.token).filter((other) => other !== null && other !== token);
 	let common = 0;
-	while (others.length > 0 && others.every((other) => other.startsWith(token.slice(0, common + 1)))) {
+	while (common < token.length && others.length > 0 && others.every((other) => other.startsWith(token.slice(0, common + 1)))) {
 		common++;
 	}
 	const grey = document.createElement("span");
@@ -191,6 +222,7 @@ function drawLeases(now) {
 
 function showLog() {
 	const log = find("log");
+	const old = lastEntry === 0;
 	state.log.filter((entry) => entry.id > lastEntry).forEach((entry) => {
 		const item = document.createElement("li");
 		const time = document.createElement("time");
@@ -198,6 +230,9 @@ function showLog() {
 		item.className = entry.tone;
 		item.append(time, entry.text);
 		log.prepend(item);
+		if (entry.aloud && !old) {
+			announce(entry.text);
+		}
 		lastEntry = entry.id;
 	});
 	while (log.childElementCount > 80) {
@@ -207,20 +242,29 @@ function showLog() {
 
 // --- To the control process -----------------------------------------------------------
 
-async function post(path) {
+async function ask(button, path) {
+	if (button.getAttribute("aria-disabled") === "true") {
+		return;
+	}
+	asking.add(button);
+	disable(button, true);
+	setText(find("notice"), "");
 	const answer = await fetch(path, { method: "POST" }).catch(() => null);
-	if (answer !== null && !answer.ok) {
+	if (answer === null) {
+		setText(find("notice"), "The sample did not answer.");
+	}
+	else if (!answer.ok) {
 		const problem = await answer.json().catch(() => ({}));
-		setText(find("hint"), problem.detail || problem.title || "The sample refused this.");
+		setText(find("notice"), problem.detail || problem.title || "The sample refused this.");
+	}
+	asking.delete(button);
+	if (state !== null) {
+		showAll();
 	}
 }
 
-document.querySelectorAll("[data-step]").forEach((button) => button.addEventListener("click", () => {
-	if (button.getAttribute("aria-disabled") !== "true") {
-		disable(button, true);
-		post("/api/tour/" + button.dataset.step);
-	}
-}));
+document.querySelectorAll("[data-step]").forEach((button) =>
+	button.addEventListener("click", () => ask(button, "/api/tour/" + button.dataset.step)));
 
 const form = find("controls");
 
@@ -230,7 +274,7 @@ function showControls() {
 	const lease = form.elements.lease;
 	if (lease.dataset.known !== "true") {
 		lease.dataset.known = "true";
-		const configured = state.leaseMillis / 1000 + "s";
+		const configured = state.leaseMillis + "ms";
 		if (![...lease.options].some((option) => option.value === configured)) {
 			lease.add(new Option(state.leaseMillis / 1000 + " s", configured));
 		}
@@ -251,14 +295,11 @@ form.addEventListener("change", explain);
 
 form.addEventListener("submit", (event) => {
 	event.preventDefault();
-	if (form.querySelector("button").getAttribute("aria-disabled") === "true") {
-		return;
-	}
 	const on = (name) => form.elements[name].checked ? "on" : "off";
 	const [thinkTime, seats] = form.elements.customers.value.split(" ");
 	const query = new URLSearchParams({ lock: on("lock"), fence: on("fence"), renew: on("renew"),
 			lease: form.elements.lease.value, "think-time": thinkTime, seats });
-	post("/api/sales?" + query);
+	ask(form.querySelector("button"), "/api/sales?" + query);
 });
 
 // --- Figures of the workers' actuators ------------------------------------------------

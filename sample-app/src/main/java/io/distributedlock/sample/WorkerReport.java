@@ -81,6 +81,8 @@ public sealed interface WorkerReport {
 		REFUSED,
 		/** A transaction was rolled back, because its lock was lost before the commit. */
 		ROLLED_BACK,
+		/** A transaction was rolled back, because another one was in its way. */
+		CONFLICT,
 		/** A write was accepted although its lock was lost, because nothing fences it. */
 		UNFENCED,
 		/** A thread stopped selling, because it lost the lock in each attempt. */

@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -28,9 +29,11 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class ControlProcess implements AutoCloseable {
 
-	/** The address of the page, and the result of the last of the opening runs. */
-	private static final Pattern STARTED = Pattern.compile("Open http://127.0.0.1:(\\d+).*^lock=on:",
-			Pattern.DOTALL | Pattern.MULTILINE);
+	/** The address of the page. */
+	private static final Pattern OPEN = Pattern.compile("Open http://127.0.0.1:(\\d+)");
+
+	/** The result of the last of the opening runs. */
+	private static final Pattern STARTED = Pattern.compile("^lock=on:", Pattern.MULTILINE);
 
 	private static final String JAVA = Path.of(System.getProperty("java.home"), "bin", "java").toString();
 
@@ -55,9 +58,20 @@ class ControlProcess implements AutoCloseable {
 		this(directory, settings, System.getProperty("java.class.path"));
 	}
 
+	/** With a visitor who opens the page, whose address it gets, at once. */
+	ControlProcess(Path directory, Map<String, String> settings, Consumer<String> visitor) throws IOException {
+		this(directory, settings, System.getProperty("java.class.path"), visitor);
+	}
+
 	/** With a class path, which workers inherit too. */
 	ControlProcess(Path directory, Map<String, String> settings, String classPath, String... arguments)
 			throws IOException {
+		this(directory, settings, classPath, (address) -> {
+		}, arguments);
+	}
+
+	private ControlProcess(Path directory, Map<String, String> settings, String classPath, Consumer<String> visitor,
+			String... arguments) throws IOException {
 		this.console = Files.createTempFile(directory, "console", ".log");
 		ProcessBuilder builder = new ProcessBuilder(JAVA, "-XX:TieredStopAtLevel=1", "-Djava.io.tmpdir=" + directory,
 				"-Dspring.aot.enabled=false", "-cp", classPath, SampleApplication.class.getName(), "--server.port=0");
@@ -65,8 +79,10 @@ class ControlProcess implements AutoCloseable {
 		builder.environment().putAll(settings);
 		this.process = builder.redirectErrorStream(true).redirectOutput(Redirect.to(this.console.toFile())).start();
 		try {
-			this.port = awaitPort();
-			this.workers = this.process.children().filter(ControlProcess::isJava).toList();
+			this.port = Integer.parseInt(await(OPEN).group(1));
+			visitor.accept(address());
+			await(STARTED);
+			this.workers = javaChildren();
 		}
 		catch (RuntimeException | Error ex) {
 			close();
@@ -74,19 +90,23 @@ class ControlProcess implements AutoCloseable {
 		}
 	}
 
+	private List<ProcessHandle> javaChildren() {
+		return this.process.children().filter(ControlProcess::isJava).toList();
+	}
+
 	private static boolean isJava(ProcessHandle process) {
 		return process.info().command().filter((command) -> command.endsWith("java")).isPresent();
 	}
 
-	private int awaitPort() {
-		Matcher started = STARTED.matcher("");
+	private Matcher await(Pattern pattern) {
+		Matcher matcher = pattern.matcher("");
 		Awaitility.await()
 			.atMost(Duration.ofMinutes(10))
 			.failFast("the start has failed", () -> !this.process.isAlive())
 			.untilAsserted(() -> {
-				assertThat(this.process.isAlive() && started.reset(console()).find()).as(console()).isTrue();
+				assertThat(this.process.isAlive() && matcher.reset(console()).find()).as(console()).isTrue();
 			});
-		return Integer.parseInt(started.group(1));
+		return matcher;
 	}
 
 	long pid() {
@@ -95,6 +115,11 @@ class ControlProcess implements AutoCloseable {
 
 	List<ProcessHandle> workers() {
 		return this.workers;
+	}
+
+	/** The ids of its workers now. */
+	List<Long> children() {
+		return javaChildren().stream().map(ProcessHandle::pid).toList();
 	}
 
 	String console() {

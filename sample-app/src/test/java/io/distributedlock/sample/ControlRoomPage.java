@@ -47,6 +47,19 @@ final class ControlRoomPage {
 		return await().until(() -> verdict(step), (verdict) -> !verdict.isEmpty() && !verdict.equals(RUNNING));
 	}
 
+	/**
+	 * Waits until a worker's words begin so while a step is played.
+	 * @return {@code false} if the step has ended before
+	 */
+	boolean awaitWords(int step, String beginning) {
+		await().until(() -> hasWords(beginning) || !verdict(step).equals(RUNNING));
+		return hasWords(beginning);
+	}
+
+	private boolean hasWords(String beginning) {
+		return words().stream().anyMatch((words) -> words.startsWith(beginning));
+	}
+
 	private WebElement button(int step) {
 		return this.driver.findElement(By.cssSelector("[data-step='" + step + "']"));
 	}

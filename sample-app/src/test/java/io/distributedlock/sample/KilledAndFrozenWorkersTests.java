@@ -3,10 +3,14 @@ package io.distributedlock.sample;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -35,6 +39,11 @@ class KilledAndFrozenWorkersTests {
 				Map.of("DISTRIBUTEDLOCK_LEASE", LEASE.toSeconds() + "s", "SAMPLE_CAPACITY", Integer.toString(SEATS)));
 		sales = new Sales(control, SEATS);
 		actuators = new Actuators(control, sales);
+	}
+
+	@BeforeEach
+	void replaceDeadWorkers() throws Exception {
+		sales.replaceDeadWorkers();
 	}
 
 	@AfterAll
@@ -68,6 +77,25 @@ class KilledAndFrozenWorkersTests {
 		assertThat(sales.inflict(new Holder(killed, 0), "kill")).isEqualTo("dead");
 		assertThat(control.post("/api/sales?lock=on").get("sold").asInt()).isEqualTo(SEATS);
 		assertThat(sales.processes()).hasSize(3).doesNotContain(killed);
+	}
+
+	@Test
+	void restartsAWorkerOnceForTwoRequests() throws Exception {
+		long former = sales.processes().get(0);
+		String path = new Holder(former, 0).path("restart");
+		CompletableFuture<Integer> other = CompletableFuture.supplyAsync(() -> status(path));
+		assertThat(List.of(status(path), other.get(3, TimeUnit.MINUTES))).contains(200).containsAnyOf(404, 409);
+		assertThat(sales.processes()).hasSize(3).doesNotContain(former);
+		assertThat(control.children()).containsExactlyInAnyOrderElementsOf(sales.processes());
+	}
+
+	private static int status(String path) {
+		try {
+			return control.answerToPost(path).statusCode();
+		}
+		catch (Exception ex) {
+			throw new IllegalStateException(ex);
+		}
 	}
 
 	@Test

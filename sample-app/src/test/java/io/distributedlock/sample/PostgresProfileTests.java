@@ -29,10 +29,7 @@ class PostgresProfileTests {
 	@BeforeAll
 	static void start(@TempDir Path temporary) throws IOException {
 		directory = temporary;
-		// Workers of a slow machine may need more than two seconds for their first
-		// connection.
-		control = new ControlProcess(directory,
-				Map.of("SPRING_PROFILES_ACTIVE", "postgres", "SPRING_DATASOURCE_HIKARI_CONNECTIONTIMEOUT", "10000"));
+		control = new ControlProcess(directory, Map.of("SPRING_PROFILES_ACTIVE", "postgres"));
 	}
 
 	@AfterAll

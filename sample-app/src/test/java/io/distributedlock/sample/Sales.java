@@ -80,6 +80,15 @@ class Sales {
 		return this.control.post(worker.path(fault)).get("state").asString();
 	}
 
+	/** Starts a worker in place of each that was killed. */
+	void replaceDeadWorkers() throws Exception {
+		for (JsonNode worker : this.control.get("/api/workers").valueStream().toList()) {
+			if (worker.get("state").asString().equals("dead")) {
+				this.control.post(new Holder(worker.get("pid").asLong(), 0).path("restart"));
+			}
+		}
+	}
+
 	/** The processes that live. */
 	List<Long> processes() throws Exception {
 		return this.control.get("/api/workers")

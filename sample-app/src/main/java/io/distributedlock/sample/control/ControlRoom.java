@@ -44,14 +44,15 @@ class ControlRoom {
 	}
 
 	State state() {
-		return new State(this.store.name(), this.store.hasFixedLease(), this.defaults.lease().toMillis(),
-				WorkerProcess.canFreeze(), this.runs.view(), this.tour.progress(), this.workers.lanes(),
-				this.reportListener.takeover(), this.log.latest());
+		return new State(ProcessHandle.current().pid(), this.store.name(), this.store.hasFixedLease(),
+				this.defaults.lease().toMillis(), WorkerProcess.canFreeze(), this.runs.view(), this.tour.progress(),
+				this.workers.lanes(), this.reportListener.takeover(), this.log.latest());
 	}
 
 	/**
 	 * State of the sample at one moment.
 	 *
+	 * @param pid the process id of the control process
 	 * @param store the store of the locks, in words
 	 * @param fixedLease whether a sale cannot have a lease of its own
 	 * @param leaseMillis the configured lease
@@ -62,9 +63,9 @@ class ControlRoom {
 	 * @param takeover who took over from the last holder that was killed or frozen
 	 * @param log what has happened lately
 	 */
-	record State(String store, boolean fixedLease, long leaseMillis, boolean canFreeze, @Nullable SaleView sale,
-			TourController.@Nullable Progress tour, List<LaneView> lanes, @Nullable Takeover takeover,
-			List<EventLog.Entry> log) {
+	record State(long pid, String store, boolean fixedLease, long leaseMillis, boolean canFreeze,
+			@Nullable SaleView sale, TourController.@Nullable Progress tour, List<LaneView> lanes,
+			@Nullable Takeover takeover, List<EventLog.Entry> log) {
 
 	}
 

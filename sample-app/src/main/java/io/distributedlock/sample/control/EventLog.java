@@ -25,13 +25,22 @@ class EventLog {
 
 	private long lastId;
 
-	synchronized void add(Tone tone, String text) {
+	void add(Tone tone, String text) {
+		add(tone, text, false);
+	}
+
+	/** Adds what a screen reader should say at once. */
+	void announce(Tone tone, String text) {
+		add(tone, text, true);
+	}
+
+	private synchronized void add(Tone tone, String text, boolean aloud) {
 		if (this.entries.size() == LENGTH) {
 			this.entries.removeFirst();
 		}
 		this.lastId++;
 		this.entries.addLast(new Entry(this.lastId, LocalTime.now().truncatedTo(ChronoUnit.MILLIS).toString(),
-				tone.name().toLowerCase(Locale.ROOT), text));
+				tone.name().toLowerCase(Locale.ROOT), text, aloud));
 	}
 
 	synchronized List<Entry> latest() {
@@ -53,8 +62,9 @@ class EventLog {
 	 * @param tone what it means: {@code plain}, {@code good}, {@code warning} or
 	 * {@code bad}
 	 * @param text what happened
+	 * @param aloud whether a screen reader should say it at once
 	 */
-	record Entry(long id, String time, String tone, String text) {
+	record Entry(long id, String time, String tone, String text, boolean aloud) {
 
 	}
 

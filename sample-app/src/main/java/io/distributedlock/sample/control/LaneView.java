@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * @param lane the number of its lane, from 1
  * @param pid the process id
  * @param state {@code starting}, {@code idle}, {@code selling} (without a lock),
- * {@code waiting}, {@code holding}, {@code frozen}, {@code stale} (it went on although it
+ * {@code waiting}, {@code holding}, {@code frozen}, {@code stale} (it wrote although it
  * had lost its lock) or {@code dead}
  * @param token the fencing token of the lock that it holds, or held when it fell silent
  * @param leaseMillis the lease of that lock

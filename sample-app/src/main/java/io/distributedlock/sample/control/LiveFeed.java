@@ -1,5 +1,6 @@
 package io.distributedlock.sample.control;
 
+import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
@@ -7,10 +8,11 @@ import java.util.concurrent.Executors;
 
 import tools.jackson.databind.json.JsonMapper;
 
+import org.springframework.boot.web.server.context.WebServerApplicationContext;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.context.annotation.Profile;
 import org.springframework.http.MediaType;
-import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.scheduling.TaskScheduler;
 import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
@@ -26,7 +28,12 @@ import io.distributedlock.sample.SampleApplication;
 @Profile("!" + SampleApplication.WORKER)
 class LiveFeed implements SmartLifecycle {
 
+	/** After the web server, and closed before it. */
+	static final int PHASE = WebServerApplicationContext.START_STOP_LIFECYCLE_PHASE + 1;
+
 	private static final long NO_TIMEOUT = 0;
+
+	private static final Duration TICK = Duration.ofMillis(200);
 
 	/**
 	 * Ticks after which an unchanged state is sent all the same, to find closed pages.
@@ -39,6 +46,8 @@ class LiveFeed implements SmartLifecycle {
 
 	private final Set<OpenPage> pages = ConcurrentHashMap.newKeySet();
 
+	private final TaskScheduler scheduler;
+
 	private final ExecutorService executor;
 
 	private volatile boolean running;
@@ -47,9 +56,10 @@ class LiveFeed implements SmartLifecycle {
 
 	private int unchanged;
 
-	LiveFeed(ControlRoom room, JsonMapper json) {
+	LiveFeed(ControlRoom room, JsonMapper json, TaskScheduler scheduler) {
 		this.room = room;
 		this.json = json;
+		this.scheduler = scheduler;
 		CustomizableThreadFactory threads = new CustomizableThreadFactory("page-");
 		threads.setDaemon(true);
 		this.executor = Executors.newCachedThreadPool(threads);
@@ -71,8 +81,7 @@ class LiveFeed implements SmartLifecycle {
 		return emitter;
 	}
 
-	@Scheduled(fixedDelay = 200)
-	void tick() {
+	private void tick() {
 		if (this.pages.isEmpty() || !this.running) {
 			return;
 		}
@@ -88,9 +97,11 @@ class LiveFeed implements SmartLifecycle {
 		return this.json.writeValueAsString(this.room.state());
 	}
 
+	/** An annotated method would be called only after the start of the workers. */
 	@Override
 	public void start() {
 		this.running = true;
+		this.scheduler.scheduleWithFixedDelay(this::tick, TICK);
 	}
 
 	/** Ends the requests of open pages, for which the web server would wait. */
@@ -104,6 +115,11 @@ class LiveFeed implements SmartLifecycle {
 	@Override
 	public boolean isRunning() {
 		return this.running;
+	}
+
+	@Override
+	public int getPhase() {
+		return PHASE;
 	}
 
 }

@@ -1,6 +1,8 @@
 package io.distributedlock.sample.control;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.BindException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -20,6 +22,12 @@ import io.distributedlock.sample.SampleApplication;
 @Component
 @Profile("!" + SampleApplication.WORKER)
 class PortCheck implements SmartLifecycle {
+
+	/**
+	 * A port that one may not open, and an address of another machine, are told apart by
+	 * words only.
+	 */
+	private static final String IN_USE = "Address already in use";
 
 	private final int port;
 
@@ -42,7 +50,11 @@ class PortCheck implements SmartLifecycle {
 			socket.bind(new InetSocketAddress(this.address, this.port));
 		}
 		catch (IOException ex) {
-			throw new PortInUseException(this.port, ex);
+			if (ex instanceof BindException && String.valueOf(ex.getMessage()).startsWith(IN_USE)) {
+				throw new PortInUseException(this.port, ex);
+			}
+			throw new UncheckedIOException(
+					"Port " + this.port + " of " + this.address.getHostAddress() + " cannot be opened", ex);
 		}
 	}
 

@@ -36,14 +36,36 @@ class ReportListener {
 		this.log = log;
 	}
 
+	/** Forgets the faults of former sales. */
+	synchronized void onSale() {
+		this.fault = null;
+		this.takeover = null;
+	}
+
 	/** Receives a report, before the worker has it. */
-	void onReport(Worker worker, WorkerReport report) {
+	synchronized void onReport(Worker worker, WorkerReport report) {
 		if (report instanceof Incident incident) {
 			logIncident(worker, incident);
 		}
-		else if (report instanceof Locks locks && locks.held() != null) {
-			logRenewal(worker, locks.held());
-			logTakeover(worker, locks.held());
+		else if (report instanceof Locks locks) {
+			Held now = locks.held();
+			boolean renewed = now != null && isRenewal(worker, now);
+			forgetHarmlessFault(worker, now, renewed);
+			if (renewed) {
+				this.log.add(Tone.PLAIN, "Worker " + worker.lane() + " renewed its lease");
+			}
+			if (now != null) {
+				logTakeover(worker, now);
+			}
+		}
+	}
+
+	/** A holder that goes on within its lease, or had released before, loses nothing. */
+	private void forgetHarmlessFault(Worker worker, @Nullable Held now, boolean renewed) {
+		Fault before = this.fault;
+		if (before != null && before.worker() == worker
+				&& (renewed || (worker.remainingMillis() > 0 && !Worker.isSameHold(worker.held(), now)))) {
+			this.fault = null;
 		}
 	}
 
@@ -52,9 +74,11 @@ class ReportListener {
 		switch (incident.kind()) {
 			case SOLD -> this.log.add(Tone.PLAIN, name + " sold seat " + incident.seat());
 			case LOST -> this.log.add(Tone.WARNING, name + " lost its lock while it worked: its lease was over");
-			case REFUSED -> this.log.add(Tone.GOOD, name + " is stale: the database refused its write of seat "
+			case REFUSED -> this.log.announce(Tone.GOOD, name + " is stale: the database refused its write of seat "
 					+ incident.seat() + " with the old token " + incident.token());
 			case ROLLED_BACK -> this.log.add(Tone.WARNING, name + " rolled a sale back: its lock was lost");
+			case CONFLICT ->
+				this.log.add(Tone.WARNING, name + " rolled a sale back: another transaction was in its way");
 			case UNFENCED -> this.log.add(Tone.BAD, name + " is stale, and nothing refused its write of seat "
 					+ incident.seat() + " with the old token " + incident.token());
 			case GAVE_UP -> this.log.add(Tone.BAD, "A thread of worker " + worker.lane()
@@ -62,35 +86,35 @@ class ReportListener {
 		}
 	}
 
-	private void logRenewal(Worker worker, Held now) {
+	private static boolean isRenewal(Worker worker, Held now) {
 		Held before = worker.held();
-		if (before != null && Worker.isSameHold(before, now)
-				&& now.remainingMillis() > before.remainingMillis() + RENEWAL_MILLIS) {
-			this.log.add(Tone.PLAIN, "Worker " + worker.lane() + " renewed its lease");
-		}
+		return before != null && Worker.isSameHold(before, now)
+				&& now.remainingMillis() > before.remainingMillis() + RENEWAL_MILLIS;
 	}
 
 	private void logTakeover(Worker worker, Held now) {
 		Fault before = this.fault;
-		if (before != null && before.worker() != worker && Long.parseLong(now.token()) > before.token()) {
+		if (before != null && before.worker() != worker && before.isOver()
+				&& Long.parseLong(now.token()) > before.token()) {
 			this.fault = null;
 			Duration vacancy = Duration.ofNanos(System.nanoTime() - before.nanos());
 			this.takeover = new Takeover(before.worker().lane(), Long.toString(before.token()), worker.lane(),
 					now.token(), vacancy.toMillis());
-			this.log.add(Tone.GOOD,
+			this.log.announce(Tone.GOOD,
 					String.format(Locale.ROOT, "Worker %d has the lock, %.1f s later, with the higher token %s",
 							worker.lane(), vacancy.toMillis() / 1000.0, now.token()));
 		}
 	}
 
 	/** Receives a fault after which a worker is silent, perhaps with a lock. */
-	void onFault(Worker worker, String what) {
+	synchronized void onFault(Worker worker, String what) {
+		this.fault = null;
+		this.takeover = null;
 		Held held = worker.held();
 		if (held == null || worker.remainingMillis() == 0) {
 			this.log.add(Tone.WARNING, what);
 			return;
 		}
-		this.takeover = null;
 		this.fault = new Fault(worker, Long.parseLong(held.token()), System.nanoTime());
 		this.log.add(Tone.WARNING, what + ". It held the lock, with token " + held.token());
 	}
@@ -104,6 +128,11 @@ class ReportListener {
 	}
 
 	private record Fault(Worker worker, long token, long nanos) {
+
+		/** Whether another worker may have the lock because of the fault. */
+		boolean isOver() {
+			return !this.worker.isAlive() || this.worker.remainingMillis() == 0;
+		}
 
 	}
 

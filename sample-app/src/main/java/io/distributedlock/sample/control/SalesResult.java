@@ -27,6 +27,13 @@ record SalesResult(int oversold, int sold, int capacity, int refused, List<Long>
 		return this.sold + " of " + this.capacity + " seats sold, " + outcome();
 	}
 
+	/** Returns the numbers of tickets and seats as a sentence. */
+	String inTickets() {
+		return "%d tickets for %d seats: %s.".formatted(this.sold, this.capacity,
+				(this.oversold > 0) ? this.oversold + " too many"
+						: (this.sold < this.capacity) ? "none was sold twice" : "each seat was sold once");
+	}
+
 	private String outcome() {
 		return ((this.oversold > 0) ? "oversold by " + this.oversold
 				: (this.sold < this.capacity) ? "none twice" : "each seat once")

@@ -33,16 +33,19 @@ class SalesRuns {
 
 	private final EventLog log;
 
+	private final ReportListener reportListener;
+
 	private final ReentrantLock oneAtATime = new ReentrantLock();
 
 	private final Map<String, SalesResult> latest = new ConcurrentHashMap<>();
 
 	private volatile @Nullable SaleView last;
 
-	SalesRuns(WorkerPool workers, SalesLedger ledger, EventLog log) {
+	SalesRuns(WorkerPool workers, SalesLedger ledger, EventLog log, ReportListener reportListener) {
 		this.workers = workers;
 		this.ledger = ledger;
 		this.log = log;
+		this.reportListener = reportListener;
 	}
 
 	SalesResult run(SaleSettings settings) {
@@ -64,6 +67,7 @@ class SalesRuns {
 			this.last = view(command, true);
 			this.log.add(Tone.PLAIN, "A sale of " + settings.seats() + " seats begins, "
 					+ (settings.lock() ? "with the lock" : "without the lock"));
+			this.reportListener.onSale();
 			this.workers.sell(command, disturbance, settings.thinkTime().multipliedBy(settings.seats()));
 			SalesResult result = this.ledger.result(eventId);
 			this.last = view(command, false);
@@ -72,6 +76,7 @@ class SalesRuns {
 		}
 		catch (RuntimeException ex) {
 			this.last = null;
+			this.log.add(Tone.BAD, "The sale has failed; the console says why");
 			throw ex;
 		}
 		finally {

@@ -2,6 +2,8 @@ package io.distributedlock.sample.control;
 
 import java.time.Duration;
 import java.util.Locale;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.jspecify.annotations.Nullable;
 
@@ -28,6 +30,8 @@ class TourController {
 
 	private static final String MISSED = "The worker released the lock just before. Play this step again.";
 
+	private static final String NOT_OVERSOLD = " No two processes met at a seat. Play this step again.";
+
 	private static final Duration QUICK = Duration.ofMillis(60);
 
 	/** Longer than a person needs to see what happens. */
@@ -49,6 +53,8 @@ class TourController {
 
 	private final ReportListener reportListener;
 
+	private final AtomicBoolean playing = new AtomicBoolean();
+
 	private volatile @Nullable Progress progress;
 
 	TourController(SalesRuns runs, SaleDefaults defaults, WorkerPool workers, FaultInjector faults,
@@ -68,7 +74,7 @@ class TourController {
 		if (step < 1 || step > STEPS) {
 			throw new ResponseStatusException(HttpStatus.NOT_FOUND, "The tour has the steps 1 to " + STEPS);
 		}
-		if (this.runs.isRunning()) {
+		if (this.runs.isRunning() || !this.playing.compareAndSet(false, true)) {
 			throw new ResponseStatusException(HttpStatus.CONFLICT, "Wait until the present sale has ended");
 		}
 		this.progress = new Progress(step, true, "");
@@ -84,38 +90,37 @@ class TourController {
 		}
 		finally {
 			this.progress = new Progress(step, false, verdict);
+			this.playing.set(false);
 		}
 	}
 
 	private String oversell() {
 		SalesResult result = this.runs.run(this.defaults.settings(false, QUICK, this.defaults.seats()));
-		return "%d tickets for %d seats: %d too many.".formatted(result.sold(), result.capacity(), result.oversold());
+		return result.inTickets() + ((result.oversold() > 0) ? "" : NOT_OVERSOLD);
 	}
 
 	private String lock() {
-		SalesResult result = this.runs.run(this.defaults.settings(true, QUICK, this.defaults.seats()));
-		return "%d tickets for %d seats: each seat was sold once.".formatted(result.sold(), result.capacity());
+		return this.runs.run(this.defaults.settings(true, QUICK, this.defaults.seats())).inTickets();
 	}
 
 	private String killHolder() {
-		SalesResult result = this.runs.run(slowSale(), () -> this.faults.kill(awaitVictim()));
+		SalesResult result = this.runs.run(slowSale(), () -> awaitVictim().ifPresent(this.faults::kill));
 		Takeover takeover = this.reportListener.takeover();
 		if (takeover == null) {
 			return MISSED;
 		}
-		return String.format(Locale.ROOT,
-				"Worker %d took over after %.1f s, with a higher token, and all %d seats were sold once.",
-				takeover.toLane(), takeover.afterMillis() / 1000.0, result.sold());
+		return String.format(Locale.ROOT, "Worker %d took over after %.1f s, with a higher token. %s",
+				takeover.toLane(), takeover.afterMillis() / 1000.0, result.inTickets());
 	}
 
 	private String freezeHolder() {
-		SalesResult result = this.runs.run(slowSale(), () -> this.faults.freeze(awaitVictim(), FREEZE));
+		SalesResult result = this.runs.run(slowSale(),
+				() -> awaitVictim().ifPresent((victim) -> this.faults.freeze(victim, FREEZE)));
 		if (result.refused() == 0) {
 			return MISSED;
 		}
-		return "%s refused, and each of the %d seats was sold once.".formatted(
-				(result.refused() == 1) ? "A late write was" : result.refused() + " late writes were",
-				result.capacity());
+		return ((result.refused() == 1) ? "A late write was" : result.refused() + " late writes were") + " refused. "
+				+ result.inTickets();
 	}
 
 	private SaleSettings slowSale() {
@@ -123,10 +128,10 @@ class TourController {
 	}
 
 	/** Waits until the sale is well under way, and for a worker that will still hold. */
-	private Worker awaitVictim() {
+	private Optional<Worker> awaitVictim() {
 		WorkerPool.await(() -> {
 			SalesRuns.SaleView sale = this.runs.view();
-			return sale != null && sale.result().sold() >= SOLD_BEFORE_FAULT;
+			return !this.workers.isSelling() || (sale != null && sale.result().sold() >= SOLD_BEFORE_FAULT);
 		}, SLOW.multipliedBy(FEW_SEATS));
 		return this.workers.awaitNewHolder();
 	}

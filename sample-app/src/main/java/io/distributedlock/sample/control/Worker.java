@@ -119,7 +119,8 @@ class Worker {
 			this.locks = now;
 			this.locksAt = System.nanoTime();
 		}
-		else if (report instanceof Incident incident && incident.kind() != Kind.SOLD) {
+		else if (report instanceof Incident incident
+				&& (incident.kind() == Kind.REFUSED || incident.kind() == Kind.UNFENCED)) {
 			this.staleSince = System.nanoTime();
 		}
 	}

@@ -63,7 +63,9 @@ class WorkerController {
 	/** Ends a worker in good order, if it lives, and starts another one in its lane. */
 	@PostMapping("/{pid}/restart")
 	List<LaneView> restart(@PathVariable long pid) {
-		this.workers.restart(find(pid, (worker) -> true));
+		if (!this.workers.restart(find(pid, (worker) -> true))) {
+			throw new ResponseStatusException(HttpStatus.CONFLICT, "Worker " + pid + " was restarted just now");
+		}
 		return this.workers.lanes();
 	}
 

@@ -42,14 +42,17 @@ class WorkerLauncher {
 
 	private final JsonMapper json;
 
+	private final WorkerFiles files;
+
 	private final String heap;
 
 	WorkerLauncher(JdbcConnectionDetails database, ObjectProvider<LockServer> locks,
-			ConfigurableEnvironment environment, JsonMapper json, SampleProperties properties) {
+			ConfigurableEnvironment environment, JsonMapper json, WorkerFiles files, SampleProperties properties) {
 		this.database = database;
 		this.locks = locks;
 		this.environment = environment;
 		this.json = json;
+		this.files = files;
 		this.heap = properties.workerHeap();
 	}
 
@@ -109,7 +112,8 @@ class WorkerLauncher {
 	private List<String> command() {
 		List<String> command = new ArrayList<>();
 		command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-		command.addAll(List.of("-Xmx" + this.heap, "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"));
+		command.addAll(List.of("-Xmx" + this.heap, "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC",
+				"-Djava.io.tmpdir=" + this.files.directory()));
 		String classPath = System.getProperty("java.class.path");
 		if (runsFromExecutableJar()) {
 			command.addAll(List.of("-jar", classPath));

@@ -11,7 +11,6 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 
-import org.springframework.boot.web.server.context.WebServerApplicationContext;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.context.annotation.Profile;
 import org.springframework.stereotype.Component;
@@ -29,8 +28,8 @@ import io.distributedlock.sample.WorkerReport.Held;
 @Profile("!" + SampleApplication.WORKER)
 class WorkerPool implements SmartLifecycle {
 
-	/** After the web server, which shows how they start. */
-	static final int PHASE = WebServerApplicationContext.START_STOP_LIFECYCLE_PHASE + 1;
+	/** After the web server and its feed, which show how they start. */
+	static final int PHASE = LiveFeed.PHASE + 1;
 
 	static final Duration LONGEST_FREEZE = Duration.ofMinutes(2);
 
@@ -75,21 +74,29 @@ class WorkerPool implements SmartLifecycle {
 	private void fillUp() {
 		this.changing.lock();
 		try {
-			List<Worker> filled = new ArrayList<>();
 			for (int lane = 1; lane <= this.size; lane++) {
-				Worker worker = (lane <= this.workers.size()) ? this.workers.get(lane - 1) : null;
-				filled.add((worker != null && worker.isAlive()) ? worker : launch(lane));
+				if (lane > this.workers.size() || !this.workers.get(lane - 1).isAlive()) {
+					launch(lane);
+				}
 			}
-			this.workers = List.copyOf(filled);
-			filled.forEach(WorkerPool::awaitReady);
+			this.workers.forEach(WorkerPool::awaitReady);
 		}
 		finally {
 			this.changing.unlock();
 		}
 	}
 
+	/** Starts a worker in its lane, which has none or a dead one. */
 	private Worker launch(int lane) {
 		Worker worker = new Worker(lane, this.launcher.launch());
+		List<Worker> changed = new ArrayList<>(this.workers);
+		if (lane > changed.size()) {
+			changed.add(worker);
+		}
+		else {
+			changed.set(lane - 1, worker);
+		}
+		this.workers = List.copyOf(changed);
 		worker.process().readOutput((line) -> read(worker, line));
 		return worker;
 	}
@@ -113,23 +120,35 @@ class WorkerPool implements SmartLifecycle {
 		if (worker.isReady()) {
 			return;
 		}
-		throw new WorkerStartException("Worker " + worker.lane() + " did not start: " + (answered ? worker.firstWords()
-				: "it did not answer for " + ANSWER_TIMEOUT.toMinutes() + " minutes"));
+		throw new WorkerStartException("Worker " + worker.lane() + " did not start: "
+				+ (answered ? lastWords(worker) : "it did not answer for " + ANSWER_TIMEOUT.toMinutes() + " minutes"));
 	}
 
-	/** Replaces the worker of a lane, which then takes part in a sale that is running. */
-	void restart(Worker worker) {
+	private static String lastWords(Worker worker) {
+		worker.process().awaitOutput();
+		List<String> words = worker.firstWords();
+		return words.isEmpty() ? "it ended with status " + worker.process().exitValue() : String.join("; ", words);
+	}
+
+	/**
+	 * Replaces the worker of a lane, which then takes part in a sale that is running.
+	 * @return {@code false} if it was replaced before
+	 */
+	boolean restart(Worker worker) {
 		this.changing.lock();
 		try {
+			if (!this.workers.contains(worker)) {
+				return false;
+			}
 			worker.process().stop();
 			worker.process().awaitEnd(STOP_TIMEOUT);
 			Worker successor = launch(worker.lane());
-			this.workers = this.workers.stream().map((other) -> (other == worker) ? successor : other).toList();
 			awaitReady(successor);
 			SellCommand running = this.current;
 			if (running != null) {
 				command(successor, running);
 			}
+			return true;
 		}
 		finally {
 			this.changing.unlock();
@@ -144,13 +163,10 @@ class WorkerPool implements SmartLifecycle {
 	 * @param duration how long the sale takes at most if no worker is frozen
 	 */
 	void sell(SellCommand command, Runnable disturbance, Duration duration) {
-		fillUp();
-		this.current = command;
 		try {
-			this.workers.forEach((worker) -> command(worker, command));
+			begin(command);
 			disturbance.run();
-			if (!await(() -> this.workers.stream().noneMatch(Worker::isBusy),
-					duration.plus(LONGEST_FREEZE).plus(ANSWER_TIMEOUT))) {
+			if (!await(() -> !isSelling(), duration.plus(LONGEST_FREEZE).plus(ANSWER_TIMEOUT))) {
 				throw new IllegalStateException("The workers did not finish event " + command.eventId() + " in time");
 			}
 			if (this.stopping) {
@@ -162,14 +178,32 @@ class WorkerPool implements SmartLifecycle {
 		}
 	}
 
+	/** A worker that is restarted meanwhile gets the command now, or when it is ready. */
+	private void begin(SellCommand command) {
+		this.changing.lock();
+		try {
+			fillUp();
+			this.current = command;
+			this.workers.forEach((worker) -> command(worker, command));
+		}
+		finally {
+			this.changing.unlock();
+		}
+	}
+
+	/** Returns whether a worker has not finished the sale. */
+	boolean isSelling() {
+		return this.workers.stream().anyMatch(Worker::isBusy);
+	}
+
 	private void command(Worker worker, SellCommand command) {
 		worker.command(command.eventId(), this.json.writeValueAsString(command));
 	}
 
-	/** Waits for a worker that has just acquired the lock. */
-	Worker awaitNewHolder() {
-		await(() -> findNewHolder().isPresent(), ANSWER_TIMEOUT);
-		return findNewHolder().or(this::findHolder).orElseThrow();
+	/** Waits for a worker that has just acquired the lock, or for the end of the sale. */
+	Optional<Worker> awaitNewHolder() {
+		await(() -> findNewHolder().isPresent() || !isSelling(), ANSWER_TIMEOUT);
+		return isSelling() ? findNewHolder().or(this::findHolder) : Optional.empty();
 	}
 
 	private Optional<Worker> findNewHolder() {

@@ -23,6 +23,8 @@ class WorkerProcess {
 
 	private static final Duration KILL_TIMEOUT = Duration.ofSeconds(5);
 
+	private static final Duration OUTPUT_TIMEOUT = Duration.ofSeconds(5);
+
 	private final Process process;
 
 	private final BufferedWriter input;
@@ -30,6 +32,8 @@ class WorkerProcess {
 	private final ReentrantLock freezing = new ReentrantLock();
 
 	private @Nullable ExitCommand thaw;
+
+	private @Nullable Thread reader;
 
 	WorkerProcess(Process process) {
 		this.process = process;
@@ -55,7 +59,7 @@ class WorkerProcess {
 
 	/** Passes each line of output on, by a thread that ends with the process. */
 	void readOutput(Consumer<String> lines) {
-		Thread reader = new Thread(() -> {
+		Thread lineReader = new Thread(() -> {
 			try (BufferedReader output = this.process.inputReader(StandardCharsets.UTF_8)) {
 				output.lines().forEach(lines);
 			}
@@ -63,8 +67,21 @@ class WorkerProcess {
 				logger.debug("The output of worker " + pid() + " has ended", ex);
 			}
 		}, "worker-" + pid());
-		reader.setDaemon(true);
-		reader.start();
+		lineReader.setDaemon(true);
+		lineReader.start();
+		this.reader = lineReader;
+	}
+
+	/** Waits until all output of a process that has ended was passed on. */
+	void awaitOutput() {
+		try {
+			if (this.reader != null) {
+				this.reader.join(OUTPUT_TIMEOUT.toMillis());
+			}
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
 	}
 
 	boolean isFrozen() {

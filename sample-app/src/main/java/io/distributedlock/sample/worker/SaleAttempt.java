@@ -11,6 +11,7 @@ import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.stereotype.Component;
 
 import io.distributedlock.LockLostException;
+import io.distributedlock.LockNotAcquiredException;
 import io.distributedlock.sample.SaleSettings;
 import io.distributedlock.sample.SampleApplication;
 import io.distributedlock.sample.SellCommand;
@@ -70,11 +71,22 @@ class SaleAttempt {
 			report(Kind.REFUSED, ex.seat(), ex.token().toString());
 			return Outcome.NOT_SOLD;
 		}
-		catch (LockLostException | ConcurrencyFailureException ex) {
-			logger.warn("A sale of event " + command.eventId() + " was rolled back: " + ex.getMessage());
-			report(Kind.ROLLED_BACK, 0, NO_TOKEN);
-			return Outcome.NOT_SOLD;
+		catch (LockLostException ex) {
+			return rolledBack(command, ex, Kind.ROLLED_BACK);
 		}
+		catch (ConcurrencyFailureException ex) {
+			return rolledBack(command, ex, Kind.CONFLICT);
+		}
+		catch (LockNotAcquiredException ex) {
+			logger.warn(ex.getMessage());
+			return Outcome.NOT_ACQUIRED;
+		}
+	}
+
+	private Outcome rolledBack(SellCommand command, RuntimeException failure, Kind kind) {
+		logger.warn("A sale of event " + command.eventId() + " was rolled back: " + failure.getMessage());
+		report(kind, 0, NO_TOKEN);
+		return Outcome.NOT_SOLD;
 	}
 
 	private int sell(SellCommand command) {
@@ -108,7 +120,7 @@ class SaleAttempt {
 	/** End of an attempt. */
 	enum Outcome {
 
-		SOLD, NOT_SOLD, SOLD_OUT
+		SOLD, NOT_SOLD, NOT_ACQUIRED, SOLD_OUT
 
 	}
 

@@ -20,6 +20,7 @@ import org.springframework.context.annotation.Profile;
 import org.springframework.stereotype.Component;
 
 import io.distributedlock.LockException;
+import io.distributedlock.sample.ControlProcessWatch;
 import io.distributedlock.sample.SampleApplication;
 import io.distributedlock.sample.SellCommand;
 import io.distributedlock.sample.WorkerReport.Ready;
@@ -69,6 +70,7 @@ class SalesDesk implements ApplicationRunner {
 			this.sellers.sellOut(this.json.readValue(line, SellCommand.class));
 			line = commands.readLine();
 		}
+		ControlProcessWatch.haltSoon();
 		// The web server would keep the process alive.
 		this.context.close();
 	}

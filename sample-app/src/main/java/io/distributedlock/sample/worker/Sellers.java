@@ -61,7 +61,11 @@ class Sellers {
 		int lostInARow = 0;
 		SaleAttempt.Outcome outcome = this.attempt.make(command);
 		while (outcome != SaleAttempt.Outcome.SOLD_OUT) {
-			lostInARow = (outcome == SaleAttempt.Outcome.SOLD) ? 0 : lostInARow + 1;
+			lostInARow = switch (outcome) {
+				case NOT_SOLD -> lostInARow + 1;
+				case NOT_ACQUIRED -> lostInARow;
+				default -> 0;
+			};
 			if (this.attempt.isHopeless(command, lostInARow)) {
 				return;
 			}
