@@ -12,6 +12,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -38,6 +39,7 @@ class FailedStartTests {
 	}
 
 	@Test
+	@Tag("matrix")
 	void workersWithoutRoomAreReported() throws Exception {
 		assertThat(consoleOfFailedStart(Map.of("SERVER_PORT", "0", "SAMPLE_WORKERHEAP", "1m")))
 			// A slow machine may have a warning of the library too.
@@ -50,6 +52,7 @@ class FailedStartTests {
 	}
 
 	@Test
+	@Tag("matrix")
 	void aStoreThatDoesNotAnswerIsNamed() throws Exception {
 		assertThat(consoleOfFailedStart(
 				Map.of("SERVER_PORT", "0", "SPRING_DATASOURCE_URL", "jdbc:postgresql://127.0.0.1:1/sample")))
