@@ -1,8 +1,8 @@
 package io.distributedlock.jdbc;
 
-import org.junit.jupiter.api.Tag;
-
 import javax.sql.DataSource;
+
+import org.junit.jupiter.api.Tag;
 
 import io.distributedlock.testkit.LockProviderContract;
 import io.distributedlock.testkit.LockProviderFixture;
