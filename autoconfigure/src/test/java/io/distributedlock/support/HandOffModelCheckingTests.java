@@ -26,7 +26,7 @@ class HandOffModelCheckingTests {
 	static final int MANY = 2_000;
 
 	int invocations() {
-		return 25;
+		return 10;
 	}
 
 	/** A holder, and behind it a head that waits. */

@@ -25,7 +25,7 @@ class KeyQueueModelCheckingTests {
 	private static final LockKey KEY = ManualEngine.KEY;
 
 	int invocations() {
-		return 25;
+		return 10;
 	}
 
 	@Test
