@@ -11,6 +11,7 @@ import tools.jackson.databind.JsonNode;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Workers that were processed ahead of time sell under their locks in each store. */
+@Tag("matrix")
 class ProcessedWorkersTests {
 
 	private static final String WORKER = "--spring.profiles.active=worker";
@@ -24,19 +25,16 @@ class ProcessedWorkersTests {
 	}
 
 	@Test
-	@Tag("matrix")
 	void sellEachSeatOnceWithLocksInPostgres() throws Exception {
 		assertThatSeatsAreSoldOnce("postgres", WORKER);
 	}
 
 	@Test
-	@Tag("matrix")
 	void sellEachSeatOnceWithLocksInRedis() throws Exception {
 		assertThatSeatsAreSoldOnce("redis", WORKER + ",redis");
 	}
 
 	@Test
-	@Tag("matrix")
 	void sellEachSeatOnceWithLocksInZooKeeper() throws Exception {
 		// A condition asks for it; workers get the real one when they start.
 		assertThatSeatsAreSoldOnce("zookeeper", WORKER + ",zookeeper",
