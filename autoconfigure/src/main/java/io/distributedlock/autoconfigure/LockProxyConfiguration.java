@@ -89,10 +89,10 @@ class LockProxyConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	@ConditionalOnMissingBean(name = "distributedLockMinHoldSupportCheck", search = SearchStrategy.CURRENT)
-	static MinHoldSupportCheck distributedLockMinHoldSupportCheck(LockedMethodRegistry methods,
+	@ConditionalOnMissingBean(name = "distributedLockStoreLimitsCheck", search = SearchStrategy.CURRENT)
+	static StoreLimitsCheck distributedLockStoreLimitsCheck(LockedMethodRegistry methods,
 			ObjectProvider<LockEngines> engines, ObjectProvider<LockSettings> settings) {
-		return new MinHoldSupportCheck(methods, engines, settings);
+		return new StoreLimitsCheck(methods, engines, settings);
 	}
 
 }

@@ -3,8 +3,9 @@ package io.distributedlock.fencing;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
 import java.sql.SQLException;
+import java.util.Collections;
 import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.WeakHashMap;
 
 import javax.sql.DataSource;
 
@@ -19,7 +20,8 @@ final class FenceDialects {
 
 	private final String table;
 
-	private final Map<DataSource, FenceDialect> known = new ConcurrentHashMap<>();
+	/** Forgets databases that the application has given up. */
+	private final Map<DataSource, FenceDialect> known = Collections.synchronizedMap(new WeakHashMap<>());
 
 	FenceDialects(String table) {
 		this.table = table;

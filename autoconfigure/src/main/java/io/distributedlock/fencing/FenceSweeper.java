@@ -3,9 +3,11 @@ package io.distributedlock.fencing;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.Collection;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
-import java.util.concurrent.CopyOnWriteArraySet;
+import java.util.Set;
+import java.util.WeakHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
@@ -45,7 +47,11 @@ public final class FenceSweeper implements AutoCloseable {
 
 	private final ExecutorService executor = LockThreads.pool("fence-sweep", 1);
 
-	private final Collection<DataSource> databases = new CopyOnWriteArraySet<>();
+	/**
+	 * Guarded by its monitor, never during a statement. Forgets databases that the
+	 * application has given up.
+	 */
+	private final Set<DataSource> databases = Collections.newSetFromMap(new WeakHashMap<>());
 
 	private final AtomicBoolean started = new AtomicBoolean();
 
@@ -65,7 +71,11 @@ public final class FenceSweeper implements AutoCloseable {
 
 	/** Sweeps a database too from now on. */
 	void add(DataSource database) {
-		if (this.databases.add(database) && this.started.compareAndSet(false, true)) {
+		boolean added;
+		synchronized (this.databases) {
+			added = this.databases.add(database);
+		}
+		if (added && this.started.compareAndSet(false, true)) {
 			schedule();
 		}
 	}
@@ -84,7 +94,11 @@ public final class FenceSweeper implements AutoCloseable {
 	}
 
 	private void runAndReschedule() {
-		for (DataSource database : this.databases) {
+		List<DataSource> present;
+		synchronized (this.databases) {
+			present = new ArrayList<>(this.databases);
+		}
+		for (DataSource database : present) {
 			try {
 				run(database);
 			}

@@ -248,7 +248,7 @@ final class QuorumAttempt {
 			if (this.order > 0) {
 				leaveToCaller();
 				QuorumAttempt.this.call.fail(new LockProviderException(LockError.STORE_FAILED, RedisErrors.PROVIDER,
-						"granted a lock that no majority of its nodes kept for two round trips: use a longer lease",
+						"granted a lock that no majority of its nodes kept: nodes were lost, or the lease is too short",
 						null));
 				return;
 			}

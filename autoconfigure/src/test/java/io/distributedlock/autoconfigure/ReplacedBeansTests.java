@@ -175,7 +175,7 @@ class ReplacedBeansTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "distributedLockLifecycle", "distributedLockStartReport", "distributedLockStoreCheck",
-			"distributedLockMinHoldSupportCheck" })
+			"distributedLockStoreLimitsCheck" })
 	void beanOfTheSameNameReplacesOurs(String name) {
 		this.runner.withPropertyValues("distributed-lock.provider=local")
 			.withBean(name, String.class, () -> "own")

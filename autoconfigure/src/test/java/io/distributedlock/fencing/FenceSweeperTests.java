@@ -1,6 +1,7 @@
 package io.distributedlock.fencing;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
@@ -10,12 +11,22 @@ import javax.sql.DataSource;
 
 import org.junit.jupiter.api.Test;
 
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import io.distributedlock.LockKey;
+import io.distributedlock.LockRequest;
+import io.distributedlock.local.LocalLockProvider;
 import io.distributedlock.provider.LockTimer;
+import io.distributedlock.support.LockSettings;
+import io.distributedlock.support.LockTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.BDDMockito.given;
+import static org.mockito.BDDMockito.then;
 import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.never;
 
 /** When fences are swept; {@link FenceDialectTests} tells which. */
 class FenceSweeperTests {
@@ -39,6 +50,36 @@ class FenceSweeperTests {
 			sweeper.add(mock(DataSource.class));
 		}
 		assertThat(scheduled).hasValue(1);
+	}
+
+	@Test
+	void databaseThatTheStartDidNotKnowIsSweptFromItsFirstFenceOn() {
+		LockTimer sweeps = mock(LockTimer.class);
+		given(sweeps.schedule(any(), any())).willReturn(new CompletableFuture<>());
+		FenceSettings settings = new FenceSettings(FenceSettings.DEFAULT_TABLE, "app", Duration.ofSeconds(5),
+				Duration.ofSeconds(3));
+		LockTimer timer = new LockTimer();
+		try (FencedTransactions fences = new FencedTransactions(settings, new FenceSweeper(settings, sweeps));
+				LockTemplate locks = new LockTemplate(new LocalLockProvider(), LockSettings.defaults(), timer,
+						List.of(), List.of())) {
+			DataSourceTransactionManager manager = new DataSourceTransactionManager(FenceDatabase.H2.create());
+			manager.addListener(new FencingListener(manager, true, () -> fences));
+			TransactionTemplate transaction = new TransactionTemplate(manager);
+			transaction.executeWithoutResult((status) -> {
+				// Nobody holds a lock.
+			});
+			then(sweeps).should(never()).schedule(any(), any());
+			for (int number = 0; number < 2; number++) {
+				locks.execute(LockRequest.of(LockKey.of("order", "1")), (lease) -> {
+					transaction.executeWithoutResult((status) -> lease.ensureHeld());
+					return true;
+				});
+			}
+			then(sweeps).should().schedule(any(), any());
+		}
+		finally {
+			timer.close();
+		}
 	}
 
 }

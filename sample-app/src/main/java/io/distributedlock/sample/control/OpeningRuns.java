@@ -1,6 +1,7 @@
 package io.distributedlock.sample.control;
 
-import org.springframework.context.SmartLifecycle;
+import org.springframework.boot.ApplicationArguments;
+import org.springframework.boot.ApplicationRunner;
 import org.springframework.context.annotation.Profile;
 import org.springframework.stereotype.Component;
 
@@ -12,13 +13,11 @@ import io.distributedlock.sample.SampleApplication;
  */
 @Component
 @Profile("!" + SampleApplication.WORKER)
-class OpeningRuns implements SmartLifecycle {
+class OpeningRuns implements ApplicationRunner {
 
 	private final SalesRuns runs;
 
 	private final SaleDefaults defaults;
-
-	private volatile boolean running;
 
 	OpeningRuns(SalesRuns runs, SaleDefaults defaults) {
 		this.runs = runs;
@@ -26,25 +25,9 @@ class OpeningRuns implements SmartLifecycle {
 	}
 
 	@Override
-	public void start() {
-		this.running = true;
+	public void run(ApplicationArguments arguments) {
 		this.runs.run(this.defaults.settings(false));
 		this.runs.run(this.defaults.settings(true));
-	}
-
-	@Override
-	public void stop() {
-		this.running = false;
-	}
-
-	@Override
-	public boolean isRunning() {
-		return this.running;
-	}
-
-	@Override
-	public int getPhase() {
-		return WorkerPool.PHASE + 1;
 	}
 
 }

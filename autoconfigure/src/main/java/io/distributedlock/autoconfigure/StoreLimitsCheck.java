@@ -18,7 +18,7 @@ import io.distributedlock.support.LockSettings;
  * that are known when the application has started. It refuses the start; a method that is
  * read later is refused when it is called.
  */
-final class MinHoldSupportCheck implements SmartInitializingSingleton {
+final class StoreLimitsCheck implements SmartInitializingSingleton {
 
 	private final LockedMethodRegistry methods;
 
@@ -26,7 +26,7 @@ final class MinHoldSupportCheck implements SmartInitializingSingleton {
 
 	private final ObjectProvider<LockSettings> settings;
 
-	MinHoldSupportCheck(LockedMethodRegistry methods, ObjectProvider<LockEngines> engines,
+	StoreLimitsCheck(LockedMethodRegistry methods, ObjectProvider<LockEngines> engines,
 			ObjectProvider<LockSettings> settings) {
 		this.methods = methods;
 		this.engines = engines;
