@@ -1,5 +1,6 @@
 package io.distributedlock.fencing;
 
+import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Set;
 
@@ -47,6 +48,29 @@ final class FenceErrors {
 						+ dialect.table() + "' or one of its columns (" + cause.getMessage() + ")",
 				"Create it, or set distributed-lock.transaction.fence-initialize-schema=always:\n" + dialect.schema(),
 				cause);
+	}
+
+	/**
+	 * Refuses to fence a transaction that may read older data than the fence.
+	 * @param first whether the fence is its first statement
+	 */
+	static LockConfigurationException unsupportedIsolation(LockKey key, Connection connection, boolean first)
+			throws SQLException {
+		return new LockConfigurationException(LockError.FENCE_ISOLATION,
+				"Lock '" + key + "' cannot fence a transaction at " + isolation(connection.getTransactionIsolation())
+						+ " in " + connection.getMetaData().getDatabaseProductName()
+						+ (first ? "" : " that was running when the lock was acquired")
+						+ ": it may read older data than that of the last holder",
+				(first ? "Use" : "Acquire the lock before the transaction begins, or use")
+						+ " READ COMMITTED, as by @Transactional(isolation = Isolation.READ_COMMITTED)");
+	}
+
+	private static String isolation(int level) {
+		return switch (level) {
+			case Connection.TRANSACTION_REPEATABLE_READ -> "REPEATABLE READ";
+			case Connection.TRANSACTION_SERIALIZABLE -> "SERIALIZABLE";
+			default -> "isolation level " + level;
+		};
 	}
 
 }

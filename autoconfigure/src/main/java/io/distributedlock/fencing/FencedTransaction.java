@@ -1,5 +1,6 @@
 package io.distributedlock.fencing;
 
+import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Date;
 import java.util.HashMap;
@@ -18,8 +19,6 @@ import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
-import io.distributedlock.LockConfigurationException;
-import io.distributedlock.LockError;
 import io.distributedlock.StaleHolderException;
 
 /**
@@ -163,8 +162,9 @@ final class FencedTransaction {
 
 	private void advance(HeldKey key, boolean first) {
 		try (ReadLimit limit = limitReads()) {
-			if (!this.dialect.supportsIsolation(this.holder.getConnection(), first)) {
-				throw unsupportedIsolation(key, first);
+			Connection connection = this.holder.getConnection();
+			if (!this.dialect.supportsIsolation(connection, first)) {
+				throw FenceErrors.unsupportedIsolation(key.key(), connection, first);
 			}
 			move(key);
 		}
@@ -198,15 +198,6 @@ final class FencedTransaction {
 		}
 		long left = TimeUnit.MILLISECONDS.toSeconds(deadline.getTime() - System.currentTimeMillis() + 999);
 		return (int) Math.max(1, Math.min(left, this.timeoutSeconds));
-	}
-
-	private static LockConfigurationException unsupportedIsolation(HeldKey key, boolean first) {
-		return new LockConfigurationException(LockError.FENCE_ISOLATION,
-				"Lock '" + key.key() + "' cannot fence a transaction above READ COMMITTED in this database"
-						+ (first ? "" : ", because it was acquired while the transaction was running")
-						+ ": the transaction may read older data than that of the last holder",
-				(first ? "Use" : "Acquire the lock before the transaction begins, or use")
-						+ " READ COMMITTED, as by @Transactional(isolation = Isolation.READ_COMMITTED)");
 	}
 
 	/**

@@ -11,6 +11,7 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanPostProcessor;
@@ -85,9 +86,7 @@ public final class FencedTransactionProcessor implements BeanPostProcessor, Smar
 				continue;
 			}
 			if (!fence(bean, beanName)) {
-				logger.warn("Transactions of the transaction manager '" + beanName + "' (" + bean.getClass().getName()
-						+ ") are not fenced by distributed-lock.transaction.fence, unless it wraps another one that is"
-						+ " a bean of its own");
+				warnOfUnfenced(beanName, bean, "unless it wraps another one that is a bean of its own");
 			}
 			DataSource database = database(bean);
 			if (database != null) {
@@ -98,6 +97,29 @@ public final class FencedTransactionProcessor implements BeanPostProcessor, Smar
 		if (persistence) {
 			checkPersistence();
 		}
+		warnOfParents();
+	}
+
+	/** A manager of a parent context would outlive the fences of this one. */
+	private void warnOfParents() {
+		for (String beanName : BeanFactoryUtils.beanNamesForTypeIncludingAncestors(this.beanFactory,
+				TransactionManager.class, true, false)) {
+			Object bean = this.beanFactory.containsLocalBean(beanName) ? null : this.beanFactory.getBean(beanName);
+			if (bean != null && !isFenced(bean)) {
+				warnOfUnfenced(beanName, bean, "because it is a bean of a parent context that has no locks of its own");
+			}
+		}
+	}
+
+	private static boolean isFenced(Object bean) {
+		return bean instanceof ConfigurableTransactionManager manager
+				&& manager.getTransactionExecutionListeners() != null
+				&& manager.getTransactionExecutionListeners().stream().anyMatch(FencingListener.class::isInstance);
+	}
+
+	private static void warnOfUnfenced(String beanName, Object bean, String why) {
+		logger.warn("Transactions of the transaction manager '" + beanName + "' (" + bean.getClass().getName()
+				+ ") are not fenced by distributed-lock.transaction.fence, " + why);
 	}
 
 	/** Refuses a bean that lets locks in a running transaction begin without a fence. */
@@ -147,7 +169,7 @@ public final class FencedTransactionProcessor implements BeanPostProcessor, Smar
 				&& bean instanceof ConfigurableTransactionManager configurable) {
 			Collection<TransactionExecutionListener> listeners = configurable.getTransactionExecutionListeners();
 			// A class proxy whose final methods read its own, empty, fields has none.
-			if (listeners != null && listeners.stream().noneMatch(FencingListener.class::isInstance)) {
+			if (listeners != null && !isFenced(bean)) {
 				configurable.addListener(
 						new FencingListener(manager, database(manager) != null || isPersistence(manager), this.fences));
 			}

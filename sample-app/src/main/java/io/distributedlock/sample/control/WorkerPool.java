@@ -107,7 +107,7 @@ class WorkerPool implements SmartLifecycle {
 			this.reportListener.onReport(worker, report);
 			worker.receive(report);
 			if (report instanceof WorkerReport.Ready) {
-				worker.firstWords().forEach(System.out::println);
+				worker.firstLines().forEach(System.out::println);
 			}
 		}
 		else if (!worker.keepFirstWords(line) && !this.stopping) {
@@ -126,8 +126,8 @@ class WorkerPool implements SmartLifecycle {
 
 	private static String lastWords(Worker worker) {
 		worker.process().awaitOutput();
-		List<String> words = worker.firstWords();
-		return words.isEmpty() ? "it ended with status " + worker.process().exitValue() : String.join("; ", words);
+		List<String> lines = worker.firstLines();
+		return lines.isEmpty() ? "it ended with status " + worker.process().exitValue() : String.join("; ", lines);
 	}
 
 	/**
