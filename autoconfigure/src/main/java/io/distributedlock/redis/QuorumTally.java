@@ -13,6 +13,8 @@ import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 
+import io.distributedlock.LockHolder;
+
 /**
  * What the nodes of a quorum have answered to one round of an attempt. Guarded by the
  * round until its result is known, and not changed after that.
@@ -110,18 +112,40 @@ final class QuorumTally {
 
 	/**
 	 * Returns the owner that a majority may have granted the lock to, as far as the nodes
-	 * that do not answer leave it open; {@code null} if the lock is split, or free.
+	 * that do not answer leave it open; {@code null} if the lock is split, or free. The
+	 * rest of its lease is that of a majority: a minority may have missed the last
+	 * renewal, or keep what the others have released.
 	 */
 	@Nullable QuorumHolder holder() {
-		Map<String, Integer> owners = new HashMap<>();
-		this.busy.forEach((reply) -> owners.merge(reply.owner(), 1, Integer::sum));
-		int unknown = this.quorum.size() - answered();
-		return this.busy.stream()
+		Map<String, List<AttemptReply>> owners = new HashMap<>();
+		this.busy.stream()
 			.filter((reply) -> !reply.owner().isEmpty())
-			.filter((reply) -> owners.getOrDefault(reply.owner(), 0) + unknown >= this.quorum.majority())
-			.max(Comparator.comparingInt((reply) -> owners.getOrDefault(reply.owner(), 0)))
-			.map((reply) -> new QuorumHolder(reply.owner(), reply.holder()))
+			.forEach((reply) -> owners.computeIfAbsent(reply.owner(), (owner) -> new ArrayList<>()).add(reply));
+		int needed = this.quorum.majority() - (this.quorum.size() - answered());
+		return owners.entrySet()
+			.stream()
+			.filter((entry) -> entry.getValue().size() >= needed)
+			.max(Comparator.comparingInt((entry) -> entry.getValue().size()))
+			.map((entry) -> new QuorumHolder(entry.getKey(), holder(entry.getValue(), Math.max(needed, 1))))
 			.orElse(null);
+	}
+
+	/**
+	 * Returns the holder with the longest rest of the lease if the number is 1, and so
+	 * on.
+	 */
+	private static @Nullable LockHolder holder(List<AttemptReply> replies, int number) {
+		return replies.stream()
+			.map(AttemptReply::holder)
+			.filter(Objects::nonNull)
+			.sorted(Comparator.comparing(QuorumTally::remaining).reversed())
+			.limit(number)
+			.reduce((longer, shorter) -> shorter)
+			.orElse(null);
+	}
+
+	private static Duration remaining(LockHolder holder) {
+		return Objects.requireNonNullElse(holder.remaining(), Duration.ZERO);
 	}
 
 }

@@ -9,6 +9,8 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
@@ -57,13 +59,19 @@ class QuorumAttemptTests {
 	private CompletableStoreCall<AttemptResult> attempt(OwnerId owner) {
 		return new QuorumAttempt(this.quorum,
 				new QuorumRequest(KEY, KEYS, owner, LEASE, Deadline.after(Duration.ofMinutes(1))), false,
-				(holder, releasePending) -> new AttemptResult.Busy(Duration.ZERO, null, true, releasePending))
+				(holder, releasePending) -> new AttemptResult.Busy(Duration.ZERO,
+						(holder != null) ? holder.holder() : null, true, releasePending))
 			.send();
 	}
 
 	private static ScriptReply busy(OwnerId owner) {
+		return busy(owner, Duration.ofSeconds(1));
+	}
+
+	private static ScriptReply busy(OwnerId owner, Duration remaining) {
 		String value = owner.text() + "H" + "1".repeat(16) + "1".repeat(10) + "000";
-		return new ScriptReply(List.of((long) Script.NOT_GRANTED, RedisLayout.bytes(value), 1000L, 0L, 0L, 0L), true);
+		return new ScriptReply(
+				List.of((long) Script.NOT_GRANTED, RedisLayout.bytes(value), remaining.toMillis(), 0L, 0L, 0L), true);
 	}
 
 	/**
@@ -100,6 +108,21 @@ class QuorumAttemptTests {
 		assertThat(call.result()).isInstanceOfSatisfying(AttemptResult.Busy.class,
 				(answer) -> assertThat(answer.releasePending()).isTrue());
 		assertThat(this.nodes.get(2).scripts).containsExactly(Script.ATTEMPT, Script.RELEASE);
+	}
+
+	/** The first node has missed the last renewal, or keeps what others have released. */
+	@ParameterizedTest
+	@CsvSource({ "false, 20", "true, 1" })
+	void restOfALeaseIsThatOfAMajority(boolean free, int seconds) {
+		OwnerId holder = OwnerId.random();
+		CompletableStoreCall<AttemptResult> call = attempt(OwnerId.random());
+		if (free) {
+			this.nodes.get(2).latest().onReply(GRANTED);
+		}
+		this.nodes.get(0).latest().onReply(busy(holder, Duration.ofSeconds(1)));
+		this.nodes.get(1).latest().onReply(busy(holder, Duration.ofSeconds(20)));
+		assertThat(call.result()).isInstanceOfSatisfying(AttemptResult.Busy.class,
+				(busy) -> assertThat(busy.holder().remaining()).hasSeconds(seconds));
 	}
 
 	private OwnerId acquireOnTwo() {
