@@ -106,8 +106,18 @@ final class PendingNodeReleases {
 			logger.warn("More than " + CAPACITY + " releases wait for the node " + this.node.name()
 					+ " of the Redis quorum; the oldest are dropped, and their locks expire there");
 		}
-		send(release);
+		begin(release);
 		schedule();
+	}
+
+	/**
+	 * Sends the release of an attempt behind it, and so on the timer's thread: an event
+	 * loop would pass what other threads have handed to it for the same connection.
+	 */
+	private void begin(Release release) {
+		if (release.attempt == null || this.timer.schedule(() -> send(release), 0) == null) {
+			send(release);
+		}
 	}
 
 	private Map<String, Release> map(Release release) {

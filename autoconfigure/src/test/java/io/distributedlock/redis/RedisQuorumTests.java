@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 import io.lettuce.core.RedisURI;
@@ -27,6 +28,8 @@ import io.distributedlock.LockRequest;
 import io.distributedlock.actuate.LockHealthIndicator;
 import io.distributedlock.actuate.ManagedProvider;
 import io.distributedlock.provider.AttemptResult;
+import io.distributedlock.provider.CallKind;
+import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
@@ -399,6 +402,51 @@ class RedisQuorumTests {
 				RedisLayout.bytes("86400000"), 1L, RedisLayout.bytes(info), RedisLayout.bytes("")), true);
 		assertThat(new QuorumNodeCheck(LAYOUT, Duration.ofDays(1), delay).check("node", reply).missing())
 			.isEqualTo(delay);
+	}
+
+	private static void loadScripts(Quorum quorum, QuorumNode node) {
+		RedisLockKeys keys = LAYOUT.keys(LockKey.of("loaded"));
+		OwnerId owner = OwnerId.random();
+		for (ScriptCall script : List.of(quorum.attempt(keys, owner, Duration.ofHours(1), true),
+				quorum.release(keys, owner))) {
+			NodeCall call = new NodeCall(node);
+			call.send(script, CallKind.ACQUIRE, Deadline.after(PATIENCE));
+			await().atMost(PATIENCE).until(() -> call.call().isDone());
+		}
+	}
+
+	/**
+	 * On the event loop, which passes what another thread has handed to it just before.
+	 */
+	@Test
+	void releaseComesBehindAnAttemptThatIsNotOnItsWayYet() throws Exception {
+		RedisQuorumLockProvider provider = provider(QuorumServers.three());
+		Quorum quorum = provider.quorum();
+		QuorumNode node = quorum.nodes().get(0);
+		// Else the script is sent a second time, as text.
+		loadScripts(quorum, node);
+		LockKey key = LockKey.of("overtaken");
+		RedisLockKeys keys = LAYOUT.keys(key);
+		OwnerId owner = OwnerId.random();
+		NodeCall attempt = new NodeCall(node);
+		NodeCall first = new NodeCall(node);
+		CompletableFuture<Void> released = new CompletableFuture<>();
+		first.call().onDone(() -> {
+			CompletableFuture.runAsync(() -> attempt.send(quorum.attempt(keys, owner, Duration.ofHours(1), true),
+					CallKind.ACQUIRE, Deadline.after(PATIENCE)))
+				.join();
+			attempt.abandon();
+			quorum.pending(node).addUnclear(quorum.release(keys, owner), attempt, Duration.ofHours(1));
+			released.complete(null);
+		});
+		first.send(quorum.order(keys, owner, 1), CallKind.ACQUIRE, Deadline.after(PATIENCE));
+		released.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+		await().atMost(PATIENCE).until(() -> quorum.pending(node).size() == 0);
+		// Behind both.
+		assertThat(provider.find(key, PATIENCE)).isEmpty();
+		try (Jedis admin = QuorumServers.three().server(0).admin()) {
+			assertThat(admin.exists(LAYOUT.lock(key))).isFalse();
+		}
 	}
 
 	@ParameterizedTest
