@@ -25,7 +25,8 @@ import io.distributedlock.sample.SampleApplication;
  * that is killed. The password is new with each start.
  */
 @Component
-@ConditionalOnUnset({ "spring.data.redis.url", "spring.data.redis.host" })
+@ConditionalOnUnset({ "spring.data.redis.url", "spring.data.redis.host", "spring.data.redis.sentinel.master",
+		"spring.data.redis.cluster.nodes", "spring.data.redis.cluster.nodes[0]" })
 @Profile("!" + SampleApplication.WORKER + " & " + EmbeddedRedisServer.PROFILE)
 class EmbeddedRedisServer implements DataRedisConnectionDetails, LockServer, AutoCloseable {
 

@@ -3,6 +3,7 @@ package io.distributedlock.sample.control;
 import java.sql.DatabaseMetaData;
 import java.sql.SQLException;
 import java.util.Objects;
+import java.util.Properties;
 
 import javax.sql.DataSource;
 
@@ -51,7 +52,14 @@ class Store {
 
 	private static String version(RedisConnectionFactory redis) {
 		try (RedisConnection connection = redis.getConnection()) {
-			return Objects.requireNonNull(connection.serverCommands().info("server")).getProperty("redis_version");
+			Properties info = Objects.requireNonNull(connection.serverCommands().info("server"));
+			// In a cluster each name begins with the node.
+			return info.stringPropertyNames()
+				.stream()
+				.filter((property) -> property.endsWith("redis_version"))
+				.map(info::getProperty)
+				.findFirst()
+				.orElse("of an unknown version");
 		}
 	}
 
