@@ -16,6 +16,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import io.distributedlock.FencingToken;
+import io.distributedlock.jdbc.WaitingTransactions;
 import io.distributedlock.process.Endpoint.Database;
 import io.distributedlock.process.LockProcess.Acquired;
 import io.distributedlock.testkit.TimeBounds;
@@ -107,7 +108,8 @@ class HolderDeathTests {
 		Duration lease = Duration.ofMinutes(5);
 		Acquired first = holder.acquire("seat", lease, Duration.ZERO, true);
 		waiter.send(Commands.acquire("seat", lease, PATIENCE, true));
-		await().atMost(PATIENCE)
+		await().pollInterval(WaitingTransactions.POLL_INTERVAL)
+			.atMost(PATIENCE)
 			.until(() -> endpoint.jdbc().queryForObject(waiters, Long.class), (waiting) -> waiting == 1);
 		holder.kill();
 		long killed = System.nanoTime();
