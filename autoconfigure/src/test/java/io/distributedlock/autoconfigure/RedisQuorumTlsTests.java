@@ -24,7 +24,6 @@ import io.distributedlock.LockOperations;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
 import io.distributedlock.redis.QuorumServers;
-import io.distributedlock.testkit.TlsProxy;
 import io.distributedlock.zookeeper.TestCertificates;
 
 import static org.assertj.core.api.Assertions.assertThat;

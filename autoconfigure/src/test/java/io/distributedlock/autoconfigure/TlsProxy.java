@@ -1,4 +1,4 @@
-package io.distributedlock.testkit;
+package io.distributedlock.autoconfigure;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -15,7 +15,7 @@ import javax.net.ssl.SSLContext;
  * Proxy that speaks TLS with clients and forwards what they send to a server that does
  * not. Safe for use by many threads.
  */
-public final class TlsProxy implements AutoCloseable {
+final class TlsProxy implements AutoCloseable {
 
 	private final ServerSocket listener;
 
@@ -26,7 +26,7 @@ public final class TlsProxy implements AutoCloseable {
 	 * @param target the server
 	 * @param context the proxy's certificate
 	 */
-	public TlsProxy(InetSocketAddress target, SSLContext context) {
+	TlsProxy(InetSocketAddress target, SSLContext context) {
 		try {
 			this.listener = context.getServerSocketFactory()
 				.createServerSocket(0, 50, InetAddress.getLoopbackAddress());
@@ -34,12 +34,18 @@ public final class TlsProxy implements AutoCloseable {
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
 		}
-		TcpProxy.start("proxy-accept", () -> accept(target));
+		start("proxy-accept", () -> accept(target));
 	}
 
 	/** The proxy's port on the loopback interface. */
-	public int port() {
+	int port() {
 		return this.listener.getLocalPort();
+	}
+
+	private static void start(String name, Runnable work) {
+		Thread thread = new Thread(work, name);
+		thread.setDaemon(true);
+		thread.start();
 	}
 
 	private void accept(InetSocketAddress target) {
@@ -50,8 +56,8 @@ public final class TlsProxy implements AutoCloseable {
 				this.sockets.add(client);
 				this.sockets.add(server);
 				server.connect(target, 5000);
-				TcpProxy.start("proxy-to-server", () -> forward(client, server));
-				TcpProxy.start("proxy-to-client", () -> forward(server, client));
+				start("proxy-to-server", () -> forward(client, server));
+				start("proxy-to-client", () -> forward(server, client));
 			}
 			catch (IOException ex) {
 				// The listener was closed, or the server is down: nothing to forward.
