@@ -159,6 +159,7 @@ class QuorumAttemptTests {
 		third.latest().onReply(NOTHING);
 		PendingNodeReleases pending = this.quorum.pending(third);
 		assertThat(pending.size()).isEqualTo(1);
+		await().until(() -> third.scripts.size() == 3);
 		third.latest().onReply(NOTHING);
 		assertThat(pending.size()).isEqualTo(1);
 		await().until(() -> third.scripts.size() == 4);
