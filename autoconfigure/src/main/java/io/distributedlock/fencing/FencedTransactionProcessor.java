@@ -10,8 +10,9 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.support.AopUtils;
-import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanPostProcessor;
@@ -102,12 +103,21 @@ public final class FencedTransactionProcessor implements BeanPostProcessor, Smar
 
 	/** A manager of a parent context would outlive the fences of this one. */
 	private void warnOfParents() {
-		for (String beanName : BeanFactoryUtils.beanNamesForTypeIncludingAncestors(this.beanFactory,
-				TransactionManager.class, true, false)) {
-			Object bean = this.beanFactory.containsLocalBean(beanName) ? null : this.beanFactory.getBean(beanName);
-			if (bean != null && !isFenced(bean)) {
-				warnOfUnfenced(beanName, bean, "because it is a bean of a parent context that has no locks of its own");
+		BeanFactory above = this.beanFactory.getParentBeanFactory();
+		while (above instanceof ConfigurableListableBeanFactory parent) {
+			for (String beanName : parent.getBeanNamesForType(TransactionManager.class, true, false)) {
+				if (parent.containsSingleton(beanName) && !this.beanFactory.containsLocalBean(beanName)) {
+					warnUnlessFenced(beanName, parent.getBean(beanName));
+				}
 			}
+			above = parent.getParentBeanFactory();
+		}
+	}
+
+	private static void warnUnlessFenced(String beanName, Object bean) {
+		Object target = AopProxyUtils.getSingletonTarget(bean);
+		if (!isFenced((target != null) ? target : bean)) {
+			warnOfUnfenced(beanName, bean, "because it is a bean of a parent context that does not fence them");
 		}
 	}
 

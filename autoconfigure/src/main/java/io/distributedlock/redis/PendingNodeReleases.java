@@ -144,7 +144,12 @@ final class PendingNodeReleases {
 			}
 			this.scheduled = true;
 		}
-		this.timer.schedule(this::repeat, PAUSE.toNanos());
+		if (this.timer.schedule(this::repeat, PAUSE.toNanos()) == null) {
+			// The next release tries again.
+			synchronized (this) {
+				this.scheduled = false;
+			}
+		}
 	}
 
 	private void repeat() {

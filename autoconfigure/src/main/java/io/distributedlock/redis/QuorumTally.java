@@ -126,20 +126,20 @@ final class QuorumTally {
 			.stream()
 			.filter((entry) -> entry.getValue().size() >= needed)
 			.max(Comparator.comparingInt((entry) -> entry.getValue().size()))
-			.map((entry) -> new QuorumHolder(entry.getKey(), holder(entry.getValue(), Math.max(needed, 1))))
+			.map((entry) -> new QuorumHolder(entry.getKey(), holder(entry.getValue(), needed)))
 			.orElse(null);
 	}
 
 	/**
-	 * Returns the holder with the longest rest of the lease if the number is 1, and so
-	 * on.
+	 * Returns the holder as one of the replies has it.
+	 * @param rank which reply: 1 for the one with the longest rest of the lease
 	 */
-	private static @Nullable LockHolder holder(List<AttemptReply> replies, int number) {
+	private static @Nullable LockHolder holder(List<AttemptReply> replies, int rank) {
 		return replies.stream()
 			.map(AttemptReply::holder)
 			.filter(Objects::nonNull)
 			.sorted(Comparator.comparing(QuorumTally::remaining).reversed())
-			.limit(number)
+			.limit(rank)
 			.reduce((longer, shorter) -> shorter)
 			.orElse(null);
 	}

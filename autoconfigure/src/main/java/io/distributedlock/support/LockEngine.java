@@ -108,12 +108,12 @@ final class LockEngine {
 				this.queues.waiting(this.context.nanoTime()));
 	}
 
-	/** Returns how well the renewals keep up. */
 	/** Returns whether a grant of a key is held, offered, or being released. */
 	boolean hasGrant(LockKey key) {
 		return this.context.heldGrants().has(key) || this.context.pendingReleases().isReleasing(key);
 	}
 
+	/** Returns how well the renewals keep up. */
 	RenewalStatus renewalStatus() {
 		return this.renewals.status();
 	}

@@ -5,11 +5,15 @@ import java.sql.SQLException;
 import java.util.Collection;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
+import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
@@ -127,6 +131,27 @@ class LockFencingAutoConfigurationTests {
 		this.on.run((parent) -> this.on.withParent(parent).run((context) -> {
 			assertThat(context).hasNotFailed();
 			assertThat(output).doesNotContain("are not fenced");
+		}));
+	}
+
+	/** Spring reads the listeners by a final method, and so in the proxy's own field. */
+	@Test
+	void fencedTransactionManagerOfAParentContextMayBeAProxy(CapturedOutput output) {
+		this.on.withBean(ProxyingProcessor.class).run((parent) -> this.on.withParent(parent).run((context) -> {
+			assertThat(AopUtils.isCglibProxy(context.getBean(PlatformTransactionManager.class))).isTrue();
+			assertThat(output).doesNotContain("are not fenced");
+		}));
+	}
+
+	@Test
+	void lazyTransactionManagerOfAParentContextIsNotCreated() {
+		AtomicBoolean created = new AtomicBoolean();
+		new ApplicationContextRunner().withBean("above", PlatformTransactionManager.class, () -> {
+			created.set(true);
+			return new Resourceless();
+		}, (definition) -> definition.setLazyInit(true)).run((parent) -> this.on.withParent(parent).run((context) -> {
+			assertThat(context).hasNotFailed();
+			assertThat(created).isFalse();
 		}));
 	}
 
@@ -278,6 +303,21 @@ class LockFencingAutoConfigurationTests {
 		@Override
 		protected void doRollback(DefaultTransactionStatus status) {
 			// There is no resource.
+		}
+
+	}
+
+	/** Processor behind those of the library. */
+	static class ProxyingProcessor implements BeanPostProcessor {
+
+		@Override
+		public Object postProcessAfterInitialization(Object bean, String beanName) {
+			if (bean instanceof PlatformTransactionManager) {
+				ProxyFactory proxy = new ProxyFactory(bean);
+				proxy.setProxyTargetClass(true);
+				return proxy.getProxy();
+			}
+			return bean;
 		}
 
 	}

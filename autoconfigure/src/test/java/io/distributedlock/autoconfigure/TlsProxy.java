@@ -50,18 +50,18 @@ final class TlsProxy implements AutoCloseable {
 
 	private void accept(InetSocketAddress target) {
 		while (!this.listener.isClosed()) {
+			Socket server = new Socket();
+			this.sockets.add(server);
 			try {
 				Socket client = this.listener.accept();
-				Socket server = new Socket();
 				this.sockets.add(client);
-				this.sockets.add(server);
 				server.connect(target, 5000);
 				start("proxy-to-server", () -> forward(client, server));
 				start("proxy-to-client", () -> forward(server, client));
 			}
 			catch (IOException ex) {
 				// The listener was closed, or the server is down: nothing to forward.
-				continue;
+				close(server);
 			}
 		}
 		this.sockets.forEach(TlsProxy::close);
@@ -73,7 +73,7 @@ final class TlsProxy implements AutoCloseable {
 			from.getInputStream().transferTo(to.getOutputStream());
 		}
 		catch (IOException ex) {
-			// One of them has closed, or the client trusts this proxy not.
+			// One of them has closed, or the client does not trust this proxy.
 		}
 		finally {
 			close(from);

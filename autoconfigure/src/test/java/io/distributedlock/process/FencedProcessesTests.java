@@ -166,7 +166,8 @@ class FencedProcessesTests {
 		assertThat(rounds(Database.POSTGRESQL, Store.REDIS, true, 30)).isZero();
 		this.processes.forEach(LockProcess::close);
 		this.processes.clear();
-		assertThat(rounds(Database.POSTGRESQL, Store.REDIS, false, 30)).isPositive();
+		// It ends with the first loss, of which no single round is sure.
+		assertThat(rounds(Database.POSTGRESQL, Store.REDIS, false, 300)).isPositive();
 	}
 
 	@ParameterizedTest

@@ -87,7 +87,7 @@ class Worker {
 	}
 
 	/** Remembers output that is no report, from before the worker was ready. */
-	boolean keepFirstWords(String line) {
+	boolean keepFirstLine(String line) {
 		if (isReady() || line.isBlank()) {
 			return false;
 		}

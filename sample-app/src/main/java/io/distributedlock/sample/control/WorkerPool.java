@@ -110,7 +110,7 @@ class WorkerPool implements SmartLifecycle {
 				worker.firstLines().forEach(System.out::println);
 			}
 		}
-		else if (!worker.keepFirstWords(line) && !this.stopping) {
+		else if (!worker.keepFirstLine(line) && !this.stopping) {
 			System.out.println(line);
 		}
 	}
