@@ -10,7 +10,6 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
@@ -101,23 +100,20 @@ public final class FencedTransactionProcessor implements BeanPostProcessor, Smar
 		warnOfParents();
 	}
 
-	/** A manager of a parent context would outlive the fences of this one. */
+	/**
+	 * A manager of a parent context would outlive the fences of this one. A context below
+	 * one that fences has no processor of its own.
+	 */
 	private void warnOfParents() {
 		BeanFactory above = this.beanFactory.getParentBeanFactory();
 		while (above instanceof ConfigurableListableBeanFactory parent) {
 			for (String beanName : parent.getBeanNamesForType(TransactionManager.class, true, false)) {
 				if (parent.containsSingleton(beanName) && !this.beanFactory.containsLocalBean(beanName)) {
-					warnUnlessFenced(beanName, parent.getBean(beanName));
+					warnOfUnfenced(beanName, parent.getBean(beanName),
+							"because it is a bean of a parent context that does not fence them");
 				}
 			}
 			above = parent.getParentBeanFactory();
-		}
-	}
-
-	private static void warnUnlessFenced(String beanName, Object bean) {
-		Object target = AopProxyUtils.getSingletonTarget(bean);
-		if (!isFenced((target != null) ? target : bean)) {
-			warnOfUnfenced(beanName, bean, "because it is a bean of a parent context that does not fence them");
 		}
 	}
 
