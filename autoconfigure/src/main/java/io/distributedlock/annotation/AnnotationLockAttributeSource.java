@@ -13,12 +13,10 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.support.AopUtils;
-import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.util.ClassUtils;
-import org.springframework.util.ReflectionUtils;
 import org.springframework.util.StringValueResolver;
 
 import io.distributedlock.LockConfigurationException;
@@ -44,6 +42,8 @@ public final class AnnotationLockAttributeSource implements LockAttributeSource 
 
 	private final DefaultNames names = new DefaultNames();
 
+	private final LockAnnotationPresence presence = new LockAnnotationPresence();
+
 	private final ScheduledJobCheck scheduledJobs = new ScheduledJobCheck();
 
 	/**
@@ -56,11 +56,8 @@ public final class AnnotationLockAttributeSource implements LockAttributeSource 
 
 	@Override
 	public boolean isCandidateClass(Class<?> targetClass) {
-		if (!AnnotationUtils.isCandidateClass(targetClass, DistributedLock.class)) {
-			return false;
-		}
 		try {
-			return hasAnnotatedMethod(targetClass) || find(targetClass) != null;
+			return this.presence.isInHierarchy(targetClass);
 		}
 		catch (IllegalStateException ex) {
 			if (ex.getCause() instanceof NoClassDefFoundError && !UnreadableTypes.mayBeLocked(targetClass)) {
@@ -69,30 +66,6 @@ public final class AnnotationLockAttributeSource implements LockAttributeSource 
 			}
 			return true;
 		}
-	}
-
-	/**
-	 * Returns whether a method of a type or of those above it has the annotation. Most
-	 * have none, and one look at each method tells that.
-	 */
-	private static boolean hasAnnotatedMethod(Class<?> type) {
-		if (!AnnotationUtils.isCandidateClass(type, DistributedLock.class)) {
-			return false;
-		}
-		for (Method method : ReflectionUtils.getDeclaredMethods(type)) {
-			if (MergedAnnotations.from(method).isPresent(DistributedLock.class)) {
-				return true;
-			}
-		}
-		if (type.getSuperclass() != null && hasAnnotatedMethod(type.getSuperclass())) {
-			return true;
-		}
-		for (Class<?> implemented : type.getInterfaces()) {
-			if (hasAnnotatedMethod(implemented)) {
-				return true;
-			}
-		}
-		return false;
 	}
 
 	@Override

@@ -11,7 +11,9 @@ import org.springframework.boot.autoconfigure.condition.SpringBootCondition;
 import org.springframework.context.annotation.ConditionContext;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.ConfigurationCondition;
+import org.springframework.core.Ordered;
 import org.springframework.core.annotation.MergedAnnotation;
+import org.springframework.core.annotation.Order;
 import org.springframework.core.type.AnnotatedTypeMetadata;
 
 /**
@@ -20,7 +22,7 @@ import org.springframework.core.type.AnnotatedTypeMetadata;
  */
 @Target({ ElementType.TYPE, ElementType.METHOD })
 @Retention(RetentionPolicy.RUNTIME)
-@Conditional(ConditionalOnLockStore.OnLockStoreCondition.class)
+@Conditional({ ConditionalOnLockStore.OnNamedStoreCondition.class, ConditionalOnLockStore.OnOwnLocksCondition.class })
 @interface ConditionalOnLockStore {
 
 	/** Name of the provider. */
@@ -29,21 +31,23 @@ import org.springframework.core.type.AnnotatedTypeMetadata;
 	/** Whether the properties have to name the provider. */
 	boolean onlyIfNamed() default false;
 
-	/** Compares the store with the properties and with beans of the application. */
-	final class OnLockStoreCondition extends SpringBootCondition implements ConfigurationCondition {
-
-		@Override
-		public ConfigurationPhase getConfigurationPhase() {
-			return ConfigurationPhase.REGISTER_BEAN;
-		}
+	/**
+	 * Compares the store with the properties, before anything is read of a configuration
+	 * that they leave out.
+	 */
+	@Order(Ordered.HIGHEST_PRECEDENCE + 100)
+	final class OnNamedStoreCondition extends SpringBootCondition {
 
 		@Override
 		public ConditionOutcome getMatchOutcome(ConditionContext context, AnnotatedTypeMetadata metadata) {
 			MergedAnnotation<ConditionalOnLockStore> annotation = metadata.getAnnotations()
 				.get(ConditionalOnLockStore.class);
-			String store = annotation.getString("value");
+			return outcome(annotation.getString("value"), annotation.getBoolean("onlyIfNamed"),
+					NamedProviders.of(context.getEnvironment()));
+		}
+
+		static ConditionOutcome outcome(String store, boolean onlyIfNamed, NamedProviders named) {
 			ConditionMessage.Builder message = ConditionMessage.forCondition(ConditionalOnLockStore.class, store);
-			NamedProviders named = NamedProviders.of(context.getEnvironment());
 			if (named.contains(store)) {
 				return ConditionOutcome.match(message
 					.because((named.hasAdditional(store) ? NamedProviders.ADDITIONAL : NamedProviders.PRIMARY)
@@ -53,16 +57,35 @@ import org.springframework.core.type.AnnotatedTypeMetadata;
 				return ConditionOutcome.noMatch(message.because(NamedProviders.PRIMARY + " is '" + named.primary()
 						+ "', and " + NamedProviders.ADDITIONAL + " does not name this one"));
 			}
-			if (annotation.getBoolean("onlyIfNamed")) {
-				return ConditionOutcome.noMatch(message
-					.because("neither " + NamedProviders.PRIMARY + " nor " + NamedProviders.ADDITIONAL + " names it"));
+			return onlyIfNamed
+					? ConditionOutcome.noMatch(message.because(
+							"neither " + NamedProviders.PRIMARY + " nor " + NamedProviders.ADDITIONAL + " names it"))
+					: ConditionOutcome.match(message.because(NamedProviders.PRIMARY
+							+ " is not set, so that every store of the application is a candidate"));
+		}
+
+	}
+
+	/** Leaves out a store that no property names if the application has its own locks. */
+	final class OnOwnLocksCondition extends SpringBootCondition implements ConfigurationCondition {
+
+		@Override
+		public ConfigurationPhase getConfigurationPhase() {
+			return ConfigurationPhase.REGISTER_BEAN;
+		}
+
+		@Override
+		public ConditionOutcome getMatchOutcome(ConditionContext context, AnnotatedTypeMetadata metadata) {
+			String store = metadata.getAnnotations().get(ConditionalOnLockStore.class).getString("value");
+			ConditionMessage.Builder message = ConditionMessage.forCondition(ConditionalOnLockStore.class, store);
+			if (NamedProviders.of(context.getEnvironment()).contains(store)) {
+				return ConditionOutcome.match(message.because("a property names it"));
 			}
 			return OwnLockBeans.replaceStores(context.getBeanFactory())
 					? ConditionOutcome
-						.noMatch(message.because("the application defines a LockProvider or LockOperations," + " and "
+						.noMatch(message.because("the application defines a LockProvider or LockOperations, and "
 								+ NamedProviders.PRIMARY + " does not name this one"))
-					: ConditionOutcome.match(message.because(NamedProviders.PRIMARY
-							+ " is not set, so that every store of the application is a candidate"));
+					: ConditionOutcome.match(message.because("the application defines no locks of its own"));
 		}
 
 	}

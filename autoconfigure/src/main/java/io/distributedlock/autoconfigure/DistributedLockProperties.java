@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.context.annotation.Lazy;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
@@ -34,6 +35,7 @@ import io.distributedlock.support.LockSettings;
  * @param failFast Whether the start fails when the store does not answer.
  * @since 0.1.0
  */
+@Lazy
 @ConfigurationProperties("distributed-lock")
 public record DistributedLockProperties(@Nullable String provider, @DefaultValue List<String> additionalProviders,
 		@Nullable String keyPrefix, @DefaultValue("30s") Duration lease, @DefaultValue("5s") Duration waitTime,

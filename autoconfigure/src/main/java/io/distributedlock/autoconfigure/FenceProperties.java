@@ -5,6 +5,7 @@ import java.time.Duration;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
+import org.springframework.context.annotation.Lazy;
 
 import io.distributedlock.fencing.FenceSettings;
 
@@ -16,6 +17,7 @@ import io.distributedlock.fencing.FenceSettings;
  * @param fenceInitializeSchema Mode of creating the table of the fences.
  * @since 0.1.0
  */
+@Lazy
 @ConfigurationProperties("distributed-lock.transaction")
 public record FenceProperties(@DefaultValue("5s") Duration fenceTimeout,
 		@DefaultValue(FenceSettings.DEFAULT_TABLE) String fenceTable,

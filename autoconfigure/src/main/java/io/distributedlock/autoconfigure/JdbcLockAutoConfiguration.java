@@ -29,7 +29,9 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.core.env.Environment;
+import org.springframework.core.io.ResourceLoader;
 import org.springframework.jdbc.datasource.init.DatabasePopulator;
 import org.springframework.util.ClassUtils;
 
@@ -51,6 +53,7 @@ import io.distributedlock.provider.LockTimer;
  *
  * @since 0.1.0
  */
+@Lazy
 @AutoConfiguration(after = DataSourceAutoConfiguration.class, before = DistributedLockAutoConfiguration.class)
 @ConditionalOnClass({ DataSource.class, DatabasePopulator.class, DatabaseInitializationProperties.class,
 		OnDatabaseInitializationCondition.class })
@@ -73,14 +76,15 @@ public final class JdbcLockAutoConfiguration {
 			JdbcLockAutoConfiguration.class.getClassLoader());
 
 	@Bean
-	@ConditionalOnMissingBean
+	@ConditionalOnMissingBean(value = JdbcLockSchemaInitializer.class, name = "distributedLockJdbcSchema")
 	@Conditional(OnSchemaInitialization.class)
-	JdbcLockSchemaInitializer distributedLockJdbcSchemaInitializer(
-			@DistributedLockDataSource ObjectProvider<DataSource> own, ObjectProvider<DataSource> application,
-			JdbcLockProperties properties) {
-		DataSource chosen = own(own);
-		DataSource database = LockDataSource.unwrap((chosen != null) ? chosen : only(application));
-		return new JdbcLockSchemaInitializer(database, properties);
+	@DependsOnDatabaseInitialization
+	JdbcLockSchema distributedLockJdbcSchema(@DistributedLockDataSource ObjectProvider<DataSource> own,
+			ObjectProvider<DataSource> application, JdbcLockProperties properties, ResourceLoader resources) {
+		return new JdbcLockSchema(() -> {
+			DataSource chosen = own(own);
+			return LockDataSource.unwrap((chosen != null) ? chosen : only(application));
+		}, properties, resources);
 	}
 
 	@Bean
@@ -90,8 +94,10 @@ public final class JdbcLockAutoConfiguration {
 	JdbcLockProvider distributedLockJdbcProvider(@DistributedLockDataSource ObjectProvider<DataSource> own,
 			ObjectProvider<DataSource> application, ObjectProvider<JdbcConnectionDetails> details,
 			ObjectProvider<LockHikariCustomizer> customizers, JdbcLockProperties properties,
-			DistributedLockProperties general, LockTimer timer, Environment environment) {
+			DistributedLockProperties general, LockTimer timer, Environment environment,
+			ObjectProvider<JdbcLockSchema> schema) {
 		DataSource chosen = chosen(own, application, environment);
+		schema.getIfAvailable();
 		LockDataSource connections = (chosen != null) ? LockDataSource.of(chosen, properties.poolSize())
 				: connections(only(application), details.getIfUnique(), properties, general.callTimeout(), customizers);
 		return new JdbcLockProvider(connections, settings(properties, general, environment), timer);
@@ -163,6 +169,7 @@ public final class JdbcLockAutoConfiguration {
 	}
 
 	/** Row locks, if the properties ask for them. */
+	@Lazy
 	@Configuration(proxyBeanMethods = false)
 	@Conditional(OnRowLock.class)
 	static class RowLockConfiguration {
@@ -173,9 +180,11 @@ public final class JdbcLockAutoConfiguration {
 		JdbcRowLockProvider distributedLockJdbcProvider(@DistributedLockDataSource ObjectProvider<DataSource> own,
 				ObjectProvider<DataSource> application, ObjectProvider<JdbcConnectionDetails> details,
 				ObjectProvider<LockHikariCustomizer> customizers, JdbcLockProperties properties,
-				DistributedLockProperties general, LockTimer timer, Environment environment) {
+				DistributedLockProperties general, LockTimer timer, Environment environment,
+				ObjectProvider<JdbcLockSchema> schema) {
 			Duration callTimeout = general.callTimeout();
 			DataSource chosen = chosen(own, application, environment);
+			schema.getIfAvailable();
 			LockDataSource connections = (chosen != null) ? LockDataSource.of(chosen, properties.poolSize())
 					: connections(only(application), details.getIfUnique(), properties, callTimeout, customizers);
 			LockDataSource rows = (chosen != null)

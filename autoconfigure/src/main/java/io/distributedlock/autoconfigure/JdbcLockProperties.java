@@ -5,6 +5,7 @@ import java.time.Duration;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
+import org.springframework.context.annotation.Lazy;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
@@ -25,6 +26,7 @@ import io.distributedlock.jdbc.LockDataSource;
  * @param initializeSchema Mode of creating the lock table.
  * @since 0.1.0
  */
+@Lazy
 @ConfigurationProperties("distributed-lock.jdbc")
 public record JdbcLockProperties(@DefaultValue(JdbcLockSettings.DEFAULT_TABLE) String table,
 		@DefaultValue("lease") Strategy strategy, @DefaultValue("own") Pool pool,

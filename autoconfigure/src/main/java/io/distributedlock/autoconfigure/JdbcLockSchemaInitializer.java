@@ -5,7 +5,8 @@ import javax.sql.DataSource;
 import io.distributedlock.jdbc.JdbcLockSettings;
 
 /**
- * Initializer that creates the lock table as one of its first callbacks, before other
+ * Initializer that creates the lock table. The auto-configuration runs one when the first
+ * lock is needed. A bean of this type takes its place; Spring Boot runs it before other
  * beans use the database. A database that is down does not end the start: the check of
  * the stores reports it, and later a missing table. Connects to the database only when it
  * is initialized.

@@ -5,6 +5,7 @@ import java.util.Set;
 import org.springframework.boot.actuate.endpoint.Show;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.context.annotation.Lazy;
 
 /**
  * Properties of the endpoint 'distributedlocks'.
@@ -14,6 +15,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * authenticated users are authorized.
  * @since 0.1.0
  */
+@Lazy
 @ConfigurationProperties("distributed-lock.endpoint")
 public record LockEndpointProperties(@DefaultValue("never") Show showKeys, @DefaultValue Set<String> roles) {
 }

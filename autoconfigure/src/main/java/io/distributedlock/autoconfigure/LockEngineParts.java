@@ -2,6 +2,7 @@ package io.distributedlock.autoconfigure;
 
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 import org.springframework.beans.factory.ObjectProvider;
@@ -32,10 +33,12 @@ record LockEngineParts(LockSettings settings, LockTimer timer, CallbackThreads c
 		ObjectProvider<EnclosingTransaction> transaction, ApplicationEventPublisher publisher) {
 
 	/**
-	 * Creates an engine. A mock of an observer returns no observer of a provider.
+	 * Prepares an engine, with all beans that it needs. A mock of an observer returns no
+	 * observer of a provider.
 	 * @param provider the store
+	 * @return creates the engine, and looks no bean up
 	 */
-	LockTemplate create(LockProvider provider) {
+	Supplier<LockTemplate> prepare(LockProvider provider) {
 		String name = provider.name();
 		List<LockObserver> ownObservers = this.observers.orderedStream()
 			.map((observer) -> Objects.requireNonNullElse(observer.ofProvider(name), observer))
@@ -43,8 +46,9 @@ record LockEngineParts(LockSettings settings, LockTimer timer, CallbackThreads c
 		List<LockListener> ownListeners = Stream
 			.concat(this.listeners.orderedStream(), Stream.of(new LockApplicationEvents(name, this.publisher)))
 			.toList();
-		return new LockTemplate(provider, this.settings, this.timer, this.callbacks, ownObservers, ownListeners,
-				this.transaction.getIfAvailable(() -> EnclosingTransaction.NONE));
+		EnclosingTransaction enclosing = this.transaction.getIfAvailable(() -> EnclosingTransaction.NONE);
+		return () -> new LockTemplate(provider, this.settings, this.timer, this.callbacks, ownObservers, ownListeners,
+				enclosing);
 	}
 
 }

@@ -47,25 +47,35 @@ final class LockEngineRegistrar implements ImportBeanDefinitionRegistrar {
 				.getBeanDefinition(LockProviderBeans.TEMPLATE);
 			template.addQualifier(qualifier(primary));
 		}
-		others.forEach((provider) -> register(provider, registry));
+		for (String provider : others) {
+			register(provider, registry);
+		}
 	}
 
 	private @Nullable String primaryOf(List<String> providers) {
 		String name = this.named.primary();
-		List<String> candidates = providers.stream()
-			.filter((provider) -> (name != null) ? isNamed(provider, name) : !isAdditional(provider))
-			.toList();
-		if (candidates.size() > 1) {
-			candidates = candidates.stream()
-				.filter((provider) -> this.beanFactory.containsBeanDefinition(provider)
-						&& this.beanFactory.getBeanDefinition(provider).isPrimary())
-				.toList();
+		List<String> candidates = new ArrayList<>();
+		List<String> marked = new ArrayList<>();
+		for (String provider : providers) {
+			if ((name != null) ? isNamed(provider, name) : !isAdditional(provider)) {
+				candidates.add(provider);
+				if (this.beanFactory.containsBeanDefinition(provider)
+						&& this.beanFactory.getBeanDefinition(provider).isPrimary()) {
+					marked.add(provider);
+				}
+			}
 		}
-		return (candidates.size() == 1) ? candidates.get(0) : null;
+		List<String> unique = (candidates.size() > 1) ? marked : candidates;
+		return (unique.size() == 1) ? unique.get(0) : null;
 	}
 
 	private boolean isAdditional(String provider) {
-		return this.named.additional().stream().anyMatch((name) -> isNamed(provider, name));
+		for (String name : this.named.additional()) {
+			if (isNamed(provider, name)) {
+				return true;
+			}
+		}
+		return false;
 	}
 
 	private static boolean isNamed(String provider, String name) {
@@ -80,6 +90,7 @@ final class LockEngineRegistrar implements ImportBeanDefinitionRegistrar {
 		definition.getConstructorArgumentValues().addGenericArgumentValue(provider);
 		definition.setDefaultCandidate(false);
 		definition.setFallback(true);
+		definition.setLazyInit(true);
 		definition.setDestroyMethodName("");
 		definition.addQualifier(qualifier(provider));
 		registry.registerBeanDefinition(LockProviderBeans.template(provider), definition);

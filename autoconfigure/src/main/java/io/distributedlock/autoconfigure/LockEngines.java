@@ -5,6 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
@@ -18,8 +19,9 @@ import io.distributedlock.provider.LockProvider;
 import io.distributedlock.support.LockTemplate;
 
 /**
- * The engines of the application, one for each provider. Each is created with the bean
- * that an application injects, so that a mock in place of that bean needs no store.
+ * The engines of the application, one for each provider. Each is created when something
+ * needs it: a locked method, the bean that an application injects, the health. An
+ * application without locks, or with a mock in place of that bean, needs no store.
  */
 final class LockEngines implements AutoCloseable {
 
@@ -43,6 +45,15 @@ final class LockEngines implements AutoCloseable {
 		this.parts = parts;
 	}
 
+	/**
+	 * Returns the engines that something has needed so far, and creates none.
+	 * @param beanFactory the factory, which may have none at all
+	 */
+	static List<ProviderEngine> created(ConfigurableListableBeanFactory beanFactory) {
+		return beanFactory.containsSingleton(BEAN_NAME) ? beanFactory.getBean(BEAN_NAME, LockEngines.class).all()
+				: List.of();
+	}
+
 	/** Returns the engine of the primary provider. */
 	LockTemplate primary() {
 		return of(this.selected.getObject().beanName());
@@ -56,20 +67,20 @@ final class LockEngines implements AutoCloseable {
 	 */
 	@Nullable LockProvider provider(@Nullable String name) {
 		if (name == null) {
-			return isMocked() ? null : this.selected.getObject().provider();
+			return isMocked(this.beanFactory) ? null : this.selected.getObject().provider();
 		}
 		List<String> matching = SelectedLockProvider.matching(LockProviderBeans.all(this.beanFactory), name);
 		return (matching.size() == 1) ? this.beanFactory.getBean(matching.get(0), LockProvider.class) : null;
 	}
 
 	/** Whether the application has a mock in place of the primary locks. */
-	private boolean isMocked() {
-		return !this.beanFactory.isTypeMatch(LockProviderBeans.TEMPLATE, LockTemplate.class);
+	static boolean isMocked(ConfigurableListableBeanFactory beanFactory) {
+		return !beanFactory.isTypeMatch(LockProviderBeans.TEMPLATE, LockTemplate.class);
 	}
 
 	/** Returns the name of the primary provider, or a word for a mock in its place. */
 	String primaryName() {
-		return isMocked() ? "mock" : this.selected.getObject().provider().name();
+		return isMocked(this.beanFactory) ? "mock" : this.selected.getObject().provider().name();
 	}
 
 	/**
@@ -123,15 +134,22 @@ final class LockEngines implements AutoCloseable {
 	}
 
 	/**
-	 * Returns the engine of a provider.
+	 * Returns the engine of a provider, and creates it if it is the first to ask. No bean
+	 * is looked up under the lock, because the bean factory has locks of its own.
 	 * @param beanName the name of the provider's bean
 	 */
 	LockTemplate of(String beanName) {
-		SelectedLockProvider chosen = this.selected.getObject();
-		LockProvider provider = this.beanFactory.getBean(beanName, LockProvider.class);
+		ProviderEngine present = existing(beanName);
+		if (present == null) {
+			present = create(beanName);
+		}
+		return present.template();
+	}
+
+	private @Nullable ProviderEngine existing(String beanName) {
 		this.lock.lock();
 		try {
-			return this.engines.computeIfAbsent(beanName, (name) -> create(name, provider, chosen)).template();
+			return this.engines.get(beanName);
 		}
 		finally {
 			this.lock.unlock();
@@ -139,17 +157,33 @@ final class LockEngines implements AutoCloseable {
 	}
 
 	/** Creates an engine that is closed before its provider. */
-	private ProviderEngine create(String beanName, LockProvider provider, SelectedLockProvider chosen) {
+	private ProviderEngine create(String beanName) {
+		SelectedLockProvider chosen = this.selected.getObject();
+		LockProvider provider = this.beanFactory.getBean(beanName, LockProvider.class);
 		boolean primary = beanName.equals(chosen.beanName());
+		Supplier<LockTemplate> template = this.parts.prepare(provider);
+		// Creates them, for a provider of the application that does not know them.
+		this.beanFactory.getBeansOfType(LockStorePreparation.class);
+		ProviderEngine created;
+		this.lock.lock();
+		try {
+			ProviderEngine other = this.engines.get(beanName);
+			if (other != null) {
+				return other;
+			}
+			created = new ProviderEngine(provider, primary ? chosen.reason() : "additional", primary, template.get());
+			this.engines.put(beanName, created);
+		}
+		finally {
+			this.lock.unlock();
+		}
 		this.beanFactory.registerDependentBean(beanName, BEAN_NAME);
-		return new ProviderEngine(provider, primary ? chosen.reason() : "additional", primary,
-				this.parts.create(provider));
+		// Behind the entry: a stop that begins meanwhile either finds it or is found.
+		this.beanFactory.getBeanProvider(LockEngineListener.class).forEach((listener) -> listener.created(created));
+		return created;
 	}
 
-	/**
-	 * Creates the engines whose beans are lazy. One with a mock in place of its bean is
-	 * not created.
-	 */
+	/** Creates all engines but those with a mock in place of their bean. */
 	void createAll() {
 		for (String bean : this.beanFactory.getBeanNamesForType(LockTemplate.class, true, false)) {
 			if (LockProviderBeans.isTemplate(bean)) {

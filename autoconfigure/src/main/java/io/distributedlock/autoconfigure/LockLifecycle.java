@@ -2,7 +2,9 @@ package io.distributedlock.autoconfigure;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Supplier;
 
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.context.SmartLifecycle;
 
 import io.distributedlock.provider.Deadline;
@@ -12,35 +14,59 @@ import io.distributedlock.provider.Deadline;
  * stopped, and before connections are closed. All engines refuse requests before it waits
  * for the bodies of the first.
  */
-final class LockLifecycle implements SmartLifecycle {
+final class LockLifecycle implements SmartLifecycle, LockEngineListener {
 
 	/** Phases stop from the highest down; applications' own mostly have zero. */
 	private static final int PHASE = 1024;
 
-	private final LockEngines engines;
+	private final ConfigurableListableBeanFactory beanFactory;
 
-	private final Duration grace;
+	private final Supplier<Duration> grace;
 
 	private volatile boolean running;
 
-	LockLifecycle(LockEngines engines, Duration grace) {
-		this.engines = engines;
+	/** Set before a stop looks for engines; see {@link #created}. */
+	private volatile boolean stopped;
+
+	/**
+	 * Creates a lifecycle.
+	 * @param beanFactory the factory, which has engines once something needs locks
+	 * @param grace supplies how long held locks are kept after a stop
+	 */
+	LockLifecycle(ConfigurableListableBeanFactory beanFactory, Supplier<Duration> grace) {
+		this.beanFactory = beanFactory;
 		this.grace = grace;
 	}
 
 	@Override
 	public void start() {
-		this.engines.all().forEach((engine) -> engine.template().start());
+		this.stopped = false;
 		this.running = true;
+		LockEngines.created(this.beanFactory).forEach((engine) -> engine.template().start());
 	}
 
 	@Override
 	public void stop() {
 		this.running = false;
-		List<ProviderEngine> all = this.engines.all();
+		this.stopped = true;
+		List<ProviderEngine> all = LockEngines.created(this.beanFactory);
+		if (all.isEmpty()) {
+			return;
+		}
 		all.forEach((engine) -> engine.template().beginStop());
-		Deadline deadline = Deadline.after(this.grace);
+		Deadline deadline = Deadline.after(this.grace.get());
 		all.forEach((engine) -> engine.template().stop(deadline.remaining()));
+	}
+
+	/**
+	 * Lets an engine that is created behind a stop refuse all requests. Called when the
+	 * engine can be found, so that a stop has found it, or was begun before.
+	 */
+	@Override
+	public void created(ProviderEngine engine) {
+		if (this.stopped) {
+			engine.template().beginStop();
+		}
 	}
 
 	@Override

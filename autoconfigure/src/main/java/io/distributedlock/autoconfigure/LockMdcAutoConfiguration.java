@@ -7,6 +7,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Lazy;
 
 import io.distributedlock.slf4j.MdcLockObserver;
 
@@ -16,6 +17,7 @@ import io.distributedlock.slf4j.MdcLockObserver;
  *
  * @since 0.1.0
  */
+@Lazy
 @AutoConfiguration(after = DistributedLockAutoConfiguration.class)
 @ConditionalOnClass(MDC.class)
 @ConditionalOnBean(name = LockEngines.BEAN_NAME)

@@ -9,6 +9,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Lazy;
 
 import io.distributedlock.interceptor.LockedMethodRegistry;
 import io.distributedlock.micrometer.LockMeterRegistration;
@@ -21,6 +22,7 @@ import io.distributedlock.micrometer.ObservationLockObserver;
  *
  * @since 0.1.0
  */
+@Lazy
 @AutoConfiguration(after = LockObservationAutoConfiguration.class)
 @ConditionalOnClass(MeterRegistry.class)
 @ConditionalOnBean(value = MeterRegistry.class, name = LockEngines.BEAN_NAME)
@@ -39,10 +41,12 @@ public final class LockMetricsAutoConfiguration {
 		return new LockMeterRegistration(registry, observer);
 	}
 
+	/** Needs the others only for locked methods. */
 	@Bean
+	@Lazy(false)
 	@ConditionalOnMissingBean(name = "distributedLockedMethodMeters", search = SearchStrategy.CURRENT)
-	LockedMethodMeters distributedLockedMethodMeters(LockedMethodRegistry methods, LockEngines engines,
-			MeterLockObserver counters, ObjectProvider<LockMeterRegistration> timers) {
+	LockedMethodMeters distributedLockedMethodMeters(LockedMethodRegistry methods, ObjectProvider<LockEngines> engines,
+			ObjectProvider<MeterLockObserver> counters, ObjectProvider<LockMeterRegistration> timers) {
 		return new LockedMethodMeters(methods, engines, counters, timers);
 	}
 

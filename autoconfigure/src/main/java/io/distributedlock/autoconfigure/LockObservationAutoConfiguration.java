@@ -11,6 +11,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
 
 import io.distributedlock.micrometer.DefaultLockAcquireObservationConvention;
 import io.distributedlock.micrometer.DefaultLockHoldObservationConvention;
@@ -24,6 +25,7 @@ import io.distributedlock.micrometer.ObservationLockObserver;
  *
  * @since 0.1.0
  */
+@Lazy
 @AutoConfiguration(after = DistributedLockAutoConfiguration.class, afterName = {
 		"org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration",
 		"org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration",
@@ -41,6 +43,7 @@ public final class LockObservationAutoConfiguration {
 	}
 
 	/** Observations in the registry of the application. */
+	@Lazy
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnBean(ObservationRegistry.class)
 	static class ApplicationRegistryConfiguration {
@@ -56,6 +59,7 @@ public final class LockObservationAutoConfiguration {
 	}
 
 	/** Observations in a registry of our own, for an application with meters only. */
+	@Lazy
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnClass(MeterRegistry.class)
 	@ConditionalOnBean(MeterRegistry.class)

@@ -40,6 +40,12 @@ final class LockProviderBeans {
 		return isOwn(beanName) ? middle(beanName).toLowerCase(Locale.ROOT) : beanName;
 	}
 
+	/** Returns the name of a provider of ours, without creating it. */
+	static String ownName(String beanName) {
+		String qualifier = qualifier(beanName);
+		return qualifier.equals("redisquorum") ? "redis" : qualifier;
+	}
+
 	/** Returns the name of the bean of the locks of a provider, another one for each. */
 	static String template(String beanName) {
 		return isOwn(beanName) ? PREFIX + middle(beanName) + "Template" : TEMPLATE + "." + beanName;

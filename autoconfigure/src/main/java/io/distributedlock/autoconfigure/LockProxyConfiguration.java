@@ -8,6 +8,7 @@ import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
 
@@ -49,6 +50,7 @@ class LockProxyConfiguration {
 	}
 
 	@Bean
+	@Lazy
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
 	static LockOperationsLookup distributedLockOperationsLookup(ConfigurableListableBeanFactory beanFactory) {
@@ -56,6 +58,7 @@ class LockProxyConfiguration {
 	}
 
 	@Bean
+	@Lazy
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
 	static LockInterceptor distributedLockInterceptor(LockedMethodRegistry methods, LockOperationsLookup operations) {
@@ -65,18 +68,18 @@ class LockProxyConfiguration {
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
-	static LockAdvisor distributedLockAdvisor(LockInterceptor interceptor, LockedMethodRegistry methods,
+	static LockAdvisor distributedLockAdvisor(ObjectProvider<LockInterceptor> interceptor, LockedMethodRegistry methods,
 			Environment environment) {
 		int order = environment.getProperty("distributed-lock.aop.order", Integer.class, LockAdvisor.DEFAULT_ORDER);
-		return new LockAdvisor(interceptor, methods, order);
+		return new LockAdvisor(interceptor::getObject, methods, order);
 	}
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
 	static LockedBeanVerifier distributedLockedBeanVerifier(LockedMethodRegistry methods,
-			ConfigurableListableBeanFactory beanFactory, LockOperationsLookup operations) {
-		return new LockedBeanVerifier(methods, beanFactory, operations);
+			ConfigurableListableBeanFactory beanFactory, ObjectProvider<LockOperationsLookup> operations) {
+		return new LockedBeanVerifier(methods, beanFactory, operations::getObject);
 	}
 
 	@Bean
@@ -85,14 +88,6 @@ class LockProxyConfiguration {
 	static ChildContextCheck distributedLockChildContextCheck(LockedMethodRegistry methods,
 			ConfigurableListableBeanFactory beanFactory) {
 		return new ChildContextCheck(methods, beanFactory);
-	}
-
-	@Bean
-	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	@ConditionalOnMissingBean(name = "distributedLockStoreLimitsCheck", search = SearchStrategy.CURRENT)
-	static StoreLimitsCheck distributedLockStoreLimitsCheck(LockedMethodRegistry methods,
-			ObjectProvider<LockEngines> engines, ObjectProvider<LockSettings> settings) {
-		return new StoreLimitsCheck(methods, engines, settings);
 	}
 
 }

@@ -6,7 +6,6 @@ import java.util.List;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
-import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.convert.DurationStyle;
 
 import io.distributedlock.support.LockSettings;
@@ -15,26 +14,22 @@ import io.distributedlock.support.LockSettings;
  * The line at start that names a store of the locks, why it was chosen, its location, and
  * the defaults that apply.
  */
-final class LockStartReport implements SmartInitializingSingleton {
+final class LockStartReport {
 
 	private static final Log logger = LogFactory.getLog(LockStartReport.class);
-
-	private final LockEngines engines;
 
 	private final List<LockStoreLocation> locations;
 
 	private final LockSettings settings;
 
-	LockStartReport(LockEngines engines, List<LockStoreLocation> locations, LockSettings settings) {
-		this.engines = engines;
+	LockStartReport(List<LockStoreLocation> locations, LockSettings settings) {
 		this.locations = locations;
 		this.settings = settings;
 	}
 
-	@Override
-	public void afterSingletonsInstantiated() {
-		this.engines.createAll();
-		this.engines.all().forEach(this::report);
+	/** Logs what the application has at its start. */
+	void report(List<ProviderEngine> engines) {
+		engines.forEach(this::report);
 		SettingsWarnings.log(this.settings);
 	}
 

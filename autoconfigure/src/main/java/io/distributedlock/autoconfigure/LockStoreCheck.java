@@ -7,8 +7,6 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.beans.factory.SmartInitializingSingleton;
-
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.LockException;
@@ -22,11 +20,9 @@ import io.distributedlock.provider.LockProvider;
  * the start; a store that is down fails it only with
  * {@code distributed-lock.fail-fast=true}.
  */
-final class LockStoreCheck implements SmartInitializingSingleton {
+final class LockStoreCheck {
 
 	private static final Log logger = LogFactory.getLog(LockStoreCheck.class);
-
-	private final LockEngines engines;
 
 	private final List<LockStoreLocation> locations;
 
@@ -34,17 +30,15 @@ final class LockStoreCheck implements SmartInitializingSingleton {
 
 	private final boolean failFast;
 
-	LockStoreCheck(LockEngines engines, List<LockStoreLocation> locations, Duration callTimeout, boolean failFast) {
-		this.engines = engines;
+	LockStoreCheck(List<LockStoreLocation> locations, Duration callTimeout, boolean failFast) {
 		this.locations = locations;
 		this.callTimeout = callTimeout;
 		this.failFast = failFast;
 	}
 
-	@Override
-	public void afterSingletonsInstantiated() {
-		this.engines.createAll();
-		this.engines.all().forEach((engine) -> check(engine.provider()));
+	/** Checks the stores one after the other. */
+	void check(List<ProviderEngine> engines) {
+		engines.forEach((engine) -> check(engine.provider()));
 	}
 
 	private void check(LockProvider provider) {

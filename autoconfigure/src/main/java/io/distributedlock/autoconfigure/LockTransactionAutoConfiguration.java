@@ -9,6 +9,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Role;
 import org.springframework.transaction.ConfigurableTransactionManager;
 
@@ -26,6 +27,7 @@ import io.distributedlock.transaction.SpringTransaction;
  *
  * @since 0.1.0
  */
+@Lazy
 @AutoConfiguration
 @ConditionalOnClass(ConfigurableTransactionManager.class)
 @EnableConfigurationProperties(DistributedLockProperties.class)

@@ -21,14 +21,14 @@ final class LockedMethodMeters implements SmartInitializingSingleton {
 
 	private final LockedMethodRegistry methods;
 
-	private final LockEngines engines;
+	private final ObjectProvider<LockEngines> engines;
 
-	private final MeterLockObserver counters;
+	private final ObjectProvider<MeterLockObserver> counters;
 
 	private final ObjectProvider<LockMeterRegistration> timers;
 
-	LockedMethodMeters(LockedMethodRegistry methods, LockEngines engines, MeterLockObserver counters,
-			ObjectProvider<LockMeterRegistration> timers) {
+	LockedMethodMeters(LockedMethodRegistry methods, ObjectProvider<LockEngines> engines,
+			ObjectProvider<MeterLockObserver> counters, ObjectProvider<LockMeterRegistration> timers) {
 		this.methods = methods;
 		this.engines = engines;
 		this.counters = counters;
@@ -43,13 +43,15 @@ final class LockedMethodMeters implements SmartInitializingSingleton {
 	private void register(LockAttribute attribute) {
 		String provider = providerName(attribute.provider());
 		// A mock returns no observer of a provider.
-		Objects.requireNonNullElse(this.counters.ofProvider(provider), this.counters).register(attribute.name());
+		MeterLockObserver primary = this.counters.getObject();
+		Objects.requireNonNullElse(primary.ofProvider(provider), primary).register(attribute.name());
 		this.timers.ifAvailable((timer) -> timer.register(attribute.name(), provider));
 	}
 
 	private String providerName(@Nullable String declared) {
-		String additional = (declared != null) ? this.engines.additionalName(declared) : null;
-		return (additional != null) ? additional : this.engines.primaryName();
+		LockEngines present = this.engines.getObject();
+		String additional = (declared != null) ? present.additionalName(declared) : null;
+		return (additional != null) ? additional : present.primaryName();
 	}
 
 }

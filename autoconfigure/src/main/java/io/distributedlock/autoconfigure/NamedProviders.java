@@ -1,11 +1,13 @@
 package io.distributedlock.autoconfigure;
 
+import java.util.ArrayList;
 import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.Environment;
 import org.springframework.util.StringUtils;
 
@@ -19,17 +21,39 @@ record NamedProviders(@Nullable String primary, List<String> additional) {
 
 	static final String PRIMARY = "distributed-lock.provider";
 
+	/**
+	 * The source of properties that Spring Boot attaches for lookups by uniform names.
+	 */
+	private static final String PREPARED = "configurationProperties";
+
 	static final String ADDITIONAL = "distributed-lock.additional-providers";
 
+	/**
+	 * Reads the properties. Several conditions ask for them at each start, and binding
+	 * takes most of their time: so nothing is bound where Spring Boot has prepared the
+	 * environment for every spelling of a name, and there is no list.
+	 * @param environment the environment
+	 */
 	static NamedProviders of(Environment environment) {
+		boolean prepared = environment instanceof ConfigurableEnvironment configurable
+				&& configurable.getPropertySources().contains(PREPARED);
+		if (prepared && !environment.containsProperty(ADDITIONAL)
+				&& !environment.containsProperty(ADDITIONAL + "[0]")) {
+			return of(environment.getProperty(PRIMARY), List.of());
+		}
 		Binder binder = Binder.get(environment);
 		List<String> additional = binder.bind(ADDITIONAL, Bindable.listOf(String.class)).orElse(null);
 		return of(binder.bind(PRIMARY, String.class).orElse(null), (additional != null) ? additional : List.of());
 	}
 
 	static NamedProviders of(@Nullable String primary, List<String> additional) {
-		return new NamedProviders(StringUtils.hasText(primary) ? primary.trim() : null,
-				additional.stream().filter(StringUtils::hasText).map(String::trim).toList());
+		List<String> names = new ArrayList<>();
+		for (String name : additional) {
+			if (StringUtils.hasText(name)) {
+				names.add(name.trim());
+			}
+		}
+		return new NamedProviders(StringUtils.hasText(primary) ? primary.trim() : null, List.copyOf(names));
 	}
 
 	boolean contains(String name) {
@@ -37,7 +61,12 @@ record NamedProviders(@Nullable String primary, List<String> additional) {
 	}
 
 	boolean hasAdditional(String name) {
-		return this.additional.stream().anyMatch(name::equalsIgnoreCase);
+		for (String other : this.additional) {
+			if (other.equalsIgnoreCase(name)) {
+				return true;
+			}
+		}
+		return false;
 	}
 
 }

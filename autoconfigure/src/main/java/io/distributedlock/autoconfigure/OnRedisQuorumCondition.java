@@ -22,8 +22,12 @@ final class OnRedisQuorumCondition extends SpringBootCondition {
 
 	@Override
 	public ConditionOutcome getMatchOutcome(ConditionContext context, AnnotatedTypeMetadata metadata) {
+		return outcome(context.getEnvironment());
+	}
+
+	static ConditionOutcome outcome(Environment environment) {
 		ConditionMessage.Builder message = ConditionMessage.forCondition("Quorum of Redis servers");
-		return isSet(context.getEnvironment()) ? ConditionOutcome.match(message.because(NODES + " is set"))
+		return isSet(environment) ? ConditionOutcome.match(message.because(NODES + " is set"))
 				: ConditionOutcome.noMatch(message.because(NODES + " is not set"));
 	}
 
@@ -42,7 +46,7 @@ final class OnRedisQuorumCondition extends SpringBootCondition {
 
 		@Override
 		public ConditionOutcome getMatchOutcome(ConditionContext context, AnnotatedTypeMetadata metadata) {
-			ConditionOutcome set = new OnRedisQuorumCondition().getMatchOutcome(context, metadata);
+			ConditionOutcome set = outcome(context.getEnvironment());
 			return new ConditionOutcome(!set.isMatch(), set.getConditionMessage());
 		}
 

@@ -11,6 +11,7 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.core.env.Environment;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
@@ -26,6 +27,7 @@ import io.distributedlock.redis.RedisLockSettings;
  *
  * @since 0.1.0
  */
+@Lazy
 @AutoConfiguration(after = DataRedisAutoConfiguration.class, before = DistributedLockAutoConfiguration.class)
 @ConditionalOnClass(RedisConnectionFactory.class)
 @ConditionalOnLockStore("redis")

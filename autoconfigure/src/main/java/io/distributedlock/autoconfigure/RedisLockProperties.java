@@ -6,6 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.context.annotation.Lazy;
 
 /**
  * Configuration properties for locks in Redis. The connection is that of
@@ -19,6 +20,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * Twemproxy.
  * @since 0.1.0
  */
+@Lazy
 @ConfigurationProperties("distributed-lock.redis")
 public record RedisLockProperties(@DefaultValue("0") int minReplicas, @DefaultValue("500ms") Duration replicaTimeout,
 		@Nullable Boolean twemproxyAutoEjectHosts) {

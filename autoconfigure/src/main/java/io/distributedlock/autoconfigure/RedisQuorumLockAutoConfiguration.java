@@ -15,6 +15,7 @@ import org.springframework.boot.ssl.SslBundles;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.core.env.Environment;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
@@ -37,6 +38,7 @@ import io.distributedlock.redis.RedisQuorumSettings;
 public final class RedisQuorumLockAutoConfiguration {
 
 	/** Locks over connections of Lettuce. */
+	@Lazy
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnClass({ RedisConnectionFactory.class, RedisClient.class })
 	@EnableConfigurationProperties({ DistributedLockProperties.class, RedisQuorumProperties.class })

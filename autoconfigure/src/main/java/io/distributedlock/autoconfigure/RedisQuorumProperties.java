@@ -12,6 +12,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.boot.ssl.NoSuchSslBundleException;
 import org.springframework.boot.ssl.SslBundle;
 import org.springframework.boot.ssl.SslBundles;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.util.StringUtils;
 
 import io.distributedlock.LockConfigurationException;
@@ -27,6 +28,7 @@ import io.distributedlock.redis.RedisQuorumNode;
  * restarted grants nothing for so long.
  * @since 0.1.0
  */
+@Lazy
 @ConfigurationProperties("distributed-lock.redis.quorum")
 public record RedisQuorumProperties(@DefaultValue List<Node> nodes, @DefaultValue("5m") Duration maxLease) {
 

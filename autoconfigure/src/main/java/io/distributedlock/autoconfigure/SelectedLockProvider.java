@@ -56,6 +56,48 @@ public record SelectedLockProvider(String beanName, LockProvider provider, Strin
 				(all.size() == 1) ? "the only candidate" : "the primary candidate");
 	}
 
+	/**
+	 * Requires that there is a provider to choose, by the names of the beans alone. Only
+	 * providers of ours have names that their beans tell.
+	 * @param beanNames the names of the beans of all providers
+	 * @param named the names that the properties have
+	 * @throws LockConfigurationException if there is none
+	 */
+	static void requireCandidates(List<String> beanNames, NamedProviders named) {
+		List<String> present = new ArrayList<>();
+		for (String beanName : beanNames) {
+			if (!LockProviderBeans.isOwn(beanName)) {
+				return;
+			}
+			present.add(LockProviderBeans.ownName(beanName));
+		}
+		for (String name : named.additional()) {
+			requireOwn(beanNames, present, NamedProviders.ADDITIONAL, name);
+		}
+		if (named.primary() != null) {
+			requireOwn(beanNames, present, NamedProviders.PRIMARY, named.primary());
+			return;
+		}
+		if (present.isEmpty()) {
+			throw none();
+		}
+		present.removeIf(named::hasAdditional);
+		if (present.isEmpty()) {
+			throw onlyAdditional(named);
+		}
+	}
+
+	private static void requireOwn(List<String> beanNames, List<String> present, String property, String name) {
+		for (String other : present) {
+			if (other.equalsIgnoreCase(name)) {
+				return;
+			}
+		}
+		if (!beanNames.contains(name)) {
+			throw unknown(property, name, present);
+		}
+	}
+
 	static LockConfigurationException several(List<String> names) {
 		return new LockConfigurationException(LockError.SEVERAL_PROVIDERS,
 				"There are several stores to keep distributed locks in: "
@@ -83,13 +125,7 @@ public record SelectedLockProvider(String beanName, LockProvider provider, Strin
 	private static String named(Map<String, LockProvider> providers, String property, String name) {
 		List<String> matching = matching(providers, name);
 		if (matching.isEmpty()) {
-			throw new LockConfigurationException(LockError.NO_PROVIDER,
-					"The property " + property + " is '" + name + "', but "
-							+ (providers.isEmpty() ? "there is no such LockProvider, nor any other"
-									: "the application has only: " + names(providers.values())),
-					"Correct the name, or add what that provider needs: 'redis' needs a RedisConnectionFactory, 'jdbc'"
-							+ " a DataSource, 'zookeeper' a CuratorFramework or distributed-lock.zookeeper.connect-string;"
-							+ " 'local' and 'none' need nothing" + ofBuild());
+			throw unknown(property, name, providers.values().stream().map(LockProvider::name).toList());
 		}
 		if (matching.size() > 1) {
 			throw new LockConfigurationException(LockError.SEVERAL_PROVIDERS,
@@ -99,6 +135,16 @@ public record SelectedLockProvider(String beanName, LockProvider provider, Strin
 							+ String.join(", ", matching));
 		}
 		return matching.get(0);
+	}
+
+	private static LockConfigurationException unknown(String property, String name, List<String> present) {
+		return new LockConfigurationException(LockError.NO_PROVIDER, "The property " + property + " is '" + name
+				+ "', but "
+				+ (present.isEmpty() ? "there is no such LockProvider, nor any other"
+						: "the application has only: " + present.stream().sorted().collect(Collectors.joining(", "))),
+				"Correct the name, or add what that provider needs: 'redis' needs a RedisConnectionFactory, 'jdbc'"
+						+ " a DataSource, 'zookeeper' a CuratorFramework or distributed-lock.zookeeper.connect-string;"
+						+ " 'local' and 'none' need nothing" + ofBuild());
 	}
 
 	/** Returns what a name misses if the application was processed ahead of time. */
@@ -139,12 +185,6 @@ public record SelectedLockProvider(String beanName, LockProvider provider, Strin
 			throw new IllegalStateException("No LockProvider '" + beanName + "'");
 		}
 		return provider;
-	}
-
-	private static String names(Iterable<LockProvider> providers) {
-		List<String> names = new ArrayList<>();
-		providers.forEach((provider) -> names.add(provider.name()));
-		return names.stream().sorted().collect(Collectors.joining(", "));
 	}
 
 }

@@ -25,8 +25,8 @@ final class SeveralStoresCheck implements BeanFactoryPostProcessor {
 
 	@Override
 	public void postProcessBeanFactory(ConfigurableListableBeanFactory beanFactory) {
-		List<String> stores = stores(beanFactory);
-		if (this.named.primary() == null && stores.size() > 1 && choosesAmongStores(beanFactory)) {
+		List<String> stores = (this.named.primary() == null) ? stores(beanFactory) : List.of();
+		if (stores.size() > 1 && choosesAmongStores(beanFactory)) {
 			throw SelectedLockProvider.several(stores);
 		}
 	}

@@ -2,9 +2,6 @@ package io.distributedlock.autoconfigure;
 
 import java.time.Duration;
 
-import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.beans.factory.SmartInitializingSingleton;
-
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.interceptor.LockAttribute;
@@ -18,30 +15,30 @@ import io.distributedlock.support.LockSettings;
  * that are known when the application has started. It refuses the start; a method that is
  * read later is refused when it is called.
  */
-final class StoreLimitsCheck implements SmartInitializingSingleton {
+final class StoreLimitsCheck {
 
 	private final LockedMethodRegistry methods;
 
-	private final ObjectProvider<LockEngines> engines;
+	private final LockEngines engines;
 
-	private final ObjectProvider<LockSettings> settings;
+	private final LockSettings settings;
 
-	StoreLimitsCheck(LockedMethodRegistry methods, ObjectProvider<LockEngines> engines,
-			ObjectProvider<LockSettings> settings) {
+	StoreLimitsCheck(LockedMethodRegistry methods, LockEngines engines, LockSettings settings) {
 		this.methods = methods;
 		this.engines = engines;
 		this.settings = settings;
 	}
 
-	@Override
-	public void afterSingletonsInstantiated() {
+	/**
+	 * Checks all locked methods.
+	 * @throws LockConfigurationException if a store cannot keep what one of them asks for
+	 */
+	void check() {
 		this.methods.forEach(this::check);
 	}
 
 	private void check(String method, LockAttribute attribute) {
-		// Without engines of ours the application brings its own operations.
-		LockEngines present = this.engines.getIfAvailable();
-		LockProvider provider = (present != null) ? present.provider(attribute.provider()) : null;
+		LockProvider provider = this.engines.provider(attribute.provider());
 		Duration minHold = attribute.minHold();
 		if (minHold != null) {
 			if (provider != null) {
@@ -81,8 +78,7 @@ final class StoreLimitsCheck implements SmartInitializingSingleton {
 	 * Compares with the default of the longest hold, which the annotation cannot know.
 	 */
 	private void checkLongestHold(String method, LockAttribute attribute, Duration minHold) {
-		LockSettings defaults = (attribute.maxHold() == null) ? this.settings.getIfAvailable() : null;
-		Duration maxHold = (defaults != null) ? defaults.maxHold() : null;
+		Duration maxHold = (attribute.maxHold() == null) ? this.settings.maxHold() : null;
 		if (maxHold != null && minHold.compareTo(maxHold) > 0) {
 			throw new LockConfigurationException(LockError.INVALID_MIN_HOLD,
 					"The locked method " + method + " has a minHold of " + minHold

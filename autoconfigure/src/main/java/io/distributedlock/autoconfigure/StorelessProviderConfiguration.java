@@ -6,6 +6,7 @@ import org.apache.commons.logging.LogFactory;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
 
 import io.distributedlock.local.LocalLockProvider;
 import io.distributedlock.local.NoLockProvider;
@@ -14,6 +15,7 @@ import io.distributedlock.local.NoLockProvider;
  * Providers that need no store, each only if {@code distributed-lock.provider} or
  * {@code distributed-lock.additional-providers} names it.
  */
+@Lazy
 @Configuration(proxyBeanMethods = false)
 class StorelessProviderConfiguration {
 

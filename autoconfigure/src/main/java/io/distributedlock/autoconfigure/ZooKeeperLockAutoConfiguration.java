@@ -23,6 +23,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.ConditionContext;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotatedTypeMetadata;
 import org.springframework.util.StringUtils;
@@ -39,6 +40,7 @@ import io.distributedlock.zookeeper.ZooKeeperLockSettings;
  *
  * @since 0.1.0
  */
+@Lazy
 @AutoConfiguration(before = DistributedLockAutoConfiguration.class,
 		afterName = "org.springframework.cloud.zookeeper.ZookeeperAutoConfiguration")
 @ConditionalOnClass({ CuratorFramework.class, ZooKeeper.class })

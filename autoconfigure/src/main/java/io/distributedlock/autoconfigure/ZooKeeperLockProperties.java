@@ -6,6 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.context.annotation.Lazy;
 
 import io.distributedlock.zookeeper.ZooKeeperLockSettings;
 
@@ -26,6 +27,7 @@ import io.distributedlock.zookeeper.ZooKeeperLockSettings;
  * @param ssl TLS settings.
  * @since 0.1.0
  */
+@Lazy
 @ConfigurationProperties("distributed-lock.zookeeper")
 public record ZooKeeperLockProperties(@Nullable String connectString, @DefaultValue("20s") Duration sessionTimeout,
 		@DefaultValue("5s") Duration connectionTimeout, @Nullable String namespace,

@@ -6,10 +6,12 @@ import java.lang.reflect.Proxy;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.config.AopConfigUtils;
+import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.framework.ProxyConfig;
 import org.springframework.aop.scope.ScopedObject;
@@ -46,7 +48,7 @@ public final class LockedBeanVerifier implements BeanFactoryPostProcessor, Smart
 
 	private final SelfInvocationWarning selfInvocations;
 
-	private final @Nullable LockOperationsLookup operations;
+	private final @Nullable Supplier<LockOperationsLookup> operations;
 
 	private final ConcurrentMap<String, Object> early = new ConcurrentHashMap<>();
 
@@ -58,11 +60,11 @@ public final class LockedBeanVerifier implements BeanFactoryPostProcessor, Smart
 	 * Creates a verifier.
 	 * @param methods the locked methods
 	 * @param beanFactory the bean factory whose beans are checked
-	 * @param operations the lookup that knows whether there is a provider, or
-	 * {@code null} in a context without locks
+	 * @param operations supplies the lookup that knows whether there is a provider, once
+	 * there is a locked method; {@code null} in a context without locks
 	 */
 	public LockedBeanVerifier(LockedMethodRegistry methods, ConfigurableListableBeanFactory beanFactory,
-			@Nullable LockOperationsLookup operations) {
+			@Nullable Supplier<LockOperationsLookup> operations) {
 		this.methods = methods;
 		this.beanFactory = beanFactory;
 		this.selfInvocations = new SelfInvocationWarning(methods);
@@ -128,8 +130,8 @@ public final class LockedBeanVerifier implements BeanFactoryPostProcessor, Smart
 		}
 		this.started = true;
 		this.seen.clear();
-		if (this.operations != null) {
-			this.methods.requireProviders(this.operations);
+		if (this.operations != null && !this.methods.isEmpty()) {
+			this.methods.requireProviders(this.operations.get());
 		}
 		checkFailureHandlers();
 	}
@@ -169,9 +171,12 @@ public final class LockedBeanVerifier implements BeanFactoryPostProcessor, Smart
 	}
 
 	private void checkProxies(Object bean, String beanName) {
+		if (!(bean instanceof Advised) && !this.methods.isLocked(bean.getClass())) {
+			return;
+		}
 		try {
 			LockedBeanCheck.check(bean, beanName, this.methods, this.selfInvocations,
-					this.started ? this.operations : null);
+					(this.started && this.operations != null) ? this.operations.get() : null);
 		}
 		catch (LockConfigurationException ex) {
 			throw (ex.error() == LockError.NOT_ADVISED && !hasLocks()) ? withoutLocks(bean, beanName) : ex;

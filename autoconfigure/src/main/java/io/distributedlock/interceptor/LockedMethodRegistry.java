@@ -131,6 +131,16 @@ public final class LockedMethodRegistry {
 		return locked;
 	}
 
+	/** Returns whether no locked method was read so far. */
+	public boolean isEmpty() {
+		for (Map<Method, LockedMethod> methods : this.classes.values()) {
+			if (!methods.isEmpty()) {
+				return false;
+			}
+		}
+		return true;
+	}
+
 	/**
 	 * Passes on each locked method that was read so far.
 	 * @param consumer receives the name of a method, for messages, and its attribute;

@@ -24,7 +24,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 /** Beans of child contexts, with and without the auto-configuration. */
 class ChildContextTests {
 
-	private final ApplicationContextRunner parent = new ApplicationContextRunner()
+	private final ApplicationContextRunner parent = new ApplicationContextRunner().withBean(LockUser.class)
 		.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class))
 		.withPropertyValues("distributed-lock.provider=local", "distributed-lock.additional-providers=none");
 

@@ -53,7 +53,7 @@ import static org.mockito.Mockito.mock;
 @ExtendWith(OutputCaptureExtension.class)
 class DistributedLockAutoConfigurationTests {
 
-	private final ApplicationContextRunner runner = new ApplicationContextRunner()
+	private final ApplicationContextRunner runner = new ApplicationContextRunner().withBean(LockUser.class)
 		.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class));
 
 	private final ApplicationContextRunner local = this.runner.withPropertyValues("distributed-lock.provider=local");

@@ -25,7 +25,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 class DurationUnitsTests {
 
-	private final ApplicationContextRunner runner = new ApplicationContextRunner()
+	private final ApplicationContextRunner runner = new ApplicationContextRunner().withBean(LockUser.class)
 		.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class))
 		.withUserConfiguration(AllStores.class)
 		.withPropertyValues("distributed-lock.provider=local");
@@ -116,6 +116,10 @@ class DurationUnitsTests {
 	@EnableConfigurationProperties({ JdbcLockProperties.class, RedisLockProperties.class, RedisQuorumProperties.class,
 			ZooKeeperLockProperties.class, Others.class })
 	static class AllStores {
+
+		AllStores(JdbcLockProperties jdbc, RedisLockProperties redis, ZooKeeperLockProperties zooKeeper) {
+			// Properties are bound when something needs them.
+		}
 
 	}
 

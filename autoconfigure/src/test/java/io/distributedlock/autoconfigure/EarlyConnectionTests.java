@@ -44,7 +44,7 @@ import static org.awaitility.Awaitility.await;
 @ExtendWith(OutputCaptureExtension.class)
 class EarlyConnectionTests {
 
-	private final ApplicationContextRunner runner = new ApplicationContextRunner()
+	private final ApplicationContextRunner runner = new ApplicationContextRunner().withBean(LockUser.class)
 		.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class,
 				DataSourceAutoConfiguration.class, JdbcLockAutoConfiguration.class, DataRedisAutoConfiguration.class,
 				RedisLockAutoConfiguration.class, ZooKeeperLockAutoConfiguration.class))

@@ -10,6 +10,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 
 import io.distributedlock.annotation.DistributedLock;
 
@@ -30,7 +31,7 @@ class FailureAnalysisTests {
 
 	@Test
 	void badPropertyIsExplainedByName(CapturedOutput output) {
-		start(Application.class, "--distributed-lock.lease=-5s", "--distributed-lock.provider=local");
+		start(WithLocks.class, "--distributed-lock.lease=-5s", "--distributed-lock.provider=local");
 		assertThat(output).contains("DL-511: Property distributed-lock.lease: The lease is PT-5S").contains("Action:");
 	}
 
@@ -48,6 +49,13 @@ class FailureAnalysisTests {
 	@Configuration(proxyBeanMethods = false)
 	@ImportAutoConfiguration(DistributedLockAutoConfiguration.class)
 	static class Application {
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ImportAutoConfiguration(DistributedLockAutoConfiguration.class)
+	@Import(LockUser.class)
+	static class WithLocks {
 
 	}
 

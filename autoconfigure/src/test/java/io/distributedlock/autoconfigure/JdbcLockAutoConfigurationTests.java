@@ -61,13 +61,13 @@ import static org.awaitility.Awaitility.await;
 
 class JdbcLockAutoConfigurationTests {
 
-	private final ApplicationContextRunner runner = new ApplicationContextRunner()
+	private final ApplicationContextRunner runner = new ApplicationContextRunner().withBean(ProviderUser.class)
 		.withConfiguration(AutoConfigurations.of(DataSourceAutoConfiguration.class,
 				DataSourceInitializationAutoConfiguration.class, JdbcLockAutoConfiguration.class))
 		.withPropertyValues("spring.datasource.generate-unique-name=true", "spring.application.name=shop",
 				"distributed-lock.call-timeout=10s");
 
-	private final ApplicationContextRunner locked = this.runner
+	private final ApplicationContextRunner locked = this.runner.withBean(LockUser.class)
 		.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class));
 
 	@Test

@@ -46,6 +46,7 @@ import io.distributedlock.support.LockTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatException;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Tests of an application that was processed ahead of time, and runs with the classes
@@ -133,11 +134,13 @@ class ProcessedApplicationTests {
 	@Test
 	void storesThatOnlyThePropertiesOfTheStartNameAreRefused() {
 		String[] atStart = { "spring.application.name=shop", "distributed-lock.provider=local" };
-		assertThatException().isThrownBy(() -> run(Storeless.class, new String[0], atStart, (context) -> {
-		})).havingRootCause().isInstanceOfSatisfying(LockConfigurationException.class, (ex) -> {
-			assertThat(ex.error()).isEqualTo(LockError.NO_PROVIDER);
-			assertThat(ex.action()).contains("processed ahead of time");
-		});
+		assertThatExceptionOfType(LockConfigurationException.class)
+			.isThrownBy(() -> run(Storeless.class, new String[0], atStart, (context) -> {
+			}))
+			.satisfies((ex) -> {
+				assertThat(ex.error()).isEqualTo(LockError.NO_PROVIDER);
+				assertThat(ex.action()).contains("processed ahead of time");
+			});
 	}
 
 	@Test

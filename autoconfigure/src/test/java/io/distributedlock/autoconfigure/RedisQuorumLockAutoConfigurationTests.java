@@ -28,7 +28,7 @@ class RedisQuorumLockAutoConfigurationTests {
 
 	private static final String NODES = "distributed-lock.redis.quorum.nodes";
 
-	private final ApplicationContextRunner runner = new ApplicationContextRunner()
+	private final ApplicationContextRunner runner = new ApplicationContextRunner().withBean(LockUser.class)
 		.withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class, SslAutoConfiguration.class,
 				RedisLockAutoConfiguration.class, RedisQuorumLockAutoConfiguration.class,
 				DistributedLockAutoConfiguration.class))

@@ -27,7 +27,8 @@ class SettingsWarningsTests {
 
 	@Test
 	void warningHasALoggerThatCanBeSilencedAlone(CapturedOutput output) {
-		new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class))
+		new ApplicationContextRunner().withBean(LockUser.class)
+			.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class))
 			.withPropertyValues("distributed-lock.provider=local", "distributed-lock.lease=3s")
 			.run((context) -> assertThat(output.getOut().lines().filter((line) -> line.contains("DL-626")))
 				.singleElement()

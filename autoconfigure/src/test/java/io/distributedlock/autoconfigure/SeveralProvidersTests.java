@@ -63,7 +63,7 @@ class SeveralProvidersTests {
 
 	private static final LockRequest REQUEST = LockRequest.of(LockKey.of("Jobs.run")).withWaitTime(Duration.ZERO);
 
-	private final ApplicationContextRunner plain = new ApplicationContextRunner()
+	private final ApplicationContextRunner plain = new ApplicationContextRunner().withBean(LockUser.class)
 		.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class,
 				JdbcLockAutoConfiguration.class, DataSourceAutoConfiguration.class, LockMetricsAutoConfiguration.class,
 				LockObservationAutoConfiguration.class, LockTransactionAutoConfiguration.class,

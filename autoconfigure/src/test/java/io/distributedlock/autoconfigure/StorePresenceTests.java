@@ -154,7 +154,7 @@ class StorePresenceTests {
 			RedisLockAutoConfiguration     | jdbc  | distributed-lock.provider is 'jdbc'
 			ZooKeeperLockAutoConfiguration | jdbc  | distributed-lock.additional-providers does not name this one
 			RedisLockAutoConfiguration     | redis | found bean 'redisConnectionFactory'
-			DistributedLockAutoConfiguration.EngineConfiguration | local | the application defines no LockOperations
+			LockEngineConfiguration | local | the application defines no LockOperations
 			StorelessProviderConfiguration#distributedLockNoneProvider | local | distributed-lock.provider is 'local'
 			""")
 	void conditionsExplainThemselves(String source, String provider, String words) {
@@ -178,7 +178,7 @@ class StorePresenceTests {
 			ConfigurableApplicationContext source = context.getSourceApplicationContext();
 			assertThat(report(source, "JdbcLockAutoConfiguration"))
 				.contains("the application defines a LockProvider or LockOperations");
-			assertThat(report(source, "DistributedLockAutoConfiguration.EngineConfiguration"))
+			assertThat(report(source, "LockEngineConfiguration"))
 				.contains("the application, or a context above it, defines LockOperations");
 		});
 	}

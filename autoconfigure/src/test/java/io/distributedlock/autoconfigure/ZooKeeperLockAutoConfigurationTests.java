@@ -43,7 +43,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 @ExtendWith(OutputCaptureExtension.class)
 class ZooKeeperLockAutoConfigurationTests {
 
-	private final ApplicationContextRunner bare = new ApplicationContextRunner()
+	private final ApplicationContextRunner bare = new ApplicationContextRunner().withBean(LockUser.class)
 		.withConfiguration(
 				AutoConfigurations.of(ZooKeeperLockAutoConfiguration.class, DistributedLockAutoConfiguration.class))
 		.withPropertyValues("spring.application.name=shop", "distributed-lock.call-timeout=10s");

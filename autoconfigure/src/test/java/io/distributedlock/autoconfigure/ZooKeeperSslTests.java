@@ -63,7 +63,7 @@ class ZooKeeperSslTests {
 	/** The first handshake of a JVM is slow. */
 	private static final Duration PATIENCE = Duration.ofSeconds(30);
 
-	private final ApplicationContextRunner bare = new ApplicationContextRunner()
+	private final ApplicationContextRunner bare = new ApplicationContextRunner().withBean(LockUser.class)
 		.withConfiguration(AutoConfigurations.of(SslAutoConfiguration.class, ZooKeeperLockAutoConfiguration.class,
 				DistributedLockAutoConfiguration.class))
 		.withPropertyValues("spring.application.name=shop", "distributed-lock.fail-fast=true",

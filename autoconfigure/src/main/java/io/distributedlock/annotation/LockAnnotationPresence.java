@@ -1,0 +1,95 @@
+package io.distributedlock.annotation;
+
+import java.lang.annotation.Annotation;
+import java.lang.reflect.AnnotatedElement;
+import java.lang.reflect.Method;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+
+import org.springframework.core.annotation.AnnotationUtils;
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.util.ReflectionUtils;
+
+/**
+ * Tells whether {@link DistributedLock} is anywhere on a class or the types above it. It
+ * is asked of every bean when an application starts, and the answer is mostly no: so it
+ * looks at annotations once for each of their types, and at most methods not at all,
+ * because they have none. Safe for use by many threads.
+ */
+final class LockAnnotationPresence {
+
+	/** Whether annotations of a type bring no lock; one entry for each type. */
+	private final ConcurrentMap<Class<? extends Annotation>, Boolean> plain = new ConcurrentHashMap<>();
+
+	/**
+	 * Looks at a class, its methods, and the types above it.
+	 * @param type the class
+	 * @return whether one of them has the annotation
+	 * @throws IllegalStateException if the methods of a type cannot be read
+	 */
+	boolean isInHierarchy(Class<?> type) {
+		if (!AnnotationUtils.isCandidateClass(type, DistributedLock.class)) {
+			return false;
+		}
+		if (isOn(type)) {
+			return true;
+		}
+		for (Method method : ReflectionUtils.getDeclaredMethods(type)) {
+			if (isOn(method)) {
+				return true;
+			}
+		}
+		if (type.getSuperclass() != null && isInHierarchy(type.getSuperclass())) {
+			return true;
+		}
+		for (Class<?> implemented : type.getInterfaces()) {
+			if (isInHierarchy(implemented)) {
+				return true;
+			}
+		}
+		return false;
+	}
+
+	private boolean isOn(AnnotatedElement element) {
+		return !hasOnlyPlain(element) && MergedAnnotations.from(element).isPresent(DistributedLock.class);
+	}
+
+	private boolean hasOnlyPlain(AnnotatedElement element) {
+		try {
+			for (Annotation annotation : element.getDeclaredAnnotations()) {
+				if (!isPlain(annotation.annotationType())) {
+					return false;
+				}
+			}
+			return true;
+		}
+		catch (RuntimeException | LinkageError ex) {
+			// Spring knows which annotations of the others it can read.
+			return false;
+		}
+	}
+
+	private boolean isPlain(Class<? extends Annotation> type) {
+		Boolean known = this.plain.get(type);
+		if (known == null) {
+			known = readIsPlain(type);
+			this.plain.put(type, known);
+		}
+		return known;
+	}
+
+	/** An annotation that may contain others is left to Spring. */
+	private static boolean readIsPlain(Class<? extends Annotation> type) {
+		if (type == DistributedLock.class || MergedAnnotations.from(type).isPresent(DistributedLock.class)) {
+			return false;
+		}
+		for (Method attribute : type.getDeclaredMethods()) {
+			Class<?> element = attribute.getReturnType().getComponentType();
+			if (element != null && element.isAnnotation()) {
+				return false;
+			}
+		}
+		return true;
+	}
+
+}

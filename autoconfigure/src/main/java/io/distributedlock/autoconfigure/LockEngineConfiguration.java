@@ -1,0 +1,110 @@
+package io.distributedlock.autoconfigure;
+
+import java.time.Duration;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.Lazy;
+import org.springframework.context.annotation.Role;
+import org.springframework.core.env.Environment;
+
+import io.distributedlock.LockListener;
+import io.distributedlock.provider.LockObserver;
+import io.distributedlock.provider.LockProvider;
+import io.distributedlock.provider.LockTimer;
+import io.distributedlock.support.CallbackThreads;
+import io.distributedlock.support.EnclosingTransaction;
+import io.distributedlock.support.LockSettings;
+import io.distributedlock.support.LockTemplate;
+
+/**
+ * The engines, unless the application brings its own. They are created when something
+ * needs them, and with them the clients of the stores: an application without locks uses
+ * no store.
+ */
+@Lazy
+@Configuration(proxyBeanMethods = false)
+@Conditional(OnLockEngineCondition.class)
+@Import({ StorelessProviderConfiguration.class, LockEngineRegistrar.class })
+class LockEngineConfiguration {
+
+	@Bean
+	@ConditionalOnMissingBean
+	LockSettings distributedLockSettings(DistributedLockProperties properties) {
+		return properties.toSettings();
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	CallbackThreads distributedLockCallbackThreads(LockTimer timer) {
+		return new CallbackThreads(timer);
+	}
+
+	@Bean
+	static SeveralStoresCheck distributedLockSeveralStoresCheck(Environment environment) {
+		return new SeveralStoresCheck(environment);
+	}
+
+	/** Also for a provider of the application, which leaves out ours. */
+	@Bean
+	@ConditionalOnClass(name = "org.springframework.jdbc.datasource.init.DatabasePopulator")
+	static JdbcStrategyCheck distributedLockJdbcStrategyCheck(Environment environment) {
+		return new JdbcStrategyCheck(environment);
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	SelectedLockProvider distributedLockSelectedProvider(ObjectProvider<LockProvider> candidates,
+			ConfigurableListableBeanFactory beanFactory, DistributedLockProperties properties) {
+		return SelectedLockProvider.select(candidates, LockProviderBeans.all(beanFactory),
+				NamedProviders.of(properties.provider(), properties.additionalProviders()));
+	}
+
+	@Bean(destroyMethod = "close")
+	LockEngines distributedLockEngines(ConfigurableListableBeanFactory beanFactory,
+			ObjectProvider<SelectedLockProvider> selected, LockEngineParts parts) {
+		return new LockEngines(beanFactory, selected, parts);
+	}
+
+	@Bean
+	LockEngineParts distributedLockEngineParts(LockSettings settings, LockTimer timer, CallbackThreads callbacks,
+			ObjectProvider<LockObserver> observers, ObjectProvider<LockListener> listeners,
+			ObjectProvider<EnclosingTransaction> transaction, ApplicationEventPublisher publisher) {
+		return new LockEngineParts(settings, timer, callbacks, observers, listeners, transaction, publisher);
+	}
+
+	@Bean(destroyMethod = "")
+	LockTemplate distributedLockTemplate(LockEngines engines) {
+		return engines.primary();
+	}
+
+	@Bean
+	@Lazy(false)
+	@ConditionalOnMissingBean(name = "distributedLockStart")
+	LockStart distributedLockStart(ConfigurableListableBeanFactory beanFactory, Environment environment) {
+		return new LockStart(beanFactory, environment);
+	}
+
+	@Bean
+	@Lazy(false)
+	@ConditionalOnMissingBean(name = "distributedLockLifecycle")
+	LockLifecycle distributedLockLifecycle(ConfigurableListableBeanFactory beanFactory,
+			ObjectProvider<DistributedLockProperties> properties, Environment environment) {
+		return new LockLifecycle(beanFactory, () -> {
+			Duration grace = properties.getObject().shutdown().gracePeriod();
+			return (grace != null) ? grace : environment.getProperty("spring.lifecycle.timeout-per-shutdown-phase",
+					Duration.class, Duration.ofSeconds(30));
+		});
+	}
+
+}

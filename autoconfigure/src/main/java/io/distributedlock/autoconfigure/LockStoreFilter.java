@@ -1,0 +1,74 @@
+package io.distributedlock.autoconfigure;
+
+import java.util.Map;
+import java.util.Objects;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.BeanFactoryAware;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.autoconfigure.AutoConfigurationImportFilter;
+import org.springframework.boot.autoconfigure.AutoConfigurationMetadata;
+import org.springframework.boot.autoconfigure.condition.ConditionEvaluationReport;
+import org.springframework.boot.autoconfigure.condition.ConditionOutcome;
+import org.springframework.boot.autoconfigure.condition.SpringBootCondition;
+import org.springframework.context.EnvironmentAware;
+import org.springframework.core.env.Environment;
+
+import io.distributedlock.autoconfigure.ConditionalOnLockStore.OnNamedStoreCondition;
+
+/**
+ * Filter that leaves out auto-configurations of stores that the properties rule out,
+ * before their classes are read. The classes have the same conditions, for those who
+ * import one directly. The conditions report tells of both alike.
+ */
+final class LockStoreFilter implements AutoConfigurationImportFilter, BeanFactoryAware, EnvironmentAware {
+
+	private static final String PACKAGE = "io.distributedlock.autoconfigure.";
+
+	private static final String QUORUM = PACKAGE + "RedisQuorumLockAutoConfiguration";
+
+	/** The stores by the names of classes, which are not loaded. */
+	private static final Map<String, String> STORES = Map.of(QUORUM, "redis", PACKAGE + "RedisLockAutoConfiguration",
+			"redis", PACKAGE + "JdbcLockAutoConfiguration", "jdbc", PACKAGE + "ZooKeeperLockAutoConfiguration",
+			"zookeeper");
+
+	private @Nullable BeanFactory beanFactory;
+
+	private @Nullable Environment environment;
+
+	@Override
+	public void setBeanFactory(BeanFactory beanFactory) {
+		this.beanFactory = beanFactory;
+	}
+
+	@Override
+	public void setEnvironment(Environment environment) {
+		this.environment = environment;
+	}
+
+	@Override
+	public boolean[] match(@Nullable String[] classes, AutoConfigurationMetadata metadata) {
+		Environment properties = Objects.requireNonNull(this.environment, "The environment is set first");
+		NamedProviders named = NamedProviders.of(properties);
+		boolean[] matches = new boolean[classes.length];
+		for (int i = 0; i < classes.length; i++) {
+			String type = classes[i];
+			String store = (type != null) ? STORES.get(type) : null;
+			matches[i] = store == null || type == null || matches(type, new OnNamedStoreCondition(),
+					OnNamedStoreCondition.outcome(store, false, named))
+					&& (!type.equals(QUORUM)
+							|| matches(type, new OnRedisQuorumCondition(), OnRedisQuorumCondition.outcome(properties)));
+		}
+		return matches;
+	}
+
+	private boolean matches(String type, SpringBootCondition condition, ConditionOutcome outcome) {
+		if (!outcome.isMatch() && this.beanFactory instanceof ConfigurableListableBeanFactory present) {
+			ConditionEvaluationReport.get(present).recordConditionEvaluation(type, condition, outcome);
+		}
+		return outcome.isMatch();
+	}
+
+}

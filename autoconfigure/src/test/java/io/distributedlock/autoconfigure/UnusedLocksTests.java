@@ -1,0 +1,177 @@
+package io.distributedlock.autoconfigure;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.util.Arrays;
+
+import javax.sql.DataSource;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.JdbcTemplateAutoConfiguration;
+import org.springframework.boot.micrometer.metrics.autoconfigure.MetricsAutoConfiguration;
+import org.springframework.boot.micrometer.metrics.autoconfigure.export.simple.SimpleMetricsExportAutoConfiguration;
+import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.support.GenericApplicationContext;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+import io.distributedlock.LockConfigurationException;
+import io.distributedlock.LockError;
+import io.distributedlock.LockException;
+import io.distributedlock.LockKey;
+import io.distributedlock.LockLease;
+import io.distributedlock.LockOperations;
+import io.distributedlock.LockRequest;
+import io.distributedlock.annotation.DistributedLock;
+import io.distributedlock.jdbc.TestDatabases;
+import io.distributedlock.provider.LockProvider;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Applications without locks: they create nothing that locks need, and get it with the
+ * first lock.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class UnusedLocksTests {
+
+	private final ApplicationContextRunner runner = new ApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class,
+				LockTransactionAutoConfiguration.class, LockObservationAutoConfiguration.class,
+				LockMetricsAutoConfiguration.class, LockMdcAutoConfiguration.class, MetricsAutoConfiguration.class,
+				SimpleMetricsExportAutoConfiguration.class, DataSourceAutoConfiguration.class,
+				JdbcTemplateAutoConfiguration.class, JdbcLockAutoConfiguration.class, DataRedisAutoConfiguration.class,
+				RedisLockAutoConfiguration.class, ZooKeeperLockAutoConfiguration.class))
+		.withPropertyValues("spring.application.name=shop", "spring.datasource.generate-unique-name=true");
+
+	@ParameterizedTest
+	@ValueSource(strings = { "local", "none", "jdbc", "redis", "zookeeper" })
+	void nothingIsCreatedForAnApplicationWithoutLocks(String provider, CapturedOutput output) throws IOException {
+		try (ServerSocket server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+			this.runner
+				.withPropertyValues("distributed-lock.provider=" + provider,
+						"spring.data.redis.port=" + server.getLocalPort(),
+						"distributed-lock.zookeeper.connect-string=127.0.0.1:" + server.getLocalPort())
+				.run((context) -> {
+					assertThat(context).hasNotFailed();
+					GenericApplicationContext present = (GenericApplicationContext) context
+						.getSourceApplicationContext();
+					assertThat(Arrays.stream(present.getBeanDefinitionNames())
+						.filter((name) -> name.startsWith("distributedLock") && present.isSingleton(name)
+								&& present.getBeanFactory().containsSingleton(name)))
+						.containsExactlyInAnyOrder("distributedLockAttributeSource", "distributedLockedMethodRegistry",
+								"distributedLockAdvisor", "distributedLockedBeanVerifier",
+								"distributedLockChildContextCheck", "distributedLockDurationUnits",
+								"distributedLockSeveralStoresCheck", "distributedLockJdbcStrategyCheck",
+								"distributedLockStart", "distributedLockLifecycle",
+								"distributedLockCommitGuardProcessor", "distributedLockedMethodMeters");
+				});
+			server.setSoTimeout(1);
+			assertThatExceptionOfType(IOException.class).isThrownBy(server::accept);
+		}
+		assertThat(output).doesNotContain("Distributed locks:", "Locking is off");
+	}
+
+	@Test
+	void tableIsCreatedWithTheFirstLockOnly(CapturedOutput output) {
+		DataSource database = TestDatabases.h2();
+		this.runner.withBean(DataSource.class, () -> database)
+			.withPropertyValues("distributed-lock.provider=jdbc", "distributed-lock.jdbc.initialize-schema=always")
+			.run((context) -> {
+				assertThat(context).hasSingleBean(JdbcTemplate.class);
+				assertThat(tables(database)).isZero();
+				assertThat(output).doesNotContain("Distributed locks:");
+				acquire(context);
+				assertThat(tables(database)).isOne();
+				assertThat(output).containsOnlyOnce("Distributed locks: store 'jdbc'");
+			});
+	}
+
+	private static int tables(DataSource database) {
+		return new JdbcTemplate(database)
+			.queryForList("SELECT 1 FROM INFORMATION_SCHEMA.TABLES WHERE TABLE_NAME = 'DISTRIBUTED_LOCK'")
+			.size();
+	}
+
+	private static void acquire(AssertableApplicationContext context) {
+		try (LockLease lease = context.getBean(LockOperations.class)
+			.acquire(LockRequest.of(LockKey.of("order", "42")))) {
+			assertThat(lease.isHeld()).isTrue();
+		}
+	}
+
+	@Test
+	void lockedMethodBringsTheEngine(CapturedOutput output) {
+		this.runner.withPropertyValues("distributed-lock.provider=local").withBean(Job.class).run((context) -> {
+			assertThat(output).containsOnlyOnce("Distributed locks: store 'local'");
+			assertThat(context.getBean(Job.class).run()).isEqualTo("done");
+		});
+	}
+
+	@Test
+	void firstLockBehindAStopIsRefused() {
+		this.runner.withPropertyValues("distributed-lock.provider=local").run((context) -> {
+			context.getBean(LockLifecycle.class).stop();
+			LockOperations locks = context.getBean(LockOperations.class);
+			assertThatExceptionOfType(LockException.class)
+				.isThrownBy(() -> locks.acquire(LockRequest.of(LockKey.of("order", "42"))))
+				.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.SHUTTING_DOWN));
+			context.getBean(LockLifecycle.class).start();
+			acquire(context);
+		});
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "distributed-lock.provider, etcd", "distributed-lock.additional-providers, etcd",
+			"distributed-lock.provider, zookeeper" })
+	void storeThatIsNotThereFailsTheStartAllTheSame(String property, String provider) {
+		this.runner.withPropertyValues("distributed-lock.provider=local", property + "=" + provider)
+			.run((context) -> assertThat(context).getFailure()
+				.isInstanceOfSatisfying(LockConfigurationException.class, (ex) -> {
+					assertThat(ex.error()).isEqualTo(LockError.NO_PROVIDER);
+					assertThat(ex.problem()).contains(property + " is '" + provider + "'");
+				}));
+	}
+
+	@Test
+	void onlyAdditionalStoreFailsTheStartAllTheSame() {
+		new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class))
+			.withPropertyValues("distributed-lock.additional-providers=local")
+			.run((context) -> assertThat(context).getFailure()
+				.isInstanceOfSatisfying(LockConfigurationException.class,
+						(ex) -> assertThat(ex.error()).isEqualTo(LockError.NO_PROVIDER))
+				.hasMessageContaining("All stores of the application are additional ones"));
+	}
+
+	@Test
+	void providerOfTheApplicationIsNotCreatedEither() {
+		new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class))
+			.withPropertyValues("distributed-lock.provider=own")
+			.withBean("mine", LockProvider.class, () -> {
+				throw new IllegalStateException("Nobody needs it");
+			}, (definition) -> definition.setLazyInit(true))
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	static class Job {
+
+		@DistributedLock
+		String run() {
+			return "done";
+		}
+
+	}
+
+}
