@@ -3,7 +3,6 @@ package io.distributedlock.autoconfigure;
 import java.util.Arrays;
 import java.util.List;
 
-import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.context.properties.bind.BindResult;
 import org.springframework.core.env.Environment;
@@ -19,7 +18,7 @@ import io.distributedlock.jdbc.JdbcRowLockProvider;
  * provider of the application may differ from it, and so may one that was chosen when the
  * application was processed ahead of time.
  */
-final class JdbcStrategyCheck implements BeanFactoryPostProcessor {
+final class JdbcStrategyCheck {
 
 	private final BindResult<Strategy> strategy;
 
@@ -27,12 +26,7 @@ final class JdbcStrategyCheck implements BeanFactoryPostProcessor {
 		this.strategy = JdbcStrategyCondition.strategy(environment);
 	}
 
-	/** Loads no class of a provider where neither the property nor our bean is there. */
-	@Override
-	public void postProcessBeanFactory(ConfigurableListableBeanFactory beanFactory) {
-		if (!this.strategy.isBound() && !beanFactory.containsBeanDefinition(JdbcLockAutoConfiguration.PROVIDER)) {
-			return;
-		}
+	void check(ConfigurableListableBeanFactory beanFactory) {
 		List<String> leases = names(beanFactory, JdbcLockProvider.class);
 		List<String> rows = names(beanFactory, JdbcRowLockProvider.class);
 		if (this.strategy.orElse(Strategy.LEASE) == Strategy.ROW_LOCK) {

@@ -6,7 +6,6 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.ApplicationEventPublisher;
@@ -51,15 +50,8 @@ class LockEngineConfiguration {
 	}
 
 	@Bean
-	static SeveralStoresCheck distributedLockSeveralStoresCheck(Environment environment) {
-		return new SeveralStoresCheck(environment);
-	}
-
-	/** Also for a provider of the application, which leaves out ours. */
-	@Bean
-	@ConditionalOnClass(name = "org.springframework.jdbc.datasource.init.DatabasePopulator")
-	static JdbcStrategyCheck distributedLockJdbcStrategyCheck(Environment environment) {
-		return new JdbcStrategyCheck(environment);
+	static StoresCheck distributedLockStoresCheck(Environment environment) {
+		return new StoresCheck(environment);
 	}
 
 	@Bean

@@ -10,7 +10,6 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
@@ -44,7 +43,7 @@ import io.distributedlock.transaction.SpringTransaction;
 @AutoConfiguration(after = DataSourceAutoConfiguration.class, before = LockTransactionAutoConfiguration.class)
 @ConditionalOnClass({ ConfigurableTransactionManager.class, DataSource.class, ConnectionHolder.class,
 		OnDatabaseInitializationCondition.class })
-@ConditionalOnProperty("distributed-lock.transaction.fence")
+@Conditional(OnFenceCondition.class)
 @EnableConfigurationProperties({ DistributedLockProperties.class, FenceProperties.class })
 @Import({ LockTimerConfiguration.class, DatabaseInitializationDependencyConfigurer.class })
 public final class LockFencingAutoConfiguration {

@@ -14,20 +14,26 @@ import org.springframework.boot.autoconfigure.condition.ConditionEvaluationRepor
 import org.springframework.boot.autoconfigure.condition.ConditionOutcome;
 import org.springframework.boot.autoconfigure.condition.SpringBootCondition;
 import org.springframework.context.EnvironmentAware;
+import org.springframework.core.Ordered;
+import org.springframework.core.PriorityOrdered;
 import org.springframework.core.env.Environment;
 
 import io.distributedlock.autoconfigure.ConditionalOnLockStore.OnNamedStoreCondition;
 
 /**
- * Filter that leaves out auto-configurations of stores that the properties rule out,
- * before their classes are read. The classes have the same conditions, for those who
- * import one directly. The conditions report tells of both alike.
+ * Filter that leaves out auto-configurations, of stores and of the fence, that the
+ * properties rule out, before their classes are read. The classes have the same
+ * conditions, for those who import one directly. The conditions report tells of both
+ * alike.
  */
-final class LockStoreFilter implements AutoConfigurationImportFilter, BeanFactoryAware, EnvironmentAware {
+final class LockStoreFilter
+		implements AutoConfigurationImportFilter, BeanFactoryAware, EnvironmentAware, PriorityOrdered {
 
 	private static final String PACKAGE = "io.distributedlock.autoconfigure.";
 
 	private static final String QUORUM = PACKAGE + "RedisQuorumLockAutoConfiguration";
+
+	private static final String FENCING = PACKAGE + "LockFencingAutoConfiguration";
 
 	/** The stores by the names of classes, which are not loaded. */
 	private static final Map<String, String> STORES = Map.of(QUORUM, "redis", PACKAGE + "RedisLockAutoConfiguration",
@@ -48,20 +54,36 @@ final class LockStoreFilter implements AutoConfigurationImportFilter, BeanFactor
 		this.environment = environment;
 	}
 
+	/**
+	 * Returns an order before Spring Boot's filters, which load classes of the clients.
+	 */
+	@Override
+	public int getOrder() {
+		return Ordered.HIGHEST_PRECEDENCE;
+	}
+
 	@Override
 	public boolean[] match(@Nullable String[] classes, AutoConfigurationMetadata metadata) {
 		Environment properties = Objects.requireNonNull(this.environment, "The environment is set first");
 		NamedProviders named = NamedProviders.of(properties);
 		boolean[] matches = new boolean[classes.length];
 		for (int i = 0; i < classes.length; i++) {
-			String type = classes[i];
-			String store = (type != null) ? STORES.get(type) : null;
-			matches[i] = store == null || type == null || matches(type, new OnNamedStoreCondition(),
-					OnNamedStoreCondition.outcome(store, false, named))
-					&& (!type.equals(QUORUM)
-							|| matches(type, new OnRedisQuorumCondition(), OnRedisQuorumCondition.outcome(properties)));
+			matches[i] = classes[i] == null || matches(classes[i], named, properties);
 		}
 		return matches;
+	}
+
+	private boolean matches(String type, NamedProviders named, Environment properties) {
+		if (type.equals(FENCING)) {
+			return matches(type, new OnFenceCondition(), OnFenceCondition.outcome(properties));
+		}
+		String store = STORES.get(type);
+		if (store == null) {
+			return true;
+		}
+		return matches(type, new OnNamedStoreCondition(), OnNamedStoreCondition.outcome(store, false, named))
+				&& (!type.equals(QUORUM)
+						|| matches(type, new OnRedisQuorumCondition(), OnRedisQuorumCondition.outcome(properties)));
 	}
 
 	private boolean matches(String type, SpringBootCondition condition, ConditionOutcome outcome) {

@@ -74,8 +74,7 @@ class UnusedLocksTests {
 						.containsExactlyInAnyOrder("distributedLockAttributeSource", "distributedLockedMethodRegistry",
 								"distributedLockAdvisor", "distributedLockedBeanVerifier",
 								"distributedLockChildContextCheck", "distributedLockDurationUnits",
-								"distributedLockSeveralStoresCheck", "distributedLockJdbcStrategyCheck",
-								"distributedLockStart", "distributedLockLifecycle",
+								"distributedLockStoresCheck", "distributedLockStart", "distributedLockLifecycle",
 								"distributedLockCommitGuardProcessor", "distributedLockedMethodMeters");
 				});
 			server.setSoTimeout(1);

@@ -6,20 +6,28 @@ import java.util.stream.Stream;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.env.Environment;
+import org.springframework.util.ClassUtils;
 
 import io.distributedlock.provider.LockProvider;
 import io.distributedlock.support.LockTemplate;
 
 /**
- * Check that it is clear which store keeps the locks, before any bean is created: a start
- * that fails for that reason has opened no connection and created no table. Leaves
- * everything that depends on beans of the application to {@link SelectedLockProvider}.
+ * Check that it is clear which store keeps the locks and how, before any bean is created:
+ * a start that fails for that reason has opened no connection and created no table.
+ * Leaves everything that depends on beans of the application to
+ * {@link SelectedLockProvider}.
  */
-final class SeveralStoresCheck implements BeanFactoryPostProcessor {
+final class StoresCheck implements BeanFactoryPostProcessor {
+
+	private static final boolean JDBC = ClassUtils
+		.isPresent("org.springframework.jdbc.datasource.init.DatabasePopulator", StoresCheck.class.getClassLoader());
+
+	private final Environment environment;
 
 	private final NamedProviders named;
 
-	SeveralStoresCheck(Environment environment) {
+	StoresCheck(Environment environment) {
+		this.environment = environment;
 		this.named = NamedProviders.of(environment);
 	}
 
@@ -28,6 +36,11 @@ final class SeveralStoresCheck implements BeanFactoryPostProcessor {
 		List<String> stores = (this.named.primary() == null) ? stores(beanFactory) : List.of();
 		if (stores.size() > 1 && choosesAmongStores(beanFactory)) {
 			throw SelectedLockProvider.several(stores);
+		}
+		// Loads no class of a provider where neither the property nor our bean is there.
+		if (JDBC && (this.environment.containsProperty(JdbcStrategyCondition.PROPERTY)
+				|| beanFactory.containsBeanDefinition(JdbcLockAutoConfiguration.PROVIDER))) {
+			new JdbcStrategyCheck(this.environment).check(beanFactory);
 		}
 	}
 
