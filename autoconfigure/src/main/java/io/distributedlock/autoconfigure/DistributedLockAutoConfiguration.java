@@ -1,32 +1,15 @@
 package io.distributedlock.autoconfigure;
 
-import java.time.Duration;
-
-import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
-import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
-import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Conditional;
-import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
-import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
 
-import io.distributedlock.LockListener;
 import io.distributedlock.LockOperations;
-import io.distributedlock.provider.LockObserver;
 import io.distributedlock.provider.LockProvider;
-import io.distributedlock.provider.LockTimer;
-import io.distributedlock.support.CallbackThreads;
-import io.distributedlock.support.EnclosingTransaction;
-import io.distributedlock.support.LockSettings;
-import io.distributedlock.support.LockTemplate;
 
 /**
  * Auto-configuration for {@link LockOperations} and annotated methods over the

@@ -38,6 +38,9 @@ final class LockEngines implements AutoCloseable {
 
 	private final ReentrantLock lock = new ReentrantLock();
 
+	/** Set before all engines are closed, so that a later one closes itself. */
+	private volatile boolean closed;
+
 	LockEngines(ConfigurableListableBeanFactory beanFactory, ObjectProvider<SelectedLockProvider> selected,
 			LockEngineParts parts) {
 		this.beanFactory = beanFactory;
@@ -177,6 +180,9 @@ final class LockEngines implements AutoCloseable {
 		finally {
 			this.lock.unlock();
 		}
+		if (this.closed) {
+			created.template().close();
+		}
 		this.beanFactory.registerDependentBean(beanName, BEAN_NAME);
 		// Behind the entry: a stop that begins meanwhile either finds it or is found.
 		this.beanFactory.getBeanProvider(LockEngineListener.class).forEach((listener) -> listener.created(created));
@@ -205,6 +211,7 @@ final class LockEngines implements AutoCloseable {
 
 	@Override
 	public void close() {
+		this.closed = true;
 		all().forEach((engine) -> engine.template().close());
 	}
 

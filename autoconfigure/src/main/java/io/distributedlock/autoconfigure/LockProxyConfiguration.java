@@ -21,7 +21,6 @@ import io.distributedlock.interceptor.LockOperationsLookup;
 import io.distributedlock.interceptor.LockedBeanVerifier;
 import io.distributedlock.interceptor.LockedMethodRegistry;
 import io.distributedlock.provider.LockObserver;
-import io.distributedlock.support.LockSettings;
 
 /**
  * Proxies for annotated methods. These beans are created before ordinary beans, and so

@@ -33,10 +33,13 @@ final class LockStart implements SmartInitializingSingleton, LockEngineListener 
 	@Override
 	public void afterSingletonsInstantiated() {
 		checkMethods();
-		if (LockEngines.created(this.beanFactory).isEmpty()) {
+		if (isUnused()) {
 			this.started = true;
-			requireProvider();
-			return;
+			// Another thread may have needed an engine before it could see the mark.
+			if (isUnused()) {
+				requireProvider();
+				return;
+			}
 		}
 		LockEngines engines = this.beanFactory.getBean(LockEngines.BEAN_NAME, LockEngines.class);
 		engines.createAll();
@@ -53,6 +56,10 @@ final class LockStart implements SmartInitializingSingleton, LockEngineListener 
 		if (this.started) {
 			report(List.of(engine));
 		}
+	}
+
+	private boolean isUnused() {
+		return LockEngines.created(this.beanFactory).isEmpty();
 	}
 
 	private void checkMethods() {
