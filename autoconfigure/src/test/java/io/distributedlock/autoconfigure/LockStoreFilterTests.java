@@ -1,0 +1,129 @@
+package io.distributedlock.autoconfigure;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import org.springframework.beans.factory.support.DefaultListableBeanFactory;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.AutoConfigurationImportFilter;
+import org.springframework.boot.autoconfigure.AutoConfigurationMetadata;
+import org.springframework.boot.autoconfigure.condition.ConditionEvaluationReport;
+import org.springframework.boot.autoconfigure.condition.ConditionEvaluationReport.ConditionAndOutcome;
+import org.springframework.boot.context.annotation.ImportCandidates;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
+import org.springframework.core.env.MapPropertySource;
+import org.springframework.core.env.StandardEnvironment;
+import org.springframework.core.env.SystemEnvironmentPropertySource;
+import org.springframework.core.io.support.SpringFactoriesLoader;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.Mockito.mock;
+
+/** What properties leave out, and the ways in which they are written. */
+class LockStoreFilterTests {
+
+	private static final List<String> ALL = ImportCandidates.load(AutoConfiguration.class, null)
+		.getCandidates()
+		.stream()
+		.filter((name) -> name.startsWith("io.distributedlock."))
+		.toList();
+
+	private final DefaultListableBeanFactory beanFactory = new DefaultListableBeanFactory();
+
+	private final StandardEnvironment environment = new StandardEnvironment();
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', textBlock = """
+			''                                              | LockFencing RedisQuorum
+			distributed-lock.provider=local                 | Jdbc LockFencing Redis RedisQuorum ZooKeeper
+			distributed-lock.provider=jdbc                  | LockFencing Redis RedisQuorum ZooKeeper
+			distributed-lock.provider=Redis                 | Jdbc LockFencing RedisQuorum ZooKeeper
+			distributed-lock.transaction.fence=true         | RedisQuorum
+			distributed-lock.redis.quorum.nodes[0]=one:6379 | LockFencing
+			""")
+	void autoConfigurationsThatPropertiesRuleOutAreLeftOut(String property, String out) {
+		if (!property.isEmpty()) {
+			add(property);
+		}
+		assertThat(filtered()).containsExactly(out.split(" "));
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "distributed-lock.additional-providers=redis",
+			"distributed-lock.additional-providers=zookeeper; redis", "distributed-lock.additional-providers[0]=redis",
+			"distributedLock.additionalProviders=redis" })
+	void additionalStoreStaysInEachSpelling(String property) {
+		add("distributed-lock.provider=jdbc");
+		add(property.replace(';', ','));
+		assertThat(filtered()).doesNotContain("Jdbc", "Redis");
+		ConfigurationPropertySources.attach(this.environment);
+		assertThat(filtered()).doesNotContain("Jdbc", "Redis");
+	}
+
+	@Test
+	void variablesOfTheProcessAreRead() {
+		this.environment.getPropertySources()
+			.addFirst(new SystemEnvironmentPropertySource("test-systemEnvironment",
+					Map.of("DISTRIBUTED_LOCK_PROVIDER", "jdbc", "DISTRIBUTEDLOCK_ADDITIONALPROVIDERS_0", "zookeeper")));
+		ConfigurationPropertySources.attach(this.environment);
+		assertThat(NamedProviders.of(this.environment)).isEqualTo(new NamedProviders("jdbc", List.of("zookeeper")));
+	}
+
+	@Test
+	void reportTellsWhatIsLeftOutAndWhy() {
+		add("distributed-lock.provider=jdbc");
+		filtered();
+		assertThat(ConditionEvaluationReport.get(this.beanFactory)
+			.getConditionAndOutcomesBySource()
+			.get("io.distributedlock.autoconfigure.RedisLockAutoConfiguration")).singleElement()
+			.extracting(ConditionAndOutcome::getOutcome)
+			.hasToString("@ConditionalOnLockStore redis distributed-lock.provider is 'jdbc', and"
+					+ " distributed-lock.additional-providers does not name this one");
+	}
+
+	@Test
+	void filterRunsBeforeThoseThatLoadClasses() {
+		assertThat(SpringFactoriesLoader.loadFactories(AutoConfigurationImportFilter.class, null).get(0))
+			.isInstanceOf(LockStoreFilter.class);
+	}
+
+	@Test
+	void candidatesThatAreLeftOutAlreadyAreNoMatter() {
+		assertThat(filter().match(new String[] { null, "org.example.OtherAutoConfiguration" },
+				mock(AutoConfigurationMetadata.class)))
+			.containsExactly(true, true);
+	}
+
+	private void add(String property) {
+		int split = property.indexOf('=');
+		this.environment.getPropertySources()
+			.addFirst(new MapPropertySource(property,
+					Map.of(property.substring(0, split), property.substring(split + 1))));
+	}
+
+	private LockStoreFilter filter() {
+		LockStoreFilter filter = new LockStoreFilter();
+		filter.setBeanFactory(this.beanFactory);
+		filter.setEnvironment(this.environment);
+		return filter;
+	}
+
+	/** Returns what is left out, by the beginnings of the names. */
+	private List<String> filtered() {
+		boolean[] matches = filter().match(ALL.toArray(String[]::new), mock(AutoConfigurationMetadata.class));
+		List<String> out = new ArrayList<>();
+		for (int i = 0; i < matches.length; i++) {
+			if (!matches[i]) {
+				String name = ALL.get(i).substring(ALL.get(i).lastIndexOf('.') + 1).replace("AutoConfiguration", "");
+				out.add(name.equals("LockFencing") ? name : name.replace("Lock", ""));
+			}
+		}
+		return out;
+	}
+
+}
