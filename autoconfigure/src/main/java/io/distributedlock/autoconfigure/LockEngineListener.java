@@ -6,9 +6,18 @@ package io.distributedlock.autoconfigure;
 interface LockEngineListener {
 
 	/**
-	 * Called when the engine can be found in {@link LockEngines} already.
+	 * Called under the lock of {@link LockEngines}, before others can find the engine. An
+	 * implementation looks up no bean and does not block.
 	 * @param engine the engine
 	 */
-	void created(ProviderEngine engine);
+	default void created(ProviderEngine engine) {
+	}
+
+	/**
+	 * Called when others can find the engine.
+	 * @param engine the engine
+	 */
+	default void available(ProviderEngine engine) {
+	}
 
 }

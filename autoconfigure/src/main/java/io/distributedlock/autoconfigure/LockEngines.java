@@ -163,10 +163,14 @@ final class LockEngines implements AutoCloseable {
 	private ProviderEngine create(String beanName) {
 		SelectedLockProvider chosen = this.selected.getObject();
 		LockProvider provider = this.beanFactory.getBean(beanName, LockProvider.class);
+		this.beanFactory.registerDependentBean(beanName, BEAN_NAME);
 		boolean primary = beanName.equals(chosen.beanName());
 		Supplier<LockTemplate> template = this.parts.prepare(provider);
 		// Creates them, for a provider of the application that does not know them.
 		this.beanFactory.getBeansOfType(LockStorePreparation.class);
+		List<LockEngineListener> listeners = this.beanFactory.getBeanProvider(LockEngineListener.class)
+			.stream()
+			.toList();
 		ProviderEngine created;
 		this.lock.lock();
 		try {
@@ -175,17 +179,18 @@ final class LockEngines implements AutoCloseable {
 				return other;
 			}
 			created = new ProviderEngine(provider, primary ? chosen.reason() : "additional", primary, template.get());
+			// A stop and a close set their marks before they look for engines under this
+			// lock.
+			listeners.forEach((listener) -> listener.created(created));
+			if (this.closed) {
+				created.template().close();
+			}
 			this.engines.put(beanName, created);
 		}
 		finally {
 			this.lock.unlock();
 		}
-		if (this.closed) {
-			created.template().close();
-		}
-		this.beanFactory.registerDependentBean(beanName, BEAN_NAME);
-		// Behind the entry: a stop that begins meanwhile either finds it or is found.
-		this.beanFactory.getBeanProvider(LockEngineListener.class).forEach((listener) -> listener.created(created));
+		listeners.forEach((listener) -> listener.available(created));
 		return created;
 	}
 

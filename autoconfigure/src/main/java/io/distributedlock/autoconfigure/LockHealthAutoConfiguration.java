@@ -28,7 +28,6 @@ public final class LockHealthAutoConfiguration {
 	@ConditionalOnMissingBean(name = { "distributedlocksHealthContributor", "distributedlocksHealthIndicator" })
 	HealthContributor distributedlocksHealthContributor(LockEngines engines,
 			ObjectProvider<LockStoreLocation> locations, LockSettings settings) {
-		engines.createAll();
 		return LockHealthIndicator.of(new ManagedProviders(engines, locations).get(), settings.callTimeout());
 	}
 

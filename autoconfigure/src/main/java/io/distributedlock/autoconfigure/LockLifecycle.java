@@ -25,7 +25,7 @@ final class LockLifecycle implements SmartLifecycle, LockEngineListener {
 
 	private volatile boolean running;
 
-	/** Set before a stop looks for engines; see {@link #created}. */
+	/** Whether a stop was the last; see {@link #created}. */
 	private volatile boolean stopped;
 
 	/**
@@ -59,8 +59,9 @@ final class LockLifecycle implements SmartLifecycle, LockEngineListener {
 	}
 
 	/**
-	 * Lets an engine that is created behind a stop refuse all requests. Called when the
-	 * engine can be found, so that a stop has found it, or was begun before.
+	 * Lets an engine that is created behind a stop refuse all requests. The mark is set
+	 * before a stop or a start looks for engines under the same lock: either finds the
+	 * engine, or the engine finds the mark.
 	 */
 	@Override
 	public void created(ProviderEngine engine) {

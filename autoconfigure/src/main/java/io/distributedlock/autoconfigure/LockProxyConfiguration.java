@@ -8,7 +8,6 @@ import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
-import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
 
@@ -21,6 +20,7 @@ import io.distributedlock.interceptor.LockOperationsLookup;
 import io.distributedlock.interceptor.LockedBeanVerifier;
 import io.distributedlock.interceptor.LockedMethodRegistry;
 import io.distributedlock.provider.LockObserver;
+import io.distributedlock.support.LockSettings;
 
 /**
  * Proxies for annotated methods. These beans are created before ordinary beans, and so
@@ -49,7 +49,6 @@ class LockProxyConfiguration {
 	}
 
 	@Bean
-	@Lazy
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
 	static LockOperationsLookup distributedLockOperationsLookup(ConfigurableListableBeanFactory beanFactory) {
@@ -57,7 +56,6 @@ class LockProxyConfiguration {
 	}
 
 	@Bean
-	@Lazy
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
 	static LockInterceptor distributedLockInterceptor(LockedMethodRegistry methods, LockOperationsLookup operations) {
@@ -67,18 +65,18 @@ class LockProxyConfiguration {
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
-	static LockAdvisor distributedLockAdvisor(ObjectProvider<LockInterceptor> interceptor, LockedMethodRegistry methods,
+	static LockAdvisor distributedLockAdvisor(LockInterceptor interceptor, LockedMethodRegistry methods,
 			Environment environment) {
 		int order = environment.getProperty("distributed-lock.aop.order", Integer.class, LockAdvisor.DEFAULT_ORDER);
-		return new LockAdvisor(interceptor::getObject, methods, order);
+		return new LockAdvisor(interceptor, methods, order);
 	}
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
 	static LockedBeanVerifier distributedLockedBeanVerifier(LockedMethodRegistry methods,
-			ConfigurableListableBeanFactory beanFactory, ObjectProvider<LockOperationsLookup> operations) {
-		return new LockedBeanVerifier(methods, beanFactory, operations::getObject);
+			ConfigurableListableBeanFactory beanFactory, LockOperationsLookup operations) {
+		return new LockedBeanVerifier(methods, beanFactory, operations);
 	}
 
 	@Bean
@@ -87,6 +85,15 @@ class LockProxyConfiguration {
 	static ChildContextCheck distributedLockChildContextCheck(LockedMethodRegistry methods,
 			ConfigurableListableBeanFactory beanFactory) {
 		return new ChildContextCheck(methods, beanFactory);
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	@ConditionalOnMissingBean(name = "distributedLockedMethodStart", search = SearchStrategy.CURRENT)
+	static LockedMethodStart distributedLockedMethodStart(LockedMethodRegistry methods,
+			ObjectProvider<LockEngines> engines, ObjectProvider<LockSettings> settings,
+			ObjectProvider<LockStart> start) {
+		return new LockedMethodStart(methods, engines, settings, start);
 	}
 
 }

@@ -1,13 +1,21 @@
 package io.distributedlock.autoconfigure;
 
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.beans.factory.CannotLoadBeanClassException;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.env.Environment;
 
-import io.distributedlock.interceptor.LockedMethodRegistry;
+import io.distributedlock.interceptor.LockAttributeSource;
 import io.distributedlock.provider.LockProvider;
 import io.distributedlock.support.LockSettings;
 
@@ -19,9 +27,15 @@ import io.distributedlock.support.LockSettings;
  */
 final class LockStart implements SmartInitializingSingleton, LockEngineListener {
 
+	private static final Log logger = LogFactory.getLog(LockStart.class);
+
 	private final ConfigurableListableBeanFactory beanFactory;
 
 	private final Environment environment;
+
+	private final Set<ProviderEngine> reported = ConcurrentHashMap.newKeySet();
+
+	private final AtomicBoolean checked = new AtomicBoolean();
 
 	private volatile boolean started;
 
@@ -32,8 +46,7 @@ final class LockStart implements SmartInitializingSingleton, LockEngineListener 
 
 	@Override
 	public void afterSingletonsInstantiated() {
-		checkMethods();
-		if (isUnused()) {
+		if (isUnused() && !hasLockedBean()) {
 			this.started = true;
 			// Another thread may have needed an engine before it could see the mark.
 			if (isUnused()) {
@@ -41,20 +54,35 @@ final class LockStart implements SmartInitializingSingleton, LockEngineListener 
 				return;
 			}
 		}
-		LockEngines engines = this.beanFactory.getBean(LockEngines.BEAN_NAME, LockEngines.class);
-		engines.createAll();
-		this.started = true;
-		List<ProviderEngine> all = engines.all();
-		report(all);
-		DistributedLockProperties properties = this.beanFactory.getBean(DistributedLockProperties.class);
-		new LockStoreCheck(locations(), properties.callTimeout(), properties.failFast()).check(all);
+		start();
 	}
 
-	/** Reports an engine that is first needed when the application has started. */
+	/** Creates all engines, reports them and checks their stores; the first call only. */
+	void start() {
+		if (this.checked.compareAndSet(false, true)) {
+			LockEngines engines = this.beanFactory.getBean(LockEngines.BEAN_NAME, LockEngines.class);
+			engines.createAll();
+			this.started = true;
+			List<ProviderEngine> all = engines.all();
+			report(all);
+			DistributedLockProperties properties = this.beanFactory.getBean(DistributedLockProperties.class);
+			new LockStoreCheck(locations(), properties.callTimeout(), properties.failFast()).check(all);
+		}
+	}
+
+	/**
+	 * Reports an engine that is first needed when the application has started. A location
+	 * that cannot be told keeps nobody from locking.
+	 */
 	@Override
-	public void created(ProviderEngine engine) {
+	public void available(ProviderEngine engine) {
 		if (this.started) {
-			report(List.of(engine));
+			try {
+				report(List.of(engine));
+			}
+			catch (RuntimeException ex) {
+				logger.warn("The store '" + engine.provider().name() + "' keeps locks, but cannot be described", ex);
+			}
 		}
 	}
 
@@ -62,17 +90,38 @@ final class LockStart implements SmartInitializingSingleton, LockEngineListener 
 		return LockEngines.created(this.beanFactory).isEmpty();
 	}
 
-	private void checkMethods() {
-		LockedMethodRegistry methods = this.beanFactory.getBean(LockedMethodRegistry.class);
-		if (!methods.isEmpty()) {
-			new StoreLimitsCheck(methods, this.beanFactory.getBean(LockEngines.class),
-					this.beanFactory.getBean(LockSettings.class))
-				.check();
+	/**
+	 * Returns whether a bean that is still to be created has locked methods, such as a
+	 * lazy one: its store is checked at the start, too.
+	 */
+	private boolean hasLockedBean() {
+		LockAttributeSource source = this.beanFactory.getBean(LockAttributeSource.class);
+		for (String beanName : this.beanFactory.getBeanDefinitionNames()) {
+			Class<?> type = this.beanFactory.containsSingleton(beanName) ? null : type(beanName);
+			if (type != null && source.isCandidateClass(type)) {
+				return true;
+			}
+		}
+		return false;
+	}
+
+	private @Nullable Class<?> type(String beanName) {
+		try {
+			return this.beanFactory.getType(beanName, false);
+		}
+		catch (CannotLoadBeanClassException ex) {
+			// The bean can never be created.
+			return null;
 		}
 	}
 
 	private void report(List<ProviderEngine> engines) {
-		new LockStartReport(locations(), this.beanFactory.getBean(LockSettings.class)).report(engines);
+		boolean first = this.reported.isEmpty();
+		List<ProviderEngine> others = engines.stream().filter(this.reported::add).toList();
+		new LockStartReport(locations(), this.beanFactory.getBean(LockSettings.class)).report(others);
+		if (first) {
+			SettingsWarnings.log(this.beanFactory.getBean(LockSettings.class));
+		}
 	}
 
 	private List<LockStoreLocation> locations() {
@@ -83,7 +132,9 @@ final class LockStart implements SmartInitializingSingleton, LockEngineListener 
 	 * Requires that there is a store to choose, as far as no provider has to be created.
 	 */
 	private void requireProvider() {
-		if (!LockEngines.isMocked(this.beanFactory)) {
+		boolean mocked = LockEngines.isMocked(this.beanFactory)
+				|| this.beanFactory.containsSingleton(LockProviderBeans.TEMPLATE);
+		if (!mocked && this.beanFactory.containsBeanDefinition("distributedLockSelectedProvider")) {
 			SelectedLockProvider.requireCandidates(
 					List.of(BeanFactoryUtils.beanNamesForTypeIncludingAncestors(this.beanFactory, LockProvider.class)),
 					NamedProviders.of(this.environment));

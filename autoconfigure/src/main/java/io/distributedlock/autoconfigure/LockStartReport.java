@@ -27,10 +27,9 @@ final class LockStartReport {
 		this.settings = settings;
 	}
 
-	/** Logs what the application has at its start. */
+	/** Logs a line for each engine. */
 	void report(List<ProviderEngine> engines) {
 		engines.forEach(this::report);
-		SettingsWarnings.log(this.settings);
 	}
 
 	private void report(ProviderEngine engine) {

@@ -9,6 +9,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Role;
 import org.springframework.transaction.ConfigurableTransactionManager;
@@ -33,15 +34,21 @@ import io.distributedlock.transaction.SpringTransaction;
 @EnableConfigurationProperties(DistributedLockProperties.class)
 public final class LockTransactionAutoConfiguration {
 
+	/** Refuses a fence that nothing has set up, also for locks of the application. */
+	@Bean
+	@Lazy(false)
+	@Conditional(OnFenceCondition.class)
+	@ConditionalOnMissingBean
+	EnclosingTransaction distributedLockUnfencedTransaction() {
+		throw new LockConfigurationException(LockError.FENCE_UNSUPPORTED,
+				"distributed-lock.transaction.fence is set, but the application has no spring-jdbc and"
+						+ " spring-boot-jdbc, so that there are no transactions that can be fenced",
+				"Add spring-boot-starter-jdbc, or switch the fence off");
+	}
+
 	@Bean
 	@ConditionalOnMissingBean
 	EnclosingTransaction distributedLockEnclosingTransaction(DistributedLockProperties properties) {
-		if (properties.transaction().fence()) {
-			throw new LockConfigurationException(LockError.FENCE_UNSUPPORTED,
-					"distributed-lock.transaction.fence is set, but the application has no spring-jdbc and"
-							+ " spring-boot-jdbc, so that there are no transactions that can be fenced",
-					"Add spring-boot-starter-jdbc, or switch the fence off");
-		}
 		return (properties.transaction().release() == Release.AFTER_COMPLETION) ? new SpringTransaction()
 				: EnclosingTransaction.NONE;
 	}

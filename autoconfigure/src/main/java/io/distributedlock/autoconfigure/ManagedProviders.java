@@ -29,6 +29,7 @@ final class ManagedProviders implements Supplier<List<ManagedProvider>> {
 
 	@Override
 	public List<ManagedProvider> get() {
+		this.engines.createAll();
 		List<ManagedProvider> all = new ArrayList<>();
 		for (ProviderEngine engine : this.engines.all()) {
 			String name = uniqueName(engine.provider().name(), all);

@@ -39,7 +39,12 @@ record NamedProviders(@Nullable String primary, List<String> additional) {
 				&& configurable.getPropertySources().contains(PREPARED);
 		if (prepared && !environment.containsProperty(ADDITIONAL)
 				&& !environment.containsProperty(ADDITIONAL + "[0]")) {
-			return of(environment.getProperty(PRIMARY), List.of());
+			try {
+				return of(environment.getProperty(PRIMARY), List.of());
+			}
+			catch (IllegalArgumentException ex) {
+				// The placeholder of a missing property, which binding leaves as it is.
+			}
 		}
 		Binder binder = Binder.get(environment);
 		List<String> additional = binder.bind(ADDITIONAL, Bindable.listOf(String.class)).orElse(null);

@@ -4,6 +4,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionMessage;
 import org.springframework.boot.autoconfigure.condition.ConditionOutcome;
 import org.springframework.boot.autoconfigure.condition.SpringBootCondition;
 import org.springframework.context.annotation.ConditionContext;
+import org.springframework.core.convert.ConversionException;
 import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotatedTypeMetadata;
 
@@ -18,9 +19,19 @@ final class OnFenceCondition extends SpringBootCondition {
 	}
 
 	static ConditionOutcome outcome(Environment environment) {
-		boolean on = environment.getProperty(PROPERTY, Boolean.class, false);
+		boolean on = isOn(environment);
 		return new ConditionOutcome(on,
 				ConditionMessage.forCondition("Fence of transactions").because(PROPERTY + " is " + on));
+	}
+
+	/** Leaves the refusal of what is no boolean to the binding of the properties. */
+	private static boolean isOn(Environment environment) {
+		try {
+			return environment.getProperty(PROPERTY, Boolean.class, false);
+		}
+		catch (ConversionException ex) {
+			return true;
+		}
 	}
 
 }

@@ -2,14 +2,12 @@ package io.distributedlock.autoconfigure;
 
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.NoSuchBeanDefinitionException;
 import org.springframework.beans.factory.NoUniqueBeanDefinitionException;
-import org.springframework.util.function.SingletonSupplier;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
@@ -26,19 +24,24 @@ final class ProviderLocks implements LockOperationsLookup {
 
 	private final BeanFactory beanFactory;
 
-	private final Supplier<LockOperations> primary;
+	/** Found without a lock: the bean factory, which creates it, has locks of its own. */
+	private volatile @Nullable LockOperations primary;
 
 	private final Map<String, LockOperations> named = new ConcurrentHashMap<>();
 
 	ProviderLocks(BeanFactory beanFactory) {
 		this.beanFactory = beanFactory;
-		this.primary = SingletonSupplier.of(this::findPrimary);
 	}
 
 	@Override
 	public LockOperations find(@Nullable String provider) {
 		if (provider == null) {
-			return this.primary.get();
+			LockOperations found = this.primary;
+			if (found == null) {
+				found = findPrimary();
+				this.primary = found;
+			}
+			return found;
 		}
 		LockOperations known = this.named.get(provider);
 		if (known == null) {

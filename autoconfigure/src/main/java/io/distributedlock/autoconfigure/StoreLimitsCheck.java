@@ -2,6 +2,8 @@ package io.distributedlock.autoconfigure;
 
 import java.time.Duration;
 
+import org.jspecify.annotations.Nullable;
+
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.interceptor.LockAttribute;
@@ -19,11 +21,17 @@ final class StoreLimitsCheck {
 
 	private final LockedMethodRegistry methods;
 
-	private final LockEngines engines;
+	private final @Nullable LockEngines engines;
 
-	private final LockSettings settings;
+	private final @Nullable LockSettings settings;
 
-	StoreLimitsCheck(LockedMethodRegistry methods, LockEngines engines, LockSettings settings) {
+	/**
+	 * Creates a check.
+	 * @param methods the locked methods
+	 * @param engines the engines, or {@code null} if the application has its own locks
+	 * @param settings the settings of the engines, or {@code null} likewise
+	 */
+	StoreLimitsCheck(LockedMethodRegistry methods, @Nullable LockEngines engines, @Nullable LockSettings settings) {
 		this.methods = methods;
 		this.engines = engines;
 		this.settings = settings;
@@ -38,7 +46,7 @@ final class StoreLimitsCheck {
 	}
 
 	private void check(String method, LockAttribute attribute) {
-		LockProvider provider = this.engines.provider(attribute.provider());
+		LockProvider provider = (this.engines != null) ? this.engines.provider(attribute.provider()) : null;
 		Duration minHold = attribute.minHold();
 		if (minHold != null) {
 			if (provider != null) {
@@ -78,7 +86,8 @@ final class StoreLimitsCheck {
 	 * Compares with the default of the longest hold, which the annotation cannot know.
 	 */
 	private void checkLongestHold(String method, LockAttribute attribute, Duration minHold) {
-		Duration maxHold = (attribute.maxHold() == null) ? this.settings.maxHold() : null;
+		LockSettings defaults = (attribute.maxHold() == null) ? this.settings : null;
+		Duration maxHold = (defaults != null) ? defaults.maxHold() : null;
 		if (maxHold != null && minHold.compareTo(maxHold) > 0) {
 			throw new LockConfigurationException(LockError.INVALID_MIN_HOLD,
 					"The locked method " + method + " has a minHold of " + minHold

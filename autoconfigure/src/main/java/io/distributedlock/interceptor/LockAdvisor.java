@@ -1,7 +1,5 @@
 package io.distributedlock.interceptor;
 
-import java.util.function.Supplier;
-
 import org.aopalliance.aop.Advice;
 
 import org.springframework.aop.Pointcut;
@@ -22,18 +20,17 @@ public final class LockAdvisor extends AbstractPointcutAdvisor {
 
 	private static final long serialVersionUID = 1L;
 
-	private final transient Supplier<LockInterceptor> interceptor;
+	private final transient LockInterceptor interceptor;
 
 	private final transient Pointcut pointcut;
 
 	/**
 	 * Creates an advisor.
-	 * @param interceptor supplies the interceptor of locked methods, always the same one;
-	 * called for proxies alone, so that an application without locked methods needs none
+	 * @param interceptor the interceptor of locked methods
 	 * @param methods the locked methods
 	 * @param order the order among the advisors of a proxy; lower ones are further out
 	 */
-	public LockAdvisor(Supplier<LockInterceptor> interceptor, LockedMethodRegistry methods, int order) {
+	public LockAdvisor(LockInterceptor interceptor, LockedMethodRegistry methods, int order) {
 		this.interceptor = interceptor;
 		this.pointcut = new LockPointcut(methods);
 		setOrder(order);
@@ -46,7 +43,7 @@ public final class LockAdvisor extends AbstractPointcutAdvisor {
 
 	@Override
 	public Advice getAdvice() {
-		return this.interceptor.get();
+		return this.interceptor;
 	}
 
 }

@@ -6,7 +6,6 @@ import java.lang.reflect.Proxy;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
-import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
@@ -48,7 +47,7 @@ public final class LockedBeanVerifier implements BeanFactoryPostProcessor, Smart
 
 	private final SelfInvocationWarning selfInvocations;
 
-	private final @Nullable Supplier<LockOperationsLookup> operations;
+	private final @Nullable LockOperationsLookup operations;
 
 	private final ConcurrentMap<String, Object> early = new ConcurrentHashMap<>();
 
@@ -60,11 +59,11 @@ public final class LockedBeanVerifier implements BeanFactoryPostProcessor, Smart
 	 * Creates a verifier.
 	 * @param methods the locked methods
 	 * @param beanFactory the bean factory whose beans are checked
-	 * @param operations supplies the lookup that knows whether there is a provider, once
-	 * there is a locked method; {@code null} in a context without locks
+	 * @param operations the lookup that knows whether there is a provider, or
+	 * {@code null} in a context without locks
 	 */
 	public LockedBeanVerifier(LockedMethodRegistry methods, ConfigurableListableBeanFactory beanFactory,
-			@Nullable Supplier<LockOperationsLookup> operations) {
+			@Nullable LockOperationsLookup operations) {
 		this.methods = methods;
 		this.beanFactory = beanFactory;
 		this.selfInvocations = new SelfInvocationWarning(methods);
@@ -130,8 +129,8 @@ public final class LockedBeanVerifier implements BeanFactoryPostProcessor, Smart
 		}
 		this.started = true;
 		this.seen.clear();
-		if (this.operations != null && !this.methods.isEmpty()) {
-			this.methods.requireProviders(this.operations.get());
+		if (this.operations != null) {
+			this.methods.requireProviders(this.operations);
 		}
 		checkFailureHandlers();
 	}
@@ -176,7 +175,7 @@ public final class LockedBeanVerifier implements BeanFactoryPostProcessor, Smart
 		}
 		try {
 			LockedBeanCheck.check(bean, beanName, this.methods, this.selfInvocations,
-					(this.started && this.operations != null) ? this.operations.get() : null);
+					this.started ? this.operations : null);
 		}
 		catch (LockConfigurationException ex) {
 			throw (ex.error() == LockError.NOT_ADVISED && !hasLocks()) ? withoutLocks(bean, beanName) : ex;

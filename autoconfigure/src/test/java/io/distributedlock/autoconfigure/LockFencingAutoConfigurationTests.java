@@ -39,7 +39,6 @@ import io.distributedlock.transaction.LockCommitGuard;
 import io.distributedlock.transaction.SpringTransaction;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.catchThrowable;
 
 /** When transactions are fenced, and which mistakes fail the start. */
 @ExtendWith(OutputCaptureExtension.class)
@@ -206,9 +205,10 @@ class LockFencingAutoConfigurationTests {
 
 	@Test
 	void applicationWithoutJdbcIsRefused() {
-		this.on.withClassLoader(new FilteredClassLoader(ConnectionHolder.class))
-			.run((context) -> assertThat(error(catchThrowable(() -> context.getBean(EnclosingTransaction.class))))
-				.isEqualTo(LockError.FENCE_UNSUPPORTED));
+		this.on.withClassLoader(new FilteredClassLoader(ConnectionHolder.class)).run((context) -> {
+			assertThat(context).hasFailed();
+			assertThat(error(context.getStartupFailure())).isEqualTo(LockError.FENCE_UNSUPPORTED);
+		});
 	}
 
 	/** Is never asked for a transaction. */

@@ -75,6 +75,13 @@ class LockStoreFilterTests {
 	}
 
 	@Test
+	void placeholderOfAMissingPropertyIsLeftAsItIs() {
+		add("distributed-lock.provider=${LOCK_STORE}");
+		ConfigurationPropertySources.attach(this.environment);
+		assertThat(NamedProviders.of(this.environment)).isEqualTo(new NamedProviders("${LOCK_STORE}", List.of()));
+	}
+
+	@Test
 	void reportTellsWhatIsLeftOutAndWhy() {
 		add("distributed-lock.provider=jdbc");
 		filtered();

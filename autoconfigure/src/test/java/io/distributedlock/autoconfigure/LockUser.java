@@ -3,5 +3,5 @@ package io.distributedlock.autoconfigure;
 import io.distributedlock.LockOperations;
 
 /** A bean that locks by hand, so that its application needs a store. */
-record LockUser(LockOperations locks) {
+public record LockUser(LockOperations locks) {
 }

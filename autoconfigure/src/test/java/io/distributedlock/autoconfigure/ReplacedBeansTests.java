@@ -128,7 +128,7 @@ class ReplacedBeansTests {
 						(beans) -> new LockInterceptor(beans.getBean(LockedMethodRegistry.class),
 								beans.getBean(LockOperationsLookup.class))),
 				own(LockAdvisor.class, "local",
-						(beans) -> new LockAdvisor(() -> beans.getBean(LockInterceptor.class),
+						(beans) -> new LockAdvisor(beans.getBean(LockInterceptor.class),
 								beans.getBean(LockedMethodRegistry.class), 7)),
 				own(LockedBeanVerifier.class, "local",
 						(beans) -> new LockedBeanVerifier(beans.getBean(LockedMethodRegistry.class), beans, null)),
@@ -174,7 +174,7 @@ class ReplacedBeansTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "distributedLockLifecycle", "distributedLockStart" })
+	@ValueSource(strings = { "distributedLockLifecycle", "distributedLockStart", "distributedLockedMethodStart" })
 	void beanOfTheSameNameReplacesOurs(String name) {
 		this.runner.withPropertyValues("distributed-lock.provider=local")
 			.withBean(name, String.class, () -> "own")

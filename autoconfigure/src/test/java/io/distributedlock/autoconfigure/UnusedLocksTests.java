@@ -13,6 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
@@ -34,11 +35,14 @@ import io.distributedlock.LockLease;
 import io.distributedlock.LockOperations;
 import io.distributedlock.LockRequest;
 import io.distributedlock.annotation.DistributedLock;
+import io.distributedlock.interceptor.RecordingLockOperations;
 import io.distributedlock.jdbc.TestDatabases;
 import io.distributedlock.provider.LockProvider;
+import io.distributedlock.support.LockTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.mockito.Mockito.mock;
 
 /**
  * Applications without locks: they create nothing that locks need, and get it with the
@@ -74,8 +78,10 @@ class UnusedLocksTests {
 						.containsExactlyInAnyOrder("distributedLockAttributeSource", "distributedLockedMethodRegistry",
 								"distributedLockAdvisor", "distributedLockedBeanVerifier",
 								"distributedLockChildContextCheck", "distributedLockDurationUnits",
-								"distributedLockStoresCheck", "distributedLockStart", "distributedLockLifecycle",
-								"distributedLockCommitGuardProcessor", "distributedLockedMethodMeters");
+								"distributedLockOperationsLookup", "distributedLockInterceptor",
+								"distributedLockedMethodStart", "distributedLockStoresCheck", "distributedLockStart",
+								"distributedLockLifecycle", "distributedLockCommitGuardProcessor",
+								"distributedLockedMethodMeters");
 				});
 			server.setSoTimeout(1);
 			assertThatExceptionOfType(IOException.class).isThrownBy(server::accept);
@@ -117,6 +123,86 @@ class UnusedLocksTests {
 			assertThat(output).containsOnlyOnce("Distributed locks: store 'local'");
 			assertThat(context.getBean(Job.class).run()).isEqualTo("done");
 		});
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "lazy", "prototype", "lazy application" })
+	void lockedBeanThatIsNotCreatedYetBringsTheEngineToo(String kind, CapturedOutput output) {
+		this.runner
+			.withPropertyValues("distributed-lock.provider=redis", "spring.data.redis.port=1",
+					"distributed-lock.fail-fast=true")
+			.withInitializer((context) -> {
+				if (kind.equals("lazy application")) {
+					context.addBeanFactoryPostProcessor(new LazyInitializationBeanFactoryPostProcessor());
+				}
+			})
+			.withBean(Job.class, Job::new, (definition) -> {
+				if (kind.equals("lazy")) {
+					definition.setLazyInit(true);
+				}
+				if (kind.equals("prototype")) {
+					definition.setScope("prototype");
+				}
+			})
+			.run((context) -> assertThat(context).getFailure()
+				.isInstanceOfSatisfying(LockConfigurationException.class,
+						(ex) -> assertThat(ex.error()).isEqualTo(LockError.STORE_DOWN_AT_START)));
+		assertThat(output).containsOnlyOnce("Distributed locks: store 'redis'");
+	}
+
+	@Test
+	void mockInPlaceOfTheLocksNeedsNoStore() {
+		new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class))
+			.withInitializer((context) -> context.addBeanFactoryPostProcessor((factory) -> {
+				((GenericApplicationContext) context).removeBeanDefinition("distributedLockTemplate");
+				factory.registerSingleton("distributedLockTemplate", mock(LockTemplate.class));
+			}))
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@Test
+	void lockedMethodIsCheckedBehindADecoratorThatLooksTheLocksUp(CapturedOutput output) {
+		this.runner
+			.withPropertyValues("distributed-lock.provider=redis", "spring.data.redis.port=1",
+					"distributed-lock.fail-fast=true")
+			.withBean("decorator", LockOperations.class, RecordingLockOperations::new,
+					(definition) -> definition.setPrimary(true))
+			.withBean(Job.class)
+			.run((context) -> assertThat(context).getFailure()
+				.isInstanceOfSatisfying(LockConfigurationException.class,
+						(ex) -> assertThat(ex.error()).isEqualTo(LockError.STORE_DOWN_AT_START)));
+		assertThat(output).containsOnlyOnce("Distributed locks: store 'redis'");
+	}
+
+	@Test
+	void lockedMethodOfAChildHasTheStoreOfItsParentChecked(CapturedOutput output) {
+		this.runner
+			.withPropertyValues("distributed-lock.provider=redis", "spring.data.redis.port=1",
+					"distributed-lock.fail-fast=true")
+			.run((parent) -> {
+				assertThat(output).doesNotContain("Distributed locks:");
+				new ApplicationContextRunner().withParent(parent)
+					.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class))
+					.withBean(Job.class)
+					.run((context) -> assertThat(context).getFailure()
+						.isInstanceOfSatisfying(LockConfigurationException.class,
+								(ex) -> assertThat(ex.error()).isEqualTo(LockError.STORE_DOWN_AT_START)));
+				assertThat(output).containsOnlyOnce("Distributed locks: store 'redis'");
+			});
+	}
+
+	@Test
+	void limitsOfTheStoreOfAParentApplyToAChild() {
+		this.runner
+			.withPropertyValues("distributed-lock.provider=zookeeper",
+					"distributed-lock.zookeeper.connect-string=127.0.0.1:1",
+					"distributed-lock.zookeeper.connection-timeout=100ms")
+			.run((parent) -> new ApplicationContextRunner().withParent(parent)
+				.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class))
+				.withBean(KeptJob.class)
+				.run((context) -> assertThat(context).getFailure()
+					.isInstanceOfSatisfying(LockConfigurationException.class,
+							(ex) -> assertThat(ex.error()).isEqualTo(LockError.MIN_HOLD_UNSUPPORTED))));
 	}
 
 	@Test
@@ -162,6 +248,14 @@ class UnusedLocksTests {
 				throw new IllegalStateException("Nobody needs it");
 			}, (definition) -> definition.setLazyInit(true))
 			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	static class KeptJob {
+
+		@DistributedLock(minHold = "1s")
+		void run() {
+		}
+
 	}
 
 	static class Job {

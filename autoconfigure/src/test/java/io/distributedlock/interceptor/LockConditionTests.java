@@ -153,8 +153,8 @@ class LockConditionTests {
 				});
 		ProxyFactory factory = new ProxyFactory(new Orders());
 		factory.setProxyTargetClass(true);
-		LockInterceptor interceptor = new LockInterceptor(methods, (provider) -> this.operations);
-		factory.addAdvisor(new LockAdvisor(() -> interceptor, methods, LockAdvisor.DEFAULT_ORDER));
+		factory.addAdvisor(new LockAdvisor(new LockInterceptor(methods, (provider) -> this.operations), methods,
+				LockAdvisor.DEFAULT_ORDER));
 		return (Orders) factory.getProxy();
 	}
 

@@ -35,8 +35,8 @@ public final class LockedProxies {
 			.addFirst(new MapPropertySource("test", Map.of("app.region", "eu", "app.lease", "45s")));
 		this.methods = new LockedMethodRegistry(
 				new AnnotationLockAttributeSource(this.environment::resolveRequiredPlaceholders), this.beanFactory);
-		LockInterceptor interceptor = new LockInterceptor(this.methods, (provider) -> operations);
-		this.advisor = new LockAdvisor(() -> interceptor, this.methods, LockAdvisor.DEFAULT_ORDER);
+		this.advisor = new LockAdvisor(new LockInterceptor(this.methods, (provider) -> operations), this.methods,
+				LockAdvisor.DEFAULT_ORDER);
 	}
 
 	public LockedProxies bean(String name, Object bean) {

@@ -88,8 +88,8 @@ class ReactiveCallTests {
 		ProxyFactory factory = new ProxyFactory(this.target);
 		factory.setProxyTargetClass(true);
 		factory.addAdvisor(ExposeInvocationInterceptor.ADVISOR);
-		LockInterceptor interceptor = new LockInterceptor(methods, (provider) -> this.locks);
-		factory.addAdvisor(new LockAdvisor(() -> interceptor, methods, LockAdvisor.DEFAULT_ORDER));
+		factory.addAdvisor(new LockAdvisor(new LockInterceptor(methods, (provider) -> this.locks), methods,
+				LockAdvisor.DEFAULT_ORDER));
 		factory.addAdvice((MethodInterceptor) (invocation) -> {
 			assertThat(ExposeInvocationInterceptor.currentInvocation().getMethod()).isEqualTo(invocation.getMethod());
 			advised.incrementAndGet();

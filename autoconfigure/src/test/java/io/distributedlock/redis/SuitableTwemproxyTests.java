@@ -34,6 +34,7 @@ import io.distributedlock.LockOperations;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
 import io.distributedlock.autoconfigure.DistributedLockAutoConfiguration;
+import io.distributedlock.autoconfigure.LockUser;
 import io.distributedlock.autoconfigure.RedisLockAutoConfiguration;
 import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.LockContender;
@@ -228,7 +229,7 @@ class SuitableTwemproxyTests {
 		TwemproxyServer proxy = this.processes.closing(new TwemproxyServer(this.servers, HASH_TAG));
 		JedisClientConfigurationBuilderCustomizer noGreeting = (builder) -> builder
 			.customizeClientConfig((config) -> config.clientSetInfoConfig(ClientSetInfoConfig.DISABLED));
-		new ApplicationContextRunner()
+		new ApplicationContextRunner().withBean(LockUser.class)
 			.withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class, RedisLockAutoConfiguration.class,
 					DistributedLockAutoConfiguration.class))
 			.withBean(JedisClientConfigurationBuilderCustomizer.class, () -> noGreeting)

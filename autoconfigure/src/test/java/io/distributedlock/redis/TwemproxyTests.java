@@ -22,6 +22,7 @@ import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.autoconfigure.DistributedLockAutoConfiguration;
+import io.distributedlock.autoconfigure.LockUser;
 import io.distributedlock.autoconfigure.RedisLockAutoConfiguration;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -74,7 +75,7 @@ class TwemproxyTests {
 	void applicationDoesNotStart(String name, String option,
 			Function<RedisStandaloneConfiguration, RedisConnectionFactory> client) {
 		RedisConnectionFactory factory = factory(option, client, this.servers);
-		new ApplicationContextRunner()
+		new ApplicationContextRunner().withBean(LockUser.class)
 			.withConfiguration(
 					AutoConfigurations.of(RedisLockAutoConfiguration.class, DistributedLockAutoConfiguration.class))
 			.withBean(RedisConnectionFactory.class, () -> factory)
