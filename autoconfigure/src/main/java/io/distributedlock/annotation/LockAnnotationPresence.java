@@ -13,8 +13,8 @@ import org.springframework.util.ReflectionUtils;
 /**
  * Tells whether {@link DistributedLock} is anywhere on a class or the types above it. It
  * is asked of every bean when an application starts, and the answer is mostly no: so it
- * looks at annotations once for each of their types, and at most methods not at all,
- * because they have none. Safe for use by many threads.
+ * reads each type of annotation once, and leaves only those that bring a lock, or contain
+ * others, to Spring. Safe for use by many threads.
  */
 final class LockAnnotationPresence {
 

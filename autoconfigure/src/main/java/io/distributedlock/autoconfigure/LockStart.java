@@ -57,17 +57,30 @@ final class LockStart implements SmartInitializingSingleton, LockEngineListener 
 		start();
 	}
 
-	/** Creates all engines, reports them and checks their stores; the first call only. */
+	/**
+	 * Creates all engines, reports them and checks their stores, once. A check that
+	 * failed is repeated: it may have ended the start of a child context only.
+	 */
 	void start() {
 		if (this.checked.compareAndSet(false, true)) {
-			LockEngines engines = this.beanFactory.getBean(LockEngines.BEAN_NAME, LockEngines.class);
-			engines.createAll();
-			this.started = true;
-			List<ProviderEngine> all = engines.all();
-			report(all);
-			DistributedLockProperties properties = this.beanFactory.getBean(DistributedLockProperties.class);
-			new LockStoreCheck(locations(), properties.callTimeout(), properties.failFast()).check(all);
+			try {
+				check();
+			}
+			catch (RuntimeException ex) {
+				this.checked.set(false);
+				throw ex;
+			}
 		}
+	}
+
+	private void check() {
+		LockEngines engines = this.beanFactory.getBean(LockEngines.BEAN_NAME, LockEngines.class);
+		engines.createAll();
+		this.started = true;
+		List<ProviderEngine> all = engines.all();
+		report(all);
+		DistributedLockProperties properties = this.beanFactory.getBean(DistributedLockProperties.class);
+		new LockStoreCheck(locations(), properties.callTimeout(), properties.failFast()).check(all);
 	}
 
 	/**

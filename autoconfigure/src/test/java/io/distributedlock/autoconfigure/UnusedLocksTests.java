@@ -144,10 +144,14 @@ class UnusedLocksTests {
 					definition.setScope("prototype");
 				}
 			})
-			.run((context) -> assertThat(context).getFailure()
-				.isInstanceOfSatisfying(LockConfigurationException.class,
-						(ex) -> assertThat(ex.error()).isEqualTo(LockError.STORE_DOWN_AT_START)));
+			.run(UnusedLocksTests::assertStoreIsDown);
 		assertThat(output).containsOnlyOnce("Distributed locks: store 'redis'");
+	}
+
+	private static void assertStoreIsDown(AssertableApplicationContext context) {
+		assertThat(context).getFailure()
+			.isInstanceOfSatisfying(LockConfigurationException.class,
+					(ex) -> assertThat(ex.error()).isEqualTo(LockError.STORE_DOWN_AT_START));
 	}
 
 	@Test
@@ -168,9 +172,7 @@ class UnusedLocksTests {
 			.withBean("decorator", LockOperations.class, RecordingLockOperations::new,
 					(definition) -> definition.setPrimary(true))
 			.withBean(Job.class)
-			.run((context) -> assertThat(context).getFailure()
-				.isInstanceOfSatisfying(LockConfigurationException.class,
-						(ex) -> assertThat(ex.error()).isEqualTo(LockError.STORE_DOWN_AT_START)));
+			.run(UnusedLocksTests::assertStoreIsDown);
 		assertThat(output).containsOnlyOnce("Distributed locks: store 'redis'");
 	}
 
@@ -181,12 +183,11 @@ class UnusedLocksTests {
 					"distributed-lock.fail-fast=true")
 			.run((parent) -> {
 				assertThat(output).doesNotContain("Distributed locks:");
-				new ApplicationContextRunner().withParent(parent)
+				ApplicationContextRunner child = new ApplicationContextRunner().withParent(parent)
 					.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class))
-					.withBean(Job.class)
-					.run((context) -> assertThat(context).getFailure()
-						.isInstanceOfSatisfying(LockConfigurationException.class,
-								(ex) -> assertThat(ex.error()).isEqualTo(LockError.STORE_DOWN_AT_START)));
+					.withBean(Job.class);
+				child.run(UnusedLocksTests::assertStoreIsDown);
+				child.run(UnusedLocksTests::assertStoreIsDown);
 				assertThat(output).containsOnlyOnce("Distributed locks: store 'redis'");
 			});
 	}
