@@ -13,10 +13,14 @@ import org.springframework.util.ReflectionUtils;
 /**
  * Tells whether {@link DistributedLock} is anywhere on a class or the types above it. It
  * is asked of every bean when an application starts, and the answer is mostly no: so it
- * reads each type of annotation once, and leaves only those that bring a lock, or contain
- * others, to Spring. Safe for use by many threads.
+ * reads each type once, be it of a bean, above one, or of an annotation, and leaves only
+ * annotations that bring a lock, or contain others, to Spring. Safe for use by many
+ * threads.
  */
 final class LockAnnotationPresence {
+
+	/** Whether a type, or one above it, has the annotation; one entry for each type. */
+	private final ConcurrentMap<Class<?>, Boolean> types = new ConcurrentHashMap<>();
 
 	/** Whether annotations of a type bring no lock; one entry for each type. */
 	private final ConcurrentMap<Class<? extends Annotation>, Boolean> plain = new ConcurrentHashMap<>();
@@ -31,6 +35,15 @@ final class LockAnnotationPresence {
 		if (!AnnotationUtils.isCandidateClass(type, DistributedLock.class)) {
 			return false;
 		}
+		Boolean known = this.types.get(type);
+		if (known == null) {
+			known = readIsInHierarchy(type);
+			this.types.put(type, known);
+		}
+		return known;
+	}
+
+	private boolean readIsInHierarchy(Class<?> type) {
 		if (isOn(type)) {
 			return true;
 		}

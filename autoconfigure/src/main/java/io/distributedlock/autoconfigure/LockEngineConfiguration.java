@@ -2,6 +2,9 @@ package io.distributedlock.autoconfigure;
 
 import java.time.Duration;
 
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -14,6 +17,8 @@ import org.springframework.context.annotation.Lazy;
 import org.springframework.core.env.Environment;
 
 import io.distributedlock.LockListener;
+import io.distributedlock.local.LocalLockProvider;
+import io.distributedlock.local.NoLockProvider;
 import io.distributedlock.provider.LockObserver;
 import io.distributedlock.provider.LockProvider;
 import io.distributedlock.provider.LockTimer;
@@ -23,15 +28,17 @@ import io.distributedlock.support.LockSettings;
 import io.distributedlock.support.LockTemplate;
 
 /**
- * The engines, unless the application brings its own. They are created when something
- * needs them, and with them the clients of the stores: an application without locks uses
- * no store.
+ * The engines, unless the application brings its own, and the providers that need no
+ * store. Engines are created when something needs them, and with them the clients of the
+ * stores: an application without locks uses no store.
  */
 @Lazy
 @Configuration(proxyBeanMethods = false)
 @Conditional(OnLockEngineCondition.class)
-@Import({ StorelessProviderConfiguration.class, LockEngineRegistrar.class })
+@Import(LockEngineRegistrar.class)
 class LockEngineConfiguration {
+
+	private static final Log logger = LogFactory.getLog(LockEngineConfiguration.class);
 
 	@Bean
 	@ConditionalOnMissingBean
@@ -43,6 +50,24 @@ class LockEngineConfiguration {
 	@ConditionalOnMissingBean
 	CallbackThreads distributedLockCallbackThreads(LockTimer timer) {
 		return new CallbackThreads(timer);
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	@ConditionalOnLockStore(value = "local", onlyIfNamed = true)
+	LocalLockProvider distributedLockLocalProvider() {
+		return new LocalLockProvider();
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	@ConditionalOnLockStore(value = "none", onlyIfNamed = true)
+	NoLockProvider distributedLockNoneProvider(DistributedLockProperties properties) {
+		logger.warn("none".equalsIgnoreCase(properties.provider())
+				? "Locking is off (distributed-lock.provider=none): methods run without their locks"
+				: "Locking is off for methods with provider = \"none\" (distributed-lock.additional-providers):"
+						+ " they run without their locks");
+		return new NoLockProvider();
 	}
 
 	@Bean
@@ -60,15 +85,11 @@ class LockEngineConfiguration {
 
 	@Bean(destroyMethod = "close")
 	LockEngines distributedLockEngines(ConfigurableListableBeanFactory beanFactory,
-			ObjectProvider<SelectedLockProvider> selected, LockEngineParts parts) {
-		return new LockEngines(beanFactory, selected, parts);
-	}
-
-	@Bean
-	LockEngineParts distributedLockEngineParts(LockSettings settings, LockTimer timer, CallbackThreads callbacks,
-			ObjectProvider<LockObserver> observers, ObjectProvider<LockListener> listeners,
+			ObjectProvider<SelectedLockProvider> selected, LockSettings settings, LockTimer timer,
+			CallbackThreads callbacks, ObjectProvider<LockObserver> observers, ObjectProvider<LockListener> listeners,
 			ObjectProvider<EnclosingTransaction> transaction, ApplicationEventPublisher publisher) {
-		return new LockEngineParts(settings, timer, callbacks, observers, listeners, transaction, publisher);
+		return new LockEngines(beanFactory, selected,
+				new LockEngineParts(settings, timer, callbacks, observers, listeners, transaction, publisher));
 	}
 
 	@Bean(destroyMethod = "")
@@ -79,14 +100,14 @@ class LockEngineConfiguration {
 	@Bean
 	@Lazy(false)
 	@ConditionalOnMissingBean(name = "distributedLockStart")
-	LockStart distributedLockStart(ConfigurableListableBeanFactory beanFactory, Environment environment) {
+	static LockStart distributedLockStart(ConfigurableListableBeanFactory beanFactory, Environment environment) {
 		return new LockStart(beanFactory, environment);
 	}
 
 	@Bean
 	@Lazy(false)
 	@ConditionalOnMissingBean(name = "distributedLockLifecycle")
-	LockLifecycle distributedLockLifecycle(ConfigurableListableBeanFactory beanFactory,
+	static LockLifecycle distributedLockLifecycle(ConfigurableListableBeanFactory beanFactory,
 			ObjectProvider<DistributedLockProperties> properties, Environment environment) {
 		return new LockLifecycle(beanFactory, () -> {
 			Duration grace = properties.getObject().shutdown().gracePeriod();

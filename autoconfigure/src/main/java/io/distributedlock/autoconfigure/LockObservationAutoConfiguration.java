@@ -34,28 +34,22 @@ import io.distributedlock.micrometer.ObservationLockObserver;
 @ConditionalOnBean(name = LockEngines.BEAN_NAME)
 public final class LockObservationAutoConfiguration {
 
+	/** Observations in the registry of the application. */
+	@Bean
+	@ConditionalOnBean(ObservationRegistry.class)
+	@ConditionalOnMissingBean
+	ObservationLockObserver distributedLockObservationObserver(ObservationRegistry registry, LockEngines engines,
+			ObjectProvider<LockAcquireObservationConvention> acquire,
+			ObjectProvider<LockHoldObservationConvention> hold) {
+		return observer(registry, engines, acquire, hold);
+	}
+
 	private static ObservationLockObserver observer(ObservationRegistry registry, LockEngines engines,
 			ObjectProvider<LockAcquireObservationConvention> acquire,
 			ObjectProvider<LockHoldObservationConvention> hold) {
 		return new ObservationLockObserver(registry, engines.primaryName(),
 				acquire.getIfAvailable(DefaultLockAcquireObservationConvention::new),
 				hold.getIfAvailable(DefaultLockHoldObservationConvention::new));
-	}
-
-	/** Observations in the registry of the application. */
-	@Lazy
-	@Configuration(proxyBeanMethods = false)
-	@ConditionalOnBean(ObservationRegistry.class)
-	static class ApplicationRegistryConfiguration {
-
-		@Bean
-		@ConditionalOnMissingBean
-		ObservationLockObserver distributedLockObservationObserver(ObservationRegistry registry, LockEngines engines,
-				ObjectProvider<LockAcquireObservationConvention> acquire,
-				ObjectProvider<LockHoldObservationConvention> hold) {
-			return observer(registry, engines, acquire, hold);
-		}
-
 	}
 
 	/** Observations in a registry of our own, for an application with meters only. */

@@ -64,26 +64,34 @@ final class LockStoreFilter
 
 	@Override
 	public boolean[] match(@Nullable String[] classes, AutoConfigurationMetadata metadata) {
-		Environment properties = Objects.requireNonNull(this.environment, "The environment is set first");
-		NamedProviders named = NamedProviders.of(properties);
 		boolean[] matches = new boolean[classes.length];
 		for (int i = 0; i < classes.length; i++) {
-			matches[i] = classes[i] == null || matches(classes[i], named, properties);
+			matches[i] = classes[i] == null || matches(classes[i]);
 		}
 		return matches;
 	}
 
-	private boolean matches(String type, NamedProviders named, Environment properties) {
+	/**
+	 * Reads properties for our own classes only: Spring Boot asks for each class that any
+	 * auto-configuration imports, one by one.
+	 */
+	private boolean matches(String type) {
 		if (type.equals(FENCING)) {
-			return matches(type, new OnFenceCondition(), OnFenceCondition.outcome(properties));
+			return matches(type, new OnFenceCondition(), OnFenceCondition.outcome(properties()));
 		}
 		String store = STORES.get(type);
 		if (store == null) {
 			return true;
 		}
-		return matches(type, new OnNamedStoreCondition(), OnNamedStoreCondition.outcome(store, false, named))
+		Environment properties = properties();
+		return matches(type, new OnNamedStoreCondition(),
+				OnNamedStoreCondition.outcome(store, false, NamedProviders.of(properties)))
 				&& (!type.equals(QUORUM)
 						|| matches(type, new OnRedisQuorumCondition(), OnRedisQuorumCondition.outcome(properties)));
+	}
+
+	private Environment properties() {
+		return Objects.requireNonNull(this.environment, "The environment is set first");
 	}
 
 	private boolean matches(String type, SpringBootCondition condition, ConditionOutcome outcome) {

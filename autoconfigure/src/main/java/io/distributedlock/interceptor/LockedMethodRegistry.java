@@ -184,8 +184,11 @@ public final class LockedMethodRegistry {
 	 * clear which
 	 */
 	void requireProviders(LockOperationsLookup operations) {
-		this.classes.values()
-			.forEach((methods) -> methods.values().forEach((method) -> method.requireProvider(operations)));
+		for (Map<Method, LockedMethod> methods : this.classes.values()) {
+			for (LockedMethod method : methods.values()) {
+				method.requireProvider(operations);
+			}
+		}
 	}
 
 	boolean isDeclaredOnMethod(Method method, Class<?> targetClass) {

@@ -76,9 +76,9 @@ class ReplacedBeansTests {
 	 * replaced by a bean of the type {@link LockOperations}.
 	 */
 	private static final Set<String> PARTS = Set.of("distributedLockDurationUnits", "distributedLockEngines",
-			"distributedLockEngineParts", "distributedLockTemplate", "distributedLockStoresCheck",
-			"distributedLockJdbcLocation", "distributedLockRedisLocation", "distributedLockZooKeeperLocation",
-			"distributedLockZooKeeperClient", "distributedLockRedisQuorumLocation");
+			"distributedLockTemplate", "distributedLockStoresCheck", "distributedLockJdbcLocation",
+			"distributedLockRedisLocation", "distributedLockZooKeeperLocation", "distributedLockZooKeeperClient",
+			"distributedLockRedisQuorumLocation");
 
 	private static final FenceSettings FENCES = new FenceSettings("distributed_lock_fence", "own",
 			Duration.ofSeconds(1), Duration.ofSeconds(30));

@@ -155,7 +155,7 @@ class StorePresenceTests {
 			ZooKeeperLockAutoConfiguration | jdbc  | distributed-lock.additional-providers does not name this one
 			RedisLockAutoConfiguration     | redis | found bean 'redisConnectionFactory'
 			LockEngineConfiguration | local | the application defines no LockOperations
-			StorelessProviderConfiguration#distributedLockNoneProvider | local | distributed-lock.provider is 'local'
+			LockEngineConfiguration#distributedLockNoneProvider | local | distributed-lock.provider is 'local'
 			""")
 	void conditionsExplainThemselves(String source, String provider, String words) {
 		this.runner.withPropertyValues("distributed-lock.provider=" + provider)
