@@ -1,15 +1,10 @@
 package io.distributedlock.actuate;
 
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.Function;
-import java.util.stream.Collectors;
 
-import org.springframework.boot.health.contributor.CompositeHealthContributor;
 import org.springframework.boot.health.contributor.Health;
-import org.springframework.boot.health.contributor.HealthContributor;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.health.contributor.Status;
 
@@ -41,22 +36,6 @@ public final class LockHealthIndicator implements HealthIndicator {
 	public LockHealthIndicator(ManagedProvider provider, Duration timeout) {
 		this.provider = provider;
 		this.probe = new StoreProbe(provider.provider(), timeout);
-	}
-
-	/**
-	 * Creates the indicator of one provider, or a composite of those of several.
-	 * @param providers the providers
-	 * @param timeout how long the check of each may take
-	 * @return the contributor
-	 */
-	public static HealthContributor of(List<ManagedProvider> providers, Duration timeout) {
-		if (providers.size() == 1) {
-			return new LockHealthIndicator(providers.get(0), timeout);
-		}
-		Map<String, LockHealthIndicator> indicators = providers.stream()
-			.map((provider) -> new LockHealthIndicator(provider, timeout))
-			.collect(Collectors.toMap((indicator) -> indicator.provider.name(), Function.identity()));
-		return CompositeHealthContributor.fromMap(indicators);
 	}
 
 	@Override

@@ -50,9 +50,14 @@ final class LockEngines implements AutoCloseable {
 
 	/**
 	 * Returns the engines that something has needed so far, and creates none.
-	 * @param beanFactory the factory, which may have none at all
+	 * @param beanFactory the factory, which may have none at all, or get them from its
+	 * parent
 	 */
 	static List<ProviderEngine> created(ConfigurableListableBeanFactory beanFactory) {
+		if (!beanFactory.containsLocalBean(BEAN_NAME)
+				&& beanFactory.getParentBeanFactory() instanceof ConfigurableListableBeanFactory parent) {
+			return created(parent);
+		}
 		return beanFactory.containsSingleton(BEAN_NAME) ? beanFactory.getBean(BEAN_NAME, LockEngines.class).all()
 				: List.of();
 	}

@@ -1,6 +1,7 @@
 package io.distributedlock.autoconfigure;
 
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -9,7 +10,6 @@ import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEn
 import org.springframework.boot.health.contributor.HealthContributor;
 import org.springframework.context.annotation.Bean;
 
-import io.distributedlock.actuate.LockHealthIndicator;
 import io.distributedlock.support.LockSettings;
 
 /**
@@ -26,9 +26,10 @@ public final class LockHealthAutoConfiguration {
 	/** The name without its end is the id of the health, which is in lower case. */
 	@Bean
 	@ConditionalOnMissingBean(name = { "distributedlocksHealthContributor", "distributedlocksHealthIndicator" })
-	HealthContributor distributedlocksHealthContributor(LockEngines engines,
-			ObjectProvider<LockStoreLocation> locations, LockSettings settings) {
-		return LockHealthIndicator.of(new ManagedProviders(engines, locations).get(), settings.callTimeout());
+	HealthContributor distributedlocksHealthContributor(ConfigurableListableBeanFactory beanFactory,
+			ObjectProvider<LockEngines> engines, ObjectProvider<LockStoreLocation> locations,
+			ObjectProvider<LockSettings> settings) {
+		return new LockHealth(beanFactory, engines, locations, settings).contributor();
 	}
 
 }

@@ -27,9 +27,15 @@ final class ManagedProviders implements Supplier<List<ManagedProvider>> {
 		this.locations = locations;
 	}
 
+	/** Returns all, and creates those that nothing has needed so far. */
 	@Override
 	public List<ManagedProvider> get() {
 		this.engines.createAll();
+		return created();
+	}
+
+	/** Returns those that something has needed so far. */
+	List<ManagedProvider> created() {
 		List<ManagedProvider> all = new ArrayList<>();
 		for (ProviderEngine engine : this.engines.all()) {
 			String name = uniqueName(engine.provider().name(), all);

@@ -18,7 +18,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.mockito.Mockito;
 
-import org.springframework.boot.health.contributor.CompositeHealthContributor;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.Status;
 
@@ -135,18 +134,6 @@ class LockHealthIndicatorTests {
 			assertThat(health.getStatus()).isEqualTo(Status.UP);
 			assertThat(detail(health, "locking")).isEqualTo("off");
 		}
-	}
-
-	@Test
-	void severalProvidersAreACompositeByTheirNames() {
-		assertThat(LockHealthIndicator.of(List.of(managed("a", this.template, this.provider)), TIMEOUT))
-			.isInstanceOf(LockHealthIndicator.class);
-		assertThat(LockHealthIndicator.of(
-				List.of(managed("a", this.template, this.provider), managed("b", this.template, this.provider)),
-				TIMEOUT))
-			.isInstanceOfSatisfying(CompositeHealthContributor.class,
-					(composite) -> assertThat(composite.stream().map((entry) -> entry.name()))
-						.containsExactlyInAnyOrder("a", "b"));
 	}
 
 	@Test

@@ -2,11 +2,14 @@ package io.distributedlock.autoconfigure;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 import org.junit.jupiter.api.Test;
 import org.mockito.Mockito;
 
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.actuate.endpoint.Show;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -14,19 +17,26 @@ import org.springframework.boot.health.contributor.CompositeHealthContributor;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthContributor;
 import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ConfigurableApplicationContext;
 
 import io.distributedlock.LockKey;
 import io.distributedlock.LockOperations;
 import io.distributedlock.LockRequest;
 import io.distributedlock.actuate.DistributedLocksEndpoint;
 import io.distributedlock.actuate.DistributedLocksEndpointWebExtension;
-import io.distributedlock.actuate.LockHealthIndicator;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.entry;
 
 class LockActuatorAutoConfigurationTests {
+
+	private static final Health UNUSED = Health.unknown()
+		.withDetail("reason", "Nothing has needed a lock so far")
+		.build();
 
 	private final ApplicationContextRunner runner = new ApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class,
@@ -37,17 +47,60 @@ class LockActuatorAutoConfigurationTests {
 		.withPropertyValues("management.endpoints.web.exposure.include=distributedlocks");
 
 	@Test
-	void healthHasOneIndicatorForOneProvider() {
-		this.runner.run((context) -> assertThat(context.getBean("distributedlocksHealthContributor"))
-			.isInstanceOf(LockHealthIndicator.class));
+	void healthIsUnknownUntilSomethingNeedsALock() {
+		this.runner.run((context) -> {
+			HealthIndicator health = context.getBean(HealthIndicator.class);
+			assertThat(health.health()).isEqualTo(UNUSED);
+			assertThat(LockEngines.created(factoryOf(context))).isEmpty();
+			context.getBean(LockOperations.class);
+			assertThat(health.health()).satisfies((used) -> {
+				assertThat(used.getStatus()).isEqualTo(Status.UP);
+				assertThat(used.getDetails()).containsEntry("provider", "local");
+			});
+		});
 	}
 
 	@Test
-	void healthIsACompositeOfSeveralProviders() {
-		this.runner.withPropertyValues("distributed-lock.additional-providers=none")
-			.run((context) -> assertThat(context.getBean(CompositeHealthContributor.class).stream())
-				.extracting((entry) -> entry.name())
-				.containsExactlyInAnyOrder("local", "none"));
+	void healthOfSeveralProvidersHasAComponentForEach() {
+		ApplicationContextRunner several = this.runner.withPropertyValues("distributed-lock.additional-providers=none");
+		several.run((context) -> {
+			CompositeHealthContributor health = context.getBean(CompositeHealthContributor.class);
+			assertThat(components(health)).containsOnly(entry("local", UNUSED), entry("none", UNUSED));
+			assertThat(LockEngines.created(factoryOf(context))).isEmpty();
+			context.getBean(LockOperations.class);
+			assertThat(components(health)).containsOnlyKeys("local");
+		});
+		several.withBean(LockUser.class).run((context) -> {
+			CompositeHealthContributor health = context.getBean(CompositeHealthContributor.class);
+			assertThat(components(health)).containsOnlyKeys("local", "none")
+				.allSatisfy((name, used) -> assertThat(used.getStatus()).isEqualTo(Status.UP));
+			assertThat(health.getContributor("none")).isSameAs(health.getContributor("none"));
+			assertThat(health.getContributor("redis")).isNull();
+		});
+	}
+
+	@Test
+	void healthOfAChildContextIsThatOfTheLocksOfItsParent() {
+		new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class))
+			.withPropertyValues("distributed-lock.provider=local")
+			.run((parent) -> new ApplicationContextRunner().withParent(parent)
+				.withConfiguration(AutoConfigurations.of(LockHealthAutoConfiguration.class))
+				.run((context) -> {
+					HealthIndicator health = context.getBean(HealthIndicator.class);
+					assertThat(health.health()).isEqualTo(UNUSED);
+					parent.getBean(LockOperations.class);
+					assertThat(health.health().getStatus()).isEqualTo(Status.UP);
+				}));
+	}
+
+	private static Map<String, Health> components(CompositeHealthContributor health) {
+		return health.stream()
+			.collect(Collectors.toMap((entry) -> entry.name(),
+					(entry) -> ((HealthIndicator) entry.contributor()).health()));
+	}
+
+	private static ConfigurableListableBeanFactory factoryOf(AssertableApplicationContext context) {
+		return context.getSourceApplicationContext(ConfigurableApplicationContext.class).getBeanFactory();
 	}
 
 	@Test
@@ -58,7 +111,7 @@ class LockActuatorAutoConfigurationTests {
 			.run((context) -> assertThat(context).doesNotHaveBean(HealthContributor.class));
 		this.runner.withBean("distributedlocksHealthIndicator", HealthIndicator.class, () -> () -> Health.up().build())
 			.run((context) -> assertThat(context).hasSingleBean(HealthContributor.class)
-				.doesNotHaveBean(LockHealthIndicator.class));
+				.doesNotHaveBean("distributedlocksHealthContributor"));
 		this.runner.withBean(LockOperations.class, () -> Mockito.mock(LockOperations.class))
 			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(HealthContributor.class));
 		this.runner.withClassLoader(new FilteredClassLoader(HealthContributor.class))

@@ -16,6 +16,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.JdbcTemplateAutoConfiguration;
 import org.springframework.boot.micrometer.metrics.autoconfigure.MetricsAutoConfiguration;
@@ -54,10 +56,11 @@ class UnusedLocksTests {
 	private final ApplicationContextRunner runner = new ApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class,
 				LockTransactionAutoConfiguration.class, LockObservationAutoConfiguration.class,
-				LockMetricsAutoConfiguration.class, LockMdcAutoConfiguration.class, MetricsAutoConfiguration.class,
-				SimpleMetricsExportAutoConfiguration.class, DataSourceAutoConfiguration.class,
-				JdbcTemplateAutoConfiguration.class, JdbcLockAutoConfiguration.class, DataRedisAutoConfiguration.class,
-				RedisLockAutoConfiguration.class, ZooKeeperLockAutoConfiguration.class))
+				LockMetricsAutoConfiguration.class, LockMdcAutoConfiguration.class, LockHealthAutoConfiguration.class,
+				MetricsAutoConfiguration.class, SimpleMetricsExportAutoConfiguration.class,
+				DataSourceAutoConfiguration.class, JdbcTemplateAutoConfiguration.class, JdbcLockAutoConfiguration.class,
+				DataRedisAutoConfiguration.class, RedisLockAutoConfiguration.class,
+				ZooKeeperLockAutoConfiguration.class))
 		.withPropertyValues("spring.application.name=shop", "spring.datasource.generate-unique-name=true");
 
 	@ParameterizedTest
@@ -70,6 +73,7 @@ class UnusedLocksTests {
 						"distributed-lock.zookeeper.connect-string=127.0.0.1:" + server.getLocalPort())
 				.run((context) -> {
 					assertThat(context).hasNotFailed();
+					assertThat(context.getBean(HealthIndicator.class).health().getStatus()).isEqualTo(Status.UNKNOWN);
 					GenericApplicationContext present = (GenericApplicationContext) context
 						.getSourceApplicationContext();
 					assertThat(Arrays.stream(present.getBeanDefinitionNames())
