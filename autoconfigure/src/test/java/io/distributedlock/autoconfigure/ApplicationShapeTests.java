@@ -207,6 +207,11 @@ class ApplicationShapeTests {
 	static class Down {
 
 		@Bean
+		Work work() {
+			return new Work();
+		}
+
+		@Bean
 		LockProvider down() {
 			LockProvider provider = spy(new LocalLockProvider());
 			willReturn("down").given(provider).name();
