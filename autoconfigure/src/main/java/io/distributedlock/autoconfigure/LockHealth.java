@@ -76,9 +76,7 @@ final class LockHealth {
 		return used;
 	}
 
-	/**
-	 * The health of several providers: those in use, or all while there is none.
-	 */
+	/** The health of several providers; those that are not in use are unknown. */
 	private final class Components implements CompositeHealthContributor {
 
 		private final List<String> providers;
@@ -99,11 +97,16 @@ final class LockHealth {
 
 		private Map<String, HealthContributor> components() {
 			Map<String, HealthContributor> components = new LinkedHashMap<>(used());
-			if (components.isEmpty()) {
-				HealthIndicator unused = LockHealth::unused;
-				this.providers.forEach((bean) -> components.put(LockProviderBeans.ownName(bean), unused));
-			}
+			HealthIndicator unused = LockHealth::unused;
+			this.providers.forEach((bean) -> components.putIfAbsent(name(bean), unused));
 			return components;
+		}
+
+		/** Returns the name of a provider, and creates none to ask for it. */
+		private String name(String bean) {
+			boolean created = LockHealth.this.beanFactory.containsSingleton(bean);
+			return created ? LockHealth.this.beanFactory.getBean(bean, LockProvider.class).name()
+					: LockProviderBeans.ownName(bean);
 		}
 
 	}

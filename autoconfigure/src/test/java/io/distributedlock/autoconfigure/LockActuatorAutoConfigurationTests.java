@@ -7,6 +7,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 import org.junit.jupiter.api.Test;
+import org.mockito.BDDMockito;
 import org.mockito.Mockito;
 
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -28,6 +29,7 @@ import io.distributedlock.LockOperations;
 import io.distributedlock.LockRequest;
 import io.distributedlock.actuate.DistributedLocksEndpoint;
 import io.distributedlock.actuate.DistributedLocksEndpointWebExtension;
+import io.distributedlock.provider.LockProvider;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.entry;
@@ -68,7 +70,7 @@ class LockActuatorAutoConfigurationTests {
 			assertThat(components(health)).containsOnly(entry("local", UNUSED), entry("none", UNUSED));
 			assertThat(LockEngines.created(factoryOf(context))).isEmpty();
 			context.getBean(LockOperations.class);
-			assertThat(components(health)).containsOnlyKeys("local");
+			assertThat(components(health)).containsOnlyKeys("local", "none").containsEntry("none", UNUSED);
 		});
 		several.withBean(LockUser.class).run((context) -> {
 			CompositeHealthContributor health = context.getBean(CompositeHealthContributor.class);
@@ -77,6 +79,18 @@ class LockActuatorAutoConfigurationTests {
 			assertThat(health.getContributor("none")).isSameAs(health.getContributor("none"));
 			assertThat(health.getContributor("redis")).isNull();
 		});
+	}
+
+	@Test
+	void componentOfAnOwnProviderHasItsNameFromTheStart() {
+		LockProvider own = Mockito.mock(LockProvider.class, Mockito.withSettings().stubOnly());
+		BDDMockito.given(own.name()).willReturn("etcd");
+		this.runner.withPropertyValues("distributed-lock.additional-providers=etcdProvider")
+			.withBean("etcdProvider", LockProvider.class, () -> own)
+			.run((context) -> {
+				CompositeHealthContributor health = context.getBean(CompositeHealthContributor.class);
+				assertThat(components(health)).containsOnly(entry("local", UNUSED), entry("etcd", UNUSED));
+			});
 	}
 
 	@Test
