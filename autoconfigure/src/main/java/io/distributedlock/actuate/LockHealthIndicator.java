@@ -72,17 +72,31 @@ public final class LockHealthIndicator implements HealthIndicator {
 			health.up();
 			return;
 		}
-		RuntimeException ex = failure.get();
-		health.status(status(ex)).withException(ex);
-		if (ex instanceof LockException known) {
-			health.withDetail("errorId", known.id());
+		failed(failure.get(), health);
+	}
+
+	/**
+	 * Returns the health of a provider that cannot be used at all.
+	 * @param failure why, or what was caused by the reason
+	 * @return the health, with the status of the failure
+	 */
+	public static Health failed(RuntimeException failure) {
+		Health.Builder health = new Health.Builder();
+		failed(failure, health);
+		return health.build();
+	}
+
+	private static void failed(RuntimeException failure, Health.Builder health) {
+		health.status(Status.DOWN).withException(failure);
+		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+			if (cause instanceof LockException known) {
+				health.status(status(known)).withDetail("errorId", known.id());
+				return;
+			}
 		}
 	}
 
-	private static Status status(RuntimeException ex) {
-		if (!(ex instanceof LockException known)) {
-			return Status.DOWN;
-		}
+	private static Status status(LockException known) {
 		return switch (known.error()) {
 			case WRITES_REFUSED, TABLE_MISSING, NOT_PERMITTED, NEWER_FORMAT, STORE_TOO_OLD, SESSION_FULL,
 					TABLE_UNSUITABLE, STORE_UNSUITABLE, INVALID_PROPERTY ->

@@ -4,6 +4,7 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
@@ -39,6 +40,9 @@ final class LockEngines implements AutoCloseable {
 
 	private final ReentrantLock lock = new ReentrantLock();
 
+	/** Why engines could not be created, by the names of the providers' beans. */
+	private final Map<String, RuntimeException> failures = new ConcurrentHashMap<>();
+
 	/** Set before all engines are closed, so that a later one closes itself. */
 	private volatile boolean closed;
 
@@ -50,22 +54,29 @@ final class LockEngines implements AutoCloseable {
 	}
 
 	/**
-	 * Returns the engines that something has needed so far, and creates none.
-	 * @param beanFactory the factory, which may have none at all, or get them from its
-	 * parent
+	 * Returns the bean of this type if something has needed it so far.
+	 * @param beanFactory the factory, which may get it from its parent
 	 */
-	static List<ProviderEngine> created(ConfigurableListableBeanFactory beanFactory) {
+	static @Nullable LockEngines present(ConfigurableListableBeanFactory beanFactory) {
 		if (!beanFactory.containsLocalBean(BEAN_NAME)
 				&& beanFactory.getParentBeanFactory() instanceof ConfigurableListableBeanFactory parent) {
-			return created(parent);
+			return present(parent);
 		}
-		return beanFactory.containsSingleton(BEAN_NAME) ? beanFactory.getBean(BEAN_NAME, LockEngines.class).all()
-				: List.of();
+		return beanFactory.containsSingleton(BEAN_NAME) ? beanFactory.getBean(BEAN_NAME, LockEngines.class) : null;
+	}
+
+	/**
+	 * Returns the engines that something has needed so far, and creates none.
+	 * @param beanFactory the factory, which may have none at all
+	 */
+	static List<ProviderEngine> created(ConfigurableListableBeanFactory beanFactory) {
+		LockEngines present = present(beanFactory);
+		return (present != null) ? present.all() : List.of();
 	}
 
 	/** Returns the engine of the primary provider. */
 	LockTemplate primary() {
-		return of(this.selected.getObject().beanName());
+		return recorded(BEAN_NAME, () -> of(this.selected.getObject().beanName()));
 	}
 
 	/**
@@ -148,14 +159,35 @@ final class LockEngines implements AutoCloseable {
 	 * @param beanName the name of the provider's bean
 	 */
 	LockTemplate of(String beanName) {
-		ProviderEngine present = existing(beanName);
-		if (present == null) {
-			present = create(beanName);
-		}
-		return present.template();
+		return recorded(beanName, () -> {
+			ProviderEngine present = existing(beanName);
+			return ((present != null) ? present : create(beanName)).template();
+		});
 	}
 
-	private @Nullable ProviderEngine existing(String beanName) {
+	private LockTemplate recorded(String beanName, Supplier<LockTemplate> creation) {
+		try {
+			LockTemplate created = creation.get();
+			this.failures.remove(beanName);
+			return created;
+		}
+		catch (RuntimeException ex) {
+			this.failures.put(beanName, ex);
+			throw ex;
+		}
+	}
+
+	/**
+	 * Returns why the last attempt to create an engine has failed, the choice of the
+	 * primary provider included, or {@code null} if it has not, or there was none.
+	 */
+	@Nullable RuntimeException failure(String beanName) {
+		RuntimeException own = this.failures.get(beanName);
+		return (own != null) ? own : this.failures.get(BEAN_NAME);
+	}
+
+	/** Returns the engine of a provider if something has needed it so far. */
+	@Nullable ProviderEngine existing(String beanName) {
 		this.lock.lock();
 		try {
 			return this.engines.get(beanName);

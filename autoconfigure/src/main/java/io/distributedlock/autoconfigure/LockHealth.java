@@ -1,11 +1,11 @@
 package io.distributedlock.autoconfigure;
 
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
@@ -17,12 +17,12 @@ import org.springframework.boot.health.contributor.CompositeHealthContributor;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthContributor;
 import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.util.StringUtils;
 
 import io.distributedlock.actuate.LockHealthIndicator;
 import io.distributedlock.actuate.ManagedProvider;
 import io.distributedlock.provider.LockProvider;
 import io.distributedlock.support.LockSettings;
-import io.distributedlock.support.LockTemplate;
 
 /**
  * Health of the locks of an application: unknown, without a look at any store, until
@@ -32,56 +32,90 @@ final class LockHealth {
 
 	private final ConfigurableListableBeanFactory beanFactory;
 
-	private final ObjectProvider<LockEngines> engines;
-
 	private final ObjectProvider<LockStoreLocation> locations;
 
 	private final ObjectProvider<LockSettings> settings;
 
-	/** One for each engine, so that checks that come together share their result. */
-	private final ConcurrentMap<LockTemplate, LockHealthIndicator> indicators = new ConcurrentHashMap<>();
-
-	LockHealth(ConfigurableListableBeanFactory beanFactory, ObjectProvider<LockEngines> engines,
-			ObjectProvider<LockStoreLocation> locations, ObjectProvider<LockSettings> settings) {
+	LockHealth(ConfigurableListableBeanFactory beanFactory, ObjectProvider<LockStoreLocation> locations,
+			ObjectProvider<LockSettings> settings) {
 		this.beanFactory = beanFactory;
-		this.engines = engines;
 		this.locations = locations;
 		this.settings = settings;
 	}
 
 	/** Returns the health of the only provider, or one with a component for each. */
 	HealthContributor contributor() {
-		List<String> providers = Arrays
-			.asList(BeanFactoryUtils.beanNamesForTypeIncludingAncestors(this.beanFactory, LockProvider.class));
-		return (providers.size() > 1) ? new Components(providers) : (HealthIndicator) this::health;
+		List<Provider> providers = Arrays
+			.stream(BeanFactoryUtils.beanNamesForTypeIncludingAncestors(this.beanFactory, LockProvider.class))
+			.map(Provider::new)
+			.toList();
+		return (providers.size() == 1) ? providers.get(0) : new Components(providers);
 	}
 
-	private Health health() {
-		return this.used().values().stream().findFirst().map(LockHealthIndicator::health).orElseGet(LockHealth::unused);
-	}
+	/** The health of one provider. */
+	private final class Provider implements HealthIndicator {
 
-	private static Health unused() {
-		return Health.unknown().withDetail("reason", "Nothing has needed a lock so far").build();
-	}
+		private final String beanName;
 
-	/** Returns the health of each provider in use by its name, the primary one first. */
-	private Map<String, LockHealthIndicator> used() {
-		Map<String, LockHealthIndicator> used = new LinkedHashMap<>();
-		if (!LockEngines.created(this.beanFactory).isEmpty()) {
-			for (ManagedProvider provider : new ManagedProviders(this.engines.getObject(), this.locations).created()) {
-				used.put(provider.name(), this.indicators.computeIfAbsent(provider.template(),
-						(template) -> new LockHealthIndicator(provider, this.settings.getObject().callTimeout())));
+		/**
+		 * Set with the first engine, so that checks that come together share a result.
+		 */
+		private final AtomicReference<@Nullable LockHealthIndicator> used = new AtomicReference<>();
+
+		private Provider(String beanName) {
+			this.beanName = beanName;
+		}
+
+		@Override
+		public Health health() {
+			LockHealthIndicator indicator = this.used.get();
+			if (indicator != null) {
+				return indicator.health();
+			}
+			LockEngines engines = LockEngines.present(LockHealth.this.beanFactory);
+			ProviderEngine engine = (engines != null) ? engines.existing(this.beanName) : null;
+			if (engine != null) {
+				return indicator(engine).health();
+			}
+			RuntimeException failure = (engines != null) ? engines.failure(this.beanName) : null;
+			return (failure != null) ? LockHealthIndicator.failed(failure)
+					: Health.unknown().withDetail("reason", "Nothing has needed a lock so far").build();
+		}
+
+		private LockHealthIndicator indicator(ProviderEngine engine) {
+			LockProvider provider = engine.provider();
+			Duration timeout = LockHealth.this.settings.getObject().callTimeout();
+			LockHealthIndicator created = new LockHealthIndicator(
+					new ManagedProvider(provider.name(), provider, engine.template(), location(provider)), timeout);
+			LockHealthIndicator other = this.used.compareAndExchange(null, created);
+			return (other != null) ? other : created;
+		}
+
+		/** A location that cannot be told makes no store ill. */
+		private @Nullable String location(LockProvider provider) {
+			try {
+				return ManagedProviders.location(provider, LockHealth.this.locations);
+			}
+			catch (RuntimeException ex) {
+				return null;
 			}
 		}
-		return used;
+
+		/** Returns the name of the provider, and does not create it to ask for it. */
+		private String name() {
+			String name = LockHealth.this.beanFactory.containsSingleton(this.beanName)
+					? LockHealth.this.beanFactory.getBean(this.beanName, LockProvider.class).name() : null;
+			return StringUtils.hasText(name) ? name : LockProviderBeans.ownName(this.beanName);
+		}
+
 	}
 
-	/** The health of several providers; those that are not in use are unknown. */
-	private final class Components implements CompositeHealthContributor {
+	/** The health of several providers. */
+	private static final class Components implements CompositeHealthContributor {
 
-		private final List<String> providers;
+		private final List<Provider> providers;
 
-		private Components(List<String> providers) {
+		private Components(List<Provider> providers) {
 			this.providers = providers;
 		}
 
@@ -95,18 +129,17 @@ final class LockHealth {
 			return components().entrySet().stream().map((entry) -> new Entry(entry.getKey(), entry.getValue()));
 		}
 
-		private Map<String, HealthContributor> components() {
-			Map<String, HealthContributor> components = new LinkedHashMap<>(used());
-			HealthIndicator unused = LockHealth::unused;
-			this.providers.forEach((bean) -> components.putIfAbsent(name(bean), unused));
+		/** Distinguishes providers of one name by a number. */
+		private Map<String, Provider> components() {
+			Map<String, Provider> components = new LinkedHashMap<>();
+			for (Provider provider : this.providers) {
+				String name = provider.name();
+				String unique = name;
+				for (int number = 2; components.putIfAbsent(unique, provider) != null; number++) {
+					unique = name + "-" + number;
+				}
+			}
 			return components;
-		}
-
-		/** Returns the name of a provider, and creates none to ask for it. */
-		private String name(String bean) {
-			boolean created = LockHealth.this.beanFactory.containsSingleton(bean);
-			return created ? LockHealth.this.beanFactory.getBean(bean, LockProvider.class).name()
-					: LockProviderBeans.ownName(bean);
 		}
 
 	}

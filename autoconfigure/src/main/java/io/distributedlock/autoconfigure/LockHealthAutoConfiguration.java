@@ -27,9 +27,8 @@ public final class LockHealthAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean(name = { "distributedlocksHealthContributor", "distributedlocksHealthIndicator" })
 	HealthContributor distributedlocksHealthContributor(ConfigurableListableBeanFactory beanFactory,
-			ObjectProvider<LockEngines> engines, ObjectProvider<LockStoreLocation> locations,
-			ObjectProvider<LockSettings> settings) {
-		return new LockHealth(beanFactory, engines, locations, settings).contributor();
+			ObjectProvider<LockStoreLocation> locations, ObjectProvider<LockSettings> settings) {
+		return new LockHealth(beanFactory, locations, settings).contributor();
 	}
 
 }

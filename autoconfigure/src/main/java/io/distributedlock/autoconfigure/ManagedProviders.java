@@ -27,19 +27,14 @@ final class ManagedProviders implements Supplier<List<ManagedProvider>> {
 		this.locations = locations;
 	}
 
-	/** Returns all, and creates those that nothing has needed so far. */
 	@Override
 	public List<ManagedProvider> get() {
 		this.engines.createAll();
-		return created();
-	}
-
-	/** Returns those that something has needed so far. */
-	List<ManagedProvider> created() {
 		List<ManagedProvider> all = new ArrayList<>();
 		for (ProviderEngine engine : this.engines.all()) {
 			String name = uniqueName(engine.provider().name(), all);
-			all.add(new ManagedProvider(name, engine.provider(), engine.template(), location(engine.provider())));
+			all.add(new ManagedProvider(name, engine.provider(), engine.template(),
+					location(engine.provider(), this.locations)));
 		}
 		return all;
 	}
@@ -57,11 +52,11 @@ final class ManagedProviders implements Supplier<List<ManagedProvider>> {
 		return providers.stream().anyMatch((provider) -> provider.name().equals(name));
 	}
 
-	private @Nullable String location(LockProvider provider) {
+	static @Nullable String location(LockProvider provider, ObjectProvider<LockStoreLocation> locations) {
 		if (provider instanceof LocalLockProvider) {
 			return "memory of this process";
 		}
-		return this.locations.orderedStream()
+		return locations.orderedStream()
 			.filter((own) -> own.provider().equals(provider.name()))
 			.map(LockStoreLocation::location)
 			.findFirst()

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Collectors;
 
 import org.junit.jupiter.api.Test;
@@ -24,14 +25,18 @@ import org.springframework.boot.test.context.assertj.AssertableApplicationContex
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ConfigurableApplicationContext;
 
+import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockOperations;
+import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
 import io.distributedlock.actuate.DistributedLocksEndpoint;
 import io.distributedlock.actuate.DistributedLocksEndpointWebExtension;
+import io.distributedlock.local.LocalLockProvider;
 import io.distributedlock.provider.LockProvider;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.assertj.core.api.Assertions.entry;
 
 class LockActuatorAutoConfigurationTests {
@@ -91,6 +96,28 @@ class LockActuatorAutoConfigurationTests {
 				CompositeHealthContributor health = context.getBean(CompositeHealthContributor.class);
 				assertThat(components(health)).containsOnly(entry("local", UNUSED), entry("etcd", UNUSED));
 			});
+	}
+
+	@Test
+	void healthTellsOfAnEngineThatCannotBeCreatedUntilItCan() {
+		AtomicBoolean up = new AtomicBoolean();
+		this.runner.withPropertyValues("distributed-lock.provider=late").withBean("late", LockProvider.class, () -> {
+			if (!up.get()) {
+				throw LockProviderException.nothingSent(LockError.STORE_FAILED, "late", "it is down", null);
+			}
+			return new LocalLockProvider();
+		}, (definition) -> definition.setLazyInit(true)).run((context) -> {
+			HealthIndicator health = context.getBean(HealthIndicator.class);
+			assertThat(health.health()).isEqualTo(UNUSED);
+			assertThat(catchThrowable(() -> context.getBean(LockOperations.class))).isNotNull();
+			assertThat(health.health()).satisfies((failed) -> {
+				assertThat(failed.getStatus()).isEqualTo(Status.DOWN);
+				assertThat(failed.getDetails()).containsEntry("errorId", "DL-301");
+			});
+			up.set(true);
+			context.getBean(LockOperations.class);
+			assertThat(health.health().getStatus()).isEqualTo(Status.UP);
+		});
 	}
 
 	@Test
