@@ -12,6 +12,7 @@ import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
+import org.springframework.context.annotation.DependsOn;
 import org.springframework.context.annotation.Profile;
 import org.springframework.core.env.CommandLinePropertySource;
 import org.springframework.core.env.ConfigurableEnvironment;
@@ -26,8 +27,10 @@ import io.distributedlock.sample.SampleProperties;
 
 /**
  * Launcher of worker processes: the same program on the same JVM, with another profile.
+ * The locks of this process come first: with them the table that the workers use.
  */
 @Component
+@DependsOn("distributedLockTemplate")
 @Profile("!" + SampleApplication.WORKER)
 class WorkerLauncher {
 
