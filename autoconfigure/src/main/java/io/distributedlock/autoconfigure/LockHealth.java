@@ -26,7 +26,8 @@ import io.distributedlock.support.LockSettings;
 
 /**
  * Health of the locks of an application: unknown, without a look at any store, until
- * something has needed locks. The health itself needs none.
+ * something has needed locks. The health itself needs none; it only tries again what
+ * something has needed in vain.
  */
 final class LockHealth {
 
@@ -77,9 +78,24 @@ final class LockHealth {
 			if (engine != null) {
 				return indicator(engine).health();
 			}
-			RuntimeException failure = (engines != null) ? engines.failure(this.beanName) : null;
-			return (failure != null) ? LockHealthIndicator.failed(failure)
+			return (engines != null && engines.failure(this.beanName) != null) ? retried(engines)
 					: Health.unknown().withDetail("reason", "Nothing has needed a lock so far").build();
+		}
+
+		/**
+		 * Tries again what something has needed in vain: an instance that is not ready
+		 * for that reason would otherwise stay so, because nobody else asks it for a
+		 * lock.
+		 */
+		private Health retried(LockEngines engines) {
+			try {
+				engines.createAll();
+			}
+			catch (RuntimeException ex) {
+				return LockHealthIndicator.failed(ex);
+			}
+			ProviderEngine engine = engines.existing(this.beanName);
+			return (engine != null) ? indicator(engine).health() : Health.unknown().build();
 		}
 
 		private LockHealthIndicator indicator(ProviderEngine engine) {

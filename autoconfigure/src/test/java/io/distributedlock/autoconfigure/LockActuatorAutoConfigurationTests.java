@@ -115,7 +115,6 @@ class LockActuatorAutoConfigurationTests {
 				assertThat(failed.getDetails()).containsEntry("errorId", "DL-301");
 			});
 			up.set(true);
-			context.getBean(LockOperations.class);
 			assertThat(health.health().getStatus()).isEqualTo(Status.UP);
 		});
 	}
