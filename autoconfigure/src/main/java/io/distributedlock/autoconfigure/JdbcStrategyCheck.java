@@ -3,8 +3,9 @@ package io.distributedlock.autoconfigure;
 import java.util.Arrays;
 import java.util.List;
 
+import org.jspecify.annotations.Nullable;
+
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
-import org.springframework.boot.context.properties.bind.BindResult;
 import org.springframework.core.env.Environment;
 
 import io.distributedlock.LockConfigurationException;
@@ -20,7 +21,7 @@ import io.distributedlock.jdbc.JdbcRowLockProvider;
  */
 final class JdbcStrategyCheck {
 
-	private final BindResult<Strategy> strategy;
+	private final @Nullable Strategy strategy;
 
 	JdbcStrategyCheck(Environment environment) {
 		this.strategy = JdbcStrategyCondition.strategy(environment);
@@ -29,10 +30,10 @@ final class JdbcStrategyCheck {
 	void check(ConfigurableListableBeanFactory beanFactory) {
 		List<String> leases = names(beanFactory, JdbcLockProvider.class);
 		List<String> rows = names(beanFactory, JdbcRowLockProvider.class);
-		if (this.strategy.orElse(Strategy.LEASE) == Strategy.ROW_LOCK) {
+		if (this.strategy == Strategy.ROW_LOCK) {
 			require(rows, leases, "row-lock", "keeps leases");
 		}
-		else if (this.strategy.isBound() || rows.contains(JdbcLockAutoConfiguration.PROVIDER)) {
+		else if (this.strategy != null || rows.contains(JdbcLockAutoConfiguration.PROVIDER)) {
 			require(leases, rows, "lease", "keeps row locks");
 		}
 	}

@@ -1,9 +1,10 @@
 package io.distributedlock.autoconfigure;
 
+import org.jspecify.annotations.Nullable;
+
 import org.springframework.boot.autoconfigure.condition.ConditionMessage;
 import org.springframework.boot.autoconfigure.condition.ConditionOutcome;
 import org.springframework.boot.autoconfigure.condition.SpringBootCondition;
-import org.springframework.boot.context.properties.bind.BindResult;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.annotation.ConditionContext;
 import org.springframework.core.env.Environment;
@@ -25,14 +26,18 @@ abstract class JdbcStrategyCondition extends SpringBootCondition {
 		this.strategy = strategy;
 	}
 
-	/** Returns the strategy that the property names, if it is set. */
-	static BindResult<Strategy> strategy(Environment environment) {
-		return Binder.get(environment).bind(PROPERTY, Strategy.class);
+	/**
+	 * Returns the strategy that the property names, or {@code null} if it is not set.
+	 */
+	static @Nullable Strategy strategy(Environment environment) {
+		return environment.containsProperty(PROPERTY)
+				? Binder.get(environment).bind(PROPERTY, Strategy.class).orElse(null) : null;
 	}
 
 	@Override
 	public ConditionOutcome getMatchOutcome(ConditionContext context, AnnotatedTypeMetadata metadata) {
-		Strategy chosen = strategy(context.getEnvironment()).orElse(Strategy.LEASE);
+		Strategy named = strategy(context.getEnvironment());
+		Strategy chosen = (named != null) ? named : Strategy.LEASE;
 		return new ConditionOutcome(chosen == this.strategy,
 				ConditionMessage.forCondition("JDBC strategy").because(PROPERTY + " is " + chosen));
 	}

@@ -1,6 +1,5 @@
 package io.distributedlock.autoconfigure;
 
-import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -12,15 +11,12 @@ import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
 
 import io.distributedlock.annotation.AnnotationLockAttributeSource;
-import io.distributedlock.interceptor.ChildContextCheck;
 import io.distributedlock.interceptor.LockAdvisor;
 import io.distributedlock.interceptor.LockAttributeSource;
 import io.distributedlock.interceptor.LockInterceptor;
 import io.distributedlock.interceptor.LockOperationsLookup;
 import io.distributedlock.interceptor.LockedBeanVerifier;
 import io.distributedlock.interceptor.LockedMethodRegistry;
-import io.distributedlock.provider.LockObserver;
-import io.distributedlock.support.LockSettings;
 
 /**
  * Proxies for annotated methods. These beans are created before ordinary beans, and so
@@ -43,9 +39,8 @@ class LockProxyConfiguration {
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
 	static LockedMethodRegistry distributedLockedMethodRegistry(LockAttributeSource source,
-			ConfigurableListableBeanFactory beanFactory, ObjectProvider<LockObserver> observers,
-			ObjectProvider<LockEngines> engines) {
-		return new LockedMethodRegistry(source, beanFactory, new LockedCallRelay(observers, engines));
+			ConfigurableListableBeanFactory beanFactory) {
+		return new LockedMethodRegistry(source, beanFactory, new LockedCallRelay(beanFactory));
 	}
 
 	@Bean
@@ -58,17 +53,10 @@ class LockProxyConfiguration {
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
-	static LockInterceptor distributedLockInterceptor(LockedMethodRegistry methods, LockOperationsLookup operations) {
-		return new LockInterceptor(methods, operations);
-	}
-
-	@Bean
-	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
-	static LockAdvisor distributedLockAdvisor(LockInterceptor interceptor, LockedMethodRegistry methods,
+	static LockAdvisor distributedLockAdvisor(LockedMethodRegistry methods, LockOperationsLookup operations,
 			Environment environment) {
 		int order = environment.getProperty("distributed-lock.aop.order", Integer.class, LockAdvisor.DEFAULT_ORDER);
-		return new LockAdvisor(interceptor, methods, order);
+		return new LockAdvisor(new LockInterceptor(methods, operations), methods, order);
 	}
 
 	@Bean
@@ -81,19 +69,10 @@ class LockProxyConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
-	static ChildContextCheck distributedLockChildContextCheck(LockedMethodRegistry methods,
-			ConfigurableListableBeanFactory beanFactory) {
-		return new ChildContextCheck(methods, beanFactory);
-	}
-
-	@Bean
-	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	@ConditionalOnMissingBean(name = "distributedLockedMethodStart", search = SearchStrategy.CURRENT)
 	static LockedMethodStart distributedLockedMethodStart(LockedMethodRegistry methods,
-			ObjectProvider<LockEngines> engines, ObjectProvider<LockSettings> settings,
-			ObjectProvider<LockStart> start) {
-		return new LockedMethodStart(methods, engines, settings, start);
+			ConfigurableListableBeanFactory beanFactory) {
+		return new LockedMethodStart(methods, beanFactory);
 	}
 
 }

@@ -11,7 +11,7 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.BeansException;
-import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.BeanFactory;
 
 import io.distributedlock.LockKey;
 import io.distributedlock.interceptor.LockedCallObserver;
@@ -29,15 +29,12 @@ final class LockedCallRelay implements LockedCallObserver {
 	/** Stands for the primary provider; no provider has this name. */
 	private static final String PRIMARY = "";
 
-	private final ObjectProvider<LockObserver> observers;
-
-	private final ObjectProvider<LockEngines> engines;
+	private final BeanFactory beanFactory;
 
 	private final Map<String, List<LockObserver>> ofProviders = new ConcurrentHashMap<>();
 
-	LockedCallRelay(ObjectProvider<LockObserver> observers, ObjectProvider<LockEngines> engines) {
-		this.observers = observers;
-		this.engines = engines;
+	LockedCallRelay(BeanFactory beanFactory) {
+		this.beanFactory = beanFactory;
 	}
 
 	@Override
@@ -70,9 +67,11 @@ final class LockedCallRelay implements LockedCallObserver {
 	}
 
 	private List<LockObserver> find(@Nullable String provider) {
-		LockEngines present = (provider != null) ? this.engines.getIfAvailable() : null;
+		LockEngines present = (provider != null) ? this.beanFactory.getBeanProvider(LockEngines.class).getIfAvailable()
+				: null;
 		String additional = (present != null && provider != null) ? present.additionalName(provider) : null;
-		return this.observers.orderedStream()
+		return this.beanFactory.getBeanProvider(LockObserver.class)
+			.orderedStream()
 			.map((observer) -> (additional != null)
 					? Objects.requireNonNullElse(observer.ofProvider(additional), observer) : observer)
 			.toList();

@@ -1,6 +1,6 @@
 package io.distributedlock.autoconfigure;
 
-import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 
 import io.distributedlock.interceptor.LockedMethodRegistry;
@@ -15,25 +15,20 @@ final class LockedMethodStart implements SmartInitializingSingleton {
 
 	private final LockedMethodRegistry methods;
 
-	private final ObjectProvider<LockEngines> engines;
+	private final BeanFactory beanFactory;
 
-	private final ObjectProvider<LockSettings> settings;
-
-	private final ObjectProvider<LockStart> start;
-
-	LockedMethodStart(LockedMethodRegistry methods, ObjectProvider<LockEngines> engines,
-			ObjectProvider<LockSettings> settings, ObjectProvider<LockStart> start) {
+	LockedMethodStart(LockedMethodRegistry methods, BeanFactory beanFactory) {
 		this.methods = methods;
-		this.engines = engines;
-		this.settings = settings;
-		this.start = start;
+		this.beanFactory = beanFactory;
 	}
 
 	@Override
 	public void afterSingletonsInstantiated() {
 		if (!this.methods.isEmpty()) {
-			new StoreLimitsCheck(this.methods, this.engines.getIfAvailable(), this.settings.getIfAvailable()).check();
-			this.start.ifAvailable(LockStart::start);
+			new StoreLimitsCheck(this.methods, this.beanFactory.getBeanProvider(LockEngines.class).getIfAvailable(),
+					this.beanFactory.getBeanProvider(LockSettings.class).getIfAvailable())
+				.check();
+			this.beanFactory.getBeanProvider(LockStart.class).ifAvailable(LockStart::start);
 		}
 	}
 

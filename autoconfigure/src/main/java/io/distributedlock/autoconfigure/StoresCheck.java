@@ -8,6 +8,7 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.env.Environment;
 import org.springframework.util.ClassUtils;
 
+import io.distributedlock.jdbc.JdbcRowLockProvider;
 import io.distributedlock.provider.LockProvider;
 import io.distributedlock.support.LockTemplate;
 
@@ -37,11 +38,15 @@ final class StoresCheck implements BeanFactoryPostProcessor {
 		if (stores.size() > 1 && choosesAmongStores(beanFactory)) {
 			throw SelectedLockProvider.several(stores);
 		}
-		// Loads no class of a provider where neither the property nor our bean is there.
-		if (JDBC && (this.environment.containsProperty(JdbcStrategyCondition.PROPERTY)
-				|| beanFactory.containsBeanDefinition(JdbcLockAutoConfiguration.PROVIDER))) {
+		if (JDBC && (this.environment.containsProperty(JdbcStrategyCondition.PROPERTY) || keepsRowLocks(beanFactory))) {
 			new JdbcStrategyCheck(this.environment).check(beanFactory);
 		}
+	}
+
+	/** Loads no class of a provider where our bean is not there. */
+	private static boolean keepsRowLocks(ConfigurableListableBeanFactory beanFactory) {
+		return beanFactory.containsBeanDefinition(JdbcLockAutoConfiguration.PROVIDER)
+				&& beanFactory.isTypeMatch(JdbcLockAutoConfiguration.PROVIDER, JdbcRowLockProvider.class);
 	}
 
 	/** Returns the stores that are candidates, found by name so that it costs nothing. */

@@ -7,54 +7,42 @@ import org.springframework.aop.framework.autoproxy.InfrastructureAdvisorAutoProx
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.context.ApplicationContext;
-import org.springframework.context.ApplicationListener;
 import org.springframework.context.ConfigurableApplicationContext;
-import org.springframework.context.event.ContextRefreshedEvent;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 
 /**
- * Check of child contexts that have no auto-configuration of locks, and so no
- * {@link LockedBeanVerifier} of their own: a locked bean of such a context fails its
- * start, because it would run without its lock, or because its key would be evaluated
- * with beans of the parent. Creates no bean.
- *
- * @since 0.1.0
+ * Check of a child context that has no auto-configuration of locks, and so no verifier of
+ * its own: a locked bean of such a context fails its start, because it would run without
+ * its lock, or because its key would be evaluated with beans of the parent. Creates no
+ * bean.
  */
-public final class ChildContextCheck implements ApplicationListener<ContextRefreshedEvent> {
+final class ChildContextCheck {
 
 	private static final String REMEDY = "Add @ImportAutoConfiguration(DistributedLockAutoConfiguration.class) to the child"
 			+ " context, or define the bean in its parent";
 
 	private final LockedMethodRegistry methods;
 
-	private final ConfigurableListableBeanFactory beanFactory;
-
 	private final SelfInvocationWarning selfInvocations;
 
 	/**
 	 * Creates a check.
-	 * @param methods the locked methods
-	 * @param beanFactory the bean factory of the context whose children are checked
+	 * @param methods the locked methods, as the parent reads them
+	 * @param selfInvocations the warning of calls that do not pass the proxy
 	 */
-	public ChildContextCheck(LockedMethodRegistry methods, ConfigurableListableBeanFactory beanFactory) {
+	ChildContextCheck(LockedMethodRegistry methods, SelfInvocationWarning selfInvocations) {
 		this.methods = methods;
-		this.beanFactory = beanFactory;
-		this.selfInvocations = new SelfInvocationWarning(methods);
+		this.selfInvocations = selfInvocations;
 	}
 
-	/** Receives the events of child contexts too. */
-	@Override
-	public void onApplicationEvent(ContextRefreshedEvent event) {
-		if (event.getApplicationContext() instanceof ConfigurableApplicationContext context
-				&& context.getBeanFactory() != this.beanFactory
-				&& context.getBeanFactory().getBeanNamesForType(LockedBeanVerifier.class, true, false).length == 0) {
-			check(context);
-		}
-	}
-
-	private void check(ConfigurableApplicationContext context) {
+	/**
+	 * Checks a context.
+	 * @param context a child context, at any depth, that was refreshed
+	 * @throws LockConfigurationException if a locked bean of it would not be locked
+	 */
+	void check(ConfigurableApplicationContext context) {
 		ConfigurableListableBeanFactory child = context.getBeanFactory();
 		boolean proxies = usesAdvisorsOfParents(child);
 		for (String beanName : child.getBeanDefinitionNames()) {

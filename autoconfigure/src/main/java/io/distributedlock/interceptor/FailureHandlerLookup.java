@@ -1,13 +1,11 @@
 package io.distributedlock.interceptor;
 
 import java.util.Optional;
-import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.NoUniqueBeanDefinitionException;
-import org.springframework.util.function.SingletonSupplier;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
@@ -18,10 +16,13 @@ import io.distributedlock.LockError;
  */
 final class FailureHandlerLookup {
 
-	private final Supplier<Optional<LockFailureHandler>> handler;
+	private final BeanFactory beanFactory;
+
+	/** Found without a lock: the bean factory, which creates it, has locks of its own. */
+	private volatile @Nullable Optional<LockFailureHandler> handler;
 
 	FailureHandlerLookup(BeanFactory beanFactory) {
-		this.handler = SingletonSupplier.of(() -> find(beanFactory));
+		this.beanFactory = beanFactory;
 	}
 
 	/**
@@ -30,12 +31,17 @@ final class FailureHandlerLookup {
 	 * @throws LockConfigurationException if it has several
 	 */
 	@Nullable LockFailureHandler get() {
-		return this.handler.get().orElse(null);
+		Optional<LockFailureHandler> found = this.handler;
+		if (found == null) {
+			found = find();
+			this.handler = found;
+		}
+		return found.orElse(null);
 	}
 
-	private static Optional<LockFailureHandler> find(BeanFactory beanFactory) {
+	private Optional<LockFailureHandler> find() {
 		try {
-			return Optional.ofNullable(beanFactory.getBeanProvider(LockFailureHandler.class).getIfAvailable());
+			return Optional.ofNullable(this.beanFactory.getBeanProvider(LockFailureHandler.class).getIfAvailable());
 		}
 		catch (NoUniqueBeanDefinitionException ex) {
 			throw new LockConfigurationException(LockError.SEVERAL_FAILURE_HANDLERS,

@@ -22,6 +22,9 @@ import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.config.SmartInstantiationAwareBeanPostProcessor;
 import org.springframework.beans.factory.support.AbstractBeanFactory;
+import org.springframework.context.ApplicationListener;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.event.ContextRefreshedEvent;
 import org.springframework.core.Ordered;
 import org.springframework.scheduling.config.TaskManagementConfigUtils;
 import org.springframework.util.ClassUtils;
@@ -33,13 +36,14 @@ import io.distributedlock.LockError;
  * Verifier that every bean with locked methods has the {@link LockAdvisor}. Each bean is
  * checked when it is created, directly behind the auto-proxy creator, and also before
  * there is one: post-processors may need beans that early. Beans that were registered by
- * hand or created before the verifier are checked when all singletons are ready. Creates
- * no bean itself.
+ * hand or created before the verifier are checked when all singletons are ready, and
+ * those of a child context without a verifier when that context is refreshed. Creates no
+ * bean itself.
  *
  * @since 0.1.0
  */
 public final class LockedBeanVerifier implements BeanFactoryPostProcessor, SmartInstantiationAwareBeanPostProcessor,
-		SmartInitializingSingleton, Ordered {
+		SmartInitializingSingleton, ApplicationListener<ContextRefreshedEvent>, Ordered {
 
 	private final LockedMethodRegistry methods;
 
@@ -135,6 +139,19 @@ public final class LockedBeanVerifier implements BeanFactoryPostProcessor, Smart
 		checkFailureHandlers();
 	}
 
+	/** Receives the events of child contexts too. */
+	@Override
+	public void onApplicationEvent(ContextRefreshedEvent event) {
+		if (event.getApplicationContext() instanceof ConfigurableApplicationContext context
+				&& context.getBeanFactory() != this.beanFactory && hasNoVerifier(context.getBeanFactory())) {
+			new ChildContextCheck(this.methods, this.selfInvocations).check(context);
+		}
+	}
+
+	private static boolean hasNoVerifier(ConfigurableListableBeanFactory child) {
+		return child.getBeanNamesForType(LockedBeanVerifier.class, true, false).length == 0;
+	}
+
 	/** Looks the handler up early only where its choice may fail. */
 	private void checkFailureHandlers() {
 		if (this.beanFactory.getBeanNamesForType(LockFailureHandler.class, true, false).length > 1) {
@@ -162,7 +179,7 @@ public final class LockedBeanVerifier implements BeanFactoryPostProcessor, Smart
 				this.selfInvocations.check(bean.getClass(), bean);
 			}
 		}
-		else {
+		else if (bean instanceof Advised || this.methods.isLocked(bean.getClass())) {
 			checkProxies(bean, beanName);
 			checkAsync(bean.getClass());
 			checkAsync(AopProxyUtils.ultimateTargetClass(bean));
@@ -170,9 +187,6 @@ public final class LockedBeanVerifier implements BeanFactoryPostProcessor, Smart
 	}
 
 	private void checkProxies(Object bean, String beanName) {
-		if (!(bean instanceof Advised) && !this.methods.isLocked(bean.getClass())) {
-			return;
-		}
 		try {
 			LockedBeanCheck.check(bean, beanName, this.methods, this.selfInvocations,
 					this.started ? this.operations : null);

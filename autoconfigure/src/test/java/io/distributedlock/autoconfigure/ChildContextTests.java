@@ -8,6 +8,7 @@ import org.springframework.aop.framework.autoproxy.DefaultAdvisorAutoProxyCreato
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.transaction.annotation.EnableTransactionManagement;
@@ -56,6 +57,15 @@ class ChildContextTests {
 	}
 
 	@Test
+	void beanOfAChildFailsItsStartAlsoIfItsParentHasNoLocksEither() {
+		AnnotationConfigApplicationContext slice = new AnnotationConfigApplicationContext();
+		new LockedBeanInitializer().initialize(slice);
+		slice.refresh();
+		assertUnlocked(slice, (child) -> child.registerBean("job", Job.class));
+		slice.close();
+	}
+
+	@Test
 	void keyWithABeanOfAChildThatItsParentLocksFailsTheStart() {
 		this.parent.withBean("shop", Shop.class, () -> new Shop("closed"))
 			.run((context) -> assertThatExceptionOfType(LockConfigurationException.class)
@@ -90,7 +100,7 @@ class ChildContextTests {
 		}));
 	}
 
-	private static void assertUnlocked(AssertableApplicationContext parent,
+	private static void assertUnlocked(ApplicationContext parent,
 			Consumer<AnnotationConfigApplicationContext> definitions) {
 		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> child(parent, definitions))
 			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.NOT_ADVISED))
@@ -116,10 +126,11 @@ class ChildContextTests {
 		});
 	}
 
-	private static AnnotationConfigApplicationContext child(AssertableApplicationContext parent,
+	private static AnnotationConfigApplicationContext child(ApplicationContext parent,
 			Consumer<AnnotationConfigApplicationContext> definitions) {
 		AnnotationConfigApplicationContext child = new AnnotationConfigApplicationContext();
-		child.setParent(parent.getSourceApplicationContext());
+		child.setParent(
+				(parent instanceof AssertableApplicationContext run) ? run.getSourceApplicationContext() : parent);
 		child.setDisplayName("orders");
 		definitions.accept(child);
 		Throwable failure = catchThrowable(child::refresh);

@@ -38,7 +38,6 @@ import io.distributedlock.fencing.FenceSweeper;
 import io.distributedlock.fencing.FencedEnclosingTransaction;
 import io.distributedlock.fencing.FencedTransactionProcessor;
 import io.distributedlock.fencing.FencedTransactions;
-import io.distributedlock.interceptor.ChildContextCheck;
 import io.distributedlock.interceptor.LockAdvisor;
 import io.distributedlock.interceptor.LockAttributeSource;
 import io.distributedlock.interceptor.LockInterceptor;
@@ -124,16 +123,13 @@ class ReplacedBeansTests {
 				own(LockedMethodRegistry.class, "local",
 						(beans) -> new LockedMethodRegistry(mock(LockAttributeSource.class), beans)),
 				own(LockOperationsLookup.class, "local", (beans) -> mock(LockOperationsLookup.class)),
-				own(LockInterceptor.class, "local",
-						(beans) -> new LockInterceptor(beans.getBean(LockedMethodRegistry.class),
-								beans.getBean(LockOperationsLookup.class))),
 				own(LockAdvisor.class, "local",
-						(beans) -> new LockAdvisor(beans.getBean(LockInterceptor.class),
+						(beans) -> new LockAdvisor(
+								new LockInterceptor(beans.getBean(LockedMethodRegistry.class),
+										beans.getBean(LockOperationsLookup.class)),
 								beans.getBean(LockedMethodRegistry.class), 7)),
 				own(LockedBeanVerifier.class, "local",
 						(beans) -> new LockedBeanVerifier(beans.getBean(LockedMethodRegistry.class), beans, null)),
-				own(ChildContextCheck.class, "local",
-						(beans) -> new ChildContextCheck(beans.getBean(LockedMethodRegistry.class), beans)),
 				own(EnclosingTransaction.class, "local",
 						(beans) -> new FencedEnclosingTransaction(EnclosingTransaction.NONE,
 								beans.getBean(FencedTransactions.class))),

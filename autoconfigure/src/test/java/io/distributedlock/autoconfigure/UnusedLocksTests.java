@@ -81,8 +81,7 @@ class UnusedLocksTests {
 								&& present.getBeanFactory().containsSingleton(name)))
 						.containsExactlyInAnyOrder("distributedLockAttributeSource", "distributedLockedMethodRegistry",
 								"distributedLockAdvisor", "distributedLockedBeanVerifier",
-								"distributedLockChildContextCheck", "distributedLockDurationUnits",
-								"distributedLockOperationsLookup", "distributedLockInterceptor",
+								"distributedLockDurationUnits", "distributedLockOperationsLookup",
 								"distributedLockedMethodStart", "distributedLockStoresCheck", "distributedLockStart",
 								"distributedLockLifecycle", "distributedLockCommitGuardProcessor",
 								"distributedLockedMethodMeters");
