@@ -30,8 +30,8 @@ abstract class JdbcStrategyCondition extends SpringBootCondition {
 	 * Returns the strategy that the property names, or {@code null} if it is not set.
 	 */
 	static @Nullable Strategy strategy(Environment environment) {
-		return environment.containsProperty(PROPERTY)
-				? Binder.get(environment).bind(PROPERTY, Strategy.class).orElse(null) : null;
+		return (NamedProviders.isPrepared(environment) && !environment.containsProperty(PROPERTY)) ? null
+				: Binder.get(environment).bind(PROPERTY, Strategy.class).orElse(null);
 	}
 
 	@Override

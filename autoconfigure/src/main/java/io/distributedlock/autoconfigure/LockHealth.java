@@ -84,18 +84,17 @@ final class LockHealth {
 
 		/**
 		 * Tries again what something has needed in vain: an instance that is not ready
-		 * for that reason would otherwise stay so, because nobody else asks it for a
-		 * lock.
+		 * for that reason would otherwise stay so, because no request reaches it that
+		 * needs a lock.
 		 */
 		private Health retried(LockEngines engines) {
-			try {
-				engines.createAll();
-			}
-			catch (RuntimeException ex) {
-				return LockHealthIndicator.failed(ex);
-			}
+			engines.createPossible();
 			ProviderEngine engine = engines.existing(this.beanName);
-			return (engine != null) ? indicator(engine).health() : Health.unknown().build();
+			if (engine != null) {
+				return indicator(engine).health();
+			}
+			RuntimeException failure = engines.failure(this.beanName);
+			return (failure != null) ? LockHealthIndicator.failed(failure) : Health.unknown().build();
 		}
 
 		private LockHealthIndicator indicator(ProviderEngine engine) {

@@ -25,7 +25,7 @@ final class LockLifecycle implements SmartLifecycle, LockEngineListener {
 
 	private volatile boolean running;
 
-	/** Whether a stop was the last; see {@link #created}. */
+	/** Whether a stop came last, not a start; see {@link #created}. */
 	private volatile boolean stopped;
 
 	/**
@@ -59,14 +59,14 @@ final class LockLifecycle implements SmartLifecycle, LockEngineListener {
 	}
 
 	/**
-	 * Lets an engine that is created behind a stop refuse all requests. The mark is set
-	 * before a stop or a start looks for engines under the same lock: either finds the
-	 * engine, or the engine finds the mark.
+	 * Stops an engine that is created after a stop. The flag is set before a stop or a
+	 * start looks for engines under the same lock: either finds the engine, or the engine
+	 * finds the flag. The engine holds nothing yet, so that nothing waits.
 	 */
 	@Override
 	public void created(ProviderEngine engine) {
 		if (this.stopped) {
-			engine.template().beginStop();
+			engine.template().stop(Duration.ZERO);
 		}
 	}
 

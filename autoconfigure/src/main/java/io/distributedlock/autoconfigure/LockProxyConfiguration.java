@@ -1,5 +1,6 @@
 package io.distributedlock.autoconfigure;
 
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -17,6 +18,7 @@ import io.distributedlock.interceptor.LockInterceptor;
 import io.distributedlock.interceptor.LockOperationsLookup;
 import io.distributedlock.interceptor.LockedBeanVerifier;
 import io.distributedlock.interceptor.LockedMethodRegistry;
+import io.distributedlock.provider.LockObserver;
 
 /**
  * Proxies for annotated methods. These beans are created before ordinary beans, and so
@@ -39,8 +41,8 @@ class LockProxyConfiguration {
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
 	static LockedMethodRegistry distributedLockedMethodRegistry(LockAttributeSource source,
-			ConfigurableListableBeanFactory beanFactory) {
-		return new LockedMethodRegistry(source, beanFactory, new LockedCallRelay(beanFactory));
+			ConfigurableListableBeanFactory beanFactory, ObjectProvider<LockObserver> observers) {
+		return new LockedMethodRegistry(source, beanFactory, new LockedCallRelay(beanFactory, observers));
 	}
 
 	@Bean

@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.BeansException;
 import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
 
 import io.distributedlock.LockKey;
 import io.distributedlock.interceptor.LockedCallObserver;
@@ -31,10 +32,13 @@ final class LockedCallRelay implements LockedCallObserver {
 
 	private final BeanFactory beanFactory;
 
+	private final ObjectProvider<LockObserver> observers;
+
 	private final Map<String, List<LockObserver>> ofProviders = new ConcurrentHashMap<>();
 
-	LockedCallRelay(BeanFactory beanFactory) {
+	LockedCallRelay(BeanFactory beanFactory, ObjectProvider<LockObserver> observers) {
 		this.beanFactory = beanFactory;
+		this.observers = observers;
 	}
 
 	@Override
@@ -70,8 +74,7 @@ final class LockedCallRelay implements LockedCallObserver {
 		LockEngines present = (provider != null) ? this.beanFactory.getBeanProvider(LockEngines.class).getIfAvailable()
 				: null;
 		String additional = (present != null && provider != null) ? present.additionalName(provider) : null;
-		return this.beanFactory.getBeanProvider(LockObserver.class)
-			.orderedStream()
+		return this.observers.orderedStream()
 			.map((observer) -> (additional != null)
 					? Objects.requireNonNullElse(observer.ofProvider(additional), observer) : observer)
 			.toList();

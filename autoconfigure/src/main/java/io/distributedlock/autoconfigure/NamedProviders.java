@@ -29,15 +29,21 @@ record NamedProviders(@Nullable String primary, List<String> additional) {
 	static final String ADDITIONAL = "distributed-lock.additional-providers";
 
 	/**
+	 * Returns whether the environment finds each form of a property by its uniform name.
+	 */
+	static boolean isPrepared(Environment environment) {
+		return environment instanceof ConfigurableEnvironment configurable
+				&& configurable.getPropertySources().contains(PREPARED);
+	}
+
+	/**
 	 * Reads the properties. Several conditions ask for them at each start, and binding
 	 * takes most of their time: so nothing is bound where Spring Boot has prepared the
 	 * environment for every spelling of a name, and there is no list.
 	 * @param environment the environment
 	 */
 	static NamedProviders of(Environment environment) {
-		boolean prepared = environment instanceof ConfigurableEnvironment configurable
-				&& configurable.getPropertySources().contains(PREPARED);
-		if (prepared && !environment.containsProperty(ADDITIONAL)
+		if (isPrepared(environment) && !environment.containsProperty(ADDITIONAL)
 				&& !environment.containsProperty(ADDITIONAL + "[0]")) {
 			try {
 				return of(environment.getProperty(PRIMARY), List.of());

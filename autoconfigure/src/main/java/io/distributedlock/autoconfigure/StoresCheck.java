@@ -38,12 +38,15 @@ final class StoresCheck implements BeanFactoryPostProcessor {
 		if (stores.size() > 1 && choosesAmongStores(beanFactory)) {
 			throw SelectedLockProvider.several(stores);
 		}
-		if (JDBC && (this.environment.containsProperty(JdbcStrategyCondition.PROPERTY) || keepsRowLocks(beanFactory))) {
+		if (JDBC && (JdbcStrategyCondition.strategy(this.environment) != null || keepsRowLocks(beanFactory))) {
 			new JdbcStrategyCheck(this.environment).check(beanFactory);
 		}
 	}
 
-	/** Loads no class of a provider where our bean is not there. */
+	/**
+	 * Returns whether our provider keeps row locks, and loads no class of a provider
+	 * where it is not there.
+	 */
 	private static boolean keepsRowLocks(ConfigurableListableBeanFactory beanFactory) {
 		return beanFactory.containsBeanDefinition(JdbcLockAutoConfiguration.PROVIDER)
 				&& beanFactory.isTypeMatch(JdbcLockAutoConfiguration.PROVIDER, JdbcRowLockProvider.class);

@@ -1,12 +1,19 @@
 package io.distributedlock.interceptor;
 
+import java.util.Collections;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.framework.autoproxy.AbstractAdvisorAutoProxyCreator;
 import org.springframework.aop.framework.autoproxy.InfrastructureAdvisorAutoProxyCreator;
+import org.springframework.aop.scope.ScopedObject;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
-import org.springframework.context.ApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
 
 import io.distributedlock.LockConfigurationException;
@@ -20,8 +27,10 @@ import io.distributedlock.LockError;
  */
 final class ChildContextCheck {
 
-	private static final String REMEDY = "Add @ImportAutoConfiguration(DistributedLockAutoConfiguration.class) to the child"
-			+ " context, or define the bean in its parent";
+	private static final String IMPORT = "Add @ImportAutoConfiguration(DistributedLockAutoConfiguration.class) to the child"
+			+ " context";
+
+	private static final String REMEDY = IMPORT + ", or define the bean in its parent";
 
 	private final LockedMethodRegistry methods;
 
@@ -44,9 +53,12 @@ final class ChildContextCheck {
 	 */
 	void check(ConfigurableApplicationContext context) {
 		ConfigurableListableBeanFactory child = context.getBeanFactory();
-		boolean proxies = usesAdvisorsOfParents(child);
-		for (String beanName : child.getBeanDefinitionNames()) {
-			Object bean = child.containsSingleton(beanName) ? child.getSingleton(beanName) : null;
+		boolean advisor = hasAdvisor(child);
+		boolean proxies = advisor && usesAdvisorsOfParents(child);
+		Set<String> beanNames = new LinkedHashSet<>(List.of(child.getBeanDefinitionNames()));
+		Collections.addAll(beanNames, child.getSingletonNames());
+		for (String beanName : beanNames) {
+			Object bean = find(beanName, child);
 			if (bean != null) {
 				check(bean, beanName, context);
 			}
@@ -54,10 +66,26 @@ final class ChildContextCheck {
 				throw unlocked(beanName, context, null);
 			}
 			Class<?> type = (bean != null) ? AopUtils.getTargetClass(bean) : child.getType(beanName, false);
-			if (type != null) {
+			if (advisor && type != null && (bean == null || !MockitoMocks.isMock(bean))) {
 				checkReferences(type, beanName, context);
 			}
 		}
+	}
+
+	/**
+	 * Finds a bean that is there, or the product of a factory that is: a product whose
+	 * type is locked is asked for.
+	 */
+	private @Nullable Object find(String beanName, ConfigurableListableBeanFactory child) {
+		Object bean = child.containsSingleton(beanName) ? child.getSingleton(beanName) : null;
+		if (bean instanceof FactoryBean<?> factory && isLocked(factory.getObjectType())) {
+			return factory.isSingleton() ? child.getBean(beanName) : null;
+		}
+		return bean;
+	}
+
+	private static boolean hasAdvisor(ConfigurableListableBeanFactory child) {
+		return BeanFactoryUtils.beanNamesForTypeIncludingAncestors(child, LockAdvisor.class, true, false).length > 0;
 	}
 
 	/** Spring's own creator, without AspectJ, uses the advisors of its context alone. */
@@ -72,7 +100,11 @@ final class ChildContextCheck {
 		return type != null && this.methods.isLocked(type);
 	}
 
-	private void check(Object bean, String beanName, ApplicationContext context) {
+	/** The target of a scoped proxy is a bean of its own. */
+	private void check(Object bean, String beanName, ConfigurableApplicationContext context) {
+		if (bean instanceof ScopedObject) {
+			return;
+		}
 		try {
 			LockedBeanCheck.check(bean, beanName, this.methods, this.selfInvocations, null);
 		}
@@ -95,12 +127,13 @@ final class ChildContextCheck {
 		}
 	}
 
-	private static LockConfigurationException unlocked(String beanName, ApplicationContext context,
+	/** A bean of a parent without locks would not be locked either. */
+	private static LockConfigurationException unlocked(String beanName, ConfigurableApplicationContext context,
 			@Nullable Throwable cause) {
 		return new LockConfigurationException(LockError.NOT_ADVISED, "The bean '" + beanName
 				+ "' of the child context '" + context.getDisplayName()
 				+ "' has locked methods, but that context has no auto-configuration of locks, so that they would run"
-				+ " without their locks", REMEDY, cause);
+				+ " without their locks", hasAdvisor(context.getBeanFactory()) ? REMEDY : IMPORT, cause);
 	}
 
 }

@@ -18,7 +18,10 @@ final class FailureHandlerLookup {
 
 	private final BeanFactory beanFactory;
 
-	/** Found without a lock: the bean factory, which creates it, has locks of its own. */
+	/**
+	 * The handler. It is looked up without a lock, because the bean factory has locks of
+	 * its own: threads that come together all look it up, and the last one counts.
+	 */
 	private volatile @Nullable Optional<LockFailureHandler> handler;
 
 	FailureHandlerLookup(BeanFactory beanFactory) {

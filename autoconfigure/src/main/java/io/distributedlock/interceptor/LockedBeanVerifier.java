@@ -22,6 +22,7 @@ import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.config.SmartInstantiationAwareBeanPostProcessor;
 import org.springframework.beans.factory.support.AbstractBeanFactory;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.event.ContextRefreshedEvent;
@@ -62,7 +63,8 @@ public final class LockedBeanVerifier implements BeanFactoryPostProcessor, Smart
 	/**
 	 * Creates a verifier.
 	 * @param methods the locked methods
-	 * @param beanFactory the bean factory whose beans are checked
+	 * @param beanFactory the bean factory whose beans are checked, and those of its child
+	 * contexts
 	 * @param operations the lookup that knows whether there is a provider, or
 	 * {@code null} in a context without locks
 	 */
@@ -139,17 +141,32 @@ public final class LockedBeanVerifier implements BeanFactoryPostProcessor, Smart
 		checkFailureHandlers();
 	}
 
-	/** Receives the events of child contexts too. */
+	/**
+	 * Checks a child context that has no verifier of its own.
+	 * @throws LockConfigurationException if a locked bean of it would not be locked
+	 */
 	@Override
 	public void onApplicationEvent(ContextRefreshedEvent event) {
 		if (event.getApplicationContext() instanceof ConfigurableApplicationContext context
-				&& context.getBeanFactory() != this.beanFactory && hasNoVerifier(context.getBeanFactory())) {
+				&& context.getBeanFactory() != this.beanFactory && isNearestTo(context)) {
 			new ChildContextCheck(this.methods, this.selfInvocations).check(context);
 		}
 	}
 
-	private static boolean hasNoVerifier(ConfigurableListableBeanFactory child) {
-		return child.getBeanNamesForType(LockedBeanVerifier.class, true, false).length == 0;
+	/** Returns whether no context between the two, nor the child, has a verifier. */
+	private boolean isNearestTo(ApplicationContext child) {
+		for (ApplicationContext context = child; context != null; context = context.getParent()) {
+			if (context.getBeanNamesForType(LockedBeanVerifier.class, true, false).length > 0) {
+				return context.getAutowireCapableBeanFactory() == this.beanFactory;
+			}
+		}
+		return false;
+	}
+
+	/** The start of a child fails in the thread that starts it. */
+	@Override
+	public boolean supportsAsyncExecution() {
+		return false;
 	}
 
 	/** Looks the handler up early only where its choice may fail. */

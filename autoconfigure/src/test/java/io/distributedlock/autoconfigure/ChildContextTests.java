@@ -5,12 +5,15 @@ import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.aop.framework.autoproxy.DefaultAdvisorAutoProxyCreator;
+import org.springframework.beans.factory.FactoryBean;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.event.ApplicationEventMulticaster;
+import org.springframework.context.event.SimpleApplicationEventMulticaster;
 import org.springframework.transaction.annotation.EnableTransactionManagement;
 
 import io.distributedlock.LockConfigurationException;
@@ -57,12 +60,48 @@ class ChildContextTests {
 	}
 
 	@Test
-	void beanOfAChildFailsItsStartAlsoIfItsParentHasNoLocksEither() {
-		AnnotationConfigApplicationContext slice = new AnnotationConfigApplicationContext();
-		new LockedBeanInitializer().initialize(slice);
-		slice.refresh();
-		assertUnlocked(slice, (child) -> child.registerBean("job", Job.class));
-		slice.close();
+	void beanOfAChildFailsTheStartIfItsParentHasNoLocksEither() {
+		try (AnnotationConfigApplicationContext slice = new AnnotationConfigApplicationContext()) {
+			new LockedBeanInitializer().initialize(slice);
+			slice.refresh();
+			assertUnlocked(slice, (child) -> child.registerBean("job", Job.class));
+			assertUnlocked(slice, (child) -> {
+				child.registerBean(DefaultAdvisorAutoProxyCreator.class);
+				child.registerBean("job", Job.class, (bean) -> bean.setLazyInit(true));
+			});
+		}
+	}
+
+	@Test
+	void productOfAFactoryAndSingletonByHandFailTheStartToo() {
+		this.parent.run((context) -> {
+			assertUnlocked(context, (child) -> child.registerBean("job", JobFactory.class));
+			assertUnlocked(context, (child) -> child.getBeanFactory().registerSingleton("job", new Job()));
+		});
+	}
+
+	@Test
+	void asynchronousEventsFailTheStartAllTheSame() {
+		SimpleApplicationEventMulticaster events = new SimpleApplicationEventMulticaster();
+		events.setTaskExecutor((task) -> new Thread(task).start());
+		this.parent.withBean("applicationEventMulticaster", ApplicationEventMulticaster.class, () -> events)
+			.run((context) -> assertUnlocked(context, (child) -> child.registerBean("job", Job.class)));
+	}
+
+	@Test
+	void nearestContextAloneJudgesAChild() {
+		try (AnnotationConfigApplicationContext slice = new AnnotationConfigApplicationContext()) {
+			new LockedBeanInitializer().initialize(slice);
+			slice.refresh();
+			this.parent.withParent(slice).withPropertyValues("orders.lock=orders").run((context) -> {
+				AnnotationConfigApplicationContext child = child(context, (definitions) -> {
+					definitions.registerBean(DefaultAdvisorAutoProxyCreator.class);
+					definitions.registerBean("orders", Orders.class);
+				});
+				assertThat(child.getBean(Orders.class).run()).isEqualTo("orders");
+				child.close();
+			});
+		}
 	}
 
 	@Test
@@ -160,6 +199,29 @@ class ChildContextTests {
 		@DistributedLock(key = "@shop.state()", provider = "none")
 		String sellUnlocked() {
 			return LockContext.current().keys().get(0).encoded();
+		}
+
+	}
+
+	static class Orders {
+
+		@DistributedLock(name = "${orders.lock}")
+		String run() {
+			return LockContext.current().keys().get(0).encoded();
+		}
+
+	}
+
+	static class JobFactory implements FactoryBean<Job> {
+
+		@Override
+		public Job getObject() {
+			return new Job();
+		}
+
+		@Override
+		public Class<Job> getObjectType() {
+			return Job.class;
 		}
 
 	}

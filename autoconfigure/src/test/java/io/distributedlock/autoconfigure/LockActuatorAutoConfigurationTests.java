@@ -4,12 +4,18 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Collectors;
 
+import javax.sql.DataSource;
+
+import com.zaxxer.hikari.HikariDataSource;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.mockito.BDDMockito;
 import org.mockito.Mockito;
+import org.postgresql.ds.PGSimpleDataSource;
 
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.actuate.endpoint.Show;
@@ -27,12 +33,15 @@ import org.springframework.context.ConfigurableApplicationContext;
 
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
+import io.distributedlock.LockLease;
 import io.distributedlock.LockOperations;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
 import io.distributedlock.actuate.DistributedLocksEndpoint;
 import io.distributedlock.actuate.DistributedLocksEndpointWebExtension;
+import io.distributedlock.jdbc.TestDatabases;
 import io.distributedlock.local.LocalLockProvider;
+import io.distributedlock.provider.LockObserver;
 import io.distributedlock.provider.LockProvider;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -120,6 +129,79 @@ class LockActuatorAutoConfigurationTests {
 	}
 
 	@Test
+	void healthIsDownWhileADatabaseRefusesTheFirstLock() {
+		PGSimpleDataSource database = TestDatabases.withTable(TestDatabases.postgres());
+		PGSimpleDataSource administration = TestDatabases.postgres();
+		allowConnections(false, database, administration);
+		this.runner.withConfiguration(AutoConfigurations.of(JdbcLockAutoConfiguration.class))
+			.withBean(DataSource.class, () -> pool(database))
+			.withPropertyValues("distributed-lock.provider=jdbc", "distributed-lock.call-timeout=2s",
+					"spring.application.name=shop")
+			.run((context) -> {
+				HealthIndicator health = context.getBean(HealthIndicator.class);
+				assertThat(health.health()).isEqualTo(UNUSED);
+				LockRequest request = LockRequest.of(LockKey.of("order", "42"));
+				assertThat(catchThrowable(
+						() -> context.getBean(LockOperations.class).tryAcquire(request.withWaitTime(Duration.ZERO))))
+					.isInstanceOf(LockProviderException.class);
+				assertThat(health.health().getStatus()).isEqualTo(Status.DOWN);
+				allowConnections(true, database, administration);
+				Awaitility.await()
+					.atMost(Duration.ofMinutes(1))
+					.untilAsserted(() -> assertThat(health.health().getStatus()).isEqualTo(Status.UP));
+				assertThat(health.health().getDetails()).containsEntry("provider", "jdbc");
+				context.getBean(LockOperations.class).acquire(request.withWaitTime(Duration.ofMinutes(1))).close();
+			});
+	}
+
+	private static HikariDataSource pool(PGSimpleDataSource database) {
+		HikariDataSource pool = new HikariDataSource();
+		pool.setJdbcUrl(database.getURL());
+		pool.setUsername(database.getUser());
+		pool.setConnectionTimeout(1000);
+		return pool;
+	}
+
+	private static void allowConnections(boolean allowed, PGSimpleDataSource database, DataSource administration) {
+		TestDatabases.execute(administration,
+				"ALTER DATABASE " + database.getDatabaseName() + " WITH ALLOW_CONNECTIONS " + allowed);
+	}
+
+	@Test
+	void engineThatFailsAgainKeepsNoOtherDown() {
+		Set<String> failing = ConcurrentHashMap.newKeySet();
+		failing.addAll(Set.of("local", "none"));
+		LockObserver observer = new LockObserver() {
+
+			@Override
+			public LockObserver ofProvider(String provider) {
+				if (failing.contains(provider)) {
+					throw LockProviderException.nothingSent(LockError.STORE_FAILED, provider, "it is down", null);
+				}
+				return this;
+			}
+
+		};
+		this.runner.withPropertyValues("distributed-lock.additional-providers=none")
+			.withBean(LockObserver.class, () -> observer)
+			.run((context) -> {
+				LockEngines engines = context.getBean(LockEngines.class);
+				assertThat(catchThrowable(() -> engines.of("distributedLockLocalProvider"))).isNotNull();
+				assertThat(catchThrowable(() -> engines.of("distributedLockNoneProvider"))).isNotNull();
+				CompositeHealthContributor health = context.getBean(CompositeHealthContributor.class);
+				assertThat(statuses(health)).containsOnly(entry("local", Status.DOWN), entry("none", Status.DOWN));
+				failing.remove("none");
+				assertThat(statuses(health)).containsOnly(entry("local", Status.DOWN), entry("none", Status.UP));
+			});
+	}
+
+	private static Map<String, Status> statuses(CompositeHealthContributor health) {
+		return components(health).entrySet()
+			.stream()
+			.collect(Collectors.toMap(Map.Entry::getKey, (entry) -> entry.getValue().getStatus()));
+	}
+
+	@Test
 	void healthOfAChildContextIsThatOfTheLocksOfItsParent() {
 		new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class))
 			.withPropertyValues("distributed-lock.provider=local")
@@ -196,11 +278,17 @@ class LockActuatorAutoConfigurationTests {
 	void keysAreMaskedWhereNobodyIsAuthorizedUnlessAlwaysShown() {
 		for (String show : List.of("never", "when-authorized", "always")) {
 			this.exposed.withPropertyValues("distributed-lock.endpoint.show-keys=" + show).run((context) -> {
-				context.getBean(LockOperations.class).acquire(LockRequest.of(LockKey.of("seats", "13A")));
-				assertThat(
-						context.getBean(DistributedLocksEndpoint.class).locks().providers().get("local").held().get(0))
-					.satisfies(
-							(held) -> assertThat(held.key()).isEqualTo(show.equals("always") ? "seats:13A" : "******"));
+				LockRequest request = LockRequest.of(LockKey.of("seats", "13A"));
+				try (LockLease lease = context.getBean(LockOperations.class).acquire(request)) {
+					assertThat(lease.isHeld()).isTrue();
+					assertThat(context.getBean(DistributedLocksEndpoint.class)
+						.locks()
+						.providers()
+						.get("local")
+						.held()
+						.get(0)
+						.key()).isEqualTo(show.equals("always") ? "seats:13A" : "******");
+				}
 			});
 		}
 	}

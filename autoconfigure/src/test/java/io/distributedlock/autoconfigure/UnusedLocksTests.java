@@ -1,12 +1,17 @@
 package io.distributedlock.autoconfigure;
 
 import java.io.IOException;
+import java.lang.Thread.State;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.util.Arrays;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicReference;
 
 import javax.sql.DataSource;
 
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -39,9 +44,11 @@ import io.distributedlock.LockRequest;
 import io.distributedlock.annotation.DistributedLock;
 import io.distributedlock.interceptor.RecordingLockOperations;
 import io.distributedlock.jdbc.TestDatabases;
+import io.distributedlock.local.LocalLockProvider;
 import io.distributedlock.provider.LockProvider;
 import io.distributedlock.support.LockTemplate;
 
+import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.mockito.Mockito.mock;
@@ -210,16 +217,87 @@ class UnusedLocksTests {
 	}
 
 	@Test
-	void firstLockBehindAStopIsRefused() {
+	void firstLockAfterAStopIsRefused() {
 		this.runner.withPropertyValues("distributed-lock.provider=local").run((context) -> {
 			context.getBean(LockLifecycle.class).stop();
-			LockOperations locks = context.getBean(LockOperations.class);
-			assertThatExceptionOfType(LockException.class)
-				.isThrownBy(() -> locks.acquire(LockRequest.of(LockKey.of("order", "42"))))
-				.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.SHUTTING_DOWN));
+			assertRefused(context.getBean(LockOperations.class));
 			context.getBean(LockLifecycle.class).start();
 			acquire(context);
 		});
+	}
+
+	@Test
+	void firstLockDuringAStopIsRefusedAndDoesNotHoldTheStop() {
+		CountDownLatch creating = new CountDownLatch(1);
+		CountDownLatch stopped = new CountDownLatch(1);
+		this.runner.withPropertyValues("distributed-lock.provider=slow").withBean("slow", LockProvider.class, () -> {
+			creating.countDown();
+			await(stopped);
+			return new LocalLockProvider();
+		}, (definition) -> definition.setLazyInit(true)).run((context) -> {
+			LockLifecycle lifecycle = context.getBean(LockLifecycle.class);
+			CompletableFuture<LockOperations> first = CompletableFuture
+				.supplyAsync(() -> context.getBean(LockOperations.class), UnusedLocksTests::start);
+			try {
+				await(creating);
+				CompletableFuture.runAsync(lifecycle::stop, UnusedLocksTests::start).get(30, SECONDS);
+			}
+			finally {
+				stopped.countDown();
+			}
+			assertRefused(first.get(60, SECONDS));
+			lifecycle.start();
+			acquire(context);
+		});
+	}
+
+	private static void start(Runnable task) {
+		Thread thread = new Thread(task);
+		thread.setDaemon(true);
+		thread.start();
+	}
+
+	@Test
+	void stopWaitsForAnEngineThatOthersCannotFindYet() {
+		AtomicReference<LockLifecycle> lifecycle = new AtomicReference<>();
+		CompletableFuture<Void> stopped = new CompletableFuture<>();
+		LockEngineListener behindTheLifecycle = new LockEngineListener() {
+
+			@Override
+			public void created(ProviderEngine engine) {
+				Thread stop = new Thread(() -> stopped.completeAsync(() -> {
+					lifecycle.get().stop();
+					return null;
+				}, Runnable::run));
+				stop.start();
+				Awaitility.await().until(() -> stop.getState() == State.WAITING || stopped.isDone());
+			}
+
+		};
+		this.runner.withPropertyValues("distributed-lock.provider=local")
+			.withInitializer((context) -> context.addBeanFactoryPostProcessor(
+					(beanFactory) -> beanFactory.registerSingleton("behindTheLifecycle", behindTheLifecycle)))
+			.run((context) -> {
+				lifecycle.set(context.getBean(LockLifecycle.class));
+				LockOperations locks = context.getBean(LockOperations.class);
+				stopped.get(60, SECONDS);
+				assertRefused(locks);
+			});
+	}
+
+	private static void assertRefused(LockOperations locks) {
+		assertThatExceptionOfType(LockException.class)
+			.isThrownBy(() -> locks.acquire(LockRequest.of(LockKey.of("order", "42"))))
+			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.SHUTTING_DOWN));
+	}
+
+	private static void await(CountDownLatch latch) {
+		try {
+			assertThat(latch.await(60, SECONDS)).isTrue();
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
 	}
 
 	@ParameterizedTest
