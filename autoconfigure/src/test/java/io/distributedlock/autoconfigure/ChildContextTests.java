@@ -14,6 +14,7 @@ import org.springframework.context.annotation.AnnotationConfigApplicationContext
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.event.ApplicationEventMulticaster;
 import org.springframework.context.event.SimpleApplicationEventMulticaster;
+import org.springframework.context.support.PropertySourcesPlaceholderConfigurer;
 import org.springframework.transaction.annotation.EnableTransactionManagement;
 
 import io.distributedlock.LockConfigurationException;
@@ -92,6 +93,8 @@ class ChildContextTests {
 	void nearestContextAloneJudgesAChild() {
 		try (AnnotationConfigApplicationContext slice = new AnnotationConfigApplicationContext()) {
 			new LockedBeanInitializer().initialize(slice);
+			// Does not know the property of the nearest one.
+			slice.registerBean(PropertySourcesPlaceholderConfigurer.class);
 			slice.refresh();
 			this.parent.withParent(slice).withPropertyValues("orders.lock=orders").run((context) -> {
 				AnnotationConfigApplicationContext child = child(context, (definitions) -> {
