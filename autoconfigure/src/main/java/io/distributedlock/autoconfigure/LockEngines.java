@@ -8,7 +8,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -235,28 +234,11 @@ final class LockEngines implements AutoCloseable {
 
 	/** Creates all engines but those with a mock in place of their bean. */
 	void createAll() {
-		templates().forEach(this.beanFactory::getBean);
-	}
-
-	/**
-	 * Creates the engines that can be created, and leaves the others to {@link #failure}.
-	 */
-	void createPossible() {
-		for (String bean : templates()) {
-			try {
+		for (String bean : this.beanFactory.getBeanNamesForType(LockTemplate.class, true, false)) {
+			if (LockProviderBeans.isTemplate(bean)) {
 				this.beanFactory.getBean(bean);
 			}
-			catch (RuntimeException ex) {
-				// An engine that fails is remembered with its failure.
-				continue;
-			}
 		}
-	}
-
-	private List<String> templates() {
-		return Stream.of(this.beanFactory.getBeanNamesForType(LockTemplate.class, true, false))
-			.filter(LockProviderBeans::isTemplate)
-			.toList();
 	}
 
 	/** Returns the engines that were created, the primary one first. */

@@ -88,13 +88,14 @@ final class LockHealth {
 		 * needs a lock.
 		 */
 		private Health retried(LockEngines engines) {
-			engines.createPossible();
-			ProviderEngine engine = engines.existing(this.beanName);
-			if (engine != null) {
-				return indicator(engine).health();
+			try {
+				engines.of(this.beanName);
 			}
-			RuntimeException failure = engines.failure(this.beanName);
-			return (failure != null) ? LockHealthIndicator.failed(failure) : Health.unknown().build();
+			catch (RuntimeException ex) {
+				return LockHealthIndicator.failed(ex);
+			}
+			ProviderEngine engine = engines.existing(this.beanName);
+			return (engine != null) ? indicator(engine).health() : Health.unknown().build();
 		}
 
 		private LockHealthIndicator indicator(ProviderEngine engine) {

@@ -7,11 +7,13 @@ import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.aop.framework.ProxyConfig;
+import org.springframework.aop.framework.ProxyFactoryBean;
 import org.springframework.aop.framework.autoproxy.AbstractAdvisorAutoProxyCreator;
 import org.springframework.aop.framework.autoproxy.InfrastructureAdvisorAutoProxyCreator;
-import org.springframework.aop.scope.ScopedObject;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.beans.factory.CannotLoadBeanClassException;
 import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -23,7 +25,7 @@ import io.distributedlock.LockError;
  * Check of a child context that has no auto-configuration of locks, and so no verifier of
  * its own: a locked bean of such a context fails its start, because it would run without
  * its lock, or because its key would be evaluated with beans of the parent. Creates no
- * bean.
+ * bean but the proxies of a {@link ProxyFactoryBean}.
  */
 final class ChildContextCheck {
 
@@ -57,31 +59,45 @@ final class ChildContextCheck {
 		boolean proxies = advisor && usesAdvisorsOfParents(child);
 		Set<String> beanNames = new LinkedHashSet<>(List.of(child.getBeanDefinitionNames()));
 		Collections.addAll(beanNames, child.getSingletonNames());
+		beanNames.removeIf((name) -> child.containsBeanDefinition(name) && child.getBeanDefinition(name).isAbstract());
 		for (String beanName : beanNames) {
-			Object bean = find(beanName, child);
-			if (bean != null) {
+			Object bean = child.containsSingleton(beanName) ? child.getSingleton(beanName) : null;
+			Class<?> type = type(beanName, child);
+			if (bean != null && !(bean instanceof FactoryBean<?>)) {
 				check(bean, beanName, context);
+				type = AopUtils.getTargetClass(bean);
 			}
-			else if (!proxies && isLocked(child.getType(beanName, false))) {
-				throw unlocked(beanName, context, null);
+			else if (!proxies && isLocked(type)) {
+				checkProduct(beanName, context);
 			}
-			Class<?> type = (bean != null) ? AopUtils.getTargetClass(bean) : child.getType(beanName, false);
-			if (advisor && type != null && (bean == null || !MockitoMocks.isMock(bean))) {
-				checkReferences(type, beanName, context);
+			if (advisor && type != null) {
+				checkReferences(type, bean, beanName, context);
 			}
 		}
 	}
 
-	/**
-	 * Finds a bean that is there, or the product of a factory that is: a product whose
-	 * type is locked is asked for.
-	 */
-	private @Nullable Object find(String beanName, ConfigurableListableBeanFactory child) {
-		Object bean = child.containsSingleton(beanName) ? child.getSingleton(beanName) : null;
-		if (bean instanceof FactoryBean<?> factory && isLocked(factory.getObjectType())) {
-			return factory.isSingleton() ? child.getBean(beanName) : null;
+	/** Returns the type of a bean, which can never be created if its class is missing. */
+	private static @Nullable Class<?> type(String beanName, ConfigurableListableBeanFactory child) {
+		try {
+			return child.getType(beanName, false);
 		}
-		return bean;
+		catch (CannotLoadBeanClassException ex) {
+			return null;
+		}
+	}
+
+	/**
+	 * Checks a bean that is not there yet, or the product of a factory. Only factories of
+	 * proxies may lock their product themselves.
+	 */
+	private void checkProduct(String beanName, ConfigurableApplicationContext context) {
+		Object factory = context.getBeanFactory().getSingleton(beanName);
+		if (factory instanceof ProxyFactoryBean proxy && proxy.isSingleton()) {
+			check(context.getBeanFactory().getBean(beanName), beanName, context);
+		}
+		else if (!(factory instanceof ProxyConfig)) {
+			throw unlocked(beanName, context, null);
+		}
 	}
 
 	private static boolean hasAdvisor(ConfigurableListableBeanFactory child) {
@@ -100,11 +116,7 @@ final class ChildContextCheck {
 		return type != null && this.methods.isLocked(type);
 	}
 
-	/** The target of a scoped proxy is a bean of its own. */
 	private void check(Object bean, String beanName, ConfigurableApplicationContext context) {
-		if (bean instanceof ScopedObject) {
-			return;
-		}
 		try {
 			LockedBeanCheck.check(bean, beanName, this.methods, this.selfInvocations, null);
 		}
@@ -114,9 +126,10 @@ final class ChildContextCheck {
 	}
 
 	/** The parent's advisor looks up the beans of keys and conditions in the parent. */
-	private void checkReferences(Class<?> type, String beanName, ConfigurableApplicationContext context) {
+	private void checkReferences(Class<?> type, @Nullable Object bean, String beanName,
+			ConfigurableApplicationContext context) {
 		for (String reference : this.methods.beans(type)) {
-			if (context.getBeanFactory().containsLocalBean(reference)) {
+			if (context.getBeanFactory().containsLocalBean(reference) && (bean == null || !MockitoMocks.isMock(bean))) {
 				throw new LockConfigurationException(LockError.BEAN_OF_CHILD_CONTEXT,
 						"A key or condition of the locked bean '" + beanName + "' names the bean '" + reference
 								+ "' of the child context '" + context.getDisplayName()

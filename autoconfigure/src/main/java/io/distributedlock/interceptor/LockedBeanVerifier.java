@@ -15,6 +15,7 @@ import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.framework.ProxyConfig;
 import org.springframework.aop.scope.ScopedObject;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
@@ -22,7 +23,6 @@ import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.config.SmartInstantiationAwareBeanPostProcessor;
 import org.springframework.beans.factory.support.AbstractBeanFactory;
-import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.event.ContextRefreshedEvent;
@@ -147,20 +147,23 @@ public final class LockedBeanVerifier implements BeanFactoryPostProcessor, Smart
 	 */
 	@Override
 	public void onApplicationEvent(ContextRefreshedEvent event) {
-		if (event.getApplicationContext() instanceof ConfigurableApplicationContext context
-				&& context.getBeanFactory() != this.beanFactory && isNearestTo(context)) {
+		if (event.getApplicationContext() instanceof ConfigurableApplicationContext context && context.isActive()
+				&& isNearestTo(context.getBeanFactory())) {
 			new ChildContextCheck(this.methods, this.selfInvocations).check(context);
 		}
 	}
 
 	/** Returns whether no context between the two, nor the child, has a verifier. */
-	private boolean isNearestTo(ApplicationContext child) {
-		for (ApplicationContext context = child; context != null; context = context.getParent()) {
-			if (context.getBeanNamesForType(LockedBeanVerifier.class, true, false).length > 0) {
-				return context.getAutowireCapableBeanFactory() == this.beanFactory;
-			}
+	private boolean isNearestTo(ConfigurableListableBeanFactory child) {
+		if (child == this.beanFactory) {
+			return false;
 		}
-		return false;
+		@Nullable BeanFactory candidate = child;
+		while (candidate instanceof ConfigurableListableBeanFactory present && present != this.beanFactory
+				&& present.getBeanNamesForType(LockedBeanVerifier.class, true, false).length == 0) {
+			candidate = present.getParentBeanFactory();
+		}
+		return candidate == this.beanFactory;
 	}
 
 	/** The start of a child fails in the thread that starts it. */

@@ -4,8 +4,11 @@ import java.util.function.Consumer;
 
 import org.junit.jupiter.api.Test;
 
+import org.springframework.aop.framework.ProxyFactoryBean;
 import org.springframework.aop.framework.autoproxy.DefaultAdvisorAutoProxyCreator;
+import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.FactoryBean;
+import org.springframework.beans.factory.support.BeanDefinitionBuilder;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -14,6 +17,7 @@ import org.springframework.context.annotation.AnnotationConfigApplicationContext
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.event.ApplicationEventMulticaster;
 import org.springframework.context.event.SimpleApplicationEventMulticaster;
+import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.context.support.PropertySourcesPlaceholderConfigurer;
 import org.springframework.transaction.annotation.EnableTransactionManagement;
 
@@ -79,6 +83,50 @@ class ChildContextTests {
 			assertUnlocked(context, (child) -> child.registerBean("job", JobFactory.class));
 			assertUnlocked(context, (child) -> child.getBeanFactory().registerSingleton("job", new Job()));
 		});
+	}
+
+	@Test
+	void definitionsOfNoBeanNeedNoLock() {
+		this.parent.run((context) -> {
+			try (GenericApplicationContext child = new GenericApplicationContext(
+					context.getSourceApplicationContext())) {
+				child.registerBeanDefinition("template",
+						BeanDefinitionBuilder.rootBeanDefinition(Job.class).setAbstract(true).getBeanDefinition());
+				child.registerBeanDefinition("missing",
+						BeanDefinitionBuilder.rootBeanDefinition("shop.Missing").setLazyInit(true).getBeanDefinition());
+				child.refresh();
+				assertThat(child.isActive()).isTrue();
+			}
+		});
+	}
+
+	@Test
+	void productOfAFactoryOfProxiesMayBeLockedByTheAdvisorOfTheParent() {
+		this.parent.run((context) -> {
+			AnnotationConfigApplicationContext child = child(context,
+					(definitions) -> definitions.registerBean("job", ProxyFactoryBean.class, () -> proxies(context)));
+			assertThat(child.getBean("job", Job.class).run()).isEqualTo("Job.run");
+			child.close();
+		});
+	}
+
+	private static ProxyFactoryBean proxies(BeanFactory beanFactory) {
+		ProxyFactoryBean proxies = new ProxyFactoryBean();
+		proxies.setTarget(new Job());
+		proxies.setProxyTargetClass(true);
+		proxies.setInterceptorNames("distributedLockAdvisor");
+		proxies.setBeanFactory(beanFactory);
+		return proxies;
+	}
+
+	@Test
+	void childThatWasClosedMeanwhileIsNotJudged() {
+		this.parent.withInitializer((context) -> context.addBeanFactoryPostProcessor((beanFactory) -> {
+			AnnotationConfigApplicationContext child = new AnnotationConfigApplicationContext();
+			child.setParent(context);
+			child.refresh();
+			child.close();
+		})).run((context) -> assertThat(context).hasNotFailed());
 	}
 
 	@Test
