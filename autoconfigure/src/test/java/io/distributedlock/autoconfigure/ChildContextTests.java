@@ -124,6 +124,7 @@ class ChildContextTests {
 		this.parent.withInitializer((context) -> context.addBeanFactoryPostProcessor((beanFactory) -> {
 			AnnotationConfigApplicationContext child = new AnnotationConfigApplicationContext();
 			child.setParent(context);
+			child.registerBean("job", Job.class, (bean) -> bean.setLazyInit(true));
 			child.refresh();
 			child.close();
 		})).run((context) -> assertThat(context).hasNotFailed());
