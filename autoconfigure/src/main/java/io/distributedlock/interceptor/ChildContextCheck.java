@@ -62,12 +62,11 @@ final class ChildContextCheck {
 		beanNames.removeIf((name) -> child.containsBeanDefinition(name) && child.getBeanDefinition(name).isAbstract());
 		for (String beanName : beanNames) {
 			Object bean = child.containsSingleton(beanName) ? child.getSingleton(beanName) : null;
-			Class<?> type = type(beanName, child);
-			if (bean != null && !(bean instanceof FactoryBean<?>)) {
+			if (bean != null && !(bean instanceof ProxyFactoryBean)) {
 				check(bean, beanName, context);
-				type = AopUtils.getTargetClass(bean);
 			}
-			else if (!proxies && isLocked(type)) {
+			Class<?> type = type(bean, beanName, child);
+			if ((bean == null || bean instanceof FactoryBean<?>) && !proxies && isLocked(type)) {
 				checkProduct(beanName, context);
 			}
 			if (advisor && type != null) {
@@ -76,8 +75,15 @@ final class ChildContextCheck {
 		}
 	}
 
-	/** Returns the type of a bean, which can never be created if its class is missing. */
-	private static @Nullable Class<?> type(String beanName, ConfigurableListableBeanFactory child) {
+	/**
+	 * Returns the type of a bean or of the product of a factory, or {@code null} if
+	 * nothing tells it, or the class is missing.
+	 */
+	private static @Nullable Class<?> type(@Nullable Object bean, String beanName,
+			ConfigurableListableBeanFactory child) {
+		if (bean != null && !(bean instanceof FactoryBean<?>)) {
+			return AopUtils.getTargetClass(bean);
+		}
 		try {
 			return child.getType(beanName, false);
 		}

@@ -86,6 +86,12 @@ class ChildContextTests {
 	}
 
 	@Test
+	void lockedMethodOfAFactoryFailsTheStartToo() {
+		this.parent
+			.run((context) -> assertUnlocked(context, (child) -> child.registerBean("job", LockedFactory.class)));
+	}
+
+	@Test
 	void definitionsOfNoBeanNeedNoLock() {
 		this.parent.run((context) -> {
 			try (GenericApplicationContext child = new GenericApplicationContext(
@@ -274,6 +280,21 @@ class ChildContextTests {
 		@Override
 		public Class<Job> getObjectType() {
 			return Job.class;
+		}
+
+	}
+
+	static class LockedFactory implements FactoryBean<String> {
+
+		@Override
+		@DistributedLock
+		public String getObject() {
+			return "made";
+		}
+
+		@Override
+		public Class<String> getObjectType() {
+			return String.class;
 		}
 
 	}

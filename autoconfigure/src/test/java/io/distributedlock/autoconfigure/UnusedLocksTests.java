@@ -270,7 +270,9 @@ class UnusedLocksTests {
 					return null;
 				}, Runnable::run));
 				stop.start();
-				Awaitility.await().until(() -> stop.getState() == State.WAITING || stopped.isDone());
+				Awaitility.await()
+					.atMost(60, SECONDS)
+					.until(() -> stop.getState() == State.WAITING || stopped.isDone());
 			}
 
 		};
