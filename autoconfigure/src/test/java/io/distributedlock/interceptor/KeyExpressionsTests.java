@@ -6,7 +6,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -17,6 +16,7 @@ import io.distributedlock.LockContext;
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
 import io.distributedlock.annotation.DistributedLock;
+import io.distributedlock.testkit.Soak;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -117,7 +117,7 @@ class KeyExpressionsTests {
 	}
 
 	@Test
-	@Tag("soak")
+	@Soak
 	void hundredThousandCallsWithManyKeysKeepNothing() {
 		assertNothingIsKept(100_000);
 	}

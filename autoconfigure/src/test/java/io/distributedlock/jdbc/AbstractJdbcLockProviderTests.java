@@ -21,9 +21,7 @@ import javax.sql.DataSource;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
@@ -44,6 +42,7 @@ import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ProcessLabel;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.RenewalOutcome;
+import io.distributedlock.testkit.Soak;
 import io.distributedlock.testkit.TimeBounds;
 
 import static io.distributedlock.testkit.StoreCalls.resultOf;
@@ -238,8 +237,7 @@ abstract class AbstractJdbcLockProviderTests {
 	}
 
 	@Test
-	@Tag("soak")
-	@Timeout(value = 10, unit = TimeUnit.MINUTES)
+	@Soak
 	void freshKeyIsGrantedToOneOfSixteenThreadsAThousandTimes() throws Exception {
 		attemptFreshKeysConcurrently(1000);
 	}
@@ -320,8 +318,7 @@ abstract class AbstractJdbcLockProviderTests {
 	}
 
 	@Test
-	@Tag("soak")
-	@Timeout(value = 20, unit = TimeUnit.MINUTES)
+	@Soak
 	void sweeperDeletesNoHeldRowInManyRounds() throws Exception {
 		sweepDuringAttempts(10_000);
 	}

@@ -14,7 +14,6 @@ import java.util.function.Supplier;
 import javax.sql.DataSource;
 
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -26,6 +25,7 @@ import io.distributedlock.provider.LockTimer;
 import io.distributedlock.support.LockSettings;
 import io.distributedlock.support.LockTemplate;
 import io.distributedlock.testkit.LockProviderFixture;
+import io.distributedlock.testkit.Soak;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -64,7 +64,7 @@ class PolledStoreShareTests {
 
 	@ParameterizedTest
 	@EnumSource
-	@Tag("soak")
+	@Soak
 	void manyThreadsAndOneThreadGetEqualSharesForHalfAMinute(Store store) throws Exception {
 		assertSharesAreAlike(store, Duration.ofSeconds(30));
 	}

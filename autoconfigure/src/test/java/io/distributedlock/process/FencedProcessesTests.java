@@ -24,6 +24,7 @@ import org.springframework.jdbc.datasource.init.ScriptUtils;
 import io.distributedlock.jdbc.TestDatabases;
 import io.distributedlock.jdbc.WaitingTransactions;
 import io.distributedlock.redis.TestRedis;
+import io.distributedlock.testkit.Soak;
 import io.distributedlock.zookeeper.TestZooKeeper;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -172,8 +173,7 @@ class FencedProcessesTests {
 
 	@ParameterizedTest
 	@EnumSource
-	@Tag("soak")
-	@Timeout(value = 2, unit = TimeUnit.HOURS)
+	@Soak
 	void noUpdateIsLostInManyRounds(Database database) throws Exception {
 		assertThat(rounds(database, Store.REDIS, true, 1000)).isZero();
 	}

@@ -16,8 +16,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
-import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -26,6 +24,7 @@ import io.distributedlock.LockLease;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
 import io.distributedlock.process.Endpoint.Database;
+import io.distributedlock.testkit.Soak;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -54,8 +53,7 @@ class InterruptStormTests {
 
 	@ParameterizedTest
 	@EnumSource(Database.class)
-	@Tag("soak")
-	@Timeout(600)
+	@Soak
 	void tenThousandInterruptsLeaveNothing(Database database) throws Exception {
 		interrupt(database, 10_000);
 	}

@@ -6,13 +6,12 @@ import java.util.List;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
-import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import io.distributedlock.LockLease;
 import io.distributedlock.process.Endpoint.Database;
+import io.distributedlock.testkit.Soak;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -35,8 +34,7 @@ class ManyHeldLocksTests {
 
 	@ParameterizedTest
 	@EnumSource(Database.class)
-	@Tag("soak")
-	@Timeout(600)
+	@Soak
 	void tenThousandLocksAreRenewedForThreeMinutes(Database database) {
 		hold(database, 10_000, Duration.ofSeconds(10), Duration.ofMinutes(3));
 	}

@@ -14,9 +14,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.h2.jdbcx.JdbcDataSource;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 import org.springframework.test.util.ReflectionTestUtils;
 
@@ -24,6 +22,7 @@ import io.distributedlock.LockLease;
 import io.distributedlock.jdbc.TestDatabases;
 import io.distributedlock.local.LocalLockProvider;
 import io.distributedlock.local.LocalStore;
+import io.distributedlock.testkit.Soak;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -55,8 +54,7 @@ class ManyKeysTests {
 	}
 
 	@Test
-	@Tag("soak")
-	@Timeout(600)
+	@Soak
 	void millionKeysInMemoryLeaveTheHeapFlat() throws Exception {
 		inMemory(MANY);
 	}
@@ -67,8 +65,7 @@ class ManyKeysTests {
 	}
 
 	@Test
-	@Tag("soak")
-	@Timeout(1200)
+	@Soak
 	void millionKeysOnAServerInAnotherJvmLeaveTheHeapFlat() throws Exception {
 		onServer(MANY);
 	}

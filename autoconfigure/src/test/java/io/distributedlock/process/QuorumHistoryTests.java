@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Timeout;
 
 import io.distributedlock.redis.QuorumServers;
 import io.distributedlock.redis.TestRedis;
+import io.distributedlock.testkit.Soak;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -49,8 +50,7 @@ class QuorumHistoryTests {
 	}
 
 	@Test
-	@Tag("soak")
-	@Timeout(value = 6, unit = TimeUnit.MINUTES)
+	@Soak
 	void tokensRiseAndNoStaleWriteIsAdmittedForLong() throws Exception {
 		runWithFaults(Duration.ofSeconds(60));
 	}

@@ -12,12 +12,11 @@ import java.util.concurrent.locks.LockSupport;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 import io.distributedlock.LockLease;
 import io.distributedlock.process.Endpoint.Database;
+import io.distributedlock.testkit.Soak;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
@@ -46,8 +45,7 @@ class RenewalRaceTests {
 	}
 
 	@Test
-	@Tag("soak")
-	@Timeout(600)
+	@Soak
 	void noRenewalOfAHundredThousandOutlivesItsRelease() throws Exception {
 		cycle(100_000);
 	}

@@ -12,9 +12,9 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+import io.distributedlock.testkit.Soak;
 import io.distributedlock.testkit.TimeBounds;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -103,7 +103,7 @@ class CallWatchdogTests {
 	}
 
 	@Test
-	@Tag("soak")
+	@Soak
 	void noCallIsAbortedAfterItHasEndedAtLength() throws Exception {
 		race(100_000, 8);
 	}

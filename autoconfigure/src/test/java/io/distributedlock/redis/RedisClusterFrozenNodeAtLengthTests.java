@@ -1,14 +1,11 @@
 package io.distributedlock.redis;
 
 import java.time.Duration;
-import java.util.concurrent.TimeUnit;
 
-import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Timeout;
+import io.distributedlock.testkit.Soak;
 
 /** Freezes a master for longer than a build has time for. */
-@Tag("soak")
-@Timeout(value = 10, unit = TimeUnit.MINUTES)
+@Soak
 class RedisClusterFrozenNodeAtLengthTests extends RedisClusterFrozenNodeTests {
 
 	@Override

@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
@@ -12,8 +11,6 @@ import java.util.function.Function;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
-import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -28,6 +25,7 @@ import io.distributedlock.LockRequest;
 import io.distributedlock.process.RenewalLog;
 import io.distributedlock.support.LockSettings;
 import io.distributedlock.support.LockTemplate;
+import io.distributedlock.testkit.Soak;
 import io.distributedlock.testkit.TcpProxy;
 import io.distributedlock.testkit.WireFault.Effect;
 
@@ -70,8 +68,7 @@ class RedisRenewalRaceTests {
 
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("io.distributedlock.redis.TestClients#all")
-	@Tag("soak")
-	@Timeout(value = 30, unit = TimeUnit.MINUTES)
+	@Soak
 	void noRenewalOfAMillionBeginsAfterItsReleaseOrProlongsAnything(String name,
 			Function<RedisConfiguration, RedisConnectionFactory> client) throws Exception {
 		run(client, 1_000_000);

@@ -10,7 +10,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
@@ -19,13 +18,13 @@ import javax.tools.StandardJavaFileManager;
 import javax.tools.ToolProvider;
 
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+
+import io.distributedlock.testkit.Soak;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -66,8 +65,7 @@ class EngineBreakageTests {
 
 	@ParameterizedTest
 	@MethodSource("breakages")
-	@Tag("soak")
-	@Timeout(value = 5, unit = TimeUnit.MINUTES)
+	@Soak
 	void simulationFindsTheBreakage(EngineBreakage breakage) throws Exception {
 		assertThat(firstViolation(compile(breakage), SEEDS)).as(breakage.name()).isNotNull();
 	}

@@ -1,13 +1,9 @@
 package io.distributedlock.support;
 
-import java.util.concurrent.TimeUnit;
-
-import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Timeout;
+import io.distributedlock.testkit.Soak;
 
 /** Explores more interleavings than a build has time for. */
-@Tag("soak")
-@Timeout(value = 20, unit = TimeUnit.MINUTES)
+@Soak
 class KeyQueueModelCheckingAtLengthTests extends KeyQueueModelCheckingTests {
 
 	@Override

@@ -8,14 +8,11 @@ import java.util.Queue;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
 import org.apache.commons.logging.LogFactory;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
@@ -54,8 +51,7 @@ interface FrozenStoreContract extends FaultSupport {
 
 	@Test
 	@WholeStore
-	@Tag("soak")
-	@Timeout(value = 4, unit = TimeUnit.MINUTES)
+	@Soak
 	default void callsEndInTimeWhileTheStoreIsFrozenRepeatedly() throws Exception {
 		for (int round = 0; round < 10; round++) {
 			freezeUnderLoad(Duration.ofSeconds(10));

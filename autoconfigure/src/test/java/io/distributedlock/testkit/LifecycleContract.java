@@ -4,13 +4,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
@@ -148,8 +145,7 @@ interface LifecycleContract extends ContractSupport {
 	}
 
 	@Test
-	@Tag("soak")
-	@Timeout(value = 10, unit = TimeUnit.MINUTES)
+	@Soak
 	default void hundredThousandKeysLeaveNothingBehind() throws Exception {
 		acquireAndRelease(100_000);
 	}

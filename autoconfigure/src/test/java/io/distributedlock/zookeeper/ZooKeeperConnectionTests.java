@@ -7,9 +7,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 import io.distributedlock.LockError;
 import io.distributedlock.LockException;
@@ -21,6 +19,7 @@ import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.testkit.FrozenProcesses;
+import io.distributedlock.testkit.Soak;
 import io.distributedlock.testkit.StoreFaults.Fault;
 import io.distributedlock.testkit.TcpProxy;
 import io.distributedlock.testkit.TimeBounds;
@@ -139,8 +138,7 @@ class ZooKeeperConnectionTests {
 	}
 
 	@Test
-	@Tag("soak")
-	@Timeout(1800)
+	@Soak
 	void grantAfterFiveHundredCutsBelongsToTheLivingSession() {
 		cutAndAcquireAtOnce(500);
 	}

@@ -13,7 +13,6 @@ import java.util.function.Supplier;
 
 import org.apache.zookeeper.CreateMode;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import io.distributedlock.LockError;
@@ -32,6 +31,7 @@ import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.support.LockSettings;
 import io.distributedlock.support.LockTemplate;
+import io.distributedlock.testkit.Soak;
 
 import static io.distributedlock.testkit.StoreCalls.outcomeOf;
 import static io.distributedlock.testkit.StoreCalls.resultOf;
@@ -151,7 +151,7 @@ class ZooKeeperLockProviderTests {
 	}
 
 	@Test
-	@Tag("soak")
+	@Soak
 	void releaseNotifiesOnlyTheHeadOfTwoHundredWaiters() {
 		serveInOrder(200);
 	}

@@ -8,9 +8,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import org.apache.zookeeper.data.Stat;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 import io.distributedlock.LockException;
 import io.distributedlock.LockKey;
@@ -19,6 +17,7 @@ import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
+import io.distributedlock.testkit.Soak;
 import io.distributedlock.testkit.StoreFaults.Command;
 import io.distributedlock.testkit.TcpProxy;
 import io.distributedlock.testkit.WireFault.Effect;
@@ -91,8 +90,7 @@ class ZooKeeperLostAnswerTests {
 	}
 
 	@Test
-	@Tag("soak")
-	@Timeout(1800)
+	@Soak
 	void rivalKeepsItsLockAfterFiveHundredLostReleases() {
 		loseAnswersToReleases(500);
 	}
@@ -121,8 +119,7 @@ class ZooKeeperLostAnswerTests {
 	}
 
 	@Test
-	@Tag("soak")
-	@Timeout(1800)
+	@Soak
 	void waitingRivalKeepsItsLockAfterFiveHundredLostReleases() {
 		loseAnswersToReleasesWhileARivalWaits(500);
 	}
@@ -207,8 +204,7 @@ class ZooKeeperLostAnswerTests {
 	}
 
 	@Test
-	@Tag("soak")
-	@Timeout(1800)
+	@Soak
 	void lockNodesOfFiveHundredLostAcquiresAreReleased() {
 		loseAnswersToAcquires(500);
 	}

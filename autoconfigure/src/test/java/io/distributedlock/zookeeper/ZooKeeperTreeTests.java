@@ -19,9 +19,7 @@ import org.apache.zookeeper.ZKUtil;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.data.ACL;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 import org.springframework.beans.DirectFieldAccessor;
 
@@ -41,6 +39,7 @@ import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.support.LockSettings;
 import io.distributedlock.support.LockTemplate;
+import io.distributedlock.testkit.Soak;
 
 import static io.distributedlock.testkit.StoreCalls.outcomeOf;
 import static io.distributedlock.testkit.StoreCalls.resultOf;
@@ -419,8 +418,7 @@ class ZooKeeperTreeTests {
 	}
 
 	@Test
-	@Tag("soak")
-	@Timeout(1800)
+	@Soak
 	void hundredThousandKeysAndManyInterruptsLeaveNoNodes() throws Exception {
 		assertNoNodesRemain(100_000, 10_000);
 	}

@@ -8,9 +8,7 @@ import java.util.concurrent.CountDownLatch;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.zookeeper.KeeperException;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -25,6 +23,7 @@ import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.support.LockSettings;
 import io.distributedlock.support.LockTemplate;
+import io.distributedlock.testkit.Soak;
 
 import static io.distributedlock.testkit.StoreCalls.outcomeOf;
 import static io.distributedlock.testkit.StoreCalls.resultOf;
@@ -139,8 +138,7 @@ class ZooKeeperWaitQueueTests {
 	}
 
 	@Test
-	@Tag("soak")
-	@Timeout(600)
+	@Soak
 	void handOverCostsTwoTransactionsWhileTwoHundredProcessesWait() {
 		assertHandOversCostTwoTransactions(200);
 	}
@@ -177,8 +175,7 @@ class ZooKeeperWaitQueueTests {
 	}
 
 	@Test
-	@Tag("soak")
-	@Timeout(600)
+	@Soak
 	void twoHundredWaitingProcessesWriteNothingButHeartbeats() throws Exception {
 		assertWaitingWritesNothing(200, Duration.ofSeconds(10));
 	}
