@@ -38,6 +38,22 @@ sealed interface AttemptEnd {
 			return this.failure instanceof LockProviderException known && known.error() == LockError.STORE_TIMEOUT;
 		}
 
+		/**
+		 * Returns the failure with the reason that an attempt before it knew.
+		 * @param before the failure of that attempt
+		 */
+		Throwable after(LockProviderException before) {
+			if (!(this.failure instanceof LockProviderException known)) {
+				return this.failure;
+			}
+			String problem = known.problem() + "; before that, it " + before.problem();
+			LockProviderException explained = known.isEffectUnknown()
+					? new LockProviderException(known.error(), known.provider(), problem, before)
+					: LockProviderException.nothingSent(known.error(), known.provider(), problem, before);
+			explained.addSuppressed(known);
+			return explained;
+		}
+
 		/** Whether the same attempt may succeed soon. */
 		boolean mayPass() {
 			return this.failure instanceof LockProviderException known && known.isTransient();

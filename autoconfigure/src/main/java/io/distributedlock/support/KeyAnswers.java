@@ -5,6 +5,8 @@ import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
+import io.distributedlock.LockProviderException;
+
 /**
  * What the waiters of a key can conclude from: the answers of the store, its failures,
  * and the grants of this process that have ended. Guarded by the lock of the
@@ -15,6 +17,12 @@ final class KeyAnswers {
 	private long count;
 
 	private @Nullable RequestOutcome latest;
+
+	/**
+	 * The failure since the last answer that tells most: a call that got less than its
+	 * time does not know why.
+	 */
+	private @Nullable LockProviderException reason;
 
 	/** Waiters whose wait time is over, and who wait only for the next answer. */
 	private @Nullable List<Waiter> overdue;
@@ -51,9 +59,27 @@ final class KeyAnswers {
 		return this.overdue != null;
 	}
 
+	/**
+	 * Records a failure, and signals those that are overdue.
+	 * @param end the end of the attempt
+	 * @param cut whether the call got less than its time
+	 * @param lock the lock of the queue
+	 * @return what the request is told
+	 */
+	RequestOutcome recordFailure(AttemptEnd.Failed end, boolean cut, EventLock lock) {
+		LockProviderException before = this.reason;
+		boolean knowsWhy = !cut || !end.isTimeout();
+		RequestOutcome outcome = new RequestOutcome.Failed(
+				(knowsWhy || before == null) ? end.failure() : end.after(before));
+		record(outcome, lock);
+		this.reason = (knowsWhy && end.failure() instanceof LockProviderException known) ? known : before;
+		return outcome;
+	}
+
 	/** Records an answer, and signals those that are overdue. */
 	void record(@Nullable RequestOutcome answer, EventLock lock) {
 		this.latest = answer;
+		this.reason = null;
 		this.count++;
 		if (this.overdue != null) {
 			for (Waiter waiter : this.overdue) {

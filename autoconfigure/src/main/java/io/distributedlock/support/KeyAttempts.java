@@ -244,8 +244,7 @@ final class KeyAttempts {
 			}
 			return;
 		}
-		RequestOutcome outcome = new RequestOutcome.Failed(end.failure());
-		this.state.answers().record(outcome, this.state.lock);
+		RequestOutcome outcome = this.state.answers().recordFailure(end, current.isCut(), this.state.lock);
 		if (head != null && !(end.mayPass() && head.budget().mayRetry(now, this.state.contest().failingNanos(now)))) {
 			end(head, outcome);
 			this.state.lock.follow(head::signal);

@@ -93,6 +93,32 @@ class LockTemplateAnswerTests {
 	}
 
 	@Test
+	void attemptThatTheWaitTimeCutsShortTellsTheReasonOfTheOneBefore() {
+		this.locks.close();
+		this.locks = template(Duration.ofSeconds(4));
+		LockProviderException refused = LockProviderException.nothingSent(LockError.STORE_FAILED, "scripted",
+				"refuses connections", null);
+		LockProviderException late = new LockProviderException(LockError.STORE_TIMEOUT, "scripted", "did not answer",
+				null);
+		AtomicInteger attempts = new AtomicInteger();
+		this.provider.onAttempt = (answer) -> {
+			boolean first = attempts.incrementAndGet() == 1;
+			// What is left for the second attempt is less than the call time-out.
+			delay(Duration.ofMillis(first ? 300 : 3000));
+			throw first ? refused : late;
+		};
+		LockRequest request = LockRequest.of(KEY).withWaitTime(Duration.ofSeconds(3));
+		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> this.locks.tryAcquire(request))
+			.withMessageContaining("did not answer; before that, it refuses connections")
+			.withCause(refused)
+			.satisfies((ex) -> {
+				assertThat(ex.error()).isEqualTo(LockError.STORE_TIMEOUT);
+				assertThat(ex.isEffectUnknown()).isTrue();
+				assertThat(ex).hasSuppressedException(late);
+			});
+	}
+
+	@Test
 	void busyAnswerForWhichTheStoreWasNotAskedEndsNoRequest() {
 		this.locks.close();
 		this.locks = template(Duration.ofSeconds(2));
