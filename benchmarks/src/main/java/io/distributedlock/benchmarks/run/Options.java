@@ -48,7 +48,8 @@ record Options(List<String> scenarios, List<Store> stores, Set<Library> only, Du
 			  --publish           replaces the published results of the scenarios and stores of the last run
 			                      (docs/performance.json), then does what --report does
 			  --report            writes the tables and plots of docs/performance.md from docs/performance.json
-			  --startup           measures what the library costs an application of 500 beans at its start
+			  --startup           measures what the library costs an application of 500 beans at its start,
+			                      since JDK 25 also with an AOT cache
 			Results: benchmarks/target/results.json, written after each measurement. Without --quick a run takes hours.
 			""".formatted(names(Scenarios.all().stream().map(Scenario::name)), InProcess.NAME,
 			names(Arrays.stream(Store.values()).map(Store::label)),

@@ -24,7 +24,7 @@ final class GeneratedComponents {
 
 	/**
 	 * Writes and compiles components.
-	 * @param folder an empty folder, which becomes an entry of the class path
+	 * @param folder an empty folder for the sources and classes
 	 */
 	static void compile(Path folder) throws IOException {
 		Path sources = Files.createDirectories(folder.resolve(PACKAGE));

@@ -1,7 +1,8 @@
 package io.distributedlock.benchmarks.startup;
 
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.time.Duration;
-import java.util.concurrent.TimeUnit;
 
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.WebApplicationType;
@@ -21,25 +22,28 @@ import org.springframework.context.annotation.Configuration;
 public class StartedApplication {
 
 	/**
-	 * Starts the application, and prints how many microseconds that took, and how many of
-	 * a processor.
+	 * Starts the application, and prints the {@link StartTimes}.
 	 * @param arguments the arguments of the application
 	 */
 	public static void main(String[] arguments) {
+		ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+		Duration processBefore = processTime();
+		long mainThreadBefore = threads.getCurrentThreadCpuTime();
 		long before = System.nanoTime();
-		Duration processorBefore = processorTime();
 		SpringApplication application = new SpringApplication(StartedApplication.class);
 		application.setWebApplicationType(WebApplicationType.NONE);
 		try (ConfigurableApplicationContext context = application.run(arguments)) {
-			long micros = TimeUnit.NANOSECONDS.toMicros(System.nanoTime() - before);
-			Duration processor = processorTime().minus(processorBefore);
-			if (context.getBeanDefinitionCount() >= GeneratedComponents.COUNT) {
-				System.out.println("started " + micros + " " + TimeUnit.NANOSECONDS.toMicros(processor.toNanos()));
+			long nanos = System.nanoTime() - before;
+			long mainThread = threads.getCurrentThreadCpuTime() - mainThreadBefore;
+			long process = processTime().minus(processBefore).toNanos();
+			if (context.getBeanDefinitionCount() < GeneratedComponents.COUNT) {
+				throw new IllegalStateException("The components were not found");
 			}
+			System.out.println(new StartTimes(nanos / 1000, mainThread / 1000, process / 1000).toLine());
 		}
 	}
 
-	private static Duration processorTime() {
+	private static Duration processTime() {
 		return ProcessHandle.current().info().totalCpuDuration().orElse(Duration.ZERO);
 	}
 
