@@ -39,17 +39,17 @@ sealed interface AttemptEnd {
 		}
 
 		/**
-		 * Returns the failure with the reason that an attempt before it knew.
-		 * @param before the failure of that attempt
+		 * Returns the failure with the reason that an earlier attempt knew.
+		 * @param earlier the failure of that attempt
 		 */
-		Throwable after(LockProviderException before) {
-			if (!(this.failure instanceof LockProviderException known)) {
+		Throwable after(LockProviderException earlier) {
+			if (!(this.failure instanceof LockProviderException known) || known.problem().equals(earlier.problem())) {
 				return this.failure;
 			}
-			String problem = known.problem() + "; before that, it " + before.problem();
+			String problem = known.problem() + "; an earlier attempt failed: it " + earlier.problem();
 			LockProviderException explained = known.isEffectUnknown()
-					? new LockProviderException(known.error(), known.provider(), problem, before)
-					: LockProviderException.nothingSent(known.error(), known.provider(), problem, before);
+					? new LockProviderException(known.error(), known.provider(), problem, earlier)
+					: LockProviderException.nothingSent(known.error(), known.provider(), problem, earlier);
 			explained.addSuppressed(known);
 			return explained;
 		}

@@ -18,11 +18,11 @@ final class KeyAnswers {
 
 	private @Nullable RequestOutcome latest;
 
-	/**
-	 * The failure since the last answer that tells most: a call that got less than its
-	 * time does not know why.
-	 */
+	/** The latest failure that tells why the store failed, since its last answer. */
 	private @Nullable LockProviderException reason;
+
+	/** The count of answers with the reason. */
+	private long reasonCount;
 
 	/** Waiters whose wait time is over, and who wait only for the next answer. */
 	private @Nullable List<Waiter> overdue;
@@ -60,19 +60,30 @@ final class KeyAnswers {
 	}
 
 	/**
-	 * Records a failure, and signals those that are overdue.
+	 * Records a failure, and signals those that are overdue. An attempt that was not
+	 * sent, or got less than its time, does not know why the store failed: one before it
+	 * may.
 	 * @param end the end of the attempt
-	 * @param cut whether the call got less than its time
+	 * @param attempt the attempt
+	 * @param head the first waiter, or {@code null} if there is none
 	 * @param lock the lock of the queue
-	 * @return what the request is told
+	 * @return what the first waiter is told
 	 */
-	RequestOutcome recordFailure(AttemptEnd.Failed end, boolean cut, EventLock lock) {
+	RequestOutcome recordFailure(AttemptEnd.Failed end, StoreAttempt attempt, @Nullable Waiter head, EventLock lock) {
+		boolean knowsWhy = !end.isTimeout()
+				|| !(attempt.isPrepared() || (attempt.isCut() && end.failure().getCause() == null));
 		LockProviderException before = this.reason;
-		boolean knowsWhy = !cut || !end.isTimeout();
+		boolean isNew = head != null && this.reasonCount > head.answersAtArrival;
 		RequestOutcome outcome = new RequestOutcome.Failed(
-				(knowsWhy || before == null) ? end.failure() : end.after(before));
+				(knowsWhy || before == null || !isNew) ? end.failure() : end.after(before));
 		record(outcome, lock);
-		this.reason = (knowsWhy && end.failure() instanceof LockProviderException known) ? known : before;
+		if (!knowsWhy) {
+			this.reason = before;
+		}
+		else if (end.failure() instanceof LockProviderException known) {
+			this.reason = known;
+			this.reasonCount = this.count;
+		}
 		return outcome;
 	}
 

@@ -244,7 +244,7 @@ final class KeyAttempts {
 			}
 			return;
 		}
-		RequestOutcome outcome = this.state.answers().recordFailure(end, current.isCut(), this.state.lock);
+		RequestOutcome outcome = this.state.answers().recordFailure(end, current, head, this.state.lock);
 		if (head != null && !(end.mayPass() && head.budget().mayRetry(now, this.state.contest().failingNanos(now)))) {
 			end(head, outcome);
 			this.state.lock.follow(head::signal);

@@ -93,7 +93,7 @@ class LockTemplateAnswerTests {
 	}
 
 	@Test
-	void attemptThatTheWaitTimeCutsShortTellsTheReasonOfTheOneBefore() {
+	void attemptThatTheWaitTimeCutsShortTellsTheReasonOfAnEarlierOne() {
 		this.locks.close();
 		this.locks = template(Duration.ofSeconds(4));
 		LockProviderException refused = LockProviderException.nothingSent(LockError.STORE_FAILED, "scripted",
@@ -109,7 +109,7 @@ class LockTemplateAnswerTests {
 		};
 		LockRequest request = LockRequest.of(KEY).withWaitTime(Duration.ofSeconds(3));
 		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> this.locks.tryAcquire(request))
-			.withMessageContaining("did not answer; before that, it refuses connections")
+			.withMessageContaining("did not answer; an earlier attempt failed: it refuses connections")
 			.withCause(refused)
 			.satisfies((ex) -> {
 				assertThat(ex.error()).isEqualTo(LockError.STORE_TIMEOUT);

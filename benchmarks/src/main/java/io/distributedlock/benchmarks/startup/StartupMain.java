@@ -53,8 +53,9 @@ public final class StartupMain {
 		List<String> without = List.of("-cp", classPath.withoutLibrary());
 		List<String> with = List.of("-cp", classPath.withLibrary());
 		boolean hasCache = Runtime.version().feature() >= FIRST_WITH_CACHE;
-		out.println("JDK " + System.getProperty("java.version") + (hasCache ? ", " : " (which has no AOT cache), ")
-				+ STARTS + " starts each, medians (quartiles of the pairs' differences in brackets):");
+		out.println(
+				"JDK " + System.getProperty("java.version") + (hasCache ? ", " : " (not measured with an AOT cache), ")
+						+ STARTS + " starts each, medians (quartiles of the pairs' differences in brackets):");
 		for (String provider : List.of("local", "jdbc")) {
 			measure(provider, provider, without, with, out);
 			if (hasCache) {
@@ -79,7 +80,7 @@ public final class StartupMain {
 		return cached;
 	}
 
-	private static void measure(String title, String provider, List<String> with, List<String> without, PrintStream out)
+	private static void measure(String title, String provider, List<String> without, List<String> with, PrintStream out)
 			throws Exception {
 		List<StartTimes> base = new ArrayList<>();
 		List<StartTimes> ours = new ArrayList<>();
