@@ -21,7 +21,7 @@ final class KeyAnswers {
 	/** The latest failure that tells why the store failed, since its last answer. */
 	private @Nullable LockProviderException reason;
 
-	/** The count of answers with the reason. */
+	/** The count when the reason was recorded, to compare with a waiter's arrival. */
 	private long reasonCount;
 
 	/** Waiters whose wait time is over, and who wait only for the next answer. */

@@ -10,8 +10,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Tests that take longer than a build has time for, which leaves out the tag
- * {@code soak}. Their time-out ends what hangs, on slow machines too; it is no measure of
+ * Test that takes longer than a build has time for: builds leave out the tag
+ * {@code soak}. The time-out ends what hangs, on slow machines too; it is no measure of
  * speed.
  */
 @Target({ ElementType.TYPE, ElementType.METHOD })

@@ -112,9 +112,7 @@ public final class StartupMain {
 				quantile(0.25, LongStream.of(differences)), quantile(0.75, LongStream.of(differences)));
 	}
 
-	/**
-	 * Returns a quantile in milliseconds, between two values where it is none of them.
-	 */
+	/** Returns a quantile in milliseconds; interpolates between two values. */
 	private static double quantile(double fraction, LongStream micros) {
 		long[] sorted = micros.sorted().toArray();
 		double position = fraction * (sorted.length - 1);
