@@ -72,8 +72,8 @@ final class AdvisorOrder {
 
 	private static boolean matches(Advisor advisor, Method method, Class<?> targetClass) {
 		return !(advisor instanceof PointcutAdvisor pointcutAdvisor)
-				|| pointcutAdvisor.getPointcut().getClassFilter().matches(targetClass)
-						&& pointcutAdvisor.getPointcut().getMethodMatcher().matches(method, targetClass);
+				|| (pointcutAdvisor.getPointcut().getClassFilter().matches(targetClass)
+						&& pointcutAdvisor.getPointcut().getMethodMatcher().matches(method, targetClass));
 	}
 
 	private static LockConfigurationException outside(Method method, Class<?> targetClass, String beanName,

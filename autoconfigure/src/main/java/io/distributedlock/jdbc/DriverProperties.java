@@ -64,7 +64,7 @@ final class DriverProperties {
 	 * others, as in {@code jdbc:p6spy:h2:mem:test}.
 	 */
 	private static String subprotocol(String url) {
-		for (String part : url.split("/", 2)[0].split(":")) {
+		for (String part : url.split("/", 2)[0].split(":", -1)) {
 			String name = part.split("\\+", 2)[0];
 			if (SUBPROTOCOLS.contains(name)) {
 				return name;

@@ -125,7 +125,7 @@ final class JedisScriptRunner implements ScriptRunner {
 		try {
 			Object client = connection.getNativeConnection();
 			if (client instanceof Jedis jedis) {
-				return new JedisSubscribedConnection(jedis.getConnection(), connection::close);
+				return new JedisSubscribedConnection(jedis.getConnection(), connection);
 			}
 			// Any node, and another one after it has failed.
 			int slot = ThreadLocalRandom.current().nextInt(SLOTS);

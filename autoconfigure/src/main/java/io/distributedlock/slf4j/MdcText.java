@@ -23,7 +23,8 @@ final class MdcText {
 
 	private static String escaped(String text) {
 		StringBuilder escaped = new StringBuilder(text.length() + 16);
-		for (char c : text.toCharArray()) {
+		for (int i = 0; i < text.length(); i++) {
+			char c = text.charAt(i);
 			if (isEscaped(c)) {
 				escaped.append(String.format("%%u%04X", (int) c));
 			}

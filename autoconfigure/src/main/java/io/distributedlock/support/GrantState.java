@@ -100,8 +100,13 @@ abstract class GrantState {
 		return ~((state >> NUMBER_SHIFT << END_SHIFT) + end);
 	}
 
+	@SuppressWarnings("EnumOrdinal") // never leaves the process
+	private static int end(LossReason reason) {
+		return 1 + reason.ordinal();
+	}
+
 	private static int lost(int state, LossReason reason) {
-		return ended(state, 1 + reason.ordinal());
+		return ended(state, end(reason));
 	}
 
 	/**
@@ -112,7 +117,7 @@ abstract class GrantState {
 	 */
 	final boolean offer(int holdNumber) {
 		int held = holdNumber << NUMBER_SHIFT;
-		return STATE.compareAndSet(this, held, (holdNumber + 1 << NUMBER_SHIFT) | OFFERED);
+		return STATE.compareAndSet(this, held, ((holdNumber + 1) << NUMBER_SHIFT) | OFFERED);
 	}
 
 	/**
@@ -198,7 +203,7 @@ abstract class GrantState {
 	final boolean loseAtRelease() {
 		int current = this.state;
 		return current < 0 && lossReason() == null
-				&& STATE.compareAndSet(this, current, current - (1 + LossReason.NOT_HELD.ordinal()));
+				&& STATE.compareAndSet(this, current, current - end(LossReason.NOT_HELD));
 	}
 
 	/** Claims the grant for one renewal; fails after the grant has ended. */

@@ -35,7 +35,7 @@ final class HoldCounter {
 	private static long next(long counted, boolean isLong) {
 		long all = (counted >>> 32) + 1;
 		long longOnes = (counted & 0xFFFF_FFFFL) + (isLong ? 1 : 0);
-		return (all < MAX_HOLDS) ? all << 32 | longOnes : all / 2 << 32 | longOnes / 2;
+		return (all < MAX_HOLDS) ? (all << 32) | longOnes : ((all / 2) << 32) | (longOnes / 2);
 	}
 
 }

@@ -50,9 +50,6 @@ final class PendingReleaseQueue {
 	/** How long a command may be under way, beyond two leases. */
 	private static final Duration SLACK = Duration.ofSeconds(60);
 
-	private static final Runnable NOTHING = () -> {
-	};
-
 	private final LockProvider provider;
 
 	private final Duration callTimeout;
@@ -105,7 +102,8 @@ final class PendingReleaseQueue {
 	/** Releases a grant by a command that is made anew whenever it is sent. */
 	void release(LockKey key, Duration lease, Kind kind, PendingRelease.Command command) {
 		long giveUpNanos = this.environment.nanoTime() + lease.multipliedBy(2).plus(SLACK).toNanos();
-		add(new PendingRelease(key, this.provider.node(key), kind, command, NOTHING, giveUpNanos));
+		add(new PendingRelease(key, this.provider.node(key), kind, command, () -> {
+		}, giveUpNanos));
 	}
 
 	/** Withdraws an entry from the wait queue, and closes its contender after that. */

@@ -19,9 +19,6 @@ import io.distributedlock.provider.OwnerId;
  */
 final class ThreadedEnvironment implements EngineEnvironment, AutoCloseable {
 
-	private static final Runnable NOTHING = () -> {
-	};
-
 	/** Two for each of 64 nodes. */
 	private static final int MOST_NODE_THREADS = 128;
 
@@ -80,7 +77,8 @@ final class ThreadedEnvironment implements EngineEnvironment, AutoCloseable {
 		}
 		catch (RejectedExecutionException ex) {
 			// The timer was closed with the application.
-			return NOTHING;
+			return () -> {
+			};
 		}
 	}
 

@@ -34,9 +34,6 @@ public final class LockCommitGuardProcessor implements BeanPostProcessor, SmartI
 
 	private static final Log logger = LogFactory.getLog(LockCommitGuardProcessor.class);
 
-	private static final String UNGUARDED = "The transaction manager '%s' (%s) is not guarded itself: transactions that"
-			+ " commit through it commit under a lost lock too%s";
-
 	private static final String WRAPPER = ", unless the transaction manager that it wraps is a bean of its own, which"
 			+ " is guarded. If not, let it implement ConfigurableTransactionManager and pass addListener on to"
 			+ " the transaction manager that it wraps, or define the wrapped one as a bean of its own";
@@ -135,7 +132,9 @@ public final class LockCommitGuardProcessor implements BeanPostProcessor, SmartI
 
 	private void warn(Object bean, String beanName, String addition) {
 		if (this.warned.add(beanName)) {
-			logger.warn(String.format(UNGUARDED, beanName, bean.getClass().getName(), addition));
+			logger.warn("The transaction manager '" + beanName + "' (" + bean.getClass().getName()
+					+ ") is not guarded itself: transactions that commit through it commit under a lost lock too"
+					+ addition);
 		}
 	}
 

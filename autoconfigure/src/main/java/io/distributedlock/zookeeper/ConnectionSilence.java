@@ -129,8 +129,8 @@ final class ConnectionSilence {
 	private long toleratedNanos(long usualNanos) {
 		long clientLimitNanos = TimeUnit.MILLISECONDS.toNanos(this.zooKeeper.getSessionTimeout()) * 2 / 3;
 		int doublings = Math.min(this.drops.get(), MAX_DOUBLINGS);
-		double nanos = usualNanos * this.randomFactor * (1L << doublings);
-		return (doublings > 0) ? (long) Math.min(nanos, Math.max(clientLimitNanos, usualNanos)) : (long) nanos;
+		long nanos = (long) (usualNanos * this.randomFactor * (1L << doublings));
+		return (doublings > 0) ? Math.min(nanos, Math.max(clientLimitNanos, usualNanos)) : nanos;
 	}
 
 	private void timedOut(long sentAtNanos, long usualNanos) {
