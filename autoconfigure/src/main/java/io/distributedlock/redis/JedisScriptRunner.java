@@ -145,6 +145,7 @@ final class JedisScriptRunner implements ScriptRunner {
 	}
 
 	/** Returns the way to the node of a slot, or {@code null} if there is no cluster. */
+	@SuppressWarnings("deprecation") // the predecessor of RedisClusterClient
 	private static @Nullable IntFunction<Connection> owners(Object client) {
 		if (client instanceof JedisCluster cluster) {
 			return cluster::getConnectionFromSlot;
@@ -152,6 +153,7 @@ final class JedisScriptRunner implements ScriptRunner {
 		return (client instanceof RedisClusterClient cluster) ? cluster::getConnectionFromSlot : null;
 	}
 
+	@SuppressWarnings("deprecation") // the predecessor of RedisClient
 	private static @Nullable Connection pooled(Object client) {
 		try {
 			if (client instanceof RedisClient single) {

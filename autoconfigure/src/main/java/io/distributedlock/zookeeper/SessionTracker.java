@@ -13,6 +13,7 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.api.CuratorListener;
+import org.apache.curator.framework.imps.CuratorFrameworkState;
 import org.apache.curator.framework.listen.Listenable;
 import org.apache.curator.framework.state.ConnectionState;
 import org.apache.curator.framework.state.ConnectionStateListener;
@@ -301,7 +302,8 @@ final class SessionTracker implements ConnectionStateListener, AutoCloseable {
 			return failure;
 		}
 		String problem = this.closed ? "is closed"
-				: !this.client.isStarted() ? "cannot be reached: the CuratorFramework was not started"
+				: (this.client.getState() != CuratorFrameworkState.STARTED)
+						? "cannot be reached: the CuratorFramework was not started"
 						: (current != null && current.session().isConnected())
 								? "has not confirmed this process's session in time (distributed-lock.call-timeout)"
 								: "is not connected";

@@ -7,6 +7,7 @@ import java.util.concurrent.TimeUnit;
 
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.framework.imps.CuratorFrameworkState;
 import org.apache.curator.retry.RetryOneTime;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZooDefs;
@@ -139,7 +140,7 @@ class ZooKeeperLockAutoConfigurationTests {
 					assertThat(context).doesNotHaveBean(ZooKeeperLockClient.class);
 					assertLocksIn("/shared", context);
 				});
-			assertThat(application.isStarted()).isTrue();
+			assertThat(application.getState()).isEqualTo(CuratorFrameworkState.STARTED);
 			assertThat(application.getZookeeperClient().isConnected()).isTrue();
 		}
 	}

@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
+import io.lettuce.core.AbstractRedisAsyncCommands;
 import io.lettuce.core.RedisChannelHandler;
-import io.lettuce.core.api.async.RedisAsyncCommands;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -81,8 +81,9 @@ class RedisKilledServerTests {
 
 	private static void awaitDisconnect(LettuceConnectionFactory factory) {
 		try (RedisConnection connection = factory.getConnection()) {
-			RedisChannelHandler<?, ?> shared = (RedisChannelHandler<?, ?>) ((RedisAsyncCommands<?, ?>) connection
-				.getNativeConnection()).getStatefulConnection();
+			AbstractRedisAsyncCommands<?, ?> commands = (AbstractRedisAsyncCommands<?, ?>) connection
+				.getNativeConnection();
+			RedisChannelHandler<?, ?> shared = (RedisChannelHandler<?, ?>) commands.getConnection();
 			await().atMost(Duration.ofMinutes(1)).until(() -> !shared.isOpen());
 		}
 	}

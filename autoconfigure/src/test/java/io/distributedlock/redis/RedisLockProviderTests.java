@@ -21,6 +21,7 @@ import redis.clients.jedis.Jedis;
 import redis.clients.jedis.args.ClientType;
 import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.params.ClientKillParams;
+import redis.clients.jedis.params.SetParams;
 
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -211,7 +212,8 @@ class RedisLockProviderTests {
 		for (int number = 0; number < RedisLayout.MOST_ENTRIES; number++) {
 			value.append(OwnerId.random().text()).append(first + number);
 		}
-		this.admin.psetex(this.keys.lock(), LEASE.toMillis(), RedisLayout.bytes(value.toString()));
+		this.admin.set(this.keys.lock(), RedisLayout.bytes(value.toString()),
+				SetParams.setParams().px(LEASE.toMillis()));
 		List<String> before = queue();
 		assertThat(before).hasSize(RedisLayout.MOST_ENTRIES);
 		assertThat(attempt(enter(process()), true)).isInstanceOf(AttemptResult.Busy.class);
