@@ -39,6 +39,7 @@ public final class LockTransactionAutoConfiguration {
 	@Lazy(false)
 	@Conditional(OnFenceCondition.class)
 	@ConditionalOnMissingBean
+	@SuppressWarnings("DoNotCallSuggester") // Spring calls it
 	EnclosingTransaction distributedLockUnfencedTransaction() {
 		throw new LockConfigurationException(LockError.FENCE_UNSUPPORTED,
 				"distributed-lock.transaction.fence is set, but the application has no spring-jdbc and"

@@ -196,6 +196,7 @@ final class FencedTransaction {
 		if (deadline == null) {
 			return this.timeoutSeconds;
 		}
+		@SuppressWarnings("JavaUtilDate") // as Spring declares it
 		long left = TimeUnit.MILLISECONDS.toSeconds(deadline.getTime() - System.currentTimeMillis() + 999);
 		return (int) Math.max(1, Math.min(left, this.timeoutSeconds));
 	}

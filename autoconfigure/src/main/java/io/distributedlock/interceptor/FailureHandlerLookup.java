@@ -22,6 +22,7 @@ final class FailureHandlerLookup {
 	 * The handler. It is looked up without a lock, because the bean factory has locks of
 	 * its own: threads that come together all look it up, and the last one counts.
 	 */
+	@SuppressWarnings("NullableOptional") // null until it was looked up
 	private volatile @Nullable Optional<LockFailureHandler> handler;
 
 	FailureHandlerLookup(BeanFactory beanFactory) {

@@ -128,6 +128,7 @@ final class TableCheck {
 
 		STATUS, SHAPE, RIGHTS, SERVER, NONE;
 
+		@SuppressWarnings("EnumOrdinal")
 		Step following() {
 			return values()[ordinal() + 1];
 		}

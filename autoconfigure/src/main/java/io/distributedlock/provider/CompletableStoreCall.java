@@ -72,6 +72,7 @@ public final class CompletableStoreCall<T> implements StoreCall<T> {
 		return this.state.get() == Outcome.ABANDONED;
 	}
 
+	@SuppressWarnings("ReferenceEquality") // an outcome without a result would be equal
 	private boolean end(Outcome<?> outcome) {
 		Object present = this.state.get();
 		while (!(present instanceof Outcome)) {

@@ -73,6 +73,7 @@ public final class DeadlineTimer {
 	}
 
 	/** Runs the signal, unless an earlier deadline has replaced this one meanwhile. */
+	@SuppressWarnings("ReferenceEquality") // one that was set later may be equal
 	private void expire(Deadline deadline) {
 		this.lock.lock();
 		try {

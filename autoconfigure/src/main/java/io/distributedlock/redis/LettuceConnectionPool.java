@@ -103,6 +103,7 @@ final class LettuceConnectionPool implements AutoCloseable {
 		}
 	}
 
+	@SuppressWarnings("ModifyCollectionInEnhancedForLoop") // a concurrent queue allows it
 	private Pooled borrow(@Nullable Object node) {
 		AbstractRedisClient client = client();
 		for (Pooled pooled : this.idle) {

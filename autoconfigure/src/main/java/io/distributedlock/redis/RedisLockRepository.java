@@ -39,6 +39,7 @@ final class RedisLockRepository {
 
 	private static final byte[] NO = {};
 
+	@SuppressWarnings("UnnecessaryLambda")
 	private static final Consumer<ReleaseOutcome> NOTHING = (outcome) -> {
 	};
 

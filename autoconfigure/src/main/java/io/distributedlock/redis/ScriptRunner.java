@@ -29,11 +29,14 @@ interface ScriptRunner {
 	 */
 	default List<ScriptOutcome> runAll(RedisConnection connection, List<ScriptCall> calls, Deadline deadline,
 			ScriptCaller caller) {
+		// An early reply to one script would end the call for all.
+		@SuppressWarnings("UnnecessaryMethodReference")
+		ScriptCaller callerOfEach = caller::beginSend;
 		List<ScriptOutcome> outcomes = new ArrayList<>(calls.size());
 		for (ScriptCall call : calls) {
 			try {
 				outcomes.add(deadline.isPast() ? ScriptOutcome.of(RedisErrors.notCalledInTime())
-						: ScriptOutcome.of(run(connection, call, deadline, caller::beginSend)));
+						: ScriptOutcome.of(run(connection, call, deadline, callerOfEach)));
 			}
 			catch (RuntimeException ex) {
 				outcomes.add(ScriptOutcome.of(ex));

@@ -75,6 +75,7 @@ final class KeyRequest implements Acquisition {
 		return (turn == KeyQueue.Turn.WAIT) ? Progress.WAIT : end();
 	}
 
+	@SuppressWarnings("ThreadPriorityCheck") // a closed queue is soon replaced
 	private KeyQueue.Turn arrive() {
 		while (true) {
 			KeyQueue candidate = this.queues.queue(key());

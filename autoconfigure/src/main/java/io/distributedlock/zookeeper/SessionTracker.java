@@ -238,6 +238,7 @@ final class SessionTracker implements ConnectionStateListener, AutoCloseable {
 	 * @return completes with the session, or fails with a {@link LockException} that a
 	 * longer wait will not mend; has to be cancelled by who does not wait any more
 	 */
+	@SuppressWarnings("CollectionUndefinedEquality") // a future equals only itself
 	CompletableFuture<Session> ready() {
 		if (!this.closed) {
 			ExclusiveClient.startIfLatent(this.client, this.settings);

@@ -3,6 +3,7 @@ package io.distributedlock.zookeeper;
 import org.apache.zookeeper.data.Stat;
 
 /** Data and {@link Stat} of a node as one request has read them. */
+@SuppressWarnings("ArrayRecordComponent") // never compared
 record ZNode(byte[] data, Stat stat) {
 
 	int version() {
