@@ -22,7 +22,6 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.context.runner.ContextConsumer;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
-import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.scheduling.annotation.Async;
@@ -111,7 +110,7 @@ class BusyLockTests {
 		this.measured.run(whileBusy((parent) -> new ApplicationContextRunner()
 			.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class))
 			.withPropertyValues("distributed-lock.provider=local", "distributed-lock.wait-time=0")
-			.withParent((ConfigurableApplicationContext) parent.getSourceApplicationContext())
+			.withParent(parent.getSourceApplicationContext())
 			.withBean("childJobs", Jobs.class)
 			.run((child) -> {
 				assertThat(child).hasNotFailed();
@@ -140,7 +139,7 @@ class BusyLockTests {
 			.run(whileBusy((parent) -> new ApplicationContextRunner()
 				.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class))
 				.withPropertyValues("distributed-lock.provider=local", "distributed-lock.wait-time=0")
-				.withParent((ConfigurableApplicationContext) parent.getSourceApplicationContext())
+				.withParent(parent.getSourceApplicationContext())
 				.withBean("childJobs", Jobs.class)
 				.run((child) -> assertThat(child.getBean("childJobs", Jobs.class).text()).isEqualTo("handled"))));
 	}

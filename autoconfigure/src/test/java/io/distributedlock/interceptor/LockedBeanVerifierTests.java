@@ -217,7 +217,7 @@ class LockedBeanVerifierTests {
 	}
 
 	private static Runnable hidden() {
-		return (Runnable) ProxyFactory.getProxy(Runnable.class, new SingletonTargetSource(new AnnotatedRunnable()));
+		return ProxyFactory.getProxy(Runnable.class, new SingletonTargetSource(new AnnotatedRunnable()));
 	}
 
 	interface Task {

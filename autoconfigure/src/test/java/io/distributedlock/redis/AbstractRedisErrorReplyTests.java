@@ -68,8 +68,8 @@ abstract class AbstractRedisErrorReplyTests {
 	/** Asserts that each step is refused, and that no lock was granted. */
 	private static void assertRefusesAll(RedisLockProvider provider, LockGrant held, String code, LockError error) {
 		assertThat(failure(provider, OTHER)).hasMessageContaining(code).satisfies((ex) -> {
-			assertThat(((LockProviderException) ex).error()).isEqualTo(error);
-			assertThat(((LockProviderException) ex).isEffectUnknown()).isFalse();
+			assertThat(ex.error()).isEqualTo(error);
+			assertThat(ex.isEffectUnknown()).isFalse();
 		});
 		try {
 			assertThat(RedisProcesses.renew(provider, held)).isEqualTo(RenewalOutcome.UNKNOWN);

@@ -70,8 +70,8 @@ class QuorumAttemptTests {
 
 	private static ScriptReply busy(OwnerId owner, Duration remaining) {
 		String value = owner.text() + "H" + "1".repeat(16) + "1".repeat(10) + "000";
-		return new ScriptReply(
-				List.of((long) Script.NOT_GRANTED, RedisLayout.bytes(value), remaining.toMillis(), 0L, 0L, 0L), true);
+		return new ScriptReply(List.of(Script.NOT_GRANTED, RedisLayout.bytes(value), remaining.toMillis(), 0L, 0L, 0L),
+				true);
 	}
 
 	/**

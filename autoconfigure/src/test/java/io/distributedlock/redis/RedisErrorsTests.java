@@ -85,7 +85,7 @@ class RedisErrorsTests {
 	void otherErrorIsAFailureWithTheServersWords() {
 		assertThat(RedisErrors.translate(error("WRONGTYPE Operation against a key"), false))
 			.hasMessageContaining("failed: WRONGTYPE Operation against a key")
-			.satisfies((ex) -> assertThat(((LockProviderException) ex).isEffectUnknown()).isTrue());
+			.satisfies((ex) -> assertThat(ex.isEffectUnknown()).isTrue());
 	}
 
 	@Test

@@ -1,7 +1,6 @@
 package io.distributedlock.redis;
 
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 
 import redis.clients.jedis.Jedis;
@@ -65,7 +64,9 @@ final class RedisRights {
 	private static void grantTo(String user, Jedis server, String prefix, List<String>... commands) {
 		List<String> rules = new ArrayList<>(List.of("reset", "on", ">" + PASSWORD));
 		rules.addAll(ofPrefix(prefix));
-		Arrays.stream(commands).forEach(rules::addAll);
+		for (List<String> each : commands) {
+			rules.addAll(each);
+		}
 		server.aclSetUser(user, rules.toArray(String[]::new));
 	}
 
