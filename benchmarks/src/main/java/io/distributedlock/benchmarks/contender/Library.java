@@ -44,8 +44,10 @@ public enum Library {
 
 	private final String label;
 
+	@SuppressWarnings("ImmutableEnumChecker") // without state
 	private final Predicate<Store> stores;
 
+	@SuppressWarnings("ImmutableEnumChecker") // cannot be modified
 	private final Set<Ability> abilities;
 
 	Library(String label, Predicate<Store> stores, Ability... abilities) {

@@ -97,6 +97,7 @@ final class LazyWorkerContext implements WorkerContext {
 		return this.memory;
 	}
 
+	@SuppressWarnings("CatchAndPrintStackTrace")
 	void close() {
 		Contender opened = this.contender;
 		if (opened != null) {

@@ -105,9 +105,14 @@ final class RunResources implements AutoCloseable {
 			killJvms();
 			last = last();
 		}
+		// Another thread may still close one.
 		this.closingOne.lock();
-		this.closingOne.unlock();
-		this.closed = true;
+		try {
+			this.closed = true;
+		}
+		finally {
+			this.closingOne.unlock();
+		}
 	}
 
 	private @Nullable AutoCloseable last() {

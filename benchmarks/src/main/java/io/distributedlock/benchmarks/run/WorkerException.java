@@ -10,6 +10,7 @@ final class WorkerException extends RuntimeException {
 	}
 
 	@Override
+	@SuppressWarnings("OverrideThrowableToString") // leaves out the name of the class
 	public String toString() {
 		return String.valueOf(getMessage());
 	}

@@ -28,6 +28,10 @@ public record Answer(Map<String, Double> values, @Nullable String latencies) {
 		return new Answer(added, this.latencies);
 	}
 
+	Answer with(String name, long value) {
+		return with(name, (double) value);
+	}
+
 	Answer with(Histogram histogram) {
 		ByteBuffer bytes = ByteBuffer.allocate(histogram.getNeededByteBufferCapacity());
 		int length = histogram.encodeIntoCompressedByteBuffer(bytes);

@@ -76,7 +76,7 @@ final class HeldLocks implements Scenario {
 		double nanos = System.nanoTime() - begin;
 		double cpu = run(trial, Step.LOOK_AT_CPU).value("cpu") - cpuBefore;
 		Counters counted = trial.counters().since(before);
-		long kept = trial.size() - sizeBefore;
+		double kept = (double) trial.size() - sizeBefore;
 		run(trial, Step.RELEASE);
 		Answer released = run(trial, Step.LOOK);
 		return Measurement
@@ -90,6 +90,7 @@ final class HeldLocks implements Scenario {
 			.with("entries-left", (double) trial.size() - sizeBefore, "count");
 	}
 
+	@SuppressWarnings("EnumOrdinal") // to a JVM with the same class
 	private Answer run(Trial trial, Step step) {
 		return trial.runAlone(Task.of(this).with(STEP, step.ordinal()));
 	}

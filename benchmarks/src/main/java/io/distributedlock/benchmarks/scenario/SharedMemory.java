@@ -51,16 +51,21 @@ public final class SharedMemory {
 	}
 
 	long get(Slot slot) {
-		return (long) LONGS.getVolatile(this.memory, slot.ordinal() * SLOT_BYTES);
+		return (long) LONGS.getVolatile(this.memory, offset(slot));
 	}
 
 	void set(Slot slot, long value) {
-		LONGS.setVolatile(this.memory, slot.ordinal() * SLOT_BYTES, value);
+		LONGS.setVolatile(this.memory, offset(slot), value);
 	}
 
 	/** Adds to a number in one step, and returns what it was. */
 	long add(Slot slot, long value) {
-		return (long) LONGS.getAndAdd(this.memory, slot.ordinal() * SLOT_BYTES, value);
+		return (long) LONGS.getAndAdd(this.memory, offset(slot), value);
+	}
+
+	@SuppressWarnings("EnumOrdinal") // all JVMs of a run have the same class
+	private static int offset(Slot slot) {
+		return slot.ordinal() * SLOT_BYTES;
 	}
 
 	/** The numbers. */

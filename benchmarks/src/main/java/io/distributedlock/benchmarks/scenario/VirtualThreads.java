@@ -89,6 +89,7 @@ final class VirtualThreads implements Scenario {
 			.with("lost", (double) updates - counted);
 	}
 
+	@SuppressWarnings("ThreadPriorityCheck") // provokes lost updates
 	private static boolean update(Contender contender, String name, AtomicIntegerArray counters, int key)
 			throws Exception {
 		HeldLock lock = contender.acquire(name, WAIT);

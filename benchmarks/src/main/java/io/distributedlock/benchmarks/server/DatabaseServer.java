@@ -90,9 +90,10 @@ final class DatabaseServer implements StoreServer {
 
 	static DatabaseServer mariaDb(Path directory) {
 		try {
-			Path init = Files.writeString(directory.resolve("init.sql"),
-					"ALTER USER root@localhost IDENTIFIED VIA mysql_native_password USING PASSWORD('');\n"
-							+ "CREATE DATABASE IF NOT EXISTS benchmark;\n");
+			Path init = Files.writeString(directory.resolve("init.sql"), """
+					ALTER USER root@localhost IDENTIFIED VIA mysql_native_password USING PASSWORD('');
+					CREATE DATABASE IF NOT EXISTS benchmark;
+					""");
 			DBConfigurationBuilder configuration = DBConfigurationBuilder.newBuilder()
 				.setPort(FreePort.choose())
 				.setBaseDir(directory.toFile())

@@ -38,7 +38,7 @@ final class StartupClassPath {
 	 */
 	StartupClassPath(Path components, Path folder) throws IOException {
 		this.archives.add(archive(components, folder.resolve("components.jar")));
-		for (String entry : System.getProperty("java.class.path").split(File.pathSeparator)) {
+		for (String entry : System.getProperty("java.class.path").split(File.pathSeparator, -1)) {
 			Path path = Path.of(entry).toAbsolutePath();
 			if (Files.isDirectory(path)) {
 				this.archives.add(archive(path, folder.resolve("classes" + this.archives.size() + ".jar")));
