@@ -1,7 +1,6 @@
 package io.distributedlock.sample;
 
 import com.fasterxml.jackson.annotation.JsonSubTypes;
-import com.fasterxml.jackson.annotation.JsonSubTypes.Type;
 import com.fasterxml.jackson.annotation.JsonTypeInfo;
 import org.jspecify.annotations.Nullable;
 
@@ -10,10 +9,10 @@ import org.jspecify.annotations.Nullable;
  * {@link #MARK} on its standard output. A frozen or dead worker is silent.
  */
 @JsonTypeInfo(use = JsonTypeInfo.Id.NAME, property = "report")
-@JsonSubTypes({ @Type(value = WorkerReport.Ready.class, name = "ready"),
-		@Type(value = WorkerReport.Locks.class, name = "locks"),
-		@Type(value = WorkerReport.Incident.class, name = "incident"),
-		@Type(value = WorkerReport.Done.class, name = "done") })
+@JsonSubTypes({ @JsonSubTypes.Type(value = WorkerReport.Ready.class, name = "ready"),
+		@JsonSubTypes.Type(value = WorkerReport.Locks.class, name = "locks"),
+		@JsonSubTypes.Type(value = WorkerReport.Incident.class, name = "incident"),
+		@JsonSubTypes.Type(value = WorkerReport.Done.class, name = "done") })
 public sealed interface WorkerReport {
 
 	/** The beginning of a line that is a report; other lines are log messages. */

@@ -101,6 +101,7 @@ class EmbeddedRedisServer implements DataRedisConnectionDetails, LockServer, Aut
 		}
 	}
 
+	@SuppressWarnings("AddressSelection") // no name is looked up
 	private boolean listens() {
 		try (Socket socket = new Socket()) {
 			socket.connect(new InetSocketAddress(LOOPBACK, this.port), (int) START_TIMEOUT.toMillis());

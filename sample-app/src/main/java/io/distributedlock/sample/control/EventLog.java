@@ -1,6 +1,7 @@
 package io.distributedlock.sample.control;
 
 import java.time.LocalTime;
+import java.time.ZoneId;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -39,8 +40,8 @@ class EventLog {
 			this.entries.removeFirst();
 		}
 		this.lastId++;
-		this.entries.addLast(new Entry(this.lastId, LocalTime.now().truncatedTo(ChronoUnit.MILLIS).toString(),
-				tone.name().toLowerCase(Locale.ROOT), text, aloud));
+		LocalTime now = LocalTime.now(ZoneId.systemDefault()).truncatedTo(ChronoUnit.MILLIS);
+		this.entries.addLast(new Entry(this.lastId, now.toString(), tone.name().toLowerCase(Locale.ROOT), text, aloud));
 	}
 
 	synchronized List<Entry> latest() {

@@ -83,7 +83,8 @@ class FiguresController {
 	static double sum(String scrape, String metric, String label) {
 		return scrape.lines()
 			.filter((line) -> line.startsWith(metric + "{") && line.contains(label))
-			.mapToDouble((line) -> Double.parseDouble(line.substring(line.lastIndexOf('}') + 1).strip().split(" ")[0]))
+			.mapToDouble(
+					(line) -> Double.parseDouble(line.substring(line.lastIndexOf('}') + 1).strip().split(" ", 2)[0]))
 			.sum();
 	}
 

@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param waitedMillis how long the first of them has waited
  * @param actuator the address of its actuator, {@code null} before it is ready
  */
+@SuppressWarnings("InvalidParam") // "stale" is a state
 record LaneView(int lane, long pid, String state, @Nullable String token, long leaseMillis, long remainingMillis,
 		boolean succeeded, int waiting, long waitedMillis, @Nullable String actuator) {
 

@@ -57,6 +57,7 @@ class Sellers {
 		}, this.executor);
 	}
 
+	@SuppressWarnings("ThreadPriorityCheck") // lets another seller come first
 	private void sellUntilSoldOut(SellCommand command) {
 		int lostInARow = 0;
 		SaleAttempt.Outcome outcome = this.attempt.make(command);
