@@ -13,16 +13,34 @@ import javax.xml.stream.XMLStreamException;
 import javax.xml.stream.XMLStreamReader;
 
 /**
- * Prints the slowest test classes of all modules, from the reports that Surefire wrote
- * since the build began.
+ * Prints the slowest test classes of all modules, from the reports written since the
+ * build began. In CI it fails a build without the tests tagged "full" where a class takes
+ * too long for that build.
+ * <p>
+ * A class may take 8 s of its JVM's processor time, which other programs do not lengthen,
+ * and 30 s by the clock, where it may start a server. On a slower machine all classes take
+ * longer, and the median of them tells by how much.
  */
 public final class SlowestTests {
 
 	private static final int MOST = 10;
 
+	private static final double PROCESSOR_SECONDS = 8;
+
+	private static final double CLOCK_SECONDS = 30;
+
+	/** Median of the clock on two cores that have nothing else to do. */
+	private static final double USUAL_MEDIAN = 0.5;
+
 	private SlowestTests() {
 	}
 
+	/**
+	 * Prints the list.
+	 * @param arguments the root of the project, the moment at which the build began, and
+	 * the tags of the tests that it leaves out
+	 * @throws IOException if a report cannot be read
+	 */
 	public static void main(String[] arguments) throws IOException {
 		Instant begin = Instant.parse(arguments[1]);
 		List<TestClass> slowest;
@@ -30,13 +48,32 @@ public final class SlowestTests {
 			slowest = files.filter((file) -> isReport(file, begin))
 				.map(SlowestTests::read)
 				.sorted(Comparator.comparingDouble(TestClass::seconds).reversed())
-				.limit(MOST)
 				.toList();
 		}
 		if (!slowest.isEmpty()) {
-			System.out.println("The slowest test classes, in seconds:");
-			slowest.forEach((one) -> System.out.printf(Locale.ROOT, "%7.1f  %s%n", one.seconds(), one.name()));
+			System.out.println("The slowest test classes, in seconds by the clock and of their JVM's processor time:");
+			slowest.stream().limit(MOST).forEach(SlowestTests::print);
+			if (System.getenv("CI") != null && List.of(arguments[2].split(",")).contains("full")) {
+				judge(slowest);
+			}
 		}
+	}
+
+	private static void judge(List<TestClass> slowest) {
+		double slowness = Math.max(1, slowest.get(slowest.size() / 2).seconds() / USUAL_MEDIAN);
+		List<TestClass> tooSlow = slowest.stream().filter((one) -> one.isSlowerThan(slowness)).toList();
+		if (!tooSlow.isEmpty()) {
+			System.out.printf(Locale.ROOT,
+					"These are too slow for each build (limits: %.0f s, and %.0f s of processor time). "
+							+ "Make them quicker, or tag them \"full\":%n",
+					CLOCK_SECONDS * slowness, PROCESSOR_SECONDS * slowness);
+			tooSlow.forEach(SlowestTests::print);
+			System.exit(1);
+		}
+	}
+
+	private static void print(TestClass one) {
+		System.out.printf(Locale.ROOT, "%7.1f %7.1f  %s%n", one.seconds(), one.processorSeconds(), one.name());
 	}
 
 	private static boolean isReport(Path file, Instant begin) {
@@ -54,15 +91,22 @@ public final class SlowestTests {
 		try (InputStream input = Files.newInputStream(report)) {
 			XMLStreamReader reader = XMLInputFactory.newDefaultFactory().createXMLStreamReader(input);
 			reader.nextTag();
-			return new TestClass(reader.getAttributeValue(null, "name"),
-					Double.parseDouble(reader.getAttributeValue(null, "time")));
+			String name = reader.getAttributeValue(null, "name");
+			Path processorTime = report.resolveSibling(name + ".processor-time");
+			return new TestClass(name, Double.parseDouble(reader.getAttributeValue(null, "time")),
+					Files.exists(processorTime) ? Double.parseDouble(Files.readString(processorTime)) : Double.NaN);
 		}
 		catch (IOException | XMLStreamException ex) {
 			throw new IllegalStateException("The report " + report + " cannot be read", ex);
 		}
 	}
 
-	private record TestClass(String name, double seconds) {
+	/** Its processor time is not a number where nobody has noted it. */
+	private record TestClass(String name, double seconds, double processorSeconds) {
+
+		boolean isSlowerThan(double slowness) {
+			return this.processorSeconds > PROCESSOR_SECONDS * slowness || this.seconds > CLOCK_SECONDS * slowness;
+		}
 
 	}
 
