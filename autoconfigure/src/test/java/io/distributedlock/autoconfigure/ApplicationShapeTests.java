@@ -3,6 +3,7 @@ package io.distributedlock.autoconfigure;
 import java.time.Duration;
 import java.util.List;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -44,6 +45,7 @@ import static org.mockito.Mockito.spy;
  * Tests of locked beans in applications of unusual shapes: lazy, with exposed proxies,
  * and locked configuration classes.
  */
+@Tag("full")
 class ApplicationShapeTests {
 
 	private static final String LAZY = "spring.main.lazy-initialization=true";

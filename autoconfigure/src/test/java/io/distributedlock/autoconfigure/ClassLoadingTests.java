@@ -13,6 +13,7 @@ import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -24,6 +25,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Tests of applications whose classes are loaded in an unusual way: with AspectJ on their
  * class path, and again by the restart class loader of DevTools.
  */
+@Tag("full")
 class ClassLoadingTests {
 
 	private static final String PACKAGE = ClassLoadingTests.class.getPackageName();

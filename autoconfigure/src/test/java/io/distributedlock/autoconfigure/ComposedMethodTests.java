@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.aop.Advisor;
@@ -65,6 +66,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * lock, which outside, and what changes it. Each row of the table in the documentation
  * has one.
  */
+@Tag("full")
 class ComposedMethodTests {
 
 	private static final Duration PATIENCE = Duration.ofMinutes(1);

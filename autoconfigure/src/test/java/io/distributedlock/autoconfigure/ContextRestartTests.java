@@ -6,6 +6,7 @@ import java.util.stream.Stream;
 
 import javax.sql.DataSource;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -32,6 +33,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * Tests of a context that is stopped and started again, as around a checkpoint of its
  * process, with each store.
  */
+@Tag("full")
 class ContextRestartTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(30);

@@ -12,6 +12,7 @@ import java.util.stream.Stream;
 
 import javax.sql.DataSource;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -42,6 +43,7 @@ import static org.awaitility.Awaitility.await;
  * it is not clear which store is meant.
  */
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("full")
 class EarlyConnectionTests {
 
 	private final ApplicationContextRunner runner = new ApplicationContextRunner().withBean(LockUser.class)

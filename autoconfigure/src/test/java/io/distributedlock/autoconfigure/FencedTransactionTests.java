@@ -21,6 +21,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
@@ -81,6 +82,7 @@ import static org.springframework.transaction.TransactionDefinition.PROPAGATION_
  */
 @ParameterizedClass
 @EnumSource
+@Tag("full")
 class FencedTransactionTests {
 
 	private static final LockKey FIRST = LockKey.of("first");

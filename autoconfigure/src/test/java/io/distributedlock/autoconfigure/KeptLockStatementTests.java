@@ -8,6 +8,7 @@ import java.util.regex.Pattern;
 
 import javax.sql.DataSource;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -28,6 +29,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Tests that the statements in {@code docs/scheduled-jobs.md} free a kept lock, and leave
  * one that is held alone.
  */
+@Tag("full")
 class KeptLockStatementTests {
 
 	private static String page() {

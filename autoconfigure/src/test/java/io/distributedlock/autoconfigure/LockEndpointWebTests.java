@@ -22,6 +22,7 @@ import jakarta.servlet.http.HttpServletRequestWrapper;
 
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import tools.jackson.databind.JsonNode;
@@ -53,6 +54,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * the same properties share an application.
  */
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("full")
 class LockEndpointWebTests {
 
 	private static final LockKey HOSTILE = LockKey.of("seats", "13A/../%2e%\r\n\"'\\<script>alert(1)</script>",

@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -42,6 +43,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /** When transactions are fenced, and which mistakes fail the start. */
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("full")
 class LockFencingAutoConfigurationTests {
 
 	private final ApplicationContextRunner off = new ApplicationContextRunner()

@@ -1,6 +1,7 @@
 package io.distributedlock.autoconfigure;
 
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -36,6 +37,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
  * Tests of locked beans in slices and other contexts that lack the auto-configuration:
  * none of them runs unlocked in silence.
  */
+@Tag("full")
 class LockedSliceTests {
 
 	@ParameterizedTest

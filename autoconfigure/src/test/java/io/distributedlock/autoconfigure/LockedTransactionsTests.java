@@ -11,6 +11,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntConsumer;
 
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -50,6 +51,7 @@ import static org.awaitility.Awaitility.await;
  * isolation READ COMMITTED: each reads the value and then writes it, so that a reader
  * that comes before the commit of another one loses its update.
  */
+@Tag("full")
 class LockedTransactionsTests {
 
 	private static final Duration PATIENCE = Duration.ofMinutes(1);

@@ -11,6 +11,7 @@ import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -61,6 +62,7 @@ import static org.springframework.transaction.TransactionDefinition.PROPAGATION_
  * Locks that are acquired inside running transactions, whatever happens to either. Starts
  * the application as Boot does, and commits in H2.
  */
+@Tag("full")
 class LocksInTransactionsTests {
 
 	private static final Duration PATIENCE = Duration.ofMinutes(1);

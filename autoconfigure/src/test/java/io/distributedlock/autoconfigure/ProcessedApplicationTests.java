@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -54,6 +55,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 @CompileWithForkedClassLoader
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("full")
 class ProcessedApplicationTests {
 
 	private static final String[] TWO_STORES = { "spring.application.name=shop",

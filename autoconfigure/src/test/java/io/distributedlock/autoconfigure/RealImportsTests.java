@@ -7,6 +7,7 @@ import java.util.stream.Stream;
 
 import javax.sql.DataSource;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -43,6 +44,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Starts applications as Boot starts them, with every auto-configuration that there is.
  */
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("full")
 class RealImportsTests {
 
 	@Test

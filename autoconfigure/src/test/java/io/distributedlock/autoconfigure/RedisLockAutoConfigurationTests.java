@@ -1,5 +1,6 @@
 package io.distributedlock.autoconfigure;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import redis.clients.jedis.Jedis;
@@ -32,6 +33,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("full")
 class RedisLockAutoConfigurationTests {
 
 	private final ApplicationContextRunner runner = new ApplicationContextRunner().withBean(LockUser.class)

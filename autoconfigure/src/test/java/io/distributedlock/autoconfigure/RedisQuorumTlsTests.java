@@ -12,6 +12,7 @@ import javax.net.ssl.SSLContext;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -30,6 +31,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /** A quorum of servers that speak TLS, each with its own bundle. */
+@Tag("full")
 class RedisQuorumTlsTests {
 
 	private static final String NODE = "distributed-lock.redis.quorum.nodes[";

@@ -15,6 +15,7 @@ import java.util.stream.Stream;
 
 import javax.sql.DataSource;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -47,6 +48,7 @@ import static org.awaitility.Awaitility.await;
 
 /** Scheduled jobs on two nodes, each an application context, over one store. */
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("full")
 class ScheduledLockTests {
 
 	private static final Duration BEAT = Duration.ofMillis(300);

@@ -6,6 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -59,6 +60,7 @@ import static org.mockito.Mockito.never;
 
 /** A database and the memory of this process keep locks beside each other. */
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("full")
 class SeveralProvidersTests {
 
 	private static final LockRequest REQUEST = LockRequest.of(LockKey.of("Jobs.run")).withWaitTime(Duration.ZERO);

@@ -8,6 +8,7 @@ import java.util.stream.Stream;
 
 import javax.sql.DataSource;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -38,6 +39,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * candidates, and of the words with which the conditions explain themselves. Redis and
  * ZooKeeper are not up.
  */
+@Tag("full")
 class StorePresenceTests {
 
 	/** A package of each client without which its store is absent. */

@@ -2,6 +2,7 @@ package io.distributedlock.autoconfigure;
 
 import java.time.Duration;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -27,6 +28,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /** A database, Redis and ZooKeeper keep locks beside each other, all on real servers. */
+@Tag("full")
 class StoresBesideEachOtherTests {
 
 	private static final LockRequest REQUEST = LockRequest.of(LockKey.of("Jobs.run", "7")).withWaitTime(Duration.ZERO);

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -19,6 +20,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * client is on its class path. What the conditions have to look for is all that they
  * load.
  */
+@Tag("full")
 class UnusedClientsTests {
 
 	private static final String ZOOKEEPER = "org.apache.curator. org.apache.zookeeper. io.distributedlock.zookeeper.";

@@ -12,6 +12,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import javax.sql.DataSource;
 
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -58,6 +59,7 @@ import static org.mockito.Mockito.mock;
  * first lock.
  */
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("full")
 class UnusedLocksTests {
 
 	private final ApplicationContextRunner runner = new ApplicationContextRunner()

@@ -2,6 +2,7 @@ package io.distributedlock.autoconfigure;
 
 import java.time.Duration;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 
@@ -16,6 +17,7 @@ import org.springframework.web.reactive.function.server.ServerResponse;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+@Tag("full")
 class WebFluxErrorTests extends AbstractWebErrorTests {
 
 	WebFluxErrorTests() {

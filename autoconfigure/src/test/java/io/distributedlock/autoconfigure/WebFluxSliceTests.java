@@ -1,10 +1,13 @@
 package io.distributedlock.autoconfigure;
 
+import org.junit.jupiter.api.Tag;
+
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.webflux.test.autoconfigure.WebFluxTest;
 import org.springframework.test.web.reactive.server.WebTestClient;
 
 @WebFluxTest
+@Tag("full")
 class WebFluxSliceTests extends AbstractWebSliceTests {
 
 	@Autowired

@@ -1,5 +1,6 @@
 package io.distributedlock.autoconfigure;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.WebApplicationType;
@@ -12,6 +13,7 @@ import org.springframework.web.servlet.function.ServerResponse;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+@Tag("full")
 class WebMvcErrorTests extends AbstractWebErrorTests {
 
 	WebMvcErrorTests() {

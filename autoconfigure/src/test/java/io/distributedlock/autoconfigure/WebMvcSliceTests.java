@@ -1,5 +1,7 @@
 package io.distributedlock.autoconfigure;
 
+import org.junit.jupiter.api.Tag;
+
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.webmvc.test.autoconfigure.WebMvcTest;
 import org.springframework.test.web.servlet.assertj.MockMvcTester;
@@ -7,6 +9,7 @@ import org.springframework.test.web.servlet.assertj.MockMvcTester;
 import static org.assertj.core.api.Assertions.assertThat;
 
 @WebMvcTest
+@Tag("full")
 class WebMvcSliceTests extends AbstractWebSliceTests {
 
 	@Autowired

@@ -11,6 +11,7 @@ import org.apache.curator.retry.RetryOneTime;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -29,6 +30,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * Tests of locks in ZooKeeper whose methods still run when the context is closed.
  */
+@Tag("full")
 class ZooKeeperShutdownTests {
 
 	private static final Duration SESSION = Duration.ofSeconds(8);

@@ -14,6 +14,7 @@ import java.util.function.Supplier;
 import javax.sql.DataSource;
 
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -31,6 +32,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /** Turns at a lock of a process with many threads and of one with a single thread. */
+@Tag("full")
 class PolledStoreShareTests {
 
 	private static final int MANY = 15;

@@ -17,6 +17,7 @@ import javax.sql.DataSource;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -45,6 +46,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Pools whose connections have no autocommit and are SERIALIZABLE, and many threads.
  */
+@Tag("full")
 class PoolDefaultsTests {
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(5);

@@ -7,6 +7,7 @@ import java.time.Duration;
 import javax.sql.DataSource;
 
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import io.distributedlock.LockError;
@@ -16,6 +17,7 @@ import io.distributedlock.provider.LockContender;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+@Tag("full")
 class PostgresJdbcLockProviderTests extends AbstractJdbcLockProviderTests {
 
 	@Override

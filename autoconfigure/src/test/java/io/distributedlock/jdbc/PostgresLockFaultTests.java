@@ -1,5 +1,6 @@
 package io.distributedlock.jdbc;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
@@ -11,6 +12,7 @@ import io.distributedlock.testkit.LockProviderFixture;
  * beside each other.
  */
 @Execution(ExecutionMode.CONCURRENT)
+@Tag("full")
 class PostgresLockFaultTests extends LockProviderFaultContract {
 
 	@Override

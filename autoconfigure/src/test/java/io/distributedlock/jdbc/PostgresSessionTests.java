@@ -5,6 +5,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 
 import com.zaxxer.hikari.HikariDataSource;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -17,6 +18,7 @@ import io.distributedlock.provider.Deadline;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+@Tag("full")
 class PostgresSessionTests {
 
 	private static final Duration CALL_TIMEOUT = Duration.ofSeconds(1);

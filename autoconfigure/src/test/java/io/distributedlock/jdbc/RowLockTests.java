@@ -50,6 +50,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /** What row locks have beyond the contract: connections, sessions, and their end. */
+@Tag("full")
 class RowLockTests {
 
 	private static final LockKey KEY = LockKey.of("orders", "42");

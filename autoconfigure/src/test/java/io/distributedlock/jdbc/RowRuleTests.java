@@ -10,6 +10,7 @@ import javax.sql.DataSource;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Named;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -22,6 +23,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Runs random attempts, releases and withdrawals on random rows through the statements of
  * each dialect, and compares the rows with {@link ModelRow}.
  */
+@Tag("full")
 class RowRuleTests {
 
 	private static final int ROUNDS = 1_000;

@@ -6,6 +6,7 @@ import java.util.Set;
 
 import javax.sql.DataSource;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -20,6 +21,7 @@ import static org.awaitility.Awaitility.await;
 
 /** The sweeper as it runs by itself. */
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("full")
 class SweeperTests {
 
 	private static final Duration PATIENCE = Duration.ofMinutes(1);

@@ -12,6 +12,7 @@ import java.util.stream.Stream;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -22,6 +23,7 @@ import io.distributedlock.testkit.TimeBounds;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Processes whose wall clocks differ by an hour and more exclude each other. */
+@Tag("full")
 class ClockSkewTests {
 
 	private static final int HOLDS = 200;

@@ -35,6 +35,7 @@ import static org.awaitility.Awaitility.await;
  * the worst moments. Each transaction also writes a line of a ledger, so that the balance
  * has to be the number of lines: less is a lost update.
  */
+@Tag("full")
 class FencedProcessesTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(60);

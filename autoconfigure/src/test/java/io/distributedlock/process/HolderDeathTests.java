@@ -83,6 +83,7 @@ class HolderDeathTests {
 	}
 
 	@Test
+	@Tag("full")
 	void rowLockOfAKilledProcessIsFreeWithinASecond() {
 		assertFreeWithinASecond(Endpoint.create(Database.POSTGRESQL),
 				"SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
@@ -122,6 +123,7 @@ class HolderDeathTests {
 	}
 
 	@ParameterizedTest
+	@Tag("full")
 	@EnumSource(Database.class)
 	void killedHoldersLockIsKeptForItsShortestHold(Database database) {
 		Endpoint endpoint = Endpoint.create(database);
@@ -138,6 +140,7 @@ class HolderDeathTests {
 	}
 
 	@ParameterizedTest
+	@Tag("full")
 	@EnumSource(Database.class)
 	void stoppedHolderFindsItsLossOfflineAndChangesNothing(Database database) {
 		Endpoint endpoint = Endpoint.create(database);

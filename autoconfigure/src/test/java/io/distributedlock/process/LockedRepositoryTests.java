@@ -15,6 +15,7 @@ import org.h2.api.Trigger;
 import org.h2.tools.Server;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -25,6 +26,7 @@ import static org.awaitility.Awaitility.await;
  * Two processes with a locked Spring Data JPA repository. Each body runs code of the
  * database, which is in this JVM, and so can be held here.
  */
+@Tag("full")
 public class LockedRepositoryTests {
 
 	private static final AtomicInteger BODIES = new AtomicInteger();

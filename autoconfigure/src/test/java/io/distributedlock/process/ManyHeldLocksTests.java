@@ -6,6 +6,7 @@ import java.util.List;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -17,6 +18,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /** Many locks that one process holds are renewed in few batches and none is lost. */
+@Tag("full")
 class ManyHeldLocksTests {
 
 	private static final Log logger = LogFactory.getLog(ManyHeldLocksTests.class);

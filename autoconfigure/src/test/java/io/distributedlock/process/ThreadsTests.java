@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -18,6 +19,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * The library's threads keep no JVM alive, and are no more for many locks than for one.
  */
+@Tag("full")
 class ThreadsTests {
 
 	private static final Duration LEASE = Duration.ofSeconds(3);

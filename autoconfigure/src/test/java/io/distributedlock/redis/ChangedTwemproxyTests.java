@@ -38,6 +38,7 @@ import static org.awaitility.Awaitility.await;
  * Tests with the real Twemproxy that restarts with another configuration while locks are
  * held: no lock gets a second holder, and no healthy one is told as lost.
  */
+@Tag("full")
 class ChangedTwemproxyTests {
 
 	private static final String SUITABLE = "hash_tag: \"{}\"\n  auto_eject_hosts: false";

@@ -7,6 +7,7 @@ import java.util.Objects;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -42,6 +43,7 @@ import static org.awaitility.Awaitility.await;
 
 /** Tests of the check of the servers before the first attempt. */
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("full")
 class FirstAttemptTests {
 
 	private static final String CLIENTS = "io.distributedlock.redis.TestClients#all";

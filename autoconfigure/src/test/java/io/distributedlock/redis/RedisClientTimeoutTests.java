@@ -6,6 +6,7 @@ import java.util.stream.Stream;
 
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.TimeoutOptions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -38,6 +39,7 @@ import static org.awaitility.Awaitility.await;
  * Tests with clients whose own time-out is a minute or short, or that share no
  * connection.
  */
+@Tag("full")
 class RedisClientTimeoutTests {
 
 	private static final Duration LEASE = TimeBounds.withLoad(Duration.ofSeconds(2));

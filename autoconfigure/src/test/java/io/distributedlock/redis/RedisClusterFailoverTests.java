@@ -5,6 +5,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -29,6 +30,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * Tests of a cluster whose master dies, with its replica or without.
  */
+@Tag("full")
 class RedisClusterFailoverTests {
 
 	@RegisterExtension

@@ -7,6 +7,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -29,6 +30,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * A frozen master delays its own locks only.
  */
+@Tag("full")
 class RedisClusterFrozenNodeTests {
 
 	private static final Duration NO_WAIT = Duration.ZERO;

@@ -12,6 +12,7 @@ import java.util.stream.Stream;
 
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -38,6 +39,7 @@ import static org.awaitility.Awaitility.await;
  * Tests of a cluster of three masters with a replica each, two of whose masters do not
  * reply, with clients whose calls occupy workers.
  */
+@Tag("full")
 class RedisClusterFrozenNodesTests {
 
 	/** Longer than the test of the other master may take. */

@@ -15,6 +15,7 @@ import java.util.stream.Stream;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -41,6 +42,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * Tests of the number of commands per step, as the server counts them.
  */
+@Tag("full")
 class RedisCommandCountTests {
 
 	private static final Duration LEASE = Duration.ofSeconds(30);

@@ -7,6 +7,7 @@ import java.util.function.BiFunction;
 import java.util.function.IntUnaryOperator;
 import java.util.stream.Stream;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -37,6 +38,7 @@ import static org.awaitility.Awaitility.await;
  * A primary that becomes a replica while its connections stay open, as in a managed
  * service whose one name leads to another server then.
  */
+@Tag("full")
 class RedisDemotedServerTests {
 
 	private static final LockKey KEY = LockKey.of("orders", "42");

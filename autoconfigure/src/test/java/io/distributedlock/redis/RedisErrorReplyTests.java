@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import redis.clients.jedis.Jedis;
@@ -25,6 +26,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * Tests of the errors that the server replies.
  */
+@Tag("full")
 class RedisErrorReplyTests extends AbstractRedisErrorReplyTests {
 
 	private static final Duration LEASE = TimeBounds.withLoad(Duration.ofMillis(1500));

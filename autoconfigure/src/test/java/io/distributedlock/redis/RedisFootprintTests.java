@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -29,6 +30,7 @@ import static org.awaitility.Awaitility.await;
  * Tests of the keys that remain after many locks, and of the threads and connections for
  * many held ones.
  */
+@Tag("full")
 class RedisFootprintTests {
 
 	private static final int HELD = 10_000;

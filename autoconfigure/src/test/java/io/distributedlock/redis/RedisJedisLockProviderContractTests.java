@@ -1,8 +1,11 @@
 package io.distributedlock.redis;
 
+import org.junit.jupiter.api.Tag;
+
 import io.distributedlock.testkit.LockProviderContract;
 import io.distributedlock.testkit.LockProviderFixture;
 
+@Tag("full")
 class RedisJedisLockProviderContractTests extends LockProviderContract {
 
 	@Override

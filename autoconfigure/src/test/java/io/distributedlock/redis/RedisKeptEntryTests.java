@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -29,6 +30,7 @@ import static org.awaitility.Awaitility.await;
  * Tests of the entry in the wait queue that the release of a process makes if the process
  * has acquired the lock again before.
  */
+@Tag("full")
 class RedisKeptEntryTests {
 
 	private static final LockKey KEY = LockKey.of("orders", "42");

@@ -12,6 +12,7 @@ import java.util.stream.Stream;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -56,6 +57,7 @@ import static org.awaitility.Awaitility.await;
  * Tests of the provider on a standalone server, besides the contract.
  */
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("full")
 class RedisLockProviderTests {
 
 	private static final String PREFIX = "single";

@@ -5,6 +5,7 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Function;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -27,6 +28,7 @@ import static org.awaitility.Awaitility.await;
  * Tests of servers that have lost a granted lock: two holders hold it for a while, and
  * the token of the later one is higher.
  */
+@Tag("full")
 class RedisLostDataTests {
 
 	private static final LockKey KEY = LockKey.of("orders", "42");

@@ -10,6 +10,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -41,6 +42,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * Tests of notifications that are lost, or reach processes that wait no more.
  */
+@Tag("full")
 class RedisNotificationTests {
 
 	private static final LockKey KEY = LockKey.of("orders", "42");

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.function.Function;
 
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -28,6 +29,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * Tests of a server that accepts commands and delays them.
  */
+@Tag("full")
 class RedisPauseTests {
 
 	private static final LockKey KEY = LockKey.of("orders", "42");

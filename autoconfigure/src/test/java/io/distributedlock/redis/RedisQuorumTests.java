@@ -9,6 +9,7 @@ import java.util.concurrent.TimeUnit;
 
 import io.lettuce.core.RedisURI;
 import org.assertj.core.api.ThrowableAssert;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -44,6 +45,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /** Nodes of a quorum that are down, frozen, or unsuitable. */
+@Tag("full")
 class RedisQuorumTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(60);

@@ -11,6 +11,7 @@ import java.util.function.Function;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -35,6 +36,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Renewals that are under way, and late, while their locks are released: the period is a
  * millisecond, and the way to the server delays them.
  */
+@Tag("full")
 class RedisRenewalRaceTests {
 
 	private static final Log logger = LogFactory.getLog(RedisRenewalRaceTests.class);

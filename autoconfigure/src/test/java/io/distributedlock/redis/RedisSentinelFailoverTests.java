@@ -3,6 +3,7 @@ package io.distributedlock.redis;
 import java.time.Duration;
 import java.util.function.Function;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -25,6 +26,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * Tests of a primary that dies under sentinels.
  */
+@Tag("full")
 class RedisSentinelFailoverTests {
 
 	private static final LockKey KEY = LockKey.of("orders", "42");

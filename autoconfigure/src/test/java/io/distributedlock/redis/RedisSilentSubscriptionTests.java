@@ -15,6 +15,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -40,6 +41,7 @@ import static org.awaitility.Awaitility.await;
  * A process whose subscription was cut without a word, as by a firewall that forgets an
  * idle connection, while other processes contend for the same lock.
  */
+@Tag("full")
 class RedisSilentSubscriptionTests {
 
 	private static final LockKey KEY = LockKey.of("orders", "42");

@@ -5,6 +5,7 @@ import java.util.Map;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -34,6 +35,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * Tests of slots that migrate to another master while their locks are in use.
  */
+@Tag("full")
 class RedisSlotMigrationTests {
 
 	private static final LockKey KEY = LockKey.of("orders", "42");

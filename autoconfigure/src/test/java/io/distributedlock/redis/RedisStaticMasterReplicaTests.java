@@ -9,6 +9,7 @@ import io.lettuce.core.api.StatefulConnection;
 import org.apache.commons.pool2.impl.GenericObjectPoolConfig;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -44,6 +45,7 @@ import static org.awaitility.Awaitility.await;
  * Tests with a static master/replica configuration, whose nodes only the factory knows.
  */
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("full")
 class RedisStaticMasterReplicaTests {
 
 	private static final LockKey KEY = LockKey.of("orders", "42");

@@ -5,6 +5,7 @@ import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -33,6 +34,7 @@ import static org.assertj.core.api.Assertions.assertThatNoException;
  * Tests with the real Twemproxy, which sends a script to the server of its first key,
  * whatever its other keys are: it is refused unless a property says that it suits.
  */
+@Tag("full")
 class TwemproxyTests {
 
 	/** All keys of a bucket are on one server, or those of a lock may be on several. */

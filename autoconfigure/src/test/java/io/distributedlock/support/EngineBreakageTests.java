@@ -18,6 +18,7 @@ import javax.tools.StandardJavaFileManager;
 import javax.tools.ToolProvider;
 
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
@@ -59,6 +60,7 @@ class EngineBreakageTests {
 	 * Shows that what is found is the breakage, and not the way in which it is loaded.
 	 */
 	@Test
+	@Tag("full")
 	void engineThatIsNotBrokenShowsNoViolation() throws Exception {
 		assertThat(firstViolation(Files.createDirectory(this.folder.resolve("nothing")), FEW_SEEDS)).isNull();
 	}

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -85,6 +86,7 @@ class HandOffModelCheckingTests {
 	 * nothing.
 	 */
 	@Test
+	@Tag("full")
 	void switchInsideAReleaseIsExplored() {
 		assertThatThrownBy(() -> Exploration.run(MANY, () -> {
 			AtomicBoolean inside = new AtomicBoolean();
@@ -120,6 +122,7 @@ class HandOffModelCheckingTests {
 	}
 
 	@Test
+	@Tag("full")
 	void pickUpMeetsAnArrival() {
 		explore(() -> {
 			Scene scene = new Scene(false);
@@ -148,6 +151,7 @@ class HandOffModelCheckingTests {
 	}
 
 	@Test
+	@Tag("full")
 	void releaseMeetsAHeadThatLeaves() {
 		explore(() -> {
 			Scene scene = new Scene(false);
@@ -157,6 +161,7 @@ class HandOffModelCheckingTests {
 	}
 
 	@Test
+	@Tag("full")
 	void offerIsPassedOnWhenTheHeadLeaves() {
 		explore(() -> {
 			Scene scene = new Scene(false).withNext();
@@ -167,6 +172,7 @@ class HandOffModelCheckingTests {
 	}
 
 	@Test
+	@Tag("full")
 	void releaseMeetsTheCancellationOfAHeadWithoutAThread() {
 		explore(() -> {
 			Scene scene = new Scene(true).withNext();
@@ -178,6 +184,7 @@ class HandOffModelCheckingTests {
 	}
 
 	@Test
+	@Tag("full")
 	void headWithoutAThreadHoldsAtOnce() {
 		explore(() -> {
 			Scene scene = new Scene(true);
@@ -190,6 +197,7 @@ class HandOffModelCheckingTests {
 	}
 
 	@Test
+	@Tag("full")
 	void handleThatIsClosedTwiceEndsNoOtherHold() {
 		explore(() -> {
 			Scene scene = new Scene(true);
@@ -201,6 +209,7 @@ class HandOffModelCheckingTests {
 	}
 
 	@Test
+	@Tag("full")
 	void pickUpMeetsTheLossOfTheGrant() {
 		explore(() -> {
 			AtomicInteger reported = new AtomicInteger();
@@ -239,6 +248,7 @@ class HandOffModelCheckingTests {
 	}
 
 	@Test
+	@Tag("full")
 	void releaseMeetsTheLossOfTheGrant() {
 		explore(() -> {
 			Scene scene = new Scene(false);
@@ -251,6 +261,7 @@ class HandOffModelCheckingTests {
 	}
 
 	@Test
+	@Tag("full")
 	void offerThatNobodyPicksUpEnds() {
 		explore(() -> {
 			Scene scene = new Scene(false);
@@ -274,6 +285,7 @@ class HandOffModelCheckingTests {
 	}
 
 	@Test
+	@Tag("full")
 	void pickUpMeetsTheEndOfTheOffer() {
 		explore(() -> {
 			Scene scene = new Scene(false);
@@ -291,6 +303,7 @@ class HandOffModelCheckingTests {
 	}
 
 	@Test
+	@Tag("full")
 	void releaseMeetsTheStop() {
 		explore(() -> {
 			Scene scene = new Scene(false);
@@ -303,6 +316,7 @@ class HandOffModelCheckingTests {
 	}
 
 	@Test
+	@Tag("full")
 	void tokensRise() {
 		explore(() -> {
 			Scene scene = new Scene(true);

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -50,6 +51,7 @@ class KeyQueueModelCheckingTests {
 	}
 
 	@Test
+	@Tag("full")
 	void nextWaiterIsSignalledWhenTheGrantEndsAndTheHeadLeaves() {
 		Exploration.run(invocations(), () -> {
 			ManualEngine fixture = new ManualEngine(true);
@@ -66,6 +68,7 @@ class KeyQueueModelCheckingTests {
 	}
 
 	@Test
+	@Tag("full")
 	void grantThatMeetsAnInterruptIsPassedOnOrReleased() {
 		Exploration.run(invocations(), () -> {
 			ManualEngine fixture = new ManualEngine(false);
@@ -85,6 +88,7 @@ class KeyQueueModelCheckingTests {
 	}
 
 	@Test
+	@Tag("full")
 	void attemptThatFailsMeetsAnArrival() {
 		Exploration.run(invocations(), () -> {
 			ManualEngine fixture = new ManualEngine(false);
@@ -105,6 +109,7 @@ class KeyQueueModelCheckingTests {
 	}
 
 	@Test
+	@Tag("full")
 	void grantThatMeetsTheStopIsGivenOrReleased() {
 		Exploration.run(invocations(), () -> {
 			ManualEngine fixture = new ManualEngine(false);
@@ -129,6 +134,7 @@ class KeyQueueModelCheckingTests {
 	}
 
 	@Test
+	@Tag("full")
 	void lossMeetsTheRelease() {
 		Exploration.run(invocations(), () -> {
 			ManualEngine fixture = new ManualEngine(true);
@@ -148,6 +154,7 @@ class KeyQueueModelCheckingTests {
 	}
 
 	@Test
+	@Tag("full")
 	void holdEndsOnceAndIsNotRenewedAfterwards() {
 		Exploration.run(invocations(), () -> {
 			ManualEngine fixture = new ManualEngine(true);

@@ -12,6 +12,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -35,6 +36,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * One lock, one node or one callback that hangs holds up nothing else.
  */
+@Tag("full")
 class LockEngineIsolationTests {
 
 	private static final LockKey KEY = LockKey.of("seats", "13A");

@@ -9,6 +9,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import io.distributedlock.LockError;
@@ -27,6 +28,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * What a request is told when an answer of the store is missing.
  */
+@Tag("full")
 class LockTemplateAnswerTests {
 
 	private static final LockKey KEY = LockKey.of("seats", "13A");

@@ -12,6 +12,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -43,6 +44,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * What the engine makes of a store that answers late, wrongly, or not at all.
  */
+@Tag("full")
 class LockTemplateFaultTests {
 
 	private static final LockKey KEY = LockKey.of("seats", "13A");

@@ -4,6 +4,7 @@ import java.time.Duration;
 
 import org.apache.curator.framework.CuratorFramework;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import io.distributedlock.LockKey;
@@ -21,6 +22,7 @@ import static org.awaitility.Awaitility.await;
  * Tests of {@link RemainingNodes}: a provider is closed while its client, which belongs
  * to the application, is cut off and lives on.
  */
+@Tag("full")
 class RemainingNodesTests {
 
 	private static final Duration PATIENCE = Duration.ofMinutes(1);

@@ -5,6 +5,7 @@ import java.time.Duration;
 
 import org.apache.curator.framework.CuratorFramework;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -28,6 +29,7 @@ import static org.awaitility.Awaitility.await;
  * Tests with servers that serve only clients that have authenticated. They answer one
  * request and close the connection.
  */
+@Tag("full")
 class ZooKeeperAuthenticationTests {
 
 	private static final Duration SESSION = Duration.ofSeconds(4);

@@ -7,6 +7,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import io.distributedlock.LockError;
@@ -35,6 +36,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * Tests of lost connections, for less or more than the session's time-out.
  */
+@Tag("full")
 class ZooKeeperConnectionTests {
 
 	private static final Duration LEASE = Duration.ofSeconds(60);

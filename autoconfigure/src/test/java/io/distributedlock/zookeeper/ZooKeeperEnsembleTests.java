@@ -6,6 +6,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.apache.curator.framework.CuratorFramework;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -31,6 +32,7 @@ import static org.awaitility.Awaitility.await;
  * Tests of an ensemble whose servers are cut off from each other or die.
  */
 @Timeout(120)
+@Tag("full")
 class ZooKeeperEnsembleTests {
 
 	private static final Duration LEASE = Duration.ofMinutes(5);

@@ -13,6 +13,7 @@ import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -45,6 +46,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * Tests of handles that the client itself closes or replaces.
  */
+@Tag("full")
 class ZooKeeperHandleTests {
 
 	/** No heartbeat would notice the end within a test. */

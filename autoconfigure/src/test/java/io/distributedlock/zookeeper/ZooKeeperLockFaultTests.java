@@ -2,6 +2,7 @@ package io.distributedlock.zookeeper;
 
 import java.time.Duration;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -31,6 +32,7 @@ import static org.awaitility.Awaitility.await;
  * disturb the server run in parallel.
  */
 @Execution(ExecutionMode.CONCURRENT)
+@Tag("full")
 class ZooKeeperLockFaultTests extends LockProviderFaultContract {
 
 	/**

@@ -13,6 +13,7 @@ import java.util.function.Supplier;
 
 import org.apache.zookeeper.CreateMode;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import io.distributedlock.LockError;
@@ -42,6 +43,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * Tests of sessions, watches and the number of requests.
  */
+@Tag("full")
 class ZooKeeperLockProviderTests {
 
 	private static final Duration LEASE = Duration.ofMinutes(5);

@@ -14,6 +14,7 @@ import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.ACL;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -45,6 +46,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * Tests of permissions and credentials that are lost while locks are used.
  */
+@Tag("full")
 class ZooKeeperRightsTests {
 
 	private static final Duration SESSION = Duration.ofSeconds(6);

@@ -16,6 +16,7 @@ import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Id;
 import org.apache.zookeeper.server.auth.DigestAuthenticationProvider;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -40,6 +41,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * Tests of the set-up below nodes that permit little, and with a server that is too old.
  */
+@Tag("full")
 class ZooKeeperSetupTests {
 
 	private static final Duration SESSION = Duration.ofSeconds(10);

@@ -11,6 +11,7 @@ import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.state.ConnectionState;
 import org.apache.zookeeper.ZooDefs;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import io.distributedlock.LockException;
@@ -29,6 +30,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * Tests of an ensemble that is silent to many processes at a time.
  */
+@Tag("full")
 class ZooKeeperSilenceTests {
 
 	private static final Duration SESSION = Duration.ofSeconds(40);

@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -26,6 +27,7 @@ import static org.awaitility.Awaitility.await;
  * Tests of session time-outs that change while the session lasts: a server is started
  * again on the same data with another limit.
  */
+@Tag("full")
 class ZooKeeperTimeoutTests {
 
 	private static final Duration LONG = Duration.ofSeconds(30);

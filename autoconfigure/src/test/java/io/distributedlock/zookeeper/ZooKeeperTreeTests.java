@@ -19,6 +19,7 @@ import org.apache.zookeeper.ZKUtil;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.data.ACL;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.beans.DirectFieldAccessor;
@@ -50,6 +51,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * Tests of changes to the tree by other clients, and of the nodes that remain.
  */
+@Tag("full")
 class ZooKeeperTreeTests {
 
 	private static final Duration LEASE = Duration.ofSeconds(60);

@@ -8,6 +8,7 @@ import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
@@ -68,6 +69,7 @@ abstract class ControlRoomContract {
 	}
 
 	@Test
+	@Tag("full")
 	void withoutTheLockSeatsAreOversold() throws Exception {
 		// Seats that nobody sold twice are a matter of luck, and the page says so.
 		ControlRoomPage.await().atMost(Duration.ofMinutes(5)).until(() -> {
@@ -86,6 +88,7 @@ abstract class ControlRoomContract {
 	}
 
 	@Test
+	@Tag("full")
 	void killedHolderIsSucceededWithinItsLeaseByAHigherToken() {
 		// On a slow machine a takeover may take longer once, but no other rule may break.
 		ControlRoomPage.await().atMost(Duration.ofMinutes(5)).until(this::isSucceededInTime);
@@ -107,6 +110,7 @@ abstract class ControlRoomContract {
 	}
 
 	@Test
+	@Tag("full")
 	void lateWriteOfAFrozenHolderIsRefused() {
 		// On a slow machine the worker may release the lock before the signal comes.
 		ControlRoomPage.await().atMost(Duration.ofMinutes(5)).until(this::freezesAHolder);

@@ -4,6 +4,7 @@ import org.junit.jupiter.api.Tag;
 
 /** The tour with locks in Redis. */
 @Tag("matrix")
+@Tag("full")
 class ControlRoomInRedisTests extends ControlRoomContract {
 
 	ControlRoomInRedisTests() {

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 import org.assertj.core.api.InstanceOfAssertFactories;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -29,6 +30,7 @@ class ControlRoomTests extends ControlRoomContract {
 	}
 
 	@ParameterizedTest
+	@Tag("full")
 	@CsvSource({ "light, 1280, 900", "dark, 1280, 900", "light, 390, 844", "dark, 390, 844" })
 	void breaksNoRuleOfAccessibility(String colorScheme, int width, int height) throws IOException {
 		this.browser.prefer(colorScheme);
@@ -62,6 +64,7 @@ class ControlRoomTests extends ControlRoomContract {
 	}
 
 	@Test
+	@Tag("full")
 	void keyboardReachesControlsInTheOrderOfThePage() {
 		this.browser.driver().executeScript("document.activeElement.blur(); window.scrollTo(0, 0);");
 		List<Long> positions = new ArrayList<>();
@@ -98,6 +101,7 @@ class ControlRoomTests extends ControlRoomContract {
 	}
 
 	@Test
+	@Tag("full")
 	void restartsAKilledWorker() {
 		String before = this.page.lanes().get(1).findElement(By.className("pid")).getText();
 		this.page.press(1, "kill");

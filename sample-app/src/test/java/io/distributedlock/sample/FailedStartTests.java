@@ -19,6 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** A start that fails says why in one line, and leaves no file behind. */
+@Tag("full")
 class FailedStartTests {
 
 	private static final String JAVA = Path.of(System.getProperty("java.home"), "bin", "java").toString();

@@ -11,6 +11,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -19,6 +20,7 @@ import io.distributedlock.sample.Sales.Holder;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** A running sale whose worker that holds the lock is killed or paused. */
+@Tag("full")
 class KilledAndFrozenWorkersTests {
 
 	private static final Duration LEASE = Duration.ofSeconds(3);

@@ -17,6 +17,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 @Tag("matrix")
 @EnabledIf(value = "isRunnable", disabledReason = "MySQL does not run on this machine: install libaio1 and libnuma1")
+@Tag("full")
 class MySqlProfileTests {
 
 	private static final Path LIBRARIES = Path.of("/usr/lib/x86_64-linux-gnu");

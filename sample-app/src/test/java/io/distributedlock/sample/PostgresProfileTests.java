@@ -22,6 +22,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 @Tag("matrix")
+@Tag("full")
 class PostgresProfileTests {
 
 	private static Path directory;

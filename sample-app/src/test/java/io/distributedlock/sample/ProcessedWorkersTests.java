@@ -12,6 +12,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /** Workers that were processed ahead of time sell under their locks in each store. */
 @Tag("matrix")
+@Tag("full")
 class ProcessedWorkersTests {
 
 	private static final String WORKER = "--spring.profiles.active=worker";

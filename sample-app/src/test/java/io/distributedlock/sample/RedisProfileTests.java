@@ -24,6 +24,7 @@ import tools.jackson.databind.JsonNode;
 import static org.assertj.core.api.Assertions.assertThat;
 
 @Tag("matrix")
+@Tag("full")
 class RedisProfileTests {
 
 	private static final Duration LEASE = Duration.ofSeconds(3);

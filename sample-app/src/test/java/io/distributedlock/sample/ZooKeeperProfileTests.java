@@ -28,6 +28,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 @Tag("matrix")
+@Tag("full")
 class ZooKeeperProfileTests {
 
 	private static final Duration SESSION = Duration.ofSeconds(4);

@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.TreeSet;
 import java.util.stream.Stream;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -15,6 +16,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Keeps the page, its plots and what the README quotes in step with
  * {@code docs/performance.json}.
  */
+@Tag("full")
 class PerformancePageTests {
 
 	private static final String REMEDY = "%s is not what the results say: run benchmarks/run.sh --report";

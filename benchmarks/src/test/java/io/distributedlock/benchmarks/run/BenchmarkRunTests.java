@@ -12,6 +12,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -29,6 +30,7 @@ import static org.awaitility.Awaitility.await;
  * Runs with real servers and JVMs, as short as can be.
  */
 @Timeout(120)
+@Tag("full")
 class BenchmarkRunTests {
 
 	@TempDir

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 
 import org.HdrHistogram.Histogram;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import io.distributedlock.benchmarks.contender.Library;
@@ -16,6 +17,7 @@ import io.distributedlock.benchmarks.scenario.Measurement;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.withinPercentage;
 
+@Tag("full")
 class MeasurementsTests {
 
 	private final Measurements measurements = new Measurements();
