@@ -1,7 +1,5 @@
 package io.distributedlock.jdbc;
 
-import javax.sql.DataSource;
-
 import org.junit.jupiter.api.Tag;
 
 import io.distributedlock.testkit.LockProviderContract;
@@ -10,7 +8,7 @@ import io.distributedlock.testkit.LockProviderFixture;
 @Tag("matrix")
 class H2ServerLockProviderContractTests extends LockProviderContract {
 
-	private static final DataSource DATABASE = TestDatabases.withTable(TestDatabases.h2Server());
+	private static final LockDatabase DATABASE = LockDatabase.shared(TestDatabases.withTable(TestDatabases.h2Server()));
 
 	@Override
 	protected LockProviderFixture createFixture() {

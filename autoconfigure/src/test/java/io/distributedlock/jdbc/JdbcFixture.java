@@ -57,9 +57,17 @@ class JdbcFixture implements LockProviderFixture {
 	}
 
 	JdbcFixture(DataSource database, @Nullable Function<JdbcFixture, ? extends JdbcFaults> faults) {
-		this.jdbc = new JdbcTemplate(database);
-		this.url = TestDatabases.url(database);
-		this.user = TestDatabases.grantLocks(database, this.url);
+		this(LockDatabase.of(database), faults);
+	}
+
+	JdbcFixture(LockDatabase database) {
+		this(database, null);
+	}
+
+	private JdbcFixture(LockDatabase database, @Nullable Function<JdbcFixture, ? extends JdbcFaults> faults) {
+		this.jdbc = database.jdbc();
+		this.url = database.url();
+		this.user = database.user();
 		this.bytes = !this.url.startsWith("jdbc:postgresql");
 		this.now = TestDatabases.isMySqlCompatible(this.url) ? "UTC_TIMESTAMP(6)" : "CURRENT_TIMESTAMP";
 		this.jdbc.update("DELETE FROM distributed_lock WHERE holder IS NOT NULL");

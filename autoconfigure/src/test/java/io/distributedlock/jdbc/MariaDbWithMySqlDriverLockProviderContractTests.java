@@ -1,7 +1,5 @@
 package io.distributedlock.jdbc;
 
-import javax.sql.DataSource;
-
 import org.junit.jupiter.api.Tag;
 
 import io.distributedlock.testkit.LockProviderContract;
@@ -10,7 +8,8 @@ import io.distributedlock.testkit.LockProviderFixture;
 @Tag("matrix")
 class MariaDbWithMySqlDriverLockProviderContractTests extends LockProviderContract {
 
-	private static final DataSource DATABASE = TestDatabases.withTable(TestDatabases.mariaDbWithMySqlDriver());
+	private static final LockDatabase DATABASE = LockDatabase
+		.shared(TestDatabases.withTable(TestDatabases.mariaDbWithMySqlDriver()));
 
 	@Override
 	protected LockProviderFixture createFixture() {

@@ -1,7 +1,5 @@
 package io.distributedlock.jdbc;
 
-import javax.sql.DataSource;
-
 import org.junit.jupiter.api.Tag;
 
 import io.distributedlock.testkit.LockProviderContract;
@@ -11,7 +9,7 @@ import io.distributedlock.testkit.LockProviderFixture;
 @EnabledIfMySqlRuns
 class MySqlLockProviderContractTests extends LockProviderContract {
 
-	private static final DataSource DATABASE = TestDatabases.withTable(TestDatabases.mySql());
+	private static final LockDatabase DATABASE = LockDatabase.shared(TestDatabases.withTable(TestDatabases.mySql()));
 
 	@Override
 	protected LockProviderFixture createFixture() {

@@ -1,7 +1,5 @@
 package io.distributedlock.jdbc;
 
-import javax.sql.DataSource;
-
 import org.junit.jupiter.api.Tag;
 
 import io.distributedlock.testkit.LockProviderContract;
@@ -11,7 +9,8 @@ import io.distributedlock.testkit.LockProviderFixture;
 @EnabledIfMySqlRuns
 class MySqlWithMariaDbDriverLockProviderContractTests extends LockProviderContract {
 
-	private static final DataSource DATABASE = TestDatabases.withTable(TestDatabases.mySqlWithMariaDbDriver());
+	private static final LockDatabase DATABASE = LockDatabase
+		.shared(TestDatabases.withTable(TestDatabases.mySqlWithMariaDbDriver()));
 
 	@Override
 	protected LockProviderFixture createFixture() {

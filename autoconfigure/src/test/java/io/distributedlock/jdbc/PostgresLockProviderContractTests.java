@@ -1,13 +1,11 @@
 package io.distributedlock.jdbc;
 
-import javax.sql.DataSource;
-
 import io.distributedlock.testkit.LockProviderContract;
 import io.distributedlock.testkit.LockProviderFixture;
 
 class PostgresLockProviderContractTests extends LockProviderContract {
 
-	private static final DataSource DATABASE = TestDatabases.withTable(TestDatabases.postgres());
+	private static final LockDatabase DATABASE = LockDatabase.shared(TestDatabases.withTable(TestDatabases.postgres()));
 
 	@Override
 	protected LockProviderFixture createFixture() {

@@ -131,7 +131,7 @@ record EngineBreakage(String name, String type, String text, String replacement)
 					"return state >= 0 && (state & OFFERED) == 0 && state >> NUMBER_SHIFT == holdNumber;",
 					"return state >= 0 && (state & OFFERED) == 0;"),
 			new EngineBreakage("the next hold has the number of the last one", "GrantState",
-					"(holdNumber + 1 << NUMBER_SHIFT) | OFFERED", "(holdNumber << NUMBER_SHIFT) | OFFERED"),
+					"((holdNumber + 1) << NUMBER_SHIFT) | OFFERED", "(holdNumber << NUMBER_SHIFT) | OFFERED"),
 			new EngineBreakage("an offer has no end", "KeyHandOff",
 					"this.engine.environment().schedule(() -> expire(grant), delay);",
 					"this.engine.environment().schedule(grant::isOffered, delay);"),

@@ -1,6 +1,5 @@
 package io.distributedlock.testkit;
 
-import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -15,6 +14,7 @@ import io.distributedlock.provider.LockGrant;
 import io.distributedlock.support.LockTemplate;
 
 import static io.distributedlock.testkit.ContractConstants.PATIENCE;
+import static io.distributedlock.testkit.ContractConstants.SHORT_WAIT;
 import static io.distributedlock.testkit.ContractConstants.TOLERANCE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -47,12 +47,11 @@ interface AsyncContract extends ContractSupport {
 		LockKey key = freshKey();
 		process().acquire(key);
 		LockTemplate locks = process().locks();
-		Duration wait = Duration.ofMillis(300);
 		long start = System.nanoTime();
-		CompletableFuture<LockLease> future = locks.acquireAsync(LockRequest.of(key).withWaitTime(wait));
+		CompletableFuture<LockLease> future = locks.acquireAsync(LockRequest.of(key).withWaitTime(SHORT_WAIT));
 		assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> future.get(10, TimeUnit.SECONDS))
 			.withCauseInstanceOf(LockNotAcquiredException.class);
-		assertThat(ContractSupport.since(start)).isBetween(wait.minusMillis(5), wait.plus(TOLERANCE));
+		assertThat(ContractSupport.since(start)).isBetween(SHORT_WAIT.minusMillis(5), SHORT_WAIT.plus(TOLERANCE));
 	}
 
 	@Test

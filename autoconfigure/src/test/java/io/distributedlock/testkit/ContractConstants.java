@@ -28,12 +28,9 @@ final class ContractConstants {
 	/** The shortest time after which a store forgets a waiter that does not ask again. */
 	static final Duration ENTRY_LIFE = Duration.ofSeconds(1);
 
-	/** A lease that a loaded machine can renew. */
-	static final Duration SHORT_LEASE = TimeBounds.withLoad(Duration.ofMillis(1200));
-
 	static final Duration LONG_LEASE = Duration.ofSeconds(60);
 
-	static final Duration SHORT_WAIT = Duration.ofMillis(400);
+	static final Duration SHORT_WAIT = Duration.ofMillis(200);
 
 	static final Duration LONG_WAIT = Duration.ofSeconds(50);
 

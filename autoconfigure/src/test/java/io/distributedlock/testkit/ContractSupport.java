@@ -5,12 +5,15 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 
+import org.assertj.core.api.ThrowingConsumer;
 import org.awaitility.Awaitility;
 
 import io.distributedlock.LockKey;
 
+import static io.distributedlock.testkit.ContractConstants.PATIENCE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -43,6 +46,25 @@ interface ContractSupport {
 	 */
 	default LockKey freshKey() {
 		return LockKey.of("contract", "key-" + KeyNumbers.next());
+	}
+
+	/**
+	 * Tests with a short lease, and with longer ones while it was too short for the
+	 * machine.
+	 * @param round a round with the given lease, with keys and processes of its own
+	 */
+	default void withShortLease(ThrowingConsumer<Duration> round) {
+		Rounds.run(fixture().shortestLease(), round);
+	}
+
+	/** Asserts for a time that a condition is true, and fails once it is not. */
+	static void assertStays(Duration time, BooleanSupplier condition) {
+		long start = System.nanoTime();
+		await().atMost(time.plus(PATIENCE)).until(() -> {
+			boolean over = since(start).compareTo(time) >= 0;
+			assertThat(condition.getAsBoolean()).as("what has to stay for %s, after %s", time, since(start)).isTrue();
+			return over;
+		});
 	}
 
 	/** Waits until the store holds no entry of a holder, waiter or reservation. */

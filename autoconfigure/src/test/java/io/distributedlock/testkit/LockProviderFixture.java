@@ -43,6 +43,16 @@ public interface LockProviderFixture extends AutoCloseable {
 	Duration pollBound();
 
 	/**
+	 * Returns the shortest lease that a process renews in time while store and machine
+	 * are quick. The contract repeats what such a lease was too short for with longer
+	 * ones, so that a value that is too small costs time but fails no test.
+	 * @return 300 ms unless overridden, which suits a store on the same machine
+	 */
+	default Duration shortestLease() {
+		return Duration.ofMillis(300);
+	}
+
+	/**
 	 * Returns whether a repeated attempt of an owner returns the order of its first
 	 * grant. A store that does not keep it returns a higher one.
 	 * @return {@code true} unless overridden

@@ -16,7 +16,6 @@ import io.distributedlock.LossReason;
 import io.distributedlock.support.LockTemplate;
 
 import static io.distributedlock.testkit.ContractConstants.PATIENCE;
-import static io.distributedlock.testkit.ContractConstants.SHORT_LEASE;
 import static io.distributedlock.testkit.ContractConstants.TOLERANCE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -28,51 +27,52 @@ import static org.awaitility.Awaitility.await;
  */
 interface LossContract extends ContractSupport {
 
-	private LockRequest shortLease(LockKey key) {
-		return LockRequest.of(key).withLease(SHORT_LEASE);
-	}
-
 	private static void awaitLoss(LockLease lease) {
 		await().pollInterval(Duration.ofMillis(5)).atMost(PATIENCE).until(() -> !lease.isHeld());
 	}
 
 	@Test
 	default void lossIsReportedInEveryWay() {
-		LockKey key = freshKey();
-		LockRecorder recorder = new LockRecorder();
-		AtomicInteger actions = new AtomicInteger();
-		LockLease lease = process().locks(recorder).acquire(shortLease(key));
-		lease.onLost(actions::incrementAndGet);
-		fixture().expire(key);
-		long expired = System.nanoTime();
-		ContractProcess next = process();
-		next.acquire(key);
-		awaitLoss(lease);
-		assertThat(ContractSupport.since(expired)).isLessThan(SHORT_LEASE.plus(TOLERANCE));
-		assertThatExceptionOfType(LockLostException.class).isThrownBy(lease::ensureHeld).satisfies((ex) -> {
-			assertThat(ex.error()).isEqualTo(LockError.LOST);
-			assertThat(ex.key()).isEqualTo(key);
-			assertThat(ex.reason()).isEqualTo(LossReason.NOT_HELD);
+		withShortLease((leaseTime) -> {
+			LockKey key = freshKey();
+			ContractProcess next = process();
+			LockRecorder recorder = new LockRecorder();
+			AtomicInteger actions = new AtomicInteger();
+			LockLease lease = process().locks(recorder).acquire(LockRequest.of(key).withLease(leaseTime));
+			lease.onLost(actions::incrementAndGet);
+			fixture().expire(key);
+			long expired = System.nanoTime();
+			next.acquire(key);
+			awaitLoss(lease);
+			assertThat(ContractSupport.since(expired)).isLessThan(leaseTime.plus(TOLERANCE));
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(lease::ensureHeld).satisfies((ex) -> {
+				assertThat(ex.error()).isEqualTo(LockError.LOST);
+				assertThat(ex.key()).isEqualTo(key);
+				assertThat(ex.reason()).isEqualTo(LossReason.NOT_HELD);
+			});
+			await().until(() -> actions.get() == 1);
+			lease.onLost(actions::incrementAndGet);
+			await().until(() -> actions.get() == 2);
+			await().untilAsserted(() -> assertThat(recorder.events()).contains("lost NOT_HELD",
+					"observed loss NOT_HELD", "observed end"));
+			lease.close();
+			assertThat(recorder.events()).doesNotContain("released");
+			assertThat(next.isBusy(key)).isTrue();
 		});
-		await().until(() -> actions.get() == 1);
-		lease.onLost(actions::incrementAndGet);
-		await().until(() -> actions.get() == 2);
-		await().untilAsserted(() -> assertThat(recorder.events()).contains("lost NOT_HELD", "observed loss NOT_HELD",
-				"observed end"));
-		lease.close();
-		assertThat(recorder.events()).doesNotContain("released");
-		assertThat(next.isBusy(key)).isTrue();
 	}
 
 	@Test
 	default void lossFailsABodyThatReturnsNormally() {
-		LockKey key = freshKey();
-		LockTemplate locks = process().locks();
-		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> locks.execute(shortLease(key), (lease) -> {
-			fixture().expire(key);
-			awaitLoss(lease);
-			return "result";
-		})).satisfies((ex) -> assertThat(ex.key()).isEqualTo(key));
+		withShortLease((leaseTime) -> {
+			LockKey key = freshKey();
+			LockTemplate locks = process().locks();
+			LockRequest request = LockRequest.of(key).withLease(leaseTime);
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> locks.execute(request, (lease) -> {
+				fixture().expire(key);
+				awaitLoss(lease);
+				return "result";
+			})).satisfies((ex) -> assertThat(ex.key()).isEqualTo(key));
+		});
 	}
 
 	@Test
@@ -90,59 +90,78 @@ interface LossContract extends ContractSupport {
 
 	@Test
 	default void exceptionOfTheBodyCarriesTheLossAsSuppressed() {
-		LockKey key = freshKey();
-		LockTemplate locks = process().locks();
-		IOException problem = new IOException("of the body");
-		assertThatExceptionOfType(IOException.class).isThrownBy(() -> locks.execute(shortLease(key), (lease) -> {
-			fixture().expire(key);
-			awaitLoss(lease);
-			throw problem;
-		})).satisfies((ex) -> {
-			assertThat(ex).isSameAs(problem);
-			assertThat(ex.getSuppressed()).hasSize(1)
-				.allSatisfy((loss) -> assertThat(loss).isInstanceOf(LockLostException.class));
+		withShortLease((leaseTime) -> {
+			LockKey key = freshKey();
+			LockTemplate locks = process().locks();
+			LockRequest request = LockRequest.of(key).withLease(leaseTime);
+			IOException problem = new IOException("of the body");
+			assertThatExceptionOfType(IOException.class).isThrownBy(() -> locks.execute(request, (lease) -> {
+				fixture().expire(key);
+				awaitLoss(lease);
+				throw problem;
+			})).satisfies((ex) -> {
+				assertThat(ex).isSameAs(problem);
+				assertThat(ex.getSuppressed()).hasSize(1)
+					.allSatisfy((loss) -> assertThat(loss).isInstanceOf(LockLostException.class));
+			});
 		});
 	}
 
 	@Test
 	default void staleHandleLeavesTheNextGrantOfItsProcessAlone() {
-		LockKey key = freshKey();
-		LockTemplate locks = process().locks();
-		LockLease stale = locks.acquire(shortLease(key));
-		fixture().expire(key);
-		awaitLoss(stale);
-		ContractProcess other = process();
-		try (LockLease present = locks.acquire(LockRequest.of(key))) {
-			assertThat(present.fencingToken()).isGreaterThan(stale.fencingToken());
-			stale.close();
-			stale.close();
-			present.ensureHeld();
-			assertThat(stale.isHeld()).isFalse();
-			assertThat(other.isBusy(key)).isTrue();
-		}
-		assertThat(other.isBusy(key)).isFalse();
+		withShortLease((leaseTime) -> {
+			LockKey key = freshKey();
+			ContractProcess other = process();
+			LockTemplate locks = process().locks();
+			LockLease stale = locks.acquire(LockRequest.of(key).withLease(leaseTime));
+			fixture().expire(key);
+			awaitLoss(stale);
+			try (LockLease present = locks.acquire(LockRequest.of(key))) {
+				assertThat(present.fencingToken()).isGreaterThan(stale.fencingToken());
+				stale.close();
+				stale.close();
+				present.ensureHeld();
+				assertThat(stale.isHeld()).isFalse();
+				assertThat(other.isBusy(key)).isTrue();
+			}
+			assertThat(other.isBusy(key)).isFalse();
+		});
 	}
 
 	@Test
 	default void lossOfOneLockLeavesOthersAlone() {
-		LockKey key = freshKey();
-		LockTemplate locks = process().locks();
-		try (LockLease other = locks.acquire(shortLease(freshKey())); LockLease lost = locks.acquire(shortLease(key))) {
-			fixture().expire(key);
-			awaitLoss(lost);
-			await().during(SHORT_LEASE).atMost(PATIENCE).until(other::isHeld);
-		}
+		withShortLease((leaseTime) -> {
+			LockKey key = freshKey();
+			LockTemplate locks = process().locks();
+			try (LockLease other = locks.acquire(LockRequest.of(freshKey()).withLease(leaseTime));
+					LockLease lost = locks.acquire(LockRequest.of(key).withLease(leaseTime))) {
+				fixture().expire(key);
+				awaitLoss(lost);
+				ContractSupport.assertStays(leaseTime, other::isHeld);
+			}
+		});
 	}
 
 	@Test
-	default void blockedOrThrowingActionDoesNotDelayOthers() throws Exception {
+	default void blockedOrThrowingActionDoesNotDelayOthers() {
+		withShortLease((leaseTime) -> {
+			CountDownLatch blocked = new CountDownLatch(1);
+			try {
+				assertActionsRunBesideABlockedOne(leaseTime, blocked);
+			}
+			finally {
+				blocked.countDown();
+			}
+		});
+	}
+
+	private void assertActionsRunBesideABlockedOne(Duration leaseTime, CountDownLatch blocked) {
 		LockKey first = freshKey();
 		LockKey second = freshKey();
 		LockTemplate locks = process().locks();
 		AtomicInteger actions = new AtomicInteger();
-		CountDownLatch blocked = new CountDownLatch(1);
-		LockLease one = locks.acquire(shortLease(first));
-		LockLease two = locks.acquire(shortLease(second));
+		LockLease one = locks.acquire(LockRequest.of(first).withLease(leaseTime));
+		LockLease two = locks.acquire(LockRequest.of(second).withLease(leaseTime));
 		one.onLost(() -> {
 			try {
 				blocked.await();
@@ -160,7 +179,6 @@ interface LossContract extends ContractSupport {
 		fixture().expire(second);
 		awaitLoss(two);
 		await().atMost(PATIENCE).until(() -> actions.get() == 1);
-		blocked.countDown();
 	}
 
 }

@@ -18,7 +18,7 @@ import io.distributedlock.provider.LockGrant;
 import io.distributedlock.support.LockTemplate;
 
 import static io.distributedlock.testkit.ContractConstants.PATIENCE;
-import static io.distributedlock.testkit.ContractConstants.SHORT_LEASE;
+import static io.distributedlock.testkit.ContractConstants.SHORT_WAIT;
 import static io.distributedlock.testkit.ContractConstants.TOLERANCE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -55,12 +55,11 @@ interface MultiKeyContract extends ContractSupport {
 		LockKey c = LockKey.of("contract", "multi", "c" + KeyNumbers.next());
 		process().acquire(b);
 		LockTemplate locks = process().locks();
-		Duration wait = Duration.ofMillis(300);
 		long start = System.nanoTime();
 		assertThatExceptionOfType(LockNotAcquiredException.class)
-			.isThrownBy(() -> locks.acquire(LockRequest.ofAll(List.of(c, b, a)).withWaitTime(wait)))
+			.isThrownBy(() -> locks.acquire(LockRequest.ofAll(List.of(c, b, a)).withWaitTime(SHORT_WAIT)))
 			.satisfies((ex) -> assertThat(ex.key()).isEqualTo(b));
-		assertThat(ContractSupport.since(start)).isLessThan(wait.plus(TOLERANCE));
+		assertThat(ContractSupport.since(start)).isLessThan(SHORT_WAIT.plus(TOLERANCE));
 		ContractProcess other = process();
 		await().atMost(PATIENCE).until(() -> !other.isBusy(a));
 		assertThat(other.isBusy(c)).isFalse();
@@ -88,76 +87,102 @@ interface MultiKeyContract extends ContractSupport {
 	}
 
 	@Test
-	default void nestedBodyDoesNotStartAfterAJoinedLockWasLost() throws Exception {
+	default void nestedBodyDoesNotStartAfterAJoinedLockWasLost() {
+		withShortLease((leaseTime) -> {
+			LockKey awaited = LockKey.of("contract", "multi", "b" + KeyNumbers.next());
+			ContractProcess other = process();
+			LockGrant grant = other.acquire(awaited);
+			try {
+				assertNestedBodyDoesNotStart(leaseTime, other, grant);
+			}
+			finally {
+				other.release(grant);
+			}
+			await().atMost(PATIENCE).until(() -> !other.isBusy(awaited));
+		});
+	}
+
+	private void assertNestedBodyDoesNotStart(Duration leaseTime, ContractProcess other, LockGrant awaited)
+			throws Exception {
 		LockKey joined = LockKey.of("contract", "multi", "a" + KeyNumbers.next());
-		LockKey awaited = LockKey.of("contract", "multi", "b" + KeyNumbers.next());
 		ContractProcess process = process();
-		ContractProcess other = process();
-		LockGrant grant = other.acquire(awaited);
 		AtomicBoolean ran = new AtomicBoolean();
 		AtomicReference<LockLease> outer = new AtomicReference<>();
-		LockRequest both = LockRequest.ofAll(List.of(joined, awaited)).withWaitTime(PATIENCE.multipliedBy(2));
+		LockRequest both = LockRequest.ofAll(List.of(joined, awaited.key())).withWaitTime(PATIENCE.multipliedBy(2));
 		TestThread<Void> nested = TestThread
-			.start(() -> process.locks().execute(LockRequest.of(joined).withLease(Duration.ofSeconds(3)), (lease) -> {
+			.start(() -> process.locks().execute(LockRequest.of(joined).withLease(leaseTime), (lease) -> {
 				outer.set(lease);
 				return process.locks().execute(both, (inner) -> {
 					ran.set(true);
 					return null;
 				});
 			}));
-		await().atMost(PATIENCE).until(() -> process.provider().attempts() >= 2);
+		await().atMost(PATIENCE).until(() -> process.provider().attempts() >= 2 || nested.isDone());
 		fixture().expire(joined);
 		await().atMost(PATIENCE).until(() -> !outer.get().isHeld());
-		other.release(grant);
+		other.release(awaited);
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(nested::result).satisfies((ex) -> {
 			assertThat(ex.key()).isEqualTo(joined);
 			assertThat(ex.error()).isEqualTo(LockError.REENTRY_AFTER_LOSS);
 		});
 		assertThat(ran).isFalse();
-		await().atMost(PATIENCE).until(() -> !other.isBusy(awaited));
 	}
 
 	@Test
-	default void requestFailsWhenALockOfItsOwnIsLostMeanwhile() throws Exception {
+	default void requestFailsWhenALockOfItsOwnIsLostMeanwhile() {
+		withShortLease((leaseTime) -> {
+			LockKey awaited = LockKey.of("contract", "multi", "b" + KeyNumbers.next());
+			ContractProcess other = process();
+			LockGrant grant = other.acquire(awaited);
+			try {
+				assertRequestFailsAfterALoss(leaseTime, other, grant);
+			}
+			finally {
+				other.release(grant);
+			}
+			await().atMost(PATIENCE).until(() -> !other.isBusy(awaited));
+		});
+	}
+
+	private void assertRequestFailsAfterALoss(Duration leaseTime, ContractProcess other, LockGrant awaited)
+			throws Exception {
 		LockKey lost = LockKey.of("contract", "multi", "a" + KeyNumbers.next());
-		LockKey awaited = LockKey.of("contract", "multi", "b" + KeyNumbers.next());
-		ContractProcess other = process();
-		LockGrant grant = other.acquire(awaited);
 		ContractProcess process = process();
 		LockRecorder recorder = new LockRecorder();
 		LockTemplate locks = process.locks(recorder);
-		LockRequest both = LockRequest.ofAll(List.of(lost, awaited))
-			.withLease(Duration.ofSeconds(3))
+		LockRequest both = LockRequest.ofAll(List.of(lost, awaited.key()))
+			.withLease(leaseTime)
 			.withWaitTime(PATIENCE.multipliedBy(2));
 		TestThread<Object> request = TestThread.start(() -> locks.execute(both, (lease) -> "ran"));
-		await().atMost(PATIENCE).until(() -> process.provider().attempts() >= 2);
+		await().atMost(PATIENCE).until(() -> process.provider().attempts() >= 2 || request.isDone());
 		fixture().expire(lost);
 		await().atMost(PATIENCE).until(() -> recorder.events().stream().anyMatch((event) -> event.startsWith("lost")));
-		other.release(grant);
+		other.release(awaited);
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(request::result).satisfies((ex) -> {
 			assertThat(ex.key()).isEqualTo(lost);
 			assertThat(ex.error()).isEqualTo(LockError.LOST_WHILE_ACQUIRING);
 		});
-		await().atMost(PATIENCE).until(() -> !other.isBusy(awaited));
 	}
 
 	@Test
 	default void oneLostKeyLosesTheLeaseAndFreesTheOthers() {
-		LockKey a = freshKey();
-		LockKey b = freshKey();
-		LockKey c = freshKey();
-		LockTemplate locks = process().locks();
-		LockLease lease = locks.acquire(LockRequest.ofAll(List.of(a, b, c)).withLease(SHORT_LEASE));
-		fixture().expire(b);
-		ContractProcess other = process();
-		other.acquire(b);
-		await().atMost(PATIENCE).until(() -> !lease.isHeld());
-		assertThatExceptionOfType(LockLostException.class).isThrownBy(lease::ensureHeld)
-			.satisfies((ex) -> assertThat(ex.key()).isEqualTo(b));
-		lease.close();
-		assertThat(other.isBusy(a)).isFalse();
-		assertThat(other.isBusy(c)).isFalse();
-		assertThat(process().isBusy(b)).isTrue();
+		withShortLease((leaseTime) -> {
+			LockKey a = freshKey();
+			LockKey b = freshKey();
+			LockKey c = freshKey();
+			ContractProcess other = process();
+			LockTemplate locks = process().locks();
+			LockLease lease = locks.acquire(LockRequest.ofAll(List.of(a, b, c)).withLease(leaseTime));
+			fixture().expire(b);
+			other.acquire(b);
+			await().atMost(PATIENCE).until(() -> !lease.isHeld());
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(lease::ensureHeld)
+				.satisfies((ex) -> assertThat(ex.key()).isEqualTo(b));
+			lease.close();
+			assertThat(other.isBusy(a)).isFalse();
+			assertThat(other.isBusy(c)).isFalse();
+			assertThat(process().isBusy(b)).isTrue();
+		});
 	}
 
 }

@@ -17,7 +17,6 @@ import io.distributedlock.LockRequest;
 import io.distributedlock.support.LockTemplate;
 
 import static io.distributedlock.testkit.ContractConstants.PATIENCE;
-import static io.distributedlock.testkit.ContractConstants.SHORT_LEASE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowable;
@@ -31,48 +30,50 @@ interface ScopeContract extends ContractSupport {
 
 	@Test
 	default void nestedCallJoinsWithoutCommandsAndKeepsTheLease() {
-		LockKey key = freshKey();
-		ContractProcess process = process();
-		ContractProcess other = process();
-		LockRequest outerRequest = LockRequest.of(key).withLease(SHORT_LEASE);
-		String result = process.locks().execute(outerRequest, (outer) -> {
-			int attempts = process.provider().attempts();
-			LockRequest nested = LockRequest.of(key).withLease(Duration.ofMillis(10)).withRenew(false);
-			for (int round = 0; round < 10; round++) {
-				process.locks().execute(nested, (inner) -> {
-					assertThat(inner.fencingToken()).isEqualTo(outer.fencingToken());
-					assertThat(LockContext.current().fencingToken()).isEqualTo(outer.fencingToken());
-					return null;
-				});
-			}
-			assertThat(process.provider().attempts()).isEqualTo(attempts);
-			assertThat(process.provider().releases()).isZero();
-			await().during(SHORT_LEASE.plusMillis(300))
-				.atMost(PATIENCE)
-				.until(() -> outer.isHeld() && other.isBusy(key));
-			return "result";
+		withShortLease((leaseTime) -> {
+			LockKey key = freshKey();
+			ContractProcess process = process();
+			ContractProcess other = process();
+			String result = process.locks().execute(LockRequest.of(key).withLease(leaseTime), (outer) -> {
+				int attempts = process.provider().attempts();
+				LockRequest nested = LockRequest.of(key).withLease(Duration.ofMillis(10)).withRenew(false);
+				for (int round = 0; round < 10; round++) {
+					process.locks().execute(nested, (inner) -> {
+						assertThat(inner.fencingToken()).isEqualTo(outer.fencingToken());
+						assertThat(LockContext.current().fencingToken()).isEqualTo(outer.fencingToken());
+						return null;
+					});
+				}
+				assertThat(process.provider().attempts()).isEqualTo(attempts);
+				assertThat(process.provider().releases()).isZero();
+				ContractSupport.assertStays(leaseTime.multipliedBy(3).dividedBy(2),
+						() -> outer.isHeld() && other.isBusy(key));
+				return "result";
+			});
+			assertThat(result).isEqualTo("result");
+			assertThat(LockContext.find()).isEmpty();
+			assertThat(other.isBusy(key)).isFalse();
 		});
-		assertThat(result).isEqualTo("result");
-		assertThat(LockContext.find()).isEmpty();
-		assertThat(other.isBusy(key)).isFalse();
 	}
 
 	@Test
 	default void nestedCallUnderALostLockFails() {
-		LockKey key = freshKey();
-		LockTemplate locks = process().locks();
-		AtomicBoolean ran = new AtomicBoolean();
-		Throwable thrown = catchThrowable(() -> locks.execute(LockRequest.of(key).withLease(SHORT_LEASE), (lease) -> {
-			fixture().expire(key);
-			await().atMost(PATIENCE).until(() -> !lease.isHeld());
-			return locks.execute(LockRequest.of(key), (inner) -> {
-				ran.set(true);
-				return null;
-			});
-		}));
-		assertThat(thrown).isInstanceOf(LockLostException.class);
-		assertThat(((LockLostException) thrown).error()).isEqualTo(LockError.REENTRY_AFTER_LOSS);
-		assertThat(ran).isFalse();
+		withShortLease((leaseTime) -> {
+			LockKey key = freshKey();
+			LockTemplate locks = process().locks();
+			AtomicBoolean ran = new AtomicBoolean();
+			Throwable thrown = catchThrowable(() -> locks.execute(LockRequest.of(key).withLease(leaseTime), (lease) -> {
+				fixture().expire(key);
+				await().atMost(PATIENCE).until(() -> !lease.isHeld());
+				return locks.execute(LockRequest.of(key), (inner) -> {
+					ran.set(true);
+					return null;
+				});
+			}));
+			assertThat(thrown).isInstanceOf(LockLostException.class);
+			assertThat(((LockLostException) thrown).error()).isEqualTo(LockError.REENTRY_AFTER_LOSS);
+			assertThat(ran).isFalse();
+		});
 	}
 
 	@Test
