@@ -9,6 +9,7 @@ import java.util.List;
 
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.WebApplicationType;
@@ -46,6 +47,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 /**
  * The examples of README.md and of the pages in docs, in an application with a database.
  */
+@Tag("full")
 class DocumentedExampleTests {
 
 	private static final LockKey ORDER = LockKey.of("orders", "42");

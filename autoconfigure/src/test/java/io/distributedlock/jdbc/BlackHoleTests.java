@@ -11,6 +11,7 @@ import java.util.concurrent.FutureTask;
 import javax.sql.DataSource;
 
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -31,6 +32,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /** Interrupts of threads that poll for a lock while the network swallows all packets. */
+@Tag("full")
 class BlackHoleTests {
 
 	private static final Duration CALL_TIMEOUT = Duration.ofSeconds(1);

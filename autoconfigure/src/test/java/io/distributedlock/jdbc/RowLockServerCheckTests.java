@@ -5,6 +5,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Map;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import io.distributedlock.LockConfigurationException;
@@ -54,6 +55,7 @@ class RowLockServerCheckTests {
 	}
 
 	@Test
+	@Tag("full")
 	void singleServerPasses() throws SQLException {
 		try (Connection connection = TestDatabases.mariaDb().getConnection()) {
 			assertThat(Sql.query(connection, "SHOW GLOBAL VARIABLES LIKE 'wsrep_on'", (row) -> row.getString(2)))
