@@ -12,9 +12,13 @@ import org.assertj.core.api.ThrowingConsumer;
 import org.awaitility.Awaitility;
 
 import io.distributedlock.LockKey;
+import io.distributedlock.LockLease;
+import io.distributedlock.LockLostException;
+import io.distributedlock.LossReason;
 
 import static io.distributedlock.testkit.ContractConstants.PATIENCE;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
@@ -55,6 +59,16 @@ interface ContractSupport {
 	 */
 	default void withShortLease(ThrowingConsumer<Duration> round) {
 		Rounds.run(fixture().shortestLease(), round);
+	}
+
+	/**
+	 * Waits until the holder learns that the store no longer keeps its lock. Fails if the
+	 * lease ran out before, after which it need not learn anything else.
+	 */
+	static void awaitLoss(LockLease lease) {
+		await().pollInterval(Duration.ofMillis(5)).atMost(PATIENCE).until(() -> !lease.isHeld());
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(lease::ensureHeld)
+			.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(LossReason.NOT_HELD));
 	}
 
 	/** Asserts for a time that a condition is true, and fails once it is not. */

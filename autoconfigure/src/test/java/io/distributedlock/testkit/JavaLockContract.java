@@ -159,7 +159,7 @@ interface JavaLockContract extends ContractSupport {
 		lock.lock();
 		LockLease lease = LockContext.current();
 		fixture().expire(key);
-		await().atMost(PATIENCE).until(() -> !lease.isHeld());
+		ContractSupport.awaitLoss(lease);
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::lock)
 			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.REENTRY_AFTER_LOSS));
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::unlock);

@@ -27,10 +27,6 @@ import static org.awaitility.Awaitility.await;
  */
 interface LossContract extends ContractSupport {
 
-	private static void awaitLoss(LockLease lease) {
-		await().pollInterval(Duration.ofMillis(5)).atMost(PATIENCE).until(() -> !lease.isHeld());
-	}
-
 	@Test
 	default void lossIsReportedInEveryWay() {
 		withShortLease((leaseTime) -> {
@@ -43,7 +39,7 @@ interface LossContract extends ContractSupport {
 			fixture().expire(key);
 			long expired = System.nanoTime();
 			next.acquire(key);
-			awaitLoss(lease);
+			ContractSupport.awaitLoss(lease);
 			assertThat(ContractSupport.since(expired)).isLessThan(leaseTime.plus(TOLERANCE));
 			assertThatExceptionOfType(LockLostException.class).isThrownBy(lease::ensureHeld).satisfies((ex) -> {
 				assertThat(ex.error()).isEqualTo(LockError.LOST);
@@ -69,7 +65,7 @@ interface LossContract extends ContractSupport {
 			LockRequest request = LockRequest.of(key).withLease(leaseTime);
 			assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> locks.execute(request, (lease) -> {
 				fixture().expire(key);
-				awaitLoss(lease);
+				ContractSupport.awaitLoss(lease);
 				return "result";
 			})).satisfies((ex) -> assertThat(ex.key()).isEqualTo(key));
 		});
@@ -97,7 +93,7 @@ interface LossContract extends ContractSupport {
 			IOException problem = new IOException("of the body");
 			assertThatExceptionOfType(IOException.class).isThrownBy(() -> locks.execute(request, (lease) -> {
 				fixture().expire(key);
-				awaitLoss(lease);
+				ContractSupport.awaitLoss(lease);
 				throw problem;
 			})).satisfies((ex) -> {
 				assertThat(ex).isSameAs(problem);
@@ -115,7 +111,7 @@ interface LossContract extends ContractSupport {
 			LockTemplate locks = process().locks();
 			LockLease stale = locks.acquire(LockRequest.of(key).withLease(leaseTime));
 			fixture().expire(key);
-			awaitLoss(stale);
+			ContractSupport.awaitLoss(stale);
 			try (LockLease present = locks.acquire(LockRequest.of(key))) {
 				assertThat(present.fencingToken()).isGreaterThan(stale.fencingToken());
 				stale.close();
@@ -136,7 +132,7 @@ interface LossContract extends ContractSupport {
 			try (LockLease other = locks.acquire(LockRequest.of(freshKey()).withLease(leaseTime));
 					LockLease lost = locks.acquire(LockRequest.of(key).withLease(leaseTime))) {
 				fixture().expire(key);
-				awaitLoss(lost);
+				ContractSupport.awaitLoss(lost);
 				ContractSupport.assertStays(leaseTime, other::isHeld);
 			}
 		});
@@ -175,9 +171,9 @@ interface LossContract extends ContractSupport {
 		});
 		two.onLost(actions::incrementAndGet);
 		fixture().expire(first);
-		awaitLoss(one);
+		ContractSupport.awaitLoss(one);
 		fixture().expire(second);
-		awaitLoss(two);
+		ContractSupport.awaitLoss(two);
 		await().atMost(PATIENCE).until(() -> actions.get() == 1);
 	}
 

@@ -119,7 +119,7 @@ interface MultiKeyContract extends ContractSupport {
 			}));
 		await().atMost(PATIENCE).until(() -> process.provider().attempts() >= 2 || nested.isDone());
 		fixture().expire(joined);
-		await().atMost(PATIENCE).until(() -> !outer.get().isHeld());
+		ContractSupport.awaitLoss(outer.get());
 		other.release(awaited);
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(nested::result).satisfies((ex) -> {
 			assertThat(ex.key()).isEqualTo(joined);
@@ -157,6 +157,7 @@ interface MultiKeyContract extends ContractSupport {
 		await().atMost(PATIENCE).until(() -> process.provider().attempts() >= 2 || request.isDone());
 		fixture().expire(lost);
 		await().atMost(PATIENCE).until(() -> recorder.events().stream().anyMatch((event) -> event.startsWith("lost")));
+		assertThat(recorder.events()).contains("lost NOT_HELD");
 		other.release(awaited);
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(request::result).satisfies((ex) -> {
 			assertThat(ex.key()).isEqualTo(lost);
@@ -175,7 +176,7 @@ interface MultiKeyContract extends ContractSupport {
 			LockLease lease = locks.acquire(LockRequest.ofAll(List.of(a, b, c)).withLease(leaseTime));
 			fixture().expire(b);
 			other.acquire(b);
-			await().atMost(PATIENCE).until(() -> !lease.isHeld());
+			ContractSupport.awaitLoss(lease);
 			assertThatExceptionOfType(LockLostException.class).isThrownBy(lease::ensureHeld)
 				.satisfies((ex) -> assertThat(ex.key()).isEqualTo(b));
 			lease.close();

@@ -16,11 +16,9 @@ import io.distributedlock.LockNotAcquiredException;
 import io.distributedlock.LockRequest;
 import io.distributedlock.support.LockTemplate;
 
-import static io.distributedlock.testkit.ContractConstants.PATIENCE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowable;
-import static org.awaitility.Awaitility.await;
 
 /**
  * Part of the contract on {@code execute}: a body runs under its lock, nested calls join
@@ -64,7 +62,7 @@ interface ScopeContract extends ContractSupport {
 			AtomicBoolean ran = new AtomicBoolean();
 			Throwable thrown = catchThrowable(() -> locks.execute(LockRequest.of(key).withLease(leaseTime), (lease) -> {
 				fixture().expire(key);
-				await().atMost(PATIENCE).until(() -> !lease.isHeld());
+				ContractSupport.awaitLoss(lease);
 				return locks.execute(LockRequest.of(key), (inner) -> {
 					ran.set(true);
 					return null;
