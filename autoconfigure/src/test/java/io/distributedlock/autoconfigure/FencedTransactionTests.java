@@ -82,7 +82,6 @@ import static org.springframework.transaction.TransactionDefinition.PROPAGATION_
  */
 @ParameterizedClass
 @EnumSource
-@Tag("full")
 class FencedTransactionTests {
 
 	private static final LockKey FIRST = LockKey.of("first");
@@ -363,6 +362,7 @@ class FencedTransactionTests {
 	}
 
 	@Test
+	@Tag("full")
 	void allFencesAreMovedAgainAfterAFailureThatASavepointHasUndone() throws Exception {
 		raise(SECOND);
 		try (Connection frozen = this.pool.getConnection()) {
@@ -388,6 +388,7 @@ class FencedTransactionTests {
 	}
 
 	@Test
+	@Tag("full")
 	void transactionThatIsOverTimeIsNotCommittedUnfenced() {
 		DefaultTransactionDefinition brief = new DefaultTransactionDefinition();
 		brief.setTimeout(1);
@@ -418,6 +419,7 @@ class FencedTransactionTests {
 	}
 
 	@Test
+	@Tag("full")
 	void fenceThatASavepointHasUndoneIsMovedAgain() {
 		in(PROPAGATION_REQUIRED, (status) -> {
 			in(PROPAGATION_NESTED, (nested) -> {
@@ -470,6 +472,7 @@ class FencedTransactionTests {
 	}
 
 	@Test
+	@Tag("full")
 	void fenceOfATransactionThatDoesNotEndIsATimeoutAndNoRefusal() throws Exception {
 		raise(SECOND);
 		try (Connection frozen = this.pool.getConnection()) {

@@ -49,7 +49,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.assertj.core.api.Assertions.entry;
 
-@Tag("full")
 class LockActuatorAutoConfigurationTests {
 
 	private static final Health UNUSED = Health.unknown()
@@ -131,6 +130,7 @@ class LockActuatorAutoConfigurationTests {
 	}
 
 	@Test
+	@Tag("full")
 	void healthIsDownWhileADatabaseRefusesTheFirstLock() {
 		PGSimpleDataSource database = TestDatabases.withTable(TestDatabases.postgres());
 		PGSimpleDataSource administration = TestDatabases.postgres();

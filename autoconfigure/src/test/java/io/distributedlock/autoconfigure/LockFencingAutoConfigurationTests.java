@@ -43,7 +43,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /** When transactions are fenced, and which mistakes fail the start. */
 @ExtendWith(OutputCaptureExtension.class)
-@Tag("full")
 class LockFencingAutoConfigurationTests {
 
 	private final ApplicationContextRunner off = new ApplicationContextRunner()
@@ -118,6 +117,7 @@ class LockFencingAutoConfigurationTests {
 	}
 
 	@Test
+	@Tag("full")
 	void transactionManagerOfAParentContextIsNamed(CapturedOutput output) {
 		new ApplicationContextRunner().withBean("above", PlatformTransactionManager.class, Resourceless::new)
 			.run((parent) -> this.on.withParent(parent)
@@ -156,6 +156,7 @@ class LockFencingAutoConfigurationTests {
 	}
 
 	@Test
+	@Tag("full")
 	@Timeout(60)
 	void databaseThatHangsDelaysTheStartForTheTimeoutOfTheCheck(CapturedOutput output) {
 		CountDownLatch thawed = new CountDownLatch(1);
@@ -171,6 +172,7 @@ class LockFencingAutoConfigurationTests {
 	}
 
 	@Test
+	@Tag("full")
 	void openInViewIsWarnedOf(CapturedOutput output) {
 		WebApplicationContextRunner web = new WebApplicationContextRunner()
 			.withConfiguration(
@@ -198,6 +200,7 @@ class LockFencingAutoConfigurationTests {
 	}
 
 	@Test
+	@Tag("full")
 	void timeoutThatNoStatementCanHaveIsRefused() {
 		this.on.withPropertyValues("distributed-lock.transaction.fence-timeout=10ms").run((context) -> {
 			assertThat(context).hasFailed();

@@ -62,7 +62,6 @@ import static org.springframework.transaction.TransactionDefinition.PROPAGATION_
  * Locks that are acquired inside running transactions, whatever happens to either. Starts
  * the application as Boot does, and commits in H2.
  */
-@Tag("full")
 class LocksInTransactionsTests {
 
 	private static final Duration PATIENCE = Duration.ofMinutes(1);
@@ -178,6 +177,7 @@ class LocksInTransactionsTests {
 
 	/** The lock of another engine's key covers nothing. */
 	@Test
+	@Tag("full")
 	void viewThatIsUnlockedUnderAnotherEnginesLockOfItsKeyIsKeptByTheTransaction() {
 		try (ConfigurableApplicationContext other = start(new String[0])) {
 			Lock lock = locks.asLock(LockRequest.of(this.first));
@@ -569,6 +569,7 @@ class LocksInTransactionsTests {
 	}
 
 	@Test
+	@Tag("full")
 	void transactionMayCommitWhenLockingHasStopped() {
 		try (ConfigurableApplicationContext stopping = start("distributed-lock.shutdown.grace-period=0")) {
 			LockTemplate stopped = stopping.getBean(LockTemplate.class);
@@ -587,6 +588,7 @@ class LocksInTransactionsTests {
 	}
 
 	@Test
+	@Tag("full")
 	void lockEndsWithItsMethodIfAskedFor() {
 		try (ConfigurableApplicationContext other = start("distributed-lock.transaction.release=at-method-end")) {
 			new TransactionTemplate(other.getBean(PlatformTransactionManager.class)).executeWithoutResult((status) -> {
@@ -598,6 +600,7 @@ class LocksInTransactionsTests {
 	}
 
 	@Test
+	@Tag("full")
 	void lockIsKeptWithoutTheCommitGuardToo() {
 		try (ConfigurableApplicationContext other = start("distributed-lock.transaction.commit-guard=false")) {
 			LockTemplate held = other.getBean(LockTemplate.class);
@@ -610,6 +613,7 @@ class LocksInTransactionsTests {
 	}
 
 	@Test
+	@Tag("full")
 	void commitIsRefusedWhenLessThanTheMarginIsLeft() {
 		try (ConfigurableApplicationContext other = start("distributed-lock.transaction.commit-margin=15s")) {
 			TransactionTemplate transaction = new TransactionTemplate(other.getBean(PlatformTransactionManager.class));

@@ -48,7 +48,6 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 /**
  * Tests of locked methods that are repeated, by Spring Framework and by Spring Retry.
  */
-@Tag("full")
 class RetriedMethodTests {
 
 	private static final LockKey KEY = LockKey.of("retried");
@@ -164,6 +163,7 @@ class RetriedMethodTests {
 	}
 
 	@Test
+	@Tag("full")
 	void springRetryRepeatsOutsideTheLockByItsOrder() {
 		try (ConfigurableApplicationContext outside = CompositionJournal.start(RetryOutside.class,
 				"distributed-lock.provider=flaky")) {

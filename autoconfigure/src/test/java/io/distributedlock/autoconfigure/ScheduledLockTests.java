@@ -48,7 +48,6 @@ import static org.awaitility.Awaitility.await;
 
 /** Scheduled jobs on two nodes, each an application context, over one store. */
 @ExtendWith(OutputCaptureExtension.class)
-@Tag("full")
 class ScheduledLockTests {
 
 	private static final Duration BEAT = Duration.ofMillis(300);
@@ -127,6 +126,7 @@ class ScheduledLockTests {
 	}
 
 	@ParameterizedTest
+	@Tag("full")
 	@MethodSource("stores")
 	void jobStartsOnceWithinItsShortestHoldWhateverTheNodesClocksSay(ApplicationContextRunner node) {
 		runTwo(node, (one, other) -> runJobsUntil(one, other,
@@ -159,6 +159,7 @@ class ScheduledLockTests {
 	}
 
 	@ParameterizedTest
+	@Tag("full")
 	@MethodSource("stores")
 	void jobOfADeadNodeStartsElsewhereAfterItsShortestHold(ApplicationContextRunner node) {
 		CountDownLatch end = new CountDownLatch(1);

@@ -2,9 +2,6 @@ package io.distributedlock.jdbc;
 
 import javax.sql.DataSource;
 
-import org.junit.jupiter.api.Tag;
-
-@Tag("full")
 class H2JdbcLockProviderTests extends AbstractJdbcLockProviderTests {
 
 	@Override

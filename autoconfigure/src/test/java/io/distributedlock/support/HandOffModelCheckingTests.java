@@ -316,7 +316,6 @@ class HandOffModelCheckingTests {
 	}
 
 	@Test
-	@Tag("full")
 	void tokensRise() {
 		explore(() -> {
 			Scene scene = new Scene(true);

@@ -28,7 +28,6 @@ import static org.awaitility.Awaitility.await;
 /**
  * What a request is told when an answer of the store is missing.
  */
-@Tag("full")
 class LockTemplateAnswerTests {
 
 	private static final LockKey KEY = LockKey.of("seats", "13A");
@@ -87,6 +86,7 @@ class LockTemplateAnswerTests {
 	}
 
 	@Test
+	@Tag("full")
 	void attemptThatTheWaitTimeCutsShortIsNoFailure() {
 		this.locks.close();
 		this.locks = template(Duration.ofSeconds(2));
@@ -95,6 +95,7 @@ class LockTemplateAnswerTests {
 	}
 
 	@Test
+	@Tag("full")
 	void attemptThatTheWaitTimeCutsShortTellsTheReasonOfAnEarlierOne() {
 		this.locks.close();
 		this.locks = template(Duration.ofSeconds(4));
@@ -121,6 +122,7 @@ class LockTemplateAnswerTests {
 	}
 
 	@Test
+	@Tag("full")
 	void busyAnswerForWhichTheStoreWasNotAskedEndsNoRequest() {
 		this.locks.close();
 		this.locks = template(Duration.ofSeconds(2));
