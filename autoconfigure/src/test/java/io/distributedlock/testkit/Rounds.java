@@ -46,7 +46,7 @@ final class Rounds {
 				return;
 			}
 			catch (RuntimeException | AssertionError ex) {
-				if (before != null) {
+				if (before != null && before != ex) {
 					ex.addSuppressed(before);
 				}
 				if (time.compareTo(longest) >= 0 || isInterrupted(ex) || !mayBeSlowness(ex)) {
