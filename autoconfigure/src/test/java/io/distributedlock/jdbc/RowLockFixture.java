@@ -57,13 +57,15 @@ final class RowLockFixture extends JdbcFixture {
 
 	/** Returns the row that is locked for a key. */
 	HeldRow heldRow(LockKey key) {
-		String owner = Objects.requireNonNull(jdbc()
-			.queryForObject("SELECT owner FROM distributed_lock WHERE lock_key = ?", String.class, storeKey(key)));
+		List<String> owners = jdbc().queryForList("SELECT owner FROM distributed_lock WHERE lock_key = ?", String.class,
+				storeKey(key));
+		assertThat(owners).hasSize(1).doesNotContainNull();
+		String owner = owners.get(0);
 		return this.processes.stream()
 			.map((process) -> process.heldRows().find(owner))
 			.filter(Objects::nonNull)
 			.findAny()
-			.orElseThrow();
+			.orElseThrow(() -> new AssertionError("The lock of " + key + " has ended before"));
 	}
 
 	/**

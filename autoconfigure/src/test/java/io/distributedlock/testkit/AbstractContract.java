@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import org.assertj.core.api.ThrowingConsumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -42,6 +43,21 @@ abstract class AbstractContract implements ContractSupport {
 		List<Runnable> actions = new ArrayList<>();
 		this.processes.forEach((process) -> actions.add(process::close));
 		actions.add(this.fixture::close);
+		CloseActions.runAll(actions);
+	}
+
+	@Override
+	public final void inRounds(Duration first, ThrowingConsumer<Duration> round) {
+		int before = this.processes.size();
+		Rounds.run(first, round, () -> closeProcesses(before));
+	}
+
+	/** What a failed round has left running would slow down the next one. */
+	private void closeProcesses(int before) {
+		List<ContractProcess> added = this.processes.subList(before, this.processes.size());
+		List<Runnable> actions = new ArrayList<>();
+		added.forEach((process) -> actions.add(process::close));
+		added.clear();
 		CloseActions.runAll(actions);
 	}
 

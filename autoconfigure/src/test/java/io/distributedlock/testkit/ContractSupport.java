@@ -53,12 +53,48 @@ interface ContractSupport {
 	}
 
 	/**
+	 * Tests with a short time, and with longer ones while it was too short for the
+	 * machine. The processes of a round that failed are closed before the next one.
+	 * @param first the time of the first round
+	 * @param round a round with the given time, with keys and processes of its own
+	 */
+	void inRounds(Duration first, ThrowingConsumer<Duration> round);
+
+	/**
 	 * Tests with a short lease, and with longer ones while it was too short for the
 	 * machine.
 	 * @param round a round with the given lease, with keys and processes of its own
 	 */
 	default void withShortLease(ThrowingConsumer<Duration> round) {
-		Rounds.run(fixture().shortestLease(), round);
+		inRounds(fixture().shortestLease(), round);
+	}
+
+	/** Returns the limit for events without a promised time in a test with this lease. */
+	static Duration patience(Duration leaseTime) {
+		return PATIENCE.plus(leaseTime.multipliedBy(2));
+	}
+
+	/**
+	 * Promises that a lease lasts in the store for as long as it was requested.
+	 * @param requested when it was requested
+	 * @param leaseTime the lease after which its key was found free just now
+	 */
+	static void assertNotEarly(long requested, Duration leaseTime) {
+		Duration after = since(requested);
+		// The clocks of store and test may differ by what the engine allows for, too.
+		Rounds.promise(() -> assertThat(after).as("end of a lease of %s", leaseTime)
+			.isGreaterThanOrEqualTo(leaseTime.minusMillis(50)));
+	}
+
+	/**
+	 * Returns whether a lock is held and its key busy for another process. Promises that
+	 * nobody else is granted the lock while its holder believes to hold it.
+	 */
+	static boolean isHeldAlone(LockLease lease, ContractProcess other, LockKey key) {
+		boolean busy = other.isBusy(key);
+		boolean held = lease.isHeld();
+		Rounds.promise(() -> assertThat(!busy && held).as("granted while it is held").isFalse());
+		return busy && held;
 	}
 
 	/**
@@ -66,7 +102,7 @@ interface ContractSupport {
 	 * lease ran out before, after which it need not learn anything else.
 	 */
 	static void awaitLoss(LockLease lease) {
-		await().pollInterval(Duration.ofMillis(5)).atMost(PATIENCE).until(() -> !lease.isHeld());
+		await().pollInterval(Duration.ofMillis(5)).atMost(patience(lease.remaining())).until(() -> !lease.isHeld());
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(lease::ensureHeld)
 			.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(LossReason.NOT_HELD));
 	}

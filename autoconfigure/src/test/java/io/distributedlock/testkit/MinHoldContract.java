@@ -1,6 +1,7 @@
 package io.distributedlock.testkit;
 
 import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -171,13 +172,18 @@ interface MinHoldContract extends ContractSupport {
 		ContractProcess first = process();
 		List<ContractProcess> processes = List.of(first, first, process(), process());
 		Set<Long> orders = ConcurrentHashMap.newKeySet();
+		// What is slow the first time would hide a hold that is too short.
+		processes.forEach((process) -> process.locks().acquire(LockRequest.of(freshKey())).close());
 		long start = System.nanoTime();
-		ContractSupport.inThreads(processes, (process) -> {
+		List<Duration> grants = ContractSupport.inThreads(processes, (process) -> {
 			try (LockLease lease = process.locks().acquire(request)) {
-				return orders.add(lease.fencingToken().order());
+				Duration granted = ContractSupport.since(start);
+				orders.add(lease.fencingToken().order());
+				return granted;
 			}
 		});
-		assertThat(ContractSupport.since(start)).isGreaterThanOrEqualTo(brief().multipliedBy(3));
+		// A store that counts whole milliseconds may lose one with each hold.
+		assertThat(Collections.max(grants)).isGreaterThanOrEqualTo(brief().multipliedBy(3).minusMillis(3));
 		// Two requests of one process have a grant each, too.
 		assertThat(orders).hasSize(4);
 	}
@@ -200,19 +206,24 @@ interface MinHoldContract extends ContractSupport {
 		if (!fixture().supportsMinHold()) {
 			return;
 		}
-		Rounds.run(Duration.ofMillis(100), (leaseTime) -> {
+		inRounds(Duration.ofMillis(100), (leaseTime) -> {
 			LockKey key = freshKey();
 			ContractProcess holder = process();
 			ContractProcess other = process();
 			// Not renewed, as by a process that was killed.
 			LockLease lost = holder.locks()
 				.acquire(LockRequest.of(key).withLease(leaseTime).withRenew(false).withMinHold(never()));
-			await().atMost(PATIENCE).until(() -> !lost.isHeld());
+			await().atMost(ContractSupport.patience(leaseTime)).until(() -> !lost.isHeld());
 			TestThread.pass(leaseTime);
-			assertThat(other.isBusy(key)).isTrue();
+			assertIsKept(other, key);
 			lost.close();
-			assertThat(other.isBusy(key)).isTrue();
+			assertIsKept(other, key);
 		});
+	}
+
+	private static void assertIsKept(ContractProcess other, LockKey key) {
+		boolean busy = other.isBusy(key);
+		Rounds.promise(() -> assertThat(busy).as("kept for the shortest hold").isTrue());
 	}
 
 	@Test
@@ -225,13 +236,16 @@ interface MinHoldContract extends ContractSupport {
 			ContractProcess holder = process();
 			ContractProcess other = process();
 			LockLease lease = holder.locks().acquire(LockRequest.of(key).withLease(leaseTime).withMinHold(never()));
-			await().atMost(PATIENCE).until(() -> holder.provider().renewals() > 1 || !lease.isHeld());
-			assertThat(lease.isHeld()).isTrue();
-			AttemptResult.Busy busy = ContractProcess.busy(other.attempt(key));
-			assertThat(busy.holder().released()).isFalse();
+			await().atMost(ContractSupport.patience(leaseTime))
+				.until(() -> holder.provider().renewals() > 1 || !lease.isHeld());
+			AttemptResult attempt = other.attempt(key);
+			Rounds.promise(() -> assertThat(attempt).isInstanceOf(AttemptResult.Busy.class));
+			AttemptResult.Busy busy = ContractProcess.busy(attempt);
 			if (fixture().reportsRemaining()) {
-				assertThat(busy.holder().remaining()).isGreaterThan(never().dividedBy(2));
+				Rounds.promise(() -> assertThat(busy.holder().remaining()).isGreaterThan(never().dividedBy(2)));
 			}
+			assertThat(lease.isHeld()).isTrue();
+			assertThat(busy.holder().released()).isFalse();
 		});
 	}
 

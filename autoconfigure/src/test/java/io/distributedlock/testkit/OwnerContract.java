@@ -98,12 +98,17 @@ interface OwnerContract extends ContractSupport {
 
 	@Test
 	default void renewalOfAnExpiredFreeGrantIsRefused() {
-		Rounds.run(Duration.ofMillis(50), (leaseTime) -> {
+		inRounds(Duration.ofMillis(50), (leaseTime) -> {
 			LockKey key = freshKey();
 			ContractProcess holder = process();
 			LockGrant grant = holder.acquire(key, leaseTime);
 			TestThread.pass(leaseTime.multipliedBy(2));
-			assertThat(holder.renew(grant)).isEqualTo(RenewalOutcome.NOT_HELD);
+			RenewalOutcome outcome = holder.renew(grant);
+			// Where the process of the holder ends the lease, it may be late.
+			if (fixture().supportsMinHold()) {
+				Rounds.promise(() -> assertThat(outcome).isNotEqualTo(RenewalOutcome.RENEWED));
+			}
+			assertThat(outcome).isEqualTo(RenewalOutcome.NOT_HELD);
 			process().acquire(key);
 		});
 	}

@@ -17,6 +17,7 @@ import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.ProcessLabel;
 import io.distributedlock.support.LockTemplate;
 
+import static io.distributedlock.testkit.ContractConstants.CALL_TIMEOUT;
 import static io.distributedlock.testkit.ContractConstants.PATIENCE;
 import static io.distributedlock.testkit.ContractConstants.SHORT_WAIT;
 import static io.distributedlock.testkit.ContractConstants.TOLERANCE;
@@ -102,8 +103,7 @@ interface WaitContract extends ContractSupport {
 			dead.acquire(key, leaseTime);
 			long granted = System.nanoTime();
 			try (LockLease next = locks.acquire(LockRequest.of(key).withWaitTime(PATIENCE.plus(leaseTime)))) {
-				assertThat(ContractSupport.since(requested))
-					.isGreaterThanOrEqualTo(leaseTime.multipliedBy(5).dividedBy(6));
+				ContractSupport.assertNotEarly(requested, leaseTime);
 				assertThat(ContractSupport.since(granted)).isLessThanOrEqualTo(leaseTime.plus(TOLERANCE));
 				assertThat(next.isHeld()).isTrue();
 			}
@@ -130,25 +130,42 @@ interface WaitContract extends ContractSupport {
 
 	@Test
 	default void thousandWaitersOfAProcessAreOneContender() {
-		Rounds.run(SHORT_WAIT, (waitTime) -> {
+		inRounds(SHORT_WAIT, (waitTime) -> {
 			LockKey key = freshKey();
 			ContractProcess holder = process();
-			ContractProcess waiting = process();
-			LockTemplate locks = waiting.locks();
 			LockGrant grant = holder.acquire(key);
-			List<CompletableFuture<LockLease>> waiters = new ArrayList<>();
-			// All waits end together: one that goes on would attempt as the next head.
-			long end = System.nanoTime() + waitTime.toNanos();
-			for (int waiter = 0; waiter < 1000; waiter++) {
-				Duration wait = Duration.ofNanos(Math.max(end - System.nanoTime(), 0));
-				waiters.add(locks.acquireAsync(LockRequest.of(key).withWaitTime(wait)));
+			try {
+				assertWaitersAreOneContender(waitTime, key);
 			}
-			await().atMost(PATIENCE.plus(waitTime)).until(() -> waiters.stream().allMatch(CompletableFuture::isDone));
-			holder.release(grant);
-			assertThat(waiting.provider().mostAttemptsAtOnce()).isEqualTo(1);
-			assertThat(waiting.provider().attempts()).isLessThan(200);
+			finally {
+				holder.release(grant);
+			}
 		});
 		assertStoreIsEmpty();
+	}
+
+	private void assertWaitersAreOneContender(Duration waitTime, LockKey key) {
+		ContractProcess waiting = process();
+		LockTemplate locks = waiting.locks();
+		List<CompletableFuture<LockLease>> waiters = new ArrayList<>();
+		// All waits end together: one that goes on would attempt as the next head.
+		long start = System.nanoTime();
+		long end = start + waitTime.toNanos();
+		for (int waiter = 0; waiter < 1000; waiter++) {
+			Duration wait = Duration.ofNanos(Math.max(end - System.nanoTime(), 0));
+			waiters.add(locks.acquireAsync(LockRequest.of(key).withWaitTime(wait)));
+		}
+		// An attempt that is given up may end beside the next one, but none is before.
+		Duration certain = (waitTime.compareTo(CALL_TIMEOUT) < 0) ? waitTime : CALL_TIMEOUT;
+		await().atMost(PATIENCE.plus(waitTime)).until(() -> {
+			int atOnce = waiting.provider().mostAttemptsAtOnce();
+			if (ContractSupport.since(start).compareTo(certain) < 0) {
+				Rounds.promise(() -> assertThat(atOnce).isLessThanOrEqualTo(1));
+			}
+			return waiters.stream().allMatch(CompletableFuture::isDone);
+		});
+		assertThat(waiting.provider().mostAttemptsAtOnce()).isEqualTo(1);
+		assertThat(waiting.provider().attempts()).isLessThan(20 + (int) (waitTime.toMillis() / 10));
 	}
 
 	@Test

@@ -160,7 +160,14 @@ final class ZooKeeperFixture implements LockProviderFixture {
 	@Override
 	public void expire(LockKey key) {
 		String node = path(key).lockNode();
-		call(() -> this.admin.delete().forPath(node));
+		call(() -> {
+			try {
+				return this.admin.delete().forPath(node);
+			}
+			catch (KeeperException.NoNodeException ex) {
+				throw new AssertionError("The lock has ended before", ex);
+			}
+		});
 		this.clients.stream()
 			.filter((client) -> client.getZookeeperClient().isConnected())
 			.forEach((client) -> call(() -> catchUp(client.getZookeeperClient().getZooKeeper(), node)));
