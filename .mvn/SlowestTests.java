@@ -17,9 +17,9 @@ import javax.xml.stream.XMLStreamReader;
  * build began. In CI it fails a build without the tests tagged "full" where a class takes
  * too long for that build.
  * <p>
- * A class may take 8 s of its JVM's processor time, which other programs do not lengthen,
- * and 60 s by the clock, in which it may start a server. On a slower machine all classes
- * take longer, and the median of them tells by how much.
+ * A class may take 8 s of its JVM's processor time, which other programs do not lengthen.
+ * Where that is not known, it may take two minutes by the clock. On a slower machine all
+ * classes take longer, and the median of them tells by how much.
  */
 public final class SlowestTests {
 
@@ -27,7 +27,7 @@ public final class SlowestTests {
 
 	private static final double PROCESSOR_SECONDS = 8;
 
-	private static final double CLOCK_SECONDS = 60;
+	private static final double CLOCK_SECONDS = 120;
 
 	/** Median of the clock on two cores that have nothing else to do. */
 	private static final double USUAL_MEDIAN = 1;
@@ -57,7 +57,7 @@ public final class SlowestTests {
 		if (!slowest.isEmpty()) {
 			System.out.println("The slowest test classes, in seconds by the clock and of their JVM's processor time:");
 			slowest.stream().limit(MOST).forEach(SlowestTests::print);
-			if (System.getenv("CI") != null && List.of(arguments[2].split(",")).contains("full")) {
+			if ("true".equals(System.getenv("CI")) && List.of(arguments[2].split(",")).contains("full")) {
 				judge(slowest);
 			}
 		}
@@ -68,9 +68,9 @@ public final class SlowestTests {
 		List<TestClass> tooSlow = slowest.stream().filter((one) -> one.isSlowerThan(slowness)).toList();
 		if (!tooSlow.isEmpty()) {
 			System.out.printf(Locale.ROOT,
-					"These are too slow for each build (limits: %.0f s, and %.0f s of processor time). "
+					"These take more than %.0f s of processor time, or %.0f s where that is not known. "
 							+ "Make them quicker, or tag them \"full\":%n",
-					CLOCK_SECONDS * slowness, PROCESSOR_SECONDS * slowness);
+					PROCESSOR_SECONDS * slowness, CLOCK_SECONDS * slowness);
 			tooSlow.forEach(SlowestTests::print);
 			System.exit(1);
 		}
@@ -110,7 +110,8 @@ public final class SlowestTests {
 
 		boolean isSlowerThan(double slowness) {
 			return !this.name.matches(MAY_BE_SLOW)
-					&& (this.processorSeconds > PROCESSOR_SECONDS * slowness || this.seconds > CLOCK_SECONDS * slowness);
+					&& (Double.isNaN(this.processorSeconds) ? this.seconds > CLOCK_SECONDS * slowness
+							: this.processorSeconds > PROCESSOR_SECONDS * slowness);
 		}
 
 	}

@@ -5,7 +5,7 @@ project="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 # What the build checks is checked by the build.
 "$project/mvnw" -f "$project/pom.xml" -q -B -ntp -pl benchmarks -am package \
 	-Dmaven.test.skip=true -Dmaven.javadoc.skip=true -Dmaven.source.skip=true -Dcheckstyle.skip=true \
-	-Dspring-javaformat.skip=true -Denforcer.skip=true
+	-Dspring-javaformat.skip=true -Denforcer.skip=true -Derror-prone.skip=true
 # The JVM gets the signals itself, and ends what it has started.
 exec "${JAVA_HOME:+$JAVA_HOME/bin/}java" -XX:-UsePerfData -Xmx1g \
 	-cp "$project/benchmarks/target/classes:$(cat "$project/benchmarks/target/classpath.txt")" \
