@@ -104,6 +104,11 @@ final class ZooKeeperServerProcess {
 				"-Dzookeeper.authProvider.x509=" + X509AuthenticationProvider.class.getName()), TlsMain.class);
 	}
 
+	/** Starts a server that removes no container, so that only clients write. */
+	static ZooKeeperServerProcess withoutReaper() {
+		return new ZooKeeperServerProcess(List.of("-Dreaper=false"), Main.class);
+	}
+
 	/** Starts a server that serves only clients that have authenticated by a scheme. */
 	static ZooKeeperServerProcess demandingAuthentication(String scheme) {
 		return new ZooKeeperServerProcess(
@@ -243,8 +248,9 @@ final class ZooKeeperServerProcess {
 			NIOServerCnxnFactory connections = new NIOServerCnxnFactory();
 			connections.configure(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 0, -1, false);
 			connections.startup(server);
-			ContainerManager reaper = server.reaper();
-			reaper.start();
+			if (!"false".equals(System.getProperty("reaper"))) {
+				server.reaper().start();
+			}
 			say(Integer.toString(connections.getLocalPort()));
 			return server;
 		}

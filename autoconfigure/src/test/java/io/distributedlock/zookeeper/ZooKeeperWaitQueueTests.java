@@ -7,6 +7,7 @@ import java.util.concurrent.CountDownLatch;
 
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.zookeeper.KeeperException;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -32,7 +33,7 @@ import static org.awaitility.Awaitility.await;
 
 /**
  * Tests of the order in a wait queue, and of what waiting and hand-overs cost the
- * servers.
+ * servers. They count all transactions of a server, so no other test uses it.
  */
 class ZooKeeperWaitQueueTests {
 
@@ -42,12 +43,19 @@ class ZooKeeperWaitQueueTests {
 
 	private static final Duration PATIENCE = Duration.ofMinutes(1);
 
-	private final ZooKeeperFixture fixture = new ZooKeeperFixture(TestZooKeeper.connectString(),
+	private static final ZooKeeperServerProcess SERVER = ZooKeeperServerProcess.withoutReaper();
+
+	private final ZooKeeperFixture fixture = new ZooKeeperFixture("127.0.0.1:" + SERVER.port(),
 			ZooKeeperFixture.SESSION);
 
 	private final List<AutoCloseable> opened = new ArrayList<>();
 
 	private final LockKey key = LockKey.of("queue", "key");
+
+	@AfterAll
+	static void stopServer() {
+		SERVER.kill();
+	}
 
 	@AfterEach
 	void close() throws Exception {
@@ -194,7 +202,7 @@ class ZooKeeperWaitQueueTests {
 			threads.forEach(Thread::start);
 			String queue = this.fixture.path(this.key).queue();
 			await().atMost(PATIENCE).until(() -> this.fixture.children(queue).size() == waiting);
-			long reads = ZooKeeperServerProcess.shared().statistic("zk_packets_received");
+			long reads = SERVER.statistic("zk_packets_received");
 			// The last process may still contend the lock node in the first of these
 			// times.
 			await().atMost(rest.multipliedBy(10)).until(() -> {
@@ -204,7 +212,7 @@ class ZooKeeperWaitQueueTests {
 				long transactions = lastTransaction() - before - 1;
 				return transactions <= heartbeats() - heartbeats;
 			});
-			assertThat(ZooKeeperServerProcess.shared().statistic("zk_packets_received") - reads)
+			assertThat(SERVER.statistic("zk_packets_received") - reads)
 				.as("packets: each process polls")
 				.isGreaterThan(waiting);
 			lease.close();
