@@ -25,6 +25,10 @@ import io.distributedlock.LockError;
  */
 final class MethodExpressions {
 
+	/** Properties of {@code #root} in Spring's cache annotations that a lock has not. */
+	private static final Map<String, String> ROOT_OF_CACHES = Map.of("methodName", "#root.method.name", "targetClass",
+			"#root.target.class");
+
 	private final String method;
 
 	private final SpelExpressionParser parser;
@@ -105,6 +109,9 @@ final class MethodExpressions {
 	}
 
 	private String remedy(String attribute, SpelExpression expression, String word) {
+		if (ROOT_OF_CACHES.containsKey(word)) {
+			return "Write \"" + ROOT_OF_CACHES.get(word) + "\"";
+		}
 		if (this.indexes.containsKey(word)) {
 			return "Write \"#" + word + "\" for the argument";
 		}

@@ -158,7 +158,9 @@ class KeyExpressionsTests {
 		return Stream.of(Arguments.of(Unquoted.class, "\"'nightly'\""),
 				Arguments.of(UnquotedWithSign.class, "\"'nightly-job'\""), Arguments.of(WithoutHash.class, "\"#id\""),
 				Arguments.of(AsAnArgument.class, "\"'suffix'\""), Arguments.of(OfRoot.class, "\"'nightly'\""),
-				Arguments.of(RootsTarget.class, "\"'target'\""), Arguments.of(RootsArguments.class, "\"#args\""));
+				Arguments.of(RootsTarget.class, "\"'target'\""),
+				Arguments.of(RootsMethodName.class, "#root.method.name"),
+				Arguments.of(RootsArguments.class, "\"#args\""));
 	}
 
 	@Test
@@ -364,6 +366,14 @@ class KeyExpressionsTests {
 	static class OfRoot {
 
 		@DistributedLock("#root.nightly")
+		void run(String id) {
+		}
+
+	}
+
+	static class RootsMethodName {
+
+		@DistributedLock("#root.methodName")
 		void run(String id) {
 		}
 
