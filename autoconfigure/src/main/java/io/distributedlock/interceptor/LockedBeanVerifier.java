@@ -26,6 +26,7 @@ import org.springframework.beans.factory.support.AbstractBeanFactory;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.event.ContextRefreshedEvent;
+import org.springframework.core.KotlinDetector;
 import org.springframework.core.Ordered;
 import org.springframework.scheduling.config.TaskManagementConfigUtils;
 import org.springframework.util.ClassUtils;
@@ -249,7 +250,8 @@ public final class LockedBeanVerifier implements BeanFactoryPostProcessor, Smart
 			throw new LockConfigurationException(LockError.NOT_PROXYABLE,
 					"The class " + type.getName()
 							+ " has locked methods but is final, so that no proxy can intercept them",
-					"Remove 'final' (records are always final), or move the locked methods to another class");
+					KotlinDetector.isKotlinType(type) ? LockedMethodChecks.KOTLIN_REMEDY
+							: "Remove 'final' (records are always final), or move the locked methods to another class");
 		}
 	}
 

@@ -6,6 +6,7 @@ import java.lang.reflect.Proxy;
 import java.util.concurrent.Future;
 import java.util.stream.Stream;
 
+import org.springframework.core.KotlinDetector;
 import org.springframework.core.ResolvableType;
 
 import io.distributedlock.LockConfigurationException;
@@ -13,6 +14,9 @@ import io.distributedlock.LockError;
 
 /** Checks that refuse methods on which a lock would be without effect. */
 final class LockedMethodChecks {
+
+	static final String KOTLIN_REMEDY = "Add 'open' to the class and the method, or build with the compiler plug-in"
+			+ " kotlin-spring, which opens Spring's components";
 
 	private LockedMethodChecks() {
 	}
@@ -42,8 +46,10 @@ final class LockedMethodChecks {
 			throw new LockConfigurationException(LockError.NOT_PROXYABLE,
 					"The locked method " + MethodNames.describe(method, targetClass) + " is " + modifier
 							+ ", so that no proxy can intercept it and it would run without its lock",
-					"Remove '" + modifier
-							+ "', or move the annotation to a method that callers reach through the bean");
+					(method.getModifiers() & Modifier.FINAL) != 0 && KotlinDetector
+						.isKotlinType(method.getDeclaringClass()) ? KOTLIN_REMEDY
+								: "Remove '" + modifier
+										+ "', or move the annotation to a method that callers reach through the bean");
 		}
 		if (isHiddenFrom(method, targetClass)) {
 			throw new LockConfigurationException(LockError.NOT_PROXYABLE,

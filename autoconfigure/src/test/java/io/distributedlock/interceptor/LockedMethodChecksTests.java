@@ -11,6 +11,7 @@ import java.util.stream.Stream;
 import jakarta.annotation.PostConstruct;
 import jakarta.inject.Inject;
 
+import kotlin.Metadata;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -23,10 +24,13 @@ import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.support.ApplicationObjectSupport;
 
+import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.annotation.DistributedLock;
 import io.distributedlock.interceptor.elsewhere.HiddenMethod;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatNoException;
 
 class LockedMethodChecksTests {
@@ -65,6 +69,14 @@ class LockedMethodChecksTests {
 	}
 
 	@Test
+	void kotlinsFinalMethodIsToBeOpened() {
+		assertThatExceptionOfType(LockConfigurationException.class)
+			.isThrownBy(() -> this.proxies.read(FinalOfKotlin.class))
+			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.NOT_PROXYABLE))
+			.satisfies((ex) -> assertThat(ex.action()).contains("'open'", "kotlin-spring").doesNotContain("Remove"));
+	}
+
+	@Test
 	void finalMethodsOfFrameworkClassesAreLeftAlone() {
 		assertThatNoException().isThrownBy(() -> this.proxies.read(OfFramework.class));
 	}
@@ -79,6 +91,16 @@ class LockedMethodChecksTests {
 		@DistributedLock(onBusy = OnBusy.SKIP)
 		int run() {
 			return 1;
+		}
+
+	}
+
+	/** As the compiler of Kotlin marks its classes. */
+	@Metadata
+	static class FinalOfKotlin {
+
+		@DistributedLock
+		final void run() {
 		}
 
 	}
