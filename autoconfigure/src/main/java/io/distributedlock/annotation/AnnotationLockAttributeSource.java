@@ -6,6 +6,7 @@ import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 import org.apache.commons.logging.Log;
@@ -37,6 +38,9 @@ import io.distributedlock.interceptor.LockAttributeSource;
 public final class AnnotationLockAttributeSource implements LockAttributeSource {
 
 	private static final Log logger = LogFactory.getLog(AnnotationLockAttributeSource.class);
+
+	/** A template, a variable, or text in quotes: not an apostrophe, nor "job #1". */
+	private static final Pattern EXPRESSION_IN_NAME = Pattern.compile("#\\{|#[\\p{L}_]|^['\"]|['\"]$");
 
 	private final StringValueResolver placeholders;
 
@@ -162,6 +166,11 @@ public final class AnnotationLockAttributeSource implements LockAttributeSource 
 				throw new LockConfigurationException(LockError.BLANK_KEY,
 						"The name '" + declared + "' of " + this.described + " is blank",
 						"Give the lock a name, or leave the attribute out");
+			}
+			if (EXPRESSION_IN_NAME.matcher(name).find()) {
+				throw new LockConfigurationException(LockError.INVALID_EXPRESSION,
+						"The name is text, but '" + declared + "' of " + this.described + " looks like an expression",
+						"Put what varies into the key, and plain text into the name: name = \"order\", key = \"#id\"");
 			}
 			return name;
 		}

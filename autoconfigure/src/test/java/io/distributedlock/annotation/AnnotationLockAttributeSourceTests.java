@@ -11,11 +11,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.beans.factory.BeanNameAware;
 import org.springframework.core.annotation.AliasFor;
 
 import io.distributedlock.LockError;
+import io.distributedlock.LockKey;
 import io.distributedlock.interceptor.LockedProxies;
 import io.distributedlock.interceptor.RecordingLockOperations;
 
@@ -104,6 +106,19 @@ class AnnotationLockAttributeSourceTests {
 		proxy.second("1");
 		assertThat(this.operations.requests()).hasSize(2)
 			.allSatisfy((request) -> assertThat(request.keys()).hasToString("[shared:1]"));
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { TemplateAsName.class, BeanTemplateAsName.class, ExpressionAsName.class,
+			VariableAsName.class, QuotedName.class })
+	void nameThatLooksLikeAnExpressionIsRefused(Class<?> type) {
+		this.proxies.assertRefused(type, LockError.INVALID_EXPRESSION, "run", "The name is text");
+	}
+
+	@Test
+	void signsInANameAreText() {
+		this.proxies.ofClass(new NameWithSigns()).run();
+		assertThat(this.operations.last().keys()).containsExactly(LockKey.of("Bob's job #1"));
 	}
 
 	@Test
@@ -220,6 +235,54 @@ class AnnotationLockAttributeSourceTests {
 	static class OfAnnotatedType extends AnnotatedType {
 
 		public void added() {
+		}
+
+	}
+
+	static class TemplateAsName {
+
+		@DistributedLock(name = "sync-#{#tenant}")
+		void run(String tenant) {
+		}
+
+	}
+
+	static class BeanTemplateAsName {
+
+		@DistributedLock(name = "#{@props.name}")
+		void run() {
+		}
+
+	}
+
+	static class ExpressionAsName {
+
+		@DistributedLock(name = "'order-' + #id")
+		void run(String id) {
+		}
+
+	}
+
+	static class VariableAsName {
+
+		@DistributedLock(name = "order-#id")
+		void run(String id) {
+		}
+
+	}
+
+	static class QuotedName {
+
+		@DistributedLock(name = "'nightly'")
+		void run() {
+		}
+
+	}
+
+	static class NameWithSigns {
+
+		@DistributedLock(name = "Bob's job #1")
+		void run() {
 		}
 
 	}
