@@ -6,8 +6,10 @@ import java.lang.reflect.Modifier;
 import java.lang.reflect.RecordComponent;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Calendar;
+import java.util.Collection;
 import java.util.Date;
 import java.util.List;
 import java.util.Map;
@@ -43,6 +45,10 @@ record KeyType(@Nullable KeyProblem problem, boolean simple, @Nullable List<Fiel
 	}
 
 	private static @Nullable KeyProblem problemOf(Class<?> type) {
+		if (UnfinishedResults.isDeferred(type)) {
+			return new KeyProblem("is computed later, so that its text is not that of its value",
+					"Get the value before the call, and lock an id of it, such as #order.id");
+		}
 		if (!hasText(type)) {
 			return new KeyProblem("has no text of its own", "Use an id of it, such as #order.id");
 		}
@@ -77,6 +83,11 @@ record KeyType(@Nullable KeyProblem problem, boolean simple, @Nullable List<Fiel
 		if (Map.Entry.class.isAssignableFrom(type)) {
 			return new KeyProblem("is an entry of a map: its text depends on the texts in it",
 					"Use its key and value: { \"#entry.key\", \"#entry.value\" }");
+		}
+		if (Iterable.class.isAssignableFrom(type) && !Collection.class.isAssignableFrom(type)
+				&& !Path.class.isAssignableFrom(type)) {
+			return new KeyProblem("is an Iterable, whose text need not tell its elements",
+					"Use an id of it, or a collection of its elements, such as #page.content");
 		}
 		if (type.getPackageName().equals("java.util.concurrent.atomic")) {
 			return new KeyProblem("is a variable: its text changes with its value", "Use its value: #reference.get()");

@@ -9,6 +9,7 @@ import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.core.NativeDetector;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
@@ -22,12 +23,13 @@ final class KeyValueCheck {
 	private static final int MAX_DEPTH = 16;
 
 	/**
-	 * The default text of an object or array: its class and its identity. Its quantifiers
-	 * are possessive and it starts only at the start of a word: a long text must cost
-	 * neither stack nor quadratic time.
+	 * What may be the default text of an object or array: its class and its identity. Its
+	 * quantifiers are possessive and it starts only at the start of a word: a long text
+	 * must cost neither stack nor quadratic time.
 	 */
 	private static final Pattern IDENTITY = Pattern
-		.compile("(?<![\\w$.])(?:\\[++(?:[BCDFIJSZ]|L[\\w.$]++;)|[\\w$]++(?:\\.[\\w$]++)++)@[0-9a-f]{1,8}(?![\\w.@-])");
+		.compile("(?<![\\w$.])(?:\\[++(?:[BCDFIJSZ]|L[\\w.$]++;)|([\\w$]++(?:\\.[\\w$]++)++)(?:/0x[0-9a-f]++)?)"
+				+ "@[0-9a-f]{1,8}(?![\\w.@-])");
 
 	private KeyValueCheck() {
 	}
@@ -60,18 +62,31 @@ final class KeyValueCheck {
 			return isOrdered(collection) ? findIn(collection, depth)
 					: new KeyProblem("has a text whose order may differ", "Use its elements, or a list");
 		}
-		return findInText(value.toString());
+		return hasIdentity(value) ? new KeyProblem("has the text '" + value + "' with the identity of an object in it",
+				"Use an id of it, such as #order.id") : null;
 	}
 
 	private static boolean isOrdered(Collection<?> collection) {
 		return collection instanceof List || collection instanceof SortedSet;
 	}
 
-	private static @Nullable KeyProblem findInText(@Nullable String text) {
-		return (text != null && IDENTITY.matcher(text).find())
-				? new KeyProblem("has the text '" + text + "' with the identity of an object in it",
-						"Use an id of it, such as #order.id")
-				: null;
+	private static boolean hasIdentity(Object value) {
+		String text = value.toString();
+		return text != null && IDENTITY.matcher(text)
+			.results()
+			.anyMatch((found) -> found.group(1) == null || isClass(found.group(1), value.getClass()));
+	}
+
+	/**
+	 * Tells a class from other words with dots, such as {@code john.doe} of a mail
+	 * address. Generated classes have no file, but a {@code $} in their names. The class
+	 * is not loaded: class loaders keep each name that they were asked for.
+	 */
+	private static boolean isClass(String name, Class<?> neighbour) {
+		ClassLoader own = neighbour.getClassLoader();
+		ClassLoader loader = (own != null) ? own : ClassUtils.getDefaultClassLoader();
+		return name.indexOf('$') >= 0 || NativeDetector.inNativeImage() || loader == null
+				|| loader.getResource(name.replace('.', '/') + ".class") != null;
 	}
 
 	private static @Nullable KeyProblem findIn(Collection<?> values, int depth) {

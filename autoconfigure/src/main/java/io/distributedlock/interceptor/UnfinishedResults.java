@@ -31,7 +31,8 @@ final class UnfinishedResults {
 	static final String HTTP_ENTITY = "org.springframework.http.HttpEntity";
 
 	private static final Set<String> LATER = Set.of("org.reactivestreams.Publisher",
-			"java.util.concurrent.Flow$Publisher", "kotlinx.coroutines.flow.Flow",
+			"java.util.concurrent.Flow$Publisher", "kotlinx.coroutines.flow.Flow", "kotlinx.coroutines.Job",
+			"kotlinx.coroutines.channels.ReceiveChannel", "kotlin.sequences.Sequence",
 			"org.springframework.web.context.request.async.DeferredResult",
 			"org.springframework.web.context.request.async.WebAsyncTask",
 			"org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter",
@@ -67,11 +68,10 @@ final class UnfinishedResults {
 		if (type == null || depth < 0) {
 			return null;
 		}
-		Kind kind = KINDS.get(type);
-		if (kind == Kind.LATER || kind == Kind.FUTURE) {
+		if (isDeferred(type)) {
 			return type;
 		}
-		if (kind == Kind.COMPLETE) {
+		if (KINDS.get(type) == Kind.COMPLETE) {
 			return null;
 		}
 		Stream<ResolvableType> inner = declared.isArray() ? Stream.of(declared.getComponentType())
@@ -82,6 +82,12 @@ final class UnfinishedResults {
 				found.accept(unfinished);
 			}
 		}).findFirst().orElse(null);
+	}
+
+	/** Returns whether values of the type stand for others that are computed later. */
+	static boolean isDeferred(Class<?> type) {
+		Kind kind = KINDS.get(type);
+		return kind == Kind.LATER || kind == Kind.FUTURE;
 	}
 
 	/**

@@ -5,6 +5,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.net.UnknownHostException;
+import java.nio.file.Path;
 import java.sql.Timestamp;
 import java.time.Instant;
 import java.time.LocalDate;
@@ -31,6 +32,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+import org.springframework.data.domain.PageImpl;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
@@ -114,12 +119,16 @@ class KeyTextTests {
 				Arguments.of(new Generic<>(new Generic<>(new byte[0])), "components"),
 				Arguments.of(new Generic<>(List.of("a", List.of(new Date(0)))), "components"),
 				Arguments.of(new Generic<>(Optional.of(new Date(0))), "components"),
-				Arguments.of(new Generic<>(new Textual("a.B@1f")), "components"),
+				Arguments.of(new Generic<>(new Textual("java.lang.Object@1f")), "components"),
 				Arguments.of(new Generic<>(nested(100)), "components"),
 				Arguments.of(List.of(Optional.of(new Date(0))), "#date.time"),
 				Arguments.of(Map.entry("a", "b"), "key and value"),
 				Arguments.of(new AtomicReference<>(new Date(0)), ".get()"),
 				Arguments.of(CompletableFuture.completedFuture("a"), "id"),
+				Arguments.of(Mono.just("a"), "before the call"), Arguments.of(Flux.just("a"), "before the call"),
+				Arguments.of(Stream.of("a"), "before the call"),
+				Arguments.of(new Generic<>(Mono.just("a")), "components"),
+				Arguments.of(new PageImpl<>(List.of("a")), "elements"),
 				Arguments.of(new TreeMap<>(Map.of("a", 1)), "entry"), Arguments.of(address, "hostAddress"),
 				Arguments.of(new InetSocketAddress(address, 80), "hostString"));
 	}
@@ -157,6 +166,8 @@ class KeyTextTests {
 				Arguments.of(new Generic<>(Optional.empty()), "Generic[value=Optional.empty]"),
 				Arguments.of(new Generic<>(new Textual("a")), "Generic[value=a]"),
 				Arguments.of(new StringBuilder("a.b@1f"), "a.b@1f"),
+				Arguments.of(new Textual("com.acme@12"), "com.acme@12"),
+				Arguments.of(new Textual("John.Doe@cafe"), "John.Doe@cafe"), Arguments.of(Path.of("a", "b"), "a/b"),
 				Arguments.of(URI.create("mailto:john.doe@cafe"), "mailto:john.doe@cafe"));
 	}
 
@@ -172,7 +183,8 @@ class KeyTextTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "a.b.C@1f", "x [I@1f", "[Lcom.x.Y;@12", "R[v=com.A$B@1f2e]", "[[J@abcdef12" })
+	@ValueSource(strings = { "java.lang.Object@1f", "x [I@1f", "[Lcom.x.Y;@12", "R[v=com.A$B@1f2e]", "[[J@abcdef12",
+			"jdk.proxy2.$Proxy12@1f", "a.B$$Lambda/0x00007f5c01000a00@1f", "john.doe@cafe, java.lang.Object@1f" })
 	void identityInATextIsRefused(String text) {
 		assertThatExceptionOfType(LockConfigurationException.class)
 			.isThrownBy(() -> this.values.lock(new Textual(text)))

@@ -13,6 +13,12 @@ import java.util.concurrent.FutureTask;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
+import kotlin.sequences.SequencesKt;
+import kotlinx.coroutines.CompletableDeferredKt;
+import kotlinx.coroutines.Deferred;
+import kotlinx.coroutines.JobKt;
+import kotlinx.coroutines.channels.BufferOverflow;
+import kotlinx.coroutines.channels.ChannelKt;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -57,7 +63,8 @@ class UnfinishedResultsTests {
 				new WebAsyncTask<>(() -> "x"), (StreamingResponseBody) (output) -> {
 				}, new ResponseBodyEmitter(), new SseEmitter(), ResponseEntity.ok(future), Optional.of(future),
 				Map.of("k", future), List.of("x", future), new Object[] { future },
-				ResponseEntity.ok(Optional.of(List.of(future))));
+				ResponseEntity.ok(Optional.of(List.of(future))), CompletableDeferredKt.CompletableDeferred(null),
+				JobKt.Job(null), SequencesKt.sequenceOf("x"), ChannelKt.Channel(0, BufferOverflow.SUSPEND, null));
 	}
 
 	@ParameterizedTest
@@ -115,8 +122,8 @@ class UnfinishedResultsTests {
 
 	static Stream<Arguments> declarations() {
 		return Stream.of(Arguments.of("entity", CompletableFuture.class), Arguments.of("map", CompletableFuture.class),
-				Arguments.of("array", Mono.class), Arguments.of("emitter", SseEmitter.class),
-				Arguments.of("plain", null), Arguments.of("variable", null));
+				Arguments.of("array", Mono.class), Arguments.of("deferred", Deferred.class),
+				Arguments.of("emitter", SseEmitter.class), Arguments.of("plain", null), Arguments.of("variable", null));
 	}
 
 	static class Controller {
@@ -137,6 +144,8 @@ class UnfinishedResultsTests {
 		Mono<?>[] array();
 
 		SseEmitter emitter();
+
+		Deferred<String> deferred();
 
 		List<Map<String, Object>> plain();
 
