@@ -68,7 +68,7 @@ abstract class ConnectionSource implements AutoCloseable {
 	 * Applies the settings that locks need. Each change may be a round trip.
 	 * @return the settings to restore
 	 */
-	abstract ConnectionSettings adapt(Connection connection) throws SQLException;
+	abstract ConnectionSettings adapt(Connection connection, Dialect dialect) throws SQLException;
 
 	/** Restores the settings before {@link #adapt}, or discards the connection. */
 	abstract void restore(Connection connection, ConnectionSettings found);

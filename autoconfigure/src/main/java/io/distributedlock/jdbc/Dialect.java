@@ -82,6 +82,7 @@ interface Dialect {
 
 	/** Prepares a new connection of the locks' own pool. */
 	default void prepareSession(Connection connection, Duration callTimeout) throws SQLException {
+		connection.setTransactionIsolation(ConnectionSettings.REQUIRED.isolation());
 		for (String setting : sessionSettings(callTimeout)) {
 			Sql.execute(connection, setting);
 		}

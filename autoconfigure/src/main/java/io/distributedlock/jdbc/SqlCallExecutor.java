@@ -246,7 +246,7 @@ final class SqlCallExecutor implements AutoCloseable {
 
 	private <T extends @Nullable Object> T runAdapted(Connection connection, Dialect used, SqlCall<T> call)
 			throws SQLException {
-		ConnectionSettings found = this.connections.adapt(connection);
+		ConnectionSettings found = this.connections.adapt(connection, used);
 		try {
 			return call.run(connection, used);
 		}
