@@ -1,7 +1,6 @@
 package io.distributedlock.fencing;
 
 import java.sql.Connection;
-import java.sql.DatabaseMetaData;
 import java.sql.SQLException;
 import java.util.Collections;
 import java.util.Map;
@@ -11,6 +10,7 @@ import javax.sql.DataSource;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
+import io.distributedlock.jdbc.DatabaseKind;
 
 /**
  * The dialect of each database, by what its server says of itself. Safe for use by many
@@ -37,21 +37,25 @@ final class FenceDialects {
 	}
 
 	static FenceDialect resolve(Connection connection, String table) throws SQLException {
-		DatabaseMetaData database = connection.getMetaData();
-		String product = database.getDatabaseProductName();
-		// MySQL's driver names every server MySQL.
-		boolean mariaDb = String.valueOf(database.getDatabaseProductVersion()).contains("MariaDB");
-		return switch (mariaDb ? "MariaDB" : product) {
-			case "H2" -> new H2FenceDialect(table);
-			case "PostgreSQL" -> new PostgresFenceDialect(table);
-			case "MariaDB" -> new MySqlFenceDialect("mariadb", table);
-			case "MySQL" -> new MySqlFenceDialect("mysql", table);
-			default -> throw new LockConfigurationException(LockError.FENCE_UNSUPPORTED,
-					"Transactions of the database '" + product
-							+ "' cannot be fenced by distributed-lock.transaction.fence",
-					"Switch it off, and compare the fencing token in the statements that write; only PostgreSQL, MySQL,"
-							+ " MariaDB and H2 are supported");
+		return switch (kind(connection)) {
+			case H2 -> new H2FenceDialect(table);
+			case POSTGRESQL -> new PostgresFenceDialect(table);
+			case MARIADB -> new MySqlFenceDialect("mariadb", table);
+			case MYSQL -> new MySqlFenceDialect("mysql", table);
 		};
+	}
+
+	private static DatabaseKind kind(Connection connection) throws SQLException {
+		try {
+			return DatabaseKind.of(connection);
+		}
+		catch (LockConfigurationException ex) {
+			throw new LockConfigurationException(LockError.FENCE_UNSUPPORTED,
+					ex.problem() + ", so that its transactions cannot be fenced by distributed-lock.transaction.fence",
+					"Switch it off, and compare the fencing token in the statements that write; only PostgreSQL, MySQL,"
+							+ " MariaDB and H2 are supported",
+					ex);
+		}
 	}
 
 }

@@ -32,7 +32,7 @@ abstract class PolledDialect extends TableDialect {
 
 	/** Creates a dialect, as {@link TableDialect} does. */
 	PolledDialect(String platform, String table, SqlWords words, String attempt) {
-		super(platform, table, words.with("releaser", "?").with("version", "NULL"), attempt);
+		super(platform, table, words.with("releaser", "?"), attempt);
 		this.release = sql(RELEASE);
 		this.keep = sql(KEEP);
 		this.removeEntries = sql(REMOVE_ENTRIES);

@@ -167,7 +167,6 @@ final class PostgresDialect extends TableDialect {
 			.with("columns", COLUMNS)
 			.with("epochMicros", "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint")
 			.with("retained", "clock_timestamp() - ?::bigint * interval '1 microsecond'")
-			.with("version", "version()")
 			.with("notify", NOTIFY)
 			.with("channel", channel);
 	}

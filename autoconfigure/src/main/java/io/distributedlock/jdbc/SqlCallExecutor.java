@@ -264,10 +264,15 @@ final class SqlCallExecutor implements AutoCloseable {
 	private Dialect dialect(Connection connection, Deadline deadline) throws SQLException {
 		Dialect known = this.dialect;
 		if (known == null) {
+			// Hikari closes a connection whose driver has no bound of reads.
+			DatabaseKind.requireProduct(connection);
 			long leftMillis = Math.max(TimeUnit.NANOSECONDS.toMillis(deadline.remainingNanos()), 1);
 			int found = SessionDataSource.boundReads(connection, (int) Math.min(leftMillis, Integer.MAX_VALUE));
 			try {
 				known = DialectResolver.resolve(connection, this.table);
+				if (!connection.getAutoCommit()) {
+					connection.rollback();
+				}
 			}
 			finally {
 				if (!connection.isClosed()) {

@@ -215,6 +215,23 @@ class JdbcLockAutoConfigurationTests {
 	}
 
 	@Test
+	void databaseThatOnlySpeaksAsPostgresIsRefusedBeforeAnyScript() {
+		PGSimpleDataSource database = TestDatabases.postgresAs("CockroachDB CCL v24.1.0");
+		this.locked
+			.withPropertyValues("spring.datasource.url=" + database.getURL(), "spring.datasource.username=postgres",
+					"distributed-lock.jdbc.initialize-schema=always", "distributed-lock.transaction.fence=true",
+					"distributed-lock.transaction.fence-initialize-schema=always")
+			.withConfiguration(AutoConfigurations.of(LockFencingAutoConfiguration.class))
+			.run((context) -> {
+				assertThat(context).hasFailed();
+				assertThat(context.getStartupFailure()).hasMessageContaining("DL-701")
+					.hasMessageContaining("CockroachDB");
+			});
+		assertThat(new JdbcTemplate(database)
+			.queryForList("SELECT tablename FROM pg_tables WHERE schemaname = 'public'", String.class)).isEmpty();
+	}
+
+	@Test
 	void tableOfTheApplicationsScriptsIsCreatedFirst() {
 		this.runner
 			.withPropertyValues("distributed-lock.jdbc.initialize-schema=never",
