@@ -27,6 +27,7 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceInitializationAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
+import org.springframework.boot.jdbc.test.autoconfigure.TestDatabaseAutoConfiguration;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -319,6 +320,27 @@ class JdbcLockAutoConfigurationTests {
 					"The DataSource bean with @DistributedLockDataSource is the only one, so that the application uses it"
 							+ " too, and spring.datasource.url has no effect: declare it with"
 							+ " @Bean(defaultCandidate = false)"));
+	}
+
+	/** As with {@code @AutoConfigureTestDatabase(replace = ANY)}. */
+	@ParameterizedTest
+	@ValueSource(strings = { "lease", "row-lock" })
+	@ExtendWith(OutputCaptureExtension.class)
+	void locksOfATestAreInItsDatabaseAlone(String strategy, CapturedOutput output) {
+		DataSource real = TestDatabases.withTable(TestDatabases.h2());
+		this.locked.withConfiguration(AutoConfigurations.of(TestDatabaseAutoConfiguration.class))
+			.withPropertyValues("spring.test.database.replace=ANY", "spring.datasource.generate-unique-name=false",
+					"spring.datasource.url=" + TestDatabases.url(real), "spring.datasource.username=sa",
+					"distributed-lock.jdbc.strategy=" + strategy)
+			.run((context) -> {
+				LockOperations locks = context.getBean(LockOperations.class);
+				try (LockLease lease = locks.acquire(LockRequest.of(LockKey.of("orders")))) {
+					assertThat(lease.isHeld()).isTrue();
+					assertThat(held(real)).isZero();
+					assertThat(held(context.getBean(DataSource.class))).isEqualTo(1);
+				}
+			});
+		assertThat(output).doesNotContain("share the application's connection pool");
 	}
 
 	@Test
