@@ -5,6 +5,7 @@ import java.sql.SQLException;
 import java.util.Collections;
 import java.util.Map;
 import java.util.WeakHashMap;
+import java.util.concurrent.ConcurrentHashMap;
 
 import javax.sql.DataSource;
 
@@ -20,18 +21,23 @@ final class FenceDialects {
 
 	private final String table;
 
-	/** Forgets databases that the application has given up. */
-	private final Map<DataSource, FenceDialect> known = Collections.synchronizedMap(new WeakHashMap<>());
+	/**
+	 * Dialects by the URL of connections, because a {@code DataSource} can choose among
+	 * databases. Forgets those that the application has given up.
+	 */
+	private final Map<DataSource, Map<String, FenceDialect>> known = Collections.synchronizedMap(new WeakHashMap<>());
 
 	FenceDialects(String table) {
 		this.table = table;
 	}
 
 	FenceDialect of(DataSource dataSource, Connection connection) throws SQLException {
-		FenceDialect dialect = this.known.get(dataSource);
+		Map<String, FenceDialect> dialects = this.known.computeIfAbsent(dataSource, (key) -> new ConcurrentHashMap<>());
+		String url = String.valueOf(connection.getMetaData().getURL());
+		FenceDialect dialect = dialects.get(url);
 		if (dialect == null) {
 			dialect = resolve(connection, this.table);
-			this.known.put(dataSource, dialect);
+			dialects.put(url, dialect);
 		}
 		return dialect;
 	}
