@@ -72,7 +72,8 @@ abstract class TableInitializer extends DataSourceScriptDatabaseInitializer {
 
 	/**
 	 * Runs the script of the database, twice if it fails: the second run finds a table
-	 * that another process created at the same moment.
+	 * that another process created at the same moment. A script that fails again leaves
+	 * it to the check of the table to tell what is missing.
 	 */
 	@Override
 	public boolean initializeDatabase() {
@@ -81,6 +82,17 @@ abstract class TableInitializer extends DataSourceScriptDatabaseInitializer {
 			return false;
 		}
 		this.settings.setSchemaLocations(List.of(this.script.formatted(platform)));
+		try {
+			return initializeAgainIfFailed();
+		}
+		catch (DataAccessException ex) {
+			logger.warn("The script that creates the table '" + this.table + "' has failed: "
+					+ ex.getMostSpecificCause().getMessage());
+			return false;
+		}
+	}
+
+	private boolean initializeAgainIfFailed() {
 		try {
 			return super.initializeDatabase();
 		}

@@ -209,7 +209,8 @@ final class LockTable {
 
 	/**
 	 * Reads the format of the table and the database's clock.
-	 * @throws LockConfigurationException if the table or a column is missing
+	 * @throws LockConfigurationException if the table or a column is missing, or its name
+	 * is a reserved word
 	 * @throws LockProviderException if the database could not answer
 	 */
 	TableStatus readStatus(Duration timeout) {
@@ -221,6 +222,7 @@ final class LockTable {
 			if (SqlErrors.classify(ex) == LockError.TABLE_MISSING) {
 				throw tableMissing(ex);
 			}
+			TableName.requireUnreserved(JdbcLockSettings.TABLE_PROPERTY, this.name, ex);
 			throw translate(ex);
 		}
 	}

@@ -232,6 +232,55 @@ class JdbcLockAutoConfigurationTests {
 			.queryForList("SELECT tablename FROM pg_tables WHERE schemaname = 'public'", String.class)).isEmpty();
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "never", "always" })
+	void tableThatLacksColumnsIsRefusedWhoeverCreatesIt(String mode) {
+		DataSource database = TestDatabases.h2();
+		new JdbcTemplate(database).execute("CREATE TABLE distributed_lock (lock_key VARBINARY(2048) PRIMARY KEY)");
+		this.locked.withBean(DataSource.class, () -> database)
+			.withPropertyValues("distributed-lock.jdbc.initialize-schema=" + mode)
+			.run((context) -> assertThat(context).getFailure()
+				.isInstanceOfSatisfying(LockConfigurationException.class, (ex) -> {
+					assertThat(ex.error()).isEqualTo(LockError.TABLE_MISSING);
+					assertThat(ex.action()).contains("CREATE TABLE");
+				}));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "x (a INT); CREATE TABLE injected", "my-lock", "" })
+	void nameThatIsNoTableRunsNoScript(String table) {
+		DataSource database = TestDatabases.h2();
+		this.locked.withBean(DataSource.class, () -> database)
+			.withPropertyValues("distributed-lock.jdbc.initialize-schema=always",
+					"distributed-lock.jdbc.table=" + table)
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.isInstanceOf(LockConfigurationException.class)
+				.hasMessageContaining("DL-514")
+				.hasMessageContaining("distributed-lock.jdbc.table is '" + table + "'"));
+		assertThat(new JdbcTemplate(database).queryForList(
+				"SELECT TABLE_NAME FROM INFORMATION_SCHEMA.TABLES WHERE TABLE_SCHEMA = 'PUBLIC'"))
+			.isEmpty();
+	}
+
+	static Stream<Arguments> databasesThatReserveTheName() {
+		return Stream.<Supplier<DataSource>>of(TestDatabases::h2, TestDatabases::postgres, TestDatabases::mariaDb,
+				TestDatabases::mySql)
+			.flatMap((database) -> Stream.of(Arguments.of(database, "always"), Arguments.of(database, "never")));
+	}
+
+	@ParameterizedTest
+	@MethodSource("databasesThatReserveTheName")
+	void reservedWordIsRefusedAsTheName(Supplier<DataSource> database, String mode) {
+		this.locked.withBean(DataSource.class, database)
+			.withPropertyValues("distributed-lock.jdbc.initialize-schema=" + mode, "distributed-lock.jdbc.table=order")
+			.run((context) -> assertThat(context).getFailure()
+				.isInstanceOfSatisfying(LockConfigurationException.class, (ex) -> {
+					assertThat(ex.error()).isEqualTo(LockError.INVALID_PROPERTY);
+					assertThat(ex).hasMessageContaining("distributed-lock.jdbc.table is 'order'");
+				}));
+	}
+
 	@Test
 	void tableOfTheApplicationsScriptsIsCreatedFirst() {
 		this.runner
