@@ -53,6 +53,22 @@ abstract class PolledDialect extends TableDialect {
 		return Sql.update(connection, this.removeEntries, process, process, stored(key), process, process) > 0;
 	}
 
+	/** Inserts two rows in a transaction that is rolled back. */
+	@Override
+	final boolean isKeyUnique(Connection connection) throws SQLException {
+		connection.setAutoCommit(false);
+		try {
+			return insertTwoRows(connection, stored(LockKeyEncoder.NO_ROW)) == 1;
+		}
+		finally {
+			connection.rollback();
+			connection.setAutoCommit(true);
+		}
+	}
+
+	/** Inserts two rows with a key, and returns how many of them the table has taken. */
+	abstract int insertTwoRows(Connection connection, Object key) throws SQLException;
+
 	/**
 	 * Returns the outcomes of a batch, given the leases that were renewed and those that
 	 * this process has in any case, renewed or not.
