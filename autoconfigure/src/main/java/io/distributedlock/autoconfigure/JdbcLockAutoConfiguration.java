@@ -241,8 +241,7 @@ public final class JdbcLockAutoConfiguration {
 			HikariDataSource described = new HikariDataSource();
 			if (details != null && isReachedBy(details, application)) {
 				described.setJdbcUrl(details.getJdbcUrl());
-				described
-					.setCredentialsProvider(() -> Credentials.of(details.getUsername(), details.getPassword()));
+				described.setCredentialsProvider(() -> Credentials.of(details.getUsername(), details.getPassword()));
 				described.setDriverClassName(details.getDriverClassName());
 				return described;
 			}
@@ -261,8 +260,7 @@ public final class JdbcLockAutoConfiguration {
 		 */
 		private static boolean isReachedBy(JdbcConnectionDetails details, DataSource application) {
 			try (Connection connection = LockDataSource.unwrap(application).getConnection()) {
-				return withoutSettings(details.getJdbcUrl())
-					.equals(withoutSettings(connection.getMetaData().getURL()));
+				return withoutSettings(details.getJdbcUrl()).equals(withoutSettings(connection.getMetaData().getURL()));
 			}
 			catch (SQLException ex) {
 				logger.debug("The database of the application did not tell its URL", ex);

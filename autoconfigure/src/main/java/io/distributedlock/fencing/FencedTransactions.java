@@ -149,8 +149,8 @@ public final class FencedTransactions implements AutoCloseable {
 		for (FencedTransaction transaction : List.copyOf(open)) {
 			if (transaction.isCurrent()) {
 				SortedSet<HeldKey> added = held(List.of(lease));
-				added.removeIf((key) -> transaction.covers(key) || open.stream()
-					.anyMatch((other) -> other != transaction && other.keeps(key, transaction)));
+				added.removeIf((key) -> transaction.covers(key)
+						|| open.stream().anyMatch((other) -> other != transaction && other.keeps(key, transaction)));
 				transaction.ensureFenced();
 				transaction.add(added);
 			}

@@ -131,15 +131,14 @@ public enum DatabaseKind {
 		int foundMajor = Integer.parseInt(numbers.group(1));
 		if (foundMajor < major || (foundMajor == major && Integer.parseInt(numbers.group(2)) < minor)) {
 			throw new LockConfigurationException(LockError.STORE_TOO_OLD,
-					"The database is " + product + " " + version + ", but locks and fences need " + product + " " + major + "."
-							+ minor + " or later",
+					"The database is " + product + " " + version + ", but locks and fences need " + product + " "
+							+ major + "." + minor + " or later",
 					"Upgrade the server, or keep the locks in another store by distributed-lock.provider");
 		}
 	}
 
 	private static LockConfigurationException unsupported(String product) {
-		return new LockConfigurationException(LockError.NO_PROVIDER,
-				"The database '" + product + "' is not supported",
+		return new LockConfigurationException(LockError.NO_PROVIDER, "The database '" + product + "' is not supported",
 				"Use PostgreSQL, MySQL, MariaDB or H2, or name another store in distributed-lock.provider");
 	}
 

@@ -106,7 +106,8 @@ final class SqlCallExecutor implements AutoCloseable {
 		try {
 			if (!this.permits.tryAcquire(kind, deadline)) {
 				throw noConnection(
-						"had no free connection within " + timeout.toMillis() + " ms (distributed-lock.call-timeout)");
+						"had none of its " + this.connections.size() + " connections free within " + timeout.toMillis()
+								+ " ms (distributed-lock.call-timeout); their number is " + ConnectionPermits.SIZE);
 			}
 			Dialect known = this.dialect;
 			if (route == Route.CALLER_IF_WARM && known != null && known.isAbortable() && mayRunInCaller(deadline)) {

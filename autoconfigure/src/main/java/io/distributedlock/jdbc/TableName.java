@@ -47,9 +47,9 @@ public final class TableName {
 	public static void requireUnreserved(String property, String name, SQLException failure) {
 		String state = String.valueOf(failure.getSQLState());
 		if (state.equals("42601") || state.equals("42001") || failure.getErrorCode() == MYSQL_SYNTAX_ERROR) {
-			throw new LockConfigurationException(LockError.INVALID_PROPERTY,
-					"The property " + property + " is '" + name + "', which the database reserves: "
-							+ failure.getMessage(),
+			throw new LockConfigurationException(
+					LockError.INVALID_PROPERTY, "The property " + property + " is '" + name
+							+ "', which the database reserves: " + failure.getMessage(),
 					"Choose another name", failure);
 		}
 	}

@@ -258,14 +258,14 @@ class JdbcLockAutoConfigurationTests {
 				.isInstanceOf(LockConfigurationException.class)
 				.hasMessageContaining("DL-514")
 				.hasMessageContaining("distributed-lock.jdbc.table is '" + table + "'"));
-		assertThat(new JdbcTemplate(database).queryForList(
-				"SELECT TABLE_NAME FROM INFORMATION_SCHEMA.TABLES WHERE TABLE_SCHEMA = 'PUBLIC'"))
-			.isEmpty();
+		assertThat(new JdbcTemplate(database)
+			.queryForList("SELECT TABLE_NAME FROM INFORMATION_SCHEMA.TABLES WHERE TABLE_SCHEMA = 'PUBLIC'")).isEmpty();
 	}
 
 	static Stream<Arguments> databasesThatReserveTheName() {
-		return Stream.<Supplier<DataSource>>of(TestDatabases::h2, TestDatabases::postgres, TestDatabases::mariaDb,
-				TestDatabases::mySql)
+		return Stream
+			.<Supplier<DataSource>>of(TestDatabases::h2, TestDatabases::postgres, TestDatabases::mariaDb,
+					TestDatabases::mySql)
 			.flatMap((database) -> Stream.of(Arguments.of(database, "always"), Arguments.of(database, "never")));
 	}
 

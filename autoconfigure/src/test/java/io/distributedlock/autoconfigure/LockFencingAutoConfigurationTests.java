@@ -224,8 +224,9 @@ class LockFencingAutoConfigurationTests {
 
 	@Test
 	void tableThatLacksColumnsIsRefused() {
-		this.on.withPropertyValues("spring.datasource.url=jdbc:h2:mem:" + UUID.randomUUID()
-				+ ";INIT=CREATE TABLE IF NOT EXISTS distributed_lock_fence(fence_key INT)")
+		this.on
+			.withPropertyValues("spring.datasource.url=jdbc:h2:mem:" + UUID.randomUUID()
+					+ ";INIT=CREATE TABLE IF NOT EXISTS distributed_lock_fence(fence_key INT)")
 			.run((context) -> {
 				assertThat(context).hasFailed();
 				assertThat(error(context.getStartupFailure())).isEqualTo(LockError.FENCE_TABLE_MISSING);

@@ -26,7 +26,8 @@ class DialectResolverTests {
 	/** ProxySQL announces 8.0.11 unless it is told another version. */
 	@Test
 	void serverBehindAProxyIsAskedForItsVersion() throws SQLException {
-		assertThat(DialectResolver.resolve(TestDatabases.server("MySQL", "8.0.11", "11.4.5-MariaDB"), "distributed_lock"))
+		assertThat(
+				DialectResolver.resolve(TestDatabases.server("MySQL", "8.0.11", "11.4.5-MariaDB"), "distributed_lock"))
 			.isInstanceOf(MariaDbDialect.class);
 		assertThat(DialectResolver.resolve(TestDatabases.server("MySQL", "5.5.30", "8.4.3"), "distributed_lock"))
 			.isInstanceOf(MySqlDialect.class);
@@ -85,7 +86,8 @@ class DialectResolverTests {
 
 	/** Derby does not know the query by which pools test connections. */
 	@ParameterizedTest
-	@CsvSource({ "jdbc:hsqldb:mem:locks, HSQL Database Engine, true", "jdbc:hsqldb:mem:locks, HSQL Database Engine, false",
+	@CsvSource({ "jdbc:hsqldb:mem:locks, HSQL Database Engine, true",
+			"jdbc:hsqldb:mem:locks, HSQL Database Engine, false",
 			"jdbc:derby:memory:locks;create=true, Apache Derby, true",
 			"jdbc:derby:memory:locks;create=true, Apache Derby, false" })
 	void otherDatabaseIsRefusedByName(String url, String name, boolean own) {

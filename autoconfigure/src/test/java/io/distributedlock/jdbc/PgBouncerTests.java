@@ -130,8 +130,7 @@ class PgBouncerTests {
 		for (Future<Boolean> result : threads.invokeAll(callers)) {
 			assertThat(result.get()).isTrue();
 		}
-		assertThat(read(shared, "SELECT current_setting('transaction_isolation')"))
-			.isEqualTo(Set.of("serializable"));
+		assertThat(read(shared, "SELECT current_setting('transaction_isolation')")).isEqualTo(Set.of("serializable"));
 	}
 
 	/** Returns the time-outs of all sessions that are open to the application. */

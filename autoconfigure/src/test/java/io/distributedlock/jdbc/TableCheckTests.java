@@ -115,20 +115,20 @@ class TableCheckTests {
 
 	/** Records the failures of an object and of what its methods return. */
 	private static <T> T recording(Class<T> type, T target, List<Throwable> failures) {
-		return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] { type },
-				(proxy, method, arguments) -> {
-					try {
-						Object result = method.invoke(target, arguments);
-						return (result instanceof PreparedStatement statement)
-								? recording(PreparedStatement.class, statement, failures)
-								: (method.getReturnType() == Connection.class)
-										? recording(Connection.class, (Connection) result, failures) : result;
-					}
-					catch (InvocationTargetException ex) {
-						failures.add(ex.getCause());
-						throw ex.getCause();
-					}
-				}));
+		return type
+			.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] { type }, (proxy, method, arguments) -> {
+				try {
+					Object result = method.invoke(target, arguments);
+					return (result instanceof PreparedStatement statement)
+							? recording(PreparedStatement.class, statement, failures)
+							: (method.getReturnType() == Connection.class)
+									? recording(Connection.class, (Connection) result, failures) : result;
+				}
+				catch (InvocationTargetException ex) {
+					failures.add(ex.getCause());
+					throw ex.getCause();
+				}
+			}));
 	}
 
 	@ParameterizedTest
