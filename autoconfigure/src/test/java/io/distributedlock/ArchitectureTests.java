@@ -136,7 +136,7 @@ class ArchitectureTests {
 				Arguments.of("actuate", Set.of("provider", "support")), Arguments.of("reactive", Set.of()),
 				Arguments.of("interceptor", Set.of("reactive")), Arguments.of("annotation", Set.of("interceptor")),
 				Arguments.of("transaction", Set.of("interceptor", "support")), Arguments.of("web", Set.of()),
-				Arguments.of("fencing", Set.of("provider", "support")),
+				Arguments.of("fencing", Set.of("provider", "support", "jdbc")),
 				Arguments.of("autoconfigure",
 						Set.of("provider", "support", "local", "redis", "jdbc", "zookeeper", "micrometer", "slf4j",
 								"actuate", "reactive", "interceptor", "annotation", "transaction", "fencing", "web")));

@@ -8,6 +8,7 @@ import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.context.annotation.Lazy;
 
 import io.distributedlock.fencing.FenceSettings;
+import io.distributedlock.jdbc.TableName;
 
 /**
  * Configuration properties for fenced transactions.
@@ -28,6 +29,7 @@ public record FenceProperties(@DefaultValue("5s") Duration fenceTimeout,
 	private static final Duration LONGEST = Duration.ofHours(1);
 
 	public FenceProperties {
+		TableName.require("distributed-lock.transaction.fence-table", fenceTable);
 		if (fenceTimeout.compareTo(SHORTEST) < 0 || fenceTimeout.compareTo(LONGEST) > 0) {
 			throw DistributedLockProperties.invalid("transaction.fence-timeout", fenceTimeout, "but must be 1s to 1h",
 					"Leave it unset for 5s");

@@ -1,5 +1,6 @@
 package io.distributedlock.autoconfigure;
 
+import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
@@ -32,6 +33,7 @@ import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.core.env.Environment;
 import org.springframework.core.io.ResourceLoader;
+import org.springframework.jdbc.datasource.AbstractDriverBasedDataSource;
 import org.springframework.jdbc.datasource.init.DatabasePopulator;
 import org.springframework.util.ClassUtils;
 
@@ -202,7 +204,8 @@ public final class JdbcLockAutoConfiguration {
 
 		static LockDataSource derive(DataSource application, @Nullable JdbcConnectionDetails details, String name,
 				int size, Duration callTimeout, ObjectProvider<LockHikariCustomizer> customizers) {
-			DataSource described = (details != null && !isHikari(application)) ? describe(details) : application;
+			DataSource described = isKindOf(application, HikariDataSource.class) ? application
+					: describe(application, details);
 			return LockDataSource.derive(described, size, callTimeout, (config) -> {
 				config.setPoolName(name);
 				customizers.orderedStream().forEach((customizer) -> customizer.customize(config));
@@ -223,9 +226,9 @@ public final class JdbcLockAutoConfiguration {
 			}
 		}
 
-		private static boolean isHikari(DataSource dataSource) {
+		private static boolean isKindOf(DataSource dataSource, Class<? extends DataSource> type) {
 			try {
-				return dataSource.isWrapperFor(HikariDataSource.class);
+				return dataSource.isWrapperFor(type);
 			}
 			catch (SQLException | IllegalStateException ex) {
 				// A DataSource that routes has no default.
@@ -233,13 +236,40 @@ public final class JdbcLockAutoConfiguration {
 			}
 		}
 
-		/** Describes a pool by Boot's connection details, without starting it. */
-		private static DataSource describe(JdbcConnectionDetails details) {
+		/** Describes a pool for the database of a DataSource, without starting it. */
+		private static DataSource describe(DataSource application, @Nullable JdbcConnectionDetails details) {
 			HikariDataSource described = new HikariDataSource();
-			described.setJdbcUrl(details.getJdbcUrl());
-			described.setCredentialsProvider(() -> Credentials.of(details.getUsername(), details.getPassword()));
-			described.setDriverClassName(details.getDriverClassName());
-			return described;
+			if (details != null && isReachedBy(details, application)) {
+				described.setJdbcUrl(details.getJdbcUrl());
+				described.setCredentialsProvider(() -> Credentials.of(details.getUsername(), details.getPassword()));
+				described.setDriverClassName(details.getDriverClassName());
+				return described;
+			}
+			if (isKindOf(application, AbstractDriverBasedDataSource.class)) {
+				// Opens a connection each time, as an embedded database does.
+				described.setDataSource(LockDataSource.unwrap(application));
+				return described;
+			}
+			return application;
+		}
+
+		/**
+		 * Whether connection details lead to the database of a DataSource. A test may
+		 * have replaced that one, and must not lock in the other. Where the database does
+		 * not answer, they do not count.
+		 */
+		private static boolean isReachedBy(JdbcConnectionDetails details, DataSource application) {
+			try (Connection connection = LockDataSource.unwrap(application).getConnection()) {
+				return withoutSettings(details.getJdbcUrl()).equals(withoutSettings(connection.getMetaData().getURL()));
+			}
+			catch (SQLException ex) {
+				logger.debug("The database of the application did not tell its URL", ex);
+				return false;
+			}
+		}
+
+		private static String withoutSettings(@Nullable String url) {
+			return String.valueOf(url).split("[?;]", 2)[0];
 		}
 
 	}

@@ -12,6 +12,7 @@ import io.distributedlock.LockError;
 import io.distributedlock.jdbc.JdbcLockSettings;
 import io.distributedlock.jdbc.JdbcRowLockProvider;
 import io.distributedlock.jdbc.LockDataSource;
+import io.distributedlock.jdbc.TableName;
 
 /**
  * Configuration properties for locks in a database.
@@ -35,6 +36,7 @@ public record JdbcLockProperties(@DefaultValue(JdbcLockSettings.DEFAULT_TABLE) S
 		@DefaultValue("1h") Duration retention, @DefaultValue("embedded") DatabaseInitializationMode initializeSchema) {
 
 	public JdbcLockProperties {
+		TableName.require("distributed-lock.jdbc.table", table);
 		if (poolSize < 1 || poolSize > 100) {
 			throw new LockConfigurationException(LockError.INVALID_PROPERTY,
 					"The property distributed-lock.jdbc.pool-size is " + poolSize + ", but must be 1 to 100",

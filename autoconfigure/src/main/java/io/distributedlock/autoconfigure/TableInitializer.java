@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
-import java.sql.DatabaseMetaData;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
@@ -15,13 +14,15 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.boot.jdbc.DatabaseDriver;
 import org.springframework.boot.jdbc.init.DataSourceScriptDatabaseInitializer;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.boot.sql.init.DatabaseInitializationSettings;
 import org.springframework.core.io.ByteArrayResource;
 import org.springframework.core.io.Resource;
 import org.springframework.dao.DataAccessException;
+
+import io.distributedlock.LockConfigurationException;
+import io.distributedlock.jdbc.DatabaseKind;
 
 /**
  * Initializer that creates a table as one of its first callbacks, before other beans use
@@ -71,7 +72,8 @@ abstract class TableInitializer extends DataSourceScriptDatabaseInitializer {
 
 	/**
 	 * Runs the script of the database, twice if it fails: the second run finds a table
-	 * that another process created at the same moment.
+	 * that another process created at the same moment. A script that fails again leaves
+	 * it to the check of the table to tell what is missing.
 	 */
 	@Override
 	public boolean initializeDatabase() {
@@ -80,6 +82,17 @@ abstract class TableInitializer extends DataSourceScriptDatabaseInitializer {
 			return false;
 		}
 		this.settings.setSchemaLocations(List.of(this.script.formatted(platform)));
+		try {
+			return initializeAgainIfFailed();
+		}
+		catch (DataAccessException ex) {
+			logger.warn("The script that creates the table '" + this.table + "' has failed: "
+					+ ex.getMostSpecificCause().getMessage());
+			return false;
+		}
+	}
+
+	private boolean initializeAgainIfFailed() {
 		try {
 			return super.initializeDatabase();
 		}
@@ -90,15 +103,15 @@ abstract class TableInitializer extends DataSourceScriptDatabaseInitializer {
 
 	/**
 	 * Returns the platform that the server itself names, or {@code null} if it does not
-	 * answer.
+	 * answer, or is one that the check at start refuses.
 	 */
 	private @Nullable String platform() {
 		try (Connection connection = getDataSource().getConnection()) {
-			DatabaseMetaData database = connection.getMetaData();
-			// MySQL's driver takes every server for MySQL.
-			DatabaseDriver driver = database.getDatabaseProductVersion().contains("MariaDB") ? DatabaseDriver.MARIADB
-					: DatabaseDriver.fromProductName(database.getDatabaseProductName());
-			return driver.getId();
+			return DatabaseKind.of(connection).platform();
+		}
+		catch (LockConfigurationException ex) {
+			logger.debug("The table '" + this.table + "' is not created", ex);
+			return null;
 		}
 		catch (SQLException ex) {
 			logger.warn("The database does not answer: the table '" + this.table + "' is not created now", ex);

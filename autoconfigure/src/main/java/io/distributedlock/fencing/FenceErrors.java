@@ -46,7 +46,8 @@ final class FenceErrors {
 		return new LockConfigurationException(LockError.FENCE_TABLE_MISSING,
 				"distributed-lock.transaction.fence is set, but the database" + where + " lacks the table '"
 						+ dialect.table() + "' or one of its columns (" + cause.getMessage() + ")",
-				"Create it, or set distributed-lock.transaction.fence-initialize-schema=always:\n" + dialect.schema(),
+				"Create it, or set distributed-lock.transaction.fence-initialize-schema=always, if the database is that of"
+						+ " the single or primary DataSource:\n" + dialect.schema(),
 				cause);
 	}
 

@@ -2,6 +2,9 @@ package io.distributedlock.fencing;
 
 import java.time.Duration;
 
+import io.distributedlock.LockConfigurationException;
+import io.distributedlock.jdbc.TableName;
+
 /**
  * Settings of the fences.
  *
@@ -17,6 +20,17 @@ public record FenceSettings(String table, String prefix, Duration timeout, Durat
 
 	/** The name of the table unless it is configured. */
 	public static final String DEFAULT_TABLE = "distributed_lock_fence";
+
+	/** The property that has the name of the table. */
+	static final String TABLE_PROPERTY = "distributed-lock.transaction.fence-table";
+
+	/**
+	 * Creates settings.
+	 * @throws LockConfigurationException if the name of the table is not plain
+	 */
+	public FenceSettings {
+		TableName.require(TABLE_PROPERTY, table);
+	}
 
 	/** Returns the time-out for a statement, which JDBC counts in seconds. */
 	int timeoutSeconds() {

@@ -14,6 +14,7 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 import io.distributedlock.LockConfigurationException;
+import io.distributedlock.jdbc.TableName;
 import io.distributedlock.provider.LockThreads;
 
 /**
@@ -72,6 +73,7 @@ final class FenceTableCheck {
 				if (FenceErrors.isMissing(ex)) {
 					throw FenceErrors.missing(dialect, " of " + name, ex);
 				}
+				TableName.requireUnreserved(FenceSettings.TABLE_PROPERTY, dialect.table(), ex);
 				throw ex;
 			}
 		}

@@ -2,6 +2,7 @@ package io.distributedlock.fencing;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.Arrays;
 import java.util.Date;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -80,22 +81,31 @@ final class FencedTransaction {
 		return TransactionSynchronizationManager.getResource(this.dataSource) == this.holder;
 	}
 
-	boolean isOn(FencedTransaction other) {
-		return this.dataSource.equals(other.dataSource);
+	/**
+	 * Returns where the table of the fences is: a {@code DataSource} can choose a
+	 * database or a schema for each transaction.
+	 */
+	private List<@Nullable String> place() throws SQLException {
+		Connection connection = this.holder.getConnection();
+		return Arrays.asList(connection.getMetaData().getURL(), connection.getCatalog(), connection.getSchema());
 	}
 
 	/**
 	 * Whether the transaction keeps the row of a fence, with a token that is not lower,
-	 * while it is suspended. The fence is moved once more: a database may have undone the
-	 * transaction, as PostgreSQL does after an error and MySQL after a deadlock.
+	 * for another one in the same place, while it is suspended. The fence is moved once
+	 * more: a database may have undone the transaction, as PostgreSQL does after an error
+	 * and MySQL after a deadlock.
 	 * @throws StaleHolderException if the lock has passed to another holder
 	 */
-	boolean keeps(HeldKey key) {
+	boolean keeps(HeldKey key, FencedTransaction other) {
 		HeldKey known = this.fences.get(key.text());
-		if (this.ended || known == null) {
+		if (this.ended || known == null || !this.dataSource.equals(other.dataSource)) {
 			return false;
 		}
 		try (ReadLimit limit = limitReads()) {
+			if (!place().equals(other.place())) {
+				return false;
+			}
 			if (covers(key)) {
 				move(known);
 			}

@@ -134,7 +134,7 @@ public final class FencedTransactions implements AutoCloseable {
 	private void begin(FencedTransaction transaction, SortedSet<HeldKey> held) {
 		List<FencedTransaction> others = running();
 		// The row of a suspended transaction would never be free.
-		held.removeIf((key) -> others.stream().anyMatch((other) -> other.isOn(transaction) && other.keeps(key)));
+		held.removeIf((key) -> others.stream().anyMatch((other) -> other.keeps(key, transaction)));
 		others.add(transaction);
 		if (!held.isEmpty()) {
 			// Also a database that was not known at start.
@@ -149,8 +149,8 @@ public final class FencedTransactions implements AutoCloseable {
 		for (FencedTransaction transaction : List.copyOf(open)) {
 			if (transaction.isCurrent()) {
 				SortedSet<HeldKey> added = held(List.of(lease));
-				added.removeIf((key) -> transaction.covers(key) || open.stream()
-					.anyMatch((other) -> other != transaction && other.isOn(transaction) && other.keeps(key)));
+				added.removeIf((key) -> transaction.covers(key)
+						|| open.stream().anyMatch((other) -> other != transaction && other.keeps(key, transaction)));
 				transaction.ensureFenced();
 				transaction.add(added);
 			}

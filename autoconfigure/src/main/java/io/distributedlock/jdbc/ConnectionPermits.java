@@ -22,6 +22,9 @@ import io.distributedlock.provider.Deadline;
  */
 final class ConnectionPermits {
 
+	/** What the number of connections depends on. */
+	static final String SIZE = "distributed-lock.jdbc.pool-size, or the size of the pool if that is smaller";
+
 	private static final Log logger = LogFactory.getLog(ConnectionPermits.class);
 
 	/** The limits that a call of each kind counts against, the narrowest first. */
@@ -31,9 +34,10 @@ final class ConnectionPermits {
 	static ConnectionPermits of(int size) {
 		if (size == 1) {
 			logger.warn(LockError.CONFLICTING_SETTINGS.describe(
-					"Locks use one connection of the database at a time (distributed-lock.jdbc.pool-size=1), so that a"
-							+ " renewal waits for every attempt, and for one that hangs as long as the call time-out",
-					"Use a pool-size of at least 2, which keeps a connection for renewals; 3 keep one for releases, too"));
+					"Locks use one connection of the database at a time, so that a renewal waits for every attempt, and for"
+							+ " one that hangs as long as the call time-out",
+					"Give them at least 2, which keeps a connection for renewals; 3 keep one for releases, too. Their number"
+							+ " is " + SIZE));
 		}
 		return new ConnectionPermits(size);
 	}

@@ -9,7 +9,9 @@ import java.util.Locale;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
+import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
+import io.distributedlock.LockException;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.Deadline;
 
@@ -38,11 +40,17 @@ abstract class ConnectionSource implements AutoCloseable {
 	 * Borrows a connection with the settings of the pool, which {@link #adapt} changes.
 	 * @param deadline when to give up, where the pool can be asked again until then
 	 * @throws LockProviderException if the pool has no connection
+	 * @throws LockConfigurationException if the database is not supported
 	 */
 	abstract Connection borrow(Deadline deadline);
 
 	/** Translates the failure of a pool that has lent no connection. */
-	static LockProviderException noConnection(SQLException ex) {
+	static LockException noConnection(SQLException ex) {
+		for (Throwable cause = ex; cause != null; cause = cause.getCause()) {
+			if (cause instanceof LockConfigurationException refusal) {
+				return refusal;
+			}
+		}
 		LockError error = SqlErrors.classify(ex);
 		if (error == LockError.STORE_FAILED && isPoolTimeout(ex)) {
 			error = LockError.STORE_TIMEOUT;
@@ -68,7 +76,7 @@ abstract class ConnectionSource implements AutoCloseable {
 	 * Applies the settings that locks need. Each change may be a round trip.
 	 * @return the settings to restore
 	 */
-	abstract ConnectionSettings adapt(Connection connection) throws SQLException;
+	abstract ConnectionSettings adapt(Connection connection, Dialect dialect) throws SQLException;
 
 	/** Restores the settings before {@link #adapt}, or discards the connection. */
 	abstract void restore(Connection connection, ConnectionSettings found);

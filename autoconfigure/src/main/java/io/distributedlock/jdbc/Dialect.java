@@ -82,6 +82,7 @@ interface Dialect {
 
 	/** Prepares a new connection of the locks' own pool. */
 	default void prepareSession(Connection connection, Duration callTimeout) throws SQLException {
+		connection.setTransactionIsolation(ConnectionSettings.REQUIRED.isolation());
 		for (String setting : sessionSettings(callTimeout)) {
 			Sql.execute(connection, setting);
 		}
@@ -160,8 +161,7 @@ interface Dialect {
 	RowLockStatements rowLocks();
 
 	/**
-	 * Reads the format row, naming every column, the clock, and what the server calls its
-	 * version where that is not known by its name.
+	 * Reads the format row, naming every column, and the clock.
 	 */
 	TableStatus readStatus(Connection connection) throws SQLException;
 
@@ -210,9 +210,8 @@ interface Dialect {
 	 *
 	 * @param format the format number, 0 if the table has no format row
 	 * @param clockMicros the clock in microseconds since 1970
-	 * @param version what the server calls its version, or {@code null} if that is known
 	 */
-	record TableStatus(long format, long clockMicros, @Nullable String version) {
+	record TableStatus(long format, long clockMicros) {
 	}
 
 	/**

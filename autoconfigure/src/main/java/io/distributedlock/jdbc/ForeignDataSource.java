@@ -63,7 +63,7 @@ class ForeignDataSource extends ConnectionSource {
 	DedicatedConnection openDedicated() throws SQLException {
 		Connection connection = borrow();
 		try {
-			adapt(connection);
+			connection.setAutoCommit(true);
 		}
 		catch (SQLException | RuntimeException ex) {
 			discard(connection);
@@ -72,14 +72,23 @@ class ForeignDataSource extends ConnectionSource {
 		return new DedicatedConnection(connection, () -> discard(connection));
 	}
 
+	/**
+	 * Leaves the isolation alone behind a pooler, where the statement that changes it and
+	 * the one that restores it can reach two sessions of the application.
+	 */
 	@Override
-	final ConnectionSettings adapt(Connection connection) throws SQLException {
+	final ConnectionSettings adapt(Connection connection, Dialect dialect) throws SQLException {
+		boolean autoCommit = connection.getAutoCommit();
 		Integer known = this.isolation;
 		if (known == null) {
-			known = connection.getTransactionIsolation();
+			known = dialect.isPooled(connection) ? ConnectionSettings.REQUIRED.isolation()
+					: connection.getTransactionIsolation();
+			if (!autoCommit) {
+				connection.rollback();
+			}
 			this.isolation = known;
 		}
-		ConnectionSettings found = new ConnectionSettings(connection.getAutoCommit(), known);
+		ConnectionSettings found = new ConnectionSettings(autoCommit, known);
 		try {
 			ConnectionSettings.REQUIRED.apply(connection, found);
 			return found;

@@ -164,7 +164,6 @@ final class HikariSupport {
 		config.setPoolName("distributed-lock-listener");
 		config.setAutoCommit(true);
 		config.setReadOnly(false);
-		config.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
 		// To open a connection may take several time-outs of the locks' own pool.
 		config.setConnectionTimeout(2 * (pool.getConnectionTimeout() + pool.getValidationTimeout()));
 		config.setValidationTimeout(pool.getValidationTimeout());

@@ -1,7 +1,6 @@
 package io.distributedlock.jdbc;
 
 import java.time.Duration;
-import java.util.regex.Pattern;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
@@ -22,8 +21,8 @@ public record JdbcLockSettings(String keyPrefix, String table, Duration retentio
 	/** The default time for which the row of an ended lock is kept. */
 	public static final Duration DEFAULT_RETENTION = Duration.ofHours(1);
 
-	private static final Pattern TABLE = Pattern
-		.compile("[A-Za-z_][A-Za-z0-9_]{0,62}(\\.[A-Za-z_][A-Za-z0-9_]{0,62})?");
+	/** The property that has the name of the table. */
+	static final String TABLE_PROPERTY = "distributed-lock.jdbc.table";
 
 	/**
 	 * Creates settings.
@@ -35,11 +34,7 @@ public record JdbcLockSettings(String keyPrefix, String table, Duration retentio
 					"Set distributed-lock.key-prefix or spring.application.name, so that applications sharing "
 							+ "a database do not share locks by accident");
 		}
-		if (!TABLE.matcher(table).matches()) {
-			throw new LockConfigurationException(LockError.INVALID_PROPERTY,
-					"The property distributed-lock.jdbc.table is '" + table + "', which is not a plain table name",
-					"Use letters, digits and underscores, optionally after a schema and a dot");
-		}
+		TableName.require(TABLE_PROPERTY, table);
 		if (retention.compareTo(Duration.ofSeconds(1)) < 0 || retention.compareTo(Duration.ofDays(3650)) > 0) {
 			throw new LockConfigurationException(LockError.INVALID_PROPERTY,
 					"The property distributed-lock.jdbc.retention is " + retention

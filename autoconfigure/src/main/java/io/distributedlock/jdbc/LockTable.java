@@ -185,8 +185,7 @@ final class LockTable {
 
 	private ReleaseOutcome release(String step, Duration timeout, SqlCall<Boolean> call) {
 		try {
-			return this.calls.execute(CallKind.RELEASE, timeout, call) ? ReleaseOutcome.RELEASED
-					: ReleaseOutcome.NOT_HELD;
+			return repeat(CallKind.RELEASE, timeout, call) ? ReleaseOutcome.RELEASED : ReleaseOutcome.NOT_HELD;
 		}
 		catch (SQLException | LockException ex) {
 			logger.debug("The outcome of a " + step + " is unknown", ex);
@@ -201,8 +200,7 @@ final class LockTable {
 	 */
 	List<RenewalOutcome> renew(List<Renewal> renewals, Duration timeout) {
 		try {
-			return this.calls.execute(CallKind.RENEWAL, timeout,
-					(connection, dialect) -> dialect.renew(connection, renewals));
+			return repeat(CallKind.RENEWAL, timeout, (connection, dialect) -> dialect.renew(connection, renewals));
 		}
 		catch (SQLException ex) {
 			throw translate(ex);
@@ -211,7 +209,8 @@ final class LockTable {
 
 	/**
 	 * Reads the format of the table and the database's clock.
-	 * @throws LockConfigurationException if the table or a column is missing
+	 * @throws LockConfigurationException if the table or a column is missing, or its name
+	 * is a reserved word
 	 * @throws LockProviderException if the database could not answer
 	 */
 	TableStatus readStatus(Duration timeout) {
@@ -223,6 +222,7 @@ final class LockTable {
 			if (SqlErrors.classify(ex) == LockError.TABLE_MISSING) {
 				throw tableMissing(ex);
 			}
+			TableName.requireUnreserved(JdbcLockSettings.TABLE_PROPERTY, this.name, ex);
 			throw translate(ex);
 		}
 	}
@@ -258,16 +258,28 @@ final class LockTable {
 		});
 	}
 
-	/** Repeats a check that collides with the one of another process. */
 	private <T> T check(Duration timeout, SqlCall<T> call) {
+		try {
+			return repeat(CallKind.ACQUIRE, timeout, call);
+		}
+		catch (SQLException ex) {
+			throw refused(ex);
+		}
+	}
+
+	/**
+	 * Repeats a call that changed nothing because it collided with one of another
+	 * process, as sessions of a pooler do whose isolation is SERIALIZABLE.
+	 */
+	private <T> T repeat(CallKind kind, Duration timeout, SqlCall<T> call) throws SQLException {
 		Deadline deadline = Deadline.after(timeout);
 		while (true) {
 			try {
-				return this.calls.execute(CallKind.ACQUIRE, deadline.remaining(), call);
+				return this.calls.execute(kind, deadline.remaining(), call);
 			}
 			catch (SQLException ex) {
 				if (!SqlErrors.isContention(ex) || deadline.isPast()) {
-					throw refused(ex);
+					throw ex;
 				}
 			}
 		}

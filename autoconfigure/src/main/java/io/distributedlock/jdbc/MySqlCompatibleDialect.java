@@ -72,6 +72,8 @@ abstract class MySqlCompatibleDialect extends PolledDialect {
 	private static final String SWEEP = """
 			DELETE l FROM {table} l FORCE INDEX (PRIMARY) WHERE {deletable} AND lock_key IN (""";
 
+	private static final String TWO_ROWS = "INSERT IGNORE INTO {table} (lock_key, grant_order) VALUES (?, 1), (?, 2)";
+
 	private final String attemptFree;
 
 	private final String stillHeld;
@@ -141,6 +143,11 @@ abstract class MySqlCompatibleDialect extends PolledDialect {
 	@Override
 	public final int readLimit(Connection connection) throws SQLException {
 		return connection.getNetworkTimeout();
+	}
+
+	@Override
+	final int insertTwoRows(Connection connection, Object key) throws SQLException {
+		return Sql.update(connection, sql(TWO_ROWS), key, key);
 	}
 
 	@Override

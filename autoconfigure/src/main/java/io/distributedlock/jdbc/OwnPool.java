@@ -52,6 +52,8 @@ final class OwnPool extends ConnectionSource {
 		if (customizer != null) {
 			customize(config, customizer);
 		}
+		// The session has it by its dialect: behind a pooler it may be the application's.
+		config.setTransactionIsolation(null);
 		DriverProperties.of(config.getJdbcUrl(), callTimeout).forEach((name, value) -> {
 			if (config.getDataSourceProperties()
 				.keySet()
@@ -158,7 +160,7 @@ final class OwnPool extends ConnectionSource {
 	}
 
 	@Override
-	ConnectionSettings adapt(Connection connection) {
+	ConnectionSettings adapt(Connection connection, Dialect dialect) {
 		return ConnectionSettings.REQUIRED;
 	}
 

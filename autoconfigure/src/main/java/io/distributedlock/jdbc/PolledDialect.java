@@ -32,7 +32,7 @@ abstract class PolledDialect extends TableDialect {
 
 	/** Creates a dialect, as {@link TableDialect} does. */
 	PolledDialect(String platform, String table, SqlWords words, String attempt) {
-		super(platform, table, words.with("releaser", "?").with("version", "NULL"), attempt);
+		super(platform, table, words.with("releaser", "?"), attempt);
 		this.release = sql(RELEASE);
 		this.keep = sql(KEEP);
 		this.removeEntries = sql(REMOVE_ENTRIES);
@@ -52,6 +52,22 @@ abstract class PolledDialect extends TableDialect {
 	public final boolean removeEntries(Connection connection, String key, String process) throws SQLException {
 		return Sql.update(connection, this.removeEntries, process, process, stored(key), process, process) > 0;
 	}
+
+	/** Inserts two rows in a transaction that is rolled back. */
+	@Override
+	final boolean isKeyUnique(Connection connection) throws SQLException {
+		connection.setAutoCommit(false);
+		try {
+			return insertTwoRows(connection, stored(LockKeyEncoder.NO_ROW)) == 1;
+		}
+		finally {
+			connection.rollback();
+			connection.setAutoCommit(true);
+		}
+	}
+
+	/** Inserts two rows with a key, and returns how many of them the table has taken. */
+	abstract int insertTwoRows(Connection connection, Object key) throws SQLException;
 
 	/**
 	 * Returns the outcomes of a batch, given the leases that were renewed and those that

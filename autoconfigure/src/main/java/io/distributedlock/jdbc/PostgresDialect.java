@@ -120,6 +120,12 @@ final class PostgresDialect extends TableDialect {
 
 	private static final String SWEEP = "DELETE FROM {table} WHERE lock_key = ANY(?) AND {deletable}";
 
+	/** Is refused without a unique index of the key. */
+	private static final String INSERT_NOTHING_TWICE = """
+			INSERT INTO {table} (lock_key, grant_order) SELECT ?, 1 WHERE false ON CONFLICT (lock_key) DO NOTHING""";
+
+	private static final String NO_UNIQUE_INDEX = "42P10";
+
 	private final String channel;
 
 	private final String attemptFree;
@@ -167,7 +173,6 @@ final class PostgresDialect extends TableDialect {
 			.with("columns", COLUMNS)
 			.with("epochMicros", "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint")
 			.with("retained", "clock_timestamp() - ?::bigint * interval '1 microsecond'")
-			.with("version", "version()")
 			.with("notify", NOTIFY)
 			.with("channel", channel);
 	}
@@ -184,6 +189,20 @@ final class PostgresDialect extends TableDialect {
 	@Override
 	int keyLength() {
 		return LockKeyEncoder.LENGTH;
+	}
+
+	@Override
+	boolean isKeyUnique(Connection connection) throws SQLException {
+		try {
+			Sql.update(connection, sql(INSERT_NOTHING_TWICE), LockKeyEncoder.NO_ROW);
+			return true;
+		}
+		catch (SQLException ex) {
+			if (NO_UNIQUE_INDEX.equals(ex.getSQLState())) {
+				return false;
+			}
+			throw ex;
+		}
 	}
 
 	@Override

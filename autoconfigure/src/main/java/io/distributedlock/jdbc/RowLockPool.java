@@ -162,8 +162,8 @@ final class RowLockPool extends ConnectionSource {
 	}
 
 	@Override
-	ConnectionSettings adapt(Connection connection) throws SQLException {
-		return this.pool.adapt(connection);
+	ConnectionSettings adapt(Connection connection, Dialect dialect) throws SQLException {
+		return this.pool.adapt(connection, dialect);
 	}
 
 	@Override

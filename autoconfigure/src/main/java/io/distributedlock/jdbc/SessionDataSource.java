@@ -59,10 +59,7 @@ final class SessionDataSource extends DelegatingDataSource {
 		try {
 			int found = boundReads(connection, (int) Math.min(this.callTimeout.toMillis(), Integer.MAX_VALUE));
 			this.initialization.apply(connection);
-			Dialect known = dialect(connection);
-			if (known != null) {
-				known.prepareSession(connection, this.callTimeout);
-			}
+			dialect(connection).prepareSession(connection, this.callTimeout);
 			boundReads(connection, found);
 			return connection;
 		}
@@ -84,8 +81,11 @@ final class SessionDataSource extends DelegatingDataSource {
 		}
 	}
 
-	/** Returns {@code null} for a database that the first call on it will refuse. */
-	private @Nullable Dialect dialect(Connection connection) throws SQLException {
+	/**
+	 * @throws SQLException with the refusal of a database that is not supported as its
+	 * cause, by which its pool tells it
+	 */
+	private Dialect dialect(Connection connection) throws SQLException {
 		Dialect known = this.dialect;
 		if (known == null) {
 			try {
@@ -93,7 +93,7 @@ final class SessionDataSource extends DelegatingDataSource {
 				known = DialectResolver.resolve(connection, JdbcLockSettings.DEFAULT_TABLE);
 			}
 			catch (LockConfigurationException ex) {
-				return null;
+				throw new SQLException(ex.problem(), ex);
 			}
 			this.dialect = known;
 		}

@@ -106,7 +106,8 @@ final class SqlCallExecutor implements AutoCloseable {
 		try {
 			if (!this.permits.tryAcquire(kind, deadline)) {
 				throw noConnection(
-						"had no free connection within " + timeout.toMillis() + " ms (distributed-lock.call-timeout)");
+						"had none of its " + this.connections.size() + " connections free within " + timeout.toMillis()
+								+ " ms (distributed-lock.call-timeout); their number is " + ConnectionPermits.SIZE);
 			}
 			Dialect known = this.dialect;
 			if (route == Route.CALLER_IF_WARM && known != null && known.isAbortable() && mayRunInCaller(deadline)) {
@@ -246,7 +247,7 @@ final class SqlCallExecutor implements AutoCloseable {
 
 	private <T extends @Nullable Object> T runAdapted(Connection connection, Dialect used, SqlCall<T> call)
 			throws SQLException {
-		ConnectionSettings found = this.connections.adapt(connection);
+		ConnectionSettings found = this.connections.adapt(connection, used);
 		try {
 			return call.run(connection, used);
 		}
@@ -264,10 +265,15 @@ final class SqlCallExecutor implements AutoCloseable {
 	private Dialect dialect(Connection connection, Deadline deadline) throws SQLException {
 		Dialect known = this.dialect;
 		if (known == null) {
+			// Hikari closes a connection whose driver has no bound of reads.
+			DatabaseKind.requireProduct(connection);
 			long leftMillis = Math.max(TimeUnit.NANOSECONDS.toMillis(deadline.remainingNanos()), 1);
 			int found = SessionDataSource.boundReads(connection, (int) Math.min(leftMillis, Integer.MAX_VALUE));
 			try {
 				known = DialectResolver.resolve(connection, this.table);
+				if (!connection.getAutoCommit()) {
+					connection.rollback();
+				}
 			}
 			finally {
 				if (!connection.isClosed()) {

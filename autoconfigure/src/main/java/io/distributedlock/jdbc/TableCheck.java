@@ -113,7 +113,6 @@ final class TableCheck {
 
 	private void checkStatus(Duration timeout) {
 		TableStatus status = this.table.readStatus(timeout);
-		DialectResolver.requirePostgres(status.version());
 		FORMAT.requireSupported("the table '" + this.tableName + "'", Long.toString(status.format()));
 		if (status.clockMicros() <= 0 || status.clockMicros() > FencingToken.MAX_ORDER) {
 			throw new LockProviderException(LockError.STORE_FAILED, SqlErrors.PROVIDER,

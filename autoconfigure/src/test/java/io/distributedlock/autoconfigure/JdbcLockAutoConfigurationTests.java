@@ -27,6 +27,7 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceInitializationAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
+import org.springframework.boot.jdbc.test.autoconfigure.TestDatabaseAutoConfiguration;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -215,6 +216,72 @@ class JdbcLockAutoConfigurationTests {
 	}
 
 	@Test
+	void databaseThatOnlySpeaksAsPostgresIsRefusedBeforeAnyScript() {
+		PGSimpleDataSource database = TestDatabases.postgresAs("CockroachDB CCL v24.1.0");
+		this.locked
+			.withPropertyValues("spring.datasource.url=" + database.getURL(), "spring.datasource.username=postgres",
+					"distributed-lock.jdbc.initialize-schema=always", "distributed-lock.transaction.fence=true",
+					"distributed-lock.transaction.fence-initialize-schema=always")
+			.withConfiguration(AutoConfigurations.of(LockFencingAutoConfiguration.class))
+			.run((context) -> {
+				assertThat(context).hasFailed();
+				assertThat(context.getStartupFailure()).hasMessageContaining("DL-701")
+					.hasMessageContaining("CockroachDB");
+			});
+		assertThat(new JdbcTemplate(database)
+			.queryForList("SELECT tablename FROM pg_tables WHERE schemaname = 'public'", String.class)).isEmpty();
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "never", "always" })
+	void tableThatLacksColumnsIsRefusedWhoeverCreatesIt(String mode) {
+		DataSource database = TestDatabases.h2();
+		new JdbcTemplate(database).execute("CREATE TABLE distributed_lock (lock_key VARBINARY(2048) PRIMARY KEY)");
+		this.locked.withBean(DataSource.class, () -> database)
+			.withPropertyValues("distributed-lock.jdbc.initialize-schema=" + mode)
+			.run((context) -> assertThat(context).getFailure()
+				.isInstanceOfSatisfying(LockConfigurationException.class, (ex) -> {
+					assertThat(ex.error()).isEqualTo(LockError.TABLE_MISSING);
+					assertThat(ex.action()).contains("CREATE TABLE");
+				}));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "x (a INT); CREATE TABLE injected", "my-lock", "" })
+	void nameThatIsNoTableRunsNoScript(String table) {
+		DataSource database = TestDatabases.h2();
+		this.locked.withBean(DataSource.class, () -> database)
+			.withPropertyValues("distributed-lock.jdbc.initialize-schema=always",
+					"distributed-lock.jdbc.table=" + table)
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.isInstanceOf(LockConfigurationException.class)
+				.hasMessageContaining("DL-514")
+				.hasMessageContaining("distributed-lock.jdbc.table is '" + table + "'"));
+		assertThat(new JdbcTemplate(database)
+			.queryForList("SELECT TABLE_NAME FROM INFORMATION_SCHEMA.TABLES WHERE TABLE_SCHEMA = 'PUBLIC'")).isEmpty();
+	}
+
+	static Stream<Arguments> databasesThatReserveTheName() {
+		return Stream
+			.<Supplier<DataSource>>of(TestDatabases::h2, TestDatabases::postgres, TestDatabases::mariaDb,
+					TestDatabases::mySql)
+			.flatMap((database) -> Stream.of(Arguments.of(database, "always"), Arguments.of(database, "never")));
+	}
+
+	@ParameterizedTest
+	@MethodSource("databasesThatReserveTheName")
+	void reservedWordIsRefusedAsTheName(Supplier<DataSource> database, String mode) {
+		this.locked.withBean(DataSource.class, database)
+			.withPropertyValues("distributed-lock.jdbc.initialize-schema=" + mode, "distributed-lock.jdbc.table=order")
+			.run((context) -> assertThat(context).getFailure()
+				.isInstanceOfSatisfying(LockConfigurationException.class, (ex) -> {
+					assertThat(ex.error()).isEqualTo(LockError.INVALID_PROPERTY);
+					assertThat(ex).hasMessageContaining("distributed-lock.jdbc.table is 'order'");
+				}));
+	}
+
+	@Test
 	void tableOfTheApplicationsScriptsIsCreatedFirst() {
 		this.runner
 			.withPropertyValues("distributed-lock.jdbc.initialize-schema=never",
@@ -302,6 +369,27 @@ class JdbcLockAutoConfigurationTests {
 					"The DataSource bean with @DistributedLockDataSource is the only one, so that the application uses it"
 							+ " too, and spring.datasource.url has no effect: declare it with"
 							+ " @Bean(defaultCandidate = false)"));
+	}
+
+	/** As with {@code @AutoConfigureTestDatabase(replace = ANY)}. */
+	@ParameterizedTest
+	@ValueSource(strings = { "lease", "row-lock" })
+	@ExtendWith(OutputCaptureExtension.class)
+	void locksOfATestAreInItsDatabaseAlone(String strategy, CapturedOutput output) {
+		DataSource real = TestDatabases.withTable(TestDatabases.h2());
+		this.locked.withConfiguration(AutoConfigurations.of(TestDatabaseAutoConfiguration.class))
+			.withPropertyValues("spring.test.database.replace=ANY", "spring.datasource.generate-unique-name=false",
+					"spring.datasource.url=" + TestDatabases.url(real), "spring.datasource.username=sa",
+					"distributed-lock.jdbc.strategy=" + strategy)
+			.run((context) -> {
+				LockOperations locks = context.getBean(LockOperations.class);
+				try (LockLease lease = locks.acquire(LockRequest.of(LockKey.of("orders")))) {
+					assertThat(lease.isHeld()).isTrue();
+					assertThat(held(real)).isZero();
+					assertThat(held(context.getBean(DataSource.class))).isEqualTo(1);
+				}
+			});
+		assertThat(output).doesNotContain("share the application's connection pool");
 	}
 
 	@Test

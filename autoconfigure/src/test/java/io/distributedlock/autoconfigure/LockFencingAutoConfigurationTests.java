@@ -4,6 +4,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Collection;
 import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -11,6 +12,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration;
@@ -206,6 +209,28 @@ class LockFencingAutoConfigurationTests {
 			assertThat(context).hasFailed();
 			assertThat(error(context.getStartupFailure())).isEqualTo(LockError.INVALID_PROPERTY);
 		});
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "x (a INT); CREATE TABLE injected", "my-fence", "order" })
+	void nameThatIsNoTableIsRefused(String table) {
+		this.on.withPropertyValues("distributed-lock.transaction.fence-table=" + table).run((context) -> {
+			assertThat(context).hasFailed();
+			assertThat(error(context.getStartupFailure())).isEqualTo(LockError.INVALID_PROPERTY);
+			assertThat(context.getStartupFailure())
+				.hasStackTraceContaining("distributed-lock.transaction.fence-table is '" + table + "'");
+		});
+	}
+
+	@Test
+	void tableThatLacksColumnsIsRefused() {
+		this.on
+			.withPropertyValues("spring.datasource.url=jdbc:h2:mem:" + UUID.randomUUID()
+					+ ";INIT=CREATE TABLE IF NOT EXISTS distributed_lock_fence(fence_key INT)")
+			.run((context) -> {
+				assertThat(context).hasFailed();
+				assertThat(error(context.getStartupFailure())).isEqualTo(LockError.FENCE_TABLE_MISSING);
+			});
 	}
 
 	@Test

@@ -14,12 +14,17 @@ import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
 
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.EnumSource.Mode;
 
 import org.springframework.jdbc.core.JdbcTemplate;
 
+import io.distributedlock.LockConfigurationException;
+import io.distributedlock.LockError;
+import io.distributedlock.jdbc.TestDatabases;
 import io.distributedlock.jdbc.WaitingTransactions;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -257,6 +262,27 @@ class FenceDialectTests {
 		}
 		finally {
 			sweeper.close();
+		}
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "8.0.11-TiDB-v7.5.0, TiDB", "8.0.30-Vitess, Vitess", "5.7.44-log, MySQL 5.7.44-log",
+			"10.5.29-MariaDB, MariaDB 10.5.29" })
+	void serverThatKeepsNoLocksKeepsNoFences(String version, String name) throws SQLException {
+		Connection connection = TestDatabases.server("MySQL", version, version);
+		assertThatExceptionOfType(LockConfigurationException.class)
+			.isThrownBy(() -> FenceDialects.resolve(connection, FenceSettings.DEFAULT_TABLE))
+			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.FENCE_UNSUPPORTED))
+			.withMessageContaining(name);
+	}
+
+	@Test
+	void databaseThatOnlySpeaksAsPostgresKeepsNoFences() throws SQLException {
+		try (Connection connection = TestDatabases.postgresAs("CockroachDB CCL v24.1.0").getConnection()) {
+			assertThatExceptionOfType(LockConfigurationException.class)
+				.isThrownBy(() -> FenceDialects.resolve(connection, FenceSettings.DEFAULT_TABLE))
+				.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.FENCE_UNSUPPORTED))
+				.withMessageContaining("CockroachDB");
 		}
 	}
 

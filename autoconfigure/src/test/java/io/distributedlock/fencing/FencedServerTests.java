@@ -6,14 +6,17 @@ import java.sql.Connection;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 
 import javax.sql.DataSource;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.Timeout.ThreadMode;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -24,6 +27,7 @@ import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionStatus;
@@ -166,6 +170,55 @@ class FencedServerTests {
 			locked(() -> ran.add("read committed"));
 		});
 		assertThat(ran).hasSize(1);
+	}
+
+	/** Each tenant has a database, and so a fence, of its own. */
+	@ParameterizedTest
+	@EnumSource(names = { "H2", "POSTGRESQL", "MARIADB", "MYSQL" })
+	void innerTransactionOfAnotherTenantIsFencedInItsOwnDatabase(FenceDatabase database) {
+		AtomicReference<String> tenant = new AtomicReference<>("first");
+		AbstractRoutingDataSource routing = new AbstractRoutingDataSource() {
+			@Override
+			protected Object determineCurrentLookupKey() {
+				return tenant.get();
+			}
+		};
+		DataSource second = database.create();
+		routing.setTargetDataSources(Map.of("first", database.create(), "second", second));
+		routing.afterPropertiesSet();
+		start(routing, new DelegatingDataSource(second));
+		locked(() -> in(TransactionDefinition.PROPAGATION_REQUIRED, (outer) -> {
+			in(TransactionDefinition.PROPAGATION_REQUIRES_NEW, (inner) -> assertThat(tenant).hasValue("first"));
+			tenant.set("second");
+			in(TransactionDefinition.PROPAGATION_REQUIRES_NEW, (inner) -> add(this.jdbc));
+			pass();
+			assertThatExceptionOfType(StaleHolderException.class)
+				.isThrownBy(() -> in(TransactionDefinition.PROPAGATION_REQUIRES_NEW, (inner) -> add(this.jdbc)));
+		}));
+		assertThat(balance(this.other)).isEqualTo(1);
+	}
+
+	/** The dialect is that of the tenant. */
+	@Test
+	void tenantsCanHaveDatabasesOfSeveralKinds() {
+		AtomicReference<FenceDatabase> tenant = new AtomicReference<>(FenceDatabase.H2);
+		AbstractRoutingDataSource routing = new AbstractRoutingDataSource() {
+			@Override
+			protected Object determineCurrentLookupKey() {
+				return tenant.get();
+			}
+		};
+		DataSource postgres = FenceDatabase.POSTGRESQL.create();
+		routing.setTargetDataSources(
+				Map.of(FenceDatabase.H2, FenceDatabase.H2.create(), FenceDatabase.POSTGRESQL, postgres));
+		routing.afterPropertiesSet();
+		start(routing, new DelegatingDataSource(postgres));
+		locked(() -> in(TransactionDefinition.PROPAGATION_REQUIRED, (status) -> {
+			// Moves a fence in H2.
+		}));
+		tenant.set(FenceDatabase.POSTGRESQL);
+		locked(() -> in(TransactionDefinition.PROPAGATION_REQUIRED, (status) -> add(this.jdbc)));
+		assertThat(balance(this.other)).isEqualTo(1);
 	}
 
 	/** The error has freed the row of the fence, although the transaction is open. */

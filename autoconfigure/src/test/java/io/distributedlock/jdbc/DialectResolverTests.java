@@ -1,12 +1,10 @@
 package io.distributedlock.jdbc;
 
 import java.sql.Connection;
-import java.sql.DatabaseMetaData;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 
+import com.zaxxer.hikari.HikariDataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -18,38 +16,20 @@ import io.distributedlock.provider.LockTimer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.mockito.ArgumentMatchers.contains;
-import static org.mockito.BDDMockito.given;
-import static org.mockito.Mockito.mock;
 
 class DialectResolverTests {
 
-	/** Servers of such versions, and their proxies, cannot be run here. */
 	private static Connection server(String product, String version) throws SQLException {
-		return server(product, version, version);
-	}
-
-	private static Connection server(String product, String announced, String version) throws SQLException {
-		Connection connection = mock(Connection.class);
-		DatabaseMetaData database = mock(DatabaseMetaData.class);
-		given(connection.getMetaData()).willReturn(database);
-		given(database.getDatabaseProductName()).willReturn(product);
-		given(database.getDatabaseProductVersion()).willReturn(announced);
-		PreparedStatement statement = mock(PreparedStatement.class);
-		ResultSet rows = mock(ResultSet.class);
-		given(connection.prepareStatement(contains("CONCAT(VERSION()"))).willReturn(statement);
-		given(statement.getResultSet()).willReturn(rows);
-		given(rows.next()).willReturn(true, false);
-		given(rows.getString(1)).willReturn(version);
-		return connection;
+		return TestDatabases.server(product, version, version);
 	}
 
 	/** ProxySQL announces 8.0.11 unless it is told another version. */
 	@Test
 	void serverBehindAProxyIsAskedForItsVersion() throws SQLException {
-		assertThat(DialectResolver.resolve(server("MySQL", "8.0.11", "11.4.5-MariaDB"), "distributed_lock"))
+		assertThat(
+				DialectResolver.resolve(TestDatabases.server("MySQL", "8.0.11", "11.4.5-MariaDB"), "distributed_lock"))
 			.isInstanceOf(MariaDbDialect.class);
-		assertThat(DialectResolver.resolve(server("MySQL", "5.5.30", "8.4.3"), "distributed_lock"))
+		assertThat(DialectResolver.resolve(TestDatabases.server("MySQL", "5.5.30", "8.4.3"), "distributed_lock"))
 			.isInstanceOf(MySqlDialect.class);
 	}
 
@@ -93,10 +73,7 @@ class DialectResolverTests {
 	@CsvSource({ "CockroachDB CCL v24.1.0 (x86_64-pc-linux-gnu), CockroachDB",
 			"PostgreSQL 11.2-YB-2.20.1.0-b0 on x86_64, YugabyteDB", "EnterpriseThing 1.0, EnterpriseThing" })
 	void serverThatOnlySpeaksAsPostgresIsRefusedByName(String version, String name) {
-		PGSimpleDataSource database = TestDatabases.withTable(TestDatabases.postgres());
-		TestDatabases.execute(database,
-				"CREATE FUNCTION public.version() RETURNS text LANGUAGE sql AS $$ SELECT '" + version + "' $$");
-		database.setOptions("-c search_path=public,pg_catalog");
+		PGSimpleDataSource database = TestDatabases.postgresAs(version);
 		try (LockTimer timer = new LockTimer();
 				JdbcLockProvider provider = new JdbcLockProvider(LockDataSource.of(database, 2),
 						JdbcLockSettings.defaults("app"), timer)) {
@@ -104,6 +81,29 @@ class DialectResolverTests {
 				.isThrownBy(() -> provider.check(Duration.ofSeconds(10)))
 				.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.NO_PROVIDER))
 				.withMessageContaining(name);
+		}
+	}
+
+	/** Derby does not know the query by which pools test connections. */
+	@ParameterizedTest
+	@CsvSource({ "jdbc:hsqldb:mem:locks, HSQL Database Engine, true",
+			"jdbc:hsqldb:mem:locks, HSQL Database Engine, false",
+			"jdbc:derby:memory:locks;create=true, Apache Derby, true",
+			"jdbc:derby:memory:locks;create=true, Apache Derby, false" })
+	void otherDatabaseIsRefusedByName(String url, String name, boolean own) {
+		HikariDataSource application = new HikariDataSource();
+		application.setJdbcUrl(url);
+		try (application;
+				LockTimer timer = new LockTimer();
+				JdbcLockProvider provider = new JdbcLockProvider(
+						own ? LockDataSource.derive(application, 2, Duration.ofSeconds(10))
+								: LockDataSource.of(application, 2),
+						JdbcLockSettings.defaults("app"), timer)) {
+			assertThatExceptionOfType(LockConfigurationException.class)
+				.isThrownBy(() -> provider.check(Duration.ofSeconds(10)))
+				.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.NO_PROVIDER))
+				.withMessageContaining("'" + name + "' is not supported")
+				.satisfies((ex) -> assertThat(ex.action()).contains("PostgreSQL, MySQL, MariaDB or H2"));
 		}
 	}
 

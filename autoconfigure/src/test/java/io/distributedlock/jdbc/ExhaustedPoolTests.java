@@ -4,6 +4,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -17,15 +18,19 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import io.distributedlock.LockKey;
 import io.distributedlock.LockRequest;
+import io.distributedlock.LockProviderException;
+import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.LockTimer;
 import io.distributedlock.support.LockSettings;
 import io.distributedlock.support.LockTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Locked methods that hold every connection of the application's pool.
@@ -65,6 +70,59 @@ class ExhaustedPoolTests {
 			assertThat(done).hasValue(THREADS * 10);
 			locks.close();
 			provider.close();
+		}
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "own, 1", "own, 4", "application, 1", "application, 4" })
+	void callThatHasNoConnectionNamesThePropertyThatGivesItOne(String pool, int size) throws Exception {
+		HikariConfig config = new HikariConfig();
+		config.setDataSource(TestDatabases.withTable(TestDatabases.h2()));
+		CountDownLatch ended = new CountDownLatch(1);
+		CountDownLatch begun = new CountDownLatch(1);
+		try (HikariDataSource application = new HikariDataSource(config);
+				LockTimer timer = new LockTimer();
+				LockDataSource locks = pool.equals("own")
+						? LockDataSource.derive(application, size, Duration.ofSeconds(30))
+						: LockDataSource.of(application, size);
+				SqlCallExecutor calls = new SqlCallExecutor(locks.connections(), "distributed_lock", timer)) {
+			Thread busy = new Thread(() -> {
+				try {
+					calls.execute(CallKind.ACQUIRE, Duration.ofMinutes(1), (connection, dialect) -> {
+						begun.countDown();
+						await(ended);
+						return true;
+					});
+				}
+				catch (SQLException ex) {
+					throw new IllegalStateException(ex);
+				}
+			});
+			busy.start();
+			begun.await();
+			if (size > 1) {
+				Boolean ran = calls.execute(CallKind.ACQUIRE, Duration.ofSeconds(30), (connection, dialect) -> true);
+				assertThat(ran).isTrue();
+			}
+			else {
+				assertThatExceptionOfType(LockProviderException.class)
+					.isThrownBy(
+							() -> calls.execute(CallKind.ACQUIRE, Duration.ofMillis(50), (connection, dialect) -> true))
+					.withMessageContaining("none of its 1 connections")
+					.withMessageContaining("within 50 ms (distributed-lock.call-timeout)")
+					.withMessageContaining("distributed-lock.jdbc.pool-size");
+			}
+			ended.countDown();
+			busy.join();
+		}
+	}
+
+	private static void await(CountDownLatch latch) {
+		try {
+			latch.await();
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
 		}
 	}
 

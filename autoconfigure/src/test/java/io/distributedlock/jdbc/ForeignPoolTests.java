@@ -162,7 +162,8 @@ class ForeignPoolTests {
 			try (ConnectionSource connections = LockDataSource.of(new SingleConnectionDataSource(failing, true), 1)
 				.connections()) {
 				Connection borrowed = connections.borrow(Deadline.after(PATIENCE));
-				assertThatExceptionOfType(SQLException.class).isThrownBy(() -> connections.adapt(borrowed));
+				assertThatExceptionOfType(SQLException.class)
+					.isThrownBy(() -> connections.adapt(borrowed, new H2Dialect("distributed_lock")));
 			}
 			assertThat(connection.getTransactionIsolation()).isEqualTo(Connection.TRANSACTION_SERIALIZABLE);
 		}

@@ -7,11 +7,18 @@ import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import com.zaxxer.hikari.HikariDataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.postgresql.ds.PGSimpleDataSource;
 
 import org.springframework.boot.test.system.CapturedOutput;
@@ -59,8 +66,11 @@ class PgBouncerTests {
 	private JdbcLockProvider provider(PGSimpleDataSource connections) {
 		HikariDataSource application = new HikariDataSource();
 		application.setDataSource(connections);
-		JdbcLockProvider provider = new JdbcLockProvider(LockDataSource.derive(application, 4, TIMEOUT),
-				JdbcLockSettings.defaults("app"), this.timer);
+		return provider(LockDataSource.derive(application, 4, TIMEOUT));
+	}
+
+	private JdbcLockProvider provider(LockDataSource connections) {
+		JdbcLockProvider provider = new JdbcLockProvider(connections, JdbcLockSettings.defaults("app"), this.timer);
 		this.resources.add(provider);
 		TestDatabases.warmUp(provider);
 		return provider;
@@ -99,8 +109,37 @@ class PgBouncerTests {
 				WHERE datname = current_database() AND query LIKE 'LISTEN%'""", Long.class)).isZero();
 	}
 
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void sessionsOfTheApplicationKeepTheirIsolation(boolean own) throws Exception {
+		TestDatabases.execute(this.database, "ALTER DATABASE " + this.database.getDatabaseName()
+				+ " SET default_transaction_isolation = 'serializable'");
+		PGSimpleDataSource shared = pgBouncer("transaction");
+		LockTemplate locks = locks(own ? provider(shared) : provider(LockDataSource.of(shared, 4)));
+		LockTemplate others = locks(own ? provider(shared) : provider(LockDataSource.of(shared, 4)));
+		LockRequest request = LockRequest.of(LockKey.of("orders")).withWaitTime(TIMEOUT);
+		List<Callable<Boolean>> callers = new ArrayList<>();
+		AtomicInteger inside = new AtomicInteger();
+		for (int i = 0; i < 8; i++) {
+			LockTemplate mine = (i % 2 == 0) ? locks : others;
+			callers.add(() -> mine.execute(request,
+					(lease) -> inside.incrementAndGet() == 1 & inside.decrementAndGet() == 0));
+		}
+		ExecutorService threads = Executors.newFixedThreadPool(callers.size());
+		this.resources.add(threads::shutdownNow);
+		for (Future<Boolean> result : threads.invokeAll(callers)) {
+			assertThat(result.get()).isTrue();
+		}
+		assertThat(read(shared, "SELECT current_setting('transaction_isolation')")).isEqualTo(Set.of("serializable"));
+	}
+
 	/** Returns the time-outs of all sessions that are open to the application. */
 	private static Set<String> settings(PGSimpleDataSource shared) throws Exception {
+		return read(shared, "SELECT current_setting('statement_timeout') || ' ' || current_setting('lock_timeout')");
+	}
+
+	/** Returns what all sessions answer that are open to the application. */
+	private static Set<String> read(PGSimpleDataSource shared, String query) throws Exception {
 		List<Connection> connections = new ArrayList<>();
 		Set<String> settings = new HashSet<>();
 		try {
@@ -108,9 +147,7 @@ class PgBouncerTests {
 				Connection connection = shared.getConnection();
 				connections.add(connection);
 				connection.setAutoCommit(false);
-				settings.addAll(Sql.query(connection,
-						"SELECT current_setting('statement_timeout') || ' ' || current_setting('lock_timeout')",
-						(row) -> row.getString(1)));
+				settings.addAll(Sql.query(connection, query, (row) -> row.getString(1)));
 			}
 		}
 		finally {

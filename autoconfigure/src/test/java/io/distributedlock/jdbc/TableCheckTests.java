@@ -1,6 +1,9 @@
 package io.distributedlock.jdbc;
 
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.sql.SQLNonTransientConnectionException;
 import java.sql.Statement;
@@ -8,6 +11,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -94,6 +98,37 @@ class TableCheckTests {
 		assertThatNoException().isThrownBy(() -> check(database));
 		assertThat(new JdbcTemplate(database).queryForObject("SELECT count(*) FROM distributed_lock", Integer.class))
 			.isEqualTo(1);
+	}
+
+	static Stream<Arguments> servers() {
+		return databases().skip(1);
+	}
+
+	/** Servers and their drivers log the statements that fail. */
+	@ParameterizedTest
+	@MethodSource("servers")
+	void checkOfATableOfTheScriptFailsNoStatement(DataSource database) {
+		List<Throwable> failures = new CopyOnWriteArrayList<>();
+		check(recording(DataSource.class, database, failures));
+		assertThat(failures).isEmpty();
+	}
+
+	/** Records the failures of an object and of what its methods return. */
+	private static <T> T recording(Class<T> type, T target, List<Throwable> failures) {
+		return type
+			.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] { type }, (proxy, method, arguments) -> {
+				try {
+					Object result = method.invoke(target, arguments);
+					return (result instanceof PreparedStatement statement)
+							? recording(PreparedStatement.class, statement, failures)
+							: (method.getReturnType() == Connection.class)
+									? recording(Connection.class, (Connection) result, failures) : result;
+				}
+				catch (InvocationTargetException ex) {
+					failures.add(ex.getCause());
+					throw ex.getCause();
+				}
+			}));
 	}
 
 	@ParameterizedTest

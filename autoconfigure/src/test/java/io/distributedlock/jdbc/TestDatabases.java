@@ -5,7 +5,9 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
+import java.sql.DatabaseMetaData;
 import java.sql.DriverManager;
+import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -32,6 +34,9 @@ import io.distributedlock.provider.LockProvider;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
+import static org.mockito.ArgumentMatchers.contains;
+import static org.mockito.BDDMockito.given;
+import static org.mockito.Mockito.mock;
 
 /**
  * Databases of the tests, started once per JVM and stopped with it. Each test has a
@@ -143,6 +148,38 @@ public final class TestDatabases {
 		catch (SQLException ex) {
 			throw new IllegalStateException(ex);
 		}
+	}
+
+	/**
+	 * Creates a PostgreSQL database whose server calls its version so, which only servers
+	 * do that cannot be run here.
+	 */
+	public static PGSimpleDataSource postgresAs(String version) {
+		PGSimpleDataSource database = postgres();
+		execute(database,
+				"CREATE FUNCTION public.version() RETURNS text LANGUAGE sql AS $$ SELECT '" + version + "' $$");
+		database.setOptions("-c search_path=public,pg_catalog");
+		return database;
+	}
+
+	/**
+	 * Creates a connection to a server that cannot be run here.
+	 * @param announced the version that the driver tells, perhaps that of a proxy
+	 * @param version the version that the server tells
+	 */
+	public static Connection server(String product, String announced, String version) throws SQLException {
+		Connection connection = mock(Connection.class);
+		DatabaseMetaData database = mock(DatabaseMetaData.class);
+		given(connection.getMetaData()).willReturn(database);
+		given(database.getDatabaseProductName()).willReturn(product);
+		given(database.getDatabaseProductVersion()).willReturn(announced);
+		PreparedStatement statement = mock(PreparedStatement.class);
+		ResultSet rows = mock(ResultSet.class);
+		given(connection.prepareStatement(contains("CONCAT(VERSION()"))).willReturn(statement);
+		given(statement.getResultSet()).willReturn(rows);
+		given(rows.next()).willReturn(true, false);
+		given(rows.getString(1)).willReturn(version);
+		return connection;
 	}
 
 	/** Creates a role that has only the documented rights on the lock table. */
