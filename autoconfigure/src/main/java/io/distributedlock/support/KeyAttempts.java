@@ -83,13 +83,13 @@ final class KeyAttempts {
 		}
 		try {
 			if (!current.send(contender, timeout, (end) -> ended(current, end))) {
-				this.state.engine.pendingReleases().end(this.state.key, contender, current.willWait());
+				this.state.engine.pendingReleases().end(this.state.key, contender, current.willWait()).run();
 			}
 		}
 		catch (RuntimeException | Error ex) {
 			ended(current, AttemptEnd.failed(ex, true));
 			if (current.isAbandonedUnsent()) {
-				this.state.engine.pendingReleases().end(this.state.key, contender, current.willWait());
+				this.state.engine.pendingReleases().end(this.state.key, contender, current.willWait()).run();
 			}
 		}
 	}
@@ -161,7 +161,20 @@ final class KeyAttempts {
 				return;
 			}
 			this.state.attempt = null;
-			long now = this.state.engine.nanoTime();
+			try {
+				handle(current, end, this.state.engine.nanoTime());
+			}
+			finally {
+				this.state.signalHeadOrClose();
+			}
+		}
+		finally {
+			this.state.lock.unlock();
+		}
+	}
+
+	private void handle(StoreAttempt current, AttemptEnd end, long now) {
+		try {
 			if (end instanceof AttemptEnd.Failed failed) {
 				ended(current, failed, now);
 			}
@@ -172,10 +185,13 @@ final class KeyAttempts {
 				AttemptResult.Busy busy = (AttemptResult.Busy) ((AttemptEnd.Answered) end).result();
 				this.state.recordBusy(current.willWait(), busy, now);
 			}
-			this.state.signalHeadOrClose();
 		}
-		finally {
-			this.state.lock.unlock();
+		catch (RuntimeException | Error ex) {
+			if (this.state.grant != null) {
+				throw ex;
+			}
+			// An answer that cannot be used is none: what was granted is released.
+			failed(current, AttemptEnd.failed(ex, true), now);
 		}
 	}
 
@@ -208,9 +224,10 @@ final class KeyAttempts {
 			return;
 		}
 		Hold hold = new Hold(this.state.engine.heldGrants(), held, 0, head.requester(), now);
+		// Kept before the grant is put in place: one that does not begin would remain.
+		this.state.lock.follow(() -> this.state.engine.holdStart().begin(hold, head));
 		this.state.waiters().remove(head);
 		this.state.begin(held);
-		this.state.lock.follow(() -> this.state.engine.holdStart().begin(hold, head));
 	}
 
 	private void releaseLater(StoreAttempt current, boolean answerSeen) {
@@ -263,7 +280,6 @@ final class KeyAttempts {
 
 	/** Gives up the attempt without an answer; its owner id is never used again. */
 	void giveUp(StoreAttempt current, long now) {
-		this.state.attempt = null;
 		LockProviderException failure;
 		if (current.isPrepared()) {
 			failure = unanswered();
@@ -277,6 +293,7 @@ final class KeyAttempts {
 			this.state.contest().recordEnqueued(current.willWait() && this.state.contest().contender() != null);
 			this.state.lock.follow(() -> abandon(current, call));
 		}
+		this.state.attempt = null;
 		failed(current, new AttemptEnd.Failed(failure, false), now);
 		this.state.signalHeadOrClose();
 	}

@@ -46,9 +46,7 @@ final class KeyState {
 
 	/**
 	 * Creates the state of a key without waiters.
-	 * @param onClosed receives the key after the state was closed and its contest has
-	 * ended: a new queue of the key would else enter the wait queue before the withdrawal
-	 * of this one is known
+	 * @param onClosed receives the key while the state closes, under its lock
 	 */
 	KeyState(LockKey key, EngineContext engine, Consumer<LockKey> onClosed) {
 		this.key = key;
@@ -108,14 +106,16 @@ final class KeyState {
 		return this.contest;
 	}
 
-	/** Ends the contest; what follows withdraws its entry from the store's wait queue. */
+	/**
+	 * Ends the contest. The withdrawal of its entry from the store's wait queue is known
+	 * at once, before another contest of the key can begin, and sent after the event.
+	 */
 	private void endContest() {
 		KeyContest ended = this.contest;
 		this.contest = null;
 		LockContender contender = (ended != null) ? ended.contender() : null;
 		if (ended != null && contender != null) {
-			boolean enqueued = ended.isEnqueued();
-			this.lock.followFirst(() -> this.engine.pendingReleases().end(this.key, contender, enqueued));
+			this.lock.followFirst(this.engine.pendingReleases().end(this.key, contender, ended.isEnqueued()));
 		}
 	}
 
@@ -129,10 +129,11 @@ final class KeyState {
 			this.lock.follow(head::signal);
 			return;
 		}
-		this.closed = true;
-		// First of all that follows: who arrives meanwhile waits for it.
-		this.lock.followFirst(() -> this.onClosed.accept(this.key));
 		endContest();
+		this.closed = true;
+		// Under the lock, so that whoever finds this state closed finds another one next.
+		this.onClosed.accept(this.key);
+		this.lock.follow(this.engine.stopState()::recordProgress);
 	}
 
 	/** Handles the end of a grant, after the store has recorded it too. */

@@ -31,7 +31,7 @@ record EngineBreakage(String name, String type, String text, String replacement)
 					"stopState()::recordProgress);\n" + "\t\t}\n" + "\t\tthis.state.signalHeadOrClose();",
 					"stopState()::recordProgress);\n" + "\t\t}"),
 			new EngineBreakage("an entry of the wait queue is not withdrawn", "PendingReleaseQueue",
-					"\t\t\twithdraw(key, contender);\n", "\t\t\tcontender.close();\n"),
+					"return enqueued ? withdraw(key, contender) :", "return enqueued ? contender::close :"),
 			new EngineBreakage("a handle does not wait for those that keep its lock", "Hold",
 					"\t\treturn present == 0;", "\t\treturn true;"),
 			new EngineBreakage("the last handle that keeps a lock does not release it", "Hold",
