@@ -134,12 +134,10 @@ final class KeyQueue {
 					new LockHolder(ProcessLabel.get(), Duration.ofNanos(now - grant.grantedNanos()),
 							Duration.ofNanos(Math.max(0, grant.deadlineNanos() - now))));
 		}
-		RequestOutcome latest = this.state.answers().latest();
-		boolean othersWait = this.state.head() != waiter && this.state.attempt == null
-				&& latest instanceof RequestOutcome.Busy;
-		if (!othersWait && !this.state.answers().areNewFor(waiter)) {
+		if (!this.state.answers().areNewFor(waiter)) {
 			return null;
 		}
+		RequestOutcome latest = this.state.answers().latest();
 		return (latest instanceof RequestOutcome.Failed failed)
 				? this.state.engine.failures().again(this.state.key, failed) : latest;
 	}

@@ -166,10 +166,13 @@ final class KeyState {
 		}
 	}
 
-	/** Adds a request that ends with the next answer of the store. */
+	/**
+	 * Adds a request that ends with the next answer of the store, for which the head asks
+	 * at once.
+	 */
 	void addOverdue(Waiter waiter) {
 		answers().addOverdue(waiter);
-		if (this.grant == null && this.attempt == null && contest().endPauseNotAsked()) {
+		if (this.grant == null && this.attempt == null && contest().endPauseWhileBusy()) {
 			signalHeadOrClose();
 		}
 	}

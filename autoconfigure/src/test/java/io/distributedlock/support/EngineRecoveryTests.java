@@ -61,6 +61,22 @@ class EngineRecoveryTests {
 		manual.checkNothingRemains();
 	}
 
+	@Test
+	void requestBehindAWaiterIsToldNoAnswerFromBeforeItArrived() {
+		ManualEngine manual = new ManualEngine(false);
+		manual.provider.takeElsewhere();
+		ManualRequester head = manual.requester();
+		head.step();
+		manual.provider.answer(KEY);
+		head.step();
+		ManualRequester late = manual.requester(ManualEngine.REQUEST.withWaitTime(Duration.ZERO));
+		assertThat(late.request.step()).isEqualTo(Acquisition.Progress.WAIT);
+		assertThat(head.isSignalled()).isTrue();
+		head.step();
+		manual.provider.fail();
+		assertThat(late.hasFailed()).isTrue();
+	}
+
 	static Stream<Function<AttemptResult, AttemptResult>> answersOutOfContract() {
 		return Stream.of(EngineRecoveryTests::withoutValidity, (answer) -> new AttemptResult.Busy(null, null));
 	}
