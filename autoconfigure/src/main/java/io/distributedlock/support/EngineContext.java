@@ -1,9 +1,5 @@
 package io.distributedlock.support;
 
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
-
-import io.distributedlock.LockKey;
 import io.distributedlock.provider.LockProvider;
 
 /**
@@ -25,26 +21,6 @@ import io.distributedlock.provider.LockProvider;
 record EngineContext(LockProvider provider, boolean isBlocking, LockSettings settings, EngineEnvironment environment,
 		EventLocks locks, NodeThreads attemptThreads, LockEventPublisher events, EngineFailures failures,
 		PendingReleaseQueue pendingReleases, HeldGrants heldGrants, HoldStart holdStart, StopState stopState) {
-
-	private static final Log logger = LogFactory.getLog(EngineContext.class);
-
-	/**
-	 * Returns the node of the store that keeps a key. A provider that fails to tell it
-	 * must not keep a lock from being renewed or released: its keys share a node then.
-	 */
-	static Object node(LockProvider provider, LockKey key) {
-		try {
-			return provider.node(key);
-		}
-		catch (RuntimeException | Error ex) {
-			logger.error("Store '" + provider.name() + "' could not tell the node of lock '" + key + "'", ex);
-			return provider;
-		}
-	}
-
-	Object node(LockKey key) {
-		return node(this.provider, key);
-	}
 
 	long nanoTime() {
 		return this.environment.nanoTime();

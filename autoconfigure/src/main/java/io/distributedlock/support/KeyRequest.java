@@ -89,7 +89,8 @@ final class KeyRequest implements Acquisition {
 
 	/** Sends the attempt of a queue on the threads for attempts. */
 	private void sendInBackground(KeyQueue present) {
-		this.engine.attemptThreads().execute(this.engine.node(key()), present::send, present::failPrepared);
+		this.engine.attemptThreads()
+			.execute(NodeThreads.node(this.engine.provider(), key()), present::send, present::failPrepared);
 	}
 
 	private boolean isInterrupted() {

@@ -102,7 +102,7 @@ final class PendingReleaseQueue {
 	/** Releases a grant by a command that is made anew whenever it is sent. */
 	void release(LockKey key, Duration lease, Kind kind, PendingRelease.Command command) {
 		long giveUpNanos = this.environment.nanoTime() + lease.multipliedBy(2).plus(SLACK).toNanos();
-		add(new PendingRelease(key, EngineContext.node(this.provider, key), kind, command, () -> {
+		add(new PendingRelease(key, NodeThreads.node(this.provider, key), kind, command, () -> {
 		}, giveUpNanos)).run();
 	}
 
@@ -111,7 +111,7 @@ final class PendingReleaseQueue {
 	 * @return what sends it
 	 */
 	private Runnable withdraw(LockKey key, LockContender contender) {
-		return add(new PendingRelease(key, EngineContext.node(this.provider, key), Kind.WAIT_QUEUE_ENTRY,
+		return add(new PendingRelease(key, NodeThreads.node(this.provider, key), Kind.WAIT_QUEUE_ENTRY,
 				contender::withdraw, contender::close, this.environment.nanoTime() + SLACK.toNanos()));
 	}
 
@@ -153,6 +153,11 @@ final class PendingReleaseQueue {
 	boolean isReleasing(LockKey key) {
 		return locked(
 				() -> this.others.stream().anyMatch((entry) -> entry.kind == Kind.SEEN_GRANT && entry.key.equals(key)));
+	}
+
+	/** Whether nothing is sent any more. */
+	boolean isClosed() {
+		return locked(() -> this.closed);
 	}
 
 	int size() {

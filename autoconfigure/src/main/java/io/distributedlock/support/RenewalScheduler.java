@@ -199,7 +199,7 @@ final class RenewalScheduler {
 	}
 
 	private Lane lane(HeldGrant heldGrant) {
-		return new Lane(EngineContext.node(this.provider, heldGrant.key()),
+		return new Lane(NodeThreads.node(this.provider, heldGrant.key()),
 				Long.SIZE - Long.numberOfLeadingZeros(timeout(heldGrant).toNanos()));
 	}
 
@@ -225,7 +225,7 @@ final class RenewalScheduler {
 		for (HeldGrant heldGrant : this.heldGrants.all()) {
 			if (heldGrant.needsRenewal()) {
 				lag = Math.max(lag, now - heldGrant.renewalNanos());
-				nodes.add(EngineContext.node(this.provider, heldGrant.key()));
+				nodes.add(NodeThreads.node(this.provider, heldGrant.key()));
 			}
 		}
 		return new RenewalStatus(Duration.ofNanos(lag), this.batches.failedCalls(nodes));
