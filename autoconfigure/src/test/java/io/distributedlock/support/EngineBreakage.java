@@ -122,6 +122,8 @@ record EngineBreakage(String name, String type, String text, String replacement)
 					"\t\t\t\tthis.heldGrants.lose(heldGrant, LossReason.NOT_HELD);\n", ""),
 			new EngineBreakage("waiters whose time is over do not learn of an answer", "KeyAnswers",
 					"\t\t\t\tlock.follow(waiter::signal);\n", ""),
+			new EngineBreakage("a request that does not wait waits for the pause of the head", "KeyContest",
+					"this.pausing && (this.notAsked || !this.failing)", "this.pausing && this.notAsked"),
 			new EngineBreakage("a notification is forgotten", "KeyContest",
 					"\t\tthis.notified = true;\n" + "\t\tthis.pausing = false;", "\t\tthis.notified = false;"),
 			new EngineBreakage("a release without an answer is not repeated", "HeldGrants",

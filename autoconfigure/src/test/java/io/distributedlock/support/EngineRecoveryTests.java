@@ -20,6 +20,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import io.distributedlock.LockHolder;
 import io.distributedlock.LockKey;
+import io.distributedlock.LockLease;
 import io.distributedlock.LockListener;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
@@ -27,6 +28,7 @@ import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.LockTimer;
 import io.distributedlock.provider.OwnerId;
+import io.distributedlock.provider.ReleaseOutcome;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -95,13 +97,28 @@ class EngineRecoveryTests {
 				List.of())) {
 			LockRequest request = LockRequest.of(KEY).withWaitTime(Duration.ofSeconds(30));
 			provider.onAttempt = faulty;
-			assertThatExceptionOfType(LockProviderException.class)
-				.isThrownBy(() -> locks.acquire(request))
+			assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> locks.acquire(request))
 				.withCauseInstanceOf(NullPointerException.class);
 			provider.onAttempt = null;
 			OwnerId unusable = provider.attempts.get(0);
 			await().until(() -> provider.releases.contains(unusable));
 			locks.acquire(request).close();
+		}
+	}
+
+	@Test
+	void releaseWithoutAnswerAfterAStopIsNotSaidToBeRepeated(CapturedOutput output) {
+		ScriptedLockProvider provider = new ScriptedLockProvider();
+		try (LockTemplate locks = new LockTemplate(provider, LockSettings.defaults(), this.timer, List.of(),
+				List.of())) {
+			LockLease lease = locks.acquire(LockRequest.of(LockKey.of("after", "stop")));
+			locks.stop(Duration.ZERO);
+			provider.onRelease = (owner) -> ReleaseOutcome.UNKNOWN;
+			lease.close();
+			assertThat(output.toString().lines().filter((line) -> line.contains("'after:stop'"))).singleElement()
+				.asString()
+				.contains("did not confirm the release")
+				.doesNotContain("repeated");
 		}
 	}
 
