@@ -75,22 +75,22 @@ final class KeyAttempts {
 				this.state.lock.follow(head::signal);
 				return;
 			}
-			current.beginSend(now, timeout, timeout < head.budget().callTimeoutNanos(), mayEnterWaitQueue());
+			current.beginSend(now, timeout, timeout < head.budget().callTimeoutNanos(), this.state.mayEnterWaitQueue());
 			this.state.contest().recordSent();
 		}
 		finally {
 			this.state.lock.unlock();
 		}
+		boolean abandoned;
 		try {
-			if (!current.send(contender, timeout, (end) -> ended(current, end))) {
-				this.state.engine.pendingReleases().end(this.state.key, contender, current.willWait()).run();
-			}
+			abandoned = !current.send(contender, timeout, (end) -> ended(current, end));
 		}
 		catch (RuntimeException | Error ex) {
 			ended(current, AttemptEnd.failed(ex, true));
-			if (current.isAbandonedUnsent()) {
-				this.state.engine.pendingReleases().end(this.state.key, contender, current.willWait()).run();
-			}
+			abandoned = current.isAbandonedUnsent();
+		}
+		if (abandoned) {
+			this.state.engine.pendingReleases().end(this.state.key, contender, current.willWait()).run();
 		}
 	}
 
@@ -122,16 +122,6 @@ final class KeyAttempts {
 		if (contender != null) {
 			this.state.lock.follow(contender::close);
 		}
-	}
-
-	/** An entry that is being withdrawn would take the new one along. */
-	private boolean mayEnterWaitQueue() {
-		Withdrawal withdrawal = this.state.engine.pendingReleases().cancelWithdrawal(this.state.key);
-		if (withdrawal.cancelled() != null) {
-			this.state.contest().recordEnqueued(true);
-			this.state.lock.follow(withdrawal.cancelled());
-		}
-		return !withdrawal.isUnderWay();
 	}
 
 	/** Fails the prepared attempt, which nobody can send. Called without the lock. */
@@ -181,8 +171,7 @@ final class KeyAttempts {
 			else if (((AttemptEnd.Answered) end).result() instanceof AttemptResult.Granted granted) {
 				granted(current, granted.grant(), now);
 			}
-			else {
-				AttemptResult.Busy busy = (AttemptResult.Busy) ((AttemptEnd.Answered) end).result();
+			else if (((AttemptEnd.Answered) end).result() instanceof AttemptResult.Busy busy) {
 				this.state.recordBusy(current.willWait(), busy, now);
 			}
 		}
@@ -282,7 +271,7 @@ final class KeyAttempts {
 	void giveUp(StoreAttempt current, long now) {
 		LockProviderException failure;
 		if (current.isPrepared()) {
-			failure = unanswered();
+			failure = this.state.unanswered();
 		}
 		else {
 			failure = this.state.engine.failures().timedOut();
@@ -311,10 +300,6 @@ final class KeyAttempts {
 				release(current, false);
 			}
 		}
-	}
-
-	LockProviderException unanswered() {
-		return this.state.engine.failures().unanswered(this.state.key, this.state.answers().latest());
 	}
 
 	/** Removes a request with its outcome. */

@@ -93,7 +93,7 @@ final class KeyQueue {
 			return end(waiter, known);
 		}
 		if (waiter.budget().isOver(now)) {
-			return end(waiter, new RequestOutcome.Failed(this.attempts.unanswered()));
+			return end(waiter, new RequestOutcome.Failed(this.state.unanswered()));
 		}
 		if (attempt != null && attempt.isPrepared() && waiter.mayBlock()) {
 			// The head may be without a thread, and this request has one.

@@ -7,6 +7,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockKey;
+import io.distributedlock.LockProviderException;
 import io.distributedlock.LockSnapshot;
 import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.LockContender;
@@ -117,6 +118,21 @@ final class KeyState {
 		if (ended != null && contender != null) {
 			this.lock.followFirst(this.engine.pendingReleases().end(this.key, contender, ended.isEnqueued()));
 		}
+	}
+
+	/** The failure of a request whose time is over before the store has answered it. */
+	LockProviderException unanswered() {
+		return this.engine.failures().unanswered(this.key, answers().latest());
+	}
+
+	/** An entry that is being withdrawn would take the new one along. */
+	boolean mayEnterWaitQueue() {
+		Withdrawal withdrawal = this.engine.pendingReleases().cancelWithdrawal(this.key);
+		if (withdrawal.cancelled() != null) {
+			contest().recordEnqueued(true);
+			this.lock.follow(withdrawal.cancelled());
+		}
+		return !withdrawal.isUnderWay();
 	}
 
 	/** Lets the head go on after an event; closes the state if nothing is left. */

@@ -106,10 +106,7 @@ final class PendingReleaseQueue {
 		}, giveUpNanos)).run();
 	}
 
-	/**
-	 * Withdraws an entry from the wait queue, and closes its contender after that.
-	 * @return what sends it
-	 */
+	/** Withdraws an entry from the wait queue, and closes its contender after that. */
 	private Runnable withdraw(LockKey key, LockContender contender) {
 		return add(new PendingRelease(key, NodeThreads.node(this.provider, key), Kind.WAIT_QUEUE_ENTRY,
 				contender::withdraw, contender::close, this.environment.nanoTime() + SLACK.toNanos()));
