@@ -3,6 +3,8 @@ package io.distributedlock;
 import java.time.Duration;
 import java.util.List;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * The locks of one provider that a process holds at one moment, and the requests that
  * wait for one.
@@ -44,9 +46,9 @@ public record LockSnapshot(String provider, List<Held> held, List<Waiting> waiti
 	 * @param requester the name of the thread that waits, or that of an asynchronous
 	 * request
 	 * @param waitedFor how long it has waited
-	 * @param waitTime how long it waits at most
+	 * @param waitTime how long it waits at most, or {@code null} without a limit
 	 */
-	public record Waiting(LockKey key, String requester, Duration waitedFor, Duration waitTime) {
+	public record Waiting(LockKey key, String requester, Duration waitedFor, @Nullable Duration waitTime) {
 	}
 
 }

@@ -92,7 +92,7 @@ final class DescriptorFactory {
 			.stream()
 			.filter((waiting) -> filter.test(waiting.key()))
 			.map((waiting) -> new WaitingDescriptor(waiting.key().name(), mask(waiting.key().encoded()),
-					waiting.requester(), waiting.waitedFor().toMillis(), waiting.waitTime().toMillis()))
+					waiting.requester(), waiting.waitedFor().toMillis(), millis(waiting.waitTime())))
 			.toList();
 	}
 

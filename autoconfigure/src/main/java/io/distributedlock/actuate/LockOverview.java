@@ -63,10 +63,10 @@ public record LockOverview(String process, Map<String, ProviderDescriptor> provi
 	 * @param key the encoded key, masked unless keys are shown
 	 * @param requester the thread or the asynchronous request that waits
 	 * @param waitedForMillis how long it has waited
-	 * @param waitTimeMillis how long it waits at most
+	 * @param waitTimeMillis how long it waits at most, or {@code null} without a limit
 	 */
 	public record WaitingDescriptor(String name, String key, String requester, long waitedForMillis,
-			long waitTimeMillis) {
+			@Nullable Long waitTimeMillis) {
 	}
 
 	/**

@@ -101,7 +101,9 @@ public final class CallWatchdog {
 	}
 
 	private void abort(Call call) {
-		this.inFlight.remove(call);
+		CountDownLatch aborted = new CountDownLatch(1);
+		// Before the state, whose reader waits for it.
+		call.aborted = aborted;
 		if (!call.state.compareAndSet(State.IN_CALL, State.ABORTING)) {
 			return;
 		}
@@ -111,15 +113,16 @@ public final class CallWatchdog {
 					call.abort.run();
 				}
 				finally {
-					call.aborted.countDown();
+					aborted.countDown();
 				}
 			});
+			this.inFlight.remove(call);
 		}
-		catch (RejectedExecutionException | OutOfMemoryError ex) {
-			// The executor is closed or has no thread: the store's own time-out bounds
-			// the call, which then ends as if nothing had been tried.
+		catch (RuntimeException | Error ex) {
+			// The executor is closed or has no thread: the next scan tries again, and a
+			// call that ends before it does so as if nothing had been tried.
 			call.state.set(State.IN_CALL);
-			call.aborted.countDown();
+			aborted.countDown();
 		}
 	}
 
@@ -134,7 +137,8 @@ public final class CallWatchdog {
 
 		private final AtomicReference<State> state = new AtomicReference<>(State.IN_CALL);
 
-		private final CountDownLatch aborted = new CountDownLatch(1);
+		/** The abortion that was tried last; written by the scan only. */
+		private volatile @Nullable CountDownLatch aborted;
 
 		private final Deadline deadline;
 
@@ -158,17 +162,21 @@ public final class CallWatchdog {
 		 * it was aborted, so that its connection has to be discarded
 		 */
 		public boolean end() {
-			if (this.state.compareAndSet(State.IN_CALL, State.DONE)) {
-				CallWatchdog.this.inFlight.remove(this);
-				return true;
+			boolean ended = this.state.compareAndSet(State.IN_CALL, State.DONE);
+			if (!ended) {
+				awaitAbort();
+				ended = this.state.compareAndSet(State.IN_CALL, State.DONE);
 			}
-			awaitAbort();
-			return this.state.compareAndSet(State.IN_CALL, State.DONE);
+			CallWatchdog.this.inFlight.remove(this);
+			return ended;
 		}
 
 		private void awaitAbort() {
-			Deadline.afterNanos(ABORT_NANOS)
-				.awaitUninterruptibly((nanos) -> this.aborted.await(nanos, TimeUnit.NANOSECONDS));
+			CountDownLatch tried = this.aborted;
+			if (tried != null) {
+				Deadline.afterNanos(ABORT_NANOS)
+					.awaitUninterruptibly((nanos) -> tried.await(nanos, TimeUnit.NANOSECONDS));
+			}
 		}
 
 	}

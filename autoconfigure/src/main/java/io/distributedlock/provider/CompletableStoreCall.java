@@ -109,7 +109,11 @@ public final class CompletableStoreCall<T> implements StoreCall<T> {
 
 	@Override
 	public void onDone(Runnable action) {
-		if (!this.state.compareAndSet(null, action) && isDone()) {
+		Object present = this.state.compareAndExchange(null, action);
+		if (present instanceof Runnable) {
+			throw new IllegalStateException("The action that follows this call is registered already");
+		}
+		if (present != null && present != Outcome.ABANDONED) {
 			action.run();
 		}
 	}

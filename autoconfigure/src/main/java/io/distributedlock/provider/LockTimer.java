@@ -5,6 +5,9 @@ import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
 /**
  * The one timer of the library: a queue of deadlines on one daemon thread. Its tasks do
  * not block: they may send a command without waiting for it, and call observers, but run
@@ -13,6 +16,8 @@ import java.util.concurrent.TimeUnit;
  * @since 0.1.0
  */
 public final class LockTimer implements AutoCloseable {
+
+	private static final Log logger = LogFactory.getLog(LockTimer.class);
 
 	private final ScheduledThreadPoolExecutor executor;
 
@@ -35,7 +40,17 @@ public final class LockTimer implements AutoCloseable {
 	public Future<?> schedule(Runnable signal, Duration delay) {
 		// Fails without a thread before the signal is queued: it would run one day.
 		this.executor.prestartCoreThread();
-		return this.executor.schedule(signal, delay.toNanos(), TimeUnit.NANOSECONDS);
+		return this.executor.schedule(() -> run(signal), delay.toNanos(), TimeUnit.NANOSECONDS);
+	}
+
+	/** Nobody asks the future of a signal how it has ended. */
+	private static void run(Runnable signal) {
+		try {
+			signal.run();
+		}
+		catch (RuntimeException | Error ex) {
+			logger.error("A task of the timer failed", ex);
+		}
 	}
 
 	/** Cancels all pending signals and ends the thread. */

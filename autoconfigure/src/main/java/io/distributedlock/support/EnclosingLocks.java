@@ -36,8 +36,8 @@ final class EnclosingLocks {
 			if (outer == null) {
 				missing.add(key);
 			}
-			else if (!joined.contains(outer)) {
-				joined.add(outer);
+			else if (!joined.contains(outer.owner(key))) {
+				joined.add(outer.owner(key));
 			}
 		}
 		return new Parts(missing, joined);

@@ -8,7 +8,8 @@ import io.distributedlock.LockKey;
 
 /**
  * The locks of all keys of an engine. Keys share them, so that a held lock needs none of
- * its own: nothing waits and nothing else is locked while one is held.
+ * its own: nothing waits while one is held, and only the lock of the pending releases is
+ * taken.
  */
 final class EventLocks {
 

@@ -175,7 +175,8 @@ final class HeldGrants {
 			if (outcome == ReleaseOutcome.UNKNOWN) {
 				logger
 					.warn("Store '" + this.provider.name() + "' did not confirm the release of lock '" + heldGrant.key()
-							+ "'; it is repeated in the background, and the lock ends with its lease at the latest");
+							+ (this.pendingReleases.isClosed() ? "'" : "'; it is repeated in the background")
+							+ ", and the lock ends with its lease at the latest");
 				addPending(heldGrant);
 			}
 			if (!loseAtRelease(heldGrant, deadlineNanos, outcome)) {

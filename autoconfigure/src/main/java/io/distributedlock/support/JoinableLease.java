@@ -18,6 +18,14 @@ interface JoinableLease extends LockLease {
 	/** Whether the handle is for a key, perhaps among others. */
 	boolean covers(LockKey key);
 
+	/**
+	 * Returns the handle that a nested request for a key joins, however deep it is: not
+	 * one that has joined the lock of another one itself.
+	 */
+	default JoinableLease owner(LockKey key) {
+		return this;
+	}
+
 	/** Returns the shortest hold of a key that the handle is for, 0 for none. */
 	long minHoldNanos(LockKey key);
 

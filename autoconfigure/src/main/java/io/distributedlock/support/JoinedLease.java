@@ -25,12 +25,17 @@ final class JoinedLease implements JoinableLease {
 
 	JoinedLease(LockKey key, JoinableLease outer) {
 		this.key = key;
-		this.outer = outer;
+		this.outer = outer.owner(key);
 	}
 
 	@Override
 	public boolean covers(LockKey other) {
 		return this.key.equals(other);
+	}
+
+	@Override
+	public JoinableLease owner(LockKey other) {
+		return this.outer;
 	}
 
 	@Override

@@ -75,22 +75,22 @@ final class KeyAttempts {
 				this.state.lock.follow(head::signal);
 				return;
 			}
-			current.beginSend(now, timeout, timeout < head.budget().callTimeoutNanos(), mayEnterWaitQueue());
+			current.beginSend(now, timeout, timeout < head.budget().callTimeoutNanos(), this.state.mayEnterWaitQueue());
 			this.state.contest().recordSent();
 		}
 		finally {
 			this.state.lock.unlock();
 		}
+		boolean abandoned;
 		try {
-			if (!current.send(contender, timeout, (end) -> ended(current, end))) {
-				this.state.engine.pendingReleases().end(this.state.key, contender, current.willWait());
-			}
+			abandoned = !current.send(contender, timeout, (end) -> ended(current, end));
 		}
 		catch (RuntimeException | Error ex) {
 			ended(current, AttemptEnd.failed(ex, true));
-			if (current.isAbandonedUnsent()) {
-				this.state.engine.pendingReleases().end(this.state.key, contender, current.willWait());
-			}
+			abandoned = current.isAbandonedUnsent();
+		}
+		if (abandoned) {
+			this.state.engine.pendingReleases().end(this.state.key, contender, current.willWait()).run();
 		}
 	}
 
@@ -124,16 +124,6 @@ final class KeyAttempts {
 		}
 	}
 
-	/** An entry that is being withdrawn would take the new one along. */
-	private boolean mayEnterWaitQueue() {
-		Withdrawal withdrawal = this.state.engine.pendingReleases().cancelWithdrawal(this.state.key);
-		if (withdrawal.cancelled() != null) {
-			this.state.contest().recordEnqueued(true);
-			this.state.lock.follow(withdrawal.cancelled());
-		}
-		return !withdrawal.isUnderWay();
-	}
-
 	/** Fails the prepared attempt, which nobody can send. Called without the lock. */
 	void failPrepared(Throwable failure) {
 		this.state.lock.lock();
@@ -161,21 +151,36 @@ final class KeyAttempts {
 				return;
 			}
 			this.state.attempt = null;
-			long now = this.state.engine.nanoTime();
+			try {
+				handle(current, end, this.state.engine.nanoTime());
+			}
+			finally {
+				this.state.signalHeadOrClose();
+			}
+		}
+		finally {
+			this.state.lock.unlock();
+		}
+	}
+
+	private void handle(StoreAttempt current, AttemptEnd end, long now) {
+		try {
 			if (end instanceof AttemptEnd.Failed failed) {
 				ended(current, failed, now);
 			}
 			else if (((AttemptEnd.Answered) end).result() instanceof AttemptResult.Granted granted) {
 				granted(current, granted.grant(), now);
 			}
-			else {
-				AttemptResult.Busy busy = (AttemptResult.Busy) ((AttemptEnd.Answered) end).result();
+			else if (((AttemptEnd.Answered) end).result() instanceof AttemptResult.Busy busy) {
 				this.state.recordBusy(current.willWait(), busy, now);
 			}
-			this.state.signalHeadOrClose();
 		}
-		finally {
-			this.state.lock.unlock();
+		catch (RuntimeException | Error ex) {
+			if (this.state.grant != null) {
+				throw ex;
+			}
+			// An answer that cannot be used is none: what was granted is released.
+			failed(current, AttemptEnd.failed(ex, true), now);
 		}
 	}
 
@@ -208,9 +213,10 @@ final class KeyAttempts {
 			return;
 		}
 		Hold hold = new Hold(this.state.engine.heldGrants(), held, 0, head.requester(), now);
+		// Kept before the grant is put in place: one that does not begin would remain.
+		this.state.lock.follow(() -> this.state.engine.holdStart().begin(hold, head));
 		this.state.waiters().remove(head);
 		this.state.begin(held);
-		this.state.lock.follow(() -> this.state.engine.holdStart().begin(hold, head));
 	}
 
 	private void releaseLater(StoreAttempt current, boolean answerSeen) {
@@ -263,10 +269,9 @@ final class KeyAttempts {
 
 	/** Gives up the attempt without an answer; its owner id is never used again. */
 	void giveUp(StoreAttempt current, long now) {
-		this.state.attempt = null;
 		LockProviderException failure;
 		if (current.isPrepared()) {
-			failure = unanswered();
+			failure = this.state.unanswered();
 		}
 		else {
 			failure = this.state.engine.failures().timedOut();
@@ -277,6 +282,7 @@ final class KeyAttempts {
 			this.state.contest().recordEnqueued(current.willWait() && this.state.contest().contender() != null);
 			this.state.lock.follow(() -> abandon(current, call));
 		}
+		this.state.attempt = null;
 		failed(current, new AttemptEnd.Failed(failure, false), now);
 		this.state.signalHeadOrClose();
 	}
@@ -294,10 +300,6 @@ final class KeyAttempts {
 				release(current, false);
 			}
 		}
-	}
-
-	LockProviderException unanswered() {
-		return this.state.engine.failures().unanswered(this.state.key, this.state.answers().latest());
 	}
 
 	/** Removes a request with its outcome. */

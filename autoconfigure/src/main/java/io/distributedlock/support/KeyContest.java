@@ -128,11 +128,11 @@ final class KeyContest {
 	}
 
 	/**
-	 * Ends the pause after an attempt for which the store was not asked.
+	 * Ends the pause after an attempt that was answered, or not asked.
 	 * @return {@code false} if there is none
 	 */
-	boolean endPauseNotAsked() {
-		boolean ended = this.pausing && this.notAsked;
+	boolean endPauseWhileBusy() {
+		boolean ended = this.pausing && (this.notAsked || !this.failing);
 		this.pausing &= !ended;
 		return ended;
 	}

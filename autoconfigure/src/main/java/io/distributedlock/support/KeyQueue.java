@@ -93,7 +93,7 @@ final class KeyQueue {
 			return end(waiter, known);
 		}
 		if (waiter.budget().isOver(now)) {
-			return end(waiter, new RequestOutcome.Failed(this.attempts.unanswered()));
+			return end(waiter, new RequestOutcome.Failed(this.state.unanswered()));
 		}
 		if (attempt != null && attempt.isPrepared() && waiter.mayBlock()) {
 			// The head may be without a thread, and this request has one.
@@ -134,12 +134,10 @@ final class KeyQueue {
 					new LockHolder(ProcessLabel.get(), Duration.ofNanos(now - grant.grantedNanos()),
 							Duration.ofNanos(Math.max(0, grant.deadlineNanos() - now))));
 		}
-		RequestOutcome latest = this.state.answers().latest();
-		boolean othersWait = this.state.head() != waiter && this.state.attempt == null
-				&& latest instanceof RequestOutcome.Busy;
-		if (!othersWait && !this.state.answers().areNewFor(waiter)) {
+		if (!this.state.answers().areNewFor(waiter)) {
 			return null;
 		}
+		RequestOutcome latest = this.state.answers().latest();
 		return (latest instanceof RequestOutcome.Failed failed)
 				? this.state.engine.failures().again(this.state.key, failed) : latest;
 	}

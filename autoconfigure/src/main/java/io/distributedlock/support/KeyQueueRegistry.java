@@ -18,7 +18,7 @@ final class KeyQueueRegistry {
 
 	private final EngineContext engine;
 
-	private final Consumer<LockKey> onClosed = this::remove;
+	private final Consumer<LockKey> onClosed = this.queues::remove;
 
 	KeyQueueRegistry(EngineContext engine) {
 		this.engine = engine;
@@ -37,11 +37,6 @@ final class KeyQueueRegistry {
 		KeyQueue queue = this.queues.get(key);
 		return (queue != null) ? queue
 				: this.queues.computeIfAbsent(key, (absent) -> new KeyQueue(absent, this.engine, this.onClosed));
-	}
-
-	private void remove(LockKey closed) {
-		this.queues.remove(closed);
-		this.engine.stopState().recordProgress();
 	}
 
 	/** Lets the head of the queue attempt, because the key may be free in the store. */

@@ -75,22 +75,22 @@ final class KeyRequest implements Acquisition {
 		return (turn == KeyQueue.Turn.WAIT) ? Progress.WAIT : end();
 	}
 
-	@SuppressWarnings("ThreadPriorityCheck") // a closed queue is soon replaced
 	private KeyQueue.Turn arrive() {
-		while (true) {
+		KeyQueue.Turn turn;
+		do {
 			KeyQueue candidate = this.queues.queue(key());
-			KeyQueue.Turn turn = candidate.arrive(this.waiter);
-			if (turn != KeyQueue.Turn.CLOSED) {
-				this.queue = candidate;
-				return turn;
-			}
-			Thread.yield();
+			// Known before the arrival: a request that fails during it leaves the queue.
+			this.queue = candidate;
+			turn = candidate.arrive(this.waiter);
 		}
+		while (turn == KeyQueue.Turn.CLOSED);
+		return turn;
 	}
 
 	/** Sends the attempt of a queue on the threads for attempts. */
 	private void sendInBackground(KeyQueue present) {
-		this.engine.attemptThreads().execute(this.engine.provider().node(key()), present::send, present::failPrepared);
+		this.engine.attemptThreads()
+			.execute(NodeThreads.node(this.engine.provider(), key()), present::send, present::failPrepared);
 	}
 
 	private boolean isInterrupted() {

@@ -7,6 +7,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockKey;
+import io.distributedlock.LockProviderException;
 import io.distributedlock.LockSnapshot;
 import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.LockContender;
@@ -46,9 +47,7 @@ final class KeyState {
 
 	/**
 	 * Creates the state of a key without waiters.
-	 * @param onClosed receives the key after the state was closed and its contest has
-	 * ended: a new queue of the key would else enter the wait queue before the withdrawal
-	 * of this one is known
+	 * @param onClosed receives the key while the state closes, under its lock
 	 */
 	KeyState(LockKey key, EngineContext engine, Consumer<LockKey> onClosed) {
 		this.key = key;
@@ -108,15 +107,32 @@ final class KeyState {
 		return this.contest;
 	}
 
-	/** Ends the contest; what follows withdraws its entry from the store's wait queue. */
+	/**
+	 * Ends the contest. The withdrawal of its entry from the store's wait queue is known
+	 * at once, before another contest of the key can begin, and sent after the event.
+	 */
 	private void endContest() {
 		KeyContest ended = this.contest;
 		this.contest = null;
 		LockContender contender = (ended != null) ? ended.contender() : null;
 		if (ended != null && contender != null) {
-			boolean enqueued = ended.isEnqueued();
-			this.lock.followFirst(() -> this.engine.pendingReleases().end(this.key, contender, enqueued));
+			this.lock.followFirst(this.engine.pendingReleases().end(this.key, contender, ended.isEnqueued()));
 		}
+	}
+
+	/** The failure of a request whose time is over before the store has answered it. */
+	LockProviderException unanswered() {
+		return this.engine.failures().unanswered(this.key, answers().latest());
+	}
+
+	/** An entry that is being withdrawn would take the new one along. */
+	boolean mayEnterWaitQueue() {
+		Withdrawal withdrawal = this.engine.pendingReleases().cancelWithdrawal(this.key);
+		if (withdrawal.cancelled() != null) {
+			contest().recordEnqueued(true);
+			this.lock.follow(withdrawal.cancelled());
+		}
+		return !withdrawal.isUnderWay();
 	}
 
 	/** Lets the head go on after an event; closes the state if nothing is left. */
@@ -129,10 +145,11 @@ final class KeyState {
 			this.lock.follow(head::signal);
 			return;
 		}
-		this.closed = true;
-		// First of all that follows: who arrives meanwhile waits for it.
-		this.lock.followFirst(() -> this.onClosed.accept(this.key));
 		endContest();
+		this.closed = true;
+		// Under the lock, so that whoever finds this state closed finds another one next.
+		this.onClosed.accept(this.key);
+		this.lock.follow(this.engine.stopState()::recordProgress);
 	}
 
 	/** Handles the end of a grant, after the store has recorded it too. */
@@ -165,10 +182,13 @@ final class KeyState {
 		}
 	}
 
-	/** Adds a request that ends with the next answer of the store. */
+	/**
+	 * Adds a request that ends with the next answer of the store, for which the head asks
+	 * at once.
+	 */
 	void addOverdue(Waiter waiter) {
 		answers().addOverdue(waiter);
-		if (this.grant == null && this.attempt == null && contest().endPauseNotAsked()) {
+		if (this.grant == null && this.attempt == null && contest().endPauseWhileBusy()) {
 			signalHeadOrClose();
 		}
 	}

@@ -4,6 +4,7 @@ import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
@@ -47,6 +48,9 @@ final class LockEventPublisher {
 	private final EngineEnvironment environment;
 
 	private final AtomicInteger pending = new AtomicInteger();
+
+	/** Whether notifications were dropped since the listeners had caught up. */
+	private final AtomicBoolean dropping = new AtomicBoolean();
 
 	LockEventPublisher(EngineEnvironment environment, List<LockObserver> observers, List<LockListener> listeners) {
 		this.environment = environment;
@@ -160,7 +164,8 @@ final class LockEventPublisher {
 
 	private void notifyListeners(List<LockListener> listeners, SerialQueue queue, Consumer<LockListener> event) {
 		if (this.pending.incrementAndGet() > MAX_PENDING) {
-			if (this.pending.getAndDecrement() == MAX_PENDING + 1) {
+			this.pending.decrementAndGet();
+			if (this.dropping.compareAndSet(false, true)) {
 				logger.warn("Lock listeners are too slow: notifications are dropped until they have caught up");
 			}
 			return;
@@ -172,7 +177,9 @@ final class LockEventPublisher {
 					notifyEach(listeners, event);
 				}
 				finally {
-					this.pending.decrementAndGet();
+					if (this.pending.decrementAndGet() <= MAX_PENDING / 2) {
+						this.dropping.set(false);
+					}
 				}
 			});
 			queued = true;

@@ -58,23 +58,27 @@ final class MultiKeyLease implements JoinableLease {
 	}
 
 	@Override
-	public long minHoldNanos(LockKey key) {
+	public JoinableLease owner(LockKey key) {
+		return this.owned.isEmpty() ? part(key).owner(key) : this;
+	}
+
+	private JoinableLease part(LockKey key) {
 		for (JoinableLease part : this.all) {
 			if (part.covers(key)) {
-				return part.minHoldNanos(key);
+				return part;
 			}
 		}
-		return 0;
+		throw new IllegalArgumentException("Lock '" + key + "' is not held by this handle, but " + this.keys + " are");
+	}
+
+	@Override
+	public long minHoldNanos(LockKey key) {
+		return part(key).minHoldNanos(key);
 	}
 
 	@Override
 	public void prolongMinHold(LockKey key, long untilNanos, Consumer<HeldGrant> uncovered) {
-		for (JoinableLease part : this.all) {
-			if (part.covers(key)) {
-				part.prolongMinHold(key, untilNanos, uncovered);
-				return;
-			}
-		}
+		part(key).prolongMinHold(key, untilNanos, uncovered);
 	}
 
 	@Override
@@ -115,12 +119,7 @@ final class MultiKeyLease implements JoinableLease {
 
 	@Override
 	public FencingToken fencingToken(LockKey key) {
-		for (JoinableLease part : this.all) {
-			if (part.covers(key)) {
-				return part.fencingToken(key);
-			}
-		}
-		throw new IllegalArgumentException("Lock '" + key + "' is not held by this handle, but " + this.keys + " are");
+		return part(key).fencingToken(key);
 	}
 
 	@Override

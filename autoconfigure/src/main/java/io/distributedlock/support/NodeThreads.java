@@ -8,8 +8,12 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
+import io.distributedlock.LockKey;
+import io.distributedlock.provider.LockProvider;
 import io.distributedlock.support.EngineEnvironment.Work;
 
 /**
@@ -18,6 +22,8 @@ import io.distributedlock.support.EngineEnvironment.Work;
  * Safe for use by many threads.
  */
 final class NodeThreads {
+
+	private static final Log logger = LogFactory.getLog(NodeThreads.class);
 
 	private static final int LIMIT = 2;
 
@@ -33,6 +39,20 @@ final class NodeThreads {
 	NodeThreads(EngineEnvironment environment, Work work) {
 		this.environment = environment;
 		this.work = work;
+	}
+
+	/**
+	 * Returns the node of the store that keeps a key. A provider that fails to tell it
+	 * must not keep a lock from being renewed or released: such keys share a node.
+	 */
+	static Object node(LockProvider provider, LockKey key) {
+		try {
+			return provider.node(key);
+		}
+		catch (RuntimeException | Error ex) {
+			logger.error("Store '" + provider.name() + "' could not tell the node of lock '" + key + "'", ex);
+			return provider;
+		}
 	}
 
 	/**

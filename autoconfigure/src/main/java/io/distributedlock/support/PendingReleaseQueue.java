@@ -102,27 +102,23 @@ final class PendingReleaseQueue {
 	/** Releases a grant by a command that is made anew whenever it is sent. */
 	void release(LockKey key, Duration lease, Kind kind, PendingRelease.Command command) {
 		long giveUpNanos = this.environment.nanoTime() + lease.multipliedBy(2).plus(SLACK).toNanos();
-		add(new PendingRelease(key, this.provider.node(key), kind, command, () -> {
-		}, giveUpNanos));
+		add(new PendingRelease(key, NodeThreads.node(this.provider, key), kind, command, () -> {
+		}, giveUpNanos)).run();
 	}
 
 	/** Withdraws an entry from the wait queue, and closes its contender after that. */
-	private void withdraw(LockKey key, LockContender contender) {
-		add(new PendingRelease(key, this.provider.node(key), Kind.WAIT_QUEUE_ENTRY, contender::withdraw,
-				contender::close, this.environment.nanoTime() + SLACK.toNanos()));
+	private Runnable withdraw(LockKey key, LockContender contender) {
+		return add(new PendingRelease(key, NodeThreads.node(this.provider, key), Kind.WAIT_QUEUE_ENTRY,
+				contender::withdraw, contender::close, this.environment.nanoTime() + SLACK.toNanos()));
 	}
 
 	/**
-	 * Ends the use of a contender.
+	 * Ends the use of a contender. May be called under the lock of its key.
 	 * @param enqueued whether the wait queue may have an entry, which is withdrawn then
+	 * @return what is to follow without that lock
 	 */
-	void end(LockKey key, LockContender contender, boolean enqueued) {
-		if (enqueued) {
-			withdraw(key, contender);
-		}
-		else {
-			contender.close();
-		}
+	Runnable end(LockKey key, LockContender contender, boolean enqueued) {
+		return enqueued ? withdraw(key, contender) : contender::close;
 	}
 
 	/**
@@ -156,6 +152,11 @@ final class PendingReleaseQueue {
 				() -> this.others.stream().anyMatch((entry) -> entry.kind == Kind.SEEN_GRANT && entry.key.equals(key)));
 	}
 
+	/** Whether nothing is sent any more. */
+	boolean isClosed() {
+		return locked(() -> this.closed);
+	}
+
 	int size() {
 		return locked(() -> this.unseen.size() + this.others.size());
 	}
@@ -170,33 +171,34 @@ final class PendingReleaseQueue {
 		}
 	}
 
-	private void add(PendingRelease entry) {
-		PendingRelease dropped = null;
-		PendingRelease replaced = null;
-		boolean report = false;
-		boolean refused;
+	/** Adds an entry, and returns what sends it. */
+	private Runnable add(PendingRelease entry) {
+		PendingRelease dropped;
+		PendingRelease replaced;
+		boolean report;
 		this.lock.lock();
 		try {
-			refused = this.closed;
-			if (!refused) {
-				if (this.unseen.size() + this.others.size() >= CAPACITY) {
-					dropped = dropOldest();
-					report = !this.overflowReported;
-					this.overflowReported = true;
-				}
-				replaced = put(entry);
+			if (this.closed) {
+				return entry::close;
 			}
+			boolean full = this.unseen.size() + this.others.size() >= CAPACITY;
+			dropped = full ? dropOldest() : null;
+			report = full && !this.overflowReported;
+			this.overflowReported |= full;
+			replaced = put(entry);
 		}
 		finally {
 			this.lock.unlock();
 		}
-		close(refused ? entry : dropped);
-		close(replaced);
-		if (report) {
-			logger.warn("More than " + CAPACITY + " locks of store '" + this.provider.name()
-					+ "' wait to be released: the oldest are left to the end of their leases");
-		}
-		startSending();
+		return () -> {
+			close(dropped);
+			close(replaced);
+			if (report) {
+				logger.warn("More than " + CAPACITY + " locks of store '" + this.provider.name()
+						+ "' wait to be released: the oldest are left to the end of their leases");
+			}
+			startSending();
+		};
 	}
 
 	private @Nullable PendingRelease put(PendingRelease entry) {

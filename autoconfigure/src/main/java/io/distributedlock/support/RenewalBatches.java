@@ -105,7 +105,7 @@ final class RenewalBatches {
 	 * small ones: one of them may be what the store does not answer.
 	 */
 	private List<List<HeldGrant>> batches(List<HeldGrant> due) {
-		int size = this.provider.renewalBatchSize();
+		int size = Math.max(1, this.provider.renewalBatchSize());
 		List<List<HeldGrant>> batches = new ArrayList<>();
 		Map<Boolean, List<HeldGrant>> unclear = due.stream()
 			.collect(Collectors.partitioningBy(HeldGrant::isRenewalUnclear));
@@ -142,29 +142,33 @@ final class RenewalBatches {
 			logger.debug("There is no thread to renew locks", ex);
 			long now = this.environment.nanoTime();
 			batch.forEach((heldGrant) -> retry(heldGrant, now));
-			lane.end();
-			sendNext(lane, batches);
+			try {
+				lane.end();
+			}
+			finally {
+				sendNext(lane, batches);
+			}
 		});
 	}
 
+	/** Sends a batch. Whatever fails, it ends, and what it has claimed is due again. */
 	private void send(Lane lane, List<HeldGrant> batch) {
-		// In the order of the deadlines.
-		Map<LockGrant, Duration> leases = new LinkedHashMap<>(batch.size() * 2);
 		List<HeldGrant> claimed = new ArrayList<>(batch.size());
-		long now = this.environment.nanoTime();
-		for (HeldGrant heldGrant : batch) {
-			if (!this.closed && heldGrant.beginRenewal()) {
-				claimed.add(heldGrant);
-				leases.put(heldGrant.grant(), heldGrant.renewalLease(now));
-			}
-		}
-		if (claimed.isEmpty()) {
-			lane.end();
-			return;
-		}
 		long sentNanos = this.environment.nanoTime();
-		Duration most = lane.atMost(claimed.stream().map(this.timeout).min(Duration::compareTo).orElseThrow());
 		try {
+			// In the order of the deadlines.
+			Map<LockGrant, Duration> leases = new LinkedHashMap<>(batch.size() * 2);
+			for (HeldGrant heldGrant : batch) {
+				if (!this.closed && heldGrant.beginRenewal()) {
+					claimed.add(heldGrant);
+					leases.put(heldGrant.grant(), heldGrant.renewalLease(sentNanos));
+				}
+			}
+			if (claimed.isEmpty()) {
+				lane.end();
+				return;
+			}
+			Duration most = lane.atMost(claimed.stream().map(this.timeout).min(Duration::compareTo).orElseThrow());
 			BoundedCall.begin(this.provider.renew(leases, most), this.environment, most,
 					(call) -> ended(lane, claimed, call, sentNanos));
 		}
@@ -200,7 +204,7 @@ final class RenewalBatches {
 		if (timeout) {
 			lane.timeouts.incrementAndGet();
 		}
-		if (claimed.size() == 1 || timeout || lane.failures.incrementAndGet() >= MAX_FAILURES) {
+		if (claimed.size() <= 1 || timeout || lane.failures.incrementAndGet() >= MAX_FAILURES) {
 			answered(lane, claimed, Map.of(), sentNanos);
 			return;
 		}
@@ -222,6 +226,7 @@ final class RenewalBatches {
 			}
 			catch (RuntimeException | Error ex) {
 				logger.error("The renewal of lock '" + heldGrant.grant().key() + "' could not be recorded", ex);
+				retry(heldGrant, now);
 				heldGrant.endRenewal();
 			}
 		}

@@ -13,6 +13,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.provider.LockProvider;
 import io.distributedlock.support.EngineEnvironment.Work;
@@ -94,12 +95,18 @@ final class RenewalScheduler {
 	private void round() {
 		// Before the look, so that a registration during it causes another one.
 		this.requested.set(false);
+		Throwable failure;
 		try {
-			collectDue();
-			this.failing = false;
+			failure = beginDue();
 		}
 		catch (RuntimeException | Error ex) {
-			repeatRound(ex);
+			failure = ex;
+		}
+		if (failure != null) {
+			repeatRound(failure);
+		}
+		else {
+			this.failing = false;
 		}
 	}
 
@@ -114,7 +121,11 @@ final class RenewalScheduler {
 		}
 	}
 
-	private void collectDue() {
+	/**
+	 * Begins what is due.
+	 * @return the last failure of a lane, which affects no other one, or {@code null}
+	 */
+	private @Nullable Throwable beginDue() {
 		long now = this.environment.nanoTime();
 		Map<Lane, List<HeldGrant>> due = new LinkedHashMap<>();
 		boolean any = false;
@@ -141,12 +152,21 @@ final class RenewalScheduler {
 		}
 		// A grant that is nearly due is renewed too, but begins no batch: otherwise the
 		// duration of a round would make the next ones due, in ever smaller batches.
+		Throwable failure = null;
 		if (any) {
-			due.forEach((lane, grants) -> begin(lane, grants, now));
+			for (Map.Entry<Lane, List<HeldGrant>> lane : due.entrySet()) {
+				try {
+					begin(lane.getKey(), lane.getValue(), now);
+				}
+				catch (RuntimeException | Error ex) {
+					failure = ex;
+				}
+			}
 		}
 		if (next - now < Nanos.NEVER) {
 			this.nextRound.setAt(next);
 		}
+		return failure;
 	}
 
 	private void begin(Lane lane, List<HeldGrant> grants, long now) {
@@ -179,7 +199,7 @@ final class RenewalScheduler {
 	}
 
 	private Lane lane(HeldGrant heldGrant) {
-		return new Lane(this.provider.node(heldGrant.key()),
+		return new Lane(NodeThreads.node(this.provider, heldGrant.key()),
 				Long.SIZE - Long.numberOfLeadingZeros(timeout(heldGrant).toNanos()));
 	}
 
@@ -205,7 +225,7 @@ final class RenewalScheduler {
 		for (HeldGrant heldGrant : this.heldGrants.all()) {
 			if (heldGrant.needsRenewal()) {
 				lag = Math.max(lag, now - heldGrant.renewalNanos());
-				nodes.add(this.provider.node(heldGrant.key()));
+				nodes.add(NodeThreads.node(this.provider, heldGrant.key()));
 			}
 		}
 		return new RenewalStatus(Duration.ofNanos(lag), this.batches.failedCalls(nodes));

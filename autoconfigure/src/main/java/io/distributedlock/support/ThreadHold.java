@@ -54,8 +54,12 @@ final class ThreadHold {
 	}
 
 	void end() {
-		this.scope.close();
-		this.execution.closeKept(this.lease);
+		try {
+			this.scope.close();
+		}
+		finally {
+			this.execution.closeKept(this.lease);
+		}
 	}
 
 	void throwLoss() {

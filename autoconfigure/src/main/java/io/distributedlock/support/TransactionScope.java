@@ -72,8 +72,12 @@ final class TransactionScope {
 
 	private void endWithTransaction(JoinableLease kept, LockContext.Scope scope) {
 		Runnable end = () -> {
-			scope.close();
-			kept.close();
+			try {
+				scope.close();
+			}
+			finally {
+				kept.close();
+			}
 		};
 		try {
 			this.transaction.afterCompletion(end);

@@ -177,7 +177,7 @@ final class Waiter {
 	/** Returns what an observer may know. */
 	LockSnapshot.Waiting view(long nowNanos) {
 		return new LockSnapshot.Waiting(this.key, requester(), Duration.ofNanos(waitedNanos(nowNanos)),
-				this.terms.waitTime());
+				this.driver.waitsUnlimited() ? null : this.terms.waitTime());
 	}
 
 }

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -70,6 +71,21 @@ class CallWatchdogTests {
 		this.timer.schedule(later::countDown, deadline.plusMillis(200));
 		assertThat(later.await(10, TimeUnit.SECONDS)).isTrue();
 		assertThat(aborted).isFalse();
+	}
+
+	@Test
+	void abortThatFindsNoThreadIsTriedAgain() {
+		AtomicInteger tries = new AtomicInteger();
+		CallWatchdog busy = new CallWatchdog(this.timer, (abort) -> {
+			if (tries.incrementAndGet() < 3) {
+				throw new RejectedExecutionException("busy");
+			}
+			abort.run();
+		});
+		AtomicBoolean aborted = new AtomicBoolean();
+		CallWatchdog.Call call = busy.begin(Deadline.after(Duration.ofMillis(1)), false, () -> aborted.set(true));
+		await().untilTrue(aborted);
+		assertThat(call.end()).isFalse();
 	}
 
 	@Test

@@ -45,6 +45,17 @@ class LockTemplateJoinTests {
 	}
 
 	@Test
+	void depthOfNestedCallsCostsNothing() {
+		try (LockLease outer = this.locks.acquire(LockRequest.of(JOINED))) {
+			JoinableLease nested = (JoinableLease) outer;
+			for (int depth = 0; depth < 100_000; depth++) {
+				nested = new JoinedLease(JOINED, nested);
+			}
+			assertThat(nested.isHeld()).isTrue();
+		}
+	}
+
+	@Test
 	void nestedBodyDoesNotStartUnderALostLock() {
 		LockRequest outer = LockRequest.of(JOINED).withLease(Duration.ofMillis(100)).withRenew(false);
 		assertThatExceptionOfType(LockLostException.class)

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Lock;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -60,6 +61,21 @@ class LockTemplateViewTests {
 		}
 		await().until(() -> this.locks.snapshot()
 			.equals(new LockSnapshot(this.locks.snapshot().provider(), List.of(), List.of())));
+	}
+
+	@Test
+	void snapshotTellsNoWaitTimeOfAWaitWithoutLimit() throws Exception {
+		Thread waiter = new Thread(() -> {
+			Lock lock = this.locks.asLock(LockRequest.of(KEY));
+			lock.lock();
+			lock.unlock();
+		});
+		try (LockLease lease = this.locks.acquire(LockRequest.of(KEY))) {
+			waiter.start();
+			await().until(() -> !this.locks.snapshot().waiting().isEmpty());
+			assertThat(this.locks.snapshot().waiting()).extracting(LockSnapshot.Waiting::waitTime).containsOnlyNulls();
+		}
+		waiter.join();
 	}
 
 	@Test

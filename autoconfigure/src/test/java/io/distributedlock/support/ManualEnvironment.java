@@ -5,6 +5,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicLong;
 
+import org.jspecify.annotations.Nullable;
+
 import io.distributedlock.provider.OwnerId;
 
 /**
@@ -20,6 +22,8 @@ final class ManualEnvironment implements EngineEnvironment {
 	private final AtomicLong owners = new AtomicLong();
 
 	private final AtomicLong now = new AtomicLong();
+
+	private volatile @Nullable Error ownerIdFailure;
 
 	@Override
 	public long nanoTime() {
@@ -53,7 +57,17 @@ final class ManualEnvironment implements EngineEnvironment {
 	 */
 	@Override
 	public OwnerId newOwnerId() {
+		Error failure = this.ownerIdFailure;
+		if (failure != null) {
+			this.ownerIdFailure = null;
+			throw failure;
+		}
 		return new OwnerId(0, this.owners.incrementAndGet());
+	}
+
+	/** Lets the next owner id fail. */
+	void failNextOwnerId(Error failure) {
+		this.ownerIdFailure = failure;
 	}
 
 	@Override

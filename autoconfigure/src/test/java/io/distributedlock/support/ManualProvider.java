@@ -78,6 +78,11 @@ final class ManualProvider implements LockProvider {
 		return this.underWay.get() != null;
 	}
 
+	/** Lets another process hold the key. */
+	void takeElsewhere() {
+		this.owner.set(OwnerId.random());
+	}
+
 	/** Answers the attempt that is under way, if any. */
 	void answer(LockKey key) {
 		CompletableStoreCall<AttemptResult> call = this.underWay.getAndSet(null);

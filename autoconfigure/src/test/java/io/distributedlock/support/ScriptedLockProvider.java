@@ -54,6 +54,9 @@ final class ScriptedLockProvider implements LockProvider {
 
 	volatile @Nullable BiFunction<Map<LockGrant, Duration>, Duration, @Nullable Map<LockGrant, RenewalOutcome>> onRenew;
 
+	/** Tells the node of a key; a test lets it fail. */
+	volatile Function<LockKey, Object> node = (key) -> "node";
+
 	ScriptedLockProvider() {
 		this(false);
 	}
@@ -70,6 +73,11 @@ final class ScriptedLockProvider implements LockProvider {
 	@Override
 	public boolean isBlocking() {
 		return this.blocking;
+	}
+
+	@Override
+	public Object node(LockKey key) {
+		return this.node.apply(key);
 	}
 
 	@Override
