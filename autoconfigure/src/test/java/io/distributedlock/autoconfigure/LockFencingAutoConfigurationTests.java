@@ -7,6 +7,8 @@ import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 
+import javax.sql.DataSource;
+
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -35,6 +37,7 @@ import org.springframework.transaction.support.DefaultTransactionStatus;
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.fencing.FencedTransactions;
+import io.distributedlock.jdbc.TestDatabases;
 import io.distributedlock.support.EnclosingTransaction;
 import io.distributedlock.transaction.LockCommitGuard;
 import io.distributedlock.transaction.SpringTransaction;
@@ -131,6 +134,23 @@ class LockFencingAutoConfigurationTests {
 			assertThat(context).hasNotFailed();
 			assertThat(output).doesNotContain("are not fenced");
 		}));
+	}
+
+	@Test
+	void transactionManagerOfAChildIsFencedByTheFencesOfItsParent(CapturedOutput output) {
+		DataSource orders = TestDatabases.h2();
+		this.on.run((parent) -> this.on.withParent(parent)
+			.withBean("orders", DataSource.class, () -> orders, (bean) -> bean.setPrimary(true))
+			.withBean("orderTransactions", DataSourceTransactionManager.class,
+					() -> new DataSourceTransactionManager(orders))
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				assertThat(context.getBean("orderTransactions", ConfigurableTransactionManager.class)
+					.getTransactionExecutionListeners()).extracting((listener) -> listener.getClass().getSimpleName())
+					.containsExactlyInAnyOrder("FencingListener", "LockCommitGuard");
+				assertThat(context.getBean(FencedTransactions.class)).isSameAs(parent.getBean(FencedTransactions.class));
+				assertThat(output).doesNotContain("are not fenced");
+			}));
 	}
 
 	@Test
