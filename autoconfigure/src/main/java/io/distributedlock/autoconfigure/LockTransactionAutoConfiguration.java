@@ -67,7 +67,7 @@ public final class LockTransactionAutoConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
+	@ConditionalOnMissingBean(name = "distributedLockChildTransactionsWarning", search = SearchStrategy.CURRENT)
 	static ChildTransactionsWarning distributedLockChildTransactionsWarning(
 			ConfigurableListableBeanFactory beanFactory) {
 		return new ChildTransactionsWarning(beanFactory);
