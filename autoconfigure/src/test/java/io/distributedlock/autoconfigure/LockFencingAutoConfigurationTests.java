@@ -185,7 +185,7 @@ class LockFencingAutoConfigurationTests {
 					() -> new DataSourceTransactionManager(new FrozenDataSource(thawed)))
 			.run((context) -> {
 				assertThat(context).hasNotFailed();
-				assertThat(output).contains("database of transaction manager 'frozen' did not answer within 3000 ms");
+				assertThat(output).contains("database of transaction manager 'frozen' did not answer within 10000 ms");
 				assertThat(thawed.getCount()).isEqualTo(1);
 			});
 		thawed.countDown();
