@@ -75,7 +75,9 @@ public final class LockObservationAutoConfiguration {
 
 	}
 
-	/** Condition that the application has a registry of observations, or one of meters. */
+	/**
+	 * Condition that the application has a registry of observations, or one of meters.
+	 */
 	static final class OnRegistry extends AnyNestedCondition {
 
 		OnRegistry() {

@@ -22,8 +22,7 @@ final class LockProviderBeans {
 	private static final String SUFFIX = "Provider";
 
 	/** The only names of our own: an application may call its beans as it likes. */
-	private static final Set<String> OWN = Stream
-		.of("Redis", "RedisQuorum", "Jdbc", "ZooKeeper", "Local", "None")
+	private static final Set<String> OWN = Stream.of("Redis", "RedisQuorum", "Jdbc", "ZooKeeper", "Local", "None")
 		.map((store) -> PREFIX + store + SUFFIX)
 		.collect(Collectors.toUnmodifiableSet());
 

@@ -83,7 +83,8 @@ final class LockStoreCheck {
 	private void report(LockProvider provider, LockException failure, String within, @Nullable String advice) {
 		if (this.failFast) {
 			throw new LockConfigurationException(LockError.STORE_DOWN_AT_START,
-					"The lock store '" + provider.name() + "' did not answer at start" + within + ": " + failure.getMessage(),
+					"The lock store '" + provider.name() + "' did not answer at start" + within + ": "
+							+ failure.getMessage(),
 					(advice != null) ? advice
 							: "Bring the store up first, or set distributed-lock.fail-fast=false to start without it",
 					failure);
@@ -91,8 +92,8 @@ final class LockStoreCheck {
 		if (advice != null) {
 			logger.info(advice);
 		}
-		logger.warn("The lock store '" + provider.name()
-				+ "' did not answer at start" + within + "; locked methods fail until it does"
+		logger.warn("The lock store '" + provider.name() + "' did not answer at start" + within
+				+ "; locked methods fail until it does"
 				+ (within.isEmpty() ? "" : " (a starting process may be slow itself)") + ": " + failure.getMessage());
 	}
 

@@ -27,9 +27,9 @@ import io.distributedlock.provider.StoredLock;
  * <p>
  * Each command is one atomic step on its key. A key without a holder and without waiters
  * has no entry. Orders come from one counter for all keys that follows the store's clock,
- * so that they rise although entries are removed. That clock begins with the date, so that
- * they rise across a restart too, as long as the machine's date is not set back. Safe for
- * use by many threads.
+ * so that they rise although entries are removed. That clock begins with the date, so
+ * that they rise across a restart too, as long as the machine's date is not set back.
+ * Safe for use by many threads.
  *
  * @since 0.1.0
  */

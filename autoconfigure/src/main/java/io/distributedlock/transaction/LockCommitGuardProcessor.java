@@ -25,10 +25,11 @@ import org.springframework.util.function.SingletonSupplier;
 
 /**
  * Adds the {@link LockCommitGuard} to every transaction manager of a context: to each
- * when it is created, and to those that were created before this processor when all singletons are
- * ready. A transaction manager that cannot be guarded is named in a warning. Creates no
- * bean and no product of a {@link FactoryBean} itself. As a part of Spring AOP it is not
- * proxied, so that no advisor is created before all post-processors are there.
+ * when it is created, and to those that were created before this processor when all
+ * singletons are ready. A transaction manager that cannot be guarded is named in a
+ * warning. Creates no bean and no product of a {@link FactoryBean} itself. As a part of
+ * Spring AOP it is not proxied, so that no advisor is created before all post-processors
+ * are there.
  *
  * @since 0.1.0
  */

@@ -227,8 +227,7 @@ class DistributedLockAutoConfigurationTests {
 		this.local.withClassLoader(new FilteredClassLoader(Mono.class))
 			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(ReactiveLockTemplate.class));
 		this.local
-			.withBean("own", ReactiveLockTemplate.class,
-					() -> new ReactiveLockTemplate(new RecordingLockOperations()))
+			.withBean("own", ReactiveLockTemplate.class, () -> new ReactiveLockTemplate(new RecordingLockOperations()))
 			.run((context) -> assertThat(context).hasSingleBean(ReactiveLockTemplate.class).hasBean("own"));
 	}
 

@@ -148,7 +148,8 @@ class LockFencingAutoConfigurationTests {
 				assertThat(context.getBean("orderTransactions", ConfigurableTransactionManager.class)
 					.getTransactionExecutionListeners()).extracting((listener) -> listener.getClass().getSimpleName())
 					.containsExactlyInAnyOrder("FencingListener", "LockCommitGuard");
-				assertThat(context.getBean(FencedTransactions.class)).isSameAs(parent.getBean(FencedTransactions.class));
+				assertThat(context.getBean(FencedTransactions.class))
+					.isSameAs(parent.getBean(FencedTransactions.class));
 				assertThat(output).doesNotContain("are not fenced");
 			}));
 	}

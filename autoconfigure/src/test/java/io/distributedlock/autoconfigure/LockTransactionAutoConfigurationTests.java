@@ -61,8 +61,8 @@ class LockTransactionAutoConfigurationTests {
 
 	/** A context without a database, to be the parent of others. */
 	private final ApplicationContextRunner locks = new ApplicationContextRunner()
-		.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class,
-				LockTransactionAutoConfiguration.class))
+		.withConfiguration(
+				AutoConfigurations.of(DistributedLockAutoConfiguration.class, LockTransactionAutoConfiguration.class))
 		.withPropertyValues("distributed-lock.provider=local");
 
 	private final ApplicationContextRunner runner = new ApplicationContextRunner()
@@ -116,7 +116,8 @@ class LockTransactionAutoConfigurationTests {
 			assertThatExceptionOfType(LockLostException.class).isThrownBy(orders::placeAndLose);
 			assertThat(orders.count()).isZero();
 			assertThat(context.getBean(ConfigurableTransactionManager.class).getTransactionExecutionListeners())
-				.singleElement().isInstanceOf(LockCommitGuard.class);
+				.singleElement()
+				.isInstanceOf(LockCommitGuard.class);
 		}));
 	}
 

@@ -25,9 +25,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 class NamedPropertyTests {
 
 	private final ApplicationContextRunner without = new ApplicationContextRunner()
-		.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class,
-				RedisQuorumLockAutoConfiguration.class, ZooKeeperLockAutoConfiguration.class,
-				LockTransactionAutoConfiguration.class))
+		.withConfiguration(
+				AutoConfigurations.of(DistributedLockAutoConfiguration.class, RedisQuorumLockAutoConfiguration.class,
+						ZooKeeperLockAutoConfiguration.class, LockTransactionAutoConfiguration.class))
 		.withBean(LockUser.class)
 		.withPropertyValues("distributed-lock.zookeeper.connection-timeout=50ms", "distributed-lock.call-timeout=400ms",
 				"distributed-lock.zookeeper.session-timeout=9s");
@@ -37,25 +37,26 @@ class NamedPropertyTests {
 		.withPropertyValues("spring.datasource.generate-unique-name=true");
 
 	@ParameterizedTest
-	@CsvSource(delimiter = '|', textBlock = """
-			| There is no store | provider=local
-			| There is no store | provider=none
-			| There is no store | zookeeper.connect-string=127.0.0.1:1
-			provider=zookeeper | distributed-lock.provider is 'zookeeper' | zookeeper.connect-string=127.0.0.1:1
-			additional-providers=local | distributed-lock.additional-providers=local | provider=none
-			provider=local,transaction.commit-margin=20s | Use less than 20000ms | transaction.commit-margin=19999ms
-			provider=local,transaction.commit-margin=20s | or a longer distributed-lock.lease | lease=40s
-			provider=local,transaction.fence=true | transaction.fence is set | transaction.fence=false
-			provider=local,call-timeout=6s | Use a call-timeout of at most 5000ms | call-timeout=5s
-			provider=local,call-timeout=6s | or a lease of at least 36000ms | lease=36s
-			provider=local,call-timeout=2s,renewal.fraction=0.01 | a fraction of at least 0.067 | renewal.fraction=0.067
-			provider=local,lease=3s,hand-off.max-time=200ms | a max-time of at most 150ms | hand-off.max-time=150ms
-			provider=local,lease=3s,hand-off.max-time=200ms | distributed-lock.hand-off.enabled=false | hand-off.enabled=false
-			provider=none | distributed-lock.provider=none | provider=local
-			redis.quorum.nodes[0].host=a | distributed-lock.redis.quorum.nodes is a list of 1 | redis.quorum.nodes[1].host=a,redis.quorum.nodes[2].host=a
-			redis.quorum.nodes[0].username=a,redis.quorum.nodes[1].host=a,redis.quorum.nodes[2].host=a | Set distributed-lock.redis.quorum.nodes[0].host | redis.quorum.nodes[0].host=a
-			redis.quorum.max-lease=10s,redis.quorum.nodes[0].host=a | redis.quorum.max-lease is 10000 ms | redis.quorum.max-lease=30s
-			""")
+	@CsvSource(delimiter = '|',
+			textBlock = """
+					| There is no store | provider=local
+					| There is no store | provider=none
+					| There is no store | zookeeper.connect-string=127.0.0.1:1
+					provider=zookeeper | distributed-lock.provider is 'zookeeper' | zookeeper.connect-string=127.0.0.1:1
+					additional-providers=local | distributed-lock.additional-providers=local | provider=none
+					provider=local,transaction.commit-margin=20s | Use less than 20000ms | transaction.commit-margin=19999ms
+					provider=local,transaction.commit-margin=20s | or a longer distributed-lock.lease | lease=40s
+					provider=local,transaction.fence=true | transaction.fence is set | transaction.fence=false
+					provider=local,call-timeout=6s | Use a call-timeout of at most 5000ms | call-timeout=5s
+					provider=local,call-timeout=6s | or a lease of at least 36000ms | lease=36s
+					provider=local,call-timeout=2s,renewal.fraction=0.01 | a fraction of at least 0.067 | renewal.fraction=0.067
+					provider=local,lease=3s,hand-off.max-time=200ms | a max-time of at most 150ms | hand-off.max-time=150ms
+					provider=local,lease=3s,hand-off.max-time=200ms | distributed-lock.hand-off.enabled=false | hand-off.enabled=false
+					provider=none | distributed-lock.provider=none | provider=local
+					redis.quorum.nodes[0].host=a | distributed-lock.redis.quorum.nodes is a list of 1 | redis.quorum.nodes[1].host=a,redis.quorum.nodes[2].host=a
+					redis.quorum.nodes[0].username=a,redis.quorum.nodes[1].host=a,redis.quorum.nodes[2].host=a | Set distributed-lock.redis.quorum.nodes[0].host | redis.quorum.nodes[0].host=a
+					redis.quorum.max-lease=10s,redis.quorum.nodes[0].host=a | redis.quorum.max-lease is 10000 ms | redis.quorum.max-lease=30s
+					""")
 	void removesItsMessage(@Nullable String setUp, String message, String remedy, CapturedOutput output) {
 		assertRemoved(this.without, setUp, message, remedy, output);
 	}
