@@ -37,6 +37,7 @@ import org.junit.platform.commons.annotation.Testable;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.context.annotation.Bean;
 
+import io.distributedlock.local.LocalStore;
 import io.distributedlock.local.NoLockProvider;
 
 import static com.tngtech.archunit.base.DescribedPredicate.describe;
@@ -68,10 +69,10 @@ class ArchitectureTests {
 		.importPackages(ROOT);
 
 	/**
-	 * Locks nothing and has no store, so that there is no store's clock from which its
-	 * fencing tokens could continue. They decide nothing here but their own order.
+	 * Have no server whose clock lets fencing tokens continue after a restart. The date
+	 * decides nothing there but their order.
 	 */
-	private static final Class<?> WITHOUT_A_STORE_CLOCK = NoLockProvider.class;
+	private static final Class<?>[] WITHOUT_A_STORE_CLOCK = { LocalStore.class, NoLockProvider.class };
 
 	/**
 	 * Shortens the wait for a fence by the deadline of its transaction, which Spring
@@ -86,7 +87,7 @@ class ArchitectureTests {
 	 * not checked.
 	 */
 	private static final Set<String> CLOCK_READERS = Set.of("provider.Deadline", "jdbc.JdbcContender",
-			"jdbc.NotificationListener", "jdbc.SqlCallExecutor", "redis.LettuceTopologyRefresh",
+			"jdbc.NotificationListener", "jdbc.SqlCallExecutor", "local.LocalStore", "redis.LettuceTopologyRefresh",
 			"zookeeper.CallDeadline", "zookeeper.ConnectionSilence", "zookeeper.Heartbeat", "zookeeper.Session",
 			"zookeeper.SessionTracker");
 

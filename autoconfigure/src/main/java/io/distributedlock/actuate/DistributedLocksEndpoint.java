@@ -116,7 +116,8 @@ public class DistributedLocksEndpoint {
 		FencingToken fencingToken = token(token);
 		ManagedProvider found = find(provider);
 		return (found != null) ? this.releaser.release(found, lockKey, fencingToken, requester)
-				: new ForcedRelease(Outcome.NOT_HELD, "The application has no provider of that name");
+				: new ForcedRelease(Outcome.NOT_HELD,
+						"The application has no provider of that name, or nothing has needed its locks so far");
 	}
 
 	private @Nullable ManagedProvider find(String name) {

@@ -7,6 +7,7 @@ import org.apache.commons.logging.LogFactory;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
@@ -17,11 +18,13 @@ import org.springframework.context.annotation.Lazy;
 import org.springframework.core.env.Environment;
 
 import io.distributedlock.LockListener;
+import io.distributedlock.LockOperations;
 import io.distributedlock.local.LocalLockProvider;
 import io.distributedlock.local.NoLockProvider;
 import io.distributedlock.provider.LockObserver;
 import io.distributedlock.provider.LockProvider;
 import io.distributedlock.provider.LockTimer;
+import io.distributedlock.reactive.ReactiveLockTemplate;
 import io.distributedlock.support.CallbackThreads;
 import io.distributedlock.support.EnclosingTransaction;
 import io.distributedlock.support.LockSettings;
@@ -95,6 +98,20 @@ class LockEngineConfiguration {
 	@Bean(destroyMethod = "")
 	LockTemplate distributedLockTemplate(LockEngines engines) {
 		return engines.primary();
+	}
+
+	/** The locks of the application for Reactor's publishers. */
+	@Lazy
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(name = "reactor.core.publisher.Mono")
+	static class ReactorConfiguration {
+
+		@Bean
+		@ConditionalOnMissingBean
+		ReactiveLockTemplate distributedLockReactiveTemplate(LockOperations locks) {
+			return new ReactiveLockTemplate(locks);
+		}
+
 	}
 
 	@Bean

@@ -21,9 +21,9 @@ import io.distributedlock.support.LockTemplate;
 
 /**
  * The engines of the application, one for each provider. Each is created when something
- * needs it: a locked method, the bean that an application injects, a request of the
- * endpoint. The health needs none. An application without locks, or with a mock in place
- * of that bean, needs no store.
+ * needs it: a locked method, or the bean that an application injects. Health and endpoint
+ * need none. An application without locks, or with a mock in place of that bean, needs no
+ * store.
  */
 final class LockEngines implements AutoCloseable {
 

@@ -11,6 +11,7 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
+import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.sql.autoconfigure.init.OnDatabaseInitializationCondition;
@@ -36,7 +37,8 @@ import io.distributedlock.transaction.SpringTransaction;
 /**
  * Auto-configuration of fenced transactions, on request: a database refuses the
  * transaction of a holder whose lock has passed to another, whatever store keeps the
- * locks.
+ * locks. A child context fences its own transaction managers, with the fences of its
+ * parent.
  *
  * @since 0.1.0
  */
@@ -49,7 +51,7 @@ import io.distributedlock.transaction.SpringTransaction;
 public final class LockFencingAutoConfiguration {
 
 	@Bean
-	@ConditionalOnMissingBean
+	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
 	@ConditionalOnSingleCandidate(DataSource.class)
 	@Conditional(OnSchemaInitialization.class)
 	FenceSchemaInitializer distributedLockFenceSchemaInitializer(DataSource application, FenceProperties properties) {
@@ -80,7 +82,7 @@ public final class LockFencingAutoConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	@ConditionalOnMissingBean
+	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
 	static FencedTransactionProcessor distributedLockFencedTransactionProcessor(
 			ConfigurableListableBeanFactory beanFactory, ObjectProvider<FencedTransactions> fences) {
 		return new FencedTransactionProcessor(beanFactory, fences::getObject);

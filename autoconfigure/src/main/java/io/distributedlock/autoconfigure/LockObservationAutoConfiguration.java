@@ -6,10 +6,12 @@ import io.micrometer.observation.ObservationRegistry;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.AnyNestedCondition;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 
@@ -32,6 +34,7 @@ import io.distributedlock.micrometer.ObservationLockObserver;
 		"org.springframework.boot.micrometer.metrics.autoconfigure.export.simple.SimpleMetricsExportAutoConfiguration" })
 @ConditionalOnClass(ObservationRegistry.class)
 @ConditionalOnBean(name = LockEngines.BEAN_NAME)
+@Conditional(LockObservationAutoConfiguration.OnRegistry.class)
 public final class LockObservationAutoConfiguration {
 
 	/** Observations in the registry of the application. */
@@ -68,6 +71,27 @@ public final class LockObservationAutoConfiguration {
 			ObservationRegistry registry = ObservationRegistry.create();
 			registry.observationConfig().observationHandler(new DefaultMeterObservationHandler(meters));
 			return observer(registry, engines, acquire, hold);
+		}
+
+	}
+
+	/**
+	 * Condition that the application has a registry of observations, or one of meters.
+	 */
+	static final class OnRegistry extends AnyNestedCondition {
+
+		OnRegistry() {
+			super(ConfigurationPhase.REGISTER_BEAN);
+		}
+
+		@ConditionalOnBean(ObservationRegistry.class)
+		static final class Observations {
+
+		}
+
+		@ConditionalOnBean(type = "io.micrometer.core.instrument.MeterRegistry")
+		static final class Meters {
+
 		}
 
 	}

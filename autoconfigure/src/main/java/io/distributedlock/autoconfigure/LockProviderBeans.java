@@ -3,6 +3,9 @@ package io.distributedlock.autoconfigure;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -17,6 +20,11 @@ final class LockProviderBeans {
 	private static final String PREFIX = "distributedLock";
 
 	private static final String SUFFIX = "Provider";
+
+	/** The only names of our own: an application may call its beans as it likes. */
+	private static final Set<String> OWN = Stream.of("Redis", "RedisQuorum", "Jdbc", "ZooKeeper", "Local", "None")
+		.map((store) -> PREFIX + store + SUFFIX)
+		.collect(Collectors.toUnmodifiableSet());
 
 	private LockProviderBeans() {
 	}
@@ -58,8 +66,7 @@ final class LockProviderBeans {
 
 	/** Whether a provider is one that the auto-configuration defines. */
 	static boolean isOwn(String beanName) {
-		return beanName.startsWith(PREFIX) && beanName.endsWith(SUFFIX)
-				&& beanName.length() > PREFIX.length() + SUFFIX.length();
+		return OWN.contains(beanName);
 	}
 
 	private static String middle(String beanName) {

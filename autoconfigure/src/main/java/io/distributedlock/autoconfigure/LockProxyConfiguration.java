@@ -9,6 +9,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Role;
+import org.springframework.core.convert.ConversionException;
 import org.springframework.core.env.Environment;
 
 import io.distributedlock.annotation.AnnotationLockAttributeSource;
@@ -57,8 +58,19 @@ class LockProxyConfiguration {
 	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
 	static LockAdvisor distributedLockAdvisor(LockedMethodRegistry methods, LockOperationsLookup operations,
 			Environment environment) {
-		int order = environment.getProperty("distributed-lock.aop.order", Integer.class, LockAdvisor.DEFAULT_ORDER);
-		return new LockAdvisor(new LockInterceptor(methods, operations), methods, order);
+		return new LockAdvisor(new LockInterceptor(methods, operations), methods, order(environment));
+	}
+
+	/** Reads the property without the bean that has them all, which is not there yet. */
+	private static int order(Environment environment) {
+		String property = "distributed-lock.aop.order";
+		try {
+			return environment.getProperty(property, Integer.class, LockAdvisor.DEFAULT_ORDER);
+		}
+		catch (ConversionException ex) {
+			throw DistributedLockProperties.invalid("aop.order", "'" + environment.getProperty(property) + "'",
+					"but must be a whole number", "Use a number below the order of transactions, or leave it unset");
+		}
 	}
 
 	@Bean

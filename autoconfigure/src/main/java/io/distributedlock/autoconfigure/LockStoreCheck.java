@@ -46,22 +46,26 @@ final class LockStoreCheck {
 			.filter((own) -> own.provider().equals(provider.name()))
 			.findFirst()
 			.orElse(null);
+		Duration timeout = timeout((location != null) ? location.startTimeout() : LockStoreLocation.START_TIMEOUT);
 		try {
-			awaitFirstAnswer(provider, (location != null) ? location.startTimeout() : LockStoreLocation.START_TIMEOUT);
+			awaitFirstAnswer(provider, timeout);
 		}
 		catch (LockConfigurationException ex) {
 			throw ex;
 		}
 		catch (LockException ex) {
-			String advice = (location != null && ex.error() == LockError.STORE_TIMEOUT) ? location.timeoutAdvice()
-					: null;
-			report(provider, ex, advice);
+			boolean late = ex.error() == LockError.STORE_TIMEOUT;
+			report(provider, ex, late ? " within " + timeout.toMillis() + " ms" : "",
+					(late && location != null) ? location.timeoutAdvice() : null);
 		}
 	}
 
+	private Duration timeout(Duration ofStore) {
+		return (this.callTimeout.compareTo(ofStore) > 0) ? this.callTimeout : ofStore;
+	}
+
 	/** Repeats a check that ended sooner, as by the time-out of a pool. */
-	private void awaitFirstAnswer(LockProvider provider, Duration startTimeout) {
-		Duration timeout = (this.callTimeout.compareTo(startTimeout) > 0) ? this.callTimeout : startTimeout;
+	private void awaitFirstAnswer(LockProvider provider, Duration timeout) {
 		Deadline deadline = Deadline.after(timeout);
 		while (true) {
 			try {
@@ -76,10 +80,11 @@ final class LockStoreCheck {
 		}
 	}
 
-	private void report(LockProvider provider, LockException failure, @Nullable String advice) {
+	private void report(LockProvider provider, LockException failure, String within, @Nullable String advice) {
 		if (this.failFast) {
 			throw new LockConfigurationException(LockError.STORE_DOWN_AT_START,
-					"The lock store '" + provider.name() + "' did not answer at start: " + failure.getMessage(),
+					"The lock store '" + provider.name() + "' did not answer at start" + within + ": "
+							+ failure.getMessage(),
 					(advice != null) ? advice
 							: "Bring the store up first, or set distributed-lock.fail-fast=false to start without it",
 					failure);
@@ -87,8 +92,9 @@ final class LockStoreCheck {
 		if (advice != null) {
 			logger.info(advice);
 		}
-		logger.warn("The lock store '" + provider.name()
-				+ "' did not answer at start; locked methods fail until it does: " + failure.getMessage());
+		logger.warn("The lock store '" + provider.name() + "' did not answer at start" + within
+				+ "; locked methods fail until it does"
+				+ (within.isEmpty() ? "" : " (a starting process may be slow itself)") + ": " + failure.getMessage());
 	}
 
 }

@@ -17,8 +17,11 @@ import org.jspecify.annotations.Nullable;
 record LockStoreLocation(String provider, String keyPrefix, String location, Duration startTimeout,
 		@Nullable String timeoutAdvice) {
 
-	/** The first connection of a cold client takes longer than any call after it. */
-	static final Duration START_TIMEOUT = Duration.ofSeconds(3);
+	/**
+	 * The first connection of a cold client takes longer than any call after it. This is
+	 * what Lettuce and the driver of PostgreSQL give it if nothing else is set.
+	 */
+	static final Duration START_TIMEOUT = Duration.ofSeconds(10);
 
 	LockStoreLocation(String provider, String keyPrefix, String location) {
 		this(provider, keyPrefix, location, START_TIMEOUT, null);

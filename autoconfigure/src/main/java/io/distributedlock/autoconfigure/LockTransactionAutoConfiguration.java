@@ -4,9 +4,10 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
@@ -24,7 +25,8 @@ import io.distributedlock.transaction.SpringTransaction;
 /**
  * Auto-configuration of locks in transactions: those that are acquired in a transaction
  * are kept until it has completed, and every transaction manager gets the
- * {@link io.distributedlock.transaction.LockCommitGuard}.
+ * {@link io.distributedlock.transaction.LockCommitGuard}. Each context of a hierarchy
+ * guards its own transaction managers.
  *
  * @since 0.1.0
  */
@@ -56,11 +58,19 @@ public final class LockTransactionAutoConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	@ConditionalOnMissingBean
-	@ConditionalOnProperty(name = "distributed-lock.transaction.commit-guard", matchIfMissing = true)
+	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
+	@ConditionalOnBooleanProperty(name = "distributed-lock.transaction.commit-guard", matchIfMissing = true)
 	static LockCommitGuardProcessor distributedLockCommitGuardProcessor(ConfigurableListableBeanFactory beanFactory,
 			ObjectProvider<DistributedLockProperties> properties) {
 		return new LockCommitGuardProcessor(beanFactory, () -> properties.getObject().transaction().commitMargin());
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	@ConditionalOnMissingBean(name = "distributedLockChildTransactionsWarning", search = SearchStrategy.CURRENT)
+	static ChildTransactionsWarning distributedLockChildTransactionsWarning(
+			ConfigurableListableBeanFactory beanFactory) {
+		return new ChildTransactionsWarning(beanFactory);
 	}
 
 }

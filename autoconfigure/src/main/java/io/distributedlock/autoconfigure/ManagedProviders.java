@@ -13,8 +13,8 @@ import io.distributedlock.local.LocalLockProvider;
 import io.distributedlock.provider.LockProvider;
 
 /**
- * The engines of the application with the locations of their stores, the primary one
- * first.
+ * The engines that something has needed so far, with the locations of their stores, the
+ * primary one first. Creates none: a request of an operator sets no store up.
  */
 final class ManagedProviders implements Supplier<List<ManagedProvider>> {
 
@@ -29,7 +29,6 @@ final class ManagedProviders implements Supplier<List<ManagedProvider>> {
 
 	@Override
 	public List<ManagedProvider> get() {
-		this.engines.createAll();
 		List<ManagedProvider> all = new ArrayList<>();
 		for (ProviderEngine engine : this.engines.all()) {
 			String name = uniqueName(engine.provider().name(), all);

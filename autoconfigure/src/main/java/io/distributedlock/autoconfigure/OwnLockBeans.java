@@ -17,15 +17,14 @@ import io.distributedlock.provider.LockProvider;
  */
 final class OwnLockBeans {
 
-	private static final String PREFIX = "distributedLock";
-
 	private OwnLockBeans() {
 	}
 
 	/** Returns whether the application needs no store that it does not name. */
 	static boolean replaceStores(@Nullable ConfigurableListableBeanFactory beanFactory) {
 		return beanFactory != null && (replaceEngine(operations(beanFactory), beanFactory)
-				|| Arrays.stream(names(beanFactory, LockProvider.class)).anyMatch((name) -> !name.startsWith(PREFIX)));
+				|| Arrays.stream(names(beanFactory, LockProvider.class))
+					.anyMatch((name) -> !LockProviderBeans.isOwn(name)));
 	}
 
 	/**

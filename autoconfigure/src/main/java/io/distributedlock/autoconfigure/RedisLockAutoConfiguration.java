@@ -1,5 +1,6 @@
 package io.distributedlock.autoconfigure;
 
+import java.time.Duration;
 import java.util.List;
 
 import org.springframework.beans.factory.ObjectProvider;
@@ -8,6 +9,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
@@ -36,6 +38,8 @@ import io.distributedlock.redis.RedisLockSettings;
 @EnableConfigurationProperties({ DistributedLockProperties.class, RedisLockProperties.class })
 public final class RedisLockAutoConfiguration {
 
+	private static final String CONNECT_TIMEOUT = "spring.data.redis.connect-timeout";
+
 	/** Properties that name the application's own servers. */
 	private static final List<String> SERVERS = List.of("spring.data.redis.url", "spring.data.redis.host",
 			"spring.data.redis.cluster.nodes", "spring.data.redis.sentinel.nodes");
@@ -63,7 +67,9 @@ public final class RedisLockAutoConfiguration {
 			ObjectProvider<RedisConnectionFactory> application, DistributedLockProperties general,
 			Environment environment) {
 		return new LockStoreLocation("redis", KeyPrefix.text(general, environment),
-				RedisLocation.of(factory(own, application)));
+				RedisLocation.of(factory(own, application)),
+				Binder.get(environment).bind(CONNECT_TIMEOUT, Duration.class).orElse(LockStoreLocation.START_TIMEOUT),
+				null);
 	}
 
 	private static RedisConnectionFactory factory(ObjectProvider<RedisConnectionFactory> own,

@@ -73,6 +73,12 @@ public record RedisQuorumProperties(@DefaultValue List<Node> nodes, @DefaultValu
 	public record Node(@Nullable String url, @Nullable String host, @Nullable Integer port, @Nullable String username,
 			@Nullable String password, @DefaultValue Ssl ssl) {
 
+		/** Contains neither the password nor the URL, which may have one. */
+		@Override
+		public String toString() {
+			return "Node[host=" + this.host + ", port=" + this.port + ", ssl=" + this.ssl + "]";
+		}
+
 		private RedisQuorumNode address(String property, @Nullable SslBundles bundles) {
 			RedisURI uri = StringUtils.hasText(this.url) ? ofUrl(property, this.url) : ofHost(property);
 			boolean encrypted = (this.ssl.enabled() != null) ? this.ssl.enabled()

@@ -7,6 +7,7 @@ import java.util.stream.Collectors;
 
 import org.springframework.aot.AotDetector;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.SpringBootVersion;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
@@ -119,7 +120,7 @@ public record SelectedLockProvider(String beanName, LockProvider provider, Strin
 						+ " spring-boot-starter-jdbc and a driver, or curator-framework and"
 						+ " distributed-lock.zookeeper.connect-string, or define a LockProvider."
 						+ " For a single process choose distributed-lock.provider=local;"
-						+ " to run without locks choose distributed-lock.provider=none");
+						+ " to run without locks choose distributed-lock.provider=none" + ofBoot());
 	}
 
 	private static String named(Map<String, LockProvider> providers, String property, String name) {
@@ -144,7 +145,14 @@ public record SelectedLockProvider(String beanName, LockProvider provider, Strin
 						: "the application has only: " + present.stream().sorted().collect(Collectors.joining(", "))),
 				"Correct the name, or add what that provider needs: 'redis' needs a RedisConnectionFactory, 'jdbc'"
 						+ " a DataSource, 'zookeeper' a CuratorFramework or distributed-lock.zookeeper.connect-string;"
-						+ " 'local' and 'none' need nothing" + ofBuild());
+						+ " 'local' and 'none' need nothing" + ofBuild() + ofBoot());
+	}
+
+	/** Returns why no store is found by a Spring Boot whose classes have other names. */
+	private static String ofBoot() {
+		String version = SpringBootVersion.getVersion();
+		return version.matches("[123]\\..*")
+				? ". This is Spring Boot " + version + ", but the stores need Spring Boot 4" : "";
 	}
 
 	/** Returns what a name misses if the application was processed ahead of time. */

@@ -1,5 +1,6 @@
 package io.distributedlock.autoconfigure;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 
@@ -89,7 +90,9 @@ public final class ZooKeeperLockAutoConfiguration {
 				? "ensemble " + client.getZookeeperClient().getCurrentConnectionString() + ", " : "";
 		return new LockStoreLocation("zookeeper", KeyPrefix.text(general, environment),
 				ensemble + "root '" + namespace + properties.root() + "'",
-				(ownClient != null) ? properties.connectionTimeout() : LockStoreLocation.START_TIMEOUT,
+				(ownClient != null) ? properties.connectionTimeout()
+						: (client != null) ? Duration.ofMillis(client.getZookeeperClient().getConnectionTimeoutMs())
+								: LockStoreLocation.START_TIMEOUT,
 				(ownClient != null && ownClient.usesTls()) ? tlsAdvice() : null);
 	}
 

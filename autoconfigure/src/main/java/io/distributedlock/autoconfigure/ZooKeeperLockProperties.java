@@ -63,6 +63,13 @@ public record ZooKeeperLockProperties(@Nullable String connectString, @DefaultVa
 	 * @param credentials Credentials of the scheme, such as 'user:password'.
 	 */
 	public record Auth(@DefaultValue("digest") String scheme, @Nullable String credentials) {
+
+		/** Contains no credentials. */
+		@Override
+		public String toString() {
+			return "Auth[scheme=" + this.scheme + "]";
+		}
+
 	}
 
 	/**

@@ -10,6 +10,7 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.aop.framework.AopInfrastructureBean;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
@@ -27,14 +28,16 @@ import io.distributedlock.LockError;
 import io.distributedlock.support.EnclosingTransaction;
 
 /**
- * Lets every transaction manager of a database fence its transactions: each when it is
+ * Lets every transaction manager of a context fence its transactions: each when it is
  * created, and those that were created before this processor when all singletons are
  * ready. Then it checks that the databases have the table. Refuses JTA, and an
- * {@link EnclosingTransaction} that does not fence.
+ * {@link EnclosingTransaction} that does not fence. As a part of Spring AOP it is not
+ * proxied, so that no advisor is created before all post-processors are there.
  *
  * @since 0.1.0
  */
-public final class FencedTransactionProcessor implements BeanPostProcessor, SmartInitializingSingleton {
+public final class FencedTransactionProcessor
+		implements BeanPostProcessor, SmartInitializingSingleton, AopInfrastructureBean {
 
 	private static final Log logger = LogFactory.getLog(FencedTransactionProcessor.class);
 
@@ -101,12 +104,13 @@ public final class FencedTransactionProcessor implements BeanPostProcessor, Smar
 	}
 
 	/**
-	 * A manager of a parent context would outlive the fences of this one. A context below
-	 * one that fences has no processor of its own.
+	 * A manager of a parent context would outlive the fences of this one. A parent that
+	 * fences has a processor of its own, which has warned of what is above it.
 	 */
 	private void warnOfParents() {
 		BeanFactory above = this.beanFactory.getParentBeanFactory();
-		while (above instanceof ConfigurableListableBeanFactory parent) {
+		while (above instanceof ConfigurableListableBeanFactory parent
+				&& parent.getBeanNamesForType(FencedTransactionProcessor.class, true, false).length == 0) {
 			for (String beanName : parent.getBeanNamesForType(TransactionManager.class, true, false)) {
 				if (parent.containsSingleton(beanName) && !this.beanFactory.containsLocalBean(beanName)) {
 					warnOfUnfenced(beanName, parent.getBean(beanName),

@@ -27,8 +27,8 @@ import io.distributedlock.provider.StoredLock;
  * and a release reserves the lock for the process that has waited longest.
  * <p>
  * Each provider acts as a process of its own. Its store is never down: time-outs have no
- * effect, and no outcome is unclear. Fencing tokens rise while the store exists, and are
- * not kept beyond it. Safe for use by many threads.
+ * effect, and no outcome is unclear. Fencing tokens rise, also across a restart, as long
+ * as the machine's date is not set back. Safe for use by many threads.
  *
  * @since 0.1.0
  */

@@ -1,6 +1,8 @@
 package io.distributedlock.local;
 
 import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -25,7 +27,9 @@ import io.distributedlock.provider.StoredLock;
  * <p>
  * Each command is one atomic step on its key. A key without a holder and without waiters
  * has no entry. Orders come from one counter for all keys that follows the store's clock,
- * so that they rise although entries are removed. Safe for use by many threads.
+ * so that they rise although entries are removed. That clock begins with the date, so
+ * that they rise across a restart too, as long as the machine's date is not set back.
+ * Safe for use by many threads.
  *
  * @since 0.1.0
  */
@@ -49,7 +53,7 @@ public final class LocalStore {
 
 	/** Creates an empty store. */
 	public LocalStore() {
-		this(System::nanoTime);
+		this(clock());
 	}
 
 	/**
@@ -58,6 +62,12 @@ public final class LocalStore {
 	 */
 	public LocalStore(LongSupplier nanoTime) {
 		this.nanoTime = nanoTime;
+	}
+
+	/** Returns the nanoseconds since the epoch, of which the date is read only once. */
+	private static LongSupplier clock() {
+		long origin = ChronoUnit.NANOS.between(Instant.EPOCH, Instant.now()) - System.nanoTime();
+		return () -> origin + System.nanoTime();
 	}
 
 	AttemptResult attempt(LocalAttempt attempt) {

@@ -10,6 +10,7 @@ import java.util.stream.Stream;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
+import org.springframework.aop.framework.AopInfrastructureBean;
 import org.springframework.aop.scope.ScopedObject;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.FactoryBean;
@@ -23,14 +24,17 @@ import org.springframework.transaction.TransactionManager;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * Adds the {@link LockCommitGuard} to every transaction manager: to each when it is
- * created, and to those that were created before this processor when all singletons are
- * ready. A transaction manager that cannot be guarded is named in a warning. Creates no
- * bean and no product of a {@link FactoryBean} itself.
+ * Adds the {@link LockCommitGuard} to every transaction manager of a context: to each
+ * when it is created, and to those that were created before this processor when all
+ * singletons are ready. A transaction manager that cannot be guarded is named in a
+ * warning. Creates no bean and no product of a {@link FactoryBean} itself. As a part of
+ * Spring AOP it is not proxied, so that no advisor is created before all post-processors
+ * are there.
  *
  * @since 0.1.0
  */
-public final class LockCommitGuardProcessor implements BeanPostProcessor, SmartInitializingSingleton {
+public final class LockCommitGuardProcessor
+		implements BeanPostProcessor, SmartInitializingSingleton, AopInfrastructureBean {
 
 	private static final Log logger = LogFactory.getLog(LockCommitGuardProcessor.class);
 

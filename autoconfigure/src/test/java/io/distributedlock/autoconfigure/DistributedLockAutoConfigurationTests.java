@@ -1,14 +1,20 @@
 package io.distributedlock.autoconfigure;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.mockito.MockedStatic;
+import reactor.core.publisher.Mono;
 
+import org.springframework.boot.SpringBootVersion;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -38,6 +44,7 @@ import io.distributedlock.local.NoLockProvider;
 import io.distributedlock.provider.LockObserver;
 import io.distributedlock.provider.LockProvider;
 import io.distributedlock.provider.LockTimer;
+import io.distributedlock.reactive.ReactiveLockTemplate;
 import io.distributedlock.support.LockSettings;
 import io.distributedlock.support.LockTemplate;
 
@@ -48,7 +55,9 @@ import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.BDDMockito.given;
 import static org.mockito.BDDMockito.then;
 import static org.mockito.BDDMockito.willThrow;
+import static org.mockito.Mockito.atLeastOnce;
 import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.mockStatic;
 
 @ExtendWith(OutputCaptureExtension.class)
 class DistributedLockAutoConfigurationTests {
@@ -189,13 +198,52 @@ class DistributedLockAutoConfigurationTests {
 	@CsvSource({ "lease,0,DL-511", "lease,-1s,DL-511", "wait-time,-1s,DL-512", "max-hold,0,DL-513",
 			"call-timeout,0,DL-514", "call-timeout,2h,DL-514", "renewal.fraction,0,DL-514",
 			"hand-off.max-time,0,DL-514", "hand-off.max-time,2s,DL-514", "renewal.fraction,0.9,DL-514",
-			"renewal.fraction,NaN,DL-514", "shutdown.grace-period,-1s,DL-514", "key-prefix,a{b}c,DL-514" })
+			"renewal.fraction,NaN,DL-514", "shutdown.grace-period,-1s,DL-514", "key-prefix,a{b}c,DL-514",
+			"aop.order,abc,DL-514" })
 	void invalidValueFailsWithTheNameOfTheProperty(String property, String value, String id) {
 		this.local.withPropertyValues("distributed-lock." + property + "=" + value)
 			.run((context) -> assertThat(context).getFailure()
 				.rootCause()
 				.hasMessageContaining(id)
 				.hasMessageContaining("distributed-lock." + property));
+	}
+
+	@Test
+	void passwordsAreNotPrinted() {
+		assertThat(List.of(new RedisQuorumProperties.Node("redis://:secret@one", null, null, null, null, null),
+				new RedisQuorumProperties.Node(null, "one", null, "locks", "secret", null),
+				new ZooKeeperLockProperties.Auth("digest", "locks:secret")))
+			.noneMatch((properties) -> properties.toString().contains("secret"));
+	}
+
+	@Test
+	void reactiveTemplateIsThereWithReactor() {
+		this.local.run((context) -> {
+			LockKey key = LockKey.of("order", "42");
+			assertThat(context.getBean(ReactiveLockTemplate.class)
+				.execute(LockRequest.of(key), (lease) -> Mono.just(lease.keys()))
+				.block()).containsExactly(key);
+		});
+		this.local.withClassLoader(new FilteredClassLoader(Mono.class))
+			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(ReactiveLockTemplate.class));
+		this.local
+			.withBean("own", ReactiveLockTemplate.class, () -> new ReactiveLockTemplate(new RecordingLockOperations()))
+			.run((context) -> assertThat(context).hasSingleBean(ReactiveLockTemplate.class).hasBean("own"));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "", "jdbc" })
+	void springBootThatIsTooOldIsNamed(String provider) {
+		try (MockedStatic<SpringBootVersion> boot = mockStatic(SpringBootVersion.class)) {
+			boot.when(SpringBootVersion::getVersion).thenReturn("3.5.9");
+			this.runner.withPropertyValues("distributed-lock.provider=" + provider)
+				.run((context) -> assertThat(context).getFailure()
+					.rootCause()
+					.hasMessageContaining("This is Spring Boot 3.5.9, but the stores need Spring Boot 4"));
+		}
+		this.runner.run((context) -> assertThat(context).getFailure()
+			.rootCause()
+			.hasMessageNotContaining("This is Spring Boot"));
 	}
 
 	@Test
@@ -242,6 +290,23 @@ class DistributedLockAutoConfigurationTests {
 			assertThat(context).hasNotFailed();
 			assertThat(output).contains("WARN").contains("did not answer at start").contains("DL-301");
 		});
+	}
+
+	@Test
+	void storeThatDoesNotAnswerInTimeMayBeAnsweredTooSlowly(CapturedOutput output) {
+		LockProvider silent = named("silent");
+		willThrow(LockProviderException.nothingSent(LockError.STORE_TIMEOUT, "silent", "did not answer", null))
+			.given(silent)
+			.check(any());
+		this.runner.withBean(LockProvider.class, () -> silent)
+			.withBean(LockStoreLocation.class,
+					() -> new LockStoreLocation("silent", "shop", "server", Duration.ofMillis(2), null))
+			.withPropertyValues("distributed-lock.call-timeout=1ms")
+			.run((context) -> {
+				then(silent).should(atLeastOnce()).check(Duration.ofMillis(2));
+				assertThat(output).contains("did not answer at start within 2 ms")
+					.contains("a starting process may be slow itself");
+			});
 	}
 
 	@Test

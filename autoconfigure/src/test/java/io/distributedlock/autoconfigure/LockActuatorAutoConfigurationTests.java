@@ -31,6 +31,7 @@ import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.jdbc.core.JdbcTemplate;
 
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
@@ -250,6 +251,27 @@ class LockActuatorAutoConfigurationTests {
 			.hasSingleBean(DistributedLocksEndpointWebExtension.class));
 		this.exposed.withPropertyValues("management.endpoint.distributedlocks.access=NONE")
 			.run((context) -> assertThat(context).doesNotHaveBean(DistributedLocksEndpoint.class));
+	}
+
+	@Test
+	void readingCreatesNoEngineAndNoTable() {
+		DataSource database = TestDatabases.h2();
+		LockKey key = LockKey.of("order", "42");
+		this.exposed.withConfiguration(AutoConfigurations.of(JdbcLockAutoConfiguration.class))
+			.withBean(DataSource.class, () -> database)
+			.withPropertyValues("distributed-lock.provider=jdbc", "distributed-lock.jdbc.initialize-schema=always",
+					"spring.application.name=shop")
+			.run((context) -> {
+				DistributedLocksEndpoint endpoint = context.getBean(DistributedLocksEndpoint.class);
+				assertThat(endpoint.locks().providers()).isEmpty();
+				assertThat(endpoint.lock("jdbc", key.encoded())).isNull();
+				assertThat(LockEngines.created(factoryOf(context))).isEmpty();
+				assertThat(new JdbcTemplate(database)
+					.queryForList("SELECT 1 FROM INFORMATION_SCHEMA.TABLES WHERE TABLE_NAME = 'DISTRIBUTED_LOCK'"))
+					.isEmpty();
+				context.getBean(LockOperations.class).acquire(LockRequest.of(key)).close();
+				assertThat(endpoint.locks().providers()).containsOnlyKeys("jdbc");
+			});
 	}
 
 	@Test

@@ -8,6 +8,8 @@ import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 
+import javax.sql.DataSource;
+
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -38,6 +40,7 @@ import org.springframework.transaction.support.DefaultTransactionStatus;
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.fencing.FencedTransactions;
+import io.distributedlock.jdbc.TestDatabases;
 import io.distributedlock.support.EnclosingTransaction;
 import io.distributedlock.transaction.LockCommitGuard;
 import io.distributedlock.transaction.SpringTransaction;
@@ -137,6 +140,24 @@ class LockFencingAutoConfigurationTests {
 	}
 
 	@Test
+	void transactionManagerOfAChildIsFencedByTheFencesOfItsParent(CapturedOutput output) {
+		DataSource orders = TestDatabases.h2();
+		this.on.run((parent) -> this.on.withParent(parent)
+			.withBean("orders", DataSource.class, () -> orders, (bean) -> bean.setPrimary(true))
+			.withBean("orderTransactions", DataSourceTransactionManager.class,
+					() -> new DataSourceTransactionManager(orders))
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				assertThat(context.getBean("orderTransactions", ConfigurableTransactionManager.class)
+					.getTransactionExecutionListeners()).extracting((listener) -> listener.getClass().getSimpleName())
+					.containsExactlyInAnyOrder("FencingListener", "LockCommitGuard");
+				assertThat(context.getBean(FencedTransactions.class))
+					.isSameAs(parent.getBean(FencedTransactions.class));
+				assertThat(output).doesNotContain("are not fenced");
+			}));
+	}
+
+	@Test
 	void lazyTransactionManagerOfAParentContextIsNotCreated() {
 		AtomicBoolean created = new AtomicBoolean();
 		new ApplicationContextRunner().withBean("above", PlatformTransactionManager.class, () -> {
@@ -168,7 +189,7 @@ class LockFencingAutoConfigurationTests {
 					() -> new DataSourceTransactionManager(new FrozenDataSource(thawed)))
 			.run((context) -> {
 				assertThat(context).hasNotFailed();
-				assertThat(output).contains("database of transaction manager 'frozen' did not answer within 3000 ms");
+				assertThat(output).contains("database of transaction manager 'frozen' did not answer within 10000 ms");
 				assertThat(thawed.getCount()).isEqualTo(1);
 			});
 		thawed.countDown();

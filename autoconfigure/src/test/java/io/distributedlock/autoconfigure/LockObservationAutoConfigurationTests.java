@@ -103,6 +103,11 @@ class LockObservationAutoConfigurationTests {
 	}
 
 	@Test
+	void nothingIsConfiguredWithoutARegistry() {
+		this.runner.run((context) -> assertThat(context).doesNotHaveBean(LockObservationAutoConfiguration.class));
+	}
+
+	@Test
 	void nothingOfMicrometerIsNeeded() {
 		this.runner.withClassLoader(new FilteredClassLoader("io.micrometer", "org.slf4j")).run((context) -> {
 			assertThat(context).hasNotFailed()

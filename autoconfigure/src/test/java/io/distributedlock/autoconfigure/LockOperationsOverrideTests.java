@@ -11,6 +11,8 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.beans.factory.annotation.Qualifier;
@@ -42,6 +44,7 @@ import io.distributedlock.LockOperations;
 import io.distributedlock.LockRequest;
 import io.distributedlock.annotation.DistributedLock;
 import io.distributedlock.interceptor.RecordingLockOperations;
+import io.distributedlock.local.LocalLockProvider;
 import io.distributedlock.provider.LockProvider;
 import io.distributedlock.support.LockTemplate;
 
@@ -81,6 +84,17 @@ class LockOperationsOverrideTests {
 			assertThat(context).doesNotHaveBean(LockProvider.class).doesNotHaveBean(LockTemplate.class);
 			context.getBean(Job.class).run();
 			assertThat(own.keys()).containsExactly("Job.run");
+		});
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "distributedLockProvider", "distributedLockEtcdProvider" })
+	void ownProviderMayHaveAnyName(String name) {
+		LockProvider own = new LocalLockProvider();
+		this.runner.withBean(name, LockProvider.class, () -> own).withBean(Job.class).run((context) -> {
+			assertThat(context).hasNotFailed();
+			assertThat(context.getBean(LockProvider.class)).isSameAs(own);
+			assertThat(context.getBean(Job.class).run()).isEqualTo("Job.run");
 		});
 	}
 

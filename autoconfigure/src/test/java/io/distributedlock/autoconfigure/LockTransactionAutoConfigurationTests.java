@@ -1,23 +1,36 @@
 package io.distributedlock.autoconfigure;
 
+import java.lang.reflect.Method;
 import java.util.function.Consumer;
 
 import javax.sql.DataSource;
 
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
+import org.springframework.aop.Advisor;
+import org.springframework.aop.MethodBeforeAdvice;
+import org.springframework.aop.support.DefaultPointcutAdvisor;
+import org.springframework.aop.support.NameMatchMethodPointcut;
+import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.JdbcTemplateAutoConfiguration;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Role;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.annotation.Transactional;
@@ -35,13 +48,22 @@ import io.distributedlock.annotation.DistributedLock;
 import io.distributedlock.interceptor.OnLost;
 import io.distributedlock.support.EnclosingTransaction;
 import io.distributedlock.support.LockTemplate;
+import io.distributedlock.transaction.LockCommitGuard;
+import io.distributedlock.transaction.LockCommitGuardProcessor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatNoException;
 import static org.awaitility.Awaitility.await;
 
+@ExtendWith(OutputCaptureExtension.class)
 class LockTransactionAutoConfigurationTests {
+
+	/** A context without a database, to be the parent of others. */
+	private final ApplicationContextRunner locks = new ApplicationContextRunner()
+		.withConfiguration(
+				AutoConfigurations.of(DistributedLockAutoConfiguration.class, LockTransactionAutoConfiguration.class))
+		.withPropertyValues("distributed-lock.provider=local");
 
 	private final ApplicationContextRunner runner = new ApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(DataSourceAutoConfiguration.class, JdbcTemplateAutoConfiguration.class,
@@ -78,6 +100,58 @@ class LockTransactionAutoConfigurationTests {
 			assertThatExceptionOfType(LockLostException.class).isThrownBy(orders::placeAndLose);
 			assertThat(orders.count()).isOne();
 		});
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "off", "no", "0" })
+	void guardIsSwitchedOffInEverySpelling(String off) {
+		this.runner.withPropertyValues("distributed-lock.transaction.commit-guard=" + off)
+			.run((context) -> assertThat(context).doesNotHaveBean(LockCommitGuardProcessor.class));
+	}
+
+	@Test
+	void transactionManagerOfAChildIsGuarded() {
+		this.locks.run((parent) -> this.runner.withParent(parent).run((context) -> {
+			Orders orders = context.getBean(Orders.class);
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(orders::placeAndLose);
+			assertThat(orders.count()).isZero();
+			assertThat(context.getBean(ConfigurableTransactionManager.class).getTransactionExecutionListeners())
+				.singleElement()
+				.isInstanceOf(LockCommitGuard.class);
+		}));
+	}
+
+	@Test
+	void transactionManagerOfAChildWithoutTheAutoConfigurationIsNamed(CapturedOutput output) {
+		String warning = "Transactions of the transaction manager 'transactionManager' of the child context";
+		ApplicationContextRunner child = new ApplicationContextRunner().withConfiguration(AutoConfigurations
+			.of(DataSourceAutoConfiguration.class, DataSourceTransactionManagerAutoConfiguration.class));
+		this.locks.run((parent) -> {
+			this.runner.withParent(parent).run((context) -> assertThat(output).doesNotContain(warning));
+			child.withParent(parent)
+				.run((context) -> new ApplicationContextRunner().withParent(context)
+					.run((grandchild) -> assertThat(output).containsOnlyOnce(warning)));
+		});
+	}
+
+	@Test
+	void switchedOffInTheParentNoChildIsNamed(CapturedOutput output) {
+		this.locks.withPropertyValues("distributed-lock.transaction.commit-guard=false")
+			.run((parent) -> new ApplicationContextRunner().withParent(parent)
+				.withConfiguration(AutoConfigurations.of(DataSourceAutoConfiguration.class,
+						DataSourceTransactionManagerAutoConfiguration.class))
+				.run((context) -> assertThat(output).doesNotContain("of the child context")));
+	}
+
+	@Test
+	void noAdvisorIsCreatedTooEarlyForOtherPostProcessors(CapturedOutput output) {
+		this.runner.withPropertyValues("distributed-lock.transaction.fence=true")
+			.withConfiguration(AutoConfigurations.of(LockFencingAutoConfiguration.class))
+			.withUserConfiguration(Audited.class)
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				assertThat(output).doesNotContain("is not eligible for getting processed by all BeanPostProcessors");
+			});
 	}
 
 	@Test
@@ -138,6 +212,32 @@ class LockTransactionAutoConfigurationTests {
 			call.accept(orders);
 			assertThat(orders.count()).isEqualTo(expected);
 		});
+	}
+
+	/** Has an advisor that needs a bean. */
+	@Configuration(proxyBeanMethods = false)
+	static class Audited {
+
+		@Bean
+		static Audit audit() {
+			return new Audit();
+		}
+
+		@Bean
+		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+		static Advisor auditAdvisor(Audit audit) {
+			return new DefaultPointcutAdvisor(new NameMatchMethodPointcut(), audit);
+		}
+
+	}
+
+	static class Audit implements MethodBeforeAdvice {
+
+		@Override
+		public void before(Method method, @Nullable Object[] arguments, @Nullable Object target) {
+			// Writes nothing.
+		}
+
 	}
 
 	@Configuration(proxyBeanMethods = false)

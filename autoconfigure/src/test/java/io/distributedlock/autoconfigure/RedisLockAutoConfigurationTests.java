@@ -1,5 +1,7 @@
 package io.distributedlock.autoconfigure;
 
+import java.time.Duration;
+
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -70,6 +72,15 @@ class RedisLockAutoConfigurationTests {
 			.run(RedisLockAutoConfigurationTests::assertLocksInRedis);
 		this.runner.withClassLoader(new FilteredClassLoader("io.lettuce"))
 			.run(RedisLockAutoConfigurationTests::assertLocksInRedis);
+	}
+
+	@Test
+	void firstConnectionHasTheTimeThatItsClientHas() {
+		this.runner.run((context) -> assertThat(context.getBean(LockStoreLocation.class).startTimeout())
+			.isEqualTo(LockStoreLocation.START_TIMEOUT));
+		this.runner.withPropertyValues("spring.data.redis.connect-timeout=17s")
+			.run((context) -> assertThat(context.getBean(LockStoreLocation.class).startTimeout())
+				.isEqualTo(Duration.ofSeconds(17)));
 	}
 
 	@Test

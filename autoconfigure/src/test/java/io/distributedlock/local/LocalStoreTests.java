@@ -48,6 +48,16 @@ class LocalStoreTests {
 	}
 
 	@Test
+	void ordersGoOnAfterARestart() {
+		long micros = System.currentTimeMillis() * 1000;
+		AttemptResult result = attempt(new LocalLockProvider().newContender(KEY, () -> {
+			// Never waits.
+		}), false);
+		assertThat(((AttemptResult.Granted) result).grant().order()).isBetween(micros,
+				micros + Duration.ofHours(1).toNanos() / 1000);
+	}
+
+	@Test
 	void releaseSignalsOnlyTheProcessThatGotTheReservation() {
 		AtomicInteger first = new AtomicInteger();
 		AtomicInteger second = new AtomicInteger();
