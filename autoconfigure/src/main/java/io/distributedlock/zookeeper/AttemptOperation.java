@@ -144,7 +144,7 @@ final class AttemptOperation {
 
 	private void allocateAndSend(LockAttempt attempt) {
 		Session session = attempt.session();
-		if (!session.tryAllocate(attempt.path().lockNodeBytes())) {
+		if (!session.tryAllocate(attempt.path().lockNodeLength())) {
 			fail(LockProviderException.nothingSent(LockError.SESSION_FULL, ZooKeeperErrors.PROVIDER,
 					"cannot hold more locks in this process's session: their paths together are longer than "
 							+ Session.MAX_PATH_BYTES + " bytes",
@@ -296,7 +296,7 @@ final class AttemptOperation {
 	/** Frees the bytes of a lock node that was not created. */
 	private void free() {
 		if (this.allocated != null) {
-			this.allocated.free(this.contention.path().lockNodeBytes());
+			this.allocated.free(this.contention.path().lockNodeLength());
 			this.allocated = null;
 		}
 	}

@@ -36,7 +36,8 @@ final class Session implements SessionDeadline {
 
 	/**
 	 * The limit for all ephemeral paths together: they go into the one transaction that
-	 * closes the session, and a server cannot read one beyond about 1 MB.
+	 * closes the session, each with its length, and a server cannot read one beyond about
+	 * 1 MB.
 	 */
 	static final long MAX_PATH_BYTES = 1 << 20;
 
@@ -47,6 +48,9 @@ final class Session implements SessionDeadline {
 	private final ZooKeeperOperations operations;
 
 	private final ConnectionSilence silence;
+
+	/** The bytes of each path that its number of characters does not count. */
+	private final int pathOverhead;
 
 	private final Set<Runnable> signals = ConcurrentHashMap.newKeySet();
 
@@ -74,11 +78,17 @@ final class Session implements SessionDeadline {
 	/** Kept, because the state of a handle that is replaced changes. */
 	private volatile boolean endedByRefusal;
 
-	Session(ZooKeeper zooKeeper, List<ACL> acl, @Nullable Duration longestSilence, LockTimer timer) {
+	/**
+	 * Creates a session that is not proven to last.
+	 * @param pathOverhead the bytes that the servers store of each path beyond its number
+	 * of characters here
+	 */
+	Session(ZooKeeper zooKeeper, List<ACL> acl, int pathOverhead, @Nullable Duration longestSilence, LockTimer timer) {
 		this.zooKeeper = zooKeeper;
 		this.id = zooKeeper.getSessionId();
 		this.grantedTimeoutNanos = TimeUnit.MILLISECONDS.toNanos(zooKeeper.getSessionTimeout());
 		this.proof = new Proof(System.nanoTime() - this.grantedTimeoutNanos, this.grantedTimeoutNanos);
+		this.pathOverhead = pathOverhead;
 		this.silence = new ConnectionSilence(zooKeeper, longestSilence, timer);
 		this.operations = new ZooKeeperOperations(zooKeeper, acl, this::answered);
 	}
@@ -271,16 +281,17 @@ final class Session implements SessionDeadline {
 	 * @return {@code false} if the session has no room for it
 	 */
 	boolean tryAllocate(int length) {
-		if (this.bytes.addAndGet(length) <= MAX_PATH_BYTES) {
+		if (this.bytes.addAndGet(length + this.pathOverhead) <= MAX_PATH_BYTES) {
 			return true;
 		}
-		this.bytes.addAndGet(-length);
+		this.bytes.addAndGet(-length - this.pathOverhead);
 		return false;
 	}
 
 	/** Counts the bytes of a path that exists, whether there is room for it or not. */
 	void allocate(int length) {
-		this.bytes.addAndGet(length);
+		this.bytes.addAndGet(length + this.pathOverhead);
+	 * @param length the number of its characters
 	}
 
 	/** Returns the counted bytes of all paths. */
@@ -289,7 +300,7 @@ final class Session implements SessionDeadline {
 	}
 
 	void free(int length) {
-		this.bytes.addAndGet(-length);
+		free(length);
 	}
 
 	/**

@@ -216,8 +216,11 @@ final class SessionTracker implements ConnectionStateListener, AutoCloseable {
 	}
 
 	private SessionSetup newSetup(ZooKeeper handle) {
-		Session session = new Session(handle, this.settings.acl(), this.settings.longestSilence(), this.timer);
-		return new SessionSetup(session, this.persistentNodes, this.notConnectedAtNanos, this.timer, this::signal,
+		int pathOverhead = this.persistentNodes.paths()
+			.overhead(this.client.getZookeeperClient().getCurrentConnectionString());
+		Session session = new Session(handle, this.settings.acl(), pathOverhead, this.settings.longestSilence(),
+				this.timer);
+		return new SessionSetup(session, this.persistentNodes, this.beforeSessionNanos, this.timer, this::signal,
 				this.listener::setUp);
 	}
 
