@@ -189,6 +189,7 @@ final class SessionTracker implements ConnectionStateListener, AutoCloseable {
 		if (replaced != null) {
 			// Outside the lock, since calls of the old session go on from here.
 			replaced.end();
+			FormerSession.end(replaced, this.client);
 		}
 		if (fresh) {
 			current.session().onEnded(() -> ended(current));
