@@ -17,6 +17,7 @@ import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
+import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockException;
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockTimer;
@@ -166,6 +167,11 @@ final class SessionSetup implements Watcher {
 
 	/** Ends the heartbeat, but not the session. */
 	void close() {
+					if (this.failure instanceof LockConfigurationException) {
+						// As at start: no lock is granted until another try succeeds.
+						this.complete = false;
+						schedule(this::start, RETRY_PAUSE);
+					}
 		this.heartbeat.close();
 	}
 
@@ -273,8 +279,10 @@ final class SessionSetup implements Watcher {
 
 		@Override
 		public void written() {
-			SessionSetup.this.disconnected = false;
-			SessionSetup.this.failure = null;
+			if (SessionSetup.this.complete) {
+				SessionSetup.this.disconnected = false;
+				SessionSetup.this.failure = null;
+			}
 			SessionSetup.this.changed.run();
 		}
 
