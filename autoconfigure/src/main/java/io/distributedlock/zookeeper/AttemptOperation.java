@@ -248,13 +248,16 @@ final class AttemptOperation {
 		}
 	}
 
-	/** Ends the call with a grant, which is released if nobody waits for it any more. */
+	/**
+	 * Ends the call with a grant, which is released if nobody waits for it any more, or
+	 * if the answer came so late that its session may not last.
+	 */
 	private void granted(LockNode node) {
 		LockNodeRegistry lockNodes = this.components.lockNodes();
-		if (!lockNodes.add(node)) {
+		if (!node.session().isValid() || !lockNodes.add(node)) {
 			// A session that only this process has given up would keep the lock node.
 			this.components.undecided().release(node);
-			fail(ended(node.session()));
+			fail(node.session().hasEnded() ? ended(node.session()) : this.components.sessions().notReady());
 			return;
 		}
 		this.allocated = null;

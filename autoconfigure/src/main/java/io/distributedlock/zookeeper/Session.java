@@ -63,6 +63,9 @@ final class Session implements SessionDeadline {
 	/** Written under the lock. */
 	private volatile Proof proof;
 
+	/** When the next write is sent that can prove the session. */
+	private volatile long nextProofNanos = System.nanoTime();
+
 	/** The time-out of the present or last connection. */
 	private volatile long grantedTimeoutNanos;
 
@@ -85,10 +88,10 @@ final class Session implements SessionDeadline {
 	 */
 	Session(ZooKeeper zooKeeper, List<ACL> acl, int pathOverhead, @Nullable Duration longestSilence, LockTimer timer) {
 		this.zooKeeper = zooKeeper;
+		this.pathOverhead = pathOverhead;
 		this.id = zooKeeper.getSessionId();
 		this.grantedTimeoutNanos = TimeUnit.MILLISECONDS.toNanos(zooKeeper.getSessionTimeout());
 		this.proof = new Proof(System.nanoTime() - this.grantedTimeoutNanos, this.grantedTimeoutNanos);
-		this.pathOverhead = pathOverhead;
 		this.silence = new ConnectionSilence(zooKeeper, longestSilence, timer);
 		this.operations = new ZooKeeperOperations(zooKeeper, acl, this::answered);
 	}
@@ -140,11 +143,6 @@ final class Session implements SessionDeadline {
 		else {
 			this.silence.answered(code);
 		}
-	}
-
-	/** Returns when the server last answered; each later session began after that. */
-	long lastAnswerNanos() {
-		return this.silence.lastAnswerNanos();
 	}
 
 	/** Returns the silence of the session's connections. */
@@ -219,8 +217,23 @@ final class Session implements SessionDeadline {
 		}
 	}
 
+	/**
+	 * Records when the next write is sent that can prove the session.
+	 * @param nanos an instant by {@link System#nanoTime()}
+	 */
+	void expectProof(long nanos) {
+		this.nextProofNanos = nanos;
+	}
+
+	/**
+	 * Returns whether the session is proven to last until the answer to the next write:
+	 * locks are acquired in such a session only, for others would soon be lost.
+	 */
 	boolean isValid() {
-		return !this.ended && this.proof.untilNanos() - System.nanoTime() > 0;
+		long now = System.nanoTime();
+		long next = this.nextProofNanos;
+		Proof present = this.proof;
+		return !this.ended && present.untilNanos() - ((next - now > 0) ? next : now) > present.timeoutNanos() / 20;
 	}
 
 	boolean hasEnded() {
@@ -278,20 +291,20 @@ final class Session implements SessionDeadline {
 
 	/**
 	 * Counts the bytes of a path.
+	 * @param length the number of its characters
 	 * @return {@code false} if the session has no room for it
 	 */
 	boolean tryAllocate(int length) {
 		if (this.bytes.addAndGet(length + this.pathOverhead) <= MAX_PATH_BYTES) {
 			return true;
 		}
-		this.bytes.addAndGet(-length - this.pathOverhead);
+		free(length);
 		return false;
 	}
 
 	/** Counts the bytes of a path that exists, whether there is room for it or not. */
 	void allocate(int length) {
 		this.bytes.addAndGet(length + this.pathOverhead);
-	 * @param length the number of its characters
 	}
 
 	/** Returns the counted bytes of all paths. */
@@ -300,7 +313,7 @@ final class Session implements SessionDeadline {
 	}
 
 	void free(int length) {
-		free(length);
+		this.bytes.addAndGet(-length - this.pathOverhead);
 	}
 
 	/**

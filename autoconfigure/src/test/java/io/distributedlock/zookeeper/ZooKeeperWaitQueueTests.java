@@ -212,8 +212,7 @@ class ZooKeeperWaitQueueTests {
 				long transactions = lastTransaction() - before - 1;
 				return transactions <= heartbeats() - heartbeats;
 			});
-			assertThat(SERVER.statistic("zk_packets_received") - reads)
-				.as("packets: each process polls")
+			assertThat(SERVER.statistic("zk_packets_received") - reads).as("packets: each process polls")
 				.isGreaterThan(waiting);
 			lease.close();
 			ended.await();
