@@ -11,6 +11,11 @@ public enum LossReason {
 	EXPIRED("the lease ran out"),
 	/** The store answered that this owner no longer holds the lock. */
 	NOT_HELD("the store no longer knows this owner"),
+	/**
+	 * The session with the store has ended, or was not confirmed in time, whatever the
+	 * lease.
+	 */
+	SESSION_ENDED("the session with the store has ended, or was not confirmed in time"),
 	/** The longest hold that the request allows was reached. */
 	MAX_HOLD("the longest hold was reached"),
 	/** The lock was taken away on request. */

@@ -49,15 +49,16 @@ final class ZooKeeperLockClient implements AutoCloseable {
 
 	private static CuratorFramework client(String connectString, @Nullable ZooKeeperSsl ssl,
 			ZooKeeperLockProperties properties, List<ACL> acl, List<LockCuratorCustomizer> customizers) {
-		// Curator retries only its own reading of the ensemble's members: requests for
-		// locks are not retried.
+		// Curator retries nothing: no request for a lock goes through its retries.
 		CuratorFrameworkFactory.Builder builder = CuratorFrameworkFactory.builder()
 			.connectString(connectString)
 			.sessionTimeoutMs(Math.toIntExact(properties.sessionTimeout().toMillis()))
 			.connectionTimeoutMs(Math.toIntExact(properties.connectionTimeout().toMillis()))
 			.retryPolicy(new ExponentialBackoffRetry(100, 3))
 			.zookeeperFactory(new LockZookeeperFactory())
-			.waitForShutdownTimeoutMs(0);
+			.waitForShutdownTimeoutMs(0)
+			// The members may announce addresses that this process cannot reach.
+			.ensembleTracker(false);
 		if (StringUtils.hasText(properties.namespace())) {
 			builder.namespace(properties.namespace());
 		}

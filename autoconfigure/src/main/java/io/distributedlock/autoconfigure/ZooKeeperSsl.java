@@ -162,8 +162,7 @@ final class ZooKeeperSsl implements AutoCloseable {
 		if (!SslBundle.DEFAULT_PROTOCOL.equals(bundle.getProtocol())) {
 			config.setProperty("zookeeper.ssl.protocol", bundle.getProtocol());
 		}
-		// The ensemble's configuration lists its members by their ports without TLS.
-		builder.zkClientConfig(config).ensembleTracker(false);
+		builder.zkClientConfig(config);
 	}
 
 	private void setStore(ZKClientConfig config, String prefix, String location) {

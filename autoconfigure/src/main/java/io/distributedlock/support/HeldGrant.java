@@ -253,6 +253,10 @@ final class HeldGrant extends GrantState {
 	}
 
 	LossReason reasonOfDeadline() {
+		SessionDeadline session = this.grant.sessionDeadline();
+		if (session != null && session.until() - Nanos.earlier(this.validUntilNanos, this.holdUntilNanos) < 0) {
+			return LossReason.SESSION_ENDED;
+		}
 		return (this.limited && this.holdUntilNanos - this.validUntilNanos <= 0) ? LossReason.MAX_HOLD
 				: LossReason.EXPIRED;
 	}

@@ -144,7 +144,7 @@ final class AttemptOperation {
 
 	private void allocateAndSend(LockAttempt attempt) {
 		Session session = attempt.session();
-		if (!session.tryAllocate(attempt.path().lockNodeBytes())) {
+		if (!session.tryAllocate(attempt.path().lockNodeLength())) {
 			fail(LockProviderException.nothingSent(LockError.SESSION_FULL, ZooKeeperErrors.PROVIDER,
 					"cannot hold more locks in this process's session: their paths together are longer than "
 							+ Session.MAX_PATH_BYTES + " bytes",
@@ -248,13 +248,16 @@ final class AttemptOperation {
 		}
 	}
 
-	/** Ends the call with a grant, which is released if nobody waits for it any more. */
+	/**
+	 * Ends the call with a grant, which is released if nobody waits for it any more, or
+	 * if the answer came so late that its session may not last.
+	 */
 	private void granted(LockNode node) {
 		LockNodeRegistry lockNodes = this.components.lockNodes();
-		if (!lockNodes.add(node)) {
+		if (!node.session().isValid() || !lockNodes.add(node)) {
 			// A session that only this process has given up would keep the lock node.
 			this.components.undecided().release(node);
-			fail(ended(node.session()));
+			fail(node.session().hasEnded() ? ended(node.session()) : this.components.sessions().notReady());
 			return;
 		}
 		this.allocated = null;
@@ -296,7 +299,7 @@ final class AttemptOperation {
 	/** Frees the bytes of a lock node that was not created. */
 	private void free() {
 		if (this.allocated != null) {
-			this.allocated.free(this.contention.path().lockNodeBytes());
+			this.allocated.free(this.contention.path().lockNodeLength());
 			this.allocated = null;
 		}
 	}

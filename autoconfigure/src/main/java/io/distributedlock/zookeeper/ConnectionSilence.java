@@ -87,11 +87,6 @@ final class ConnectionSilence {
 		last.accumulateAndGet(System.nanoTime(), (before, now) -> (now - before > 0) ? now : before);
 	}
 
-	/** Returns when the server last answered; each later session began after that. */
-	long lastAnswerNanos() {
-		return this.lastAnswerNanos.get();
-	}
-
 	/**
 	 * Records that a call was not answered in time. The connection is dropped once
 	 * nothing at all was answered for the tolerated silence. One call with a short

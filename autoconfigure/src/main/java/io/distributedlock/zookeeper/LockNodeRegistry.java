@@ -113,7 +113,7 @@ final class LockNodeRegistry {
 		if (!node.endLease()) {
 			return false;
 		}
-		node.session().free(node.path().lockNodeBytes());
+		node.session().free(node.path().lockNodeLength());
 		return true;
 	}
 
@@ -136,7 +136,7 @@ final class LockNodeRegistry {
 		Deadline now = Deadline.now();
 		for (LockNode node : this.held.values()) {
 			if (node.endExpiredLease(now)) {
-				node.session().free(node.path().lockNodeBytes());
+				node.session().free(node.path().lockNodeLength());
 				this.expired.accept(node);
 				remove(node);
 			}

@@ -16,13 +16,13 @@ record LockPath(String lockNode, String queue) {
 		return this.lockNode.substring(this.lockNode.lastIndexOf('/') + 1);
 	}
 
-	/** Returns the bytes of ephemeral paths that a lock node adds to its session. */
-	int lockNodeBytes() {
+	/** Returns the length of the lock node's path. */
+	int lockNodeLength() {
 		return this.lockNode.length();
 	}
 
-	/** Returns the bytes of ephemeral paths that a queue entry adds to its session. */
-	int queueEntryBytes() {
+	/** Returns the length of a queue entry's path. */
+	int queueEntryLength() {
 		return this.queue.length() + ENTRY_NAME_LENGTH;
 	}
 

@@ -6,6 +6,9 @@ import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
+import java.util.Objects;
+
+import org.apache.zookeeper.client.ConnectStringParser;
 
 import io.distributedlock.LockKey;
 
@@ -51,6 +54,18 @@ final class NodePaths {
 
 	String root() {
 		return this.root;
+	}
+
+	/**
+	 * Returns the bytes that the servers store of each path beyond its number of
+	 * characters: the chroot of the client, the number of bytes before the path, and the
+	 * further bytes of characters outside ASCII, which only the root can have.
+	 * @param servers the connection string, which may end with a chroot
+	 */
+	int overhead(String servers) {
+		String chroot = Objects.requireNonNullElse(new ConnectStringParser(servers).getChrootPath(), "");
+		return chroot.getBytes(StandardCharsets.UTF_8).length + Integer.BYTES
+				+ this.root.getBytes(StandardCharsets.UTF_8).length - this.root.length();
 	}
 
 	LockPath of(LockKey key) {

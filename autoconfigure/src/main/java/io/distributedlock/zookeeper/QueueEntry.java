@@ -147,7 +147,7 @@ final class QueueEntry {
 		if (!this.node.compareAndSet(nodePath, null)) {
 			return false;
 		}
-		this.session.free(this.path.queueEntryBytes());
+		this.session.free(this.path.queueEntryLength());
 		clearPosition();
 		return true;
 	}

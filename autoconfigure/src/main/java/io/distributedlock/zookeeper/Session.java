@@ -36,7 +36,8 @@ final class Session implements SessionDeadline {
 
 	/**
 	 * The limit for all ephemeral paths together: they go into the one transaction that
-	 * closes the session, and a server cannot read one beyond about 1 MB.
+	 * closes the session, each with its length, and a server cannot read one beyond about
+	 * 1 MB.
 	 */
 	static final long MAX_PATH_BYTES = 1 << 20;
 
@@ -48,6 +49,9 @@ final class Session implements SessionDeadline {
 
 	private final ConnectionSilence silence;
 
+	/** The bytes of each path that its number of characters does not count. */
+	private final int pathOverhead;
+
 	private final Set<Runnable> signals = ConcurrentHashMap.newKeySet();
 
 	private final Set<Runnable> endListeners = ConcurrentHashMap.newKeySet();
@@ -58,6 +62,9 @@ final class Session implements SessionDeadline {
 
 	/** Written under the lock. */
 	private volatile Proof proof;
+
+	/** When the next write is sent that can prove the session. */
+	private volatile long nextProofNanos = System.nanoTime();
 
 	/** The time-out of the present or last connection. */
 	private volatile long grantedTimeoutNanos;
@@ -74,8 +81,14 @@ final class Session implements SessionDeadline {
 	/** Kept, because the state of a handle that is replaced changes. */
 	private volatile boolean endedByRefusal;
 
-	Session(ZooKeeper zooKeeper, List<ACL> acl, @Nullable Duration longestSilence, LockTimer timer) {
+	/**
+	 * Creates a session that is not proven to last.
+	 * @param pathOverhead the bytes that the servers store of each path beyond its number
+	 * of characters here
+	 */
+	Session(ZooKeeper zooKeeper, List<ACL> acl, int pathOverhead, @Nullable Duration longestSilence, LockTimer timer) {
 		this.zooKeeper = zooKeeper;
+		this.pathOverhead = pathOverhead;
 		this.id = zooKeeper.getSessionId();
 		this.grantedTimeoutNanos = TimeUnit.MILLISECONDS.toNanos(zooKeeper.getSessionTimeout());
 		this.proof = new Proof(System.nanoTime() - this.grantedTimeoutNanos, this.grantedTimeoutNanos);
@@ -130,11 +143,6 @@ final class Session implements SessionDeadline {
 		else {
 			this.silence.answered(code);
 		}
-	}
-
-	/** Returns when the server last answered; each later session began after that. */
-	long lastAnswerNanos() {
-		return this.silence.lastAnswerNanos();
 	}
 
 	/** Returns the silence of the session's connections. */
@@ -209,8 +217,23 @@ final class Session implements SessionDeadline {
 		}
 	}
 
+	/**
+	 * Records when the next write is sent that can prove the session.
+	 * @param nanos an instant by {@link System#nanoTime()}
+	 */
+	void expectProof(long nanos) {
+		this.nextProofNanos = nanos;
+	}
+
+	/**
+	 * Returns whether the session is proven to last until the answer to the next write:
+	 * locks are acquired in such a session only, for others would soon be lost.
+	 */
 	boolean isValid() {
-		return !this.ended && this.proof.untilNanos() - System.nanoTime() > 0;
+		long now = System.nanoTime();
+		long next = this.nextProofNanos;
+		Proof present = this.proof;
+		return !this.ended && present.untilNanos() - ((next - now > 0) ? next : now) > present.timeoutNanos() / 20;
 	}
 
 	boolean hasEnded() {
@@ -268,19 +291,20 @@ final class Session implements SessionDeadline {
 
 	/**
 	 * Counts the bytes of a path.
+	 * @param length the number of its characters
 	 * @return {@code false} if the session has no room for it
 	 */
 	boolean tryAllocate(int length) {
-		if (this.bytes.addAndGet(length) <= MAX_PATH_BYTES) {
+		if (this.bytes.addAndGet(length + this.pathOverhead) <= MAX_PATH_BYTES) {
 			return true;
 		}
-		this.bytes.addAndGet(-length);
+		free(length);
 		return false;
 	}
 
 	/** Counts the bytes of a path that exists, whether there is room for it or not. */
 	void allocate(int length) {
-		this.bytes.addAndGet(length);
+		this.bytes.addAndGet(length + this.pathOverhead);
 	}
 
 	/** Returns the counted bytes of all paths. */
@@ -289,7 +313,7 @@ final class Session implements SessionDeadline {
 	}
 
 	void free(int length) {
-		this.bytes.addAndGet(-length);
+		this.bytes.addAndGet(-length - this.pathOverhead);
 	}
 
 	/**

@@ -17,6 +17,7 @@ import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
+import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockException;
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockTimer;
@@ -69,20 +70,20 @@ final class SessionSetup implements Watcher {
 
 	/**
 	 * Creates a set-up that has not begun.
-	 * @param notConnectedAtNanos a moment at which the client was not connected, or
-	 * {@code null} if none is known
+	 * @param beforeSessionNanos a moment before the session began, or {@code null} if
+	 * none is known
 	 * @param changed runs when the result of {@link #isReady()} may have changed; must
 	 * not block
 	 * @param setUp receives the session each time its nodes were created; must not block
 	 */
-	SessionSetup(Session session, PersistentNodes persistentNodes, @Nullable Long notConnectedAtNanos, LockTimer timer,
+	SessionSetup(Session session, PersistentNodes persistentNodes, @Nullable Long beforeSessionNanos, LockTimer timer,
 			Runnable changed, Consumer<Session> setUp) {
 		this.session = session;
 		this.persistentNodes = persistentNodes;
 		this.timer = timer;
 		this.changed = changed;
 		this.setUp = setUp;
-		this.heartbeat = new Heartbeat(session, new OwnProcessNode(), notConnectedAtNanos, timer);
+		this.heartbeat = new Heartbeat(session, new OwnProcessNode(), beforeSessionNanos, timer);
 	}
 
 	Session session() {
@@ -92,6 +93,14 @@ final class SessionSetup implements Watcher {
 	/** Returns whether the session is set up, connected and proven to last. */
 	boolean isReady() {
 		return this.complete && this.session.isConnected() && this.session.isValid();
+	}
+
+	/**
+	 * Returns the last known moment at which the client's handle was open, or
+	 * {@code null}.
+	 */
+	@Nullable Long openNanos() {
+		return this.heartbeat.openNanos();
 	}
 
 	/** Returns the failure that another try will not mend, or {@code null}. */
@@ -158,6 +167,11 @@ final class SessionSetup implements Watcher {
 				logger.debug("The nodes of the session could not be created again", ex);
 				if (!ZooKeeperErrors.mayPass(ex)) {
 					failed(ex);
+					if (this.failure instanceof LockConfigurationException) {
+						// As at start: no lock is granted until another try succeeds.
+						this.complete = false;
+						schedule(this::start, RETRY_PAUSE);
+					}
 					this.changed.run();
 				}
 			}
@@ -273,8 +287,10 @@ final class SessionSetup implements Watcher {
 
 		@Override
 		public void written() {
-			SessionSetup.this.disconnected = false;
-			SessionSetup.this.failure = null;
+			if (SessionSetup.this.complete) {
+				SessionSetup.this.disconnected = false;
+				SessionSetup.this.failure = null;
+			}
 			SessionSetup.this.changed.run();
 		}
 

@@ -64,10 +64,8 @@ final class SessionTracker implements ConnectionStateListener, AutoCloseable {
 
 	private volatile @Nullable SessionSetup setup;
 
-	/**
-	 * The last moment at which the present session was not connected, if one is known.
-	 */
-	private @Nullable Long notConnectedAtNanos;
+	/** A moment before the present session began, if one is known. */
+	private @Nullable Long beforeSessionNanos;
 
 	private volatile boolean closed;
 
@@ -90,8 +88,10 @@ final class SessionTracker implements ConnectionStateListener, AutoCloseable {
 	/** Starts to track the client's sessions. */
 	void start() {
 		long now = System.nanoTime();
+		if (this.client.getState() == CuratorFrameworkState.LATENT) {
+			this.beforeSessionNanos = now;
+		}
 		boolean connected = this.client.getZookeeperClient().isConnected();
-		this.notConnectedAtNanos = connected ? null : now;
 		this.client.getConnectionStateListenable().addListener(this);
 		changeRefusalListener((listeners) -> listeners.addListener(this.refusals));
 		if (connected || this.client.getZookeeperClient().isConnected() || wasRefused()) {
@@ -178,7 +178,7 @@ final class SessionTracker implements ConnectionStateListener, AutoCloseable {
 			fresh = before == null || !before.session().isOf(handle);
 			if (fresh && before != null) {
 				replaced = before.session();
-				this.notConnectedAtNanos = replaced.lastAnswerNanos();
+				this.beforeSessionNanos = before.openNanos();
 			}
 			current = (before == null || fresh) ? newSetup(handle) : before;
 			this.setup = current;
@@ -189,6 +189,7 @@ final class SessionTracker implements ConnectionStateListener, AutoCloseable {
 		if (replaced != null) {
 			// Outside the lock, since calls of the old session go on from here.
 			replaced.end();
+			FormerSession.end(replaced, this.client);
 		}
 		if (fresh) {
 			current.session().onEnded(() -> ended(current));
@@ -216,8 +217,11 @@ final class SessionTracker implements ConnectionStateListener, AutoCloseable {
 	}
 
 	private SessionSetup newSetup(ZooKeeper handle) {
-		Session session = new Session(handle, this.settings.acl(), this.settings.longestSilence(), this.timer);
-		return new SessionSetup(session, this.persistentNodes, this.notConnectedAtNanos, this.timer, this::signal,
+		int pathOverhead = this.persistentNodes.paths()
+			.overhead(this.client.getZookeeperClient().getCurrentConnectionString());
+		Session session = new Session(handle, this.settings.acl(), pathOverhead, this.settings.longestSilence(),
+				this.timer);
+		return new SessionSetup(session, this.persistentNodes, this.beforeSessionNanos, this.timer, this::signal,
 				this.listener::setUp);
 	}
 
@@ -306,7 +310,7 @@ final class SessionTracker implements ConnectionStateListener, AutoCloseable {
 				: (this.client.getState() != CuratorFrameworkState.STARTED)
 						? "cannot be reached: the CuratorFramework was not started"
 						: (current != null && current.session().isConnected())
-								? "has not confirmed this process's session in time (distributed-lock.call-timeout)"
+								? ZooKeeperErrors.notProven(current.session().grantedTimeoutNanos())
 								: "is not connected";
 		LockError error = this.closed ? LockError.SHUTTING_DOWN : LockError.STORE_TIMEOUT;
 		return LockProviderException.nothingSent(error, ZooKeeperErrors.PROVIDER, problem, null);

@@ -73,7 +73,7 @@ final class WaitQueueOperations {
 
 	private CompletableFuture<Boolean> adopt(String node) {
 		if (this.entry.node() == null) {
-			this.session.allocate(this.path.queueEntryBytes());
+			this.session.allocate(this.path.queueEntryLength());
 			this.entry.created(node);
 		}
 		else if (!node.equals(this.entry.node())) {
@@ -93,7 +93,7 @@ final class WaitQueueOperations {
 	 * without an entry
 	 */
 	CompletableFuture<Boolean> enqueue() {
-		if (!this.session.tryAllocate(this.path.queueEntryBytes())) {
+		if (!this.session.tryAllocate(this.path.queueEntryLength())) {
 			return CompletableFuture.completedFuture(false);
 		}
 		this.entry.markUnclear();
@@ -107,7 +107,7 @@ final class WaitQueueOperations {
 			if (!ZooKeeperErrors.isUnclear(failure)) {
 				this.entry.markClear();
 			}
-			this.session.free(this.path.queueEntryBytes());
+			this.session.free(this.path.queueEntryLength());
 		}).thenApply((child) -> true);
 	}
 

@@ -4,6 +4,7 @@ import java.util.EnumSet;
 import java.util.Set;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
 
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
@@ -104,6 +105,13 @@ final class ZooKeeperErrors {
 	/** Returns the failure of a call without valid credentials; nothing was sent. */
 	static LockProviderException credentialsRefused() {
 		return LockProviderException.nothingSent(LockError.NOT_PERMITTED, PROVIDER, CREDENTIALS_REFUSED, null);
+	}
+
+	/** Returns why a session cannot be used whose proof is too old. */
+	static String notProven(long sessionTimeoutNanos) {
+		return "has not confirmed yet that the session of this process lasts: after a pause or an outage that takes up"
+				+ " to a quarter of the session's time-out of " + TimeUnit.NANOSECONDS.toMillis(sessionTimeoutNanos)
+				+ " ms";
 	}
 
 	/** Translates the failure of a request that may have taken effect. */

@@ -98,7 +98,7 @@ public final class ZooKeeperLockProvider implements LockProvider, LockInspector,
 		this.sessions = new SessionTracker(client, settings, this.paths, timer, new SessionEvents());
 		LockHolderResolver holders = new LockHolderResolver(this.paths);
 		this.components = new ProviderComponents(this.sessions, this.lockNodes, this.queueEntries, this.reservations,
-				this.undecided, holders, new ShortLeaseWarning(), timer);
+				this.undecided, holders, new ShortLeaseWarning(settings.exclusive()), timer);
 		this.inspector = new LockNodeInspector(this.sessions, this.paths, holders, timer);
 		this.registration = RootRegistration.register(client, root);
 		try {

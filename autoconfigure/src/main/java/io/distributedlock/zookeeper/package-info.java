@@ -141,11 +141,13 @@
  * <li><strong>Deadline.</strong> The process writes to its process node at 0.3 of the
  * session's time-out. An answered write moves the deadline of the session to one time-out
  * after the write before it was sent, minus a margin for the drift between clocks, if it
- * was sent a quarter of the time-out after the answer to that write. The time-out is the
- * smallest that was granted to the session. Reads do not move the deadline. A grant ends
- * at the earliest of this deadline, its lease, and the end of its session, which a watch
- * on the root notices where the client itself ends it. A lease that is not renewed is
- * released by its process; a renewal reads whether the lock node still exists.</li>
+ * was sent a quarter of the time-out after the answer to that write. A write that was
+ * lost with its connection counts once a later one is answered. No lock is acquired in a
+ * session that is not proven to last until the next proof. The time-out is the smallest
+ * that was granted to the session. Reads do not move the deadline. A grant ends at the
+ * earliest of this deadline, its lease, and the end of its session, which a watch on the
+ * root notices where the client itself ends it. A lease that is not renewed is released
+ * by its process; a renewal reads whether the lock node still exists.</li>
  * <li><strong>Close.</strong> The process deletes its reservations and queue entries, and
  * again every half second until that is answered, because its session may last. A lock
  * that is held is released by its holder, or ends with its lease or with the session. At

@@ -43,16 +43,16 @@ class HeartbeatTests {
 		return timeout.toNanos() - timeout.toNanos() / 200 - Duration.ofMillis(2).toNanos();
 	}
 
-	private Heartbeat heartbeat(@Nullable Long notConnectedAtNanos) {
-		return new Heartbeat(this.session, this.node, notConnectedAtNanos, this.timer);
+	private Heartbeat heartbeat(@Nullable Long beforeSessionNanos) {
+		return new Heartbeat(this.session, this.node, beforeSessionNanos, this.timer);
 	}
 
 	@Test
-	void firstAnswerCountsFromTheMomentWithoutAConnection() {
-		long notConnectedAt = System.nanoTime() - Duration.ofSeconds(1).toNanos();
-		heartbeat(notConnectedAt).send();
+	void firstAnswerCountsFromAMomentBeforeTheSession() {
+		long beforeSession = System.nanoTime() - Duration.ofSeconds(1).toNanos();
+		heartbeat(beforeSession).send();
 		this.node.writes.remove().complete(new Stat());
-		assertThat(this.session.until()).isEqualTo(notConnectedAt + PROVEN_NANOS);
+		assertThat(this.session.until()).isEqualTo(beforeSession + PROVEN_NANOS);
 		assertThat(this.node.written).hasValue(1);
 	}
 
@@ -92,15 +92,45 @@ class HeartbeatTests {
 		Session quick = TestSessions.unanswered(QUICK);
 		heartbeatOf(quick).send();
 		long first = this.node.sentAtNanos;
-		await().pollDelay(QUICK.dividedBy(2)).until(() -> true);
-		long answered = System.nanoTime();
 		this.node.writes.remove().complete(new Stat());
-		CompletableFuture<Stat> second = await().pollInterval(Duration.ofMillis(1))
-			.until(this.node.writes::poll, Objects::nonNull);
-		assertThat(this.node.sentAtNanos - answered).isGreaterThanOrEqualTo(QUICK.toNanos() / 4);
+		long answered = System.nanoTime();
+		CompletableFuture<Stat> second = nextWrite();
+		// The write was answered a moment before.
+		assertThat(this.node.sentAtNanos - answered).isGreaterThan(QUICK.toNanos() / 5);
 		second.complete(new Stat());
 		// The write was recorded a moment after it was begun.
 		assertThat(quick.until() - first).isBetween(proven(QUICK) - Duration.ofSeconds(1).toNanos(), proven(QUICK));
+	}
+
+	private CompletableFuture<Stat> nextWrite() {
+		return await().pollInterval(Duration.ofMillis(1)).until(this.node.writes::poll, Objects::nonNull);
+	}
+
+	@Test
+	void lateAnswerIsFollowedByAnotherWriteAndNoLockUntilTheNextProof() {
+		Session slow = TestSessions.unanswered(QUICK);
+		new Heartbeat(slow, this.node, System.nanoTime(), this.timer).send();
+		this.node.writes.remove().complete(new Stat());
+		assertThat(slow.isValid()).isTrue();
+		CompletableFuture<Stat> late = nextWrite();
+		await().pollDelay(QUICK.dividedBy(2)).until(() -> true);
+		late.complete(new Stat());
+		assertThat(slow.isValid()).isFalse();
+		nextWrite().complete(new Stat());
+		assertThat(slow.isValid()).isFalse();
+		nextWrite().complete(new Stat());
+		assertThat(slow.isValid()).isTrue();
+	}
+
+	@Test
+	void writeThatWasLostWithItsConnectionIsProvenByTheNextAnswer() {
+		Heartbeat heartbeat = heartbeat(System.nanoTime() - TIMEOUT_NANOS / 2);
+		heartbeat.send();
+		long lost = this.node.sentAtNanos;
+		this.node.writes.remove().completeExceptionally(new KeeperException.ConnectionLossException());
+		heartbeat.send();
+		this.node.writes.remove().complete(new Stat());
+		assertThat(this.session.until() - lost).isBetween(PROVEN_NANOS - Duration.ofSeconds(1).toNanos(), PROVEN_NANOS);
 	}
 
 	private Heartbeat heartbeatOf(Session quick) {

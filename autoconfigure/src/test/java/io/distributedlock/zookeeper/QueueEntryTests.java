@@ -75,7 +75,7 @@ class QueueEntryTests {
 
 	@Test
 	void deletedNodeFreesItsBytesOnce() {
-		assertThat(this.session.tryAllocate(PATH.queueEntryBytes())).isTrue();
+		assertThat(this.session.tryAllocate(PATH.queueEntryLength())).isTrue();
 		watch(0, PATH.lockNode());
 		assertThat(this.entry.deleted(PREDECESSOR)).isFalse();
 		assertThat(this.entry.deleted(NODE)).isTrue();

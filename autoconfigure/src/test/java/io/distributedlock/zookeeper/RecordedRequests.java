@@ -52,7 +52,7 @@ final class RecordedRequests {
 
 	/** Creates a session whose requests are recorded here. */
 	Session session() {
-		return new Session(this.handle, List.of(), null, closedTimer());
+		return new Session(this.handle, List.of(), 0, null, closedTimer());
 	}
 
 	/** Returns the oldest request that was not returned before. */

@@ -17,7 +17,7 @@ class ShortLeaseWarningTests {
 
 	@Test
 	void leaseShorterThanTheSessionIsLoggedOnce(CapturedOutput output) {
-		ShortLeaseWarning warning = new ShortLeaseWarning();
+		ShortLeaseWarning warning = new ShortLeaseWarning(true);
 		warning.check(Duration.ofSeconds(20), SESSION_NANOS);
 		assertThat(output).doesNotContain("DL-627");
 		warning.check(Duration.ofSeconds(5), SESSION_NANOS);
@@ -28,6 +28,13 @@ class ShortLeaseWarningTests {
 			.endsWith("DL-627: A lock was acquired with a lease of 5000 ms, but ZooKeeper keeps the locks of a process"
 					+ " that died for its session's time-out of 20000 ms. Shorten"
 					+ " distributed-lock.zookeeper.session-timeout, or use a longer lease");
+	}
+
+	@Test
+	void clientOfTheApplicationHasItsOwnTimeout(CapturedOutput output) {
+		new ShortLeaseWarning(false).check(Duration.ofSeconds(5), SESSION_NANOS);
+		assertThat(output).contains("Shorten the session's time-out of the application's CuratorFramework")
+			.doesNotContain("distributed-lock.zookeeper.session-timeout");
 	}
 
 }

@@ -26,7 +26,7 @@ final class TestSessions {
 		ZooKeeper handle = Mockito.mock(ZooKeeper.class);
 		BDDMockito.given(handle.getSessionId()).willReturn(ID);
 		BDDMockito.given(handle.getSessionTimeout()).willReturn((int) timeout.toMillis());
-		return new Session(handle, List.of(), null, RecordedRequests.closedTimer());
+		return new Session(handle, List.of(), 0, null, RecordedRequests.closedTimer());
 	}
 
 }

@@ -315,7 +315,7 @@ class ZooKeeperLockProviderTests {
 	@Test
 	void tenThousandLocksOfLongKeysFitIntoASession() {
 		NodePaths paths = new NodePaths(ZooKeeperLockSettings.DEFAULT_ROOT, "a-long-application-name");
-		int length = paths.of(LockKey.of("name", "k".repeat(200))).lockNodeBytes();
+		int length = paths.of(LockKey.of("name", "k".repeat(200))).lockNodeLength();
 		assertThat(10_000L * length).isLessThan(Session.MAX_PATH_BYTES);
 	}
 

@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
@@ -65,6 +66,32 @@ class ZooKeeperSetupTests {
 	@AfterEach
 	void close() {
 		this.fixture.close();
+	}
+
+	@Test
+	void runningProcessStopsGrantingWhileTheFormatIsNewer() {
+		ZooKeeperLockProvider process = this.fixture.newProcess();
+		writeFormat("2");
+		await().atMost(PATIENCE).untilAsserted(() -> assertRefusedByFormat(process));
+		// Two heartbeats, which prove that the session lasts.
+		await().during(SESSION.multipliedBy(6).dividedBy(10))
+			.atMost(PATIENCE)
+			.untilAsserted(() -> assertRefusedByFormat(process));
+		writeFormat("1");
+		await().atMost(PATIENCE)
+			.ignoreExceptions()
+			.until(() -> attempt(process, this.key, false), AttemptResult.Granted.class::isInstance);
+	}
+
+	private void writeFormat(String number) {
+		ZooKeeperFixture
+			.call(() -> this.fixture.admin().setData().forPath(this.root, number.getBytes(StandardCharsets.UTF_8)));
+	}
+
+	private void assertRefusedByFormat(ZooKeeperLockProvider process) {
+		assertThatExceptionOfType(LockException.class)
+			.isThrownBy(() -> attempt(process, LockKey.of("set-up", UUID.randomUUID().toString()), false))
+			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.NEWER_FORMAT));
 	}
 
 	private CuratorFramework client(String user) {
