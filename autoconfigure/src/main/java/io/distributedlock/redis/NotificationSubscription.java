@@ -152,10 +152,10 @@ final class NotificationSubscription implements AutoCloseable {
 		finally {
 			this.lock.unlock();
 		}
-		silent.abandon();
 		if (failure != null) {
 			deactivate(null, failure);
 		}
+		silent.abandon();
 	}
 
 	private @Nullable OutOfMemoryError startThread() {

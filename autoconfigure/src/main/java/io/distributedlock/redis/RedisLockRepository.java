@@ -213,6 +213,10 @@ final class RedisLockRepository {
 			else if (reply.number(0) == 1) {
 				end(ReleaseOutcome.RELEASED);
 			}
+			else if (this.ofOwner && reply.resentUnseen()) {
+				// An earlier run of it may have released the lock.
+				end(ReleaseOutcome.UNKNOWN);
+			}
 			else if (this.ofOwner) {
 				confirmNotHeld();
 			}
