@@ -87,6 +87,19 @@ final class NotificationSubscription implements AutoCloseable {
 		return this.state == State.ACTIVE && (present == null || !present.isOfFormerClient());
 	}
 
+	/**
+	 * Whether the subscription is not active, but is about to be, or begins with the
+	 * first process that waits for it.
+	 */
+	boolean isPending() {
+		return !isActive() && switch (this.state) {
+			// The next waiting contender subscribes again after the factory was stopped.
+			case SUBSCRIBING, ACTIVE -> true;
+			case IDLE -> this.pause.isOver();
+			case CLOSED -> false;
+		};
+	}
+
 	/** Creates a wait for a subscription, which an action follows. */
 	SubscriptionWaiters.Waiter newWaiter(Runnable action) {
 		return this.waiters.newWaiter(action);
