@@ -22,9 +22,8 @@ import io.distributedlock.redis.SubscriptionWaiters.Waiter;
 
 /**
  * This process as a contender for one lock. It enters the wait queue once its
- * subscription is active, since earlier notifications would be lost, or does not become
- * active. While that is not active, or seems to be silent, it attempts twice in the time
- * of a reservation.
+ * subscription is active, or cannot be: earlier notifications would be lost. While it is
+ * not active, or seems silent, it attempts twice in the time of a reservation.
  * <p>
  * Its state is guarded by its monitor. An operation whose call was abandoned may end
  * later: only the one that began last changes the state.
@@ -245,10 +244,7 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 		this.contenders.remove(this);
 	}
 
-	/**
-	 * One attempt, which runs the script a second time if the lock is busy and the
-	 * process could not enter the wait queue at once.
-	 */
+	/** One attempt, whose second script enters the wait queue if the first could not. */
 	private final class Attempt extends ScriptOperation<AttemptResult> {
 
 		private final OwnerId owner;
@@ -300,8 +296,8 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 		}
 
 		/**
-		 * Attempts once more when the subscription is active or has failed, if it is in
-		 * time: outside the queue, those that are in it would leave it no turn.
+		 * Attempts once more, in the queue, when the subscription is active or has failed:
+		 * outside of it, those that are in it would leave it no turn.
 		 */
 		private void subscribe(AttemptResult.Busy busy) {
 			NotificationSubscription subscription = RedisContender.this.subscription;
