@@ -30,14 +30,15 @@ import io.distributedlock.provider.StoreCall;
 
 /**
  * Renewal of many locks by few scripts: one per bucket in a cluster, whose scripts accept
- * keys of one slot only, else one per 500 locks. The scripts for the buckets of one
- * {@linkplain #node node} are sent together.
+ * keys of one slot only, else one per 100 locks, since the server serves nobody else
+ * meanwhile. The scripts for the buckets of one {@linkplain #node node} are sent
+ * together.
  */
 final class BatchRenewal {
 
 	private static final Log logger = LogFactory.getLog(BatchRenewal.class);
 
-	private static final int BATCH_SIZE = 500;
+	private static final int BATCH_SIZE = 100;
 
 	private static final int NO_BUCKET = -1;
 

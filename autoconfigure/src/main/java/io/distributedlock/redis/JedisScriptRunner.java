@@ -1,5 +1,6 @@
 package io.distributedlock.redis;
 
+import java.lang.reflect.Field;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -9,16 +10,13 @@ import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.Connection;
 import redis.clients.jedis.Jedis;
-import redis.clients.jedis.JedisCluster;
-import redis.clients.jedis.JedisPooled;
-import redis.clients.jedis.Pipeline;
-import redis.clients.jedis.RedisClient;
-import redis.clients.jedis.RedisClusterClient;
-import redis.clients.jedis.Response;
 import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.providers.ClusterConnectionProvider;
+import redis.clients.jedis.providers.ConnectionProvider;
 import redis.clients.jedis.util.JedisClusterCRC16;
 
 import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.util.ReflectionUtils;
 
 import io.distributedlock.provider.Deadline;
 
@@ -31,6 +29,8 @@ import io.distributedlock.provider.Deadline;
  * run is left to Jedis, which follows redirections and refreshes its view of the nodes.
  */
 final class JedisScriptRunner implements ScriptRunner {
+
+	private static final @Nullable Field PROVIDER = ReflectionUtils.findField(UnifiedJedis.class, "provider");
 
 	private static final int SLOTS = 16_384;
 
@@ -87,10 +87,7 @@ final class JedisScriptRunner implements ScriptRunner {
 			}
 		}
 		if (!this.replicas.isPresent() || !call.needsReplicas()) {
-			return new ScriptReply(ScriptRunner.runBySpring(connection, call, caller), true);
-		}
-		if (client instanceof UnifiedJedis unified) {
-			return runPipelined(unified, call, deadline, caller);
+			return ScriptRunner.runBySpring(connection, call, caller, true);
 		}
 		throw RedisErrors.replicasNotSupported();
 	}
@@ -145,25 +142,32 @@ final class JedisScriptRunner implements ScriptRunner {
 	}
 
 	/** Returns the way to the node of a slot, or {@code null} if there is no cluster. */
-	@SuppressWarnings("deprecation") // the predecessor of RedisClusterClient
 	private static @Nullable IntFunction<Connection> owners(Object client) {
-		if (client instanceof JedisCluster cluster) {
-			return cluster::getConnectionFromSlot;
-		}
-		return (client instanceof RedisClusterClient cluster) ? cluster::getConnectionFromSlot : null;
+		return (provider(client) instanceof ClusterConnectionProvider cluster) ? cluster::getConnectionFromSlot : null;
 	}
 
-	@SuppressWarnings("deprecation") // the predecessor of RedisClient
 	private static @Nullable Connection pooled(Object client) {
+		ConnectionProvider provider = provider(client);
 		try {
-			if (client instanceof RedisClient single) {
-				return single.getPool().getResource();
-			}
-			return (client instanceof JedisPooled single) ? single.getPool().getResource() : null;
+			return (provider != null) ? provider.getConnection() : null;
 		}
 		catch (RuntimeException ex) {
 			throw RedisErrors.notConnected(ex);
 		}
+	}
+
+	/**
+	 * Returns the provider of a client's connections, {@code null} if it has none. Some
+	 * clients show it to subclasses only, such as that of sentinels. But without the
+	 * socket no call has a time-out of its own, and no subscription to which the server
+	 * does not reply any more can be left.
+	 */
+	private static @Nullable ConnectionProvider provider(Object client) {
+		if (!(client instanceof UnifiedJedis) || PROVIDER == null) {
+			return null;
+		}
+		ReflectionUtils.makeAccessible(PROVIDER);
+		return (ConnectionProvider) ReflectionUtils.getField(PROVIDER, client);
 	}
 
 	private ScriptReply runInCluster(RedisConnection connection, IntFunction<Connection> owners, ScriptCall call,
@@ -189,47 +193,11 @@ final class JedisScriptRunner implements ScriptRunner {
 	}
 
 	private ScriptReply runByCluster(RedisConnection connection, ScriptCall call, ScriptCaller caller) {
-		return new ScriptReply(ScriptRunner.runBySpring(connection, call, caller), !this.replicas.isPresent());
+		return ScriptRunner.runBySpring(connection, call, caller, !this.replicas.isPresent());
 	}
 
 	private ScriptReply run(Connection connection, ScriptCall call, Deadline deadline, ScriptCaller caller) {
 		return this.pipeline.run(connection, List.of(call), deadline, caller).get(0).get();
-	}
-
-	/** Sends two commands on one connection of a client that lends no connection. */
-	private ScriptReply runPipelined(UnifiedJedis client, ScriptCall call, Deadline deadline, ScriptCaller caller) {
-		byte[][] keysAndArguments = call.keysAndArguments();
-		try (Pipeline pipeline = (Pipeline) client.pipelined()) {
-			caller.beginSend();
-			ScriptOutcome outcome = await(pipeline,
-					pipeline.evalsha(RedisLayout.bytes(call.script().digest()), call.keys().length, keysAndArguments),
-					call, deadline);
-			if (outcome.isUnknownScript()) {
-				caller.beginSend();
-				outcome = await(pipeline, pipeline.eval(call.script().text(), call.keys().length, keysAndArguments),
-						call, deadline);
-			}
-			return outcome.get();
-		}
-	}
-
-	private ScriptOutcome await(Pipeline pipeline, Response<Object> reply, ScriptCall call, Deadline deadline) {
-		Response<Long> acknowledged = pipeline.waitReplicas(this.replicas.count(),
-				this.replicas.timeoutMillis(deadline));
-		pipeline.sync();
-		Object values = result(reply);
-		return (values instanceof RuntimeException failure) ? ScriptOutcome.of(failure)
-				: this.replicas.outcome(call, (List<?>) values, result(acknowledged));
-	}
-
-	/** Returns the value or the failure of a reply. */
-	private static Object result(Response<?> reply) {
-		try {
-			return reply.get();
-		}
-		catch (RuntimeException ex) {
-			return ex;
-		}
 	}
 
 }

@@ -251,7 +251,7 @@ final class LettuceScriptExecutor implements ScriptExecutor {
 		public void accept(@Nullable List<Object> values, @Nullable Throwable failure) {
 			try {
 				if (values != null) {
-					reply(new ScriptReply(values, true, isResent()));
+					reply(new ScriptReply(values, true).withResent(isResent()));
 				}
 				else if (this.operation.isAbandoned()) {
 					end();

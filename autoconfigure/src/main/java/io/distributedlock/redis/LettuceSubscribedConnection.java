@@ -115,9 +115,10 @@ final class LettuceSubscribedConnection implements SubscribedConnection {
 	public void unsubscribe() {
 	}
 
+	/** Without effect if the factory was stopped, which has closed it. */
 	@Override
 	public void close() {
-		if (this.closed.compareAndSet(false, true)) {
+		if (this.closed.compareAndSet(false, true) && !isOfFormerClient()) {
 			this.connection.closeAsync();
 		}
 	}

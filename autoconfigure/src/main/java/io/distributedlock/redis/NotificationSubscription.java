@@ -17,8 +17,7 @@ import io.distributedlock.provider.LockThreads;
  * After a broken connection Lettuce subscribes again by itself. With Jedis, and after the
  * connection factory was stopped and started, the next waiting contender subscribes
  * again. A contender that was not notified {@linkplain #replace() replaces} a connection
- * on which nothing arrives any more. Jedis keeps a thread in the subscription, Lettuce
- * does not.
+ * on which nothing arrives any more. Jedis keeps a thread in the subscription.
  * <p>
  * Notifications are hints. Each time the subscription becomes active it signals all
  * contenders, since earlier notifications may be lost. Safe for use by many threads.
@@ -57,9 +56,8 @@ final class NotificationSubscription implements AutoCloseable {
 	private @Nullable Thread subscriber;
 
 	/**
-	 * Whether that thread stays in the call after the server's confirmation, until
-	 * somebody unsubscribes: once, since a second reply would be left on a connection of
-	 * the pool.
+	 * Whether that thread stays in the confirmed call until somebody unsubscribes: once,
+	 * since a second reply would be left on a connection of the pool.
 	 */
 	private boolean staying;
 
@@ -69,7 +67,6 @@ final class NotificationSubscription implements AutoCloseable {
 	 * Creates a subscription that is not active.
 	 * @param messages receives each message, also late ones of a connection that was
 	 * replaced; must not block
-	 * @param contenders the contenders to signal
 	 */
 	NotificationSubscription(SubscribedConnection.Source connections, String channel, Consumer<byte[]> messages,
 			RedisContenderRegistry contenders, SubscriptionWaiters waiters) {
@@ -85,6 +82,11 @@ final class NotificationSubscription implements AutoCloseable {
 	boolean isActive() {
 		SubscribedConnection present = this.connection;
 		return this.state == State.ACTIVE && (present == null || !present.isOfFormerClient());
+	}
+
+	/** Whether it is not active, but is about to be, or begins with the next waiter. */
+	boolean isPending() {
+		return !isActive() && this.state != State.CLOSED && (this.state != State.IDLE || this.pause.isOver());
 	}
 
 	/** Creates a wait for a subscription, which an action follows. */
@@ -152,10 +154,10 @@ final class NotificationSubscription implements AutoCloseable {
 		finally {
 			this.lock.unlock();
 		}
-		silent.abandon();
 		if (failure != null) {
 			deactivate(null, failure);
 		}
+		silent.abandon();
 	}
 
 	private @Nullable OutOfMemoryError startThread() {
@@ -197,8 +199,7 @@ final class NotificationSubscription implements AutoCloseable {
 
 	/**
 	 * Records that the thread has left the client's call.
-	 * @return its connection if the end came before, or another connection has replaced
-	 * it
+	 * @return its connection if the end came before, or another one has replaced it
 	 */
 	private @Nullable SubscribedConnection left(@Nullable SubscribedConnection opened) {
 		this.lock.lock();

@@ -21,10 +21,9 @@ import io.distributedlock.provider.StoreCall;
 import io.distributedlock.redis.SubscriptionWaiters.Waiter;
 
 /**
- * This process as a contender for one lock. It enters the wait queue only while its
- * subscription is active, since earlier notifications would be lost. An entry that it has
- * is kept while the subscription is not active, or seems to be silent: it attempts twice
- * in the time of a reservation then.
+ * This process as a contender for one lock. It enters the wait queue once its
+ * subscription is active, or cannot be: earlier notifications would be lost. While it is
+ * not active, or seems silent, it attempts twice in the time of a reservation.
  * <p>
  * Its state is guarded by its monitor. An operation whose call was abandoned may end
  * later: only the one that began last changes the state.
@@ -111,7 +110,7 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 		if (willWait && enqueued && !active) {
 			this.subscription.begin();
 		}
-		attempt.send(willWait && (active || enqueued || this.repository.isPolling()));
+		attempt.send(willWait && (enqueued || !this.subscription.isPending()));
 		return attempt.call();
 	}
 
@@ -245,10 +244,7 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 		this.contenders.remove(this);
 	}
 
-	/**
-	 * One attempt, which runs the script a second time if the lock is busy and the
-	 * process could not enter the wait queue at once.
-	 */
+	/** One attempt, whose second script enters the wait queue if the first could not. */
 	private final class Attempt extends ScriptOperation<AttemptResult> {
 
 		private final OwnerId owner;
@@ -299,15 +295,18 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 			}
 		}
 
-		/** Attempts once more when the subscription is active, if it is in time. */
+		/**
+		 * Attempts once more, in the queue, when the subscription is active or has failed:
+		 * outside of it, those that are in it would leave it no turn.
+		 */
 		private void subscribe(AttemptResult.Busy busy) {
 			NotificationSubscription subscription = RedisContender.this.subscription;
 			if (RedisContender.this.repository.isBlocking()) {
 				awaitSubscription(subscription);
-				attemptAgain(subscription.isActive(), busy);
+				attemptAgain(busy);
 				return;
 			}
-			Waiter waiter = subscription.newWaiter(() -> attemptAgain(subscription.isActive(), busy));
+			Waiter waiter = subscription.newWaiter(() -> attemptAgain(busy));
 			// Before the wait: what follows it has an action of its own for that.
 			call().onAbandon(waiter::cancel);
 			long nanos = this.deadline.remainingNanos();
@@ -329,8 +328,8 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 			}
 		}
 
-		private void attemptAgain(boolean active, AttemptResult.Busy busy) {
-			if (active && !this.deadline.isPast() && !isAbandoned()) {
+		private void attemptAgain(AttemptResult.Busy busy) {
+			if (!this.deadline.isPast() && !isAbandoned()) {
 				send(true);
 			}
 			else {

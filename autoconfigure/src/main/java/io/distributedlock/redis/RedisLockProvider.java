@@ -92,7 +92,7 @@ public final class RedisLockProvider implements LockProvider, LockInspector, Aut
 		String channelPrefix = this.layout.channelPrefix();
 		ScriptExecutor checked = new CheckedScriptExecutor(this.executor, this.serverCheck);
 		this.repository = new RedisLockRepository(checked, new ReservationMonitor(this.timer), this.process,
-				channelPrefix, twemproxy);
+				channelPrefix);
 		this.renewal = new BatchRenewal(this.executor, this.layout, this.timer, severalServers);
 		this.subscription = new NotificationSubscription(ScriptExecutorFactory.subscriptions(factory, this.executor),
 				channelPrefix + this.process, this::receive, this.contenders, new SubscriptionWaiters(this.timer));
@@ -173,7 +173,7 @@ public final class RedisLockProvider implements LockProvider, LockInspector, Aut
 
 	/**
 	 * Returns how many grants one call renews.
-	 * @return 500, in a cluster 500 for each bucket, since each is a script of its own
+	 * @return 100, in a cluster 100 for each bucket, since each is a script of its own
 	 */
 	@Override
 	public int renewalBatchSize() {

@@ -57,32 +57,22 @@ final class RedisLockRepository {
 
 	private final byte[] channelPrefix;
 
-	private final boolean polling;
-
 	/**
 	 * Creates the steps of one process.
 	 * @param process the id of the process in wait queues, reservations and its channel
 	 * @param channelPrefix the beginning of the channels' names
-	 * @param polling whether there are no notifications, so that processes poll from
-	 * their places in the wait queue
 	 */
-	RedisLockRepository(ScriptExecutor executor, ReservationMonitor reservations, String process, String channelPrefix,
-			boolean polling) {
+	RedisLockRepository(ScriptExecutor executor, ReservationMonitor reservations, String process,
+			String channelPrefix) {
 		this.executor = executor;
 		this.reservations = reservations;
 		this.process = RedisLayout.bytes(process);
 		this.channelPrefix = RedisLayout.bytes(channelPrefix);
-		this.polling = polling;
 	}
 
 	/** Whether each step waits for its end. */
 	boolean isBlocking() {
 		return this.executor.isBlocking();
-	}
-
-	/** Whether processes wait in the queue without notifications. */
-	boolean isPolling() {
-		return this.polling;
 	}
 
 	/**
@@ -212,6 +202,10 @@ final class RedisLockRepository {
 			}
 			else if (reply.number(0) == 1) {
 				end(ReleaseOutcome.RELEASED);
+			}
+			else if (this.ofOwner && reply.resentUnseen()) {
+				// An earlier run of it may have released the lock.
+				end(ReleaseOutcome.UNKNOWN);
 			}
 			else if (this.ofOwner) {
 				confirmNotHeld();

@@ -5,12 +5,15 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
 
-/** Hints for the scripts. */
+/** Hints for the scripts, and for the way to a connection of Jedis. */
 final class RedisRuntimeHints implements RuntimeHintsRegistrar {
 
 	@Override
 	public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
 		hints.resources().registerPattern("io/distributedlock/redis/*.lua");
+		hints.reflection()
+			.registerTypeIfPresent(classLoader, "redis.clients.jedis.UnifiedJedis",
+					(type) -> type.withField("provider"));
 	}
 
 }

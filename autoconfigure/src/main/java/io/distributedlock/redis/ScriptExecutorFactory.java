@@ -31,8 +31,8 @@ final class ScriptExecutorFactory {
 		if (replicas.isPresent()) {
 			throw RedisErrors.replicasNotSupported();
 		}
-		return new BlockingScriptExecutor(factory, (connection, call, deadline,
-				check) -> new ScriptReply(ScriptRunner.runBySpring(connection, call, check), true));
+		return new BlockingScriptExecutor(factory,
+				(connection, call, deadline, caller) -> ScriptRunner.runBySpring(connection, call, caller, true));
 	}
 
 	/**

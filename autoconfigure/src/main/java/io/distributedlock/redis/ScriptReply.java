@@ -9,16 +9,18 @@ import java.util.List;
  * @param replicated whether as many replicas as required acknowledged the writes; also
  * {@code true} where none are required
  * @param resent whether the client may have sent the command more than once
+ * @param resentUnseen whether the client sends commands again without telling, so that
+ * one that found nothing to do may have done it before
  */
-record ScriptReply(List<?> values, boolean replicated, boolean resent) {
+record ScriptReply(List<?> values, boolean replicated, boolean resent, boolean resentUnseen) {
 
 	/** Creates the reply to a command that was sent once. */
 	ScriptReply(List<?> values, boolean replicated) {
-		this(values, replicated, false);
+		this(values, replicated, false, false);
 	}
 
 	ScriptReply withResent(boolean resent) {
-		return new ScriptReply(this.values, this.replicated, resent);
+		return new ScriptReply(this.values, this.replicated, resent, this.resentUnseen);
 	}
 
 	/** Reads a number; 0 where the value is none. */

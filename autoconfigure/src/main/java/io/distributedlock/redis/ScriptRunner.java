@@ -70,8 +70,16 @@ interface ScriptRunner {
 		return null;
 	}
 
-	/** Runs a script through Spring Data's interface, with any client. */
-	static List<?> runBySpring(RedisConnection connection, ScriptCall call, ScriptCaller caller) {
+	/**
+	 * Runs a script through Spring Data's interface, with any client: it may send a
+	 * command again whose reply is lost, as most do, and does not tell.
+	 */
+	static ScriptReply runBySpring(RedisConnection connection, ScriptCall call, ScriptCaller caller,
+			boolean replicated) {
+		return new ScriptReply(valuesBySpring(connection, call, caller), replicated, false, true);
+	}
+
+	private static List<?> valuesBySpring(RedisConnection connection, ScriptCall call, ScriptCaller caller) {
 		byte[][] keysAndArguments = call.keysAndArguments();
 		caller.beginSend();
 		try {

@@ -13,6 +13,8 @@ import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.Subscription;
 import org.springframework.data.redis.connection.SubscriptionListener;
 
+import io.distributedlock.provider.LockThreads;
+
 /**
  * A subscribed connection of a factory for another client than Lettuce and Jedis, which
  * blocks: a thread stays in the subscription.
@@ -70,10 +72,13 @@ final class SpringSubscribedConnection implements SubscribedConnection {
 		}
 	}
 
-	/** Only unsubscribes: Spring gives no access to the socket. */
+	/**
+	 * Closes it on a thread of its own: Spring gives no access to the socket, and a
+	 * client may wait for a reply of the server first.
+	 */
 	@Override
 	public void abandon() {
-		unsubscribe();
+		LockThreads.factory("redis-unsubscription").newThread(this::close).start();
 	}
 
 	/** A listener of Spring. */

@@ -27,7 +27,7 @@ final class SubscriptionPause {
 
 	private final String channel;
 
-	private Deadline end = Deadline.now();
+	private volatile Deadline end = Deadline.now();
 
 	private long lossNanos = LOSS_NANOS / 2;
 
@@ -42,6 +42,7 @@ final class SubscriptionPause {
 		this.channel = channel;
 	}
 
+	/** Whether it has ended; also without the lock. */
 	boolean isOver() {
 		return this.end.isPast();
 	}

@@ -28,13 +28,15 @@ else
   local header = value
   local score, missed = 0, 0
   if state == HELD or state == RESERVED then
-    local queue
-    header, queue = parts(value)
+    local length = header_length(value)
+    header = string.sub(value, 1, length)
     if ARGV[5] ~= '' then
-      local _, present = without(queue, ARGV[4])
+      -- A long queue is not copied for the attempts of those that are in it.
+      local present = string.find(value, ARGV[4], length + 1, true)
       if present then
-        score = tonumber(present)
+        score = tonumber(string.sub(value, present + ID_LENGTH, present + ENTRY_LENGTH - 1))
       else
+        local queue = string.sub(value, length + 1)
         if #queue >= LONGEST_QUEUE then
           -- Processes that have ended leave their entries. The others come back.
           queue = string.sub(queue, #queue - LONGEST_QUEUE / 2 + 1)

@@ -3,12 +3,17 @@
 -- are in the order of their scores, which all have 16 digits.
 -- RedisLayout declares the constants and describes the header.
 
+-- Returns the length of the header of the value of a held or reserved lock.
+local function header_length(value)
+  if string.sub(value, STATE, STATE) == HELD then
+    return HELD_HEADER_LENGTH + (tonumber(string.sub(value, LABEL_LENGTH_START, HELD_HEADER_LENGTH)) or 0)
+  end
+  return RESERVED_HEADER_LENGTH
+end
+
 -- Returns the header and the queue of the value of a held or reserved lock.
 local function parts(value)
-  local header = RESERVED_HEADER_LENGTH
-  if string.sub(value, STATE, STATE) == HELD then
-    header = HELD_HEADER_LENGTH + (tonumber(string.sub(value, LABEL_LENGTH_START, HELD_HEADER_LENGTH)) or 0)
-  end
+  local header = header_length(value)
   return string.sub(value, 1, header), string.sub(value, header + 1)
 end
 

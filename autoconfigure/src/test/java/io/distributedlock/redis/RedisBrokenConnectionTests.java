@@ -1,5 +1,6 @@
 package io.distributedlock.redis;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 
@@ -19,7 +20,11 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 
 import io.distributedlock.LockKey;
 import io.distributedlock.LockRequest;
+import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.support.LockTemplate;
+import io.distributedlock.testkit.TcpProxy;
+import io.distributedlock.testkit.WireFault.Effect;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -29,7 +34,9 @@ import static org.awaitility.Awaitility.await;
  */
 class RedisBrokenConnectionTests {
 
-	private static final LockRequest REQUEST = LockRequest.of(LockKey.of("orders", "42")).withWaitTime(Duration.ZERO);
+	private static final LockKey KEY = LockKey.of("orders", "42");
+
+	private static final LockRequest REQUEST = LockRequest.of(KEY).withWaitTime(Duration.ZERO);
 
 	@RegisterExtension
 	private final RedisProcesses processes = new RedisProcesses();
@@ -83,6 +90,21 @@ class RedisBrokenConnectionTests {
 		}
 		// The server may still list one that it has just ended.
 		await().untilAsserted(() -> assertThat(connections()).isEqualTo(before));
+	}
+
+	/** What a client behind a wrapped factory sends again cannot be seen. */
+	@Test
+	void releaseThatAWrappedClientSendsAgainIsUnknown() {
+		TcpProxy proxy = this.processes.closing(new TcpProxy(this.server.address()));
+		RedisLockProvider provider = this.processes.provider(TestClients.wrapped(TestRedis.lettuce(proxy.port())));
+		RedisProcesses.release(provider, RedisProcesses.acquire(provider, KEY));
+		LockGrant grant = RedisProcesses.acquire(provider, KEY);
+		proxy
+			.onReplyTo((packet) -> new String(packet, StandardCharsets.ISO_8859_1).contains(Script.RELEASE.digest()),
+					Effect.HALF_CLOSE)
+			.once();
+		assertThat(RedisProcesses.release(provider, grant)).isEqualTo(ReleaseOutcome.UNKNOWN);
+		assertThat(this.admin.exists(RedisProcesses.LAYOUT.lock(KEY))).isFalse();
 	}
 
 	/** A client that does not connect again during the test. */

@@ -107,7 +107,7 @@ class RedisFootprintTests {
 		// One lock alone may not have started all threads, such as the second worker.
 		assertThat(threads()).isLessThanOrEqualTo(threads + SPARE);
 		assertThat(connections()).isLessThanOrEqualTo(Math.max(connections, MOST_CONNECTIONS));
-		// In each period 500 locks per script, and many locks that were due apart.
+		// In each period 100 locks per script, and many locks that were due apart.
 		assertThat(CommandStats.ofClients(calls)).as("renewals: %s", calls)
 			.isBetween(FEWEST, (long) (periods * HELD / 20));
 		leases.forEach(LockLease::close);

@@ -1,6 +1,5 @@
 package io.distributedlock.redis;
 
-import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -11,6 +10,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -18,15 +19,18 @@ import redis.clients.jedis.Jedis;
 import redis.clients.jedis.args.ClientType;
 import redis.clients.jedis.params.ClientKillParams;
 
-import org.springframework.beans.factory.DisposableBean;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import io.distributedlock.LockInterruptedException;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockRequest;
+import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockGrant;
@@ -42,6 +46,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * Tests of notifications that are lost, or reach processes that wait no more.
  */
+@ExtendWith(OutputCaptureExtension.class)
 @Tag("full")
 class RedisNotificationTests {
 
@@ -183,13 +188,7 @@ class RedisNotificationTests {
 	void waiterBehindAWrappedFactoryIsNotified(String name,
 			Function<RedisConfiguration, RedisConnectionFactory> client) {
 		RedisLockProvider holder = this.processes.provider(connect(client));
-		RedisConnectionFactory factory = connect(client);
-		this.processes.closing(() -> ((DisposableBean) factory).destroy());
-		RedisConnectionFactory wrapped = (RedisConnectionFactory) Proxy.newProxyInstance(
-				RedisConnectionFactory.class.getClassLoader(), new Class<?>[] { RedisConnectionFactory.class },
-				(proxy, method, arguments) -> method.invoke(factory, arguments));
-		RedisLockProvider waiter = this.processes
-			.closing(new RedisLockProvider(wrapped, RedisLockSettings.defaults(RedisProcesses.PREFIX)));
+		RedisLockProvider waiter = this.processes.provider(TestClients.wrapped(connect(client)));
 		LockGrant grant = RedisProcesses.acquire(holder, KEY);
 		AtomicInteger signals = new AtomicInteger();
 		LockContender contender = waiter.newContender(KEY, signals::incrementAndGet);
@@ -199,6 +198,37 @@ class RedisNotificationTests {
 		signals.set(0);
 		assertThat(RedisProcesses.release(holder, grant)).isEqualTo(ReleaseOutcome.RELEASED);
 		await().until(() -> signals.get() > 0);
+	}
+
+	/** Outside the queue, the processes in it would leave it no turn. */
+	@ParameterizedTest(name = "{0}")
+	@MethodSource("io.distributedlock.redis.TestClients#all")
+	void processThatMayNotSubscribeWaitsInTheQueue(String name,
+			Function<RedisConfiguration, RedisConnectionFactory> client) {
+		this.admin.aclSetUser("deaf", "reset", "on", ">secret", "allkeys", "allchannels", "+@all", "-subscribe");
+		this.processes.closing(() -> this.admin.aclDelUser("deaf"));
+		RedisLockProvider holder = this.processes.provider(connect(client));
+		RedisLockProvider deaf = this.processes
+			.provider(client.apply(TestRedis.standalone(TestRedis.port(), "deaf", "secret")));
+		RedisProcesses.acquire(holder, KEY);
+		LockContender contender = RedisProcesses.enter(deaf, KEY);
+		for (int attempt = 0; attempt < 3; attempt++) {
+			assertThat(((AttemptResult.Busy) RedisProcesses.enqueue(contender)).retryAfter())
+				.as("twice in the time of a reservation")
+				.isLessThanOrEqualTo(RedisLayout.RESERVATION.dividedBy(2));
+			assertThat(LockValues.queue(this.admin, this.keys)).hasSize(1);
+		}
+	}
+
+	@Test
+	void closedFactoryIsNotClosedAgain(CapturedOutput output) {
+		LettuceConnectionFactory factory = TestRedis.lettuce(TestRedis.port());
+		RedisLockProvider provider = this.processes.provider(factory);
+		provider.subscription().begin();
+		await().until(provider.subscription()::isActive);
+		factory.stop();
+		provider.close();
+		assertThat(output).doesNotContain("already closed");
 	}
 
 	@ParameterizedTest(name = "{0}")

@@ -4,6 +4,7 @@ import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Collections;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
@@ -13,16 +14,19 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
+import java.util.stream.Stream;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import redis.clients.jedis.Jedis;
 
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
@@ -112,6 +116,67 @@ class RedisSilentSubscriptionTests {
 		assertThat(rivals).allSatisfy((rival) -> assertThat(rival.get()).isPositive());
 		String channel = RedisProcesses.LAYOUT.channelPrefix() + deaf.process();
 		assertThat(this.admin.pubsubNumSub(channel).get(channel)).isPositive();
+	}
+
+	static Stream<Arguments> topologies() {
+		TestClients.Client lettuce = TestClients::lettuce;
+		TestClients.Client jedis = TestClients::jedis;
+		TestClients.Client wrapped = (servers, ports) -> TestClients.wrapped(TestClients.lettuce(servers, ports));
+		TestSentinels sentinels = TestSentinels.shared();
+		TestCluster cluster = TestCluster.shared();
+		return Stream.of(lettuce, wrapped, jedis)
+			.flatMap((client) -> Stream.of(
+					Arguments.of(client, TestRedis.standalone(TestRedis.port()), List.of(TestRedis.server())),
+					Arguments.of(client, sentinels.configuration(), List.of(sentinels.primary())),
+					Arguments.of(client, cluster.configuration(), cluster.masters())));
+	}
+
+	@ParameterizedTest
+	@MethodSource("topologies")
+	void replacedSubscriptionLeavesNothing(TestClients.Client client, RedisConfiguration configuration,
+			List<RedisServer> servers) {
+		TcpProxy proxy = this.processes.closing(new TcpProxy(
+				servers.stream().map((server) -> new InetSocketAddress("localhost", server.port())).toList()));
+		RedisConfiguration proxied = (configuration instanceof RedisStandaloneConfiguration)
+				? TestRedis.standalone(proxy.port()) : configuration;
+		RedisLockProvider deaf = this.processes.provider(client.connect(proxied, proxy::port));
+		List<Jedis> admins = servers.stream().map((server) -> this.processes.closing(server.admin())).toList();
+		deaf.subscription().begin();
+		await().until(deaf.subscription()::isActive);
+		long threads = subscriptionThreads();
+		for (int round = 1; round <= 2; round++) {
+			silence(proxy, admins.get(0), deaf);
+			await().atMost(PATIENCE).until(() -> {
+				long before = System.nanoTime();
+				deaf.subscription().replace();
+				assertThat(Duration.ofNanos(System.nanoTime() - before)).isLessThan(Duration.ofSeconds(5));
+				return !deaf.subscription().isActive();
+			});
+			await().until(deaf.subscription()::isActive);
+			await().untilAsserted(() -> assertThat(subscriptionThreads()).isEqualTo(threads));
+			await()
+				.untilAsserted(() -> assertThat(admins).flatExtracting((admin) -> subscribers(admin, deaf)).hasSize(1));
+		}
+	}
+
+	private static void silence(TcpProxy proxy, Jedis admin, RedisLockProvider deaf) {
+		WireFault fault = proxy.onReply(RedisSilentSubscriptionTests::isNotification, Effect.BLACK_HOLE).once();
+		admin.publish(RedisProcesses.LAYOUT.channelPrefix() + deaf.process(), "silence");
+		await().until(() -> fault.hits() == 1);
+	}
+
+	private static List<String> subscribers(Jedis admin, RedisLockProvider provider) {
+		String channel = RedisProcesses.LAYOUT.channelPrefix() + provider.process();
+		return Collections.nCopies(admin.pubsubNumSub(channel).get(channel).intValue(), channel);
+	}
+
+	private static long subscriptionThreads() {
+		return Thread.getAllStackTraces()
+			.keySet()
+			.stream()
+			.filter((thread) -> thread.getName().startsWith("distributed-lock-redis-"))
+			.filter((thread) -> thread.getName().contains("subscription"))
+			.count();
 	}
 
 	private static boolean isNotification(byte[] packet) {

@@ -1,5 +1,6 @@
 package io.distributedlock.redis;
 
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.function.Function;
 import java.util.function.IntUnaryOperator;
@@ -19,6 +20,7 @@ import io.lettuce.core.resource.MappingSocketAddressResolver;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import org.junit.jupiter.params.provider.Arguments;
 
+import org.springframework.beans.factory.DisposableBean;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
@@ -139,6 +141,13 @@ final class TestClients {
 		factory.afterPropertiesSet();
 		factory.start();
 		return factory;
+	}
+
+	/** Hides a factory behind another one, as tracing does. */
+	static RedisConnectionFactory wrapped(RedisConnectionFactory factory) {
+		return (RedisConnectionFactory) Proxy.newProxyInstance(TestClients.class.getClassLoader(),
+				new Class<?>[] { RedisConnectionFactory.class, DisposableBean.class },
+				(proxy, method, arguments) -> method.invoke(factory, arguments));
 	}
 
 	/** A client of servers that may have other ports than they announce. */
