@@ -9,6 +9,7 @@ import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.function.BiConsumer;
+import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
 
@@ -152,8 +153,12 @@ public final class LockedMethodRegistry {
 				.forEach((method) -> consumer.accept(method.described(), method.attribute())));
 	}
 
+	/** Returns the locked methods without bridges to them, which calls may have added. */
 	Set<Method> methods(Class<?> targetClass) {
-		return of(targetClass).keySet();
+		return of(targetClass).keySet()
+			.stream()
+			.filter((method) -> !method.isBridge())
+			.collect(Collectors.toUnmodifiableSet());
 	}
 
 	/** Returns the names of the beans that keys and conditions of a class use. */

@@ -77,6 +77,30 @@ class LockedBeanVerifierTests {
 	}
 
 	@Test
+	void inheritedImplementationOfAGenericInterfaceIsLockedBehindAnInterfaceProxy() {
+		this.runner.withPropertyValues("spring.aop.proxy-target-class=false")
+			.withBean(OrderHandler.class)
+			.run((context) -> {
+				@SuppressWarnings("unchecked")
+				Handler<Integer> handler = context.getBean(Handler.class);
+				handler.handle(7);
+				assertThat(this.operations.keys()).containsExactly("AbstractHandler.handle:7");
+			});
+	}
+
+	@Test
+	void annotatedGenericInterfaceLocksAnInheritedImplementation() {
+		this.runner.withPropertyValues("spring.aop.proxy-target-class=false")
+			.withBean(LockedOrderHandler.class)
+			.run((context) -> {
+				@SuppressWarnings("unchecked")
+				LockedHandler<Integer> handler = context.getBean(LockedHandler.class);
+				handler.handle(7);
+				assertThat(this.operations.keys()).containsExactly("LockedHandler.handle:7");
+			});
+	}
+
+	@Test
 	void annotationThatTheAdvisorCannotSeeIsRefused() {
 		this.runner.withBean(FactoryOf.class, () -> new FactoryOf<>(Runnable.class, LockedBeanVerifierTests::hidden))
 			.run((context) -> assertThat(error(catchThrowable(() -> context.getBean(Runnable.class))))
@@ -524,6 +548,42 @@ class LockedBeanVerifierTests {
 		Object aspect() {
 			return new Object();
 		}
+
+	}
+
+	interface Handler<T> {
+
+		void handle(T value);
+
+	}
+
+	static class AbstractHandler {
+
+		@DistributedLock("#value")
+		public void handle(Integer value) {
+		}
+
+	}
+
+	static class OrderHandler extends AbstractHandler implements Handler<Integer> {
+
+	}
+
+	interface LockedHandler<T> {
+
+		@DistributedLock("#value")
+		void handle(T value);
+
+	}
+
+	static class PlainHandler {
+
+		public void handle(Integer value) {
+		}
+
+	}
+
+	static class LockedOrderHandler extends PlainHandler implements LockedHandler<Integer> {
 
 	}
 
