@@ -30,6 +30,7 @@ import io.distributedlock.LockKey;
 import io.distributedlock.LockRequest;
 import io.distributedlock.interceptor.LockAttribute;
 import io.distributedlock.interceptor.LockAttributeSource;
+import io.distributedlock.interceptor.OnBusy;
 
 /**
  * Source that reads {@link DistributedLock} from the method, the methods that it
@@ -137,11 +138,14 @@ public final class AnnotationLockAttributeSource implements LockAttributeSource 
 
 		private final Method method;
 
+		private final Class<?> targetClass;
+
 		private final String described;
 
 		Reader(MergedAnnotation<DistributedLock> annotation, Method method, Class<?> targetClass) {
 			this.annotation = annotation;
 			this.method = method;
+			this.targetClass = targetClass;
 			Class<?> type = Proxy.isProxyClass(targetClass)
 					? ClassUtils.getInterfaceMethodIfPossible(method, targetClass).getDeclaringClass() : targetClass;
 			this.described = "@DistributedLock on " + type.getName() + "." + method.getName();
@@ -186,7 +190,11 @@ public final class AnnotationLockAttributeSource implements LockAttributeSource 
 			if (declared.isEmpty()) {
 				Method source = (this.annotation.getSource() instanceof Method annotated
 						&& !Modifier.isPrivate(annotated.getModifiers())) ? annotated : this.method;
-				return AnnotationLockAttributeSource.this.names.of(source, this.annotation.getSource());
+				DefaultNames names = AnnotationLockAttributeSource.this.names;
+				String name = names.of(source, this.annotation.getSource());
+				names.requireOneClass(name, this.targetClass,
+						this.annotation.getEnum("onBusy", OnBusy.class) == OnBusy.SKIP);
+				return name;
 			}
 			String name = resolve("name", declared, LockError.INVALID_EXPRESSION);
 			if (name.isBlank()) {
