@@ -173,6 +173,11 @@ public final class LockedMethodRegistry {
 		return this.failureHandlers.get();
 	}
 
+	/** Returns the bean factory of the locked methods. */
+	BeanFactory beanFactory() {
+		return this.beanFactory;
+	}
+
 	/** Returns whether the context has a bean, as seen by the locked methods. */
 	boolean hasBean(String name) {
 		return this.beanFactory.containsBean(name);

@@ -1,5 +1,6 @@
 package io.distributedlock.interceptor;
 
+import java.io.Serializable;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.reflect.Constructor;
@@ -33,6 +34,7 @@ import org.springframework.scheduling.annotation.Async;
 import org.springframework.scheduling.annotation.AsyncAnnotationBeanPostProcessor;
 import org.springframework.scheduling.annotation.EnableAsync;
 import org.springframework.scheduling.config.TaskManagementConfigUtils;
+import org.springframework.util.SerializationUtils;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockContext;
@@ -74,6 +76,17 @@ class LockedBeanVerifierTests {
 			context.getBean(Task.class).run();
 			assertThat(this.operations.keys()).containsExactly("named");
 		});
+	}
+
+	@Test
+	void serializedProxyTakesItsLock() {
+		this.runner.withPropertyValues("spring.aop.proxy-target-class=false")
+			.withBean(SerializableTask.class)
+			.run((context) -> {
+				Task copy = SerializationUtils.clone((Serializable & Task) context.getBean(Task.class));
+				copy.run();
+				assertThat(this.operations.keys()).containsExactly("Task.run");
+			});
 	}
 
 	@Test
@@ -584,6 +597,16 @@ class LockedBeanVerifierTests {
 	}
 
 	static class LockedOrderHandler extends PlainHandler implements LockedHandler<Integer> {
+
+	}
+
+	static class SerializableTask implements Task, Serializable {
+
+		private static final long serialVersionUID = 1L;
+
+		@Override
+		public void run() {
+		}
 
 	}
 
