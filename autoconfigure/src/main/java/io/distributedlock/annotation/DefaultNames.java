@@ -55,11 +55,13 @@ final class DefaultNames {
 	}
 
 	/**
-	 * Checks that no other class of beans has inherited the same default name. Interfaces,
-	 * proxies and mocks are left out: the classes of their targets are read by themselves.
+	 * Checks that no other class of beans has inherited the same default name.
+	 * Interfaces, proxies and mocks are left out: the classes of their targets are read
+	 * by themselves.
 	 * @param name the default name
 	 * @param type the class
-	 * @param skip whether a busy lock is skipped, so that one class skips the other's work
+	 * @param skip whether a busy lock is skipped, so that one class skips the other's
+	 * work
 	 * @throws LockConfigurationException if there is another class, and calls are skipped
 	 */
 	void requireOneClass(String name, Class<?> type, boolean skip) {
@@ -76,8 +78,8 @@ final class DefaultNames {
 		String action = "Give each class a name of its own: override the method in each with an annotation that has a"
 				+ " name, or annotate the classes. Or set the name, to share the lock on purpose";
 		if (skip) {
-			throw new LockConfigurationException(LockError.AMBIGUOUS_NAME, fact + "one skips its work while the other runs",
-					action);
+			throw new LockConfigurationException(LockError.AMBIGUOUS_NAME,
+					fact + "one skips its work while the other runs", action);
 		}
 		if (this.warned.add(type.getName() + " " + name)) {
 			logger.warn(LockError.AMBIGUOUS_NAME.describe(fact + "they wait for each other", action));

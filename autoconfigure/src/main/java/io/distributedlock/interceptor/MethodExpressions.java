@@ -48,7 +48,8 @@ final class MethodExpressions {
 		this.variables = new KeyVariables(method, targetClass);
 		this.indexes = this.variables.indexes();
 		StandardEvaluationContext context = new StandardEvaluationContext();
-		// The context class loader may be that of a thread which does not see the application.
+		// The context class loader may be that of a thread which does not see the
+		// application.
 		context.setTypeLocator(new StandardTypeLocator(targetClass.getClassLoader()));
 		context.setBeanResolver(new BeanFactoryResolver(beanFactory));
 		this.shared = context;

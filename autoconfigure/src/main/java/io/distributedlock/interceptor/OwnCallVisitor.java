@@ -245,6 +245,7 @@ final class OwnCallVisitor extends MethodVisitor {
 
 		/** A word that no method has as its name. */
 		static final String HANDED_OVER = "this";
+
 	}
 
 }

@@ -216,8 +216,8 @@ final class SelfInvocationWarning {
 	 * @param declaring the class whose code has the call
 	 * @param place where it is
 	 * @param call the call
-	 * @param handedOver the type as which the object is handed over to the code that makes
-	 * the call, or {@code null} if the object makes it
+	 * @param handedOver the type as which the object is handed over to the code that
+	 * makes the call, or {@code null} if the object makes it
 	 */
 	private record FoundCall(Class<?> declaring, Place place, OwnCall call, @Nullable Class<?> handedOver) {
 	}
