@@ -5,6 +5,7 @@ import java.lang.reflect.Method;
 import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
 
@@ -39,7 +40,7 @@ final class NearestAnnotations {
 
 	/** The compiler copies annotations to the bridges of a method. */
 	private static AnnotatedElement sourceOf(MergedAnnotation<?> annotation) {
-		AnnotatedElement source = (AnnotatedElement) annotation.getSource();
+		AnnotatedElement source = (AnnotatedElement) Objects.requireNonNull(annotation.getSource());
 		return (source instanceof Method method) ? BridgeMethodResolver.findBridgedMethod(method) : source;
 	}
 
