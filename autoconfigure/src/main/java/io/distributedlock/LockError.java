@@ -134,6 +134,8 @@ public enum LockError {
 	CONFLICTING_SETTINGS("DL-626"),
 	/** Warning: a lease is shorter than the time for which the store keeps a lock. */
 	SHORT_LEASE("DL-627"),
+	/** A method has several annotations that mean a lock, none nearer than the others. */
+	SEVERAL_ANNOTATIONS("DL-628"),
 	/** Reactive method security would let later subscriptions pass the lock. */
 	SECURITY_OUTSIDE_LOCK("DL-640"),
 	/** A bean has locked methods, but its context has no locks. */

@@ -1,23 +1,26 @@
 package io.distributedlock.annotation;
 
-import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.aop.SpringProxy;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.core.annotation.MergedAnnotations;
-import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
 import org.springframework.util.StringValueResolver;
 
 import io.distributedlock.LockConfigurationException;
@@ -27,6 +30,7 @@ import io.distributedlock.LockKey;
 import io.distributedlock.LockRequest;
 import io.distributedlock.interceptor.LockAttribute;
 import io.distributedlock.interceptor.LockAttributeSource;
+import io.distributedlock.interceptor.OnBusy;
 
 /**
  * Source that reads {@link DistributedLock} from the method, the methods that it
@@ -74,33 +78,57 @@ public final class AnnotationLockAttributeSource implements LockAttributeSource 
 
 	@Override
 	public boolean isDeclaredOnMethod(Method method, Class<?> targetClass) {
-		return findOnMethod(method, AopUtils.getMostSpecificMethod(method, targetClass)) != null;
+		return !findOnMethod(method, AopUtils.getMostSpecificMethod(method, targetClass), targetClass).isEmpty();
 	}
 
 	@Override
 	public @Nullable LockAttribute getLockAttribute(Method method, Class<?> targetClass) {
 		Method specific = AopUtils.getMostSpecificMethod(method, targetClass);
-		MergedAnnotation<DistributedLock> annotation = findOnMethod(method, specific);
-		if (annotation == null && TypeLevelMethods.includes(specific, targetClass)) {
-			annotation = find(targetClass);
+		List<MergedAnnotation<DistributedLock>> annotations = findOnMethod(method, specific, targetClass);
+		if (annotations.isEmpty() && TypeLevelMethods.includes(specific, targetClass)) {
+			annotations = NearestAnnotations.of(List.of(targetClass));
 		}
-		if (annotation == null) {
+		if (annotations.isEmpty()) {
 			return null;
 		}
-		LockAttribute attribute = new Reader(annotation, specific, targetClass).read();
-		this.scheduledJobs.check(specific, targetClass, attribute, annotation);
+		// The target of a proxy may have an annotation of its own, and is read by itself.
+		if (annotations.size() > 1 && !SpringProxy.class.isAssignableFrom(targetClass)) {
+			throw severalAnnotations(annotations, specific, targetClass);
+		}
+		LockAttribute attribute = new Reader(annotations.get(0), specific, targetClass).read();
+		this.scheduledJobs.check(specific, targetClass, attribute, annotations.get(0));
 		return attribute;
 	}
 
-	private static @Nullable MergedAnnotation<DistributedLock> findOnMethod(Method method, Method specific) {
-		MergedAnnotation<DistributedLock> annotation = find(specific);
-		return (annotation == null && !specific.equals(method)) ? find(method) : annotation;
+	/** Searches also interfaces that a subclass of the method's class has added. */
+	private static List<MergedAnnotation<DistributedLock>> findOnMethod(Method method, Method specific,
+			Class<?> targetClass) {
+		List<MergedAnnotation<DistributedLock>> own = MergedAnnotations.from(specific)
+			.stream(DistributedLock.class)
+			.toList();
+		if (!own.isEmpty()) {
+			return own;
+		}
+		Set<Method> declarations = new LinkedHashSet<>(List.of(specific, method));
+		for (Class<?> type : ClassUtils.getAllInterfacesForClassAsSet(targetClass)) {
+			ReflectionUtils.doWithLocalMethods(type, (candidate) -> {
+				if (candidate.getName().equals(specific.getName())
+						&& AopUtils.getMostSpecificMethod(candidate, targetClass).equals(specific)) {
+					declarations.add(candidate);
+				}
+			});
+		}
+		return NearestAnnotations.of(declarations);
 	}
 
-	private static @Nullable MergedAnnotation<DistributedLock> find(AnnotatedElement element) {
-		MergedAnnotation<DistributedLock> annotation = MergedAnnotations.from(element, SearchStrategy.TYPE_HIERARCHY)
-			.get(DistributedLock.class);
-		return annotation.isPresent() ? annotation : null;
+	private static LockConfigurationException severalAnnotations(List<MergedAnnotation<DistributedLock>> annotations,
+			Method method, Class<?> targetClass) {
+		String described = annotations.stream().map(NearestAnnotations::describe).collect(Collectors.joining(" and "));
+		return new LockConfigurationException(LockError.SEVERAL_ANNOTATIONS,
+				"The locked method " + targetClass.getName() + "." + method.getName() + " has several locks: "
+						+ described + ", of which none is nearer than the others",
+				"Keep one, or write on the method itself the one that counts. For several locks use one annotation"
+						+ " with several keys, or call a locked method of another bean");
 	}
 
 	/** Reader of the annotation of one method. */
@@ -110,11 +138,14 @@ public final class AnnotationLockAttributeSource implements LockAttributeSource 
 
 		private final Method method;
 
+		private final Class<?> targetClass;
+
 		private final String described;
 
 		Reader(MergedAnnotation<DistributedLock> annotation, Method method, Class<?> targetClass) {
 			this.annotation = annotation;
 			this.method = method;
+			this.targetClass = targetClass;
 			Class<?> type = Proxy.isProxyClass(targetClass)
 					? ClassUtils.getInterfaceMethodIfPossible(method, targetClass).getDeclaringClass() : targetClass;
 			this.described = "@DistributedLock on " + type.getName() + "." + method.getName();
@@ -159,7 +190,11 @@ public final class AnnotationLockAttributeSource implements LockAttributeSource 
 			if (declared.isEmpty()) {
 				Method source = (this.annotation.getSource() instanceof Method annotated
 						&& !Modifier.isPrivate(annotated.getModifiers())) ? annotated : this.method;
-				return AnnotationLockAttributeSource.this.names.of(source, this.annotation.getSource());
+				DefaultNames names = AnnotationLockAttributeSource.this.names;
+				String name = names.of(source, this.annotation.getSource());
+				names.requireOneClass(name, this.targetClass,
+						this.annotation.getEnum("onBusy", OnBusy.class) == OnBusy.SKIP);
+				return name;
 			}
 			String name = resolve("name", declared, LockError.INVALID_EXPRESSION);
 			if (name.isBlank()) {

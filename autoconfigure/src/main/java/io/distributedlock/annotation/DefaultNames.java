@@ -1,11 +1,15 @@
 package io.distributedlock.annotation;
 
 import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.util.Arrays;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.util.ClassUtils;
@@ -16,7 +20,14 @@ import io.distributedlock.LockError;
 /** The names of locks that declare none, each for one method only. */
 final class DefaultNames {
 
+	private static final Log logger = LogFactory.getLog(DefaultNames.class);
+
 	private final ConcurrentMap<String, String> owners = new ConcurrentHashMap<>();
+
+	/** The first class of each name. */
+	private final ConcurrentMap<String, Class<?>> classes = new ConcurrentHashMap<>();
+
+	private final Set<String> warned = ConcurrentHashMap.newKeySet();
 
 	/**
 	 * Returns the default name of a method.
@@ -41,6 +52,38 @@ final class DefaultNames {
 					"Give each a name of its own with @DistributedLock(name = \"…\"), or both the same one to share locks");
 		}
 		return name;
+	}
+
+	/**
+	 * Checks that no other class of beans has inherited the same default name.
+	 * Interfaces, proxies and mocks are left out: the classes of their targets are read
+	 * by themselves.
+	 * @param name the default name
+	 * @param type the class
+	 * @param skip whether a busy lock is skipped, so that one class skips the other's
+	 * work
+	 * @throws LockConfigurationException if there is another class, and calls are skipped
+	 */
+	void requireOneClass(String name, Class<?> type, boolean skip) {
+		if (Modifier.isAbstract(type.getModifiers()) || Proxy.isProxyClass(type)
+				|| type.getName().contains("$MockitoMock$")) {
+			return;
+		}
+		Class<?> earlier = this.classes.putIfAbsent(name, type);
+		if (earlier == null || earlier == type) {
+			return;
+		}
+		String fact = "The classes " + earlier.getName() + " and " + type.getName()
+				+ " inherit a locked method with the default name '" + name + "', so that ";
+		String action = "Give each class a name of its own: override the method in each with an annotation that has a"
+				+ " name, or annotate the classes. Or set the name, to share the lock on purpose";
+		if (skip) {
+			throw new LockConfigurationException(LockError.AMBIGUOUS_NAME,
+					fact + "one skips its work while the other runs", action);
+		}
+		if (this.warned.add(type.getName() + " " + name)) {
+			logger.warn(LockError.AMBIGUOUS_NAME.describe(fact + "they wait for each other", action));
+		}
 	}
 
 	private static boolean isAbove(Class<?> type, Class<?> annotated) {

@@ -34,7 +34,10 @@ final class KeyExpressions {
 
 	static KeyExpressions parse(LockAttribute attribute, MethodExpressions method) {
 		return new KeyExpressions(attribute.name(), method,
-				attribute.keys().stream().map((text) -> method.parse("key", text)).toList());
+				attribute.keys()
+					.stream()
+					.map((text) -> KeyConcatenation.check(method.parse("key", text), method.method()))
+					.toList());
 	}
 
 	/** Returns the parsed expressions. */

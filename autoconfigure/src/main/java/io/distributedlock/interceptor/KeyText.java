@@ -106,12 +106,20 @@ record KeyText(String method, Expression expression) {
 	}
 
 	private String textOf(Object value) {
+		requireText(value);
+		return value.toString();
+	}
+
+	/**
+	 * Requires that the text of a value is the same in every process.
+	 * @throws LockConfigurationException if it is not
+	 */
+	void requireText(Object value) {
 		KeyProblem problem = KeyValueCheck.findProblem(value);
 		if (problem != null) {
 			throw refused(LockError.KEY_WITHOUT_TEXT, "is a " + value.getClass().getName() + ", which " + problem.fact()
 					+ ", so that processes could lock different keys", problem.remedy());
 		}
-		return value.toString();
 	}
 
 	LockConfigurationException refused(LockError error, String fact, String action) {

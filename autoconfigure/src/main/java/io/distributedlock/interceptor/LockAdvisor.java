@@ -1,9 +1,12 @@
 package io.distributedlock.interceptor;
 
+import java.io.Serializable;
+
 import org.aopalliance.aop.Advice;
 
 import org.springframework.aop.Pointcut;
 import org.springframework.aop.support.AbstractPointcutAdvisor;
+import org.springframework.beans.factory.BeanFactory;
 import org.springframework.core.Ordered;
 
 /**
@@ -24,6 +27,8 @@ public final class LockAdvisor extends AbstractPointcutAdvisor {
 
 	private final transient Pointcut pointcut;
 
+	private final transient LockedMethodRegistry methods;
+
 	/**
 	 * Creates an advisor.
 	 * @param interceptor the interceptor of locked methods
@@ -33,6 +38,7 @@ public final class LockAdvisor extends AbstractPointcutAdvisor {
 	public LockAdvisor(LockInterceptor interceptor, LockedMethodRegistry methods, int order) {
 		this.interceptor = interceptor;
 		this.pointcut = new LockPointcut(methods);
+		this.methods = methods;
 		setOrder(order);
 	}
 
@@ -44,6 +50,27 @@ public final class LockAdvisor extends AbstractPointcutAdvisor {
 	@Override
 	public Advice getAdvice() {
 		return this.interceptor;
+	}
+
+	/**
+	 * Replaces the advisor of a serialized proxy, such as that of a session-scoped bean,
+	 * by a reference: another process has an advisor of its own.
+	 */
+	private Object writeReplace() {
+		return new Reference(this.methods.beanFactory());
+	}
+
+	/**
+	 * The advisor of a context.
+	 *
+	 * @param beanFactory the bean factory, which Spring serializes as a reference too
+	 */
+	private record Reference(BeanFactory beanFactory) implements Serializable {
+
+		private Object readResolve() {
+			return this.beanFactory.getBean(LockAdvisor.class);
+		}
+
 	}
 
 }

@@ -9,6 +9,7 @@ import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.function.BiConsumer;
+import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
 
@@ -152,8 +153,12 @@ public final class LockedMethodRegistry {
 				.forEach((method) -> consumer.accept(method.described(), method.attribute())));
 	}
 
+	/** Returns the locked methods without bridges to them, which calls may have added. */
 	Set<Method> methods(Class<?> targetClass) {
-		return of(targetClass).keySet();
+		return of(targetClass).keySet()
+			.stream()
+			.filter((method) -> !method.isBridge())
+			.collect(Collectors.toUnmodifiableSet());
 	}
 
 	/** Returns the names of the beans that keys and conditions of a class use. */
@@ -166,6 +171,11 @@ public final class LockedMethodRegistry {
 	/** Looks up the application's failure handler, and refuses several ones. */
 	@Nullable LockFailureHandler failureHandler() {
 		return this.failureHandlers.get();
+	}
+
+	/** Returns the bean factory of the locked methods. */
+	BeanFactory beanFactory() {
+		return this.beanFactory;
 	}
 
 	/** Returns whether the context has a bean, as seen by the locked methods. */

@@ -15,6 +15,7 @@ import org.springframework.expression.spel.SpelParserConfiguration;
 import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
 import org.springframework.expression.spel.support.StandardEvaluationContext;
+import org.springframework.expression.spel.support.StandardTypeLocator;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
@@ -47,6 +48,9 @@ final class MethodExpressions {
 		this.variables = new KeyVariables(method, targetClass);
 		this.indexes = this.variables.indexes();
 		StandardEvaluationContext context = new StandardEvaluationContext();
+		// The context class loader may be that of a thread which does not see the
+		// application.
+		context.setTypeLocator(new StandardTypeLocator(targetClass.getClassLoader()));
 		context.setBeanResolver(new BeanFactoryResolver(beanFactory));
 		this.shared = context;
 	}

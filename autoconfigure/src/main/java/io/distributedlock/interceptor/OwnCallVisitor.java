@@ -153,6 +153,7 @@ final class OwnCallVisitor extends MethodVisitor {
 
 	@Override
 	public void visitMethodInsn(int opcode, String owner, String name, String descriptor, boolean isInterface) {
+		reportHandOvers(descriptor);
 		int sizes = Type.getArgumentsAndReturnSizes(descriptor);
 		this.stack.pop((sizes >> 2) - 1);
 		if (opcode != Opcodes.INVOKESTATIC && this.stack.popObject()) {
@@ -175,6 +176,19 @@ final class OwnCallVisitor extends MethodVisitor {
 			}
 		}
 		replace(captured, sizes & 3);
+	}
+
+	/** Reports arguments that are the object itself, as a type of the JDK. */
+	private void reportHandOvers(String descriptor) {
+		Type[] arguments = Type.getArgumentTypes(descriptor);
+		int depth = 0;
+		for (int i = arguments.length - 1; i >= 0; i--) {
+			depth += arguments[i].getSize();
+			if (arguments[i].getDescriptor().startsWith("Ljava/") && this.stack.isOwn(depth)) {
+				this.calls
+					.accept(new OwnCall(this.line, false, arguments[i].getInternalName(), OwnCall.HANDED_OVER, ""));
+			}
+		}
 	}
 
 	private void report(boolean special, String owner, String name, String descriptor) {
@@ -216,16 +230,22 @@ final class OwnCallVisitor extends MethodVisitor {
 	}
 
 	/**
-	 * A call whose receiver is the object itself.
+	 * A call whose receiver is the object itself, or one that hands the object over to
+	 * code of the JDK, such as an executor.
 	 *
 	 * @param line the line of the source, or -1
 	 * @param special whether it is a call of exactly that method, such as by
 	 * {@code super}
-	 * @param owner the internal name of the class that the call names
-	 * @param name the name of the method
+	 * @param owner the internal name of the class that the call names, or as which the
+	 * object is handed over
+	 * @param name the name of the method, or {@link #HANDED_OVER}
 	 * @param descriptor the descriptor of the method
 	 */
 	record OwnCall(int line, boolean special, String owner, String name, String descriptor) {
+
+		/** A word that no method has as its name. */
+		static final String HANDED_OVER = "this";
+
 	}
 
 }

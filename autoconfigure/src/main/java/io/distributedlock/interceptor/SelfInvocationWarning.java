@@ -95,8 +95,25 @@ final class SelfInvocationWarning {
 			if (call.special()) {
 				this.inherited.add(call.name() + arguments(call.descriptor()));
 			}
-			if (this.names.contains(call.name())) {
-				this.calls.add(new FoundCall(declaring, place, call));
+			if (call.name().equals(OwnCall.HANDED_OVER)) {
+				addHandOver(declaring, place, call);
+			}
+			else if (this.names.contains(call.name())) {
+				this.calls.add(new FoundCall(declaring, place, call, null));
+			}
+		}
+
+		/** Adds the calls that other code can make of an object that it was given. */
+		private void addHandOver(Class<?> declaring, Place place, OwnCall call) {
+			for (Class<?> type : this.hierarchy) {
+				if (Type.getInternalName(type).equals(call.owner())) {
+					for (Method method : type.getMethods()) {
+						if (this.names.contains(method.getName())) {
+							this.calls.add(new FoundCall(declaring, place, new OwnCall(call.line(), false, call.owner(),
+									method.getName(), Type.getMethodDescriptor(method)), type));
+						}
+					}
+				}
 			}
 		}
 
@@ -115,7 +132,7 @@ final class SelfInvocationWarning {
 					&& arguments(place.descriptor()).equals(arguments(call.descriptor()));
 			if (!(call.special() && (override || isWithoutLock(called))) && (around == null || !around.covers(locked))
 					&& (caller == null || isRun(caller))) {
-				warn(place, call, AopUtils.getMostSpecificMethod(called, this.userClass), locked.attribute().name());
+				warn(found, AopUtils.getMostSpecificMethod(called, this.userClass), locked.attribute().name());
 			}
 		}
 
@@ -135,15 +152,20 @@ final class SelfInvocationWarning {
 					&& !SelfInvocationWarning.this.methods.isDeclaredOnMethod(called, called.getDeclaringClass());
 		}
 
-		private void warn(Place place, OwnCall call, Method called, String name) {
+		private void warn(FoundCall found, Method called, String name) {
+			Place place = found.place();
+			OwnCall call = found.call();
 			String caller = place.className() + "." + place.method();
 			String described = MethodNames.describe(called, this.userClass);
 			if (this.logged.add(caller + " " + described)) {
 				String file = (place.file() != null) ? place.file() : "Unknown Source";
+				String fact = (found.handedOver() != null)
+						? ") hands its own object over as " + found.handedOver().getName() + ", whose locked method "
+								+ described + " is then called past the proxy, so that it runs without the lock"
+						: ") calls the locked method " + described
+								+ " on its own object, past the proxy, so that this call runs without the lock";
 				logger.warn(LockError.SELF_INVOCATION.describe(
-						caller + "(" + file + ((call.line() > 0) ? ":" + call.line() : "")
-								+ ") calls the locked method " + described
-								+ " on its own object, past the proxy, so that this call runs without the lock",
+						caller + "(" + file + ((call.line() > 0) ? ":" + call.line() : "") + fact,
 						"Call it through the bean, which can be injected into itself as a @Lazy dependency, move it to"
 								+ " another bean, or run the work with LockOperations.execute;"
 								+ " LockAssert.assertHeld(\"" + name
@@ -194,8 +216,10 @@ final class SelfInvocationWarning {
 	 * @param declaring the class whose code has the call
 	 * @param place where it is
 	 * @param call the call
+	 * @param handedOver the type as which the object is handed over to the code that
+	 * makes the call, or {@code null} if the object makes it
 	 */
-	private record FoundCall(Class<?> declaring, Place place, OwnCall call) {
+	private record FoundCall(Class<?> declaring, Place place, OwnCall call, @Nullable Class<?> handedOver) {
 	}
 
 }

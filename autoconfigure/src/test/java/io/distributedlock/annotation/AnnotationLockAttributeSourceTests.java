@@ -128,6 +128,45 @@ class AnnotationLockAttributeSourceTests {
 	}
 
 	@ParameterizedTest
+	@MethodSource("severalAnnotations")
+	void severalAnnotationsOfOneMethodAreRefused(Class<?> type, String first, String second) {
+		this.proxies.assertRefused(type, LockError.SEVERAL_ANNOTATIONS, "pay", first);
+		this.proxies.assertRefused(type, LockError.SEVERAL_ANNOTATIONS, "pay", second);
+	}
+
+	static Stream<Arguments> severalAnnotations() {
+		String ofInterface = "@DistributedLock of AnnotatedInterface.pay";
+		String ofOther = "@DistributedLock of OtherInterface.pay";
+		return Stream.of(Arguments.of(TwoComposed.class, "@PaymentLock", "@StockLock"),
+				Arguments.of(ComposedBesidePlain.class, "@DistributedLock of", "@ScheduledLock"),
+				Arguments.of(ComposedOfTwo.class, "@BothLocks @PaymentLock", "@BothLocks @StockLock"),
+				Arguments.of(OfTwoInterfaces.class, ofInterface, ofOther),
+				Arguments.of(InheritingForTwoInterfaces.class, ofInterface, ofOther),
+				Arguments.of(OfClassAndInterface.class, "@DistributedLock of AnnotatedClass.pay", ofOther),
+				Arguments.of(OfTwoAnnotatedTypes.class, "@DistributedLock of Tagged", "@StockLock of OtherTagged"),
+				Arguments.of(TwoOnType.class, "@PaymentLock of TwoOnType", "@StockLock of TwoOnType"));
+	}
+
+	@Test
+	void nearestOfSeveralAnnotationsCounts() {
+		this.proxies.ofClass(new OwnOfTwoInterfaces()).pay("1");
+		assertThat(this.operations.keys()).containsExactly("OwnOfTwoInterfaces.pay:1");
+		this.proxies.ofClass(new OfNearerInterface()).pay("1");
+		assertThat(this.operations.keys()).containsExactly("NearerInterface.pay:1");
+		this.proxies.ofClass(new OwnOfTwoTypes()).pay("1");
+		assertThat(this.operations.keys()).containsExactly("own");
+	}
+
+	@Test
+	void annotationOfTheTargetCountsBehindAProxyOfTwoInterfaces() {
+		AnnotatedInterface proxy = (AnnotatedInterface) this.proxies.ofInterfaces(new OwnOfTwoInterfaces(),
+				AnnotatedInterface.class, OtherInterface.class);
+		this.proxies.read(proxy.getClass());
+		proxy.pay("1");
+		assertThat(this.operations.keys()).containsExactly("OwnOfTwoInterfaces.pay:1");
+	}
+
+	@ParameterizedTest
 	@MethodSource("mistakes")
 	void mistakeInAnAttributeIsRefusedOnFirstRead(Class<?> type, LockError error, String where, String what) {
 		this.proxies.assertRefused(type, error, where, what);
@@ -294,6 +333,130 @@ class AnnotationLockAttributeSourceTests {
 
 		@AliasFor(annotation = DistributedLock.class, attribute = "key")
 		String[] id() default {};
+
+	}
+
+	@Target({ ElementType.METHOD, ElementType.TYPE })
+	@Retention(RetentionPolicy.RUNTIME)
+	@DistributedLock(name = "stock")
+	@interface StockLock {
+
+	}
+
+	@Target(ElementType.METHOD)
+	@Retention(RetentionPolicy.RUNTIME)
+	@PaymentLock
+	@StockLock
+	@interface BothLocks {
+
+	}
+
+	static class TwoComposed {
+
+		@PaymentLock
+		@StockLock
+		void pay() {
+		}
+
+	}
+
+	static class ComposedBesidePlain {
+
+		@ScheduledLock(minHold = "1m")
+		@DistributedLock(provider = "jdbc")
+		void pay() {
+		}
+
+	}
+
+	static class ComposedOfTwo {
+
+		@BothLocks
+		void pay() {
+		}
+
+	}
+
+	interface OtherInterface {
+
+		@DistributedLock("#id")
+		void pay(String id);
+
+	}
+
+	interface NearerInterface extends AnnotatedInterface {
+
+		@Override
+		@DistributedLock("#id")
+		void pay(String id);
+
+	}
+
+	static class OfTwoInterfaces implements AnnotatedInterface, OtherInterface {
+
+		@Override
+		public void pay(String id) {
+		}
+
+	}
+
+	static class OwnOfTwoInterfaces implements AnnotatedInterface, OtherInterface {
+
+		@Override
+		@DistributedLock("#id")
+		public void pay(String id) {
+		}
+
+	}
+
+	static class OfNearerInterface implements AnnotatedInterface, NearerInterface {
+
+		@Override
+		public void pay(String id) {
+		}
+
+	}
+
+	static class InheritingForTwoInterfaces extends Base implements AnnotatedInterface, OtherInterface {
+
+	}
+
+	static class OfClassAndInterface extends AnnotatedClass implements OtherInterface {
+
+		@Override
+		public void pay(String id) {
+		}
+
+	}
+
+	@DistributedLock
+	interface Tagged {
+
+	}
+
+	@StockLock
+	interface OtherTagged {
+
+	}
+
+	static class OfTwoAnnotatedTypes implements Tagged, OtherTagged {
+
+		public void pay(String id) {
+		}
+
+	}
+
+	@DistributedLock(name = "own")
+	static class OwnOfTwoTypes extends OfTwoAnnotatedTypes {
+
+	}
+
+	@PaymentLock
+	@StockLock
+	static class TwoOnType {
+
+		public void pay() {
+		}
 
 	}
 

@@ -1,16 +1,27 @@
 package io.distributedlock.annotation;
 
+import java.util.stream.Stream;
+
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.interceptor.LockedProxies;
+import io.distributedlock.interceptor.OnBusy;
 import io.distributedlock.interceptor.RecordingLockOperations;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatNoException;
 
+@ExtendWith(OutputCaptureExtension.class)
 class DefaultNamesTests {
 
 	private final LockedProxies proxies = new LockedProxies(new RecordingLockOperations());
@@ -41,6 +52,32 @@ class DefaultNamesTests {
 		});
 	}
 
+	@ParameterizedTest
+	@MethodSource("jobsOfOneDefaultName")
+	void jobsThatInheritADefaultNameAreRefused(Class<?> first, Class<?> second, String name) {
+		this.proxies.read(first);
+		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> this.proxies.read(second))
+			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.AMBIGUOUS_NAME))
+			.withMessageContaining(first.getSimpleName())
+			.withMessageContaining(second.getSimpleName())
+			.withMessageContaining("'" + name + "'");
+	}
+
+	static Stream<Arguments> jobsOfOneDefaultName() {
+		return Stream.of(Arguments.of(DailyReport.class, WeeklyReport.class, "Report.run"),
+				Arguments.of(DailyExport.class, WeeklyExport.class, "Export.run"));
+	}
+
+	@Test
+	void classesThatInheritADefaultNameAreWarnedOfOnce(CapturedOutput output) {
+		this.proxies.read(Left.Jobs.class);
+		this.proxies.read(MoreJobs.class);
+		this.proxies.read(this.proxies.ofClass(new MoreJobs()).getClass());
+		assertThat(output.toString().lines().filter((line) -> line.contains("DL-608"))).singleElement()
+			.asString()
+			.contains(" WARN ", "Left$Jobs", "MoreJobs", "'Jobs.nightly'");
+	}
+
 	@Test
 	void inheritedMethodsOfAnnotatedTypesAreTwoLocks() {
 		RecordingLockOperations operations = new RecordingLockOperations();
@@ -58,6 +95,38 @@ class DefaultNamesTests {
 		RecordingLockOperations operations = new RecordingLockOperations();
 		new LockedProxies(operations).ofClass(new Invoices()).send();
 		assertThat(operations.keys()).containsExactly("Invoices.send");
+	}
+
+	abstract static class Report {
+
+		@ScheduledLock(minHold = "1m")
+		public void run() {
+		}
+
+	}
+
+	static class DailyReport extends Report {
+
+	}
+
+	static class WeeklyReport extends Report {
+
+	}
+
+	interface Export {
+
+		@DistributedLock(onBusy = OnBusy.SKIP)
+		default void run() {
+		}
+
+	}
+
+	static class DailyExport implements Export {
+
+	}
+
+	static class WeeklyExport implements Export {
+
 	}
 
 	static class Base {

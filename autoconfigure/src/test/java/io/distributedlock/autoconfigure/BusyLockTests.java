@@ -9,6 +9,7 @@ import java.util.concurrent.Future;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -23,8 +24,12 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.context.runner.ContextConsumer;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.cache.annotation.Cacheable;
+import org.springframework.cache.annotation.EnableCaching;
+import org.springframework.cache.concurrent.ConcurrentMapCacheManager;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.scheduling.annotation.Async;
 import org.springframework.scheduling.annotation.EnableAsync;
 
@@ -37,6 +42,7 @@ import io.distributedlock.LockNotAcquiredException;
 import io.distributedlock.LockOperations;
 import io.distributedlock.LockRequest;
 import io.distributedlock.annotation.DistributedLock;
+import io.distributedlock.interceptor.LockAdvisor;
 import io.distributedlock.interceptor.LockFailureHandler;
 import io.distributedlock.interceptor.OnBusy;
 import io.distributedlock.provider.LockObserver;
@@ -91,6 +97,29 @@ class BusyLockTests {
 			.contains("Skipped the call of " + Jobs.class.getName() + ".skip()")
 			.contains("the lock 'jobs' with the key 'jobs' is held by '")
 			.contains(":" + ProcessHandle.current().pid() + "'"));
+	}
+
+	@Test
+	void cacheInsideTheLockKeepsNoSkippedResult() {
+		this.runner.withUserConfiguration(CacheInside.class).run((context) -> {
+			whileBusy((busy) -> assertThat(context.getBean(CachedJobs.class).find()).isNull()).accept(context);
+			assertThat(context.getBean(CachedJobs.class).find()).isEqualTo("found");
+		});
+	}
+
+	@Test
+	void cacheOutsideTheLockKeepsASkippedResultUnlessExcluded() {
+		this.runner.withUserConfiguration(CacheOutside.class).run((context) -> {
+			CachedJobs jobs = context.getBean(CachedJobs.class);
+			whileBusy((busy) -> {
+				assertThat(jobs.find()).isNull();
+				assertThat(jobs.findUnlessNull()).isNull();
+				assertThat(catchThrowable(jobs::findOrFail)).isInstanceOf(LockNotAcquiredException.class);
+			}).accept(context);
+			assertThat(jobs.find()).isNull();
+			assertThat(jobs.findUnlessNull()).isEqualTo("found");
+			assertThat(jobs.findOrFail()).isEqualTo("found");
+		});
 	}
 
 	@Test
@@ -373,6 +402,42 @@ class BusyLockTests {
 		@Bean
 		LockFailureHandler second() {
 			return (failure, method, target, args) -> null;
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableCaching
+	@Import({ CachedJobs.class, ConcurrentMapCacheManager.class })
+	static class CacheInside {
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableCaching(order = LockAdvisor.DEFAULT_ORDER - 1)
+	@Import({ CachedJobs.class, ConcurrentMapCacheManager.class })
+	static class CacheOutside {
+
+	}
+
+	static class CachedJobs {
+
+		@Cacheable("found")
+		@DistributedLock(name = "jobs", onBusy = OnBusy.SKIP)
+		public @Nullable String find() {
+			return "found";
+		}
+
+		@Cacheable(cacheNames = "notNull", unless = "#result == null")
+		@DistributedLock(name = "jobs", onBusy = OnBusy.SKIP)
+		public @Nullable String findUnlessNull() {
+			return "found";
+		}
+
+		@Cacheable("failing")
+		@DistributedLock(name = "jobs")
+		public String findOrFail() {
+			return "found";
 		}
 
 	}

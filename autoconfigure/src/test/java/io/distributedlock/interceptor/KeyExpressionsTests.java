@@ -1,15 +1,18 @@
 package io.distributedlock.interceptor;
 
 import java.util.ArrayList;
+import java.util.Date;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockContext;
@@ -93,6 +96,58 @@ class KeyExpressionsTests {
 		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> this.orders.failing("x"))
 			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.KEY_EVALUATION))
 			.withCauseInstanceOf(IllegalStateException.class);
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { Concatenating.class, ConcatenatingInList.class, ConcatenatingByChoice.class,
+			ConcatenatingAndCalling.class })
+	void nullInAConcatenationIsRefused(Class<? extends Concatenation> type) throws Exception {
+		Concatenation proxy = this.proxies.ofClass(type.getDeclaredConstructor().newInstance());
+		proxy.run(7);
+		assertThat(this.operations.keys()).hasSize(1).first().asString().endsWith(":order-7");
+		for (Object missing : new Object[] { null, Optional.empty() }) {
+			assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> proxy.run(missing))
+				.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.NULL_KEY))
+				.withMessageContaining("#id")
+				.withMessageContaining("run");
+		}
+	}
+
+	@Test
+	void valueWithoutTextInAConcatenationIsRefused() {
+		Concatenation proxy = this.proxies.ofClass(new Concatenating());
+		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> proxy.run(new Date(0)))
+			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.KEY_WITHOUT_TEXT));
+		proxy.run(List.of(1, 2));
+		assertThat(this.operations.keys()).containsExactly("Concatenating.run:order-1,2");
+	}
+
+	@Test
+	void partsOfAConcatenationAreEvaluatedOnce() {
+		AtomicInteger counter = new AtomicInteger();
+		this.proxies.bean("counter", counter).ofClass(new Counting()).run();
+		assertThat(this.operations.keys()).containsExactly("Counting.run:3-1");
+		assertThat(counter).hasValue(1);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "key", "condition" })
+	void typeIsFoundByTheLoaderOfTheTarget(String attribute) {
+		NamingTypes proxy = this.proxies.ofClass(new NamingTypes());
+		ClassLoader before = Thread.currentThread().getContextClassLoader();
+		Thread.currentThread().setContextClassLoader(ClassLoader.getPlatformClassLoader());
+		try {
+			if (attribute.equals("key")) {
+				proxy.byKey();
+			}
+			else {
+				proxy.byCondition();
+			}
+		}
+		finally {
+			Thread.currentThread().setContextClassLoader(before);
+		}
+		assertThat(this.operations.keys()).hasSize(1);
 	}
 
 	@Test
@@ -208,6 +263,68 @@ class KeyExpressionsTests {
 	}
 
 	record Order(String id, String owner) {
+	}
+
+	interface Concatenation {
+
+		void run(Object id);
+
+	}
+
+	static class Concatenating implements Concatenation {
+
+		@Override
+		@DistributedLock("'order-' + #id")
+		public void run(Object id) {
+		}
+
+	}
+
+	static class ConcatenatingInList implements Concatenation {
+
+		@Override
+		@DistributedLock("{'order-' + (#id + '')}")
+		public void run(Object id) {
+		}
+
+	}
+
+	static class ConcatenatingByChoice implements Concatenation {
+
+		@Override
+		@DistributedLock("#id == 1 ? 'first' : 'order-' + #id")
+		public void run(Object id) {
+		}
+
+	}
+
+	static class ConcatenatingAndCalling implements Concatenation {
+
+		@Override
+		@DistributedLock("('ORDER-' + #id).toLowerCase()")
+		public void run(Object id) {
+		}
+
+	}
+
+	static class Counting {
+
+		@DistributedLock("1 + 2 + '-' + @counter.incrementAndGet()")
+		void run() {
+		}
+
+	}
+
+	static class NamingTypes {
+
+		@DistributedLock("T(io.distributedlock.LockError).NULL_KEY")
+		void byKey() {
+		}
+
+		@DistributedLock(condition = "T(io.distributedlock.LockError).NULL_KEY != null")
+		void byCondition() {
+		}
+
 	}
 
 	static class Tenants {

@@ -1,5 +1,6 @@
 package io.distributedlock.interceptor;
 
+import java.io.Serializable;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.reflect.Constructor;
@@ -33,6 +34,7 @@ import org.springframework.scheduling.annotation.Async;
 import org.springframework.scheduling.annotation.AsyncAnnotationBeanPostProcessor;
 import org.springframework.scheduling.annotation.EnableAsync;
 import org.springframework.scheduling.config.TaskManagementConfigUtils;
+import org.springframework.util.SerializationUtils;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockContext;
@@ -74,6 +76,41 @@ class LockedBeanVerifierTests {
 			context.getBean(Task.class).run();
 			assertThat(this.operations.keys()).containsExactly("named");
 		});
+	}
+
+	@Test
+	void serializedProxyTakesItsLock() {
+		this.runner.withPropertyValues("spring.aop.proxy-target-class=false")
+			.withBean(SerializableTask.class)
+			.run((context) -> {
+				Task copy = SerializationUtils.clone((Serializable & Task) context.getBean(Task.class));
+				copy.run();
+				assertThat(this.operations.keys()).containsExactly("Task.run");
+			});
+	}
+
+	@Test
+	void inheritedImplementationOfAGenericInterfaceIsLockedBehindAnInterfaceProxy() {
+		this.runner.withPropertyValues("spring.aop.proxy-target-class=false")
+			.withBean(OrderHandler.class)
+			.run((context) -> {
+				@SuppressWarnings("unchecked")
+				Handler<Integer> handler = context.getBean(Handler.class);
+				handler.handle(7);
+				assertThat(this.operations.keys()).containsExactly("AbstractHandler.handle:7");
+			});
+	}
+
+	@Test
+	void annotatedGenericInterfaceLocksAnInheritedImplementation() {
+		this.runner.withPropertyValues("spring.aop.proxy-target-class=false")
+			.withBean(LockedOrderHandler.class)
+			.run((context) -> {
+				@SuppressWarnings("unchecked")
+				LockedHandler<Integer> handler = context.getBean(LockedHandler.class);
+				handler.handle(7);
+				assertThat(this.operations.keys()).containsExactly("LockedHandler.handle:7");
+			});
 	}
 
 	@Test
@@ -523,6 +560,52 @@ class LockedBeanVerifierTests {
 		@Bean(TaskManagementConfigUtils.ASYNC_EXECUTION_ASPECT_BEAN_NAME)
 		Object aspect() {
 			return new Object();
+		}
+
+	}
+
+	interface Handler<T> {
+
+		void handle(T value);
+
+	}
+
+	static class AbstractHandler {
+
+		@DistributedLock("#value")
+		public void handle(Integer value) {
+		}
+
+	}
+
+	static class OrderHandler extends AbstractHandler implements Handler<Integer> {
+
+	}
+
+	interface LockedHandler<T> {
+
+		@DistributedLock("#value")
+		void handle(T value);
+
+	}
+
+	static class PlainHandler {
+
+		public void handle(Integer value) {
+		}
+
+	}
+
+	static class LockedOrderHandler extends PlainHandler implements LockedHandler<Integer> {
+
+	}
+
+	static class SerializableTask implements Task, Serializable {
+
+		private static final long serialVersionUID = 1L;
+
+		@Override
+		public void run() {
 		}
 
 	}

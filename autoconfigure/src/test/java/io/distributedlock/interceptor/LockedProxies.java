@@ -75,11 +75,15 @@ public final class LockedProxies {
 	}
 
 	public <T> T ofInterface(Class<T> type, T target) {
+		return type.cast(ofInterfaces(target, type));
+	}
+
+	public Object ofInterfaces(Object target, Class<?>... types) {
 		ProxyFactory factory = new ProxyFactory();
-		factory.setInterfaces(type);
+		factory.setInterfaces(types);
 		factory.setTarget(target);
 		factory.addAdvisor(this.advisor);
-		return type.cast(factory.getProxy());
+		return factory.getProxy();
 	}
 
 	/** A proxy whose target lacks the interface; the answer comes from an interceptor. */

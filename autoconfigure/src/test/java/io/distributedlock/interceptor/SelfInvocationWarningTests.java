@@ -54,6 +54,15 @@ class SelfInvocationWarningTests {
 					+ " fail");
 	}
 
+	@Test
+	void objectThatHandsItselfOverIsFound(CapturedOutput output) {
+		check(new Submitting());
+		assertThat(output.toString().lines().filter((text) -> text.contains("DL-623"))).singleElement()
+			.asString()
+			.contains("$Submitting.submit(SelfInvocationWarningTests.java:",
+					") hands its own object over as java.lang.Runnable, whose locked method ", "$Submitting.run()");
+	}
+
 	@ParameterizedTest
 	@MethodSource("calls")
 	void callOfTheOwnObjectIsFound(Object bean, String caller, String called, CapturedOutput output) {
@@ -560,6 +569,21 @@ class SelfInvocationWarningTests {
 
 		@DistributedLock("#id")
 		void pay(long id) {
+		}
+
+	}
+
+	static class Submitting implements Runnable {
+
+		@Nullable Thread thread;
+
+		@Override
+		@DistributedLock
+		public void run() {
+		}
+
+		void submit() {
+			this.thread = new Thread(this);
 		}
 
 	}
