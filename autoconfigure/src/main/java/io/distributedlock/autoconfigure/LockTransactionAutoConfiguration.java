@@ -4,15 +4,19 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionMessage;
+import org.springframework.boot.autoconfigure.condition.ConditionOutcome;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.SearchStrategy;
+import org.springframework.boot.autoconfigure.condition.SpringBootCondition;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.ConditionContext;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Role;
+import org.springframework.core.type.AnnotatedTypeMetadata;
 import org.springframework.transaction.ConfigurableTransactionManager;
 
 import io.distributedlock.LockConfigurationException;
@@ -59,7 +63,7 @@ public final class LockTransactionAutoConfiguration {
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
-	@ConditionalOnBooleanProperty(name = "distributed-lock.transaction.commit-guard", matchIfMissing = true)
+	@Conditional(OnCommitGuard.class)
 	static LockCommitGuardProcessor distributedLockCommitGuardProcessor(ConfigurableListableBeanFactory beanFactory,
 			ObjectProvider<DistributedLockProperties> properties) {
 		return new LockCommitGuardProcessor(beanFactory, () -> properties.getObject().transaction().commitMargin());
@@ -71,6 +75,20 @@ public final class LockTransactionAutoConfiguration {
 	static ChildTransactionsWarning distributedLockChildTransactionsWarning(
 			ConfigurableListableBeanFactory beanFactory) {
 		return new ChildTransactionsWarning(beanFactory);
+	}
+
+	/** Condition that the guard is on. Spring Boot's own takes 'on' and 'yes' for off. */
+	static final class OnCommitGuard extends SpringBootCondition {
+
+		private static final String PROPERTY = "distributed-lock.transaction.commit-guard";
+
+		@Override
+		public ConditionOutcome getMatchOutcome(ConditionContext context, AnnotatedTypeMetadata metadata) {
+			boolean on = OnFenceCondition.isOn(PROPERTY, true, context.getEnvironment());
+			return new ConditionOutcome(on,
+					ConditionMessage.forCondition("Commit guard").because(PROPERTY + " is " + on));
+		}
+
 	}
 
 }

@@ -19,15 +19,18 @@ final class OnFenceCondition extends SpringBootCondition {
 	}
 
 	static ConditionOutcome outcome(Environment environment) {
-		boolean on = isOn(environment);
+		boolean on = isOn(PROPERTY, false, environment);
 		return new ConditionOutcome(on,
 				ConditionMessage.forCondition("Fence of transactions").because(PROPERTY + " is " + on));
 	}
 
-	/** Leaves the refusal of what is no boolean to the binding of the properties. */
-	private static boolean isOn(Environment environment) {
+	/**
+	 * Returns whether a property is on, in every spelling of a boolean. Leaves the
+	 * refusal of what is none to the binding of the properties.
+	 */
+	static boolean isOn(String property, boolean unset, Environment environment) {
 		try {
-			return environment.getProperty(PROPERTY, Boolean.class, false);
+			return environment.getProperty(property, Boolean.class, unset);
 		}
 		catch (ConversionException ex) {
 			return true;

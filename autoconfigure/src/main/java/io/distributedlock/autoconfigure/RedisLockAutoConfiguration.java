@@ -9,6 +9,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.context.properties.bind.BindResult;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.context.annotation.Bean;
@@ -66,10 +67,10 @@ public final class RedisLockAutoConfiguration {
 			@DistributedLockConnectionFactory ObjectProvider<RedisConnectionFactory> own,
 			ObjectProvider<RedisConnectionFactory> application, DistributedLockProperties general,
 			Environment environment) {
+		BindResult<Duration> timeout = Binder.get(environment).bind(CONNECT_TIMEOUT, Duration.class);
 		return new LockStoreLocation("redis", KeyPrefix.text(general, environment),
 				RedisLocation.of(factory(own, application)),
-				Binder.get(environment).bind(CONNECT_TIMEOUT, Duration.class).orElse(LockStoreLocation.START_TIMEOUT),
-				null);
+				timeout.isBound() ? timeout.get() : LockStoreLocation.START_TIMEOUT, null);
 	}
 
 	private static RedisConnectionFactory factory(ObjectProvider<RedisConnectionFactory> own,

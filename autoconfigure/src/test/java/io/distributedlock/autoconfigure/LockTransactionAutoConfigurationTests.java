@@ -10,7 +10,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.aop.Advisor;
 import org.springframework.aop.MethodBeforeAdvice;
@@ -103,10 +102,17 @@ class LockTransactionAutoConfigurationTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "off", "no", "0" })
-	void guardIsSwitchedOffInEverySpelling(String off) {
-		this.runner.withPropertyValues("distributed-lock.transaction.commit-guard=" + off)
-			.run((context) -> assertThat(context).doesNotHaveBean(LockCommitGuardProcessor.class));
+	@CsvSource({ "off, 0", "no, 0", "0, 0", "on, 1", "yes, 1", "1, 1" })
+	void guardIsReadInEverySpelling(String guard, int processors) {
+		this.runner.withPropertyValues("distributed-lock.transaction.commit-guard=" + guard)
+			.run((context) -> assertThat(context.getBeansOfType(LockCommitGuardProcessor.class)).hasSize(processors));
+	}
+
+	@Test
+	void guardThatIsNoBooleanFailsTheStart() {
+		this.runner.withPropertyValues("distributed-lock.transaction.commit-guard=abc")
+			.run((context) -> assertThat(context).getFailure()
+				.hasStackTraceContaining("distributed-lock.transaction.commit-guard"));
 	}
 
 	@Test

@@ -93,7 +93,7 @@ class UnusedLocksTests {
 								"distributedLockDurationUnits", "distributedLockOperationsLookup",
 								"distributedLockedMethodStart", "distributedLockStoresCheck", "distributedLockStart",
 								"distributedLockLifecycle", "distributedLockCommitGuardProcessor",
-								"distributedLockedMethodMeters");
+								"distributedLockChildTransactionsWarning", "distributedLockedMethodMeters");
 				});
 			server.setSoTimeout(1);
 			assertThatExceptionOfType(IOException.class).isThrownBy(server::accept);
