@@ -296,8 +296,8 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 		}
 
 		/**
-		 * Attempts once more, in the queue, when the subscription is active or has failed:
-		 * outside of it, those that are in it would leave it no turn.
+		 * Attempts once more, in the queue, when the subscription is active or has
+		 * failed: outside of it, those that are in it would leave it no turn.
 		 */
 		private void subscribe(AttemptResult.Busy busy) {
 			NotificationSubscription subscription = RedisContender.this.subscription;
