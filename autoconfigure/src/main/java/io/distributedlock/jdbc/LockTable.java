@@ -278,7 +278,9 @@ final class LockTable {
 				return this.calls.execute(kind, deadline.remaining(), call);
 			}
 			catch (SQLException ex) {
-				if (!SqlErrors.isContention(ex) || deadline.isPast()) {
+				// A statement that has waited for a locked row has had its time.
+				boolean waited = kind != CallKind.ACQUIRE && SqlErrors.isRowLocked(ex);
+				if (!SqlErrors.isContention(ex) || waited || deadline.isPast()) {
 					throw ex;
 				}
 			}
