@@ -268,8 +268,8 @@ final class LockTable {
 	}
 
 	/**
-	 * Repeats a call that changed nothing because it collided with one of another
-	 * process, as sessions of a pooler do whose isolation is SERIALIZABLE.
+	 * Repeats a call that collided with one of another process, as with SERIALIZABLE
+	 * behind a pooler. A release that has waited for a locked row has had its time.
 	 */
 	private <T> T repeat(CallKind kind, Duration timeout, SqlCall<T> call) throws SQLException {
 		Deadline deadline = Deadline.after(timeout);
@@ -278,7 +278,6 @@ final class LockTable {
 				return this.calls.execute(kind, deadline.remaining(), call);
 			}
 			catch (SQLException ex) {
-				// A statement that has waited for a locked row has had its time.
 				boolean waited = kind != CallKind.ACQUIRE && SqlErrors.isRowLocked(ex);
 				if (!SqlErrors.isContention(ex) || waited || deadline.isPast()) {
 					throw ex;
