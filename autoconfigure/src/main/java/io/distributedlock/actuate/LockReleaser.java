@@ -87,7 +87,7 @@ final class LockReleaser {
 		return switch (inspector.forceRelease(key, lock, this.timeout)) {
 			case RELEASED -> new ForcedRelease(Outcome.RELEASED, "The store has released the grant to '"
 					+ lock.holder().label() + "', which learns of it with its next renewal at the latest");
-			case NOT_HELD -> notHeld();
+			case NOT_HELD, GONE -> notHeld();
 			case UNKNOWN -> new ForcedRelease(Outcome.STORE_FAILED, "The release of the grant to '"
 					+ lock.holder().label() + "' was requested, but not confirmed in time. Read the lock again");
 		};

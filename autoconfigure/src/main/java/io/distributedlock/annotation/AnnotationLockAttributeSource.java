@@ -43,8 +43,12 @@ public final class AnnotationLockAttributeSource implements LockAttributeSource 
 
 	private static final Log logger = LogFactory.getLog(AnnotationLockAttributeSource.class);
 
-	/** A template, a variable, or text in quotes: not an apostrophe, nor "job #1". */
-	private static final Pattern EXPRESSION_IN_NAME = Pattern.compile("#\\{|#[\\p{L}_]|^['\"]|['\"]$");
+	/**
+	 * A template, a variable, or text in quotes: not an apostrophe, "job #1" or
+	 * "Invoices#close".
+	 */
+	private static final Pattern EXPRESSION_IN_NAME = Pattern
+		.compile("#\\{|(?<![\\p{L}\\p{N}_])#[\\p{L}_]|^(['\"]).*\\1$|^'.*'\\s*\\+|\\+\\s*'.*'$");
 
 	private final StringValueResolver placeholders;
 
@@ -92,12 +96,18 @@ public final class AnnotationLockAttributeSource implements LockAttributeSource 
 			return null;
 		}
 		// The target of a proxy may have an annotation of its own, and is read by itself.
-		if (annotations.size() > 1 && !SpringProxy.class.isAssignableFrom(targetClass)) {
+		if (areDifferent(annotations) && !SpringProxy.class.isAssignableFrom(targetClass)) {
 			throw severalAnnotations(annotations, specific, targetClass);
 		}
 		LockAttribute attribute = new Reader(annotations.get(0), specific, targetClass).read();
 		this.scheduledJobs.check(specific, targetClass, attribute, annotations.get(0));
 		return attribute;
+	}
+
+	/** Those without a name have the names of their own methods. */
+	private static boolean areDifferent(List<MergedAnnotation<DistributedLock>> annotations) {
+		return annotations.size() > 1 && (annotations.get(0).getString("name").isEmpty()
+				|| annotations.stream().map(MergedAnnotation::synthesize).distinct().count() > 1);
 	}
 
 	/** Searches also interfaces that a subclass of the method's class has added. */
@@ -125,8 +135,8 @@ public final class AnnotationLockAttributeSource implements LockAttributeSource 
 			Method method, Class<?> targetClass) {
 		String described = annotations.stream().map(NearestAnnotations::describe).collect(Collectors.joining(" and "));
 		return new LockConfigurationException(LockError.SEVERAL_ANNOTATIONS,
-				"The locked method " + targetClass.getName() + "." + method.getName() + " has several locks: "
-						+ described + ", of which none is nearer than the others",
+				"The locked method " + targetClass.getName() + "." + method.getName() + " has several annotations"
+						+ " that mean a lock: " + described + ". Only one of them would be held",
 				"Keep one, or write on the method itself the one that counts. For several locks use one annotation"
 						+ " with several keys, or call a locked method of another bean");
 	}
@@ -192,8 +202,11 @@ public final class AnnotationLockAttributeSource implements LockAttributeSource 
 						&& !Modifier.isPrivate(annotated.getModifiers())) ? annotated : this.method;
 				DefaultNames names = AnnotationLockAttributeSource.this.names;
 				String name = names.of(source, this.annotation.getSource());
-				names.requireOneClass(name, this.targetClass,
-						this.annotation.getEnum("onBusy", OnBusy.class) == OnBusy.SKIP);
+				List<String> keys = List.of(this.annotation.getStringArray("key"));
+				if (keys.stream().noneMatch((key) -> key.contains("#root.target") || key.contains("@"))) {
+					names.requireOneClass(name, this.targetClass,
+							keys.isEmpty() && this.annotation.getEnum("onBusy", OnBusy.class) == OnBusy.SKIP);
+				}
 				return name;
 			}
 			String name = resolve("name", declared, LockError.INVALID_EXPRESSION);

@@ -61,7 +61,7 @@ final class DefaultNames {
 	 * @param name the default name
 	 * @param type the class
 	 * @param skip whether a busy lock is skipped, so that one class skips the other's
-	 * work
+	 * work; a class that replaces another one, as in a test, extends it
 	 * @throws LockConfigurationException if there is another class, and calls are skipped
 	 */
 	void requireOneClass(String name, Class<?> type, boolean skip) {
@@ -77,7 +77,8 @@ final class DefaultNames {
 				+ " inherit a locked method with the default name '" + name + "', so that ";
 		String action = "Give each class a name of its own: override the method in each with an annotation that has a"
 				+ " name, or annotate the classes. Or set the name, to share the lock on purpose";
-		if (skip) {
+		boolean related = earlier.isAssignableFrom(type) || type.isAssignableFrom(earlier);
+		if (skip && !related) {
 			throw new LockConfigurationException(LockError.AMBIGUOUS_NAME,
 					fact + "one skips its work while the other runs", action);
 		}

@@ -34,6 +34,7 @@ import org.springframework.context.annotation.Lazy;
 import org.springframework.core.env.Environment;
 import org.springframework.core.io.ResourceLoader;
 import org.springframework.jdbc.datasource.AbstractDriverBasedDataSource;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 import org.springframework.jdbc.datasource.init.DatabasePopulator;
 import org.springframework.util.ClassUtils;
 
@@ -245,7 +246,8 @@ public final class JdbcLockAutoConfiguration {
 				described.setDriverClassName(details.getDriverClassName());
 				return described;
 			}
-			if (isKindOf(application, AbstractDriverBasedDataSource.class)) {
+			if (isKindOf(application, AbstractDriverBasedDataSource.class)
+					&& !isKindOf(application, SingleConnectionDataSource.class)) {
 				// Opens a connection each time, as an embedded database does.
 				described.setDataSource(LockDataSource.unwrap(application));
 				return described;
@@ -255,23 +257,34 @@ public final class JdbcLockAutoConfiguration {
 
 		/**
 		 * Whether connection details lead to the database of a DataSource. A test may
-		 * have replaced that one, and must not lock in the other. Where the database does
-		 * not answer, they do not count.
+		 * have replaced that one, also by a mock, and must not lock in the other. A
+		 * database that does not answer yet is taken for that of the details.
 		 */
 		private static boolean isReachedBy(JdbcConnectionDetails details, DataSource application) {
 			try (Connection connection = LockDataSource.unwrap(application).getConnection()) {
-				return withoutSettings(details.getJdbcUrl()).equals(withoutSettings(connection.getMetaData().getURL()));
+				return connection != null && isSameDatabase(details.getJdbcUrl(), connection.getMetaData().getURL());
 			}
 			catch (SQLException ex) {
 				logger.debug("The database of the application did not tell its URL", ex);
-				return false;
+				// In place of a pool of an application, as a test has it.
+				return !isKindOf(application, AbstractDriverBasedDataSource.class);
 			}
 		}
 
-		private static String withoutSettings(@Nullable String url) {
-			return String.valueOf(url).split("[?;]", 2)[0];
-		}
+	}
 
+	/**
+	 * Compares servers and databases: drivers and wrappers of drivers write the protocol,
+	 * the usual port and the settings in ways of their own.
+	 */
+	static boolean isSameDatabase(@Nullable String url, @Nullable String other) {
+		return placeOf(url).equals(placeOf(other));
+	}
+
+	private static String placeOf(@Nullable String url) {
+		String place = String.valueOf(url).split("[?;]", 2)[0];
+		int server = place.indexOf("//");
+		return (server < 0) ? place : place.substring(server).replaceFirst(":(3306|5432)(?=/|$)", "");
 	}
 
 	static class OnSchemaInitialization extends OnDatabaseInitializationCondition {

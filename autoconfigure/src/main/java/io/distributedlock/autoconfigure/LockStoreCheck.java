@@ -69,7 +69,7 @@ final class LockStoreCheck {
 		Deadline deadline = Deadline.after(timeout);
 		while (true) {
 			try {
-				provider.check(timeout);
+				provider.check(deadline.remaining());
 				return;
 			}
 			catch (LockProviderException ex) {

@@ -87,7 +87,7 @@ record KeyType(@Nullable KeyProblem problem, boolean simple, @Nullable List<Fiel
 		if (Iterable.class.isAssignableFrom(type) && !Collection.class.isAssignableFrom(type)
 				&& !Path.class.isAssignableFrom(type)) {
 			return new KeyProblem("is an Iterable, whose text need not tell its elements",
-					"Use an id of it, or a collection of its elements, such as #page.content");
+					"Use an id of it, or its content, such as #page.content or #node.asString()");
 		}
 		if (type.getPackageName().equals("java.util.concurrent.atomic")) {
 			return new KeyProblem("is a variable: its text changes with its value", "Use its value: #reference.get()");

@@ -13,6 +13,11 @@ public enum ReleaseOutcome {
 	RELEASED,
 	/** No such grant was there. */
 	NOT_HELD,
+	/**
+	 * No such grant is there any more. It may have been there: a client that sends
+	 * commands again by itself may have removed it before.
+	 */
+	GONE,
 	/** It is not known whether the grant is there; the release has to be repeated. */
 	UNKNOWN
 

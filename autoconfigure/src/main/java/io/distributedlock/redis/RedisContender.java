@@ -302,7 +302,8 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 		private void subscribe(AttemptResult.Busy busy) {
 			NotificationSubscription subscription = RedisContender.this.subscription;
 			if (RedisContender.this.repository.isBlocking()) {
-				awaitSubscription(subscription);
+				long nanos = this.deadline.remainingNanos();
+				awaitSubscription(subscription, Deadline.afterNanos(nanos - nanos / ANSWER_SHARE));
 				attemptAgain(busy);
 				return;
 			}
@@ -314,12 +315,12 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 		}
 
 		/** Waits on the caller's thread, which the client blocks anyway. */
-		private void awaitSubscription(NotificationSubscription subscription) {
+		private void awaitSubscription(NotificationSubscription subscription, Deadline end) {
 			CountDownLatch ended = new CountDownLatch(1);
 			Waiter waiter = subscription.newWaiter(ended::countDown);
-			subscription.activate(waiter, this.deadline);
+			subscription.activate(waiter, end);
 			try {
-				this.deadline.await(CallKind.ACQUIRE, (nanos) -> ended.await(nanos, TimeUnit.NANOSECONDS));
+				end.await(CallKind.ACQUIRE, (nanos) -> ended.await(nanos, TimeUnit.NANOSECONDS));
 			}
 			catch (InterruptedException ex) {
 				waiter.cancel();

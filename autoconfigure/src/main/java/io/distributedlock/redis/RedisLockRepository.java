@@ -205,7 +205,7 @@ final class RedisLockRepository {
 			}
 			else if (this.ofOwner && reply.resentUnseen()) {
 				// An earlier run of it may have released the lock.
-				end(ReleaseOutcome.UNKNOWN);
+				end(ReleaseOutcome.GONE);
 			}
 			else if (this.ofOwner) {
 				confirmNotHeld();

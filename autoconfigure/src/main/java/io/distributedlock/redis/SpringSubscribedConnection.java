@@ -78,7 +78,12 @@ final class SpringSubscribedConnection implements SubscribedConnection {
 	 */
 	@Override
 	public void abandon() {
-		LockThreads.factory("redis-unsubscription").newThread(this::close).start();
+		try {
+			LockThreads.factory("redis-unsubscription").newThread(this::close).start();
+		}
+		catch (OutOfMemoryError ex) {
+			logger.debug("There is no thread to close the connection of the subscription", ex);
+		}
 	}
 
 	/** A listener of Spring. */

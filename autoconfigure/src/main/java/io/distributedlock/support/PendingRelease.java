@@ -109,7 +109,7 @@ final class PendingRelease {
 	/** Whether an outcome shows that nothing of it is left in the store. */
 	boolean isConfirmedBy(ReleaseOutcome outcome) {
 		return outcome == ReleaseOutcome.RELEASED
-				|| (outcome == ReleaseOutcome.NOT_HELD && this.kind != Kind.UNSEEN_GRANT);
+				|| (outcome != ReleaseOutcome.UNKNOWN && this.kind != Kind.UNSEEN_GRANT);
 	}
 
 	/** Sets when it is due again, with a pause that grows. */

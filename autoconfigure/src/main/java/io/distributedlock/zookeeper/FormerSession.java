@@ -36,7 +36,7 @@ final class FormerSession {
 	 * @param client the client, which has connected since
 	 */
 	static void end(Session session, CuratorFramework client) {
-		if (session.isAlive()) {
+		if (session.isAlive() || session.id() == 0) {
 			return;
 		}
 		String servers = client.getZookeeperClient().getCurrentConnectionString();

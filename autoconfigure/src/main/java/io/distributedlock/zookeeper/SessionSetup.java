@@ -169,8 +169,13 @@ final class SessionSetup implements Watcher {
 					failed(ex);
 					if (this.failure instanceof LockConfigurationException) {
 						// As at start: no lock is granted until another try succeeds.
+						// Each
+						// heartbeat may fail so, but one of them begins the tries.
+						boolean first = this.complete;
 						this.complete = false;
-						schedule(this::start, RETRY_PAUSE);
+						if (first) {
+							schedule(this::start, RETRY_PAUSE);
+						}
 					}
 					this.changed.run();
 				}

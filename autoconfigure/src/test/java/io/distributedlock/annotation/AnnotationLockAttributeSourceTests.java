@@ -119,6 +119,8 @@ class AnnotationLockAttributeSourceTests {
 	void signsInANameAreText() {
 		this.proxies.ofClass(new NameWithSigns()).run();
 		assertThat(this.operations.last().keys()).containsExactly(LockKey.of("Bob's job #1"));
+		this.proxies.ofClass(new NameOfAMethod()).run();
+		assertThat(this.operations.last().keys()).containsExactly(LockKey.of("Invoices#close of 'acme'"));
 	}
 
 	@Test
@@ -132,6 +134,12 @@ class AnnotationLockAttributeSourceTests {
 	void severalAnnotationsOfOneMethodAreRefused(Class<?> type, String first, String second) {
 		this.proxies.assertRefused(type, LockError.SEVERAL_ANNOTATIONS, "pay", first);
 		this.proxies.assertRefused(type, LockError.SEVERAL_ANNOTATIONS, "pay", second);
+	}
+
+	@Test
+	void equalAnnotationsOfTwoInterfacesAreOne() {
+		this.proxies.ofClass(new OfTwoEqualInterfaces()).pay("1");
+		assertThat(this.operations.keys()).containsExactly("payment:1");
 	}
 
 	static Stream<Arguments> severalAnnotations() {
@@ -313,6 +321,36 @@ class AnnotationLockAttributeSourceTests {
 	static class QuotedName {
 
 		@DistributedLock(name = "'nightly'")
+		void run() {
+		}
+
+	}
+
+	interface Paying {
+
+		@DistributedLock(name = "payment", key = "#id")
+		void pay(String id);
+
+	}
+
+	interface AlsoPaying {
+
+		@DistributedLock(name = "payment", key = "#id")
+		void pay(String id);
+
+	}
+
+	static class OfTwoEqualInterfaces implements Paying, AlsoPaying {
+
+		@Override
+		public void pay(String id) {
+		}
+
+	}
+
+	static class NameOfAMethod {
+
+		@DistributedLock(name = "Invoices#close of 'acme'")
 		void run() {
 		}
 

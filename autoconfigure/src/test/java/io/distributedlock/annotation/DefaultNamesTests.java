@@ -79,6 +79,19 @@ class DefaultNamesTests {
 	}
 
 	@Test
+	void classesWhoseKeysDifferMayInheritADefaultName(CapturedOutput output) {
+		this.proxies.read(DailyImport.class);
+		this.proxies.read(WeeklyImport.class);
+		assertThat(output).doesNotContain("DL-608");
+	}
+
+	@Test
+	void classThatReplacesAJobInATestIsNotRefused() {
+		this.proxies.read(DailyReport.class);
+		assertThatNoException().isThrownBy(() -> this.proxies.read(FakeReport.class));
+	}
+
+	@Test
 	void inheritedMethodsOfAnnotatedTypesAreTwoLocks() {
 		RecordingLockOperations operations = new RecordingLockOperations();
 		LockedProxies locked = new LockedProxies(operations);
@@ -110,6 +123,26 @@ class DefaultNamesTests {
 	}
 
 	static class WeeklyReport extends Report {
+
+	}
+
+	static class FakeReport extends DailyReport {
+
+	}
+
+	abstract static class Import {
+
+		@DistributedLock(key = "#root.target.class.name", onBusy = OnBusy.SKIP)
+		public void run() {
+		}
+
+	}
+
+	static class DailyImport extends Import {
+
+	}
+
+	static class WeeklyImport extends Import {
 
 	}
 

@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -72,6 +73,15 @@ class JdbcLockAutoConfigurationTests {
 
 	private final ApplicationContextRunner locked = this.runner.withBean(LockUser.class)
 		.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class));
+
+	@ParameterizedTest
+	@CsvSource({ "jdbc:mariadb://db:3306/app?a=b,jdbc:mariadb://db/app,true",
+			"jdbc:aws-wrapper:postgresql://db/app,jdbc:postgresql://db:5432/app,true",
+			"jdbc:h2:mem:app;MODE=MySQL,jdbc:h2:mem:app,true", "jdbc:h2:mem:app,jdbc:h2:mem:other,false",
+			"jdbc:mysql://db/app,jdbc:mysql://other/app,false", "jdbc:mysql://db/app,jdbc:h2:mem:app,false" })
+	void urlsOfOneDatabaseAreRecognized(String url, String other, boolean same) {
+		assertThat(JdbcLockAutoConfiguration.isSameDatabase(url, other)).isEqualTo(same);
+	}
 
 	@Test
 	void embeddedDatabaseGetsTheTableAndKeepsTheLocks() {

@@ -209,7 +209,7 @@ class ForeignPoolTests {
 				.isThrownBy(() -> resultOf(provider.newContender(KEY, () -> {
 				}).attempt(OwnerId.random(), LEASE, false, Duration.ofMillis(300))))
 				.satisfies((ex) -> assertThat(ex.isEffectUnknown()).isFalse())
-				.withMessageContaining("no free connection");
+				.withMessageContaining("none of its 8 connections free");
 			blocker.rollback();
 		}
 		finally {

@@ -142,7 +142,7 @@ class RedisSilentSubscriptionTests {
 		RedisLockProvider deaf = this.processes.provider(client.connect(proxied, proxy::port));
 		List<Jedis> admins = servers.stream().map((server) -> this.processes.closing(server.admin())).toList();
 		deaf.subscription().begin();
-		await().until(deaf.subscription()::isActive);
+		await().atMost(PATIENCE).until(deaf.subscription()::isActive);
 		long threads = subscriptionThreads();
 		for (int round = 1; round <= 2; round++) {
 			silence(proxy, admins.get(0), deaf);
@@ -152,9 +152,9 @@ class RedisSilentSubscriptionTests {
 				assertThat(Duration.ofNanos(System.nanoTime() - before)).isLessThan(Duration.ofSeconds(5));
 				return !deaf.subscription().isActive();
 			});
-			await().until(deaf.subscription()::isActive);
-			await().untilAsserted(() -> assertThat(subscriptionThreads()).isEqualTo(threads));
-			await()
+			await().atMost(PATIENCE).until(deaf.subscription()::isActive);
+			await().atMost(PATIENCE).untilAsserted(() -> assertThat(subscriptionThreads()).isEqualTo(threads));
+			await().atMost(PATIENCE)
 				.untilAsserted(() -> assertThat(admins).flatExtracting((admin) -> subscribers(admin, deaf)).hasSize(1));
 		}
 	}
@@ -162,7 +162,7 @@ class RedisSilentSubscriptionTests {
 	private static void silence(TcpProxy proxy, Jedis admin, RedisLockProvider deaf) {
 		WireFault fault = proxy.onReply(RedisSilentSubscriptionTests::isNotification, Effect.BLACK_HOLE).once();
 		admin.publish(RedisProcesses.LAYOUT.channelPrefix() + deaf.process(), "silence");
-		await().until(() -> fault.hits() == 1);
+		await().atMost(PATIENCE).until(() -> fault.hits() == 1);
 	}
 
 	private static List<String> subscribers(Jedis admin, RedisLockProvider provider) {

@@ -22,6 +22,7 @@ import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -77,6 +78,7 @@ class ZooKeeperOutageTests {
 
 	@Test
 	@Tag("full")
+	@Timeout(value = 5, unit = TimeUnit.MINUTES)
 	void locksAcquiredAfterAnyOutageLast() {
 		Duration timeout = Duration.ofSeconds(20);
 		List<CompletableFuture<Void>> runs = new ArrayList<>();
