@@ -7,6 +7,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.Jedis;
 
@@ -112,6 +113,29 @@ class RedisLockAutoConfigurationTests {
 					}
 					assertThat(Duration.ofNanos(System.nanoTime() - begin)).isBetween(callTimeout.minusMillis(100),
 							callTimeout.plusSeconds(10));
+				});
+		}
+	}
+
+	/** The call ends by the shorter of the two, long before the other. */
+	@ParameterizedTest
+	@CsvSource({ "lettuce, 300ms, 20s, 'distributed-lock.call-timeout, or spring.data.redis.timeout if that is shorter'", "lettuce, 20s, 300ms, distributed-lock.call-timeout",
+			"jedis, 300ms, 20s, 'distributed-lock.call-timeout, or spring.data.redis.timeout if that is shorter'",
+			"jedis, 20s, 300ms, distributed-lock.call-timeout" })
+	void timeoutNamesThePropertyThatEndsTheCall(String client, String timeout, String callTimeout, String named) {
+		try (TcpProxy proxy = new TcpProxy(new InetSocketAddress("127.0.0.1", TestRedis.port()))) {
+			this.runner
+				.withPropertyValues("spring.data.redis.client-type=" + client, "spring.data.redis.port=" + proxy.port(),
+						"spring.data.redis.timeout=" + timeout, "distributed-lock.call-timeout=" + callTimeout,
+						"distributed-lock.provider=redis")
+				.run((context) -> {
+					LockOperations locks = context.getBean(LockOperations.class);
+					try (WireFault silent = proxy.blackHole()) {
+						assertThatExceptionOfType(LockProviderException.class)
+							.isThrownBy(() -> locks.acquire(EarlyLockUser.REQUEST))
+							.withMessageContaining("(" + named)
+							.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.STORE_TIMEOUT));
+					}
 				});
 		}
 	}
