@@ -89,8 +89,7 @@ final class LockStart implements SmartInitializingSingleton, LockEngineListener 
 
 	private LockStoreCheck storeCheck() {
 		DistributedLockProperties properties = this.beanFactory.getBean(DistributedLockProperties.class);
-		return new LockStoreCheck(locations(), properties.callTimeout(), properties.failFast(),
-				this.firstAnswers);
+		return new LockStoreCheck(locations(), properties.callTimeout(), properties.failFast(), this.firstAnswers);
 	}
 
 	/**

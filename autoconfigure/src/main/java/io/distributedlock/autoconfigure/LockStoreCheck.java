@@ -87,10 +87,7 @@ final class LockStoreCheck {
 	}
 
 	private @Nullable LockStoreLocation location(LockProvider provider) {
-		return this.locations.stream()
-			.filter((own) -> own.provider().equals(provider.name()))
-			.findFirst()
-			.orElse(null);
+		return this.locations.stream().filter((own) -> own.provider().equals(provider.name())).findFirst().orElse(null);
 	}
 
 	private Duration timeout(@Nullable LockStoreLocation location) {

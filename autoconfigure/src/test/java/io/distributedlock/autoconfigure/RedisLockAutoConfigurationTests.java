@@ -119,7 +119,9 @@ class RedisLockAutoConfigurationTests {
 
 	/** The call ends by the shorter of the two, long before the other. */
 	@ParameterizedTest
-	@CsvSource({ "lettuce, 300ms, 20s, 'distributed-lock.call-timeout, or spring.data.redis.timeout if that is shorter'", "lettuce, 20s, 300ms, distributed-lock.call-timeout",
+	@CsvSource({
+			"lettuce, 300ms, 20s, 'distributed-lock.call-timeout, or spring.data.redis.timeout if that is shorter'",
+			"lettuce, 20s, 300ms, distributed-lock.call-timeout",
 			"jedis, 300ms, 20s, 'distributed-lock.call-timeout, or spring.data.redis.timeout if that is shorter'",
 			"jedis, 20s, 300ms, distributed-lock.call-timeout" })
 	void timeoutNamesThePropertyThatEndsTheCall(String client, String timeout, String callTimeout, String named) {
@@ -138,6 +140,34 @@ class RedisLockAutoConfigurationTests {
 					}
 				});
 		}
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|',
+			textBlock = """
+					key-prefix=a{b | distributed-lock.key-prefix is 'a{b' | key-prefix=ab
+					redis.min-replicas=-1 | distributed-lock.redis.min-replicas is -1 | redis.min-replicas=0
+					redis.replica-timeout=2h | distributed-lock.redis.replica-timeout is PT2H | redis.replica-timeout=1s
+					redis.min-replicas=1,redis.twemproxy-auto-eject-hosts=false | Remove min-replicas | redis.min-replicas=0
+					spring.data.redis.username=poor,spring.data.redis.password=poor | in another store by distributed-lock.provider | provider=local
+					""")
+	void namedPropertyRemovesItsMessage(String setUp, String message, String remedy) {
+		try (Jedis admin = TestRedis.admin()) {
+			admin.aclSetUser("poor", "on", ">poor", "~*", "&*", "+@all", "-zadd");
+			ApplicationContextRunner before = with(this.runner, setUp);
+			before.run((context) -> assertThat(failure(context.getStartupFailure())).hasMessageContaining(message));
+			with(before, remedy).run((context) -> assertThat(context).hasNotFailed());
+			admin.aclDelUser("poor");
+		}
+	}
+
+	private static ApplicationContextRunner with(ApplicationContextRunner runner, String properties) {
+		ApplicationContextRunner result = runner;
+		for (String property : properties.split(",")) {
+			result = result
+				.withPropertyValues(property.startsWith("spring.") ? property : "distributed-lock." + property);
+		}
+		return result;
 	}
 
 	@Test
