@@ -5,7 +5,6 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 
 import org.jspecify.annotations.Nullable;
@@ -198,8 +197,7 @@ final class BlockingScriptExecutor implements ScriptExecutor {
 		private List<ScriptOutcome> await(CallKind kind) {
 			try {
 				if (!this.result.await(this.deadline, kind)) {
-					throw this.sent ? RedisErrors.timedOut(new TimeoutException("No reply in time"))
-							: RedisErrors.notCalledInTime();
+					throw this.sent ? RedisErrors.timedOut(kind) : RedisErrors.notCalledInTime();
 				}
 			}
 			catch (InterruptedException ex) {

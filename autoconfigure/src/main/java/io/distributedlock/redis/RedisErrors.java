@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.LockProviderException;
+import io.distributedlock.provider.CallKind;
 
 /**
  * Translation of the errors of the server and its clients, by the code of the server's
@@ -127,7 +128,10 @@ final class RedisErrors {
 					"denies this user a command, a key or a channel that locks need: " + text(ex), ex);
 		}
 		if (isTimeout(ex)) {
-			return timedOut(ex);
+			return new LockProviderException(LockError.STORE_TIMEOUT, PROVIDER,
+					"did not answer in time (distributed-lock.call-timeout, or spring.data.redis.timeout if that is "
+							+ "shorter)",
+					ex);
 		}
 		return new LockProviderException(LockError.STORE_FAILED, PROVIDER, "failed: " + text(ex), ex);
 	}
@@ -141,6 +145,16 @@ final class RedisErrors {
 	static LockProviderException timedOut(Throwable ex) {
 		return new LockProviderException(LockError.STORE_TIMEOUT, PROVIDER,
 				"did not answer in time (distributed-lock.call-timeout)", ex);
+	}
+
+	/** Returns the failure of a sent call whose caller leaves at its deadline. */
+	static LockProviderException timedOut(CallKind kind) {
+		TimeoutException noReply = new TimeoutException("No reply in time");
+		return (kind != CallKind.RENEWAL) ? timedOut(noReply)
+				: new LockProviderException(LockError.STORE_TIMEOUT, PROVIDER,
+						"did not answer in time (distributed-lock.call-timeout, or a sixth of the lease if that is "
+								+ "shorter)",
+						noReply);
 	}
 
 	/** Returns the failure of a call without a free worker or connection in time. */

@@ -26,6 +26,13 @@ record EngineFailures(String provider) {
 				"did not answer in time (distributed-lock.call-timeout)", null);
 	}
 
+	/** A renewal that was sent and has no answer. */
+	LockProviderException renewalTimedOut() {
+		return new LockProviderException(LockError.STORE_TIMEOUT, this.provider,
+				"did not answer in time (distributed-lock.call-timeout, or a sixth of the lease if that is shorter)",
+				null);
+	}
+
 	/**
 	 * A request whose time is over before the store has answered it.
 	 * @param latest the latest answer to another request

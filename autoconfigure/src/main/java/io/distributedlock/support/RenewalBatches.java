@@ -182,7 +182,7 @@ final class RenewalBatches {
 		Map<LockGrant, RenewalOutcome> outcomes;
 		try {
 			if (call == null) {
-				throw this.failures.timedOut();
+				throw this.failures.renewalTimedOut();
 			}
 			outcomes = call.result();
 		}

@@ -1,10 +1,14 @@
 package io.distributedlock.autoconfigure;
 
+import java.net.InetSocketAddress;
 import java.time.Duration;
 
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.Jedis;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -24,12 +28,17 @@ import io.distributedlock.LockException;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockOperations;
+import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
 import io.distributedlock.local.LocalLockProvider;
 import io.distributedlock.provider.LockProvider;
 import io.distributedlock.redis.DistributedLockConnectionFactory;
 import io.distributedlock.redis.RedisLockProvider;
 import io.distributedlock.redis.TestRedis;
+import io.distributedlock.testkit.TcpProxy;
+import io.distributedlock.testkit.TimeBounds;
+import io.distributedlock.testkit.WireFault;
+import io.distributedlock.testkit.WireFault.Effect;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -81,6 +90,84 @@ class RedisLockAutoConfigurationTests {
 		this.runner.withPropertyValues("spring.data.redis.connect-timeout=17s")
 			.run((context) -> assertThat(context.getBean(LockStoreLocation.class).startTimeout())
 				.isEqualTo(Duration.ofSeconds(17)));
+	}
+
+	/** Only the first connection has more than the call time-out, which ends any call. */
+	@ParameterizedTest
+	@ValueSource(strings = { "lettuce", "jedis" })
+	void firstCallDoesNotSpendItsTimeOnTheConnection(String client) {
+		Duration callTimeout = TimeBounds.withLoad(Duration.ofSeconds(1));
+		try (TcpProxy proxy = new TcpProxy(new InetSocketAddress("127.0.0.1", TestRedis.port()))) {
+			proxy.onRequest((packet) -> true, Effect.DELAY).by(callTimeout.plusSeconds(1)).once();
+			this.runner.withBean("early", EarlyLockUser.class)
+				.withPropertyValues("spring.data.redis.client-type=" + client, "spring.data.redis.port=" + proxy.port(),
+						"spring.data.redis.connect-timeout=40s", "distributed-lock.provider=redis",
+						"distributed-lock.call-timeout=" + callTimeout.toMillis() + "ms")
+				.run((context) -> {
+					assertThat(context).hasNotFailed();
+					long begin = System.nanoTime();
+					try (WireFault silent = proxy.blackHole()) {
+						assertThatExceptionOfType(LockProviderException.class)
+							.isThrownBy(() -> context.getBean(LockOperations.class).acquire(EarlyLockUser.REQUEST))
+							.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.STORE_TIMEOUT));
+					}
+					assertThat(Duration.ofNanos(System.nanoTime() - begin)).isBetween(callTimeout.minusMillis(100),
+							callTimeout.plusSeconds(10));
+				});
+		}
+	}
+
+	/** The call ends by the shorter of the two, long before the other. */
+	@ParameterizedTest
+	@CsvSource({
+			"lettuce, 300ms, 20s, 'distributed-lock.call-timeout, or spring.data.redis.timeout if that is shorter'",
+			"lettuce, 20s, 300ms, distributed-lock.call-timeout",
+			"jedis, 300ms, 20s, 'distributed-lock.call-timeout, or spring.data.redis.timeout if that is shorter'",
+			"jedis, 20s, 300ms, distributed-lock.call-timeout" })
+	void timeoutNamesThePropertyThatEndsTheCall(String client, String timeout, String callTimeout, String named) {
+		try (TcpProxy proxy = new TcpProxy(new InetSocketAddress("127.0.0.1", TestRedis.port()))) {
+			this.runner
+				.withPropertyValues("spring.data.redis.client-type=" + client, "spring.data.redis.port=" + proxy.port(),
+						"spring.data.redis.timeout=" + timeout, "distributed-lock.call-timeout=" + callTimeout,
+						"distributed-lock.provider=redis")
+				.run((context) -> {
+					LockOperations locks = context.getBean(LockOperations.class);
+					try (WireFault silent = proxy.blackHole()) {
+						assertThatExceptionOfType(LockProviderException.class)
+							.isThrownBy(() -> locks.acquire(EarlyLockUser.REQUEST))
+							.withMessageContaining("(" + named)
+							.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.STORE_TIMEOUT));
+					}
+				});
+		}
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|',
+			textBlock = """
+					key-prefix=a{b | distributed-lock.key-prefix is 'a{b' | key-prefix=ab
+					redis.min-replicas=-1 | distributed-lock.redis.min-replicas is -1 | redis.min-replicas=0
+					redis.replica-timeout=2h | distributed-lock.redis.replica-timeout is PT2H | redis.replica-timeout=1s
+					redis.min-replicas=1,redis.twemproxy-auto-eject-hosts=false | Remove min-replicas | redis.min-replicas=0
+					spring.data.redis.username=poor,spring.data.redis.password=poor | in another store by distributed-lock.provider | provider=local
+					""")
+	void namedPropertyRemovesItsMessage(String setUp, String message, String remedy) {
+		try (Jedis admin = TestRedis.admin()) {
+			admin.aclSetUser("poor", "on", ">poor", "~*", "&*", "+@all", "-zadd");
+			ApplicationContextRunner before = with(this.runner, setUp);
+			before.run((context) -> assertThat(failure(context.getStartupFailure())).hasMessageContaining(message));
+			with(before, remedy).run((context) -> assertThat(context).hasNotFailed());
+			admin.aclDelUser("poor");
+		}
+	}
+
+	private static ApplicationContextRunner with(ApplicationContextRunner runner, String properties) {
+		ApplicationContextRunner result = runner;
+		for (String property : properties.split(",")) {
+			result = result
+				.withPropertyValues(property.startsWith("spring.") ? property : "distributed-lock." + property);
+		}
+		return result;
 	}
 
 	@Test
@@ -206,6 +293,17 @@ class RedisLockAutoConfigurationTests {
 		new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(RedisLockAutoConfiguration.class))
 			.withClassLoader(new FilteredClassLoader(RedisConnectionFactory.class))
 			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(LockProvider.class));
+	}
+
+	/** Locks while the other singletons are still to be created. */
+	static class EarlyLockUser {
+
+		static final LockRequest REQUEST = LockRequest.of(LockKey.of("early")).withWaitTime(Duration.ofMillis(50));
+
+		EarlyLockUser(LockOperations locks) {
+			locks.acquire(REQUEST).close();
+		}
+
 	}
 
 	@Configuration(proxyBeanMethods = false)

@@ -10,6 +10,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import io.distributedlock.LockError;
 import io.distributedlock.LockProviderException;
+import io.distributedlock.provider.CallKind;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -79,6 +80,12 @@ class RedisErrorsTests {
 		assertThat(translated.isEffectUnknown()).isTrue();
 		assertThat(RedisErrors.notConnected(ex).error()).isEqualTo(LockError.STORE_TIMEOUT);
 		assertThat(RedisErrors.notConnected(ex).isEffectUnknown()).isFalse();
+	}
+
+	@Test
+	void renewalEndsByTheLeaseToo() {
+		assertThat(RedisErrors.timedOut(CallKind.RENEWAL)).hasMessageContaining("a sixth of the lease");
+		assertThat(RedisErrors.timedOut(CallKind.RELEASE)).hasMessageEndingWith("(distributed-lock.call-timeout)");
 	}
 
 	@Test
