@@ -26,7 +26,8 @@ final class ShortLeaseWarning {
 	 */
 	ShortLeaseWarning(boolean ownClient) {
 		this.remedy = (ownClient ? "Shorten distributed-lock.zookeeper.session-timeout"
-				: "Shorten the session's time-out of the application's CuratorFramework") + ", or use a longer lease";
+				: "Shorten the session's time-out of the application's CuratorFramework")
+				+ " (the servers' least is two of their ticks, unless they set minSessionTimeout), or use a longer lease";
 	}
 
 	void check(Duration lease, long sessionTimeoutNanos) {

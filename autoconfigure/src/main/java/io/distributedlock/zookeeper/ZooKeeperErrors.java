@@ -23,7 +23,8 @@ final class ZooKeeperErrors {
 	static final String PROVIDER = "zookeeper";
 
 	private static final String CREDENTIALS_REFUSED = "refuses this client's credentials"
-			+ " (distributed-lock.zookeeper.auth, or the login of the client)";
+			+ " (distributed-lock.zookeeper.auth, or for a CuratorFramework of the application its authorization,"
+			+ " or the login by SASL)";
 
 	private static final Set<Code> UNCLEAR = EnumSet.of(Code.CONNECTIONLOSS, Code.OPERATIONTIMEOUT, Code.REQUESTTIMEOUT,
 			Code.SYSTEMERROR, Code.SESSIONMOVED);
@@ -126,7 +127,8 @@ final class ZooKeeperErrors {
 			return new LockProviderException(LockError.NOT_PERMITTED, PROVIDER, refusal, cause);
 		}
 		if (code == Code.OPERATIONTIMEOUT || code == Code.REQUESTTIMEOUT) {
-			return timedOut(cause);
+			return new LockProviderException(LockError.STORE_TIMEOUT, PROVIDER,
+					"did not answer in time: " + cause.getMessage(), cause);
 		}
 		return new LockProviderException(LockError.STORE_FAILED, PROVIDER, "failed: " + cause.getMessage(), cause);
 	}
@@ -178,6 +180,7 @@ final class ZooKeeperErrors {
 		return (unwrap(ex) instanceof LockException failure) ? failure : translate(ex);
 	}
 
+	/** Returns the failure of a call that has waited for the whole of its time-out. */
 	static LockProviderException timedOut(Throwable ex) {
 		return new LockProviderException(LockError.STORE_TIMEOUT, PROVIDER,
 				"did not answer in time (distributed-lock.call-timeout)", ex);

@@ -41,8 +41,8 @@ public record ZooKeeperLockSettings(String root, String keyPrefix, List<ACL> acl
 	public ZooKeeperLockSettings {
 		if (keyPrefix.isBlank()) {
 			throw new LockConfigurationException(LockError.INVALID_PROPERTY, "The key prefix is blank",
-					"Set distributed-lock.key-prefix or spring.application.name, so that applications sharing "
-							+ "an ensemble do not share locks by accident");
+					"Give each application a prefix of its own, so that applications sharing an ensemble do not share"
+							+ " locks by accident");
 		}
 		requireRoot(root);
 		acl = acl.isEmpty() ? ZooDefs.Ids.OPEN_ACL_UNSAFE : List.copyOf(acl);

@@ -82,8 +82,8 @@ class NamedPropertyTests {
 		assertRemoved(this.without.withBean(Job.class), setUp, message, remedy, output);
 	}
 
-	private static void assertRemoved(ApplicationContextRunner runner, @Nullable String setUp, String message,
-			String remedy, CapturedOutput output) {
+	static void assertRemoved(ApplicationContextRunner runner, @Nullable String setUp, String message, String remedy,
+			CapturedOutput output) {
 		ApplicationContextRunner before = with(runner, setUp);
 		assertThat(messages(before, output)).contains(message);
 		assertThat(messages(with(before, remedy), output)).doesNotContain(message);

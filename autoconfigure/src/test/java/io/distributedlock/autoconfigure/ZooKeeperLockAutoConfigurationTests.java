@@ -14,6 +14,8 @@ import org.apache.zookeeper.ZooDefs;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.FilteredClassLoader;
@@ -228,8 +230,11 @@ class ZooKeeperLockAutoConfigurationTests {
 			.withPropertyValues("distributed-lock.zookeeper.connect-string=" + OldZooKeeper.connectString(),
 					"distributed-lock.zookeeper.connection-timeout=1m")
 			.run(ZooKeeperLockAutoConfigurationTests::assertTooOld);
-		this.bare.withBean(CuratorFramework.class, () -> connected(OldZooKeeper.connectString()))
-			.run(ZooKeeperLockAutoConfigurationTests::assertTooOld);
+		ApplicationContextRunner application = this.bare.withBean(CuratorFramework.class,
+				() -> connected(OldZooKeeper.connectString()));
+		application.run(ZooKeeperLockAutoConfigurationTests::assertTooOld);
+		application.withPropertyValues("distributed-lock.provider=local")
+			.run((context) -> assertThat(context).hasNotFailed());
 	}
 
 	private static void assertTooOld(AssertableApplicationContext context) {
@@ -292,8 +297,15 @@ class ZooKeeperLockAutoConfigurationTests {
 	void leaseShorterThanTheSessionLogsAWarning(CapturedOutput output) {
 		this.runner.withPropertyValues("distributed-lock.lease=3s").run((context) -> {
 			context.getBean(LockOperations.class).acquire(LockRequest.of(LockKey.of("orders"))).close();
-			assertThat(output).contains("lease of 3000 ms").contains("time-out of 20000 ms");
+			assertThat(output).contains("lease of 3000 ms")
+				.contains("time-out of 20000 ms. Shorten distributed-lock.zookeeper.session-timeout");
 		});
+		int warned = output.length();
+		this.runner.withPropertyValues("distributed-lock.lease=3s", "distributed-lock.zookeeper.session-timeout=3s")
+			.run((context) -> {
+				context.getBean(LockOperations.class).acquire(LockRequest.of(LockKey.of("orders"))).close();
+				assertThat(output.toString().substring(warned)).doesNotContain("DL-627");
+			});
 	}
 
 	@Test
@@ -307,6 +319,48 @@ class ZooKeeperLockAutoConfigurationTests {
 					.hasMessageContaining(property.substring(0, property.indexOf('=')));
 			});
 		}
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|',
+			textBlock = """
+					zookeeper.acl=creator,zookeeper.root=/named | Set distributed-lock.zookeeper.auth.scheme | zookeeper.auth.credentials=locks:secret
+					zookeeper.auth.scheme=unknown,zookeeper.auth.credentials=locks:secret | distributed-lock.zookeeper.auth, | zookeeper.auth.scheme=digest
+					zookeeper.session-timeout=0 | zookeeper.session-timeout | zookeeper.session-timeout=9s
+					zookeeper.connection-timeout=0 | zookeeper.connection-timeout | zookeeper.connection-timeout=1m
+					""")
+	void propertyThatAMessageNamesRemovesIt(String setUp, String message, String remedy, CapturedOutput output) {
+		NamedPropertyTests.assertRemoved(this.runner, setUp, message, remedy, output);
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|',
+			textBlock = """
+					zookeeper.root=/ | The property distributed-lock.zookeeper.root is | zookeeper.root=/named-root
+					zookeeper.acl=creator,zookeeper.root=/named-open | or set distributed-lock.zookeeper.acl=open | zookeeper.acl=open
+					""")
+	void propertyThatAMessageNamesRemovesItForEitherClient(String setUp, String message, String remedy,
+			CapturedOutput output) {
+		NamedPropertyTests.assertRemoved(this.runner, setUp, message, remedy, output);
+		NamedPropertyTests.assertRemoved(
+				this.bare.withBean(CuratorFramework.class, ZooKeeperLockAutoConfigurationTests::connectedClient), setUp,
+				message, remedy, output);
+	}
+
+	@Test
+	void refusedCredentialsOfTheApplicationsClientAreItsOwn(CapturedOutput output) {
+		ApplicationContextRunner refused = this.bare.withBean(CuratorFramework.class, () -> {
+			CuratorFramework client = CuratorFrameworkFactory.builder()
+				.connectString(TestZooKeeper.connectString())
+				.retryPolicy(new RetryOneTime(1))
+				.authorization("unknown", "locks:secret".getBytes())
+				.build();
+			client.start();
+			return client;
+		});
+		refused.withPropertyValues("distributed-lock.zookeeper.auth.credentials=locks:secret")
+			.run((context) -> assertThat(output)
+				.contains("or for a CuratorFramework of the application its authorization"));
 	}
 
 	@Test

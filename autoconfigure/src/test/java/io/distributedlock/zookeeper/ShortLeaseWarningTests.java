@@ -27,7 +27,8 @@ class ShortLeaseWarningTests {
 			.contains(" WARN ")
 			.endsWith("DL-627: A lock was acquired with a lease of 5000 ms, but ZooKeeper keeps the locks of a process"
 					+ " that died for its session's time-out of 20000 ms. Shorten"
-					+ " distributed-lock.zookeeper.session-timeout, or use a longer lease");
+					+ " distributed-lock.zookeeper.session-timeout (the servers' least is two of their ticks,"
+					+ " unless they set minSessionTimeout), or use a longer lease");
 	}
 
 	@Test

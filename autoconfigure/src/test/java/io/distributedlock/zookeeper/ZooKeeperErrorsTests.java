@@ -8,6 +8,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import io.distributedlock.LockError;
+import io.distributedlock.LockException;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -29,6 +30,14 @@ class ZooKeeperErrorsTests {
 	@EnumSource(names = { "NOAUTH", "AUTHFAILED", "SESSIONCLOSEDREQUIRESASLAUTH" })
 	void refusalsOfTheClientAreReportedAsSuch(Code code) {
 		assertThat(ZooKeeperErrors.translate(failure(code)).error()).isEqualTo(LockError.NOT_PERMITTED);
+	}
+
+	@ParameterizedTest
+	@EnumSource(names = { "OPERATIONTIMEOUT", "REQUESTTIMEOUT" })
+	void timeOutOfTheClientNamesNoPropertyOfLocks(Code code) {
+		LockException failure = ZooKeeperErrors.translate(failure(code));
+		assertThat(failure.error()).isEqualTo(LockError.STORE_TIMEOUT);
+		assertThat(failure).hasMessageContaining("KeeperErrorCode").hasMessageNotContaining("distributed-lock.");
 	}
 
 	private static CompletionException failure(Code code) {
