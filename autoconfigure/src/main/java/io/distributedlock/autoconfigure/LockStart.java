@@ -1,7 +1,6 @@
 package io.distributedlock.autoconfigure;
 
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -17,7 +16,6 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.env.Environment;
 
 import io.distributedlock.interceptor.LockAttributeSource;
-import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockProvider;
 import io.distributedlock.support.LockSettings;
 
@@ -38,9 +36,6 @@ final class LockStart implements SmartInitializingSingleton, LockEngineListener 
 	private final Set<ProviderEngine> reported = ConcurrentHashMap.newKeySet();
 
 	private final AtomicBoolean checked = new AtomicBoolean();
-
-	/** The ends of the waits for first answers that the check continues. */
-	private final Map<LockProvider, Deadline> firstAnswers = new ConcurrentHashMap<>();
 
 	private volatile boolean started;
 
@@ -84,24 +79,16 @@ final class LockStart implements SmartInitializingSingleton, LockEngineListener 
 		this.started = true;
 		List<ProviderEngine> all = engines.all();
 		report(all);
-		storeCheck().check(all);
-	}
-
-	private LockStoreCheck storeCheck() {
 		DistributedLockProperties properties = this.beanFactory.getBean(DistributedLockProperties.class);
-		return new LockStoreCheck(locations(), properties.callTimeout(), properties.failFast(), this.firstAnswers);
+		new LockStoreCheck(locations(), properties.callTimeout(), properties.failFast()).check(all);
 	}
 
 	/**
-	 * Opens the first connection of an engine that is needed before the check of its
-	 * store, and reports one that is first needed when the application has started. A
-	 * location that cannot be told keeps nobody from locking.
+	 * Reports an engine that is first needed when the application has started. A location
+	 * that cannot be told keeps nobody from locking.
 	 */
 	@Override
 	public void available(ProviderEngine engine) {
-		if (!this.checked.get() && LockStoreLocation.isReadyEarly(engine.provider())) {
-			connect(engine.provider());
-		}
 		if (this.started) {
 			try {
 				report(List.of(engine));
@@ -109,15 +96,6 @@ final class LockStart implements SmartInitializingSingleton, LockEngineListener 
 			catch (RuntimeException ex) {
 				logger.warn("The store '" + engine.provider().name() + "' keeps locks, but cannot be described", ex);
 			}
-		}
-	}
-
-	private void connect(LockProvider provider) {
-		try {
-			storeCheck().connect(provider);
-		}
-		catch (RuntimeException ex) {
-			logger.debug("The first connection to the store '" + provider.name() + "' is left to its first call", ex);
 		}
 	}
 

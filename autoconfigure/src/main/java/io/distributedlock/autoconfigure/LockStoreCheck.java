@@ -2,7 +2,6 @@ package io.distributedlock.autoconfigure;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -17,12 +16,9 @@ import io.distributedlock.provider.LockProvider;
 
 /**
  * Check of the stores at start, once each, when all singletons and with them the
- * database's schema are ready. A mistake fails the start; a store that is down fails it
- * only with {@code distributed-lock.fail-fast=true}.
- * <p>
- * Until then nothing connects to a store but an engine of Redis that a singleton needs
- * earlier. It opens its first connection before any call can begin whose time that would
- * count against.
+ * database's schema are ready. Until then nothing connects to a store. A mistake fails
+ * the start; a store that is down fails it only with
+ * {@code distributed-lock.fail-fast=true}.
  */
 final class LockStoreCheck {
 
@@ -34,16 +30,7 @@ final class LockStoreCheck {
 
 	private final boolean failFast;
 
-	private final Map<LockProvider, Deadline> begun;
-
-	/**
-	 * Creates a check.
-	 * @param begun the ends of the waits for first answers that began before it, for use
-	 * by many threads
-	 */
-	LockStoreCheck(List<LockStoreLocation> locations, Duration callTimeout, boolean failFast,
-			Map<LockProvider, Deadline> begun) {
-		this.begun = begun;
+	LockStoreCheck(List<LockStoreLocation> locations, Duration callTimeout, boolean failFast) {
 		this.locations = locations;
 		this.callTimeout = callTimeout;
 		this.failFast = failFast;
@@ -54,27 +41,14 @@ final class LockStoreCheck {
 		engines.forEach((engine) -> check(engine.provider()));
 	}
 
-	/**
-	 * Opens the first connection of a provider, which the check does not wait for again.
-	 * A failure is left to the check, or to the call that follows.
-	 */
-	void connect(LockProvider provider) {
-		Duration timeout = timeout(location(provider));
-		this.begun.put(provider, Deadline.after(timeout));
+	private void check(LockProvider provider) {
+		LockStoreLocation location = this.locations.stream()
+			.filter((own) -> own.provider().equals(provider.name()))
+			.findFirst()
+			.orElse(null);
+		Duration timeout = timeout((location != null) ? location.startTimeout() : LockStoreLocation.START_TIMEOUT);
 		try {
 			awaitFirstAnswer(provider, timeout);
-		}
-		catch (LockException ex) {
-			logger.debug("The lock store '" + provider.name() + "' cannot be used yet", ex);
-		}
-	}
-
-	private void check(LockProvider provider) {
-		LockStoreLocation location = location(provider);
-		Duration timeout = timeout(location);
-		Deadline begun = this.begun.remove(provider);
-		try {
-			awaitFirstAnswer(provider, (begun != null) ? longer(begun.remaining(), this.callTimeout) : timeout);
 		}
 		catch (LockConfigurationException ex) {
 			throw ex;
@@ -86,17 +60,8 @@ final class LockStoreCheck {
 		}
 	}
 
-	private @Nullable LockStoreLocation location(LockProvider provider) {
-		return this.locations.stream().filter((own) -> own.provider().equals(provider.name())).findFirst().orElse(null);
-	}
-
-	private Duration timeout(@Nullable LockStoreLocation location) {
-		Duration ofStore = (location != null) ? location.startTimeout() : LockStoreLocation.START_TIMEOUT;
-		return longer(ofStore, this.callTimeout);
-	}
-
-	private static Duration longer(Duration one, Duration other) {
-		return (one.compareTo(other) < 0) ? other : one;
+	private Duration timeout(Duration ofStore) {
+		return (this.callTimeout.compareTo(ofStore) > 0) ? this.callTimeout : ofStore;
 	}
 
 	/** Repeats a check that ended sooner, as by the time-out of a pool. */

@@ -4,8 +4,6 @@ import java.time.Duration;
 
 import org.jspecify.annotations.Nullable;
 
-import io.distributedlock.provider.LockProvider;
-
 /**
  * Location of the locks inside the store of one provider, for people to read, and what
  * the check at start needs to know of it. Contains no secrets.
@@ -27,14 +25,6 @@ record LockStoreLocation(String provider, String keyPrefix, String location, Dur
 
 	LockStoreLocation(String provider, String keyPrefix, String location) {
 		this(provider, keyPrefix, location, START_TIMEOUT, null);
-	}
-
-	/**
-	 * Whether a store can be asked before all singletons are ready, because no other bean
-	 * prepares it, as migrations of a database do.
-	 */
-	static boolean isReadyEarly(LockProvider provider) {
-		return provider.name().equals("redis");
 	}
 
 }

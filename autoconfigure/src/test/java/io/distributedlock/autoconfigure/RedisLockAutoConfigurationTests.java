@@ -8,7 +8,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.Jedis;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -36,9 +35,7 @@ import io.distributedlock.redis.DistributedLockConnectionFactory;
 import io.distributedlock.redis.RedisLockProvider;
 import io.distributedlock.redis.TestRedis;
 import io.distributedlock.testkit.TcpProxy;
-import io.distributedlock.testkit.TimeBounds;
 import io.distributedlock.testkit.WireFault;
-import io.distributedlock.testkit.WireFault.Effect;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -92,31 +89,6 @@ class RedisLockAutoConfigurationTests {
 				.isEqualTo(Duration.ofSeconds(17)));
 	}
 
-	/** Only the first connection has more than the call time-out, which ends any call. */
-	@ParameterizedTest
-	@ValueSource(strings = { "lettuce", "jedis" })
-	void firstCallDoesNotSpendItsTimeOnTheConnection(String client) {
-		Duration callTimeout = TimeBounds.withLoad(Duration.ofSeconds(1));
-		try (TcpProxy proxy = new TcpProxy(new InetSocketAddress("127.0.0.1", TestRedis.port()))) {
-			proxy.onRequest((packet) -> true, Effect.DELAY).by(callTimeout.plusSeconds(1)).once();
-			this.runner.withBean("early", EarlyLockUser.class)
-				.withPropertyValues("spring.data.redis.client-type=" + client, "spring.data.redis.port=" + proxy.port(),
-						"spring.data.redis.connect-timeout=40s", "distributed-lock.provider=redis",
-						"distributed-lock.call-timeout=" + callTimeout.toMillis() + "ms")
-				.run((context) -> {
-					assertThat(context).hasNotFailed();
-					long begin = System.nanoTime();
-					try (WireFault silent = proxy.blackHole()) {
-						assertThatExceptionOfType(LockProviderException.class)
-							.isThrownBy(() -> context.getBean(LockOperations.class).acquire(EarlyLockUser.REQUEST))
-							.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.STORE_TIMEOUT));
-					}
-					assertThat(Duration.ofNanos(System.nanoTime() - begin)).isBetween(callTimeout.minusMillis(100),
-							callTimeout.plusSeconds(10));
-				});
-		}
-	}
-
 	/** The call ends by the shorter of the two, long before the other. */
 	@ParameterizedTest
 	@CsvSource({
@@ -134,7 +106,7 @@ class RedisLockAutoConfigurationTests {
 					LockOperations locks = context.getBean(LockOperations.class);
 					try (WireFault silent = proxy.blackHole()) {
 						assertThatExceptionOfType(LockProviderException.class)
-							.isThrownBy(() -> locks.acquire(EarlyLockUser.REQUEST))
+							.isThrownBy(() -> locks.acquire(LockRequest.of(LockKey.of("late")).withWaitTime(Duration.ofMillis(50))))
 							.withMessageContaining("(" + named)
 							.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.STORE_TIMEOUT));
 					}
@@ -293,17 +265,6 @@ class RedisLockAutoConfigurationTests {
 		new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(RedisLockAutoConfiguration.class))
 			.withClassLoader(new FilteredClassLoader(RedisConnectionFactory.class))
 			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(LockProvider.class));
-	}
-
-	/** Locks while the other singletons are still to be created. */
-	static class EarlyLockUser {
-
-		static final LockRequest REQUEST = LockRequest.of(LockKey.of("early")).withWaitTime(Duration.ofMillis(50));
-
-		EarlyLockUser(LockOperations locks) {
-			locks.acquire(REQUEST).close();
-		}
-
 	}
 
 	@Configuration(proxyBeanMethods = false)
