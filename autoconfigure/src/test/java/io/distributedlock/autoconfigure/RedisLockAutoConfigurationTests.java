@@ -106,7 +106,8 @@ class RedisLockAutoConfigurationTests {
 					LockOperations locks = context.getBean(LockOperations.class);
 					try (WireFault silent = proxy.blackHole()) {
 						assertThatExceptionOfType(LockProviderException.class)
-							.isThrownBy(() -> locks.acquire(LockRequest.of(LockKey.of("late")).withWaitTime(Duration.ofMillis(50))))
+							.isThrownBy(() -> locks
+								.acquire(LockRequest.of(LockKey.of("late")).withWaitTime(Duration.ofMillis(50))))
 							.withMessageContaining("(" + named)
 							.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.STORE_TIMEOUT));
 					}
