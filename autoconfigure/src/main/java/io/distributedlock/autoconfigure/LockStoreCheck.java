@@ -67,15 +67,17 @@ final class LockStoreCheck {
 	/** Repeats a check that ended sooner, as by the time-out of a pool. */
 	private void awaitFirstAnswer(LockProvider provider, Duration timeout) {
 		Deadline deadline = Deadline.after(timeout);
+		Duration left = timeout;
 		while (true) {
 			try {
-				provider.check(deadline.remaining());
+				provider.check(left);
 				return;
 			}
 			catch (LockProviderException ex) {
 				if (ex.error() != LockError.STORE_TIMEOUT || deadline.isPast()) {
 					throw ex;
 				}
+				left = deadline.remaining();
 			}
 		}
 	}

@@ -128,7 +128,7 @@ class KeyTextTests {
 				Arguments.of(Mono.just("a"), "before the call"), Arguments.of(Flux.just("a"), "before the call"),
 				Arguments.of(Stream.of("a"), "before the call"),
 				Arguments.of(new Generic<>(Mono.just("a")), "components"),
-				Arguments.of(new PageImpl<>(List.of("a")), "elements"),
+				Arguments.of(new PageImpl<>(List.of("a")), "#page.content"),
 				Arguments.of(new TreeMap<>(Map.of("a", 1)), "entry"), Arguments.of(address, "hostAddress"),
 				Arguments.of(new InetSocketAddress(address, 80), "hostString"));
 	}

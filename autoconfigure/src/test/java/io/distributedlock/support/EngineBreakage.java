@@ -74,7 +74,7 @@ record EngineBreakage(String name, String type, String text, String replacement)
 							+ "\t\tthis.onEnd.accept(heldGrant);",
 					"\tprivate void end(HeldGrant heldGrant) {\n" + "\t\tthis.all.remove(heldGrant.grant().owner());"),
 			new EngineBreakage("NOT_HELD confirms the release of an unclear attempt", "PendingRelease",
-					"(outcome == ReleaseOutcome.NOT_HELD && this.kind != Kind.UNSEEN_GRANT)",
+					"(outcome != ReleaseOutcome.UNKNOWN && this.kind != Kind.UNSEEN_GRANT)",
 					"outcome == ReleaseOutcome.NOT_HELD"),
 			new EngineBreakage("a pending release is sent once only", "PendingReleaseQueue",
 					"over = entry.cancelled || this.closed", "over = entry.sentBefore || this.closed"),
