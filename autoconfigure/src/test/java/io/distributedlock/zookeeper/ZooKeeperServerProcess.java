@@ -245,6 +245,8 @@ final class ZooKeeperServerProcess {
 		private static Server start(File data, int port, int maxSessionTimeout) throws Exception {
 			quiet();
 			Server server = new Server(data, maxSessionTimeout);
+			// Before any thread, so that the process ends if the data cannot be read.
+			server.startdata();
 			NIOServerCnxnFactory connections = new NIOServerCnxnFactory();
 			connections.configure(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 0, -1, false);
 			connections.startup(server);
