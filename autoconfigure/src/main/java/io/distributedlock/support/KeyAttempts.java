@@ -171,8 +171,9 @@ final class KeyAttempts {
 			else if (((AttemptEnd.Answered) end).result() instanceof AttemptResult.Granted granted) {
 				granted(current, granted.grant(), now);
 			}
-			else if (((AttemptEnd.Answered) end).result() instanceof AttemptResult.Busy busy) {
-				this.state.recordBusy(current.willWait(), busy, now);
+			else {
+				this.state.recordBusy(current.willWait(), (AttemptResult.Busy) ((AttemptEnd.Answered) end).result(),
+						now);
 			}
 		}
 		catch (RuntimeException | Error ex) {
