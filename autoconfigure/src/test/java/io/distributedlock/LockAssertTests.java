@@ -5,11 +5,11 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
+import io.distributedlock.engine.LockTemplate;
+import io.distributedlock.engine.grant.LockSettings;
 import io.distributedlock.local.LocalLockProvider;
 import io.distributedlock.local.NoLockProvider;
 import io.distributedlock.provider.LockTimer;
-import io.distributedlock.support.LockSettings;
-import io.distributedlock.support.LockTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;

@@ -10,7 +10,7 @@ import org.springframework.boot.health.contributor.Status;
 
 import io.distributedlock.LockException;
 import io.distributedlock.LockSnapshot;
-import io.distributedlock.support.RenewalStatus;
+import io.distributedlock.engine.renewal.RenewalStatus;
 
 /**
  * Health of the store of one provider: up if it could grant a lock now, whether or not

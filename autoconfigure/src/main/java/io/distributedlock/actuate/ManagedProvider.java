@@ -4,9 +4,9 @@ import java.util.Optional;
 
 import org.jspecify.annotations.Nullable;
 
+import io.distributedlock.engine.LockTemplate;
 import io.distributedlock.provider.LockInspector;
 import io.distributedlock.provider.LockProvider;
-import io.distributedlock.support.LockTemplate;
 
 /**
  * A provider of the application, and its engine, as operators see them.

@@ -23,7 +23,7 @@ import org.springframework.core.type.AnnotatedTypeMetadata;
 @Target({ ElementType.TYPE, ElementType.METHOD })
 @Retention(RetentionPolicy.RUNTIME)
 @Conditional({ ConditionalOnLockStore.OnNamedStoreCondition.class, ConditionalOnLockStore.OnOwnLocksCondition.class })
-@interface ConditionalOnLockStore {
+public @interface ConditionalOnLockStore {
 
 	/** Name of the provider. */
 	String value();

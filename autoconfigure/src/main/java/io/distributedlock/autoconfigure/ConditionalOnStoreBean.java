@@ -30,7 +30,7 @@ import org.springframework.core.type.AnnotatedTypeMetadata;
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)
 @Conditional(ConditionalOnStoreBean.OnStoreBeanCondition.class)
-@interface ConditionalOnStoreBean {
+public @interface ConditionalOnStoreBean {
 
 	/** Type of the bean. */
 	Class<?> type();

@@ -11,8 +11,8 @@ import org.springframework.context.annotation.Lazy;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
+import io.distributedlock.engine.grant.LockSettings;
 import io.distributedlock.interceptor.LockAdvisor;
-import io.distributedlock.support.LockSettings;
 
 /**
  * Properties that apply to every store.
@@ -87,7 +87,7 @@ public record DistributedLockProperties(@Nullable String provider, @DefaultValue
 		}
 	}
 
-	static LockConfigurationException invalid(String property, Object value, String why, String action) {
+	public static LockConfigurationException invalid(String property, Object value, String why, String action) {
 		return new LockConfigurationException(LockError.INVALID_PROPERTY,
 				"The property distributed-lock." + property + " is " + value + ", " + why, action);
 	}

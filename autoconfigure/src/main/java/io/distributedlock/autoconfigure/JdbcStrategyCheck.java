@@ -10,9 +10,8 @@ import org.springframework.core.env.Environment;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
-import io.distributedlock.autoconfigure.JdbcLockProperties.Strategy;
 import io.distributedlock.jdbc.JdbcLockProvider;
-import io.distributedlock.jdbc.JdbcRowLockProvider;
+import io.distributedlock.jdbc.rowlock.JdbcRowLockProvider;
 
 /**
  * Check that the provider keeps locks as the property says, before any bean is created. A
@@ -21,19 +20,32 @@ import io.distributedlock.jdbc.JdbcRowLockProvider;
  */
 final class JdbcStrategyCheck {
 
-	private final @Nullable Strategy strategy;
+	private static final String PROVIDER = "distributedLockJdbcProvider";
+
+	private final @Nullable JdbcStrategy strategy;
 
 	JdbcStrategyCheck(Environment environment) {
 		this.strategy = JdbcStrategyCondition.strategy(environment);
 	}
 
 	void check(ConfigurableListableBeanFactory beanFactory) {
+		if (this.strategy != null || keepsRowLocks(beanFactory)) {
+			require(beanFactory);
+		}
+	}
+
+	private static boolean keepsRowLocks(ConfigurableListableBeanFactory beanFactory) {
+		return beanFactory.containsBeanDefinition(PROVIDER)
+				&& beanFactory.isTypeMatch(PROVIDER, JdbcRowLockProvider.class);
+	}
+
+	private void require(ConfigurableListableBeanFactory beanFactory) {
 		List<String> leases = names(beanFactory, JdbcLockProvider.class);
 		List<String> rows = names(beanFactory, JdbcRowLockProvider.class);
-		if (this.strategy == Strategy.ROW_LOCK) {
+		if (this.strategy == JdbcStrategy.ROW_LOCK) {
 			require(rows, leases, "row-lock", "keeps leases");
 		}
-		else if (this.strategy != null || rows.contains(JdbcLockAutoConfiguration.PROVIDER)) {
+		else if (this.strategy != null || rows.contains(PROVIDER)) {
 			require(leases, rows, "lease", "keeps row locks");
 		}
 	}

@@ -8,7 +8,7 @@ import org.springframework.core.env.Environment;
 import org.springframework.util.StringUtils;
 
 /** Prefix of every key in a store that applications may share. */
-final class KeyPrefix {
+public final class KeyPrefix {
 
 	private static final Log logger = LogFactory.getLog(KeyPrefix.class);
 
@@ -22,7 +22,7 @@ final class KeyPrefix {
 	 * @param store the place that applications may share, for the warning that this one
 	 * has no name
 	 */
-	static String of(DistributedLockProperties properties, Environment environment, String store) {
+	public static String of(DistributedLockProperties properties, Environment environment, String store) {
 		String prefix = configured(properties, environment);
 		if (!StringUtils.hasText(prefix)) {
 			logger.warn("Neither distributed-lock.key-prefix nor spring.application.name is set: lock keys begin with '"
@@ -34,7 +34,7 @@ final class KeyPrefix {
 	}
 
 	/** Returns the same prefix, without a warning. */
-	static String text(DistributedLockProperties properties, Environment environment) {
+	public static String text(DistributedLockProperties properties, Environment environment) {
 		String prefix = configured(properties, environment);
 		return StringUtils.hasText(prefix) ? prefix : DEFAULT;
 	}

@@ -19,16 +19,16 @@ import org.springframework.core.env.Environment;
 
 import io.distributedlock.LockListener;
 import io.distributedlock.LockOperations;
+import io.distributedlock.engine.EnclosingTransaction;
+import io.distributedlock.engine.LockTemplate;
+import io.distributedlock.engine.concurrent.CallbackThreads;
+import io.distributedlock.engine.grant.LockSettings;
 import io.distributedlock.local.LocalLockProvider;
 import io.distributedlock.local.NoLockProvider;
 import io.distributedlock.provider.LockObserver;
 import io.distributedlock.provider.LockProvider;
 import io.distributedlock.provider.LockTimer;
 import io.distributedlock.reactive.ReactiveLockTemplate;
-import io.distributedlock.support.CallbackThreads;
-import io.distributedlock.support.EnclosingTransaction;
-import io.distributedlock.support.LockSettings;
-import io.distributedlock.support.LockTemplate;
 
 /**
  * The engines, unless the application brings its own, and the providers that need no

@@ -9,13 +9,13 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.context.ApplicationEventPublisher;
 
 import io.distributedlock.LockListener;
+import io.distributedlock.engine.EnclosingTransaction;
+import io.distributedlock.engine.LockTemplate;
+import io.distributedlock.engine.concurrent.CallbackThreads;
+import io.distributedlock.engine.grant.LockSettings;
 import io.distributedlock.provider.LockObserver;
 import io.distributedlock.provider.LockProvider;
 import io.distributedlock.provider.LockTimer;
-import io.distributedlock.support.CallbackThreads;
-import io.distributedlock.support.EnclosingTransaction;
-import io.distributedlock.support.LockSettings;
-import io.distributedlock.support.LockTemplate;
 
 /**
  * What the engines of an application share.

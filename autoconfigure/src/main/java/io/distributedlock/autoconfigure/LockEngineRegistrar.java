@@ -17,8 +17,8 @@ import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
 import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotationMetadata;
 
+import io.distributedlock.engine.LockTemplate;
 import io.distributedlock.provider.LockProvider;
-import io.distributedlock.support.LockTemplate;
 
 /**
  * Registrar of the locks of each provider beside the primary one, as beans that only

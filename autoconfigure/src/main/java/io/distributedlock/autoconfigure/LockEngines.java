@@ -16,8 +16,8 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
+import io.distributedlock.engine.LockTemplate;
 import io.distributedlock.provider.LockProvider;
-import io.distributedlock.support.LockTemplate;
 
 /**
  * The engines of the application, one for each provider. Each is created when something
@@ -25,10 +25,10 @@ import io.distributedlock.support.LockTemplate;
  * need none. An application without locks, or with a mock in place of that bean, needs no
  * store.
  */
-final class LockEngines implements AutoCloseable {
+public final class LockEngines implements AutoCloseable {
 
 	/** The name of the only bean of this type. */
-	static final String BEAN_NAME = "distributedLockEngines";
+	public static final String BEAN_NAME = "distributedLockEngines";
 
 	private final ConfigurableListableBeanFactory beanFactory;
 
@@ -57,7 +57,7 @@ final class LockEngines implements AutoCloseable {
 	 * Returns the bean of this type if something has needed it so far.
 	 * @param beanFactory the factory, which may get it from its parent
 	 */
-	static @Nullable LockEngines present(ConfigurableListableBeanFactory beanFactory) {
+	public static @Nullable LockEngines present(ConfigurableListableBeanFactory beanFactory) {
 		if (!beanFactory.containsLocalBean(BEAN_NAME)
 				&& beanFactory.getParentBeanFactory() instanceof ConfigurableListableBeanFactory parent) {
 			return present(parent);
@@ -99,7 +99,7 @@ final class LockEngines implements AutoCloseable {
 	}
 
 	/** Returns the name of the primary provider, or a word for a mock in its place. */
-	String primaryName() {
+	public String primaryName() {
 		return isMocked(this.beanFactory) ? "mock" : this.selected.getObject().provider().name();
 	}
 
@@ -125,7 +125,7 @@ final class LockEngines implements AutoCloseable {
 	 * Returns the name of an additional provider, or {@code null} if the name means the
 	 * primary one, or a bean that is no provider.
 	 */
-	@Nullable String additionalName(String name) {
+	public @Nullable String additionalName(String name) {
 		List<String> matching = SelectedLockProvider.matching(LockProviderBeans.all(this.beanFactory), name);
 		NamedEngine engine = (matching.size() == 1) ? find(name) : null;
 		return (engine != null && engine.bean() != null) ? engine.provider() : null;
@@ -158,7 +158,7 @@ final class LockEngines implements AutoCloseable {
 	 * is looked up under the lock, because the bean factory has locks of its own.
 	 * @param beanName the name of the provider's bean
 	 */
-	LockTemplate of(String beanName) {
+	public LockTemplate of(String beanName) {
 		return recorded(beanName, () -> {
 			ProviderEngine present = existing(beanName);
 			return ((present != null) ? present : create(beanName)).template();
@@ -181,13 +181,13 @@ final class LockEngines implements AutoCloseable {
 	 * Returns why the last attempt to create an engine has failed, the choice of the
 	 * primary provider included, or {@code null} if it has not, or there was none.
 	 */
-	@Nullable RuntimeException failure(String beanName) {
+	public @Nullable RuntimeException failure(String beanName) {
 		RuntimeException own = this.failures.get(beanName);
 		return (own != null) ? own : this.failures.get(BEAN_NAME);
 	}
 
 	/** Returns the engine of a provider if something has needed it so far. */
-	@Nullable ProviderEngine existing(String beanName) {
+	public @Nullable ProviderEngine existing(String beanName) {
 		this.lock.lock();
 		try {
 			return this.engines.get(beanName);
@@ -242,7 +242,7 @@ final class LockEngines implements AutoCloseable {
 	}
 
 	/** Returns the engines that were created, the primary one first. */
-	List<ProviderEngine> all() {
+	public List<ProviderEngine> all() {
 		this.lock.lock();
 		try {
 			return this.engines.values().stream().sorted(Comparator.comparing((engine) -> !engine.primary())).toList();

@@ -13,7 +13,7 @@ import org.springframework.beans.factory.ListableBeanFactory;
 import io.distributedlock.provider.LockProvider;
 
 /** The beans of the type {@link LockProvider}, and the names that belong to them. */
-final class LockProviderBeans {
+public final class LockProviderBeans {
 
 	static final String TEMPLATE = "distributedLockTemplate";
 
@@ -49,7 +49,7 @@ final class LockProviderBeans {
 	}
 
 	/** Returns the name of a provider of ours, without creating it. */
-	static String ownName(String beanName) {
+	public static String ownName(String beanName) {
 		String qualifier = qualifier(beanName);
 		return qualifier.equals("redisquorum") ? "redis" : qualifier;
 	}

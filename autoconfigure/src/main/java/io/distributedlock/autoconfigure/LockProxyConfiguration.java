@@ -17,8 +17,8 @@ import io.distributedlock.interceptor.LockAdvisor;
 import io.distributedlock.interceptor.LockAttributeSource;
 import io.distributedlock.interceptor.LockInterceptor;
 import io.distributedlock.interceptor.LockOperationsLookup;
-import io.distributedlock.interceptor.LockedBeanVerifier;
 import io.distributedlock.interceptor.LockedMethodRegistry;
+import io.distributedlock.interceptor.verify.LockedBeanVerifier;
 import io.distributedlock.provider.LockObserver;
 
 /**

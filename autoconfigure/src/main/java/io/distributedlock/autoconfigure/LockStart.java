@@ -15,9 +15,9 @@ import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.env.Environment;
 
+import io.distributedlock.engine.grant.LockSettings;
 import io.distributedlock.interceptor.LockAttributeSource;
 import io.distributedlock.provider.LockProvider;
-import io.distributedlock.support.LockSettings;
 
 /**
  * The start of locking, once all singletons are ready and all locked methods are known.

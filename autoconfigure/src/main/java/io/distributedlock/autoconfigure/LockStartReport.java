@@ -8,7 +8,7 @@ import org.apache.commons.logging.LogFactory;
 
 import org.springframework.boot.convert.DurationStyle;
 
-import io.distributedlock.support.LockSettings;
+import io.distributedlock.engine.grant.LockSettings;
 
 /**
  * The line at start that names a store of the locks, why it was chosen, its location, and

@@ -14,16 +14,16 @@ import org.jspecify.annotations.Nullable;
  * @param startTimeout the longest wait for the first answer at start
  * @param timeoutAdvice what to do if there is none, or {@code null} for no special advice
  */
-record LockStoreLocation(String provider, String keyPrefix, String location, Duration startTimeout,
+public record LockStoreLocation(String provider, String keyPrefix, String location, Duration startTimeout,
 		@Nullable String timeoutAdvice) {
 
 	/**
 	 * The first connection of a cold client takes longer than any call after it. This is
 	 * what Lettuce and the driver of PostgreSQL give it if nothing else is set.
 	 */
-	static final Duration START_TIMEOUT = Duration.ofSeconds(10);
+	public static final Duration START_TIMEOUT = Duration.ofSeconds(10);
 
-	LockStoreLocation(String provider, String keyPrefix, String location) {
+	public LockStoreLocation(String provider, String keyPrefix, String location) {
 		this(provider, keyPrefix, location, START_TIMEOUT, null);
 	}
 

@@ -5,6 +5,6 @@ package io.distributedlock.autoconfigure;
  * itself. It is created before the first engine, so that an application without locks
  * changes no store.
  */
-interface LockStorePreparation {
+public interface LockStorePreparation {
 
 }

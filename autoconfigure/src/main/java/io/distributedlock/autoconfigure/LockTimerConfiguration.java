@@ -10,7 +10,7 @@ import io.distributedlock.provider.LockTimer;
 /** The one timer of the engine and the stores, unless the application brings its own. */
 @Lazy
 @Configuration(proxyBeanMethods = false)
-class LockTimerConfiguration {
+public class LockTimerConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean

@@ -22,7 +22,7 @@ import org.springframework.transaction.ConfigurableTransactionManager;
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.autoconfigure.DistributedLockProperties.Transaction.Release;
-import io.distributedlock.support.EnclosingTransaction;
+import io.distributedlock.engine.EnclosingTransaction;
 import io.distributedlock.transaction.LockCommitGuardProcessor;
 import io.distributedlock.transaction.SpringTransaction;
 

@@ -11,8 +11,8 @@ import org.springframework.context.ConfigurableApplicationContext;
 
 import io.distributedlock.annotation.AnnotationLockAttributeSource;
 import io.distributedlock.interceptor.LockAdvisor;
-import io.distributedlock.interceptor.LockedBeanVerifier;
 import io.distributedlock.interceptor.LockedMethodRegistry;
+import io.distributedlock.interceptor.verify.LockedBeanVerifier;
 
 /**
  * Initializer that adds a {@link LockedBeanVerifier} to each context that has no locks,

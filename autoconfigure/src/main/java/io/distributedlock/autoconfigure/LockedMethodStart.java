@@ -3,8 +3,8 @@ package io.distributedlock.autoconfigure;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 
+import io.distributedlock.engine.grant.LockSettings;
 import io.distributedlock.interceptor.LockedMethodRegistry;
-import io.distributedlock.support.LockSettings;
 
 /**
  * The start of locking for a context that has locked methods, once all of them are known:

@@ -17,7 +17,7 @@ import org.springframework.util.StringUtils;
  * @param primary the name of the primary provider, or {@code null} for the only candidate
  * @param additional the names of further providers
  */
-record NamedProviders(@Nullable String primary, List<String> additional) {
+public record NamedProviders(@Nullable String primary, List<String> additional) {
 
 	static final String PRIMARY = "distributed-lock.provider";
 
@@ -31,7 +31,7 @@ record NamedProviders(@Nullable String primary, List<String> additional) {
 	/**
 	 * Returns whether the environment finds each form of a property by its uniform name.
 	 */
-	static boolean isPrepared(Environment environment) {
+	public static boolean isPrepared(Environment environment) {
 		return environment instanceof ConfigurableEnvironment configurable
 				&& configurable.getPropertySources().contains(PREPARED);
 	}

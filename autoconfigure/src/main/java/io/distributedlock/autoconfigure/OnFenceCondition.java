@@ -9,7 +9,7 @@ import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotatedTypeMetadata;
 
 /** Condition that the properties switch the fence of transactions on. */
-final class OnFenceCondition extends SpringBootCondition {
+public final class OnFenceCondition extends SpringBootCondition {
 
 	private static final String PROPERTY = "distributed-lock.transaction.fence";
 

@@ -14,9 +14,9 @@ import org.springframework.core.type.AnnotatedTypeMetadata;
 /**
  * Condition that the properties name the servers of a quorum, be it an empty list.
  */
-final class OnRedisQuorumCondition extends SpringBootCondition {
+public final class OnRedisQuorumCondition extends SpringBootCondition {
 
-	static final String NODES = "distributed-lock.redis.quorum.nodes";
+	public static final String NODES = "distributed-lock.redis.quorum.nodes";
 
 	private static final ConfigurationPropertyName NAME = ConfigurationPropertyName.of(NODES);
 
@@ -42,7 +42,7 @@ final class OnRedisQuorumCondition extends SpringBootCondition {
 	}
 
 	/** Condition that the properties name no such servers. */
-	static final class Unset extends SpringBootCondition {
+	public static final class Unset extends SpringBootCondition {
 
 		@Override
 		public ConditionOutcome getMatchOutcome(ConditionContext context, AnnotatedTypeMetadata metadata) {

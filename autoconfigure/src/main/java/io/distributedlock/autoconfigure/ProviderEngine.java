@@ -1,7 +1,7 @@
 package io.distributedlock.autoconfigure;
 
+import io.distributedlock.engine.LockTemplate;
 import io.distributedlock.provider.LockProvider;
-import io.distributedlock.support.LockTemplate;
 
 /**
  * The engine of one provider.
@@ -11,5 +11,5 @@ import io.distributedlock.support.LockTemplate;
  * @param primary whether it keeps the locks of methods that name no provider
  * @param template the engine
  */
-record ProviderEngine(LockProvider provider, String reason, boolean primary, LockTemplate template) {
+public record ProviderEngine(LockProvider provider, String reason, boolean primary, LockTemplate template) {
 }

@@ -13,7 +13,7 @@ import org.springframework.core.env.Environment;
  * Warning of a bean for locks that replaces the one that the application has configured:
  * Spring Boot creates none beside it, so that the application uses the locks' too.
  */
-final class QualifiedBeanWarning {
+public final class QualifiedBeanWarning {
 
 	private static final Log logger = LogFactory.getLog(QualifiedBeanWarning.class);
 
@@ -30,7 +30,7 @@ final class QualifiedBeanWarning {
 	 * @param qualifier the qualifier of the bean of the locks
 	 * @param properties the properties of which each describes the other bean
 	 */
-	static void logIfInjected(Object own, @Nullable Object injected, Class<?> type,
+	public static void logIfInjected(Object own, @Nullable Object injected, Class<?> type,
 			Class<? extends Annotation> qualifier, Environment environment, List<String> properties) {
 		String property = properties.stream().filter(environment::containsProperty).findFirst().orElse(null);
 		if (own == injected && property != null) {

@@ -8,7 +8,7 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 import io.distributedlock.LockError;
-import io.distributedlock.support.LockSettings;
+import io.distributedlock.engine.grant.LockSettings;
 
 /**
  * Warnings of settings that are valid each, but together leave renewals too little time,

@@ -6,11 +6,11 @@ import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
+import io.distributedlock.engine.grant.LockSettings;
 import io.distributedlock.interceptor.LockAttribute;
 import io.distributedlock.interceptor.LockedMethodRegistry;
 import io.distributedlock.provider.LockProvider;
 import io.distributedlock.provider.LongestLease;
-import io.distributedlock.support.LockSettings;
 
 /**
  * Check that each store can keep the shortest holds and the leases of all locked methods

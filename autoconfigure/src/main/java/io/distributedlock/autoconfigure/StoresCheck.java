@@ -8,9 +8,8 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.env.Environment;
 import org.springframework.util.ClassUtils;
 
-import io.distributedlock.jdbc.JdbcRowLockProvider;
+import io.distributedlock.engine.LockTemplate;
 import io.distributedlock.provider.LockProvider;
-import io.distributedlock.support.LockTemplate;
 
 /**
  * Check that it is clear which store keeps the locks and how, before any bean is created:
@@ -38,18 +37,9 @@ final class StoresCheck implements BeanFactoryPostProcessor {
 		if (stores.size() > 1 && choosesAmongStores(beanFactory)) {
 			throw SelectedLockProvider.several(stores);
 		}
-		if (JDBC && (JdbcStrategyCondition.strategy(this.environment) != null || keepsRowLocks(beanFactory))) {
+		if (JDBC) {
 			new JdbcStrategyCheck(this.environment).check(beanFactory);
 		}
-	}
-
-	/**
-	 * Returns whether our provider keeps row locks, and loads no class of a provider
-	 * where it is not there.
-	 */
-	private static boolean keepsRowLocks(ConfigurableListableBeanFactory beanFactory) {
-		return beanFactory.containsBeanDefinition(JdbcLockAutoConfiguration.PROVIDER)
-				&& beanFactory.isTypeMatch(JdbcLockAutoConfiguration.PROVIDER, JdbcRowLockProvider.class);
 	}
 
 	/** Returns the stores that are candidates, found by name so that it costs nothing. */

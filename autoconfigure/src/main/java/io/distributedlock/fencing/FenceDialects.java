@@ -11,7 +11,7 @@ import javax.sql.DataSource;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
-import io.distributedlock.jdbc.DatabaseKind;
+import io.distributedlock.jdbc.dialect.DatabaseKind;
 
 /**
  * The dialect of each database, by what its server says of itself. Safe for use by many

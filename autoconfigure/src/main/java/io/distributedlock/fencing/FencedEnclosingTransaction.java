@@ -1,7 +1,7 @@
 package io.distributedlock.fencing;
 
 import io.distributedlock.LockLease;
-import io.distributedlock.support.EnclosingTransaction;
+import io.distributedlock.engine.EnclosingTransaction;
 
 /**
  * A running transaction that is fenced with each lock that is acquired in it.

@@ -25,7 +25,7 @@ import org.springframework.transaction.support.ResourceTransactionManager;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
-import io.distributedlock.support.EnclosingTransaction;
+import io.distributedlock.engine.EnclosingTransaction;
 
 /**
  * Lets every transaction manager of a context fence its transactions: each when it is

@@ -14,6 +14,7 @@ import org.springframework.util.ClassUtils;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
+import io.distributedlock.interceptor.expression.MethodNames;
 
 /** The declared result of a locked method: its empty value, and which values fit it. */
 final class DeclaredResult {

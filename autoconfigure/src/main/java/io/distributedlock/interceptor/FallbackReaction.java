@@ -13,12 +13,13 @@ import org.springframework.aop.framework.Advised;
 import org.springframework.util.ReflectionUtils;
 
 import io.distributedlock.LockNotAcquiredException;
+import io.distributedlock.interceptor.expression.MethodNames;
 
 /**
  * Reaction that calls the fallback of a locked method, on the innermost object behind all
  * proxies. A method of an interface which that object lacks is called on the proxy.
  */
-final class FallbackReaction implements BusyReaction {
+public final class FallbackReaction implements BusyReaction {
 
 	private final Method fallback;
 
@@ -35,7 +36,7 @@ final class FallbackReaction implements BusyReaction {
 	}
 
 	/** Returns the fallback. */
-	Method method() {
+	public Method method() {
 		return this.fallback;
 	}
 

@@ -20,6 +20,7 @@ import org.springframework.util.ClassUtils;
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.LockNotAcquiredException;
+import io.distributedlock.interceptor.expression.MethodNames;
 
 /**
  * Search for the fallback of a locked method: a method with its name whose parameters are

@@ -8,6 +8,7 @@ import org.springframework.expression.spel.standard.SpelExpression;
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.LockException;
+import io.distributedlock.interceptor.expression.MethodExpressions;
 
 /**
  * The condition of one locked method. Parsed once; evaluated once for each call, before

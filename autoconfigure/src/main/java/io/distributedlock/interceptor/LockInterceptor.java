@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.LockOperations;
+import io.distributedlock.interceptor.expression.MethodNames;
 
 /**
  * Interceptor that runs locked methods through {@link LockOperations#execute}. A call

@@ -1,5 +1,7 @@
 package io.distributedlock.interceptor;
 
+import io.distributedlock.interceptor.expression.UnfinishedResults;
+
 import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,9 +21,12 @@ import io.distributedlock.LockLease;
 import io.distributedlock.LockNotAcquiredException;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
+import io.distributedlock.interceptor.expression.KeyExpressions;
+import io.distributedlock.interceptor.expression.MethodExpressions;
+import io.distributedlock.interceptor.expression.MethodNames;
 
 /** A method that is locked, with everything about it that does not change by the call. */
-final class LockedMethod {
+public final class LockedMethod {
 
 	private final LockAttribute attribute;
 
@@ -45,7 +50,8 @@ final class LockedMethod {
 			BusyReactions reactions) {
 		this.attribute = attribute;
 		this.described = MethodNames.describe(method, targetClass);
-		this.keys = attribute.keys().isEmpty() ? null : KeyExpressions.parse(attribute, expressions);
+		this.keys = attribute.keys().isEmpty() ? null
+				: KeyExpressions.parse(attribute.name(), attribute.keys(), expressions);
 		this.condition = (attribute.condition() != null) ? LockCondition.parse(attribute.condition(), expressions)
 				: null;
 		this.beans = expressions.beans();
@@ -61,7 +67,7 @@ final class LockedMethod {
 	}
 
 	/** Returns the attribute that the method was read with. */
-	LockAttribute attribute() {
+	public LockAttribute attribute() {
 		return this.attribute;
 	}
 
@@ -71,7 +77,7 @@ final class LockedMethod {
 	}
 
 	/** Returns the expressions of the key and the condition. */
-	List<SpelExpression> expressions() {
+	public List<SpelExpression> expressions() {
 		List<SpelExpression> expressions = new ArrayList<>();
 		if (this.keys != null) {
 			expressions.addAll(this.keys.expressions());
@@ -83,7 +89,7 @@ final class LockedMethod {
 	}
 
 	/** Returns the names of the beans that the key and the condition use. */
-	Set<String> beans() {
+	public Set<String> beans() {
 		return this.beans;
 	}
 
@@ -96,7 +102,7 @@ final class LockedMethod {
 	 * Requires that there is a provider for the lock.
 	 * @throws LockConfigurationException if there is none, or it is not clear which
 	 */
-	void requireProvider(LockOperationsLookup operations) {
+	public void requireProvider(LockOperationsLookup operations) {
 		try {
 			operations.find(this.attribute.provider());
 		}
@@ -111,7 +117,7 @@ final class LockedMethod {
 		return this.kind;
 	}
 
-	BusyReaction onBusy() {
+	public BusyReaction onBusy() {
 		return this.onBusy;
 	}
 
@@ -162,7 +168,7 @@ final class LockedMethod {
 	 * Returns whether each call of this method holds the lock of another method: both
 	 * have one lock for their common name, and this one takes it in each call.
 	 */
-	boolean covers(LockedMethod other) {
+	public boolean covers(LockedMethod other) {
 		return this.condition == null && this.keys == null && other.keys == null
 				&& this.attribute.name().equals(other.attribute.name())
 				&& Objects.equals(this.attribute.provider(), other.attribute.provider());

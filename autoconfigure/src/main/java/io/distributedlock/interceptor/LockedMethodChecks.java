@@ -1,5 +1,7 @@
 package io.distributedlock.interceptor;
 
+import io.distributedlock.interceptor.expression.UnfinishedResults;
+
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
@@ -11,11 +13,12 @@ import org.springframework.core.ResolvableType;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
+import io.distributedlock.interceptor.expression.MethodNames;
 
 /** Checks that refuse methods on which a lock would be without effect. */
-final class LockedMethodChecks {
+public final class LockedMethodChecks {
 
-	static final String KOTLIN_REMEDY = "Add 'open' to the class and the method, or build with the compiler plug-in"
+	public static final String KOTLIN_REMEDY = "Add 'open' to the class and the method, or build with the compiler plug-in"
 			+ " kotlin-spring, which opens Spring's components";
 
 	private LockedMethodChecks() {
@@ -75,7 +78,7 @@ final class LockedMethodChecks {
 		}
 	}
 
-	static LockConfigurationException lifecycleMethod(Method method, Class<?> targetClass, String callback) {
+	public static LockConfigurationException lifecycleMethod(Method method, Class<?> targetClass, String callback) {
 		return new LockConfigurationException(LockError.LIFECYCLE_METHOD,
 				"The container calls the locked method " + MethodNames.describe(method, targetClass)
 						+ " as a callback (" + callback + "), on the bare object and so without its lock",

@@ -22,6 +22,8 @@ import org.springframework.core.DecoratingProxy;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
+import io.distributedlock.interceptor.expression.MethodExpressions;
+
 /**
  * The locked methods of each class that was seen, read and checked when the class is seen
  * for the first time, so that a mistake in any of them is found then. Safe for use by
@@ -110,7 +112,7 @@ public final class LockedMethodRegistry {
 	 * @param targetClass the class, which may be that of a proxy
 	 * @return the locked method, or {@code null} if the method is not locked
 	 */
-	@Nullable LockedMethod find(Method method, Class<?> targetClass) {
+	public @Nullable LockedMethod find(Method method, Class<?> targetClass) {
 		LockedMethod locked = findOf(method, targetClass);
 		Class<?> declaring = method.getDeclaringClass();
 		if (locked == null && declaring.isInterface() && !declaring.isAssignableFrom(targetClass)) {
@@ -154,7 +156,7 @@ public final class LockedMethodRegistry {
 	}
 
 	/** Returns the locked methods without bridges to them, which calls may have added. */
-	Set<Method> methods(Class<?> targetClass) {
+	public Set<Method> methods(Class<?> targetClass) {
 		return of(targetClass).keySet()
 			.stream()
 			.filter((method) -> !method.isBridge())
@@ -162,14 +164,14 @@ public final class LockedMethodRegistry {
 	}
 
 	/** Returns the names of the beans that keys and conditions of a class use. */
-	Set<String> beans(Class<?> targetClass) {
+	public Set<String> beans(Class<?> targetClass) {
 		Set<String> beans = new TreeSet<>();
 		of(targetClass).values().forEach((method) -> beans.addAll(method.beans()));
 		return beans;
 	}
 
 	/** Looks up the application's failure handler, and refuses several ones. */
-	@Nullable LockFailureHandler failureHandler() {
+	public @Nullable LockFailureHandler failureHandler() {
 		return this.failureHandlers.get();
 	}
 
@@ -179,7 +181,7 @@ public final class LockedMethodRegistry {
 	}
 
 	/** Returns whether the context has a bean, as seen by the locked methods. */
-	boolean hasBean(String name) {
+	public boolean hasBean(String name) {
 		return this.beanFactory.containsBean(name);
 	}
 
@@ -193,7 +195,7 @@ public final class LockedMethodRegistry {
 	 * @throws io.distributedlock.LockConfigurationException if one has none, or it is not
 	 * clear which
 	 */
-	void requireProviders(LockOperationsLookup operations) {
+	public void requireProviders(LockOperationsLookup operations) {
 		for (Map<Method, LockedMethod> methods : this.classes.values()) {
 			for (LockedMethod method : methods.values()) {
 				method.requireProvider(operations);
@@ -201,7 +203,7 @@ public final class LockedMethodRegistry {
 		}
 	}
 
-	boolean isDeclaredOnMethod(Method method, Class<?> targetClass) {
+	public boolean isDeclaredOnMethod(Method method, Class<?> targetClass) {
 		return this.source.isDeclaredOnMethod(method, targetClass);
 	}
 

@@ -12,7 +12,7 @@ import io.distributedlock.LockNotAcquiredException;
  * Reaction of a method of an interface, a JDK proxy or a mock, which has no fallback.
  * Calls reach the class of the target instead, if that has one.
  */
-final class MissingFallback implements BusyReaction {
+public final class MissingFallback implements BusyReaction {
 
 	private final Supplier<LockConfigurationException> failure;
 
@@ -27,7 +27,7 @@ final class MissingFallback implements BusyReaction {
 		throw ex;
 	}
 
-	LockConfigurationException failure() {
+	public LockConfigurationException failure() {
 		return this.failure.get();
 	}
 

@@ -11,12 +11,12 @@ import org.springframework.util.ReflectionUtils;
  * Mocks with which tests replace beans: the body of a method is not run, so that no lock
  * is needed. An inline mock has the same class as the bean that it replaces.
  */
-final class MockitoMocks {
+public final class MockitoMocks {
 
 	private MockitoMocks() {
 	}
 
-	static boolean isMock(Object bean) {
+	public static boolean isMock(Object bean) {
 		ClassLoader loader = bean.getClass().getClassLoader();
 		if (!ClassUtils.isPresent("org.mockito.Mockito", loader)) {
 			return false;

@@ -5,7 +5,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /** The kinds of results of locked methods: they decide when the lock is released. */
-enum ResultKind {
+public enum ResultKind {
 
 	/** A value that is finished when the method returns. */
 	VALUE,
@@ -19,7 +19,7 @@ enum ResultKind {
 	private static final Set<String> FLUXES = Set.of("reactor.core.publisher.Flux", "org.reactivestreams.Publisher");
 
 	/** Returns the kind of a declared type. */
-	static ResultKind of(Class<?> type) {
+	public static ResultKind of(Class<?> type) {
 		if (type == CompletableFuture.class || type == CompletionStage.class) {
 			return STAGE;
 		}

@@ -9,7 +9,9 @@ import java.util.concurrent.TimeUnit;
 
 import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
-import io.distributedlock.jdbc.Dialect.Renewal;
+import io.distributedlock.jdbc.connection.LockDataSource;
+import io.distributedlock.jdbc.dialect.Dialect.Renewal;
+import io.distributedlock.jdbc.dialect.LockRow;
 import io.distributedlock.provider.AnsweredStoreCall;
 import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockGrant;
@@ -49,7 +51,7 @@ public final class JdbcLockProvider extends TableLockProvider {
 
 	/** The listener warns at start if notifications do not arrive through a pooler. */
 	@Override
-	void checkServer(Duration timeout) {
+	public void checkServer(Duration timeout) {
 		if (table().isPooled(timeout)) {
 			this.listener.start();
 		}
@@ -92,13 +94,13 @@ public final class JdbcLockProvider extends TableLockProvider {
 	}
 
 	@Override
-	ReleaseOutcome releaseOwn(LockKey key, OwnerId owner, Duration keepFor, Duration timeout) {
+	public ReleaseOutcome releaseOwn(LockKey key, OwnerId owner, Duration keepFor, Duration timeout) {
 		return table().release(keys().encode(key), owner.text(), TimeUnit.NANOSECONDS.toMicros(keepFor.toNanos()),
 				timeout);
 	}
 
 	@Override
-	String otherOwner(OwnerId owner) {
+	public String otherOwner(OwnerId owner) {
 		return LockRow.ROW + owner.text();
 	}
 

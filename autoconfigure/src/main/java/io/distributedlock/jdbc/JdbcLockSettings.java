@@ -3,6 +3,7 @@ package io.distributedlock.jdbc;
 import java.time.Duration;
 
 import io.distributedlock.LockConfigurationException;
+import io.distributedlock.jdbc.dialect.Sql;
 import io.distributedlock.LockError;
 
 /**
@@ -16,7 +17,7 @@ import io.distributedlock.LockError;
 public record JdbcLockSettings(String keyPrefix, String table, Duration retention) {
 
 	/** The default name of the lock table. */
-	public static final String DEFAULT_TABLE = "distributed_lock";
+	public static final String DEFAULT_TABLE = Sql.SCRIPT_TABLE;
 
 	/** The default time for which the row of an ended lock is kept. */
 	public static final Duration DEFAULT_RETENTION = Duration.ofHours(1);

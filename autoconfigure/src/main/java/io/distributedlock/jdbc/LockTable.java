@@ -15,10 +15,16 @@ import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.LockException;
 import io.distributedlock.LockProviderException;
-import io.distributedlock.jdbc.Dialect.Renewal;
-import io.distributedlock.jdbc.Dialect.TableShape;
-import io.distributedlock.jdbc.Dialect.TableStatus;
-import io.distributedlock.jdbc.SqlCall.Compensation;
+import io.distributedlock.jdbc.connection.SqlCall;
+import io.distributedlock.jdbc.connection.SqlCall.Compensation;
+import io.distributedlock.jdbc.connection.SqlCallExecutor;
+import io.distributedlock.jdbc.dialect.Dialect;
+import io.distributedlock.jdbc.dialect.Dialect.Renewal;
+import io.distributedlock.jdbc.dialect.Dialect.TableShape;
+import io.distributedlock.jdbc.dialect.Dialect.TableStatus;
+import io.distributedlock.jdbc.dialect.LockAttempt;
+import io.distributedlock.jdbc.dialect.LockRow;
+import io.distributedlock.jdbc.dialect.SqlErrors;
 import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.OwnerId;
@@ -30,7 +36,7 @@ import io.distributedlock.provider.RenewalOutcome;
  * Lock table as this process uses it: each step within its time-out, with SQL errors as
  * outcomes or exceptions of a provider. Safe for use by many threads.
  */
-final class LockTable {
+public final class LockTable {
 
 	private static final Log logger = LogFactory.getLog(LockTable.class);
 
@@ -48,12 +54,12 @@ final class LockTable {
 	}
 
 	/** Returns the id by which this process enters wait queues. */
-	String process() {
+	public String process() {
 		return this.process;
 	}
 
 	/** Returns the label of this process for people. */
-	String holder() {
+	public String holder() {
 		return this.holder;
 	}
 
@@ -69,7 +75,7 @@ final class LockTable {
 	 * at the same time
 	 * @throws LockProviderException if the database could not answer
 	 */
-	@Nullable LockRow attempt(LockAttempt attempt, Duration timeout) {
+	public @Nullable LockRow attempt(LockAttempt attempt, Duration timeout) {
 		Deadline deadline = Deadline.after(timeout);
 		return attempt(attempt, timeout, (connection, dialect) -> write(connection, dialect, attempt, deadline));
 	}
@@ -158,7 +164,7 @@ final class LockTable {
 	 * Reads a row without locking it.
 	 * @throws LockProviderException if the database could not answer
 	 */
-	@Nullable LockRow read(String key, Duration timeout) {
+	public @Nullable LockRow read(String key, Duration timeout) {
 		try {
 			return this.calls.<@Nullable LockRow>execute(CallKind.ACQUIRE, timeout,
 					(connection, dialect) -> dialect.read(connection, key));
@@ -172,7 +178,7 @@ final class LockTable {
 	 * Releases a row if it has this owner.
 	 * @param keepMicros for how long nobody may acquire it after that
 	 */
-	ReleaseOutcome release(String key, String owner, long keepMicros, Duration timeout) {
+	public ReleaseOutcome release(String key, String owner, long keepMicros, Duration timeout) {
 		return release("release", timeout,
 				(connection, dialect) -> (keepMicros > 0) ? dialect.keep(connection, key, owner, keepMicros)
 						: dialect.release(connection, key, owner, this.process));
@@ -198,7 +204,7 @@ final class LockTable {
 	 * @return the outcomes in the order of the list
 	 * @throws LockProviderException if the database could not answer
 	 */
-	List<RenewalOutcome> renew(List<Renewal> renewals, Duration timeout) {
+	public List<RenewalOutcome> renew(List<Renewal> renewals, Duration timeout) {
 		try {
 			return repeat(CallKind.RENEWAL, timeout, (connection, dialect) -> dialect.renew(connection, renewals));
 		}
@@ -311,7 +317,7 @@ final class LockTable {
 	 * Whether a pooler stands before the database.
 	 * @throws LockProviderException if the database could not answer
 	 */
-	boolean isPooled(Duration timeout) {
+	public boolean isPooled(Duration timeout) {
 		try {
 			return this.calls.execute(CallKind.ACQUIRE, timeout, (connection, dialect) -> dialect.isPooled(connection));
 		}
@@ -324,7 +330,7 @@ final class LockTable {
 	 * Returns by what means several servers accept writes at once, or {@code null}.
 	 * @throws LockProviderException if the database could not answer
 	 */
-	@Nullable String multiPrimary(Duration timeout) {
+	public @Nullable String multiPrimary(Duration timeout) {
 		try {
 			return this.calls.<@Nullable String>execute(CallKind.ACQUIRE, timeout,
 					(connection, dialect) -> dialect.multiPrimary(connection));

@@ -9,6 +9,9 @@ import java.util.List;
 import org.postgresql.PGConnection;
 import org.postgresql.PGNotification;
 
+import io.distributedlock.jdbc.connection.DedicatedConnection;
+import io.distributedlock.jdbc.dialect.Sql;
+
 /** Connection that listens on a channel of PostgreSQL. */
 final class NotificationConnection implements AutoCloseable {
 

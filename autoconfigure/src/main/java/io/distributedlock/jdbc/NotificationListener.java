@@ -14,6 +14,11 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
+import io.distributedlock.jdbc.connection.ConnectionSource;
+import io.distributedlock.jdbc.connection.DedicatedConnection;
+import io.distributedlock.jdbc.connection.SqlCallExecutor;
+import io.distributedlock.jdbc.dialect.Dialect;
+import io.distributedlock.jdbc.dialect.PostgresSession;
 import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockThreads;

@@ -2,6 +2,8 @@ package io.distributedlock.jdbc;
 
 import org.jspecify.annotations.Nullable;
 
+import io.distributedlock.jdbc.dialect.NotificationPayload;
+
 /** Contender that notifications of the database concern. Safe for use by many threads. */
 interface NotifiedContender {
 

@@ -5,6 +5,8 @@ import java.util.concurrent.ConcurrentHashMap;
 
 import org.jspecify.annotations.Nullable;
 
+import io.distributedlock.jdbc.dialect.NotificationPayload;
+
 /**
  * Registry of the contenders of this process that wait, by the text of the key column.
  * Safe for use by many threads.

@@ -6,6 +6,10 @@ import java.util.concurrent.ThreadLocalRandom;
 
 import org.jspecify.annotations.Nullable;
 
+import io.distributedlock.jdbc.dialect.LockAttempt;
+import io.distributedlock.jdbc.dialect.LockRow;
+import io.distributedlock.jdbc.dialect.NotificationPayload;
+
 /**
  * Pauses of one contender between two polls. They grow from 5 ms to 250 ms with jitter,
  * and start again when the lock was granted to another process. Where the database

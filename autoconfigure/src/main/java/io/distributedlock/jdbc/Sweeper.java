@@ -15,7 +15,14 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockError;
-import io.distributedlock.jdbc.Dialect.SweepCandidate;
+import io.distributedlock.jdbc.connection.SqlCall;
+import io.distributedlock.jdbc.connection.SqlCallExecutor;
+import io.distributedlock.jdbc.dialect.Dialect;
+import io.distributedlock.jdbc.dialect.Dialect.SweepCandidate;
+import io.distributedlock.jdbc.dialect.LockAttempt;
+import io.distributedlock.jdbc.dialect.LockKeyEncoder;
+import io.distributedlock.jdbc.dialect.LockRow;
+import io.distributedlock.jdbc.dialect.SqlErrors;
 import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockThreads;
@@ -30,7 +37,7 @@ import io.distributedlock.provider.OwnerId;
  * sweeping at the same time; when it was last acquired tells them that this period has
  * been swept already.
  */
-final class Sweeper {
+public final class Sweeper {
 
 	private static final int PAGE_SIZE = 500;
 
@@ -75,7 +82,7 @@ final class Sweeper {
 		this.holder = holder;
 	}
 
-	void start() {
+	public void start() {
 		long jitteredMillis = this.periodMillis - ThreadLocalRandom.current().nextLong(this.periodMillis / 4);
 		try {
 			this.next = this.timer.schedule(() -> this.executor.execute(this::runAndReschedule),
@@ -112,7 +119,7 @@ final class Sweeper {
 	 * Sweeps once, unless another process does so.
 	 * @return how many rows were deleted
 	 */
-	int run() throws SQLException {
+	public int run() throws SQLException {
 		String owner = OwnerId.random().text();
 		LockAttempt attempt = new LockAttempt(LockKeyEncoder.SWEEPER_ROW, owner, LEASE_MICROS, this.holder,
 				this.process, false, null);

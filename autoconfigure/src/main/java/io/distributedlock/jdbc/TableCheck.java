@@ -7,7 +7,8 @@ import io.distributedlock.FencingToken;
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.LockProviderException;
-import io.distributedlock.jdbc.Dialect.TableStatus;
+import io.distributedlock.jdbc.dialect.Dialect.TableStatus;
+import io.distributedlock.jdbc.dialect.SqlErrors;
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LayoutFormat;
 
@@ -16,7 +17,7 @@ import io.distributedlock.provider.LayoutFormat;
  * without its primary key a table of MySQL or MariaDB would let every attempt acquire the
  * lock. Safe for use by many threads.
  */
-final class TableCheck {
+public final class TableCheck {
 
 	private static final LayoutFormat FORMAT = new LayoutFormat(1);
 
@@ -79,7 +80,7 @@ final class TableCheck {
 	 * @throws LockProviderException if the database could not answer, or does not write;
 	 * no attempt was sent
 	 */
-	Duration complete(Duration timeout) {
+	public Duration complete(Duration timeout) {
 		if (this.next == Step.NONE) {
 			return timeout;
 		}

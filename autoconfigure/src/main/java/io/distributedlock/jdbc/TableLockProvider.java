@@ -5,6 +5,10 @@ import java.util.List;
 import java.util.Optional;
 
 import io.distributedlock.LockKey;
+import io.distributedlock.jdbc.connection.LockDataSource;
+import io.distributedlock.jdbc.connection.SqlCallExecutor;
+import io.distributedlock.jdbc.dialect.LockKeyEncoder;
+import io.distributedlock.jdbc.dialect.SqlErrors;
 import io.distributedlock.provider.AnsweredStoreCall;
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockInspector;
@@ -19,7 +23,7 @@ import io.distributedlock.provider.StoredLock;
  * Base of the providers that keep the owners and orders of locks in a table: its checks,
  * what operators see and change in it, and the sweeper of its free rows.
  */
-abstract class TableLockProvider implements LockProvider, LockInspector, AutoCloseable {
+public abstract class TableLockProvider implements LockProvider, LockInspector, AutoCloseable {
 
 	private final LockDataSource dataSource;
 
@@ -35,7 +39,7 @@ abstract class TableLockProvider implements LockProvider, LockInspector, AutoClo
 
 	private final Sweeper sweeper;
 
-	TableLockProvider(LockDataSource dataSource, JdbcLockSettings settings, LockTimer timer) {
+	public TableLockProvider(LockDataSource dataSource, JdbcLockSettings settings, LockTimer timer) {
 		this.dataSource = dataSource;
 		this.keys = new LockKeyEncoder(settings.keyPrefix());
 		this.calls = new SqlCallExecutor(dataSource.connections(), settings.table(), timer);
@@ -45,7 +49,7 @@ abstract class TableLockProvider implements LockProvider, LockInspector, AutoClo
 		this.sweeper = new Sweeper(this.calls, settings.retention(), timer, this.table.process(), this.table.holder());
 	}
 
-	final LockKeyEncoder keys() {
+	public final LockKeyEncoder keys() {
 		return this.keys;
 	}
 
@@ -53,30 +57,30 @@ abstract class TableLockProvider implements LockProvider, LockInspector, AutoClo
 		return this.calls;
 	}
 
-	final LockTable table() {
+	public final LockTable table() {
 		return this.table;
 	}
 
-	final TableCheck tableCheck() {
+	public final TableCheck tableCheck() {
 		return this.tableCheck;
 	}
 
-	final Sweeper sweeper() {
+	public final Sweeper sweeper() {
 		return this.sweeper;
 	}
 
-	final String process() {
+	public final String process() {
 		return this.table.process();
 	}
 
 	/** Checks what these locks need of the server beyond the table, once. */
-	abstract void checkServer(Duration timeout);
+	public abstract void checkServer(Duration timeout);
 
 	/** Releases a lock of this kind of provider. */
-	abstract ReleaseOutcome releaseOwn(LockKey key, OwnerId owner, Duration keepFor, Duration timeout);
+	public abstract ReleaseOutcome releaseOwn(LockKey key, OwnerId owner, Duration keepFor, Duration timeout);
 
 	/** Returns the owner of a lock of the other kind, as the table has it. */
-	abstract String otherOwner(OwnerId owner);
+	public abstract String otherOwner(OwnerId owner);
 
 	@Override
 	public final String name() {

@@ -148,10 +148,10 @@
  * </ol>
  * The row {@code %format} has the format number of the table as its order.
  * <p>
- * <b>Row locks.</b> With {@link io.distributedlock.jdbc.JdbcRowLockProvider} a grant
- * lasts as long as a transaction that has locked the row {@code %row:} and key. That row
- * has nothing but the time of its creation as its order. The row of the key is written as
- * for a lease, with {@code row:} and the owner id as its owner.
+ * <b>Row locks.</b> With {@link io.distributedlock.jdbc.rowlock.JdbcRowLockProvider} a
+ * grant lasts as long as a transaction that has locked the row {@code %row:} and key.
+ * That row has nothing but the time of its creation as its order. The row of the key is
+ * written as for a lease, with {@code row:} and the owner id as its owner.
  * <ol>
  * <li><b>Attempt.</b> On a connection of a pool of its own, {@code SELECT … FOR UPDATE}
  * locks the row; one that does not exist is inserted and committed first. An attempt that

@@ -13,12 +13,16 @@ import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.StoredLock;
-import io.distributedlock.redis.RedisLayout.State;
+import io.distributedlock.redis.script.RedisErrors;
+import io.distributedlock.redis.script.RedisLayout;
+import io.distributedlock.redis.script.RedisLayout.State;
+import io.distributedlock.redis.script.Script;
+import io.distributedlock.redis.script.ScriptReply;
 
 /**
  * The reply of {@code attempt.lua}: a grant, or the header of the value of a busy lock.
  */
-final class AttemptReply {
+public final class AttemptReply {
 
 	/** The longest pause of a process that no notification can reach. */
 	private static final Duration SHORT_POLL_INTERVAL = Duration.ofMillis(100);
@@ -33,12 +37,12 @@ final class AttemptReply {
 
 	private final String value;
 
-	AttemptReply(ScriptReply reply) {
+	public AttemptReply(ScriptReply reply) {
 		this.reply = reply;
 		this.value = isGranted() ? "" : new String(reply.bytes(1), StandardCharsets.UTF_8);
 	}
 
-	boolean isGranted() {
+	public boolean isGranted() {
 		return order() != Script.NOT_GRANTED;
 	}
 
@@ -59,14 +63,14 @@ final class AttemptReply {
 		}
 	}
 
-	long order() {
+	public long order() {
 		return this.reply.number(0);
 	}
 
 	/**
 	 * How long the granted lock lasts: the whole lease, or the rest of an earlier grant.
 	 */
-	Duration validity(Duration lease) {
+	public Duration validity(Duration lease) {
 		if (this.reply.values().size() == 1) {
 			return lease;
 		}
@@ -88,7 +92,7 @@ final class AttemptReply {
 	}
 
 	/** The id with which the value begins; empty if there is none. */
-	String owner() {
+	public String owner() {
 		return (this.value.length() > RedisLayout.ID_LENGTH) ? this.value.substring(0, RedisLayout.ID_LENGTH) : "";
 	}
 
@@ -112,7 +116,7 @@ final class AttemptReply {
 	 * The holder of the lock, or the last one of a lock that is kept; {@code null} if it
 	 * is reserved or free.
 	 */
-	@Nullable LockHolder holder() {
+	public @Nullable LockHolder holder() {
 		boolean kept = State.KEPT.isOf(this.value);
 		if (!(kept || State.HELD.isOf(this.value)) || this.value.length() < LABEL) {
 			return null;
@@ -127,7 +131,7 @@ final class AttemptReply {
 	 * The lock as operators see it; {@code null} if it is reserved or free. Redis does
 	 * not keep its order.
 	 */
-	@Nullable StoredLock stored(LockKey key) {
+	public @Nullable StoredLock stored(LockKey key) {
 		LockHolder holder = holder();
 		return (holder != null) ? new StoredLock(key.encoded(), isHeld() ? new OwnerId(owner()) : null, null, holder)
 				: null;

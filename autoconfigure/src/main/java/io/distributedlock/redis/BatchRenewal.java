@@ -27,6 +27,15 @@ import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.RenewalOutcome;
 import io.distributedlock.provider.StoreCall;
+import io.distributedlock.redis.script.RedisErrors;
+import io.distributedlock.redis.script.RedisLayout;
+import io.distributedlock.redis.script.RedisTimer;
+import io.distributedlock.redis.script.Script;
+import io.distributedlock.redis.script.ScriptCall;
+import io.distributedlock.redis.script.ScriptExecutor;
+import io.distributedlock.redis.script.ScriptOperation;
+import io.distributedlock.redis.script.ScriptReply;
+import io.distributedlock.redis.script.ScriptRun;
 
 /**
  * Renewal of many locks by few scripts: one per bucket in a cluster, whose scripts accept
@@ -34,7 +43,7 @@ import io.distributedlock.provider.StoreCall;
  * meanwhile. The scripts for the buckets of one {@linkplain #node node} are sent
  * together.
  */
-final class BatchRenewal {
+public final class BatchRenewal {
 
 	private static final Log logger = LogFactory.getLog(BatchRenewal.class);
 
@@ -66,7 +75,7 @@ final class BatchRenewal {
 	/** Whether the last batch had an error; a row of errors is logged once. */
 	private volatile boolean failing;
 
-	BatchRenewal(ScriptExecutor executor, RedisLayout layout, RedisTimer timer, boolean cluster) {
+	public BatchRenewal(ScriptExecutor executor, RedisLayout layout, RedisTimer timer, boolean cluster) {
 		this.executor = executor;
 		this.timer = timer;
 		this.layout = layout;
@@ -105,7 +114,7 @@ final class BatchRenewal {
 	 * Renews grants.
 	 * @return the call, which fails if the outcome of all of them is unknown
 	 */
-	StoreCall<Map<LockGrant, RenewalOutcome>> renew(Map<LockGrant, Duration> leases, Duration timeout) {
+	public StoreCall<Map<LockGrant, RenewalOutcome>> renew(Map<LockGrant, Duration> leases, Duration timeout) {
 		Batch batch = new Batch(List.copyOf(leases.entrySet()), Deadline.after(timeout));
 		batch.send();
 		return batch.call();
@@ -243,7 +252,7 @@ final class BatchRenewal {
 		}
 
 		@Override
-		void onReply(ScriptReply reply) {
+		public void onReply(ScriptReply reply) {
 			Map<LockGrant, RenewalOutcome> outcomes = new HashMap<>(this.entries.size() * 2);
 			for (int i = 0; i < this.entries.size(); i++) {
 				RenewalOutcome outcome = OUTCOMES[(int) reply.number(i)];
@@ -289,7 +298,7 @@ final class BatchRenewal {
 		}
 
 		@Override
-		void onFailure(LockProviderException failure) {
+		public void onFailure(LockProviderException failure) {
 			List<List<Map.Entry<LockGrant, Duration>>> parts = List.of();
 			if (RedisErrors.isSlotMigrating(failure)) {
 				parts = this.entries.stream().map((entry) -> List.of(entry)).toList();

@@ -10,6 +10,8 @@ import java.util.function.LongSupplier;
 
 import org.jspecify.annotations.Nullable;
 
+import io.distributedlock.redis.script.RedisLayout;
+
 /**
  * The last contended release of each lock by this process. A process that acquired a lock
  * again after one is likely to want it again after the next. The script of that release

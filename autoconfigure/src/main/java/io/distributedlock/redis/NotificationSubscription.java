@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockThreads;
+import io.distributedlock.redis.script.SubscribedConnection;
 
 /**
  * This process's subscription to its one channel, on which it is notified of locks that

@@ -4,7 +4,7 @@ package io.distributedlock.redis;
  * What a contender knows of its last entry in the wait queue. Guarded by the contender's
  * monitor.
  */
-final class QueueEntry {
+public final class QueueEntry {
 
 	/** The score, kept after a vain notification; 0 if there was no entry. */
 	private long score;

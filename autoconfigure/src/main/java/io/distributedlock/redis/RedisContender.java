@@ -19,6 +19,10 @@ import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.StoreCall;
 import io.distributedlock.redis.SubscriptionWaiters.Waiter;
+import io.distributedlock.redis.script.RedisErrors;
+import io.distributedlock.redis.script.RedisLockKeys;
+import io.distributedlock.redis.script.ScriptOperation;
+import io.distributedlock.redis.script.ScriptReply;
 
 /**
  * This process as a contender for one lock. It enters the wait queue once its
@@ -277,7 +281,7 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 		}
 
 		@Override
-		void onReply(ScriptReply scriptReply) {
+		public void onReply(ScriptReply scriptReply) {
 			AttemptReply reply = new AttemptReply(scriptReply);
 			reply.requireReliable();
 			if (reply.isGranted()) {
@@ -339,7 +343,7 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 		}
 
 		@Override
-		void onFailure(LockProviderException failure) {
+		public void onFailure(LockProviderException failure) {
 			recordFailure(this, failure);
 			call().fail(failure);
 		}

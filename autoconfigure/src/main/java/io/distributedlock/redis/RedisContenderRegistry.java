@@ -10,6 +10,8 @@ import java.util.function.Consumer;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
+import io.distributedlock.redis.script.RedisLockKeys;
+
 /**
  * The contenders of this process that are in a wait queue, by the names of their locks.
  * Safe for use by many threads.

@@ -23,6 +23,17 @@ import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.RenewalOutcome;
 import io.distributedlock.provider.StoreCall;
 import io.distributedlock.provider.StoredLock;
+import io.distributedlock.redis.check.CheckedScriptExecutor;
+import io.distributedlock.redis.check.ClusterPrimariesCheck;
+import io.distributedlock.redis.check.ProxyCheck;
+import io.distributedlock.redis.check.ServerCheck;
+import io.distributedlock.redis.check.ServersCheck;
+import io.distributedlock.redis.check.TwemproxyCheck;
+import io.distributedlock.redis.check.TwemproxyScriptExecutor;
+import io.distributedlock.redis.script.RedisErrors;
+import io.distributedlock.redis.script.RedisLayout;
+import io.distributedlock.redis.script.RedisTimer;
+import io.distributedlock.redis.script.ScriptExecutor;
 
 /**
  * Provider of locks in Redis: one string per held lock, one script per step, all times

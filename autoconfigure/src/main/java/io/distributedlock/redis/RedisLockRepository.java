@@ -18,6 +18,13 @@ import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ProcessLabel;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.StoreCall;
+import io.distributedlock.redis.script.RedisLayout;
+import io.distributedlock.redis.script.RedisLockKeys;
+import io.distributedlock.redis.script.Script;
+import io.distributedlock.redis.script.ScriptCall;
+import io.distributedlock.redis.script.ScriptExecutor;
+import io.distributedlock.redis.script.ScriptOperation;
+import io.distributedlock.redis.script.ScriptReply;
 
 /**
  * The steps of the recipe for one lock, each of which runs one script:
@@ -188,7 +195,7 @@ final class RedisLockRepository {
 		}
 
 		@Override
-		void onReply(ScriptReply reply) {
+		public void onReply(ScriptReply reply) {
 			if (reply.values().size() > 1) {
 				String denied = new String(reply.bytes(3), StandardCharsets.UTF_8);
 				RedisLockRepository.this.denied.report(denied);
@@ -248,7 +255,7 @@ final class RedisLockRepository {
 		}
 
 		@Override
-		void onFailure(LockProviderException failure) {
+		public void onFailure(LockProviderException failure) {
 			logger.debug("Whether '" + this.keys.name() + "' was released is unknown", failure);
 			end(ReleaseOutcome.UNKNOWN);
 		}

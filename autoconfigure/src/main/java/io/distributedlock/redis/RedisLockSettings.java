@@ -4,6 +4,7 @@ import java.time.Duration;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
+import io.distributedlock.redis.script.ReplicaRequirement;
 
 /**
  * Settings of a {@link RedisLockProvider}.

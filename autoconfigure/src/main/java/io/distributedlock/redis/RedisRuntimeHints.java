@@ -11,6 +11,7 @@ final class RedisRuntimeHints implements RuntimeHintsRegistrar {
 	@Override
 	public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
 		hints.resources().registerPattern("io/distributedlock/redis/*.lua");
+		hints.resources().registerPattern("io/distributedlock/redis/script/*.lua");
 		hints.reflection()
 			.registerTypeIfPresent(classLoader, "redis.clients.jedis.UnifiedJedis",
 					(type) -> type.withField("provider"));

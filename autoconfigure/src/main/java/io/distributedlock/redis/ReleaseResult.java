@@ -12,7 +12,7 @@ import io.distributedlock.provider.StoreCall;
 /**
  * The outcome of a release for which the calling thread waits.
  */
-final class ReleaseResult {
+public final class ReleaseResult {
 
 	private ReleaseResult() {
 	}
@@ -22,7 +22,7 @@ final class ReleaseResult {
 	 * which sets the flag of the thread again.
 	 * @return the outcome; {@link ReleaseOutcome#UNKNOWN} of a release that was given up
 	 */
-	static ReleaseOutcome await(StoreCall<ReleaseOutcome> release, Duration timeout) {
+	public static ReleaseOutcome await(StoreCall<ReleaseOutcome> release, Duration timeout) {
 		CountDownLatch done = new CountDownLatch(1);
 		release.onDone(done::countDown);
 		try {

@@ -8,6 +8,8 @@ import java.util.function.Supplier;
 
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.StoreCall;
+import io.distributedlock.redis.script.RedisLayout;
+import io.distributedlock.redis.script.RedisTimer;
 
 /**
  * The background steps after reservations. For each lock one step after the last

@@ -8,6 +8,18 @@ import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.util.ClassUtils;
 
+import io.distributedlock.redis.jedis.JedisScriptRunner;
+import io.distributedlock.redis.lettuce.LettuceScriptExecutor;
+import io.distributedlock.redis.lettuce.LettuceSubscribedConnection;
+import io.distributedlock.redis.script.BlockingScriptExecutor;
+import io.distributedlock.redis.script.RedisErrors;
+import io.distributedlock.redis.script.RedisTimer;
+import io.distributedlock.redis.script.ReplicaRequirement;
+import io.distributedlock.redis.script.ScriptExecutor;
+import io.distributedlock.redis.script.ScriptRunner;
+import io.distributedlock.redis.script.SpringSubscribedConnection;
+import io.distributedlock.redis.script.SubscribedConnection;
+
 /**
  * Creates the script executor for a connection factory. Lettuce and Jedis are optional,
  * so each is used by a nested class of its own.

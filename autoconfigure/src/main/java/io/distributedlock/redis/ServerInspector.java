@@ -16,6 +16,13 @@ import io.distributedlock.LockException;
 import io.distributedlock.LockKey;
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.StoredLock;
+import io.distributedlock.redis.check.CheckStep;
+import io.distributedlock.redis.check.ServerCheckRun;
+import io.distributedlock.redis.script.RedisLayout;
+import io.distributedlock.redis.script.Script;
+import io.distributedlock.redis.script.ScriptCall;
+import io.distributedlock.redis.script.ScriptExecutor;
+import io.distributedlock.redis.script.ScriptReply;
 
 /**
  * Reader of the servers for operators: whether they could grant a lock now, and who holds

@@ -7,6 +7,7 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.provider.Deadline;
+import io.distributedlock.redis.script.RedisErrors;
 
 /**
  * The pause after a subscription that has failed or ended, before the next one begins. A

@@ -10,6 +10,7 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.provider.Deadline;
+import io.distributedlock.redis.script.RedisTimer;
 
 /**
  * The waits of attempts until the subscription has become active or has failed, during
@@ -46,7 +47,7 @@ final class SubscriptionWaiters {
 	}
 
 	/** A wait that ends once, or is cancelled. */
-	final class Waiter {
+	public final class Waiter {
 
 		private final AtomicReference<@Nullable Runnable> action;
 

@@ -3,7 +3,7 @@ package io.distributedlock.transaction;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
-import io.distributedlock.support.EnclosingTransaction;
+import io.distributedlock.engine.EnclosingTransaction;
 
 /**
  * The transaction that Spring has bound to the calling thread. Its actions run behind

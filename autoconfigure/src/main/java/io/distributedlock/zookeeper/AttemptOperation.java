@@ -16,6 +16,19 @@ import io.distributedlock.provider.CompletableStoreCall;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.StoreCall;
+import io.distributedlock.zookeeper.node.AcquireOperation;
+import io.distributedlock.zookeeper.node.AttemptAnswer;
+import io.distributedlock.zookeeper.node.LockAttempt;
+import io.distributedlock.zookeeper.node.LockNode;
+import io.distributedlock.zookeeper.node.LockNodeRegistry;
+import io.distributedlock.zookeeper.node.QueueEntry;
+import io.distributedlock.zookeeper.session.CallDeadline;
+import io.distributedlock.zookeeper.session.LockNodeState;
+import io.distributedlock.zookeeper.session.NodePaths;
+import io.distributedlock.zookeeper.session.Session;
+import io.distributedlock.zookeeper.session.SessionTracker;
+import io.distributedlock.zookeeper.session.ZNode;
+import io.distributedlock.zookeeper.session.ZooKeeperErrors;
 
 /**
  * One attempt of a contender, from the wait for a session to the end of its call. An

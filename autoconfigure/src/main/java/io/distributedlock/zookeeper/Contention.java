@@ -1,6 +1,7 @@
 package io.distributedlock.zookeeper;
 
 import io.distributedlock.LockKey;
+import io.distributedlock.zookeeper.session.LockPath;
 
 /**
  * Contention of this process for one lock, by one contender.

@@ -13,6 +13,11 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockHolder;
+import io.distributedlock.zookeeper.session.CallDeadline;
+import io.distributedlock.zookeeper.session.NodePaths;
+import io.distributedlock.zookeeper.session.Session;
+import io.distributedlock.zookeeper.session.ZNode;
+import io.distributedlock.zookeeper.session.ZooKeeperErrors;
 
 /**
  * Resolver of the holder of a lock node: the label in the process node of its session.

@@ -23,6 +23,15 @@ import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockTimer;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.StoredLock;
+import io.distributedlock.zookeeper.session.CallDeadline;
+import io.distributedlock.zookeeper.session.LockNodeState;
+import io.distributedlock.zookeeper.session.LockPath;
+import io.distributedlock.zookeeper.session.NodePaths;
+import io.distributedlock.zookeeper.session.Session;
+import io.distributedlock.zookeeper.session.SessionTracker;
+import io.distributedlock.zookeeper.session.ZNode;
+import io.distributedlock.zookeeper.session.ZooKeeperErrors;
+import io.distributedlock.zookeeper.session.ZooKeeperOperations;
 
 /**
  * Reader of the tree for operators, and maker of {@link UnlockRequests}. Its calls wait

@@ -1,6 +1,10 @@
 package io.distributedlock.zookeeper;
 
 import io.distributedlock.provider.LockTimer;
+import io.distributedlock.zookeeper.node.LockNodeRegistry;
+import io.distributedlock.zookeeper.node.Reservations;
+import io.distributedlock.zookeeper.node.UndecidedCommands;
+import io.distributedlock.zookeeper.session.SessionTracker;
 
 /**
  * Components of one provider that its contenders share.

@@ -17,6 +17,11 @@ import io.distributedlock.LockError;
 import io.distributedlock.LockException;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
+import io.distributedlock.zookeeper.node.QueueEntry;
+import io.distributedlock.zookeeper.node.Turns;
+import io.distributedlock.zookeeper.session.CallDeadline;
+import io.distributedlock.zookeeper.session.Session;
+import io.distributedlock.zookeeper.session.ZooKeeperErrors;
 
 /**
  * Registry of this process's entries in wait queues, at most one per lock. An entry

@@ -5,6 +5,14 @@ import java.util.concurrent.CompletableFuture;
 
 import org.jspecify.annotations.Nullable;
 
+import io.distributedlock.zookeeper.node.AcquireOperation;
+import io.distributedlock.zookeeper.node.AttemptAnswer;
+import io.distributedlock.zookeeper.node.QueueEntry;
+import io.distributedlock.zookeeper.session.CallDeadline;
+import io.distributedlock.zookeeper.session.LockNodeState;
+import io.distributedlock.zookeeper.session.PersistentNodes;
+import io.distributedlock.zookeeper.session.ZNode;
+
 /**
  * Attempt from the wait queue of a lock, in a turn of the queue entry. It is made in
  * rounds: each begins again with what the one before has found in the queue.

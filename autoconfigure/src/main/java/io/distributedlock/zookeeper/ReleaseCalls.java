@@ -15,12 +15,18 @@ import io.distributedlock.provider.LockTimer;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.StoreCall;
+import io.distributedlock.zookeeper.node.LockNode;
+import io.distributedlock.zookeeper.node.LockNodeRegistry;
+import io.distributedlock.zookeeper.node.ReleaseOperation;
+import io.distributedlock.zookeeper.node.UndecidedCommands;
+import io.distributedlock.zookeeper.session.CallDeadline;
+import io.distributedlock.zookeeper.session.ZooKeeperErrors;
 
 /**
  * Calls that release a grant. A release that is not answered, or whose call is abandoned,
  * is added to the {@link UndecidedCommands}: no later call sends it again blindly.
  */
-final class ReleaseCalls {
+public final class ReleaseCalls {
 
 	private static final Log logger = LogFactory.getLog(ReleaseCalls.class);
 
@@ -32,7 +38,7 @@ final class ReleaseCalls {
 
 	private final LockTimer timer;
 
-	ReleaseCalls(LockNodeRegistry lockNodes, ReleaseOperation releaseOperation, UndecidedCommands undecided,
+	public ReleaseCalls(LockNodeRegistry lockNodes, ReleaseOperation releaseOperation, UndecidedCommands undecided,
 			LockTimer timer) {
 		this.lockNodes = lockNodes;
 		this.releaseOperation = releaseOperation;
@@ -41,7 +47,7 @@ final class ReleaseCalls {
 	}
 
 	/** Releases the lock node of an owner, or finds out what has become of it. */
-	StoreCall<ReleaseOutcome> release(LockKey key, OwnerId owner, Duration timeout) {
+	public StoreCall<ReleaseOutcome> release(LockKey key, OwnerId owner, Duration timeout) {
 		LockNode node = this.lockNodes.find(key, owner);
 		if (node != null && this.lockNodes.beginRelease(node)) {
 			return release(node, timeout);

@@ -20,6 +20,13 @@ import io.distributedlock.provider.LockTimer;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.RenewalOutcome;
 import io.distributedlock.provider.StoreCall;
+import io.distributedlock.zookeeper.node.LockNode;
+import io.distributedlock.zookeeper.node.LockNodeRegistry;
+import io.distributedlock.zookeeper.node.UndecidedCommands;
+import io.distributedlock.zookeeper.session.CallDeadline;
+import io.distributedlock.zookeeper.session.Session;
+import io.distributedlock.zookeeper.session.ZNode;
+import io.distributedlock.zookeeper.session.ZooKeeperErrors;
 
 /**
  * Renewal of leases. It reads whether the lock nodes still exist, many with one request,

@@ -19,6 +19,12 @@ import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockKey;
 import io.distributedlock.provider.OwnerId;
+import io.distributedlock.zookeeper.node.LockNode;
+import io.distributedlock.zookeeper.node.LockNodeRegistry;
+import io.distributedlock.zookeeper.session.NodePaths;
+import io.distributedlock.zookeeper.session.Session;
+import io.distributedlock.zookeeper.session.ZNode;
+import io.distributedlock.zookeeper.session.ZooKeeperErrors;
 
 /**
  * Requests of operators to release a lock: nodes that have the name of a lock node, below

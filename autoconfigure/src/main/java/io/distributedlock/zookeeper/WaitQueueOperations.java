@@ -10,7 +10,19 @@ import org.apache.zookeeper.Watcher.Event.EventType;
 import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
-import io.distributedlock.zookeeper.ZooKeeperOperations.Children;
+import io.distributedlock.zookeeper.node.AcquireOperation;
+import io.distributedlock.zookeeper.node.QueueEntry;
+import io.distributedlock.zookeeper.node.WaitQueueOrder;
+import io.distributedlock.zookeeper.session.CallDeadline;
+import io.distributedlock.zookeeper.session.LockNodeState;
+import io.distributedlock.zookeeper.session.LockPath;
+import io.distributedlock.zookeeper.session.NodePaths;
+import io.distributedlock.zookeeper.session.PersistentNodes;
+import io.distributedlock.zookeeper.session.Session;
+import io.distributedlock.zookeeper.session.ZNode;
+import io.distributedlock.zookeeper.session.ZooKeeperErrors;
+import io.distributedlock.zookeeper.session.ZooKeeperOperations;
+import io.distributedlock.zookeeper.session.ZooKeeperOperations.Children;
 
 /**
  * Operations of one process on the wait queue of one lock, for one call, which follow

@@ -12,6 +12,8 @@ import io.distributedlock.provider.AnsweredStoreCall;
 import io.distributedlock.provider.CompletableStoreCall;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.StoreCall;
+import io.distributedlock.zookeeper.node.QueueEntry;
+import io.distributedlock.zookeeper.session.CallDeadline;
 
 /**
  * Withdrawal of a contender from the wait queue of its lock. The queue entry of a later

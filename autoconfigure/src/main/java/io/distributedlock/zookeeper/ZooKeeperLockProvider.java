@@ -26,6 +26,18 @@ import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.RenewalOutcome;
 import io.distributedlock.provider.StoreCall;
 import io.distributedlock.provider.StoredLock;
+import io.distributedlock.zookeeper.node.LockNode;
+import io.distributedlock.zookeeper.node.LockNodeRegistry;
+import io.distributedlock.zookeeper.node.ReleaseOperation;
+import io.distributedlock.zookeeper.node.Reservations;
+import io.distributedlock.zookeeper.node.UndecidedCommands;
+import io.distributedlock.zookeeper.session.NodePaths;
+import io.distributedlock.zookeeper.session.RootRegistration;
+import io.distributedlock.zookeeper.session.Session;
+import io.distributedlock.zookeeper.session.SessionListener;
+import io.distributedlock.zookeeper.session.SessionTracker;
+import io.distributedlock.zookeeper.session.ZooKeeperErrors;
+import io.distributedlock.zookeeper.session.ZooKeeperLockSettings;
 
 /**
  * Lock provider for a ZooKeeper ensemble. A held lock is an ephemeral node in the session

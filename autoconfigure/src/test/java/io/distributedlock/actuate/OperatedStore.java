@@ -15,10 +15,12 @@ import org.apache.curator.retry.RetryForever;
 
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
+import io.distributedlock.engine.LockTemplate;
+import io.distributedlock.engine.grant.LockSettings;
 import io.distributedlock.jdbc.JdbcLockProvider;
 import io.distributedlock.jdbc.JdbcLockSettings;
-import io.distributedlock.jdbc.LockDataSource;
 import io.distributedlock.jdbc.TestDatabases;
+import io.distributedlock.jdbc.connection.LockDataSource;
 import io.distributedlock.local.LocalLockProvider;
 import io.distributedlock.local.LocalStore;
 import io.distributedlock.provider.LockProvider;
@@ -26,11 +28,9 @@ import io.distributedlock.provider.LockTimer;
 import io.distributedlock.redis.RedisLockProvider;
 import io.distributedlock.redis.RedisLockSettings;
 import io.distributedlock.redis.TestRedis;
-import io.distributedlock.support.LockSettings;
-import io.distributedlock.support.LockTemplate;
 import io.distributedlock.zookeeper.TestZooKeeper;
 import io.distributedlock.zookeeper.ZooKeeperLockProvider;
-import io.distributedlock.zookeeper.ZooKeeperLockSettings;
+import io.distributedlock.zookeeper.session.ZooKeeperLockSettings;
 
 /** A store on which tests have several processes. */
 final class OperatedStore implements AutoCloseable {

@@ -42,6 +42,7 @@ import io.distributedlock.LockNotAcquiredException;
 import io.distributedlock.LockOperations;
 import io.distributedlock.LockRequest;
 import io.distributedlock.annotation.DistributedLock;
+import io.distributedlock.autoconfigure.observe.LockMetricsAutoConfiguration;
 import io.distributedlock.interceptor.LockAdvisor;
 import io.distributedlock.interceptor.LockFailureHandler;
 import io.distributedlock.interceptor.OnBusy;

@@ -25,6 +25,12 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.boot.json.JsonParserFactory;
 import org.springframework.util.ClassUtils;
 
+import io.distributedlock.autoconfigure.fencing.FenceProperties;
+import io.distributedlock.autoconfigure.jdbc.JdbcLockProperties;
+import io.distributedlock.autoconfigure.redis.RedisLockProperties;
+import io.distributedlock.autoconfigure.redis.RedisQuorumProperties;
+import io.distributedlock.autoconfigure.zookeeper.ZooKeeperLockProperties;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**

@@ -20,6 +20,10 @@ import org.springframework.core.env.SystemEnvironmentPropertySource;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
+import io.distributedlock.autoconfigure.jdbc.JdbcLockProperties;
+import io.distributedlock.autoconfigure.redis.RedisLockProperties;
+import io.distributedlock.autoconfigure.redis.RedisQuorumProperties;
+import io.distributedlock.autoconfigure.zookeeper.ZooKeeperLockProperties;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -32,6 +32,9 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.annotation.DistributedLock;
+import io.distributedlock.autoconfigure.jdbc.JdbcLockAutoConfiguration;
+import io.distributedlock.autoconfigure.redis.RedisLockAutoConfiguration;
+import io.distributedlock.autoconfigure.zookeeper.ZooKeeperLockAutoConfiguration;
 import io.distributedlock.jdbc.TestDatabases;
 import io.distributedlock.provider.LockProvider;
 

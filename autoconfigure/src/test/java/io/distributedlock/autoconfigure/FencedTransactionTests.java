@@ -64,8 +64,8 @@ import io.distributedlock.LockLease;
 import io.distributedlock.LockLostException;
 import io.distributedlock.LockRequest;
 import io.distributedlock.StaleHolderException;
+import io.distributedlock.engine.LockTemplate;
 import io.distributedlock.fencing.FenceTimeoutException;
-import io.distributedlock.support.LockTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;

@@ -20,6 +20,8 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 import io.distributedlock.annotation.ScheduledLock;
+import io.distributedlock.autoconfigure.jdbc.JdbcLockAutoConfiguration;
+import io.distributedlock.autoconfigure.redis.RedisLockAutoConfiguration;
 import io.distributedlock.jdbc.TestDatabases;
 import io.distributedlock.redis.TestRedis;
 

@@ -11,10 +11,10 @@ import io.distributedlock.LockError;
 import io.distributedlock.LockException;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockRequest;
+import io.distributedlock.engine.LockTemplate;
+import io.distributedlock.engine.grant.LockSettings;
 import io.distributedlock.local.LocalLockProvider;
 import io.distributedlock.provider.LockTimer;
-import io.distributedlock.support.LockSettings;
-import io.distributedlock.support.LockTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;

@@ -43,10 +43,12 @@ import io.distributedlock.LockNotAcquiredException;
 import io.distributedlock.LockOperations;
 import io.distributedlock.LockRequest;
 import io.distributedlock.annotation.DistributedLock;
+import io.distributedlock.autoconfigure.jdbc.JdbcLockAutoConfiguration;
+import io.distributedlock.autoconfigure.observe.LockMetricsAutoConfiguration;
+import io.distributedlock.engine.LockTemplate;
 import io.distributedlock.interceptor.RecordingLockOperations;
 import io.distributedlock.local.LocalLockProvider;
 import io.distributedlock.provider.LockProvider;
-import io.distributedlock.support.LockTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;

@@ -73,18 +73,19 @@ class LockRuntimeHintsTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "ObservedHold.callbacks", "Hold.lossActions", "Hold.keepers", "GrantState.state",
-			"HeldGrant.abandoned", "HeldGrant.keepUntilNanos" })
+	@ValueSource(strings = { "event.ObservedHold.callbacks", "grant.Hold.lossActions", "grant.Hold.keepers",
+			"grant.GrantState.state", "grant.HeldGrant.abandoned", "grant.HeldGrant.keepUntilNanos" })
 	void fieldsThatAreUpdatedAtomicallyAreKept(String field) throws ReflectiveOperationException {
-		String[] parts = field.split("\\.");
-		Class<?> type = Class.forName("io.distributedlock.support." + parts[0]);
-		assertThat(Stream.of(type.getDeclaredFields())).anyMatch((declared) -> declared.getName().equals(parts[1])
-				&& RuntimeHintsPredicates.reflection().onFieldAccess(declared).test(hints));
+		int dot = field.lastIndexOf('.');
+		Class<?> type = Class.forName("io.distributedlock.engine." + field.substring(0, dot));
+		assertThat(Stream.of(type.getDeclaredFields()))
+			.anyMatch((declared) -> declared.getName().equals(field.substring(dot + 1))
+					&& RuntimeHintsPredicates.reflection().onFieldAccess(declared).test(hints));
 	}
 
 	@Test
 	void rootOfExpressionsIsReadable() throws ReflectiveOperationException {
-		assertThat(invokes(Class.forName("io.distributedlock.interceptor.KeyRoot"), "getArgs")).isTrue();
+		assertThat(invokes(Class.forName("io.distributedlock.interceptor.expression.KeyRoot"), "getArgs")).isTrue();
 	}
 
 	@Test

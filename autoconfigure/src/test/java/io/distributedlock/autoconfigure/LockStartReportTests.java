@@ -15,6 +15,9 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
+import io.distributedlock.autoconfigure.jdbc.JdbcLockAutoConfiguration;
+import io.distributedlock.autoconfigure.redis.RedisLockAutoConfiguration;
+import io.distributedlock.autoconfigure.zookeeper.ZooKeeperLockAutoConfiguration;
 import io.distributedlock.redis.RedisLockProvider;
 import io.distributedlock.redis.RedisLockSettings;
 

@@ -89,7 +89,7 @@ class LockStoreFilterTests {
 		filtered();
 		assertThat(ConditionEvaluationReport.get(this.beanFactory)
 			.getConditionAndOutcomesBySource()
-			.get("io.distributedlock.autoconfigure.RedisLockAutoConfiguration")).singleElement()
+			.get("io.distributedlock.autoconfigure.redis.RedisLockAutoConfiguration")).singleElement()
 			.extracting(ConditionAndOutcome::getOutcome)
 			.hasToString("@ConditionalOnLockStore redis distributed-lock.provider is 'jdbc', and"
 					+ " distributed-lock.additional-providers does not name this one");

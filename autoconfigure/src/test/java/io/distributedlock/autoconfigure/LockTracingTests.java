@@ -21,6 +21,8 @@ import io.distributedlock.LockKey;
 import io.distributedlock.LockOperations;
 import io.distributedlock.LockRequest;
 import io.distributedlock.annotation.DistributedLock;
+import io.distributedlock.autoconfigure.observe.LockMdcAutoConfiguration;
+import io.distributedlock.autoconfigure.observe.LockObservationAutoConfiguration;
 import io.distributedlock.reactive.ReactiveLockTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;

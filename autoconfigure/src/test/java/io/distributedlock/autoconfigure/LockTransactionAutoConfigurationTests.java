@@ -44,9 +44,10 @@ import io.distributedlock.LockLostException;
 import io.distributedlock.LockOperations;
 import io.distributedlock.LockRequest;
 import io.distributedlock.annotation.DistributedLock;
+import io.distributedlock.autoconfigure.fencing.LockFencingAutoConfiguration;
+import io.distributedlock.engine.EnclosingTransaction;
+import io.distributedlock.engine.LockTemplate;
 import io.distributedlock.interceptor.OnLost;
-import io.distributedlock.support.EnclosingTransaction;
-import io.distributedlock.support.LockTemplate;
 import io.distributedlock.transaction.LockCommitGuard;
 import io.distributedlock.transaction.LockCommitGuardProcessor;
 

@@ -38,8 +38,8 @@ import io.distributedlock.LockOperations;
 import io.distributedlock.LockRequest;
 import io.distributedlock.LossReason;
 import io.distributedlock.annotation.DistributedLock;
+import io.distributedlock.engine.LockTemplate;
 import io.distributedlock.jdbc.TestDatabases;
-import io.distributedlock.support.LockTemplate;
 
 import static java.util.concurrent.TimeUnit.MINUTES;
 import static org.assertj.core.api.Assertions.assertThat;

@@ -45,8 +45,8 @@ import io.distributedlock.LockOperations;
 import io.distributedlock.LockRequest;
 import io.distributedlock.LossReason;
 import io.distributedlock.annotation.DistributedLock;
+import io.distributedlock.engine.LockTemplate;
 import io.distributedlock.interceptor.OnLost;
-import io.distributedlock.support.LockTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;

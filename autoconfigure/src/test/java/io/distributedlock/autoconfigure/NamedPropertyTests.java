@@ -14,6 +14,9 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import io.distributedlock.annotation.DistributedLock;
+import io.distributedlock.autoconfigure.jdbc.JdbcLockAutoConfiguration;
+import io.distributedlock.autoconfigure.redis.RedisQuorumLockAutoConfiguration;
+import io.distributedlock.autoconfigure.zookeeper.ZooKeeperLockAutoConfiguration;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -22,7 +25,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * property is the one that makes it disappear.
  */
 @ExtendWith(OutputCaptureExtension.class)
-class NamedPropertyTests {
+public class NamedPropertyTests {
 
 	private final ApplicationContextRunner without = new ApplicationContextRunner()
 		.withConfiguration(
@@ -82,8 +85,8 @@ class NamedPropertyTests {
 		assertRemoved(this.without.withBean(Job.class), setUp, message, remedy, output);
 	}
 
-	static void assertRemoved(ApplicationContextRunner runner, @Nullable String setUp, String message, String remedy,
-			CapturedOutput output) {
+	public static void assertRemoved(ApplicationContextRunner runner, @Nullable String setUp, String message,
+			String remedy, CapturedOutput output) {
 		ApplicationContextRunner before = with(runner, setUp);
 		assertThat(messages(before, output)).contains(message);
 		assertThat(messages(with(before, remedy), output)).doesNotContain(message);

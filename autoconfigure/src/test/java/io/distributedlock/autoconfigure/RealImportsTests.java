@@ -35,6 +35,9 @@ import org.springframework.transaction.annotation.Transactional;
 import io.distributedlock.LockContext;
 import io.distributedlock.LockOperations;
 import io.distributedlock.annotation.DistributedLock;
+import io.distributedlock.autoconfigure.observe.LockEndpointAutoConfiguration;
+import io.distributedlock.autoconfigure.observe.LockHealthAutoConfiguration;
+import io.distributedlock.autoconfigure.observe.LockMetricsAutoConfiguration;
 import io.distributedlock.interceptor.LockAdvisor;
 
 import static java.util.concurrent.TimeUnit.SECONDS;

@@ -24,7 +24,8 @@ import io.distributedlock.LockLease;
 import io.distributedlock.LockOperations;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
-import io.distributedlock.redis.QuorumServers;
+import io.distributedlock.autoconfigure.redis.RedisQuorumLockAutoConfiguration;
+import io.distributedlock.redis.quorum.QuorumServers;
 import io.distributedlock.zookeeper.TestCertificates;
 
 import static org.assertj.core.api.Assertions.assertThat;

@@ -32,8 +32,18 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.scheduling.TaskScheduler;
 
 import io.distributedlock.LockOperations;
-import io.distributedlock.autoconfigure.JdbcLockProperties.Pool;
-import io.distributedlock.autoconfigure.JdbcLockProperties.Strategy;
+import io.distributedlock.autoconfigure.fencing.FenceProperties;
+import io.distributedlock.autoconfigure.fencing.FenceSchemaInitializer;
+import io.distributedlock.autoconfigure.fencing.LockFencingAutoConfiguration;
+import io.distributedlock.autoconfigure.jdbc.JdbcLockAutoConfiguration;
+import io.distributedlock.autoconfigure.jdbc.JdbcLockProperties;
+import io.distributedlock.autoconfigure.jdbc.JdbcLockProperties.Pool;
+import io.distributedlock.autoconfigure.jdbc.JdbcLockSchemaInitializer;
+import io.distributedlock.autoconfigure.observe.LockMetricsAutoConfiguration;
+import io.distributedlock.autoconfigure.redis.RedisLockAutoConfiguration;
+import io.distributedlock.engine.EnclosingTransaction;
+import io.distributedlock.engine.concurrent.CallbackThreads;
+import io.distributedlock.engine.grant.LockSettings;
 import io.distributedlock.fencing.FenceSettings;
 import io.distributedlock.fencing.FenceSweeper;
 import io.distributedlock.fencing.FencedEnclosingTransaction;
@@ -43,23 +53,20 @@ import io.distributedlock.interceptor.LockAdvisor;
 import io.distributedlock.interceptor.LockAttributeSource;
 import io.distributedlock.interceptor.LockInterceptor;
 import io.distributedlock.interceptor.LockOperationsLookup;
-import io.distributedlock.interceptor.LockedBeanVerifier;
 import io.distributedlock.interceptor.LockedMethodRegistry;
 import io.distributedlock.interceptor.RecordingLockOperations;
+import io.distributedlock.interceptor.verify.LockedBeanVerifier;
 import io.distributedlock.jdbc.JdbcLockProvider;
 import io.distributedlock.jdbc.JdbcLockSettings;
-import io.distributedlock.jdbc.JdbcRowLockProvider;
-import io.distributedlock.jdbc.LockDataSource;
 import io.distributedlock.jdbc.TestDatabases;
+import io.distributedlock.jdbc.connection.LockDataSource;
+import io.distributedlock.jdbc.rowlock.JdbcRowLockProvider;
 import io.distributedlock.local.LocalLockProvider;
 import io.distributedlock.local.NoLockProvider;
 import io.distributedlock.micrometer.MeterLockObserver;
 import io.distributedlock.provider.LockTimer;
 import io.distributedlock.redis.RedisLockProvider;
 import io.distributedlock.redis.RedisLockSettings;
-import io.distributedlock.support.CallbackThreads;
-import io.distributedlock.support.EnclosingTransaction;
-import io.distributedlock.support.LockSettings;
 import io.distributedlock.transaction.LockCommitGuardProcessor;
 import io.distributedlock.web.LockExceptionHandler;
 
@@ -116,8 +123,8 @@ class ReplacedBeansTests {
 								beans.getBean(LockTimer.class))),
 				own(JdbcLockSchemaInitializer.class, "local",
 						(beans) -> new JdbcLockSchemaInitializer(TestDatabases.h2(),
-								new JdbcLockProperties("own_lock", Strategy.LEASE, Pool.OWN, 2, 2, Duration.ofHours(1),
-										DatabaseInitializationMode.ALWAYS))),
+								new JdbcLockProperties("own_lock", JdbcStrategy.LEASE, Pool.OWN, 2, 2,
+										Duration.ofHours(1), DatabaseInitializationMode.ALWAYS))),
 				own(RedisLockProvider.class, "redis",
 						(beans) -> new RedisLockProvider(beans.getBean(RedisConnectionFactory.class),
 								RedisLockSettings.defaults("own"))),

@@ -53,7 +53,7 @@ public final class RestartedApplication implements Callable<List<String>> {
 	record Order(long id) {
 	}
 
-	enum Kind {
+	public enum Kind {
 
 		LARGE
 

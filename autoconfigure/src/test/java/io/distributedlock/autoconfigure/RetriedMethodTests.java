@@ -35,11 +35,11 @@ import io.distributedlock.LockOperations;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
 import io.distributedlock.annotation.DistributedLock;
+import io.distributedlock.engine.LockTemplate;
 import io.distributedlock.interceptor.LockAdvisor;
 import io.distributedlock.local.LocalLockProvider;
 import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockProvider;
-import io.distributedlock.support.LockTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;

@@ -10,7 +10,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
-import io.distributedlock.support.LockSettings;
+import io.distributedlock.engine.grant.LockSettings;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -38,13 +38,16 @@ import io.distributedlock.LockOperations;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
 import io.distributedlock.annotation.DistributedLock;
+import io.distributedlock.autoconfigure.jdbc.JdbcLockAutoConfiguration;
+import io.distributedlock.autoconfigure.observe.LockMetricsAutoConfiguration;
+import io.distributedlock.autoconfigure.observe.LockObservationAutoConfiguration;
+import io.distributedlock.engine.LockTemplate;
+import io.distributedlock.engine.concurrent.CallbackThreads;
 import io.distributedlock.interceptor.OnBusy;
 import io.distributedlock.jdbc.JdbcLockProvider;
 import io.distributedlock.local.LocalLockProvider;
 import io.distributedlock.provider.LockObserver;
 import io.distributedlock.provider.LockProvider;
-import io.distributedlock.support.CallbackThreads;
-import io.distributedlock.support.LockTemplate;
 
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;

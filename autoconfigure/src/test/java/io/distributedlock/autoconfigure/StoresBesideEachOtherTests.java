@@ -20,8 +20,11 @@ import io.distributedlock.LockNotAcquiredException;
 import io.distributedlock.LockOperations;
 import io.distributedlock.LockRequest;
 import io.distributedlock.annotation.DistributedLock;
+import io.distributedlock.autoconfigure.jdbc.JdbcLockAutoConfiguration;
+import io.distributedlock.autoconfigure.redis.RedisLockAutoConfiguration;
+import io.distributedlock.autoconfigure.zookeeper.ZooKeeperLockAutoConfiguration;
+import io.distributedlock.engine.LockTemplate;
 import io.distributedlock.redis.TestRedis;
-import io.distributedlock.support.LockTemplate;
 import io.distributedlock.zookeeper.TestZooKeeper;
 
 import static org.assertj.core.api.Assertions.assertThat;

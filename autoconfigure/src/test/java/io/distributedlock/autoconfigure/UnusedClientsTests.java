@@ -40,7 +40,7 @@ class UnusedClientsTests {
 	void classesOfUnusedClientsAreNotLoaded(String provider, String unused) throws Exception {
 		List<String> loaded = loadedBy("--distributed-lock.provider=" + provider, "--spring.application.name=shop",
 				"--spring.datasource.generate-unique-name=true");
-		assertThat(loaded).contains("io.distributedlock.support.LockTemplate");
+		assertThat(loaded).contains("io.distributedlock.engine.LockTemplate");
 		Set<String> wrong = loaded.stream()
 			.filter((name) -> List.of(unused.trim().split(" +")).stream().anyMatch(name::startsWith))
 			.filter((name) -> !LOOKED_FOR.contains(name))

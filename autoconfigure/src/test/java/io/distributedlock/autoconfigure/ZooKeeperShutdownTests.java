@@ -21,6 +21,7 @@ import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockOperations;
 import io.distributedlock.LockRequest;
+import io.distributedlock.autoconfigure.zookeeper.ZooKeeperLockAutoConfiguration;
 import io.distributedlock.testkit.TimeBounds;
 import io.distributedlock.zookeeper.TestZooKeeper;
 

@@ -40,11 +40,11 @@ import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockRequest;
 import io.distributedlock.StaleHolderException;
+import io.distributedlock.engine.LockTemplate;
+import io.distributedlock.engine.concurrent.CallbackThreads;
+import io.distributedlock.engine.grant.LockSettings;
 import io.distributedlock.local.LocalLockProvider;
 import io.distributedlock.provider.LockTimer;
-import io.distributedlock.support.CallbackThreads;
-import io.distributedlock.support.LockSettings;
-import io.distributedlock.support.LockTemplate;
 import io.distributedlock.testkit.TcpProxy;
 import io.distributedlock.transaction.SpringTransaction;
 

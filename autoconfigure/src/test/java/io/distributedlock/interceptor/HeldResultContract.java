@@ -32,10 +32,10 @@ import io.distributedlock.LockLostException;
 import io.distributedlock.LockNotAcquiredException;
 import io.distributedlock.LockRequest;
 import io.distributedlock.annotation.DistributedLock;
+import io.distributedlock.engine.LockTemplate;
+import io.distributedlock.engine.grant.LockSettings;
 import io.distributedlock.provider.LockTimer;
 import io.distributedlock.reactive.ReactiveLockContext;
-import io.distributedlock.support.LockSettings;
-import io.distributedlock.support.LockTemplate;
 import io.distributedlock.testkit.LockProviderFixture;
 import io.distributedlock.testkit.TimeBounds;
 

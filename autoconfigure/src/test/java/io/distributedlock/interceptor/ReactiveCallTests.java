@@ -25,11 +25,11 @@ import io.distributedlock.LockLease;
 import io.distributedlock.LockRequest;
 import io.distributedlock.annotation.AnnotationLockAttributeSource;
 import io.distributedlock.annotation.DistributedLock;
+import io.distributedlock.engine.LockTemplate;
+import io.distributedlock.engine.grant.LockSettings;
 import io.distributedlock.local.LocalLockProvider;
 import io.distributedlock.provider.LockTimer;
 import io.distributedlock.reactive.ReactiveLockTemplate;
-import io.distributedlock.support.LockSettings;
-import io.distributedlock.support.LockTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;

@@ -1,5 +1,7 @@
 package io.distributedlock.interceptor;
 
+import io.distributedlock.interceptor.expression.UnfinishedResults;
+
 import java.util.AbstractList;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -8,6 +8,7 @@ import io.distributedlock.LockLease;
 import io.distributedlock.LockLostException;
 import io.distributedlock.LockRequest;
 import io.distributedlock.LossReason;
+import io.distributedlock.jdbc.rowlock.RowLockFixture;
 import io.distributedlock.testkit.ContractProcess;
 import io.distributedlock.testkit.LockProviderFaultContract;
 import io.distributedlock.testkit.LockProviderFixture;

@@ -21,9 +21,10 @@ import io.distributedlock.LockInterruptedException;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockRequest;
+import io.distributedlock.engine.LockTemplate;
+import io.distributedlock.engine.grant.LockSettings;
+import io.distributedlock.jdbc.connection.LockDataSource;
 import io.distributedlock.provider.LockTimer;
-import io.distributedlock.support.LockSettings;
-import io.distributedlock.support.LockTemplate;
 import io.distributedlock.testkit.TcpProxy;
 import io.distributedlock.testkit.WireFault;
 

@@ -23,6 +23,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 
 import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
+import io.distributedlock.jdbc.connection.LockDataSource;
 import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.AttemptResult.Granted;
 import io.distributedlock.provider.LockGrant;

@@ -11,6 +11,6 @@ import org.junit.jupiter.api.condition.EnabledIf;
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)
 @EnabledIf(value = "io.distributedlock.jdbc.MySqlServer#isRunnable", disabledReason = MySqlServer.NOT_RUNNABLE)
-@interface EnabledIfMySqlRuns {
+public @interface EnabledIfMySqlRuns {
 
 }

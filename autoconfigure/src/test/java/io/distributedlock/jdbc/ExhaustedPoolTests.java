@@ -22,12 +22,14 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import io.distributedlock.LockKey;
-import io.distributedlock.LockRequest;
 import io.distributedlock.LockProviderException;
+import io.distributedlock.LockRequest;
+import io.distributedlock.engine.LockTemplate;
+import io.distributedlock.engine.grant.LockSettings;
+import io.distributedlock.jdbc.connection.LockDataSource;
+import io.distributedlock.jdbc.connection.SqlCallExecutor;
 import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.LockTimer;
-import io.distributedlock.support.LockSettings;
-import io.distributedlock.support.LockTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;

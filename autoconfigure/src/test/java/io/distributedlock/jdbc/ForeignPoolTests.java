@@ -29,6 +29,9 @@ import org.springframework.jdbc.datasource.UserCredentialsDataSourceAdapter;
 
 import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
+import io.distributedlock.jdbc.connection.ConnectionSource;
+import io.distributedlock.jdbc.connection.LockDataSource;
+import io.distributedlock.jdbc.dialect.H2Dialect;
 import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockGrant;

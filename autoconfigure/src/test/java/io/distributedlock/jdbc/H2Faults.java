@@ -13,7 +13,7 @@ final class H2Faults extends JdbcFaults {
 	}
 
 	@Override
-	ProcessHandle process() {
+	public ProcessHandle process() {
 		return H2ServerProcess.shared().handle();
 	}
 

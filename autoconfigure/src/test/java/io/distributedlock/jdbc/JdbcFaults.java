@@ -19,6 +19,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
 import io.distributedlock.LockKey;
+import io.distributedlock.jdbc.dialect.LockKeyEncoder;
 import io.distributedlock.provider.LockProvider;
 import io.distributedlock.provider.ProcessLabel;
 import io.distributedlock.testkit.FrozenProcesses;
@@ -30,7 +31,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Faults of a database that is accessed over TCP.
  */
-abstract class JdbcFaults implements StoreFaults {
+public abstract class JdbcFaults implements StoreFaults {
 
 	private final JdbcFixture fixture;
 
@@ -41,7 +42,7 @@ abstract class JdbcFaults implements StoreFaults {
 	}
 
 	/** Returns the server's process, which may have child processes. */
-	abstract ProcessHandle process();
+	public abstract ProcessHandle process();
 
 	/** Returns the id of a session for {@link #kill}. */
 	abstract Object session(JdbcTemplate jdbc);
@@ -67,7 +68,7 @@ abstract class JdbcFaults implements StoreFaults {
 		return "ALTER TABLE distributed_lock ADD CONSTRAINT refused_key CHECK (lock_key <> " + key + ")";
 	}
 
-	final JdbcTemplate jdbc() {
+	public final JdbcTemplate jdbc() {
 		return this.fixture.jdbc();
 	}
 

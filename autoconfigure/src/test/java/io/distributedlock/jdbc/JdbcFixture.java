@@ -14,6 +14,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 import io.distributedlock.LockKey;
+import io.distributedlock.jdbc.connection.LockDataSource;
+import io.distributedlock.jdbc.dialect.LockKeyEncoder;
 import io.distributedlock.provider.LockProvider;
 import io.distributedlock.provider.LockTimer;
 import io.distributedlock.testkit.LockProviderFixture;
@@ -24,9 +26,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Lock table of one database, emptied for each test. Each process has its own pool.
  */
-class JdbcFixture implements LockProviderFixture {
+public class JdbcFixture implements LockProviderFixture {
 
-	static final String PREFIX = "contract-kit";
+	public static final String PREFIX = "contract-kit";
 
 	/** The default of an application, for tests of a database that does not answer. */
 	private static final Duration CALL_TIMEOUT = Duration.ofSeconds(1);
@@ -52,15 +54,15 @@ class JdbcFixture implements LockProviderFixture {
 
 	private final @Nullable JdbcFaults faults;
 
-	JdbcFixture(DataSource database) {
+	public JdbcFixture(DataSource database) {
 		this(database, null);
 	}
 
-	JdbcFixture(DataSource database, @Nullable Function<JdbcFixture, ? extends JdbcFaults> faults) {
+	public JdbcFixture(DataSource database, @Nullable Function<JdbcFixture, ? extends JdbcFaults> faults) {
 		this(LockDatabase.of(database), faults);
 	}
 
-	JdbcFixture(LockDatabase database) {
+	public JdbcFixture(LockDatabase database) {
 		this(database, null);
 	}
 
@@ -79,11 +81,11 @@ class JdbcFixture implements LockProviderFixture {
 		return Optional.ofNullable(this.faults);
 	}
 
-	JdbcTemplate jdbc() {
+	public JdbcTemplate jdbc() {
 		return this.jdbc;
 	}
 
-	String url() {
+	public String url() {
 		return this.url;
 	}
 
@@ -92,7 +94,7 @@ class JdbcFixture implements LockProviderFixture {
 	}
 
 	/** Returns the key in the form of the key column. */
-	Object storeKey(LockKey key) {
+	public Object storeKey(LockKey key) {
 		String text = new LockKeyEncoder(PREFIX).encode(key);
 		return this.bytes ? text.getBytes(StandardCharsets.UTF_8) : text;
 	}
@@ -105,27 +107,27 @@ class JdbcFixture implements LockProviderFixture {
 		return process;
 	}
 
-	LockProvider newProcess(String url) {
+	public LockProvider newProcess(String url) {
 		JdbcLockProvider process = new JdbcLockProvider(connect(url, LockDataSource.DEFAULT_SIZE, callTimeout()),
 				JdbcLockSettings.defaults(PREFIX), this.timer);
 		return remember(process, process.process());
 	}
 
-	final LockDataSource connect(String url, int size, Duration callTimeout) {
+	public final LockDataSource connect(String url, int size, Duration callTimeout) {
 		return LockDataSource.connect(url, this.user, "", null, size, callTimeout);
 	}
 
-	final <T extends AutoCloseable> T remember(T process, String id) {
+	public final <T extends AutoCloseable> T remember(T process, String id) {
 		this.processes.add(process);
 		this.processIds.add(id);
 		return process;
 	}
 
-	final Duration callTimeout() {
+	public final Duration callTimeout() {
 		return (this.faults != null) ? CALL_TIMEOUT : PATIENCE;
 	}
 
-	final LockTimer timer() {
+	public final LockTimer timer() {
 		return this.timer;
 	}
 

@@ -23,9 +23,10 @@ import io.distributedlock.LockLease;
 import io.distributedlock.LockRequest;
 import io.distributedlock.actuate.LockHealthIndicator;
 import io.distributedlock.actuate.ManagedProvider;
+import io.distributedlock.engine.LockTemplate;
+import io.distributedlock.engine.grant.LockSettings;
+import io.distributedlock.jdbc.connection.LockDataSource;
 import io.distributedlock.provider.LockTimer;
-import io.distributedlock.support.LockSettings;
-import io.distributedlock.support.LockTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;

@@ -4,6 +4,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
+import io.distributedlock.jdbc.rowlock.RowLockFixture;
+
 /**
  * Each test has a database of its own, so that those which leave the server alone run
  * beside each other.

@@ -24,7 +24,7 @@ final class MySqlFaults extends JdbcFaults {
 	}
 
 	@Override
-	ProcessHandle process() {
+	public ProcessHandle process() {
 		Path file = Objects.requireNonNull(jdbc().queryForObject("SELECT @@datadir, @@pid_file",
 				(row, number) -> Path.of(row.getString(1)).resolve(row.getString(2))));
 		try {

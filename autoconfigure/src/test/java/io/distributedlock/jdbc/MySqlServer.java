@@ -27,7 +27,7 @@ import static org.awaitility.Awaitility.await;
  * MySQL server of the tests, started on first use and stopped with the JVM. Its time zone
  * differs from UTC, so that statements must not depend on it.
  */
-final class MySqlServer {
+public final class MySqlServer {
 
 	static final String NOT_RUNNABLE = "MySQL does not run on this machine: install libaio1 and libnuma1";
 
@@ -46,7 +46,7 @@ final class MySqlServer {
 	 * Whether the server runs on this machine, which needs the libraries {@code libaio1}
 	 * and {@code libnuma1}.
 	 */
-	static boolean isRunnable() {
+	public static boolean isRunnable() {
 		return RUNNABLE;
 	}
 

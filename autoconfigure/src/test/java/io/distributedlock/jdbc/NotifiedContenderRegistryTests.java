@@ -3,6 +3,8 @@ package io.distributedlock.jdbc;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
+import io.distributedlock.jdbc.dialect.NotificationPayload;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 class NotifiedContenderRegistryTests {

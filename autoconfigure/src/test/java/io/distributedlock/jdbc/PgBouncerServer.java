@@ -21,7 +21,7 @@ import io.distributedlock.FreePorts;
 import static org.awaitility.Awaitility.await;
 
 /** PgBouncer in front of the PostgreSQL server of the tests. */
-final class PgBouncerServer implements AutoCloseable {
+public final class PgBouncerServer implements AutoCloseable {
 
 	private static final Path BINARY = Path.of("/usr/sbin/pgbouncer");
 
@@ -38,7 +38,7 @@ final class PgBouncerServer implements AutoCloseable {
 	}
 
 	/** Starts PgBouncer, or skips the test where it is not installed. */
-	static PgBouncerServer start(PGSimpleDataSource target, String poolMode) {
+	public static PgBouncerServer start(PGSimpleDataSource target, String poolMode) {
 		Assumptions.assumeTrue(Files.isExecutable(BINARY), "PgBouncer is not installed: no pooler can be tested");
 		try {
 			// PgBouncer refuses to run as root.
@@ -89,7 +89,7 @@ final class PgBouncerServer implements AutoCloseable {
 	}
 
 	/** Returns the same database through PgBouncer. */
-	PGSimpleDataSource through(PGSimpleDataSource target) {
+	public PGSimpleDataSource through(PGSimpleDataSource target) {
 		PGSimpleDataSource dataSource = new PGSimpleDataSource();
 		dataSource.setServerNames(new String[] { "127.0.0.1" });
 		dataSource.setPortNumbers(new int[] { this.port });

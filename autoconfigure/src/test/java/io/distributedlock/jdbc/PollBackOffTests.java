@@ -4,7 +4,10 @@ import java.time.Duration;
 
 import org.junit.jupiter.api.Test;
 
-import io.distributedlock.jdbc.LockRow.QueueEntry;
+import io.distributedlock.jdbc.dialect.LockAttempt;
+import io.distributedlock.jdbc.dialect.LockRow;
+import io.distributedlock.jdbc.dialect.LockRow.QueueEntry;
+import io.distributedlock.jdbc.dialect.NotificationPayload;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

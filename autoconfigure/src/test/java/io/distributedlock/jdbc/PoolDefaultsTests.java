@@ -28,6 +28,9 @@ import io.distributedlock.LockLease;
 import io.distributedlock.LockListener;
 import io.distributedlock.LockRequest;
 import io.distributedlock.LossReason;
+import io.distributedlock.engine.LockTemplate;
+import io.distributedlock.engine.grant.LockSettings;
+import io.distributedlock.jdbc.connection.LockDataSource;
 import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.AttemptResult.Busy;
 import io.distributedlock.provider.AttemptResult.Granted;
@@ -36,8 +39,6 @@ import io.distributedlock.provider.LockTimer;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.RenewalOutcome;
-import io.distributedlock.support.LockSettings;
-import io.distributedlock.support.LockTemplate;
 import io.distributedlock.testkit.TimeBounds;
 
 import static io.distributedlock.testkit.StoreCalls.resultOf;

@@ -15,7 +15,7 @@ final class PostgresFaults extends JdbcFaults {
 	}
 
 	@Override
-	ProcessHandle process() {
+	public ProcessHandle process() {
 		// The backend process lasts only as long as its connection.
 		return Objects.requireNonNull(jdbc().execute((Connection connection) -> {
 			long backend = (Integer) session(new JdbcTemplate(new SingleConnectionDataSource(connection, true)));

@@ -29,6 +29,9 @@ import org.postgresql.ds.PGSimpleDataSource;
 
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
+import io.distributedlock.jdbc.connection.ConnectionSource;
+import io.distributedlock.jdbc.connection.LockDataSource;
+import io.distributedlock.jdbc.dialect.DriverProperties;
 import io.distributedlock.provider.Deadline;
 
 import static org.assertj.core.api.Assertions.assertThat;

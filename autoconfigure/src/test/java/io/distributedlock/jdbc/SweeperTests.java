@@ -14,6 +14,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.jdbc.core.JdbcTemplate;
 
+import io.distributedlock.jdbc.connection.LockDataSource;
 import io.distributedlock.provider.LockTimer;
 
 import static org.assertj.core.api.Assertions.assertThat;

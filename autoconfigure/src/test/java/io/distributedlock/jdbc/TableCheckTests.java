@@ -37,12 +37,13 @@ import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
+import io.distributedlock.engine.LockTemplate;
+import io.distributedlock.engine.grant.LockSettings;
+import io.distributedlock.jdbc.connection.LockDataSource;
 import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.AttemptResult.Granted;
 import io.distributedlock.provider.LockTimer;
 import io.distributedlock.provider.OwnerId;
-import io.distributedlock.support.LockSettings;
-import io.distributedlock.support.LockTemplate;
 
 import static io.distributedlock.testkit.StoreCalls.resultOf;
 import static org.assertj.core.api.Assertions.assertThat;

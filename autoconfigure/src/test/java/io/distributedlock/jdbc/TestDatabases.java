@@ -30,6 +30,7 @@ import org.springframework.util.FileSystemUtils;
 
 import io.distributedlock.FreePorts;
 import io.distributedlock.LockProviderException;
+import io.distributedlock.jdbc.dialect.DialectResolver;
 import io.distributedlock.provider.LockProvider;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -128,7 +129,7 @@ public final class TestDatabases {
 	}
 
 	/** Whether a URL is that of MySQL or MariaDB. */
-	static boolean isMySqlCompatible(String url) {
+	public static boolean isMySqlCompatible(String url) {
 		return url.startsWith("jdbc:mariadb:") || url.startsWith("jdbc:mysql:");
 	}
 

@@ -24,14 +24,14 @@ import io.distributedlock.LockLostException;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
 import io.distributedlock.LossReason;
+import io.distributedlock.engine.LockTemplate;
+import io.distributedlock.engine.grant.LockSettings;
 import io.distributedlock.local.LocalLockProvider;
 import io.distributedlock.local.LocalStore;
 import io.distributedlock.provider.AcquireObserver;
 import io.distributedlock.provider.AcquireOutcome;
 import io.distributedlock.provider.HoldObserver;
 import io.distributedlock.provider.LockTimer;
-import io.distributedlock.support.LockSettings;
-import io.distributedlock.support.LockTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;

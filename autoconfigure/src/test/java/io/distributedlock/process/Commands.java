@@ -17,7 +17,7 @@ import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockRequest;
-import io.distributedlock.support.LockTemplate;
+import io.distributedlock.engine.LockTemplate;
 
 /** The commands that a {@link LockHolderMain} obeys. */
 final class Commands {

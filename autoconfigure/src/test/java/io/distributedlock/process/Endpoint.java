@@ -13,9 +13,9 @@ import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 import io.distributedlock.jdbc.JdbcLockProvider;
 import io.distributedlock.jdbc.JdbcLockSettings;
-import io.distributedlock.jdbc.JdbcRowLockProvider;
-import io.distributedlock.jdbc.LockDataSource;
 import io.distributedlock.jdbc.TestDatabases;
+import io.distributedlock.jdbc.connection.LockDataSource;
+import io.distributedlock.jdbc.rowlock.JdbcRowLockProvider;
 import io.distributedlock.provider.LockTimer;
 
 /**

@@ -34,11 +34,11 @@ import org.springframework.transaction.support.TransactionTemplate;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockRequest;
 import io.distributedlock.autoconfigure.DistributedLockAutoConfiguration;
-import io.distributedlock.autoconfigure.LockFencingAutoConfiguration;
 import io.distributedlock.autoconfigure.LockTransactionAutoConfiguration;
-import io.distributedlock.autoconfigure.RedisLockAutoConfiguration;
-import io.distributedlock.autoconfigure.ZooKeeperLockAutoConfiguration;
-import io.distributedlock.support.LockTemplate;
+import io.distributedlock.autoconfigure.fencing.LockFencingAutoConfiguration;
+import io.distributedlock.autoconfigure.redis.RedisLockAutoConfiguration;
+import io.distributedlock.autoconfigure.zookeeper.ZooKeeperLockAutoConfiguration;
+import io.distributedlock.engine.LockTemplate;
 
 /**
  * A process that adds to a balance under a lock, in a transaction: it reads, and writes

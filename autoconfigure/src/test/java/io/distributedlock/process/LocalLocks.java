@@ -9,12 +9,12 @@ import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockKey;
 import io.distributedlock.LockRequest;
+import io.distributedlock.engine.LockTemplate;
+import io.distributedlock.engine.grant.LockSettings;
 import io.distributedlock.jdbc.JdbcLockProvider;
 import io.distributedlock.jdbc.TestDatabases;
 import io.distributedlock.provider.LockProvider;
 import io.distributedlock.provider.LockTimer;
-import io.distributedlock.support.LockSettings;
-import io.distributedlock.support.LockTemplate;
 
 /** The locks of the tests' own JVM, with a watch over what they send. */
 final class LocalLocks implements AutoCloseable {

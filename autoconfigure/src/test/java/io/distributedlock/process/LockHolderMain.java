@@ -6,11 +6,11 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 
+import io.distributedlock.engine.LockTemplate;
+import io.distributedlock.engine.grant.LockSettings;
 import io.distributedlock.jdbc.TestDatabases;
 import io.distributedlock.provider.LockProvider;
 import io.distributedlock.provider.LockTimer;
-import io.distributedlock.support.LockSettings;
-import io.distributedlock.support.LockTemplate;
 
 /**
  * One process of several that contend for locks. Its arguments are the endpoint of the

@@ -14,8 +14,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-import io.distributedlock.redis.QuorumServers;
 import io.distributedlock.redis.TestRedis;
+import io.distributedlock.redis.quorum.QuorumServers;
 import io.distributedlock.testkit.Soak;
 
 import static org.assertj.core.api.Assertions.assertThat;

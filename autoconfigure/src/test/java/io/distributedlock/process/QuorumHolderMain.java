@@ -16,12 +16,12 @@ import io.distributedlock.LockException;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockRequest;
+import io.distributedlock.engine.LockTemplate;
+import io.distributedlock.engine.grant.LockSettings;
 import io.distributedlock.provider.LockTimer;
-import io.distributedlock.redis.QuorumServers;
-import io.distributedlock.redis.RedisQuorumLockProvider;
-import io.distributedlock.redis.RedisQuorumSettings;
-import io.distributedlock.support.LockSettings;
-import io.distributedlock.support.LockTemplate;
+import io.distributedlock.redis.quorum.QuorumServers;
+import io.distributedlock.redis.quorum.RedisQuorumLockProvider;
+import io.distributedlock.redis.quorum.RedisQuorumSettings;
 
 /**
  * One process of several whose threads contend for one lock of a quorum, and write to a

@@ -6,11 +6,11 @@ import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
 import io.distributedlock.LockLease;
+import io.distributedlock.engine.LockTemplate;
+import io.distributedlock.engine.grant.LockSettings;
 import io.distributedlock.jdbc.TestDatabases;
 import io.distributedlock.provider.LockProvider;
 import io.distributedlock.provider.LockTimer;
-import io.distributedlock.support.LockSettings;
-import io.distributedlock.support.LockTemplate;
 import io.distributedlock.testkit.TimeBounds;
 
 /** Holds a lock past its first lease and returns without closing anything. */

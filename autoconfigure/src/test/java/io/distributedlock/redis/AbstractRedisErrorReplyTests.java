@@ -26,6 +26,10 @@ import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.RenewalOutcome;
+import io.distributedlock.redis.script.ErrorReply;
+import io.distributedlock.redis.script.RedisLayout;
+import io.distributedlock.redis.script.RedisLockKeys;
+import io.distributedlock.redis.script.Script;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;

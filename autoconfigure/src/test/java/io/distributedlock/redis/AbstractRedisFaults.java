@@ -14,6 +14,8 @@ import redis.clients.jedis.params.ClientKillParams;
 
 import io.distributedlock.LockKey;
 import io.distributedlock.provider.LockProvider;
+import io.distributedlock.redis.script.RedisLayout;
+import io.distributedlock.redis.script.Script;
 import io.distributedlock.testkit.FrozenProcesses;
 import io.distributedlock.testkit.StoreFaults;
 import io.distributedlock.testkit.TcpProxy;
@@ -21,7 +23,7 @@ import io.distributedlock.testkit.TcpProxy;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Faults of the running servers of a fixture. */
-abstract class AbstractRedisFaults implements StoreFaults {
+public abstract class AbstractRedisFaults implements StoreFaults {
 
 	private static final String REPLACE = "redis.call('RENAME', KEYS[1], KEYS[2]) "
 			+ "return redis.call('RPUSH', KEYS[1], 'not a lock')";
@@ -35,22 +37,22 @@ abstract class AbstractRedisFaults implements StoreFaults {
 
 	private final List<Fault> open = new ArrayList<>();
 
-	AbstractRedisFaults(List<RedisServer> servers, RedisLayout layout) {
+	public AbstractRedisFaults(List<RedisServer> servers, RedisLayout layout) {
 		this.servers = servers;
 		this.layout = layout;
 	}
 
 	/** A connection to each server. */
-	abstract List<Jedis> admins();
+	public abstract List<Jedis> admins();
 
 	/** Those to the servers that keep a key. */
-	abstract List<Jedis> admins(byte[] key);
+	public abstract List<Jedis> admins(byte[] key);
 
 	/** The scripts of the commands that faults are about. */
-	abstract List<Script> scripts();
+	public abstract List<Script> scripts();
 
 	/** A process that reaches the servers through a proxy. */
-	abstract LockProvider processBehind(TcpProxy proxy);
+	public abstract LockProvider processBehind(TcpProxy proxy);
 
 	@Override
 	public List<InetSocketAddress> servers() {

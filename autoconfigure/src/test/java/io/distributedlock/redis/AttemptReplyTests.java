@@ -11,6 +11,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import io.distributedlock.LockHolder;
 import io.distributedlock.provider.OwnerId;
+import io.distributedlock.redis.script.RedisLayout;
+import io.distributedlock.redis.script.ScriptReply;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

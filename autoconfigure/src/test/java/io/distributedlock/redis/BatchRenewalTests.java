@@ -18,6 +18,13 @@ import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.RenewalOutcome;
 import io.distributedlock.provider.StoreCall;
+import io.distributedlock.redis.script.RedisErrors;
+import io.distributedlock.redis.script.RedisLayout;
+import io.distributedlock.redis.script.RedisTimer;
+import io.distributedlock.redis.script.ScriptCall;
+import io.distributedlock.redis.script.ScriptExecutor;
+import io.distributedlock.redis.script.ScriptOperation;
+import io.distributedlock.redis.script.ScriptReply;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;

@@ -6,6 +6,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
 import io.distributedlock.redis.ContendedReleases.KeptEntry;
+import io.distributedlock.redis.script.RedisLayout;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

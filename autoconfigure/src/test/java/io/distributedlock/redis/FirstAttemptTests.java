@@ -25,14 +25,16 @@ import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
+import io.distributedlock.engine.LockTemplate;
+import io.distributedlock.engine.grant.LockSettings;
 import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.RenewalOutcome;
 import io.distributedlock.provider.StoreCall;
-import io.distributedlock.support.LockSettings;
-import io.distributedlock.support.LockTemplate;
+import io.distributedlock.redis.script.RedisLayout;
+import io.distributedlock.redis.script.Script;
 import io.distributedlock.testkit.FrozenProcesses;
 
 import static io.distributedlock.testkit.StoreCalls.resultOf;

@@ -7,12 +7,14 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.Jedis;
 
-import io.distributedlock.redis.RedisLayout.State;
+import io.distributedlock.redis.script.RedisLayout;
+import io.distributedlock.redis.script.RedisLayout.State;
+import io.distributedlock.redis.script.RedisLockKeys;
 
 /**
  * What the value of a lock says, read from the server.
  */
-final class LockValues {
+public final class LockValues {
 
 	private static final int ENTRY_LENGTH = RedisLayout.ID_LENGTH + RedisLayout.MICROSECOND_LENGTH;
 
@@ -20,12 +22,12 @@ final class LockValues {
 	}
 
 	/** Makes the header of a held lock. */
-	static String held(String owner, long createdMicros, long grantSecond, String label) {
+	public static String held(String owner, long createdMicros, long grantSecond, String label) {
 		return owner + "H" + createdMicros + grantSecond + new String(RedisLayout.label(label), StandardCharsets.UTF_8);
 	}
 
 	/** Makes the header of a reserved lock. */
-	static String reserved(String process, long createdMicros) {
+	public static String reserved(String process, long createdMicros) {
 		return process + "R" + createdMicros;
 	}
 

@@ -5,6 +5,8 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 import io.distributedlock.provider.OwnerId;
+import io.distributedlock.redis.script.RedisLayout;
+import io.distributedlock.redis.script.ScriptReply;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -18,8 +18,8 @@ import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
+import io.distributedlock.engine.LockTemplate;
 import io.distributedlock.provider.OwnerId;
-import io.distributedlock.support.LockTemplate;
 import io.distributedlock.testkit.TimeBounds;
 
 import static io.distributedlock.testkit.StoreCalls.resultOf;

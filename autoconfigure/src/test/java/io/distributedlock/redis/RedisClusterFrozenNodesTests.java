@@ -29,6 +29,7 @@ import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.RenewalOutcome;
+import io.distributedlock.redis.script.RedisLayout;
 import io.distributedlock.testkit.FrozenProcesses;
 
 import static io.distributedlock.testkit.StoreCalls.resultOf;

@@ -22,12 +22,12 @@ import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
+import io.distributedlock.engine.LockTemplate;
 import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.RenewalOutcome;
-import io.distributedlock.support.LockTemplate;
 
 import static io.distributedlock.testkit.StoreCalls.resultOf;
 import static org.assertj.core.api.Assertions.assertThat;

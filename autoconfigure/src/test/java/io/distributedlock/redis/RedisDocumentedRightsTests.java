@@ -33,6 +33,7 @@ import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.RenewalOutcome;
+import io.distributedlock.redis.script.RedisLayout;
 
 import static io.distributedlock.testkit.StoreCalls.resultOf;
 import static org.assertj.core.api.Assertions.assertThat;

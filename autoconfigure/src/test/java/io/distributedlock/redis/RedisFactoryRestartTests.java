@@ -18,6 +18,7 @@ import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.RenewalOutcome;
+import io.distributedlock.redis.script.RedisLockKeys;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;

@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.Jedis;
 
 import io.distributedlock.provider.LockProvider;
+import io.distributedlock.redis.script.Script;
 import io.distributedlock.testkit.TcpProxy;
 
 /**
@@ -31,22 +32,22 @@ final class RedisFaults extends AbstractRedisFaults {
 	}
 
 	@Override
-	List<Jedis> admins() {
+	public List<Jedis> admins() {
 		return this.fixture.masters();
 	}
 
 	@Override
-	List<Jedis> admins(byte[] key) {
+	public List<Jedis> admins(byte[] key) {
 		return List.of(this.fixture.admin(key));
 	}
 
 	@Override
-	List<Script> scripts() {
+	public List<Script> scripts() {
 		return List.of(Script.ATTEMPT, Script.RENEW, Script.RELEASE);
 	}
 
 	@Override
-	LockProvider processBehind(TcpProxy proxy) {
+	public LockProvider processBehind(TcpProxy proxy) {
 		return this.fixture.newProcess(proxy::port);
 	}
 

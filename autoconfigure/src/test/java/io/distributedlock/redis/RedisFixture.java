@@ -18,6 +18,7 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 import io.distributedlock.LockKey;
 import io.distributedlock.provider.LockProvider;
+import io.distributedlock.redis.script.RedisLayout;
 import io.distributedlock.testkit.LockProviderFixture;
 import io.distributedlock.testkit.StoreFaults;
 

@@ -19,8 +19,9 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockRequest;
-import io.distributedlock.support.LockSettings;
-import io.distributedlock.support.LockTemplate;
+import io.distributedlock.engine.LockTemplate;
+import io.distributedlock.engine.grant.LockSettings;
+import io.distributedlock.redis.script.RedisLayout;
 import io.distributedlock.testkit.Soak;
 
 import static org.assertj.core.api.Assertions.assertThat;

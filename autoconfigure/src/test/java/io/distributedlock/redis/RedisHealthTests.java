@@ -18,8 +18,8 @@ import io.distributedlock.LockLease;
 import io.distributedlock.LockRequest;
 import io.distributedlock.actuate.LockHealthIndicator;
 import io.distributedlock.actuate.ManagedProvider;
-import io.distributedlock.support.LockSettings;
-import io.distributedlock.support.LockTemplate;
+import io.distributedlock.engine.LockTemplate;
+import io.distributedlock.engine.grant.LockSettings;
 import io.distributedlock.testkit.FrozenProcesses;
 import io.distributedlock.testkit.TimeBounds;
 

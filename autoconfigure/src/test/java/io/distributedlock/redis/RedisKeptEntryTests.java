@@ -21,6 +21,8 @@ import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.ReleaseOutcome;
+import io.distributedlock.redis.script.RedisLayout;
+import io.distributedlock.redis.script.RedisLockKeys;
 
 import static io.distributedlock.testkit.StoreCalls.outcomeOf;
 import static org.assertj.core.api.Assertions.assertThat;

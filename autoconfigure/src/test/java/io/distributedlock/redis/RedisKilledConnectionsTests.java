@@ -27,7 +27,7 @@ import io.distributedlock.LockLease;
 import io.distributedlock.LockNotAcquiredException;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
-import io.distributedlock.support.LockTemplate;
+import io.distributedlock.engine.LockTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;

@@ -22,7 +22,7 @@ import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
-import io.distributedlock.support.LockTemplate;
+import io.distributedlock.engine.LockTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;

@@ -8,6 +8,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.provider.Deadline;
+import io.distributedlock.redis.script.ReplicaRequirement;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;

@@ -19,7 +19,8 @@ import io.distributedlock.LockLease;
 import io.distributedlock.LockListener;
 import io.distributedlock.LockRequest;
 import io.distributedlock.LossReason;
-import io.distributedlock.support.LockTemplate;
+import io.distributedlock.engine.LockTemplate;
+import io.distributedlock.redis.script.RedisLayout;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;

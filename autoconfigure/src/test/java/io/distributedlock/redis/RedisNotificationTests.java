@@ -30,12 +30,14 @@ import io.distributedlock.LockInterruptedException;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockRequest;
+import io.distributedlock.engine.LockTemplate;
 import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.ReleaseOutcome;
-import io.distributedlock.support.LockTemplate;
+import io.distributedlock.redis.script.RedisLayout;
+import io.distributedlock.redis.script.RedisLockKeys;
 import io.distributedlock.testkit.FrozenProcesses;
 import io.distributedlock.testkit.TimeBounds;
 

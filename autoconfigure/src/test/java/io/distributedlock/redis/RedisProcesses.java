@@ -18,6 +18,8 @@ import io.distributedlock.LockLease;
 import io.distributedlock.LockListener;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
+import io.distributedlock.engine.LockTemplate;
+import io.distributedlock.engine.grant.LockSettings;
 import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockGrant;
@@ -26,8 +28,7 @@ import io.distributedlock.provider.LockTimer;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.RenewalOutcome;
-import io.distributedlock.support.LockSettings;
-import io.distributedlock.support.LockTemplate;
+import io.distributedlock.redis.script.RedisLayout;
 
 import static io.distributedlock.testkit.StoreCalls.outcomeOf;
 import static io.distributedlock.testkit.StoreCalls.resultOf;
@@ -37,29 +38,29 @@ import static org.awaitility.Awaitility.await;
 /**
  * Processes with locks in Redis, closed after the test.
  */
-final class RedisProcesses implements AfterEachCallback {
+public final class RedisProcesses implements AfterEachCallback {
 
-	static final String PREFIX = "faults";
+	public static final String PREFIX = "faults";
 
-	static final Duration LEASE = Duration.ofSeconds(30);
+	public static final Duration LEASE = Duration.ofSeconds(30);
 
-	static final Duration TIMEOUT = Duration.ofSeconds(5);
+	public static final Duration TIMEOUT = Duration.ofSeconds(5);
 
-	static final RedisLayout LAYOUT = new RedisLayout(PREFIX);
+	public static final RedisLayout LAYOUT = new RedisLayout(PREFIX);
 
 	private final Deque<AutoCloseable> opened = new ArrayDeque<>();
 
-	<T extends AutoCloseable> T closing(T opened) {
+	public <T extends AutoCloseable> T closing(T opened) {
 		this.opened.push(opened);
 		return opened;
 	}
 
 	/** Creates a process with connections of its own. */
-	RedisLockProvider provider(RedisConnectionFactory factory) {
+	public RedisLockProvider provider(RedisConnectionFactory factory) {
 		return provider(factory, RedisLockSettings.defaults(PREFIX));
 	}
 
-	RedisLockProvider provider(RedisConnectionFactory factory, RedisLockSettings settings) {
+	public RedisLockProvider provider(RedisConnectionFactory factory, RedisLockSettings settings) {
 		closing(() -> ((DisposableBean) factory).destroy());
 		// Opening the first connection of a JVM is slow.
 		factory.getConnection().close();
@@ -67,18 +68,18 @@ final class RedisProcesses implements AfterEachCallback {
 	}
 
 	/** Acquires a lock right after a fault: again until the process has a connection. */
-	static LockLease acquireAgain(LockTemplate locks, LockRequest request) {
+	public static LockLease acquireAgain(LockTemplate locks, LockRequest request) {
 		return await().atMost(Duration.ofMinutes(1))
 			.ignoreExceptionsInstanceOf(LockProviderException.class)
 			.until(() -> locks.acquire(request), Objects::nonNull);
 	}
 
 	/** Creates the engine of a process with connections of its own. */
-	LockTemplate locks(RedisConnectionFactory factory, LockListener... listeners) {
+	public LockTemplate locks(RedisConnectionFactory factory, LockListener... listeners) {
 		return locks(provider(factory), LockSettings.defaults(), listeners);
 	}
 
-	LockTemplate locks(LockProvider provider, LockSettings settings, LockListener... listeners) {
+	public LockTemplate locks(LockProvider provider, LockSettings settings, LockListener... listeners) {
 		LockTimer timer = closing(new LockTimer());
 		return closing(new LockTemplate(provider, settings, timer, List.of(), List.of(listeners)));
 	}
@@ -87,13 +88,13 @@ final class RedisProcesses implements AfterEachCallback {
 		return LockRequest.of(key).withLease(lease).withWaitTime(waitTime);
 	}
 
-	static LockContender enter(LockProvider provider, LockKey key) {
+	public static LockContender enter(LockProvider provider, LockKey key) {
 		return provider.newContender(key, () -> {
 			// The tests attempt by themselves.
 		});
 	}
 
-	static AttemptResult attempt(LockProvider provider, LockKey key) {
+	public static AttemptResult attempt(LockProvider provider, LockKey key) {
 		return resultOf(enter(provider, key).attempt(OwnerId.random(), LEASE, false, TIMEOUT), TIMEOUT);
 	}
 
@@ -101,7 +102,7 @@ final class RedisProcesses implements AfterEachCallback {
 		return resultOf(contender.attempt(OwnerId.random(), LEASE, true, TIMEOUT), TIMEOUT);
 	}
 
-	static LockGrant acquire(LockProvider provider, LockKey key) {
+	public static LockGrant acquire(LockProvider provider, LockKey key) {
 		return granted(attempt(provider, key));
 	}
 
@@ -110,7 +111,7 @@ final class RedisProcesses implements AfterEachCallback {
 		return ((AttemptResult.Granted) attempt).grant();
 	}
 
-	static ReleaseOutcome release(LockProvider provider, LockGrant grant) {
+	public static ReleaseOutcome release(LockProvider provider, LockGrant grant) {
 		return outcomeOf(provider.release(grant.key(), grant.owner(), TIMEOUT), TIMEOUT);
 	}
 

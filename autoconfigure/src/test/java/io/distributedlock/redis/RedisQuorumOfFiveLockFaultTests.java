@@ -2,6 +2,8 @@ package io.distributedlock.redis;
 
 import org.junit.jupiter.api.Tag;
 
+import io.distributedlock.redis.quorum.QuorumServers;
+import io.distributedlock.redis.quorum.RedisQuorumFixture;
 import io.distributedlock.testkit.LockProviderFixture;
 
 /** Fault tests on a quorum of five servers, of which two are down throughout. */

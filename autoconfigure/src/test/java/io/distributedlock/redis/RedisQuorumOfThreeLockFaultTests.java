@@ -10,6 +10,8 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
+import io.distributedlock.redis.quorum.QuorumServers;
+import io.distributedlock.redis.quorum.RedisQuorumFixture;
 import io.distributedlock.testkit.ContractProcess;
 import io.distributedlock.testkit.FaultyProcess;
 import io.distributedlock.testkit.LockProviderFaultContract;

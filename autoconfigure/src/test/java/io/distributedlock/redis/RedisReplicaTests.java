@@ -33,7 +33,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * Tests of a primary with a replica, which can be frozen.
  */
-class RedisReplicaTests {
+public class RedisReplicaTests {
 
 	private static final Duration LEASE = Duration.ofSeconds(30);
 

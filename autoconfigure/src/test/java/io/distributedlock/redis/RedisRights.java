@@ -11,18 +11,18 @@ import org.springframework.data.redis.connection.RedisConfiguration;
  * The rights that locks need, and no others, as rules of {@code ACL SETUSER}. The
  * contract tests run as a user with these.
  */
-final class RedisRights {
+public final class RedisRights {
 
 	static final String USER = "locks";
 
-	static final String PASSWORD = "only for locks";
+	public static final String PASSWORD = "only for locks";
 
 	/** Sent by the provider; the second only if the server does not know a script. */
-	static final List<String> SENT = List.of("+evalsha", "+eval");
+	public static final List<String> SENT = List.of("+evalsha", "+eval");
 
 	/** Called by the scripts. */
-	static final List<String> IN_SCRIPTS = List.of("+get", "+set", "+del", "+pexpire", "+pttl", "+zadd", "+zincrby",
-			"+time", "+publish");
+	public static final List<String> IN_SCRIPTS = List.of("+get", "+set", "+del", "+pexpire", "+pttl", "+zadd",
+			"+zincrby", "+time", "+publish");
 
 	/** For notifications; without them waiting processes poll. */
 	static final List<String> NOTIFICATIONS = List.of("+subscribe", "+unsubscribe");
@@ -34,7 +34,7 @@ final class RedisRights {
 	 * Sent by the clients of their own accord, to a server of version 7.2 or later also
 	 * CLIENT SETINFO.
 	 */
-	static final List<String> CONNECTION = List.of("+hello", "+auth", "+ping", "+client|setname");
+	public static final List<String> CONNECTION = List.of("+hello", "+auth", "+ping", "+client|setname");
 
 	/** Sent by the clients to find their way in a cluster, the last while slots move. */
 	static final List<String> CLUSTER = List.of("+cluster|nodes", "+cluster|slots", "+cluster|info", "+cluster|myid",
@@ -56,7 +56,7 @@ final class RedisRights {
 
 	/** Creates the user. */
 	@SafeVarargs
-	static void grant(Jedis server, String prefix, List<String>... commands) {
+	public static void grant(Jedis server, String prefix, List<String>... commands) {
 		grantTo(USER, server, prefix, commands);
 	}
 
@@ -71,11 +71,11 @@ final class RedisRights {
 	}
 
 	/** Lets connections log in as the user. */
-	static RedisConfiguration login(RedisConfiguration servers) {
+	public static RedisConfiguration login(RedisConfiguration servers) {
 		return login(servers, USER);
 	}
 
-	static RedisConfiguration login(RedisConfiguration servers, String user) {
+	public static RedisConfiguration login(RedisConfiguration servers, String user) {
 		RedisConfiguration.WithAuthentication login = (RedisConfiguration.WithAuthentication) servers;
 		login.setUsername(user);
 		login.setPassword(PASSWORD);
@@ -88,7 +88,7 @@ final class RedisRights {
 	}
 
 	/** Creates a user named as its prefix, with the rights for a node of a quorum. */
-	static void grantForQuorum(Jedis server, String prefix) {
+	public static void grantForQuorum(Jedis server, String prefix) {
 		grantTo(prefix, server, prefix, SENT, IN_SCRIPTS, CHECK, CONNECTION, QUORUM);
 	}
 

@@ -29,7 +29,7 @@ import static org.awaitility.Awaitility.await;
  * A Redis server for the tests: a process on a free port, without persistence, which ends
  * with the JVM at the latest.
  */
-final class RedisServer implements AutoCloseable {
+public final class RedisServer implements AutoCloseable {
 
 	private final int port;
 
@@ -44,12 +44,12 @@ final class RedisServer implements AutoCloseable {
 	 * @param options further options of the command line, such as
 	 * {@code "--cluster-enabled", "yes"}
 	 */
-	RedisServer(String... options) {
+	public RedisServer(String... options) {
 		this(Version.REDIS_7_0, options);
 	}
 
 	/** Starts a server of another version than most tests use. */
-	RedisServer(Version version, String... options) {
+	public RedisServer(Version version, String... options) {
 		this(version, List.of(), List.of(options));
 	}
 
@@ -100,7 +100,7 @@ final class RedisServer implements AutoCloseable {
 	}
 
 	/** Starts again, empty and on the same port, after the server was killed. */
-	void start() {
+	public void start() {
 		try {
 			this.process = new ProcessBuilder(this.command).redirectErrorStream(true)
 				.redirectOutput(this.directory.resolve("log").toFile())
@@ -128,7 +128,7 @@ final class RedisServer implements AutoCloseable {
 	}
 
 	/** Kills the server at once; its data is lost. */
-	void kill() {
+	public void kill() {
 		this.process.destroyForcibly();
 		try {
 			this.process.waitFor(10, TimeUnit.SECONDS);
@@ -138,20 +138,20 @@ final class RedisServer implements AutoCloseable {
 		}
 	}
 
-	int port() {
+	public int port() {
 		return this.port;
 	}
 
 	/** Opens a client with all rights. */
-	Jedis admin() {
+	public Jedis admin() {
 		return new Jedis("127.0.0.1", this.port, 10_000);
 	}
 
-	InetSocketAddress address() {
+	public InetSocketAddress address() {
 		return new InetSocketAddress(InetAddress.getLoopbackAddress(), this.port);
 	}
 
-	ProcessHandle handle() {
+	public ProcessHandle handle() {
 		return this.process.toHandle();
 	}
 

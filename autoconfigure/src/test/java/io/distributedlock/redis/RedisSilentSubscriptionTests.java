@@ -30,9 +30,9 @@ import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
+import io.distributedlock.engine.LockTemplate;
+import io.distributedlock.engine.grant.LockSettings;
 import io.distributedlock.provider.Deadline;
-import io.distributedlock.support.LockSettings;
-import io.distributedlock.support.LockTemplate;
 import io.distributedlock.testkit.TcpProxy;
 import io.distributedlock.testkit.TimeBounds;
 import io.distributedlock.testkit.WireFault;

@@ -19,12 +19,14 @@ import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
+import io.distributedlock.engine.LockTemplate;
 import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.RenewalOutcome;
-import io.distributedlock.support.LockTemplate;
+import io.distributedlock.redis.script.RedisLayout;
+import io.distributedlock.redis.script.RedisLockKeys;
 import io.distributedlock.testkit.TimeBounds;
 
 import static io.distributedlock.testkit.StoreCalls.resultOf;

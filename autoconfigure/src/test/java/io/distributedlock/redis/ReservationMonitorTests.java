@@ -10,6 +10,7 @@ import org.junit.jupiter.api.Test;
 
 import io.distributedlock.provider.AnsweredStoreCall;
 import io.distributedlock.provider.StoreCall;
+import io.distributedlock.redis.script.RedisTimer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;

@@ -35,12 +35,13 @@ import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
 import io.distributedlock.autoconfigure.DistributedLockAutoConfiguration;
 import io.distributedlock.autoconfigure.LockUser;
-import io.distributedlock.autoconfigure.RedisLockAutoConfiguration;
+import io.distributedlock.autoconfigure.redis.RedisLockAutoConfiguration;
 import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.RenewalOutcome;
+import io.distributedlock.redis.script.RedisLayout;
 import io.distributedlock.testkit.FrozenProcesses;
 import io.distributedlock.testkit.StoreFaults;
 

@@ -35,7 +35,7 @@ import org.springframework.data.redis.connection.lettuce.LettucePoolingClientCon
 import static org.awaitility.Awaitility.await;
 
 /** Started connection factories as Boot creates them, to be destroyed by the caller. */
-final class TestClients {
+public final class TestClients {
 
 	/** The ports that the servers announce. */
 	static final IntUnaryOperator SAME_PORTS = (port) -> port;
@@ -51,16 +51,16 @@ final class TestClients {
 	}
 
 	/** The threads of all clients of Lettuce. */
-	static ClientResources resources() {
+	public static ClientResources resources() {
 		return Netty.RESOURCES;
 	}
 
-	static LettuceConnectionFactory lettuce(RedisConfiguration servers) {
+	public static LettuceConnectionFactory lettuce(RedisConfiguration servers) {
 		return lettuce(servers, SAME_PORTS);
 	}
 
 	/** Connects to other ports than the servers announce. */
-	static LettuceConnectionFactory lettuce(RedisConfiguration servers, IntUnaryOperator ports) {
+	public static LettuceConnectionFactory lettuce(RedisConfiguration servers, IntUnaryOperator ports) {
 		return lettuce(servers, resources(ports), LettuceClientConfiguration.builder(), true);
 	}
 
@@ -144,7 +144,7 @@ final class TestClients {
 	}
 
 	/** Hides a factory behind another one, as tracing does. */
-	static RedisConnectionFactory wrapped(RedisConnectionFactory factory) {
+	public static RedisConnectionFactory wrapped(RedisConnectionFactory factory) {
 		return (RedisConnectionFactory) Proxy.newProxyInstance(TestClients.class.getClassLoader(),
 				new Class<?>[] { RedisConnectionFactory.class, DisposableBean.class },
 				(proxy, method, arguments) -> method.invoke(factory, arguments));

@@ -30,7 +30,7 @@ public final class TestRedis {
 	}
 
 	/** Empties the server and opens a client with all rights. */
-	static Jedis emptied() {
+	public static Jedis emptied() {
 		Jedis admin = admin();
 		admin.flushAll();
 		return admin;
@@ -61,11 +61,11 @@ public final class TestRedis {
 		return TestClients.jedis(standalone(port, user, password));
 	}
 
-	static RedisConfiguration standalone(int port) {
+	public static RedisConfiguration standalone(int port) {
 		return new RedisStandaloneConfiguration("127.0.0.1", port);
 	}
 
-	static RedisConfiguration standalone(int port, String user, String password) {
+	public static RedisConfiguration standalone(int port, String user, String password) {
 		RedisStandaloneConfiguration server = new RedisStandaloneConfiguration("127.0.0.1", port);
 		server.setUsername(user);
 		server.setPassword(password);

@@ -28,6 +28,8 @@ import org.springframework.data.redis.connection.jedis.JedisClientConfiguration;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
+import io.distributedlock.redis.script.RedisLayout;
+
 /**
  * Two servers behind one Twemproxy, which tests share, and clients that greet it with no
  * command that it refuses.

@@ -24,7 +24,7 @@ import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.autoconfigure.DistributedLockAutoConfiguration;
 import io.distributedlock.autoconfigure.LockUser;
-import io.distributedlock.autoconfigure.RedisLockAutoConfiguration;
+import io.distributedlock.autoconfigure.redis.RedisLockAutoConfiguration;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -35,7 +35,7 @@ import static org.assertj.core.api.Assertions.assertThatNoException;
  * whatever its other keys are: it is refused unless a property says that it suits.
  */
 @Tag("full")
-class TwemproxyTests {
+public class TwemproxyTests {
 
 	/** All keys of a bucket are on one server, or those of a lock may be on several. */
 	private static final List<String> OPTIONS = List.of("hash_tag: \"{}\"", "preconnect: false");

@@ -129,7 +129,7 @@ final class CommandLog implements LockProvider {
 	}
 
 	/** Purpose of a command. */
-	enum Kind {
+	public enum Kind {
 
 		ATTEMPT, RENEWAL, RELEASE, WITHDRAWAL
 

@@ -2,7 +2,7 @@ package io.distributedlock.testkit;
 
 import java.time.Duration;
 
-import io.distributedlock.support.LockSettings;
+import io.distributedlock.engine.grant.LockSettings;
 
 /**
  * Constants of the contract. They are not fields of its parts, where each class that

@@ -1,6 +1,6 @@
 package io.distributedlock.testkit;
 
-import io.distributedlock.support.LockTemplate;
+import io.distributedlock.engine.LockTemplate;
 
 /**
  * Process of the fault contract that reaches its store through a {@link TcpProxy}.

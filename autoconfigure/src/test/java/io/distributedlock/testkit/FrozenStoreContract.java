@@ -20,10 +20,10 @@ import io.distributedlock.LockLease;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
 import io.distributedlock.LossReason;
+import io.distributedlock.engine.LockTemplate;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.RenewalOutcome;
-import io.distributedlock.support.LockTemplate;
 import io.distributedlock.testkit.StoreFaults.Fault;
 
 import static io.distributedlock.testkit.ContractConstants.CALL_TIMEOUT;

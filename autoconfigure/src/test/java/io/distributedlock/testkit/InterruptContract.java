@@ -10,8 +10,8 @@ import io.distributedlock.LockInterruptedException;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockRequest;
+import io.distributedlock.engine.LockTemplate;
 import io.distributedlock.provider.LockGrant;
-import io.distributedlock.support.LockTemplate;
 
 import static io.distributedlock.testkit.ContractConstants.PATIENCE;
 import static org.assertj.core.api.Assertions.assertThat;

@@ -9,7 +9,7 @@ import io.distributedlock.LockLease;
 import io.distributedlock.LockLostException;
 import io.distributedlock.LockRequest;
 import io.distributedlock.LossReason;
-import io.distributedlock.support.LockTemplate;
+import io.distributedlock.engine.LockTemplate;
 
 import static io.distributedlock.testkit.ContractConstants.TOLERANCE;
 import static org.assertj.core.api.Assertions.assertThat;

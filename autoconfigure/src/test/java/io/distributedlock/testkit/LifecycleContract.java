@@ -15,7 +15,7 @@ import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
-import io.distributedlock.support.LockTemplate;
+import io.distributedlock.engine.LockTemplate;
 
 import static io.distributedlock.testkit.ContractConstants.PATIENCE;
 import static org.assertj.core.api.Assertions.assertThat;

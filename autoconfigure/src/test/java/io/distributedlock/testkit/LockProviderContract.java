@@ -59,7 +59,7 @@ import io.distributedlock.provider.LockProvider;
  * locked, and released keys leave no entry.</li>
  * </ul>
  * The parts marked <i>commands</i> send single commands to the provider, those marked
- * <i>engine</i> use a {@link io.distributedlock.support.LockTemplate} over it.
+ * <i>engine</i> use a {@link io.distributedlock.engine.LockTemplate} over it.
  */
 @Timeout(value = 2, unit = TimeUnit.MINUTES)
 public abstract class LockProviderContract extends AbstractContract

@@ -1,7 +1,7 @@
 package io.distributedlock.testkit;
 
 import io.distributedlock.LockRequest;
-import io.distributedlock.support.LockTemplate;
+import io.distributedlock.engine.LockTemplate;
 
 /**
  * Work under a lock.

@@ -14,8 +14,8 @@ import io.distributedlock.LockLease;
 import io.distributedlock.LockLostException;
 import io.distributedlock.LockNotAcquiredException;
 import io.distributedlock.LockRequest;
+import io.distributedlock.engine.LockTemplate;
 import io.distributedlock.provider.LockGrant;
-import io.distributedlock.support.LockTemplate;
 
 import static io.distributedlock.testkit.ContractConstants.LONG_LEASE;
 import static io.distributedlock.testkit.ContractConstants.PATIENCE;

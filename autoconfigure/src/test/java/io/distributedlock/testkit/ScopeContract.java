@@ -14,7 +14,7 @@ import io.distributedlock.LockKey;
 import io.distributedlock.LockLostException;
 import io.distributedlock.LockNotAcquiredException;
 import io.distributedlock.LockRequest;
-import io.distributedlock.support.LockTemplate;
+import io.distributedlock.engine.LockTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;

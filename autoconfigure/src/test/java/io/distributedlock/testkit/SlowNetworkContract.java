@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 
 import io.distributedlock.LockLease;
 import io.distributedlock.LockRequest;
-import io.distributedlock.support.LockTemplate;
+import io.distributedlock.engine.LockTemplate;
 import io.distributedlock.testkit.WireFault.Effect;
 
 import static io.distributedlock.testkit.ContractConstants.LONG_LEASE;

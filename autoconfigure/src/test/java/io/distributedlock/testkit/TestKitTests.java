@@ -78,7 +78,7 @@ class TestKitTests {
 		noClasses().that(not(simpleNameEndingWith("Tests")))
 			.should()
 			.dependOnClassesThat(resideOutsideOfPackages("io.distributedlock", "io.distributedlock.provider",
-					"io.distributedlock.support", "io.distributedlock.testkit", "java..", "org.jspecify..",
+					"io.distributedlock.engine..", "io.distributedlock.testkit", "java..", "org.jspecify..",
 					"org.apache.commons.logging", "org.junit..", "org.assertj..", "org.awaitility.."))
 			.check(KIT);
 	}

@@ -13,9 +13,9 @@ import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockNotAcquiredException;
 import io.distributedlock.LockRequest;
+import io.distributedlock.engine.LockTemplate;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.ProcessLabel;
-import io.distributedlock.support.LockTemplate;
 
 import static io.distributedlock.testkit.ContractConstants.CALL_TIMEOUT;
 import static io.distributedlock.testkit.ContractConstants.PATIENCE;

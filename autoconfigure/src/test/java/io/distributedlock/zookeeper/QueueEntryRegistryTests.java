@@ -5,6 +5,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 import io.distributedlock.LockKey;
+import io.distributedlock.zookeeper.node.QueueEntry;
+import io.distributedlock.zookeeper.session.LockPath;
+import io.distributedlock.zookeeper.session.Session;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

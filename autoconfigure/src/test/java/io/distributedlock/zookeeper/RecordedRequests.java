@@ -19,13 +19,15 @@ import org.mockito.Mockito;
 import org.mockito.invocation.InvocationOnMock;
 
 import io.distributedlock.provider.LockTimer;
+import io.distributedlock.zookeeper.session.LockNodeState;
+import io.distributedlock.zookeeper.session.Session;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Connected handle without a server, whose requests a test answers one by one.
  */
-final class RecordedRequests {
+public final class RecordedRequests {
 
 	private final Queue<Request> requests = new ConcurrentLinkedQueue<>();
 
@@ -51,24 +53,24 @@ final class RecordedRequests {
 	}
 
 	/** Creates a session whose requests are recorded here. */
-	Session session() {
+	public Session session() {
 		return new Session(this.handle, List.of(), 0, null, closedTimer());
 	}
 
 	/** Returns the oldest request that was not returned before. */
-	Request next(String method) {
+	public Request next(String method) {
 		assertThat(this.requests).as("requests without an answer").isNotEmpty();
 		Request next = this.requests.remove();
 		assertThat(next.method()).isEqualTo(method);
 		return next;
 	}
 
-	void assertNone() {
+	public void assertNone() {
 		assertThat(this.requests).as("requests without an answer").isEmpty();
 	}
 
 	/** Returns a lock node as its own session reads it. */
-	static Stat lockNode(long czxid, LockNodeState state) {
+	public static Stat lockNode(long czxid, LockNodeState state) {
 		Stat stat = new Stat();
 		stat.setEphemeralOwner(TestSessions.ID);
 		stat.setCzxid(czxid);
@@ -77,31 +79,31 @@ final class RecordedRequests {
 	}
 
 	/** Returns a wait queue as a process reads it. */
-	static Stat queue(int entries) {
+	public static Stat queue(int entries) {
 		Stat stat = new Stat();
 		stat.setNumChildren(entries);
 		return stat;
 	}
 
 	/** Returns a timer that was closed, so that nothing happens by time. */
-	static LockTimer closedTimer() {
+	public static LockTimer closedTimer() {
 		LockTimer timer = new LockTimer();
 		timer.close();
 		return timer;
 	}
 
 	/** One request, which the test answers once. */
-	record Request(String method, String path, AsyncCallback callback) {
+	public record Request(String method, String path, AsyncCallback callback) {
 
-		void succeed() {
+		public void succeed() {
 			end(Code.OK, new Stat());
 		}
 
-		void succeed(Stat stat) {
+		public void succeed(Stat stat) {
 			end(Code.OK, stat);
 		}
 
-		void fail(Code code) {
+		public void fail(Code code) {
 			end(code, null);
 		}
 

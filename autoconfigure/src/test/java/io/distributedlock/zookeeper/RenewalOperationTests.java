@@ -15,6 +15,15 @@ import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.RenewalOutcome;
 import io.distributedlock.provider.StoreCall;
 import io.distributedlock.zookeeper.RecordedRequests.Request;
+import io.distributedlock.zookeeper.node.LockAttempt;
+import io.distributedlock.zookeeper.node.LockNode;
+import io.distributedlock.zookeeper.node.LockNodeRegistry;
+import io.distributedlock.zookeeper.node.ReleaseOperation;
+import io.distributedlock.zookeeper.node.Reservations;
+import io.distributedlock.zookeeper.node.UndecidedCommands;
+import io.distributedlock.zookeeper.session.LockNodeState;
+import io.distributedlock.zookeeper.session.LockPath;
+import io.distributedlock.zookeeper.session.Session;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

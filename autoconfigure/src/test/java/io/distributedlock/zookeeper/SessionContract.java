@@ -8,14 +8,14 @@ import io.distributedlock.LockKey;
 import io.distributedlock.LockLostException;
 import io.distributedlock.LockRequest;
 import io.distributedlock.LossReason;
+import io.distributedlock.engine.LockTemplate;
+import io.distributedlock.engine.grant.LockSettings;
 import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.LockTimer;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
-import io.distributedlock.support.LockSettings;
-import io.distributedlock.support.LockTemplate;
 import io.distributedlock.testkit.LockProviderFixture;
 
 import static io.distributedlock.testkit.StoreCalls.outcomeOf;

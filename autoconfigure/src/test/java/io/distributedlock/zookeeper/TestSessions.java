@@ -7,22 +7,24 @@ import org.apache.zookeeper.ZooKeeper;
 import org.mockito.BDDMockito;
 import org.mockito.Mockito;
 
+import io.distributedlock.zookeeper.session.Session;
+
 /** Sessions for tests without a server. */
-final class TestSessions {
+public final class TestSessions {
 
-	static final long ID = 0x1ab;
+	public static final long ID = 0x1ab;
 
-	static final Duration TIMEOUT = Duration.ofSeconds(10);
+	public static final Duration TIMEOUT = Duration.ofSeconds(10);
 
 	private TestSessions() {
 	}
 
 	/** Creates a session whose requests are never answered. */
-	static Session unanswered() {
+	public static Session unanswered() {
 		return unanswered(TIMEOUT);
 	}
 
-	static Session unanswered(Duration timeout) {
+	public static Session unanswered(Duration timeout) {
 		ZooKeeper handle = Mockito.mock(ZooKeeper.class);
 		BDDMockito.given(handle.getSessionId()).willReturn(ID);
 		BDDMockito.given(handle.getSessionTimeout()).willReturn((int) timeout.toMillis());

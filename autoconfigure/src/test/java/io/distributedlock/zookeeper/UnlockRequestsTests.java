@@ -20,13 +20,14 @@ import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockRequest;
 import io.distributedlock.LossReason;
+import io.distributedlock.engine.LockTemplate;
+import io.distributedlock.engine.grant.LockSettings;
 import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.LockTimer;
 import io.distributedlock.provider.OwnerId;
-import io.distributedlock.support.LockSettings;
-import io.distributedlock.support.LockTemplate;
 import io.distributedlock.testkit.TcpProxy;
 import io.distributedlock.testkit.WireFault;
+import io.distributedlock.zookeeper.session.Session;
 
 import static io.distributedlock.testkit.StoreCalls.resultOf;
 import static org.assertj.core.api.Assertions.assertThat;

@@ -26,6 +26,7 @@ import io.distributedlock.testkit.TcpProxy;
 import io.distributedlock.testkit.TimeBounds;
 import io.distributedlock.testkit.WireFault;
 import io.distributedlock.testkit.WireFault.Effect;
+import io.distributedlock.zookeeper.session.Session;
 
 import static io.distributedlock.testkit.StoreCalls.outcomeOf;
 import static io.distributedlock.testkit.StoreCalls.resultOf;

@@ -21,6 +21,7 @@ import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.testkit.TimeBounds;
 import io.distributedlock.testkit.WireFault;
+import io.distributedlock.zookeeper.session.Session;
 
 import static io.distributedlock.testkit.StoreCalls.outcomeOf;
 import static io.distributedlock.testkit.StoreCalls.resultOf;

@@ -18,6 +18,7 @@ import io.distributedlock.provider.LockProvider;
 import io.distributedlock.testkit.FrozenProcesses;
 import io.distributedlock.testkit.StoreFaults;
 import io.distributedlock.testkit.TcpProxy;
+import io.distributedlock.zookeeper.session.NodePaths;
 
 /**
  * Faults of ZooKeeper servers for the fault kit.

@@ -28,6 +28,9 @@ import io.distributedlock.LockKey;
 import io.distributedlock.provider.LockTimer;
 import io.distributedlock.testkit.LockProviderFixture;
 import io.distributedlock.testkit.StoreFaults;
+import io.distributedlock.zookeeper.session.LockPath;
+import io.distributedlock.zookeeper.session.NodePaths;
+import io.distributedlock.zookeeper.session.ZooKeeperLockSettings;
 
 import static org.awaitility.Awaitility.await;
 

@@ -12,9 +12,9 @@ import org.springframework.boot.health.contributor.Status;
 
 import io.distributedlock.actuate.LockHealthIndicator;
 import io.distributedlock.actuate.ManagedProvider;
+import io.distributedlock.engine.LockTemplate;
+import io.distributedlock.engine.grant.LockSettings;
 import io.distributedlock.provider.LockTimer;
-import io.distributedlock.support.LockSettings;
-import io.distributedlock.support.LockTemplate;
 import io.distributedlock.testkit.FrozenProcesses;
 import io.distributedlock.testkit.TcpProxy;
 import io.distributedlock.testkit.TimeBounds;

@@ -21,6 +21,7 @@ import io.distributedlock.testkit.Soak;
 import io.distributedlock.testkit.StoreFaults.Command;
 import io.distributedlock.testkit.TcpProxy;
 import io.distributedlock.testkit.WireFault.Effect;
+import io.distributedlock.zookeeper.session.LockNodeState;
 
 import static io.distributedlock.testkit.StoreCalls.outcomeOf;
 import static io.distributedlock.testkit.StoreCalls.resultOf;

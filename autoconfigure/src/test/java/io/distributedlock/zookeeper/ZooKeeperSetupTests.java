@@ -32,6 +32,9 @@ import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
+import io.distributedlock.zookeeper.session.NodePaths;
+import io.distributedlock.zookeeper.session.PersistentNodes;
+import io.distributedlock.zookeeper.session.ZooKeeperOperations;
 
 import static io.distributedlock.testkit.StoreCalls.outcomeOf;
 import static io.distributedlock.testkit.StoreCalls.resultOf;

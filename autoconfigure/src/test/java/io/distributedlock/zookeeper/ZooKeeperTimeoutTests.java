@@ -18,6 +18,7 @@ import io.distributedlock.provider.OwnerId;
 import io.distributedlock.testkit.TcpProxy;
 import io.distributedlock.testkit.WireFault;
 import io.distributedlock.testkit.WireFault.Effect;
+import io.distributedlock.zookeeper.session.Session;
 
 import static io.distributedlock.testkit.StoreCalls.resultOf;
 import static org.assertj.core.api.Assertions.assertThat;

@@ -20,11 +20,11 @@ import io.distributedlock.LockLease;
 import io.distributedlock.LockOperations;
 import io.distributedlock.LockRequest;
 import io.distributedlock.autoconfigure.DistributedLockAutoConfiguration;
-import io.distributedlock.autoconfigure.JdbcLockAutoConfiguration;
-import io.distributedlock.autoconfigure.LockMetricsAutoConfiguration;
 import io.distributedlock.autoconfigure.LockTransactionAutoConfiguration;
-import io.distributedlock.autoconfigure.RedisLockAutoConfiguration;
-import io.distributedlock.autoconfigure.ZooKeeperLockAutoConfiguration;
+import io.distributedlock.autoconfigure.jdbc.JdbcLockAutoConfiguration;
+import io.distributedlock.autoconfigure.observe.LockMetricsAutoConfiguration;
+import io.distributedlock.autoconfigure.redis.RedisLockAutoConfiguration;
+import io.distributedlock.autoconfigure.zookeeper.ZooKeeperLockAutoConfiguration;
 import io.distributedlock.benchmarks.Endpoint;
 
 /**

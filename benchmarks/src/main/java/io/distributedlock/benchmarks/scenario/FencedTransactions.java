@@ -23,8 +23,8 @@ import io.distributedlock.LockKey;
 import io.distributedlock.LockOperations;
 import io.distributedlock.LockRequest;
 import io.distributedlock.autoconfigure.DistributedLockAutoConfiguration;
-import io.distributedlock.autoconfigure.LockFencingAutoConfiguration;
 import io.distributedlock.autoconfigure.LockTransactionAutoConfiguration;
+import io.distributedlock.autoconfigure.fencing.LockFencingAutoConfiguration;
 import io.distributedlock.benchmarks.Store;
 import io.distributedlock.benchmarks.contender.Library;
 

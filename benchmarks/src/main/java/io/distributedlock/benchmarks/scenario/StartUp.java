@@ -12,9 +12,9 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
 
 import io.distributedlock.autoconfigure.DistributedLockAutoConfiguration;
-import io.distributedlock.autoconfigure.LockMetricsAutoConfiguration;
 import io.distributedlock.autoconfigure.LockTransactionAutoConfiguration;
-import io.distributedlock.autoconfigure.RedisLockAutoConfiguration;
+import io.distributedlock.autoconfigure.observe.LockMetricsAutoConfiguration;
+import io.distributedlock.autoconfigure.redis.RedisLockAutoConfiguration;
 import io.distributedlock.benchmarks.Store;
 import io.distributedlock.benchmarks.contender.Library;
 

@@ -13,13 +13,13 @@ import org.springframework.scheduling.annotation.Scheduled;
 
 import io.distributedlock.LockLostEvent;
 import io.distributedlock.LockSnapshot;
+import io.distributedlock.engine.LockTemplate;
 import io.distributedlock.sample.SampleApplication;
 import io.distributedlock.sample.WorkerReport;
 import io.distributedlock.sample.WorkerReport.Held;
 import io.distributedlock.sample.WorkerReport.Incident;
 import io.distributedlock.sample.WorkerReport.Kind;
 import io.distributedlock.sample.WorkerReport.Locks;
-import io.distributedlock.support.LockTemplate;
 
 /**
  * Reporter of what this process holds and waits for: several times a second, and at once

@@ -1,0 +1,192 @@
+package io.distributedlock.engine;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+
+import io.distributedlock.LockKey;
+import io.distributedlock.LockRequest;
+import io.distributedlock.LockSnapshot;
+import io.distributedlock.engine.concurrent.EngineEnvironment;
+import io.distributedlock.engine.concurrent.EngineEnvironment.Work;
+import io.distributedlock.engine.concurrent.NodeThreads;
+import io.distributedlock.engine.concurrent.StopState;
+import io.distributedlock.engine.event.LockEventPublisher;
+import io.distributedlock.engine.grant.EngineFailures;
+import io.distributedlock.engine.grant.HeldGrant;
+import io.distributedlock.engine.grant.HeldGrants;
+import io.distributedlock.engine.grant.LockSettings;
+import io.distributedlock.engine.grant.LockTerms;
+import io.distributedlock.engine.queue.Acquisition;
+import io.distributedlock.engine.queue.EngineContext;
+import io.distributedlock.engine.queue.EventLocks;
+import io.distributedlock.engine.queue.HoldStart;
+import io.distributedlock.engine.queue.KeyQueueRegistry;
+import io.distributedlock.engine.queue.KeyRequest;
+import io.distributedlock.engine.queue.MinHoldCheck;
+import io.distributedlock.engine.queue.MultiKeyRequest;
+import io.distributedlock.engine.queue.RequestDriver;
+import io.distributedlock.engine.queue.WaitBudget;
+import io.distributedlock.engine.release.PendingReleaseQueue;
+import io.distributedlock.engine.renewal.ExpiryWatch;
+import io.distributedlock.engine.renewal.RenewalScheduler;
+import io.distributedlock.engine.renewal.RenewalStatus;
+import io.distributedlock.provider.LockProvider;
+
+/**
+ * The engine over one provider: its parts, the requests, and the stop. It stops once; a
+ * template that is started again has a new one.
+ */
+final class LockEngine {
+
+	private final EngineContext context;
+
+	private final Runnable closeEnvironment;
+
+	private final KeyQueueRegistry queues;
+
+	private final RenewalScheduler renewals;
+
+	private final LockedExecution execution;
+
+	private final ShortRenewalWarning shortRenewals;
+
+	/** The requests for several keys, which may have acquired some of them. */
+	private final Set<MultiKeyRequest> multiKeyRequests = ConcurrentHashMap.newKeySet();
+
+	LockEngine(LockProvider provider, LockSettings settings, EngineEnvironment environment, LockEventPublisher events,
+			EnclosingTransaction transaction, Runnable closeEnvironment) {
+		this.closeEnvironment = closeEnvironment;
+		this.shortRenewals = new ShortRenewalWarning(settings);
+		EngineFailures failures = new EngineFailures(provider.name());
+		StopState stopState = new StopState();
+		PendingReleaseQueue pendingReleases = new PendingReleaseQueue(provider, settings.callTimeout(), environment,
+				this::notified);
+		HeldGrants heldGrants = new HeldGrants(provider, environment, settings, events, pendingReleases, this::ended,
+				this::offerToNext);
+		this.renewals = new RenewalScheduler(heldGrants, provider, settings, environment, failures);
+		HoldStart holdStart = new HoldStart(heldGrants, this.renewals, new ExpiryWatch(heldGrants, environment),
+				failures, stopState);
+		this.context = new EngineContext(provider, provider.isBlocking(), settings, environment, new EventLocks(),
+				new NodeThreads(environment, Work.ATTEMPTS), events, failures, pendingReleases, heldGrants, holdStart,
+				stopState);
+		this.queues = new KeyQueueRegistry(this.context);
+		this.execution = new LockedExecution(this.context, this::request, transaction);
+	}
+
+	private void notified(LockKey key) {
+		this.queues.notified(key);
+	}
+
+	private void ended(HeldGrant heldGrant) {
+		this.queues.ended(heldGrant);
+		this.context.stopState().recordProgress();
+	}
+
+	private boolean offerToNext(HeldGrant heldGrant, int holdNumber) {
+		return this.queues.offerToNext(heldGrant, holdNumber);
+	}
+
+	EngineContext context() {
+		return this.context;
+	}
+
+	LockedExecution execution() {
+		return this.execution;
+	}
+
+	/** Creates the request of a driver. */
+	Acquisition request(List<LockKey> keys, LockRequest request, RequestDriver driver) {
+		MinHoldCheck.requirePossible(request, this.context);
+		this.shortRenewals.check(request);
+		LockTerms terms = LockTerms.of(request, this.context.settings());
+		Duration callTimeout = this.context.settings().callTimeout();
+		WaitBudget budget = driver.waitsUnlimited() ? WaitBudget.unlimited(terms, callTimeout, this.context.nanoTime())
+				: WaitBudget.of(terms, callTimeout, this.context.nanoTime());
+		if (keys.size() == 1) {
+			return new KeyRequest(this.context, this.queues, keys.get(0), terms, budget, driver, true)
+				.observedBy(this.context.events().acquireStarted(keys.get(0)));
+		}
+		MultiKeyRequest multiKeyRequest = new MultiKeyRequest(this.context, this.queues, keys, terms, budget, driver,
+				this::ended);
+		this.multiKeyRequests.add(multiKeyRequest);
+		return multiKeyRequest;
+	}
+
+	private void ended(MultiKeyRequest request) {
+		this.multiKeyRequests.remove(request);
+		this.context.stopState().recordProgress();
+	}
+
+	/** Returns the number of keys that are held or waited for. */
+	int queueCount() {
+		return this.queues.size();
+	}
+
+	/** Returns what is held and waited for. */
+	LockSnapshot snapshot() {
+		return new LockSnapshot(this.context.provider().name(), this.context.heldGrants().views(),
+				this.queues.waiting(this.context.nanoTime()));
+	}
+
+	/** Returns whether a grant of a key is held, offered, or being released. */
+	boolean hasGrant(LockKey key) {
+		return this.context.heldGrants().has(key) || this.context.pendingReleases().isReleasing(key);
+	}
+
+	/** Returns how well the renewals keep up. */
+	RenewalStatus renewalStatus() {
+		return this.renewals.status();
+	}
+
+	boolean isStopping() {
+		return this.context.stopState().isStopping();
+	}
+
+	/**
+	 * Stops granting, refuses waiting requests, and renews held locks while their bodies
+	 * finish within the grace period. Releases no lock under a running body. Before the
+	 * connections may be closed, refused requests release what they have acquired and
+	 * leave the wait queues of the store, within the call time-out.
+	 * @param grace how long to wait for the bodies
+	 */
+	void stop(Duration grace) {
+		beginStop();
+		try {
+			this.context.stopState().await(this.context.heldGrants()::isEmpty, TimeUnit.NANOSECONDS.convert(grace));
+			long last = this.context.settings().callTimeout().toNanos();
+			this.context.stopState().await(() -> isQuiet() && hasEndedOffers(), last);
+			this.context.pendingReleases().awaitSent(last);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+		endStop();
+	}
+
+	/** From now on refuses every request. */
+	void beginStop() {
+		this.context.stopState().begin();
+		this.queues.signalAll();
+	}
+
+	/** Whether all refused requests have left. */
+	boolean isQuiet() {
+		return !this.queues.hasWaiters() && this.multiKeyRequests.isEmpty();
+	}
+
+	/** Whether no grant is offered or being released, which the store has to be told. */
+	private boolean hasEndedOffers() {
+		return this.context.heldGrants().all().stream().allMatch((grant) -> grant.isCurrent() && !grant.isOffered());
+	}
+
+	/** Ends all background work. */
+	void endStop() {
+		this.renewals.close();
+		this.context.pendingReleases().close();
+		this.closeEnvironment.run();
+	}
+
+}

@@ -1,0 +1,124 @@
+package io.distributedlock.engine.concurrent;
+
+import java.time.Duration;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+
+import io.distributedlock.provider.LockThreads;
+import io.distributedlock.provider.LockTimer;
+import io.distributedlock.provider.OwnerId;
+
+/**
+ * The environment of an application: the system's clock, the shared timer, and pools of
+ * daemon threads that start when they are needed and end when they are idle.
+ */
+public final class ThreadedEnvironment implements EngineEnvironment, AutoCloseable {
+
+	/** Two for each of 64 nodes. */
+	private static final int MOST_NODE_THREADS = 128;
+
+	private final LockTimer timer;
+
+	/** New with each start: an image of a process may be restored more than once. */
+	private volatile OwnerIdGenerator ownerIds = new OwnerIdGenerator();
+
+	private final ThreadPoolExecutor attempts;
+
+	private final ThreadPoolExecutor releases;
+
+	private final ThreadPoolExecutor asyncReleases;
+
+	private final ThreadPoolExecutor renewalRounds;
+
+	private final ThreadPoolExecutor renewals;
+
+	private final CallbackThreads callbacks;
+
+	/**
+	 * Creates an environment without running threads.
+	 * @param provider the name of the provider, part of the threads' names
+	 * @param timer the timer, which is not closed with the environment
+	 * @param callbacks the threads for callbacks, which are not closed either
+	 */
+	public ThreadedEnvironment(String provider, LockTimer timer, CallbackThreads callbacks) {
+		this.timer = timer;
+		this.callbacks = callbacks;
+		this.attempts = nodePool(provider + "-io-attempt");
+		this.releases = LockThreads.pool(provider + "-io-release", 5);
+		this.asyncReleases = LockThreads.pool(provider + "-io-close", 8);
+		this.renewalRounds = LockThreads.pool(provider + "-schedule", 1);
+		this.renewals = nodePool(provider + "-io-renewal");
+	}
+
+	/**
+	 * Creates a pool for {@link NodeThreads}, which starts a thread only if none is idle:
+	 * a queue of tasks would let nodes that do not answer occupy all threads.
+	 */
+	private static ThreadPoolExecutor nodePool(String role) {
+		return new ThreadPoolExecutor(0, MOST_NODE_THREADS, 10, TimeUnit.SECONDS, new SynchronousQueue<>(),
+				LockThreads.factory(role));
+	}
+
+	@Override
+	public long nanoTime() {
+		return System.nanoTime();
+	}
+
+	@Override
+	public Runnable schedule(Runnable signal, long delayNanos) {
+		try {
+			Future<?> scheduled = this.timer.schedule(signal, Duration.ofNanos(delayNanos));
+			return () -> scheduled.cancel(false);
+		}
+		catch (RejectedExecutionException ex) {
+			// The timer was closed with the application.
+			return () -> {
+			};
+		}
+	}
+
+	/** Draws new random numbers, so that copies of this process have other owner ids. */
+	public void drawOwnerIds() {
+		this.ownerIds = new OwnerIdGenerator();
+	}
+
+	@Override
+	public OwnerId newOwnerId() {
+		return this.ownerIds.next();
+	}
+
+	@Override
+	public double nextDouble() {
+		return ThreadLocalRandom.current().nextDouble();
+	}
+
+	@Override
+	public Executor executor(Work work) {
+		return switch (work) {
+			case ATTEMPTS -> this.attempts;
+			case RELEASES -> this.releases;
+			case ASYNC_RELEASES -> this.asyncReleases;
+			case RENEWAL_ROUNDS -> this.renewalRounds;
+			case RENEWALS -> this.renewals;
+			case LOSSES -> this.callbacks.losses();
+			case LOSS_ACTIONS -> this.callbacks.lossActions();
+			case CALLBACKS -> this.callbacks.callbacks();
+		};
+	}
+
+	/** Rejects further calls to the store. */
+	@Override
+	public void close() {
+		this.attempts.shutdown();
+		this.releases.shutdown();
+		this.asyncReleases.shutdown();
+		this.renewalRounds.shutdown();
+		this.renewals.shutdown();
+	}
+
+}

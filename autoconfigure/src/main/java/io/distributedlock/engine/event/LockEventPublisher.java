@@ -1,0 +1,201 @@
+package io.distributedlock.engine.event;
+
+import java.lang.reflect.Method;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.core.NativeDetector;
+import org.springframework.util.ReflectionUtils;
+
+import io.distributedlock.LockHolder;
+import io.distributedlock.LockKey;
+import io.distributedlock.LockLease;
+import io.distributedlock.LockListener;
+import io.distributedlock.LossReason;
+import io.distributedlock.engine.concurrent.EngineEnvironment;
+import io.distributedlock.engine.concurrent.EngineEnvironment.Work;
+import io.distributedlock.engine.concurrent.SerialQueue;
+import io.distributedlock.provider.LockObserver;
+import io.distributedlock.provider.RenewalOutcome;
+
+/**
+ * The publisher of events: it calls observers at once, and listeners on the callback
+ * threads. Neither can break a lock, and listeners cannot delay one.
+ */
+public final class LockEventPublisher {
+
+	private static final Log logger = LogFactory.getLog(LockEventPublisher.class);
+
+	/** Notifications for slow listeners beyond this number are dropped. */
+	private static final int MAX_PENDING = 10_000;
+
+	private final List<LockObserver> observers;
+
+	private final List<LockListener> onAcquired;
+
+	private final List<LockListener> onBusy;
+
+	private final List<LockListener> onLost;
+
+	private final List<LockListener> onReleased;
+
+	private final EngineEnvironment environment;
+
+	private final AtomicInteger pending = new AtomicInteger();
+
+	/** Whether notifications were dropped since the listeners had caught up. */
+	private final AtomicBoolean dropping = new AtomicBoolean();
+
+	public LockEventPublisher(EngineEnvironment environment, List<LockObserver> observers,
+			List<LockListener> listeners) {
+		this.environment = environment;
+		this.observers = List.copyOf(observers);
+		this.onAcquired = interested(listeners, "onAcquired", LockLease.class);
+		this.onBusy = interested(listeners, "onBusy", LockKey.class, Duration.class, LockHolder.class);
+		this.onLost = interested(listeners, "onLost", LockLease.class, LossReason.class);
+		this.onReleased = interested(listeners, "onReleased", LockLease.class);
+	}
+
+	/**
+	 * Selects listeners that do something: the others would cost a task for each lock.
+	 */
+	private static List<LockListener> interested(List<LockListener> listeners, String method, Class<?>... parameters) {
+		return listeners.stream().filter((listener) -> {
+			Method found = ReflectionUtils.findMethod(listener.getClass(), method, parameters);
+			// A native image may not know the methods of the listener.
+			return found == null || found.getDeclaringClass() != LockListener.class || NativeDetector.inNativeImage();
+		}).toList();
+	}
+
+	/** Creates a queue that runs the listeners of one handle in order. */
+	SerialQueue newQueue() {
+		return new SerialQueue(this.environment, Work.CALLBACKS);
+	}
+
+	/** Starts the observation of a request, or returns {@code null} without observers. */
+	public @Nullable AcquireObservation acquireStarted(LockKey key) {
+		return this.observers.isEmpty() ? null : AcquireObservation.start(this.observers, key);
+	}
+
+	/** Creates what observes a hold, or returns {@code null} without observers. */
+	@Nullable HoldObservation newHoldObservation() {
+		return this.observers.isEmpty() ? null : new HoldObservation();
+	}
+
+	public void handedOff(LockKey key) {
+		ObserverCalls.each(this.observers, (observer) -> observer.onHandOff(key));
+	}
+
+	/**
+	 * Tells the beginning of a hold.
+	 * @param request the observers of its request, or {@code null} for none
+	 */
+	public void holdBegan(Holder lease, @Nullable AcquireObservation request) {
+		HoldObservation observation = lease.observation();
+		if (observation != null && request != null) {
+			observation.start(request, lease.fencingToken());
+		}
+		if (!this.onAcquired.isEmpty()) {
+			notifyListeners(this.onAcquired, lease.callbacks(), (listener) -> listener.onAcquired(lease));
+		}
+	}
+
+	public void released(Holder lease) {
+		ended(lease, null);
+		if (!this.onReleased.isEmpty()) {
+			notifyListeners(this.onReleased, lease.callbacks(), (listener) -> listener.onReleased(lease));
+		}
+	}
+
+	private static void ended(Holder hold, @Nullable LossReason loss) {
+		HoldObservation observation = hold.observation();
+		if (observation != null) {
+			observation.end(loss);
+		}
+	}
+
+	/**
+	 * Reports a loss. What the library does itself, the application's actions and its
+	 * listeners have threads of their own each, so that none waits for another.
+	 */
+	public void lost(Holder hold, LossReason reason) {
+		executeOrRun(Work.LOSSES, () -> {
+			logger.error("Lock '" + hold.key() + "' with fencing token " + hold.fencingToken() + " was lost: "
+					+ reason.description() + ". Its holder may still be working; only a fenced resource is protected "
+					+ "from it");
+			ObserverCalls.each(this.observers, (observer) -> observer.onLost(hold.key(), reason));
+			ended(hold, reason);
+		});
+		hold.runLossActions();
+		if (!this.onLost.isEmpty()) {
+			hold.callbacks().execute(() -> notifyEach(this.onLost, (listener) -> listener.onLost(hold, reason)));
+		}
+	}
+
+	/** Creates a queue that runs the loss actions of one handle in order. */
+	public SerialQueue newLossActionQueue() {
+		return new SerialQueue(this.environment, Work.LOSS_ACTIONS);
+	}
+
+	private void executeOrRun(Work work, Runnable task) {
+		try {
+			this.environment.executor(work).execute(task);
+		}
+		catch (RejectedExecutionException | OutOfMemoryError ex) {
+			task.run();
+		}
+	}
+
+	public void busy(LockKey key, long waitedNanos, @Nullable LockHolder holder) {
+		if (!this.onBusy.isEmpty()) {
+			Duration waited = Duration.ofNanos(waitedNanos);
+			notifyListeners(this.onBusy, newQueue(), (listener) -> listener.onBusy(key, waited, holder));
+		}
+	}
+
+	public void renewed(LockKey key, RenewalOutcome outcome) {
+		ObserverCalls.each(this.observers, (observer) -> observer.onRenewal(key, outcome));
+	}
+
+	private void notifyListeners(List<LockListener> listeners, SerialQueue queue, Consumer<LockListener> event) {
+		if (this.pending.incrementAndGet() > MAX_PENDING) {
+			this.pending.decrementAndGet();
+			if (this.dropping.compareAndSet(false, true)) {
+				logger.warn("Lock listeners are too slow: notifications are dropped until they have caught up");
+			}
+			return;
+		}
+		boolean queued = false;
+		try {
+			queue.execute(() -> {
+				try {
+					notifyEach(listeners, event);
+				}
+				finally {
+					if (this.pending.decrementAndGet() <= MAX_PENDING / 2) {
+						this.dropping.set(false);
+					}
+				}
+			});
+			queued = true;
+		}
+		finally {
+			if (!queued) {
+				this.pending.decrementAndGet();
+			}
+		}
+	}
+
+	private static void notifyEach(List<LockListener> listeners, Consumer<LockListener> event) {
+		listeners.forEach((listener) -> SerialQueue.runSafely(() -> event.accept(listener)));
+	}
+
+}

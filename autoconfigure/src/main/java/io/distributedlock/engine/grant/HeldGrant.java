@@ -1,0 +1,350 @@
+package io.distributedlock.engine.grant;
+
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+import java.util.concurrent.atomic.AtomicLongFieldUpdater;
+
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.FencingToken;
+import io.distributedlock.LockError;
+import io.distributedlock.LockKey;
+import io.distributedlock.LockProviderException;
+import io.distributedlock.LossReason;
+import io.distributedlock.engine.concurrent.Nanos;
+import io.distributedlock.engine.event.Holder;
+import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.SessionDeadline;
+
+/**
+ * One grant of the store to this process, from the answer until it is released or lost.
+ * The deadline moves only while the grant has not ended and before it has passed: a grant
+ * that was not held once is never held again.
+ */
+public final class HeldGrant extends GrantState {
+
+	/** How many times as long as the time of hand-offs a lease has to be. */
+	private static final int MIN_LEASE_FACTOR = 20;
+
+	private static final AtomicIntegerFieldUpdater<HeldGrant> ABANDONED = AtomicIntegerFieldUpdater
+		.newUpdater(HeldGrant.class, "abandoned");
+
+	private static final AtomicLongFieldUpdater<HeldGrant> KEEP_UNTIL = AtomicLongFieldUpdater
+		.newUpdater(HeldGrant.class, "keepUntilNanos");
+
+	private final LockGrant grant;
+
+	private final LockTerms terms;
+
+	private final Duration lease;
+
+	private final boolean renew;
+
+	/** The shortest hold, 0 for none. */
+	private final long minHoldNanos;
+
+	private final long grantedNanos;
+
+	/** The holder of the present hold, or of the last one. */
+	private volatile @Nullable Holder holder;
+
+	/** The end until which the store is expected to keep the grant. */
+	private volatile long validUntilNanos;
+
+	/** The end of the hold, however often the grant is renewed. */
+	private volatile long holdUntilNanos;
+
+	/** Until when the store may keep the grant, as far as it was asked for. */
+	private volatile long storedUntilNanos;
+
+	/** Until when the store has to keep the key, if there is a shortest hold. */
+	private volatile long keepUntilNanos;
+
+	/** When the requested hold began; it counts from there. */
+	private volatile long begunNanos;
+
+	/** Whether the requested hold has begun, and work may run under it. */
+	private volatile boolean begun;
+
+	private volatile boolean limited;
+
+	private volatile long renewalNanos;
+
+	/** Whether a renewal was sent whose effect is not known. */
+	private volatile boolean renewalUnclear;
+
+	/** One once the holder has closed its handle after the loss. */
+	private volatile int abandoned;
+
+	/**
+	 * Creates a grant that is renewed until its hold begins.
+	 * @param terms the terms of the request that gets the grant
+	 * @param asked the lease that the store was asked for
+	 * @param sentNanos when the attempt was sent
+	 * @param grantedNanos when its answer arrived
+	 */
+	public HeldGrant(LockGrant grant, LockTerms terms, Duration asked, long sentNanos, long grantedNanos) {
+		this.grant = grant;
+		this.terms = terms;
+		this.lease = terms.lease();
+		this.renew = terms.renew();
+		this.renewalNanos = sentNanos;
+		this.grantedNanos = grantedNanos;
+		this.minHoldNanos = terms.minHoldNanos();
+		this.storedUntilNanos = grantedNanos + Math.max(asked.toNanos(), grant.validity().toNanos());
+		this.validUntilNanos = sentNanos + usableNanos(asked);
+		this.holdUntilNanos = sentNanos + Nanos.NEVER;
+	}
+
+	/**
+	 * Returns how long the grant is used locally: for one lease, less what the store
+	 * keeps it shorter than it was asked for. So of a longer lease the rest is left to
+	 * the shortest hold.
+	 */
+	private long usableNanos(Duration asked) {
+		Duration missing = asked.minus(this.grant.validity());
+		return Nanos.usableNanos(missing.isNegative() ? this.lease : this.lease.minus(missing));
+	}
+
+	/**
+	 * Returns why the grant cannot be used.
+	 * @param provider the name of the provider
+	 * @param nowNanos the present
+	 * @return the reason, or {@code null} for a grant that can be used
+	 */
+	public @Nullable LockProviderException refusal(String provider, long nowNanos) {
+		if (this.grant.order() <= 0 || this.grant.order() > FencingToken.MAX_ORDER) {
+			return new LockProviderException(LockError.STORE_FAILED, provider,
+					"returned the order " + this.grant.order()
+							+ ", which is not an order between 1 and 2^53 - 1, for lock '" + this.grant.key() + "'",
+					null);
+		}
+		if (Nanos.isPast(deadlineNanos(), nowNanos)) {
+			return new LockProviderException(LockError.STORE_TIMEOUT, provider, "granted lock '" + this.grant.key()
+					+ "' so late that its lease of " + this.lease.toMillis() + " ms was over; the lock was released",
+					null);
+		}
+		return null;
+	}
+
+	/** Sets the holder, before the hold begins. Guarded by the lock of the queue. */
+	void heldBy(Holder holder) {
+		this.holder = holder;
+	}
+
+	public Holder holder() {
+		return Objects.requireNonNull(this.holder);
+	}
+
+	/** Begins a hold whose request waits for further keys, without an end of its own. */
+	public void beginPart() {
+		this.holdUntilNanos = this.grantedNanos + Nanos.NEVER;
+		this.limited = false;
+		this.begun = false;
+	}
+
+	/**
+	 * Begins the hold that the caller requested, and sets its end.
+	 * @param startNanos when lease and longest hold begin to count
+	 * @param maxHold the longest hold, or {@code null}
+	 */
+	public void beginHold(long startNanos, @Nullable Duration maxHold) {
+		long end = this.renew ? startNanos + Nanos.NEVER : startNanos + Nanos.usableNanos(this.lease);
+		long limit = (maxHold != null) ? startNanos + maxHold.toNanos() : end;
+		// Never from before the answer: the store counts from before it.
+		this.keepUntilNanos = this.minHoldNanos + Math.max(startNanos - this.grantedNanos, 0) + this.grantedNanos;
+		this.begunNanos = startNanos;
+		this.begun = true;
+		this.limited = limit - end < 0;
+		this.holdUntilNanos = Nanos.earlier(end, limit);
+	}
+
+	/** Returns the shortest hold, 0 for none. */
+	long minHoldNanos() {
+		return this.minHoldNanos;
+	}
+
+	/** Lets a release free the key at once, since no work began under it. */
+	void forgetMinHold() {
+		this.begun = false;
+	}
+
+	/** Whether the requested hold has begun, and work may run under it. */
+	boolean isBegun() {
+		return this.begun;
+	}
+
+	/** Returns when the requested hold began. */
+	long begunNanos() {
+		return this.begunNanos;
+	}
+
+	/**
+	 * Lets a release keep the key for longer, if it would keep it for less.
+	 * @return whether that is longer than the store was asked for
+	 */
+	boolean prolongMinHold(long untilNanos) {
+		KEEP_UNTIL.accumulateAndGet(this, untilNanos, Nanos::later);
+		return untilNanos - this.storedUntilNanos > 0;
+	}
+
+	/** Returns for how long a release that is sent now lets the store keep the key. */
+	public Duration keepFor(long nowNanos) {
+		long rest = this.begun ? restNanos(nowNanos) : 0;
+		return (rest > 0) ? Nanos.ceilMillis(rest) : Duration.ZERO;
+	}
+
+	/**
+	 * Records a renewal that is sent now, and returns its lease: never shorter than the
+	 * rest of the shortest hold, which begins within the lease if it has not begun.
+	 */
+	public Duration renewalLease(long nowNanos) {
+		Duration asked = this.begun ? this.terms.longerOf(restNanos(nowNanos)) : this.terms.leaseOfPart();
+		this.storedUntilNanos = Nanos.later(this.storedUntilNanos, nowNanos + asked.toNanos());
+		return asked;
+	}
+
+	/** Returns the rest of the shortest hold, if any. The local clock may be too fast. */
+	private long restNanos(long nowNanos) {
+		if (this.minHoldNanos == 0) {
+			return 0;
+		}
+		long rest = this.keepUntilNanos - nowNanos;
+		return rest + Nanos.driftNanos(this.minHoldNanos - rest);
+	}
+
+	/** Returns for how long the store may keep the grant from now on, or one lease. */
+	Duration storedFor(long nowNanos) {
+		return Duration.ofNanos(Math.max(this.storedUntilNanos - nowNanos, this.lease.toNanos()));
+	}
+
+	public LockKey key() {
+		return this.grant.key();
+	}
+
+	public LockGrant grant() {
+		return this.grant;
+	}
+
+	public Duration lease() {
+		return this.lease;
+	}
+
+	/** Whether the lease is renewed for as long as the hold lasts. */
+	public boolean isRenewed() {
+		return this.renew;
+	}
+
+	public long grantedNanos() {
+		return this.grantedNanos;
+	}
+
+	FencingToken token(int holdNumber) {
+		return FencingToken.of(this.grant.order(), holdNumber);
+	}
+
+	/** Returns the local deadline by the nano time. */
+	public long deadlineNanos() {
+		return Nanos.earlier(validUntilNanos(), this.holdUntilNanos);
+	}
+
+	private long validUntilNanos() {
+		SessionDeadline session = this.grant.sessionDeadline();
+		return (session != null) ? Nanos.earlier(this.validUntilNanos, session.until()) : this.validUntilNanos;
+	}
+
+	LossReason reasonOfDeadline() {
+		SessionDeadline session = this.grant.sessionDeadline();
+		if (session != null && session.until() - Nanos.earlier(this.validUntilNanos, this.holdUntilNanos) < 0) {
+			return LossReason.SESSION_ENDED;
+		}
+		return (this.limited && this.holdUntilNanos - this.validUntilNanos <= 0) ? LossReason.MAX_HOLD
+				: LossReason.EXPIRED;
+	}
+
+	/**
+	 * Whether the grant may have another holder of this process: it is young, so that
+	 * other processes get their turn, its lease is long, no renewal is unanswered, and it
+	 * has no shortest hold, within which it is granted once.
+	 * @param maxNanos for how long a grant is handed off, or 0 for never
+	 */
+	public boolean mayBeHandedOff(long maxNanos, long nowNanos) {
+		return nowNanos - this.grantedNanos < maxNanos && this.minHoldNanos == 0
+				&& this.lease.toNanos() >= MIN_LEASE_FACTOR * maxNanos && !this.renewalUnclear
+				&& !Nanos.isPast(validUntilNanos(), nowNanos + MIN_LEASE_FACTOR / 2 * maxNanos);
+	}
+
+	/** Whether a request with these terms may have the grant after its holder. */
+	public boolean suits(LockTerms terms) {
+		return this.renew == terms.renew() && this.lease.equals(terms.lease()) && this.minHoldNanos == 0
+				&& terms.minHold() == null;
+	}
+
+	/**
+	 * Records that the holder has closed its handle after the loss.
+	 * @param nowNanos the present
+	 * @return whether this was the first time, and the store may still keep the grant
+	 */
+	boolean abandon(long nowNanos) {
+		return ABANDONED.compareAndSet(this, 0, 1) && lossReason() != LossReason.NOT_HELD
+				&& (this.renewalUnclear || !Nanos.isPast(this.storedUntilNanos, nowNanos));
+	}
+
+	/** Whether a renewal was sent whose effect is not known. */
+	public boolean isRenewalUnclear() {
+		return this.renewalUnclear;
+	}
+
+	boolean isAbandoned() {
+		return this.abandoned != 0;
+	}
+
+	/**
+	 * Whether a renewal is due before the end of the hold. The store keeps a lease that
+	 * is not renewed for a little less than requested; that difference is not worth a
+	 * command.
+	 */
+	public boolean needsRenewal() {
+		long uncovered = this.holdUntilNanos - this.validUntilNanos;
+		return uncovered > (this.renew ? 0 : this.lease.toNanos() / 10) && isCurrent();
+	}
+
+	/** Claims the grant for one renewal; fails after the grant has ended. */
+	public boolean beginRenewal() {
+		if (!claimRenewal()) {
+			return false;
+		}
+		this.renewalUnclear = true;
+		return true;
+	}
+
+	/**
+	 * Records a confirmed renewal.
+	 * @param sentNanos when it was sent
+	 * @param nowNanos when its answer arrived
+	 * @return {@code false} if the deadline had passed before
+	 */
+	public boolean renewed(long sentNanos, long nowNanos) {
+		boolean inTime = isCurrent() && !Nanos.isPast(deadlineNanos(), nowNanos);
+		if (inTime) {
+			this.validUntilNanos = sentNanos + Nanos.usableNanos(this.lease);
+			this.renewalUnclear = false;
+		}
+		endRenewal();
+		return inTime;
+	}
+
+	/**
+	 * Returns when the next renewal is due, by the nano time; before the first one is
+	 * scheduled, when the attempt was sent.
+	 */
+	public long renewalNanos() {
+		return this.renewalNanos;
+	}
+
+	public void scheduleRenewal(long instantNanos) {
+		this.renewalNanos = instantNanos;
+	}
+
+}

@@ -1,0 +1,105 @@
+package io.distributedlock.engine.queue;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.LockProviderException;
+import io.distributedlock.engine.grant.RequestOutcome;
+
+/**
+ * What the waiters of a key can conclude from: the answers of the store, its failures,
+ * and the grants of this process that have ended. Guarded by the lock of the
+ * {@link KeyQueue}.
+ */
+final class KeyAnswers {
+
+	private long count;
+
+	private @Nullable RequestOutcome latest;
+
+	/** The latest failure that tells why the store failed, since its last answer. */
+	private @Nullable LockProviderException reason;
+
+	/** The count when the reason was recorded, to compare with a waiter's arrival. */
+	private long reasonCount;
+
+	/** Waiters whose wait time is over, and who wait only for the next answer. */
+	private @Nullable List<Waiter> overdue;
+
+	/** Returns the latest answer, or {@code null} if there is none or it was a grant. */
+	@Nullable RequestOutcome latest() {
+		return this.latest;
+	}
+
+	/** Remembers what was known when a waiter arrived. */
+	void recordArrival(Waiter waiter) {
+		waiter.answersAtArrival = this.count;
+	}
+
+	/** Whether there was an answer since a waiter arrived. */
+	boolean areNewFor(Waiter waiter) {
+		return this.count != waiter.answersAtArrival;
+	}
+
+	/** Adds a waiter that ends with the next answer. */
+	void addOverdue(Waiter waiter) {
+		if (waiter.overdue) {
+			return;
+		}
+		waiter.overdue = true;
+		if (this.overdue == null) {
+			this.overdue = new ArrayList<>();
+		}
+		this.overdue.add(waiter);
+	}
+
+	/** Whether a waiter ends with the next answer. */
+	boolean hasOverdue() {
+		return this.overdue != null;
+	}
+
+	/**
+	 * Records a failure, and signals those that are overdue. An attempt that was not
+	 * sent, or got less than its time, does not know why the store failed: one before it
+	 * may.
+	 * @param end the end of the attempt
+	 * @param attempt the attempt
+	 * @param head the first waiter, or {@code null} if there is none
+	 * @param lock the lock of the queue
+	 * @return what the first waiter is told
+	 */
+	RequestOutcome recordFailure(AttemptEnd.Failed end, StoreAttempt attempt, @Nullable Waiter head, EventLock lock) {
+		boolean knowsWhy = !end.isTimeout()
+				|| !(attempt.isPrepared() || (attempt.isCut() && end.failure().getCause() == null));
+		LockProviderException before = this.reason;
+		boolean isNew = head != null && this.reasonCount > head.answersAtArrival;
+		RequestOutcome outcome = new RequestOutcome.Failed(
+				(knowsWhy || before == null || !isNew) ? end.failure() : end.after(before));
+		record(outcome, lock);
+		if (!knowsWhy) {
+			this.reason = before;
+		}
+		else if (end.failure() instanceof LockProviderException known) {
+			this.reason = known;
+			this.reasonCount = this.count;
+		}
+		return outcome;
+	}
+
+	/** Records an answer, and signals those that are overdue. */
+	void record(@Nullable RequestOutcome answer, EventLock lock) {
+		this.latest = answer;
+		this.reason = null;
+		this.count++;
+		if (this.overdue != null) {
+			for (Waiter waiter : this.overdue) {
+				waiter.overdue = false;
+				lock.follow(waiter::signal);
+			}
+			this.overdue = null;
+		}
+	}
+
+}

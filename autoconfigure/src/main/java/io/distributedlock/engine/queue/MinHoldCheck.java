@@ -1,0 +1,68 @@
+package io.distributedlock.engine.queue;
+
+import java.time.Duration;
+
+import io.distributedlock.LockConfigurationException;
+import io.distributedlock.LockError;
+import io.distributedlock.LockKey;
+import io.distributedlock.LockRequest;
+import io.distributedlock.engine.grant.JoinableLease;
+import io.distributedlock.engine.grant.LockTerms;
+
+/**
+ * Checks that refuse a shortest hold that could not be kept.
+ */
+public final class MinHoldCheck {
+
+	private MinHoldCheck() {
+	}
+
+	/**
+	 * Refuses a lease or a shortest hold that the store cannot keep, or a shortest hold
+	 * that is longer than the default of the longest hold.
+	 * @throws LockConfigurationException if it is refused
+	 */
+	public static void requirePossible(LockRequest request, EngineContext engine) {
+		LeaseLimit.requireWithin(request, engine);
+		Duration minHold = request.minHold();
+		if (minHold == null) {
+			return;
+		}
+		if (!engine.provider().supportsMinHold()) {
+			throw new LockConfigurationException(LockError.MIN_HOLD_UNSUPPORTED,
+					"Lock " + request.keys() + " was requested with a minHold of " + minHold + ", but the store '"
+							+ engine.provider().name() + "' cannot keep a lock after its release",
+					"Remove the minHold, or keep the locks in Redis or, with distributed-lock.jdbc.strategy=lease, in a "
+							+ "database");
+		}
+		LockTerms.of(request, engine.settings());
+	}
+
+	/**
+	 * Lets a lock that a request has joined be kept for the shortest hold of that request
+	 * too, from now on. The store is told by the next renewal, and with the release.
+	 */
+	public static void prolong(JoinableLease joined, LockRequest request, EngineContext engine) {
+		Duration minHold = request.minHold();
+		if (minHold != null) {
+			long until = engine.nanoTime() + minHold.toNanos();
+			request.keys().forEach((key) -> joined.prolongMinHold(key, until, engine.holdStart()::renewSoon));
+		}
+	}
+
+	/**
+	 * Refuses a nested request whose shortest hold is longer than that of the lock that
+	 * it joins, which the store keeps as the enclosing call has asked for.
+	 * @throws LockConfigurationException if it is refused
+	 */
+	public static void requireKeptBy(JoinableLease outer, LockKey key, LockRequest request) {
+		Duration minHold = request.minHold();
+		if (minHold != null && minHold.toNanos() > outer.minHoldNanos(key)) {
+			throw new LockConfigurationException(LockError.INVALID_MIN_HOLD, "A nested request for lock '" + key
+					+ "' has a minHold of " + minHold + ", but the enclosing call, which holds the lock, has "
+					+ ((outer.minHoldNanos(key) > 0) ? "one of " + Duration.ofNanos(outer.minHoldNanos(key)) : "none"),
+					"Give the enclosing call that minHold, or use another key for the nested one");
+		}
+	}
+
+}

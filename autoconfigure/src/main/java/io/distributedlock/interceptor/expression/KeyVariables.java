@@ -1,0 +1,128 @@
+package io.distributedlock.interceptor.expression;
+
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Predicate;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.aop.support.AopUtils;
+import org.springframework.core.DefaultParameterNameDiscoverer;
+import org.springframework.core.ParameterNameDiscoverer;
+import org.springframework.expression.spel.SpelNode;
+import org.springframework.expression.spel.ast.FunctionReference;
+import org.springframework.expression.spel.ast.VariableReference;
+import org.springframework.util.ClassUtils;
+
+/**
+ * The names by which key expressions reach the arguments of one method: those of its
+ * parameters in the method and in every declaration that it overrides or implements, and
+ * their places. A name that means two arguments, or an argument and the call, cannot be
+ * used. A declared name such as {@code p1} prevails over the place.
+ */
+final class KeyVariables {
+
+	private static final ParameterNameDiscoverer DISCOVERER = new DefaultParameterNameDiscoverer();
+
+	private static final Set<String> BUILT_IN = Set.of("root", "this");
+
+	private final Map<String, Integer> indexes = new HashMap<>();
+
+	private final Set<String> ambiguous = new HashSet<>();
+
+	private boolean named;
+
+	KeyVariables(Method method, Class<?> targetClass) {
+		for (Method declaration : declarations(method, targetClass)) {
+			addNames(declaration);
+		}
+		for (int i = 0; i < method.getParameterCount(); i++) {
+			this.indexes.putIfAbsent("p" + i, i);
+			this.indexes.putIfAbsent("a" + i, i);
+		}
+	}
+
+	private static Set<Method> declarations(Method method, Class<?> targetClass) {
+		Set<Class<?>> types = new LinkedHashSet<>();
+		for (Class<?> type = targetClass; type != null; type = type.getSuperclass()) {
+			types.add(type);
+		}
+		types.addAll(ClassUtils.getAllInterfacesForClassAsSet(targetClass));
+		types.addAll(ClassUtils.getAllInterfacesForClassAsSet(method.getDeclaringClass()));
+		Set<Method> declarations = new LinkedHashSet<>();
+		declarations.add(method);
+		for (Class<?> type : types) {
+			for (Method candidate : type.isInterface() ? type.getMethods() : type.getDeclaredMethods()) {
+				if (isDeclarationOf(method, candidate, targetClass)) {
+					declarations.add(candidate);
+				}
+			}
+		}
+		return declarations;
+	}
+
+	private static boolean isDeclarationOf(Method method, Method candidate, Class<?> targetClass) {
+		return candidate.getName().equals(method.getName())
+				&& candidate.getParameterCount() == method.getParameterCount() && !candidate.isBridge()
+				&& !Modifier.isPrivate(candidate.getModifiers())
+				&& AopUtils.getMostSpecificMethod(candidate, targetClass).equals(method);
+	}
+
+	private void addNames(Method method) {
+		@Nullable String @Nullable [] names = DISCOVERER.getParameterNames(method);
+		this.named |= (names != null);
+		for (int i = 0; names != null && i < names.length; i++) {
+			if (names[i] != null) {
+				addName(names[i], i);
+			}
+		}
+	}
+
+	private void addName(String name, int index) {
+		Integer earlier = this.indexes.putIfAbsent(name, index);
+		if ((earlier != null && earlier != index) || BUILT_IN.contains(name)) {
+			this.ambiguous.add(name);
+		}
+	}
+
+	Map<String, Integer> indexes() {
+		return Map.copyOf(this.indexes);
+	}
+
+	/** Returns whether the compiler kept the names of the parameters. */
+	boolean named() {
+		return this.named;
+	}
+
+	/** Returns the variables of an expression that no declaration of the method has. */
+	Set<String> unknownIn(SpelNode node) {
+		Set<String> unknown = new LinkedHashSet<>();
+		collect(node, (name) -> !this.indexes.containsKey(name) && !BUILT_IN.contains(name), true, unknown);
+		return unknown;
+	}
+
+	/** Returns the variables of an expression that mean two arguments or the call. */
+	Set<String> ambiguousIn(SpelNode node) {
+		Set<String> found = new LinkedHashSet<>();
+		collect(node, this.ambiguous::contains, false, found);
+		return found;
+	}
+
+	private static void collect(SpelNode node, Predicate<String> matching, boolean functions, Set<String> found) {
+		if (node instanceof VariableReference || node instanceof FunctionReference) {
+			String name = node.toStringAST().substring(1).replaceFirst("\\(.*", "");
+			if ((node instanceof FunctionReference) ? functions : matching.test(name)) {
+				found.add("#" + name);
+			}
+		}
+		for (int i = 0; i < node.getChildCount(); i++) {
+			collect(node.getChild(i), matching, functions, found);
+		}
+	}
+
+}

@@ -1,0 +1,91 @@
+package io.distributedlock.interceptor.verify;
+
+import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+
+import org.springframework.aop.Advisor;
+import org.springframework.aop.PointcutAdvisor;
+import org.springframework.core.Ordered;
+import org.springframework.util.ClassUtils;
+
+import io.distributedlock.LockConfigurationException;
+import io.distributedlock.LockError;
+import io.distributedlock.interceptor.LockAdvisor;
+import io.distributedlock.interceptor.expression.MethodNames;
+
+/**
+ * Check that the transactions of locked methods run inside their locks, and reactive
+ * method security too. A locked method without either may have any order. It compares
+ * names, because an application without transactions has none of those classes.
+ */
+final class AdvisorOrder {
+
+	private static final String TRANSACTION_INTERCEPTOR = "org.springframework.transaction.interceptor.TransactionInterceptor";
+
+	private AdvisorOrder() {
+	}
+
+	/**
+	 * Checks the advisors of a proxy, the outermost of which comes first.
+	 * @param methods the locked methods of the proxy
+	 * @param reactiveSecurity whether reactive method security is configured
+	 */
+	static void check(Advisor[] advisors, Set<Method> methods, Class<?> targetClass, String beanName,
+			boolean reactiveSecurity) {
+		List<Advisor> transactions = new ArrayList<>();
+		List<Advisor> security = new ArrayList<>();
+		for (Advisor advisor : advisors) {
+			if (advisor instanceof LockAdvisor lock) {
+				for (Advisor transaction : transactions) {
+					check(transaction, lock, methods, targetClass, beanName);
+				}
+				for (Advisor outside : security) {
+					checkSecurity(outside, methods, targetClass, beanName);
+				}
+			}
+			if (advisor.getAdvice().getClass().getName().equals(TRANSACTION_INTERCEPTOR)) {
+				transactions.add(advisor);
+			}
+			if (SubscribedSecurity.is(advisor, reactiveSecurity)) {
+				security.add(advisor);
+			}
+		}
+	}
+
+	private static void check(Advisor transaction, LockAdvisor lock, Set<Method> methods, Class<?> targetClass,
+			String beanName) {
+		int order = (transaction instanceof Ordered ordered) ? ordered.getOrder() : Ordered.LOWEST_PRECEDENCE;
+		for (Method method : methods) {
+			if (order <= lock.getOrder() && matches(transaction, method, targetClass)) {
+				throw outside(method, targetClass, beanName, order, lock.getOrder());
+			}
+		}
+	}
+
+	private static void checkSecurity(Advisor security, Set<Method> methods, Class<?> targetClass, String beanName) {
+		for (Method method : methods) {
+			if (matches(security, method, targetClass) && SubscribedSecurity.concerns(security, method, targetClass)) {
+				throw SubscribedSecurity.outside(method, targetClass, beanName);
+			}
+		}
+	}
+
+	private static boolean matches(Advisor advisor, Method method, Class<?> targetClass) {
+		return !(advisor instanceof PointcutAdvisor pointcutAdvisor)
+				|| (pointcutAdvisor.getPointcut().getClassFilter().matches(targetClass)
+						&& pointcutAdvisor.getPointcut().getMethodMatcher().matches(method, targetClass));
+	}
+
+	private static LockConfigurationException outside(Method method, Class<?> targetClass, String beanName,
+			int transaction, int lock) {
+		return new LockConfigurationException(LockError.ADVISOR_ORDER,
+				"The order of the transaction's advisor (" + transaction + ") is not greater than the lock's (" + lock
+						+ "), so that the method " + MethodNames.describe(method, ClassUtils.getUserClass(targetClass))
+						+ " of the bean '" + beanName + "' would wait for its lock inside its transaction",
+				"Set distributed-lock.aop.order to a value below " + transaction
+						+ ", or raise the order of @EnableTransactionManagement");
+	}
+
+}

@@ -1,0 +1,198 @@
+package io.distributedlock.interceptor.verify;
+
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.aop.Advisor;
+import org.springframework.aop.framework.Advised;
+import org.springframework.aop.framework.AopProxyUtils;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.util.ClassUtils;
+
+import io.distributedlock.LockConfigurationException;
+import io.distributedlock.LockError;
+import io.distributedlock.interceptor.AsyncMethods;
+import io.distributedlock.interceptor.LockAdvisor;
+import io.distributedlock.interceptor.LockOperationsLookup;
+import io.distributedlock.interceptor.LockedMethod;
+import io.distributedlock.interceptor.LockedMethodRegistry;
+import io.distributedlock.interceptor.MissingFallback;
+import io.distributedlock.interceptor.MockitoMocks;
+import io.distributedlock.interceptor.expression.MethodNames;
+
+/**
+ * Check that the locked methods of one bean are advised. A bean may have several proxies,
+ * one around the other: each locked method of any of them, and of the target, needs the
+ * lock's advisor on its own layer or further out.
+ */
+final class LockedBeanCheck {
+
+	private final Object bean;
+
+	private final String beanName;
+
+	private final LockedMethodRegistry methods;
+
+	private final @Nullable LockOperationsLookup operations;
+
+	/** The targets of those proxies, so far, that have the lock's advisor. */
+	private final List<Class<?>> advised = new ArrayList<>();
+
+	/**
+	 * The methods without a fallback that they need, of the innermost layer that has
+	 * them.
+	 */
+	private final Map<String, MissingFallback> missing = new LinkedHashMap<>();
+
+	/** Whether the advice of asynchronous methods comes behind the lock's. */
+	private boolean asyncInside;
+
+	private final SelfInvocationWarning selfInvocations;
+
+	private LockedBeanCheck(Object bean, String beanName, LockedMethodRegistry methods,
+			SelfInvocationWarning selfInvocations, @Nullable LockOperationsLookup operations) {
+		this.bean = bean;
+		this.beanName = beanName;
+		this.methods = methods;
+		this.selfInvocations = selfInvocations;
+		this.operations = operations;
+	}
+
+	/**
+	 * Checks a bean.
+	 * @param operations the lookup of the providers that its methods name, or
+	 * {@code null} while they may not be created yet
+	 */
+	static void check(Object bean, String beanName, LockedMethodRegistry methods, SelfInvocationWarning selfInvocations,
+			@Nullable LockOperationsLookup operations) {
+		new LockedBeanCheck(bean, beanName, methods, selfInvocations, operations).checkLayers();
+	}
+
+	private void checkLayers() {
+		Set<Class<?>> locked = new LinkedHashSet<>();
+		Object layer = this.bean;
+		Class<?> type = layer.getClass();
+		while (type != null) {
+			Object target = null;
+			Class<?> targetClass = null;
+			if (layer instanceof Advised proxy) {
+				target = AopProxyUtils.getSingletonTarget(proxy);
+				targetClass = (target != null) ? target.getClass() : proxy.getTargetClass();
+				addAdvised(proxy, targetClass);
+			}
+			checkMethods(type);
+			if (this.methods.isLocked(type)) {
+				locked.add(type);
+			}
+			layer = target;
+			type = targetClass;
+		}
+		if (!this.missing.isEmpty() && !MockitoMocks.isMock(this.bean)) {
+			throw this.missing.values().iterator().next().failure();
+		}
+		locked.forEach((candidate) -> this.selfInvocations.check(candidate, this.bean));
+	}
+
+	private void addAdvised(Advised proxy, @Nullable Class<?> targetClass) {
+		for (Advisor advisor : proxy.getAdvisors()) {
+			if (advisor instanceof LockAdvisor) {
+				Class<?> target = (targetClass != null) ? targetClass : proxy.getClass();
+				this.advised.add(target);
+				boolean reactive = SubscribedSecurity.isConfigured(this.methods);
+				AdvisorOrder.check(proxy.getAdvisors(), this.methods.methods(target), target, this.beanName, reactive);
+				AdvisorOrder.check(proxy.getAdvisors(), this.methods.methods(proxy.getClass()), target, this.beanName,
+						reactive);
+			}
+			this.asyncInside |= !this.advised.isEmpty() && AsyncMethods.isAsync(advisor.getAdvice());
+		}
+	}
+
+	private void checkMethods(Class<?> type) {
+		for (Method method : this.methods.methods(type)) {
+			boolean reachable = !Proxy.isProxyClass(this.bean.getClass()) || isReachable(method, type);
+			boolean locked = this.advised.stream().anyMatch((target) -> isLocked(method, type, target));
+			if (reachable && !locked) {
+				failUnlessMock(method, type);
+			}
+			if (!reachable && this.methods.isDeclaredOnMethod(method, type)) {
+				throw notReachable(method, type);
+			}
+			String signature = method.getName() + Arrays.toString(method.getParameterTypes());
+			LockedMethod read = this.methods.find(method, type);
+			if (read != null && this.operations != null) {
+				requireProvider(read, this.operations);
+			}
+			if (read != null && read.onBusy() instanceof MissingFallback fallback) {
+				this.missing.put(signature, fallback);
+			}
+			else {
+				this.missing.remove(signature);
+			}
+			if (this.asyncInside && AsyncMethods.isAsync(method, ClassUtils.getUserClass(type))) {
+				throw AsyncMethods.insideLock(method, ClassUtils.getUserClass(type));
+			}
+		}
+	}
+
+	private void requireProvider(LockedMethod method, LockOperationsLookup present) {
+		try {
+			method.requireProvider(present);
+		}
+		catch (LockConfigurationException ex) {
+			if (!MockitoMocks.isMock(this.bean)) {
+				throw ex;
+			}
+		}
+	}
+
+	/**
+	 * Returns whether an advisor around the target matches the method of the given type.
+	 */
+	private boolean isLocked(Method method, Class<?> type, Class<?> target) {
+		return this.methods.find(method, target) != null || interfaceMethods(method, type, target)
+			.anyMatch((candidate) -> this.methods.find(candidate, target) != null);
+	}
+
+	/** Returns whether callers reach the method through the interfaces of a JDK proxy. */
+	private boolean isReachable(Method method, Class<?> type) {
+		return interfaceMethods(method, type, this.bean.getClass()).findAny().isPresent();
+	}
+
+	private static Stream<Method> interfaceMethods(Method method, Class<?> type, Class<?> proxy) {
+		return Arrays.stream(ClassUtils.getAllInterfacesForClass(proxy))
+			.flatMap((candidate) -> Arrays.stream(candidate.getMethods()))
+			.filter((candidate) -> candidate.getName().equals(method.getName()) && (candidate.equals(method)
+					|| AopUtils.getMostSpecificMethod(candidate, ClassUtils.getUserClass(type)).equals(method)));
+	}
+
+	private void failUnlessMock(Method method, Class<?> type) {
+		if (!MockitoMocks.isMock(this.bean)) {
+			throw new LockConfigurationException(LockError.NOT_ADVISED,
+					"The bean '" + this.beanName + "' has the locked method "
+							+ MethodNames.describe(method, ClassUtils.getUserClass(type))
+							+ ", but the lock's advisor does not apply to it, so that it would run without its lock",
+					"Do not use the bean from a BeanPostProcessor or BeanFactoryPostProcessor (such beans are created"
+							+ " too early), let the container create and proxy it, and annotate the interface that"
+							+ " callers use if it has a proxy of its own. An object that is registered by hand, or by"
+							+ " @TestBean, has no proxy: define it as a @Bean");
+		}
+	}
+
+	private static LockConfigurationException notReachable(Method method, Class<?> type) {
+		return new LockConfigurationException(LockError.NOT_PROXYABLE,
+				"The locked method " + MethodNames.describe(method, type)
+						+ " is in no interface, but its bean is proxied by interface only",
+				"Add it to an interface, or let Spring proxy classes (spring.aop.proxy-target-class=true)");
+	}
+
+}

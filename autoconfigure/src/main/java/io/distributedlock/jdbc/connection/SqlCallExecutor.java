@@ -1,0 +1,339 @@
+package io.distributedlock.jdbc.connection;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.LockError;
+import io.distributedlock.LockProviderException;
+import io.distributedlock.jdbc.dialect.DatabaseKind;
+import io.distributedlock.jdbc.connection.SqlCall.Compensation;
+import io.distributedlock.jdbc.dialect.ConnectionSettings;
+import io.distributedlock.jdbc.dialect.Dialect;
+import io.distributedlock.jdbc.dialect.DialectResolver;
+import io.distributedlock.jdbc.dialect.SqlErrors;
+import io.distributedlock.provider.CallKind;
+import io.distributedlock.provider.CallWatchdog;
+import io.distributedlock.provider.Deadline;
+import io.distributedlock.provider.LockThreads;
+import io.distributedlock.provider.LockTimer;
+
+/**
+ * Executor of calls that end within their time-out whatever the database does. On the hot
+ * path a call runs in its caller's thread, and the watchdog aborts its connection. Where
+ * the driver does not support that (H2), or where a connection may have to be opened
+ * first, the call runs on one of a few workers, and the caller abandons it after the
+ * time-out. Safe for use by many threads.
+ */
+public final class SqlCallExecutor implements AutoCloseable {
+
+	/**
+	 * Hikari validates connections that were idle for more than half a second, which is a
+	 * round trip of its own.
+	 */
+	private static final long WARM_NANOS = TimeUnit.MILLISECONDS.toNanos(400);
+
+	/** The time for an abort to end a call, before the bound of reads ends it. */
+	private static final long ABORT_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+	private static final int MIN_ACQUIRERS = 3;
+
+	private final ConnectionSource connections;
+
+	private final String table;
+
+	private final ConnectionPermits permits;
+
+	/** Has a thread for each connection that attempts may use. */
+	private final ExecutorService acquirers;
+
+	private final ExecutorService releasers = LockThreads.pool("jdbc-release", 2);
+
+	/**
+	 * Has two threads, so that a renewal whose answer is lost does not block the next.
+	 */
+	private final ExecutorService renewers = LockThreads.pool("jdbc-renewal", 2);
+
+	/** Has several threads, because an abort waits for a database that hangs. */
+	private final ExecutorService aborters = LockThreads.pool("jdbc-abort", 4);
+
+	private final CallWatchdog watchdog;
+
+	private volatile @Nullable Dialect dialect;
+
+	private volatile long lastSuccessNanos = System.nanoTime() - 2 * WARM_NANOS;
+
+	public SqlCallExecutor(ConnectionSource connections, String table, LockTimer timer) {
+		this.connections = connections;
+		this.table = table;
+		this.acquirers = LockThreads.pool("jdbc-call", Math.max(MIN_ACQUIRERS, connections.size() - 2));
+		this.permits = ConnectionPermits.of(connections.size());
+		this.watchdog = new CallWatchdog(timer, this.aborters);
+	}
+
+	public <T extends @Nullable Object> T execute(CallKind kind, Duration timeout, SqlCall<T> call)
+			throws SQLException {
+		return execute(kind, timeout, call, (connection, usedDialect, result) -> {
+		});
+	}
+
+	/**
+	 * Executes a call.
+	 * @param compensation compensates for a call that the caller has abandoned
+	 * @throws SQLException if the database answered with an error
+	 * @throws LockProviderException if it did not answer within the time-out, if no
+	 * connection was available, or if an interrupt ended the call
+	 */
+	public <T extends @Nullable Object> T execute(CallKind kind, Duration timeout, SqlCall<T> call,
+			Compensation<T> compensation) throws SQLException {
+		return execute(kind, timeout, call, compensation, Route.CALLER_IF_WARM);
+	}
+
+	/**
+	 * Executes a poll. Where an abort takes long, the call of a thread that waits anyway
+	 * runs on a worker, which the thread leaves at once if it is interrupted.
+	 */
+	public <T extends @Nullable Object> T poll(Duration timeout, SqlCall<T> call, Compensation<T> compensation)
+			throws SQLException {
+		Dialect known = this.dialect;
+		return execute(CallKind.ACQUIRE, timeout, call, compensation,
+				(known != null && !known.abortsAtOnce()) ? Route.WORKER : Route.CALLER_IF_WARM);
+	}
+
+	private <T extends @Nullable Object> T execute(CallKind kind, Duration timeout, SqlCall<T> call,
+			Compensation<T> compensation, Route route) throws SQLException {
+		Deadline deadline = Deadline.after(timeout);
+		try {
+			if (!this.permits.tryAcquire(kind, deadline)) {
+				throw noConnection(
+						"had none of its " + this.connections.size() + " connections free within " + timeout.toMillis()
+								+ " ms (distributed-lock.call-timeout); their number is " + ConnectionPermits.SIZE);
+			}
+			Dialect known = this.dialect;
+			if (route == Route.CALLER_IF_WARM && known != null && known.isAbortable() && mayRunInCaller(deadline)) {
+				try {
+					return run(kind, deadline, call);
+				}
+				finally {
+					this.permits.release(kind);
+				}
+			}
+			return runOnWorker(kind, deadline, timeout, new WorkerCall<>(call, compensation));
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw interrupted(ex);
+		}
+	}
+
+	/**
+	 * Whether the pool probably has a connection at once, and in any case answers before
+	 * the deadline.
+	 */
+	private boolean mayRunInCaller(Deadline deadline) {
+		return System.nanoTime() - this.lastSuccessNanos < WARM_NANOS && this.connections.canBorrowBefore(deadline);
+	}
+
+	private <T extends @Nullable Object> T runOnWorker(CallKind kind, Deadline deadline, Duration timeout,
+			WorkerCall<T> call) throws SQLException, InterruptedException {
+		try {
+			executor(kind).execute(() -> work(kind, deadline, call));
+		}
+		catch (RejectedExecutionException ex) {
+			this.permits.release(kind);
+			throw LockProviderException.nothingSent(LockError.SHUTTING_DOWN, SqlErrors.PROVIDER, "is closed", ex);
+		}
+		catch (OutOfMemoryError ex) {
+			this.permits.release(kind);
+			throw LockProviderException.nothingSent(LockError.STORE_FAILED, SqlErrors.PROVIDER,
+					"could not be called: " + ex.getMessage(), ex);
+		}
+		boolean ended;
+		try {
+			ended = call.await(deadline, kind);
+		}
+		catch (InterruptedException ex) {
+			// A call that no worker has begun must not run after its caller has left.
+			call.claim();
+			throw ex;
+		}
+		if (!ended) {
+			if (call.claim()) {
+				throw noConnection("had no free thread for the call within " + timeout.toMillis()
+						+ " ms (distributed-lock.call-timeout)");
+			}
+			throw timedOut("did not answer within " + timeout.toMillis() + " ms (distributed-lock.call-timeout)", null);
+		}
+		return call.result();
+	}
+
+	private void work(CallKind kind, Deadline deadline, WorkerCall<?> call) {
+		try {
+			if (call.claim()) {
+				run(kind, deadline, call);
+			}
+		}
+		catch (SQLException | RuntimeException | Error ex) {
+			call.fail(ex);
+		}
+		finally {
+			this.permits.release(kind);
+		}
+	}
+
+	private <T extends @Nullable Object> T run(CallKind kind, Deadline deadline, SqlCall<T> call) throws SQLException {
+		Connection connection = this.connections.borrow(deadline);
+		boolean usable = true;
+		try {
+			Dialect used = dialect(connection, deadline);
+			long leftNanos = deadline.remainingNanos();
+			if (leftNanos <= 0) {
+				throw noConnection("had no usable connection in time (distributed-lock.call-timeout)");
+			}
+			if (!used.isAbortable()) {
+				return runAdapted(connection, used, call);
+			}
+			CallWatchdog.Call watched = this.watchdog.begin(deadline, kind.interruptible(),
+					() -> this.connections.abort(connection));
+			SQLException failure = null;
+			try {
+				T result = runLimited(connection, used, call,
+						(int) Math.min(TimeUnit.NANOSECONDS.toMillis(leftNanos + ABORT_NANOS), Integer.MAX_VALUE));
+				this.lastSuccessNanos = System.nanoTime();
+				return result;
+			}
+			catch (SQLException ex) {
+				failure = ex;
+				throw ex;
+			}
+			finally {
+				usable = watched.end();
+				if (!usable && failure != null) {
+					failBecauseAborted(kind, failure);
+				}
+			}
+		}
+		catch (SQLException ex) {
+			if (usable && (SqlErrors.isConnectionLost(ex) || SqlErrors.isReadOnly(ex))) {
+				usable = false;
+				this.connections.discard(connection);
+			}
+			if (SqlErrors.isReadOnly(ex)) {
+				this.connections.replaceConnections();
+			}
+			throw ex;
+		}
+		finally {
+			if (usable) {
+				this.connections.close(connection);
+			}
+		}
+	}
+
+	/** Runs a call with a bound of reads, and restores that of a foreign pool. */
+	private <T extends @Nullable Object> T runLimited(Connection connection, Dialect used, SqlCall<T> call, int millis)
+			throws SQLException {
+		int found = this.connections.isOwn() ? millis : used.readLimit(connection);
+		used.limitReads(connection, millis);
+		try {
+			return runAdapted(connection, used, call);
+		}
+		finally {
+			if (found != millis && !connection.isClosed()) {
+				used.limitReads(connection, found);
+			}
+		}
+	}
+
+	private <T extends @Nullable Object> T runAdapted(Connection connection, Dialect used, SqlCall<T> call)
+			throws SQLException {
+		ConnectionSettings found = this.connections.adapt(connection, used);
+		try {
+			return call.run(connection, used);
+		}
+		finally {
+			this.connections.restore(connection, found);
+		}
+	}
+
+	private static void failBecauseAborted(CallKind kind, SQLException failure) {
+		throw (kind.interruptible() && Thread.currentThread().isInterrupted()) ? interrupted(failure)
+				: timedOut("did not answer in time (distributed-lock.call-timeout)", failure);
+	}
+
+	/** Resolves the dialect with the first connection, by a statement in some drivers. */
+	private Dialect dialect(Connection connection, Deadline deadline) throws SQLException {
+		Dialect known = this.dialect;
+		if (known == null) {
+			// Hikari closes a connection whose driver has no bound of reads.
+			DatabaseKind.requireProduct(connection);
+			long leftMillis = Math.max(TimeUnit.NANOSECONDS.toMillis(deadline.remainingNanos()), 1);
+			int found = SessionDataSource.boundReads(connection, (int) Math.min(leftMillis, Integer.MAX_VALUE));
+			try {
+				known = DialectResolver.resolve(connection, this.table);
+				if (!connection.getAutoCommit()) {
+					connection.rollback();
+				}
+			}
+			finally {
+				if (!connection.isClosed()) {
+					SessionDataSource.boundReads(connection, found);
+				}
+			}
+			this.dialect = known;
+		}
+		return known;
+	}
+
+	public @Nullable Dialect knownDialect() {
+		return this.dialect;
+	}
+
+	private Executor executor(CallKind kind) {
+		return switch (kind) {
+			case ACQUIRE -> this.acquirers;
+			case RELEASE -> this.releasers;
+			case RENEWAL -> this.renewers;
+		};
+	}
+
+	private static LockProviderException noConnection(String problem) {
+		return LockProviderException.nothingSent(LockError.STORE_TIMEOUT, SqlErrors.PROVIDER, problem, null);
+	}
+
+	private static LockProviderException timedOut(String problem, @Nullable Throwable cause) {
+		return new LockProviderException(LockError.STORE_TIMEOUT, SqlErrors.PROVIDER, problem, cause);
+	}
+
+	private static LockProviderException interrupted(Throwable cause) {
+		return new LockProviderException(LockError.STORE_FAILED, SqlErrors.PROVIDER,
+				"did not answer before the thread was interrupted", cause);
+	}
+
+	/** Rejects further calls. Calls under way end by themselves, without an interrupt. */
+	@Override
+	public void close() {
+		this.acquirers.shutdown();
+		this.releasers.shutdown();
+		this.renewers.shutdown();
+		this.aborters.shutdown();
+	}
+
+	/** Thread that executes a call. */
+	private enum Route {
+
+		/** The caller's thread if a connection is at hand, else a worker. */
+		CALLER_IF_WARM,
+
+		/** A worker, which the caller can leave. */
+		WORKER
+
+	}
+
+}

@@ -1,0 +1,146 @@
+package io.distributedlock.jdbc.dialect;
+
+import java.sql.Connection;
+import java.sql.DatabaseMetaData;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+import io.distributedlock.LockConfigurationException;
+import io.distributedlock.LockError;
+import io.distributedlock.jdbc.dialect.Sql;
+
+/**
+ * Kind of a database that keeps locks and fences, by what its server says of itself.
+ *
+ * @since 0.1.0
+ */
+public enum DatabaseKind {
+
+	/** H2 in any of its modes. */
+	H2,
+	/** PostgreSQL. */
+	POSTGRESQL,
+	/** MariaDB, through its own driver or that of MySQL. */
+	MARIADB,
+	/** MySQL, through its own driver or that of MariaDB. */
+	MYSQL;
+
+	/** MariaDB puts the version of a MySQL before its own, for old clients. */
+	private static final Pattern VERSION = Pattern.compile("(?:5\\.5\\.5-)?(\\d+)\\.(\\d+).*");
+
+	private static final Set<String> PRODUCTS = Set.of("H2", "PostgreSQL", "MySQL", "MariaDB");
+
+	/**
+	 * The server's answer, also where a proxy such as ProxySQL announces a version of its
+	 * own, or answers {@code SELECT VERSION()} itself.
+	 */
+	private static final String VERSION_OF_SERVER = "SELECT CONCAT(VERSION(), '')";
+
+	/**
+	 * Returns the kind of a database. Asks servers that others imitate for their version.
+	 * @param connection a connection to the database
+	 * @return the kind
+	 * @throws LockConfigurationException if the server is too old, or only speaks the
+	 * protocol of a supported one
+	 * @throws SQLException if the database could not answer
+	 */
+	public static DatabaseKind of(Connection connection) throws SQLException {
+		DatabaseMetaData database = connection.getMetaData();
+		String product = requireProduct(connection);
+		String announced = String.valueOf(database.getDatabaseProductVersion());
+		switch (product) {
+			case "H2" -> {
+				require("H2", announced, 2, 2);
+				return H2;
+			}
+			case "PostgreSQL" -> {
+				require("PostgreSQL", announced, 10, 0);
+				requirePostgres(ask(connection, "SELECT version()"));
+				return POSTGRESQL;
+			}
+			default -> {
+				String version = ask(connection, VERSION_OF_SERVER);
+				// MySQL's driver names every server MySQL.
+				if (version.contains("MariaDB")) {
+					require("MariaDB", version, 10, 6);
+					return MARIADB;
+				}
+				requireMySql(version);
+				requireMySql(announced);
+				require("MySQL", version, 8, 0);
+				return MYSQL;
+			}
+		}
+	}
+
+	/**
+	 * Returns the name of the database by its driver, without a statement.
+	 * @throws LockConfigurationException if no kind has the name
+	 */
+	public static String requireProduct(Connection connection) throws SQLException {
+		String product = String.valueOf(connection.getMetaData().getDatabaseProductName());
+		if (!PRODUCTS.contains(product)) {
+			throw unsupported(product);
+		}
+		return product;
+	}
+
+	private static String ask(Connection connection, String query) throws SQLException {
+		return String.valueOf(Sql.query(connection, query, (row) -> row.getString(1)).get(0));
+	}
+
+	/**
+	 * Returns the name of the database's scripts.
+	 * @return the name
+	 */
+	public String platform() {
+		return name().toLowerCase(Locale.ROOT);
+	}
+
+	/** Refuses a server that only speaks the protocol of PostgreSQL. */
+	private static void requirePostgres(String version) {
+		String name = version.toLowerCase(Locale.ROOT);
+		if (name.contains("cockroachdb")) {
+			throw unsupported("CockroachDB");
+		}
+		if (name.contains("-yb-") || name.contains("yugabyte")) {
+			throw unsupported("YugabyteDB");
+		}
+		if (!name.startsWith("postgresql")) {
+			throw unsupported(version);
+		}
+	}
+
+	/** Refuses a server that only speaks the protocol of MySQL, and names itself. */
+	private static void requireMySql(String version) {
+		for (String other : List.of("TiDB", "Vitess", "OceanBase", "SingleStore")) {
+			if (version.contains(other)) {
+				throw unsupported(other);
+			}
+		}
+	}
+
+	private static void require(String product, String version, int major, int minor) {
+		Matcher numbers = VERSION.matcher(version);
+		if (!numbers.matches()) {
+			return;
+		}
+		int foundMajor = Integer.parseInt(numbers.group(1));
+		if (foundMajor < major || (foundMajor == major && Integer.parseInt(numbers.group(2)) < minor)) {
+			throw new LockConfigurationException(LockError.STORE_TOO_OLD,
+					"The database is " + product + " " + version + ", but locks and fences need " + product + " "
+							+ major + "." + minor + " or later",
+					"Upgrade the server, or keep the locks in another store by distributed-lock.provider");
+		}
+	}
+
+	private static LockConfigurationException unsupported(String product) {
+		return new LockConfigurationException(LockError.NO_PROVIDER, "The database '" + product + "' is not supported",
+				"Use PostgreSQL, MySQL, MariaDB or H2, or name another store in distributed-lock.provider");
+	}
+
+}

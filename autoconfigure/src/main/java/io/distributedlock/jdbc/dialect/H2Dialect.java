@@ -1,0 +1,187 @@
+package io.distributedlock.jdbc.dialect;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+
+import io.distributedlock.provider.RenewalOutcome;
+
+/**
+ * Dialect of H2 in memory, in a file or as a server, in its own and its compatibility
+ * modes. Keys are bytes, because H2 can be set to ignore the case of text columns.
+ */
+public final class H2Dialect extends PolledDialect {
+
+	private static final String COLUMNS = """
+			owner, grant_order, holder,
+			{epochMicros} - CAST(EXTRACT(EPOCH FROM acquired_at) * 1000000 AS BIGINT),
+			CAST(EXTRACT(EPOCH FROM expires_at) * 1000000 AS BIGINT) - {epochMicros},
+			first_waiter,
+			CAST(EXTRACT(EPOCH FROM first_waiter_since) * 1000000 AS BIGINT),
+			CAST(EXTRACT(EPOCH FROM first_waiter_until) * 1000000 AS BIGINT) - {epochMicros},
+			{epochMicros},
+			second_waiter,
+			CAST(EXTRACT(EPOCH FROM second_waiter_since) * 1000000 AS BIGINT),
+			CAST(EXTRACT(EPOCH FROM second_waiter_until) * 1000000 AS BIGINT) - {epochMicros}
+			""";
+
+	private static final String ATTEMPT = """
+			SELECT {columns} FROM FINAL TABLE (
+				MERGE INTO {table} t
+				USING (
+					SELECT CAST(? AS VARBINARY(2048)) AS lock_key, CAST(? AS VARCHAR(41)) AS owner,
+						CAST(EXTRACT(EPOCH FROM n.now) * 1000000 AS BIGINT) AS grant_order,
+						DATEADD(MICROSECOND, CAST(? AS BIGINT), n.now) AS expires_at, n.now AS now,
+						CAST(? AS VARCHAR(255)) AS holder, CAST(? AS VARCHAR(32)) AS process,
+						CASE WHEN CAST(? AS BOOLEAN) THEN COALESCE(DATEADD(MICROSECOND, CAST(? AS BIGINT),
+							TIMESTAMP WITH TIME ZONE '1970-01-01 00:00:00+00'), n.now) END AS since
+					FROM (VALUES CURRENT_TIMESTAMP(6)) n(now)) s
+				ON (t.lock_key = s.lock_key)
+				WHEN MATCHED THEN UPDATE SET {attempt}
+				WHEN NOT MATCHED THEN INSERT (lock_key, owner, grant_order, expires_at, acquired_at, holder)
+					VALUES (s.lock_key, s.owner, s.grant_order, s.expires_at, s.now, s.holder))""";
+
+	private static final String ATTEMPT_FREE = """
+			SELECT grant_order FROM FINAL TABLE (
+				MERGE INTO {table} t
+				USING (
+					SELECT CAST(? AS VARBINARY(2048)) AS lock_key, CAST(? AS VARCHAR(41)) AS owner,
+						CAST(EXTRACT(EPOCH FROM n.now) * 1000000 AS BIGINT) AS grant_order,
+						DATEADD(MICROSECOND, CAST(? AS BIGINT), n.now) AS expires_at, n.now AS now,
+						CAST(? AS VARCHAR(255)) AS holder
+					FROM (VALUES CURRENT_TIMESTAMP(6)) n(now)) s
+				ON (t.lock_key = s.lock_key)
+				WHEN MATCHED AND {free} THEN UPDATE SET owner = {newOwner}, grant_order = {raisedOrder},
+					expires_at = {leaseEnd}, acquired_at = {now}, holder = {newHolder}
+				WHEN NOT MATCHED THEN INSERT (lock_key, owner, grant_order, expires_at, acquired_at, holder)
+					VALUES (s.lock_key, s.owner, s.grant_order, s.expires_at, s.now, s.holder))""";
+
+	private static final String RENEWALS = """
+			UNNEST(CAST(? AS VARBINARY(2048) ARRAY), CAST(? AS VARCHAR(41) ARRAY), CAST(? AS BIGINT ARRAY)) AS w(k, o, lease)""";
+
+	private static final String RENEW = """
+			SELECT lock_key, owner FROM FINAL TABLE (
+				MERGE INTO {table} t
+				USING (
+					SELECT l.lock_key, l.owner, w.lease, n.now
+					FROM {renewals} JOIN {table} l ON l.lock_key = w.k AND l.owner = w.o,
+						(VALUES CURRENT_TIMESTAMP(6)) n(now)
+					WHERE l.expires_at > n.now FOR UPDATE SKIP LOCKED) s
+				ON (t.lock_key = s.lock_key AND t.owner = s.owner AND t.expires_at > s.now)
+				WHEN MATCHED THEN UPDATE SET expires_at = DATEADD(MICROSECOND, s.lease, s.now))""";
+
+	private static final String STILL_HELD = """
+			SELECT l.lock_key, l.owner FROM {renewals} JOIN {table} l ON l.lock_key = w.k AND l.owner = w.o
+			WHERE l.expires_at > CURRENT_TIMESTAMP(6)""";
+
+	private static final String SWEEP = "DELETE FROM {table} WHERE lock_key = ANY(?) AND {deletable}";
+
+	private final String attemptFree;
+
+	private static final String TWO_ROWS = "INSERT INTO {table} (lock_key, grant_order) VALUES (?, 1), (?, 2)";
+
+	private final String renew;
+
+	private final String stillHeld;
+
+	private final String sweep;
+
+	public H2Dialect(String table) {
+		super("h2", table, words(), ATTEMPT);
+		this.attemptFree = sql(ATTEMPT_FREE);
+		this.renew = sql(RENEW);
+		this.stillHeld = sql(STILL_HELD);
+		this.sweep = sql(SWEEP);
+	}
+
+	private static SqlWords words() {
+		return SqlWords.of("row", "t.")
+			.with("now", "s.now")
+			.with("process", "s.process")
+			.with("newOwner", "s.owner")
+			.with("newOrder", "s.grant_order")
+			.with("newHolder", "s.holder")
+			.with("leaseEnd", "s.expires_at")
+			.with("since", "s.since")
+			.with("entryEnd", "DATEADD(MICROSECOND, " + POLLED_ENTRY_MICROS + ", s.now)")
+			.with("reserved", "'reserved:' || s.process")
+			.with("granted", "{acquirable}")
+			.with("grantedOrder", "{raisedOrder}")
+			.with("keptOrder", "t.grant_order")
+			.with("busyOwner", "t.owner")
+			.with("clock", "CURRENT_TIMESTAMP(6)")
+			.with("reservationEnd", "DATEADD(MICROSECOND, " + POLLED_RESERVATION_MICROS + ", CURRENT_TIMESTAMP(6))")
+			.with("reservedForFirst", "'reserved:' || first_waiter")
+			.with("keptUntil", "DATEADD(MICROSECOND, CAST(? AS BIGINT), CURRENT_TIMESTAMP(6))")
+			.with("columns", COLUMNS)
+			.with("epochMicros", "CAST(EXTRACT(EPOCH FROM CURRENT_TIMESTAMP(6)) * 1000000 AS BIGINT)")
+			.with("retained", "DATEADD(MICROSECOND, -CAST(? AS BIGINT), CURRENT_TIMESTAMP(6))")
+			.with("renewals", RENEWALS);
+	}
+
+	@Override
+	public List<String> sessionSettings(Duration callTimeout) {
+		long millis = Math.max(callTimeout.toMillis(), 2);
+		return List.of("SET LOCK_TIMEOUT " + millis / 2, "SET QUERY_TIMEOUT " + millis);
+	}
+
+	@Override
+	RowLockSession rowLockSession() {
+		return RowLockSession.withoutIdleTimeout("SESSION_ID()");
+	}
+
+	@Override
+	public boolean isAbortable() {
+		return false;
+	}
+
+	/** H2 does not log that it refuses the second one. */
+	@Override
+	int insertTwoRows(Connection connection, Object key) throws SQLException {
+		try {
+			return Sql.update(connection, sql(TWO_ROWS), key, key);
+		}
+		catch (SQLException ex) {
+			if (SqlErrors.isDuplicateKey(ex)) {
+				return 1;
+			}
+			throw ex;
+		}
+	}
+
+	@Override
+	String timeType() {
+		return "TIMESTAMP WITH TIME ZONE";
+	}
+
+	@Override
+	long attemptFree(Connection connection, LockAttempt attempt) throws SQLException {
+		return orderOfFree(connection, this.attemptFree, attempt);
+	}
+
+	@Override
+	public List<RenewalOutcome> renew(Connection connection, List<Renewal> renewals) throws SQLException {
+		Object[] batch = arrays(connection, renewals);
+		Set<String> renewed = leases(connection, this.renew, batch);
+		// A lease that was not renewed is unknown if its row is locked, else lost.
+		Set<String> held = (renewed.size() < renewals.size()) ? leases(connection, this.stillHeld, batch) : renewed;
+		return outcomes(renewals, renewed, held);
+	}
+
+	private Object[] arrays(Connection connection, List<Renewal> renewals) throws SQLException {
+		Object[] keys = renewals.stream().map((renewal) -> stored(renewal.key())).toArray();
+		Object[] owners = renewals.stream().map(Renewal::owner).toArray();
+		Object[] leases = renewals.stream().map(Renewal::leaseMicros).toArray();
+		return new Object[] { connection.createArrayOf("VARBINARY", keys), connection.createArrayOf("VARCHAR", owners),
+				connection.createArrayOf("BIGINT", leases) };
+	}
+
+	@Override
+	public int sweep(Connection connection, List<String> keys, long retentionMicros) throws SQLException {
+		Object[] bytes = keys.stream().map(this::stored).toArray();
+		return Sql.update(connection, this.sweep, connection.createArrayOf("VARBINARY", bytes), retentionMicros);
+	}
+
+}

@@ -1,0 +1,180 @@
+package io.distributedlock.jdbc.dialect;
+
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.LockHolder;
+
+/**
+ * Row of the lock table as one statement saw it. Times are in microseconds by the
+ * database's clock and relative to the moment of the statement, unless they count from
+ * 1970.
+ *
+ * @param owner the owner id, a {@link #RESERVED reservation}, {@link #KEPT}, or
+ * {@code null}
+ * @param order the order of the last grant
+ * @param holder the label of the last holder
+ * @param heldMicros the time since the last grant
+ * @param remainingMicros the time until the lease or the reservation expires, not
+ * positive once it has
+ * @param nowMicros the moment of the statement since 1970
+ * @param first the first entry of the wait queue, {@code null} if none is valid
+ * @param second the second entry of the wait queue, {@code null} if none is valid
+ */
+public record LockRow(@Nullable String owner, long order, @Nullable String holder, long heldMicros,
+		long remainingMicros, long nowMicros, @Nullable QueueEntry first, @Nullable QueueEntry second) {
+
+	/** Precedes the process id in the owner column of a reserved lock. */
+	public static final String RESERVED = "reserved:";
+
+	/** The owner of a row that is kept after its release: no owner id, no process. */
+	static final String KEPT = "kept";
+
+	/** Precedes the owner id of a grant that lasts as long as a row is locked. */
+	public static final String ROW = "row:";
+
+	/** Reads the twelve columns that every dialect selects in this order. */
+	static LockRow read(ResultSet result) throws SQLException {
+		return new LockRow(result.getString(1), result.getLong(2), result.getString(3), result.getLong(4),
+				result.getLong(5), result.getLong(9), QueueEntry.read(result, 6, 7, 8),
+				QueueEntry.read(result, 10, 11, 12));
+	}
+
+	/** Returns what matters of the row that an attempt has acquired just now. */
+	static LockRow granted(LockAttempt attempt, long order) {
+		return new LockRow(attempt.owner(), order, attempt.holder(), 0, attempt.leaseMicros(), order, null, null);
+	}
+
+	public boolean isHeldBy(String owner) {
+		return owner.equals(this.owner);
+	}
+
+	/**
+	 * Whether the owner is one of a row lock, which has ended when its row can be locked.
+	 */
+	public boolean isOfRowLock() {
+		return this.owner != null && this.owner.startsWith(ROW);
+	}
+
+	public boolean isReserved() {
+		return this.owner != null && this.owner.startsWith(RESERVED);
+	}
+
+	/** Whether an attempt of the process would be granted. */
+	public boolean isAcquirableBy(String process) {
+		return this.owner == null || this.remainingMicros <= 0 || this.owner.equals(RESERVED + process);
+	}
+
+	/** Whether a release reserves the lock for the process. */
+	public boolean isFirst(String process) {
+		return isEntryOf(process, this.first);
+	}
+
+	/** Whether the wait queue has an entry of the process. */
+	public boolean isQueued(String process) {
+		return isEntryOf(process, this.first) || isEntryOf(process, this.second);
+	}
+
+	/**
+	 * Returns when the process was first refused, in microseconds since 1970: now if the
+	 * wait queue has no entry of it.
+	 */
+	public long sinceMicros(String process) {
+		if (this.first != null && isEntryOf(process, this.first)) {
+			return this.first.sinceMicros();
+		}
+		return (this.second != null && isEntryOf(process, this.second)) ? this.second.sinceMicros() : this.nowMicros;
+	}
+
+	/**
+	 * Returns by how much a contender was refused later than the last one in the wait
+	 * queue that was refused before it, zero if there is none.
+	 * @param sinceMicros when the contender was first refused, since 1970
+	 */
+	public long behindMicros(long sinceMicros) {
+		long aheadMicros = sinceMicros;
+		if (this.first != null && this.first.sinceMicros() < sinceMicros) {
+			aheadMicros = this.first.sinceMicros();
+			if (this.second != null && this.second.sinceMicros() < sinceMicros) {
+				aheadMicros = Math.max(aheadMicros, this.second.sinceMicros());
+			}
+		}
+		return sinceMicros - aheadMicros;
+	}
+
+	/**
+	 * Whether the wait queue has an entry of the process, or one that is open to it now.
+	 */
+	boolean hasOpenEntryFor(String process) {
+		return this.first == null || this.second == null || isQueued(process)
+				|| this.first.sinceMicros() > this.nowMicros || this.second.sinceMicros() >= this.nowMicros;
+	}
+
+	/**
+	 * Whether an attempt would change the row: acquire the lock, enter the wait queue, or
+	 * refresh an entry whose time is half over.
+	 * @param entryMicros how long an entry is valid without being refreshed
+	 */
+	public boolean isChangedBy(LockAttempt attempt, long entryMicros) {
+		if (isAcquirableBy(attempt.process()) || isHeldBy(attempt.owner())) {
+			return true;
+		}
+		Long since = attempt.sinceMicros();
+		if (!attempt.willWait() || since == null) {
+			return false;
+		}
+		if (this.first == null) {
+			return true;
+		}
+		if (isEntryOf(attempt.process(), this.first)) {
+			return this.first.leftMicros() < entryMicros / 2;
+		}
+		if (this.first.sinceMicros() > since || this.second == null) {
+			return true;
+		}
+		// To displace a contender that was refused only a little later is not worth a
+		// write.
+		return isEntryOf(attempt.process(), this.second) ? this.second.leftMicros() < entryMicros / 2
+				: this.second.sinceMicros() - since > since - this.first.sinceMicros();
+	}
+
+	private static boolean isEntryOf(String process, @Nullable QueueEntry entry) {
+		return entry != null && process.equals(entry.process());
+	}
+
+	/**
+	 * Describes the holder, or the last one of a lock that is kept; {@code null} while
+	 * the lock is free or reserved.
+	 */
+	public @Nullable LockHolder describeHolder() {
+		if (this.owner == null || isReserved() || this.holder == null) {
+			return null;
+		}
+		return new LockHolder(this.holder, Duration.ofNanos(Math.max(this.heldMicros, 0) * 1000),
+				Duration.ofNanos(Math.max(this.remainingMicros, 0) * 1000), KEPT.equals(this.owner));
+	}
+
+	/**
+	 * Valid entry of the wait queue.
+	 *
+	 * @param process the id of the process that waits
+	 * @param sinceMicros when that process was first refused, since 1970
+	 * @param leftMicros how much longer the entry is valid without being refreshed
+	 */
+	public record QueueEntry(String process, long sinceMicros, long leftMicros) {
+
+		private static @Nullable QueueEntry read(ResultSet result, int process, int since, int left)
+				throws SQLException {
+			String waiter = result.getString(process);
+			// A NULL reads as 0: an entry without an end is not valid either.
+			long leftMicros = result.getLong(left);
+			return (waiter != null && leftMicros > 0) ? new QueueEntry(waiter, result.getLong(since), leftMicros)
+					: null;
+		}
+
+	}
+
+}

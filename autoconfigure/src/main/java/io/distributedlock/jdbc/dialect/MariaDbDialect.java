@@ -1,0 +1,91 @@
+package io.distributedlock.jdbc.dialect;
+
+import java.math.BigDecimal;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.SQLTransientException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+
+import io.distributedlock.provider.RenewalOutcome;
+
+/** Dialect of MariaDB, whose inserts return the row. */
+final class MariaDbDialect extends MySqlCompatibleDialect {
+
+	/**
+	 * The clock now instead of at the start of the statement. Only {@code SYSDATE} has
+	 * it, and in the session's time zone.
+	 */
+	private static final String CLOCK_NOW = """
+			(UTC_TIMESTAMP(6) + INTERVAL GREATEST(TIMESTAMPDIFF(MICROSECOND, CURRENT_TIMESTAMP(6), SYSDATE(6)), 0)
+				MICROSECOND)""";
+
+	private static final String RENEW = """
+			INSERT INTO {table} (lock_key, owner, grant_order, expires_at)
+			SELECT l.lock_key, l.owner, l.grant_order, UTC_TIMESTAMP(6) + INTERVAL w.lease MICROSECOND
+			FROM {renewals} FOR UPDATE SKIP LOCKED
+			ON DUPLICATE KEY UPDATE expires_at = VALUES(expires_at)
+			RETURNING lock_key, owner""";
+
+	private final String renew;
+
+	MariaDbDialect(String table) {
+		super("mariadb", table, words(), INSERT + " RETURNING {columns}");
+		this.renew = sql(RENEW);
+	}
+
+	private static SqlWords words() {
+		return SqlWords.of("clockNow", CLOCK_NOW)
+			.with("insertedOrder", "{epochMicros}")
+			.with("grantedOrder", "{raisedOrder}")
+			.with("keptOrder", "grant_order");
+	}
+
+	/**
+	 * Sets the time zone too, in which {@code SYSDATE} is. InnoDB counts whole seconds,
+	 * so the bound of the statement covers shorter waits for a row's lock.
+	 */
+	@Override
+	public List<String> sessionSettings(Duration callTimeout) {
+		long lockMillis = Math.max(callTimeout.toMillis() / 2, 1);
+		return List.of("SET max_statement_time = %s, innodb_lock_wait_timeout = %d, time_zone = '+00:00'"
+			.formatted(BigDecimal.valueOf(lockMillis, 3).toPlainString(), Math.max(lockMillis / 1000, 1)));
+	}
+
+	/** MariaDB has time-outs of its own for sessions that are idle in a transaction. */
+	@Override
+	RowLockSession rowLockSession() {
+		return new RowLockSession("CONNECTION_ID()", null,
+				(idle) -> idleTimeouts(Long.toString(RowLockSession.seconds(idle, LONGEST_IDLE_SECONDS))),
+				idleTimeouts("DEFAULT"));
+	}
+
+	private static String idleTimeouts(String value) {
+		return "SET " + String.join(" = " + value + ", ", "wait_timeout", "idle_transaction_timeout",
+				"idle_write_transaction_timeout", "idle_readonly_transaction_timeout") + " = " + value;
+	}
+
+	@Override
+	public LockRow attempt(Connection connection, LockAttempt attempt) throws SQLException {
+		try {
+			return super.attempt(connection, attempt);
+		}
+		catch (SQLException ex) {
+			// The bound of a statement also bounds the wait for a row's lock, because
+			// that of InnoDB counts whole seconds.
+			throw (ex.getErrorCode() == SqlErrors.MARIADB_STATEMENT_TIMEOUT) ? new SQLTransientException(
+					"The statement may have waited for the row's lock", SqlErrors.LOCK_NOT_AVAILABLE, ex) : ex;
+		}
+	}
+
+	@Override
+	public List<RenewalOutcome> renew(Connection connection, List<Renewal> renewals) throws SQLException {
+		String batch = json(renewals);
+		Set<String> renewed = leases(connection, this.renew, batch);
+		// A lease that was not renewed is unknown if its row is locked, else lost.
+		Set<String> held = (renewed.size() < renewals.size()) ? stillHeld(connection, batch) : renewed;
+		return outcomes(renewals, renewed, held);
+	}
+
+}

@@ -1,0 +1,199 @@
+package io.distributedlock.jdbc.dialect;
+
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.ResultSetMetaData;
+import java.sql.SQLException;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What MySQL and MariaDB have in common, each through its own driver or the other's. Keys
+ * are bytes, so that neither a collation nor the character set of a connection changes
+ * them. Times are UTC whatever the session's time zone.
+ */
+abstract class MySqlCompatibleDialect extends PolledDialect {
+
+	/** The most that {@code wait_timeout} can be. */
+	static final long LONGEST_IDLE_SECONDS = 31_536_000;
+
+	private static final HexFormat HEX = HexFormat.of();
+
+	private static final String COLUMNS = """
+			owner, grant_order, holder,
+			TIMESTAMPDIFF(MICROSECOND, acquired_at, {clockNow}),
+			TIMESTAMPDIFF(MICROSECOND, {clockNow}, expires_at),
+			first_waiter,
+			TIMESTAMPDIFF(MICROSECOND, '1970-01-01', first_waiter_since),
+			TIMESTAMPDIFF(MICROSECOND, {clockNow}, first_waiter_until),
+			TIMESTAMPDIFF(MICROSECOND, '1970-01-01', {clockNow}),
+			second_waiter,
+			TIMESTAMPDIFF(MICROSECOND, '1970-01-01', second_waiter_since),
+			TIMESTAMPDIFF(MICROSECOND, {clockNow}, second_waiter_until)
+			""";
+
+	// The answer carries LAST_INSERT_ID: the order of a grant, or 0. A row that exists
+	// must set it to 0, because MySQL evaluates the inserted values first.
+	private static final String ATTEMPT_FREE = """
+			INSERT INTO {table} (lock_key, owner, grant_order, expires_at, acquired_at, holder)
+			VALUES (?, ?, LAST_INSERT_ID({epochMicros}), {clock} + INTERVAL ? MICROSECOND, {clock}, ?)
+			ON DUPLICATE KEY UPDATE
+				grant_order = IF({free}, LAST_INSERT_ID({raisedOrder}), grant_order + LAST_INSERT_ID(0)),
+				expires_at = IF({free}, VALUES(expires_at), expires_at),
+				acquired_at = IF({free}, VALUES(acquired_at), acquired_at),
+				holder = IF({free}, VALUES(holder), holder),
+				owner = IF({free}, VALUES(owner), owner)""";
+
+	/** The row that an attempt inserts; it updates one that exists by the rule. */
+	static final String INSERT = """
+			INSERT INTO {table}
+				(lock_key, owner, grant_order, expires_at, acquired_at, holder, first_waiter, first_waiter_since)
+			VALUES (?, ?, {insertedOrder}, {clock} + INTERVAL ? MICROSECOND, {clock}, ?, ?,
+				CASE WHEN ? THEN COALESCE(TIMESTAMP'1970-01-01 00:00:00.000000' + INTERVAL ? MICROSECOND, {clock}) END)
+			ON DUPLICATE KEY UPDATE {attempt}""";
+
+	private static final String RENEWALS = """
+			JSON_TABLE(?, '$[*]' COLUMNS (k VARCHAR(4096) PATH '$[0]',
+				o VARCHAR(41) CHARACTER SET ascii COLLATE ascii_bin PATH '$[1]', lease BIGINT PATH '$[2]')) w
+			STRAIGHT_JOIN {table} l ON l.lock_key = UNHEX(w.k) AND l.owner = w.o
+			WHERE l.expires_at > UTC_TIMESTAMP(6)""";
+
+	private static final String STILL_HELD = "SELECT l.lock_key, l.owner FROM {renewals}";
+
+	private static final int LENGTH_WITH_MICROSECONDS = "1970-01-01 00:00:00.000000".length();
+
+	// A scan of the table would wait for each row that a row lock has locked.
+	private static final String SWEEP = """
+			DELETE l FROM {table} l FORCE INDEX (PRIMARY) WHERE {deletable} AND lock_key IN (""";
+
+	private static final String TWO_ROWS = "INSERT IGNORE INTO {table} (lock_key, grant_order) VALUES (?, 1), (?, 2)";
+
+	private final String attemptFree;
+
+	private final String stillHeld;
+
+	private final String sweep;
+
+	/**
+	 * Creates a dialect.
+	 * @param words the words {@code clockNow}, {@code insertedOrder},
+	 * {@code grantedOrder}, {@code keptOrder}, and those of its own templates
+	 */
+	MySqlCompatibleDialect(String platform, String table, SqlWords words, String attempt) {
+		super(platform, table, addTo(words), attempt);
+		this.attemptFree = sql(ATTEMPT_FREE);
+		this.stillHeld = sql(STILL_HELD);
+		this.sweep = sql(SWEEP);
+	}
+
+	private static SqlWords addTo(SqlWords words) {
+		return words.with("row", "")
+			.with("now", "VALUES(acquired_at)")
+			.with("process", "VALUES(first_waiter)")
+			.with("newOwner", "VALUES(owner)")
+			.with("newOrder", "VALUES(grant_order)")
+			.with("newHolder", "VALUES(holder)")
+			.with("leaseEnd", "VALUES(expires_at)")
+			.with("since", "VALUES(first_waiter_since)")
+			.with("entryEnd", "VALUES(acquired_at) + INTERVAL " + POLLED_ENTRY_MICROS + " MICROSECOND")
+			.with("reserved", "CONCAT('reserved:', VALUES(first_waiter))")
+			.with("granted", "{acquirable} OR (owner = VALUES(owner) AND acquired_at = VALUES(acquired_at))")
+			.with("busyOwner", "owner")
+			.with("clock", "UTC_TIMESTAMP(6)")
+			.with("reservationEnd", "UTC_TIMESTAMP(6) + INTERVAL " + POLLED_RESERVATION_MICROS + " MICROSECOND")
+			.with("reservedForFirst", "CONCAT('reserved:', first_waiter)")
+			.with("keptUntil", "UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND")
+			.with("columns", COLUMNS)
+			.with("epochMicros", "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))")
+			.with("retained", "UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND")
+			.with("renewals", RENEWALS);
+	}
+
+	@Override
+	public final boolean isAbortable() {
+		return true;
+	}
+
+	@Override
+	public final @Nullable String multiPrimary(Connection connection) throws SQLException {
+		return MySqlCluster.multiPrimary(connection);
+	}
+
+	/** MariaDB's driver first sends a KILL over a new connection. */
+	@Override
+	public final boolean abortsAtOnce() {
+		return false;
+	}
+
+	/**
+	 * Bounds reads, because MariaDB's driver aborts a statement by a KILL over a new
+	 * connection, which a server that hangs does not accept.
+	 */
+	@Override
+	public final void limitReads(Connection connection, int millis) throws SQLException {
+		connection.setNetworkTimeout(Runnable::run, millis);
+	}
+
+	@Override
+	public final int readLimit(Connection connection) throws SQLException {
+		return connection.getNetworkTimeout();
+	}
+
+	@Override
+	final int insertTwoRows(Connection connection, Object key) throws SQLException {
+		return Sql.update(connection, sql(TWO_ROWS), key, key);
+	}
+
+	@Override
+	final boolean mistakesGeneratedKeys() {
+		return true;
+	}
+
+	@Override
+	final String timeType() {
+		return "DATETIME";
+	}
+
+	/** MySQL's driver tells the length of the text instead of the decimals. */
+	@Override
+	final boolean hasMicroseconds(ResultSetMetaData columns, int column) throws SQLException {
+		return super.hasMicroseconds(columns, column) || columns.getPrecision(column) == LENGTH_WITH_MICROSECONDS;
+	}
+
+	@Override
+	final long attemptFree(Connection connection, LockAttempt attempt) throws SQLException {
+		return Sql.insert(connection, this.attemptFree, stored(attempt.key()), attempt.owner(), attempt.leaseMicros(),
+				attempt.holder());
+	}
+
+	/** Reads which leases of a batch have not expired and are still of their owners. */
+	final Set<String> stillHeld(Connection connection, String batch) throws SQLException {
+		return leases(connection, this.stillHeld, batch);
+	}
+
+	/**
+	 * Encodes renewals in the order of the primary key, in which their rows are locked.
+	 */
+	static String json(List<Renewal> renewals) {
+		return renewals.stream()
+			.map((renewal) -> "[\"" + HEX.formatHex(renewal.key().getBytes(StandardCharsets.UTF_8)) + "\",\""
+					+ renewal.owner() + "\"," + renewal.leaseMicros() + "]")
+			.sorted()
+			.collect(Collectors.joining(",", "[", "]"));
+	}
+
+	@Override
+	public final int sweep(Connection connection, List<String> keys, long retentionMicros) throws SQLException {
+		String sql = this.sweep + String.join(",", Collections.nCopies(keys.size(), "?")) + ")";
+		@Nullable Object[] arguments = new Object[keys.size() + 1];
+		Arrays.setAll(arguments, (i) -> (i == 0) ? (Object) retentionMicros : stored(keys.get(i - 1)));
+		return Sql.update(connection, sql, arguments);
+	}
+
+}

@@ -1,0 +1,323 @@
+package io.distributedlock.jdbc.dialect;
+
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+
+import org.springframework.util.ClassUtils;
+
+import io.distributedlock.provider.RenewalOutcome;
+
+/** Dialect of PostgreSQL, tested on version 18. */
+public final class PostgresDialect extends TableDialect {
+
+	/** Length of a reservation. */
+	private static final long RESERVATION_MICROS = 100_000;
+
+	/** Validity of an entry: a contender that is notified polls about once a second. */
+	private static final long ENTRY_MICROS = 3_000_000;
+
+	/** Whether the driver is PostgreSQL's own, which knows of its session. */
+	private static final boolean DRIVER = ClassUtils.isPresent("org.postgresql.PGConnection",
+			PostgresDialect.class.getClassLoader());
+
+	private static final int MAX_CHANNEL_LENGTH = 63;
+
+	/** Only on Linux can the server see that a client is gone. */
+	private static final String SESSION = """
+			SELECT set_config('lock_timeout', '%d', false), set_config('statement_timeout', '%d', false),
+				CASE WHEN current_setting('client_connection_check_interval', true) IS NOT NULL
+					AND version() LIKE '%%linux%%'
+				THEN set_config('client_connection_check_interval', '%d', false) END""";
+
+	private static final String COLUMNS = """
+			owner, grant_order, holder,
+			(extract(epoch FROM clock_timestamp() - acquired_at) * 1000000)::bigint,
+			(extract(epoch FROM expires_at - clock_timestamp()) * 1000000)::bigint,
+			first_waiter,
+			(extract(epoch FROM first_waiter_since) * 1000000)::bigint,
+			(extract(epoch FROM first_waiter_until - clock_timestamp()) * 1000000)::bigint,
+			{epochMicros},
+			second_waiter,
+			(extract(epoch FROM second_waiter_since) * 1000000)::bigint,
+			(extract(epoch FROM second_waiter_until - clock_timestamp()) * 1000000)::bigint
+			""";
+
+	// Every CASE uses the one clock value of the subselect, which PostgreSQL does not
+	// flatten because the function is volatile. A new row holds the parameters of the
+	// attempt in its first entry, which has no end and so is not valid.
+	private static final String ATTEMPT = """
+			INSERT INTO {table} AS l
+				(lock_key, owner, grant_order, expires_at, acquired_at, holder, first_waiter, first_waiter_since)
+			SELECT ?, ?, (extract(epoch FROM t.now) * 1000000)::bigint, t.now + ?::bigint * interval '1 microsecond',
+				t.now, ?, ?, CASE WHEN ?::boolean
+					THEN coalesce(timestamptz 'epoch' + ?::bigint * interval '1 microsecond', t.now) END
+			FROM (SELECT clock_timestamp() AS now) t
+			ON CONFLICT (lock_key) DO UPDATE SET {attempt}
+			RETURNING {columns}""";
+
+	// A row that is not free is locked all the same.
+	private static final String ATTEMPT_FREE = """
+			INSERT INTO {table} AS l (lock_key, owner, grant_order, expires_at, acquired_at, holder)
+			SELECT ?, ?, (extract(epoch FROM t.now) * 1000000)::bigint, t.now + ?::bigint * interval '1 microsecond',
+				t.now, ?
+			FROM (SELECT clock_timestamp() AS now) t
+			ON CONFLICT (lock_key) DO UPDATE SET owner = {newOwner}, grant_order = {raisedOrder},
+				expires_at = {leaseEnd}, acquired_at = {now}, holder = {newHolder}
+			WHERE CASE WHEN {free} THEN true ELSE set_config('synchronous_commit', 'off', true) IS NULL END
+			RETURNING grant_order""";
+
+	/** A busy answer commits asynchronously, because it delays the holder's release. */
+	private static final String BUSY_OWNER = """
+			CASE WHEN set_config('synchronous_commit', 'off', true) IS NOT NULL THEN l.owner END""";
+
+	/** Notifies contenders of the row's new state by a {@link NotificationPayload}. */
+	private static final String NOTIFY = """
+			pg_notify('{channel}', concat_ws(' ',
+				CASE WHEN l.owner LIKE 'reserved:%' THEN substr(l.owner, 10) ELSE '-' END, coalesce(l.first_waiter, '-'),
+				coalesce((extract(epoch FROM l.first_waiter_since) * 1000000)::bigint::text, '-'), l.lock_key))::text""";
+
+	// A release commits asynchronously: if a crash undoes it, the lease still expires.
+	private static final String RELEASE = """
+			UPDATE {table} l SET {release}
+			FROM (SELECT clock_timestamp() AS now, ?::text AS process) t
+			WHERE l.lock_key = ? AND l.owner = ? AND set_config('synchronous_commit', 'off', true) IS NOT NULL
+			RETURNING CASE WHEN l.owner LIKE 'reserved:%' OR l.first_waiter IS NOT NULL
+				THEN {notify} END""";
+
+	// Waiting contenders see until when the row is kept, instead of the lease.
+	private static final String KEEP = """
+			UPDATE {table} l SET
+				owner = {kept}, expires_at = clock_timestamp() + ?::bigint * interval '1 microsecond'
+			WHERE l.lock_key = ? AND l.owner = ? AND set_config('synchronous_commit', 'off', true) IS NOT NULL
+			RETURNING CASE WHEN l.first_waiter IS NOT NULL THEN {notify} END""";
+
+	// Notifies in any case: another contender may now enter the wait queue.
+	private static final String REMOVE_ENTRIES = """
+			UPDATE {table} l SET
+				first_waiter = nullif(l.first_waiter, t.process), second_waiter = nullif(l.second_waiter, t.process)
+			FROM (SELECT ?::text AS process) t
+			WHERE l.lock_key = ? AND (l.first_waiter = t.process OR l.second_waiter = t.process)
+				AND set_config('synchronous_commit', 'off', true) IS NOT NULL
+			RETURNING {notify}""";
+
+	private static final String RENEW = """
+			WITH batch AS (
+				SELECT * FROM unnest(?::text[], ?::text[], ?::bigint[]) WITH ORDINALITY AS w(k, o, lease, i)),
+			locked AS (
+				SELECT l.lock_key, l.owner, w.lease FROM batch w JOIN {table} l ON l.lock_key = w.k AND l.owner = w.o
+				WHERE l.expires_at > clock_timestamp() ORDER BY l.lock_key FOR NO KEY UPDATE OF l SKIP LOCKED),
+			renewed AS (
+				UPDATE {table} d SET expires_at = clock_timestamp() + m.lease * interval '1 microsecond' FROM locked m
+				WHERE d.lock_key = m.lock_key AND d.owner = m.owner RETURNING d.lock_key, d.owner)
+			SELECT d.lock_key IS NOT NULL,
+				coalesce(l.owner = w.o AND l.expires_at > clock_timestamp(), false)
+			FROM batch w LEFT JOIN renewed d ON d.lock_key = w.k AND d.owner = w.o LEFT JOIN {table} l ON l.lock_key = w.k
+			ORDER BY w.i""";
+
+	private static final String SWEEP = "DELETE FROM {table} WHERE lock_key = ANY(?) AND {deletable}";
+
+	/** Is refused without a unique index of the key. */
+	private static final String INSERT_NOTHING_TWICE = """
+			INSERT INTO {table} (lock_key, grant_order) SELECT ?, 1 WHERE false ON CONFLICT (lock_key) DO NOTHING""";
+
+	private static final String NO_UNIQUE_INDEX = "42P10";
+
+	private final String channel;
+
+	private final String attemptFree;
+
+	private final String release;
+
+	private final String keep;
+
+	private final String removeEntries;
+
+	private final String renew;
+
+	private final String sweep;
+
+	public PostgresDialect(String table) {
+		super("postgresql", table, words(channel(table)), ATTEMPT);
+		this.channel = channel(table);
+		this.attemptFree = sql(ATTEMPT_FREE);
+		this.release = sql(RELEASE);
+		this.keep = sql(KEEP);
+		this.removeEntries = sql(REMOVE_ENTRIES);
+		this.renew = sql(RENEW);
+		this.sweep = sql(SWEEP);
+	}
+
+	private static SqlWords words(String channel) {
+		return SqlWords.of("row", "l.")
+			.with("now", "EXCLUDED.acquired_at")
+			.with("process", "EXCLUDED.first_waiter")
+			.with("newOwner", "EXCLUDED.owner")
+			.with("newOrder", "EXCLUDED.grant_order")
+			.with("newHolder", "EXCLUDED.holder")
+			.with("leaseEnd", "EXCLUDED.expires_at")
+			.with("since", "EXCLUDED.first_waiter_since")
+			.with("entryEnd", "EXCLUDED.acquired_at + " + ENTRY_MICROS + " * interval '1 microsecond'")
+			.with("reserved", "'reserved:' || EXCLUDED.first_waiter")
+			.with("granted", "{acquirable}")
+			.with("grantedOrder", "{raisedOrder}")
+			.with("keptOrder", "l.grant_order")
+			.with("busyOwner", BUSY_OWNER)
+			.with("clock", "t.now")
+			.with("releaser", "t.process")
+			.with("reservationEnd", "t.now + " + RESERVATION_MICROS + " * interval '1 microsecond'")
+			.with("reservedForFirst", "'reserved:' || first_waiter")
+			.with("columns", COLUMNS)
+			.with("epochMicros", "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint")
+			.with("retained", "clock_timestamp() - ?::bigint * interval '1 microsecond'")
+			.with("notify", NOTIFY)
+			.with("channel", channel);
+	}
+
+	/**
+	 * Returns the table's name without its schema, which processes can name differently.
+	 * Tables that share a channel only cause needless attempts.
+	 */
+	private static String channel(String table) {
+		String name = table.toLowerCase(Locale.ROOT).substring(table.lastIndexOf('.') + 1);
+		return name.substring(Math.max(0, name.length() - MAX_CHANNEL_LENGTH));
+	}
+
+	@Override
+	int keyLength() {
+		return LockKeyEncoder.LENGTH;
+	}
+
+	@Override
+	boolean isKeyUnique(Connection connection) throws SQLException {
+		try {
+			Sql.update(connection, sql(INSERT_NOTHING_TWICE), LockKeyEncoder.NO_ROW);
+			return true;
+		}
+		catch (SQLException ex) {
+			if (NO_UNIQUE_INDEX.equals(ex.getSQLState())) {
+				return false;
+			}
+			throw ex;
+		}
+	}
+
+	@Override
+	boolean isExact(int type) {
+		return true;
+	}
+
+	@Override
+	String timeType() {
+		return "timestamptz";
+	}
+
+	@Override
+	Object stored(String key) {
+		return key;
+	}
+
+	@Override
+	String key(ResultSet row, int column) throws SQLException {
+		return row.getString(column);
+	}
+
+	@Override
+	public List<String> sessionSettings(Duration callTimeout) {
+		long millis = Math.max(callTimeout.toMillis(), 2);
+		return List.of(SESSION.formatted(millis / 2, millis, millis));
+	}
+
+	/**
+	 * The settings end with the transaction. A wait for a row is several waits for the
+	 * lock time-out, each as long as that, so that the bound of statements ends it.
+	 */
+	@Override
+	RowLockSession rowLockSession() {
+		return new RowLockSession("pg_backend_pid()", (wait) -> "SET LOCAL statement_timeout = " + wait.toMillis(),
+				(idle) -> "SET LOCAL idle_in_transaction_session_timeout = "
+						+ Math.min(idle.toMillis() + 1, Integer.MAX_VALUE),
+				null);
+	}
+
+	@Override
+	public boolean isAbortable() {
+		return true;
+	}
+
+	@Override
+	public long reservationMicros() {
+		return RESERVATION_MICROS;
+	}
+
+	@Override
+	public long entryMicros() {
+		return ENTRY_MICROS;
+	}
+
+	@Override
+	public String channel() {
+		return this.channel;
+	}
+
+	/** Leaves a session alone that a pooler can give to other clients. */
+	@Override
+	public void prepareSession(Connection connection, Duration callTimeout) throws SQLException {
+		if (isPooled(connection)) {
+			PostgresSession.disableServerPreparation(connection);
+		}
+		else {
+			super.prepareSession(connection, callTimeout);
+		}
+	}
+
+	@Override
+	public boolean isPooled(Connection connection) throws SQLException {
+		return DRIVER && PostgresSession.isPooled(connection);
+	}
+
+	@Override
+	long attemptFree(Connection connection, LockAttempt attempt) throws SQLException {
+		return orderOfFree(connection, this.attemptFree, attempt);
+	}
+
+	@Override
+	public boolean release(Connection connection, String key, String owner, String process) throws SQLException {
+		return !Sql.query(connection, this.release, PostgresDialect::isNotified, process, key, owner).isEmpty();
+	}
+
+	@Override
+	public boolean keep(Connection connection, String key, String owner, long keepMicros) throws SQLException {
+		return !Sql.query(connection, this.keep, PostgresDialect::isNotified, keepMicros, key, owner).isEmpty();
+	}
+
+	@Override
+	public boolean removeEntries(Connection connection, String key, String process) throws SQLException {
+		return !Sql.query(connection, this.removeEntries, PostgresDialect::isNotified, process, key).isEmpty();
+	}
+
+	private static boolean isNotified(ResultSet row) throws SQLException {
+		return row.getString(1) != null;
+	}
+
+	@Override
+	public List<RenewalOutcome> renew(Connection connection, List<Renewal> renewals) throws SQLException {
+		Object[] keys = renewals.stream().map(Renewal::key).toArray();
+		Object[] owners = renewals.stream().map(Renewal::owner).toArray();
+		Object[] leases = renewals.stream().map(Renewal::leaseMicros).toArray();
+		return Sql.query(connection, this.renew,
+				(row) -> row.getBoolean(1) ? RenewalOutcome.RENEWED
+						: row.getBoolean(2) ? RenewalOutcome.UNKNOWN : RenewalOutcome.NOT_HELD,
+				connection.createArrayOf("text", keys), connection.createArrayOf("text", owners),
+				connection.createArrayOf("bigint", leases));
+	}
+
+	@Override
+	public int sweep(Connection connection, List<String> keys, long retentionMicros) throws SQLException {
+		return Sql.update(connection, this.sweep, connection.createArrayOf("text", keys.toArray()), retentionMicros);
+	}
+
+}

@@ -1,0 +1,107 @@
+package io.distributedlock.jdbc.dialect;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.sql.Array;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+
+/** Execution of one statement on a connection. */
+public final class Sql {
+
+	/** The table that the schema scripts create. */
+	public static final String SCRIPT_TABLE = "distributed_lock";
+
+	private Sql() {
+	}
+
+	/** Executes SQL, which can be several statements where the driver allows that. */
+	public static void execute(Connection connection, String sql) throws SQLException {
+		try (Statement statement = connection.createStatement()) {
+			statement.execute(sql);
+		}
+	}
+
+	public static <T> List<T> query(Connection connection, String sql, Reader<T> reader, @Nullable Object... arguments)
+			throws SQLException {
+		try (PreparedStatement statement = connection.prepareStatement(sql)) {
+			bind(statement, arguments);
+			// MySQL's driver returns the rows of INSERT … RETURNING in no other way.
+			statement.execute();
+			try (ResultSet result = statement.getResultSet()) {
+				List<T> rows = new ArrayList<>();
+				while (result.next()) {
+					rows.add(reader.read(result));
+				}
+				return rows;
+			}
+		}
+	}
+
+	public static int update(Connection connection, String sql, @Nullable Object... arguments) throws SQLException {
+		try (PreparedStatement statement = connection.prepareStatement(sql)) {
+			bind(statement, arguments);
+			return statement.executeUpdate();
+		}
+	}
+
+	/**
+	 * Inserts or updates a row.
+	 * @return the number that the statement gives to {@code LAST_INSERT_ID}, 0 for none
+	 */
+	static long insert(Connection connection, String sql, @Nullable Object... arguments) throws SQLException {
+		try (PreparedStatement statement = connection.prepareStatement(sql, Statement.RETURN_GENERATED_KEYS)) {
+			bind(statement, arguments);
+			statement.executeUpdate();
+			try (ResultSet keys = statement.getGeneratedKeys()) {
+				return keys.next() ? keys.getLong(1) : 0;
+			}
+		}
+	}
+
+	private static void bind(PreparedStatement statement, @Nullable Object[] arguments) throws SQLException {
+		for (int i = 0; i < arguments.length; i++) {
+			Object argument = arguments[i];
+			if (argument instanceof Array array) {
+				statement.setArray(i + 1, array);
+			}
+			else if (argument instanceof byte[] bytes) {
+				statement.setBytes(i + 1, bytes);
+			}
+			else {
+				statement.setObject(i + 1, argument);
+			}
+		}
+	}
+
+	/** Loads the schema script of a platform for a table. */
+	static String script(String platform, String table) {
+		String resource = "/io/distributedlock/jdbc/schema-" + platform + ".sql";
+		try (InputStream stream = Sql.class.getResourceAsStream(resource)) {
+			if (stream == null) {
+				throw new IllegalStateException("Missing resource " + resource);
+			}
+			return new String(stream.readAllBytes(), StandardCharsets.UTF_8).replace(SCRIPT_TABLE, table);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	/** Reader of the current row of a result. */
+	public interface Reader<T> {
+
+		T read(ResultSet result) throws SQLException;
+
+	}
+
+}

@@ -1,0 +1,150 @@
+package io.distributedlock.redis.check;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.LockError;
+import io.distributedlock.redis.script.RedisLayout;
+import io.distributedlock.redis.script.Script;
+import io.distributedlock.redis.script.ScriptCall;
+import io.distributedlock.redis.script.ScriptExecutor;
+import io.distributedlock.redis.script.ScriptReply;
+
+/**
+ * The check of the primaries of a cluster: of each once, as far as the client knows which
+ * slots they serve. A node that takes over a slot later is not checked. Each is asked for
+ * its commands first, since the users of a node are its own.
+ */
+public final class ClusterPrimariesCheck implements ServersCheck {
+
+	private static final Log logger = LogFactory.getLog(ClusterPrimariesCheck.class);
+
+	private final ScriptExecutor executor;
+
+	private final RedisLayout layout;
+
+	/** The slot of each bucket. */
+	private final int[] slots = new int[RedisLayout.BUCKETS];
+
+	/** The slots whose primary was checked. */
+	private final Set<Integer> done = ConcurrentHashMap.newKeySet();
+
+	/** The check of the commands, by the slot for which a primary was asked. */
+	private final Map<Integer, CommandsCheck> commands = new ConcurrentHashMap<>();
+
+	/** The run ids of the primaries that have replied: a WARN names each once. */
+	private final Set<String> runIds = ConcurrentHashMap.newKeySet();
+
+	public ClusterPrimariesCheck(ScriptExecutor executor, RedisLayout layout) {
+		this.executor = executor;
+		this.layout = layout;
+		Arrays.setAll(this.slots, (bucket) -> executor.slot(layout.lastOrder(bucket)));
+	}
+
+	@Override
+	public boolean isDone(int slot) {
+		return this.done.contains(slot);
+	}
+
+	@Override
+	public Supplier<List<CheckStep>> ofSlot(int slot) {
+		return () -> isDone(slot) ? List.of() : List.of(nextStep(slot));
+	}
+
+	/** Two rounds, the commands and the rest, of the servers that reply. */
+	@Override
+	public Supplier<List<CheckStep>> ofAll() {
+		Iterator<Predicate<CommandsCheck>> rounds = List
+			.<Predicate<CommandsCheck>>of((commands) -> !commands.isDone(), CommandsCheck::isDone)
+			.iterator();
+		return () -> {
+			List<CheckStep> steps = List.of();
+			while (steps.isEmpty() && rounds.hasNext()) {
+				steps = steps(rounds.next());
+			}
+			return steps;
+		};
+	}
+
+	/** One step for each node that the client knows, and for each slot of the others. */
+	private List<CheckStep> steps(Predicate<CommandsCheck> round) {
+		Set<Object> nodes = new HashSet<>();
+		List<CheckStep> steps = new ArrayList<>();
+		for (int slot : this.slots) {
+			Object node = this.executor.node(slot);
+			if (!isDone(slot) && nodes.add((node != null) ? node : Integer.valueOf(slot))
+					&& round.test(commands(slot))) {
+				CheckStep step = nextStep(slot);
+				steps.add(new CheckStep(step.script(), step.needed(), step.onReply(), (failure) -> {
+					if (failure.error() == LockError.NOT_PERMITTED || failure.error() == LockError.STORE_UNSUITABLE) {
+						step.onFailure().accept(failure);
+					}
+					logger.debug("The primary of slot " + slot + " is checked before the first attempt", failure);
+				}));
+			}
+		}
+		return steps;
+	}
+
+	private CheckStep nextStep(int slot) {
+		CommandsCheck commands = commands(slot);
+		return commands.isDone() ? new CheckStep(script(slot), () -> !isDone(slot), (reply) -> recordReply(slot, reply))
+				: commands.step(() -> !isDone(slot));
+	}
+
+	private CommandsCheck commands(int slot) {
+		return this.commands.computeIfAbsent(slot, (absent) -> {
+			String key = this.layout.noKey(bucket(slot));
+			return new CommandsCheck("The Redis server that keeps keys like '" + key + "'", key);
+		});
+	}
+
+	private int bucket(int slot) {
+		int bucket = 0;
+		while (this.slots[bucket] != slot) {
+			bucket++;
+		}
+		return bucket;
+	}
+
+	private ScriptCall script(int slot) {
+		return new ScriptCall(Script.SERVER, new byte[][] { this.layout.lastOrder(bucket(slot)) }, new byte[][] {
+				RedisLayout.bytes("server"), RedisLayout.bytes("memory"), RedisLayout.bytes("replication") });
+	}
+
+	private void recordReply(int slot, ScriptReply reply) {
+		ServerInfo info = ServerInfo.of(reply, 0);
+		String runId = info.runId();
+		String server = (runId != null) ? "The Redis server with port " + info.port() + " and run_id " + runId
+				: "The Redis server that keeps keys like '" + this.layout.noKey(bucket(slot)) + "'";
+		info.requireSuitable(server);
+		commands(slot).requireOptions();
+		Object node = this.executor.node(slot);
+		if (this.runIds.add((runId != null) ? runId : "slot " + slot)) {
+			info.warnOfEviction(server);
+		}
+		for (int other : this.slots) {
+			if (other == slot || isSame(node, this.executor.node(other))) {
+				this.done.add(other);
+			}
+		}
+	}
+
+	private static boolean isSame(@Nullable Object node, @Nullable Object other) {
+		return node != null && Objects.equals(node, other);
+	}
+
+}

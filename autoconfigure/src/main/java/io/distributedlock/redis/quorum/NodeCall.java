@@ -1,0 +1,91 @@
+package io.distributedlock.redis.quorum;
+
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.LockProviderException;
+import io.distributedlock.provider.CallKind;
+import io.distributedlock.provider.Deadline;
+import io.distributedlock.redis.AttemptReply;
+import io.distributedlock.redis.script.ScriptCall;
+import io.distributedlock.redis.script.ScriptOperation;
+import io.distributedlock.redis.script.ScriptReply;
+
+/**
+ * One run of a script on one node of a quorum.
+ */
+final class NodeCall extends ScriptOperation<ScriptReply> {
+
+	private final QuorumNode node;
+
+	private static final long NO_CONNECTION = -1;
+
+	private volatile long connectionsBefore;
+
+	NodeCall(QuorumNode node) {
+		this.node = node;
+		this.connectionsBefore = node.connections();
+		call().recordSent(false);
+	}
+
+	QuorumNode node() {
+		return this.node;
+	}
+
+	/**
+	 * The number of the node's connections before the script was sent, or a negative one
+	 * if what is sent now may overtake it.
+	 */
+	long connectionsBefore() {
+		return this.connectionsBefore;
+	}
+
+	void send(ScriptCall script, CallKind kind, Deadline deadline) {
+		this.node.run(script, kind, deadline, this);
+	}
+
+	/**
+	 * Gives up a call that is under way. Its script is not sent after that, except by a
+	 * thread that is about to do so just now.
+	 */
+	void abandon() {
+		call().abandon();
+		if (isBeingSent()) {
+			this.connectionsBefore = NO_CONNECTION;
+		}
+	}
+
+	/** Whether the node may run the script later, or has run it without a reply. */
+	boolean mayTakeEffect() {
+		return (!call().isDone() || failure() != null) && call().mayHaveBeenSent();
+	}
+
+	/** Returns the failure, or {@code null} if there is none yet. */
+	@Nullable LockProviderException failure() {
+		if (!call().isDone()) {
+			return null;
+		}
+		try {
+			call().result();
+			return null;
+		}
+		catch (LockProviderException ex) {
+			return ex;
+		}
+	}
+
+	/** Whether this was an attempt, and the node has granted the lock. */
+	boolean hasGranted() {
+		return call().isDone() && failure() == null && new AttemptReply(call().result()).isGranted();
+	}
+
+	@Override
+	public void onReply(ScriptReply reply) {
+		call().complete(reply);
+	}
+
+	@Override
+	public void onFailure(LockProviderException failure) {
+		call().fail(failure);
+	}
+
+}

@@ -1,0 +1,314 @@
+package io.distributedlock.redis.quorum;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+
+import io.lettuce.core.resource.ClientResources;
+import io.lettuce.core.resource.DefaultClientResources;
+import io.netty.util.concurrent.DefaultThreadFactory;
+
+import io.distributedlock.LockConfigurationException;
+import io.distributedlock.LockError;
+import io.distributedlock.LockKey;
+import io.distributedlock.provider.AnsweredStoreCall;
+import io.distributedlock.provider.CallKind;
+import io.distributedlock.provider.Deadline;
+import io.distributedlock.provider.LockContender;
+import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.LockInspector;
+import io.distributedlock.provider.LockProvider;
+import io.distributedlock.provider.LongestLease;
+import io.distributedlock.provider.OwnerId;
+import io.distributedlock.provider.ReleaseOutcome;
+import io.distributedlock.provider.RenewalOutcome;
+import io.distributedlock.provider.StoreCall;
+import io.distributedlock.provider.StoredLock;
+import io.distributedlock.redis.AttemptReply;
+import io.distributedlock.redis.BatchRenewal;
+import io.distributedlock.redis.ReleaseResult;
+import io.distributedlock.redis.script.RedisErrors;
+import io.distributedlock.redis.script.RedisLayout;
+import io.distributedlock.redis.script.RedisLockKeys;
+import io.distributedlock.redis.script.RedisTimer;
+import io.distributedlock.redis.script.Script;
+import io.distributedlock.redis.script.ScriptCall;
+import io.distributedlock.redis.script.ScriptReply;
+
+/**
+ * Provider of locks in a quorum of independent Redis servers: a lock is granted, renewed
+ * and released by a majority of them, so that a minority may be down, slow or empty.
+ * <p>
+ * A grant costs two round trips, which all nodes make together: one that grants the lock,
+ * and one by which a majority learns the highest order. Processes that wait are not
+ * queued; they ask again after random pauses. A server that has restarted takes part in
+ * nothing until the longest lease has passed since its start. Safe for use by many
+ * threads.
+ *
+ * @since 0.1.0
+ */
+public final class RedisQuorumLockProvider implements LockProvider, LockInspector, AutoCloseable {
+
+	/** The fewest nodes: of two, each one would be needed. */
+	public static final int FEWEST_NODES = 3;
+
+	/** The most nodes. */
+	public static final int MOST_NODES = 7;
+
+	private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(2);
+
+	private final RedisLayout layout;
+
+	private final Duration maxLease;
+
+	private final RedisTimer timer = new RedisTimer();
+
+	private final ClientResources resources;
+
+	private final boolean ownsResources;
+
+	private final Quorum quorum;
+
+	private final List<LettuceQuorumNode> members;
+
+	private final List<BatchRenewal> renewals;
+
+	/**
+	 * Creates a provider. Does not yet connect to the servers.
+	 * @param nodes the servers, 3 to 7 different ones
+	 * @param settings the settings
+	 * @throws LockConfigurationException if the number of servers is out of its range, or
+	 * one occurs twice
+	 */
+	public RedisQuorumLockProvider(List<RedisQuorumNode> nodes, RedisQuorumSettings settings) {
+		this(requireDistinct(nodes), settings, QuorumNodeCheck.restartDelay(settings.maxLease()), newResources(), true);
+	}
+
+	/**
+	 * Creates a provider for tests, whose servers have just been started.
+	 * @param restartDelay how long a server takes part in nothing after its start
+	 * @param resources the threads of the client, which remain
+	 */
+	RedisQuorumLockProvider(List<RedisQuorumNode> nodes, RedisQuorumSettings settings, Duration restartDelay,
+			ClientResources resources) {
+		this(requireDistinct(nodes), settings, restartDelay, resources, false);
+	}
+
+	private RedisQuorumLockProvider(List<RedisQuorumNode> nodes, RedisQuorumSettings settings, Duration restartDelay,
+			ClientResources resources, boolean ownsResources) {
+		this.layout = new RedisLayout(settings.keyPrefix());
+		this.maxLease = settings.maxLease();
+		this.resources = resources;
+		this.ownsResources = ownsResources;
+		QuorumMembership membership = new QuorumMembership(this.layout, nodes.size(), this.timer);
+		QuorumNodeCheck check = new QuorumNodeCheck(this.layout, this.maxLease, restartDelay);
+		QuorumAdmission admission = new QuorumAdmission();
+		this.members = nodes.stream()
+			.map((node) -> new LettuceQuorumNode(node, this.resources, check, admission, membership::enter, this.timer))
+			.toList();
+		membership.setPeers(this.members.stream()
+			.<Supplier<CompletableFuture<QuorumConnection>>>map((node) -> node::asked)
+			.toList());
+		this.quorum = new Quorum(List.copyOf(this.members), this.timer, OwnerId.random().text());
+		this.renewals = this.members.stream()
+			.map((node) -> new BatchRenewal(node, this.layout, this.timer, false))
+			.toList();
+	}
+
+	private static ClientResources newResources() {
+		return DefaultClientResources.builder()
+			.ioThreadPoolSize(2)
+			.computationThreadPoolSize(2)
+			.threadFactoryProvider((pool) -> new DefaultThreadFactory("distributed-lock-redis-quorum-" + pool, true))
+			.build();
+	}
+
+	private static List<RedisQuorumNode> requireDistinct(List<RedisQuorumNode> nodes) {
+		List<String> names = nodes.stream().map(RedisQuorumNode::name).toList();
+		if (names.size() < FEWEST_NODES || names.size() > MOST_NODES) {
+			throw refused(names.size() + " server(s), but a quorum has " + FEWEST_NODES + " to " + MOST_NODES,
+					"Name 3 servers, of which 1 may be down, or 5, of which 2 may be");
+		}
+		List<String> twice = names.stream()
+			.filter((name) -> names.indexOf(name) != names.lastIndexOf(name))
+			.distinct()
+			.toList();
+		if (!twice.isEmpty()) {
+			throw refused("the server " + twice.get(0) + " twice, so that it would vote twice",
+					"Name each server once");
+		}
+		return nodes;
+	}
+
+	private static LockConfigurationException refused(String problem, String action) {
+		return new LockConfigurationException(LockError.INVALID_PROPERTY,
+				"The property distributed-lock.redis.quorum.nodes names " + problem, action);
+	}
+
+	@Override
+	public String name() {
+		return RedisErrors.PROVIDER;
+	}
+
+	@Override
+	public boolean isBlocking() {
+		return false;
+	}
+
+	/** The nodes, and what waits to be released on them. */
+	Quorum quorum() {
+		return this.quorum;
+	}
+
+	@Override
+	public LockContender newContender(LockKey key, Runnable onNotified) {
+		return new QuorumContender(this.quorum, key, this.layout.keys(key), this.maxLease);
+	}
+
+	@Override
+	public StoreCall<Map<LockGrant, RenewalOutcome>> renew(Map<LockGrant, Duration> leases, Duration timeout) {
+		return leases.isEmpty() ? AnsweredStoreCall.of(Map.of())
+				: new QuorumRenewal(this.quorum, leases).send(this.renewals, leases, timeout);
+	}
+
+	@Override
+	public boolean supportsMinHold() {
+		return true;
+	}
+
+	@Override
+	public StoreCall<ReleaseOutcome> release(LockKey key, OwnerId owner, Duration keepFor, Duration timeout) {
+		RedisLockKeys keys = this.layout.keys(key);
+		ScriptCall plain = this.quorum.release(keys, owner);
+		return new QuorumRelease(this.quorum, owner, plain, this.maxLease)
+			.send(keepFor.isZero() ? plain : this.quorum.keep(keys, owner, keepFor), timeout);
+	}
+
+	/**
+	 * Checks that a majority of the servers replies and can be part of a quorum. One that
+	 * cannot, whatever becomes of it, fails the check.
+	 */
+	@Override
+	public void check(Duration timeout) {
+		List<NodeCall> calls = probe(timeout, (all) -> all.stream().allMatch((call) -> call.call().isDone()));
+		for (NodeCall call : calls) {
+			LockConfigurationException refusal = Quorum.refusal(call);
+			if (refusal != null) {
+				throw refusal;
+			}
+		}
+		requireMajority(calls);
+	}
+
+	/** Checks that a majority of the servers replies and accepts writes. */
+	@Override
+	public void probe(Duration timeout) {
+		requireMajority(probe(timeout, (all) -> answered(all).size() >= this.quorum.majority()
+				|| all.stream().allMatch((call) -> call.call().isDone())));
+	}
+
+	private List<NodeCall> probe(Duration timeout, Predicate<List<NodeCall>> enough) {
+		byte[] none = ScriptCall.probe(this.layout.lastOrder(0)).keys()[0];
+		return ask(new ScriptCall(Script.HEALTH, new byte[][] { none, this.layout.format() }, new byte[0][]), timeout,
+				enough);
+	}
+
+	private void requireMajority(List<NodeCall> calls) {
+		int answered = answered(calls).size();
+		if (answered < this.quorum.majority()) {
+			throw this.quorum.noMajority(answered, calls, false);
+		}
+	}
+
+	/** Sends a script to all nodes, and waits until enough of them have replied. */
+	private List<NodeCall> ask(ScriptCall script, Duration timeout, Predicate<List<NodeCall>> enough) {
+		Deadline deadline = Deadline.after(timeout);
+		List<NodeCall> calls = new ArrayList<>();
+		CountDownLatch done = new CountDownLatch(1);
+		this.quorum.nodes().forEach((node) -> calls.add(new NodeCall(node)));
+		calls.forEach((call) -> {
+			call.call().onDone(() -> {
+				if (enough.test(calls)) {
+					done.countDown();
+				}
+			});
+			call.send(script, CallKind.ACQUIRE, deadline);
+		});
+		try {
+			deadline.await(CallKind.ACQUIRE, (nanos) -> done.await(nanos, TimeUnit.NANOSECONDS));
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw RedisErrors.interrupted(ex);
+		}
+		calls.forEach((call) -> call.call().abandon());
+		return calls;
+	}
+
+	private static List<ScriptReply> answered(List<NodeCall> calls) {
+		return calls.stream()
+			.filter((call) -> call.call().isDone() && call.failure() == null)
+			.map((call) -> call.call().result())
+			.toList();
+	}
+
+	@Override
+	public Map<String, String> nodeStates() {
+		Map<String, String> states = new LinkedHashMap<>();
+		this.quorum.nodes().forEach((node) -> states.put(node.name(), node.state()));
+		return states;
+	}
+
+	@Override
+	public Optional<LongestLease> longestLease() {
+		return Optional.of(new LongestLease(this.maxLease, RedisQuorumSettings.MAX_LEASE));
+	}
+
+	/** Finds the owner to which a majority has granted a key. */
+	@Override
+	public Optional<StoredLock> find(LockKey key, Duration timeout) {
+		List<NodeCall> calls = ask(
+				new ScriptCall(Script.INSPECT, new byte[][] { this.layout.lock(key) }, new byte[0][]), timeout,
+				(all) -> all.stream().allMatch((call) -> call.call().isDone()));
+		List<ScriptReply> replies = answered(calls);
+		requireMajority(calls);
+		Map<String, Integer> owners = new HashMap<>();
+		for (ScriptReply reply : replies) {
+			AttemptReply lock = new AttemptReply(reply);
+			if (!lock.owner().isEmpty() && owners.merge(lock.owner(), 1, Integer::sum) >= this.quorum.majority()) {
+				return Optional.ofNullable(lock.stored(key));
+			}
+		}
+		return Optional.empty();
+	}
+
+	@Override
+	public ReleaseOutcome forceRelease(LockKey key, StoredLock lock, Duration timeout) {
+		return (lock.owner() != null) ? ReleaseResult.await(release(key, lock.owner(), timeout), timeout)
+				: ReleaseOutcome.NOT_HELD;
+	}
+
+	/** Closes all connections, and rejects further calls. Waits two seconds at most. */
+	@Override
+	public void close() {
+		Deadline end = Deadline.after(CLOSE_TIMEOUT);
+		// First, so that nothing is repeated from here on.
+		this.timer.close();
+		this.quorum.nodes().forEach(QuorumNode::close);
+		this.members.forEach((node) -> node.awaitClosed(end));
+		if (this.ownsResources) {
+			this.resources.shutdown(0, CLOSE_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)
+				.awaitUninterruptibly(Math.max(end.remaining().toMillis(), 1));
+		}
+	}
+
+}

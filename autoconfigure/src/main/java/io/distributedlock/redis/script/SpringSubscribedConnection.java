@@ -1,0 +1,105 @@
+package io.distributedlock.redis.script;
+
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.data.redis.connection.Message;
+import org.springframework.data.redis.connection.MessageListener;
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.Subscription;
+import org.springframework.data.redis.connection.SubscriptionListener;
+
+import io.distributedlock.provider.LockThreads;
+
+/**
+ * A subscribed connection of a factory for another client than Lettuce and Jedis, which
+ * blocks: a thread stays in the subscription.
+ */
+public final class SpringSubscribedConnection implements SubscribedConnection {
+
+	private static final Log logger = LogFactory.getLog(SpringSubscribedConnection.class);
+
+	private final RedisConnection connection;
+
+	private final AtomicBoolean closed = new AtomicBoolean();
+
+	public SpringSubscribedConnection(RedisConnection connection) {
+		this.connection = connection;
+	}
+
+	@Override
+	public void subscribe(byte[] channel, Runnable onSubscribed, Consumer<byte[]> onMessage) {
+		this.connection.subscribe(new Listener(onSubscribed, onMessage), channel);
+	}
+
+	@Override
+	public boolean isSubscribed() {
+		return this.connection.isSubscribed();
+	}
+
+	@Override
+	public boolean isOfFormerClient() {
+		return false;
+	}
+
+	@Override
+	public void unsubscribe() {
+		try {
+			Subscription subscription = this.connection.getSubscription();
+			if (subscription != null && subscription.isAlive()) {
+				subscription.unsubscribe();
+			}
+		}
+		catch (RuntimeException ex) {
+			logger.debug("The subscription could not be ended", ex);
+		}
+	}
+
+	@Override
+	public void close() {
+		if (!this.closed.compareAndSet(false, true)) {
+			return;
+		}
+		try {
+			this.connection.close();
+		}
+		catch (RuntimeException ex) {
+			logger.debug("The connection of the subscription could not be closed", ex);
+		}
+	}
+
+	/**
+	 * Closes it on a thread of its own: Spring gives no access to the socket, and a
+	 * client may wait for a reply of the server first.
+	 */
+	@Override
+	public void abandon() {
+		try {
+			LockThreads.factory("redis-unsubscription").newThread(this::close).start();
+		}
+		catch (OutOfMemoryError ex) {
+			logger.debug("There is no thread to close the connection of the subscription", ex);
+		}
+	}
+
+	/** A listener of Spring. */
+	private record Listener(Runnable onSubscribed,
+			Consumer<byte[]> onMessage) implements MessageListener, SubscriptionListener {
+
+		@Override
+		public void onChannelSubscribed(byte[] channel, long count) {
+			this.onSubscribed.run();
+		}
+
+		@Override
+		public void onMessage(Message message, byte @Nullable [] pattern) {
+			this.onMessage.accept(message.getBody());
+		}
+
+	}
+
+}

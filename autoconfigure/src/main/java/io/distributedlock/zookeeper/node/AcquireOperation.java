@@ -1,0 +1,215 @@
+package io.distributedlock.zookeeper.node;
+
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.OpResult;
+import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.data.Stat;
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.zookeeper.session.CallDeadline;
+import io.distributedlock.zookeeper.session.LockNodeState;
+import io.distributedlock.zookeeper.session.NodePaths;
+import io.distributedlock.zookeeper.session.PersistentNodes;
+import io.distributedlock.zookeeper.session.ZooKeeperErrors;
+import io.distributedlock.zookeeper.session.ZooKeeperOperations;
+
+/**
+ * Commands of one attempt that create a lock node. The server alone decides each of them:
+ * the lock node was missing, or was reserved for the head of the wait queue. A command
+ * that is sent from a queue entry deletes that entry in the same transaction, and sets
+ * the new lock node to {@link LockNodeState#CONTENDED}, for other entries may follow.
+ * <p>
+ * Each command completes with the {@code czxid} of the lock node, or with at most 0 if
+ * the lock is busy. An unanswered one is added to the {@link UndecidedCommands}.
+ */
+public final class AcquireOperation {
+
+	/** The result where the lock node exists. */
+	private static final long BUSY = 0;
+
+	/** The result where the parent of the lock node is missing. */
+	private static final long NO_PARENT = -1;
+
+	/** The result where the queue entry is missing. */
+	private static final long NO_ENTRY = -2;
+
+	/** The result where an entry has come back to its earlier place in the queue. */
+	private static final long OTHER_ORDER = -3;
+
+	private static final byte[] EMPTY = {};
+
+	private final LockAttempt attempt;
+
+	private final String lockNode;
+
+	private final UndecidedCommands undecided;
+
+	private final PersistentNodes persistentNodes;
+
+	private final CallDeadline deadline;
+
+	/** Creates the operation of one attempt. */
+	public AcquireOperation(LockAttempt attempt, UndecidedCommands undecided, PersistentNodes persistentNodes,
+			CallDeadline deadline) {
+		this.attempt = attempt;
+		this.lockNode = attempt.path().lockNode();
+		this.undecided = undecided;
+		this.persistentNodes = persistentNodes;
+		this.deadline = deadline;
+	}
+
+	/** Creates the lock node with one request, without a queue entry. */
+	public CompletableFuture<Long> create() {
+		if (!this.deadline.maySend()) {
+			return this.deadline.abandoned();
+		}
+		CompletableFuture<Stat> sent = this.attempt.session()
+			.operations()
+			.create(this.lockNode, EMPTY, CreateMode.EPHEMERAL);
+		CompletableFuture<Long> end = new CompletableFuture<>();
+		this.deadline.await(sent, (stat, failure) -> {
+			if (stat != null) {
+				end.complete(stat.getCzxid());
+			}
+			else {
+				notCreated(sent, Objects.requireNonNull(failure), end);
+			}
+		});
+		return end;
+	}
+
+	private void notCreated(CompletableFuture<Stat> sent, Throwable failure, CompletableFuture<Long> end) {
+		Code code = ZooKeeperErrors.code(failure);
+		if (code == Code.NODEEXISTS) {
+			end.complete(BUSY);
+		}
+		else if (code == Code.NONODE) {
+			createParents().thenCompose((ready) -> create()).whenComplete((czxid, ex) -> {
+				if (ex != null) {
+					end.completeExceptionally(ex);
+				}
+				else {
+					end.complete(czxid);
+				}
+			});
+		}
+		else {
+			this.undecided.addAcquire(this.attempt, sent.handle((stat, late) -> lateCzxid(stat, late)));
+			end.completeExceptionally(failure);
+		}
+	}
+
+	/** Returns what the late answer to an undecided command says. */
+	private static long lateCzxid(@Nullable Stat stat, @Nullable Throwable failure) {
+		if (stat != null) {
+			return stat.getCzxid();
+		}
+		Code code = ZooKeeperErrors.code(failure);
+		if (code == Code.NODEEXISTS || code == Code.NONODE) {
+			return BUSY;
+		}
+		throw new CompletionException(failure);
+	}
+
+	private CompletableFuture<Boolean> createParents() {
+		return this.deadline.await(this.persistentNodes.ensureWithParents(this.attempt.session().operations(),
+				NodePaths.parent(this.lockNode)));
+	}
+
+	/** Sends the transaction that creates a missing lock node from a queue entry. */
+	public CompletableFuture<Long> sendCreate(String entryNode) {
+		return send(List.of(createStep(), contendStep(), Op.delete(entryNode, -1)));
+	}
+
+	/**
+	 * Sends the transaction that replaces a reserved lock node from a queue entry.
+	 * @param queueVersion the version of the queue in which the entry was the head
+	 */
+	public CompletableFuture<Long> sendReplaceReserved(String entryNode, int queueVersion) {
+		return send(List.of(Op.check(this.attempt.path().queue(), queueVersion),
+				Op.delete(this.lockNode, LockNodeState.RESERVED.version()), createStep(), contendStep(),
+				Op.delete(entryNode, -1)));
+	}
+
+	private Op createStep() {
+		return this.attempt.session().operations().createStep(this.lockNode);
+	}
+
+	private Op contendStep() {
+		return ZooKeeperOperations.touchStep(this.lockNode, LockNodeState.HELD.version());
+	}
+
+	private CompletableFuture<Long> send(List<Op> steps) {
+		return this.attempt.session().operations().multi(steps).thenApply((results) -> czxid(steps, results));
+	}
+
+	/**
+	 * Awaits a transaction that was sent from a queue entry. A parent that was missing
+	 * exists afterwards.
+	 */
+	public CompletableFuture<Long> await(QueueEntry entry, String entryNode, CompletableFuture<Long> sent) {
+		return this.deadline.await(sent).whenComplete((czxid, failure) -> {
+			if (failure != null) {
+				this.undecided.addAcquire(this.attempt, sent);
+			}
+		}).thenCompose((czxid) -> answered(entry, entryNode, czxid));
+	}
+
+	private CompletableFuture<Long> answered(QueueEntry entry, String entryNode, long czxid) {
+		if (czxid > 0) {
+			entry.deleted(entryNode);
+		}
+		else if (czxid == NO_ENTRY) {
+			entry.recordPassedOver(entryNode);
+		}
+		else if (czxid == OTHER_ORDER) {
+			entry.clearPosition();
+		}
+		return (czxid == NO_PARENT) ? createParents().thenApply((ready) -> BUSY)
+				: CompletableFuture.completedFuture(czxid);
+	}
+
+	private static long czxid(List<Op> steps, List<OpResult> results) {
+		long czxid = BUSY;
+		for (int i = 0; i < results.size(); i++) {
+			if (results.get(i) instanceof OpResult.SetDataResult contended) {
+				czxid = contended.getStat().getCzxid();
+			}
+			else if (results.get(i) instanceof OpResult.ErrorResult error && error.getErr() != Code.OK.intValue()
+					&& error.getErr() != Code.RUNTIMEINCONSISTENCY.intValue()) {
+				return refused(steps, i, Code.get(error.getErr()));
+			}
+		}
+		return czxid;
+	}
+
+	private static long refused(List<Op> steps, int step, @Nullable Code code) {
+		if (code == Code.NONODE) {
+			return missing(steps, step);
+		}
+		if (code == Code.BADVERSION && steps.get(step).getType() == ZooDefs.OpCode.check) {
+			return OTHER_ORDER;
+		}
+		if (code == Code.NODEEXISTS || code == Code.BADVERSION) {
+			return BUSY;
+		}
+		throw new CompletionException(ZooKeeperErrors.failure(code, steps.get(step)));
+	}
+
+	/** Returns what a step has missed; a missing lock node is created by the next try. */
+	private static long missing(List<Op> steps, int step) {
+		int type = steps.get(step).getType();
+		if (type == ZooDefs.OpCode.create) {
+			return NO_PARENT;
+		}
+		return (type == ZooDefs.OpCode.check || step == steps.size() - 1) ? NO_ENTRY : BUSY;
+	}
+
+}

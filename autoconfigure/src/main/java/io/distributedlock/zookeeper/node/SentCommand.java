@@ -1,0 +1,188 @@
+package io.distributedlock.zookeeper.node;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.LockKey;
+import io.distributedlock.provider.Deadline;
+import io.distributedlock.provider.OwnerId;
+import io.distributedlock.provider.ReleaseOutcome;
+import io.distributedlock.zookeeper.session.LockNodeState;
+import io.distributedlock.zookeeper.session.Session;
+
+/**
+ * Acquire or release that was sent and whose effect is not known yet. It is either under
+ * way, or {@linkplain #due() due} to be decided by a read of the lock node.
+ */
+final class SentCommand {
+
+	private static final Duration FIRST_PAUSE = Duration.ofMillis(500);
+
+	private static final int MAX_DOUBLINGS = 6;
+
+	private final LockAttempt attempt;
+
+	private final ReleaseOutcome outcomeAfterSession;
+
+	private final CompletableFuture<ReleaseOutcome> answer = new CompletableFuture<>();
+
+	/** When the lock node is read next, or {@code null} while a request is under way. */
+	private final AtomicReference<@Nullable Deadline> due = new AtomicReference<>();
+
+	private final AtomicInteger pauses = new AtomicInteger();
+
+	/** The {@code czxid} of the lock node, or 0 while it is not known. */
+	private volatile long czxid;
+
+	/** Whether this command alone may release the lock node. */
+	private volatile boolean claimed;
+
+	private SentCommand(LockAttempt attempt, long czxid, ReleaseOutcome outcomeAfterSession) {
+		this.attempt = attempt;
+		this.czxid = czxid;
+		this.claimed = czxid != 0;
+		this.outcomeAfterSession = outcomeAfterSession;
+	}
+
+	/** Creates an acquire, which may have created a lock node. */
+	static SentCommand ofAcquire(LockAttempt attempt) {
+		return new SentCommand(attempt, 0, ReleaseOutcome.NOT_HELD);
+	}
+
+	/**
+	 * Creates a release. After the end of the session its outcome stays unknown: the
+	 * release or that end may have been first.
+	 */
+	static SentCommand ofRelease(LockNode node) {
+		return new SentCommand(node.attempt(), node.czxid(), ReleaseOutcome.UNKNOWN);
+	}
+
+	LockKey key() {
+		return this.attempt.key();
+	}
+
+	OwnerId owner() {
+		return this.attempt.owner();
+	}
+
+	Session session() {
+		return this.attempt.session();
+	}
+
+	String lockNodePath() {
+		return this.attempt.path().lockNode();
+	}
+
+	/** Returns the lock node that this command has claimed. */
+	LockNode lockNode() {
+		return new LockNode(this.attempt, this.czxid, LockNodeState.HELD, Duration.ZERO);
+	}
+
+	/** Returns the {@code czxid} of the lock node, or 0 while it is not known. */
+	long czxid() {
+		return this.czxid;
+	}
+
+	/** Records the lock node that the servers have named in a late answer. */
+	void recordNode(long createdCzxid) {
+		this.czxid = createdCzxid;
+	}
+
+	/**
+	 * Claims a lock node, so that no other command releases it: a second request to
+	 * delete it could delete the next lock node, which begins with the same version. Used
+	 * by the registry, for one command of a lock at a time.
+	 * @param commands all commands for the same lock
+	 * @return {@code false} if the lock node belongs to another command
+	 */
+	boolean claim(long nodeCzxid, List<SentCommand> commands) {
+		for (SentCommand other : commands) {
+			if (other != this && other.czxid == nodeCzxid && (other.claimed || this.czxid == 0)) {
+				return false;
+			}
+		}
+		this.czxid = nodeCzxid;
+		this.claimed = true;
+		return true;
+	}
+
+	/**
+	 * Returns what a release can be told: completes with the outcome, or at once with
+	 * {@link ReleaseOutcome#UNKNOWN} if the servers refuse the release.
+	 */
+	CompletableFuture<ReleaseOutcome> answer() {
+		return this.answer;
+	}
+
+	/** Records the outcome. */
+	void end(ReleaseOutcome outcome) {
+		this.answer.complete(outcome);
+	}
+
+	/**
+	 * Records that the servers have refused a request; it is repeated nevertheless.
+	 * @return {@code false} if that was recorded before
+	 */
+	boolean refuse() {
+		return this.answer.complete(ReleaseOutcome.UNKNOWN);
+	}
+
+	/**
+	 * Returns the outcome where the lock node is missing: a node that was known to belong
+	 * to this command can only be missing because of its own release.
+	 */
+	ReleaseOutcome outcomeWithoutNode() {
+		return (this.czxid != 0) ? ReleaseOutcome.RELEASED : ReleaseOutcome.NOT_HELD;
+	}
+
+	/** Returns the outcome where the session has ended. */
+	ReleaseOutcome outcomeAfterSession() {
+		return this.outcomeAfterSession;
+	}
+
+	/**
+	 * Returns when to read the lock node, or {@code null} while a request is under way.
+	 */
+	@Nullable Deadline due() {
+		return this.due.get();
+	}
+
+	/** Ends the request that was under way, and returns when to read the lock node. */
+	Deadline postpone() {
+		Deadline next = nextDue();
+		this.due.set(next);
+		return next;
+	}
+
+	/**
+	 * Postpones the next read.
+	 * @param present when it was due
+	 * @return when it is due, or {@code present} if it has begun meanwhile
+	 */
+	Deadline postpone(Deadline present) {
+		Deadline next = nextDue();
+		return this.due.compareAndSet(present, next) ? next : present;
+	}
+
+	/** Returns the end of the next pause, each of which is longer than the one before. */
+	private Deadline nextDue() {
+		int doublings = Math.min(this.pauses.getAndIncrement(), MAX_DOUBLINGS);
+		return Deadline.after(FIRST_PAUSE.multipliedBy(1L << doublings));
+	}
+
+	/** Begins again with the shortest pause, because the connection is back. */
+	void resetPauses() {
+		this.pauses.set(0);
+	}
+
+	/** Begins a request; returns {@code false} if one is under way. */
+	boolean begin() {
+		return this.due.getAndSet(null) != null;
+	}
+
+}

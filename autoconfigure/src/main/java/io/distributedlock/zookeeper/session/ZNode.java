@@ -1,0 +1,22 @@
+package io.distributedlock.zookeeper.session;
+
+import org.apache.zookeeper.data.Stat;
+
+/** Data and {@link Stat} of a node as one request has read them. */
+@SuppressWarnings("ArrayRecordComponent") // never compared
+public record ZNode(byte[] data, Stat stat) {
+
+	public int version() {
+		return this.stat.getVersion();
+	}
+
+	public boolean isIn(LockNodeState state) {
+		return version() == state.version();
+	}
+
+	/** Returns whether the node is ephemeral and belongs to the given session. */
+	public boolean isOwnedBy(long sessionId) {
+		return this.stat.getEphemeralOwner() == sessionId;
+	}
+
+}

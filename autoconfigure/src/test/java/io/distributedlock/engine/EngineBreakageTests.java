@@ -1,0 +1,180 @@
+package io.distributedlock.engine;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.StringWriter;
+import java.lang.reflect.Constructor;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Objects;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+import javax.tools.JavaCompiler;
+import javax.tools.StandardJavaFileManager;
+import javax.tools.ToolProvider;
+
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import io.distributedlock.testkit.Soak;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Breaks the engine on purpose, and expects that the simulation notices: a check that
+ * cannot fail shows nothing.
+ */
+@ExtendWith(SilentLogger.class)
+class EngineBreakageTests {
+
+	private static final Path SOURCES = Path.of("src/main/java/io/distributedlock/engine");
+
+	private static final long SEEDS = 100_000;
+
+	private static final long FEW_SEEDS = 256;
+
+	@TempDir
+	private Path folder;
+
+	static List<EngineBreakage> breakages() {
+		return EngineBreakage.ALL;
+	}
+
+	@ParameterizedTest
+	@MethodSource("breakages")
+	void breakageIsOneOfThePresentEngine(EngineBreakage breakage) throws IOException {
+		String source = Files.readString(SOURCES.resolve(breakage.type() + ".java"));
+		assertThat(source.split(Pattern.quote(breakage.text()), -1)).as(breakage.text()).hasSize(2);
+	}
+
+	/**
+	 * Shows that what is found is the breakage, and not the way in which it is loaded.
+	 */
+	@Test
+	@Tag("full")
+	void engineThatIsNotBrokenShowsNoViolation() throws Exception {
+		assertThat(firstViolation(Files.createDirectory(this.folder.resolve("nothing")), FEW_SEEDS)).isNull();
+	}
+
+	@ParameterizedTest
+	@MethodSource("breakages")
+	@Soak
+	void simulationFindsTheBreakage(EngineBreakage breakage) throws Exception {
+		assertThat(firstViolation(compile(breakage), SEEDS)).as(breakage.name()).isNotNull();
+	}
+
+	/** Compiles the engine with one breakage. */
+	private Path compile(EngineBreakage breakage) throws IOException {
+		Path sources = Files.createDirectory(this.folder.resolve("sources"));
+		Path classes = Files.createDirectory(this.folder.resolve("classes"));
+		try (Stream<Path> files = Files.list(SOURCES)) {
+			for (Path file : files.toList()) {
+				String source = Files.readString(file);
+				boolean broken = file.getFileName().toString().equals(breakage.type() + ".java");
+				Files.writeString(sources.resolve(file.getFileName()),
+						broken ? source.replace(breakage.text(), breakage.replacement()) : source);
+			}
+		}
+		JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
+		StringWriter messages = new StringWriter();
+		try (StandardJavaFileManager files = compiler.getStandardFileManager(null, null, null);
+				Stream<Path> broken = Files.list(sources)) {
+			boolean compiled = compiler
+				.getTask(messages, files, null,
+						List.of("-nowarn", "-proc:none", "-d", classes.toString(), "-classpath",
+								System.getProperty("java.class.path")),
+						null, files.getJavaFileObjectsFromPaths(broken.toList()))
+				.call();
+			assertThat(compiled).as(messages.toString()).isTrue();
+		}
+		return classes;
+	}
+
+	/** Returns the first violation that the seeds show, or {@code null}. */
+	private static @Nullable String firstViolation(Path classes, long seeds) throws ReflectiveOperationException {
+		Class<?> simulation = new BrokenEngine(classes).loadClass(EngineSimulation.class.getName());
+		Constructor<?> constructor = simulation.getDeclaredConstructor(long.class);
+		constructor.setAccessible(true);
+		Method run = simulation.getDeclaredMethod("run");
+		run.setAccessible(true);
+		// One after the other: an engine that is broken may not come to an end with the
+		// next seed.
+		for (long seed = 0; seed < seeds; seed++) {
+			String violation = violation(constructor, run, seed);
+			if (violation != null) {
+				return violation;
+			}
+		}
+		return null;
+	}
+
+	private static @Nullable String violation(Constructor<?> constructor, Method run, long seed) {
+		try {
+			List<?> violations = (List<?>) run.invoke(constructor.newInstance(seed));
+			return violations.isEmpty() ? null : "seed " + seed + ": " + violations.get(0);
+		}
+		catch (InvocationTargetException ex) {
+			if (ex.getCause() instanceof LinkageError broken) {
+				throw broken;
+			}
+			return "seed " + seed + ": " + ex.getCause();
+		}
+		catch (ReflectiveOperationException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	/** Loads the broken engine, and the simulation beside it. */
+	private static final class BrokenEngine extends ClassLoader {
+
+		private static final String ENGINE = EngineSimulation.class.getPackageName() + ".";
+
+		private final Path classes;
+
+		private BrokenEngine(Path classes) {
+			super(EngineSimulation.class.getClassLoader());
+			this.classes = classes;
+		}
+
+		@Override
+		protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+			if (!name.startsWith(ENGINE)) {
+				return super.loadClass(name, resolve);
+			}
+			synchronized (getClassLoadingLock(name)) {
+				Class<?> loaded = findLoadedClass(name);
+				return (loaded != null) ? loaded : findClass(name);
+			}
+		}
+
+		@Override
+		protected Class<?> findClass(String name) throws ClassNotFoundException {
+			Path broken = this.classes.resolve(name.replace('.', '/') + ".class");
+			try {
+				byte[] code = Files.exists(broken) ? Files.readAllBytes(broken)
+						: original(name.substring(ENGINE.length()) + ".class");
+				return defineClass(name, code, 0, code.length);
+			}
+			catch (IOException ex) {
+				throw new ClassNotFoundException(name, ex);
+			}
+		}
+
+		private static byte[] original(String file) throws IOException {
+			try (InputStream stream = EngineSimulation.class.getResourceAsStream(file)) {
+				return Objects.requireNonNull(stream, file).readAllBytes();
+			}
+		}
+
+	}
+
+}

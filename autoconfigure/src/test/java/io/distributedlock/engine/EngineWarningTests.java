@@ -1,0 +1,142 @@
+package io.distributedlock.engine;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+import io.distributedlock.LockKey;
+import io.distributedlock.LockLease;
+import io.distributedlock.LockRequest;
+import io.distributedlock.engine.event.HoldCounter;
+import io.distributedlock.engine.grant.LockSettings;
+import io.distributedlock.local.LocalLockProvider;
+import io.distributedlock.local.LocalStore;
+import io.distributedlock.provider.LockTimer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+@ExtendWith(OutputCaptureExtension.class)
+class EngineWarningTests {
+
+	private static final Duration PATIENCE = Duration.ofMinutes(1);
+
+	private static final LockRequest A = LockRequest.of(LockKey.of("a", "1"));
+
+	private static final LockRequest BRIEF = ManualEngine.REQUEST.withLease(Duration.ofSeconds(10));
+
+	private final LockTimer timer = new LockTimer();
+
+	private final LockTemplate locks = new LockTemplate(new LocalLockProvider(new LocalStore()),
+			LockSettings.defaults(), this.timer, List.of(), List.of());
+
+	@AfterEach
+	void close() {
+		this.locks.close();
+		this.timer.close();
+	}
+
+	@Test
+	void workNearlyAsLongAsALeaseThatIsNotRenewedIsLoggedOnce(CapturedOutput output) {
+		ManualEngine manual = new ManualEngine(true);
+		hold(manual, BRIEF.withRenew(false), Duration.ofMillis(8100), 2 * HoldCounter.MIN_HOLDS);
+		assertThat(warnings(output, "DL-625")).singleElement()
+			.asString()
+			.contains(" WARN ")
+			.endsWith("DL-625: More than 5 % of the holds of lock 'seats' last longer than 80 % of their lease of 10000"
+					+ " ms, which is not renewed (renew = false): a slower one loses its lock. Use a longer lease, or"
+					+ " let it be renewed");
+	}
+
+	@Test
+	void workThatHasOutlastedItsLeaseCounts(CapturedOutput output) {
+		ManualEngine manual = new ManualEngine(true);
+		hold(manual, BRIEF.withRenew(false), Duration.ofSeconds(11), HoldCounter.MIN_HOLDS);
+		assertThat(warnings(output, "DL-625")).hasSize(1);
+	}
+
+	@Test
+	void shorterWorkAndRenewedLeasesAreNotSuspected(CapturedOutput output) {
+		ManualEngine manual = new ManualEngine(true);
+		hold(manual, BRIEF.withRenew(false), Duration.ofMillis(7900), HoldCounter.MIN_HOLDS);
+		hold(manual, BRIEF, Duration.ofMillis(9000), HoldCounter.MIN_HOLDS);
+		assertThat(warnings(output, "DL-625")).isEmpty();
+	}
+
+	/** The hold that counts begins with the last key. */
+	@Test
+	void timeInWhichAKeyWaitsForOthersIsNotSuspected(CapturedOutput output) {
+		LockKey busy = LockKey.of("zebra");
+		LockLease holder = this.locks.acquire(LockRequest.of(busy));
+		List<CompletableFuture<Void>> users = IntStream.range(0, HoldCounter.MIN_HOLDS)
+			.mapToObj((number) -> LockRequest.ofAll(List.of(LockKey.of("a", String.valueOf(number)), busy)))
+			.map((request) -> request.withLease(Duration.ofSeconds(1)).withRenew(false).withWaitTime(PATIENCE))
+			.map((request) -> this.locks.acquireAsync(request).thenAccept(LockLease::close))
+			.toList();
+		await().atMost(PATIENCE)
+			.until(() -> this.locks.snapshot()
+				.held()
+				.stream()
+				.filter((held) -> held.key().name().equals("a") && held.heldFor().toMillis() > 900)
+				.count() == HoldCounter.MIN_HOLDS);
+		holder.close();
+		users.forEach(CompletableFuture::join);
+		assertThat(warnings(output, "DL-625")).isEmpty();
+	}
+
+	@Test
+	void lockThatWasNotUsedIsNotSuspected(CapturedOutput output) {
+		ManualEngine manual = new ManualEngine(true);
+		for (int i = 0; i < 2 * HoldCounter.MIN_HOLDS; i++) {
+			ManualRequester requester = manual.requester(BRIEF.withRenew(false));
+			assertThat(requester.step()).isTrue();
+			manual.environment.advance(Duration.ofSeconds(9).toNanos());
+			requester.request.lease().closeUnusedAsync();
+			manual.environment.runTasks();
+		}
+		assertThat(warnings(output, "DL-625")).isEmpty();
+	}
+
+	private static void hold(ManualEngine manual, LockRequest request, Duration work, int times) {
+		for (int i = 0; i < times; i++) {
+			ManualRequester requester = manual.requester(request);
+			assertThat(requester.step()).isTrue();
+			manual.environment.advance(work.toNanos());
+			requester.release();
+			manual.environment.runTasks();
+		}
+	}
+
+	@Test
+	void leaseTooShortForARenewalIsLoggedOnceForItsName(CapturedOutput output) {
+		this.locks.acquire(A.withLease(Duration.ofSeconds(3))).close();
+		this.locks.acquire(A.withLease(Duration.ofSeconds(2))).close();
+		assertThat(warnings(output, "DL-626")).singleElement()
+			.asString()
+			.contains(" WARN ")
+			.endsWith("DL-626: The lease of the lock 'a' is 3000 ms, of which a renewal may take 500 ms at most, less"
+					+ " than a round trip to the store (distributed-lock.call-timeout=1000ms). Use a lease of at least"
+					+ " 6000 ms, or shorten distributed-lock.call-timeout");
+	}
+
+	@Test
+	void leasesThatAreLongEnoughOrNotRenewedAreNotSuspected(CapturedOutput output) {
+		this.locks.acquire(A.withLease(Duration.ofSeconds(6))).close();
+		this.locks.acquire(A.withLease(Duration.ofSeconds(3)).withRenew(false)).close();
+		this.locks.acquire(A).close();
+		assertThat(warnings(output, "DL-626")).isEmpty();
+	}
+
+	private static List<String> warnings(CapturedOutput output, String id) {
+		return output.toString().lines().filter((line) -> line.contains(id)).toList();
+	}
+
+}

@@ -1,0 +1,37 @@
+package io.distributedlock.jdbc.dialect;
+
+import org.junit.jupiter.api.Test;
+
+import io.distributedlock.LockKey;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class LockKeyEncoderTests {
+
+	private final LockKeyEncoder encoder = new LockKeyEncoder("shop");
+
+	@Test
+	void keyBeginsWithThePrefix() {
+		assertThat(this.encoder.encode(LockKey.of("orders", "42"))).isEqualTo("shop:orders:42");
+	}
+
+	@Test
+	void prefixesAndPartsAreEncodedInjectively() {
+		assertThat(this.encoder.encode(LockKey.of("a", "b"))).isNotEqualTo(this.encoder.encode(LockKey.of("a:b")))
+			.isNotEqualTo(new LockKeyEncoder("shop:a").encode(LockKey.of("b")));
+	}
+
+	@Test
+	void longKeysFitTheColumnAndStayDistinct() {
+		String one = this.encoder.encode(LockKey.of("orders", "x".repeat(1000)));
+		String other = this.encoder.encode(LockKey.of("orders", "x".repeat(1001)));
+		assertThat(one).hasSize(LockKeyEncoder.LENGTH).startsWith("shop:orders:xxx").isNotEqualTo(other);
+	}
+
+	@Test
+	void internalRowsMeetNoKeyOfAnApplication() {
+		assertThat(new LockKeyEncoder("%format").encode(LockKey.of("a"))).doesNotStartWith(LockKeyEncoder.FORMAT_ROW);
+		assertThat(new LockKeyEncoder("%sweeper").encode(LockKey.of("a"))).doesNotStartWith(LockKeyEncoder.SWEEPER_ROW);
+	}
+
+}

@@ -1,0 +1,79 @@
+package io.distributedlock.jdbc.dialect;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+
+import com.zaxxer.hikari.HikariDataSource;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.postgresql.ds.PGSimpleDataSource;
+
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
+
+import io.distributedlock.jdbc.TestDatabases;
+import io.distributedlock.jdbc.connection.DedicatedConnection;
+import io.distributedlock.jdbc.connection.LockDataSource;
+import io.distributedlock.provider.Deadline;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+@Tag("full")
+class PostgresSessionTests {
+
+	private static final Duration CALL_TIMEOUT = Duration.ofSeconds(1);
+
+	private final PGSimpleDataSource database = TestDatabases.postgres();
+
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void boundsOfLocksFollowTheInitSqlOfTheApplication(boolean byUrl) throws Exception {
+		try (HikariDataSource application = new HikariDataSource()) {
+			if (byUrl) {
+				application.setJdbcUrl(this.database.getUrl());
+				application.setUsername("postgres");
+			}
+			else {
+				application.setDataSource(this.database);
+			}
+			application.setConnectionInitSql("SET application_name = 'shop'; SET statement_timeout = '30s'");
+			try (LockDataSource locks = LockDataSource.derive(application, 1, CALL_TIMEOUT)) {
+				try (Connection connection = locks.connections().borrow(Deadline.after(CALL_TIMEOUT))) {
+					assertThat(setting(connection, "application_name")).isEqualTo("shop");
+					assertThat(setting(connection, "statement_timeout")).isEqualTo("1s");
+					assertThat(setting(connection, "lock_timeout")).isEqualTo("500ms");
+				}
+				try (DedicatedConnection listening = locks.connections().openDedicated()) {
+					assertThat(setting(listening.connection(), "application_name")).isEqualTo("shop");
+					assertThat(setting(listening.connection(), "statement_timeout")).isEqualTo("1s");
+				}
+			}
+			try (Connection connection = application.getConnection()) {
+				assertThat(setting(connection, "statement_timeout")).isEqualTo("30s");
+			}
+		}
+	}
+
+	private static String setting(Connection connection, String name) {
+		return new JdbcTemplate(new SingleConnectionDataSource(connection, true))
+			.queryForObject("SELECT current_setting(?)", String.class, name);
+	}
+
+	@Test
+	void directConnectionIsNotPooled() throws SQLException {
+		try (Connection connection = this.database.getConnection()) {
+			assertThat(PostgresSession.isPooled(connection)).isFalse();
+		}
+	}
+
+	@Test
+	void connectionToAnotherDatabaseIsLeftAlone() throws SQLException {
+		try (Connection connection = TestDatabases.h2().getConnection()) {
+			assertThat(PostgresSession.isPooled(connection)).isFalse();
+		}
+	}
+
+}

@@ -1,0 +1,86 @@
+package io.distributedlock.zookeeper.node;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+
+import org.apache.zookeeper.KeeperException.Code;
+import org.junit.jupiter.api.Test;
+
+import io.distributedlock.LockKey;
+import io.distributedlock.provider.OwnerId;
+import io.distributedlock.zookeeper.RecordedRequests;
+import io.distributedlock.zookeeper.RecordedRequests.Request;
+import io.distributedlock.zookeeper.session.LockNodeState;
+import io.distributedlock.zookeeper.session.LockPath;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Tests of {@link ReleaseOperation}. */
+class ReleaseOperationTests {
+
+	private final RecordedRequests requests = new RecordedRequests();
+
+	private final Reservations reservations = new Reservations(RecordedRequests.closedTimer());
+
+	private final ReleaseOperation operation = new ReleaseOperation(this.reservations, (key) -> {
+		// Ignored: this process has no queue entry.
+	});
+
+	private final LockNode node = new LockNode(new LockAttempt(LockKey.of("key"),
+			new LockPath("/locks/key", "/queues/key"), OwnerId.random(), this.requests.session()), 42,
+			LockNodeState.HELD, Duration.ofHours(1));
+
+	/** Releases the lock node while a process waits for it. */
+	private void reserve() {
+		CompletableFuture<Boolean> released = this.operation.release(this.node);
+		this.requests.next("delete").fail(Code.BADVERSION);
+		Request reservation = this.requests.next("setData");
+		this.requests.next("exists").succeed(RecordedRequests.queue(1));
+		reservation.succeed();
+		assertThat(released).isCompletedWithValue(true);
+	}
+
+	@Test
+	void closeDeletesAReservation() {
+		reserve();
+		this.requests.assertNone();
+		this.reservations.close();
+		this.reservations.close();
+		Request delete = this.requests.next("delete");
+		assertThat(delete.path()).isEqualTo(this.node.path().lockNode());
+		delete.succeed();
+		this.requests.assertNone();
+	}
+
+	@Test
+	void reservationAfterTheCloseIsDeletedAtOnce() {
+		this.reservations.close();
+		reserve();
+		this.requests.next("delete").succeed();
+		this.requests.assertNone();
+	}
+
+	@Test
+	void reservationInAnEmptyQueueIsDeletedBeforeTheReleaseEnds() {
+		CompletableFuture<Boolean> released = this.operation.release(this.node);
+		this.requests.next("delete").fail(Code.BADVERSION);
+		this.requests.next("setData").succeed();
+		this.requests.next("exists").succeed(RecordedRequests.queue(0));
+		assertThat(released).isNotDone();
+		this.requests.next("delete").succeed();
+		assertThat(released).isCompletedWithValue(true);
+		this.reservations.close();
+		this.requests.assertNone();
+	}
+
+	@Test
+	void lockNodeOfTheHeadIsReservedAtOnce() {
+		LockNode contended = new LockNode(this.node.attempt(), 43, LockNodeState.CONTENDED, Duration.ofHours(1));
+		CompletableFuture<Boolean> released = this.operation.release(contended);
+		this.requests.next("setData").succeed();
+		this.requests.next("exists").succeed(RecordedRequests.queue(1));
+		assertThat(released).isCompletedWithValue(true);
+		this.requests.assertNone();
+	}
+
+}

@@ -1,0 +1,212 @@
+package io.distributedlock.zookeeper.session;
+
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.data.Stat;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import io.distributedlock.provider.LockTimer;
+import io.distributedlock.zookeeper.TestSessions;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/** Tests of {@link Heartbeat}. */
+class HeartbeatTests {
+
+	private static final long TIMEOUT_NANOS = TestSessions.TIMEOUT.toNanos();
+
+	/** What a session lasts after the leader has heard of it, less the margin. */
+	private static final long PROVEN_NANOS = proven(TestSessions.TIMEOUT);
+
+	private static final Duration QUICK = Duration.ofSeconds(2);
+
+	private final LockTimer timer = new LockTimer();
+
+	private final Session session = TestSessions.unanswered();
+
+	private final RecordingProcessNode node = new RecordingProcessNode();
+
+	@AfterEach
+	void close() {
+		this.timer.close();
+	}
+
+	private static long proven(Duration timeout) {
+		return timeout.toNanos() - timeout.toNanos() / 200 - Duration.ofMillis(2).toNanos();
+	}
+
+	private Heartbeat heartbeat(@Nullable Long beforeSessionNanos) {
+		return new Heartbeat(this.session, this.node, beforeSessionNanos, this.timer);
+	}
+
+	@Test
+	void firstAnswerCountsFromAMomentBeforeTheSession() {
+		long beforeSession = System.nanoTime() - Duration.ofSeconds(1).toNanos();
+		heartbeat(beforeSession).send();
+		this.node.writes.remove().complete(new Stat());
+		assertThat(this.session.until()).isEqualTo(beforeSession + PROVEN_NANOS);
+		assertThat(this.node.written).hasValue(1);
+	}
+
+	@Test
+	void firstAnswerCountsFromTwoThirdsBeforeTheWriteOtherwise() {
+		long before = System.nanoTime();
+		heartbeat(null).send();
+		long after = System.nanoTime();
+		this.node.writes.remove().complete(new Stat());
+		long shift = PROVEN_NANOS - TIMEOUT_NANOS * 2 / 3;
+		assertThat(this.session.until() - before).isBetween(shift, shift + after - before);
+	}
+
+	@Test
+	void firstAnswerDoesNotCountFromAMomentThatIsLongPast() {
+		heartbeat(System.nanoTime() - 2 * TIMEOUT_NANOS).send();
+		this.node.writes.remove().complete(new Stat());
+		assertThat(this.session.isValid()).isTrue();
+	}
+
+	@Test
+	void writeSentSoonAfterALateAnswerProvesNothing() {
+		Heartbeat heartbeat = heartbeat(System.nanoTime());
+		heartbeat.send();
+		CompletableFuture<Stat> late = this.node.writes.remove();
+		await().pollDelay(TestSessions.TIMEOUT.multipliedBy(3).dividedBy(10)).until(() -> true);
+		late.complete(new Stat());
+		long until = this.session.until();
+		// As after a reconnection, which does not wait.
+		heartbeat.send();
+		this.node.writes.remove().complete(new Stat());
+		assertThat(this.session.until()).isEqualTo(until);
+	}
+
+	@Test
+	void writeIsProvenByTheFirstThatIsSentAQuarterAfterItsAnswer() {
+		Session quick = TestSessions.unanswered(QUICK);
+		heartbeatOf(quick).send();
+		long first = this.node.sentAtNanos;
+		this.node.writes.remove().complete(new Stat());
+		long answered = System.nanoTime();
+		CompletableFuture<Stat> second = nextWrite();
+		// The write was answered a moment before.
+		assertThat(this.node.sentAtNanos - answered).isGreaterThan(QUICK.toNanos() / 5);
+		second.complete(new Stat());
+		// The write was recorded a moment after it was begun.
+		assertThat(quick.until() - first).isBetween(proven(QUICK) - Duration.ofSeconds(1).toNanos(), proven(QUICK));
+	}
+
+	private CompletableFuture<Stat> nextWrite() {
+		return await().pollInterval(Duration.ofMillis(1)).until(this.node.writes::poll, Objects::nonNull);
+	}
+
+	@Test
+	void lateAnswerIsFollowedByAnotherWriteAndNoLockUntilTheNextProof() {
+		Session slow = TestSessions.unanswered(QUICK);
+		new Heartbeat(slow, this.node, System.nanoTime(), this.timer).send();
+		this.node.writes.remove().complete(new Stat());
+		assertThat(slow.isValid()).isTrue();
+		CompletableFuture<Stat> late = nextWrite();
+		await().pollDelay(QUICK.dividedBy(2)).until(() -> true);
+		late.complete(new Stat());
+		assertThat(slow.isValid()).isFalse();
+		nextWrite().complete(new Stat());
+		assertThat(slow.isValid()).isFalse();
+		nextWrite().complete(new Stat());
+		assertThat(slow.isValid()).isTrue();
+	}
+
+	@Test
+	void writeThatWasLostWithItsConnectionIsProvenByTheNextAnswer() {
+		Heartbeat heartbeat = heartbeat(System.nanoTime() - TIMEOUT_NANOS / 2);
+		heartbeat.send();
+		long lost = this.node.sentAtNanos;
+		this.node.writes.remove().completeExceptionally(new KeeperException.ConnectionLossException());
+		heartbeat.send();
+		this.node.writes.remove().complete(new Stat());
+		assertThat(this.session.until() - lost).isBetween(PROVEN_NANOS - Duration.ofSeconds(1).toNanos(), PROVEN_NANOS);
+	}
+
+	private Heartbeat heartbeatOf(Session quick) {
+		return new Heartbeat(quick, this.node, System.nanoTime() - QUICK.toNanos(), this.timer);
+	}
+
+	@Test
+	void closedHeartbeatWritesNothing() {
+		Heartbeat heartbeat = heartbeat(System.nanoTime());
+		heartbeat.send();
+		heartbeat.close();
+		this.node.writes.remove().complete(new Stat());
+		heartbeat.send();
+		assertThat(this.node.writes).isEmpty();
+	}
+
+	@Test
+	void failedWriteProvesNothing() {
+		long until = this.session.until();
+		heartbeat(System.nanoTime()).send();
+		this.node.writes.remove().completeExceptionally(new KeeperException.ConnectionLossException());
+		assertThat(this.session.until()).isEqualTo(until);
+		assertThat(this.node.created).hasValue(0);
+	}
+
+	@Test
+	void missingNodeIsCreatedAgain() {
+		heartbeat(System.nanoTime()).send();
+		this.node.writes.remove().completeExceptionally(new KeeperException.NoNodeException());
+		assertThat(this.node.created).hasValue(1);
+	}
+
+	@Test
+	void onlyOneWriteIsUnderWay() {
+		Heartbeat heartbeat = heartbeat(System.nanoTime());
+		heartbeat.send();
+		heartbeat.send();
+		assertThat(this.node.writes).hasSize(1);
+	}
+
+	@Test
+	void endedSessionIsNotWrittenTo() {
+		this.session.end();
+		heartbeat(System.nanoTime()).send();
+		assertThat(this.node.writes).isEmpty();
+	}
+
+	private static final class RecordingProcessNode implements Heartbeat.ProcessNode {
+
+		private final Queue<CompletableFuture<Stat>> writes = new ConcurrentLinkedQueue<>();
+
+		private final AtomicInteger created = new AtomicInteger();
+
+		private final AtomicInteger written = new AtomicInteger();
+
+		private volatile long sentAtNanos;
+
+		@Override
+		public CompletableFuture<Stat> write() {
+			CompletableFuture<Stat> answer = new CompletableFuture<>();
+			this.sentAtNanos = System.nanoTime();
+			this.writes.add(answer);
+			return answer;
+		}
+
+		@Override
+		public void create() {
+			this.created.incrementAndGet();
+		}
+
+		@Override
+		public void written() {
+			this.written.incrementAndGet();
+		}
+
+	}
+
+}
