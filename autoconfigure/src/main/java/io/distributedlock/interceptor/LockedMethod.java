@@ -1,7 +1,5 @@
 package io.distributedlock.interceptor;
 
-import io.distributedlock.interceptor.expression.UnfinishedResults;
-
 import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,6 +22,7 @@ import io.distributedlock.LockRequest;
 import io.distributedlock.interceptor.expression.KeyExpressions;
 import io.distributedlock.interceptor.expression.MethodExpressions;
 import io.distributedlock.interceptor.expression.MethodNames;
+import io.distributedlock.interceptor.expression.UnfinishedResults;
 
 /** A method that is locked, with everything about it that does not change by the call. */
 public final class LockedMethod {

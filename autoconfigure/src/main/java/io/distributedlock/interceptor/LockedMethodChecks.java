@@ -1,7 +1,5 @@
 package io.distributedlock.interceptor;
 
-import io.distributedlock.interceptor.expression.UnfinishedResults;
-
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
@@ -14,6 +12,7 @@ import org.springframework.core.ResolvableType;
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.interceptor.expression.MethodNames;
+import io.distributedlock.interceptor.expression.UnfinishedResults;
 
 /** Checks that refuse methods on which a lock would be without effect. */
 public final class LockedMethodChecks {

@@ -3,8 +3,8 @@ package io.distributedlock.jdbc;
 import java.time.Duration;
 
 import io.distributedlock.LockConfigurationException;
-import io.distributedlock.jdbc.dialect.Sql;
 import io.distributedlock.LockError;
+import io.distributedlock.jdbc.dialect.Sql;
 
 /**
  * Settings of a {@link JdbcLockProvider}.

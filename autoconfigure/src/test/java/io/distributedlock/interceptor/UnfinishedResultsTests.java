@@ -1,7 +1,5 @@
 package io.distributedlock.interceptor;
 
-import io.distributedlock.interceptor.expression.UnfinishedResults;
-
 import java.util.AbstractList;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -40,6 +38,7 @@ import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockContext;
 import io.distributedlock.LockError;
 import io.distributedlock.annotation.DistributedLock;
+import io.distributedlock.interceptor.expression.UnfinishedResults;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;

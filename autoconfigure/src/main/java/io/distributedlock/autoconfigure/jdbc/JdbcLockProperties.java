@@ -1,7 +1,5 @@
 package io.distributedlock.autoconfigure.jdbc;
 
-import io.distributedlock.autoconfigure.JdbcStrategy;
-
 import java.time.Duration;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -11,6 +9,7 @@ import org.springframework.context.annotation.Lazy;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
+import io.distributedlock.autoconfigure.JdbcStrategy;
 import io.distributedlock.jdbc.JdbcLockSettings;
 import io.distributedlock.jdbc.TableName;
 import io.distributedlock.jdbc.connection.LockDataSource;

@@ -9,8 +9,8 @@ import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
 
-import io.distributedlock.interceptor.expression.UnfinishedResults;
 import io.distributedlock.interceptor.expression.KeyRoot;
+import io.distributedlock.interceptor.expression.UnfinishedResults;
 
 /**
  * Hints for what locked methods read by reflection whatever their expressions are.

@@ -15,7 +15,6 @@ import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.util.ObjectUtils;
 
 import io.distributedlock.LockError;
-import io.distributedlock.interceptor.expression.KeyText;
 
 /**
  * Check of the operands of a concatenation such as {@code 'order:' + #id}, which SpEL

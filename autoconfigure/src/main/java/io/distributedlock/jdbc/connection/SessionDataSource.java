@@ -14,7 +14,6 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 import io.distributedlock.LockConfigurationException;
-import io.distributedlock.jdbc.dialect.Sql;
 import io.distributedlock.jdbc.dialect.Dialect;
 import io.distributedlock.jdbc.dialect.DialectResolver;
 import io.distributedlock.jdbc.dialect.Sql;

@@ -12,9 +12,9 @@ import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockError;
 import io.distributedlock.LockProviderException;
-import io.distributedlock.jdbc.dialect.DatabaseKind;
 import io.distributedlock.jdbc.connection.SqlCall.Compensation;
 import io.distributedlock.jdbc.dialect.ConnectionSettings;
+import io.distributedlock.jdbc.dialect.DatabaseKind;
 import io.distributedlock.jdbc.dialect.Dialect;
 import io.distributedlock.jdbc.dialect.DialectResolver;
 import io.distributedlock.jdbc.dialect.SqlErrors;

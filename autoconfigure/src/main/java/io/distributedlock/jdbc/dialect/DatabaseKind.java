@@ -11,7 +11,6 @@ import java.util.regex.Pattern;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
-import io.distributedlock.jdbc.dialect.Sql;
 
 /**
  * Kind of a database that keeps locks and fences, by what its server says of itself.

@@ -14,7 +14,6 @@ import org.apache.zookeeper.client.ConnectStringParser;
 import org.apache.zookeeper.client.StaticHostProvider;
 
 import io.distributedlock.provider.LockThreads;
-import io.distributedlock.zookeeper.session.Session;
 
 /**
  * Session of a former handle of the client, which the servers may still keep. Curator
