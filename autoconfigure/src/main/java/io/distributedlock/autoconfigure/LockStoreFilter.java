@@ -31,14 +31,14 @@ final class LockStoreFilter
 
 	private static final String PACKAGE = "io.distributedlock.autoconfigure.";
 
-	private static final String QUORUM = PACKAGE + "RedisQuorumLockAutoConfiguration";
+	private static final String QUORUM = PACKAGE + "redis.RedisQuorumLockAutoConfiguration";
 
-	private static final String FENCING = PACKAGE + "LockFencingAutoConfiguration";
+	private static final String FENCING = PACKAGE + "fencing.LockFencingAutoConfiguration";
 
 	/** The stores by the names of classes, which are not loaded. */
-	private static final Map<String, String> STORES = Map.of(QUORUM, "redis", PACKAGE + "RedisLockAutoConfiguration",
-			"redis", PACKAGE + "JdbcLockAutoConfiguration", "jdbc", PACKAGE + "ZooKeeperLockAutoConfiguration",
-			"zookeeper");
+	private static final Map<String, String> STORES = Map.of(QUORUM, "redis",
+			PACKAGE + "redis.RedisLockAutoConfiguration", "redis", PACKAGE + "jdbc.JdbcLockAutoConfiguration", "jdbc",
+			PACKAGE + "zookeeper.ZooKeeperLockAutoConfiguration", "zookeeper");
 
 	private @Nullable BeanFactory beanFactory;
 

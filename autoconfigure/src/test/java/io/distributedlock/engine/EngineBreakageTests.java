@@ -52,8 +52,15 @@ class EngineBreakageTests {
 	@ParameterizedTest
 	@MethodSource("breakages")
 	void breakageIsOneOfThePresentEngine(EngineBreakage breakage) throws IOException {
-		String source = Files.readString(SOURCES.resolve(breakage.type() + ".java"));
+		String source = Files.readString(file(breakage));
 		assertThat(source.split(Pattern.quote(breakage.text()), -1)).as(breakage.text()).hasSize(2);
+	}
+
+	/** Returns the source of the class that is broken, in whichever room it is. */
+	private static Path file(EngineBreakage breakage) throws IOException {
+		try (Stream<Path> files = Files.walk(SOURCES)) {
+			return files.filter((file) -> file.endsWith(breakage.type() + ".java")).findAny().orElseThrow();
+		}
 	}
 
 	/**
@@ -76,18 +83,19 @@ class EngineBreakageTests {
 	private Path compile(EngineBreakage breakage) throws IOException {
 		Path sources = Files.createDirectory(this.folder.resolve("sources"));
 		Path classes = Files.createDirectory(this.folder.resolve("classes"));
-		try (Stream<Path> files = Files.list(SOURCES)) {
+		try (Stream<Path> files = Files.walk(SOURCES).filter(Files::isRegularFile)) {
 			for (Path file : files.toList()) {
 				String source = Files.readString(file);
-				boolean broken = file.getFileName().toString().equals(breakage.type() + ".java");
-				Files.writeString(sources.resolve(file.getFileName()),
-						broken ? source.replace(breakage.text(), breakage.replacement()) : source);
+				boolean broken = file.equals(file(breakage));
+				Path copy = sources.resolve(SOURCES.relativize(file));
+				Files.createDirectories(copy.getParent());
+				Files.writeString(copy, broken ? source.replace(breakage.text(), breakage.replacement()) : source);
 			}
 		}
 		JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
 		StringWriter messages = new StringWriter();
 		try (StandardJavaFileManager files = compiler.getStandardFileManager(null, null, null);
-				Stream<Path> broken = Files.list(sources)) {
+				Stream<Path> broken = Files.walk(sources).filter(Files::isRegularFile)) {
 			boolean compiled = compiler
 				.getTask(messages, files, null,
 						List.of("-nowarn", "-proc:none", "-d", classes.toString(), "-classpath",
@@ -161,7 +169,7 @@ class EngineBreakageTests {
 			Path broken = this.classes.resolve(name.replace('.', '/') + ".class");
 			try {
 				byte[] code = Files.exists(broken) ? Files.readAllBytes(broken)
-						: original(name.substring(ENGINE.length()) + ".class");
+						: original('/' + name.replace('.', '/') + ".class");
 				return defineClass(name, code, 0, code.length);
 			}
 			catch (IOException ex) {

@@ -1,6 +1,7 @@
 package io.distributedlock.jdbc.dialect;
 
 import java.sql.Connection;
+import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.time.Duration;
 
@@ -94,7 +95,9 @@ class DialectResolverTests {
 			"jdbc:hsqldb:mem:locks, HSQL Database Engine, false",
 			"jdbc:derby:memory:locks;create=true, Apache Derby, true",
 			"jdbc:derby:memory:locks;create=true, Apache Derby, false" })
-	void otherDatabaseIsRefusedByName(String url, String name, boolean own) {
+	void otherDatabaseIsRefusedByName(String url, String name, boolean own) throws SQLException {
+		// A database that is created takes longer than a pool waits for a connection.
+		DriverManager.getConnection(url).close();
 		HikariDataSource application = new HikariDataSource();
 		application.setJdbcUrl(url);
 		try (application;
