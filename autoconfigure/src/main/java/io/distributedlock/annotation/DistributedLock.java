@@ -9,8 +9,8 @@ import java.lang.annotation.Target;
 
 import org.springframework.core.annotation.AliasFor;
 
-import io.distributedlock.interceptor.OnBusy;
-import io.distributedlock.interceptor.OnLost;
+import io.distributedlock.OnBusy;
+import io.distributedlock.OnLost;
 
 /**
  * Annotation of a method that runs only while a lock is held that all processes of the

@@ -8,7 +8,7 @@ import java.lang.annotation.Target;
 
 import org.springframework.core.annotation.AliasFor;
 
-import io.distributedlock.interceptor.OnBusy;
+import io.distributedlock.OnBusy;
 
 /**
  * Annotation of a scheduled job that every node starts and one node runs: a

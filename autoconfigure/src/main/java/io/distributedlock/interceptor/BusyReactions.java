@@ -2,6 +2,7 @@ package io.distributedlock.interceptor;
 
 import java.lang.reflect.Method;
 
+import io.distributedlock.OnBusy;
 import io.distributedlock.interceptor.expression.MethodNames;
 
 /** Factory of the reactions of locked methods to a lock that was not acquired. */

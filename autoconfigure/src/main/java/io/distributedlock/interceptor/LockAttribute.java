@@ -5,6 +5,9 @@ import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
+import io.distributedlock.OnBusy;
+import io.distributedlock.OnLost;
+
 /**
  * Lock settings of one method. Immutable.
  *

@@ -13,6 +13,7 @@ import org.springframework.core.ResolvableType;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
+import io.distributedlock.OnBusy;
 import io.distributedlock.interceptor.expression.MethodNames;
 
 /** Checks that refuse methods on which a lock would be without effect. */

@@ -32,11 +32,11 @@ import io.distributedlock.LockLease;
 import io.distributedlock.LockNotAcquiredException;
 import io.distributedlock.LockOperations;
 import io.distributedlock.LockRequest;
+import io.distributedlock.OnBusy;
 import io.distributedlock.annotation.DistributedLock;
 import io.distributedlock.annotation.ScheduledLock;
 import io.distributedlock.engine.LockTemplate;
 import io.distributedlock.engine.grant.LockSettings;
-import io.distributedlock.interceptor.OnBusy;
 import io.distributedlock.local.LocalLockProvider;
 import io.distributedlock.provider.LockTimer;
 

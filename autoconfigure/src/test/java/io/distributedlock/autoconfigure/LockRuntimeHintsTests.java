@@ -24,8 +24,8 @@ import org.springframework.context.annotation.Import;
 import org.springframework.context.aot.ApplicationContextAotGenerator;
 import org.springframework.util.ClassUtils;
 
+import io.distributedlock.OnBusy;
 import io.distributedlock.annotation.DistributedLock;
-import io.distributedlock.interceptor.OnBusy;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

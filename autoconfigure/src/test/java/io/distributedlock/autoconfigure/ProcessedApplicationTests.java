@@ -40,12 +40,12 @@ import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockOperations;
 import io.distributedlock.LockRequest;
+import io.distributedlock.OnBusy;
 import io.distributedlock.annotation.DistributedLock;
 import io.distributedlock.autoconfigure.jdbc.JdbcLockAutoConfiguration;
 import io.distributedlock.autoconfigure.observe.LockMetricsAutoConfiguration;
 import io.distributedlock.engine.LockTemplate;
 import io.distributedlock.interceptor.LockAdvisor;
-import io.distributedlock.interceptor.OnBusy;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatException;

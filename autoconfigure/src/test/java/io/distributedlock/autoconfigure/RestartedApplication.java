@@ -12,8 +12,8 @@ import org.springframework.context.annotation.Configuration;
 
 import io.distributedlock.LockContext;
 import io.distributedlock.LockNotAcquiredException;
+import io.distributedlock.OnBusy;
 import io.distributedlock.annotation.DistributedLock;
-import io.distributedlock.interceptor.OnBusy;
 
 /**
  * Application whose classes another class loader loads than those of the library. Its

@@ -29,6 +29,7 @@ import io.distributedlock.LockException;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockNotAcquiredException;
 import io.distributedlock.LockProviderException;
+import io.distributedlock.OnBusy;
 import io.distributedlock.annotation.DistributedLock;
 
 import static org.assertj.core.api.Assertions.assertThat;

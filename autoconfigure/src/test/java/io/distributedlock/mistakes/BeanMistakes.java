@@ -12,8 +12,8 @@ import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.core.env.Environment;
 import org.springframework.scheduling.annotation.Async;
 
+import io.distributedlock.OnBusy;
 import io.distributedlock.annotation.DistributedLock;
-import io.distributedlock.interceptor.OnBusy;
 
 /** Classes of beans with one mistake each. */
 final class BeanMistakes {

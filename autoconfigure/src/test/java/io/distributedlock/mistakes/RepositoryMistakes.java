@@ -9,8 +9,8 @@ import org.springframework.data.annotation.Id;
 import org.springframework.data.repository.Repository;
 import org.springframework.scheduling.annotation.Async;
 
+import io.distributedlock.OnBusy;
 import io.distributedlock.annotation.DistributedLock;
-import io.distributedlock.interceptor.OnBusy;
 
 /** Repositories with one mistake each, in methods that Spring Data does not implement. */
 final class RepositoryMistakes {

@@ -1,10 +1,8 @@
-package io.distributedlock.interceptor;
+package io.distributedlock;
 
 import java.lang.reflect.Method;
 
 import org.jspecify.annotations.Nullable;
-
-import io.distributedlock.LockException;
 
 /**
  * Handler of calls of locked methods whose lock was not acquired, for an application that
@@ -12,9 +10,9 @@ import io.distributedlock.LockException;
  * without one the caller gets the exception.
  * <p>
  * It is called where the lock stayed busy with {@link OnBusy#FAIL}
- * ({@link io.distributedlock.LockNotAcquiredException}), and with every policy where the
+ * ({@link LockNotAcquiredException}), and with every policy where the
  * store could not answer before the body started
- * ({@link io.distributedlock.LockProviderException}, also while the application shuts
+ * ({@link LockProviderException}, also while the application shuts
  * down). It is not called for a lock that was lost, an interrupted wait or a mistake of
  * the application, nor for exceptions of the body, whatever their types.
  * <p>

@@ -1,4 +1,4 @@
-package io.distributedlock.interceptor;
+package io.distributedlock;
 
 /**
  * Policy of a locked method for a lock that stays busy for the whole wait time. Concerns
@@ -9,7 +9,7 @@ package io.distributedlock.interceptor;
 public enum OnBusy {
 
 	/**
-	 * The call fails with {@link io.distributedlock.LockNotAcquiredException}, or as the
+	 * The call fails with {@link LockNotAcquiredException}, or as the
 	 * {@link LockFailureHandler} of the application decides.
 	 */
 	FAIL,
