@@ -1,8 +1,9 @@
 package io.distributedlock;
 
 /**
- * Policy of a locked method for a lock that stays busy for the whole wait time. Concerns
- * its own lock alone: the exception of a busy lock in its body is the body's exception.
+ * Policy of a locked method without a fallback for a lock that stays busy for the whole
+ * wait time. Concerns its own lock alone: the exception of a busy lock in its body is the
+ * body's exception.
  *
  * @since 0.1.0
  */
@@ -19,11 +20,6 @@ public enum OnBusy {
 	 * otherwise {@code null}. Not for methods with a primitive result, nor for Kotlin
 	 * methods whose result is not nullable and has no empty value.
 	 */
-	SKIP,
-	/**
-	 * The body is not run, and the call returns the result of another method of the same
-	 * object, which the attribute {@code fallback} names.
-	 */
-	FALLBACK
+	SKIP
 
 }

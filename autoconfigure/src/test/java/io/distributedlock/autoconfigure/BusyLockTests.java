@@ -311,7 +311,7 @@ class BusyLockTests {
 
 	interface Source {
 
-		@DistributedLock(name = "jobs", onBusy = OnBusy.FALLBACK, fallback = "stale")
+		@DistributedLock(name = "jobs", fallback = "stale")
 		String read();
 
 	}
@@ -349,7 +349,7 @@ class BusyLockTests {
 		}
 
 		@Async
-		@DistributedLock(name = "jobs", onBusy = OnBusy.FALLBACK, fallback = "stale")
+		@DistributedLock(name = "jobs", fallback = "stale")
 		public CompletableFuture<String> fallingBack() {
 			return CompletableFuture.completedFuture("done");
 		}

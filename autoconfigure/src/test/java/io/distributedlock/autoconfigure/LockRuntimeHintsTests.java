@@ -139,7 +139,7 @@ class LockRuntimeHintsTests {
 	static class Orders {
 
 		@DistributedLock(key = { "@tenants.current()", "#order.customer.id", "T(" + REGIONS + ").home()" },
-				onBusy = OnBusy.FALLBACK, fallback = "busy")
+				fallback = "busy")
 		public void pay(Order order) {
 		}
 

@@ -231,7 +231,7 @@ class ProcessedApplicationTests {
 
 		@DistributedLock(name = "orders", key = { "@tenants.current()", "#order.customer.id" },
 				condition = "!#order.customer().id().isEmpty()", lease = "${orders.lease}", waitTime = "0",
-				onBusy = OnBusy.FALLBACK, fallback = "busy")
+				fallback = "busy")
 		@Transactional
 		public String pay(Order order) {
 			return LockContext.find().map((lease) -> lease.keys().get(0).encoded()).orElse("unlocked");

@@ -535,7 +535,7 @@ class SeveralProvidersTests {
 			return holder();
 		}
 
-		@DistributedLock(name = "Jobs.run", provider = "local", onBusy = OnBusy.FALLBACK, fallback = "fallback")
+		@DistributedLock(name = "Jobs.run", provider = "local", fallback = "fallback")
 		String fallBackLocally() {
 			return holder();
 		}

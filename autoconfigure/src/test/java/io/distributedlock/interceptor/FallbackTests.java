@@ -58,6 +58,18 @@ class FallbackTests {
 	}
 
 	@Test
+	void fallbackTakesThePlaceOfAnExplicitFail() {
+		this.operations.busy();
+		assertThat(this.prices.failing()).isEqualTo("none");
+	}
+
+	@Test
+	void emptyPlaceholderIsNoFallback() {
+		this.operations.busy();
+		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(this.prices::without);
+	}
+
+	@Test
 	void fallbackGetsTheException() {
 		LockNotAcquiredException busy = new LockNotAcquiredException(LockKey.of("k"), Duration.ZERO, null);
 		this.operations.refusing(busy);
@@ -195,9 +207,8 @@ class FallbackTests {
 
 	static Stream<Arguments> mistakes() {
 		return Stream.of(
-				Arguments.of(WithoutName.class, LockError.FALLBACK_ATTRIBUTES, "onBusy = FALLBACK, but no fallback"),
-				Arguments.of(WithoutPolicy.class, LockError.FALLBACK_ATTRIBUTES,
-						"fallback = \"stale\", but onBusy = FAIL"),
+				Arguments.of(BesideSkip.class, LockError.FALLBACK_METHOD, "because onBusy = SKIP skips the call"),
+				Arguments.of(ComposedOfSkip.class, LockError.FALLBACK_METHOD, "because onBusy = SKIP skips the call"),
 				Arguments.of(Unknown.class, LockError.FALLBACK_METHOD,
 						"Add the method 'String stale(long, List)' or 'String stale(long, List, LockNotAcquiredException)'"),
 				Arguments.of(OtherParameters.class, LockError.FALLBACK_METHOD,
@@ -218,7 +229,7 @@ class FallbackTests {
 
 		int fallbacks;
 
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "stale")
+		@DistributedLock(fallback = "stale")
 		String of(long id) {
 			return "fresh " + id;
 		}
@@ -231,7 +242,21 @@ class FallbackTests {
 			return "another method " + id;
 		}
 
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "primitive")
+		@DistributedLock(onBusy = OnBusy.FAIL, fallback = "none")
+		String failing() {
+			return "fresh";
+		}
+
+		String none() {
+			return "none";
+		}
+
+		@DistributedLock(fallback = "${app.nothing:}")
+		String without() {
+			return "fresh";
+		}
+
+		@DistributedLock(fallback = "primitive")
 		Integer boxed(int id) {
 			return id;
 		}
@@ -240,7 +265,7 @@ class FallbackTests {
 			return -id;
 		}
 
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "busy")
+		@DistributedLock(fallback = "busy")
 		Object withException(long id, String text) {
 			return "fresh";
 		}
@@ -251,7 +276,7 @@ class FallbackTests {
 			return ex;
 		}
 
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "failed")
+		@DistributedLock(fallback = "failed")
 		Throwable withSupertype() {
 			return new IOException();
 		}
@@ -260,7 +285,7 @@ class FallbackTests {
 			return ex;
 		}
 
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "staleGeneric")
+		@DistributedLock(fallback = "staleGeneric")
 		<T> T generic(Class<T> type, List<? extends T> values) {
 			return type.cast("fresh");
 		}
@@ -269,7 +294,7 @@ class FallbackTests {
 			return null;
 		}
 
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "list")
+		@DistributedLock(fallback = "list")
 		Collection<String> collection(Set<String> names) {
 			return names;
 		}
@@ -278,7 +303,7 @@ class FallbackTests {
 			return List.copyOf(names);
 		}
 
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "${app.region}")
+		@DistributedLock(fallback = "${app.region}")
 		String ofRegion() {
 			return "fresh";
 		}
@@ -287,7 +312,7 @@ class FallbackTests {
 			return "stale in Europe";
 		}
 
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "count")
+		@DistributedLock(fallback = "count")
 		void nothing() {
 		}
 
@@ -295,7 +320,7 @@ class FallbackTests {
 			this.fallbacks++;
 		}
 
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "rethrow")
+		@DistributedLock(fallback = "rethrow")
 		void throwing(Throwable ex) throws Throwable {
 			throw ex;
 		}
@@ -304,7 +329,7 @@ class FallbackTests {
 			throw ex;
 		}
 
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "staleFuture")
+		@DistributedLock(fallback = "staleFuture")
 		CompletableFuture<String> future() {
 			return CompletableFuture.completedFuture("fresh");
 		}
@@ -313,7 +338,7 @@ class FallbackTests {
 			return CompletableFuture.completedFuture("stale");
 		}
 
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "noFuture")
+		@DistributedLock(fallback = "noFuture")
 		CompletableFuture<String> nullFuture() {
 			return CompletableFuture.completedFuture("fresh");
 		}
@@ -322,7 +347,7 @@ class FallbackTests {
 			return null;
 		}
 
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "staleMono")
+		@DistributedLock(fallback = "staleMono")
 		Mono<String> mono() {
 			return Mono.just("fresh");
 		}
@@ -331,7 +356,7 @@ class FallbackTests {
 			return Mono.just("stale");
 		}
 
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "throwingMono")
+		@DistributedLock(fallback = "throwingMono")
 		Mono<String> failingMono() {
 			return Mono.just("fresh");
 		}
@@ -340,7 +365,7 @@ class FallbackTests {
 			throw new IllegalStateException();
 		}
 
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "staleFlux")
+		@DistributedLock(fallback = "staleFlux")
 		Flux<String> flux() {
 			return Flux.just("fresh");
 		}
@@ -353,7 +378,7 @@ class FallbackTests {
 
 	static class Base<T> {
 
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "hidden")
+		@DistributedLock(fallback = "hidden")
 		public String inBase() {
 			return "fresh";
 		}
@@ -366,7 +391,7 @@ class FallbackTests {
 			return "of base";
 		}
 
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "staleGeneric")
+		@DistributedLock(fallback = "staleGeneric")
 		public T generic(T value) {
 			return value;
 		}
@@ -379,7 +404,7 @@ class FallbackTests {
 
 	static class Special extends Base<String> {
 
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "stale")
+		@DistributedLock(fallback = "stale")
 		public String inherited() {
 			return "fresh";
 		}
@@ -398,7 +423,7 @@ class FallbackTests {
 
 	interface Source {
 
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "stale")
+		@DistributedLock(fallback = "stale")
 		String read();
 
 	}
@@ -421,7 +446,7 @@ class FallbackTests {
 	@FunctionalInterface
 	interface Defaulting {
 
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "other")
+		@DistributedLock(fallback = "other")
 		String read();
 
 		default String other() {
@@ -430,7 +455,7 @@ class FallbackTests {
 
 	}
 
-	@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "stale")
+	@DistributedLock(fallback = "stale")
 	static class WholeType {
 
 		public String read(String id) {
@@ -445,7 +470,7 @@ class FallbackTests {
 
 	@Target(ElementType.METHOD)
 	@Retention(RetentionPolicy.RUNTIME)
-	@DistributedLock(onBusy = OnBusy.FALLBACK)
+	@DistributedLock
 	@interface OrElse {
 
 		@AliasFor(annotation = DistributedLock.class, attribute = "fallback")
@@ -466,18 +491,32 @@ class FallbackTests {
 
 	}
 
-	static class WithoutName {
+	@Target(ElementType.METHOD)
+	@Retention(RetentionPolicy.RUNTIME)
+	@DistributedLock(onBusy = OnBusy.SKIP)
+	@interface SkipOrElse {
 
-		@DistributedLock(onBusy = OnBusy.FALLBACK)
+		@AliasFor(annotation = DistributedLock.class, attribute = "fallback")
+		String value() default "";
+
+	}
+
+	static class ComposedOfSkip {
+
+		@SkipOrElse("stale")
 		String read() {
 			return "fresh";
 		}
 
+		String stale() {
+			return "stale";
+		}
+
 	}
 
-	static class WithoutPolicy {
+	static class BesideSkip {
 
-		@DistributedLock(fallback = "stale")
+		@DistributedLock(onBusy = OnBusy.SKIP, fallback = "stale")
 		String read() {
 			return "fresh";
 		}
@@ -490,7 +529,7 @@ class FallbackTests {
 
 	static class Unknown {
 
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "stale")
+		@DistributedLock(fallback = "stale")
 		String read(long id, List<String> names) {
 			return "fresh";
 		}
@@ -499,7 +538,7 @@ class FallbackTests {
 
 	static class OtherParameters {
 
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "stale")
+		@DistributedLock(fallback = "stale")
 		String read(int id) {
 			return "fresh";
 		}
@@ -512,7 +551,7 @@ class FallbackTests {
 
 	static class OtherGenerics {
 
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "stale")
+		@DistributedLock(fallback = "stale")
 		String read(List<String> ids) {
 			return "fresh";
 		}
@@ -525,7 +564,7 @@ class FallbackTests {
 
 	static class OtherResult {
 
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "stale")
+		@DistributedLock(fallback = "stale")
 		String read() {
 			return "fresh";
 		}
@@ -538,7 +577,7 @@ class FallbackTests {
 
 	static class OtherOptional {
 
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "stale")
+		@DistributedLock(fallback = "stale")
 		Optional<String> read() {
 			return Optional.empty();
 		}
@@ -551,7 +590,7 @@ class FallbackTests {
 
 	static class VoidForResult {
 
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "stale")
+		@DistributedLock(fallback = "stale")
 		String read() {
 			return "fresh";
 		}
@@ -563,7 +602,7 @@ class FallbackTests {
 
 	static class ResultForVoid {
 
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "stale")
+		@DistributedLock(fallback = "stale")
 		void read() {
 		}
 
@@ -575,7 +614,7 @@ class FallbackTests {
 
 	static class OtherException {
 
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "stale")
+		@DistributedLock(fallback = "stale")
 		String read() {
 			return "fresh";
 		}
@@ -588,7 +627,7 @@ class FallbackTests {
 
 	static class Ambiguous {
 
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "stale")
+		@DistributedLock(fallback = "stale")
 		String read() {
 			return "fresh";
 		}
@@ -605,7 +644,7 @@ class FallbackTests {
 
 	static class Itself {
 
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "read")
+		@DistributedLock(fallback = "read")
 		String read() {
 			return "fresh";
 		}
@@ -614,7 +653,7 @@ class FallbackTests {
 
 	static class LockedFallback {
 
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "stale")
+		@DistributedLock(fallback = "stale")
 		String read() {
 			return "fresh";
 		}
@@ -629,7 +668,7 @@ class FallbackTests {
 	@DistributedLock
 	static class OfLockedType {
 
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "stale")
+		@DistributedLock(fallback = "stale")
 		public String read() {
 			return "fresh";
 		}

@@ -273,7 +273,7 @@ class LockFailureHandlerTests {
 			return "done";
 		}
 
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "stale")
+		@DistributedLock(fallback = "stale")
 		String fallingBack() {
 			return "done";
 		}

@@ -124,7 +124,7 @@ final class RepositoryMistakes {
 	interface NoFallback extends Task, Repository<Item, String> {
 
 		@Override
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "missing")
+		@DistributedLock(fallback = "missing")
 		default Object run(String id) {
 			Task.body();
 			return "";
@@ -132,10 +132,10 @@ final class RepositoryMistakes {
 
 	}
 
-	interface FallbackWithoutPolicy extends Task, Repository<Item, String> {
+	interface FallbackBesideSkip extends Task, Repository<Item, String> {
 
 		@Override
-		@DistributedLock(fallback = "missing")
+		@DistributedLock(onBusy = OnBusy.SKIP, fallback = "missing")
 		default Object run(String id) {
 			Task.body();
 			return "";
