@@ -55,4 +55,11 @@ public @interface ScheduledLock {
 	@AliasFor(annotation = DistributedLock.class, attribute = "lease")
 	String lease() default "";
 
+	/**
+	 * Provider that keeps the lock, as {@link DistributedLock#provider}.
+	 * @return the provider, or empty for the primary one
+	 */
+	@AliasFor(annotation = DistributedLock.class, attribute = "provider")
+	String provider() default "";
+
 }

@@ -39,6 +39,7 @@ import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
 import io.distributedlock.OnBusy;
 import io.distributedlock.annotation.DistributedLock;
+import io.distributedlock.annotation.ScheduledLock;
 import io.distributedlock.autoconfigure.jdbc.JdbcLockAutoConfiguration;
 import io.distributedlock.autoconfigure.observe.LockMetricsAutoConfiguration;
 import io.distributedlock.autoconfigure.observe.LockObservationAutoConfiguration;
@@ -132,6 +133,7 @@ class SeveralProvidersTests {
 				assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(jobs::runLocally);
 				assertThat(jobs.skipLocally()).isNull();
 				assertThat(jobs.fallBackLocally()).isEqualTo("fallback");
+				assertThat(jobs.scheduleLocally()).isNull();
 			}
 			assertThat(jobs.runLocally()).isEqualTo("local");
 			assertThat(jobs.future().join()).isEqualTo("local");
@@ -532,6 +534,11 @@ class SeveralProvidersTests {
 
 		@DistributedLock(name = "Jobs.run", provider = "${app.store:local}", onBusy = OnBusy.SKIP)
 		String skipLocally() {
+			return holder();
+		}
+
+		@ScheduledLock(name = "Jobs.run", minHold = "1m", provider = "local")
+		String scheduleLocally() {
 			return holder();
 		}
 
