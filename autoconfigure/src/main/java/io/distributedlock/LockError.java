@@ -107,9 +107,10 @@ public enum LockError {
 	AMBIGUOUS_VARIABLE("DL-613"),
 	/** A thread of an event loop would have to wait for a lock. */
 	NON_BLOCKING_THREAD("DL-614"),
-	/** An annotation has {@code onBusy = FALLBACK} or {@code fallback}, but not both. */
-	FALLBACK_ATTRIBUTES("DL-615"),
-	/** No method, or several ones, can be the fallback of a locked method. */
+	/**
+	 * No method, or several ones, can be the fallback of a locked method, or its calls
+	 * are skipped.
+	 */
 	FALLBACK_METHOD("DL-616"),
 	/**
 	 * A failure handler, a fallback or the method itself returned a value that is no

@@ -36,7 +36,7 @@ public final class LockNotAcquiredException extends LockException {
 	private static String message(LockKey key, Duration waited, @Nullable LockHolder holder) {
 		return "Lock '" + key + "' is " + ((holder != null) ? holder.describe() : "held by an unknown holder")
 				+ " and did not become free within " + waited.toMillis()
-				+ " ms. Wait longer (waitTime), retry, or use onBusy = SKIP or FALLBACK";
+				+ " ms. Wait longer (waitTime), retry, or use onBusy = SKIP or a fallback";
 	}
 
 	/**

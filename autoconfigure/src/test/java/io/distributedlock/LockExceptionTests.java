@@ -18,7 +18,7 @@ class LockExceptionTests {
 		LockHolder holder = new LockHolder("shop-1:4711", Duration.ofMillis(300), Duration.ofSeconds(29));
 		assertThat(new LockNotAcquiredException(KEY, Duration.ofSeconds(5), holder)).hasMessageEndingWith(
 				"Lock 'orders:42' is held by 'shop-1:4711' for 300 ms and did not become free within 5000 ms. "
-						+ "Wait longer (waitTime), retry, or use onBusy = SKIP or FALLBACK");
+						+ "Wait longer (waitTime), retry, or use onBusy = SKIP or a fallback");
 	}
 
 	@Test

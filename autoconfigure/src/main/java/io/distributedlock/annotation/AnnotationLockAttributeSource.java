@@ -28,9 +28,9 @@ import io.distributedlock.LockError;
 import io.distributedlock.LockException;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockRequest;
+import io.distributedlock.OnBusy;
 import io.distributedlock.interceptor.LockAttribute;
 import io.distributedlock.interceptor.LockAttributeSource;
-import io.distributedlock.interceptor.OnBusy;
 
 /**
  * Source that reads {@link DistributedLock} from the method, the methods that it

@@ -9,8 +9,8 @@ import java.lang.annotation.Target;
 
 import org.springframework.core.annotation.AliasFor;
 
-import io.distributedlock.interceptor.OnBusy;
-import io.distributedlock.interceptor.OnLost;
+import io.distributedlock.OnBusy;
+import io.distributedlock.OnLost;
 
 /**
  * Annotation of a method that runs only while a lock is held that all processes of the
@@ -148,18 +148,20 @@ public @interface DistributedLock {
 	String minHold() default "";
 
 	/**
-	 * Policy for a lock that stays busy for the whole wait time.
+	 * Policy for a lock that stays busy for the whole wait time, unless {@link #fallback}
+	 * names a method.
 	 * @return the policy
 	 */
 	OnBusy onBusy() default OnBusy.FAIL;
 
 	/**
-	 * Name of the method that is called in place of this one if the lock stays busy, with
-	 * {@code onBusy = FALLBACK}. It is a method of the same class, its superclasses or
-	 * interfaces, also a private one. It has the same parameters, and optionally one more
-	 * at the end for the {@link io.distributedlock.LockNotAcquiredException} (of this
-	 * type, or a supertype up to {@code Throwable}). Its result fits that of this method:
-	 * a method that returns a future or a publisher has a fallback that does, too.
+	 * Name of the method that is called in place of this one if the lock stays busy. It
+	 * takes the place of {@link OnBusy#FAIL}, and is refused with {@link OnBusy#SKIP}. It
+	 * is a method of the same class, its superclasses or interfaces, also a private one.
+	 * It has the same parameters, and optionally one more at the end for the
+	 * {@link io.distributedlock.LockNotAcquiredException} (of this type, or a supertype
+	 * up to {@code Throwable}). Its result fits that of this method: a method that
+	 * returns a future or a publisher has a fallback that does, too.
 	 * <p>
 	 * It runs without the lock. It is called on the bare object, so that its own
 	 * annotations, such as {@code @Transactional}, have no effect; a method that is

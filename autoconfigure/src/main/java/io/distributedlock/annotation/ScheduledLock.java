@@ -8,7 +8,7 @@ import java.lang.annotation.Target;
 
 import org.springframework.core.annotation.AliasFor;
 
-import io.distributedlock.interceptor.OnBusy;
+import io.distributedlock.OnBusy;
 
 /**
  * Annotation of a scheduled job that every node starts and one node runs: a
@@ -54,5 +54,12 @@ public @interface ScheduledLock {
 	 */
 	@AliasFor(annotation = DistributedLock.class, attribute = "lease")
 	String lease() default "";
+
+	/**
+	 * Provider that keeps the lock, as {@link DistributedLock#provider}.
+	 * @return the provider, or empty for the primary one
+	 */
+	@AliasFor(annotation = DistributedLock.class, attribute = "provider")
+	String provider() default "";
 
 }

@@ -2,6 +2,7 @@ package io.distributedlock.interceptor;
 
 import java.lang.reflect.Method;
 
+import io.distributedlock.OnBusy;
 import io.distributedlock.interceptor.expression.MethodNames;
 
 /** Factory of the reactions of locked methods to a lock that was not acquired. */
@@ -30,11 +31,16 @@ final class BusyReactions {
 	}
 
 	BusyReaction onBusy(LockAttribute attribute, Method method, Class<?> targetClass) {
+		boolean skip = attribute.onBusy() == OnBusy.SKIP;
 		String fallback = attribute.fallback();
 		if (fallback != null) {
-			return onBusy(new FallbackSearch(fallback, method, targetClass), method, targetClass);
+			FallbackSearch search = new FallbackSearch(fallback, method, targetClass);
+			if (skip) {
+				throw search.skipped();
+			}
+			return onBusy(search, method, targetClass);
 		}
-		if (attribute.onBusy() == OnBusy.SKIP) {
+		if (skip) {
 			return new SkipReaction(MethodNames.describe(method, targetClass),
 					new DeclaredResult(method, targetClass).findEmpty(), attribute.provider(), this.observer);
 		}

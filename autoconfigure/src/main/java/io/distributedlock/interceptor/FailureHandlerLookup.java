@@ -9,6 +9,7 @@ import org.springframework.beans.factory.NoUniqueBeanDefinitionException;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
+import io.distributedlock.LockFailureHandler;
 
 /**
  * Lookup of the application's {@link LockFailureHandler}, with the first failure, so that

@@ -9,6 +9,7 @@ import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.BeansException;
 
 import io.distributedlock.LockException;
+import io.distributedlock.LockFailureHandler;
 
 /**
  * Reaction to a lock that was not acquired: the exception, or the result of the

@@ -93,6 +93,12 @@ final class FallbackSearch {
 				"Remove its annotation; if its class is annotated, make it protected or private");
 	}
 
+	/** Creates the failure of a fallback beside the policy to skip the call. */
+	LockConfigurationException skipped() {
+		return refused("would never be called, because onBusy = SKIP skips the call",
+				"Remove onBusy = SKIP, or the attribute fallback");
+	}
+
 	private LockConfigurationException refused(String fact, String action) {
 		return new LockConfigurationException(LockError.FALLBACK_METHOD, "The fallback '" + this.name
 				+ "' of the locked method " + MethodNames.describe(this.method, this.targetClass) + " " + fact, action);

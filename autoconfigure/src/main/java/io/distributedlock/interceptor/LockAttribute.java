@@ -5,6 +5,9 @@ import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
+import io.distributedlock.OnBusy;
+import io.distributedlock.OnLost;
+
 /**
  * Lock settings of one method. Immutable.
  *
@@ -17,8 +20,8 @@ import org.jspecify.annotations.Nullable;
  * @param maxHold the longest hold, or {@code null} for the default
  * @param minHold for how long after its grant the lock is kept at least, or {@code null}
  * @param onBusy the policy for a lock that stays busy
- * @param fallback the name of the method that is called in place of this one with
- * {@link OnBusy#FALLBACK}, or {@code null}
+ * @param fallback the name of the method that is called in place of this one if the lock
+ * stays busy, not with {@link OnBusy#SKIP}, or {@code null}
  * @param onLost the policy for a lock that was lost while the method ran
  * @param condition the SpEL expression of the condition, or {@code null} for none
  * @param provider the provider that keeps the lock, or {@code null} for the primary one

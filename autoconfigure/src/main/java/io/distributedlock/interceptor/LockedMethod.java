@@ -19,6 +19,7 @@ import io.distributedlock.LockLease;
 import io.distributedlock.LockNotAcquiredException;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
+import io.distributedlock.OnLost;
 import io.distributedlock.interceptor.expression.KeyExpressions;
 import io.distributedlock.interceptor.expression.MethodExpressions;
 import io.distributedlock.interceptor.expression.MethodNames;

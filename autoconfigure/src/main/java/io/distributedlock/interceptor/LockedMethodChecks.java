@@ -11,6 +11,7 @@ import org.springframework.core.ResolvableType;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
+import io.distributedlock.OnBusy;
 import io.distributedlock.interceptor.expression.MethodNames;
 import io.distributedlock.interceptor.expression.UnfinishedResults;
 
@@ -137,17 +138,7 @@ public final class LockedMethodChecks {
 					"The locked method " + MethodNames.describe(method, targetClass)
 							+ " has onBusy = SKIP, but its result " + method.getReturnType().getTypeName() + " "
 							+ unfit,
-					"Return void, a type that may be null, an Optional or a collection, or use onBusy = FAIL or FALLBACK");
-		}
-		boolean fallback = attribute.onBusy() == OnBusy.FALLBACK;
-		if (fallback != (attribute.fallback() != null)) {
-			String described = "The locked method " + MethodNames.describe(method, targetClass) + " has ";
-			throw new LockConfigurationException(LockError.FALLBACK_ATTRIBUTES,
-					described + (fallback ? "onBusy = FALLBACK, but no fallback"
-							: "fallback = \"" + attribute.fallback() + "\", but onBusy = " + attribute.onBusy()
-									+ ", so that it would never be called"),
-					fallback ? "Name a method of the class: fallback = \"…\""
-							: "Add onBusy = FALLBACK, or remove the attribute fallback");
+					"Return void, a type that may be null, an Optional or a collection, or use onBusy = FAIL or a fallback");
 		}
 	}
 

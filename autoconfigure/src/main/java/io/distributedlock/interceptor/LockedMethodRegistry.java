@@ -22,6 +22,7 @@ import org.springframework.core.DecoratingProxy;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
+import io.distributedlock.LockFailureHandler;
 import io.distributedlock.interceptor.expression.MethodExpressions;
 
 /**

@@ -13,8 +13,8 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
+import io.distributedlock.OnBusy;
 import io.distributedlock.interceptor.LockedProxies;
-import io.distributedlock.interceptor.OnBusy;
 import io.distributedlock.interceptor.RecordingLockOperations;
 
 import static org.assertj.core.api.Assertions.assertThat;

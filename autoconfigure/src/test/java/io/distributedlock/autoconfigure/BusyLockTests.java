@@ -36,16 +36,16 @@ import org.springframework.scheduling.annotation.EnableAsync;
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.LockException;
+import io.distributedlock.LockFailureHandler;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockNotAcquiredException;
 import io.distributedlock.LockOperations;
 import io.distributedlock.LockRequest;
+import io.distributedlock.OnBusy;
 import io.distributedlock.annotation.DistributedLock;
 import io.distributedlock.autoconfigure.observe.LockMetricsAutoConfiguration;
 import io.distributedlock.interceptor.LockAdvisor;
-import io.distributedlock.interceptor.LockFailureHandler;
-import io.distributedlock.interceptor.OnBusy;
 import io.distributedlock.provider.LockObserver;
 
 import static java.util.concurrent.TimeUnit.MINUTES;
@@ -311,7 +311,7 @@ class BusyLockTests {
 
 	interface Source {
 
-		@DistributedLock(name = "jobs", onBusy = OnBusy.FALLBACK, fallback = "stale")
+		@DistributedLock(name = "jobs", fallback = "stale")
 		String read();
 
 	}
@@ -349,7 +349,7 @@ class BusyLockTests {
 		}
 
 		@Async
-		@DistributedLock(name = "jobs", onBusy = OnBusy.FALLBACK, fallback = "stale")
+		@DistributedLock(name = "jobs", fallback = "stale")
 		public CompletableFuture<String> fallingBack() {
 			return CompletableFuture.completedFuture("done");
 		}

@@ -36,7 +36,6 @@ import io.distributedlock.annotation.DistributedLock;
 import io.distributedlock.annotation.ScheduledLock;
 import io.distributedlock.engine.LockTemplate;
 import io.distributedlock.engine.grant.LockSettings;
-import io.distributedlock.interceptor.OnBusy;
 import io.distributedlock.local.LocalLockProvider;
 import io.distributedlock.provider.LockTimer;
 
@@ -162,7 +161,7 @@ class DocumentedExampleTests {
 	}
 
 	@Test
-	void longFormSkipsAJobThatRunsElsewhere() {
+	void scheduledMethodThatNamesItsStoreRunsOnce() {
 		try (LockLease elsewhere = this.locks.acquire(LockRequest.of(LockKey.of("nightly-clean-up")))) {
 			this.reports.deleteOldReports();
 			assertThat(this.reports.deleted()).isZero();
@@ -270,8 +269,7 @@ class DocumentedExampleTests {
 		}
 
 		@Scheduled(cron = "0 0 3 * * *")
-		@DistributedLock(name = "nightly-clean-up", waitTime = "0", onBusy = OnBusy.SKIP, minHold = "30m",
-				provider = "jdbc")
+		@ScheduledLock(name = "nightly-clean-up", minHold = "30m", provider = "jdbc")
 		public void deleteOldReports() {
 			this.deleted++;
 		}

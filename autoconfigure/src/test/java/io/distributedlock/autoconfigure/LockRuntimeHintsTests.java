@@ -24,8 +24,8 @@ import org.springframework.context.annotation.Import;
 import org.springframework.context.aot.ApplicationContextAotGenerator;
 import org.springframework.util.ClassUtils;
 
+import io.distributedlock.OnBusy;
 import io.distributedlock.annotation.DistributedLock;
-import io.distributedlock.interceptor.OnBusy;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -139,7 +139,7 @@ class LockRuntimeHintsTests {
 	static class Orders {
 
 		@DistributedLock(key = { "@tenants.current()", "#order.customer.id", "T(" + REGIONS + ").home()" },
-				onBusy = OnBusy.FALLBACK, fallback = "busy")
+				fallback = "busy")
 		public void pay(Order order) {
 		}
 

@@ -43,11 +43,11 @@ import io.distributedlock.LockLease;
 import io.distributedlock.LockLostException;
 import io.distributedlock.LockOperations;
 import io.distributedlock.LockRequest;
+import io.distributedlock.OnLost;
 import io.distributedlock.annotation.DistributedLock;
 import io.distributedlock.autoconfigure.fencing.LockFencingAutoConfiguration;
 import io.distributedlock.engine.EnclosingTransaction;
 import io.distributedlock.engine.LockTemplate;
-import io.distributedlock.interceptor.OnLost;
 import io.distributedlock.transaction.LockCommitGuard;
 import io.distributedlock.transaction.LockCommitGuardProcessor;
 

@@ -44,9 +44,9 @@ import io.distributedlock.LockNotAcquiredException;
 import io.distributedlock.LockOperations;
 import io.distributedlock.LockRequest;
 import io.distributedlock.LossReason;
+import io.distributedlock.OnLost;
 import io.distributedlock.annotation.DistributedLock;
 import io.distributedlock.engine.LockTemplate;
-import io.distributedlock.interceptor.OnLost;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;

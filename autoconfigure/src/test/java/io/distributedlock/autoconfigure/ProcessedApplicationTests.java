@@ -40,12 +40,12 @@ import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockOperations;
 import io.distributedlock.LockRequest;
+import io.distributedlock.OnBusy;
 import io.distributedlock.annotation.DistributedLock;
 import io.distributedlock.autoconfigure.jdbc.JdbcLockAutoConfiguration;
 import io.distributedlock.autoconfigure.observe.LockMetricsAutoConfiguration;
 import io.distributedlock.engine.LockTemplate;
 import io.distributedlock.interceptor.LockAdvisor;
-import io.distributedlock.interceptor.OnBusy;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatException;
@@ -231,7 +231,7 @@ class ProcessedApplicationTests {
 
 		@DistributedLock(name = "orders", key = { "@tenants.current()", "#order.customer.id" },
 				condition = "!#order.customer().id().isEmpty()", lease = "${orders.lease}", waitTime = "0",
-				onBusy = OnBusy.FALLBACK, fallback = "busy")
+				fallback = "busy")
 		@Transactional
 		public String pay(Order order) {
 			return LockContext.find().map((lease) -> lease.keys().get(0).encoded()).orElse("unlocked");

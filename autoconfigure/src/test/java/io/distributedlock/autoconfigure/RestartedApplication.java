@@ -12,8 +12,8 @@ import org.springframework.context.annotation.Configuration;
 
 import io.distributedlock.LockContext;
 import io.distributedlock.LockNotAcquiredException;
+import io.distributedlock.OnBusy;
 import io.distributedlock.annotation.DistributedLock;
-import io.distributedlock.interceptor.OnBusy;
 
 /**
  * Application whose classes another class loader loads than those of the library. Its
@@ -62,7 +62,7 @@ public final class RestartedApplication implements Callable<List<String>> {
 	static class Work {
 
 		/** Only a proxy of the same class loader can override it. */
-		@DistributedLock(name = "hidden", key = "#order.id", onBusy = OnBusy.FALLBACK, fallback = "busy")
+		@DistributedLock(name = "hidden", key = "#order.id", fallback = "busy")
 		String hidden(Order order) {
 			return LockContext.current().keys().toString();
 		}

@@ -36,12 +36,12 @@ import io.distributedlock.LockContext;
 import io.distributedlock.LockError;
 import io.distributedlock.LockLostException;
 import io.distributedlock.LockProviderException;
+import io.distributedlock.OnBusy;
+import io.distributedlock.OnLost;
 import io.distributedlock.annotation.DistributedLock;
 import io.distributedlock.annotation.ScheduledLock;
 import io.distributedlock.autoconfigure.jdbc.JdbcLockAutoConfiguration;
 import io.distributedlock.autoconfigure.redis.RedisLockAutoConfiguration;
-import io.distributedlock.interceptor.OnBusy;
-import io.distributedlock.interceptor.OnLost;
 import io.distributedlock.jdbc.TestDatabases;
 import io.distributedlock.redis.TestRedis;
 

@@ -37,13 +37,14 @@ import io.distributedlock.LockNotAcquiredException;
 import io.distributedlock.LockOperations;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
+import io.distributedlock.OnBusy;
 import io.distributedlock.annotation.DistributedLock;
+import io.distributedlock.annotation.ScheduledLock;
 import io.distributedlock.autoconfigure.jdbc.JdbcLockAutoConfiguration;
 import io.distributedlock.autoconfigure.observe.LockMetricsAutoConfiguration;
 import io.distributedlock.autoconfigure.observe.LockObservationAutoConfiguration;
 import io.distributedlock.engine.LockTemplate;
 import io.distributedlock.engine.concurrent.CallbackThreads;
-import io.distributedlock.interceptor.OnBusy;
 import io.distributedlock.jdbc.JdbcLockProvider;
 import io.distributedlock.local.LocalLockProvider;
 import io.distributedlock.provider.LockObserver;
@@ -132,6 +133,7 @@ class SeveralProvidersTests {
 				assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(jobs::runLocally);
 				assertThat(jobs.skipLocally()).isNull();
 				assertThat(jobs.fallBackLocally()).isEqualTo("fallback");
+				assertThat(jobs.scheduleLocally()).isNull();
 			}
 			assertThat(jobs.runLocally()).isEqualTo("local");
 			assertThat(jobs.future().join()).isEqualTo("local");
@@ -535,7 +537,12 @@ class SeveralProvidersTests {
 			return holder();
 		}
 
-		@DistributedLock(name = "Jobs.run", provider = "local", onBusy = OnBusy.FALLBACK, fallback = "fallback")
+		@ScheduledLock(name = "Jobs.run", minHold = "1m", provider = "local")
+		String scheduleLocally() {
+			return holder();
+		}
+
+		@DistributedLock(name = "Jobs.run", provider = "local", fallback = "fallback")
 		String fallBackLocally() {
 			return holder();
 		}

@@ -29,6 +29,7 @@ import io.distributedlock.LockException;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockNotAcquiredException;
 import io.distributedlock.LockProviderException;
+import io.distributedlock.OnBusy;
 import io.distributedlock.annotation.DistributedLock;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -54,6 +55,18 @@ class FallbackTests {
 		this.operations.busy();
 		assertThat(this.prices.of(7)).isEqualTo("stale 7");
 		assertThat(this.prices.boxed(7)).isEqualTo(-7);
+	}
+
+	@Test
+	void fallbackTakesThePlaceOfAnExplicitFail() {
+		this.operations.busy();
+		assertThat(this.prices.failing()).isEqualTo("none");
+	}
+
+	@Test
+	void emptyPlaceholderIsNoFallback() {
+		this.operations.busy();
+		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(this.prices::without);
 	}
 
 	@Test
@@ -194,9 +207,8 @@ class FallbackTests {
 
 	static Stream<Arguments> mistakes() {
 		return Stream.of(
-				Arguments.of(WithoutName.class, LockError.FALLBACK_ATTRIBUTES, "onBusy = FALLBACK, but no fallback"),
-				Arguments.of(WithoutPolicy.class, LockError.FALLBACK_ATTRIBUTES,
-						"fallback = \"stale\", but onBusy = FAIL"),
+				Arguments.of(BesideSkip.class, LockError.FALLBACK_METHOD, "because onBusy = SKIP skips the call"),
+				Arguments.of(ComposedOfSkip.class, LockError.FALLBACK_METHOD, "because onBusy = SKIP skips the call"),
 				Arguments.of(Unknown.class, LockError.FALLBACK_METHOD,
 						"Add the method 'String stale(long, List)' or 'String stale(long, List, LockNotAcquiredException)'"),
 				Arguments.of(OtherParameters.class, LockError.FALLBACK_METHOD,
@@ -217,7 +229,7 @@ class FallbackTests {
 
 		int fallbacks;
 
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "stale")
+		@DistributedLock(fallback = "stale")
 		String of(long id) {
 			return "fresh " + id;
 		}
@@ -230,7 +242,21 @@ class FallbackTests {
 			return "another method " + id;
 		}
 
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "primitive")
+		@DistributedLock(onBusy = OnBusy.FAIL, fallback = "none")
+		String failing() {
+			return "fresh";
+		}
+
+		String none() {
+			return "none";
+		}
+
+		@DistributedLock(fallback = "${app.nothing:}")
+		String without() {
+			return "fresh";
+		}
+
+		@DistributedLock(fallback = "primitive")
 		Integer boxed(int id) {
 			return id;
 		}
@@ -239,7 +265,7 @@ class FallbackTests {
 			return -id;
 		}
 
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "busy")
+		@DistributedLock(fallback = "busy")
 		Object withException(long id, String text) {
 			return "fresh";
 		}
@@ -250,7 +276,7 @@ class FallbackTests {
 			return ex;
 		}
 
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "failed")
+		@DistributedLock(fallback = "failed")
 		Throwable withSupertype() {
 			return new IOException();
 		}
@@ -259,7 +285,7 @@ class FallbackTests {
 			return ex;
 		}
 
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "staleGeneric")
+		@DistributedLock(fallback = "staleGeneric")
 		<T> T generic(Class<T> type, List<? extends T> values) {
 			return type.cast("fresh");
 		}
@@ -268,7 +294,7 @@ class FallbackTests {
 			return null;
 		}
 
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "list")
+		@DistributedLock(fallback = "list")
 		Collection<String> collection(Set<String> names) {
 			return names;
 		}
@@ -277,7 +303,7 @@ class FallbackTests {
 			return List.copyOf(names);
 		}
 
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "${app.region}")
+		@DistributedLock(fallback = "${app.region}")
 		String ofRegion() {
 			return "fresh";
 		}
@@ -286,7 +312,7 @@ class FallbackTests {
 			return "stale in Europe";
 		}
 
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "count")
+		@DistributedLock(fallback = "count")
 		void nothing() {
 		}
 
@@ -294,7 +320,7 @@ class FallbackTests {
 			this.fallbacks++;
 		}
 
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "rethrow")
+		@DistributedLock(fallback = "rethrow")
 		void throwing(Throwable ex) throws Throwable {
 			throw ex;
 		}
@@ -303,7 +329,7 @@ class FallbackTests {
 			throw ex;
 		}
 
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "staleFuture")
+		@DistributedLock(fallback = "staleFuture")
 		CompletableFuture<String> future() {
 			return CompletableFuture.completedFuture("fresh");
 		}
@@ -312,7 +338,7 @@ class FallbackTests {
 			return CompletableFuture.completedFuture("stale");
 		}
 
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "noFuture")
+		@DistributedLock(fallback = "noFuture")
 		CompletableFuture<String> nullFuture() {
 			return CompletableFuture.completedFuture("fresh");
 		}
@@ -321,7 +347,7 @@ class FallbackTests {
 			return null;
 		}
 
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "staleMono")
+		@DistributedLock(fallback = "staleMono")
 		Mono<String> mono() {
 			return Mono.just("fresh");
 		}
@@ -330,7 +356,7 @@ class FallbackTests {
 			return Mono.just("stale");
 		}
 
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "throwingMono")
+		@DistributedLock(fallback = "throwingMono")
 		Mono<String> failingMono() {
 			return Mono.just("fresh");
 		}
@@ -339,7 +365,7 @@ class FallbackTests {
 			throw new IllegalStateException();
 		}
 
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "staleFlux")
+		@DistributedLock(fallback = "staleFlux")
 		Flux<String> flux() {
 			return Flux.just("fresh");
 		}
@@ -352,7 +378,7 @@ class FallbackTests {
 
 	static class Base<T> {
 
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "hidden")
+		@DistributedLock(fallback = "hidden")
 		public String inBase() {
 			return "fresh";
 		}
@@ -365,7 +391,7 @@ class FallbackTests {
 			return "of base";
 		}
 
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "staleGeneric")
+		@DistributedLock(fallback = "staleGeneric")
 		public T generic(T value) {
 			return value;
 		}
@@ -378,7 +404,7 @@ class FallbackTests {
 
 	static class Special extends Base<String> {
 
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "stale")
+		@DistributedLock(fallback = "stale")
 		public String inherited() {
 			return "fresh";
 		}
@@ -397,7 +423,7 @@ class FallbackTests {
 
 	interface Source {
 
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "stale")
+		@DistributedLock(fallback = "stale")
 		String read();
 
 	}
@@ -420,7 +446,7 @@ class FallbackTests {
 	@FunctionalInterface
 	interface Defaulting {
 
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "other")
+		@DistributedLock(fallback = "other")
 		String read();
 
 		default String other() {
@@ -429,7 +455,7 @@ class FallbackTests {
 
 	}
 
-	@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "stale")
+	@DistributedLock(fallback = "stale")
 	static class WholeType {
 
 		public String read(String id) {
@@ -444,7 +470,7 @@ class FallbackTests {
 
 	@Target(ElementType.METHOD)
 	@Retention(RetentionPolicy.RUNTIME)
-	@DistributedLock(onBusy = OnBusy.FALLBACK)
+	@DistributedLock
 	@interface OrElse {
 
 		@AliasFor(annotation = DistributedLock.class, attribute = "fallback")
@@ -465,18 +491,32 @@ class FallbackTests {
 
 	}
 
-	static class WithoutName {
+	@Target(ElementType.METHOD)
+	@Retention(RetentionPolicy.RUNTIME)
+	@DistributedLock(onBusy = OnBusy.SKIP)
+	@interface SkipOrElse {
 
-		@DistributedLock(onBusy = OnBusy.FALLBACK)
+		@AliasFor(annotation = DistributedLock.class, attribute = "fallback")
+		String value() default "";
+
+	}
+
+	static class ComposedOfSkip {
+
+		@SkipOrElse("stale")
 		String read() {
 			return "fresh";
 		}
 
+		String stale() {
+			return "stale";
+		}
+
 	}
 
-	static class WithoutPolicy {
+	static class BesideSkip {
 
-		@DistributedLock(fallback = "stale")
+		@DistributedLock(onBusy = OnBusy.SKIP, fallback = "stale")
 		String read() {
 			return "fresh";
 		}
@@ -489,7 +529,7 @@ class FallbackTests {
 
 	static class Unknown {
 
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "stale")
+		@DistributedLock(fallback = "stale")
 		String read(long id, List<String> names) {
 			return "fresh";
 		}
@@ -498,7 +538,7 @@ class FallbackTests {
 
 	static class OtherParameters {
 
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "stale")
+		@DistributedLock(fallback = "stale")
 		String read(int id) {
 			return "fresh";
 		}
@@ -511,7 +551,7 @@ class FallbackTests {
 
 	static class OtherGenerics {
 
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "stale")
+		@DistributedLock(fallback = "stale")
 		String read(List<String> ids) {
 			return "fresh";
 		}
@@ -524,7 +564,7 @@ class FallbackTests {
 
 	static class OtherResult {
 
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "stale")
+		@DistributedLock(fallback = "stale")
 		String read() {
 			return "fresh";
 		}
@@ -537,7 +577,7 @@ class FallbackTests {
 
 	static class OtherOptional {
 
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "stale")
+		@DistributedLock(fallback = "stale")
 		Optional<String> read() {
 			return Optional.empty();
 		}
@@ -550,7 +590,7 @@ class FallbackTests {
 
 	static class VoidForResult {
 
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "stale")
+		@DistributedLock(fallback = "stale")
 		String read() {
 			return "fresh";
 		}
@@ -562,7 +602,7 @@ class FallbackTests {
 
 	static class ResultForVoid {
 
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "stale")
+		@DistributedLock(fallback = "stale")
 		void read() {
 		}
 
@@ -574,7 +614,7 @@ class FallbackTests {
 
 	static class OtherException {
 
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "stale")
+		@DistributedLock(fallback = "stale")
 		String read() {
 			return "fresh";
 		}
@@ -587,7 +627,7 @@ class FallbackTests {
 
 	static class Ambiguous {
 
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "stale")
+		@DistributedLock(fallback = "stale")
 		String read() {
 			return "fresh";
 		}
@@ -604,7 +644,7 @@ class FallbackTests {
 
 	static class Itself {
 
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "read")
+		@DistributedLock(fallback = "read")
 		String read() {
 			return "fresh";
 		}
@@ -613,7 +653,7 @@ class FallbackTests {
 
 	static class LockedFallback {
 
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "stale")
+		@DistributedLock(fallback = "stale")
 		String read() {
 			return "fresh";
 		}
@@ -628,7 +668,7 @@ class FallbackTests {
 	@DistributedLock
 	static class OfLockedType {
 
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "stale")
+		@DistributedLock(fallback = "stale")
 		public String read() {
 			return "fresh";
 		}

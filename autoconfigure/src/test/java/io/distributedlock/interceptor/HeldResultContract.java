@@ -31,6 +31,7 @@ import io.distributedlock.LockLease;
 import io.distributedlock.LockLostException;
 import io.distributedlock.LockNotAcquiredException;
 import io.distributedlock.LockRequest;
+import io.distributedlock.OnLost;
 import io.distributedlock.annotation.DistributedLock;
 import io.distributedlock.engine.LockTemplate;
 import io.distributedlock.engine.grant.LockSettings;

@@ -18,11 +18,13 @@ import reactor.core.publisher.Mono;
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.LockException;
+import io.distributedlock.LockFailureHandler;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLostException;
 import io.distributedlock.LockNotAcquiredException;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LossReason;
+import io.distributedlock.OnBusy;
 import io.distributedlock.annotation.DistributedLock;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -271,7 +273,7 @@ class LockFailureHandlerTests {
 			return "done";
 		}
 
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "stale")
+		@DistributedLock(fallback = "stale")
 		String fallingBack() {
 			return "done";
 		}

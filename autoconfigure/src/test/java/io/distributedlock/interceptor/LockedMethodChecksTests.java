@@ -26,6 +26,7 @@ import org.springframework.context.support.ApplicationObjectSupport;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
+import io.distributedlock.OnBusy;
 import io.distributedlock.annotation.DistributedLock;
 import io.distributedlock.interceptor.elsewhere.HiddenMethod;
 

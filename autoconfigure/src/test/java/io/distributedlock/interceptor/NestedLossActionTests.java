@@ -14,6 +14,7 @@ import org.springframework.test.util.ReflectionTestUtils;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockRequest;
+import io.distributedlock.OnLost;
 import io.distributedlock.annotation.DistributedLock;
 import io.distributedlock.engine.LockTemplate;
 import io.distributedlock.engine.grant.LockSettings;

@@ -41,6 +41,8 @@ import org.springframework.util.ReflectionUtils;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
+import io.distributedlock.OnBusy;
+import io.distributedlock.OnLost;
 import io.distributedlock.annotation.DistributedLock;
 
 import static org.assertj.core.api.Assertions.assertThat;

@@ -12,8 +12,8 @@ import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.core.env.Environment;
 import org.springframework.scheduling.annotation.Async;
 
+import io.distributedlock.OnBusy;
 import io.distributedlock.annotation.DistributedLock;
-import io.distributedlock.interceptor.OnBusy;
 
 /** Classes of beans with one mistake each. */
 final class BeanMistakes {
@@ -164,7 +164,7 @@ final class BeanMistakes {
 	static class NoFallback implements Task {
 
 		@Override
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "missing")
+		@DistributedLock(fallback = "missing")
 		public Object run(String id) {
 			Task.body();
 			return "";
@@ -172,10 +172,10 @@ final class BeanMistakes {
 
 	}
 
-	static class FallbackWithoutPolicy implements Task {
+	static class FallbackBesideSkip implements Task {
 
 		@Override
-		@DistributedLock(fallback = "missing")
+		@DistributedLock(onBusy = OnBusy.SKIP, fallback = "missing")
 		public Object run(String id) {
 			Task.body();
 			return "";

@@ -63,9 +63,9 @@ enum Mistake {
 					+ " name of another method of ~NoFallback. Add the method 'Object missing(String)' or 'Object"
 					+ " missing(String, LockNotAcquiredException)' to the class, or correct the name"),
 
-	FALLBACK_WITHOUT_POLICY("FallbackWithoutPolicy", Kind.CLASS,
-			"DL-615: The locked method ~FallbackWithoutPolicy.run(String) has fallback = \"missing\","
-					+ " but onBusy = FAIL, so that it would never be called. Add onBusy = FALLBACK, or remove the"
+	FALLBACK_BESIDE_SKIP("FallbackBesideSkip", Kind.CLASS,
+			"DL-616: The fallback 'missing' of the locked method ~FallbackBesideSkip.run(String) would"
+					+ " never be called, because onBusy = SKIP skips the call. Remove onBusy = SKIP, or the"
 					+ " attribute fallback"),
 
 	BLANK_NAME("BlankName", Kind.CLASS,
@@ -97,7 +97,7 @@ enum Mistake {
 	SKIP_OF_PRIMITIVE("SkipOfPrimitive", Kind.CLASS,
 			"DL-604: The locked method ~SkipOfPrimitive.work() has onBusy = SKIP, but its result int"
 					+ " is primitive and has no value for 'skipped'. Return void, a type that may be null, an"
-					+ " Optional or a collection, or use onBusy = FAIL or FALLBACK"),
+					+ " Optional or a collection, or use onBusy = FAIL or a fallback"),
 
 	OF_FUTURE("OfFuture", Kind.CLASS,
 			"DL-605: The locked method ~OfFuture.work() returns java.util.concurrent.Future, which"

@@ -9,8 +9,8 @@ import org.springframework.data.annotation.Id;
 import org.springframework.data.repository.Repository;
 import org.springframework.scheduling.annotation.Async;
 
+import io.distributedlock.OnBusy;
 import io.distributedlock.annotation.DistributedLock;
-import io.distributedlock.interceptor.OnBusy;
 
 /** Repositories with one mistake each, in methods that Spring Data does not implement. */
 final class RepositoryMistakes {
@@ -124,7 +124,7 @@ final class RepositoryMistakes {
 	interface NoFallback extends Task, Repository<Item, String> {
 
 		@Override
-		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "missing")
+		@DistributedLock(fallback = "missing")
 		default Object run(String id) {
 			Task.body();
 			return "";
@@ -132,10 +132,10 @@ final class RepositoryMistakes {
 
 	}
 
-	interface FallbackWithoutPolicy extends Task, Repository<Item, String> {
+	interface FallbackBesideSkip extends Task, Repository<Item, String> {
 
 		@Override
-		@DistributedLock(fallback = "missing")
+		@DistributedLock(onBusy = OnBusy.SKIP, fallback = "missing")
 		default Object run(String id) {
 			Task.body();
 			return "";

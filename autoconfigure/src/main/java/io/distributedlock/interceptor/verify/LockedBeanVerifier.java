@@ -33,9 +33,9 @@ import org.springframework.util.ClassUtils;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
+import io.distributedlock.LockFailureHandler;
 import io.distributedlock.interceptor.AsyncMethods;
 import io.distributedlock.interceptor.LockAdvisor;
-import io.distributedlock.interceptor.LockFailureHandler;
 import io.distributedlock.interceptor.LockOperationsLookup;
 import io.distributedlock.interceptor.LockedMethodChecks;
 import io.distributedlock.interceptor.LockedMethodRegistry;

@@ -9,8 +9,8 @@ import org.springframework.transaction.annotation.Transactional;
 
 import io.distributedlock.FencingToken;
 import io.distributedlock.LockContext;
+import io.distributedlock.OnLost;
 import io.distributedlock.annotation.DistributedLock;
-import io.distributedlock.interceptor.OnLost;
 import io.distributedlock.sample.SampleApplication;
 import io.distributedlock.sample.worker.SeatLedger.Seats;
 

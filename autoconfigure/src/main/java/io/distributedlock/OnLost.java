@@ -1,4 +1,4 @@
-package io.distributedlock.interceptor;
+package io.distributedlock;
 
 /**
  * Policy of a locked method for a lock that was lost before its body returned normally.
@@ -8,7 +8,7 @@ package io.distributedlock.interceptor;
  */
 public enum OnLost {
 
-	/** The call fails with {@link io.distributedlock.LockLostException}. */
+	/** The call fails with {@link LockLostException}. */
 	FAIL,
 	/**
 	 * As {@link #FAIL}, and the body is told at once: its thread is interrupted, once, or

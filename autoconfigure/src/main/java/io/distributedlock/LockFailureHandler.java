@@ -1,22 +1,19 @@
-package io.distributedlock.interceptor;
+package io.distributedlock;
 
 import java.lang.reflect.Method;
 
 import org.jspecify.annotations.Nullable;
-
-import io.distributedlock.LockException;
 
 /**
  * Handler of calls of locked methods whose lock was not acquired, for an application that
  * answers all of them in one place. An application has at most one bean of this type;
  * without one the caller gets the exception.
  * <p>
- * It is called where the lock stayed busy with {@link OnBusy#FAIL}
- * ({@link io.distributedlock.LockNotAcquiredException}), and with every policy where the
- * store could not answer before the body started
- * ({@link io.distributedlock.LockProviderException}, also while the application shuts
- * down). It is not called for a lock that was lost, an interrupted wait or a mistake of
- * the application, nor for exceptions of the body, whatever their types.
+ * It is called where the lock stayed busy with {@link OnBusy#FAIL} and no fallback
+ * ({@link LockNotAcquiredException}), and with every policy where the store could not
+ * answer before the body started ({@link LockProviderException}, also while the
+ * application shuts down). It is not called for a lock that was lost, an interrupted wait
+ * or a mistake of the application, nor for exceptions of the body, whatever their types.
  * <p>
  * The body is not run. A handler must not call the method by reflection: it would run
  * without its lock. The method of a publisher fails on a thread that must not block, once
