@@ -162,22 +162,14 @@ public record DistributedLockProperties(@Nullable String provider, @DefaultValue
 	 * @param commitGuard Whether a transaction under a lost lock is rolled back.
 	 * @param commitMargin Time that has to be left of a lock's lease for the commit guard
 	 * to let a transaction commit.
-	 * @param fence Whether databases refuse transactions of holders whose lock has passed
-	 * to another.
 	 */
 	public record Transaction(@DefaultValue("after-completion") Release release,
-			@DefaultValue("true") boolean commitGuard, @DefaultValue("0s") Duration commitMargin,
-			@DefaultValue("false") boolean fence) {
+			@DefaultValue("true") boolean commitGuard, @DefaultValue("0s") Duration commitMargin) {
 
 		public Transaction {
 			if (commitMargin.isNegative()) {
 				throw invalid("transaction.commit-margin", commitMargin, "but cannot be negative",
 						"Use 0 to check only that locks are held");
-			}
-			if (fence && release == Release.AT_METHOD_END) {
-				throw invalid("transaction.release", "at-method-end",
-						"but distributed-lock.transaction.fence is for locks that outlast their transaction",
-						"Use after-completion, or switch the fence off");
 			}
 		}
 

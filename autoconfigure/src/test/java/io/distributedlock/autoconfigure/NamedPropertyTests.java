@@ -49,7 +49,7 @@ public class NamedPropertyTests {
 					additional-providers=local | distributed-lock.additional-providers=local | provider=none
 					provider=local,transaction.commit-margin=20s | Use less than 20000ms | transaction.commit-margin=19999ms
 					provider=local,transaction.commit-margin=20s | or a longer distributed-lock.lease | lease=40s
-					provider=local,transaction.fence=true | transaction.fence is set | transaction.fence=false
+					provider=local,fencing.enabled=true | fencing.enabled is true | fencing.enabled=false
 					provider=local,call-timeout=6s | Use a call-timeout of at most 5000ms | call-timeout=5s
 					provider=local,call-timeout=6s | or a lease of at least 36000ms | lease=36s
 					provider=local,call-timeout=2s,renewal.fraction=0.01 | a fraction of at least 0.067 | renewal.fraction=0.067

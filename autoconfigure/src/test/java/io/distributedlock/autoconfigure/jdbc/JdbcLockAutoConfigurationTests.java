@@ -234,8 +234,8 @@ class JdbcLockAutoConfigurationTests {
 		PGSimpleDataSource database = TestDatabases.postgresAs("CockroachDB CCL v24.1.0");
 		this.locked
 			.withPropertyValues("spring.datasource.url=" + database.getURL(), "spring.datasource.username=postgres",
-					"distributed-lock.jdbc.initialize-schema=always", "distributed-lock.transaction.fence=true",
-					"distributed-lock.transaction.fence-initialize-schema=always")
+					"distributed-lock.jdbc.initialize-schema=always", "distributed-lock.fencing.enabled=true",
+					"distributed-lock.fencing.initialize-schema=always")
 			.withConfiguration(AutoConfigurations.of(LockFencingAutoConfiguration.class))
 			.run((context) -> {
 				assertThat(context).hasFailed();
