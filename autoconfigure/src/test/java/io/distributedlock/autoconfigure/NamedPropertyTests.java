@@ -68,9 +68,9 @@ public class NamedPropertyTests {
 	@CsvSource(delimiter = '|', textBlock = """
 			| Neither distributed-lock.key-prefix | key-prefix=shop
 			zookeeper.connect-string=127.0.0.1:1 | Choose one with distributed-lock.provider | provider=jdbc
-			jdbc.pool-size=101 | distributed-lock.jdbc.pool-size | jdbc.pool-size=100
-			jdbc.row-lock-pool-size=1 | distributed-lock.jdbc.row-lock-pool-size | jdbc.row-lock-pool-size=2
-			jdbc.pool=application | distributed-lock.jdbc.pool=application | jdbc.pool=own
+			jdbc.pool.size=101 | distributed-lock.jdbc.pool.size | jdbc.pool.size=100
+			jdbc.pool.row-lock-size=1 | distributed-lock.jdbc.pool.row-lock-size | jdbc.pool.row-lock-size=2
+			jdbc.pool.type=application | distributed-lock.jdbc.pool.type=application | jdbc.pool.type=own
 			""")
 	void ofADatabaseRemovesItsMessage(@Nullable String setUp, String message, String remedy, CapturedOutput output) {
 		assertRemoved(this.database, setUp, message, remedy, output);

@@ -123,7 +123,7 @@ class ReplacedBeansTests {
 								beans.getBean(LockTimer.class))),
 				own(JdbcLockSchemaInitializer.class, "local",
 						(beans) -> new JdbcLockSchemaInitializer(TestDatabases.h2(),
-								new JdbcLockProperties("own_lock", JdbcStrategy.LEASE, Pool.OWN, 2, 2,
+								new JdbcLockProperties("own_lock", JdbcStrategy.LEASE, new Pool(Pool.Type.OWN, 2, 2),
 										Duration.ofHours(1), DatabaseInitializationMode.ALWAYS))),
 				own(RedisLockProvider.class, "redis",
 						(beans) -> new RedisLockProvider(beans.getBean(RedisConnectionFactory.class),

@@ -23,7 +23,7 @@ import io.distributedlock.provider.Deadline;
 final class ConnectionPermits {
 
 	/** What the number of connections depends on. */
-	static final String SIZE = "distributed-lock.jdbc.pool-size, or the size of the pool if that is smaller";
+	static final String SIZE = "distributed-lock.jdbc.pool.size, or the size of the pool if that is smaller";
 
 	private static final Log logger = LogFactory.getLog(ConnectionPermits.class);
 

@@ -42,7 +42,7 @@ class ConnectionPermitsTests {
 			.endsWith("DL-626: Locks use one connection of the database at a time, so that a renewal waits for every"
 					+ " attempt, and for one that hangs as long as the call time-out. Give them at least 2, which keeps a"
 					+ " connection for renewals; 3 keep one for releases, too. Their number is"
-					+ " distributed-lock.jdbc.pool-size, or the size of the pool if that is smaller");
+					+ " distributed-lock.jdbc.pool.size, or the size of the pool if that is smaller");
 	}
 
 	@Test
