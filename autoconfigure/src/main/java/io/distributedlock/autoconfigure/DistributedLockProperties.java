@@ -73,7 +73,7 @@ public record DistributedLockProperties(@Nullable String provider, @DefaultValue
 	/** Returns the settings of the engine. */
 	LockSettings toSettings() {
 		return new LockSettings(this.lease, this.waitTime, this.maxHold, this.callTimeout, this.renewal.orDefault(),
-				this.handOff.enabled() ? this.handOff.maxTime() : null);
+				this.handOff.orNever());
 	}
 
 	/** Requires that a setting is accepted, and names its property if not. */
@@ -115,16 +115,20 @@ public record DistributedLockProperties(@Nullable String provider, @DefaultValue
 	/**
 	 * Hand-off of a lock from one request of a process to the next one.
 	 *
-	 * @param enabled Whether a lock is handed off inside a process, without a round trip
-	 * to the store.
-	 * @param maxTime How long after its grant a lock is handed off, before other
-	 * processes get their turn. A lock whose lease is shorter than 20 times that is never
-	 * handed off.
+	 * @param maxTime How long after its grant a lock is handed off inside a process,
+	 * without a round trip to the store, before other processes get their turn; 0 for
+	 * never. A lock whose lease is shorter than 20 times that is never handed off.
 	 */
-	public record HandOff(@DefaultValue("true") boolean enabled, @DefaultValue("20ms") Duration maxTime) {
+	public record HandOff(@DefaultValue("20ms") Duration maxTime) {
 
 		public HandOff {
-			require("hand-off.max-time", () -> DEFAULTS.withMaxHandOffTime(maxTime));
+			if (!maxTime.isZero()) {
+				require("hand-off.max-time", () -> DEFAULTS.withMaxHandOffTime(maxTime));
+			}
+		}
+
+		private @Nullable Duration orNever() {
+			return this.maxTime.isZero() ? null : this.maxTime;
 		}
 
 	}

@@ -74,7 +74,7 @@ final class SettingsWarnings {
 							+ " (distributed-lock.lease) is handed off only if the lease is " + HAND_OFF_FACTOR
 							+ " times as long, so that no lock is",
 					"Use a max-time of at most " + text(settings.lease().dividedBy(HAND_OFF_FACTOR))
-							+ ", or switch hand-offs off (distributed-lock.hand-off.enabled=false)"));
+							+ ", or switch hand-offs off (distributed-lock.hand-off.max-time=0)"));
 		}
 	}
 

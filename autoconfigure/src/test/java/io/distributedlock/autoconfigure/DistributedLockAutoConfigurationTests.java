@@ -192,14 +192,14 @@ class DistributedLockAutoConfigurationTests {
 
 	@Test
 	void handOffCanBeSwitchedOff() {
-		this.local.withPropertyValues("distributed-lock.hand-off.enabled=false")
+		this.local.withPropertyValues("distributed-lock.hand-off.max-time=0")
 			.run((context) -> assertThat(context.getBean(LockSettings.class).maxHandOffTime()).isNull());
 	}
 
 	@ParameterizedTest
 	@CsvSource({ "lease,0,DL-511", "lease,-1s,DL-511", "wait-time,-1s,DL-512", "max-hold,0,DL-513",
 			"call-timeout,0,DL-514", "call-timeout,2h,DL-514", "renewal.fraction,0,DL-514",
-			"hand-off.max-time,0,DL-514", "hand-off.max-time,2s,DL-514", "renewal.fraction,0.9,DL-514",
+			"hand-off.max-time,-1ms,DL-514", "hand-off.max-time,2s,DL-514", "renewal.fraction,0.9,DL-514",
 			"renewal.fraction,NaN,DL-514", "shutdown.grace-period,-1s,DL-514", "key-prefix,a{b}c,DL-514",
 			"aop.order,abc,DL-514" })
 	void invalidValueFailsWithTheNameOfTheProperty(String property, String value, String id) {

@@ -54,7 +54,7 @@ public class NamedPropertyTests {
 					provider=local,call-timeout=6s | or a lease of at least 36000ms | lease=36s
 					provider=local,call-timeout=2s,renewal.fraction=0.01 | a fraction of at least 0.067 | renewal.fraction=0.067
 					provider=local,lease=3s,hand-off.max-time=200ms | a max-time of at most 150ms | hand-off.max-time=150ms
-					provider=local,lease=3s,hand-off.max-time=200ms | distributed-lock.hand-off.enabled=false | hand-off.enabled=false
+					provider=local,lease=3s,hand-off.max-time=200ms | distributed-lock.hand-off.max-time=0 | hand-off.max-time=0
 					provider=none | distributed-lock.provider=none | provider=local
 					redis.quorum.nodes[0].host=a | distributed-lock.redis.quorum.nodes is a list of 1 | redis.quorum.nodes[1].host=a,redis.quorum.nodes[2].host=a
 					redis.quorum.nodes[0].username=a,redis.quorum.nodes[1].host=a,redis.quorum.nodes[2].host=a | Set distributed-lock.redis.quorum.nodes[0].host | redis.quorum.nodes[0].host=a

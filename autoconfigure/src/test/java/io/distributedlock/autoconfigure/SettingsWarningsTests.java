@@ -61,7 +61,7 @@ class SettingsWarningsTests {
 					"DL-626: The property distributed-lock.hand-off.max-time is 20ms, but a lock with a lease of"
 							+ " 300ms (distributed-lock.lease) is handed off only if the lease is 20 times as long, so that no"
 							+ " lock is. Use a max-time of at most 15ms, or switch hand-offs off"
-							+ " (distributed-lock.hand-off.enabled=false)");
+							+ " (distributed-lock.hand-off.max-time=0)");
 		assertThat(SettingsWarnings.of(DEFAULTS.withLease(Duration.ofMillis(300))
 			.withCallTimeout(Duration.ofMillis(50))
 			.withMaxHandOffTime(null))).isEmpty();

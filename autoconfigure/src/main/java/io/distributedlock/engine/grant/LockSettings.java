@@ -53,7 +53,7 @@ public record LockSettings(Duration lease, Duration waitTime, @Nullable Duration
 				|| maxHandOffTime.compareTo(LONGEST_HAND_OFF) > 0)) {
 			throw new LockConfigurationException(LockError.INVALID_PROPERTY,
 					"The time of hand-offs is " + maxHandOffTime + ", but must be 1 ms to 1 s",
-					"Choose how long other processes may wait for their turn, such as 20ms, or switch hand-offs off (distributed-lock.hand-off.enabled=false)");
+					"Choose how long other processes may wait for their turn, such as 20ms, or switch hand-offs off (distributed-lock.hand-off.max-time=0)");
 		}
 	}
 
