@@ -27,7 +27,6 @@ import io.distributedlock.interceptor.LockAdvisor;
  * @param waitTime Longest wait for a busy lock.
  * @param maxHold Time of holding after which renewal stops; unlimited by default.
  * @param callTimeout Longest time for one round trip to the store.
- * @param renewal Renewal of held locks.
  * @param shutdown Shutdown of locking with the application.
  * @param aop Interception of annotated methods.
  * @param transaction Locks and transactions together.
@@ -39,9 +38,9 @@ import io.distributedlock.interceptor.LockAdvisor;
 @ConfigurationProperties("distributed-lock")
 public record DistributedLockProperties(@Nullable String provider, @DefaultValue List<String> additionalProviders,
 		@Nullable String keyPrefix, @DefaultValue("30s") Duration lease, @DefaultValue("5s") Duration waitTime,
-		@Nullable Duration maxHold, @DefaultValue("1s") Duration callTimeout, @DefaultValue Renewal renewal,
-		@DefaultValue HandOff handOff, @DefaultValue Shutdown shutdown, @DefaultValue Aop aop,
-		@DefaultValue Transaction transaction, @DefaultValue Web web, @DefaultValue("false") boolean failFast) {
+		@Nullable Duration maxHold, @DefaultValue("1s") Duration callTimeout, @DefaultValue HandOff handOff,
+		@DefaultValue Shutdown shutdown, @DefaultValue Aop aop, @DefaultValue Transaction transaction,
+		@DefaultValue Web web, @DefaultValue("false") boolean failFast) {
 
 	private static final LockSettings DEFAULTS = LockSettings.defaults();
 
@@ -50,7 +49,7 @@ public record DistributedLockProperties(@Nullable String provider, @DefaultValue
 		require("wait-time", () -> DEFAULTS.withWaitTime(waitTime));
 		require("max-hold", () -> DEFAULTS.withMaxHold(maxHold));
 		require("call-timeout", () -> DEFAULTS.withCallTimeout(callTimeout));
-		requireBelowRenewal(transaction.commitMargin(), lease, renewal);
+		requireBelowRenewal(transaction.commitMargin(), lease);
 		if (keyPrefix != null && (keyPrefix.indexOf('{') >= 0 || keyPrefix.indexOf('}') >= 0)) {
 			throw invalid("key-prefix", "'" + keyPrefix + "'", "but braces would split keys in a clustered store",
 					"Use letters, digits, '-' and '.'");
@@ -61,8 +60,8 @@ public record DistributedLockProperties(@Nullable String provider, @DefaultValue
 	 * Requires that a lock has more left of its lease than the margin whenever it is
 	 * renewed in time. Otherwise commits would be refused by chance, or always.
 	 */
-	private static void requireBelowRenewal(Duration margin, Duration lease, Renewal renewal) {
-		long left = (long) (lease.toMillis() * (1 - renewal.orDefault()));
+	private static void requireBelowRenewal(Duration margin, Duration lease) {
+		long left = (long) (lease.toMillis() * (1 - DEFAULTS.renewalFraction()));
 		if (margin.compareTo(Duration.ofMillis(left)) >= 0) {
 			throw invalid("transaction.commit-margin", margin,
 					"but of a lease of " + lease.toMillis() + " ms only " + left + " ms are left when it is renewed",
@@ -72,7 +71,7 @@ public record DistributedLockProperties(@Nullable String provider, @DefaultValue
 
 	/** Returns the settings of the engine. */
 	LockSettings toSettings() {
-		return new LockSettings(this.lease, this.waitTime, this.maxHold, this.callTimeout, this.renewal.orDefault(),
+		return new LockSettings(this.lease, this.waitTime, this.maxHold, this.callTimeout, DEFAULTS.renewalFraction(),
 				this.handOff.orNever());
 	}
 
@@ -90,26 +89,6 @@ public record DistributedLockProperties(@Nullable String provider, @DefaultValue
 	public static LockConfigurationException invalid(String property, Object value, String why, String action) {
 		return new LockConfigurationException(LockError.INVALID_PROPERTY,
 				"The property distributed-lock." + property + " is " + value + ", " + why, action);
-	}
-
-	/**
-	 * Renewal of held locks.
-	 *
-	 * @param fraction Part of a lease after which it is renewed, more than 0 and at most
-	 * 0.5; a third by default.
-	 */
-	public record Renewal(@Nullable Double fraction) {
-
-		public Renewal {
-			if (fraction != null) {
-				require("renewal.fraction", () -> DEFAULTS.withRenewalFraction(fraction));
-			}
-		}
-
-		private double orDefault() {
-			return (this.fraction != null) ? this.fraction : DEFAULTS.renewalFraction();
-		}
-
 	}
 
 	/**

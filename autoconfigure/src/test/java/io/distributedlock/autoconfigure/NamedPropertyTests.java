@@ -52,7 +52,6 @@ public class NamedPropertyTests {
 					provider=local,fencing.enabled=true | fencing.enabled is true | fencing.enabled=false
 					provider=local,call-timeout=6s | Use a call-timeout of at most 5000ms | call-timeout=5s
 					provider=local,call-timeout=6s | or a lease of at least 36000ms | lease=36s
-					provider=local,call-timeout=2s,renewal.fraction=0.01 | a fraction of at least 0.067 | renewal.fraction=0.067
 					provider=local,lease=3s,hand-off.max-time=200ms | a max-time of at most 150ms | hand-off.max-time=150ms
 					provider=local,lease=3s,hand-off.max-time=200ms | distributed-lock.hand-off.max-time=0 | hand-off.max-time=0
 					provider=none | distributed-lock.provider=none | provider=local

@@ -45,15 +45,6 @@ class SettingsWarningsTests {
 	}
 
 	@Test
-	void renewalDueBeforeACallHasEnded() {
-		assertThat(SettingsWarnings.of(DEFAULTS.withRenewalFraction(0.01))).containsExactly(
-				"DL-626: The property distributed-lock.renewal.fraction is 0.01, so that a lease of 30000ms"
-						+ " is renewed after 300ms, sooner than a call to the store may end"
-						+ " (distributed-lock.call-timeout=1000ms). Use a fraction of at least 0.034, or leave it unset to"
-						+ " renew after a third of the lease");
-	}
-
-	@Test
 	void leaseTooShortForHandOffs() {
 		assertThat(
 				SettingsWarnings.of(DEFAULTS.withLease(Duration.ofMillis(300)).withCallTimeout(Duration.ofMillis(50))))
