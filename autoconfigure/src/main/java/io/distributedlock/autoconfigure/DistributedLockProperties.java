@@ -27,7 +27,6 @@ import io.distributedlock.interceptor.LockAdvisor;
  * @param waitTime Longest wait for a busy lock.
  * @param maxHold Time of holding after which renewal stops; unlimited by default.
  * @param callTimeout Longest time for one round trip to the store.
- * @param renewal Renewal of held locks.
  * @param shutdown Shutdown of locking with the application.
  * @param aop Interception of annotated methods.
  * @param transaction Locks and transactions together.
@@ -39,9 +38,9 @@ import io.distributedlock.interceptor.LockAdvisor;
 @ConfigurationProperties("distributed-lock")
 public record DistributedLockProperties(@Nullable String provider, @DefaultValue List<String> additionalProviders,
 		@Nullable String keyPrefix, @DefaultValue("30s") Duration lease, @DefaultValue("5s") Duration waitTime,
-		@Nullable Duration maxHold, @DefaultValue("1s") Duration callTimeout, @DefaultValue Renewal renewal,
-		@DefaultValue HandOff handOff, @DefaultValue Shutdown shutdown, @DefaultValue Aop aop,
-		@DefaultValue Transaction transaction, @DefaultValue Web web, @DefaultValue("false") boolean failFast) {
+		@Nullable Duration maxHold, @DefaultValue("1s") Duration callTimeout, @DefaultValue HandOff handOff,
+		@DefaultValue Shutdown shutdown, @DefaultValue Aop aop, @DefaultValue Transaction transaction,
+		@DefaultValue Web web, @DefaultValue("false") boolean failFast) {
 
 	private static final LockSettings DEFAULTS = LockSettings.defaults();
 
@@ -50,7 +49,7 @@ public record DistributedLockProperties(@Nullable String provider, @DefaultValue
 		require("wait-time", () -> DEFAULTS.withWaitTime(waitTime));
 		require("max-hold", () -> DEFAULTS.withMaxHold(maxHold));
 		require("call-timeout", () -> DEFAULTS.withCallTimeout(callTimeout));
-		requireBelowRenewal(transaction.commitMargin(), lease, renewal);
+		requireBelowRenewal(transaction.commitMargin(), lease);
 		if (keyPrefix != null && (keyPrefix.indexOf('{') >= 0 || keyPrefix.indexOf('}') >= 0)) {
 			throw invalid("key-prefix", "'" + keyPrefix + "'", "but braces would split keys in a clustered store",
 					"Use letters, digits, '-' and '.'");
@@ -61,8 +60,8 @@ public record DistributedLockProperties(@Nullable String provider, @DefaultValue
 	 * Requires that a lock has more left of its lease than the margin whenever it is
 	 * renewed in time. Otherwise commits would be refused by chance, or always.
 	 */
-	private static void requireBelowRenewal(Duration margin, Duration lease, Renewal renewal) {
-		long left = (long) (lease.toMillis() * (1 - renewal.orDefault()));
+	private static void requireBelowRenewal(Duration margin, Duration lease) {
+		long left = (long) (lease.toMillis() * (1 - DEFAULTS.renewalFraction()));
 		if (margin.compareTo(Duration.ofMillis(left)) >= 0) {
 			throw invalid("transaction.commit-margin", margin,
 					"but of a lease of " + lease.toMillis() + " ms only " + left + " ms are left when it is renewed",
@@ -72,8 +71,8 @@ public record DistributedLockProperties(@Nullable String provider, @DefaultValue
 
 	/** Returns the settings of the engine. */
 	LockSettings toSettings() {
-		return new LockSettings(this.lease, this.waitTime, this.maxHold, this.callTimeout, this.renewal.orDefault(),
-				this.handOff.enabled() ? this.handOff.maxTime() : null);
+		return new LockSettings(this.lease, this.waitTime, this.maxHold, this.callTimeout, DEFAULTS.renewalFraction(),
+				this.handOff.orNever());
 	}
 
 	/** Requires that a setting is accepted, and names its property if not. */
@@ -93,38 +92,22 @@ public record DistributedLockProperties(@Nullable String provider, @DefaultValue
 	}
 
 	/**
-	 * Renewal of held locks.
+	 * Hand-off of a lock from one request of a process to the next one.
 	 *
-	 * @param fraction Part of a lease after which it is renewed, more than 0 and at most
-	 * 0.5; a third by default.
+	 * @param maxTime How long after its grant a lock is handed off inside a process,
+	 * without a round trip to the store, before other processes get their turn; 0 for
+	 * never. A lock whose lease is shorter than 20 times that is never handed off.
 	 */
-	public record Renewal(@Nullable Double fraction) {
+	public record HandOff(@DefaultValue("20ms") Duration maxTime) {
 
-		public Renewal {
-			if (fraction != null) {
-				require("renewal.fraction", () -> DEFAULTS.withRenewalFraction(fraction));
+		public HandOff {
+			if (!maxTime.isZero()) {
+				require("hand-off.max-time", () -> DEFAULTS.withMaxHandOffTime(maxTime));
 			}
 		}
 
-		private double orDefault() {
-			return (this.fraction != null) ? this.fraction : DEFAULTS.renewalFraction();
-		}
-
-	}
-
-	/**
-	 * Hand-off of a lock from one request of a process to the next one.
-	 *
-	 * @param enabled Whether a lock is handed off inside a process, without a round trip
-	 * to the store.
-	 * @param maxTime How long after its grant a lock is handed off, before other
-	 * processes get their turn. A lock whose lease is shorter than 20 times that is never
-	 * handed off.
-	 */
-	public record HandOff(@DefaultValue("true") boolean enabled, @DefaultValue("20ms") Duration maxTime) {
-
-		public HandOff {
-			require("hand-off.max-time", () -> DEFAULTS.withMaxHandOffTime(maxTime));
+		private @Nullable Duration orNever() {
+			return this.maxTime.isZero() ? null : this.maxTime;
 		}
 
 	}
@@ -162,22 +145,14 @@ public record DistributedLockProperties(@Nullable String provider, @DefaultValue
 	 * @param commitGuard Whether a transaction under a lost lock is rolled back.
 	 * @param commitMargin Time that has to be left of a lock's lease for the commit guard
 	 * to let a transaction commit.
-	 * @param fence Whether databases refuse transactions of holders whose lock has passed
-	 * to another.
 	 */
 	public record Transaction(@DefaultValue("after-completion") Release release,
-			@DefaultValue("true") boolean commitGuard, @DefaultValue("0s") Duration commitMargin,
-			@DefaultValue("false") boolean fence) {
+			@DefaultValue("true") boolean commitGuard, @DefaultValue("0s") Duration commitMargin) {
 
 		public Transaction {
 			if (commitMargin.isNegative()) {
 				throw invalid("transaction.commit-margin", commitMargin, "but cannot be negative",
 						"Use 0 to check only that locks are held");
-			}
-			if (fence && release == Release.AT_METHOD_END) {
-				throw invalid("transaction.release", "at-method-end",
-						"but distributed-lock.transaction.fence is for locks that outlast their transaction",
-						"Use after-completion, or switch the fence off");
 			}
 		}
 

@@ -5,11 +5,13 @@ import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.SearchStrategy;
+import org.springframework.boot.context.properties.bind.BindException;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.source.ConfigurationProperty;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Role;
-import org.springframework.core.convert.ConversionException;
 import org.springframework.core.env.Environment;
 
 import io.distributedlock.annotation.AnnotationLockAttributeSource;
@@ -61,15 +63,18 @@ class LockProxyConfiguration {
 		return new LockAdvisor(new LockInterceptor(methods, operations), methods, order(environment));
 	}
 
-	/** Reads the property without the bean that has them all, which is not there yet. */
+	/** Binds the property without the bean that has them all, which is not there yet. */
 	private static int order(Environment environment) {
-		String property = "distributed-lock.aop.order";
 		try {
-			return environment.getProperty(property, Integer.class, LockAdvisor.DEFAULT_ORDER);
+			return Binder.get(environment)
+				.bind("distributed-lock.aop.order", Integer.class)
+				.orElse(LockAdvisor.DEFAULT_ORDER);
 		}
-		catch (ConversionException ex) {
-			throw DistributedLockProperties.invalid("aop.order", "'" + environment.getProperty(property) + "'",
-					"but must be a whole number", "Use a number below the order of transactions, or leave it unset");
+		catch (BindException ex) {
+			ConfigurationProperty found = ex.getProperty();
+			throw DistributedLockProperties.invalid("aop.order",
+					"'" + ((found != null) ? found.getValue() : null) + "'", "but must be a whole number",
+					"Use a number below the order of transactions, or leave it unset");
 		}
 	}
 

@@ -48,9 +48,9 @@ public final class LockTransactionAutoConfiguration {
 	@SuppressWarnings("DoNotCallSuggester") // Spring calls it
 	EnclosingTransaction distributedLockUnfencedTransaction() {
 		throw new LockConfigurationException(LockError.FENCE_UNSUPPORTED,
-				"distributed-lock.transaction.fence is set, but the application has no spring-jdbc and"
+				"distributed-lock.fencing.enabled is true, but the application has no spring-jdbc and"
 						+ " spring-boot-jdbc, so that there are no transactions that can be fenced",
-				"Add spring-boot-starter-jdbc, or switch the fence off");
+				"Add spring-boot-starter-jdbc, or remove the property");
 	}
 
 	@Bean

@@ -11,7 +11,7 @@ import org.springframework.core.type.AnnotatedTypeMetadata;
 /** Condition that the properties switch the fence of transactions on. */
 public final class OnFenceCondition extends SpringBootCondition {
 
-	private static final String PROPERTY = "distributed-lock.transaction.fence";
+	private static final String PROPERTY = "distributed-lock.fencing.enabled";
 
 	@Override
 	public ConditionOutcome getMatchOutcome(ConditionContext context, AnnotatedTypeMetadata metadata) {

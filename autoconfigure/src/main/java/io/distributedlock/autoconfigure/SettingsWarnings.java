@@ -45,7 +45,6 @@ final class SettingsWarnings {
 		Duration lease = settings.lease();
 		Duration callTimeout = settings.callTimeout();
 		Duration longest = settings.longestRenewal(lease);
-		Duration period = Duration.ofNanos((long) (lease.toNanos() * settings.renewalFraction()));
 		if (longest.compareTo(callTimeout) < 0) {
 			warnings.add(LockError.CONFLICTING_SETTINGS
 				.describe("The property distributed-lock.call-timeout is " + text(callTimeout)
@@ -53,15 +52,6 @@ final class SettingsWarnings {
 						+ text(longest) + " at most: a store that is slower than that grants locks, but renews none",
 						"Use a call-timeout of at most " + text(longest) + ", or a lease of at least "
 								+ text(settings.shortestSafeLease())));
-		}
-		else if (period.compareTo(callTimeout) < 0) {
-			double least = Math.ceil(1000.0 * callTimeout.toNanos() / lease.toNanos()) / 1000;
-			warnings.add(LockError.CONFLICTING_SETTINGS.describe(
-					"The property distributed-lock.renewal.fraction is " + settings.renewalFraction()
-							+ ", so that a lease of " + text(lease) + " is renewed after " + text(period)
-							+ ", sooner than a call to the store may end (distributed-lock.call-timeout="
-							+ text(callTimeout) + ')',
-					"Use a fraction of at least " + least + ", or leave it unset to renew after a third of the lease"));
 		}
 	}
 
@@ -74,7 +64,7 @@ final class SettingsWarnings {
 							+ " (distributed-lock.lease) is handed off only if the lease is " + HAND_OFF_FACTOR
 							+ " times as long, so that no lock is",
 					"Use a max-time of at most " + text(settings.lease().dividedBy(HAND_OFF_FACTOR))
-							+ ", or switch hand-offs off (distributed-lock.hand-off.enabled=false)"));
+							+ ", or switch hand-offs off (distributed-lock.hand-off.max-time=0)"));
 		}
 	}
 

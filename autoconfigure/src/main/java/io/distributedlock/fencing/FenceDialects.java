@@ -57,9 +57,9 @@ final class FenceDialects {
 		}
 		catch (LockConfigurationException ex) {
 			throw new LockConfigurationException(LockError.FENCE_UNSUPPORTED,
-					ex.problem() + ", so that its transactions cannot be fenced by distributed-lock.transaction.fence",
-					"Switch it off, and compare the fencing token in the statements that write; only PostgreSQL, MySQL,"
-							+ " MariaDB and H2 are supported",
+					ex.problem() + ", so that its transactions cannot be fenced",
+					"Set distributed-lock.fencing.enabled=false, and compare the fencing token in the statements that"
+							+ " write; only PostgreSQL, MySQL, MariaDB and H2 are supported",
 					ex);
 		}
 	}

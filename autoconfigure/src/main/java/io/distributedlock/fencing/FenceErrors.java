@@ -44,9 +44,9 @@ final class FenceErrors {
 
 	static LockConfigurationException missing(FenceDialect dialect, String where, SQLException cause) {
 		return new LockConfigurationException(LockError.FENCE_TABLE_MISSING,
-				"distributed-lock.transaction.fence is set, but the database" + where + " lacks the table '"
+				"distributed-lock.fencing.enabled is true, but the database" + where + " lacks the table '"
 						+ dialect.table() + "' or one of its columns (" + cause.getMessage() + ")",
-				"Create it, or set distributed-lock.transaction.fence-initialize-schema=always, if the database is that of"
+				"Create it, or set distributed-lock.fencing.initialize-schema=always, if the database is that of"
 						+ " the single or primary DataSource:\n" + dialect.schema(),
 				cause);
 	}

@@ -22,7 +22,7 @@ public record FenceSettings(String table, String prefix, Duration timeout, Durat
 	public static final String DEFAULT_TABLE = "distributed_lock_fence";
 
 	/** The property that has the name of the table. */
-	static final String TABLE_PROPERTY = "distributed-lock.transaction.fence-table";
+	static final String TABLE_PROPERTY = "distributed-lock.fencing.table";
 
 	/**
 	 * Creates settings.

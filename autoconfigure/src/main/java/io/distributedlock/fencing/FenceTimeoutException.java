@@ -21,7 +21,7 @@ public final class FenceTimeoutException extends PessimisticLockingFailureExcept
 				"The transaction of an earlier holder of lock '" + key
 						+ "' has not ended, so that its fence was not free within " + seconds
 						+ " s, or within a lower limit of the database for row locks",
-				"Repeat the call, keep transactions short, or raise distributed-lock.transaction.fence-timeout and the"
+				"Repeat the call, keep transactions short, or raise distributed-lock.fencing.timeout and the"
 						+ " database's limit (lock_timeout, innodb_lock_wait_timeout)"),
 				cause);
 	}

@@ -129,7 +129,7 @@ public final class FencedTransactionProcessor
 
 	private static void warnOfUnfenced(String beanName, Object bean, String why) {
 		logger.warn("Transactions of the transaction manager '" + beanName + "' (" + bean.getClass().getName()
-				+ ") are not fenced by distributed-lock.transaction.fence, " + why);
+				+ ") are not fenced (distributed-lock.fencing.enabled), " + why);
 	}
 
 	/** Refuses a bean that lets locks in a running transaction begin without a fence. */
@@ -141,7 +141,7 @@ public final class FencedTransactionProcessor
 						"The bean '" + beanName + "' (" + type.getName()
 								+ ") does not fence the locks that are acquired in a running transaction",
 						"Return new FencedEnclosingTransaction(yours, fencedTransactions) from its bean method, or"
-								+ " switch distributed-lock.transaction.fence off");
+								+ " set distributed-lock.fencing.enabled=false");
 			}
 		}
 	}
@@ -172,8 +172,8 @@ public final class FencedTransactionProcessor
 		if (isKindOf(bean, Set.of(JTA))) {
 			throw new LockConfigurationException(LockError.FENCE_UNSUPPORTED,
 					"The transaction manager '" + beanName + "' (" + bean.getClass().getName()
-							+ ") uses JTA, whose transactions cannot be fenced by distributed-lock.transaction.fence",
-					"Switch it off, and compare the fencing token in the statements that write");
+							+ ") uses JTA, whose transactions cannot be fenced",
+					"Set distributed-lock.fencing.enabled=false, and compare the fencing token in the statements that write");
 		}
 		if (bean instanceof PlatformTransactionManager manager
 				&& bean instanceof ConfigurableTransactionManager configurable) {

@@ -38,7 +38,7 @@ final class LockCounters {
 					.description("Locks lost while their holder still worked")
 					.tags(tags.and("reason", reason))
 					.register(registry));
-		this.handOffs = Counter.builder("distributed.lock.hand-offs")
+		this.handOffs = Counter.builder("distributed.lock.handoffs")
 			.description("Locks handed off inside this process, without the store")
 			.tags(tags)
 			.register(registry);

@@ -14,7 +14,7 @@ import io.distributedlock.provider.RenewalOutcome;
 /**
  * An observer that counts what happens at an instant: {@code distributed.lock.renewals}
  * (by outcome), {@code distributed.lock.lost} (by reason),
- * {@code distributed.lock.hand-offs}, {@code distributed.lock.skipped} and
+ * {@code distributed.lock.handoffs}, {@code distributed.lock.skipped} and
  * {@code distributed.lock.unlocked}, each by lock name and provider. What takes time is
  * observed by {@link ObservationLockObserver}.
  * <p>

@@ -52,7 +52,7 @@ public record RedisLockSettings(String keyPrefix, int minReplicas, Duration repl
 		if (behindTwemproxy && minReplicas > 0) {
 			throw new LockConfigurationException(LockError.INVALID_PROPERTY,
 					"The property distributed-lock.redis.min-replicas is " + minReplicas
-							+ ", but Twemproxy refuses WAIT (distributed-lock.redis.twemproxy-auto-eject-hosts is set)",
+							+ ", but Twemproxy refuses WAIT (distributed-lock.redis.twemproxy is true)",
 					"Remove min-replicas, or connect to the servers without Twemproxy");
 		}
 	}

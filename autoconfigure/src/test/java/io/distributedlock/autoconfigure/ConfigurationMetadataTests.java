@@ -47,9 +47,6 @@ class ConfigurationMetadataTests {
 			RedisLockProperties.class, RedisQuorumProperties.class, ZooKeeperLockProperties.class,
 			FenceProperties.class);
 
-	/** Defaults that are a number in the metadata, and a word for people. */
-	private static final Map<String, String> WORDS = Map.of("renewal.fraction", "a third");
-
 	private static Stream<Property> properties() throws IOException {
 		return metadata("properties").stream()
 			.filter((entry) -> String.valueOf(entry.get("name")).startsWith(PREFIX))
@@ -156,9 +153,6 @@ class ConfigurationMetadataTests {
 	private record Property(String name, String type, String description, Object defaultValue) {
 
 		boolean isDefault(String cell) {
-			if (WORDS.containsKey(this.name)) {
-				return cell.equals(WORDS.get(this.name));
-			}
 			if (this.defaultValue == null) {
 				return !cell.contains("`");
 			}

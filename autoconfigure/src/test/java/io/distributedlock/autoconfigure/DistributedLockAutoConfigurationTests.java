@@ -181,26 +181,34 @@ class DistributedLockAutoConfigurationTests {
 		this.local
 			.withPropertyValues("distributed-lock.lease=40s", "distributed-lock.wait-time=0",
 					"distributed-lock.max-hold=10m", "distributed-lock.call-timeout=2s",
-					"distributed-lock.renewal.fraction=0.25", "distributed-lock.hand-off.max-time=5ms",
-					"distributed-lock.aop.order=7")
+					"distributed-lock.hand-off.max-time=5ms", "distributed-lock.aop.order=7")
 			.run((context) -> {
 				assertThat(context.getBean(LockSettings.class)).isEqualTo(new LockSettings(Duration.ofSeconds(40),
-						Duration.ZERO, Duration.ofMinutes(10), Duration.ofSeconds(2), 0.25, Duration.ofMillis(5)));
+						Duration.ZERO, Duration.ofMinutes(10), Duration.ofSeconds(2), 1.0 / 3, Duration.ofMillis(5)));
 				assertThat(context.getBean(LockAdvisor.class).getOrder()).isEqualTo(7);
 			});
 	}
 
 	@Test
+	void orderOfTheAdvisorIsBoundInEverySpelling() {
+		this.local.withPropertyValues("distributedLock.aop.ORDER=7")
+			.run((context) -> assertThat(context.getBean(LockAdvisor.class).getOrder()).isEqualTo(7));
+		this.local.withPropertyValues("distributedLock.aop.ORDER=1e3")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.hasMessageStartingWith("DL-514: The property distributed-lock.aop.order is '1e3'"));
+	}
+
+	@Test
 	void handOffCanBeSwitchedOff() {
-		this.local.withPropertyValues("distributed-lock.hand-off.enabled=false")
+		this.local.withPropertyValues("distributed-lock.hand-off.max-time=0")
 			.run((context) -> assertThat(context.getBean(LockSettings.class).maxHandOffTime()).isNull());
 	}
 
 	@ParameterizedTest
 	@CsvSource({ "lease,0,DL-511", "lease,-1s,DL-511", "wait-time,-1s,DL-512", "max-hold,0,DL-513",
-			"call-timeout,0,DL-514", "call-timeout,2h,DL-514", "renewal.fraction,0,DL-514",
-			"hand-off.max-time,0,DL-514", "hand-off.max-time,2s,DL-514", "renewal.fraction,0.9,DL-514",
-			"renewal.fraction,NaN,DL-514", "shutdown.grace-period,-1s,DL-514", "key-prefix,a{b}c,DL-514",
+			"call-timeout,0,DL-514", "call-timeout,2h,DL-514", "hand-off.max-time,-1ms,DL-514",
+			"hand-off.max-time,2s,DL-514", "shutdown.grace-period,-1s,DL-514", "key-prefix,a{b}c,DL-514",
 			"aop.order,abc,DL-514" })
 	void invalidValueFailsWithTheNameOfTheProperty(String property, String value, String id) {
 		this.local.withPropertyValues("distributed-lock." + property + "=" + value)

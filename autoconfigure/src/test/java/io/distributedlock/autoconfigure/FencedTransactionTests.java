@@ -123,7 +123,7 @@ class FencedTransactionTests {
 
 	private static ConfigurableApplicationContext start(Class<?> configuration, String... properties) {
 		return new SpringApplicationBuilder(Application.class, configuration).web(WebApplicationType.NONE)
-			.properties("distributed-lock.provider=local", "distributed-lock.transaction.fence=true",
+			.properties("distributed-lock.provider=local", "distributed-lock.fencing.enabled=true",
 					"spring.datasource.generate-unique-name=true", "spring.jpa.open-in-view=false",
 					"spring.jpa.hibernate.ddl-auto=create")
 			.properties(properties)

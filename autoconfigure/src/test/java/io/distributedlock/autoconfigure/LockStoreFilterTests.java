@@ -45,7 +45,7 @@ class LockStoreFilterTests {
 			distributed-lock.provider=local                 | Jdbc LockFencing Redis RedisQuorum ZooKeeper
 			distributed-lock.provider=jdbc                  | LockFencing Redis RedisQuorum ZooKeeper
 			distributed-lock.provider=Redis                 | Jdbc LockFencing RedisQuorum ZooKeeper
-			distributed-lock.transaction.fence=true         | RedisQuorum
+			distributed-lock.fencing.enabled=true           | RedisQuorum
 			distributed-lock.redis.quorum.nodes[0]=one:6379 | LockFencing
 			""")
 	void autoConfigurationsThatPropertiesRuleOutAreLeftOut(String property, String out) {

@@ -152,7 +152,7 @@ class LockTransactionAutoConfigurationTests {
 
 	@Test
 	void noAdvisorIsCreatedTooEarlyForOtherPostProcessors(CapturedOutput output) {
-		this.runner.withPropertyValues("distributed-lock.transaction.fence=true")
+		this.runner.withPropertyValues("distributed-lock.fencing.enabled=true")
 			.withConfiguration(AutoConfigurations.of(LockFencingAutoConfiguration.class))
 			.withUserConfiguration(Audited.class)
 			.run((context) -> {

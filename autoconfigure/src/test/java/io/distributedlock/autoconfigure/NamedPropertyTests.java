@@ -49,12 +49,11 @@ public class NamedPropertyTests {
 					additional-providers=local | distributed-lock.additional-providers=local | provider=none
 					provider=local,transaction.commit-margin=20s | Use less than 20000ms | transaction.commit-margin=19999ms
 					provider=local,transaction.commit-margin=20s | or a longer distributed-lock.lease | lease=40s
-					provider=local,transaction.fence=true | transaction.fence is set | transaction.fence=false
+					provider=local,fencing.enabled=true | fencing.enabled is true | fencing.enabled=false
 					provider=local,call-timeout=6s | Use a call-timeout of at most 5000ms | call-timeout=5s
 					provider=local,call-timeout=6s | or a lease of at least 36000ms | lease=36s
-					provider=local,call-timeout=2s,renewal.fraction=0.01 | a fraction of at least 0.067 | renewal.fraction=0.067
 					provider=local,lease=3s,hand-off.max-time=200ms | a max-time of at most 150ms | hand-off.max-time=150ms
-					provider=local,lease=3s,hand-off.max-time=200ms | distributed-lock.hand-off.enabled=false | hand-off.enabled=false
+					provider=local,lease=3s,hand-off.max-time=200ms | distributed-lock.hand-off.max-time=0 | hand-off.max-time=0
 					provider=none | distributed-lock.provider=none | provider=local
 					redis.quorum.nodes[0].host=a | distributed-lock.redis.quorum.nodes is a list of 1 | redis.quorum.nodes[1].host=a,redis.quorum.nodes[2].host=a
 					redis.quorum.nodes[0].username=a,redis.quorum.nodes[1].host=a,redis.quorum.nodes[2].host=a | Set distributed-lock.redis.quorum.nodes[0].host | redis.quorum.nodes[0].host=a
@@ -68,9 +67,9 @@ public class NamedPropertyTests {
 	@CsvSource(delimiter = '|', textBlock = """
 			| Neither distributed-lock.key-prefix | key-prefix=shop
 			zookeeper.connect-string=127.0.0.1:1 | Choose one with distributed-lock.provider | provider=jdbc
-			jdbc.pool-size=101 | distributed-lock.jdbc.pool-size | jdbc.pool-size=100
-			jdbc.row-lock-pool-size=1 | distributed-lock.jdbc.row-lock-pool-size | jdbc.row-lock-pool-size=2
-			jdbc.pool=application | distributed-lock.jdbc.pool=application | jdbc.pool=own
+			jdbc.pool.size=101 | distributed-lock.jdbc.pool.size | jdbc.pool.size=100
+			jdbc.pool.row-lock-size=1 | distributed-lock.jdbc.pool.row-lock-size | jdbc.pool.row-lock-size=2
+			jdbc.pool.type=application | distributed-lock.jdbc.pool.type=application | jdbc.pool.type=own
 			""")
 	void ofADatabaseRemovesItsMessage(@Nullable String setUp, String message, String remedy, CapturedOutput output) {
 		assertRemoved(this.database, setUp, message, remedy, output);

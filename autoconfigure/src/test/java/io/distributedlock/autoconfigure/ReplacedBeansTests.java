@@ -99,7 +99,7 @@ class ReplacedBeansTests {
 				LockWebAutoConfiguration.class))
 		.withBean(MeterRegistry.class, SimpleMeterRegistry::new)
 		.withPropertyValues("spring.application.name=shop", "spring.datasource.generate-unique-name=true",
-				"spring.data.redis.port=1", "distributed-lock.transaction.fence=true");
+				"spring.data.redis.port=1", "distributed-lock.fencing.enabled=true");
 
 	static Stream<Arguments> replacements() {
 		return Stream.of(own(LockSettings.class, "local", (beans) -> LockSettings.defaults()),
@@ -123,7 +123,7 @@ class ReplacedBeansTests {
 								beans.getBean(LockTimer.class))),
 				own(JdbcLockSchemaInitializer.class, "local",
 						(beans) -> new JdbcLockSchemaInitializer(TestDatabases.h2(),
-								new JdbcLockProperties("own_lock", JdbcStrategy.LEASE, Pool.OWN, 2, 2,
+								new JdbcLockProperties("own_lock", JdbcStrategy.LEASE, new Pool(Pool.Type.OWN, 2, 2),
 										Duration.ofHours(1), DatabaseInitializationMode.ALWAYS))),
 				own(RedisLockProvider.class, "redis",
 						(beans) -> new RedisLockProvider(beans.getBean(RedisConnectionFactory.class),
@@ -153,7 +153,7 @@ class ReplacedBeansTests {
 								() -> beans.getBean(FencedTransactions.class))),
 				own(FenceSchemaInitializer.class, "local",
 						(beans) -> new FenceSchemaInitializer(TestDatabases.h2(),
-								new FenceProperties(Duration.ofSeconds(1), "own_fence",
+								new FenceProperties(true, Duration.ofSeconds(1), "own_fence",
 										DatabaseInitializationMode.ALWAYS))),
 				own(MeterLockObserver.class, "local",
 						(beans) -> new MeterLockObserver(beans.getBean(MeterRegistry.class), "own")),

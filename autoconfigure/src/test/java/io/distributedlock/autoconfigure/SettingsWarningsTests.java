@@ -45,15 +45,6 @@ class SettingsWarningsTests {
 	}
 
 	@Test
-	void renewalDueBeforeACallHasEnded() {
-		assertThat(SettingsWarnings.of(DEFAULTS.withRenewalFraction(0.01))).containsExactly(
-				"DL-626: The property distributed-lock.renewal.fraction is 0.01, so that a lease of 30000ms"
-						+ " is renewed after 300ms, sooner than a call to the store may end"
-						+ " (distributed-lock.call-timeout=1000ms). Use a fraction of at least 0.034, or leave it unset to"
-						+ " renew after a third of the lease");
-	}
-
-	@Test
 	void leaseTooShortForHandOffs() {
 		assertThat(
 				SettingsWarnings.of(DEFAULTS.withLease(Duration.ofMillis(300)).withCallTimeout(Duration.ofMillis(50))))
@@ -61,7 +52,7 @@ class SettingsWarningsTests {
 					"DL-626: The property distributed-lock.hand-off.max-time is 20ms, but a lock with a lease of"
 							+ " 300ms (distributed-lock.lease) is handed off only if the lease is 20 times as long, so that no"
 							+ " lock is. Use a max-time of at most 15ms, or switch hand-offs off"
-							+ " (distributed-lock.hand-off.enabled=false)");
+							+ " (distributed-lock.hand-off.max-time=0)");
 		assertThat(SettingsWarnings.of(DEFAULTS.withLease(Duration.ofMillis(300))
 			.withCallTimeout(Duration.ofMillis(50))
 			.withMaxHandOffTime(null))).isEmpty();

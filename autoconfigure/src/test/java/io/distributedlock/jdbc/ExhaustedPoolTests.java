@@ -112,7 +112,7 @@ class ExhaustedPoolTests {
 							() -> calls.execute(CallKind.ACQUIRE, Duration.ofMillis(50), (connection, dialect) -> true))
 					.withMessageContaining("none of its 1 connections")
 					.withMessageContaining("within 50 ms (distributed-lock.call-timeout)")
-					.withMessageContaining("distributed-lock.jdbc.pool-size");
+					.withMessageContaining("distributed-lock.jdbc.pool.size");
 			}
 			ended.countDown();
 			busy.join();

@@ -25,7 +25,7 @@ class MeterLockObserverTests {
 	void handOffsAreCounted() {
 		this.observer.onHandOff(this.key);
 		this.observer.onHandOff(this.key);
-		assertThat(count("distributed.lock.hand-offs", "lock.provider", "jdbc")).isEqualTo(2);
+		assertThat(count("distributed.lock.handoffs", "lock.provider", "jdbc")).isEqualTo(2);
 	}
 
 	@Test

@@ -73,8 +73,8 @@ class FencedProcessesTests {
 		this.jdbc.update("INSERT INTO account VALUES ('balance', 0), ('warm-up', 0)");
 		this.jdbc.execute("CREATE TABLE ledger (name VARCHAR(20))");
 		this.properties.add("user=" + database.user);
-		this.properties.add("distributed-lock.transaction.fence=" + fenced);
-		this.properties.add("distributed-lock.transaction.fence-initialize-schema=never");
+		this.properties.add("distributed-lock.fencing.enabled=" + fenced);
+		this.properties.add("distributed-lock.fencing.initialize-schema=never");
 	}
 
 	private LockProcess worker() {

@@ -72,7 +72,7 @@ final class FencedWorkerMain {
 			.web(WebApplicationType.NONE)
 			.initializers((created) -> created.getBeanFactory().registerSingleton("worker", this))
 			.properties("distributed-lock.key-prefix=fencing", "distributed-lock.call-timeout=10s",
-					"distributed-lock.transaction.fence-timeout=60s")
+					"distributed-lock.fencing.timeout=60s")
 			.run(Arrays.stream(args).map((property) -> "--" + property).toArray(String[]::new))) {
 			LockTemplate locks = context.getBean(LockTemplate.class);
 			JdbcTemplate jdbc = new JdbcTemplate(context.getBean(DataSource.class));

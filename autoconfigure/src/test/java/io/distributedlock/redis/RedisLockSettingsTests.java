@@ -59,7 +59,7 @@ class RedisLockSettingsTests {
 		assertThatExceptionOfType(LockConfigurationException.class)
 			.isThrownBy(() -> new RedisLockSettings("shop", 1, TIMEOUT, true))
 			.withMessageContaining("min-replicas")
-			.withMessageContaining("twemproxy-auto-eject-hosts");
+			.withMessageContaining("distributed-lock.redis.twemproxy is true");
 		assertThat(new RedisLockSettings("shop", 0, TIMEOUT, true).behindTwemproxy()).isTrue();
 	}
 

@@ -237,7 +237,7 @@ class SuitableTwemproxyTests {
 			.withPropertyValues("spring.application.name=" + RedisProcesses.PREFIX, "spring.data.redis.host=127.0.0.1",
 					"distributed-lock.call-timeout=10s", "spring.data.redis.port=" + proxy.port(),
 					"spring.data.redis.client-type=jedis", "distributed-lock.fail-fast=true",
-					"distributed-lock.redis.twemproxy-auto-eject-hosts=false")
+					"distributed-lock.redis.twemproxy=true")
 			.run((context) -> {
 				assertThat(context).hasNotFailed();
 				try (LockLease lease = context.getBean(LockOperations.class).acquire(LockRequest.of(key(0)))) {
@@ -252,7 +252,7 @@ class SuitableTwemproxyTests {
 		RedisConnectionFactory factory = TestClients.lettuce(cluster.configuration());
 		assertThatExceptionOfType(LockConfigurationException.class)
 			.isThrownBy(() -> this.processes.provider(factory, SETTINGS))
-			.withMessageContaining("distributed-lock.redis.twemproxy-auto-eject-hosts");
+			.withMessageContaining("distributed-lock.redis.twemproxy is true");
 	}
 
 	private static Function<RedisConfiguration, RedisConnectionFactory> lettuce() {

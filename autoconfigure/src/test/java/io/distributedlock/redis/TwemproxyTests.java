@@ -66,7 +66,7 @@ public class TwemproxyTests {
 			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.STORE_UNSUITABLE))
 			.withMessageContaining("run_id " + TestTwemproxy.runId(this.servers.get(0)))
 			.withMessageContaining("run_id " + TestTwemproxy.runId(this.servers.get(1)))
-			.withMessageContaining("distributed-lock.redis.twemproxy-auto-eject-hosts=false")
+			.withMessageContaining("distributed-lock.redis.twemproxy=true")
 			.withMessageContaining("hash_tag")
 			.withMessageContaining("distributed-lock.provider");
 		assertOnlyTheFormatIsLeft();

@@ -14,25 +14,27 @@ import io.distributedlock.jdbc.TableName;
 /**
  * Configuration properties for fenced transactions.
  *
- * @param fenceTimeout Longest wait for the transaction of an earlier holder.
- * @param fenceTable Name of the table of the fences, optionally with its schema.
- * @param fenceInitializeSchema Mode of creating the table of the fences.
+ * @param enabled Whether databases refuse transactions of holders whose lock has passed
+ * to another.
+ * @param timeout Longest wait for the transaction of an earlier holder.
+ * @param table Name of the table of the fences, optionally with its schema.
+ * @param initializeSchema Mode of creating the table of the fences.
  * @since 0.1.0
  */
 @Lazy
-@ConfigurationProperties("distributed-lock.transaction")
-public record FenceProperties(@DefaultValue("5s") Duration fenceTimeout,
-		@DefaultValue(FenceSettings.DEFAULT_TABLE) String fenceTable,
-		@DefaultValue("embedded") DatabaseInitializationMode fenceInitializeSchema) {
+@ConfigurationProperties("distributed-lock.fencing")
+public record FenceProperties(@DefaultValue("false") boolean enabled, @DefaultValue("5s") Duration timeout,
+		@DefaultValue(FenceSettings.DEFAULT_TABLE) String table,
+		@DefaultValue("embedded") DatabaseInitializationMode initializeSchema) {
 
 	private static final Duration SHORTEST = Duration.ofSeconds(1);
 
 	private static final Duration LONGEST = Duration.ofHours(1);
 
 	public FenceProperties {
-		TableName.require("distributed-lock.transaction.fence-table", fenceTable);
-		if (fenceTimeout.compareTo(SHORTEST) < 0 || fenceTimeout.compareTo(LONGEST) > 0) {
-			throw DistributedLockProperties.invalid("transaction.fence-timeout", fenceTimeout, "but must be 1s to 1h",
+		TableName.require("distributed-lock.fencing.table", table);
+		if (timeout.compareTo(SHORTEST) < 0 || timeout.compareTo(LONGEST) > 0) {
+			throw DistributedLockProperties.invalid("fencing.timeout", timeout, "but must be 1s to 1h",
 					"Leave it unset for 5s");
 		}
 	}

@@ -21,7 +21,7 @@ public class FenceSchemaInitializer extends TableInitializer {
 	 */
 	public FenceSchemaInitializer(DataSource dataSource, FenceProperties properties) {
 		super(dataSource, "optional:classpath:io/distributedlock/fencing/schema-%s.sql", FenceSettings.DEFAULT_TABLE,
-				properties.fenceTable(), properties.fenceInitializeSchema());
+				properties.table(), properties.initializeSchema());
 	}
 
 }

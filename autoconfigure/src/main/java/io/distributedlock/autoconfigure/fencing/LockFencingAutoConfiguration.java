@@ -25,6 +25,7 @@ import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.transaction.ConfigurableTransactionManager;
 
 import io.distributedlock.autoconfigure.DistributedLockProperties;
+import io.distributedlock.autoconfigure.DistributedLockProperties.Transaction.Release;
 import io.distributedlock.autoconfigure.KeyPrefix;
 import io.distributedlock.autoconfigure.LockStoreLocation;
 import io.distributedlock.autoconfigure.LockTimerConfiguration;
@@ -70,8 +71,8 @@ public final class LockFencingAutoConfiguration {
 			Environment environment) {
 		Duration call = general.callTimeout();
 		Duration start = LockStoreLocation.START_TIMEOUT;
-		return new FenceSettings(properties.fenceTable(), KeyPrefix.text(general, environment),
-				properties.fenceTimeout(), (call.compareTo(start) > 0) ? call : start);
+		return new FenceSettings(properties.table(), KeyPrefix.text(general, environment), properties.timeout(),
+				(call.compareTo(start) > 0) ? call : start);
 	}
 
 	@Bean
@@ -82,7 +83,13 @@ public final class LockFencingAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	EnclosingTransaction distributedLockEnclosingTransaction(FencedTransactions fences) {
+	EnclosingTransaction distributedLockEnclosingTransaction(FencedTransactions fences,
+			DistributedLockProperties general) {
+		if (general.transaction().release() == Release.AT_METHOD_END) {
+			throw DistributedLockProperties.invalid("transaction.release", "at-method-end",
+					"but distributed-lock.fencing.enabled is for locks that outlast their transaction",
+					"Use after-completion, or switch fencing off");
+		}
 		return new FencedEnclosingTransaction(new SpringTransaction(), fences);
 	}
 
@@ -97,7 +104,7 @@ public final class LockFencingAutoConfiguration {
 	static class OnSchemaInitialization extends OnDatabaseInitializationCondition {
 
 		OnSchemaInitialization() {
-			super("Distributed Lock", "distributed-lock.transaction.fence-initialize-schema");
+			super("Distributed Lock", "distributed-lock.fencing.initialize-schema");
 		}
 
 	}

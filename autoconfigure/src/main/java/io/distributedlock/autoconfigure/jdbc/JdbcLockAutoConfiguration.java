@@ -109,7 +109,7 @@ public final class JdbcLockAutoConfiguration {
 			ObjectProvider<JdbcLockSchema> schema) {
 		DataSource chosen = chosen(own, application, environment);
 		schema.getIfAvailable();
-		LockDataSource connections = (chosen != null) ? LockDataSource.of(chosen, properties.poolSize())
+		LockDataSource connections = (chosen != null) ? LockDataSource.of(chosen, properties.pool().size())
 				: connections(only(application), details.getIfUnique(), properties, general.callTimeout(), customizers);
 		return new JdbcLockProvider(connections, settings(properties, general, environment), timer);
 	}
@@ -163,11 +163,13 @@ public final class JdbcLockAutoConfiguration {
 
 	private static LockDataSource connections(DataSource application, @Nullable JdbcConnectionDetails details,
 			JdbcLockProperties properties, Duration callTimeout, ObjectProvider<LockHikariCustomizer> customizers) {
-		int size = properties.poolSize();
-		if (properties.pool() == Pool.APPLICATION) {
-			logger.info("Locks use the application's connection pool (distributed-lock.jdbc.pool=application), at most "
-					+ size + " connections at a time. While locked methods hold all its connections, no lock can be "
-					+ "acquired, renewed or released");
+		int size = properties.pool().size();
+		if (properties.pool().type() == Pool.Type.APPLICATION) {
+			logger.info(
+					"Locks use the application's connection pool (distributed-lock.jdbc.pool.type=application), at most "
+							+ size
+							+ " connections at a time. While locked methods hold all its connections, no lock can be "
+							+ "acquired, renewed or released");
 			return LockDataSource.of(application, size);
 		}
 		return derived(application, details, POOL, size, callTimeout, customizers);
@@ -196,11 +198,11 @@ public final class JdbcLockAutoConfiguration {
 			Duration callTimeout = general.callTimeout();
 			DataSource chosen = chosen(own, application, environment);
 			schema.getIfAvailable();
-			LockDataSource connections = (chosen != null) ? LockDataSource.of(chosen, properties.poolSize())
+			LockDataSource connections = (chosen != null) ? LockDataSource.of(chosen, properties.pool().size())
 					: connections(only(application), details.getIfUnique(), properties, callTimeout, customizers);
 			LockDataSource rows = (chosen != null)
-					? derived(chosen, null, ROW_LOCK_POOL, properties.rowLockPoolSize(), callTimeout, customizers)
-					: derived(only(application), details.getIfUnique(), ROW_LOCK_POOL, properties.rowLockPoolSize(),
+					? derived(chosen, null, ROW_LOCK_POOL, properties.pool().rowLockSize(), callTimeout, customizers)
+					: derived(only(application), details.getIfUnique(), ROW_LOCK_POOL, properties.pool().rowLockSize(),
 							callTimeout, customizers);
 			return new JdbcRowLockProvider(connections, rows, callTimeout, settings(properties, general, environment),
 					timer);
@@ -230,7 +232,7 @@ public final class JdbcLockAutoConfiguration {
 				throw new LockConfigurationException(LockError.INVALID_PROPERTY,
 						"A LockHikariCustomizer has set maximumPoolSize=" + config.getMaximumPoolSize()
 								+ " for the pool " + ROW_LOCK_POOL
-								+ ", but the property distributed-lock.jdbc.row-lock-pool-size is " + size,
+								+ ", but the property distributed-lock.jdbc.pool.row-lock-size is " + size,
 						"Set the size by the property, and let the customizer change other pools by their names");
 			}
 		}

@@ -7,8 +7,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.context.annotation.Lazy;
 
-import io.distributedlock.LockConfigurationException;
-import io.distributedlock.LockError;
+import io.distributedlock.autoconfigure.DistributedLockProperties;
 import io.distributedlock.autoconfigure.JdbcStrategy;
 import io.distributedlock.jdbc.JdbcLockSettings;
 import io.distributedlock.jdbc.TableName;
@@ -20,10 +19,7 @@ import io.distributedlock.jdbc.rowlock.JdbcRowLockProvider;
  *
  * @param table Name of the lock table, optionally with its schema.
  * @param strategy Way in which the database keeps a lock for its holder.
- * @param pool Connection pool that locks use.
- * @param poolSize Maximum number of connections that locks use at a time.
- * @param rowLockPoolSize Maximum number of row locks that a process holds or waits for at
- * a time, each with a connection of its own.
+ * @param pool Connections that locks use.
  * @param retention Time for which the row of an ended lock is kept.
  * @param initializeSchema Mode of creating the lock table.
  * @since 0.1.0
@@ -31,36 +27,48 @@ import io.distributedlock.jdbc.rowlock.JdbcRowLockProvider;
 @Lazy
 @ConfigurationProperties("distributed-lock.jdbc")
 public record JdbcLockProperties(@DefaultValue(JdbcLockSettings.DEFAULT_TABLE) String table,
-		@DefaultValue("lease") JdbcStrategy strategy, @DefaultValue("own") Pool pool,
-		@DefaultValue("" + LockDataSource.DEFAULT_SIZE) int poolSize,
-		@DefaultValue("" + JdbcRowLockProvider.DEFAULT_SIZE) int rowLockPoolSize,
-		@DefaultValue("1h") Duration retention, @DefaultValue("embedded") DatabaseInitializationMode initializeSchema) {
+		@DefaultValue("lease") JdbcStrategy strategy, @DefaultValue Pool pool, @DefaultValue("1h") Duration retention,
+		@DefaultValue("embedded") DatabaseInitializationMode initializeSchema) {
 
 	public JdbcLockProperties {
 		TableName.require("distributed-lock.jdbc.table", table);
-		if (poolSize < 1 || poolSize > 100) {
-			throw new LockConfigurationException(LockError.INVALID_PROPERTY,
-					"The property distributed-lock.jdbc.pool-size is " + poolSize + ", but must be 1 to 100",
-					"Leave it unset for " + LockDataSource.DEFAULT_SIZE);
-		}
-		if (rowLockPoolSize < 2 || rowLockPoolSize > 1000) {
-			throw new LockConfigurationException(
-					LockError.INVALID_PROPERTY, "The property distributed-lock.jdbc.row-lock-pool-size is "
-							+ rowLockPoolSize + ", but must be 2 to 1000",
-					"Leave it unset for " + JdbcRowLockProvider.DEFAULT_SIZE);
-		}
 	}
 
-	/** Connection pool that locks use. */
-	public enum Pool {
+	/**
+	 * Connections that locks use.
+	 *
+	 * @param type Connection pool that locks use.
+	 * @param size Maximum number of connections that locks use at a time, not counting
+	 * those that hold row locks.
+	 * @param rowLockSize Maximum number of row locks that a process holds or waits for at
+	 * a time, each with a connection of its own.
+	 */
+	public record Pool(@DefaultValue("own") Type type, @DefaultValue("" + LockDataSource.DEFAULT_SIZE) int size,
+			@DefaultValue("" + JdbcRowLockProvider.DEFAULT_SIZE) int rowLockSize) {
 
-		/** A pool of their own, with the settings of the application's pool. */
-		OWN,
-		/**
-		 * The application's pool. While locked methods hold all its connections, no lock
-		 * can be renewed or released.
-		 */
-		APPLICATION
+		public Pool {
+			if (size < 1 || size > 100) {
+				throw DistributedLockProperties.invalid("jdbc.pool.size", size, "but must be 1 to 100",
+						"Leave it unset for " + LockDataSource.DEFAULT_SIZE);
+			}
+			if (rowLockSize < 2 || rowLockSize > 1000) {
+				throw DistributedLockProperties.invalid("jdbc.pool.row-lock-size", rowLockSize, "but must be 2 to 1000",
+						"Leave it unset for " + JdbcRowLockProvider.DEFAULT_SIZE);
+			}
+		}
+
+		/** Connection pool that locks use. */
+		public enum Type {
+
+			/** A pool of their own, with the settings of the application's pool. */
+			OWN,
+			/**
+			 * The application's pool. While locked methods hold all its connections, no
+			 * lock can be renewed or released.
+			 */
+			APPLICATION
+
+		}
 
 	}
 

@@ -12,7 +12,7 @@ import com.zaxxer.hikari.HikariConfig;
  * named {@code distributed-lock}, and for the one of the connections that hold locks,
  * named {@code distributed-lock-rows}. {@link HikariConfig#getPoolName()} tells them
  * apart. The latter must not become smaller than
- * {@code distributed-lock.jdbc.row-lock-pool-size}: the start fails otherwise.
+ * {@code distributed-lock.jdbc.pool.row-lock-size}: the start fails otherwise.
  * <p>
  * Autocommit, read-only, isolation and {@code isolateInternalQueries} have to stay as
  * they are: the start fails otherwise.

@@ -66,7 +66,7 @@ public final class RedisLockAutoConfiguration {
 					DistributedLockConnectionFactory.class, environment, SERVERS);
 		}
 		return new RedisLockProvider(factory, new RedisLockSettings(KeyPrefix.of(general, environment, "server"),
-				properties.minReplicas(), properties.replicaTimeout(), properties.isBehindTwemproxy()));
+				properties.minReplicas(), properties.replicaTimeout(), properties.twemproxy()));
 	}
 
 	@Bean

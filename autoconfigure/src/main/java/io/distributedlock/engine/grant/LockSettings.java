@@ -47,13 +47,13 @@ public record LockSettings(Duration lease, Duration waitTime, @Nullable Duration
 		if (!(renewalFraction > 0 && renewalFraction <= 0.5)) {
 			throw new LockConfigurationException(LockError.INVALID_PROPERTY,
 					"The renewal fraction is " + renewalFraction + ", but must be more than 0 and at most 0.5",
-					"Leave it unset to renew after a third of the lease");
+					"Keep the default, which is a third of the lease");
 		}
 		if (maxHandOffTime != null && (maxHandOffTime.compareTo(SHORTEST_HAND_OFF) < 0
 				|| maxHandOffTime.compareTo(LONGEST_HAND_OFF) > 0)) {
 			throw new LockConfigurationException(LockError.INVALID_PROPERTY,
 					"The time of hand-offs is " + maxHandOffTime + ", but must be 1 ms to 1 s",
-					"Choose how long other processes may wait for their turn, such as 20ms, or switch hand-offs off (distributed-lock.hand-off.enabled=false)");
+					"Choose how long other processes may wait for their turn, such as 20ms, or switch hand-offs off (distributed-lock.hand-off.max-time=0)");
 		}
 	}
 

@@ -22,22 +22,22 @@ import io.distributedlock.provider.Deadline;
  */
 final class ConnectionPermits {
 
-	/** What the number of connections depends on. */
-	static final String SIZE = "distributed-lock.jdbc.pool-size, or the size of the pool if that is smaller";
-
 	private static final Log logger = LogFactory.getLog(ConnectionPermits.class);
 
 	/** The limits that a call of each kind counts against, the narrowest first. */
 	private final Map<CallKind, List<Semaphore>> limits;
 
-	/** Creates the permits of a pool, and warns of one that has nothing for renewals. */
-	static ConnectionPermits of(int size) {
+	/**
+	 * Creates the permits of a pool, and warns of one that has nothing for renewals.
+	 * @param sizedBy what the number of connections depends on
+	 */
+	static ConnectionPermits of(int size, String sizedBy) {
 		if (size == 1) {
 			logger.warn(LockError.CONFLICTING_SETTINGS.describe(
 					"Locks use one connection of the database at a time, so that a renewal waits for every attempt, and for"
 							+ " one that hangs as long as the call time-out",
 					"Give them at least 2, which keeps a connection for renewals; 3 keep one for releases, too. Their number"
-							+ " is " + SIZE));
+							+ " is " + sizedBy));
 		}
 		return new ConnectionPermits(size);
 	}

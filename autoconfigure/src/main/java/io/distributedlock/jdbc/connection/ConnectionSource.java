@@ -31,6 +31,11 @@ public abstract class ConnectionSource implements AutoCloseable {
 	/** Returns the largest number of connections in use at a time. */
 	public abstract int size();
 
+	/** Returns what the number of connections depends on, for messages. */
+	public String sizedBy() {
+		return "distributed-lock.jdbc.pool.size, or the size of the pool if that is smaller";
+	}
+
 	/**
 	 * Whether there probably is a connection at once, and {@link #borrow} ends before the
 	 * deadline even if that one turns out to be dead.

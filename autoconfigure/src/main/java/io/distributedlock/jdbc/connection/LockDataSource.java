@@ -91,7 +91,7 @@ public final class LockDataSource implements AutoCloseable {
 				+ "be read from " + target.getClass().getName()
 				+ ". While locked methods hold all its connections, no lock can be acquired, renewed or "
 				+ "released. Define a DataSource bean qualified with @DistributedLockDataSource, or accept it by "
-				+ "distributed-lock.jdbc.pool=application");
+				+ "distributed-lock.jdbc.pool.type=application");
 		return shared;
 	}
 

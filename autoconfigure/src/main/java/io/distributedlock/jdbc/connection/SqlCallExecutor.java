@@ -73,7 +73,7 @@ public final class SqlCallExecutor implements AutoCloseable {
 		this.connections = connections;
 		this.table = table;
 		this.acquirers = LockThreads.pool("jdbc-call", Math.max(MIN_ACQUIRERS, connections.size() - 2));
-		this.permits = ConnectionPermits.of(connections.size());
+		this.permits = ConnectionPermits.of(connections.size(), connections.sizedBy());
 		this.watchdog = new CallWatchdog(timer, this.aborters);
 	}
 
@@ -113,7 +113,7 @@ public final class SqlCallExecutor implements AutoCloseable {
 			if (!this.permits.tryAcquire(kind, deadline)) {
 				throw noConnection(
 						"had none of its " + this.connections.size() + " connections free within " + timeout.toMillis()
-								+ " ms (distributed-lock.call-timeout); their number is " + ConnectionPermits.SIZE);
+								+ " ms (distributed-lock.call-timeout); their number is " + this.connections.sizedBy());
 			}
 			Dialect known = this.dialect;
 			if (route == Route.CALLER_IF_WARM && known != null && known.isAbortable() && mayRunInCaller(deadline)) {

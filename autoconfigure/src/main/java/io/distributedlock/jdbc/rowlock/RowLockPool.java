@@ -149,6 +149,11 @@ final class RowLockPool extends ConnectionSource {
 	}
 
 	@Override
+	public String sizedBy() {
+		return "distributed-lock.jdbc.pool.row-lock-size";
+	}
+
+	@Override
 	public boolean canBorrowBefore(Deadline deadline) {
 		return this.pool.canBorrowBefore(deadline);
 	}

@@ -70,7 +70,7 @@ final class RowLocks {
 			if (reservation == null) {
 				throw LockProviderException.nothingSent(LockError.STORE_TIMEOUT, SqlErrors.PROVIDER,
 						"has no connection for another row lock: all " + this.pool.size()
-								+ " are in use; raise distributed-lock.jdbc.row-lock-pool-size, or hold fewer locks",
+								+ " are in use; raise distributed-lock.jdbc.pool.row-lock-size, or hold fewer locks",
 						null);
 			}
 			return reservation;

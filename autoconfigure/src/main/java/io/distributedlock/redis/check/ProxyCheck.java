@@ -75,7 +75,7 @@ public final class ProxyCheck implements ServersCheck {
 						+ ". The renewal of several locks at once would find only those on one server",
 				"Connect to one server, to sentinels or to a cluster without the proxy (spring.data.redis.*). If the "
 						+ "proxy is Twemproxy, configure it with hash_tag: \"{}\" and auto_eject_hosts: false, and "
-						+ "confirm that by distributed-lock.redis.twemproxy-auto-eject-hosts=false. Or keep the locks "
+						+ "confirm that by distributed-lock.redis.twemproxy=true. Or keep the locks "
 						+ "in another store by distributed-lock.provider");
 	}
 

@@ -203,7 +203,7 @@ public final class RedisErrors {
 
 	public static LockConfigurationException twemproxyBeforeCluster() {
 		return new LockConfigurationException(LockError.INVALID_PROPERTY,
-				"The property distributed-lock.redis.twemproxy-auto-eject-hosts is set, but the connection factory is "
+				"The property distributed-lock.redis.twemproxy is true, but the connection factory is "
 						+ "that of a cluster, whose commands Twemproxy refuses",
 				"Remove the property, or connect to Twemproxy by spring.data.redis.host and port");
 	}

@@ -58,7 +58,7 @@ class LockFencingAutoConfigurationTests {
 				LockTransactionAutoConfiguration.class))
 		.withPropertyValues("spring.datasource.generate-unique-name=true", "distributed-lock.provider=local");
 
-	private final ApplicationContextRunner on = this.off.withPropertyValues("distributed-lock.transaction.fence=true");
+	private final ApplicationContextRunner on = this.off.withPropertyValues("distributed-lock.fencing.enabled=true");
 
 	private static LockError error(Throwable failure) {
 		Throwable cause = failure;
@@ -93,8 +93,8 @@ class LockFencingAutoConfigurationTests {
 	@Test
 	void startWithoutTheTableFailsAndHasTheStatement() {
 		this.on
-			.withPropertyValues("distributed-lock.transaction.fence-initialize-schema=never",
-					"distributed-lock.transaction.fence-table=my_fences")
+			.withPropertyValues("distributed-lock.fencing.initialize-schema=never",
+					"distributed-lock.fencing.table=my_fences")
 			.run((context) -> {
 				assertThat(context).hasFailed();
 				assertThat(error(context.getStartupFailure())).isEqualTo(LockError.FENCE_TABLE_MISSING);
@@ -105,7 +105,7 @@ class LockFencingAutoConfigurationTests {
 
 	@Test
 	void tableHasTheConfiguredName() {
-		this.on.withPropertyValues("distributed-lock.transaction.fence-table=my_fences")
+		this.on.withPropertyValues("distributed-lock.fencing.table=my_fences")
 			.run((context) -> assertThat(context).hasNotFailed());
 	}
 
@@ -204,7 +204,7 @@ class LockFencingAutoConfigurationTests {
 					AutoConfigurations.of(DataSourceAutoConfiguration.class, HibernateJpaAutoConfiguration.class,
 							LockFencingAutoConfiguration.class, LockTransactionAutoConfiguration.class))
 			.withPropertyValues("spring.datasource.generate-unique-name=true", "distributed-lock.provider=local",
-					"distributed-lock.transaction.fence=true");
+					"distributed-lock.fencing.enabled=true");
 		String warning = "do not cover what a persistence context has read before";
 		web.withPropertyValues("spring.jpa.open-in-view=false").run((context) -> {
 			assertThat(context).hasNotFailed();
@@ -227,7 +227,7 @@ class LockFencingAutoConfigurationTests {
 	@Test
 	@Tag("full")
 	void timeoutThatNoStatementCanHaveIsRefused() {
-		this.on.withPropertyValues("distributed-lock.transaction.fence-timeout=10ms").run((context) -> {
+		this.on.withPropertyValues("distributed-lock.fencing.timeout=10ms").run((context) -> {
 			assertThat(context).hasFailed();
 			assertThat(error(context.getStartupFailure())).isEqualTo(LockError.INVALID_PROPERTY);
 		});
@@ -236,11 +236,11 @@ class LockFencingAutoConfigurationTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "x (a INT); CREATE TABLE injected", "my-fence", "order" })
 	void nameThatIsNoTableIsRefused(String table) {
-		this.on.withPropertyValues("distributed-lock.transaction.fence-table=" + table).run((context) -> {
+		this.on.withPropertyValues("distributed-lock.fencing.table=" + table).run((context) -> {
 			assertThat(context).hasFailed();
 			assertThat(error(context.getStartupFailure())).isEqualTo(LockError.INVALID_PROPERTY);
 			assertThat(context.getStartupFailure())
-				.hasStackTraceContaining("distributed-lock.transaction.fence-table is '" + table + "'");
+				.hasStackTraceContaining("distributed-lock.fencing.table is '" + table + "'");
 		});
 	}
 

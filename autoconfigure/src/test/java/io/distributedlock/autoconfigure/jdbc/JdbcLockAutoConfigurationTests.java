@@ -142,10 +142,10 @@ class JdbcLockAutoConfigurationTests {
 
 	@Test
 	void poolOfRowLocksThatIsTooSmallIsRefused() {
-		this.runner.withPropertyValues("distributed-lock.jdbc.row-lock-pool-size=1").run((context) -> {
+		this.runner.withPropertyValues("distributed-lock.jdbc.pool.row-lock-size=1").run((context) -> {
 			assertThat(context).hasFailed();
 			assertThat(context.getStartupFailure()).rootCause()
-				.hasMessageContaining("distributed-lock.jdbc.row-lock-pool-size is 1");
+				.hasMessageContaining("distributed-lock.jdbc.pool.row-lock-size is 1");
 		});
 	}
 
@@ -170,7 +170,7 @@ class JdbcLockAutoConfigurationTests {
 				assertThat(context.getStartupFailure()).rootCause()
 					.isInstanceOf(LockConfigurationException.class)
 					.hasMessageContaining("maximumPoolSize=4")
-					.hasMessageContaining("distributed-lock.jdbc.row-lock-pool-size is 16");
+					.hasMessageContaining("distributed-lock.jdbc.pool.row-lock-size is 16");
 			});
 	}
 
@@ -234,8 +234,8 @@ class JdbcLockAutoConfigurationTests {
 		PGSimpleDataSource database = TestDatabases.postgresAs("CockroachDB CCL v24.1.0");
 		this.locked
 			.withPropertyValues("spring.datasource.url=" + database.getURL(), "spring.datasource.username=postgres",
-					"distributed-lock.jdbc.initialize-schema=always", "distributed-lock.transaction.fence=true",
-					"distributed-lock.transaction.fence-initialize-schema=always")
+					"distributed-lock.jdbc.initialize-schema=always", "distributed-lock.fencing.enabled=true",
+					"distributed-lock.fencing.initialize-schema=always")
 			.withConfiguration(AutoConfigurations.of(LockFencingAutoConfiguration.class))
 			.run((context) -> {
 				assertThat(context).hasFailed();
@@ -441,11 +441,11 @@ class JdbcLockAutoConfigurationTests {
 	@ExtendWith(OutputCaptureExtension.class)
 	void applicationsPoolIsUsedOnPurpose(CapturedOutput output) {
 		this.runner
-			.withPropertyValues("distributed-lock.jdbc.pool=application",
+			.withPropertyValues("distributed-lock.jdbc.pool.type=application",
 					"spring.datasource.hikari.pool-name=shop-pool")
 			.run((context) -> {
 				acquire(context.getBean(JdbcLockProvider.class));
-				assertThat(output).contains("distributed-lock.jdbc.pool=application")
+				assertThat(output).contains("distributed-lock.jdbc.pool.type=application")
 					.doesNotContain("distributed-lock - Start")
 					.doesNotContain("WARN");
 				HikariDataSource application = context.getBean(HikariDataSource.class);
@@ -467,7 +467,7 @@ class JdbcLockAutoConfigurationTests {
 	@Test
 	void customizersChangeTheLocksOwnPoolInTheirOrder() {
 		List<String> names = new ArrayList<>();
-		this.runner.withPropertyValues("distributed-lock.jdbc.pool-size=5")
+		this.runner.withPropertyValues("distributed-lock.jdbc.pool.size=5")
 			.withBean("second", Second.class, () -> (config) -> {
 				names.add(config.getPoolName() + " " + config.getMaximumPoolSize());
 			})

@@ -53,7 +53,7 @@ class LockMetricsAutoConfigurationTests {
 		this.measured.withBean(Jobs.class).run((context) -> {
 			int atStart = this.registry.getMeters().size();
 			for (String meter : new String[] { "acquire", "acquire.active", "hold", "hold.active", "renewals", "lost",
-					"skipped", "unlocked", "hand-offs" }) {
+					"skipped", "unlocked", "handoffs" }) {
 				assertThat(this.registry.get("distributed.lock." + meter).tags("lock.name", "jobs.run").meters())
 					.as(meter)
 					.isNotEmpty()

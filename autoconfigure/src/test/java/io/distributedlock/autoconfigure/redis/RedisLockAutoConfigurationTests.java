@@ -124,7 +124,7 @@ class RedisLockAutoConfigurationTests {
 					key-prefix=a{b | distributed-lock.key-prefix is 'a{b' | key-prefix=ab
 					redis.min-replicas=-1 | distributed-lock.redis.min-replicas is -1 | redis.min-replicas=0
 					redis.replica-timeout=2h | distributed-lock.redis.replica-timeout is PT2H | redis.replica-timeout=1s
-					redis.min-replicas=1,redis.twemproxy-auto-eject-hosts=false | Remove min-replicas | redis.min-replicas=0
+					redis.min-replicas=1,redis.twemproxy=true | Remove min-replicas | redis.min-replicas=0
 					spring.data.redis.username=poor,spring.data.redis.password=poor | in another store by distributed-lock.provider | provider=local
 					""")
 	void namedPropertyRemovesItsMessage(String setUp, String message, String remedy) {
@@ -216,19 +216,6 @@ class RedisLockAutoConfigurationTests {
 					.hasMessageContaining(property.substring(0, property.indexOf('=')));
 			});
 		}
-	}
-
-	@Test
-	void twemproxyThatEjectsHostsIsRefused() {
-		String property = "distributed-lock.redis.twemproxy-auto-eject-hosts=";
-		this.runner.withPropertyValues(property + "true")
-			.run((context) -> assertThat(failure(context.getStartupFailure())).hasMessageStartingWith("DL-514")
-				.hasMessageContaining(property.replace("=", " is true"))
-				.hasMessageContaining("Set auto_eject_hosts: false"));
-		this.runner.withPropertyValues(property + "false").run((context) -> assertThat(context).hasNotFailed());
-		this.runner.withPropertyValues(property + "false", "distributed-lock.redis.min-replicas=1")
-			.run((context) -> assertThat(failure(context.getStartupFailure())).hasMessageStartingWith("DL-514")
-				.hasMessageContaining("WAIT"));
 	}
 
 	@Test

@@ -33,16 +33,15 @@ class ConnectionPermitsTests {
 
 	@Test
 	void oneConnectionIsWarnedOf(CapturedOutput output) {
-		ConnectionPermits.of(2);
+		ConnectionPermits.of(2, "the property");
 		assertThat(output).doesNotContain("DL-626");
-		ConnectionPermits.of(1);
+		ConnectionPermits.of(1, "the property");
 		assertThat(output.toString().lines()).singleElement()
 			.asString()
 			.contains(" WARN ")
 			.endsWith("DL-626: Locks use one connection of the database at a time, so that a renewal waits for every"
 					+ " attempt, and for one that hangs as long as the call time-out. Give them at least 2, which keeps a"
-					+ " connection for renewals; 3 keep one for releases, too. Their number is"
-					+ " distributed-lock.jdbc.pool-size, or the size of the pool if that is smaller");
+					+ " connection for renewals; 3 keep one for releases, too. Their number is the property");
 	}
 
 	@Test

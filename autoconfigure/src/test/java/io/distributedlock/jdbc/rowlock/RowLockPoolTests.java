@@ -18,11 +18,13 @@ import io.distributedlock.jdbc.connection.SqlCallExecutor;
 import io.distributedlock.jdbc.dialect.RowLockStatements.RowWait;
 import io.distributedlock.jdbc.dialect.Sql;
 import io.distributedlock.jdbc.rowlock.RowLockPool.Reservation;
+import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockTimer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.awaitility.Awaitility.await;
 import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.BDDMockito.given;
@@ -93,6 +95,30 @@ class RowLockPoolTests {
 		assertThat(reserve()).isNotNull();
 		assertThat(reserve()).isNotNull();
 		assertThat(reserve()).isNull();
+	}
+
+	@Test
+	void callThatHasNoConnectionNamesThePropertyThatGivesItOne() throws Exception {
+		CountDownLatch begun = new CountDownLatch(1);
+		CountDownLatch ended = new CountDownLatch(1);
+		given(this.source.borrow(any())).willAnswer((invocation) -> {
+			begun.countDown();
+			ended.await();
+			throw new IllegalStateException("ended");
+		});
+		try (LockTimer timer = new LockTimer();
+				SqlCallExecutor calls = new SqlCallExecutor(this.pool, "distributed_lock", timer)) {
+			Thread busy = new Thread(() -> assertThatIllegalStateException()
+				.isThrownBy(() -> calls.execute(CallKind.ACQUIRE, Duration.ofMinutes(1), (held, dialect) -> true)));
+			busy.start();
+			begun.await();
+			assertThatExceptionOfType(LockProviderException.class)
+				.isThrownBy(() -> calls.execute(CallKind.ACQUIRE, Duration.ofMillis(10), (held, dialect) -> true))
+				.withMessageContaining("none of its 2 connections")
+				.withMessageContaining("their number is distributed-lock.jdbc.pool.row-lock-size");
+			ended.countDown();
+			busy.join();
+		}
 	}
 
 	@Test

@@ -128,7 +128,7 @@ class RowLockTests {
 		long start = System.nanoTime();
 		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> locks(provider).acquire(third))
 			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.STORE_TIMEOUT))
-			.withMessageContaining("all 2 are in use; raise distributed-lock.jdbc.row-lock-pool-size");
+			.withMessageContaining("all 2 are in use; raise distributed-lock.jdbc.pool.row-lock-size");
 		assertThat(Duration.ofNanos(System.nanoTime() - start))
 			.isLessThan(TimeBounds.withLoad(Duration.ofMillis(2250)));
 		assertThat(renew(provider, first)).isEqualTo(RenewalOutcome.RENEWED);

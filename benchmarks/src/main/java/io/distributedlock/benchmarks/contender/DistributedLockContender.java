@@ -58,7 +58,7 @@ final class DistributedLockContender implements Contender {
 			case POSTGRESQL, MYSQL, MARIADB, H2 -> {
 				properties.put("distributed-lock.provider", "jdbc");
 				properties.put("distributed-lock.jdbc.initialize-schema", "always");
-				properties.put("distributed-lock.jdbc.pool-size", ConnectionPools.SIZE);
+				properties.put("distributed-lock.jdbc.pool.size", ConnectionPools.SIZE);
 				properties.put("spring.datasource.url", server.address());
 				properties.put("spring.datasource.username", server.user());
 				properties.put("spring.datasource.password", "");

@@ -89,8 +89,7 @@ final class FencedTransactions implements Scenario {
 		return new SpringApplicationBuilder(Application.class).web(WebApplicationType.NONE)
 			.bannerMode(Banner.Mode.OFF)
 			.properties("logging.level.root=warn", "distributed-lock.provider=local",
-					"distributed-lock.transaction.fence=" + fence,
-					"distributed-lock.transaction.fence-initialize-schema=always",
+					"distributed-lock.fencing.enabled=" + fence, "distributed-lock.fencing.initialize-schema=always",
 					"spring.datasource.url=" + worker.server().address(),
 					"spring.datasource.username=" + worker.server().user(), "spring.datasource.password=")
 			.run();
