@@ -83,7 +83,7 @@ public interface LockLease extends AutoCloseable {
 	 * it. Use a thread of the application for long work. Exceptions of the action are
 	 * logged.
 	 * @param action the action, which must not block for long
-	 * @return the registration, by which the action is removed; a lock that is not lost
+	 * @return the registration, whose closing removes the action; a lock that is not lost
 	 * has no use for it after its release
 	 */
 	LossRegistration onLost(Runnable action);

@@ -83,12 +83,11 @@ public record LockRequest(List<LockKey> keys, @Nullable Duration lease, @Nullabl
 	}
 
 	/**
-	 * Returns a copy whose lock is renewed, or not.
-	 * @param renew whether the lease is renewed while the lock is held
+	 * Returns a copy whose lock is not renewed: the lease is the longest hold.
 	 * @return the copy
 	 */
-	public LockRequest withRenew(boolean renew) {
-		return new LockRequest(this.keys, this.lease, this.waitTime, renew, this.maxHold, this.minHold);
+	public LockRequest withoutRenewal() {
+		return new LockRequest(this.keys, this.lease, this.waitTime, false, this.maxHold, this.minHold);
 	}
 
 	/**

@@ -44,13 +44,11 @@ class LockRequestTests {
 		Duration second = Duration.ofSeconds(1);
 		LockRequest changed = this.request.withLease(second)
 			.withWaitTime(second.multipliedBy(2))
-			.withMaxHold(second.multipliedBy(3))
-			.withRenew(false);
-		assertThat(changed).isEqualTo(
+			.withMaxHold(second.multipliedBy(3));
+		assertThat(changed.withoutRenewal()).isEqualTo(
 				new LockRequest(List.of(A), second, second.multipliedBy(2), false, second.multipliedBy(3), null));
 		assertThat(changed.withKeys(List.of(B)).lease()).isEqualTo(second);
-		assertThat(changed.withLease(null).withWaitTime(null).withMaxHold(null).withRenew(true))
-			.isEqualTo(this.request);
+		assertThat(changed.withLease(null).withWaitTime(null).withMaxHold(null)).isEqualTo(this.request);
 	}
 
 	@Test
