@@ -72,8 +72,12 @@ public record DistributedLockProperties(@Nullable String provider, @DefaultValue
 
 	/** Returns the settings of the engine. */
 	LockSettings toSettings() {
-		return new LockSettings(this.lease, this.waitTime, this.maxHold, this.callTimeout, this.renewal.orDefault(),
-				this.handOff.enabled() ? this.handOff.maxTime() : null);
+		return DEFAULTS.withLease(this.lease)
+			.withWaitTime(this.waitTime)
+			.withMaxHold(this.maxHold)
+			.withCallTimeout(this.callTimeout)
+			.withRenewalFraction(this.renewal.orDefault())
+			.withMaxHandOffTime(this.handOff.enabled() ? this.handOff.maxTime() : null);
 	}
 
 	/** Requires that a setting is accepted, and names its property if not. */

@@ -184,8 +184,13 @@ class DistributedLockAutoConfigurationTests {
 					"distributed-lock.renewal.fraction=0.25", "distributed-lock.hand-off.max-time=5ms",
 					"distributed-lock.aop.order=7")
 			.run((context) -> {
-				assertThat(context.getBean(LockSettings.class)).isEqualTo(new LockSettings(Duration.ofSeconds(40),
-						Duration.ZERO, Duration.ofMinutes(10), Duration.ofSeconds(2), 0.25, Duration.ofMillis(5)));
+				assertThat(context.getBean(LockSettings.class)).isEqualTo(LockSettings.defaults()
+					.withLease(Duration.ofSeconds(40))
+					.withWaitTime(Duration.ZERO)
+					.withMaxHold(Duration.ofMinutes(10))
+					.withCallTimeout(Duration.ofSeconds(2))
+					.withRenewalFraction(0.25)
+					.withMaxHandOffTime(Duration.ofMillis(5)));
 				assertThat(context.getBean(LockAdvisor.class).getOrder()).isEqualTo(7);
 			});
 	}
