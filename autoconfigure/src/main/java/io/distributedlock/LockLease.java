@@ -107,23 +107,4 @@ public interface LockLease extends AutoCloseable {
 	 */
 	CompletableFuture<Void> closeAsync();
 
-	/**
-	 * Releases the lock as {@link #closeAsync()} does, after no work has begun under it:
-	 * it is not kept for its {@linkplain LockRequest#minHold() shortest hold}. For who
-	 * acquires locks on behalf of others, whose work may be cancelled before it begins.
-	 * @return as {@link #closeAsync()}
-	 */
-	default CompletableFuture<Void> closeUnusedAsync() {
-		return closeAsync();
-	}
-
-	/**
-	 * Opens the scopes of those who observe this lock on the current thread, such as the
-	 * span of its hold. {@link LockContext#open} does so; programs have no need to.
-	 * @return what closes them on the same thread, or {@code null} if none observes it
-	 */
-	default @Nullable ObserverScope openObserverScope() {
-		return null;
-	}
-
 }

@@ -24,6 +24,7 @@ import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
 import io.distributedlock.engine.grant.HeldGrant;
 import io.distributedlock.engine.grant.Hold;
+import io.distributedlock.engine.grant.JoinableLease;
 import io.distributedlock.engine.grant.LockSettings;
 import io.distributedlock.engine.grant.LockTerms;
 import io.distributedlock.provider.AttemptResult;
@@ -197,7 +198,7 @@ class MinHoldTests {
 		Duration brief = Duration.ofMillis(50);
 		LockLease unused = this.locks.acquire(REQUEST.withLease(brief).withoutRenewal());
 		await().atMost(PATIENCE).until(() -> !unused.isHeld());
-		unused.closeUnusedAsync();
+		((JoinableLease) unused).closeUnusedAsync();
 		await().atMost(PATIENCE).until(() -> this.provider.keptFor.size() == 1);
 		assertThat(this.provider.keptFor).containsExactly(Duration.ZERO);
 		this.locks.acquire(REQUEST).close();
