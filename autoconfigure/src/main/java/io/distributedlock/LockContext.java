@@ -123,13 +123,13 @@ public final class LockContext {
 	 * which {@link #current()} returns. {@link LockOperations#execute} does so around the
 	 * body. Call it where a handle was acquired otherwise and the code below has to find
 	 * it. A scope neither renews nor releases the lock. It has the scopes of those who
-	 * {@linkplain LockLease#openObserverScope observe} the lock.
+	 * {@linkplain ObserverScope observe} the lock.
 	 * @param lease the held lock
 	 * @return the scope, to be closed by the same thread before any scope around it
 	 */
 	public static Scope open(LockLease lease) {
 		Scope scope = new Scope(lease, innermost(), Kind.NESTED);
-		scope.observers = lease.openObserverScope();
+		scope.observers = ObserverScope.open(lease);
 		SCOPES.set(scope);
 		return scope;
 	}

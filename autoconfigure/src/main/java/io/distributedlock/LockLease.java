@@ -83,7 +83,7 @@ public interface LockLease extends AutoCloseable {
 	 * it. Use a thread of the application for long work. Exceptions of the action are
 	 * logged.
 	 * @param action the action, which must not block for long
-	 * @return the registration, by which the action is removed; a lock that is not lost
+	 * @return the registration, whose closing removes the action; a lock that is not lost
 	 * has no use for it after its release
 	 */
 	LossRegistration onLost(Runnable action);
@@ -106,24 +106,5 @@ public interface LockLease extends AutoCloseable {
 	 * the library
 	 */
 	CompletableFuture<Void> closeAsync();
-
-	/**
-	 * Releases the lock as {@link #closeAsync()} does, after no work has begun under it:
-	 * it is not kept for its {@linkplain LockRequest#minHold() shortest hold}. For who
-	 * acquires locks on behalf of others, whose work may be cancelled before it begins.
-	 * @return as {@link #closeAsync()}
-	 */
-	default CompletableFuture<Void> closeUnusedAsync() {
-		return closeAsync();
-	}
-
-	/**
-	 * Opens the scopes of those who observe this lock on the current thread, such as the
-	 * span of its hold. {@link LockContext#open} does so; programs have no need to.
-	 * @return what closes them on the same thread, or {@code null} if none observes it
-	 */
-	default @Nullable ObserverScope openObserverScope() {
-		return null;
-	}
 
 }

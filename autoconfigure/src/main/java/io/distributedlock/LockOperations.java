@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.Lock;
+import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 
@@ -19,8 +20,9 @@ import org.jspecify.annotations.Nullable;
 public interface LockOperations {
 
 	/**
-	 * Acquires the lock unless it stays busy for the wait time. The handle opens no
-	 * scope: a further request of the same thread waits like any other request.
+	 * Acquires the lock if it is free. Makes one attempt, unless the request has a wait
+	 * time of its own: the default wait time does not apply. The handle opens no scope: a
+	 * further request of the same thread finds the lock busy like any other request.
 	 * @param request the request
 	 * @return the held lock, or {@code null} if it is busy
 	 * @throws LockLostException if a lock of several keys was lost before the last was
@@ -90,6 +92,44 @@ public interface LockOperations {
 	 * for
 	 */
 	<T extends @Nullable Object, E extends Throwable> T execute(LockRequest request, LockCallback<T, E> body) throws E;
+
+	/**
+	 * Runs the body while the lock for a key is held, with the defaults.
+	 * @param <T> the body's result
+	 * @param <E> the exception that the body may throw
+	 * @param key the key
+	 * @param body the work to do
+	 * @return the body's result
+	 * @throws E what the body threw, unchanged; a lost lock is added as suppressed
+	 * @throws LockException as {@link #execute(LockRequest, LockCallback)}
+	 */
+	default <T extends @Nullable Object, E extends Throwable> T execute(LockKey key, LockCallback<T, E> body) throws E {
+		return execute(LockRequest.of(key), body);
+	}
+
+	/**
+	 * Runs a body without a result while the lock is held, as
+	 * {@link #execute(LockRequest, LockCallback)} does.
+	 * @param request the request
+	 * @param body the work to do; what it throws is thrown unchanged
+	 * @throws LockException as {@link #execute(LockRequest, LockCallback)}
+	 */
+	default void executeWithoutResult(LockRequest request, Consumer<? super LockLease> body) {
+		this.<@Nullable Object, RuntimeException>execute(request, (lease) -> {
+			body.accept(lease);
+			return null;
+		});
+	}
+
+	/**
+	 * Runs a body without a result while the lock for a key is held, with the defaults.
+	 * @param key the key
+	 * @param body the work to do; what it throws is thrown unchanged
+	 * @throws LockException as {@link #execute(LockRequest, LockCallback)}
+	 */
+	default void executeWithoutResult(LockKey key, Consumer<? super LockLease> body) {
+		executeWithoutResult(LockRequest.of(key), body);
+	}
 
 	/**
 	 * Starts work while the lock is held, and releases the lock when the work has ended.

@@ -3,44 +3,49 @@ package io.distributedlock;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
+import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
 
 /**
  * A request for a lock. Immutable; each {@code with…} method returns a changed copy.
  *
- * @param keys the keys to be held together, sorted and without repetition, at least one
- * @param lease how long the store keeps the lock unless it is renewed, or {@code null}
- * for the default
- * @param waitTime how long to wait for a busy lock, zero for one attempt, or {@code null}
- * for the default
- * @param renew whether the lease is renewed while the lock is held; if not, the lease is
- * the longest hold
- * @param maxHold after which time of holding renewal stops, or {@code null} for the
- * default
- * @param minHold for how long after its grant the store keeps the lock at least, also
- * when it is released before or the process dies, or {@code null} for no longer than it
- * is held
  * @since 0.1.0
  */
-public record LockRequest(List<LockKey> keys, @Nullable Duration lease, @Nullable Duration waitTime, boolean renew,
-		@Nullable Duration maxHold, @Nullable Duration minHold) {
+public final class LockRequest {
 
 	private static final Duration LONGEST = Duration.ofDays(365);
 
 	private static final Duration SHORTEST_LEASE = Duration.ofMillis(10);
 
-	public LockRequest {
+	private final List<LockKey> keys;
+
+	private final @Nullable Duration lease;
+
+	private final @Nullable Duration waitTime;
+
+	private final boolean renew;
+
+	private final @Nullable Duration maxHold;
+
+	private final @Nullable Duration minHold;
+
+	private LockRequest(List<LockKey> keys, @Nullable Duration lease, @Nullable Duration waitTime, boolean renew,
+			@Nullable Duration maxHold, @Nullable Duration minHold) {
 		if (keys.isEmpty()) {
 			throw new LockConfigurationException(LockError.NO_KEYS, "A lock was requested without a key",
 					"Name at least one key; an empty collection would run the body without a lock");
 		}
-		keys = (keys.size() == 1) ? List.copyOf(keys) : keys.stream().distinct().sorted().toList();
+		this.keys = (keys.size() == 1) ? List.copyOf(keys) : keys.stream().distinct().sorted().toList();
 		requireLease(lease);
 		requireWaitTime(waitTime);
 		requireMaxHold(maxHold);
-		minHold = (minHold != null && minHold.isZero()) ? null : minHold;
-		requireMinHold(minHold, maxHold);
+		this.lease = lease;
+		this.waitTime = waitTime;
+		this.renew = renew;
+		this.maxHold = maxHold;
+		this.minHold = (minHold != null && minHold.isZero()) ? null : minHold;
+		requireMinHold(this.minHold, maxHold);
 	}
 
 	/**
@@ -83,12 +88,11 @@ public record LockRequest(List<LockKey> keys, @Nullable Duration lease, @Nullabl
 	}
 
 	/**
-	 * Returns a copy whose lock is renewed, or not.
-	 * @param renew whether the lease is renewed while the lock is held
+	 * Returns a copy whose lock is not renewed: the lease is the longest hold.
 	 * @return the copy
 	 */
-	public LockRequest withRenew(boolean renew) {
-		return new LockRequest(this.keys, this.lease, this.waitTime, renew, this.maxHold, this.minHold);
+	public LockRequest withoutRenewal() {
+		return new LockRequest(this.keys, this.lease, this.waitTime, false, this.maxHold, this.minHold);
 	}
 
 	/**
@@ -123,6 +127,71 @@ public record LockRequest(List<LockKey> keys, @Nullable Duration lease, @Nullabl
 	 */
 	public LockRequest withKeys(Collection<LockKey> keys) {
 		return new LockRequest(List.copyOf(keys), this.lease, this.waitTime, this.renew, this.maxHold, this.minHold);
+	}
+
+	/** Returns the keys to be held together, sorted and without repetition. */
+	public List<LockKey> keys() {
+		return this.keys;
+	}
+
+	/**
+	 * Returns how long the store keeps the lock unless it is renewed.
+	 * @return the lease, or {@code null} for the default
+	 */
+	public @Nullable Duration lease() {
+		return this.lease;
+	}
+
+	/**
+	 * Returns how long to wait for a busy lock.
+	 * @return the wait time, zero for one attempt, or {@code null} for the default
+	 */
+	public @Nullable Duration waitTime() {
+		return this.waitTime;
+	}
+
+	/**
+	 * Returns whether the lease is renewed while the lock is held; if not, the lease is
+	 * the longest hold.
+	 */
+	public boolean renew() {
+		return this.renew;
+	}
+
+	/**
+	 * Returns after which time of holding renewal stops.
+	 * @return the longest hold, or {@code null} for the default
+	 */
+	public @Nullable Duration maxHold() {
+		return this.maxHold;
+	}
+
+	/**
+	 * Returns for how long after its grant the store keeps the lock at least, also when
+	 * it is released before or the process dies.
+	 * @return the shortest hold, or {@code null} for no longer than it is held
+	 */
+	public @Nullable Duration minHold() {
+		return this.minHold;
+	}
+
+	@Override
+	public boolean equals(@Nullable Object other) {
+		return this == other || (other instanceof LockRequest that && this.keys.equals(that.keys)
+				&& Objects.equals(this.lease, that.lease) && Objects.equals(this.waitTime, that.waitTime)
+				&& this.renew == that.renew && Objects.equals(this.maxHold, that.maxHold)
+				&& Objects.equals(this.minHold, that.minHold));
+	}
+
+	@Override
+	public int hashCode() {
+		return Objects.hash(this.keys, this.lease, this.waitTime, this.renew, this.maxHold, this.minHold);
+	}
+
+	@Override
+	public String toString() {
+		return "LockRequest[keys=" + this.keys + ", lease=" + this.lease + ", waitTime=" + this.waitTime + ", renew="
+				+ this.renew + ", maxHold=" + this.maxHold + ", minHold=" + this.minHold + "]";
 	}
 
 	private static void requireLease(@Nullable Duration lease) {

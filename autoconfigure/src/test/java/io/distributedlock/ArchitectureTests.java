@@ -133,7 +133,7 @@ class ArchitectureTests {
 	/** Each room, and the rooms that it uses beside the root. */
 	static Stream<Arguments> arrows() {
 		return Stream.of(room("provider"), room("local", "provider"), room("micrometer", "provider"),
-				room("slf4j", "provider"), room("reactive"), room("web"),
+				room("slf4j", "provider"), room("reactive", "engine.grant"), room("web"),
 				// The engine.
 				room("engine.concurrent", "provider"), room("engine.event", "provider", "engine.concurrent"),
 				room("engine.release", "provider", "engine.concurrent"),

@@ -15,7 +15,9 @@ class LockExceptionTests {
 
 	@Test
 	void messageOfABusyLockNamesTheRemedies() {
-		LockHolder holder = new LockHolder("shop-1:4711", Duration.ofMillis(300), Duration.ofSeconds(29));
+		LockHolder holder = LockHolder.of("shop-1:4711")
+			.withHeldFor(Duration.ofMillis(300))
+			.withRemaining(Duration.ofSeconds(29));
 		assertThat(new LockNotAcquiredException(KEY, Duration.ofSeconds(5), holder)).hasMessageEndingWith(
 				"Lock 'orders:42' is held by 'shop-1:4711' for 300 ms and did not become free within 5000 ms. "
 						+ "Wait longer (waitTime), retry, or use onBusy = SKIP or a fallback");
@@ -23,7 +25,7 @@ class LockExceptionTests {
 
 	@Test
 	void messageOfAKeptLockSaysForHowLong() {
-		LockHolder holder = new LockHolder("shop-1:4711", Duration.ofMillis(300), Duration.ofSeconds(29), true);
+		LockHolder holder = LockHolder.of("shop-1:4711").withRemaining(Duration.ofSeconds(29)).withReleased(true);
 		assertThat(new LockNotAcquiredException(KEY, Duration.ZERO, holder)).hasMessageContaining(
 				"Lock 'orders:42' is kept for another 29000 ms (minHold) after 'shop-1:4711' has released it,"
 						+ " and did not become free");

@@ -24,7 +24,10 @@ class LockRequestTests {
 
 	@Test
 	void requestForOneKeyLeavesTheRestToTheDefaults() {
-		assertThat(this.request).isEqualTo(new LockRequest(List.of(A), null, null, true, null, null));
+		assertThat(this.request).isEqualTo(LockRequest.ofAll(List.of(A)))
+			.hasToString(
+					"LockRequest[keys=[" + A + "], lease=null, waitTime=null, renew=true, maxHold=null, minHold=null]");
+		assertThat(this.request.keys()).containsExactly(A);
 	}
 
 	@Test
@@ -44,13 +47,15 @@ class LockRequestTests {
 		Duration second = Duration.ofSeconds(1);
 		LockRequest changed = this.request.withLease(second)
 			.withWaitTime(second.multipliedBy(2))
-			.withMaxHold(second.multipliedBy(3))
-			.withRenew(false);
-		assertThat(changed).isEqualTo(
-				new LockRequest(List.of(A), second, second.multipliedBy(2), false, second.multipliedBy(3), null));
+			.withMaxHold(second.multipliedBy(3));
+		assertThat(changed.lease()).isEqualTo(second);
+		assertThat(changed.waitTime()).isEqualTo(second.multipliedBy(2));
+		assertThat(changed.maxHold()).isEqualTo(second.multipliedBy(3));
+		assertThat(changed.renew()).isTrue();
+		assertThat(changed.withoutRenewal().renew()).isFalse();
+		assertThat(changed.withoutRenewal()).isNotEqualTo(changed);
 		assertThat(changed.withKeys(List.of(B)).lease()).isEqualTo(second);
-		assertThat(changed.withLease(null).withWaitTime(null).withMaxHold(null).withRenew(true))
-			.isEqualTo(this.request);
+		assertThat(changed.withLease(null).withWaitTime(null).withMaxHold(null)).isEqualTo(this.request);
 	}
 
 	@Test

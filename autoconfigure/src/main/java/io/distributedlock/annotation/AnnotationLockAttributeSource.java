@@ -162,17 +162,19 @@ public final class AnnotationLockAttributeSource implements LockAttributeSource 
 		}
 
 		LockAttribute read() {
-			Duration lease = duration("lease");
-			Duration waitTime = duration("waitTime");
-			Duration maxHold = duration("maxHold");
-			Duration minHold = duration("minHold");
-			requireRequestable(lease, waitTime, maxHold, minHold);
+			DistributedLock values = this.annotation.synthesize();
+			LockRequest request = request(values.renew());
 			List<String> keys = Stream.of(this.annotation.getStringArray("key"))
 				.map((key) -> resolve("key", key, LockError.INVALID_EXPRESSION))
 				.toList();
-			DistributedLock values = this.annotation.synthesize();
-			return new LockAttribute(name(), keys, lease, waitTime, values.renew(), maxHold, minHold, values.onBusy(),
-					text("fallback"), values.onLost(), text("condition"), text("provider"));
+			return LockAttribute.of(name())
+				.withKeys(keys)
+				.withRequest(request)
+				.withOnBusy(values.onBusy())
+				.withFallback(text("fallback"))
+				.withOnLost(values.onLost())
+				.withCondition(text("condition"))
+				.withProvider(text("provider"));
 		}
 
 		private @Nullable String text(String attribute) {
@@ -180,15 +182,19 @@ public final class AnnotationLockAttributeSource implements LockAttributeSource 
 			return text.isBlank() ? null : text.trim();
 		}
 
-		/** Refuses at start a duration that every request would refuse. */
-		private void requireRequestable(@Nullable Duration lease, @Nullable Duration waitTime,
-				@Nullable Duration maxHold, @Nullable Duration minHold) {
+		/** Returns a request for any key; refuses at start what every request would. */
+		private LockRequest request(boolean renew) {
+			Duration lease = duration("lease");
+			Duration waitTime = duration("waitTime");
+			Duration maxHold = duration("maxHold");
+			Duration minHold = duration("minHold");
 			try {
-				LockRequest.of(LockKey.of("any"))
+				LockRequest request = LockRequest.of(LockKey.of("any"))
 					.withLease(lease)
 					.withWaitTime(waitTime)
 					.withMaxHold(maxHold)
 					.withMinHold(minHold);
+				return renew ? request : request.withoutRenewal();
 			}
 			catch (LockConfigurationException ex) {
 				throw new LockConfigurationException(ex.error(), this.described + ": " + ex.problem(), ex.action());

@@ -71,8 +71,11 @@ public record DistributedLockProperties(@Nullable String provider, @DefaultValue
 
 	/** Returns the settings of the engine. */
 	LockSettings toSettings() {
-		return new LockSettings(this.lease, this.waitTime, this.maxHold, this.callTimeout, DEFAULTS.renewalFraction(),
-				this.handOff.orNever());
+		return DEFAULTS.withLease(this.lease)
+			.withWaitTime(this.waitTime)
+			.withMaxHold(this.maxHold)
+			.withCallTimeout(this.callTimeout)
+			.withMaxHandOffTime(this.handOff.orNever());
 	}
 
 	/** Requires that a setting is accepted, and names its property if not. */

@@ -12,6 +12,7 @@ import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
 import io.distributedlock.LossReason;
 import io.distributedlock.LossRegistration;
+import io.distributedlock.ObserverScope;
 import io.distributedlock.engine.grant.HeldGrant;
 import io.distributedlock.engine.grant.HeldGrants;
 import io.distributedlock.engine.grant.JoinableLease;
@@ -134,6 +135,12 @@ final class JoinedLease implements JoinableLease {
 	public CompletableFuture<Void> closeAsync() {
 		// As close().
 		return CompletableFuture.completedFuture(null);
+	}
+
+	/** The scopes of the enclosing call are open. */
+	@Override
+	public @Nullable ObserverScope openObserverScope() {
+		return null;
 	}
 
 	@Override

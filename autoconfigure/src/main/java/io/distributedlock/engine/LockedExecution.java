@@ -55,11 +55,15 @@ final class LockedExecution {
 		return acquire(request, request.keys(), LockContext.findAll(), WaitMode.LIMITED);
 	}
 
-	/** Acquires a request on the calling thread, unless its lock stays busy. */
+	/**
+	 * Acquires a request on the calling thread, unless its lock is busy. Waits only for a
+	 * wait time of the request's own.
+	 */
 	@Nullable LockLease tryAcquire(LockRequest request) {
-		this.nestedOrder.check(request.keys(), request, LockContext.findAll(), false);
+		LockRequest terms = (request.waitTime() != null) ? request : request.withWaitTime(Duration.ZERO);
+		this.nestedOrder.check(terms.keys(), terms, LockContext.findAll(), false);
 		BlockingDriver driver = new BlockingDriver(this.engine.environment(), WaitMode.LIMITED);
-		Acquisition acquisition = this.requests.request(request.keys(), request, driver);
+		Acquisition acquisition = this.requests.request(terms.keys(), terms, driver);
 		return driver.drive(acquisition) ? acquisition.lease() : null;
 	}
 

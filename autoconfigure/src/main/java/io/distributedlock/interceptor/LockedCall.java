@@ -64,17 +64,13 @@ final class LockedCall implements LockCallback<@Nullable Object, Throwable> {
 	/** Proceeds, and interrupts the thread if the lock is lost meanwhile. */
 	private @Nullable Object proceedUntilLost(LockLease lease) throws Throwable {
 		BodyInterruption interruption = new BodyInterruption();
-		LossRegistration registration = lease.onLost(interruption::interrupt);
 		Object returnedResult;
-		try {
+		// The lock may be that of an enclosing call, which goes on.
+		try (LossRegistration registration = lease.onLost(interruption::interrupt)) {
 			returnedResult = this.method.proceed(this.invocation, lease);
 		}
 		catch (Throwable ex) {
 			throw (interruption.end() && !(ex instanceof Error)) ? lossAfter(lease, ex) : ex;
-		}
-		finally {
-			// The lock may be that of an enclosing call, which goes on.
-			registration.remove();
 		}
 		interruption.end();
 		return returnedResult;

@@ -14,7 +14,6 @@ import org.springframework.expression.spel.standard.SpelExpression;
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockContext;
 import io.distributedlock.LockException;
-import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockNotAcquiredException;
 import io.distributedlock.LockProviderException;
@@ -56,8 +55,7 @@ public final class LockedMethod {
 				: null;
 		this.beans = expressions.beans();
 		this.kind = ResultKind.of(method.getReturnType());
-		this.request = new LockRequest(List.of(LockKey.of(attribute.name())), attribute.lease(), attribute.waitTime(),
-				attribute.renew(), attribute.maxHold(), attribute.minHold());
+		this.request = attribute.request();
 		this.onBusy = reactions.onBusy(attribute, method, targetClass);
 		this.onFailure = reactions.onFailure(method, targetClass);
 	}

@@ -99,7 +99,7 @@ final class ReactiveCall {
 
 	/** Completes once the lock is lost, unless it is cancelled before. */
 	private static Mono<Object> lossOf(LockLease lease) {
-		return Mono.create((sink) -> sink.onDispose(lease.onLost(sink::success)::remove));
+		return Mono.create((sink) -> sink.onDispose(lease.onLost(sink::success)::close));
 	}
 
 	/**

@@ -120,7 +120,7 @@ final class StageCall implements LockCallback<@Nullable CompletionStage<@Nullabl
 		this.stage = work;
 		if (work != null && this.method.interruptsWhenLost()) {
 			LossRegistration registration = lease.onLost(() -> interrupt(work, lease));
-			work.whenComplete((value, ex) -> registration.remove());
+			work.whenComplete((value, ex) -> registration.close());
 		}
 		return work;
 	}

@@ -179,8 +179,10 @@ final class LocalLock {
 		}
 
 		LockHolder describeHolder(long nowNanos) {
-			return new LockHolder(this.label, Duration.ofNanos(nowNanos - this.sinceNanos),
-					Duration.ofNanos(this.untilNanos - nowNanos), this.owner == null);
+			return LockHolder.of(this.label)
+				.withHeldFor(Duration.ofNanos(nowNanos - this.sinceNanos))
+				.withRemaining(Duration.ofNanos(this.untilNanos - nowNanos))
+				.withReleased(this.owner == null);
 		}
 
 		void keep(long keptUntilNanos) {

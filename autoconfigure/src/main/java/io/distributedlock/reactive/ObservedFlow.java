@@ -96,7 +96,7 @@ final class ObservedFlow {
 
 		static Context within(Context context, LockLease lease) {
 			Observation before = CURRENT.getCurrentObservation();
-			try (ObserverScope scope = lease.openObserverScope()) {
+			try (ObserverScope scope = ObserverScope.open(lease)) {
 				Observation hold = CURRENT.getCurrentObservation();
 				return (hold != null && hold != before) ? context.put(KEY, hold) : context;
 			}

@@ -16,6 +16,7 @@ import reactor.core.scheduler.Schedulers;
 import io.distributedlock.LockContext;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockLostException;
+import io.distributedlock.engine.grant.JoinableLease;
 
 /**
  * The lock of one subscription. Whatever order the grant and the end of the subscription
@@ -60,7 +61,7 @@ final class ReactiveHold {
 					sink.success(lease);
 				}
 				else {
-					lease.closeUnusedAsync();
+					closeUnused(lease);
 				}
 			});
 			sink.onCancel(() -> future.cancel(false));
@@ -70,8 +71,13 @@ final class ReactiveHold {
 	/** Ends the subscription; closes a lock under which no body has started. */
 	void end() {
 		if (this.state.get() != STARTED && this.state.getAndSet(ENDED) instanceof LockLease lease) {
-			lease.closeUnusedAsync();
+			closeUnused(lease);
 		}
+	}
+
+	/** Releases a lock under which no body has started, and will not. */
+	private static CompletableFuture<Void> closeUnused(LockLease lease) {
+		return (lease instanceof JoinableLease own) ? own.closeUnusedAsync() : lease.closeAsync();
 	}
 
 	<T> Mono<T> within(LockLease lease, Supplier<? extends Mono<T>> body) {
@@ -129,7 +135,7 @@ final class ReactiveHold {
 	 * of Reactor, not on one of the few of the library.
 	 */
 	Mono<Void> release(LockLease lease) {
-		return Mono.fromFuture(() -> isUnused(lease) ? lease.closeUnusedAsync() : lease.closeAsync(), true)
+		return Mono.fromFuture(() -> isUnused(lease) ? closeUnused(lease) : lease.closeAsync(), true)
 			.publishOn(Schedulers.parallel())
 			.then(Mono.fromRunnable(() -> throwLoss(lease)));
 	}

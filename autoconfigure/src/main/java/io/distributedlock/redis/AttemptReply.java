@@ -122,9 +122,10 @@ public final class AttemptReply {
 			return null;
 		}
 		long remainingMillis = this.reply.number(2);
-		return new LockHolder(this.value.substring(LABEL),
-				heldFor(this.value.substring(GRANT_SECOND, GRANT_SECOND_END)),
-				(remainingMillis >= 0) ? Duration.ofMillis(remainingMillis) : null, kept);
+		return LockHolder.of(this.value.substring(LABEL))
+			.withHeldFor(heldFor(this.value.substring(GRANT_SECOND, GRANT_SECOND_END)))
+			.withRemaining((remainingMillis >= 0) ? Duration.ofMillis(remainingMillis) : null)
+			.withReleased(kept);
 	}
 
 	/**

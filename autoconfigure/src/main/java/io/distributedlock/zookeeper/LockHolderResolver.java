@@ -49,10 +49,10 @@ final class LockHolderResolver {
 		Duration held = Duration.ofMillis(session.millisSince(lockNode.stat().getCtime()));
 		String cached = cached(owner);
 		if (cached != null) {
-			return CompletableFuture.completedFuture(new LockHolder(cached, held, null));
+			return CompletableFuture.completedFuture(LockHolder.of(cached).withHeldFor(held));
 		}
 		return deadline.await(session.operations().read(this.paths.process(owner), null))
-			.handle((process, failure) -> new LockHolder(label(owner, process, failure), held, null));
+			.handle((process, failure) -> LockHolder.of(label(owner, process, failure)).withHeldFor(held));
 	}
 
 	private String label(long owner, @Nullable ZNode process, @Nullable Throwable failure) {

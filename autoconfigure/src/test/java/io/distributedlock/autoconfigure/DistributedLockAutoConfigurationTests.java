@@ -183,8 +183,12 @@ class DistributedLockAutoConfigurationTests {
 					"distributed-lock.max-hold=10m", "distributed-lock.call-timeout=2s",
 					"distributed-lock.hand-off.max-time=5ms", "distributed-lock.aop.order=7")
 			.run((context) -> {
-				assertThat(context.getBean(LockSettings.class)).isEqualTo(new LockSettings(Duration.ofSeconds(40),
-						Duration.ZERO, Duration.ofMinutes(10), Duration.ofSeconds(2), 1.0 / 3, Duration.ofMillis(5)));
+				assertThat(context.getBean(LockSettings.class)).isEqualTo(LockSettings.defaults()
+					.withLease(Duration.ofSeconds(40))
+					.withWaitTime(Duration.ZERO)
+					.withMaxHold(Duration.ofMinutes(10))
+					.withCallTimeout(Duration.ofSeconds(2))
+					.withMaxHandOffTime(Duration.ofMillis(5)));
 				assertThat(context.getBean(LockAdvisor.class).getOrder()).isEqualTo(7);
 			});
 	}

@@ -161,7 +161,7 @@ class LockOperationsOverrideTests {
 
 		@Test
 		void takesThePlaceOfTheEngine(@Autowired Job job) {
-			given(this.locks.execute(any(), any()))
+			given(this.locks.execute(any(LockRequest.class), any()))
 				.willThrow(new LockNotAcquiredException(LockKey.of("x"), Duration.ZERO, null));
 			assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(job::run);
 		}
@@ -191,7 +191,7 @@ class LockOperationsOverrideTests {
 				@Autowired ApplicationContext context) {
 			assertThat(job.run()).isNull();
 			assertThat(named.run()).isNull();
-			then(this.locks).should(times(2)).execute(any(), any());
+			then(this.locks).should(times(2)).execute(any(LockRequest.class), any());
 			assertThat(this.none).isInstanceOf(LockTemplate.class);
 			assertThat(this.local).isSameAs(this.locks).isSameAs(context.getBean(LockOperations.class));
 		}
@@ -212,7 +212,7 @@ class LockOperationsOverrideTests {
 		void takesItsPlaceByName(@Autowired Job job, @Autowired NamesNone other) {
 			assertThat(job.run()).isEqualTo("Job.run");
 			assertThat(other.run()).isNull();
-			then(this.none).should().execute(any(), any());
+			then(this.none).should().execute(any(LockRequest.class), any());
 		}
 
 	}
@@ -230,7 +230,7 @@ class LockOperationsOverrideTests {
 		@Test
 		void isCalledAndLocks(@Autowired Job job) {
 			assertThat(job.run()).isEqualTo("Job.run");
-			then(this.locks).should().execute(any(), any());
+			then(this.locks).should().execute(any(LockRequest.class), any());
 		}
 
 	}

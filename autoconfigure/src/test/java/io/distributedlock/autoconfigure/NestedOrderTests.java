@@ -75,7 +75,7 @@ class NestedOrderTests {
 		this.locks.execute(outer, (lease) -> {
 			this.locks.execute(both, (inner) -> null);
 			this.locks.acquire(LockRequest.of(LockKey.of("d"))).close();
-			this.locks.tryAcquire(LockRequest.of(LockKey.of("e"))).close();
+			this.locks.tryAcquire(LockRequest.of(LockKey.of("e")).withWaitTime(Duration.ofSeconds(5))).close();
 			this.locks.executeAsync(LockRequest.of(LockKey.of("f")), (inner) -> null);
 			this.locks.acquireAsync(LockRequest.of(LockKey.of("g")), List.of(lease)).join().close();
 			return null;
@@ -87,6 +87,7 @@ class NestedOrderTests {
 	void otherNestedRequestsAreNotSuspected(CapturedOutput output) {
 		nest(A, B);
 		nest(B, A.withWaitTime(Duration.ZERO));
+		this.locks.executeWithoutResult(B, (lease) -> this.locks.tryAcquire(A).close());
 		nest(B, B);
 		nest(LockRequest.ofAll(List.of(LockKey.of("b", "2"), LockKey.of("a", "1"))), A);
 		nest(A, LockRequest.ofAll(List.of(LockKey.of("b", "2"), LockKey.of("a", "1"))));

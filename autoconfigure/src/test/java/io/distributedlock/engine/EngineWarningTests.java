@@ -47,7 +47,7 @@ class EngineWarningTests {
 	@Test
 	void workNearlyAsLongAsALeaseThatIsNotRenewedIsLoggedOnce(CapturedOutput output) {
 		ManualEngine manual = new ManualEngine(true);
-		hold(manual, BRIEF.withRenew(false), Duration.ofMillis(8100), 2 * HoldCounter.MIN_HOLDS);
+		hold(manual, BRIEF.withoutRenewal(), Duration.ofMillis(8100), 2 * HoldCounter.MIN_HOLDS);
 		assertThat(warnings(output, "DL-625")).singleElement()
 			.asString()
 			.contains(" WARN ")
@@ -59,14 +59,14 @@ class EngineWarningTests {
 	@Test
 	void workThatHasOutlastedItsLeaseCounts(CapturedOutput output) {
 		ManualEngine manual = new ManualEngine(true);
-		hold(manual, BRIEF.withRenew(false), Duration.ofSeconds(11), HoldCounter.MIN_HOLDS);
+		hold(manual, BRIEF.withoutRenewal(), Duration.ofSeconds(11), HoldCounter.MIN_HOLDS);
 		assertThat(warnings(output, "DL-625")).hasSize(1);
 	}
 
 	@Test
 	void shorterWorkAndRenewedLeasesAreNotSuspected(CapturedOutput output) {
 		ManualEngine manual = new ManualEngine(true);
-		hold(manual, BRIEF.withRenew(false), Duration.ofMillis(7900), HoldCounter.MIN_HOLDS);
+		hold(manual, BRIEF.withoutRenewal(), Duration.ofMillis(7900), HoldCounter.MIN_HOLDS);
 		hold(manual, BRIEF, Duration.ofMillis(9000), HoldCounter.MIN_HOLDS);
 		assertThat(warnings(output, "DL-625")).isEmpty();
 	}
@@ -78,7 +78,7 @@ class EngineWarningTests {
 		LockLease holder = this.locks.acquire(LockRequest.of(busy));
 		List<CompletableFuture<Void>> users = IntStream.range(0, HoldCounter.MIN_HOLDS)
 			.mapToObj((number) -> LockRequest.ofAll(List.of(LockKey.of("a", String.valueOf(number)), busy)))
-			.map((request) -> request.withLease(Duration.ofSeconds(1)).withRenew(false).withWaitTime(PATIENCE))
+			.map((request) -> request.withLease(Duration.ofSeconds(1)).withoutRenewal().withWaitTime(PATIENCE))
 			.map((request) -> this.locks.acquireAsync(request).thenAccept(LockLease::close))
 			.toList();
 		await().atMost(PATIENCE)
@@ -96,7 +96,7 @@ class EngineWarningTests {
 	void lockThatWasNotUsedIsNotSuspected(CapturedOutput output) {
 		ManualEngine manual = new ManualEngine(true);
 		for (int i = 0; i < 2 * HoldCounter.MIN_HOLDS; i++) {
-			ManualRequester requester = manual.requester(BRIEF.withRenew(false));
+			ManualRequester requester = manual.requester(BRIEF.withoutRenewal());
 			assertThat(requester.step()).isTrue();
 			manual.environment.advance(Duration.ofSeconds(9).toNanos());
 			requester.request.lease().closeUnusedAsync();
@@ -130,7 +130,7 @@ class EngineWarningTests {
 	@Test
 	void leasesThatAreLongEnoughOrNotRenewedAreNotSuspected(CapturedOutput output) {
 		this.locks.acquire(A.withLease(Duration.ofSeconds(6))).close();
-		this.locks.acquire(A.withLease(Duration.ofSeconds(3)).withRenew(false)).close();
+		this.locks.acquire(A.withLease(Duration.ofSeconds(3)).withoutRenewal()).close();
 		this.locks.acquire(A).close();
 		assertThat(warnings(output, "DL-626")).isEmpty();
 	}

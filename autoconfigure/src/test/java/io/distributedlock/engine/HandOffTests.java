@@ -108,7 +108,7 @@ class HandOffTests {
 
 	@Test
 	void headThatWantsNoRenewalGetsAGrantOfItsOwn() {
-		assertThat(isHandedOff(holder(), waiter(REQUEST.withRenew(false)))).isFalse();
+		assertThat(isHandedOff(holder(), waiter(REQUEST.withoutRenewal()))).isFalse();
 	}
 
 	@Test
@@ -213,7 +213,7 @@ class HandOffTests {
 		ManualRequester holder = holder();
 		ManualRequester head = waiter();
 		holder.release();
-		waiter(REQUEST.withRenew(false));
+		waiter(REQUEST.withoutRenewal());
 		assertThat(head.step()).isTrue();
 	}
 

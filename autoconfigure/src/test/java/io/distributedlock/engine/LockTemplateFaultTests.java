@@ -89,7 +89,7 @@ class LockTemplateFaultTests {
 			pause(Duration.ofMillis(200));
 			return answer;
 		};
-		LockLease lease = this.locks.acquire(this.request.withLease(Duration.ofSeconds(5)).withRenew(false));
+		LockLease lease = this.locks.acquire(this.request.withLease(Duration.ofSeconds(5)).withoutRenewal());
 		assertThat(lease.remaining()).isLessThan(Duration.ofMillis(4800)).isGreaterThan(Duration.ZERO);
 		lease.close();
 	}

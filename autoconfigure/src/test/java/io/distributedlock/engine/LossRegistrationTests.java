@@ -62,12 +62,12 @@ class LossRegistrationTests {
 			String name = "action " + number;
 			registrations.add(lease.onLost(() -> this.told.add(name)));
 		}
-		registrations.get(4).remove();
-		registrations.get(1).remove();
-		registrations.get(1).remove();
+		registrations.get(4).close();
+		registrations.get(1).close();
+		registrations.get(1).close();
 		lose(lease);
 		assertThat(this.told).containsExactly("action 0", "action 2", "action 3");
-		registrations.forEach(LossRegistration::remove);
+		registrations.forEach(LossRegistration::close);
 	}
 
 	@Test
@@ -78,7 +78,7 @@ class LossRegistrationTests {
 			registrations.add(lease.onLost(() -> this.told.add("never")));
 		}
 		Collections.shuffle(registrations);
-		registrations.forEach(LossRegistration::remove);
+		registrations.forEach(LossRegistration::close);
 		assertThat(ReflectionTestUtils.getField(lease, "lossActions")).isNull();
 		lose(lease);
 		assertThat(this.told).isEmpty();
@@ -88,7 +88,7 @@ class LossRegistrationTests {
 	void actionOfSeveralKeysIsRemovedFromEach() {
 		this.locks.execute(LockRequest.of(KEY), (outer) -> {
 			this.locks.execute(LockRequest.ofAll(List.of(KEY, OTHER)), (lease) -> {
-				lease.onLost(() -> this.told.add("lost")).remove();
+				lease.onLost(() -> this.told.add("lost")).close();
 				return null;
 			});
 			assertThat(ReflectionTestUtils.getField(outer, "lossActions")).isNull();
@@ -97,7 +97,7 @@ class LossRegistrationTests {
 		LockLease both = this.locks.acquire(LockRequest.ofAll(List.of(KEY, OTHER)));
 		LossRegistration registration = both.onLost(() -> this.told.add("lost"));
 		both.onLost(() -> this.told.add("kept"));
-		registration.remove();
+		registration.close();
 		this.locks.forceRelease(OTHER);
 		await().atMost(Duration.ofMinutes(1)).until(() -> !this.told.isEmpty());
 		lose(both);
@@ -117,8 +117,8 @@ class LossRegistrationTests {
 		this.locks.forceRelease(KEY);
 		uninterrupted(begun);
 		LossRegistration late = lease.onLost(() -> this.told.add("late"));
-		behind.remove();
-		late.remove();
+		behind.close();
+		late.close();
 		CompletableFuture<Boolean> last = new CompletableFuture<>();
 		lease.onLost(() -> last.complete(true));
 		blocked.countDown();
@@ -139,8 +139,8 @@ class LossRegistrationTests {
 			for (int pause = ThreadLocalRandom.current().nextInt(20_000); pause > 0; pause--) {
 				Thread.onSpinWait();
 			}
-			neighbour.remove();
-			registration.remove();
+			neighbour.close();
+			registration.close();
 			int atRemoval = runs.get();
 			CompletableFuture<Boolean> last = new CompletableFuture<>();
 			lease.onLost(() -> last.complete(true));

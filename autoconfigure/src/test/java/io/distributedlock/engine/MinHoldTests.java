@@ -24,6 +24,7 @@ import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
 import io.distributedlock.engine.grant.HeldGrant;
 import io.distributedlock.engine.grant.Hold;
+import io.distributedlock.engine.grant.JoinableLease;
 import io.distributedlock.engine.grant.LockSettings;
 import io.distributedlock.engine.grant.LockTerms;
 import io.distributedlock.provider.AttemptResult;
@@ -90,7 +91,7 @@ class MinHoldTests {
 		Duration brief = Duration.ofMillis(100);
 		LockLease lease = this.locks.acquire(REQUEST.withLease(brief));
 		LockLease unrenewed = this.locks
-			.acquire(REQUEST.withKeys(List.of(LockKey.of("other"))).withLease(brief).withRenew(false));
+			.acquire(REQUEST.withKeys(List.of(LockKey.of("other"))).withLease(brief).withoutRenewal());
 		this.provider.onRenew = (leases, timeout) -> {
 			throw new LockProviderException(LockError.STORE_FAILED, "scripted", "is down", null);
 		};
@@ -195,14 +196,12 @@ class MinHoldTests {
 	@Test
 	void lockThatWasLostBeforeItsWorkBeganIsReleased() {
 		Duration brief = Duration.ofMillis(50);
-		LockLease unused = this.locks.acquire(REQUEST.withLease(brief).withRenew(false));
+		LockLease unused = this.locks.acquire(REQUEST.withLease(brief).withoutRenewal());
 		await().atMost(PATIENCE).until(() -> !unused.isHeld());
-		unused.closeUnusedAsync();
+		((JoinableLease) unused).closeUnusedAsync();
 		await().atMost(PATIENCE).until(() -> this.provider.keptFor.size() == 1);
 		assertThat(this.provider.keptFor).containsExactly(Duration.ZERO);
-		LockLease next = this.locks.tryAcquire(REQUEST);
-		assertThat(next).isNotNull();
-		next.close();
+		this.locks.acquire(REQUEST).close();
 	}
 
 	/** Neither call reaches the body. */
@@ -221,7 +220,7 @@ class MinHoldTests {
 		subscribe(late, bodies).dispose();
 		late.complete(this.locks.acquire(REQUEST));
 		await().atMost(PATIENCE).until(() -> this.provider.keptFor.size() == 1);
-		LockLease lost = this.locks.acquire(REQUEST.withLease(Duration.ofMillis(50)).withRenew(false));
+		LockLease lost = this.locks.acquire(REQUEST.withLease(Duration.ofMillis(50)).withoutRenewal());
 		await().atMost(PATIENCE).until(() -> !lost.isHeld());
 		subscribe(CompletableFuture.completedFuture(lost), bodies);
 		await().atMost(PATIENCE).until(() -> this.provider.keptFor.size() == 2);

@@ -95,7 +95,8 @@ final class SimulatedUser implements RequestDriver {
 		this.startNanos = process.nanoTime();
 		Duration wait = this.world.happens(0.25) ? Duration.ZERO
 				: Duration.ofNanos(this.world.duration(Duration.ofSeconds(10)));
-		LockRequest plain = LockRequest.ofAll(keys).withWaitTime(wait).withRenew(!this.world.happens(0.15));
+		LockRequest renewed = LockRequest.ofAll(keys).withWaitTime(wait);
+		LockRequest plain = this.world.happens(0.15) ? renewed.withoutRenewal() : renewed;
 		LockRequest own = this.world.happens(0.2) ? plain.withLease(Duration.ofMillis(500)) : plain;
 		Duration lease = simulation.lease();
 		this.request = ((lease != null) ? plain.withLease(lease) : own).withMinHold(simulation.newMinHold());

@@ -154,8 +154,7 @@ class SkippedCallTests {
 	}
 
 	private static LockedMethodRegistry registryOf(Class<?> type, String name) {
-		LockAttribute attribute = new LockAttribute("kotlin", List.of(), null, null, true, null, null, OnBusy.SKIP,
-				null, OnLost.FAIL, null, null);
+		LockAttribute attribute = LockAttribute.of("kotlin").withOnBusy(OnBusy.SKIP);
 		return new LockedMethodRegistry(new LockAttributeSource() {
 
 			@Override

@@ -64,7 +64,7 @@ final class Commands {
 
 	private String obey(String[] words) {
 		return switch (words[0]) {
-			case "acquire" -> acquire(request(words[1], words[2], words[3]).withRenew(Boolean.parseBoolean(words[4]))
+			case "acquire" -> acquire(renewed(request(words[1], words[2], words[3]), Boolean.parseBoolean(words[4]))
 				.withMinHold((words.length > 5) ? Duration.ofMillis(Long.parseLong(words[5])) : null));
 			case "held" -> Boolean.toString(held().isHeld());
 			case "release" -> release();
@@ -79,6 +79,10 @@ final class Commands {
 		return LockRequest.of(LockKey.of(key))
 			.withLease(Duration.ofMillis(Long.parseLong(lease)))
 			.withWaitTime(Duration.ofMillis(Long.parseLong(wait)));
+	}
+
+	private static LockRequest renewed(LockRequest request, boolean renew) {
+		return renew ? request : request.withoutRenewal();
 	}
 
 	private LockLease held() {

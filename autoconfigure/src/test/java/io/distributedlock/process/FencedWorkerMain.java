@@ -53,7 +53,7 @@ final class FencedWorkerMain {
 			new InputStreamReader(System.in, StandardCharsets.UTF_8));
 
 	private final LockRequest request = LockRequest.of(LockKey.of("balance"))
-		.withRenew(false)
+		.withoutRenewal()
 		.withWaitTime(Duration.ofSeconds(60));
 
 	/**

@@ -62,16 +62,15 @@ class AttemptReplyTests {
 		AttemptReply reply = busy(held(NOW_SECONDS - 100, "vm:16162"), 5000);
 		assertThat(reply.isGranted()).isFalse();
 		assertThat(reply.score()).isEqualTo(7);
-		assertThat(reply.holder())
-			.isEqualTo(new LockHolder("vm:16162", Duration.ofSeconds(100), Duration.ofSeconds(5)));
+		assertThat(reply.holder()).isEqualTo(
+				LockHolder.of("vm:16162").withHeldFor(Duration.ofSeconds(100)).withRemaining(Duration.ofSeconds(5)));
 	}
 
 	@Test
 	void timesThatAreUnknownAreNull() {
 		String unreadable = held(NOW_SECONDS, "vm:16162").replace(NOW_SECONDS + "0", "somewhen??0");
-		assertThat(busy(unreadable, -1).holder()).isEqualTo(new LockHolder("vm:16162", null, null));
-		assertThat(busy(held(NOW_SECONDS + 1, "vm:16162"), -1).holder())
-			.isEqualTo(new LockHolder("vm:16162", null, null));
+		assertThat(busy(unreadable, -1).holder()).isEqualTo(LockHolder.of("vm:16162"));
+		assertThat(busy(held(NOW_SECONDS + 1, "vm:16162"), -1).holder()).isEqualTo(LockHolder.of("vm:16162"));
 	}
 
 	@Test

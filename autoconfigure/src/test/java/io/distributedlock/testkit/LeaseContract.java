@@ -69,7 +69,7 @@ interface LeaseContract extends ContractSupport {
 			ContractProcess holder = process();
 			LockTemplate locks = holder.locks();
 			long asked = System.nanoTime();
-			LockLease lease = locks.acquire(LockRequest.of(key).withLease(leaseTime).withRenew(false));
+			LockLease lease = locks.acquire(LockRequest.of(key).withLease(leaseTime).withoutRenewal());
 			long acquired = System.nanoTime();
 			await().pollInterval(Duration.ofMillis(5))
 				.atMost(ContractSupport.patience(leaseTime))

@@ -78,7 +78,7 @@ interface LossContract extends ContractSupport {
 		LockKey key = freshKey();
 		LockTemplate locks = process().locks();
 		assertThatExceptionOfType(LockLostException.class)
-			.isThrownBy(() -> locks.execute(LockRequest.of(key).withRenew(false), (lease) -> {
+			.isThrownBy(() -> locks.execute(LockRequest.of(key).withoutRenewal(), (lease) -> {
 				fixture().expire(key);
 				process().acquire(key);
 				return "result";

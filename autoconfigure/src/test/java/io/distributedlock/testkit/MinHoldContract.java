@@ -212,7 +212,7 @@ interface MinHoldContract extends ContractSupport {
 			ContractProcess other = process();
 			// Not renewed, as by a process that was killed.
 			LockLease lost = holder.locks()
-				.acquire(LockRequest.of(key).withLease(leaseTime).withRenew(false).withMinHold(never()));
+				.acquire(LockRequest.of(key).withLease(leaseTime).withoutRenewal().withMinHold(never()));
 			await().atMost(ContractSupport.patience(leaseTime)).until(() -> !lost.isHeld());
 			TestThread.pass(leaseTime);
 			assertIsKept(other, key);

@@ -34,7 +34,7 @@ interface ScopeContract extends ContractSupport {
 			ContractProcess other = process();
 			String result = process.locks().execute(LockRequest.of(key).withLease(leaseTime), (outer) -> {
 				int attempts = process.provider().attempts();
-				LockRequest nested = LockRequest.of(key).withLease(Duration.ofMillis(10)).withRenew(false);
+				LockRequest nested = LockRequest.of(key).withLease(Duration.ofMillis(10)).withoutRenewal();
 				for (int round = 0; round < 10; round++) {
 					process.locks().execute(nested, (inner) -> {
 						assertThat(inner.fencingToken()).isEqualTo(outer.fencingToken());

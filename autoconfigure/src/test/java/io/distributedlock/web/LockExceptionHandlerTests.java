@@ -38,12 +38,12 @@ class LockExceptionHandlerTests {
 	@CsvSource({ "PT-1S, 1", "PT0S, 1", "PT0.001S, 1", "PT1S, 1", "PT1.000000001S, 2", "PT29.5S, 30",
 			"PT8760H, 31536000" })
 	void retryTimeIsTheRestOfTheLeaseInWholeSeconds(Duration remaining, String seconds) throws Throwable {
-		assertThat(retryAfter(new LockHolder("vm:16162", null, remaining))).isEqualTo(seconds);
+		assertThat(retryAfter(LockHolder.of("vm:16162").withRemaining(remaining))).isEqualTo(seconds);
 	}
 
 	@Test
 	void retryTimeIsLeftOutWhereTheRestOfTheLeaseIsUnknown() throws Throwable {
-		assertThat(retryAfter(new LockHolder("vm:16162", Duration.ofSeconds(1), null))).isNull();
+		assertThat(retryAfter(LockHolder.of("vm:16162").withHeldFor(Duration.ofSeconds(1)))).isNull();
 		assertThat(retryAfter(null)).isNull();
 	}
 

@@ -58,7 +58,7 @@ final class SessionContract {
 				List.of());
 		try {
 			assertThatExceptionOfType(LockLostException.class)
-				.isThrownBy(() -> locks.execute(LockRequest.of(key).withRenew(false), (lease) -> {
+				.isThrownBy(() -> locks.execute(LockRequest.of(key).withoutRenewal(), (lease) -> {
 					fixture.expire(key);
 					return "result";
 				}))

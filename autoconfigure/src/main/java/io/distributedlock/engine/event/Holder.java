@@ -5,12 +5,13 @@ import org.jspecify.annotations.Nullable;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockSnapshot;
+import io.distributedlock.ObserverScope;
 import io.distributedlock.engine.concurrent.SerialQueue;
 
 /**
  * The present holder of a grant, as its grant knows it.
  */
-public interface Holder extends LockLease {
+public interface Holder extends LockLease, ObserverScope.Source {
 
 	LockKey key();
 

@@ -35,7 +35,7 @@ public final class LossAction implements Runnable, LossRegistration {
 	}
 
 	@Override
-	public void remove() {
+	public void close() {
 		if (this.done.compareAndSet(false, true)) {
 			this.onRemoved.accept(this);
 		}

@@ -9,11 +9,12 @@ import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockLostException;
+import io.distributedlock.ObserverScope;
 
 /**
  * A handle of the engine, which a nested request can join.
  */
-public interface JoinableLease extends LockLease {
+public interface JoinableLease extends LockLease, ObserverScope.Source {
 
 	/** Whether the handle is for a key, perhaps among others. */
 	boolean covers(LockKey key);
@@ -45,7 +46,11 @@ public interface JoinableLease extends LockLease {
 		// The handle owns nothing.
 	}
 
-	@Override
+	/**
+	 * Releases the lock as {@link #closeAsync()} does, after no work has begun under it:
+	 * it is not kept for its shortest hold.
+	 * @return as {@link #closeAsync()}
+	 */
 	default CompletableFuture<Void> closeUnusedAsync() {
 		forgetMinHold();
 		return closeAsync();

@@ -133,9 +133,9 @@ final class KeyQueue {
 	private @Nullable RequestOutcome known(Waiter waiter, long now) {
 		HeldGrant grant = this.state.grant;
 		if (grant != null) {
-			return new RequestOutcome.Busy(
-					new LockHolder(ProcessLabel.get(), Duration.ofNanos(now - grant.grantedNanos()),
-							Duration.ofNanos(Math.max(0, grant.deadlineNanos() - now))));
+			return new RequestOutcome.Busy(LockHolder.of(ProcessLabel.get())
+				.withHeldFor(Duration.ofNanos(now - grant.grantedNanos()))
+				.withRemaining(Duration.ofNanos(Math.max(0, grant.deadlineNanos() - now))));
 		}
 		if (!this.state.answers().areNewFor(waiter)) {
 			return null;

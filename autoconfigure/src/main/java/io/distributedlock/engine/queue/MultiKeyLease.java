@@ -196,7 +196,7 @@ public final class MultiKeyLease implements JoinableLease {
 			}
 		};
 		List<LossRegistration> registrations = this.all.stream().map((part) -> part.onLost(once)).toList();
-		return () -> registrations.forEach(LossRegistration::remove);
+		return () -> registrations.forEach(LossRegistration::close);
 	}
 
 	@Override

@@ -153,8 +153,10 @@ public record LockRow(@Nullable String owner, long order, @Nullable String holde
 		if (this.owner == null || isReserved() || this.holder == null) {
 			return null;
 		}
-		return new LockHolder(this.holder, Duration.ofNanos(Math.max(this.heldMicros, 0) * 1000),
-				Duration.ofNanos(Math.max(this.remainingMicros, 0) * 1000), KEPT.equals(this.owner));
+		return LockHolder.of(this.holder)
+			.withHeldFor(Duration.ofNanos(Math.max(this.heldMicros, 0) * 1000))
+			.withRemaining(Duration.ofNanos(Math.max(this.remainingMicros, 0) * 1000))
+			.withReleased(KEPT.equals(this.owner));
 	}
 
 	/**

@@ -72,7 +72,7 @@ class RedisQuorumRestartTests {
 	}
 
 	private static LockRequest request(Duration wait) {
-		return LockRequest.of(KEY).withLease(MAX_LEASE).withRenew(false).withWaitTime(wait);
+		return LockRequest.of(KEY).withLease(MAX_LEASE).withoutRenewal().withWaitTime(wait);
 	}
 
 	/**

@@ -37,9 +37,9 @@ class LockedSales {
 
 	int sell(SellCommand command) {
 		SaleSettings settings = command.settings();
-		LockRequest request = LockRequest.of(LockKey.of("seats", Integer.toString(command.eventId())))
-			.withLease(settings.lease())
-			.withRenew(settings.renew());
+		LockRequest renewed = LockRequest.of(LockKey.of("seats", Integer.toString(command.eventId())))
+			.withLease(settings.lease());
+		LockRequest request = settings.renew() ? renewed : renewed.withoutRenewal();
 		if (settings.fence()) {
 			return this.locks.execute(request, (lease) -> this.sales.sell(command.eventId(), settings.thinkTime()));
 		}

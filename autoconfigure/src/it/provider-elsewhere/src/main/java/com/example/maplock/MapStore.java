@@ -43,7 +43,11 @@ public final class MapStore {
 	private static AttemptResult busy(MapEntry entry) {
 		Duration remaining = entry.remaining();
 		Duration retryAfter = (remaining.compareTo(POLL_BOUND) < 0) ? remaining : POLL_BOUND;
-		return new AttemptResult.Busy(retryAfter, new LockHolder(ProcessLabel.get(), entry.heldFor(), remaining, entry.isKept()));
+		return new AttemptResult.Busy(retryAfter,
+				LockHolder.of(ProcessLabel.get())
+					.withHeldFor(entry.heldFor())
+					.withRemaining(remaining)
+					.withReleased(entry.isKept()));
 	}
 
 	boolean renew(LockKey key, OwnerId owner, Duration lease) {
