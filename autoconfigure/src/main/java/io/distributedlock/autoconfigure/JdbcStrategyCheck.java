@@ -3,8 +3,6 @@ package io.distributedlock.autoconfigure;
 import java.util.Arrays;
 import java.util.List;
 
-import org.jspecify.annotations.Nullable;
-
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.env.Environment;
 
@@ -22,32 +20,27 @@ final class JdbcStrategyCheck {
 
 	private static final String PROVIDER = "distributedLockJdbcProvider";
 
-	private final @Nullable JdbcStrategy strategy;
-
-	JdbcStrategyCheck(Environment environment) {
-		this.strategy = JdbcStrategyCondition.strategy(environment);
+	private JdbcStrategyCheck() {
 	}
 
-	void check(ConfigurableListableBeanFactory beanFactory) {
-		if (this.strategy != null || keepsRowLocks(beanFactory)) {
-			require(beanFactory);
+	static void check(ConfigurableListableBeanFactory beanFactory, Environment environment) {
+		JdbcStrategy strategy = JdbcStrategyCondition.strategy(environment);
+		if (strategy == null && !keepsRowLocks(beanFactory)) {
+			return;
+		}
+		List<String> leases = names(beanFactory, JdbcLockProvider.class);
+		List<String> rows = names(beanFactory, JdbcRowLockProvider.class);
+		if (strategy == JdbcStrategy.ROW_LOCK) {
+			require(rows, leases, "row-lock", "keeps leases");
+		}
+		else {
+			require(leases, rows, "lease", "keeps row locks");
 		}
 	}
 
 	private static boolean keepsRowLocks(ConfigurableListableBeanFactory beanFactory) {
 		return beanFactory.containsBeanDefinition(PROVIDER)
 				&& beanFactory.isTypeMatch(PROVIDER, JdbcRowLockProvider.class);
-	}
-
-	private void require(ConfigurableListableBeanFactory beanFactory) {
-		List<String> leases = names(beanFactory, JdbcLockProvider.class);
-		List<String> rows = names(beanFactory, JdbcRowLockProvider.class);
-		if (this.strategy == JdbcStrategy.ROW_LOCK) {
-			require(rows, leases, "row-lock", "keeps leases");
-		}
-		else if (this.strategy != null || rows.contains(PROVIDER)) {
-			require(leases, rows, "lease", "keeps row locks");
-		}
 	}
 
 	private static List<String> names(ConfigurableListableBeanFactory beanFactory, Class<?> type) {

@@ -28,7 +28,7 @@ public abstract class JdbcStrategyCondition extends SpringBootCondition {
 	 * Returns the strategy that the property names, or {@code null} if it is not set.
 	 */
 	public static @Nullable JdbcStrategy strategy(Environment environment) {
-		return (NamedProviders.isPrepared(environment) && !environment.containsProperty(PROPERTY)) ? null
+		return (NamedProvider.isPrepared(environment) && !environment.containsProperty(PROPERTY)) ? null
 				: Binder.get(environment).bind(PROPERTY, JdbcStrategy.class).orElse(null);
 	}
 

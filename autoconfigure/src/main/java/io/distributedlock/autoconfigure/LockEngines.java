@@ -4,6 +4,7 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
@@ -89,13 +90,13 @@ public final class LockEngines implements AutoCloseable {
 		if (name == null) {
 			return isMocked(this.beanFactory) ? null : this.selected.getObject().provider();
 		}
-		List<String> matching = SelectedLockProvider.matching(LockProviderBeans.all(this.beanFactory), name);
+		List<String> matching = LockBeans.matching(LockBeans.providers(this.beanFactory), name);
 		return (matching.size() == 1) ? this.beanFactory.getBean(matching.get(0), LockProvider.class) : null;
 	}
 
 	/** Whether the application has a mock in place of the primary locks. */
 	static boolean isMocked(ConfigurableListableBeanFactory beanFactory) {
-		return !beanFactory.isTypeMatch(LockProviderBeans.TEMPLATE, LockTemplate.class);
+		return !beanFactory.isTypeMatch(LockBeans.TEMPLATE, LockTemplate.class);
 	}
 
 	/** Returns the name of the primary provider, or a word for a mock in its place. */
@@ -110,15 +111,14 @@ public final class LockEngines implements AutoCloseable {
 	 * @throws LockConfigurationException if there is none, or it is not clear which
 	 */
 	NamedEngine find(String name) {
-		Map<String, LockProvider> providers = LockProviderBeans.all(this.beanFactory);
-		List<String> matching = SelectedLockProvider.matching(providers, name);
+		Map<String, String> providers = LockBeans.providers(this.beanFactory);
+		List<String> matching = LockBeans.matching(providers, name);
 		if (matching.size() != 1) {
 			throw unknown(name, providers, matching);
 		}
 		String beanName = matching.get(0);
-		String provider = this.beanFactory.getBean(beanName, LockProvider.class).name();
-		return new NamedEngine(provider, beanName,
-				beanName.equals(this.selected.getObject().beanName()) ? null : LockProviderBeans.template(beanName));
+		return new NamedEngine(Objects.requireNonNull(providers.get(beanName)), beanName,
+				beanName.equals(this.selected.getObject().beanName()) ? null : LockBeans.template(beanName));
 	}
 
 	/**
@@ -126,17 +126,17 @@ public final class LockEngines implements AutoCloseable {
 	 * primary one, or a bean that is no provider.
 	 */
 	public @Nullable String additionalName(String name) {
-		List<String> matching = SelectedLockProvider.matching(LockProviderBeans.all(this.beanFactory), name);
+		List<String> matching = LockBeans.matching(LockBeans.providers(this.beanFactory), name);
 		NamedEngine engine = (matching.size() == 1) ? find(name) : null;
 		return (engine != null && engine.bean() != null) ? engine.provider() : null;
 	}
 
-	private static LockConfigurationException unknown(String name, Map<String, LockProvider> providers,
+	private static LockConfigurationException unknown(String name, Map<String, String> providers,
 			List<String> matching) {
 		if (matching.isEmpty()) {
 			return new LockConfigurationException(LockError.UNKNOWN_PROVIDER,
 					"its provider is '" + name + "', but the application has only: " + names(providers),
-					"Correct the name, or add it to distributed-lock.additional-providers");
+					"Correct the name, or define a LockProvider bean of that name");
 		}
 		return new LockConfigurationException(LockError.UNKNOWN_PROVIDER,
 				"its provider is '" + name + "', but " + matching.size() + " providers have that name",
@@ -144,11 +144,11 @@ public final class LockEngines implements AutoCloseable {
 	}
 
 	/** Returns the names, each with that of the bean where the two differ. */
-	private static String names(Map<String, LockProvider> providers) {
+	private static String names(Map<String, String> providers) {
 		return providers.entrySet()
 			.stream()
-			.map((entry) -> entry.getValue().name().equals(LockProviderBeans.qualifier(entry.getKey()))
-					? entry.getValue().name() : entry.getValue().name() + " (bean '" + entry.getKey() + "')")
+			.map((entry) -> entry.getValue().equals(LockBeans.qualifier(entry.getKey())) ? entry.getValue()
+					: entry.getValue() + " (bean '" + entry.getKey() + "')")
 			.sorted()
 			.collect(Collectors.joining(", "));
 	}
@@ -235,7 +235,7 @@ public final class LockEngines implements AutoCloseable {
 	/** Creates all engines but those with a mock in place of their bean. */
 	void createAll() {
 		for (String bean : this.beanFactory.getBeanNamesForType(LockTemplate.class, true, false)) {
-			if (LockProviderBeans.isTemplate(bean)) {
+			if (LockBeans.isTemplate(bean)) {
 				this.beanFactory.getBean(bean);
 			}
 		}

@@ -41,7 +41,6 @@ import org.springframework.util.ClassUtils;
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.autoconfigure.ConditionalOnLockStore;
-import io.distributedlock.autoconfigure.ConditionalOnStoreBean;
 import io.distributedlock.autoconfigure.DistributedLockAutoConfiguration;
 import io.distributedlock.autoconfigure.DistributedLockProperties;
 import io.distributedlock.autoconfigure.JdbcStrategyCondition.OnLease;
@@ -68,8 +67,7 @@ import io.distributedlock.provider.LockTimer;
 @AutoConfiguration(after = DataSourceAutoConfiguration.class, before = DistributedLockAutoConfiguration.class)
 @ConditionalOnClass({ DataSource.class, DatabasePopulator.class, DatabaseInitializationProperties.class,
 		OnDatabaseInitializationCondition.class })
-@ConditionalOnLockStore("jdbc")
-@ConditionalOnStoreBean(type = DataSource.class, qualifier = DistributedLockDataSource.class)
+@ConditionalOnLockStore(value = "jdbc", bean = DataSource.class, qualifier = DistributedLockDataSource.class)
 @EnableConfigurationProperties({ DistributedLockProperties.class, JdbcLockProperties.class })
 @Import({ LockTimerConfiguration.class, DatabaseInitializationDependencyConfigurer.class })
 public final class JdbcLockAutoConfiguration {
