@@ -1,8 +1,5 @@
 package io.distributedlock.autoconfigure;
 
-import java.util.Arrays;
-import java.util.List;
-
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.env.Environment;
 
@@ -24,17 +21,12 @@ final class JdbcStrategyCheck {
 	}
 
 	static void check(ConfigurableListableBeanFactory beanFactory, Environment environment) {
-		JdbcStrategy strategy = JdbcStrategyCondition.strategy(environment);
-		if (strategy == null && !keepsRowLocks(beanFactory)) {
-			return;
-		}
-		List<String> leases = names(beanFactory, JdbcLockProvider.class);
-		List<String> rows = names(beanFactory, JdbcRowLockProvider.class);
+		JdbcStrategy strategy = OnRowLockCondition.strategy(environment);
 		if (strategy == JdbcStrategy.ROW_LOCK) {
-			require(rows, leases, "row-lock", "keeps leases");
+			require(JdbcRowLockProvider.class, JdbcLockProvider.class, "row-lock", "keeps leases", beanFactory);
 		}
-		else {
-			require(leases, rows, "lease", "keeps row locks");
+		else if (strategy != null || keepsRowLocks(beanFactory)) {
+			require(JdbcLockProvider.class, JdbcRowLockProvider.class, "lease", "keeps row locks", beanFactory);
 		}
 	}
 
@@ -43,15 +35,13 @@ final class JdbcStrategyCheck {
 				&& beanFactory.isTypeMatch(PROVIDER, JdbcRowLockProvider.class);
 	}
 
-	private static List<String> names(ConfigurableListableBeanFactory beanFactory, Class<?> type) {
-		return Arrays.asList(beanFactory.getBeanNamesForType(type, true, false));
-	}
-
-	private static void require(List<String> suitable, List<String> others, String strategy, String fact) {
-		if (suitable.isEmpty() && !others.isEmpty()) {
+	private static void require(Class<?> suitable, Class<?> other, String strategy, String fact,
+			ConfigurableListableBeanFactory beanFactory) {
+		String[] others = beanFactory.getBeanNamesForType(other, true, false);
+		if (others.length > 0 && beanFactory.getBeanNamesForType(suitable, true, false).length == 0) {
 			throw new LockConfigurationException(LockError.INVALID_PROPERTY,
-					"The property " + JdbcStrategyCondition.PROPERTY + " is " + strategy + ", but the bean '"
-							+ others.get(0) + "' " + fact,
+					"The property " + OnRowLockCondition.PROPERTY + " is " + strategy + ", but the bean '" + others[0]
+							+ "' " + fact,
 					"Set the property to what the bean does. Where the application is processed ahead of time, set "
 							+ "it for the build too");
 		}

@@ -2,11 +2,7 @@ package io.distributedlock.autoconfigure;
 
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
-import java.util.Set;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -26,14 +22,14 @@ public final class LockBeans {
 
 	static final String TEMPLATE = "distributedLockTemplate";
 
-	private static final String PREFIX = "distributedLock";
-
-	private static final String SUFFIX = "Provider";
-
-	/** The only names of our own: an application may call its beans as it likes. */
-	static final Set<String> OWN = Stream.of("Redis", "RedisQuorum", "Jdbc", "ZooKeeper", "Local", "None")
-		.map((store) -> PREFIX + store + SUFFIX)
-		.collect(Collectors.toUnmodifiableSet());
+	/**
+	 * The only names of our own, with those of the providers: an application may call its
+	 * beans as it likes.
+	 */
+	static final Map<String, String> OWN = Map.of("distributedLockRedisProvider", "redis",
+			"distributedLockRedisQuorumProvider", "redis", "distributedLockJdbcProvider", "jdbc",
+			"distributedLockZooKeeperProvider", "zookeeper", "distributedLockLocalProvider", "local",
+			"distributedLockNoneProvider", "none");
 
 	private LockBeans() {
 	}
@@ -92,36 +88,21 @@ public final class LockBeans {
 	}
 
 	/**
-	 * Returns the qualifier of the locks of a provider: {@code redis} for the bean
-	 * {@code distributedLockRedisProvider}, otherwise the name of the bean.
+	 * Returns the qualifier of the locks of a provider: the name of a provider of ours,
+	 * otherwise the name of the bean.
 	 */
-	static String qualifier(String beanName) {
-		return isOwn(beanName) ? middle(beanName).toLowerCase(Locale.ROOT) : beanName;
+	public static String qualifier(String beanName) {
+		return OWN.getOrDefault(beanName, beanName);
 	}
 
-	/** Returns the name of a provider of ours, without creating it. */
-	public static String ownName(String beanName) {
-		String qualifier = qualifier(beanName);
-		return qualifier.equals("redisquorum") ? "redis" : qualifier;
-	}
-
-	/** Returns the name of the bean of the locks of a provider, another one for each. */
+	/** Returns the name of the bean of the locks of an additional provider. */
 	static String template(String beanName) {
-		return isOwn(beanName) ? PREFIX + middle(beanName) + "Template" : TEMPLATE + "." + beanName;
-	}
-
-	/** Returns whether a bean is among the locks that the auto-configuration defines. */
-	static boolean isTemplate(String beanName) {
-		return beanName.startsWith(PREFIX);
+		return TEMPLATE + "." + beanName;
 	}
 
 	/** Returns whether a provider is one that the auto-configuration defines. */
 	static boolean isOwn(String beanName) {
-		return OWN.contains(beanName);
-	}
-
-	private static String middle(String beanName) {
-		return beanName.substring(PREFIX.length(), beanName.length() - SUFFIX.length());
+		return OWN.containsKey(beanName);
 	}
 
 }

@@ -43,8 +43,7 @@ final class LockEngineRegistrar implements ImportBeanDefinitionRegistrar {
 		String primary = primaryOf(others);
 		if (primary != null) {
 			others.remove(primary);
-			AbstractBeanDefinition template = (AbstractBeanDefinition) registry
-				.getBeanDefinition(LockBeans.TEMPLATE);
+			AbstractBeanDefinition template = (AbstractBeanDefinition) registry.getBeanDefinition(LockBeans.TEMPLATE);
 			template.addQualifier(qualifier(primary));
 		}
 		for (String provider : others) {
@@ -54,19 +53,17 @@ final class LockEngineRegistrar implements ImportBeanDefinitionRegistrar {
 
 	private @Nullable String primaryOf(List<String> providers) {
 		String name = this.named.name();
-		List<String> candidates = new ArrayList<>();
-		List<String> marked = new ArrayList<>();
-		for (String provider : providers) {
-			if ((name != null) ? isNamed(provider, name) : LockBeans.isDefaultCandidate(provider, this.beanFactory)) {
-				candidates.add(provider);
-				if (this.beanFactory.containsBeanDefinition(provider)
-						&& this.beanFactory.getBeanDefinition(provider).isPrimary()) {
-					marked.add(provider);
-				}
-			}
+		List<String> candidates = providers.stream()
+			.filter((provider) -> (name != null) ? isNamed(provider, name)
+					: LockBeans.isDefaultCandidate(provider, this.beanFactory))
+			.toList();
+		if (candidates.size() > 1) {
+			candidates = candidates.stream()
+				.filter((provider) -> this.beanFactory.containsBeanDefinition(provider)
+						&& this.beanFactory.getBeanDefinition(provider).isPrimary())
+				.toList();
 		}
-		List<String> unique = (candidates.size() > 1) ? marked : candidates;
-		return (unique.size() == 1) ? unique.get(0) : null;
+		return (candidates.size() == 1) ? candidates.get(0) : null;
 	}
 
 	private static boolean isNamed(String provider, String name) {

@@ -4,7 +4,6 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
@@ -107,18 +106,21 @@ public final class LockEngines implements AutoCloseable {
 	/**
 	 * Finds a provider.
 	 * @param name the name of a bean or a provider
-	 * @return the provider, and the bean of its locks
+	 * @return the name of its bean
 	 * @throws LockConfigurationException if there is none, or it is not clear which
 	 */
-	NamedEngine find(String name) {
+	String find(String name) {
 		Map<String, String> providers = LockBeans.providers(this.beanFactory);
 		List<String> matching = LockBeans.matching(providers, name);
 		if (matching.size() != 1) {
 			throw unknown(name, providers, matching);
 		}
-		String beanName = matching.get(0);
-		return new NamedEngine(Objects.requireNonNull(providers.get(beanName)), beanName,
-				beanName.equals(this.selected.getObject().beanName()) ? null : LockBeans.template(beanName));
+		return matching.get(0);
+	}
+
+	/** Returns whether a provider is the primary one. */
+	boolean isPrimary(String beanName) {
+		return beanName.equals(this.selected.getObject().beanName());
 	}
 
 	/**
@@ -126,9 +128,9 @@ public final class LockEngines implements AutoCloseable {
 	 * primary one, or a bean that is no provider.
 	 */
 	public @Nullable String additionalName(String name) {
-		List<String> matching = LockBeans.matching(LockBeans.providers(this.beanFactory), name);
-		NamedEngine engine = (matching.size() == 1) ? find(name) : null;
-		return (engine != null && engine.bean() != null) ? engine.provider() : null;
+		Map<String, String> providers = LockBeans.providers(this.beanFactory);
+		List<String> matching = LockBeans.matching(providers, name);
+		return (matching.size() == 1 && !isPrimary(matching.get(0))) ? providers.get(matching.get(0)) : null;
 	}
 
 	private static LockConfigurationException unknown(String name, Map<String, String> providers,
@@ -235,7 +237,7 @@ public final class LockEngines implements AutoCloseable {
 	/** Creates all engines but those with a mock in place of their bean. */
 	void createAll() {
 		for (String bean : this.beanFactory.getBeanNamesForType(LockTemplate.class, true, false)) {
-			if (LockBeans.isTemplate(bean)) {
+			if (bean.startsWith(LockBeans.TEMPLATE)) {
 				this.beanFactory.getBean(bean);
 			}
 		}
@@ -256,16 +258,6 @@ public final class LockEngines implements AutoCloseable {
 	public void close() {
 		this.closed = true;
 		all().forEach((engine) -> engine.template().close());
-	}
-
-	/**
-	 * The locks of a provider that was found by its name.
-	 *
-	 * @param provider the name of the provider
-	 * @param providerBean the name of its bean
-	 * @param bean the name of the bean of its locks, or {@code null} for the primary ones
-	 */
-	record NamedEngine(String provider, String providerBean, @Nullable String bean) {
 	}
 
 }

@@ -86,8 +86,8 @@ class OnLockStoreCondition extends SpringBootCondition implements ConfigurationC
 			return matches(type, new OnFenceCondition(), OnFenceCondition.outcome(properties()));
 		}
 		String store = STORES.get(type);
-		return store == null || (matches(type, this, outcome(store, false, NamedProvider.of(properties())))
-				&& (!type.equals(QUORUM)
+		return store == null
+				|| (matches(type, this, outcome(store, false, NamedProvider.of(properties()))) && (!type.equals(QUORUM)
 						|| matches(type, new OnRedisQuorumCondition(), OnRedisQuorumCondition.outcome(properties()))));
 	}
 
@@ -117,9 +117,9 @@ class OnLockStoreCondition extends SpringBootCondition implements ConfigurationC
 		String store = annotation.getString("value");
 		ConditionOutcome outcome = outcome(store, annotation.getBoolean("onlyIfNamed"), named);
 		if (outcome.isMatch() && named.name() == null && LockBeans.replaceStores(beans)) {
-			return ConditionOutcome.noMatch(message(store)
-				.because("the application defines a LockProvider or LockOperations, and " + NamedProvider.PROPERTY
-						+ " does not name this one"));
+			return ConditionOutcome
+				.noMatch(message(store).because("the application defines a LockProvider or LockOperations, and "
+						+ NamedProvider.PROPERTY + " does not name this one"));
 		}
 		Class<?> bean = outcome.isMatch() ? annotation.getClass("bean") : void.class;
 		return (bean != void.class) ? outcome(outcome, bean, annotation.getClass("qualifier"), beans) : outcome;
@@ -135,8 +135,8 @@ class OnLockStoreCondition extends SpringBootCondition implements ConfigurationC
 		}
 		return onlyIfNamed
 				? ConditionOutcome.noMatch(message(store).because(NamedProvider.PROPERTY + " does not name it"))
-				: ConditionOutcome.match(message(store).because(NamedProvider.PROPERTY
-						+ " is not set, so that every store of the application is a candidate"));
+				: ConditionOutcome.match(message(store).because(
+						NamedProvider.PROPERTY + " is not set, so that every store of the application is a candidate"));
 	}
 
 	private static ConditionMessage.Builder message(String store) {

@@ -70,7 +70,8 @@ public record SelectedLockProvider(String beanName, LockProvider provider, Strin
 	 */
 	static void requireOneStore(ConfigurableListableBeanFactory beanFactory, NamedProvider named) {
 		if (named.name() == null) {
-			List<String> stores = LockBeans.OWN.stream()
+			List<String> stores = LockBeans.OWN.keySet()
+				.stream()
 				.filter((name) -> beanFactory.containsBeanDefinition(name)
 						&& beanFactory.isTypeMatch(name, LockProvider.class))
 				.map(LockBeans::qualifier)
@@ -78,7 +79,8 @@ public record SelectedLockProvider(String beanName, LockProvider provider, Strin
 			if (stores.size() > 1 && !LockEngines.isMocked(beanFactory) && beanFactory.containsBeanDefinition(BEAN_NAME)
 					&& List.of(beanFactory.getBeanNamesForType(LockProvider.class, true, false))
 						.stream()
-						.allMatch((name) -> LockBeans.isOwn(name) || !LockBeans.isDefaultCandidate(name, beanFactory))) {
+						.allMatch(
+								(name) -> LockBeans.isOwn(name) || !LockBeans.isDefaultCandidate(name, beanFactory))) {
 				throw several(stores);
 			}
 		}
@@ -97,7 +99,7 @@ public record SelectedLockProvider(String beanName, LockProvider provider, Strin
 			if (!LockBeans.isOwn(beanName)) {
 				return;
 			}
-			providers.put(beanName, LockBeans.ownName(beanName));
+			providers.put(beanName, LockBeans.qualifier(beanName));
 		}
 		if (named.name() != null) {
 			named(providers, named.name());

@@ -120,8 +120,8 @@ class EarlyConnectionTests {
 	void clientsAreCreatedAfterAllPostProcessors(CapturedOutput output) {
 		Set<String> seen = ConcurrentHashMap.newKeySet();
 		this.runner
-			.withPropertyValues("distributed-lock.provider=jdbc", "distributed-lock.jdbc.initialize-schema=always", "spring.datasource.generate-unique-name=true",
-					"spring.data.redis.port=1")
+			.withPropertyValues("distributed-lock.provider=jdbc", "distributed-lock.jdbc.initialize-schema=always",
+					"spring.datasource.generate-unique-name=true", "spring.data.redis.port=1")
 			.withBean(BeanPostProcessor.class, () -> new BeanPostProcessor() {
 				@Override
 				public Object postProcessAfterInitialization(Object bean, String beanName) {

@@ -106,12 +106,10 @@ class LockActuatorAutoConfigurationTests {
 	void componentOfAnOwnProviderHasItsNameFromTheStart() {
 		LockProvider own = Mockito.mock(LockProvider.class, Mockito.withSettings().stubOnly());
 		BDDMockito.given(own.name()).willReturn("etcd");
-		this.runner
-			.withBean("etcdProvider", LockProvider.class, () -> own)
-			.run((context) -> {
-				CompositeHealthContributor health = context.getBean(CompositeHealthContributor.class);
-				assertThat(components(health)).containsOnly(entry("local", UNUSED), entry("etcd", UNUSED));
-			});
+		this.runner.withBean("etcdProvider", LockProvider.class, () -> own).run((context) -> {
+			CompositeHealthContributor health = context.getBean(CompositeHealthContributor.class);
+			assertThat(components(health)).containsOnly(entry("local", UNUSED), entry("etcd", UNUSED));
+		});
 	}
 
 	@Test

@@ -95,10 +95,9 @@ class LockEndpointWebTests {
 		this.context = contexts.computeIfAbsent(arguments, (added) -> new SpringApplicationBuilder(Shop.class)
 			.web(WebApplicationType.SERVLET)
 			.properties("server.port=0", "spring.application.name=shop", "distributed-lock.provider=jdbc",
-					"distributed-lock.call-timeout=10s",
-					"management.endpoints.web.exposure.include=*", "management.endpoint.health.show-details=always",
-					"management.endpoint.health.probes.enabled=true", "management.health.defaults.enabled=false",
-					"management.health.distributedlocks.enabled=true")
+					"distributed-lock.call-timeout=10s", "management.endpoints.web.exposure.include=*",
+					"management.endpoint.health.show-details=always", "management.endpoint.health.probes.enabled=true",
+					"management.health.defaults.enabled=false", "management.health.distributedlocks.enabled=true")
 			.run(added.toArray(String[]::new)));
 	}
 

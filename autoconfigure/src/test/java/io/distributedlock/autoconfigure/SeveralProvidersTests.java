@@ -98,12 +98,10 @@ class SeveralProvidersTests {
 
 	@Test
 	void onlyStoreBesideTheAdditionalOnesIsPrimary() {
-		this.plain.withUserConfiguration(AdditionalProvider.class)
-			.withBean(Stores.class)
-			.run((context) -> {
-				assertThat(context.getBean(Stores.class).jdbc).isSameAs(context.getBean(LockOperations.class));
-				assertThat(context.getBean(Stores.class).primary.snapshot().provider()).isEqualTo("jdbc");
-			});
+		this.plain.withUserConfiguration(AdditionalProvider.class).withBean(Stores.class).run((context) -> {
+			assertThat(context.getBean(Stores.class).jdbc).isSameAs(context.getBean(LockOperations.class));
+			assertThat(context.getBean(Stores.class).primary.snapshot().provider()).isEqualTo("jdbc");
+		});
 	}
 
 	@Test

@@ -55,8 +55,7 @@ class StoresBesideEachOtherTests {
 				"spring.data.redis.port=" + TestRedis.port(), "distributed-lock.call-timeout=10s",
 				"distributed-lock.zookeeper.connect-string=" + TestZooKeeper.connectString());
 
-	private final ApplicationContextRunner all = this.runner
-		.withPropertyValues("distributed-lock.provider=jdbc")
+	private final ApplicationContextRunner all = this.runner.withPropertyValues("distributed-lock.provider=jdbc")
 		.withUserConfiguration(AdditionalProviders.class)
 		.withBean(Stores.class)
 		.withBean(Jobs.class);

@@ -43,11 +43,10 @@ import io.distributedlock.LockError;
 import io.distributedlock.autoconfigure.ConditionalOnLockStore;
 import io.distributedlock.autoconfigure.DistributedLockAutoConfiguration;
 import io.distributedlock.autoconfigure.DistributedLockProperties;
-import io.distributedlock.autoconfigure.JdbcStrategyCondition.OnLease;
-import io.distributedlock.autoconfigure.JdbcStrategyCondition.OnRowLock;
 import io.distributedlock.autoconfigure.KeyPrefix;
 import io.distributedlock.autoconfigure.LockStoreLocation;
 import io.distributedlock.autoconfigure.LockTimerConfiguration;
+import io.distributedlock.autoconfigure.OnRowLockCondition;
 import io.distributedlock.autoconfigure.QualifiedBeanWarning;
 import io.distributedlock.autoconfigure.jdbc.JdbcLockProperties.Pool;
 import io.distributedlock.autoconfigure.JdbcStrategy;
@@ -97,7 +96,6 @@ public final class JdbcLockAutoConfiguration {
 	}
 
 	@Bean
-	@Conditional(OnLease.class)
 	@ConditionalOnMissingBean({ JdbcLockProvider.class, JdbcRowLockProvider.class })
 	@DependsOnDatabaseInitialization
 	JdbcLockProvider distributedLockJdbcProvider(@DistributedLockDataSource ObjectProvider<DataSource> own,
@@ -177,10 +175,10 @@ public final class JdbcLockAutoConfiguration {
 				: LockDataSource.derive(application, size, callTimeout);
 	}
 
-	/** Row locks, if the properties ask for them. */
+	/** Row locks, if the properties ask for them. Read first, so that leases back off. */
 	@Lazy
 	@Configuration(proxyBeanMethods = false)
-	@Conditional(OnRowLock.class)
+	@Conditional(OnRowLockCondition.class)
 	static class RowLockConfiguration {
 
 		@Bean

@@ -125,7 +125,7 @@ final class LockHealth {
 		private String name() {
 			String name = LockHealth.this.beanFactory.containsSingleton(this.beanName)
 					? LockHealth.this.beanFactory.getBean(this.beanName, LockProvider.class).name() : null;
-			return StringUtils.hasText(name) ? name : LockBeans.ownName(this.beanName);
+			return StringUtils.hasText(name) ? name : LockBeans.qualifier(this.beanName);
 		}
 
 	}
