@@ -183,7 +183,7 @@ class ArchitectureTests {
 		assertThat(MAIN.stream()
 			.filter((type) -> type.getPackageName().equals(ROOT + "." + name))
 			.map(ArchitectureTests::outermost)
-			.distinct()).hasSizeLessThanOrEqualTo(48);
+			.distinct()).hasSizeLessThanOrEqualTo(45);
 	}
 
 	@Test

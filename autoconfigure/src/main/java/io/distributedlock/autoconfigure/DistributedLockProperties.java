@@ -1,7 +1,6 @@
 package io.distributedlock.autoconfigure;
 
 import java.time.Duration;
-import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
@@ -19,8 +18,6 @@ import io.distributedlock.interceptor.LockAdvisor;
  *
  * @param provider Name of the provider that keeps the locks; 'local' keeps them in this
  * process alone and 'none' locks nothing. Unset means the only candidate.
- * @param additionalProviders Comma-separated list of further providers, for methods that
- * name one and for qualified 'LockOperations'.
  * @param keyPrefix Prefix of every key in the store, so that applications can share it;
  * the default is 'spring.application.name'.
  * @param lease Time for which the store keeps a lock unless it is renewed.
@@ -36,9 +33,9 @@ import io.distributedlock.interceptor.LockAdvisor;
  */
 @Lazy
 @ConfigurationProperties("distributed-lock")
-public record DistributedLockProperties(@Nullable String provider, @DefaultValue List<String> additionalProviders,
-		@Nullable String keyPrefix, @DefaultValue("30s") Duration lease, @DefaultValue("5s") Duration waitTime,
-		@Nullable Duration maxHold, @DefaultValue("1s") Duration callTimeout, @DefaultValue HandOff handOff,
+public record DistributedLockProperties(@Nullable String provider, @Nullable String keyPrefix,
+		@DefaultValue("30s") Duration lease, @DefaultValue("5s") Duration waitTime, @Nullable Duration maxHold,
+		@DefaultValue("1s") Duration callTimeout, @DefaultValue HandOff handOff,
 		@DefaultValue Shutdown shutdown, @DefaultValue Aop aop, @DefaultValue Transaction transaction,
 		@DefaultValue Web web, @DefaultValue("false") boolean failFast) {
 

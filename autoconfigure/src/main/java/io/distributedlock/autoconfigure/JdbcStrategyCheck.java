@@ -1,10 +1,5 @@
 package io.distributedlock.autoconfigure;
 
-import java.util.Arrays;
-import java.util.List;
-
-import org.jspecify.annotations.Nullable;
-
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.env.Environment;
 
@@ -22,15 +17,16 @@ final class JdbcStrategyCheck {
 
 	private static final String PROVIDER = "distributedLockJdbcProvider";
 
-	private final @Nullable JdbcStrategy strategy;
-
-	JdbcStrategyCheck(Environment environment) {
-		this.strategy = JdbcStrategyCondition.strategy(environment);
+	private JdbcStrategyCheck() {
 	}
 
-	void check(ConfigurableListableBeanFactory beanFactory) {
-		if (this.strategy != null || keepsRowLocks(beanFactory)) {
-			require(beanFactory);
+	static void check(ConfigurableListableBeanFactory beanFactory, Environment environment) {
+		JdbcStrategy strategy = OnRowLockCondition.strategy(environment);
+		if (strategy == JdbcStrategy.ROW_LOCK) {
+			require(JdbcRowLockProvider.class, JdbcLockProvider.class, "row-lock", "keeps leases", beanFactory);
+		}
+		else if (strategy != null || keepsRowLocks(beanFactory)) {
+			require(JdbcLockProvider.class, JdbcRowLockProvider.class, "lease", "keeps row locks", beanFactory);
 		}
 	}
 
@@ -39,26 +35,13 @@ final class JdbcStrategyCheck {
 				&& beanFactory.isTypeMatch(PROVIDER, JdbcRowLockProvider.class);
 	}
 
-	private void require(ConfigurableListableBeanFactory beanFactory) {
-		List<String> leases = names(beanFactory, JdbcLockProvider.class);
-		List<String> rows = names(beanFactory, JdbcRowLockProvider.class);
-		if (this.strategy == JdbcStrategy.ROW_LOCK) {
-			require(rows, leases, "row-lock", "keeps leases");
-		}
-		else if (this.strategy != null || rows.contains(PROVIDER)) {
-			require(leases, rows, "lease", "keeps row locks");
-		}
-	}
-
-	private static List<String> names(ConfigurableListableBeanFactory beanFactory, Class<?> type) {
-		return Arrays.asList(beanFactory.getBeanNamesForType(type, true, false));
-	}
-
-	private static void require(List<String> suitable, List<String> others, String strategy, String fact) {
-		if (suitable.isEmpty() && !others.isEmpty()) {
+	private static void require(Class<?> suitable, Class<?> other, String strategy, String fact,
+			ConfigurableListableBeanFactory beanFactory) {
+		String[] others = beanFactory.getBeanNamesForType(other, true, false);
+		if (others.length > 0 && beanFactory.getBeanNamesForType(suitable, true, false).length == 0) {
 			throw new LockConfigurationException(LockError.INVALID_PROPERTY,
-					"The property " + JdbcStrategyCondition.PROPERTY + " is " + strategy + ", but the bean '"
-							+ others.get(0) + "' " + fact,
+					"The property " + OnRowLockCondition.PROPERTY + " is " + strategy + ", but the bean '" + others[0]
+							+ "' " + fact,
 					"Set the property to what the bean does. Where the application is processed ahead of time, set "
 							+ "it for the build too");
 		}

@@ -1,21 +1,31 @@
 package io.distributedlock.autoconfigure;
 
 import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.autoconfigure.condition.ConditionMessage;
+import org.springframework.boot.autoconfigure.condition.ConditionOutcome;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.SpringBootCondition;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.ConditionContext;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.ConfigurationCondition;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.core.env.Environment;
+import org.springframework.core.type.AnnotatedTypeMetadata;
+import org.springframework.util.ClassUtils;
 
 import io.distributedlock.LockListener;
 import io.distributedlock.LockOperations;
@@ -37,11 +47,15 @@ import io.distributedlock.reactive.ReactiveLockTemplate;
  */
 @Lazy
 @Configuration(proxyBeanMethods = false)
-@Conditional(OnLockEngineCondition.class)
+@Conditional(LockEngineConfiguration.OnEngineCondition.class)
 @Import(LockEngineRegistrar.class)
 class LockEngineConfiguration {
 
 	private static final Log logger = LogFactory.getLog(LockEngineConfiguration.class);
+
+	private static final boolean JDBC = ClassUtils.isPresent(
+			"org.springframework.jdbc.datasource.init.DatabasePopulator",
+			LockEngineConfiguration.class.getClassLoader());
 
 	@Bean
 	@ConditionalOnMissingBean
@@ -65,25 +79,27 @@ class LockEngineConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	@ConditionalOnLockStore(value = "none", onlyIfNamed = true)
-	NoLockProvider distributedLockNoneProvider(DistributedLockProperties properties) {
-		logger.warn("none".equalsIgnoreCase(properties.provider())
-				? "Locking is off (distributed-lock.provider=none): methods run without their locks"
-				: "Locking is off for methods with provider = \"none\" (distributed-lock.additional-providers):"
-						+ " they run without their locks");
+	NoLockProvider distributedLockNoneProvider() {
+		logger.warn("Locking is off (distributed-lock.provider=none): methods run without their locks");
 		return new NoLockProvider();
 	}
 
+	/** Checks what is clear before any bean is created. */
 	@Bean
-	static StoresCheck distributedLockStoresCheck(Environment environment) {
-		return new StoresCheck(environment);
+	static BeanFactoryPostProcessor distributedLockStoresCheck(Environment environment) {
+		return (beanFactory) -> {
+			SelectedLockProvider.requireOneStore(beanFactory, NamedProvider.of(environment));
+			if (JDBC) {
+				JdbcStrategyCheck.check(beanFactory, environment);
+			}
+		};
 	}
 
 	@Bean
 	@ConditionalOnMissingBean
 	SelectedLockProvider distributedLockSelectedProvider(ObjectProvider<LockProvider> candidates,
 			ConfigurableListableBeanFactory beanFactory, DistributedLockProperties properties) {
-		return SelectedLockProvider.select(candidates, LockProviderBeans.all(beanFactory),
-				NamedProviders.of(properties.provider(), properties.additionalProviders()));
+		return SelectedLockProvider.select(candidates, beanFactory, new NamedProvider(properties.provider()));
 	}
 
 	@Bean(destroyMethod = "close")
@@ -131,6 +147,38 @@ class LockEngineConfiguration {
 			return (grace != null) ? grace : environment.getProperty("spring.lifecycle.timeout-per-shutdown-phase",
 					Duration.class, Duration.ofSeconds(30));
 		});
+	}
+
+	/**
+	 * Condition that locks need an engine: neither the application nor a context above it
+	 * has {@link LockOperations}, or there is a store and one of them is primary, as a
+	 * decorator of the engine is.
+	 */
+	static final class OnEngineCondition extends SpringBootCondition implements ConfigurationCondition {
+
+		@Override
+		public ConfigurationPhase getConfigurationPhase() {
+			return ConfigurationPhase.REGISTER_BEAN;
+		}
+
+		@Override
+		public ConditionOutcome getMatchOutcome(ConditionContext context, AnnotatedTypeMetadata metadata) {
+			ConditionMessage.Builder message = ConditionMessage.forCondition("Lock engine");
+			ConfigurableListableBeanFactory beanFactory = Objects.requireNonNull(context.getBeanFactory());
+			List<String> operations = LockBeans.names(beanFactory, LockOperations.class);
+			if (LockBeans.replaceEngine(operations, beanFactory)) {
+				return ConditionOutcome
+					.noMatch(message.because("the application, or a context above it, defines LockOperations"));
+			}
+			if (!operations.isEmpty() && LockBeans.names(beanFactory, LockProvider.class).isEmpty()
+					&& NamedProvider.of(context.getEnvironment()).name() == null) {
+				return ConditionOutcome.noMatch(message
+					.because("the application defines primary LockOperations, and there is no store for others"));
+			}
+			return ConditionOutcome.match(message
+				.because("the application defines no LockOperations, or only primary ones that decorate others"));
+		}
+
 	}
 
 }

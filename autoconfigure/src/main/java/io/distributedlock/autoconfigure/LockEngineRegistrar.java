@@ -29,11 +29,11 @@ final class LockEngineRegistrar implements ImportBeanDefinitionRegistrar {
 
 	private final ConfigurableListableBeanFactory beanFactory;
 
-	private final NamedProviders named;
+	private final NamedProvider named;
 
 	LockEngineRegistrar(BeanFactory beanFactory, Environment environment) {
 		this.beanFactory = (ConfigurableListableBeanFactory) beanFactory;
-		this.named = NamedProviders.of(environment);
+		this.named = NamedProvider.of(environment);
 	}
 
 	@Override
@@ -43,8 +43,7 @@ final class LockEngineRegistrar implements ImportBeanDefinitionRegistrar {
 		String primary = primaryOf(others);
 		if (primary != null) {
 			others.remove(primary);
-			AbstractBeanDefinition template = (AbstractBeanDefinition) registry
-				.getBeanDefinition(LockProviderBeans.TEMPLATE);
+			AbstractBeanDefinition template = (AbstractBeanDefinition) registry.getBeanDefinition(LockBeans.TEMPLATE);
 			template.addQualifier(qualifier(primary));
 		}
 		for (String provider : others) {
@@ -53,33 +52,22 @@ final class LockEngineRegistrar implements ImportBeanDefinitionRegistrar {
 	}
 
 	private @Nullable String primaryOf(List<String> providers) {
-		String name = this.named.primary();
-		List<String> candidates = new ArrayList<>();
-		List<String> marked = new ArrayList<>();
-		for (String provider : providers) {
-			if ((name != null) ? isNamed(provider, name) : !isAdditional(provider)) {
-				candidates.add(provider);
-				if (this.beanFactory.containsBeanDefinition(provider)
-						&& this.beanFactory.getBeanDefinition(provider).isPrimary()) {
-					marked.add(provider);
-				}
-			}
+		String name = this.named.name();
+		List<String> candidates = providers.stream()
+			.filter((provider) -> (name != null) ? isNamed(provider, name)
+					: LockBeans.isDefaultCandidate(provider, this.beanFactory))
+			.toList();
+		if (candidates.size() > 1) {
+			candidates = candidates.stream()
+				.filter((provider) -> this.beanFactory.containsBeanDefinition(provider)
+						&& this.beanFactory.getBeanDefinition(provider).isPrimary())
+				.toList();
 		}
-		List<String> unique = (candidates.size() > 1) ? marked : candidates;
-		return (unique.size() == 1) ? unique.get(0) : null;
-	}
-
-	private boolean isAdditional(String provider) {
-		for (String name : this.named.additional()) {
-			if (isNamed(provider, name)) {
-				return true;
-			}
-		}
-		return false;
+		return (candidates.size() == 1) ? candidates.get(0) : null;
 	}
 
 	private static boolean isNamed(String provider, String name) {
-		return provider.equals(name) || LockProviderBeans.qualifier(provider).equalsIgnoreCase(name);
+		return provider.equals(name) || LockBeans.qualifier(provider).equalsIgnoreCase(name);
 	}
 
 	private static void register(String provider, BeanDefinitionRegistry registry) {
@@ -93,11 +81,11 @@ final class LockEngineRegistrar implements ImportBeanDefinitionRegistrar {
 		definition.setLazyInit(true);
 		definition.setDestroyMethodName("");
 		definition.addQualifier(qualifier(provider));
-		registry.registerBeanDefinition(LockProviderBeans.template(provider), definition);
+		registry.registerBeanDefinition(LockBeans.template(provider), definition);
 	}
 
 	private static AutowireCandidateQualifier qualifier(String provider) {
-		return new AutowireCandidateQualifier(Qualifier.class, LockProviderBeans.qualifier(provider));
+		return new AutowireCandidateQualifier(Qualifier.class, LockBeans.qualifier(provider));
 	}
 
 }

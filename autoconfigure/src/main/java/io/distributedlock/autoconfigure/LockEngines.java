@@ -89,13 +89,13 @@ public final class LockEngines implements AutoCloseable {
 		if (name == null) {
 			return isMocked(this.beanFactory) ? null : this.selected.getObject().provider();
 		}
-		List<String> matching = SelectedLockProvider.matching(LockProviderBeans.all(this.beanFactory), name);
+		List<String> matching = LockBeans.matching(LockBeans.providers(this.beanFactory), name);
 		return (matching.size() == 1) ? this.beanFactory.getBean(matching.get(0), LockProvider.class) : null;
 	}
 
 	/** Whether the application has a mock in place of the primary locks. */
 	static boolean isMocked(ConfigurableListableBeanFactory beanFactory) {
-		return !beanFactory.isTypeMatch(LockProviderBeans.TEMPLATE, LockTemplate.class);
+		return !beanFactory.isTypeMatch(LockBeans.TEMPLATE, LockTemplate.class);
 	}
 
 	/** Returns the name of the primary provider, or a word for a mock in its place. */
@@ -106,19 +106,21 @@ public final class LockEngines implements AutoCloseable {
 	/**
 	 * Finds a provider.
 	 * @param name the name of a bean or a provider
-	 * @return the provider, and the bean of its locks
+	 * @return the name of its bean
 	 * @throws LockConfigurationException if there is none, or it is not clear which
 	 */
-	NamedEngine find(String name) {
-		Map<String, LockProvider> providers = LockProviderBeans.all(this.beanFactory);
-		List<String> matching = SelectedLockProvider.matching(providers, name);
+	String find(String name) {
+		Map<String, String> providers = LockBeans.providers(this.beanFactory);
+		List<String> matching = LockBeans.matching(providers, name);
 		if (matching.size() != 1) {
 			throw unknown(name, providers, matching);
 		}
-		String beanName = matching.get(0);
-		String provider = this.beanFactory.getBean(beanName, LockProvider.class).name();
-		return new NamedEngine(provider, beanName,
-				beanName.equals(this.selected.getObject().beanName()) ? null : LockProviderBeans.template(beanName));
+		return matching.get(0);
+	}
+
+	/** Returns whether a provider is the primary one. */
+	boolean isPrimary(String beanName) {
+		return beanName.equals(this.selected.getObject().beanName());
 	}
 
 	/**
@@ -126,17 +128,17 @@ public final class LockEngines implements AutoCloseable {
 	 * primary one, or a bean that is no provider.
 	 */
 	public @Nullable String additionalName(String name) {
-		List<String> matching = SelectedLockProvider.matching(LockProviderBeans.all(this.beanFactory), name);
-		NamedEngine engine = (matching.size() == 1) ? find(name) : null;
-		return (engine != null && engine.bean() != null) ? engine.provider() : null;
+		Map<String, String> providers = LockBeans.providers(this.beanFactory);
+		List<String> matching = LockBeans.matching(providers, name);
+		return (matching.size() == 1 && !isPrimary(matching.get(0))) ? providers.get(matching.get(0)) : null;
 	}
 
-	private static LockConfigurationException unknown(String name, Map<String, LockProvider> providers,
+	private static LockConfigurationException unknown(String name, Map<String, String> providers,
 			List<String> matching) {
 		if (matching.isEmpty()) {
 			return new LockConfigurationException(LockError.UNKNOWN_PROVIDER,
 					"its provider is '" + name + "', but the application has only: " + names(providers),
-					"Correct the name, or add it to distributed-lock.additional-providers");
+					"Correct the name, or define a LockProvider bean of that name");
 		}
 		return new LockConfigurationException(LockError.UNKNOWN_PROVIDER,
 				"its provider is '" + name + "', but " + matching.size() + " providers have that name",
@@ -144,11 +146,11 @@ public final class LockEngines implements AutoCloseable {
 	}
 
 	/** Returns the names, each with that of the bean where the two differ. */
-	private static String names(Map<String, LockProvider> providers) {
+	private static String names(Map<String, String> providers) {
 		return providers.entrySet()
 			.stream()
-			.map((entry) -> entry.getValue().name().equals(LockProviderBeans.qualifier(entry.getKey()))
-					? entry.getValue().name() : entry.getValue().name() + " (bean '" + entry.getKey() + "')")
+			.map((entry) -> entry.getValue().equals(LockBeans.qualifier(entry.getKey())) ? entry.getValue()
+					: entry.getValue() + " (bean '" + entry.getKey() + "')")
 			.sorted()
 			.collect(Collectors.joining(", "));
 	}
@@ -235,7 +237,7 @@ public final class LockEngines implements AutoCloseable {
 	/** Creates all engines but those with a mock in place of their bean. */
 	void createAll() {
 		for (String bean : this.beanFactory.getBeanNamesForType(LockTemplate.class, true, false)) {
-			if (LockProviderBeans.isTemplate(bean)) {
+			if (bean.startsWith(LockBeans.TEMPLATE)) {
 				this.beanFactory.getBean(bean);
 			}
 		}
@@ -256,16 +258,6 @@ public final class LockEngines implements AutoCloseable {
 	public void close() {
 		this.closed = true;
 		all().forEach((engine) -> engine.template().close());
-	}
-
-	/**
-	 * The locks of a provider that was found by its name.
-	 *
-	 * @param provider the name of the provider
-	 * @param providerBean the name of its bean
-	 * @param bean the name of the bean of its locks, or {@code null} for the primary ones
-	 */
-	record NamedEngine(String provider, String providerBean, @Nullable String bean) {
 	}
 
 }

@@ -146,11 +146,11 @@ final class LockStart implements SmartInitializingSingleton, LockEngineListener 
 	 */
 	private void requireProvider() {
 		boolean mocked = LockEngines.isMocked(this.beanFactory)
-				|| this.beanFactory.containsSingleton(LockProviderBeans.TEMPLATE);
-		if (!mocked && this.beanFactory.containsBeanDefinition("distributedLockSelectedProvider")) {
-			SelectedLockProvider.requireCandidates(
+				|| this.beanFactory.containsSingleton(LockBeans.TEMPLATE);
+		if (!mocked && this.beanFactory.containsBeanDefinition(SelectedLockProvider.BEAN_NAME)) {
+			SelectedLockProvider.requireCandidate(
 					List.of(BeanFactoryUtils.beanNamesForTypeIncludingAncestors(this.beanFactory, LockProvider.class)),
-					NamedProviders.of(this.environment));
+					NamedProvider.of(this.environment));
 		}
 	}
 

@@ -12,7 +12,6 @@ import org.springframework.beans.factory.NoUniqueBeanDefinitionException;
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.LockOperations;
-import io.distributedlock.autoconfigure.LockEngines.NamedEngine;
 import io.distributedlock.interceptor.LockOperationsLookup;
 
 /**
@@ -22,12 +21,15 @@ import io.distributedlock.interceptor.LockOperationsLookup;
  */
 final class ProviderLocks implements LockOperationsLookup {
 
+	/** Stands for the primary provider; no provider has this name. */
+	private static final String PRIMARY = "";
+
 	private final BeanFactory beanFactory;
 
-	/** Found without a lock: the bean factory, which creates it, has locks of its own. */
-	private volatile @Nullable LockOperations primary;
-
-	private final Map<String, LockOperations> named = new ConcurrentHashMap<>();
+	/**
+	 * Filled without a lock: the bean factory, which creates them, has locks of its own.
+	 */
+	private final Map<String, LockOperations> known = new ConcurrentHashMap<>();
 
 	ProviderLocks(BeanFactory beanFactory) {
 		this.beanFactory = beanFactory;
@@ -35,20 +37,13 @@ final class ProviderLocks implements LockOperationsLookup {
 
 	@Override
 	public LockOperations find(@Nullable String provider) {
-		if (provider == null) {
-			LockOperations found = this.primary;
-			if (found == null) {
-				found = findPrimary();
-				this.primary = found;
-			}
-			return found;
+		String name = (provider != null) ? provider : PRIMARY;
+		LockOperations found = this.known.get(name);
+		if (found == null) {
+			found = (provider != null) ? findNamed(provider) : findPrimary();
+			this.known.put(name, found);
 		}
-		LockOperations known = this.named.get(provider);
-		if (known == null) {
-			known = findNamed(provider);
-			this.named.put(provider, known);
-		}
-		return known;
+		return found;
 	}
 
 	private LockOperations findPrimary() {
@@ -80,13 +75,14 @@ final class ProviderLocks implements LockOperationsLookup {
 							+ "', but the application has LockOperations of its own, and none of that name",
 					"Correct the name: that of a bean of the type LockOperations");
 		}
-		NamedEngine engine = engines.find(name);
-		if (engine.bean() == null) {
+		String provider = engines.find(name);
+		if (engines.isPrimary(provider)) {
 			return find(null);
 		}
 		// A provider of an ancestor has no bean of locks in this context.
-		return this.beanFactory.containsBean(engine.bean())
-				? this.beanFactory.getBean(engine.bean(), LockOperations.class) : engines.of(engine.providerBean());
+		String bean = LockBeans.template(provider);
+		return this.beanFactory.containsBean(bean) ? this.beanFactory.getBean(bean, LockOperations.class)
+				: engines.of(provider);
 	}
 
 }

@@ -1,12 +1,14 @@
 package io.distributedlock.autoconfigure;
 
-import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 
 import org.springframework.aot.AotDetector;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.SpringBootVersion;
 
 import io.distributedlock.LockConfigurationException;
@@ -25,95 +27,101 @@ import io.distributedlock.provider.LockProvider;
  */
 public record SelectedLockProvider(String beanName, LockProvider provider, String reason) {
 
+	static final String BEAN_NAME = "distributedLockSelectedProvider";
+
 	/**
 	 * Chooses among the candidates.
 	 * @param candidates the candidates, of which one may be primary
-	 * @param providers all providers of the application, by the names of their beans
-	 * @param named the names that the properties have
+	 * @param beanFactory the factory that has all providers, also additional ones
+	 * @param named the name that the property has
 	 * @return the choice
 	 * @throws LockConfigurationException if there is none, or it is not clear which
 	 */
-	static SelectedLockProvider select(ObjectProvider<LockProvider> candidates, Map<String, LockProvider> providers,
-			NamedProviders named) {
-		List<String> additional = named.additional()
-			.stream()
-			.map((name) -> named(providers, NamedProviders.ADDITIONAL, name))
-			.toList();
-		if (named.primary() != null) {
-			String beanName = named(providers, NamedProviders.PRIMARY, named.primary());
-			return new SelectedLockProvider(beanName, provider(providers, beanName),
-					"chosen by " + NamedProviders.PRIMARY);
+	static SelectedLockProvider select(ObjectProvider<LockProvider> candidates,
+			ConfigurableListableBeanFactory beanFactory, NamedProvider named) {
+		Map<String, String> providers = LockBeans.providers(beanFactory);
+		if (named.name() != null) {
+			String beanName = named(providers, named.name());
+			return new SelectedLockProvider(beanName, beanFactory.getBean(beanName, LockProvider.class),
+					"chosen by " + NamedProvider.PROPERTY);
 		}
-		List<LockProvider> all = new ArrayList<>(candidates.orderedStream().toList());
-		all.removeIf((candidate) -> additional.stream().anyMatch((name) -> providers.get(name) == candidate));
-		if (all.isEmpty()) {
-			throw additional.isEmpty() ? none() : onlyAdditional(named);
-		}
+		List<LockProvider> all = candidates.orderedStream().toList();
 		LockProvider unique = (all.size() == 1) ? all.get(0) : candidates.getIfUnique();
 		if (unique == null) {
-			throw several(all.stream().map(LockProvider::name).toList());
+			throw all.isEmpty() ? none(providers.keySet()) : several(all.stream().map(LockProvider::name).toList());
 		}
-		return new SelectedLockProvider(beanName(providers, unique), unique,
+		String beanName = providers.keySet()
+			.stream()
+			.filter((name) -> beanFactory.getBean(name) == unique)
+			.findFirst()
+			.orElseThrow();
+		return new SelectedLockProvider(beanName, unique,
 				(all.size() == 1) ? "the only candidate" : "the primary candidate");
+	}
+
+	/**
+	 * Requires that it is clear which store keeps the locks, before any bean is created:
+	 * a start that fails for that reason has opened no connection and created no table.
+	 * Leaves a choice in which beans of the application take part to the bean of this
+	 * type; a mock in place of the locks needs no store.
+	 * @param beanFactory the factory of which definitions are read
+	 * @param named the name that the property has
+	 * @throws LockConfigurationException if there are several stores
+	 */
+	static void requireOneStore(ConfigurableListableBeanFactory beanFactory, NamedProvider named) {
+		if (named.name() == null) {
+			List<String> stores = LockBeans.OWN.keySet()
+				.stream()
+				.filter((name) -> beanFactory.containsBeanDefinition(name)
+						&& beanFactory.isTypeMatch(name, LockProvider.class))
+				.map(LockBeans::qualifier)
+				.toList();
+			if (stores.size() > 1 && !LockEngines.isMocked(beanFactory) && beanFactory.containsBeanDefinition(BEAN_NAME)
+					&& List.of(beanFactory.getBeanNamesForType(LockProvider.class, true, false))
+						.stream()
+						.allMatch(
+								(name) -> LockBeans.isOwn(name) || !LockBeans.isDefaultCandidate(name, beanFactory))) {
+				throw several(stores);
+			}
+		}
 	}
 
 	/**
 	 * Requires that there is a provider to choose, by the names of the beans alone. Only
 	 * providers of ours have names that their beans tell.
 	 * @param beanNames the names of the beans of all providers
-	 * @param named the names that the properties have
+	 * @param named the name that the property has
 	 * @throws LockConfigurationException if there is none
 	 */
-	static void requireCandidates(List<String> beanNames, NamedProviders named) {
-		List<String> present = new ArrayList<>();
+	static void requireCandidate(List<String> beanNames, NamedProvider named) {
+		Map<String, String> providers = new LinkedHashMap<>();
 		for (String beanName : beanNames) {
-			if (!LockProviderBeans.isOwn(beanName)) {
+			if (!LockBeans.isOwn(beanName)) {
 				return;
 			}
-			present.add(LockProviderBeans.ownName(beanName));
+			providers.put(beanName, LockBeans.qualifier(beanName));
 		}
-		for (String name : named.additional()) {
-			requireOwn(beanNames, present, NamedProviders.ADDITIONAL, name);
+		if (named.name() != null) {
+			named(providers, named.name());
 		}
-		if (named.primary() != null) {
-			requireOwn(beanNames, present, NamedProviders.PRIMARY, named.primary());
-			return;
-		}
-		if (present.isEmpty()) {
-			throw none();
-		}
-		present.removeIf(named::hasAdditional);
-		if (present.isEmpty()) {
-			throw onlyAdditional(named);
+		else if (providers.isEmpty()) {
+			throw none(providers.keySet());
 		}
 	}
 
-	private static void requireOwn(List<String> beanNames, List<String> present, String property, String name) {
-		for (String other : present) {
-			if (other.equalsIgnoreCase(name)) {
-				return;
-			}
-		}
-		if (!beanNames.contains(name)) {
-			throw unknown(property, name, present);
-		}
-	}
-
-	static LockConfigurationException several(List<String> names) {
+	private static LockConfigurationException several(List<String> names) {
 		return new LockConfigurationException(LockError.SEVERAL_PROVIDERS,
-				"There are several stores to keep distributed locks in: "
-						+ names.stream().sorted().collect(Collectors.joining(", ")),
+				"There are several stores to keep distributed locks in: " + list(names),
 				"Choose one with distributed-lock.provider, or mark one LockProvider as @Primary");
 	}
 
-	private static LockConfigurationException onlyAdditional(NamedProviders named) {
-		return new LockConfigurationException(LockError.NO_PROVIDER,
-				"All stores of the application are additional ones (" + NamedProviders.ADDITIONAL + "="
-						+ String.join(",", named.additional()) + "), and none is the primary one",
-				"Name the store of methods without a provider with " + NamedProviders.PRIMARY);
-	}
-
-	private static LockConfigurationException none() {
+	private static LockConfigurationException none(Collection<String> additional) {
+		if (!additional.isEmpty()) {
+			return new LockConfigurationException(LockError.NO_PROVIDER,
+					"All stores of the application are additional ones (LockProvider beans with"
+							+ " defaultCandidate=false: " + list(additional) + "), and none is the primary one",
+					"Name the store of methods without a provider with " + NamedProvider.PROPERTY);
+		}
 		return new LockConfigurationException(LockError.NO_PROVIDER,
 				"There is no store to keep distributed locks in: the application has no LockProvider",
 				"Add a RedisConnectionFactory, for instance by spring-boot-starter-data-redis, or a DataSource by"
@@ -123,14 +131,21 @@ public record SelectedLockProvider(String beanName, LockProvider provider, Strin
 						+ " to run without locks choose distributed-lock.provider=none" + ofBoot());
 	}
 
-	private static String named(Map<String, LockProvider> providers, String property, String name) {
-		List<String> matching = matching(providers, name);
+	private static String named(Map<String, String> providers, String name) {
+		List<String> matching = LockBeans.matching(providers, name);
 		if (matching.isEmpty()) {
-			throw unknown(property, name, providers.values().stream().map(LockProvider::name).toList());
+			throw new LockConfigurationException(LockError.NO_PROVIDER,
+					"The property " + NamedProvider.PROPERTY + " is '" + name + "', but "
+							+ (providers.isEmpty() ? "there is no such LockProvider, nor any other"
+									: "the application has only: " + list(providers.values())),
+					"Correct the name, or add what that provider needs: 'redis' needs a RedisConnectionFactory, 'jdbc'"
+							+ " a DataSource, 'zookeeper' a CuratorFramework or"
+							+ " distributed-lock.zookeeper.connect-string; 'local' and 'none' need nothing" + ofBuild()
+							+ ofBoot());
 		}
 		if (matching.size() > 1) {
 			throw new LockConfigurationException(LockError.SEVERAL_PROVIDERS,
-					"The property " + property + " is '" + name + "', but " + matching.size()
+					"The property " + NamedProvider.PROPERTY + " is '" + name + "', but " + matching.size()
 							+ " LockProviders have that name",
 					"Give each LockProvider a name of its own, or use the name of its bean: "
 							+ String.join(", ", matching));
@@ -138,14 +153,8 @@ public record SelectedLockProvider(String beanName, LockProvider provider, Strin
 		return matching.get(0);
 	}
 
-	private static LockConfigurationException unknown(String property, String name, List<String> present) {
-		return new LockConfigurationException(LockError.NO_PROVIDER, "The property " + property + " is '" + name
-				+ "', but "
-				+ (present.isEmpty() ? "there is no such LockProvider, nor any other"
-						: "the application has only: " + present.stream().sorted().collect(Collectors.joining(", "))),
-				"Correct the name, or add what that provider needs: 'redis' needs a RedisConnectionFactory, 'jdbc'"
-						+ " a DataSource, 'zookeeper' a CuratorFramework or distributed-lock.zookeeper.connect-string;"
-						+ " 'local' and 'none' need nothing" + ofBuild() + ofBoot());
+	private static String list(Collection<String> names) {
+		return names.stream().sorted().collect(Collectors.joining(", "));
 	}
 
 	/** Returns why no store is found by a Spring Boot whose classes have other names. */
@@ -161,38 +170,6 @@ public record SelectedLockProvider(String beanName, LockProvider provider, Strin
 				? ". This application was processed ahead of time: set the property for the processing too, because it"
 						+ " decides which providers there are"
 				: "";
-	}
-
-	/**
-	 * Returns the names of the beans that a name means: that of a bean, or else of
-	 * providers.
-	 */
-	static List<String> matching(Map<String, LockProvider> providers, String name) {
-		if (providers.containsKey(name)) {
-			return List.of(name);
-		}
-		return providers.entrySet()
-			.stream()
-			.filter((entry) -> entry.getValue().name().equalsIgnoreCase(name))
-			.map(Map.Entry::getKey)
-			.toList();
-	}
-
-	private static String beanName(Map<String, LockProvider> providers, LockProvider provider) {
-		return providers.entrySet()
-			.stream()
-			.filter((entry) -> entry.getValue() == provider)
-			.map(Map.Entry::getKey)
-			.findFirst()
-			.orElseThrow();
-	}
-
-	private static LockProvider provider(Map<String, LockProvider> providers, String beanName) {
-		LockProvider provider = providers.get(beanName);
-		if (provider == null) {
-			throw new IllegalStateException("No LockProvider '" + beanName + "'");
-		}
-		return provider;
 	}
 
 }

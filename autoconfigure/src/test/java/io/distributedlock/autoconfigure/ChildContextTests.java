@@ -25,6 +25,7 @@ import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockContext;
 import io.distributedlock.LockError;
 import io.distributedlock.annotation.DistributedLock;
+import io.distributedlock.local.NoLockProvider;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -35,13 +36,14 @@ class ChildContextTests {
 
 	private final ApplicationContextRunner parent = new ApplicationContextRunner().withBean(LockUser.class)
 		.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class))
-		.withPropertyValues("distributed-lock.provider=local", "distributed-lock.additional-providers=none");
+		.withPropertyValues("distributed-lock.provider=local");
 
 	@Test
 	void childResolvesItsOwnBeansAndProvidersOfItsParent() {
-		this.parent.withBean("shop", Shop.class, () -> new Shop("closed"))
+		this.parent.withBean("none", NoLockProvider.class)
+			.withBean("shop", Shop.class, () -> new Shop("closed"))
 			.run((context) -> this.parent.withParent(context)
-				.withPropertyValues("distributed-lock.provider=", "distributed-lock.additional-providers=")
+				.withPropertyValues("distributed-lock.provider=")
 				.withBean("shop", Shop.class, () -> new Shop("open"))
 				.withBean(Counter.class)
 				.run((child) -> {

@@ -27,6 +27,9 @@ import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 import io.distributedlock.LockConfigurationException;
@@ -37,6 +40,8 @@ import io.distributedlock.autoconfigure.redis.RedisLockAutoConfiguration;
 import io.distributedlock.autoconfigure.zookeeper.ZooKeeperLockAutoConfiguration;
 import io.distributedlock.jdbc.TestDatabases;
 import io.distributedlock.provider.LockProvider;
+import io.distributedlock.redis.RedisLockProvider;
+import io.distributedlock.redis.RedisLockSettings;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -115,9 +120,8 @@ class EarlyConnectionTests {
 	void clientsAreCreatedAfterAllPostProcessors(CapturedOutput output) {
 		Set<String> seen = ConcurrentHashMap.newKeySet();
 		this.runner
-			.withPropertyValues("distributed-lock.provider=jdbc", "distributed-lock.additional-providers=redis",
-					"distributed-lock.jdbc.initialize-schema=always", "spring.datasource.generate-unique-name=true",
-					"spring.data.redis.port=1")
+			.withPropertyValues("distributed-lock.provider=jdbc", "distributed-lock.jdbc.initialize-schema=always",
+					"spring.datasource.generate-unique-name=true", "spring.data.redis.port=1")
 			.withBean(BeanPostProcessor.class, () -> new BeanPostProcessor() {
 				@Override
 				public Object postProcessAfterInitialization(Object bean, String beanName) {
@@ -125,11 +129,22 @@ class EarlyConnectionTests {
 					return bean;
 				}
 			})
+			.withUserConfiguration(AdditionalProvider.class)
 			.withBean(Job.class)
 			.run((context) -> assertThat(context).hasNotFailed());
 		assertThat(seen).contains("dataSource", "redisConnectionFactory", "distributedLockJdbcProvider",
 				"distributedLockTemplate");
 		assertThat(output).doesNotContain("not eligible for getting processed");
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class AdditionalProvider {
+
+		@Bean(defaultCandidate = false)
+		RedisLockProvider additional(RedisConnectionFactory factory) {
+			return new RedisLockProvider(factory, RedisLockSettings.defaults("shop"));
+		}
+
 	}
 
 	static class Job {

@@ -47,6 +47,7 @@ import io.distributedlock.autoconfigure.observe.LockEndpointProperties;
 import io.distributedlock.autoconfigure.observe.LockHealthAutoConfiguration;
 import io.distributedlock.jdbc.TestDatabases;
 import io.distributedlock.local.LocalLockProvider;
+import io.distributedlock.local.NoLockProvider;
 import io.distributedlock.provider.LockObserver;
 import io.distributedlock.provider.LockProvider;
 
@@ -84,7 +85,7 @@ class LockActuatorAutoConfigurationTests {
 
 	@Test
 	void healthOfSeveralProvidersHasAComponentForEach() {
-		ApplicationContextRunner several = this.runner.withPropertyValues("distributed-lock.additional-providers=none");
+		ApplicationContextRunner several = this.runner.withBean("none", NoLockProvider.class);
 		several.run((context) -> {
 			CompositeHealthContributor health = context.getBean(CompositeHealthContributor.class);
 			assertThat(components(health)).containsOnly(entry("local", UNUSED), entry("none", UNUSED));
@@ -105,12 +106,10 @@ class LockActuatorAutoConfigurationTests {
 	void componentOfAnOwnProviderHasItsNameFromTheStart() {
 		LockProvider own = Mockito.mock(LockProvider.class, Mockito.withSettings().stubOnly());
 		BDDMockito.given(own.name()).willReturn("etcd");
-		this.runner.withPropertyValues("distributed-lock.additional-providers=etcdProvider")
-			.withBean("etcdProvider", LockProvider.class, () -> own)
-			.run((context) -> {
-				CompositeHealthContributor health = context.getBean(CompositeHealthContributor.class);
-				assertThat(components(health)).containsOnly(entry("local", UNUSED), entry("etcd", UNUSED));
-			});
+		this.runner.withBean("etcdProvider", LockProvider.class, () -> own).run((context) -> {
+			CompositeHealthContributor health = context.getBean(CompositeHealthContributor.class);
+			assertThat(components(health)).containsOnly(entry("local", UNUSED), entry("etcd", UNUSED));
+		});
 	}
 
 	@Test
@@ -189,12 +188,12 @@ class LockActuatorAutoConfigurationTests {
 			}
 
 		};
-		this.runner.withPropertyValues("distributed-lock.additional-providers=none")
+		this.runner.withBean("none", NoLockProvider.class)
 			.withBean(LockObserver.class, () -> observer)
 			.run((context) -> {
 				LockEngines engines = context.getBean(LockEngines.class);
 				assertThat(catchThrowable(() -> engines.of("distributedLockLocalProvider"))).isNotNull();
-				assertThat(catchThrowable(() -> engines.of("distributedLockNoneProvider"))).isNotNull();
+				assertThat(catchThrowable(() -> engines.of("none"))).isNotNull();
 				CompositeHealthContributor health = context.getBean(CompositeHealthContributor.class);
 				assertThat(statuses(health)).containsOnly(entry("local", Status.DOWN), entry("none", Status.DOWN));
 				failing.remove("none");

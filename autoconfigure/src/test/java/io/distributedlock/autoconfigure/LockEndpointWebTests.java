@@ -45,6 +45,7 @@ import io.distributedlock.LockRequest;
 import io.distributedlock.annotation.DistributedLock;
 import io.distributedlock.engine.LockTemplate;
 import io.distributedlock.jdbc.TestDatabases;
+import io.distributedlock.local.LocalLockProvider;
 import io.distributedlock.provider.ProcessLabel;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -94,10 +95,9 @@ class LockEndpointWebTests {
 		this.context = contexts.computeIfAbsent(arguments, (added) -> new SpringApplicationBuilder(Shop.class)
 			.web(WebApplicationType.SERVLET)
 			.properties("server.port=0", "spring.application.name=shop", "distributed-lock.provider=jdbc",
-					"distributed-lock.additional-providers=local", "distributed-lock.call-timeout=10s",
-					"management.endpoints.web.exposure.include=*", "management.endpoint.health.show-details=always",
-					"management.endpoint.health.probes.enabled=true", "management.health.defaults.enabled=false",
-					"management.health.distributedlocks.enabled=true")
+					"distributed-lock.call-timeout=10s", "management.endpoints.web.exposure.include=*",
+					"management.endpoint.health.show-details=always", "management.endpoint.health.probes.enabled=true",
+					"management.health.defaults.enabled=false", "management.health.distributedlocks.enabled=true")
 			.run(added.toArray(String[]::new)));
 	}
 
@@ -277,6 +277,11 @@ class LockEndpointWebTests {
 		@Bean
 		DataSource dataSource() {
 			return TestDatabases.h2();
+		}
+
+		@Bean
+		LocalLockProvider local() {
+			return new LocalLockProvider();
 		}
 
 		@Bean

@@ -48,6 +48,7 @@ import io.distributedlock.autoconfigure.observe.LockMetricsAutoConfiguration;
 import io.distributedlock.engine.LockTemplate;
 import io.distributedlock.interceptor.RecordingLockOperations;
 import io.distributedlock.local.LocalLockProvider;
+import io.distributedlock.local.NoLockProvider;
 import io.distributedlock.provider.LockProvider;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -68,7 +69,7 @@ class LockOperationsOverrideTests {
 
 	@Test
 	void decoratorSeesAnnotatedCallsAndTheEngineRunsThem() {
-		this.runner.withPropertyValues("distributed-lock.provider=local", "distributed-lock.additional-providers=none")
+		this.runner.withPropertyValues("distributed-lock.provider=local")
 			.withUserConfiguration(Decorated.class)
 			.withBean(Job.class)
 			.withBean(NamesLocal.class)
@@ -171,8 +172,7 @@ class LockOperationsOverrideTests {
 	@Nested
 	@DirtiesContext
 	@SpringJUnitConfig(NamingApplication.class)
-	@TestPropertySource(
-			properties = { "distributed-lock.provider=local", "distributed-lock.additional-providers=none" })
+	@TestPropertySource(properties = "distributed-lock.provider=local")
 	class MockBesideSeveralStores {
 
 		@MockitoBean
@@ -201,11 +201,10 @@ class LockOperationsOverrideTests {
 	@Nested
 	@DirtiesContext
 	@SpringJUnitConfig(NamingApplication.class)
-	@TestPropertySource(
-			properties = { "distributed-lock.provider=local", "distributed-lock.additional-providers=none" })
+	@TestPropertySource(properties = "distributed-lock.provider=local")
 	class MockOfAnAdditionalStore {
 
-		@MockitoBean(name = "distributedLockNoneTemplate")
+		@MockitoBean(name = "distributedLockTemplate.none")
 		private LockOperations none;
 
 		@Test
@@ -220,8 +219,7 @@ class LockOperationsOverrideTests {
 	@Nested
 	@DirtiesContext
 	@SpringJUnitConfig(NamingApplication.class)
-	@TestPropertySource(
-			properties = { "distributed-lock.provider=local", "distributed-lock.additional-providers=none" })
+	@TestPropertySource(properties = "distributed-lock.provider=local")
 	class Spy {
 
 		@MockitoSpyBean
@@ -236,8 +234,7 @@ class LockOperationsOverrideTests {
 	}
 
 	@SpringJUnitConfig(NamingApplication.class)
-	@TestPropertySource(
-			properties = { "distributed-lock.provider=local", "distributed-lock.additional-providers=none" })
+	@TestPropertySource(properties = "distributed-lock.provider=local")
 	static class RawObject {
 
 		@TestBean
@@ -264,6 +261,11 @@ class LockOperationsOverrideTests {
 	@Configuration(proxyBeanMethods = false)
 	@Import({ Application.class, NamesLocal.class, NamesNone.class })
 	static class NamingApplication {
+
+		@Bean
+		NoLockProvider none() {
+			return new NoLockProvider();
+		}
 
 	}
 

@@ -46,7 +46,6 @@ public class NamedPropertyTests {
 					| There is no store | provider=none
 					| There is no store | zookeeper.connect-string=127.0.0.1:1
 					provider=zookeeper | distributed-lock.provider is 'zookeeper' | zookeeper.connect-string=127.0.0.1:1
-					additional-providers=local | distributed-lock.additional-providers=local | provider=none
 					provider=local,transaction.commit-margin=20s | Use less than 20000ms | transaction.commit-margin=19999ms
 					provider=local,transaction.commit-margin=20s | or a longer distributed-lock.lease | lease=40s
 					provider=local,fencing.enabled=true | fencing.enabled is true | fencing.enabled=false
@@ -77,8 +76,7 @@ public class NamedPropertyTests {
 
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', textBlock = """
-			provider=local | or add it to distributed-lock.additional-providers | additional-providers=none
-			provider=local,additional-providers=none,max-hold=1m | or distributed-lock.max-hold | max-hold=3m
+			provider=none,max-hold=1m | or distributed-lock.max-hold | max-hold=3m
 			""")
 	void ofALockedMethodRemovesItsMessage(String setUp, String message, String remedy, CapturedOutput output) {
 		assertRemoved(this.without.withBean(Job.class), setUp, message, remedy, output);

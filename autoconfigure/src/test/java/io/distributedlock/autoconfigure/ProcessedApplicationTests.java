@@ -46,6 +46,7 @@ import io.distributedlock.autoconfigure.jdbc.JdbcLockAutoConfiguration;
 import io.distributedlock.autoconfigure.observe.LockMetricsAutoConfiguration;
 import io.distributedlock.engine.LockTemplate;
 import io.distributedlock.interceptor.LockAdvisor;
+import io.distributedlock.local.LocalLockProvider;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatException;
@@ -62,7 +63,7 @@ class ProcessedApplicationTests {
 
 	private static final String[] TWO_STORES = { "spring.application.name=shop",
 			"spring.datasource.generate-unique-name=true", "distributed-lock.provider=jdbc",
-			"distributed-lock.additional-providers=local", "distributed-lock.call-timeout=10s", "orders.lease=40s" };
+			"distributed-lock.call-timeout=10s", "orders.lease=40s" };
 
 	/** Processes a configuration, and passes on the context that runs. */
 	private static void run(Class<?> configuration, String[] properties, Consumer<GenericApplicationContext> test) {
@@ -172,6 +173,11 @@ class ProcessedApplicationTests {
 		@Bean
 		Stores stores() {
 			return new Stores();
+		}
+
+		@Bean(defaultCandidate = false)
+		LocalLockProvider local() {
+			return new LocalLockProvider();
 		}
 
 		@Bean

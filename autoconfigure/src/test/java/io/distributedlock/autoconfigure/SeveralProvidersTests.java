@@ -77,8 +77,8 @@ class SeveralProvidersTests {
 		.withPropertyValues("spring.application.name=shop", "spring.datasource.generate-unique-name=true",
 				"distributed-lock.call-timeout=10s", "distributed-lock.wait-time=0");
 
-	private final ApplicationContextRunner runner = this.plain.withPropertyValues("distributed-lock.provider=jdbc",
-			"distributed-lock.additional-providers=local");
+	private final ApplicationContextRunner runner = this.plain.withPropertyValues("distributed-lock.provider=jdbc")
+		.withUserConfiguration(AdditionalProvider.class);
 
 	@Test
 	void everyStoreHasItsEngineAndTheStartLinesTell(CapturedOutput output) {
@@ -91,7 +91,7 @@ class SeveralProvidersTests {
 			assertThat(stores.local.snapshot().provider()).isEqualTo("local");
 			assertThat(stores.jdbc).isSameAs(stores.primary).isSameAs(context.getBean(LockOperations.class));
 			assertThat(context.getBean(LockTemplate.class)).isSameAs(stores.primary);
-			assertThat(context.getBean("distributedLockLocalTemplate")).isSameAs(stores.local);
+			assertThat(context.getBean("distributedLockTemplate.local")).isSameAs(stores.local);
 		});
 		assertThat(output).containsOnlyOnce("store 'jdbc' (chosen by distributed-lock.provider), table")
 			.containsOnlyOnce("store 'local' (additional), lease 30s");
@@ -99,12 +99,10 @@ class SeveralProvidersTests {
 
 	@Test
 	void onlyStoreBesideTheAdditionalOnesIsPrimary() {
-		this.plain.withPropertyValues("distributed-lock.additional-providers=local")
-			.withBean(Stores.class)
-			.run((context) -> {
-				assertThat(context.getBean(Stores.class).jdbc).isSameAs(context.getBean(LockOperations.class));
-				assertThat(context.getBean(Stores.class).primary.snapshot().provider()).isEqualTo("jdbc");
-			});
+		this.plain.withUserConfiguration(AdditionalProvider.class).withBean(Stores.class).run((context) -> {
+			assertThat(context.getBean(Stores.class).jdbc).isSameAs(context.getBean(LockOperations.class));
+			assertThat(context.getBean(Stores.class).primary.snapshot().provider()).isEqualTo("jdbc");
+		});
 	}
 
 	@Test
@@ -117,7 +115,8 @@ class SeveralProvidersTests {
 
 	@Test
 	void unnamedStoreIsNotSetUpBesideOthers() {
-		this.plain.withPropertyValues("distributed-lock.provider=local", "distributed-lock.additional-providers=none")
+		this.plain.withPropertyValues("distributed-lock.provider=none")
+			.withUserConfiguration(AdditionalProvider.class)
 			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(JdbcLockProvider.class));
 	}
 
@@ -376,11 +375,12 @@ class SeveralProvidersTests {
 	@Test
 	void onlyAdditionalStoresFailTheStart() {
 		new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class))
-			.withPropertyValues("distributed-lock.additional-providers=local")
+			.withUserConfiguration(AdditionalProvider.class)
+			.withBean(LockUser.class)
 			.run((context) -> assertThat(mistake(context.getStartupFailure())).isNotNull()
-				.hasMessage("DL-701: All stores of the application are additional ones"
-						+ " (distributed-lock.additional-providers=local), and none is the primary one. Name the store of"
-						+ " methods without a provider with distributed-lock.provider"));
+				.hasMessage("DL-701: All stores of the application are additional ones (LockProvider beans with"
+						+ " defaultCandidate=false: local), and none is the primary one. Name the store of methods"
+						+ " without a provider with distributed-lock.provider"));
 	}
 
 	private static void assertUnknown(@Nullable Throwable failure, String fact) {
@@ -388,7 +388,7 @@ class SeveralProvidersTests {
 			assertThat(ex.error()).isEqualTo(LockError.UNKNOWN_PROVIDER);
 			assertThat(ex).hasMessageStartingWith("DL-705: The method " + Unknown.class.getName() + ".run() cannot")
 				.hasMessageContaining(fact)
-				.hasMessageContaining("distributed-lock.additional-providers");
+				.hasMessageContaining("define a LockProvider bean of that name");
 		});
 	}
 
@@ -412,33 +412,16 @@ class SeveralProvidersTests {
 	}
 
 	@Test
-	void unknownAdditionalProviderFailsTheStart() {
-		this.plain
-			.withPropertyValues("distributed-lock.provider=local", "distributed-lock.additional-providers=zookeeper")
-			.run((context) -> assertThat(mistake(context.getStartupFailure())).isNotNull()
-				.hasMessageContaining("DL-701")
-				.hasMessageContaining("distributed-lock.additional-providers is 'zookeeper'")
-				.hasMessageContaining("has only: local"));
-	}
-
-	@Test
 	void blankProviderCountsAsUnset(CapturedOutput output) {
 		this.plain.withPropertyValues("distributed-lock.provider=")
 			.run((context) -> assertThat(output).contains("store 'jdbc' (the only candidate)"));
 	}
 
 	@Test
-	void additionalProviderNoneWarnsOfTheMethodsThatNameIt(CapturedOutput output) {
-		this.plain.withPropertyValues("distributed-lock.provider=local", "distributed-lock.additional-providers=none")
-			.run((context) -> assertThat(output).contains("WARN")
-				.contains("methods with provider = \"none\" (distributed-lock.additional-providers)"));
-	}
-
-	@Test
 	void severalPrimariesToChooseFromAreStillListed() {
 		this.plain.withBean("a", LockProvider.class, () -> named("first"))
 			.withBean("b", LockProvider.class, () -> named("second"))
-			.withPropertyValues("distributed-lock.additional-providers=local")
+			.withUserConfiguration(AdditionalProvider.class)
 			.run((AssertableApplicationContext context) -> assertThat(mistake(context.getStartupFailure())).isNotNull()
 				.hasMessageContaining("DL-702")
 				.hasMessageContaining("first, second"));
@@ -578,6 +561,16 @@ class SeveralProvidersTests {
 			boolean locally = this.stores == null
 					|| this.stores.local.snapshot().held().stream().anyMatch((held) -> held.token().value() == token);
 			return locally ? "local" : "jdbc";
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class AdditionalProvider {
+
+		@Bean(defaultCandidate = false)
+		LocalLockProvider local() {
+			return new LocalLockProvider();
 		}
 
 	}

@@ -157,7 +157,7 @@ class StorePresenceTests {
 			JdbcLockAutoConfiguration      | jdbc  | distributed-lock.provider names it
 			JdbcLockAutoConfiguration      | jdbc  | found bean 'dataSource'
 			RedisLockAutoConfiguration     | jdbc  | distributed-lock.provider is 'jdbc'
-			ZooKeeperLockAutoConfiguration | jdbc  | distributed-lock.additional-providers does not name this one
+			ZooKeeperLockAutoConfiguration | jdbc  | distributed-lock.provider is 'jdbc'
 			RedisLockAutoConfiguration     | redis | found bean 'redisConnectionFactory'
 			LockEngineConfiguration | local | the application defines no LockOperations
 			LockEngineConfiguration#distributedLockNoneProvider | local | distributed-lock.provider is 'local'

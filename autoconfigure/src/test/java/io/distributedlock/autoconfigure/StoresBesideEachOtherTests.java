@@ -2,6 +2,9 @@ package io.distributedlock.autoconfigure;
 
 import java.time.Duration;
 
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.retry.RetryOneTime;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -12,6 +15,9 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 import io.distributedlock.LockContext;
 import io.distributedlock.LockKey;
@@ -24,8 +30,13 @@ import io.distributedlock.autoconfigure.jdbc.JdbcLockAutoConfiguration;
 import io.distributedlock.autoconfigure.redis.RedisLockAutoConfiguration;
 import io.distributedlock.autoconfigure.zookeeper.ZooKeeperLockAutoConfiguration;
 import io.distributedlock.engine.LockTemplate;
+import io.distributedlock.provider.LockTimer;
+import io.distributedlock.redis.RedisLockProvider;
+import io.distributedlock.redis.RedisLockSettings;
 import io.distributedlock.redis.TestRedis;
 import io.distributedlock.zookeeper.TestZooKeeper;
+import io.distributedlock.zookeeper.ZooKeeperLockProvider;
+import io.distributedlock.zookeeper.session.ZooKeeperLockSettings;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -44,8 +55,8 @@ class StoresBesideEachOtherTests {
 				"spring.data.redis.port=" + TestRedis.port(), "distributed-lock.call-timeout=10s",
 				"distributed-lock.zookeeper.connect-string=" + TestZooKeeper.connectString());
 
-	private final ApplicationContextRunner all = this.runner
-		.withPropertyValues("distributed-lock.provider=jdbc", "distributed-lock.additional-providers=redis,zookeeper")
+	private final ApplicationContextRunner all = this.runner.withPropertyValues("distributed-lock.provider=jdbc")
+		.withUserConfiguration(AdditionalProviders.class)
 		.withBean(Stores.class)
 		.withBean(Jobs.class);
 
@@ -85,6 +96,26 @@ class StoresBesideEachOtherTests {
 			assertThat(next).isNotNull();
 			next.close();
 		}));
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class AdditionalProviders {
+
+		@Bean(defaultCandidate = false)
+		RedisLockProvider redis(RedisConnectionFactory factory) {
+			return new RedisLockProvider(factory, RedisLockSettings.defaults("beside"));
+		}
+
+		@Bean(initMethod = "start")
+		CuratorFramework curator() {
+			return CuratorFrameworkFactory.newClient(TestZooKeeper.connectString(), new RetryOneTime(100));
+		}
+
+		@Bean(defaultCandidate = false)
+		ZooKeeperLockProvider zookeeper(CuratorFramework client, LockTimer timer) {
+			return new ZooKeeperLockProvider(client, ZooKeeperLockSettings.defaults("beside"), timer);
+		}
+
 	}
 
 	record Stores(@Qualifier("redis") LockOperations redis, @Qualifier("zookeeper") LockOperations zookeeper) {

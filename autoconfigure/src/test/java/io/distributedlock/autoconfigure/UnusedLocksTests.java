@@ -16,7 +16,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
@@ -312,25 +311,14 @@ class UnusedLocksTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "distributed-lock.provider, etcd", "distributed-lock.additional-providers, etcd",
-			"distributed-lock.provider, zookeeper" })
-	void storeThatIsNotThereFailsTheStartAllTheSame(String property, String provider) {
-		this.runner.withPropertyValues("distributed-lock.provider=local", property + "=" + provider)
+	@ValueSource(strings = { "etcd", "zookeeper" })
+	void storeThatIsNotThereFailsTheStartAllTheSame(String provider) {
+		this.runner.withPropertyValues("distributed-lock.provider=" + provider)
 			.run((context) -> assertThat(context).getFailure()
 				.isInstanceOfSatisfying(LockConfigurationException.class, (ex) -> {
 					assertThat(ex.error()).isEqualTo(LockError.NO_PROVIDER);
-					assertThat(ex.problem()).contains(property + " is '" + provider + "'");
+					assertThat(ex.problem()).contains("distributed-lock.provider is '" + provider + "'");
 				}));
-	}
-
-	@Test
-	void onlyAdditionalStoreFailsTheStartAllTheSame() {
-		new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class))
-			.withPropertyValues("distributed-lock.additional-providers=local")
-			.run((context) -> assertThat(context).getFailure()
-				.isInstanceOfSatisfying(LockConfigurationException.class,
-						(ex) -> assertThat(ex.error()).isEqualTo(LockError.NO_PROVIDER))
-				.hasMessageContaining("All stores of the application are additional ones"));
 	}
 
 	@Test

@@ -41,15 +41,13 @@ import org.springframework.util.ClassUtils;
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.autoconfigure.ConditionalOnLockStore;
-import io.distributedlock.autoconfigure.ConditionalOnStoreBean;
 import io.distributedlock.autoconfigure.DistributedLockAutoConfiguration;
 import io.distributedlock.autoconfigure.DistributedLockProperties;
 import io.distributedlock.autoconfigure.JdbcStrategy;
-import io.distributedlock.autoconfigure.JdbcStrategyCondition.OnLease;
-import io.distributedlock.autoconfigure.JdbcStrategyCondition.OnRowLock;
 import io.distributedlock.autoconfigure.KeyPrefix;
 import io.distributedlock.autoconfigure.LockStoreLocation;
 import io.distributedlock.autoconfigure.LockTimerConfiguration;
+import io.distributedlock.autoconfigure.OnRowLockCondition;
 import io.distributedlock.autoconfigure.QualifiedBeanWarning;
 import io.distributedlock.autoconfigure.jdbc.JdbcLockProperties.Pool;
 import io.distributedlock.jdbc.DistributedLockDataSource;
@@ -68,8 +66,7 @@ import io.distributedlock.provider.LockTimer;
 @AutoConfiguration(after = DataSourceAutoConfiguration.class, before = DistributedLockAutoConfiguration.class)
 @ConditionalOnClass({ DataSource.class, DatabasePopulator.class, DatabaseInitializationProperties.class,
 		OnDatabaseInitializationCondition.class })
-@ConditionalOnLockStore("jdbc")
-@ConditionalOnStoreBean(type = DataSource.class, qualifier = DistributedLockDataSource.class)
+@ConditionalOnLockStore(value = "jdbc", bean = DataSource.class, qualifier = DistributedLockDataSource.class)
 @EnableConfigurationProperties({ DistributedLockProperties.class, JdbcLockProperties.class })
 @Import({ LockTimerConfiguration.class, DatabaseInitializationDependencyConfigurer.class })
 public final class JdbcLockAutoConfiguration {
@@ -99,7 +96,6 @@ public final class JdbcLockAutoConfiguration {
 	}
 
 	@Bean
-	@Conditional(OnLease.class)
 	@ConditionalOnMissingBean({ JdbcLockProvider.class, JdbcRowLockProvider.class })
 	@DependsOnDatabaseInitialization
 	JdbcLockProvider distributedLockJdbcProvider(@DistributedLockDataSource ObjectProvider<DataSource> own,
@@ -181,10 +177,10 @@ public final class JdbcLockAutoConfiguration {
 				: LockDataSource.derive(application, size, callTimeout);
 	}
 
-	/** Row locks, if the properties ask for them. */
+	/** Row locks, if the properties ask for them. Read first, so that leases back off. */
 	@Lazy
 	@Configuration(proxyBeanMethods = false)
-	@Conditional(OnRowLock.class)
+	@Conditional(OnRowLockCondition.class)
 	static class RowLockConfiguration {
 
 		@Bean

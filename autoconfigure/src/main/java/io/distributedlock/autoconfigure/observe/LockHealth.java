@@ -22,7 +22,7 @@ import org.springframework.util.StringUtils;
 import io.distributedlock.actuate.LockHealthIndicator;
 import io.distributedlock.actuate.ManagedProvider;
 import io.distributedlock.autoconfigure.LockEngines;
-import io.distributedlock.autoconfigure.LockProviderBeans;
+import io.distributedlock.autoconfigure.LockBeans;
 import io.distributedlock.autoconfigure.LockStoreLocation;
 import io.distributedlock.autoconfigure.ProviderEngine;
 import io.distributedlock.engine.grant.LockSettings;
@@ -125,7 +125,7 @@ final class LockHealth {
 		private String name() {
 			String name = LockHealth.this.beanFactory.containsSingleton(this.beanName)
 					? LockHealth.this.beanFactory.getBean(this.beanName, LockProvider.class).name() : null;
-			return StringUtils.hasText(name) ? name : LockProviderBeans.ownName(this.beanName);
+			return StringUtils.hasText(name) ? name : LockBeans.qualifier(this.beanName);
 		}
 
 	}

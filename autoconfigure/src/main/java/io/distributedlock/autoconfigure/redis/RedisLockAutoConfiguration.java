@@ -21,7 +21,6 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.autoconfigure.ConditionalOnLockStore;
-import io.distributedlock.autoconfigure.ConditionalOnStoreBean;
 import io.distributedlock.autoconfigure.DistributedLockAutoConfiguration;
 import io.distributedlock.autoconfigure.DistributedLockProperties;
 import io.distributedlock.autoconfigure.KeyPrefix;
@@ -41,9 +40,9 @@ import io.distributedlock.redis.RedisLockSettings;
 @Lazy
 @AutoConfiguration(after = DataRedisAutoConfiguration.class, before = DistributedLockAutoConfiguration.class)
 @ConditionalOnClass(RedisConnectionFactory.class)
-@ConditionalOnLockStore("redis")
+@ConditionalOnLockStore(value = "redis", bean = RedisConnectionFactory.class,
+		qualifier = DistributedLockConnectionFactory.class)
 @Conditional(OnRedisQuorumCondition.Unset.class)
-@ConditionalOnStoreBean(type = RedisConnectionFactory.class, qualifier = DistributedLockConnectionFactory.class)
 @EnableConfigurationProperties({ DistributedLockProperties.class, RedisLockProperties.class })
 public final class RedisLockAutoConfiguration {
 

@@ -14,6 +14,7 @@ import io.distributedlock.LockOperations;
 import io.distributedlock.LockRequest;
 import io.distributedlock.annotation.DistributedLock;
 import io.distributedlock.autoconfigure.DistributedLockAutoConfiguration;
+import io.distributedlock.local.NoLockProvider;
 import io.distributedlock.micrometer.MeterLockObserver;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -25,7 +26,8 @@ class LockMetricsAutoConfigurationTests {
 	private final ApplicationContextRunner runner = new ApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class,
 				LockMetricsAutoConfiguration.class, LockObservationAutoConfiguration.class))
-		.withPropertyValues("distributed-lock.provider=local", "distributed-lock.additional-providers=none");
+		.withBean("none", NoLockProvider.class)
+		.withPropertyValues("distributed-lock.provider=local");
 
 	private final ApplicationContextRunner measured = this.runner.withBean(MeterRegistry.class, () -> this.registry);
 

@@ -23,6 +23,7 @@ import io.distributedlock.LockKey;
 import io.distributedlock.LockOperations;
 import io.distributedlock.LockRequest;
 import io.distributedlock.autoconfigure.DistributedLockAutoConfiguration;
+import io.distributedlock.local.NoLockProvider;
 import io.distributedlock.micrometer.DefaultLockAcquireObservationConvention;
 import io.distributedlock.micrometer.DefaultLockHoldObservationConvention;
 import io.distributedlock.micrometer.LockAcquireObservationContext;
@@ -45,7 +46,7 @@ class LockObservationAutoConfigurationTests {
 	private final ApplicationContextRunner boot = this.runner
 		.withConfiguration(AutoConfigurations.of(ObservationAutoConfiguration.class, MetricsAutoConfiguration.class,
 				CompositeMeterRegistryAutoConfiguration.class, SimpleMetricsExportAutoConfiguration.class))
-		.withPropertyValues("distributed-lock.additional-providers=none")
+		.withBean("none", NoLockProvider.class)
 		.withBean(LockMetricsAutoConfigurationTests.Jobs.class);
 
 	private static void lock(ApplicationContext context) {

@@ -7,6 +7,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -27,7 +28,7 @@ import static org.assertj.core.api.Assertions.fail;
 import static org.mockito.Mockito.mock;
 
 /** What properties leave out, and the ways in which they are written. */
-class LockStoreFilterTests {
+class OnLockStoreConditionTests {
 
 	private static final List<String> ALL = ImportCandidates.load(AutoConfiguration.class, null)
 		.getCandidates()
@@ -56,31 +57,28 @@ class LockStoreFilterTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "distributed-lock.additional-providers=redis",
-			"distributed-lock.additional-providers=zookeeper; redis", "distributed-lock.additional-providers[0]=redis",
-			"distributedLock.additionalProviders=redis" })
-	void additionalStoreStaysInEachSpelling(String property) {
-		add("distributed-lock.provider=jdbc");
-		add(property.replace(';', ','));
-		assertThat(filtered()).doesNotContain("Jdbc", "Redis");
+	@ValueSource(strings = { "distributedLock.provider=jdbc", "distributed_lock.PROVIDER= jdbc " })
+	void propertyIsReadInEachSpelling(String property) {
+		add(property);
+		assertThat(NamedProvider.of(this.environment)).isEqualTo(new NamedProvider("jdbc"));
 		ConfigurationPropertySources.attach(this.environment);
-		assertThat(filtered()).doesNotContain("Jdbc", "Redis");
+		assertThat(NamedProvider.of(this.environment)).isEqualTo(new NamedProvider("jdbc"));
 	}
 
 	@Test
 	void variablesOfTheProcessAreRead() {
 		this.environment.getPropertySources()
 			.addFirst(new SystemEnvironmentPropertySource("test-systemEnvironment",
-					Map.of("DISTRIBUTED_LOCK_PROVIDER", "jdbc", "DISTRIBUTEDLOCK_ADDITIONALPROVIDERS_0", "zookeeper")));
+					Map.of("DISTRIBUTEDLOCK_PROVIDER", "jdbc")));
 		ConfigurationPropertySources.attach(this.environment);
-		assertThat(NamedProviders.of(this.environment)).isEqualTo(new NamedProviders("jdbc", List.of("zookeeper")));
+		assertThat(NamedProvider.of(this.environment)).isEqualTo(new NamedProvider("jdbc"));
 	}
 
 	@Test
 	void placeholderOfAMissingPropertyIsLeftAsItIs() {
 		add("distributed-lock.provider=${LOCK_STORE}");
 		ConfigurationPropertySources.attach(this.environment);
-		assertThat(NamedProviders.of(this.environment)).isEqualTo(new NamedProviders("${LOCK_STORE}", List.of()));
+		assertThat(NamedProvider.of(this.environment)).isEqualTo(new NamedProvider("${LOCK_STORE}"));
 	}
 
 	@Test
@@ -91,14 +89,13 @@ class LockStoreFilterTests {
 			.getConditionAndOutcomesBySource()
 			.get("io.distributedlock.autoconfigure.redis.RedisLockAutoConfiguration")).singleElement()
 			.extracting(ConditionAndOutcome::getOutcome)
-			.hasToString("@ConditionalOnLockStore redis distributed-lock.provider is 'jdbc', and"
-					+ " distributed-lock.additional-providers does not name this one");
+			.hasToString("@ConditionalOnLockStore redis distributed-lock.provider is 'jdbc'");
 	}
 
 	@Test
 	void filterRunsBeforeThoseThatLoadClasses() {
 		assertThat(SpringFactoriesLoader.loadFactories(AutoConfigurationImportFilter.class, null).get(0))
-			.isInstanceOf(LockStoreFilter.class);
+			.isInstanceOf(OnLockStoreCondition.class);
 	}
 
 	@Test
@@ -111,7 +108,7 @@ class LockStoreFilterTests {
 	/** Spring Boot asks for every class that an auto-configuration imports. */
 	@Test
 	void noPropertyIsReadForClassesOfOthers() {
-		LockStoreFilter filter = new LockStoreFilter();
+		OnLockStoreCondition filter = new OnLockStoreCondition();
 		filter.setEnvironment(mock(Environment.class, (invocation) -> fail("read: " + invocation)));
 		String[] others = ALL.stream().map((name) -> name.replace("io.", "org.")).toArray(String[]::new);
 		assertThat(filter.match(others, mock(AutoConfigurationMetadata.class))).doesNotContain(false);
@@ -124,8 +121,8 @@ class LockStoreFilterTests {
 					Map.of(property.substring(0, split), property.substring(split + 1))));
 	}
 
-	private LockStoreFilter filter() {
-		LockStoreFilter filter = new LockStoreFilter();
+	private OnLockStoreCondition filter() {
+		OnLockStoreCondition filter = new OnLockStoreCondition();
 		filter.setBeanFactory(this.beanFactory);
 		filter.setEnvironment(this.environment);
 		return filter;
