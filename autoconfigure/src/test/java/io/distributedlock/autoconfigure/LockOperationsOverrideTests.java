@@ -46,6 +46,7 @@ import io.distributedlock.annotation.DistributedLock;
 import io.distributedlock.autoconfigure.jdbc.JdbcLockAutoConfiguration;
 import io.distributedlock.autoconfigure.observe.LockMetricsAutoConfiguration;
 import io.distributedlock.engine.LockTemplate;
+import io.distributedlock.interceptor.OnBusy;
 import io.distributedlock.interceptor.RecordingLockOperations;
 import io.distributedlock.local.LocalLockProvider;
 import io.distributedlock.provider.LockProvider;
@@ -131,15 +132,6 @@ class LockOperationsOverrideTests {
 				.hasMessageStartingWith("DL-706: The method " + Job.class.getName() + ".")
 				.hasMessageContaining("[one, two]")
 				.hasMessageContaining("@Primary"));
-	}
-
-	@Test
-	void objectOfATestThatHasNoProxyIsNamedWithTheRemedy() {
-		Throwable failure = catchThrowable(
-				() -> new TestContextManager(RawObject.class).prepareTestInstance(new RawObject()));
-		assertThat(mistake(failure)).satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.NOT_ADVISED))
-			.hasMessageContaining("has the locked method " + Job.class.getName() + ".run()")
-			.hasMessageContaining("@TestBean");
 	}
 
 	private static LockConfigurationException mistake(@Nullable Throwable failure) {
@@ -235,16 +227,31 @@ class LockOperationsOverrideTests {
 
 	}
 
+	@Nested
+	@DirtiesContext
 	@SpringJUnitConfig(NamingApplication.class)
 	@TestPropertySource(
 			properties = { "distributed-lock.provider=local", "distributed-lock.additional-providers=none" })
-	static class RawObject {
+	class ObjectsInPlaceOfLockedBeans {
 
-		@TestBean
-		private Job job;
+		@MockitoBean
+		private Job mocked;
 
-		static Job job() {
-			return new Job();
+		@MockitoBean
+		private Source interfaceWithoutFallback;
+
+		@TestBean(methodName = "raw")
+		private NamesNone raw;
+
+		@Test
+		void takeNoLock() {
+			assertThat(this.mocked.run()).isNull();
+			assertThat(this.interfaceWithoutFallback.read()).isNull();
+			assertThat(this.raw.run()).isEqualTo("ran");
+		}
+
+		static NamesNone raw() {
+			return new NamesNone();
 		}
 
 	}
@@ -290,6 +297,13 @@ class LockOperationsOverrideTests {
 		@DistributedLock(provider = "two")
 		void run() {
 		}
+
+	}
+
+	interface Source {
+
+		@DistributedLock(onBusy = OnBusy.FALLBACK, fallback = "stale")
+		@Nullable String read();
 
 	}
 

@@ -172,7 +172,7 @@ enum Mistake {
 					+ " advisor does not apply to it, so that it would run without its lock. Do not use the bean"
 					+ " from a BeanPostProcessor or BeanFactoryPostProcessor (such beans are created too early),"
 					+ " let the container create and proxy it, and annotate the interface that callers use if it"
-					+ " has a proxy of its own. An object that is registered by hand, or by @TestBean, has no proxy:"
+					+ " has a proxy of its own. An object that is registered by hand has no proxy:"
 					+ " define it as a @Bean");
 
 	private final String type;

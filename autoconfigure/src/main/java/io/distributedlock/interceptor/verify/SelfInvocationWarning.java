@@ -22,7 +22,6 @@ import org.springframework.util.ClassUtils;
 import io.distributedlock.LockError;
 import io.distributedlock.interceptor.LockedMethod;
 import io.distributedlock.interceptor.LockedMethodRegistry;
-import io.distributedlock.interceptor.MockitoMocks;
 
 /**
  * Warning of {@code pay(…)} and {@code this.pay(…)} where {@code pay} is a locked method
@@ -47,11 +46,10 @@ public final class SelfInvocationWarning {
 	/**
 	 * Searches a class that has locked methods, unless that was done before.
 	 * @param type the class of the bean, or of a proxy or a target of it
-	 * @param bean the bean; a mock runs no code of its class
 	 */
-	public void check(Class<?> type, Object bean) {
+	public void check(Class<?> type) {
 		Class<?> userClass = ClassUtils.getUserClass(type);
-		if (logger.isWarnEnabled() && this.searched.add(userClass) && !MockitoMocks.isMock(bean)) {
+		if (logger.isWarnEnabled() && this.searched.add(userClass)) {
 			search(userClass, type, new HashSet<>());
 		}
 	}

@@ -25,7 +25,6 @@ import io.distributedlock.annotation.DistributedLock;
 import io.distributedlock.interceptor.LockedMethodRegistry;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.mockito.Mockito.mock;
 
 @ExtendWith(OutputCaptureExtension.class)
 class SelfInvocationWarningTests {
@@ -77,7 +76,7 @@ class SelfInvocationWarningTests {
 	@ValueSource(classes = { Injected.class, OtherObject.class, Overriding.class, OverridesUnlocked.class,
 			SameLock.class, PrivateOverload.class, OfBothKinds.class, OtherClass.class })
 	void otherCallsAreNotSuspected(Class<?> type, CapturedOutput output) {
-		this.warning.check(type, new Object());
+		this.warning.check(type);
 		assertThat(this.methods.isLocked(type)).isTrue();
 		assertThat(warnings(output)).isEmpty();
 	}
@@ -87,12 +86,6 @@ class SelfInvocationWarningTests {
 		check(new Plain());
 		check(new Plain());
 		assertThat(warnings(output)).hasSize(2);
-	}
-
-	@Test
-	void mocksAreNotSearched(CapturedOutput output) {
-		check(mock(Plain.class));
-		assertThat(warnings(output)).isEmpty();
 	}
 
 	@Test
@@ -115,12 +108,12 @@ class SelfInvocationWarningTests {
 
 		}.loadClass(Plain.class.getName());
 		assertThat(this.methods.isLocked(type)).isTrue();
-		this.warning.check(type, new Object());
+		this.warning.check(type);
 		assertThat(warnings(output)).isEmpty();
 	}
 
 	private void check(Object bean) {
-		this.warning.check(bean.getClass(), bean);
+		this.warning.check(bean.getClass());
 	}
 
 	private static List<String> warnings(CapturedOutput output) {
