@@ -107,10 +107,8 @@ final class LockedBeanCheck {
 			if (advisor instanceof LockAdvisor) {
 				Class<?> target = (targetClass != null) ? targetClass : proxy.getClass();
 				this.advised.add(target);
-				boolean reactive = SubscribedSecurity.isConfigured(this.methods);
-				AdvisorOrder.check(proxy.getAdvisors(), this.methods.methods(target), target, this.beanName, reactive);
-				AdvisorOrder.check(proxy.getAdvisors(), this.methods.methods(proxy.getClass()), target, this.beanName,
-						reactive);
+				AdvisorOrder.check(proxy.getAdvisors(), target, target, this.beanName, this.methods);
+				AdvisorOrder.check(proxy.getAdvisors(), proxy.getClass(), target, this.beanName, this.methods);
 			}
 			this.asyncInside |= !this.advised.isEmpty() && AsyncMethods.isAsync(advisor.getAdvice());
 		}
