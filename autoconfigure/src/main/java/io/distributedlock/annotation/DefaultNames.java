@@ -55,9 +55,8 @@ final class DefaultNames {
 	}
 
 	/**
-	 * Checks that no other class of beans has inherited the same default name.
-	 * Interfaces and proxies are left out: the classes of their targets are read by
-	 * themselves.
+	 * Checks that no other class of beans has inherited the same default name. Interfaces
+	 * and proxies are left out: the classes of their targets are read by themselves.
 	 * @param name the default name
 	 * @param type the class
 	 * @param skip whether a busy lock is skipped, so that one class skips the other's

@@ -54,17 +54,22 @@ public final class SelfInvocationWarning {
 		}
 	}
 
-	/** Searches a class and what it inherits, except methods that are overridden. */
-	private void search(Class<?> declaring, Class<?> type, Set<String> overridden) {
+	/**
+	 * Searches a class and what it inherits, except methods that are overridden, and
+	 * those of the JDK and of Spring, which no application can change.
+	 */
+	private void search(@Nullable Class<?> declaring, Class<?> type, Set<String> overridden) {
+		if (declaring == null || declaring.getName().startsWith("java.")
+				|| declaring.getName().startsWith("org.springframework.")) {
+			return;
+		}
 		try (InputStream file = declaring.getResourceAsStream(ClassUtils.getClassFileName(declaring))) {
 			new ClassReader(file).accept(visitor(declaring, type, overridden), 0);
 		}
 		catch (IOException | RuntimeException ex) {
 			logger.debug("Calls of its own locked methods are not searched in " + declaring, ex);
 		}
-		if (declaring.getSuperclass() != null) {
-			search(declaring.getSuperclass(), type, overridden);
-		}
+		search(declaring.getSuperclass(), type, overridden);
 		for (Class<?> implemented : declaring.getInterfaces()) {
 			search(implemented, type, overridden);
 		}

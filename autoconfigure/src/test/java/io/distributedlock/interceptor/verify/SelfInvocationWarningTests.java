@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -74,7 +75,7 @@ class SelfInvocationWarningTests {
 
 	@ParameterizedTest
 	@ValueSource(classes = { Injected.class, OtherObject.class, Overriding.class, OverridesUnlocked.class,
-			SameLock.class, PrivateOverload.class, OfBothKinds.class, OtherClass.class })
+			SameLock.class, PrivateOverload.class, OfBothKinds.class, OtherClass.class, OfTheJdk.class })
 	void otherCallsAreNotSuspected(Class<?> type, CapturedOutput output) {
 		this.warning.check(type);
 		assertThat(this.methods.isLocked(type)).isTrue();
@@ -395,6 +396,15 @@ class SelfInvocationWarningTests {
 
 		@DistributedLock
 		void pay() {
+		}
+
+	}
+
+	static class OfTheJdk implements Consumer<Object> {
+
+		@Override
+		@DistributedLock
+		public void accept(Object value) {
 		}
 
 	}
