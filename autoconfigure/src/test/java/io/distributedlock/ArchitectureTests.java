@@ -247,6 +247,7 @@ class ArchitectureTests {
 						List.of("interceptor", "annotation", "transaction", "fencing", "autoconfigure")),
 				Arguments.of(List.of("org.springframework.transaction.."),
 						List.of("transaction", "fencing", "jdbc", "autoconfigure")),
+				Arguments.of(List.of("org.springframework.security.."), List.of("interceptor")),
 				Arguments.of(List.of("org.springframework.web..", "org.springframework.http.."),
 						List.of("web", "autoconfigure")),
 				Arguments.of(List.of("org.springframework.web.servlet..", "org.springframework.web.reactive..",

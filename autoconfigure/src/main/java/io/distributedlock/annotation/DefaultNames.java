@@ -55,9 +55,8 @@ final class DefaultNames {
 	}
 
 	/**
-	 * Checks that no other class of beans has inherited the same default name.
-	 * Interfaces, proxies and mocks are left out: the classes of their targets are read
-	 * by themselves.
+	 * Checks that no other class of beans has inherited the same default name. Interfaces
+	 * and proxies are left out: the classes of their targets are read by themselves.
 	 * @param name the default name
 	 * @param type the class
 	 * @param skip whether a busy lock is skipped, so that one class skips the other's
@@ -65,8 +64,7 @@ final class DefaultNames {
 	 * @throws LockConfigurationException if there is another class, and calls are skipped
 	 */
 	void requireOneClass(String name, Class<?> type, boolean skip) {
-		if (Modifier.isAbstract(type.getModifiers()) || Proxy.isProxyClass(type)
-				|| type.getName().contains("$MockitoMock$")) {
+		if (Modifier.isAbstract(type.getModifiers()) || Proxy.isProxyClass(type)) {
 			return;
 		}
 		Class<?> earlier = this.classes.putIfAbsent(name, type);

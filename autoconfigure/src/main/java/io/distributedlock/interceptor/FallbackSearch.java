@@ -49,8 +49,8 @@ final class FallbackSearch {
 
 	/**
 	 * Finds the fallback.
-	 * @return the method, or {@code null} if an interface, a JDK proxy or a mock has
-	 * none: the class of the target may have it
+	 * @return the method, or {@code null} if an interface or a JDK proxy has none: the
+	 * class of the target may have it
 	 * @throws LockConfigurationException if there is none, or several ones
 	 */
 	@Nullable Method find() {
@@ -66,7 +66,7 @@ final class FallbackSearch {
 	}
 
 	private static boolean isStandIn(Class<?> type) {
-		return type.isInterface() || Proxy.isProxyClass(type) || MockitoMocks.isMockClass(type);
+		return type.isInterface() || Proxy.isProxyClass(type);
 	}
 
 	/** Creates the failure of a method without a fallback. */

@@ -70,7 +70,7 @@ public final class LockedMethod {
 	}
 
 	/** Returns the method, for messages. */
-	String described() {
+	public String described() {
 		return this.described;
 	}
 

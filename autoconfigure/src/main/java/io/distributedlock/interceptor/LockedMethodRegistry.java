@@ -1,5 +1,6 @@
 package io.distributedlock.interceptor;
 
+import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.util.Arrays;
@@ -17,6 +18,8 @@ import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.core.BridgeMethodResolver;
 import org.springframework.core.DecoratingProxy;
 import org.springframework.util.ClassUtils;
@@ -181,9 +184,10 @@ public final class LockedMethodRegistry {
 		return this.beanFactory;
 	}
 
-	/** Returns whether the context has a bean, as seen by the locked methods. */
-	public boolean hasBean(String name) {
-		return this.beanFactory.containsBean(name);
+	/** Returns whether a bean of the context, or of its parents, has an annotation. */
+	public boolean hasBeanWith(Class<? extends Annotation> type) {
+		return this.beanFactory instanceof ListableBeanFactory listable
+				&& BeanFactoryUtils.beanNamesForAnnotationIncludingAncestors(listable, type).length > 0;
 	}
 
 	/** Returns the observer of calls. */

@@ -9,8 +9,8 @@ import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockNotAcquiredException;
 
 /**
- * Reaction of a method of an interface, a JDK proxy or a mock, which has no fallback.
- * Calls reach the class of the target instead, if that has one.
+ * Reaction of a method of an interface or a JDK proxy, which has no fallback. Calls reach
+ * the class of the target instead, if that has one.
  */
 public final class MissingFallback implements BusyReaction {
 

@@ -53,7 +53,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
-import static org.mockito.Mockito.mock;
 
 @ExtendWith(OutputCaptureExtension.class)
 @Tag("full")
@@ -241,13 +240,6 @@ class BusyLockTests {
 			assertThat(context.getStartupFailure()).hasStackTraceContaining("DL-616")
 				.hasStackTraceContaining("'stale'");
 		});
-	}
-
-	@Test
-	void mockOfAnInterfaceNeedsNoFallback() {
-		Source mocked = mock(Source.class);
-		this.runner.withInitializer((context) -> context.getBeanFactory().registerSingleton("mocked", mocked))
-			.run((context) -> assertThat(context).hasNotFailed());
 	}
 
 	private static Source withoutClass() {

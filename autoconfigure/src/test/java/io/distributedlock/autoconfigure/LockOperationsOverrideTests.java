@@ -134,15 +134,6 @@ class LockOperationsOverrideTests {
 				.hasMessageContaining("@Primary"));
 	}
 
-	@Test
-	void objectOfATestThatHasNoProxyIsNamedWithTheRemedy() {
-		Throwable failure = catchThrowable(
-				() -> new TestContextManager(RawObject.class).prepareTestInstance(new RawObject()));
-		assertThat(mistake(failure)).satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.NOT_ADVISED))
-			.hasMessageContaining("has the locked method " + Job.class.getName() + ".run()")
-			.hasMessageContaining("@TestBean");
-	}
-
 	private static LockConfigurationException mistake(@Nullable Throwable failure) {
 		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
 			if (cause instanceof LockConfigurationException ex) {
@@ -233,15 +224,30 @@ class LockOperationsOverrideTests {
 
 	}
 
+	@Nested
+	@DirtiesContext
 	@SpringJUnitConfig(NamingApplication.class)
 	@TestPropertySource(properties = "distributed-lock.provider=local")
-	static class RawObject {
+	class ObjectsInPlaceOfLockedBeans {
 
-		@TestBean
-		private Job job;
+		@MockitoBean
+		private Job mocked;
 
-		static Job job() {
-			return new Job();
+		@MockitoBean
+		private Source interfaceWithoutFallback;
+
+		@TestBean(methodName = "raw")
+		private NamesNone raw;
+
+		@Test
+		void takeNoLock() {
+			assertThat(this.mocked.run()).isNull();
+			assertThat(this.interfaceWithoutFallback.read()).isNull();
+			assertThat(this.raw.run()).isEqualTo("ran");
+		}
+
+		static NamesNone raw() {
+			return new NamesNone();
 		}
 
 	}
@@ -292,6 +298,13 @@ class LockOperationsOverrideTests {
 		@DistributedLock(provider = "two")
 		void run() {
 		}
+
+	}
+
+	interface Source {
+
+		@DistributedLock(fallback = "stale")
+		@Nullable String read();
 
 	}
 

@@ -46,7 +46,6 @@ import io.distributedlock.interceptor.RecordingLockOperations;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
-import static org.mockito.Mockito.mock;
 
 @ExtendWith(OutputCaptureExtension.class)
 class LockProxyTests {
@@ -190,13 +189,6 @@ class LockProxyTests {
 			assertThat(context).hasNotFailed();
 			assertThat(error(catchThrowable(() -> context.getBean("advisingJob")))).isEqualTo(LockError.NOT_ADVISED);
 		});
-	}
-
-	@Test
-	void mocksOfBeansAreNotChecked() {
-		Job mocked = mock(Job.class);
-		this.runner.withInitializer((context) -> context.getBeanFactory().registerSingleton("mocked", mocked))
-			.run((context) -> assertThat(context).hasNotFailed());
 	}
 
 	@Test

@@ -123,7 +123,7 @@ enum Mistake {
 					+ " name of its own with @DistributedLock(name = \"…\"), or both the same one to share locks"),
 
 	SELF_INVOCATION("SelfInvocation", Kind.SUSPECTED,
-			"DL-623: ~SelfInvocation.run(!.java:*) calls the locked method ~SelfInvocation.locked(String) on its"
+			"DL-623: ~SelfInvocation.run (line *) calls the locked method ~SelfInvocation.locked(String) on its"
 					+ " own object, past the proxy, so that this call runs without the lock. Call it through the bean, which"
 					+ " can be injected into itself as a @Lazy dependency, move it to another bean, or run the work with"
 					+ " LockOperations.execute; LockAssert.assertHeld(\"SelfInvocation.locked\") in the locked method makes such a call fail"),
@@ -172,7 +172,7 @@ enum Mistake {
 					+ " advisor does not apply to it, so that it would run without its lock. Do not use the bean"
 					+ " from a BeanPostProcessor or BeanFactoryPostProcessor (such beans are created too early),"
 					+ " let the container create and proxy it, and annotate the interface that callers use if it"
-					+ " has a proxy of its own. An object that is registered by hand, or by @TestBean, has no proxy:"
+					+ " has a proxy of its own. An object that is registered by hand has no proxy:"
 					+ " define it as a @Bean");
 
 	private final String type;
@@ -203,7 +203,7 @@ enum Mistake {
 	 * @return the message, with an asterisk for the number of a line
 	 */
 	String message(Class<?> types) {
-		return this.message.replace("~", types.getName() + "$").replace("!", types.getSimpleName());
+		return this.message.replace("~", types.getName() + "$");
 	}
 
 	/** Returns the shapes in which it is no mistake: the bean works, and is locked. */

@@ -91,7 +91,7 @@ class MistakeMatrixTests {
 		List<String> warnings = output.toString().lines().filter((line) -> line.contains(" WARN ")).toList();
 		assertThat(warnings).hasSize(1);
 		String warning = warnings.get(0);
-		return warning.substring(warning.indexOf("DL-")).replaceFirst("java:\\d+", "java:*");
+		return warning.substring(warning.indexOf("DL-")).replaceFirst("line \\d+", "line *");
 	}
 
 	@ParameterizedTest

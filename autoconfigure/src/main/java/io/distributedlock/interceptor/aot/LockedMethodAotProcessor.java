@@ -30,7 +30,7 @@ final class LockedMethodAotProcessor implements BeanRegistrationAotProcessor {
 		if (methods == null || !methods.isLocked(type)) {
 			return null;
 		}
-		new SelfInvocationWarning(methods).check(type, type);
+		new SelfInvocationWarning(methods).check(type);
 		return (context, code) -> register(type, methods,
 				new ExpressionHints(context.getRuntimeHints().reflection(), beanFactory));
 	}

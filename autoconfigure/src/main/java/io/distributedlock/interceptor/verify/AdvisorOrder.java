@@ -13,12 +13,13 @@ import org.springframework.util.ClassUtils;
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.interceptor.LockAdvisor;
+import io.distributedlock.interceptor.LockedMethodRegistry;
 import io.distributedlock.interceptor.expression.MethodNames;
 
 /**
  * Check that the transactions of locked methods run inside their locks, and reactive
- * method security too. A locked method without either may have any order. It compares
- * names, because an application without transactions has none of those classes.
+ * method security too. A locked method without either may have any order. Transactions
+ * are found by the name of their interceptor, which an application without them lacks.
  */
 final class AdvisorOrder {
 
@@ -29,11 +30,11 @@ final class AdvisorOrder {
 
 	/**
 	 * Checks the advisors of a proxy, the outermost of which comes first.
-	 * @param methods the locked methods of the proxy
-	 * @param reactiveSecurity whether reactive method security is configured
+	 * @param type the class of the proxy or its target, whose locked methods are checked
 	 */
-	static void check(Advisor[] advisors, Set<Method> methods, Class<?> targetClass, String beanName,
-			boolean reactiveSecurity) {
+	static void check(Advisor[] advisors, Class<?> type, Class<?> targetClass, String beanName,
+			LockedMethodRegistry registry) {
+		Set<Method> methods = registry.methods(type);
 		List<Advisor> transactions = new ArrayList<>();
 		List<Advisor> security = new ArrayList<>();
 		for (Advisor advisor : advisors) {
@@ -42,13 +43,13 @@ final class AdvisorOrder {
 					check(transaction, lock, methods, targetClass, beanName);
 				}
 				for (Advisor outside : security) {
-					checkSecurity(outside, methods, targetClass, beanName);
+					checkSecurity(outside, registry, methods, targetClass, beanName);
 				}
 			}
 			if (advisor.getAdvice().getClass().getName().equals(TRANSACTION_INTERCEPTOR)) {
 				transactions.add(advisor);
 			}
-			if (SubscribedSecurity.is(advisor, reactiveSecurity)) {
+			if (SubscribedSecurity.is(advisor)) {
 				security.add(advisor);
 			}
 		}
@@ -64,9 +65,10 @@ final class AdvisorOrder {
 		}
 	}
 
-	private static void checkSecurity(Advisor security, Set<Method> methods, Class<?> targetClass, String beanName) {
+	private static void checkSecurity(Advisor security, LockedMethodRegistry registry, Set<Method> methods,
+			Class<?> targetClass, String beanName) {
 		for (Method method : methods) {
-			if (matches(security, method, targetClass) && SubscribedSecurity.concerns(security, method, targetClass)) {
+			if (matches(security, method, targetClass) && SubscribedSecurity.concerns(method, targetClass, registry)) {
 				throw SubscribedSecurity.outside(method, targetClass, beanName);
 			}
 		}

@@ -22,7 +22,6 @@ import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.interceptor.LockAdvisor;
 import io.distributedlock.interceptor.LockedMethodRegistry;
-import io.distributedlock.interceptor.MockitoMocks;
 
 /**
  * Check of a child context that has no auto-configuration of locks, and so no verifier of
@@ -73,7 +72,7 @@ final class ChildContextCheck {
 				checkProduct(beanName, context);
 			}
 			if (advisor && type != null) {
-				checkReferences(type, bean, beanName, context);
+				checkReferences(type, beanName, context);
 			}
 		}
 	}
@@ -135,10 +134,9 @@ final class ChildContextCheck {
 	}
 
 	/** The parent's advisor looks up the beans of keys and conditions in the parent. */
-	private void checkReferences(Class<?> type, @Nullable Object bean, String beanName,
-			ConfigurableApplicationContext context) {
+	private void checkReferences(Class<?> type, String beanName, ConfigurableApplicationContext context) {
 		for (String reference : this.methods.beans(type)) {
-			if (context.getBeanFactory().containsLocalBean(reference) && (bean == null || !MockitoMocks.isMock(bean))) {
+			if (context.getBeanFactory().containsLocalBean(reference)) {
 				throw new LockConfigurationException(LockError.BEAN_OF_CHILD_CONTEXT,
 						"A key or condition of the locked bean '" + beanName + "' names the bean '" + reference
 								+ "' of the child context '" + context.getDisplayName()

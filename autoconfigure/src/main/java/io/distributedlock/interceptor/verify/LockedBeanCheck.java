@@ -27,7 +27,6 @@ import io.distributedlock.interceptor.LockOperationsLookup;
 import io.distributedlock.interceptor.LockedMethod;
 import io.distributedlock.interceptor.LockedMethodRegistry;
 import io.distributedlock.interceptor.MissingFallback;
-import io.distributedlock.interceptor.MockitoMocks;
 import io.distributedlock.interceptor.expression.MethodNames;
 
 /**
@@ -97,10 +96,10 @@ final class LockedBeanCheck {
 			layer = target;
 			type = targetClass;
 		}
-		if (!this.missing.isEmpty() && !MockitoMocks.isMock(this.bean)) {
+		if (!this.missing.isEmpty()) {
 			throw this.missing.values().iterator().next().failure();
 		}
-		locked.forEach((candidate) -> this.selfInvocations.check(candidate, this.bean));
+		locked.forEach(this.selfInvocations::check);
 	}
 
 	private void addAdvised(Advised proxy, @Nullable Class<?> targetClass) {
@@ -108,10 +107,8 @@ final class LockedBeanCheck {
 			if (advisor instanceof LockAdvisor) {
 				Class<?> target = (targetClass != null) ? targetClass : proxy.getClass();
 				this.advised.add(target);
-				boolean reactive = SubscribedSecurity.isConfigured(this.methods);
-				AdvisorOrder.check(proxy.getAdvisors(), this.methods.methods(target), target, this.beanName, reactive);
-				AdvisorOrder.check(proxy.getAdvisors(), this.methods.methods(proxy.getClass()), target, this.beanName,
-						reactive);
+				AdvisorOrder.check(proxy.getAdvisors(), target, target, this.beanName, this.methods);
+				AdvisorOrder.check(proxy.getAdvisors(), proxy.getClass(), target, this.beanName, this.methods);
 			}
 			this.asyncInside |= !this.advised.isEmpty() && AsyncMethods.isAsync(advisor.getAdvice());
 		}
@@ -122,7 +119,7 @@ final class LockedBeanCheck {
 			boolean reachable = !Proxy.isProxyClass(this.bean.getClass()) || isReachable(method, type);
 			boolean locked = this.advised.stream().anyMatch((target) -> isLocked(method, type, target));
 			if (reachable && !locked) {
-				failUnlessMock(method, type);
+				throw notAdvised(method, type);
 			}
 			if (!reachable && this.methods.isDeclaredOnMethod(method, type)) {
 				throw notReachable(method, type);
@@ -130,7 +127,7 @@ final class LockedBeanCheck {
 			String signature = method.getName() + Arrays.toString(method.getParameterTypes());
 			LockedMethod read = this.methods.find(method, type);
 			if (read != null && this.operations != null) {
-				requireProvider(read, this.operations);
+				read.requireProvider(this.operations);
 			}
 			if (read != null && read.onBusy() instanceof MissingFallback fallback) {
 				this.missing.put(signature, fallback);
@@ -140,17 +137,6 @@ final class LockedBeanCheck {
 			}
 			if (this.asyncInside && AsyncMethods.isAsync(method, ClassUtils.getUserClass(type))) {
 				throw AsyncMethods.insideLock(method, ClassUtils.getUserClass(type));
-			}
-		}
-	}
-
-	private void requireProvider(LockedMethod method, LockOperationsLookup present) {
-		try {
-			method.requireProvider(present);
-		}
-		catch (LockConfigurationException ex) {
-			if (!MockitoMocks.isMock(this.bean)) {
-				throw ex;
 			}
 		}
 	}
@@ -175,17 +161,15 @@ final class LockedBeanCheck {
 					|| AopUtils.getMostSpecificMethod(candidate, ClassUtils.getUserClass(type)).equals(method)));
 	}
 
-	private void failUnlessMock(Method method, Class<?> type) {
-		if (!MockitoMocks.isMock(this.bean)) {
-			throw new LockConfigurationException(LockError.NOT_ADVISED,
-					"The bean '" + this.beanName + "' has the locked method "
-							+ MethodNames.describe(method, ClassUtils.getUserClass(type))
-							+ ", but the lock's advisor does not apply to it, so that it would run without its lock",
-					"Do not use the bean from a BeanPostProcessor or BeanFactoryPostProcessor (such beans are created"
-							+ " too early), let the container create and proxy it, and annotate the interface that"
-							+ " callers use if it has a proxy of its own. An object that is registered by hand, or by"
-							+ " @TestBean, has no proxy: define it as a @Bean");
-		}
+	private LockConfigurationException notAdvised(Method method, Class<?> type) {
+		return new LockConfigurationException(LockError.NOT_ADVISED,
+				"The bean '" + this.beanName + "' has the locked method "
+						+ MethodNames.describe(method, ClassUtils.getUserClass(type))
+						+ ", but the lock's advisor does not apply to it, so that it would run without its lock",
+				"Do not use the bean from a BeanPostProcessor or BeanFactoryPostProcessor (such beans are created"
+						+ " too early), let the container create and proxy it, and annotate the interface that"
+						+ " callers use if it has a proxy of its own. An object that is registered by hand has no"
+						+ " proxy: define it as a @Bean");
 	}
 
 	private static LockConfigurationException notReachable(Method method, Class<?> type) {

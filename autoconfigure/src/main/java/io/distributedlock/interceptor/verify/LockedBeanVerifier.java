@@ -45,8 +45,9 @@ import io.distributedlock.interceptor.LockedMethodRegistry;
  * checked when it is created, directly behind the auto-proxy creator, and also before
  * there is one: post-processors may need beans that early. Beans that were registered by
  * hand or created before the verifier are checked when all singletons are ready, and
- * those of a child context without a verifier when that context is refreshed. Creates no
- * bean itself.
+ * those of a child context without a verifier when that context is refreshed. An object
+ * that was registered in place of a bean's definition, as a test registers a mock, is not
+ * checked. Creates no bean itself.
  *
  * @since 0.1.0
  */
@@ -64,6 +65,8 @@ public final class LockedBeanVerifier implements BeanFactoryPostProcessor, Smart
 	private final ConcurrentMap<String, Object> early = new ConcurrentHashMap<>();
 
 	private final Set<String> seen = ConcurrentHashMap.newKeySet();
+
+	private volatile Set<String> older = Set.of();
 
 	private volatile boolean started;
 
@@ -92,6 +95,7 @@ public final class LockedBeanVerifier implements BeanFactoryPostProcessor, Smart
 	/** Lets beans be checked from now on, before this verifier has its place. */
 	@Override
 	public void postProcessBeanFactory(ConfigurableListableBeanFactory present) {
+		this.older = Set.of(present.getSingletonNames());
 		present.addBeanPostProcessor(new EarlyVerifier());
 	}
 
@@ -130,7 +134,7 @@ public final class LockedBeanVerifier implements BeanFactoryPostProcessor, Smart
 	@Override
 	public void afterSingletonsInstantiated() {
 		for (String beanName : this.beanFactory.getSingletonNames()) {
-			if (!this.seen.contains(beanName)) {
+			if (!this.seen.contains(beanName) && !isInPlaceOfDefinition(beanName)) {
 				Object bean = this.beanFactory.getSingleton(beanName);
 				if (bean != null) {
 					checkClass(bean.getClass());
@@ -146,6 +150,11 @@ public final class LockedBeanVerifier implements BeanFactoryPostProcessor, Smart
 			this.methods.requireProviders(this.operations);
 		}
 		checkFailureHandlers();
+	}
+
+	/** Returns whether a singleton has a definition that the container did not use. */
+	private boolean isInPlaceOfDefinition(String beanName) {
+		return this.beanFactory.containsBeanDefinition(beanName) && !this.older.contains(beanName);
 	}
 
 	/**
@@ -203,7 +212,7 @@ public final class LockedBeanVerifier implements BeanFactoryPostProcessor, Smart
 		if (bean instanceof ScopedObject) {
 			// The proxy runs what it cannot intercept itself, and never makes its target.
 			if (this.methods.isLocked(bean.getClass())) {
-				this.selfInvocations.check(bean.getClass(), bean);
+				this.selfInvocations.check(bean.getClass());
 			}
 		}
 		else if (bean instanceof Advised || this.methods.isLocked(bean.getClass())) {

@@ -2,12 +2,14 @@ package io.distributedlock.interceptor.verify;
 
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
-import java.util.List;
-import java.util.Set;
 
 import org.springframework.aop.Advisor;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
+import org.springframework.security.access.prepost.PostFilter;
+import org.springframework.security.access.prepost.PreAuthorize;
+import org.springframework.security.authorization.method.AuthorizationAdvisor;
+import org.springframework.security.config.annotation.method.configuration.EnableReactiveMethodSecurity;
 import org.springframework.util.ClassUtils;
 
 import io.distributedlock.LockConfigurationException;
@@ -20,61 +22,38 @@ import io.distributedlock.interceptor.expression.MethodNames;
  * Reactive method security outside the lock of a method that returns a publisher. Its
  * interceptors for {@code @PreAuthorize} and {@code @PostFilter} proceed with one and the
  * same call for each subscription, and only the first time passes the interceptors
- * further in: later subscriptions would run without the lock. It compares names, because
- * an application without security has none of those classes.
+ * further in: later subscriptions would run without the lock. Blocking method security
+ * proceeds once, so that only {@link EnableReactiveMethodSecurity} matters.
  */
 final class SubscribedSecurity {
 
-	/** The bean that {@code @EnableReactiveMethodSecurity} registers. */
-	private static final String CONFIGURATION = "_reactiveMethodSecurityConfiguration";
-
-	/**
-	 * Stands for any of Spring Security's interceptors until the first call, for those of
-	 * blocking method security too, which proceed once.
-	 */
-	private static final String DEFERRED = "org.springframework.security.config.annotation.method.configuration"
-			+ ".DeferringMethodInterceptor";
-
-	private static final Set<String> INTERCEPTORS = Set.of(
-			"org.springframework.security.authorization.method.AuthorizationManagerBeforeReactiveMethodInterceptor",
-			"org.springframework.security.authorization.method.PostFilterAuthorizationReactiveMethodInterceptor",
-			"org.springframework.security.access.prepost.PrePostAdviceReactiveMethodInterceptor");
-
-	private static final List<String> ANNOTATIONS = List.of("org.springframework.security.access.prepost.PreAuthorize",
-			"org.springframework.security.access.prepost.PostFilter");
+	private static final boolean PRESENT = ClassUtils.isPresent(
+			"org.springframework.security.config.annotation.method.configuration.EnableReactiveMethodSecurity",
+			SubscribedSecurity.class.getClassLoader());
 
 	private SubscribedSecurity() {
 	}
 
-	/** Returns whether the application has reactive method security. */
-	static boolean isConfigured(LockedMethodRegistry methods) {
-		return methods.hasBean(CONFIGURATION);
+	/** Returns whether an advisor is one of method security. */
+	static boolean is(Advisor advisor) {
+		return PRESENT && advisor.getAdvice() instanceof AuthorizationAdvisor;
 	}
 
 	/**
-	 * Returns whether an advisor may proceed for each subscription.
-	 * @param configured whether the application has reactive method security
-	 */
-	static boolean is(Advisor advisor, boolean configured) {
-		String name = advisor.getAdvice().getClass().getName();
-		return (configured && name.equals(DEFERRED)) || INTERCEPTORS.contains(name);
-	}
-
-	/**
-	 * Returns whether the advisor proceeds for each subscription, if it matches the
+	 * Returns whether method security proceeds for each subscription, if it matches the
 	 * method at all.
 	 */
-	static boolean concerns(Advisor advisor, Method method, Class<?> targetClass) {
+	static boolean concerns(Method method, Class<?> targetClass, LockedMethodRegistry methods) {
 		return switch (ResultKind.of(method.getReturnType())) {
-			case MONO, FLUX -> INTERCEPTORS.contains(advisor.getAdvice().getClass().getName()) || isAnnotated(method)
-					|| isAnnotated(ClassUtils.getUserClass(targetClass));
+			case MONO, FLUX -> (isAnnotated(method) || isAnnotated(ClassUtils.getUserClass(targetClass)))
+					&& methods.hasBeanWith(EnableReactiveMethodSecurity.class);
 			case VALUE, STAGE -> false;
 		};
 	}
 
 	private static boolean isAnnotated(AnnotatedElement element) {
 		MergedAnnotations annotations = MergedAnnotations.from(element, SearchStrategy.TYPE_HIERARCHY);
-		return ANNOTATIONS.stream().anyMatch(annotations::isPresent);
+		return annotations.isPresent(PreAuthorize.class) || annotations.isPresent(PostFilter.class);
 	}
 
 	static LockConfigurationException outside(Method method, Class<?> targetClass, String beanName) {
