@@ -68,7 +68,6 @@ import io.distributedlock.provider.LockTimer;
 import io.distributedlock.redis.RedisLockProvider;
 import io.distributedlock.redis.RedisLockSettings;
 import io.distributedlock.transaction.LockCommitGuardProcessor;
-import io.distributedlock.web.LockExceptionHandler;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.mockito.Mockito.mock;
@@ -156,8 +155,7 @@ class ReplacedBeansTests {
 								new FenceProperties(true, Duration.ofSeconds(1), "own_fence",
 										DatabaseInitializationMode.ALWAYS))),
 				own(MeterLockObserver.class, "local",
-						(beans) -> new MeterLockObserver(beans.getBean(MeterRegistry.class), "own")),
-				own(LockExceptionHandler.class, "local", (beans) -> new LockExceptionHandler()));
+						(beans) -> new MeterLockObserver(beans.getBean(MeterRegistry.class), "own")));
 	}
 
 	private static <T> Arguments own(Class<T> type, String provider,
