@@ -3,9 +3,10 @@ package io.distributedlock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A mistake of the application, such as a null key, a lease out of range, or an
- * annotation without effect. It is found at start where that is possible, and otherwise
- * at the call, before a lock is acquired.
+ * A mistake of the application, such as a lease out of range, or an annotation without
+ * effect. It is found at start where that is possible, and otherwise at the call, before
+ * a lock is acquired. A key that only the values of one call make wrong is an
+ * {@link InvalidLockKeyException}.
  *
  * @since 0.1.0
  */

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * @since 0.1.0
  */
 public abstract sealed class LockException extends RuntimeException permits LockNotAcquiredException, LockLostException,
-		LockProviderException, LockInterruptedException, LockConfigurationException {
+		LockProviderException, LockInterruptedException, InvalidLockKeyException, LockConfigurationException {
 
 	private static final long serialVersionUID = 1L;
 

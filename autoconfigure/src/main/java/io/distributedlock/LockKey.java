@@ -3,6 +3,8 @@ package io.distributedlock;
 import java.util.Arrays;
 import java.util.List;
 
+import org.jspecify.annotations.Nullable;
+
 import org.springframework.util.Assert;
 
 /**
@@ -34,7 +36,8 @@ public final class LockKey implements Comparable<LockKey> {
 	 * @param name the bounded name, not blank
 	 * @param parts the parts, none blank; no parts mean the one lock of that name
 	 * @return the key
-	 * @throws LockConfigurationException if the name or a part is {@code null} or blank
+	 * @throws LockConfigurationException if the name is {@code null} or blank
+	 * @throws InvalidLockKeyException if a part is {@code null} or blank
 	 */
 	public static LockKey of(String name, String... parts) {
 		return of(name, Arrays.asList(parts));
@@ -45,12 +48,21 @@ public final class LockKey implements Comparable<LockKey> {
 	 * @param name the bounded name, not blank
 	 * @param parts the parts, none blank; no parts mean the one lock of that name
 	 * @return the key
-	 * @throws LockConfigurationException if the name or a part is {@code null} or blank
+	 * @throws LockConfigurationException if the name is {@code null} or blank
+	 * @throws InvalidLockKeyException if a part is {@code null} or blank
 	 */
 	public static LockKey of(String name, List<String> parts) {
-		requireText(name, "name", LockError.BLANK_KEY);
+		if (hasNoText(name)) {
+			throw new LockConfigurationException((name == null) ? LockError.NULL_KEY : LockError.BLANK_KEY,
+					"The name of a lock is " + ((name == null) ? "null" : "blank"), "Give each lock a name of its own");
+		}
 		for (String part : parts) {
-			requireText(part, "part of the key of lock '" + name + "'", LockError.BLANK_KEY);
+			if (hasNoText(part)) {
+				String fact = (part == null) ? "null" : "blank";
+				throw new InvalidLockKeyException((part == null) ? LockError.NULL_KEY : LockError.BLANK_KEY,
+						"The part of the key of lock '" + name + "' is " + fact, "Give each lock a key of its own: a "
+								+ fact + " key would make unrelated callers share one lock");
+			}
 		}
 		return new LockKey(name, parts);
 	}
@@ -79,16 +91,8 @@ public final class LockKey implements Comparable<LockKey> {
 		}
 	}
 
-	@SuppressWarnings("ConstantValue")
-	private static void requireText(String text, String what, LockError error) {
-		if (text == null) {
-			throw new LockConfigurationException(LockError.NULL_KEY, "The " + what + " is null",
-					"Give each lock a key of its own: a null key would make unrelated callers share one lock");
-		}
-		if (text.isBlank()) {
-			throw new LockConfigurationException(error, "The " + what + " is blank",
-					"Give each lock a key of its own: a blank key would make unrelated callers share one lock");
-		}
+	private static boolean hasNoText(@Nullable String text) {
+		return text == null || text.isBlank();
 	}
 
 	private static String encode(String name, List<String> parts) {

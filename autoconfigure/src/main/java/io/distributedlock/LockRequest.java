@@ -33,7 +33,7 @@ public final class LockRequest {
 	private LockRequest(List<LockKey> keys, @Nullable Duration lease, @Nullable Duration waitTime, boolean renew,
 			@Nullable Duration maxHold, @Nullable Duration minHold) {
 		if (keys.isEmpty()) {
-			throw new LockConfigurationException(LockError.NO_KEYS, "A lock was requested without a key",
+			throw new InvalidLockKeyException(LockError.NO_KEYS, "A lock was requested without a key",
 					"Name at least one key; an empty collection would run the body without a lock");
 		}
 		this.keys = (keys.size() == 1) ? List.copyOf(keys) : keys.stream().distinct().sorted().toList();
@@ -61,7 +61,7 @@ public final class LockRequest {
 	 * Creates a request for several keys, held all or none.
 	 * @param keys the keys, at least one; repeated ones count once
 	 * @return the request
-	 * @throws LockConfigurationException if there are none
+	 * @throws InvalidLockKeyException if there are none
 	 */
 	public static LockRequest ofAll(Collection<LockKey> keys) {
 		return new LockRequest(List.copyOf(keys), null, null, true, null, null);
@@ -123,7 +123,7 @@ public final class LockRequest {
 	 * Returns a copy for other keys.
 	 * @param keys the keys, at least one
 	 * @return the copy
-	 * @throws LockConfigurationException if there are none
+	 * @throws InvalidLockKeyException if there are none
 	 */
 	public LockRequest withKeys(Collection<LockKey> keys) {
 		return new LockRequest(List.copyOf(keys), this.lease, this.waitTime, this.renew, this.maxHold, this.minHold);

@@ -242,7 +242,7 @@ class ArchitectureTests {
 						List.of("zookeeper", "autoconfigure")),
 				Arguments.of(List.of("io.micrometer.."), List.of("micrometer", "reactive", "autoconfigure")),
 				Arguments.of(List.of("org.slf4j.."), List.of("slf4j", "autoconfigure")),
-				Arguments.of(List.of("reactor..", "org.reactivestreams.."), List.of("reactive", "interceptor")),
+				Arguments.of(List.of("reactor..", "org.reactivestreams.."), List.of("reactive", "interceptor", "web")),
 				Arguments.of(List.of("org.springframework.aop..", "org.aopalliance.."),
 						List.of("interceptor", "annotation", "transaction", "fencing", "autoconfigure")),
 				Arguments.of(List.of("org.springframework.transaction.."),
@@ -250,8 +250,7 @@ class ArchitectureTests {
 				Arguments.of(List.of("org.springframework.security.."), List.of("interceptor")),
 				Arguments.of(List.of("org.springframework.web..", "org.springframework.http.."),
 						List.of("web", "autoconfigure")),
-				Arguments.of(List.of("org.springframework.web.servlet..", "org.springframework.web.reactive..",
-						"jakarta.servlet.."), List.of()),
+				Arguments.of(List.of("jakarta.servlet.."), List.of("web")),
 				Arguments.of(List.of("org.springframework.boot.."), List.of("actuate", "autoconfigure")));
 	}
 

@@ -98,7 +98,7 @@ class LockKeyTests {
 
 	@Test
 	void nullIsRefused() {
-		assertThatExceptionOfType(LockConfigurationException.class)
+		assertThatExceptionOfType(InvalidLockKeyException.class)
 			.isThrownBy(() -> LockKey.of("order", Arrays.asList("7", null)))
 			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.NULL_KEY));
 	}
@@ -106,7 +106,7 @@ class LockKeyTests {
 	@Test
 	void blankIsRefused() {
 		for (String blank : new String[] { "", " ", "\t\n" }) {
-			assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> LockKey.of("order", blank))
+			assertThatExceptionOfType(InvalidLockKeyException.class).isThrownBy(() -> LockKey.of("order", blank))
 				.withMessageStartingWith("DL-502")
 				.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.BLANK_KEY));
 			assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> LockKey.of(blank, "7"))

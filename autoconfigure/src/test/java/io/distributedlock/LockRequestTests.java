@@ -18,7 +18,9 @@ class LockRequestTests {
 	private final LockRequest request = LockRequest.of(A);
 
 	private static void assertRefused(LockError error, ThrowingCallable call) {
-		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(call)
+		assertThatExceptionOfType(LockException.class).isThrownBy(call)
+			.isInstanceOf(
+					(error == LockError.NO_KEYS) ? InvalidLockKeyException.class : LockConfigurationException.class)
 			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(error));
 	}
 

@@ -75,7 +75,8 @@ public @interface DistributedLock {
 	 * Several expressions form one composite key. One that returns a collection or an
 	 * array locks each element, all or none. Keys are evaluated once, before the lock is
 	 * acquired, and values are never evaluated as expressions. A key that is
-	 * {@code null}, blank or empty fails the call.
+	 * {@code null}, blank or empty fails the call with an
+	 * {@link io.distributedlock.InvalidLockKeyException}.
 	 * <p>
 	 * Values with equal texts are the same lock. The text is that of {@code toString()},
 	 * with these exceptions: an enum counts by its name and a class by its full name, an

@@ -171,19 +171,11 @@ public record DistributedLockProperties(@Nullable String provider, @Nullable Str
 	/**
 	 * Answers of a web application to exceptions of locks.
 	 *
-	 * @param problemDetails Answers by problem details (RFC 9457).
+	 * @param enabled Whether a busy lock that leaves a controller is answered with 409, a
+	 * store that cannot answer with 503, and a key that the values of the call make wrong
+	 * with 400.
 	 */
-	public record Web(@DefaultValue ProblemDetails problemDetails) {
-
-		/**
-		 * Answers by problem details (RFC 9457).
-		 *
-		 * @param enabled Whether a busy lock that leaves a controller is answered with
-		 * 409, and a store that cannot answer with 503.
-		 */
-		public record ProblemDetails(@DefaultValue("true") boolean enabled) {
-		}
-
+	public record Web(@DefaultValue("true") boolean enabled) {
 	}
 
 }

@@ -64,7 +64,6 @@ class LockEngineConfiguration {
 	}
 
 	@Bean
-	@ConditionalOnMissingBean
 	CallbackThreads distributedLockCallbackThreads(LockTimer timer) {
 		return new CallbackThreads(timer);
 	}
@@ -132,14 +131,12 @@ class LockEngineConfiguration {
 
 	@Bean
 	@Lazy(false)
-	@ConditionalOnMissingBean(name = "distributedLockStart")
 	static LockStart distributedLockStart(ConfigurableListableBeanFactory beanFactory, Environment environment) {
 		return new LockStart(beanFactory, environment);
 	}
 
 	@Bean
 	@Lazy(false)
-	@ConditionalOnMissingBean(name = "distributedLockLifecycle")
 	static LockLifecycle distributedLockLifecycle(ConfigurableListableBeanFactory beanFactory,
 			ObjectProvider<DistributedLockProperties> properties, Environment environment) {
 		return new LockLifecycle(beanFactory, () -> {

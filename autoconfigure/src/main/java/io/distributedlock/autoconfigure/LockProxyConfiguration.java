@@ -42,7 +42,6 @@ class LockProxyConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
 	static LockedMethodRegistry distributedLockedMethodRegistry(LockAttributeSource source,
 			ConfigurableListableBeanFactory beanFactory, ObjectProvider<LockObserver> observers) {
 		return new LockedMethodRegistry(source, beanFactory, new LockedCallRelay(beanFactory, observers));
@@ -50,14 +49,12 @@ class LockProxyConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
 	static LockOperationsLookup distributedLockOperationsLookup(ConfigurableListableBeanFactory beanFactory) {
 		return new ProviderLocks(beanFactory);
 	}
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
 	static LockAdvisor distributedLockAdvisor(LockedMethodRegistry methods, LockOperationsLookup operations,
 			Environment environment) {
 		return new LockAdvisor(new LockInterceptor(methods, operations), methods, order(environment));
@@ -80,7 +77,6 @@ class LockProxyConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
 	static LockedBeanVerifier distributedLockedBeanVerifier(LockedMethodRegistry methods,
 			ConfigurableListableBeanFactory beanFactory, LockOperationsLookup operations) {
 		return new LockedBeanVerifier(methods, beanFactory, operations);
@@ -88,7 +84,6 @@ class LockProxyConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	@ConditionalOnMissingBean(name = "distributedLockedMethodStart", search = SearchStrategy.CURRENT)
 	static LockedMethodStart distributedLockedMethodStart(LockedMethodRegistry methods,
 			ConfigurableListableBeanFactory beanFactory) {
 		return new LockedMethodStart(methods, beanFactory);

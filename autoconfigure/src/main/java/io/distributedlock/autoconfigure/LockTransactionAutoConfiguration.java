@@ -8,7 +8,6 @@ import org.springframework.boot.autoconfigure.condition.ConditionMessage;
 import org.springframework.boot.autoconfigure.condition.ConditionOutcome;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.boot.autoconfigure.condition.SpringBootCondition;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
@@ -62,7 +61,6 @@ public final class LockTransactionAutoConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
 	@Conditional(OnCommitGuard.class)
 	static LockCommitGuardProcessor distributedLockCommitGuardProcessor(ConfigurableListableBeanFactory beanFactory,
 			ObjectProvider<DistributedLockProperties> properties) {
@@ -71,7 +69,6 @@ public final class LockTransactionAutoConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	@ConditionalOnMissingBean(name = "distributedLockChildTransactionsWarning", search = SearchStrategy.CURRENT)
 	static ChildTransactionsWarning distributedLockChildTransactionsWarning(
 			ConfigurableListableBeanFactory beanFactory) {
 		return new ChildTransactionsWarning(beanFactory);

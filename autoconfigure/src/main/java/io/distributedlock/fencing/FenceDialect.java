@@ -11,6 +11,8 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 
+import org.jspecify.annotations.Nullable;
+
 /** Statements of one kind of database on the table of the fences. */
 abstract class FenceDialect {
 
@@ -25,6 +27,22 @@ abstract class FenceDialect {
 
 	final String table() {
 		return this.table;
+	}
+
+	/**
+	 * Returns where the table of the fences is: a {@code DataSource} can choose a
+	 * database or a schema for each transaction, but not those that the name of the table
+	 * has.
+	 */
+	Location location(Connection connection) throws SQLException {
+		String url = String.valueOf(connection.getMetaData().getURL());
+		return isQualified() ? new Location(url, connection.getCatalog(), null)
+				: new Location(url, connection.getCatalog(), connection.getSchema());
+	}
+
+	/** Returns whether the name of the table has its schema. */
+	final boolean isQualified() {
+		return this.table.indexOf('.') >= 0;
 	}
 
 	/**
@@ -112,6 +130,16 @@ abstract class FenceDialect {
 	/** Restores what {@link #readTimeout} has read. */
 	void restoreTimeout(Connection connection, int seconds) throws SQLException {
 		// Most drivers have the time-out in the statement.
+	}
+
+	/**
+	 * Location of the table of the fences, as the session of a transaction finds it.
+	 *
+	 * @param url the server, and what else the URL of the connection has
+	 * @param catalog the database of the session, or {@code null} if it does not matter
+	 * @param schema the schema of the session, or {@code null} if it does not matter
+	 */
+	record Location(String url, @Nullable String catalog, @Nullable String schema) {
 	}
 
 }

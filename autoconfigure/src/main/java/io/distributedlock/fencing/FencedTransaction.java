@@ -2,7 +2,6 @@ package io.distributedlock.fencing;
 
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.util.Arrays;
 import java.util.Date;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -81,20 +80,15 @@ final class FencedTransaction {
 		return TransactionSynchronizationManager.getResource(this.dataSource) == this.holder;
 	}
 
-	/**
-	 * Returns where the table of the fences is: a {@code DataSource} can choose a
-	 * database or a schema for each transaction.
-	 */
-	private List<@Nullable String> place() throws SQLException {
-		Connection connection = this.holder.getConnection();
-		return Arrays.asList(connection.getMetaData().getURL(), connection.getCatalog(), connection.getSchema());
+	private FenceDialect.Location location() throws SQLException {
+		return this.dialect.location(this.holder.getConnection());
 	}
 
 	/**
 	 * Whether the transaction keeps the row of a fence, with a token that is not lower,
-	 * for another one in the same place, while it is suspended. The fence is moved once
-	 * more: a database may have undone the transaction, as PostgreSQL does after an error
-	 * and MySQL after a deadlock.
+	 * for another one at the same location, while it is suspended. The fence is moved
+	 * once more: a database may have undone the transaction, as PostgreSQL does after an
+	 * error and MySQL after a deadlock.
 	 * @throws StaleHolderException if the lock has passed to another holder
 	 */
 	boolean keeps(HeldKey key, FencedTransaction other) {
@@ -103,7 +97,7 @@ final class FencedTransaction {
 			return false;
 		}
 		try (ReadLimit limit = limitReads()) {
-			if (!place().equals(other.place())) {
+			if (!location().equals(other.location())) {
 				return false;
 			}
 			if (covers(key)) {

@@ -7,6 +7,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.SQLTimeoutException;
 import java.util.Set;
+import java.util.regex.Pattern;
 
 /**
  * Fences in MySQL and MariaDB. A statement by the primary key locks one row and no gap
@@ -23,6 +24,9 @@ final class MySqlFenceDialect extends FenceDialect {
 	 */
 	private static final Set<Integer> TIMEOUTS = Set.of(1205, 1969, 1317, 3024);
 
+	/** The database of a URL, and the servers before it. */
+	private static final Pattern DATABASE = Pattern.compile("^(jdbc:[^/]*//[^/?]+)/[^/?]*");
+
 	private final String advance;
 
 	private final String read;
@@ -34,6 +38,14 @@ final class MySqlFenceDialect extends FenceDialect {
 				+ " ON DUPLICATE KEY UPDATE changed_at = IF(token <= VALUES(token), VALUES(changed_at), changed_at),"
 				+ " token = GREATEST(token, VALUES(token))";
 		this.read = "SELECT token FROM " + table + " WHERE fence_key = ? FOR UPDATE";
+	}
+
+	/** A schema is a database here, which the URL can have, too. */
+	@Override
+	Location location(Connection connection) throws SQLException {
+		String url = String.valueOf(connection.getMetaData().getURL());
+		return isQualified() ? new Location(DATABASE.matcher(url).replaceFirst("$1"), null, null)
+				: new Location(url, connection.getCatalog(), null);
 	}
 
 	/**

@@ -1,5 +1,6 @@
 /**
- * Answers of web applications to exceptions of locks, with Spring MVC and WebFlux alike.
+ * Answers of web applications to exceptions of locks, as the application answers Spring's
+ * own, with Spring MVC and WebFlux alike.
  */
 @NullMarked
 package io.distributedlock.web;

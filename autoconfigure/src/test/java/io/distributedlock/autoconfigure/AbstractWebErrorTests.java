@@ -77,6 +77,41 @@ abstract class AbstractWebErrorTests {
 		}
 	}
 
+	@Test
+	void errorAnswerIsSpringBootsOwnWithoutProblemDetails(CapturedOutput output) throws Exception {
+		ConfigurableApplicationContext context = start(Shop.class, "--spring.mvc.problemdetails.enabled=false",
+				"--spring.webflux.problemdetails.enabled=false");
+		hold(context, Duration.ofSeconds(50));
+		int before = output.getAll().length();
+		HttpResponse<String> response = get(context, "/payments/42");
+		assertThat(response.statusCode()).isEqualTo(409);
+		assertThat(response.headers().firstValue("Content-Type")).hasValue("application/json");
+		assertThat(response.headers().allValues("Retry-After")).hasSize(1);
+		assertThat(response.body()).contains("\"error\":\"Conflict\"", "\"path\":\"/payments/42\"")
+			.doesNotContain("web-payments", "DL-");
+		assertThat(output.getAll().substring(before)).doesNotContain("web-payments", "409");
+	}
+
+	@Test
+	void errorPageOfABrowserIsTheApplicationsWithoutProblemDetails() throws Exception {
+		ConfigurableApplicationContext context = start(Shop.class, "--spring.mvc.problemdetails.enabled=false",
+				"--spring.webflux.problemdetails.enabled=false");
+		HttpRequest request = request(context, "/unknown-holder").header("Accept", "text/html").build();
+		HttpResponse<String> response = this.client.send(request, HttpResponse.BodyHandlers.ofString());
+		assertThat(response.statusCode()).isEqualTo(409);
+		assertThat(response.headers().firstValue("Content-Type").orElse("")).startsWith("text/html");
+	}
+
+	@Test
+	void keyThatTheRequestMakesWrongIsABadRequest(CapturedOutput output) throws Exception {
+		ConfigurableApplicationContext context = start(Shop.class);
+		int before = output.getAll().length();
+		HttpResponse<String> response = get(context, "/payments/%20");
+		assertProblem(response, 400, "Bad Request", "DL-502");
+		assertThat(response.body()).doesNotContain("#id", "Payments");
+		assertOneLine(output.getAll().substring(before), "Payments.pay", "WARN .* : DL-502: The key '#id' of locked");
+	}
+
 	@ParameterizedTest
 	@ValueSource(strings = { "/payments/42", "/payments/42/joined", "/payments/42/future", "/payments/42/mono" })
 	void busyLockIsAConflictToBeRetriedWhenItsLeaseEnds(String path, CapturedOutput output) throws Exception {
@@ -156,8 +191,8 @@ abstract class AbstractWebErrorTests {
 	}
 
 	@Test
-	void propertySwitchesProblemDetailsOff() throws Exception {
-		HttpResponse<String> response = get(start(Shop.class, "--distributed-lock.web.problem-details.enabled=false"),
+	void propertyLeavesLockExceptionsToTheApplication() throws Exception {
+		HttpResponse<String> response = get(start(Shop.class, "--distributed-lock.web.enabled=false"),
 				"/unknown-holder");
 		assertThat(response.statusCode()).isEqualTo(500);
 		assertThat(response.headers().firstValue("Content-Type")).hasValue("application/json");
@@ -165,7 +200,9 @@ abstract class AbstractWebErrorTests {
 
 	final ConfigurableApplicationContext start(Class<?> application, String... arguments) {
 		ConfigurableApplicationContext context = new SpringApplicationBuilder(application, this.server).web(this.type)
-			.properties("server.port=0", "spring.application.name=shop", "distributed-lock.provider=local",
+			.properties("server.port=0", "spring.mvc.problemdetails.enabled=true",
+					"spring.webflux.problemdetails.enabled=true", "spring.application.name=shop",
+					"distributed-lock.provider=local",
 					"spring.autoconfigure.exclude=org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration")
 			.run(arguments);
 		this.opened.push(context);
@@ -192,7 +229,9 @@ abstract class AbstractWebErrorTests {
 		assertThat(response.statusCode()).isEqualTo(status);
 		assertThat(response.headers().firstValue("Content-Type")).hasValue(DETAILS);
 		assertThat(response.body()).contains("\"status\":" + status, "\"title\":\"" + title + "\"",
-				"\"code\":\"" + code + "\"", "Try again later.");
+				"\"code\":\"" + code + "\"");
+		assertThat(response.body()).matches((body) -> status == 400 || body.contains("Try again later."));
+		assertThat(response.headers().allValues("Retry-After")).hasSizeLessThan(2);
 	}
 
 	/**

@@ -157,12 +157,9 @@ class DistributedLockAutoConfigurationTests {
 
 	@Test
 	void everyBeanBacksOff() {
-		LockTimer timer = new LockTimer();
 		this.local.withBean(LockSettings.class, LockSettings::defaults)
-			.withBean("timer", LockTimer.class, () -> timer)
 			.withBean(LockAttributeSource.class, () -> mock(LockAttributeSource.class))
 			.run((context) -> assertThat(context).hasSingleBean(LockSettings.class)
-				.hasSingleBean(LockTimer.class)
 				.hasSingleBean(LockAttributeSource.class));
 	}
 

@@ -9,7 +9,8 @@ import org.springframework.boot.test.context.runner.ReactiveWebApplicationContex
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 
 import io.distributedlock.LockOperations;
-import io.distributedlock.web.LockExceptionHandler;
+import io.distributedlock.web.LockHandlerExceptionResolver;
+import io.distributedlock.web.LockWebExceptionHandler;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -18,27 +19,34 @@ class LockWebAutoConfigurationTests {
 	private static final AutoConfigurations WEB = AutoConfigurations.of(LockWebAutoConfiguration.class);
 
 	@Test
-	void handlerNeedsNoOtherBeanOfLocks() {
+	void answersNeedNoOtherBeanOfLocks() {
 		new WebApplicationContextRunner().withConfiguration(WEB)
 			.run((context) -> assertThat(context).hasNotFailed()
-				.hasSingleBean(LockExceptionHandler.class)
+				.hasSingleBean(LockHandlerExceptionResolver.class)
+				.doesNotHaveBean(LockWebExceptionHandler.class)
 				.doesNotHaveBean(LockOperations.class));
 		new ReactiveWebApplicationContextRunner().withConfiguration(WEB)
-			.run((context) -> assertThat(context).hasNotFailed().hasSingleBean(LockExceptionHandler.class));
+			.run((context) -> assertThat(context).hasNotFailed()
+				.hasSingleBean(LockWebExceptionHandler.class)
+				.doesNotHaveBean(LockHandlerExceptionResolver.class));
 	}
 
 	@Test
-	void applicationsOwnHandlerReplacesOurs() {
-		new WebApplicationContextRunner().withConfiguration(WEB)
-			.withBean("own", LockExceptionHandler.class, () -> new LockExceptionHandler() {
-			})
-			.run((context) -> assertThat(context).hasSingleBean(LockExceptionHandler.class).hasBean("own"));
-	}
-
-	@Test
-	void applicationWithoutWebHasNoHandler() {
+	void applicationWithoutWebHasNoAnswers() {
 		new ApplicationContextRunner().withConfiguration(WEB)
-			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean("distributedLockExceptionHandler"));
+			.run((context) -> assertThat(context).hasNotFailed()
+				.doesNotHaveBean(LockHandlerExceptionResolver.class)
+				.doesNotHaveBean(LockWebExceptionHandler.class));
+	}
+
+	@Test
+	void oneKindOfWebNeedsNoClassOfTheOther() {
+		new WebApplicationContextRunner().withConfiguration(WEB)
+			.withClassLoader(new FilteredClassLoader("org.springframework.web.reactive", "reactor"))
+			.run((context) -> assertThat(context).hasNotFailed().hasBean("distributedLockHandlerExceptionResolver"));
+		new ReactiveWebApplicationContextRunner().withConfiguration(WEB)
+			.withClassLoader(new FilteredClassLoader("org.springframework.web.servlet", "jakarta.servlet"))
+			.run((context) -> assertThat(context).hasNotFailed().hasBean("distributedLockWebExceptionHandler"));
 	}
 
 	@Test
@@ -50,14 +58,14 @@ class LockWebAutoConfigurationTests {
 			.withPropertyValues("distributed-lock.provider=local")
 			.run((context) -> assertThat(context).hasNotFailed()
 				.hasSingleBean(LockOperations.class)
-				.doesNotHaveBean("distributedLockExceptionHandler"));
+				.doesNotHaveBean(LockWebAutoConfiguration.MvcConfiguration.class));
 	}
 
 	@Test
-	void propertyRemovesTheHandler() {
+	void propertyRemovesTheAnswers() {
 		new WebApplicationContextRunner().withConfiguration(WEB)
-			.withPropertyValues("distributed-lock.web.problem-details.enabled=false")
-			.run((context) -> assertThat(context).doesNotHaveBean(LockExceptionHandler.class));
+			.withPropertyValues("distributed-lock.web.enabled=false")
+			.run((context) -> assertThat(context).doesNotHaveBean(LockHandlerExceptionResolver.class));
 	}
 
 }

@@ -6,7 +6,7 @@ import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.webflux.test.autoconfigure.WebFluxTest;
 import org.springframework.test.web.reactive.server.WebTestClient;
 
-@WebFluxTest
+@WebFluxTest(properties = "spring.webflux.problemdetails.enabled=true")
 @Tag("full")
 class WebFluxSliceTests extends AbstractWebSliceTests {
 

@@ -8,7 +8,7 @@ import org.springframework.test.web.servlet.assertj.MockMvcTester;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-@WebMvcTest
+@WebMvcTest(properties = "spring.mvc.problemdetails.enabled=true")
 @Tag("full")
 class WebMvcSliceTests extends AbstractWebSliceTests {
 

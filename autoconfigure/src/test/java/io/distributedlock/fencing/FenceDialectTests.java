@@ -19,6 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.EnumSource.Mode;
+import org.mockito.Answers;
 
 import org.springframework.jdbc.core.JdbcTemplate;
 
@@ -29,6 +30,8 @@ import io.distributedlock.jdbc.WaitingTransactions;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.mockito.BDDMockito.given;
+import static org.mockito.Mockito.mock;
 
 /** The statements on the fences, in each database. */
 @Tag("full")
@@ -299,6 +302,24 @@ class FenceDialectTests {
 		try (Statement statement = connection.createStatement()) {
 			statement.execute(sql);
 		}
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "jdbc:mysql://h:3306/a?x=1, jdbc:mysql://h:3306/b?x=1, true",
+			"'jdbc:mariadb:replication://h1,h2/a', 'jdbc:mariadb:replication://h1,h2/b', true",
+			"jdbc:mysql://h1/a, jdbc:mysql://h2/a, false", "jdbc:mysql:///a, jdbc:mysql:///b, false" })
+	void databaseOfAUrlDoesNotMatterToATableWithADatabase(String first, String second, boolean same)
+			throws SQLException {
+		FenceDialect dialect = new MySqlFenceDialect("mysql", "fences.distributed_lock_fence");
+		assertThat(dialect.location(connected(first)).equals(dialect.location(connected(second)))).isEqualTo(same);
+		FenceDialect unqualified = new MySqlFenceDialect("mysql", "distributed_lock_fence");
+		assertThat(unqualified.location(connected(first))).isNotEqualTo(unqualified.location(connected(second)));
+	}
+
+	private static Connection connected(String url) throws SQLException {
+		Connection connection = mock(Connection.class, Answers.RETURNS_DEEP_STUBS);
+		given(connection.getMetaData().getURL()).willReturn(url);
+		return connection;
 	}
 
 }

@@ -3,6 +3,7 @@ package io.distributedlock.fencing;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -75,8 +76,11 @@ class FencedServerTests {
 	private JdbcTemplate other;
 
 	private void start(DataSource dataSource, DataSource otherDataSource) {
-		FenceSettings settings = new FenceSettings(FenceSettings.DEFAULT_TABLE, "app", FENCE_TIMEOUT,
-				Duration.ofSeconds(30));
+		start(dataSource, otherDataSource, FenceSettings.DEFAULT_TABLE);
+	}
+
+	private void start(DataSource dataSource, DataSource otherDataSource, String table) {
+		FenceSettings settings = new FenceSettings(table, "app", FENCE_TIMEOUT, Duration.ofSeconds(30));
 		LockTimer timer = keep(new LockTimer());
 		FencedTransactions fences = keep(new FencedTransactions(settings, new FenceSweeper(settings, timer)));
 		this.manager = new JdbcTransactionManager(dataSource);
@@ -195,6 +199,45 @@ class FencedServerTests {
 			assertThatExceptionOfType(StaleHolderException.class)
 				.isThrownBy(() -> in(TransactionDefinition.PROPAGATION_REQUIRES_NEW, (inner) -> add(this.jdbc)));
 		}));
+		assertThat(balance(this.other)).isEqualTo(1);
+	}
+
+	/** The schema of a session does not matter to a table with a schema of its own. */
+	@ParameterizedTest
+	@EnumSource(names = { "H2", "POSTGRESQL", "MARIADB", "MYSQL" })
+	void innerTransactionOfAnotherSchemaDoesNotWaitForAFenceOfOneSchema(FenceDatabase database) throws Exception {
+		DataSource direct = database.create();
+		boolean schemas = database == FenceDatabase.H2 || database == FenceDatabase.POSTGRESQL;
+		String own;
+		try (Connection connection = direct.getConnection()) {
+			own = schemas ? connection.getSchema() : connection.getCatalog();
+		}
+		AtomicReference<String> tenant = new AtomicReference<>(own);
+		start(new DelegatingDataSource(direct) {
+			@Override
+			public Connection getConnection() throws SQLException {
+				Connection connection = super.getConnection();
+				if (schemas) {
+					connection.setSchema(tenant.get());
+				}
+				else {
+					connection.setCatalog(tenant.get());
+				}
+				return connection;
+			}
+		}, new DelegatingDataSource(direct), own + "." + FenceSettings.DEFAULT_TABLE);
+		String second = schemas ? "SECOND" : own + "_second";
+		String quoted = schemas ? "\"SECOND\"" : second;
+		this.other.execute("CREATE SCHEMA " + quoted);
+		try {
+			locked(() -> in(TransactionDefinition.PROPAGATION_REQUIRED, (outer) -> {
+				tenant.set(second);
+				in(TransactionDefinition.PROPAGATION_REQUIRES_NEW, (inner) -> add(this.other));
+			}));
+		}
+		finally {
+			this.other.execute("DROP SCHEMA " + quoted);
+		}
 		assertThat(balance(this.other)).isEqualTo(1);
 	}
 

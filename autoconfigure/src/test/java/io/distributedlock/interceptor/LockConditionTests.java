@@ -20,6 +20,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.core.env.StandardEnvironment;
 
+import io.distributedlock.InvalidLockKeyException;
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockContext;
 import io.distributedlock.LockError;
@@ -54,7 +55,7 @@ class LockConditionTests {
 	@Test
 	void conditionIsEvaluatedBeforeTheKey() {
 		assertThat(this.orders.pay(false, null)).isEqualTo("unlocked");
-		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> this.orders.pay(true, null))
+		assertThatExceptionOfType(InvalidLockKeyException.class).isThrownBy(() -> this.orders.pay(true, null))
 			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.NULL_KEY));
 	}
 

@@ -20,6 +20,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
+import io.distributedlock.InvalidLockKeyException;
 import io.distributedlock.LockConfigurationException;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -80,7 +81,7 @@ class MistakeMatrixTests {
 	}
 
 	private static String message(Subject.Outcome outcome) {
-		assertThat(outcome.failure()).isInstanceOf(LockConfigurationException.class);
+		assertThat(outcome.failure()).isInstanceOfAny(LockConfigurationException.class, InvalidLockKeyException.class);
 		return outcome.failure()
 			.getMessage()
 			.replace("scopedTarget.", "")

@@ -95,7 +95,6 @@ public final class LockFencingAutoConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
 	static FencedTransactionProcessor distributedLockFencedTransactionProcessor(
 			ConfigurableListableBeanFactory beanFactory, ObjectProvider<FencedTransactions> fences) {
 		return new FencedTransactionProcessor(beanFactory, fences::getObject);

@@ -7,7 +7,6 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Lazy;
 
@@ -36,7 +35,6 @@ public final class LockMetricsAutoConfiguration {
 	}
 
 	@Bean
-	@ConditionalOnMissingBean
 	@ConditionalOnBean(ObservationLockObserver.class)
 	LockMeterRegistration distributedLockMeterRegistration(MeterRegistry registry, ObservationLockObserver observer) {
 		return new LockMeterRegistration(registry, observer);
@@ -45,7 +43,6 @@ public final class LockMetricsAutoConfiguration {
 	/** Needs the others only for locked methods. */
 	@Bean
 	@Lazy(false)
-	@ConditionalOnMissingBean(name = "distributedLockedMethodMeters", search = SearchStrategy.CURRENT)
 	LockedMethodMeters distributedLockedMethodMeters(LockedMethodRegistry methods, ObjectProvider<LockEngines> engines,
 			ObjectProvider<MeterLockObserver> counters, ObjectProvider<LockMeterRegistration> timers) {
 		return new LockedMethodMeters(methods, engines, counters, timers);

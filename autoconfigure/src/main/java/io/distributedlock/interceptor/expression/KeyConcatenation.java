@@ -92,7 +92,7 @@ public final class KeyConcatenation {
 			TypedValue value = this.children[0].getValueInternal(state);
 			Object unwrapped = this.text.unwrap(value.getValue());
 			if (unwrapped == null) {
-				throw this.text.refused(LockError.NULL_KEY, "has null in it: " + toStringAST(),
+				throw this.text.invalid(LockError.NULL_KEY, "has null in it: " + toStringAST(),
 						"Give each call a key: a null key would make unrelated calls share one lock");
 			}
 			if (!ObjectUtils.isArray(unwrapped)) {

@@ -1,14 +1,19 @@
 package io.distributedlock.interceptor.expression;
 
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
 
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.expression.EvaluationContext;
+import org.springframework.expression.spel.SpelEvaluationException;
+import org.springframework.expression.spel.SpelMessage;
 import org.springframework.expression.spel.standard.SpelExpression;
 
+import io.distributedlock.InvalidLockKeyException;
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.LockException;
@@ -19,6 +24,11 @@ import io.distributedlock.LockKey;
  * before the lock is acquired. The values of arguments are data and never parsed.
  */
 public final class KeyExpressions {
+
+	private static final Set<SpelMessage> FAILURES_OF_ARGUMENTS = EnumSet.of(
+			SpelMessage.PROPERTY_OR_FIELD_NOT_READABLE_ON_NULL, SpelMessage.METHOD_CALL_ON_NULL_OBJECT_NOT_ALLOWED,
+			SpelMessage.CANNOT_INDEX_INTO_NULL_VALUE, SpelMessage.ARRAY_INDEX_OUT_OF_BOUNDS,
+			SpelMessage.COLLECTION_INDEX_OUT_OF_BOUNDS, SpelMessage.STRING_INDEX_OUT_OF_BOUNDS);
 
 	private final String name;
 
@@ -52,13 +62,13 @@ public final class KeyExpressions {
 		for (int i = 0; i < parts.length; i++) {
 			SpelExpression expression = this.expressions.get(i);
 			KeyText text = new KeyText(this.method.method(), expression);
-			Object value = text.unwrap(evaluate(expression, context));
+			Object value = text.unwrap(evaluate(text, context));
 			List<?> several = text.elements(value);
 			if (several == null) {
 				parts[i] = text.of(value);
 			}
 			else if (elements != null) {
-				throw text.refused(LockError.TWO_COLLECTIONS, "is the second collection of one composite key",
+				throw text.mistake(LockError.TWO_COLLECTIONS, "is the second collection of one composite key",
 						"Let at most one of the expressions return several values");
 			}
 			else {
@@ -81,19 +91,26 @@ public final class KeyExpressions {
 		return keys;
 	}
 
-	private @Nullable Object evaluate(SpelExpression expression, EvaluationContext context) {
+	private static @Nullable Object evaluate(KeyText text, EvaluationContext context) {
 		try {
-			return expression.getValue(context);
+			return text.expression().getValue(context);
 		}
 		catch (LockException ex) {
 			throw ex;
 		}
 		catch (RuntimeException ex) {
-			throw new LockConfigurationException(LockError.KEY_EVALUATION,
-					"The key '" + expression.getExpressionString() + "' of locked method " + this.method.method()
-							+ " could not be evaluated: " + ex.getMessage(),
-					"Let the expression fit every argument that the method may be called with", ex);
+			String problem = text.describe("could not be evaluated: " + ex.getMessage());
+			String action = "Let the expression fit every argument that the method may be called with";
+			throw isOfArguments(ex) ? new InvalidLockKeyException(LockError.KEY_EVALUATION, problem, action, ex)
+					: new LockConfigurationException(LockError.KEY_EVALUATION, problem, action, ex);
 		}
+	}
+
+	/** Tells a value that the expression does not fit from a failure of what it calls. */
+	private static boolean isOfArguments(RuntimeException ex) {
+		return (ex instanceof SpelEvaluationException failure)
+				? FAILURES_OF_ARGUMENTS.contains(failure.getMessageCode())
+				: ex instanceof IllegalArgumentException || ex instanceof IndexOutOfBoundsException;
 	}
 
 }

@@ -15,8 +15,10 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.expression.Expression;
 import org.springframework.util.ObjectUtils;
 
+import io.distributedlock.InvalidLockKeyException;
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
+import io.distributedlock.LockException;
 
 /**
  * Conversion of the value of a key expression to text that is the same in every process.
@@ -55,7 +57,7 @@ public record KeyText(String method, Expression expression) {
 			elements = Arrays.asList(ObjectUtils.toObjectArray(value));
 		}
 		if (elements != null && elements.isEmpty()) {
-			throw refused(LockError.NO_KEYS, "is an empty collection",
+			throw invalid(LockError.NO_KEYS, "is an empty collection",
 					"Call the method only with at least one element: without a key it would run without a lock");
 		}
 		return elements;
@@ -64,7 +66,7 @@ public record KeyText(String method, Expression expression) {
 	String ofElement(@Nullable Object element) {
 		Object value = unwrap(element);
 		if (value instanceof Collection<?>) {
-			throw refused(LockError.KEY_WITHOUT_TEXT, "has a collection as an element",
+			throw invalid(LockError.KEY_WITHOUT_TEXT, "has a collection as an element",
 					"Return a flat collection of ids");
 		}
 		return of(value);
@@ -73,11 +75,11 @@ public record KeyText(String method, Expression expression) {
 	String of(@Nullable Object value) {
 		String text = (value instanceof String string) ? string : convert(value);
 		if (text == null) {
-			throw refused(LockError.NULL_KEY, "is null, or has null in it",
+			throw invalid(LockError.NULL_KEY, "is null, or has null in it",
 					"Give each call a key: a null key would make unrelated calls share one lock");
 		}
 		if (text.isBlank()) {
-			throw refused(LockError.BLANK_KEY, "is blank",
+			throw invalid(LockError.BLANK_KEY, "is blank",
 					"Give each call a key: a blank key would make unrelated calls share one lock");
 		}
 		return text;
@@ -112,20 +114,32 @@ public record KeyText(String method, Expression expression) {
 
 	/**
 	 * Requires that the text of a value is the same in every process.
-	 * @throws LockConfigurationException if it is not
+	 * @throws LockConfigurationException if no text of the value's class is
+	 * @throws InvalidLockKeyException if that of this value is not
 	 */
 	public void requireText(Object value) {
 		KeyProblem problem = KeyValueCheck.findProblem(value);
 		if (problem != null) {
-			throw refused(LockError.KEY_WITHOUT_TEXT, "is a " + value.getClass().getName() + ", which " + problem.fact()
-					+ ", so that processes could lock different keys", problem.remedy());
+			String fact = "is a " + value.getClass().getName() + ", which " + problem.fact()
+					+ ", so that processes could lock different keys";
+			throw (KeyType.of(value.getClass()).problem() != null)
+					? mistake(LockError.KEY_WITHOUT_TEXT, fact, problem.remedy())
+					: invalid(LockError.KEY_WITHOUT_TEXT, fact, problem.remedy());
 		}
 	}
 
-	public LockConfigurationException refused(LockError error, String fact, String action) {
-		return new LockConfigurationException(error,
-				"The key '" + this.expression.getExpressionString() + "' of locked method " + this.method + " " + fact,
-				action);
+	/** Returns the failure of a call with this value. */
+	public LockException invalid(LockError error, String fact, String action) {
+		return new InvalidLockKeyException(error, describe(fact), action);
+	}
+
+	/** Returns the failure of each call with this expression. */
+	LockException mistake(LockError error, String fact, String action) {
+		return new LockConfigurationException(error, describe(fact), action);
+	}
+
+	String describe(String fact) {
+		return "The key '" + this.expression.getExpressionString() + "' of locked method " + this.method + " " + fact;
 	}
 
 }

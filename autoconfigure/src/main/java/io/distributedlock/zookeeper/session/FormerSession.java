@@ -31,12 +31,16 @@ public final class FormerSession {
 
 	/**
 	 * Ends a session by another handle, with its id and password, on a thread of its own.
-	 * A server that does not know the session any more says so at once.
+	 * A server that does not know the session any more says so at once. A session is left
+	 * as it is if it is kept on purpose, if the servers have refused its handle, or if
+	 * the present handle has it.
 	 * @param session a session that has ended for this process
+	 * @param present the session that the client has now
 	 * @param client the client, which has connected since
 	 */
-	public static void end(Session session, CuratorFramework client) {
-		if (session.isAlive() || session.id() == 0) {
+	static void end(Session session, Session present, CuratorFramework client) {
+		if (session.isAlive() || session.isKept() || session.isRefused() || session.id() == 0
+				|| session.id() == present.id()) {
 			return;
 		}
 		String servers = client.getZookeeperClient().getCurrentConnectionString();

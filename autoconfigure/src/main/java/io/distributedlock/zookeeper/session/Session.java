@@ -246,9 +246,14 @@ public final class Session implements SessionDeadline {
 	 * kept it.
 	 */
 	void handleClosed() {
-		if (!(this.zooKeeper instanceof LockZooKeeper handle && handle.hasKeptSession())) {
+		if (!isKept()) {
 			end();
 		}
+	}
+
+	/** Returns whether the handle was closed without the end of its session. */
+	boolean isKept() {
+		return this.zooKeeper instanceof LockZooKeeper handle && handle.hasKeptSession();
 	}
 
 	/**

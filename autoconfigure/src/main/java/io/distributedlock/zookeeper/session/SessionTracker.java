@@ -189,7 +189,7 @@ public final class SessionTracker implements ConnectionStateListener, AutoClosea
 		if (replaced != null) {
 			// Outside the lock, since calls of the old session go on from here.
 			replaced.end();
-			FormerSession.end(replaced, this.client);
+			FormerSession.end(replaced, current.session(), this.client);
 		}
 		if (fresh) {
 			current.session().onEnded(() -> ended(current));

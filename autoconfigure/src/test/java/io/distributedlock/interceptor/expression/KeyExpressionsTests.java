@@ -8,12 +8,14 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import io.distributedlock.InvalidLockKeyException;
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockContext;
 import io.distributedlock.LockError;
@@ -88,16 +90,27 @@ class KeyExpressionsTests {
 
 	@Test
 	void expressionThatFailsIsReported() {
-		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> this.orders.byProperty(null))
+		assertThatExceptionOfType(InvalidLockKeyException.class).isThrownBy(() -> this.orders.byProperty(null))
 			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.KEY_EVALUATION))
 			.withMessageContaining("#order.id")
 			.havingCause();
-		assertThatExceptionOfType(LockConfigurationException.class)
+		assertThatExceptionOfType(InvalidLockKeyException.class)
 			.isThrownBy(() -> this.orders.byProperty(new Order(null, "x")))
 			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.NULL_KEY));
 		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> this.orders.failing("x"))
 			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.KEY_EVALUATION))
 			.withCauseInstanceOf(IllegalStateException.class);
+	}
+
+	@Test
+	void argumentsThatTheExpressionDoesNotFitAreAnInvalidKey() {
+		Fitting proxy = this.proxies.ofClass(new Fitting());
+		for (ThrowingCallable call : new ThrowingCallable[] { () -> proxy.byId("x"), () -> proxy.bySecond(List.of()),
+				() -> proxy.byStart("") }) {
+			assertThatExceptionOfType(InvalidLockKeyException.class).isThrownBy(call).withMessageStartingWith("DL-506");
+		}
+		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> proxy.byUnknown("x"))
+			.withMessageStartingWith("DL-506");
 	}
 
 	@ParameterizedTest
@@ -108,7 +121,7 @@ class KeyExpressionsTests {
 		proxy.run(7);
 		assertThat(this.operations.keys()).hasSize(1).first().asString().endsWith(":order-7");
 		for (Object missing : new Object[] { null, Optional.empty() }) {
-			assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> proxy.run(missing))
+			assertThatExceptionOfType(InvalidLockKeyException.class).isThrownBy(() -> proxy.run(missing))
 				.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.NULL_KEY))
 				.withMessageContaining("#id")
 				.withMessageContaining("run");
@@ -305,6 +318,26 @@ class KeyExpressionsTests {
 		@Override
 		@DistributedLock("('ORDER-' + #id).toLowerCase()")
 		public void run(Object id) {
+		}
+
+	}
+
+	static class Fitting {
+
+		@DistributedLock("T(java.util.UUID).fromString(#id)")
+		void byId(String id) {
+		}
+
+		@DistributedLock("#ids[1]")
+		void bySecond(List<String> ids) {
+		}
+
+		@DistributedLock("#id.substring(3)")
+		void byStart(String id) {
+		}
+
+		@DistributedLock("#id.unknown")
+		void byUnknown(String id) {
 		}
 
 	}

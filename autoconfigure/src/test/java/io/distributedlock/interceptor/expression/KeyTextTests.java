@@ -37,8 +37,10 @@ import reactor.core.publisher.Mono;
 
 import org.springframework.data.domain.PageImpl;
 
+import io.distributedlock.InvalidLockKeyException;
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
+import io.distributedlock.LockException;
 import io.distributedlock.LockKey;
 import io.distributedlock.annotation.DistributedLock;
 import io.distributedlock.interceptor.LockedProxies;
@@ -72,7 +74,7 @@ class KeyTextTests {
 	@ParameterizedTest
 	@MethodSource("refused")
 	void valueThatIsNoKeyIsRefusedBeforeAnythingIsLocked(Object value, LockError error) {
-		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> this.values.lock(value))
+		assertThatExceptionOfType(LockException.class).isThrownBy(() -> this.values.lock(value))
 			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(error))
 			.withMessageContaining("Values.lock")
 			.withMessageContaining("#value");
@@ -109,9 +111,30 @@ class KeyTextTests {
 	@ParameterizedTest
 	@MethodSource("hidden")
 	void valueBehindAnotherTypeIsRefused(Object value, String remedy) {
-		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> this.values.lock(value))
+		assertThatExceptionOfType(LockException.class).isThrownBy(() -> this.values.lock(value))
 			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.KEY_WITHOUT_TEXT))
-			.satisfies((ex) -> assertThat(ex.action()).contains(remedy));
+			.withMessageContaining(remedy);
+	}
+
+	@ParameterizedTest
+	@MethodSource("inputs")
+	void valueThatAClientMayHaveSentIsAnInvalidKey(Object value) {
+		assertThatExceptionOfType(InvalidLockKeyException.class).isThrownBy(() -> this.values.lock(value));
+	}
+
+	static Stream<Object> inputs() {
+		return Stream.of(Optional.empty(), " ", List.of(), Arrays.asList("a", null), List.of(List.of("a")),
+				new Generic<>(nested(100)), new Textual("java.lang.Object@1f"));
+	}
+
+	@ParameterizedTest
+	@MethodSource("classes")
+	void classWithoutATextIsAMistakeOfTheApplication(Object value) {
+		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> this.values.lock(value));
+	}
+
+	static Stream<Object> classes() {
+		return Stream.of(new Date(0), new Object(), Map.of("a", 1), Mono.just("a"), List.of(new Date(0)));
 	}
 
 	static Stream<Arguments> hidden() throws UnknownHostException {
@@ -188,8 +211,7 @@ class KeyTextTests {
 	@ValueSource(strings = { "java.lang.Object@1f", "x [I@1f", "[Lcom.x.Y;@12", "R[v=com.A$B@1f2e]", "[[J@abcdef12",
 			"jdk.proxy2.$Proxy12@1f", "a.B$$Lambda/0x00007f5c01000a00@1f", "john.doe@cafe, java.lang.Object@1f" })
 	void identityInATextIsRefused(String text) {
-		assertThatExceptionOfType(LockConfigurationException.class)
-			.isThrownBy(() -> this.values.lock(new Textual(text)))
+		assertThatExceptionOfType(InvalidLockKeyException.class).isThrownBy(() -> this.values.lock(new Textual(text)))
 			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.KEY_WITHOUT_TEXT))
 			.withMessageContaining("identity of an object");
 	}

@@ -17,8 +17,6 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
-import org.springframework.http.ProblemDetail;
-import org.springframework.http.ResponseEntity;
 
 import io.distributedlock.LockError;
 import io.distributedlock.LockHolder;
@@ -27,37 +25,33 @@ import io.distributedlock.LockNotAcquiredException;
 import io.distributedlock.LockProviderException;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatException;
 
 @ExtendWith(OutputCaptureExtension.class)
-class LockExceptionHandlerTests {
-
-	private final LockExceptionHandler handler = new LockExceptionHandler();
+class LockResponseStatusExceptionTests {
 
 	@ParameterizedTest
 	@CsvSource({ "PT-1S, 1", "PT0S, 1", "PT0.001S, 1", "PT1S, 1", "PT1.000000001S, 2", "PT29.5S, 30",
 			"PT8760H, 31536000" })
-	void retryTimeIsTheRestOfTheLeaseInWholeSeconds(Duration remaining, String seconds) throws Throwable {
+	void retryTimeIsTheRestOfTheLeaseInWholeSeconds(Duration remaining, String seconds) {
 		assertThat(retryAfter(LockHolder.of("vm:16162").withRemaining(remaining))).isEqualTo(seconds);
 	}
 
 	@Test
-	void retryTimeIsLeftOutWhereTheRestOfTheLeaseIsUnknown() throws Throwable {
+	void retryTimeIsLeftOutWhereTheRestOfTheLeaseIsUnknown() {
 		assertThat(retryAfter(LockHolder.of("vm:16162").withHeldFor(Duration.ofSeconds(1)))).isNull();
 		assertThat(retryAfter(null)).isNull();
 	}
 
-	private @Nullable String retryAfter(@Nullable LockHolder holder) throws Throwable {
-		return this.handler.handle(busy(holder)).getHeaders().getFirst(HttpHeaders.RETRY_AFTER);
+	private @Nullable String retryAfter(@Nullable LockHolder holder) {
+		return response(busy(holder)).getHeaders().getFirst(HttpHeaders.RETRY_AFTER);
 	}
 
 	@ParameterizedTest
 	@MethodSource("transports")
-	void lockExceptionIsFoundInWhatTransportsIt(Throwable transport) throws Throwable {
-		ResponseEntity<ProblemDetail> answer = this.handler.handle(transport);
+	void lockExceptionIsFoundInWhatTransportsIt(Throwable transport) {
+		LockResponseStatusException answer = response(transport);
 		assertThat(answer.getStatusCode()).isEqualTo(HttpStatus.CONFLICT);
-		assertThat(answer.getBody()).isNotNull()
-			.satisfies((problem) -> assertThat(problem.getProperties()).containsEntry("code", "DL-101"));
+		assertThat(answer.getBody().getProperties()).containsEntry("code", "DL-101");
 	}
 
 	static Stream<Throwable> transports() {
@@ -69,18 +63,24 @@ class LockExceptionHandlerTests {
 	void exceptionOfTheApplicationStaysAsItIs() {
 		for (Throwable thrown : new Throwable[] { new IllegalStateException(busy(null)),
 				new CompletionException(new IllegalStateException(busy(null))), new CompletionException("", null) }) {
-			assertThatException().isThrownBy(() -> this.handler.handle(thrown)).isSameAs(thrown);
+			assertThat(LockResponseStatusException.of(thrown)).isNull();
 		}
 	}
 
 	@Test
-	void wordsOfAServerAreLoggedInOneLine(CapturedOutput output) throws Throwable {
-		this.handler.handle(new LockProviderException(LockError.STORE_FAILED, "jdbc",
+	void wordsOfAServerAreLoggedInOneLine(CapturedOutput output) {
+		response(new LockProviderException(LockError.STORE_FAILED, "jdbc",
 				"failed: ERROR: out of memory\n  Detail: Failed on request.\r\n", null));
 		assertThat(output.getAll().lines().filter((line) -> line.contains("out of memory"))).singleElement()
 			.asString()
 			.contains("WARN")
 			.endsWith("DL-301: Lock store 'jdbc' failed: ERROR: out of memory Detail: Failed on request.");
+	}
+
+	private static LockResponseStatusException response(Throwable thrown) {
+		LockResponseStatusException response = LockResponseStatusException.of(thrown);
+		assertThat(response).isNotNull();
+		return response;
 	}
 
 	private static LockNotAcquiredException busy(@Nullable LockHolder holder) {
