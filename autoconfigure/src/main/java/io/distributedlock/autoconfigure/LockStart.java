@@ -80,7 +80,7 @@ final class LockStart implements SmartInitializingSingleton, LockEngineListener 
 		List<ProviderEngine> all = engines.all();
 		report(all);
 		DistributedLockProperties properties = this.beanFactory.getBean(DistributedLockProperties.class);
-		new LockStoreCheck(locations(), properties.callTimeout(), properties.failFast()).check(all);
+		new StoreConnectionCheck(locations(), properties.callTimeout(), properties.failFast()).check(all);
 	}
 
 	/**

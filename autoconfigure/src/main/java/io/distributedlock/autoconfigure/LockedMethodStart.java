@@ -25,7 +25,7 @@ final class LockedMethodStart implements SmartInitializingSingleton {
 	@Override
 	public void afterSingletonsInstantiated() {
 		if (!this.methods.isEmpty()) {
-			new StoreLimitsCheck(this.methods, this.beanFactory.getBeanProvider(LockEngines.class).getIfAvailable(),
+			new MethodLimitsCheck(this.methods, this.beanFactory.getBeanProvider(LockEngines.class).getIfAvailable(),
 					this.beanFactory.getBeanProvider(LockSettings.class).getIfAvailable())
 				.check();
 			this.beanFactory.getBeanProvider(LockStart.class).ifAvailable(LockStart::start);

@@ -19,15 +19,15 @@ import io.distributedlock.engine.grant.HeldGrant;
 import io.distributedlock.engine.grant.HeldGrants;
 import io.distributedlock.engine.grant.LockSettings;
 import io.distributedlock.engine.grant.LockTerms;
-import io.distributedlock.engine.queue.Acquisition;
+import io.distributedlock.engine.queue.RunningRequest;
 import io.distributedlock.engine.queue.EngineContext;
-import io.distributedlock.engine.queue.EventLocks;
+import io.distributedlock.engine.queue.QueueMutexes;
 import io.distributedlock.engine.queue.HoldStart;
 import io.distributedlock.engine.queue.KeyQueueRegistry;
 import io.distributedlock.engine.queue.KeyRequest;
 import io.distributedlock.engine.queue.MinHoldCheck;
 import io.distributedlock.engine.queue.MultiKeyRequest;
-import io.distributedlock.engine.queue.RequestDriver;
+import io.distributedlock.engine.queue.RequestRunner;
 import io.distributedlock.engine.queue.WaitBudget;
 import io.distributedlock.engine.release.PendingReleaseQueue;
 import io.distributedlock.engine.renewal.ExpiryWatch;
@@ -49,7 +49,7 @@ final class LockEngine {
 
 	private final RenewalScheduler renewals;
 
-	private final LockedExecution execution;
+	private final LockRunner execution;
 
 	private final ShortRenewalWarning shortRenewals;
 
@@ -69,11 +69,11 @@ final class LockEngine {
 		this.renewals = new RenewalScheduler(heldGrants, provider, settings, environment, failures);
 		HoldStart holdStart = new HoldStart(heldGrants, this.renewals, new ExpiryWatch(heldGrants, environment),
 				failures, stopState);
-		this.context = new EngineContext(provider, provider.isBlocking(), settings, environment, new EventLocks(),
+		this.context = new EngineContext(provider, provider.isBlocking(), settings, environment, new QueueMutexes(),
 				new NodeThreads(environment, Work.ATTEMPTS), events, failures, pendingReleases, heldGrants, holdStart,
 				stopState);
 		this.queues = new KeyQueueRegistry(this.context);
-		this.execution = new LockedExecution(this.context, this::request, transaction);
+		this.execution = new LockRunner(this.context, this::request, transaction);
 	}
 
 	private void notified(LockKey key) {
@@ -93,12 +93,12 @@ final class LockEngine {
 		return this.context;
 	}
 
-	LockedExecution execution() {
+	LockRunner execution() {
 		return this.execution;
 	}
 
 	/** Creates the request of a driver. */
-	Acquisition request(List<LockKey> keys, LockRequest request, RequestDriver driver) {
+	RunningRequest request(List<LockKey> keys, LockRequest request, RequestRunner driver) {
 		MinHoldCheck.requirePossible(request, this.context);
 		this.shortRenewals.check(request);
 		LockTerms terms = LockTerms.of(request, this.context.settings());

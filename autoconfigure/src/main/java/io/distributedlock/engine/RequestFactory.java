@@ -4,8 +4,8 @@ import java.util.List;
 
 import io.distributedlock.LockKey;
 import io.distributedlock.LockRequest;
-import io.distributedlock.engine.queue.Acquisition;
-import io.distributedlock.engine.queue.RequestDriver;
+import io.distributedlock.engine.queue.RunningRequest;
+import io.distributedlock.engine.queue.RequestRunner;
 
 /** Creates the requests of an engine. */
 @FunctionalInterface
@@ -17,6 +17,6 @@ interface RequestFactory {
 	 * @param request the terms
 	 * @param driver who drives the request
 	 */
-	Acquisition request(List<LockKey> keys, LockRequest request, RequestDriver driver);
+	RunningRequest request(List<LockKey> keys, LockRequest request, RequestRunner driver);
 
 }

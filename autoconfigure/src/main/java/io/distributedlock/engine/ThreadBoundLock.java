@@ -23,7 +23,7 @@ final class ThreadBoundLock implements Lock {
 
 	private final LockRequest request;
 
-	private final Supplier<LockedExecution> execution;
+	private final Supplier<LockRunner> execution;
 
 	private final Map<ThreadHold.Id, ThreadHold> holds;
 
@@ -33,7 +33,7 @@ final class ThreadBoundLock implements Lock {
 	 * @param holds what threads hold by views of the same engine, without an entry where
 	 * nothing is held
 	 */
-	ThreadBoundLock(LockRequest request, Supplier<LockedExecution> execution, Map<ThreadHold.Id, ThreadHold> holds) {
+	ThreadBoundLock(LockRequest request, Supplier<LockRunner> execution, Map<ThreadHold.Id, ThreadHold> holds) {
 		this.request = request;
 		this.execution = execution;
 		this.holds = holds;
@@ -99,7 +99,7 @@ final class ThreadBoundLock implements Lock {
 			held.reenter(terms);
 			return;
 		}
-		LockedExecution present = this.execution.get();
+		LockRunner present = this.execution.get();
 		JoinableLease lease = present.acquireKept(terms, mode);
 		try {
 			this.holds.put(id, new ThreadHold(present, lease));

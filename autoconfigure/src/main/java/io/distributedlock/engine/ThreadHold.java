@@ -13,7 +13,7 @@ import io.distributedlock.engine.grant.JoinableLease;
  */
 final class ThreadHold {
 
-	private final LockedExecution execution;
+	private final LockRunner execution;
 
 	private final JoinableLease lease;
 
@@ -25,7 +25,7 @@ final class ThreadHold {
 	 * Begins a hold with its scope.
 	 * @param execution what has acquired the lock, and closes it
 	 */
-	ThreadHold(LockedExecution execution, JoinableLease lease) {
+	ThreadHold(LockRunner execution, JoinableLease lease) {
 		this.execution = execution;
 		this.lease = lease;
 		this.scope = LockContext.openUnordered(lease);

@@ -45,14 +45,14 @@ public final class LockInterceptor implements MethodInterceptor {
 		if (method == null) {
 			throw withoutAttribute(invocation);
 		}
-		LostCalls.requireNotLost(invocation);
+		LostCallMemory.requireNotLost(invocation);
 		if (method.condition() != null && !method.condition().isTrue(invocation)) {
 			return proceedWithoutLock(method, method.condition(), invocation);
 		}
 		return switch (method.kind()) {
-			case VALUE -> new LockedCall(method, invocation).run(locks(method));
-			case STAGE -> new StageCall(method, invocation).run(locks(method));
-			case MONO, FLUX -> new ReactiveCall(method, invocation, () -> locks(method)).run();
+			case VALUE -> new ValueInvocation(method, invocation).run(locks(method));
+			case STAGE -> new StageInvocation(method, invocation).run(locks(method));
+			case MONO, FLUX -> new PublisherInvocation(method, invocation, () -> locks(method)).run();
 		};
 	}
 

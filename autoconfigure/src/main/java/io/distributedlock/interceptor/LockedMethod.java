@@ -174,7 +174,7 @@ public final class LockedMethod {
 
 	/** Refuses to wait for a lock on a thread of an event loop. */
 	void requireBlockingThread() {
-		if (Reactor.isOnNonBlockingThread()) {
+		if (ReactorPresence.isOnNonBlockingThread()) {
 			throw LockedMethodChecks.nonBlockingThread(this.described);
 		}
 	}

@@ -26,7 +26,7 @@ public enum ResultKind {
 		if (type.getName().equals("reactor.core.publisher.Mono")) {
 			return MONO;
 		}
-		return FLUXES.contains(type.getName()) && Reactor.isPresent() ? FLUX : VALUE;
+		return FLUXES.contains(type.getName()) && ReactorPresence.isPresent() ? FLUX : VALUE;
 	}
 
 	boolean isReactive() {

@@ -6,7 +6,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockKey;
-import io.distributedlock.jdbc.dialect.LockAttempt;
+import io.distributedlock.jdbc.dialect.RowAttempt;
 import io.distributedlock.jdbc.dialect.LockRow;
 import io.distributedlock.jdbc.dialect.NotificationPayload;
 import io.distributedlock.provider.AnsweredStoreCall;
@@ -101,7 +101,7 @@ final class JdbcContender implements LockContender, NotifiedContender {
 
 	private AttemptResult attemptOrPoll(OwnerId owner, Duration lease, boolean willWait, Duration timeout) {
 		long startNanos = System.nanoTime();
-		LockAttempt attempt = new LockAttempt(this.storedKey, owner.text(),
+		RowAttempt attempt = new RowAttempt(this.storedKey, owner.text(),
 				TimeUnit.NANOSECONDS.toMicros(lease.toNanos()), this.table.holder(), this.table.process(), willWait,
 				this.sinceMicros);
 		boolean writeAtOnce = !this.attempted || this.reserved;
@@ -138,7 +138,7 @@ final class JdbcContender implements LockContender, NotifiedContender {
 				new LockGrant(this.key, owner, row.order(), Duration.ofNanos(row.remainingMicros() * 1000)));
 	}
 
-	private AttemptResult busy(LockRow row, LockAttempt attempt, long startNanos) {
+	private AttemptResult busy(LockRow row, RowAttempt attempt, long startNanos) {
 		if (attempt.willWait()) {
 			this.listener.start();
 			if (this.sinceMicros == null) {

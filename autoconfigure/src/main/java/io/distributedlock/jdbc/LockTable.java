@@ -22,7 +22,7 @@ import io.distributedlock.jdbc.dialect.Dialect;
 import io.distributedlock.jdbc.dialect.Dialect.Renewal;
 import io.distributedlock.jdbc.dialect.Dialect.TableShape;
 import io.distributedlock.jdbc.dialect.Dialect.TableStatus;
-import io.distributedlock.jdbc.dialect.LockAttempt;
+import io.distributedlock.jdbc.dialect.RowAttempt;
 import io.distributedlock.jdbc.dialect.LockRow;
 import io.distributedlock.jdbc.dialect.SqlErrors;
 import io.distributedlock.provider.CallKind;
@@ -75,7 +75,7 @@ public final class LockTable {
 	 * at the same time
 	 * @throws LockProviderException if the database could not answer
 	 */
-	public @Nullable LockRow attempt(LockAttempt attempt, Duration timeout) {
+	public @Nullable LockRow attempt(RowAttempt attempt, Duration timeout) {
 		Deadline deadline = Deadline.after(timeout);
 		return attempt(attempt, timeout, (connection, dialect) -> write(connection, dialect, attempt, deadline));
 	}
@@ -88,7 +88,7 @@ public final class LockTable {
 	 * the same time
 	 * @throws LockProviderException if the database could not answer
 	 */
-	@Nullable LockRow poll(LockAttempt attempt, Duration timeout) {
+	@Nullable LockRow poll(RowAttempt attempt, Duration timeout) {
 		Deadline deadline = Deadline.after(timeout);
 		return attempt(attempt, timeout, (connection, dialect) -> {
 			LockRow row = read(connection, dialect, attempt.key());
@@ -98,7 +98,7 @@ public final class LockTable {
 		});
 	}
 
-	private @Nullable LockRow attempt(LockAttempt attempt, Duration timeout, SqlCall<LockRow> call) {
+	private @Nullable LockRow attempt(RowAttempt attempt, Duration timeout, SqlCall<LockRow> call) {
 		Compensation<LockRow> compensation = (connection, dialect, row) -> {
 			if (row.isHeldBy(attempt.owner())) {
 				dialect.release(connection, attempt.key(), attempt.owner(), attempt.process());
@@ -125,7 +125,7 @@ public final class LockTable {
 	 * can collide in H2. A row that is locked although the lock is free is no contention:
 	 * another transaction has locked it.
 	 */
-	private static LockRow write(Connection connection, Dialect dialect, LockAttempt attempt, Deadline deadline)
+	private static LockRow write(Connection connection, Dialect dialect, RowAttempt attempt, Deadline deadline)
 			throws SQLException {
 		while (true) {
 			try {

@@ -6,7 +6,7 @@ import java.util.concurrent.ThreadLocalRandom;
 
 import org.jspecify.annotations.Nullable;
 
-import io.distributedlock.jdbc.dialect.LockAttempt;
+import io.distributedlock.jdbc.dialect.RowAttempt;
 import io.distributedlock.jdbc.dialect.LockRow;
 import io.distributedlock.jdbc.dialect.NotificationPayload;
 
@@ -72,7 +72,7 @@ final class PollBackOff {
 	 * @param ageMicros how old the answer can be
 	 * @param reservationMicros the length of a reservation
 	 */
-	Duration polling(LockRow row, LockAttempt attempt, long ageMicros, long reservationMicros) {
+	Duration polling(LockRow row, RowAttempt attempt, long ageMicros, long reservationMicros) {
 		if (row.order() > this.order) {
 			this.order = row.order();
 			this.nextMicros = INITIAL_MICROS;
@@ -92,7 +92,7 @@ final class PollBackOff {
 	 * @param ageMicros how old the answer can be
 	 * @param reservationMicros the length of a reservation
 	 */
-	Duration notified(LockRow row, LockAttempt attempt, long ageMicros, long reservationMicros) {
+	Duration notified(LockRow row, RowAttempt attempt, long ageMicros, long reservationMicros) {
 		this.nextMicros = INITIAL_MICROS;
 		long untilTurnMicros = untilTurnMicros(row, attempt, reservationMicros);
 		return (untilTurnMicros > 0 && row.isChangedBy(attempt, 0))
@@ -105,7 +105,7 @@ final class PollBackOff {
 	 * has an entry, or may acquire the lock.
 	 * @param reservationMicros the length of a reservation
 	 */
-	static long untilTurnMicros(LockRow row, LockAttempt attempt, long reservationMicros) {
+	static long untilTurnMicros(LockRow row, RowAttempt attempt, long reservationMicros) {
 		if (row.isAcquirableBy(attempt.process())) {
 			return 0;
 		}
@@ -115,7 +115,7 @@ final class PollBackOff {
 	}
 
 	/** Returns zero for a contender that has an entry, or may have one at once. */
-	private static long turnMicros(LockRow row, LockAttempt attempt) {
+	private static long turnMicros(LockRow row, RowAttempt attempt) {
 		Long since = attempt.sinceMicros();
 		return (since == null || row.isQueued(attempt.process())) ? 0 : turnMicros(row.behindMicros(since));
 	}

@@ -19,7 +19,7 @@ import io.distributedlock.jdbc.connection.SqlCall;
 import io.distributedlock.jdbc.connection.SqlCallExecutor;
 import io.distributedlock.jdbc.dialect.Dialect;
 import io.distributedlock.jdbc.dialect.Dialect.SweepCandidate;
-import io.distributedlock.jdbc.dialect.LockAttempt;
+import io.distributedlock.jdbc.dialect.RowAttempt;
 import io.distributedlock.jdbc.dialect.LockKeyEncoder;
 import io.distributedlock.jdbc.dialect.LockRow;
 import io.distributedlock.jdbc.dialect.SqlErrors;
@@ -121,7 +121,7 @@ public final class Sweeper {
 	 */
 	public int run() throws SQLException {
 		String owner = OwnerId.random().text();
-		LockAttempt attempt = new LockAttempt(LockKeyEncoder.SWEEPER_ROW, owner, LEASE_MICROS, this.holder,
+		RowAttempt attempt = new RowAttempt(LockKeyEncoder.SWEEPER_ROW, owner, LEASE_MICROS, this.holder,
 				this.process, false, null);
 		if (!call((connection, dialect) -> dialect.attempt(connection, attempt)).isHeldBy(owner)) {
 			return 0;

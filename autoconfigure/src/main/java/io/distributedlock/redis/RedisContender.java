@@ -21,7 +21,7 @@ import io.distributedlock.provider.StoreCall;
 import io.distributedlock.redis.SubscriptionWaiters.Waiter;
 import io.distributedlock.redis.script.RedisErrors;
 import io.distributedlock.redis.script.RedisLockKeys;
-import io.distributedlock.redis.script.ScriptOperation;
+import io.distributedlock.redis.script.ReplyHandler;
 import io.distributedlock.redis.script.ScriptReply;
 
 /**
@@ -41,7 +41,7 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 
 	private final RedisLockKeys keys;
 
-	private final RedisLockRepository repository;
+	private final RedisLockRecipe repository;
 
 	private final NotificationSubscription subscription;
 
@@ -69,7 +69,7 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 	 * Creates a contender without an entry in the wait queue.
 	 * @param changed causes the next attempt; must not block
 	 */
-	RedisContender(LockKey key, RedisLockKeys keys, RedisLockRepository repository,
+	RedisContender(LockKey key, RedisLockKeys keys, RedisLockRecipe repository,
 			NotificationSubscription subscription, RedisContenderRegistry contenders, Runnable changed) {
 		this.key = key;
 		this.keys = keys;
@@ -249,7 +249,7 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 	}
 
 	/** One attempt, whose second script enters the wait queue if the first could not. */
-	private final class Attempt extends ScriptOperation<AttemptResult> {
+	private final class Attempt extends ReplyHandler<AttemptResult> {
 
 		private final OwnerId owner;
 

@@ -23,11 +23,11 @@ import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.RenewalOutcome;
 import io.distributedlock.provider.StoreCall;
 import io.distributedlock.provider.StoredLock;
-import io.distributedlock.redis.check.CheckedScriptExecutor;
+import io.distributedlock.redis.check.GatedScriptExecutor;
 import io.distributedlock.redis.check.ClusterPrimariesCheck;
 import io.distributedlock.redis.check.ProxyCheck;
-import io.distributedlock.redis.check.ServerCheck;
-import io.distributedlock.redis.check.ServersCheck;
+import io.distributedlock.redis.check.StartCheck;
+import io.distributedlock.redis.check.TopologyCheck;
 import io.distributedlock.redis.check.TwemproxyCheck;
 import io.distributedlock.redis.check.TwemproxyScriptExecutor;
 import io.distributedlock.redis.script.RedisErrors;
@@ -62,13 +62,13 @@ public final class RedisLockProvider implements LockProvider, LockInspector, Aut
 
 	private final ScriptExecutor executor;
 
-	private final ServerCheck serverCheck;
+	private final StartCheck startCheck;
 
 	private final ServerInspector inspector;
 
-	private final RedisLockRepository repository;
+	private final RedisLockRecipe repository;
 
-	private final BatchRenewal renewal;
+	private final RedisRenewal renewal;
 
 	private final RedisContenderRegistry contenders = new RedisContenderRegistry();
 
@@ -88,7 +88,7 @@ public final class RedisLockProvider implements LockProvider, LockInspector, Aut
 			throw RedisErrors.twemproxyBeforeCluster();
 		}
 		boolean severalServers = twemproxy || cluster;
-		ServersCheck servers;
+		TopologyCheck servers;
 		if (twemproxy) {
 			TwemproxyScriptExecutor proxied = new TwemproxyScriptExecutor(client, this.layout, this.timer);
 			this.executor = proxied;
@@ -98,13 +98,13 @@ public final class RedisLockProvider implements LockProvider, LockInspector, Aut
 			this.executor = client;
 			servers = severalServers ? new ClusterPrimariesCheck(client, this.layout) : new ProxyCheck(this.layout);
 		}
-		this.serverCheck = new ServerCheck(this.executor, this.layout, this.timer, servers, severalServers);
+		this.startCheck = new StartCheck(this.executor, this.layout, this.timer, servers, severalServers);
 		this.inspector = new ServerInspector(this.executor, this.layout);
 		String channelPrefix = this.layout.channelPrefix();
-		ScriptExecutor checked = new CheckedScriptExecutor(this.executor, this.serverCheck);
-		this.repository = new RedisLockRepository(checked, new ReservationMonitor(this.timer), this.process,
+		ScriptExecutor checked = new GatedScriptExecutor(this.executor, this.startCheck);
+		this.repository = new RedisLockRecipe(checked, new ReservationMonitor(this.timer), this.process,
 				channelPrefix);
-		this.renewal = new BatchRenewal(this.executor, this.layout, this.timer, severalServers);
+		this.renewal = new RedisRenewal(this.executor, this.layout, this.timer, severalServers);
 		this.subscription = new NotificationSubscription(ScriptExecutorFactory.subscriptions(factory, this.executor),
 				channelPrefix + this.process, this::receive, this.contenders, new SubscriptionWaiters(this.timer));
 		if (twemproxy) {
@@ -209,7 +209,7 @@ public final class RedisLockProvider implements LockProvider, LockInspector, Aut
 	 */
 	@Override
 	public void check(Duration timeout) {
-		this.serverCheck.check(timeout);
+		this.startCheck.check(timeout);
 	}
 
 	/**

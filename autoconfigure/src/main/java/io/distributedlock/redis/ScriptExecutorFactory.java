@@ -8,7 +8,7 @@ import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.util.ClassUtils;
 
-import io.distributedlock.redis.jedis.JedisScriptRunner;
+import io.distributedlock.redis.jedis.JedisScriptClient;
 import io.distributedlock.redis.lettuce.LettuceScriptExecutor;
 import io.distributedlock.redis.lettuce.LettuceSubscribedConnection;
 import io.distributedlock.redis.script.BlockingScriptExecutor;
@@ -16,7 +16,7 @@ import io.distributedlock.redis.script.RedisErrors;
 import io.distributedlock.redis.script.RedisTimer;
 import io.distributedlock.redis.script.ReplicaRequirement;
 import io.distributedlock.redis.script.ScriptExecutor;
-import io.distributedlock.redis.script.ScriptRunner;
+import io.distributedlock.redis.script.BlockingScriptClient;
 import io.distributedlock.redis.script.SpringSubscribedConnection;
 import io.distributedlock.redis.script.SubscribedConnection;
 
@@ -44,7 +44,7 @@ final class ScriptExecutorFactory {
 			throw RedisErrors.replicasNotSupported();
 		}
 		return new BlockingScriptExecutor(factory,
-				(connection, call, deadline, caller) -> ScriptRunner.runBySpring(connection, call, caller, true));
+				(connection, call, deadline, caller) -> BlockingScriptClient.runBySpring(connection, call, caller, true));
 	}
 
 	/**
@@ -95,12 +95,12 @@ final class ScriptExecutorFactory {
 	/** Loaded only where Jedis is present. */
 	private static final class Jedis {
 
-		static ScriptRunner runner(ReplicaRequirement replicas) {
-			return new JedisScriptRunner(replicas);
+		static BlockingScriptClient runner(ReplicaRequirement replicas) {
+			return new JedisScriptClient(replicas);
 		}
 
 		static @Nullable SubscribedConnection subscribed(RedisConnection connection) {
-			return JedisScriptRunner.subscribed(connection);
+			return JedisScriptClient.subscribed(connection);
 		}
 
 		static boolean isCluster(RedisConnectionFactory factory) {

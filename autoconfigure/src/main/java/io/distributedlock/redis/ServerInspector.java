@@ -16,8 +16,8 @@ import io.distributedlock.LockException;
 import io.distributedlock.LockKey;
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.StoredLock;
-import io.distributedlock.redis.check.CheckStep;
-import io.distributedlock.redis.check.ServerCheckRun;
+import io.distributedlock.redis.check.CheckScript;
+import io.distributedlock.redis.check.StartCheckRun;
 import io.distributedlock.redis.script.RedisLayout;
 import io.distributedlock.redis.script.Script;
 import io.distributedlock.redis.script.ScriptCall;
@@ -45,8 +45,8 @@ final class ServerInspector {
 	 * @throws LockException if one cannot grant locks
 	 */
 	void probe(Duration timeout) {
-		List<CheckStep> steps = new ArrayList<>();
-		steps.add(new CheckStep(
+		List<CheckScript> steps = new ArrayList<>();
+		steps.add(new CheckScript(
 				new ScriptCall(Script.HEALTH, new byte[][] { noKey(0), this.layout.format() }, new byte[0][]),
 				() -> true, ServerInspector::checkFormat));
 		Set<Object> nodes = new HashSet<>();
@@ -54,7 +54,7 @@ final class ServerInspector {
 			int slot = this.executor.slot(this.layout.lastOrder(bucket));
 			Object node = this.executor.node(slot);
 			if (nodes.add((node != null) ? node : Integer.valueOf(slot)) && bucket > 0) {
-				steps.add(new CheckStep(new ScriptCall(Script.HEALTH, new byte[][] { noKey(bucket) }, new byte[0][]),
+				steps.add(new CheckScript(new ScriptCall(Script.HEALTH, new byte[][] { noKey(bucket) }, new byte[0][]),
 						() -> true, (reply) -> {
 						}));
 			}
@@ -80,15 +80,15 @@ final class ServerInspector {
 	 */
 	Optional<StoredLock> find(LockKey key, Duration timeout) {
 		AtomicReference<@Nullable ScriptReply> reply = new AtomicReference<>();
-		run(List.of(new CheckStep(new ScriptCall(Script.INSPECT, new byte[][] { this.layout.lock(key) }, new byte[0][]),
+		run(List.of(new CheckScript(new ScriptCall(Script.INSPECT, new byte[][] { this.layout.lock(key) }, new byte[0][]),
 				() -> true, reply::set)), timeout);
 		ScriptReply read = reply.get();
 		return Optional.ofNullable((read != null) ? new AttemptReply(read).stored(key) : null);
 	}
 
-	private void run(List<CheckStep> steps, Duration timeout) {
-		Iterator<List<CheckStep>> rounds = List.of(steps).iterator();
-		new ServerCheckRun(this.executor, () -> rounds.hasNext() ? rounds.next() : List.of(), Deadline.after(timeout))
+	private void run(List<CheckScript> steps, Duration timeout) {
+		Iterator<List<CheckScript>> rounds = List.of(steps).iterator();
+		new StartCheckRun(this.executor, () -> rounds.hasNext() ? rounds.next() : List.of(), Deadline.after(timeout))
 			.complete();
 	}
 

@@ -18,10 +18,10 @@ import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.StoreCall;
 import io.distributedlock.zookeeper.node.AcquireOperation;
 import io.distributedlock.zookeeper.node.AttemptAnswer;
-import io.distributedlock.zookeeper.node.LockAttempt;
+import io.distributedlock.zookeeper.node.NodeAttempt;
 import io.distributedlock.zookeeper.node.LockNode;
 import io.distributedlock.zookeeper.node.LockNodeRegistry;
-import io.distributedlock.zookeeper.node.QueueEntry;
+import io.distributedlock.zookeeper.node.QueueNode;
 import io.distributedlock.zookeeper.session.CallDeadline;
 import io.distributedlock.zookeeper.session.LockNodeState;
 import io.distributedlock.zookeeper.session.NodePaths;
@@ -39,9 +39,9 @@ final class AttemptOperation {
 
 	private static final Log logger = LogFactory.getLog(AttemptOperation.class);
 
-	private final ProviderComponents components;
+	private final ZooKeeperContext components;
 
-	private final Contention contention;
+	private final ContenderId contention;
 
 	private final OwnerId owner;
 
@@ -61,7 +61,7 @@ final class AttemptOperation {
 	 * @param lease how long a grant lasts if it is not renewed
 	 * @param willWait whether the process joins the wait queue if the lock is busy
 	 */
-	AttemptOperation(ProviderComponents components, Contention contention, OwnerId owner, Duration lease,
+	AttemptOperation(ZooKeeperContext components, ContenderId contention, OwnerId owner, Duration lease,
 			boolean willWait, Duration timeout) {
 		this.components = components;
 		this.contention = contention;
@@ -108,7 +108,7 @@ final class AttemptOperation {
 			}
 			this.components.shortLeaseWarning().check(this.lease, session.grantedTimeoutNanos());
 			this.deadline.begin(session);
-			contend(new LockAttempt(this.contention.key(), this.contention.path(), this.owner, session));
+			contend(new NodeAttempt(this.contention.key(), this.contention.path(), this.owner, session));
 		}
 		catch (RuntimeException ex) {
 			fail(ex);
@@ -116,7 +116,7 @@ final class AttemptOperation {
 	}
 
 	/** Contends for the lock once no earlier command for it is undecided. */
-	private void contend(LockAttempt attempt) {
+	private void contend(NodeAttempt attempt) {
 		if (attempt.session().hasEnded()) {
 			fail(ended(attempt.session()));
 			return;
@@ -155,7 +155,7 @@ final class AttemptOperation {
 				"has not yet answered whether an earlier command for the same lock took effect", null);
 	}
 
-	private void allocateAndSend(LockAttempt attempt) {
+	private void allocateAndSend(NodeAttempt attempt) {
 		Session session = attempt.session();
 		if (!session.tryAllocate(attempt.path().lockNodeLength())) {
 			fail(LockProviderException.nothingSent(LockError.SESSION_FULL, ZooKeeperErrors.PROVIDER,
@@ -167,7 +167,7 @@ final class AttemptOperation {
 		this.allocated = session;
 		AcquireOperation operation = new AcquireOperation(attempt, this.components.undecided(),
 				this.components.sessions().persistentNodes(), this.deadline);
-		QueueEntry entry = this.components.queueEntries().find(attempt.key(), session);
+		QueueNode entry = this.components.queueEntries().find(attempt.key(), session);
 		if (entry != null) {
 			sendFrom(entry, attempt, operation);
 		}
@@ -180,7 +180,7 @@ final class AttemptOperation {
 		}
 	}
 
-	private void sendFrom(QueueEntry entry, LockAttempt attempt, AcquireOperation operation) {
+	private void sendFrom(QueueNode entry, NodeAttempt attempt, AcquireOperation operation) {
 		this.components.queueEntries()
 			.use(entry, this.deadline, () -> attemptFromQueue(entry, operation, false),
 					() -> attemptWithoutEntry(attempt, operation, 0))
@@ -188,7 +188,7 @@ final class AttemptOperation {
 	}
 
 	/** Ends the attempt with its first answer, or contends for a busy lock. */
-	private void created(LockAttempt attempt, AcquireOperation operation, @Nullable Long czxid,
+	private void created(NodeAttempt attempt, AcquireOperation operation, @Nullable Long czxid,
 			@Nullable Throwable failure) {
 		if (czxid == null) {
 			fail(Objects.requireNonNull(failure));
@@ -201,7 +201,7 @@ final class AttemptOperation {
 		}
 	}
 
-	private CompletableFuture<AttemptAnswer> attemptWithoutEntry(LockAttempt attempt, AcquireOperation operation,
+	private CompletableFuture<AttemptAnswer> attemptWithoutEntry(NodeAttempt attempt, AcquireOperation operation,
 			int round) {
 		return operation.create()
 			.thenCompose((czxid) -> (czxid > 0)
@@ -213,7 +213,7 @@ final class AttemptOperation {
 	 * Joins the queue of a lock that was found busy. A process that does not wait reads
 	 * the lock node; one that is missing by then is created.
 	 */
-	private CompletableFuture<AttemptAnswer> contendForBusy(LockAttempt attempt, AcquireOperation operation,
+	private CompletableFuture<AttemptAnswer> contendForBusy(NodeAttempt attempt, AcquireOperation operation,
 			int round) {
 		if (this.willWait) {
 			return joinQueue(attempt.session(), operation);
@@ -225,7 +225,7 @@ final class AttemptOperation {
 	}
 
 	private CompletableFuture<AttemptAnswer> joinQueue(Session session, AcquireOperation operation) {
-		QueueEntry entry = this.components.queueEntries().getOrCreate(this.contention, session);
+		QueueNode entry = this.components.queueEntries().getOrCreate(this.contention, session);
 		if (entry == null) {
 			return CompletableFuture.failedFuture(ended(session));
 		}
@@ -239,7 +239,7 @@ final class AttemptOperation {
 	 * @param refused whether an attempt without an entry was refused just before, or
 	 * would be, because this process has reserved the lock
 	 */
-	private CompletableFuture<AttemptAnswer> attemptFromQueue(QueueEntry entry, AcquireOperation operation,
+	private CompletableFuture<AttemptAnswer> attemptFromQueue(QueueNode entry, AcquireOperation operation,
 			boolean refused) {
 		if (this.willWait) {
 			entry.assign(this.contention.number(), this.contention.changed());
@@ -249,7 +249,7 @@ final class AttemptOperation {
 			.begin();
 	}
 
-	private void end(LockAttempt attempt, @Nullable AttemptAnswer answer, @Nullable Throwable failure) {
+	private void end(NodeAttempt attempt, @Nullable AttemptAnswer answer, @Nullable Throwable failure) {
 		if (answer == null) {
 			fail(Objects.requireNonNull(failure));
 		}

@@ -17,8 +17,8 @@ import io.distributedlock.LockError;
 import io.distributedlock.LockException;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
-import io.distributedlock.zookeeper.node.QueueEntry;
-import io.distributedlock.zookeeper.node.Turns;
+import io.distributedlock.zookeeper.node.QueueNode;
+import io.distributedlock.zookeeper.node.CallQueue;
 import io.distributedlock.zookeeper.session.CallDeadline;
 import io.distributedlock.zookeeper.session.Session;
 import io.distributedlock.zookeeper.session.ZooKeeperErrors;
@@ -31,7 +31,7 @@ final class QueueEntryRegistry {
 
 	private static final Log logger = LogFactory.getLog(QueueEntryRegistry.class);
 
-	private final ConcurrentHashMap<LockKey, QueueEntry> entries = new ConcurrentHashMap<>();
+	private final ConcurrentHashMap<LockKey, QueueNode> entries = new ConcurrentHashMap<>();
 
 	private final Set<Deletion> deletions = ConcurrentHashMap.newKeySet();
 
@@ -41,8 +41,8 @@ final class QueueEntryRegistry {
 	 * @return {@code null} if the session has ended: its entry does not replace that of a
 	 * later session
 	 */
-	@Nullable QueueEntry getOrCreate(Contention contention, Session session) {
-		QueueEntry entry = this.entries.compute(contention.key(), (key, present) -> {
+	@Nullable QueueNode getOrCreate(ContenderId contention, Session session) {
+		QueueNode entry = this.entries.compute(contention.key(), (key, present) -> {
 			boolean kept = session.hasEnded() || (present != null && present.session() == session);
 			return kept ? present : newEntry(contention, session);
 		});
@@ -57,9 +57,9 @@ final class QueueEntryRegistry {
 		return entry;
 	}
 
-	private QueueEntry newEntry(Contention contention, Session session) {
+	private QueueNode newEntry(ContenderId contention, Session session) {
 		LockKey key = contention.key();
-		return new QueueEntry(key, contention.path(), session, new EntryWatcher(this, key), contention.changed());
+		return new QueueNode(key, contention.path(), session, new EntryWatcher(this, key), contention.changed());
 	}
 
 	/**
@@ -68,9 +68,9 @@ final class QueueEntryRegistry {
 	 * @param work uses the entry
 	 * @param otherwise is done instead if the entry was removed before
 	 */
-	<T> CompletableFuture<T> use(QueueEntry entry, CallDeadline deadline, Supplier<CompletableFuture<T>> work,
+	<T> CompletableFuture<T> use(QueueNode entry, CallDeadline deadline, Supplier<CompletableFuture<T>> work,
 			Supplier<CompletableFuture<T>> otherwise) {
-		Turns.Turn turn = entry.nextTurn();
+		CallQueue.Turn turn = entry.nextTurn();
 		return deadline.awaitBefore(turn.begun(), QueueEntryRegistry::inUse)
 			.thenCompose((begun) -> use(entry, deadline, work))
 			.whenComplete((result, failure) -> end(entry, turn))
@@ -78,7 +78,7 @@ final class QueueEntryRegistry {
 					(result) -> result.isPresent() ? CompletableFuture.completedFuture(result.get()) : otherwise.get());
 	}
 
-	private <T> CompletableFuture<Optional<T>> use(QueueEntry entry, CallDeadline deadline,
+	private <T> CompletableFuture<Optional<T>> use(QueueNode entry, CallDeadline deadline,
 			Supplier<CompletableFuture<T>> work) {
 		// A withdrawal that does not see a new entry comes after the end of its attempt.
 		if (deadline.isAbandoned()) {
@@ -90,7 +90,7 @@ final class QueueEntryRegistry {
 		return work.get().thenApply((result) -> Optional.of(result));
 	}
 
-	private void end(QueueEntry entry, Turns.Turn turn) {
+	private void end(QueueNode entry, CallQueue.Turn turn) {
 		if (turn.hasBegun() && entry.isEmpty()) {
 			remove(entry);
 		}
@@ -106,12 +106,12 @@ final class QueueEntryRegistry {
 	 * Returns the entry for a lock, or {@code null}.
 	 * @param session the session it has to belong to, or {@code null} for any
 	 */
-	@Nullable QueueEntry find(LockKey key, @Nullable Session session) {
-		QueueEntry entry = this.entries.get(key);
+	@Nullable QueueNode find(LockKey key, @Nullable Session session) {
+		QueueNode entry = this.entries.get(key);
 		return (entry != null && (session == null || entry.session() == session)) ? entry : null;
 	}
 
-	void remove(QueueEntry entry) {
+	void remove(QueueNode entry) {
 		this.entries.remove(entry.key(), entry);
 	}
 
@@ -120,7 +120,7 @@ final class QueueEntryRegistry {
 	 * for another process, and a waiter of this one is enqueued again at the end.
 	 */
 	void dequeue(LockKey key) {
-		QueueEntry entry = this.entries.get(key);
+		QueueNode entry = this.entries.get(key);
 		if (entry != null && deleteNode(entry)) {
 			entry.notifyContender();
 		}
@@ -130,7 +130,7 @@ final class QueueEntryRegistry {
 	 * Deletes the node of an entry without waiting for the answer.
 	 * @return {@code false} if the entry has none
 	 */
-	private boolean deleteNode(QueueEntry entry) {
+	private boolean deleteNode(QueueNode entry) {
 		String node = entry.node();
 		if (node == null || !entry.deleted(node)) {
 			return false;
@@ -157,7 +157,7 @@ final class QueueEntryRegistry {
 	 */
 	void retry(Session session) {
 		retryDeletions(session);
-		this.entries.values().forEach(QueueEntry::notifyContender);
+		this.entries.values().forEach(QueueNode::notifyContender);
 	}
 
 	/** Repeats unanswered deletions of a session. */
@@ -182,7 +182,7 @@ final class QueueEntryRegistry {
 	/** Removes the entries of a session that has ended, and notifies their contenders. */
 	void removeAll(Session session) {
 		this.deletions.removeIf((deletion) -> deletion.session() == session);
-		for (QueueEntry entry : this.entries.values()) {
+		for (QueueNode entry : this.entries.values()) {
 			if (entry.session() == session) {
 				remove(entry);
 				entry.notifyContender();
@@ -198,7 +198,7 @@ final class QueueEntryRegistry {
 
 		@Override
 		public void process(WatchedEvent event) {
-			QueueEntry entry = this.registry.find(this.key, null);
+			QueueNode entry = this.registry.find(this.key, null);
 			if (entry != null) {
 				entry.process(event);
 			}

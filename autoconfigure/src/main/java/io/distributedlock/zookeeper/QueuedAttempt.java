@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.zookeeper.node.AcquireOperation;
 import io.distributedlock.zookeeper.node.AttemptAnswer;
-import io.distributedlock.zookeeper.node.QueueEntry;
+import io.distributedlock.zookeeper.node.QueueNode;
 import io.distributedlock.zookeeper.session.CallDeadline;
 import io.distributedlock.zookeeper.session.LockNodeState;
 import io.distributedlock.zookeeper.session.PersistentNodes;
@@ -28,7 +28,7 @@ final class QueuedAttempt {
 	/** The pause of a contender whose watch is set. */
 	private static final Duration POLL = Duration.ofSeconds(1);
 
-	private final QueueEntry entry;
+	private final QueueNode entry;
 
 	private final AcquireOperation operation;
 
@@ -50,7 +50,7 @@ final class QueuedAttempt {
 	 * @param refused whether an attempt without an entry was refused just before, or
 	 * would be, because this process has reserved the lock
 	 */
-	QueuedAttempt(QueueEntry entry, AcquireOperation operation, PersistentNodes persistentNodes, boolean willWait,
+	QueuedAttempt(QueueNode entry, AcquireOperation operation, PersistentNodes persistentNodes, boolean willWait,
 			boolean refused, CallDeadline deadline) {
 		this.entry = entry;
 		this.operation = operation;

@@ -18,13 +18,13 @@ import io.distributedlock.provider.StoreCall;
 import io.distributedlock.zookeeper.node.LockNode;
 import io.distributedlock.zookeeper.node.LockNodeRegistry;
 import io.distributedlock.zookeeper.node.ReleaseOperation;
-import io.distributedlock.zookeeper.node.UndecidedCommands;
+import io.distributedlock.zookeeper.node.UnacknowledgedCommands;
 import io.distributedlock.zookeeper.session.CallDeadline;
 import io.distributedlock.zookeeper.session.ZooKeeperErrors;
 
 /**
  * Calls that release a grant. A release that is not answered, or whose call is abandoned,
- * is added to the {@link UndecidedCommands}: no later call sends it again blindly.
+ * is added to the {@link UnacknowledgedCommands}: no later call sends it again blindly.
  */
 public final class ReleaseCalls {
 
@@ -34,11 +34,11 @@ public final class ReleaseCalls {
 
 	private final ReleaseOperation releaseOperation;
 
-	private final UndecidedCommands undecided;
+	private final UnacknowledgedCommands undecided;
 
 	private final LockTimer timer;
 
-	public ReleaseCalls(LockNodeRegistry lockNodes, ReleaseOperation releaseOperation, UndecidedCommands undecided,
+	public ReleaseCalls(LockNodeRegistry lockNodes, ReleaseOperation releaseOperation, UnacknowledgedCommands undecided,
 			LockTimer timer) {
 		this.lockNodes = lockNodes;
 		this.releaseOperation = releaseOperation;

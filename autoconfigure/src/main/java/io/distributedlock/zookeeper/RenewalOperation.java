@@ -22,7 +22,7 @@ import io.distributedlock.provider.RenewalOutcome;
 import io.distributedlock.provider.StoreCall;
 import io.distributedlock.zookeeper.node.LockNode;
 import io.distributedlock.zookeeper.node.LockNodeRegistry;
-import io.distributedlock.zookeeper.node.UndecidedCommands;
+import io.distributedlock.zookeeper.node.UnacknowledgedCommands;
 import io.distributedlock.zookeeper.session.CallDeadline;
 import io.distributedlock.zookeeper.session.Session;
 import io.distributedlock.zookeeper.session.ZNode;
@@ -41,11 +41,11 @@ final class RenewalOperation {
 
 	private final LockNodeRegistry lockNodes;
 
-	private final UndecidedCommands undecided;
+	private final UnacknowledgedCommands undecided;
 
 	private final LockTimer timer;
 
-	RenewalOperation(LockNodeRegistry lockNodes, UndecidedCommands undecided, LockTimer timer) {
+	RenewalOperation(LockNodeRegistry lockNodes, UnacknowledgedCommands undecided, LockTimer timer) {
 		this.lockNodes = lockNodes;
 		this.undecided = undecided;
 		this.timer = timer;

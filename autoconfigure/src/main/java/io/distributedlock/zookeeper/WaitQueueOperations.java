@@ -11,7 +11,7 @@ import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.zookeeper.node.AcquireOperation;
-import io.distributedlock.zookeeper.node.QueueEntry;
+import io.distributedlock.zookeeper.node.QueueNode;
 import io.distributedlock.zookeeper.node.WaitQueueOrder;
 import io.distributedlock.zookeeper.session.CallDeadline;
 import io.distributedlock.zookeeper.session.LockNodeState;
@@ -32,7 +32,7 @@ final class WaitQueueOperations {
 
 	private static final Log logger = LogFactory.getLog(WaitQueueOperations.class);
 
-	private final QueueEntry entry;
+	private final QueueNode entry;
 
 	private final LockPath path;
 
@@ -47,7 +47,7 @@ final class WaitQueueOperations {
 	/** What the call has read last, unless a command was sent since. */
 	private @Nullable Look look;
 
-	WaitQueueOperations(QueueEntry entry, PersistentNodes persistentNodes, CallDeadline deadline) {
+	WaitQueueOperations(QueueNode entry, PersistentNodes persistentNodes, CallDeadline deadline) {
 		this.entry = entry;
 		this.path = entry.path();
 		this.session = entry.session();

@@ -12,7 +12,7 @@ import io.distributedlock.provider.AnsweredStoreCall;
 import io.distributedlock.provider.CompletableStoreCall;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.StoreCall;
-import io.distributedlock.zookeeper.node.QueueEntry;
+import io.distributedlock.zookeeper.node.QueueNode;
 import io.distributedlock.zookeeper.session.CallDeadline;
 
 /**
@@ -26,7 +26,7 @@ final class WithdrawOperation {
 	/** How long an entry without a contender is kept for the next one. */
 	private static final Duration PAUSE = Duration.ofSeconds(1);
 
-	private final ProviderComponents components;
+	private final ZooKeeperContext components;
 
 	private final LockKey key;
 
@@ -36,7 +36,7 @@ final class WithdrawOperation {
 	 * Creates the withdrawal.
 	 * @param number the number of the contender
 	 */
-	WithdrawOperation(ProviderComponents components, LockKey key, long number) {
+	WithdrawOperation(ZooKeeperContext components, LockKey key, long number) {
 		this.components = components;
 		this.key = key;
 		this.number = number;
@@ -44,7 +44,7 @@ final class WithdrawOperation {
 
 	/** Sends the withdrawal. */
 	StoreCall<ReleaseOutcome> send(Duration timeout) {
-		QueueEntry entry = this.components.queueEntries().find(this.key, null);
+		QueueNode entry = this.components.queueEntries().find(this.key, null);
 		if (entry == null || entry.session().hasEnded() || !entry.mayBeWithdrawnBy(this.number)) {
 			return AnsweredStoreCall.of(ReleaseOutcome.NOT_HELD);
 		}
@@ -64,7 +64,7 @@ final class WithdrawOperation {
 		return call;
 	}
 
-	private CompletableFuture<Boolean> withdraw(QueueEntry entry, CallDeadline deadline) {
+	private CompletableFuture<Boolean> withdraw(QueueNode entry, CallDeadline deadline) {
 		QueueEntryRegistry entries = this.components.queueEntries();
 		return entries.use(entry, deadline, () -> {
 			if (!entry.mayBeWithdrawnBy(this.number)) {
@@ -83,7 +83,7 @@ final class WithdrawOperation {
 	 * its queue entry is removed unless another contender soon uses it.
 	 */
 	void forget() {
-		QueueEntry entry = this.components.queueEntries().find(this.key, null);
+		QueueNode entry = this.components.queueEntries().find(this.key, null);
 		if (entry == null || !entry.unassign(this.number)) {
 			return;
 		}

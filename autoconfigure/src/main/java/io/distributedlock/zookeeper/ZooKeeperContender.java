@@ -15,11 +15,11 @@ import io.distributedlock.provider.StoreCall;
  */
 final class ZooKeeperContender implements LockContender {
 
-	private final ProviderComponents components;
+	private final ZooKeeperContext components;
 
-	private final Contention contention;
+	private final ContenderId contention;
 
-	ZooKeeperContender(ProviderComponents components, Contention contention) {
+	ZooKeeperContender(ZooKeeperContext components, ContenderId contention) {
 		this.components = components;
 		this.contention = contention;
 	}

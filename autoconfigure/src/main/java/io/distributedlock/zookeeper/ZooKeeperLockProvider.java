@@ -30,7 +30,7 @@ import io.distributedlock.zookeeper.node.LockNode;
 import io.distributedlock.zookeeper.node.LockNodeRegistry;
 import io.distributedlock.zookeeper.node.ReleaseOperation;
 import io.distributedlock.zookeeper.node.Reservations;
-import io.distributedlock.zookeeper.node.UndecidedCommands;
+import io.distributedlock.zookeeper.node.UnacknowledgedCommands;
 import io.distributedlock.zookeeper.session.NodePaths;
 import io.distributedlock.zookeeper.session.RootRegistration;
 import io.distributedlock.zookeeper.session.Session;
@@ -77,11 +77,11 @@ public final class ZooKeeperLockProvider implements LockProvider, LockInspector,
 
 	private final RenewalOperation renewalOperation;
 
-	private final UndecidedCommands undecided;
+	private final UnacknowledgedCommands undecided;
 
 	private final UnlockRequests unlockRequests;
 
-	private final ProviderComponents components;
+	private final ZooKeeperContext components;
 
 	private final LockNodeInspector inspector;
 
@@ -103,13 +103,13 @@ public final class ZooKeeperLockProvider implements LockProvider, LockInspector,
 		this.reservations = new Reservations(timer);
 		ReleaseOperation releaseOperation = new ReleaseOperation(this.reservations, this.queueEntries::dequeue);
 		this.lockNodes = new LockNodeRegistry(timer, this::expire);
-		this.undecided = new UndecidedCommands(this.lockNodes, releaseOperation, this.reservations, timer);
+		this.undecided = new UnacknowledgedCommands(this.lockNodes, releaseOperation, this.reservations, timer);
 		this.releaseCalls = new ReleaseCalls(this.lockNodes, releaseOperation, this.undecided, timer);
 		this.unlockRequests = new UnlockRequests(this.paths, this.lockNodes, this.undecided::release);
 		this.renewalOperation = new RenewalOperation(this.lockNodes, this.undecided, timer);
 		this.sessions = new SessionTracker(client, settings, this.paths, timer, new SessionEvents());
 		LockHolderResolver holders = new LockHolderResolver(this.paths);
-		this.components = new ProviderComponents(this.sessions, this.lockNodes, this.queueEntries, this.reservations,
+		this.components = new ZooKeeperContext(this.sessions, this.lockNodes, this.queueEntries, this.reservations,
 				this.undecided, holders, new ShortLeaseWarning(settings.exclusive()), timer);
 		this.inspector = new LockNodeInspector(this.sessions, this.paths, holders, timer);
 		this.registration = RootRegistration.register(client, root);
@@ -131,7 +131,7 @@ public final class ZooKeeperLockProvider implements LockProvider, LockInspector,
 		return this.sessions;
 	}
 
-	UndecidedCommands undecided() {
+	UnacknowledgedCommands undecided() {
 		return this.undecided;
 	}
 
@@ -142,7 +142,7 @@ public final class ZooKeeperLockProvider implements LockProvider, LockInspector,
 	@Override
 	public LockContender newContender(LockKey key, Runnable onNotified) {
 		return new ZooKeeperContender(this.components,
-				new Contention(key, this.paths.of(key), this.contenders.incrementAndGet(), onNotified));
+				new ContenderId(key, this.paths.of(key), this.contenders.incrementAndGet(), onNotified));
 	}
 
 	@Override
@@ -215,7 +215,7 @@ public final class ZooKeeperLockProvider implements LockProvider, LockInspector,
 			this.sessions.close();
 			Session last = this.sessions.last();
 			if (last != null) {
-				new RemainingNodes(last, this.components, this.registration::isReplaced, () -> leave(last)).begin();
+				new CloseCleanup(last, this.components, this.registration::isReplaced, () -> leave(last)).begin();
 			}
 		}
 		finally {

@@ -179,7 +179,7 @@ class LockedTransactionsTests {
 	}
 
 	private static void assertToldOnce(ConfigurableApplicationContext context) {
-		AtomicInteger losses = context.getBean(Losses.class).count;
+		AtomicInteger losses = context.getBean(LossExceptions.class).count;
 		await().atMost(PATIENCE).until(() -> losses.get() > 0);
 		assertThat(losses).hasValue(1);
 	}
@@ -263,8 +263,8 @@ class LockedTransactionsTests {
 		}
 
 		@Bean
-		Losses losses() {
-			return new Losses();
+		LossExceptions losses() {
+			return new LossExceptions();
 		}
 
 	}
@@ -307,7 +307,7 @@ class LockedTransactionsTests {
 
 	}
 
-	static class Losses implements LockListener {
+	static class LossExceptions implements LockListener {
 
 		private final AtomicInteger count = new AtomicInteger();
 

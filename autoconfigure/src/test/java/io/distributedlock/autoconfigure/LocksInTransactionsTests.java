@@ -473,7 +473,7 @@ class LocksInTransactionsTests {
 		other[0].ensureHeld();
 		assertBusy(LockKey.of("shop", "7"));
 		other[0].close();
-		assertThat(context.getBean(Losses.class).of(LockKey.of("shop", "7"))).isOne();
+		assertThat(context.getBean(LossExceptions.class).of(LockKey.of("shop", "7"))).isOne();
 	}
 
 	@Test
@@ -714,8 +714,8 @@ class LocksInTransactionsTests {
 		}
 
 		@Bean
-		Losses losses() {
-			return new Losses();
+		LossExceptions losses() {
+			return new LossExceptions();
 		}
 
 	}
@@ -753,7 +753,7 @@ class LocksInTransactionsTests {
 
 	}
 
-	static class Losses implements LockListener {
+	static class LossExceptions implements LockListener {
 
 		private final List<LockKey> keys = new CopyOnWriteArrayList<>();
 

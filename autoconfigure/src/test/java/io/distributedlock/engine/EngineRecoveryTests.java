@@ -28,8 +28,8 @@ import io.distributedlock.engine.event.LockEventPublisher;
 import io.distributedlock.engine.grant.HeldGrant;
 import io.distributedlock.engine.grant.HeldGrants;
 import io.distributedlock.engine.grant.LockSettings;
-import io.distributedlock.engine.queue.Acquisition;
-import io.distributedlock.engine.renewal.RenewalBatches;
+import io.distributedlock.engine.queue.RunningRequest;
+import io.distributedlock.engine.renewal.RenewalSender;
 import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.LockTimer;
@@ -78,7 +78,7 @@ class EngineRecoveryTests {
 		manual.provider.answer(KEY);
 		head.step();
 		ManualRequester late = manual.requester(ManualEngine.REQUEST.withWaitTime(Duration.ZERO));
-		assertThat(late.request.step()).isEqualTo(Acquisition.Progress.WAIT);
+		assertThat(late.request.step()).isEqualTo(RunningRequest.Progress.WAIT);
 		assertThat(head.isSignalled()).isTrue();
 		head.step();
 		manual.provider.fail();
@@ -135,7 +135,7 @@ class EngineRecoveryTests {
 		assertThat(manual.requester().step()).isTrue();
 		HeldGrants held = manual.engine.context().heldGrants();
 		HeldGrant grant = held.all().iterator().next();
-		RenewalBatches batches = new RenewalBatches(held, new ScriptedLockProvider(blocking), manual.environment,
+		RenewalSender batches = new RenewalSender(held, new ScriptedLockProvider(blocking), manual.environment,
 				manual.engine.context().failures(), (heldGrant) -> {
 					throw new StackOverflowError();
 				}, (heldGrant, sentNanos) -> {

@@ -13,8 +13,8 @@ import io.distributedlock.LockRequest;
 import io.distributedlock.LossReason;
 import io.distributedlock.engine.grant.HeldGrant;
 import io.distributedlock.engine.grant.LockSettings;
-import io.distributedlock.engine.queue.Acquisition;
-import io.distributedlock.engine.queue.RequestDriver;
+import io.distributedlock.engine.queue.RunningRequest;
+import io.distributedlock.engine.queue.RequestRunner;
 import io.distributedlock.engine.queue.Waiter;
 import io.distributedlock.provider.ObservedEvents;
 
@@ -151,8 +151,8 @@ class HandOffTests {
 		LockRequest both = LockRequest.ofAll(List.of(KEY, other)).withWaitTime(Duration.ofSeconds(10));
 		ManualRequester holder = holder();
 		AtomicInteger signals = new AtomicInteger();
-		Acquisition request = this.manual.engine.request(both.keys(), both, new SignalledDriver(signals));
-		assertThat(request.step()).isEqualTo(Acquisition.Progress.WAIT);
+		RunningRequest request = this.manual.engine.request(both.keys(), both, new SignalledRunner(signals));
+		assertThat(request.step()).isEqualTo(RunningRequest.Progress.WAIT);
 		holder.release();
 		assertThat(signals).hasPositiveValue();
 		request.step();
@@ -309,7 +309,7 @@ class HandOffTests {
 	}
 
 	/** A driver that counts its signals. */
-	private record SignalledDriver(AtomicInteger signals) implements RequestDriver {
+	private record SignalledRunner(AtomicInteger signals) implements RequestRunner {
 
 		@Override
 		public void signal() {

@@ -21,7 +21,7 @@ import io.distributedlock.LossReason;
 import io.distributedlock.engine.concurrent.EngineEnvironment;
 import io.distributedlock.engine.event.LockEventPublisher;
 import io.distributedlock.engine.grant.LockSettings;
-import io.distributedlock.engine.queue.AsyncDriver;
+import io.distributedlock.engine.queue.CallbackRunner;
 import io.distributedlock.provider.OwnerId;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -44,7 +44,7 @@ class LockEngineWithoutThreadsTests {
 
 	private CompletableFuture<LockLease> acquireAsync(Duration waitTime) {
 		LockRequest request = LockRequest.of(KEY).withWaitTime(waitTime);
-		return new AsyncDriver(this.engine.context(), (driver) -> this.engine.request(request.keys(), request, driver))
+		return new CallbackRunner(this.engine.context(), (driver) -> this.engine.request(request.keys(), request, driver))
 			.begin();
 	}
 

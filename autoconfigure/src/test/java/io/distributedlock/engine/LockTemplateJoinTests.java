@@ -51,7 +51,7 @@ class LockTemplateJoinTests {
 		try (LockLease outer = this.locks.acquire(LockRequest.of(JOINED))) {
 			JoinableLease nested = (JoinableLease) outer;
 			for (int depth = 0; depth < 100_000; depth++) {
-				nested = new JoinedLease(JOINED, nested);
+				nested = new NestedLease(JOINED, nested);
 			}
 			assertThat(nested.isHeld()).isTrue();
 		}

@@ -3,12 +3,12 @@ package io.distributedlock.engine;
 import io.distributedlock.LockException;
 import io.distributedlock.LockRequest;
 import io.distributedlock.engine.grant.RequestOutcome;
-import io.distributedlock.engine.queue.Acquisition;
+import io.distributedlock.engine.queue.RunningRequest;
 import io.distributedlock.engine.queue.KeyRequest;
-import io.distributedlock.engine.queue.RequestDriver;
+import io.distributedlock.engine.queue.RequestRunner;
 
 /** A requester that takes a step when the test says so. */
-final class ManualRequester implements RequestDriver {
+final class ManualRequester implements RequestRunner {
 
 	final KeyRequest request;
 
@@ -47,7 +47,7 @@ final class ManualRequester implements RequestDriver {
 	}
 
 	boolean step() {
-		return this.request.step() == Acquisition.Progress.ACQUIRED;
+		return this.request.step() == RunningRequest.Progress.ACQUIRED;
 	}
 
 	boolean stepOrFail() {

@@ -14,7 +14,7 @@ import io.distributedlock.LockListener;
 import io.distributedlock.LockSnapshot;
 import io.distributedlock.engine.concurrent.EngineEnvironment;
 import io.distributedlock.engine.concurrent.Nanos;
-import io.distributedlock.engine.event.Holder;
+import io.distributedlock.engine.event.GrantHandle;
 import io.distributedlock.engine.event.LockEventPublisher;
 import io.distributedlock.engine.grant.HeldGrant;
 import io.distributedlock.engine.grant.LockSettings;
@@ -228,7 +228,7 @@ final class SimulatedProcess implements EngineEnvironment {
 	 * Returns a hold of this process that is held by its own clock, without a side
 	 * effect.
 	 */
-	@Nullable Holder holdsNow(LockKey key) {
+	@Nullable GrantHandle holdsNow(LockKey key) {
 		for (LockEngine engine : this.engines) {
 			for (HeldGrant grant : engine.context().heldGrants().all()) {
 				if (grant.key().equals(key) && grant.isCurrent() && !grant.isOffered()

@@ -19,11 +19,11 @@ import io.distributedlock.engine.concurrent.Nanos;
 import io.distributedlock.engine.grant.HeldGrants;
 import io.distributedlock.engine.grant.Hold;
 import io.distributedlock.engine.grant.JoinableLease;
-import io.distributedlock.engine.queue.Acquisition;
-import io.distributedlock.engine.queue.AsyncDriver;
-import io.distributedlock.engine.queue.BlockingDriver;
+import io.distributedlock.engine.queue.RunningRequest;
+import io.distributedlock.engine.queue.CallbackRunner;
+import io.distributedlock.engine.queue.ParkingRunner;
 import io.distributedlock.engine.queue.KeyRequest;
-import io.distributedlock.engine.queue.RequestDriver;
+import io.distributedlock.engine.queue.RequestRunner;
 import io.distributedlock.engine.queue.WaitMode;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.StoreCall;
@@ -33,7 +33,7 @@ import io.distributedlock.provider.StoreCall;
  * without a thread, holds them for a while and releases them. It may be interrupted or
  * cancelled meanwhile.
  */
-final class SimulatedUser implements RequestDriver {
+final class SimulatedUser implements RequestRunner {
 
 	private final EngineSimulation simulation;
 
@@ -51,14 +51,14 @@ final class SimulatedUser implements RequestDriver {
 
 	private final long startNanos;
 
-	private @Nullable Acquisition acquisition;
+	private @Nullable RunningRequest acquisition;
 
 	private final boolean async;
 
 	private final WaitMode mode;
 
 	/** Decides what an interrupt does, as on a thread that waits. */
-	private final BlockingDriver driver;
+	private final ParkingRunner driver;
 
 	/** Whether the thread of this user is interrupted. */
 	private boolean interrupted;
@@ -103,7 +103,7 @@ final class SimulatedUser implements RequestDriver {
 		this.async = this.world.happens(0.3);
 		this.mode = (this.async || this.world.happens(0.6)) ? WaitMode.LIMITED
 				: WaitMode.values()[1 + this.world.choose(WaitMode.values().length - 1)];
-		this.driver = new BlockingDriver(process, this.mode);
+		this.driver = new ParkingRunner(process, this.mode);
 	}
 
 	/** Returns how long the store keeps the lock at most, unless it has a minHold. */
@@ -155,8 +155,8 @@ final class SimulatedUser implements RequestDriver {
 
 	private void beginAsync() {
 		this.simulation.arrived(this);
-		CompletableFuture<LockLease> future = new AsyncDriver(this.engine.context(), (driver) -> {
-			Acquisition begun = this.engine.request(this.request.keys(), this.request, driver);
+		CompletableFuture<LockLease> future = new CallbackRunner(this.engine.context(), (driver) -> {
+			RunningRequest begun = this.engine.request(this.request.keys(), this.request, driver);
 			this.acquisition = begun;
 			return begun;
 		}).begin();
@@ -207,7 +207,7 @@ final class SimulatedUser implements RequestDriver {
 
 	private void step() {
 		this.stepPending = false;
-		Acquisition current = this.acquisition;
+		RunningRequest current = this.acquisition;
 		if (this.ended || this.async || current == null) {
 			return;
 		}
@@ -232,23 +232,23 @@ final class SimulatedUser implements RequestDriver {
 	}
 
 	/** Makes a step of the thread of this user. */
-	private Acquisition.Progress step(Acquisition current) {
+	private RunningRequest.Progress step(RunningRequest current) {
 		boolean mustEnd = this.interrupted && endsWithInterrupt();
 		if (this.interrupted) {
 			Thread.currentThread().interrupt();
 		}
-		Acquisition.Progress progress = Acquisition.Progress.BUSY;
+		RunningRequest.Progress progress = RunningRequest.Progress.BUSY;
 		try {
 			progress = this.driver.step(current);
 			this.world.check(!mustEnd, "P9", this + " goes on although it was interrupted");
 			return progress;
 		}
 		finally {
-			if (progress != Acquisition.Progress.WAIT) {
+			if (progress != RunningRequest.Progress.WAIT) {
 				this.driver.restoreInterrupt();
 			}
 			this.interrupted = Thread.interrupted();
-			this.world.check(progress == Acquisition.Progress.WAIT || this.interrupted == this.interruptedBefore, "P9",
+			this.world.check(progress == RunningRequest.Progress.WAIT || this.interrupted == this.interruptedBefore, "P9",
 					this + " has lost its interrupt");
 		}
 	}

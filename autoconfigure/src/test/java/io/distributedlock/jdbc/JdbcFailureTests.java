@@ -31,7 +31,7 @@ import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.jdbc.connection.LockDataSource;
 import io.distributedlock.jdbc.dialect.Dialect;
-import io.distributedlock.jdbc.dialect.LockAttempt;
+import io.distributedlock.jdbc.dialect.RowAttempt;
 import io.distributedlock.jdbc.dialect.PostgresDialect;
 import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.AttemptResult.Granted;
@@ -367,11 +367,11 @@ class JdbcFailureTests {
 			statement.execute("SET SESSION synchronous_commit = on");
 			connection.commit();
 			String owner = OwnerId.random().text();
-			LockAttempt attempt = new LockAttempt("k", owner, 60_000_000, "h", "p", true, null);
+			RowAttempt attempt = new RowAttempt("k", owner, 60_000_000, "h", "p", true, null);
 			dialect.attempt(connection, attempt);
 			assertThat(setting(statement)).isEqualTo("on");
 			connection.commit();
-			LockAttempt other = new LockAttempt("k", OwnerId.random().text(), 60_000_000, "h", "q", true, null);
+			RowAttempt other = new RowAttempt("k", OwnerId.random().text(), 60_000_000, "h", "q", true, null);
 			dialect.attempt(connection, other);
 			assertThat(setting(statement)).isEqualTo("off");
 			connection.commit();
@@ -382,7 +382,7 @@ class JdbcFailureTests {
 			assertThat(dialect.release(connection, "k", owner, "p")).isTrue();
 			assertThat(setting(statement)).isEqualTo("off");
 			connection.commit();
-			dialect.attempt(connection, new LockAttempt("k", OwnerId.random().text(), 60_000_000, "h", "q", true, 1L));
+			dialect.attempt(connection, new RowAttempt("k", OwnerId.random().text(), 60_000_000, "h", "q", true, 1L));
 			assertThat(setting(statement)).isEqualTo("on");
 			connection.commit();
 		}

@@ -4,7 +4,7 @@ import java.time.Duration;
 
 import org.junit.jupiter.api.Test;
 
-import io.distributedlock.jdbc.dialect.LockAttempt;
+import io.distributedlock.jdbc.dialect.RowAttempt;
 import io.distributedlock.jdbc.dialect.LockRow;
 import io.distributedlock.jdbc.dialect.LockRow.QueueEntry;
 import io.distributedlock.jdbc.dialect.NotificationPayload;
@@ -19,7 +19,7 @@ class PollBackOffTests {
 
 	private static final long LONG_MICROS = 60_000_000;
 
-	private static final LockAttempt ATTEMPT = new LockAttempt("key", "owner", LONG_MICROS, "host", PROCESS, true,
+	private static final RowAttempt ATTEMPT = new RowAttempt("key", "owner", LONG_MICROS, "host", PROCESS, true,
 			null);
 
 	private final PollBackOff backOff = new PollBackOff();
@@ -109,7 +109,7 @@ class PollBackOffTests {
 
 	@Test
 	void contenderWithoutAnEntryWaitsForItsTurn() {
-		LockAttempt late = attempt(200_000);
+		RowAttempt late = attempt(200_000);
 		LockRow early = queued(1_000);
 		assertThat(PollBackOff.untilTurnMicros(early, late, RESERVATION_MICROS)).isBetween(1L, RESERVATION_MICROS / 2);
 		assertThat(this.backOff.notified(early, late, 0, RESERVATION_MICROS)).isLessThan(Duration.ofMillis(50));
@@ -134,8 +134,8 @@ class PollBackOffTests {
 		return new LockRow("rival", 1, "host", heldMicros, LONG_MICROS, 0, new QueueEntry("p2", 0, LONG_MICROS), null);
 	}
 
-	private static LockAttempt attempt(long sinceMicros) {
-		return new LockAttempt("key", "owner", LONG_MICROS, "host", PROCESS, true, sinceMicros);
+	private static RowAttempt attempt(long sinceMicros) {
+		return new RowAttempt("key", "owner", LONG_MICROS, "host", PROCESS, true, sinceMicros);
 	}
 
 	@Test

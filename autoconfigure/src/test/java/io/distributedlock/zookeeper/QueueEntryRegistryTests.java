@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 import io.distributedlock.LockKey;
-import io.distributedlock.zookeeper.node.QueueEntry;
+import io.distributedlock.zookeeper.node.QueueNode;
 import io.distributedlock.zookeeper.session.LockPath;
 import io.distributedlock.zookeeper.session.Session;
 
@@ -26,12 +26,12 @@ class QueueEntryRegistryTests {
 
 	private final QueueEntryRegistry entries = new QueueEntryRegistry();
 
-	private final Contention contention = new Contention(this.key, new LockPath("/locks/key", "/queues/key"), 1,
+	private final ContenderId contention = new ContenderId(this.key, new LockPath("/locks/key", "/queues/key"), 1,
 			this.signals::incrementAndGet);
 
 	@Test
 	void entryIsUsedAgainInItsSession() {
-		QueueEntry entry = this.entries.getOrCreate(this.contention, this.session);
+		QueueNode entry = this.entries.getOrCreate(this.contention, this.session);
 		assertThat(entry).isNotNull();
 		assertThat(this.entries.getOrCreate(this.contention, this.session)).isSameAs(entry);
 	}
@@ -39,7 +39,7 @@ class QueueEntryRegistryTests {
 	@Test
 	void entryOfAnEndedSessionDoesNotReplaceThatOfALaterOne() {
 		Session former = this.requests.session();
-		QueueEntry entry = this.entries.getOrCreate(this.contention, this.session);
+		QueueNode entry = this.entries.getOrCreate(this.contention, this.session);
 		former.end();
 		assertThat(this.entries.getOrCreate(this.contention, former)).isNull();
 		assertThat(this.entries.find(this.key, null)).isSameAs(entry);
@@ -54,7 +54,7 @@ class QueueEntryRegistryTests {
 
 	@Test
 	void closeDeletesTheNodesOfAllEntries() {
-		QueueEntry entry = this.entries.getOrCreate(this.contention, this.session);
+		QueueNode entry = this.entries.getOrCreate(this.contention, this.session);
 		entry.created(NODE);
 		this.entries.close();
 		assertThat(this.requests.next("delete").path()).isEqualTo(NODE);

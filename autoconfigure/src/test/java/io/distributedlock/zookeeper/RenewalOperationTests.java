@@ -15,12 +15,12 @@ import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.RenewalOutcome;
 import io.distributedlock.provider.StoreCall;
 import io.distributedlock.zookeeper.RecordedRequests.Request;
-import io.distributedlock.zookeeper.node.LockAttempt;
+import io.distributedlock.zookeeper.node.NodeAttempt;
 import io.distributedlock.zookeeper.node.LockNode;
 import io.distributedlock.zookeeper.node.LockNodeRegistry;
 import io.distributedlock.zookeeper.node.ReleaseOperation;
 import io.distributedlock.zookeeper.node.Reservations;
-import io.distributedlock.zookeeper.node.UndecidedCommands;
+import io.distributedlock.zookeeper.node.UnacknowledgedCommands;
 import io.distributedlock.zookeeper.session.LockNodeState;
 import io.distributedlock.zookeeper.session.LockPath;
 import io.distributedlock.zookeeper.session.Session;
@@ -48,7 +48,7 @@ class RenewalOperationTests {
 
 	private final LockNodeRegistry lockNodes = new LockNodeRegistry(this.timer, this::release);
 
-	private final UndecidedCommands undecided = new UndecidedCommands(this.lockNodes, this.releaseOperation,
+	private final UnacknowledgedCommands undecided = new UnacknowledgedCommands(this.lockNodes, this.releaseOperation,
 			this.reservations, this.timer);
 
 	private final RenewalOperation renewals = new RenewalOperation(this.lockNodes, this.undecided, this.timer);
@@ -58,7 +58,7 @@ class RenewalOperationTests {
 	}
 
 	private LockGrant granted(String key, Duration lease) {
-		LockAttempt attempt = new LockAttempt(LockKey.of(key), new LockPath("/locks/" + key, "/queues/" + key),
+		NodeAttempt attempt = new NodeAttempt(LockKey.of(key), new LockPath("/locks/" + key, "/queues/" + key),
 				OwnerId.random(), this.session);
 		LockNode node = new LockNode(attempt, CZXID, LockNodeState.HELD, lease);
 		this.lockNodes.add(node);

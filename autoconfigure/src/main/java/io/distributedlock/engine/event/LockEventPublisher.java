@@ -98,7 +98,7 @@ public final class LockEventPublisher {
 	 * Tells the beginning of a hold.
 	 * @param request the observers of its request, or {@code null} for none
 	 */
-	public void holdBegan(Holder lease, @Nullable AcquireObservation request) {
+	public void holdBegan(GrantHandle lease, @Nullable AcquireObservation request) {
 		HoldObservation observation = lease.observation();
 		if (observation != null && request != null) {
 			observation.start(request, lease.fencingToken());
@@ -108,14 +108,14 @@ public final class LockEventPublisher {
 		}
 	}
 
-	public void released(Holder lease) {
+	public void released(GrantHandle lease) {
 		ended(lease, null);
 		if (!this.onReleased.isEmpty()) {
 			notifyListeners(this.onReleased, lease.callbacks(), (listener) -> listener.onReleased(lease));
 		}
 	}
 
-	private static void ended(Holder hold, @Nullable LossReason loss) {
+	private static void ended(GrantHandle hold, @Nullable LossReason loss) {
 		HoldObservation observation = hold.observation();
 		if (observation != null) {
 			observation.end(loss);
@@ -126,7 +126,7 @@ public final class LockEventPublisher {
 	 * Reports a loss. What the library does itself, the application's actions and its
 	 * listeners have threads of their own each, so that none waits for another.
 	 */
-	public void lost(Holder hold, LossReason reason) {
+	public void lost(GrantHandle hold, LossReason reason) {
 		executeOrRun(Work.LOSSES, () -> {
 			logger.error("Lock '" + hold.key() + "' with fencing token " + hold.fencingToken() + " was lost: "
 					+ reason.description() + ". Its holder may still be working; only a fenced resource is protected "

@@ -13,7 +13,7 @@ import io.distributedlock.engine.concurrent.SerialQueue;
  * The part of a hold that observers and listeners know it by. It is a superclass of the
  * hold, not a part of it, because there is one per held lock.
  */
-public abstract class ObservedHold implements Holder {
+public abstract class ObservedHold implements GrantHandle {
 
 	/** Updates a field without an object of its own, of which there is one per lock. */
 	private static final VarHandle CALLBACKS;

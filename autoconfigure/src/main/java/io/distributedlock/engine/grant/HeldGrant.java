@@ -13,7 +13,7 @@ import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LossReason;
 import io.distributedlock.engine.concurrent.Nanos;
-import io.distributedlock.engine.event.Holder;
+import io.distributedlock.engine.event.GrantHandle;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.SessionDeadline;
 
@@ -47,7 +47,7 @@ public final class HeldGrant extends GrantState {
 	private final long grantedNanos;
 
 	/** The holder of the present hold, or of the last one. */
-	private volatile @Nullable Holder holder;
+	private volatile @Nullable GrantHandle holder;
 
 	/** The end until which the store is expected to keep the grant. */
 	private volatile long validUntilNanos;
@@ -129,11 +129,11 @@ public final class HeldGrant extends GrantState {
 	}
 
 	/** Sets the holder, before the hold begins. Guarded by the lock of the queue. */
-	void heldBy(Holder holder) {
+	void heldBy(GrantHandle holder) {
 		this.holder = holder;
 	}
 
-	public Holder holder() {
+	public GrantHandle holder() {
 		return Objects.requireNonNull(this.holder);
 	}
 

@@ -20,7 +20,7 @@ import io.distributedlock.LossReason;
 import io.distributedlock.engine.concurrent.CallWait;
 import io.distributedlock.engine.concurrent.EngineEnvironment;
 import io.distributedlock.engine.concurrent.Nanos;
-import io.distributedlock.engine.event.Holder;
+import io.distributedlock.engine.event.GrantHandle;
 import io.distributedlock.engine.event.LockEventPublisher;
 import io.distributedlock.engine.event.LongHoldWarning;
 import io.distributedlock.engine.release.AsyncRelease;
@@ -112,7 +112,7 @@ public final class HeldGrants {
 	/** Returns what an observer may know of all that is held. */
 	public List<LockSnapshot.Held> views() {
 		long now = nanoTime();
-		return all().stream().map(HeldGrant::holder).filter(Holder::isHeld).map((holder) -> holder.view(now)).toList();
+		return all().stream().map(HeldGrant::holder).filter(GrantHandle::isHeld).map((holder) -> holder.view(now)).toList();
 	}
 
 	/** Returns whether a grant of a key is held, offered, or being released. */

@@ -27,7 +27,7 @@ import io.distributedlock.engine.event.ObservedHold;
  * One hold of a grant, and its handle. A handle whose hold has ended has no effect any
  * more.
  */
-public final class Hold extends ObservedHold implements KeepableHold {
+public final class Hold extends ObservedHold implements SharedHold {
 
 	/** Updates a field without an object of its own, of which there is one per lock. */
 	private static final VarHandle LOSS_ACTIONS = handle("lossActions", LossActions.class);
@@ -278,7 +278,7 @@ public final class Hold extends ObservedHold implements KeepableHold {
 		while (present != CLOSED && !KEEPERS.compareAndSet(this, present, present + 1)) {
 			present = this.keepers;
 		}
-		return (present != CLOSED) ? new KeptLease(this) : null;
+		return (present != CLOSED) ? new SharedHoldHandle(this) : null;
 	}
 
 	@Override

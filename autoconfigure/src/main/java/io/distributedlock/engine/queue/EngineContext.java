@@ -27,7 +27,7 @@ import io.distributedlock.provider.LockProvider;
  * @param stopState whether the engine is stopping
  */
 public record EngineContext(LockProvider provider, boolean isBlocking, LockSettings settings,
-		EngineEnvironment environment, EventLocks locks, NodeThreads attemptThreads, LockEventPublisher events,
+		EngineEnvironment environment, QueueMutexes locks, NodeThreads attemptThreads, LockEventPublisher events,
 		EngineFailures failures, PendingReleaseQueue pendingReleases, HeldGrants heldGrants, HoldStart holdStart,
 		StopState stopState) {
 

@@ -70,7 +70,7 @@ final class KeyAnswers {
 	 * @param lock the lock of the queue
 	 * @return what the first waiter is told
 	 */
-	RequestOutcome recordFailure(AttemptEnd.Failed end, StoreAttempt attempt, @Nullable Waiter head, EventLock lock) {
+	RequestOutcome recordFailure(AttemptEnd.Failed end, StoreAttempt attempt, @Nullable Waiter head, QueueMutex lock) {
 		boolean knowsWhy = !end.isTimeout()
 				|| !(attempt.isPrepared() || (attempt.isCut() && end.failure().getCause() == null));
 		LockProviderException before = this.reason;
@@ -89,7 +89,7 @@ final class KeyAnswers {
 	}
 
 	/** Records an answer, and signals those that are overdue. */
-	void record(@Nullable RequestOutcome answer, EventLock lock) {
+	void record(@Nullable RequestOutcome answer, QueueMutex lock) {
 		this.latest = answer;
 		this.reason = null;
 		this.count++;

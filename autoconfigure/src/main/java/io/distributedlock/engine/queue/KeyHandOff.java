@@ -2,7 +2,7 @@ package io.distributedlock.engine.queue;
 
 import io.distributedlock.FencingToken;
 import io.distributedlock.engine.concurrent.Nanos;
-import io.distributedlock.engine.event.Holder;
+import io.distributedlock.engine.event.GrantHandle;
 import io.distributedlock.engine.grant.HeldGrant;
 import io.distributedlock.engine.grant.Hold;
 
@@ -41,7 +41,7 @@ final class KeyHandOff {
 			return false;
 		}
 		// What follows is kept before the offer: an offer that is not told would remain.
-		Holder holder = grant.holder();
+		GrantHandle holder = grant.holder();
 		boolean[] offered = new boolean[1];
 		this.state.lock.follow(() -> ended(holder, offered));
 		if (holdNumber == 0) {
@@ -59,7 +59,7 @@ final class KeyHandOff {
 		return offered[0];
 	}
 
-	private void ended(Holder holder, boolean[] offered) {
+	private void ended(GrantHandle holder, boolean[] offered) {
 		if (offered[0]) {
 			this.engine.events().released(holder);
 		}

@@ -17,7 +17,7 @@ import io.distributedlock.provider.AcquireOutcome;
  * A request for one key. The {@link KeyQueue} decides, and the driver takes one step
  * after the other. A hold that finds its requester gone is released.
  */
-public final class KeyRequest implements Acquisition {
+public final class KeyRequest implements RunningRequest {
 
 	private static final RequestOutcome ABANDONED = new RequestOutcome.Abandoned();
 
@@ -25,7 +25,7 @@ public final class KeyRequest implements Acquisition {
 
 	private final KeyQueueRegistry queues;
 
-	private final RequestDriver driver;
+	private final RequestRunner driver;
 
 	private final Waiter waiter;
 
@@ -37,7 +37,7 @@ public final class KeyRequest implements Acquisition {
 	 * @param alone whether the hold begins with this key, or after further keys
 	 */
 	public KeyRequest(EngineContext engine, KeyQueueRegistry queues, LockKey key, LockTerms terms, WaitBudget budget,
-			RequestDriver driver, boolean alone) {
+			RequestRunner driver, boolean alone) {
 		this.engine = engine;
 		this.queues = queues;
 		this.driver = driver;

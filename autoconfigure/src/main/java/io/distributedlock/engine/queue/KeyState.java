@@ -31,7 +31,7 @@ final class KeyState {
 	final EngineContext engine;
 
 	/** Shared with other keys, since it is never held for long. */
-	final EventLock lock;
+	final QueueMutex lock;
 
 	@Nullable StoreAttempt attempt;
 

@@ -20,7 +20,7 @@ import io.distributedlock.engine.grant.LockTerms;
  * Locks that are acquired are renewed until the last one is granted; then the hold
  * begins.
  */
-public final class MultiKeyRequest implements Acquisition {
+public final class MultiKeyRequest implements RunningRequest {
 
 	private final EngineContext engine;
 
@@ -32,7 +32,7 @@ public final class MultiKeyRequest implements Acquisition {
 
 	private final WaitBudget budget;
 
-	private final RequestDriver driver;
+	private final RequestRunner driver;
 
 	private final List<Hold> acquired = new ArrayList<>();
 
@@ -48,7 +48,7 @@ public final class MultiKeyRequest implements Acquisition {
 	 * acquired unless it has acquired all
 	 */
 	public MultiKeyRequest(EngineContext engine, KeyQueueRegistry queues, List<LockKey> keys, LockTerms terms,
-			WaitBudget budget, RequestDriver driver, Consumer<MultiKeyRequest> onEnd) {
+			WaitBudget budget, RequestRunner driver, Consumer<MultiKeyRequest> onEnd) {
 		this.engine = engine;
 		this.queues = queues;
 		this.onEnd = onEnd;

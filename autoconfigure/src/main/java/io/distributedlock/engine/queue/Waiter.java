@@ -55,7 +55,7 @@ public final class Waiter {
 
 	private final WaitBudget budget;
 
-	private final RequestDriver driver;
+	private final RequestRunner driver;
 
 	private final boolean alone;
 
@@ -71,7 +71,7 @@ public final class Waiter {
 	 * Creates a waiter that has not arrived.
 	 * @param alone whether the hold begins with this key, or after further keys
 	 */
-	Waiter(LockKey key, LockTerms terms, WaitBudget budget, RequestDriver driver, boolean alone) {
+	Waiter(LockKey key, LockTerms terms, WaitBudget budget, RequestRunner driver, boolean alone) {
 		this.key = key;
 		this.terms = terms;
 		this.budget = budget;

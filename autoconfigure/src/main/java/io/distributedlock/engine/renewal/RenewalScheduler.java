@@ -51,7 +51,7 @@ public final class RenewalScheduler {
 
 	private final EngineEnvironment environment;
 
-	private final RenewalBatches batches;
+	private final RenewalSender batches;
 
 	private final EarliestSignal nextRound;
 
@@ -72,7 +72,7 @@ public final class RenewalScheduler {
 		this.provider = provider;
 		this.settings = settings;
 		this.environment = environment;
-		this.batches = new RenewalBatches(heldGrants, provider, environment, failures, this::timeout,
+		this.batches = new RenewalSender(heldGrants, provider, environment, failures, this::timeout,
 				this::scheduleNext);
 		this.nextRound = new EarliestSignal(environment, this::requestRound);
 	}

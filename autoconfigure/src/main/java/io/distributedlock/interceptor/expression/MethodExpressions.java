@@ -102,10 +102,10 @@ public final class MethodExpressions {
 	}
 
 	private void checkWords(String attribute, SpelExpression expression, String described) {
-		Set<String> words = UnquotedWords.in(expression.getAST());
+		Set<String> words = BareWordCheck.in(expression.getAST());
 		if (!words.isEmpty()) {
 			String word = words.iterator().next();
-			String fact = UnquotedWords.isProperty(word) ? "which is a property of #root only as #root." + word
+			String fact = BareWordCheck.isProperty(word) ? "which is a property of #root only as #root." + word
 					: "which is neither a variable nor a property of #root";
 			throw new LockConfigurationException(LockError.INVALID_EXPRESSION,
 					described + " uses '" + word + "', " + fact, remedy(attribute, expression, word));

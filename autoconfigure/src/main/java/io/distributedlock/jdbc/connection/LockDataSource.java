@@ -128,8 +128,8 @@ public final class LockDataSource implements AutoCloseable {
 	 */
 	public static LockDataSource of(DataSource dataSource, int size) {
 		DataSource target = unwrap(dataSource);
-		ConnectionSource hikari = HIKARI ? ForeignHikariPool.find(target, size) : null;
-		return new LockDataSource((hikari != null) ? hikari : new ForeignDataSource(target, size));
+		ConnectionSource hikari = HIKARI ? ApplicationHikariPool.find(target, size) : null;
+		return new LockDataSource((hikari != null) ? hikari : new ApplicationDataSource(target, size));
 	}
 
 	/**

@@ -95,14 +95,14 @@ public interface Dialect {
 	 * Acquires the row if the process may have it, else enters the wait queue if the
 	 * attempt waits and an entry is open to it. Always returns the row.
 	 */
-	LockRow attempt(Connection connection, LockAttempt attempt) throws SQLException;
+	LockRow attempt(Connection connection, RowAttempt attempt) throws SQLException;
 
 	/**
 	 * Reads the first rows of held or kept locks in the order of their keys.
 	 * @param from the least key, and the beginning of all of them
 	 * @param to the key that follows all of them
 	 */
-	List<HeldRow> readHeld(Connection connection, String from, String to, int limit) throws SQLException;
+	List<KeyedRow> readHeld(Connection connection, String from, String to, int limit) throws SQLException;
 
 	/** Reads the row without locking it. */
 	@Nullable LockRow read(Connection connection, String key) throws SQLException;
@@ -183,7 +183,7 @@ public interface Dialect {
 	 * @param key the text of the key column
 	 * @param row the row
 	 */
-	record HeldRow(String key, LockRow row) {
+	record KeyedRow(String key, LockRow row) {
 	}
 
 	/**

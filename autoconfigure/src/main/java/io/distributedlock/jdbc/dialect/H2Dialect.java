@@ -157,7 +157,7 @@ public final class H2Dialect extends PolledDialect {
 	}
 
 	@Override
-	long attemptFree(Connection connection, LockAttempt attempt) throws SQLException {
+	long attemptFree(Connection connection, RowAttempt attempt) throws SQLException {
 		return orderOfFree(connection, this.attemptFree, attempt);
 	}
 

@@ -44,7 +44,7 @@ public record LockRow(@Nullable String owner, long order, @Nullable String holde
 	}
 
 	/** Returns what matters of the row that an attempt has acquired just now. */
-	static LockRow granted(LockAttempt attempt, long order) {
+	static LockRow granted(RowAttempt attempt, long order) {
 		return new LockRow(attempt.owner(), order, attempt.holder(), 0, attempt.leaseMicros(), order, null, null);
 	}
 
@@ -118,7 +118,7 @@ public record LockRow(@Nullable String owner, long order, @Nullable String holde
 	 * refresh an entry whose time is half over.
 	 * @param entryMicros how long an entry is valid without being refreshed
 	 */
-	public boolean isChangedBy(LockAttempt attempt, long entryMicros) {
+	public boolean isChangedBy(RowAttempt attempt, long entryMicros) {
 		if (isAcquirableBy(attempt.process()) || isHeldBy(attempt.owner())) {
 			return true;
 		}

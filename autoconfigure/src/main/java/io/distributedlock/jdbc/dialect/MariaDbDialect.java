@@ -67,7 +67,7 @@ final class MariaDbDialect extends MySqlCompatibleDialect {
 	}
 
 	@Override
-	public LockRow attempt(Connection connection, LockAttempt attempt) throws SQLException {
+	public LockRow attempt(Connection connection, RowAttempt attempt) throws SQLException {
 		try {
 			return super.attempt(connection, attempt);
 		}

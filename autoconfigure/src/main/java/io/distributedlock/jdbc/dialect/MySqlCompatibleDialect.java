@@ -167,7 +167,7 @@ abstract class MySqlCompatibleDialect extends PolledDialect {
 	}
 
 	@Override
-	final long attemptFree(Connection connection, LockAttempt attempt) throws SQLException {
+	final long attemptFree(Connection connection, RowAttempt attempt) throws SQLException {
 		return Sql.insert(connection, this.attemptFree, stored(attempt.key()), attempt.owner(), attempt.leaseMicros(),
 				attempt.holder());
 	}

@@ -73,7 +73,7 @@ final class MySqlDialect extends MySqlCompatibleDialect {
 	}
 
 	@Override
-	LockRow attemptByRule(Connection connection, LockAttempt attempt) throws SQLException {
+	LockRow attemptByRule(Connection connection, RowAttempt attempt) throws SQLException {
 		while (true) {
 			long order = Sql.insert(connection, attemptSql(), arguments(attempt));
 			if (order > 0) {

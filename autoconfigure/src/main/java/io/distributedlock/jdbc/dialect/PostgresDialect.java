@@ -280,7 +280,7 @@ public final class PostgresDialect extends TableDialect {
 	}
 
 	@Override
-	long attemptFree(Connection connection, LockAttempt attempt) throws SQLException {
+	long attemptFree(Connection connection, RowAttempt attempt) throws SQLException {
 		return orderOfFree(connection, this.attemptFree, attempt);
 	}
 

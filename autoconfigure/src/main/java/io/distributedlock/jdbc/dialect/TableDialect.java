@@ -138,7 +138,7 @@ abstract class TableDialect implements Dialect {
 	 * expect a row without entries.
 	 */
 	@Override
-	public LockRow attempt(Connection connection, LockAttempt attempt) throws SQLException {
+	public LockRow attempt(Connection connection, RowAttempt attempt) throws SQLException {
 		if (attempt.sinceMicros() == null) {
 			long order = attemptFree(connection, attempt);
 			if (order > 0) {
@@ -158,17 +158,17 @@ abstract class TableDialect implements Dialect {
 	 * statement that has the whole rule is long, and takes a database much longer.
 	 * @return the order of the grant, or 0
 	 */
-	abstract long attemptFree(Connection connection, LockAttempt attempt) throws SQLException;
+	abstract long attemptFree(Connection connection, RowAttempt attempt) throws SQLException;
 
 	/** Returns the order that a statement for a free row returns, 0 without a row. */
-	final long orderOfFree(Connection connection, String sql, LockAttempt attempt) throws SQLException {
+	final long orderOfFree(Connection connection, String sql, RowAttempt attempt) throws SQLException {
 		List<Long> orders = Sql.query(connection, sql, (row) -> row.getLong(1), stored(attempt.key()), attempt.owner(),
 				attempt.leaseMicros(), attempt.holder());
 		return orders.isEmpty() ? 0 : orders.get(0);
 	}
 
 	/** Attempts with the statement that has the whole rule. */
-	LockRow attemptByRule(Connection connection, LockAttempt attempt) throws SQLException {
+	LockRow attemptByRule(Connection connection, RowAttempt attempt) throws SQLException {
 		return Sql.query(connection, this.attempt, LockRow::read, arguments(attempt)).get(0);
 	}
 
@@ -177,7 +177,7 @@ abstract class TableDialect implements Dialect {
 	}
 
 	/** Returns the parameters of the template of the attempt. */
-	final @Nullable Object[] arguments(LockAttempt attempt) {
+	final @Nullable Object[] arguments(RowAttempt attempt) {
 		return new @Nullable Object[] { stored(attempt.key()), attempt.owner(), attempt.leaseMicros(), attempt.holder(),
 				attempt.process(), attempt.willWait(), attempt.sinceMicros() };
 	}
@@ -189,8 +189,8 @@ abstract class TableDialect implements Dialect {
 	}
 
 	@Override
-	public final List<HeldRow> readHeld(Connection connection, String from, String to, int limit) throws SQLException {
-		return Sql.query(connection, sql(HELD), (row) -> new HeldRow(key(row, KEY_OF_HELD), LockRow.read(row)),
+	public final List<KeyedRow> readHeld(Connection connection, String from, String to, int limit) throws SQLException {
+		return Sql.query(connection, sql(HELD), (row) -> new KeyedRow(key(row, KEY_OF_HELD), LockRow.read(row)),
 				stored(from), stored(to), 0L, limit);
 	}
 

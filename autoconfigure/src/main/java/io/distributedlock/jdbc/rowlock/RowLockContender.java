@@ -14,7 +14,7 @@ import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.jdbc.LockTable;
 import io.distributedlock.jdbc.TableCheck;
-import io.distributedlock.jdbc.dialect.LockAttempt;
+import io.distributedlock.jdbc.dialect.RowAttempt;
 import io.distributedlock.jdbc.dialect.LockKeyEncoder;
 import io.distributedlock.jdbc.dialect.LockRow;
 import io.distributedlock.jdbc.dialect.RowLockStatements.RowWait;
@@ -127,7 +127,7 @@ final class RowLockContender implements LockContender {
 	}
 
 	private AttemptResult grant(HeldRow row, OwnerId owner, Duration lease, Deadline deadline) {
-		LockAttempt attempt = new LockAttempt(this.storedKey, row.owner(),
+		RowAttempt attempt = new RowAttempt(this.storedKey, row.owner(),
 				TimeUnit.NANOSECONDS.toMicros(lease.toNanos()), this.table.holder(), this.table.process(), false, null);
 		row.prolong(Deadline.after(lease));
 		LockRow written = this.table.attempt(attempt, deadline.remaining());

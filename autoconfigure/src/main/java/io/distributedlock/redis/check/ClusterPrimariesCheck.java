@@ -28,7 +28,7 @@ import io.distributedlock.redis.script.ScriptReply;
  * slots they serve. A node that takes over a slot later is not checked. Each is asked for
  * its commands first, since the users of a node are its own.
  */
-public final class ClusterPrimariesCheck implements ServersCheck {
+public final class ClusterPrimariesCheck implements TopologyCheck {
 
 	private static final Log logger = LogFactory.getLog(ClusterPrimariesCheck.class);
 
@@ -60,18 +60,18 @@ public final class ClusterPrimariesCheck implements ServersCheck {
 	}
 
 	@Override
-	public Supplier<List<CheckStep>> ofSlot(int slot) {
+	public Supplier<List<CheckScript>> ofSlot(int slot) {
 		return () -> isDone(slot) ? List.of() : List.of(nextStep(slot));
 	}
 
 	/** Two rounds, the commands and the rest, of the servers that reply. */
 	@Override
-	public Supplier<List<CheckStep>> ofAll() {
+	public Supplier<List<CheckScript>> ofAll() {
 		Iterator<Predicate<CommandsCheck>> rounds = List
 			.<Predicate<CommandsCheck>>of((commands) -> !commands.isDone(), CommandsCheck::isDone)
 			.iterator();
 		return () -> {
-			List<CheckStep> steps = List.of();
+			List<CheckScript> steps = List.of();
 			while (steps.isEmpty() && rounds.hasNext()) {
 				steps = steps(rounds.next());
 			}
@@ -80,15 +80,15 @@ public final class ClusterPrimariesCheck implements ServersCheck {
 	}
 
 	/** One step for each node that the client knows, and for each slot of the others. */
-	private List<CheckStep> steps(Predicate<CommandsCheck> round) {
+	private List<CheckScript> steps(Predicate<CommandsCheck> round) {
 		Set<Object> nodes = new HashSet<>();
-		List<CheckStep> steps = new ArrayList<>();
+		List<CheckScript> steps = new ArrayList<>();
 		for (int slot : this.slots) {
 			Object node = this.executor.node(slot);
 			if (!isDone(slot) && nodes.add((node != null) ? node : Integer.valueOf(slot))
 					&& round.test(commands(slot))) {
-				CheckStep step = nextStep(slot);
-				steps.add(new CheckStep(step.script(), step.needed(), step.onReply(), (failure) -> {
+				CheckScript step = nextStep(slot);
+				steps.add(new CheckScript(step.script(), step.needed(), step.onReply(), (failure) -> {
 					if (failure.error() == LockError.NOT_PERMITTED || failure.error() == LockError.STORE_UNSUITABLE) {
 						step.onFailure().accept(failure);
 					}
@@ -99,9 +99,9 @@ public final class ClusterPrimariesCheck implements ServersCheck {
 		return steps;
 	}
 
-	private CheckStep nextStep(int slot) {
+	private CheckScript nextStep(int slot) {
 		CommandsCheck commands = commands(slot);
-		return commands.isDone() ? new CheckStep(script(slot), () -> !isDone(slot), (reply) -> recordReply(slot, reply))
+		return commands.isDone() ? new CheckScript(script(slot), () -> !isDone(slot), (reply) -> recordReply(slot, reply))
 				: commands.step(() -> !isDone(slot));
 	}
 

@@ -48,8 +48,8 @@ final class CommandsCheck {
 	 * Returns the script that asks.
 	 * @param needed whether the server still has to be asked
 	 */
-	CheckStep step(BooleanSupplier needed) {
-		return new CheckStep(new ScriptCall(Script.COMMANDS, new byte[][] { this.noKey }, new byte[0][]),
+	CheckScript step(BooleanSupplier needed) {
+		return new CheckScript(new ScriptCall(Script.COMMANDS, new byte[][] { this.noKey }, new byte[0][]),
 				() -> !this.done && needed.getAsBoolean(), this::record, (failure) -> {
 					throw refusal(failure);
 				});

@@ -25,7 +25,7 @@ import io.distributedlock.redis.script.ScriptReply;
  * runs it. A proxy that refuses it with {@code CROSSSLOT} divides a renewal before it
  * sends it, and is accepted.
  */
-public final class ProxyCheck implements ServersCheck {
+public final class ProxyCheck implements TopologyCheck {
 
 	private final RedisLayout layout;
 
@@ -42,12 +42,12 @@ public final class ProxyCheck implements ServersCheck {
 	}
 
 	@Override
-	public Supplier<List<CheckStep>> ofSlot(int slot) {
+	public Supplier<List<CheckScript>> ofSlot(int slot) {
 		return () -> this.probe.next(this::accept);
 	}
 
 	@Override
-	public Supplier<List<CheckStep>> ofAll() {
+	public Supplier<List<CheckScript>> ofAll() {
 		return () -> this.probe.next(this::accept);
 	}
 

@@ -71,7 +71,7 @@ final class SameServerProbe {
 	 * @return the scripts, none if one server runs them all
 	 * @throws LockConfigurationException if several servers have run them
 	 */
-	synchronized List<CheckStep> next(Consumer<LockProviderException> onFailure) {
+	synchronized List<CheckScript> next(Consumer<LockProviderException> onFailure) {
 		if (!this.done && Arrays.stream(this.servers).allMatch(Objects::nonNull)) {
 			endRound();
 		}
@@ -98,9 +98,9 @@ final class SameServerProbe {
 		}
 	}
 
-	private CheckStep step(int number, Consumer<LockProviderException> onFailure) {
+	private CheckScript step(int number, Consumer<LockProviderException> onFailure) {
 		int asked = this.round;
-		return new CheckStep(this.scripts.apply(number), () -> isMissing(asked, number),
+		return new CheckScript(this.scripts.apply(number), () -> isMissing(asked, number),
 				(reply) -> record(asked, number, reply), onFailure);
 	}
 

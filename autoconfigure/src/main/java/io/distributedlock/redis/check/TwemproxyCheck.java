@@ -19,7 +19,7 @@ import io.distributedlock.redis.script.Script;
  * began after the connections broke last, or with a client that does not tell of that
  * less than {@link #REPETITION} ago.
  */
-public final class TwemproxyCheck implements ServersCheck {
+public final class TwemproxyCheck implements TopologyCheck {
 
 	/** After that time a client that blocks asks again. */
 	private static final Duration REPETITION = Duration.ofSeconds(10);
@@ -28,7 +28,7 @@ public final class TwemproxyCheck implements ServersCheck {
 
 	private final RedisLayout layout;
 
-	private final ServersCheck servers;
+	private final TopologyCheck servers;
 
 	private volatile Round round;
 
@@ -45,29 +45,29 @@ public final class TwemproxyCheck implements ServersCheck {
 	}
 
 	@Override
-	public Supplier<List<CheckStep>> ofSlot(int slot) {
+	public Supplier<List<CheckScript>> ofSlot(int slot) {
 		return afterProbe(slot, this.servers.ofSlot(slot));
 	}
 
 	@Override
-	public Supplier<List<CheckStep>> ofAll() {
+	public Supplier<List<CheckScript>> ofAll() {
 		return afterProbe(0, this.servers.ofAll());
 	}
 
-	private Supplier<List<CheckStep>> afterProbe(int bucket, Supplier<List<CheckStep>> next) {
+	private Supplier<List<CheckScript>> afterProbe(int bucket, Supplier<List<CheckScript>> next) {
 		return () -> {
-			List<CheckStep> steps = probes().of(bucket).next((failure) -> {
+			List<CheckScript> steps = probes().of(bucket).next((failure) -> {
 				throw failure;
 			});
 			return steps.isEmpty() ? next.get().stream().map(this::recording).toList() : steps;
 		};
 	}
 
-	private CheckStep recording(CheckStep step) {
+	private CheckScript recording(CheckScript step) {
 		if (step.script().script() != Script.SERVER) {
 			return step;
 		}
-		return new CheckStep(step.script(), step.needed(), (reply) -> {
+		return new CheckScript(step.script(), step.needed(), (reply) -> {
 			this.executor.recordServer(step.script(), ServerInfo.of(reply, 0).runId());
 			step.onReply().accept(reply);
 		}, step.onFailure());

@@ -45,12 +45,12 @@ final class TwemproxyProbes {
 	 * @param first the bucket whose keys are looked for on behalf of those whose server
 	 * was not seen yet
 	 */
-	TwemproxyProbes(IntFunction<@Nullable SeenServer> servers, RedisLayout layout, int first) {
+	TwemproxyProbes(IntFunction<@Nullable ServerIdentity> servers, RedisLayout layout, int first) {
 		this.layout = layout;
 		Map<String, List<Integer>> groups = new LinkedHashMap<>();
-		Map<String, SeenServer> latest = new LinkedHashMap<>();
+		Map<String, ServerIdentity> latest = new LinkedHashMap<>();
 		for (int bucket = 0; bucket < RedisLayout.BUCKETS; bucket++) {
-			SeenServer seen = servers.apply(bucket);
+			ServerIdentity seen = servers.apply(bucket);
 			String runId = (seen != null) ? seen.runId() : "";
 			groups.computeIfAbsent(runId, (absent) -> new ArrayList<>()).add(bucket);
 			if (seen != null) {
@@ -58,7 +58,7 @@ final class TwemproxyProbes {
 			}
 		}
 		groups.forEach((runId, buckets) -> {
-			SeenServer server = latest.get(runId);
+			ServerIdentity server = latest.get(runId);
 			SameServerProbe probe = probe((server != null) ? buckets : List.of(first), server);
 			buckets.forEach((bucket) -> this.probes[bucket] = probe);
 		});
@@ -69,7 +69,7 @@ final class TwemproxyProbes {
 		return this.probes[bucket];
 	}
 
-	private SameServerProbe probe(List<Integer> buckets, @Nullable SeenServer server) {
+	private SameServerProbe probe(List<Integer> buckets, @Nullable ServerIdentity server) {
 		return new SameServerProbe(Math.max(KEYS, buckets.size()),
 				(number) -> script(buckets.get(number % buckets.size())), (reply) -> runId(reply, server),
 				(server != null) ? TwemproxyProbes::moved : TwemproxyProbes::divided);
@@ -82,7 +82,7 @@ final class TwemproxyProbes {
 				new byte[][] { RedisLayout.bytes("server") });
 	}
 
-	private static String runId(ScriptReply reply, @Nullable SeenServer server) {
+	private static String runId(ScriptReply reply, @Nullable ServerIdentity server) {
 		ServerInfo info = ServerInfo.of(reply, 0);
 		String runId = info.runId();
 		if (runId == null) {

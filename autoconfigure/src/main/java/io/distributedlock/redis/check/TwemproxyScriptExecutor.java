@@ -13,8 +13,8 @@ import io.distributedlock.redis.script.RedisLayout;
 import io.distributedlock.redis.script.RedisTimer;
 import io.distributedlock.redis.script.ScriptCall;
 import io.distributedlock.redis.script.ScriptExecutor;
-import io.distributedlock.redis.script.ScriptOperation;
-import io.distributedlock.redis.script.ScriptRun;
+import io.distributedlock.redis.script.ReplyHandler;
+import io.distributedlock.redis.script.ScriptSubmission;
 
 /**
  * Executor behind Twemproxy, which sends a script to the server that the hash tag of its
@@ -34,7 +34,7 @@ public final class TwemproxyScriptExecutor implements ScriptExecutor {
 	private final RedisTimer timer;
 
 	/** The server of each bucket, as far as it has replied. */
-	private final AtomicReferenceArray<@Nullable SeenServer> servers = new AtomicReferenceArray<>(RedisLayout.BUCKETS);
+	private final AtomicReferenceArray<@Nullable ServerIdentity> servers = new AtomicReferenceArray<>(RedisLayout.BUCKETS);
 
 	public TwemproxyScriptExecutor(ScriptExecutor executor, RedisLayout layout, RedisTimer timer) {
 		this.executor = executor;
@@ -44,10 +44,10 @@ public final class TwemproxyScriptExecutor implements ScriptExecutor {
 
 	/** Records the server that ran a script. */
 	void recordServer(ScriptCall call, @Nullable String runId) {
-		this.servers.set(slot(call.keys()[0]), (runId != null) ? new SeenServer(runId, Deadline.now()) : null);
+		this.servers.set(slot(call.keys()[0]), (runId != null) ? new ServerIdentity(runId, Deadline.now()) : null);
 	}
 
-	@Nullable SeenServer seen(int bucket) {
+	@Nullable ServerIdentity seen(int bucket) {
 		return this.servers.get(bucket);
 	}
 
@@ -57,12 +57,12 @@ public final class TwemproxyScriptExecutor implements ScriptExecutor {
 	}
 
 	@Override
-	public void run(ScriptCall call, CallKind kind, Deadline deadline, ScriptOperation<?> operation) {
+	public void run(ScriptCall call, CallKind kind, Deadline deadline, ReplyHandler<?> operation) {
 		this.executor.run(call, kind, deadline, operation);
 	}
 
 	@Override
-	public void runAll(List<ScriptRun> runs, CallKind kind, Deadline deadline) {
+	public void runAll(List<ScriptSubmission> runs, CallKind kind, Deadline deadline) {
 		this.executor.runAll(runs, kind, deadline);
 	}
 
@@ -73,7 +73,7 @@ public final class TwemproxyScriptExecutor implements ScriptExecutor {
 
 	@Override
 	public @Nullable Object node(int slot) {
-		SeenServer seen = seen(slot);
+		ServerIdentity seen = seen(slot);
 		return (seen != null) ? seen.runId() : null;
 	}
 
@@ -86,7 +86,7 @@ public final class TwemproxyScriptExecutor implements ScriptExecutor {
 	public StoreCall<Boolean> confirmNotHeld(byte[] lock, Deadline deadline) {
 		int bucket = slot(lock);
 		SameServerProbe probe = new TwemproxyProbes(this::seen, this.layout, bucket).of(bucket);
-		ServerCheckRun run = new ServerCheckRun(this.executor, () -> probe.next((failure) -> {
+		StartCheckRun run = new StartCheckRun(this.executor, () -> probe.next((failure) -> {
 			throw failure;
 		}), deadline);
 		run.begin(this.timer);

@@ -12,7 +12,7 @@ import io.distributedlock.provider.Deadline;
 import io.distributedlock.redis.script.RedisLayout;
 import io.distributedlock.redis.script.ReplicaRequirement;
 import io.distributedlock.redis.script.ScriptCall;
-import io.distributedlock.redis.script.ScriptCaller;
+import io.distributedlock.redis.script.SendGuard;
 import io.distributedlock.redis.script.ScriptOutcome;
 import io.distributedlock.redis.script.ScriptReply;
 
@@ -41,7 +41,7 @@ final class JedisPipeline {
 	 * @return the outcomes in the order of the calls
 	 * @throws RuntimeException if the connection fails, or nothing is sent
 	 */
-	List<ScriptOutcome> run(Connection connection, List<ScriptCall> calls, Deadline deadline, ScriptCaller caller) {
+	List<ScriptOutcome> run(Connection connection, List<ScriptCall> calls, Deadline deadline, SendGuard caller) {
 		caller.beginSend();
 		int usualMillis = connection.getSoTimeout();
 		long remainingMillis = Math.max(TimeUnit.NANOSECONDS.toMillis(deadline.remainingNanos()), 1);
@@ -70,7 +70,7 @@ final class JedisPipeline {
 
 	/** Sends the texts of those scripts that the server does not know. */
 	private List<ScriptOutcome> sendTexts(Connection connection, List<ScriptCall> calls, List<ScriptOutcome> outcomes,
-			Deadline deadline, ScriptCaller caller) {
+			Deadline deadline, SendGuard caller) {
 		List<Integer> unknown = new ArrayList<>();
 		for (int i = 0; i < calls.size(); i++) {
 			if (outcomes.get(i).isUnknownScript()) {
@@ -87,7 +87,7 @@ final class JedisPipeline {
 	}
 
 	private List<ScriptOutcome> send(Connection connection, List<ScriptCall> calls, boolean byText, Deadline deadline,
-			ScriptCaller caller) {
+			SendGuard caller) {
 		for (ScriptCall call : calls) {
 			connection.sendCommand(byText ? Command.EVAL : Command.EVALSHA, arguments(call, byText));
 		}

@@ -14,7 +14,7 @@ import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.redis.script.RedisErrors;
 import io.distributedlock.redis.script.ScriptCall;
-import io.distributedlock.redis.script.ScriptCaller;
+import io.distributedlock.redis.script.SendGuard;
 
 /**
  * Scripts sent by Lettuce's asynchronous commands, and timed waits for their futures. A
@@ -42,7 +42,7 @@ public final class LettuceCommands {
 	 * @param check asked before each command
 	 */
 	static List<Object> run(RedisClusterAsyncCommands<byte[], byte[]> commands, ScriptCall call, CallKind kind,
-			Deadline deadline, ScriptCaller check) throws InterruptedException, TimeoutException {
+			Deadline deadline, SendGuard check) throws InterruptedException, TimeoutException {
 		check.beginSend();
 		try {
 			return await(send(commands, call), kind, deadline);

@@ -18,7 +18,7 @@ import io.distributedlock.provider.Deadline;
 import io.distributedlock.redis.script.RedisErrors;
 import io.distributedlock.redis.script.ReplicaRequirement;
 import io.distributedlock.redis.script.ScriptCall;
-import io.distributedlock.redis.script.ScriptCaller;
+import io.distributedlock.redis.script.SendGuard;
 import io.distributedlock.redis.script.ScriptOutcome;
 import io.distributedlock.redis.script.ScriptReply;
 
@@ -58,7 +58,7 @@ final class LettucePipeline {
 	 * @return the outcomes in the order of the calls
 	 */
 	List<ScriptOutcome> run(StatefulConnection<byte[], byte[]> connection, List<ScriptCall> calls,
-			List<? extends ScriptCaller> callers, CallKind kind, Deadline deadline)
+			List<? extends SendGuard> callers, CallKind kind, Deadline deadline)
 			throws InterruptedException, TimeoutException {
 		List<SentScript> all = new ArrayList<>(calls.size());
 		for (int i = 0; i < calls.size(); i++) {
@@ -111,7 +111,7 @@ final class LettucePipeline {
 
 		private final ScriptCall call;
 
-		private final ScriptCaller caller;
+		private final SendGuard caller;
 
 		private final RedisClusterAsyncCommands<byte[], byte[]> node;
 
@@ -119,7 +119,7 @@ final class LettucePipeline {
 
 		private ScriptOutcome outcome = ScriptOutcome.of(RedisErrors.notCalledInTime());
 
-		private SentScript(ScriptCall call, ScriptCaller caller, RedisClusterAsyncCommands<byte[], byte[]> node) {
+		private SentScript(ScriptCall call, SendGuard caller, RedisClusterAsyncCommands<byte[], byte[]> node) {
 			this.call = call;
 			this.caller = caller;
 			this.node = node;

@@ -26,7 +26,7 @@ import io.distributedlock.redis.script.RepetitionPause;
 import io.distributedlock.redis.script.ReplicaRequirement;
 import io.distributedlock.redis.script.ScriptCall;
 import io.distributedlock.redis.script.ScriptExecutor;
-import io.distributedlock.redis.script.ScriptOperation;
+import io.distributedlock.redis.script.ReplyHandler;
 import io.distributedlock.redis.script.ScriptOutcome;
 import io.distributedlock.redis.script.ScriptReply;
 import io.distributedlock.redis.script.WorkerPools;
@@ -78,7 +78,7 @@ public final class LettuceScriptExecutor implements ScriptExecutor {
 	}
 
 	@Override
-	public void run(ScriptCall call, CallKind kind, Deadline deadline, ScriptOperation<?> operation) {
+	public void run(ScriptCall call, CallKind kind, Deadline deadline, ReplyHandler<?> operation) {
 		new Execution(call, kind, deadline, operation).begin();
 	}
 
@@ -125,7 +125,7 @@ public final class LettuceScriptExecutor implements ScriptExecutor {
 
 		private final Deadline deadline;
 
-		private final ScriptOperation<?> operation;
+		private final ReplyHandler<?> operation;
 
 		private final int slot;
 
@@ -148,7 +148,7 @@ public final class LettuceScriptExecutor implements ScriptExecutor {
 		/** The last reply to be awaited from the shared connection. */
 		private volatile @Nullable RedisFuture<List<Object>> pending;
 
-		private Execution(ScriptCall call, CallKind kind, Deadline deadline, ScriptOperation<?> operation) {
+		private Execution(ScriptCall call, CallKind kind, Deadline deadline, ReplyHandler<?> operation) {
 			this.call = call;
 			this.kind = kind;
 			this.deadline = deadline;

@@ -5,14 +5,14 @@ import java.util.function.Consumer;
 import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.redis.script.ScriptCall;
-import io.distributedlock.redis.script.ScriptCaller;
+import io.distributedlock.redis.script.SendGuard;
 import io.distributedlock.redis.script.ScriptOutcome;
 import io.distributedlock.redis.script.ScriptReply;
 
 /**
  * A run of a script that needs a worker. Compared by identity.
  */
-final class LettuceWorkerRun implements ScriptCaller {
+final class LettuceWorkerRun implements SendGuard {
 
 	private final ScriptCall call;
 
@@ -20,7 +20,7 @@ final class LettuceWorkerRun implements ScriptCaller {
 
 	private final Deadline deadline;
 
-	private final ScriptCaller check;
+	private final SendGuard check;
 
 	private final Consumer<ScriptOutcome> onEnd;
 
@@ -32,7 +32,7 @@ final class LettuceWorkerRun implements ScriptCaller {
 	 * @param check asked before each command, once its connection is there
 	 * @param onEnd receives the outcome, once
 	 */
-	LettuceWorkerRun(ScriptCall call, CallKind kind, Deadline deadline, ScriptCaller check,
+	LettuceWorkerRun(ScriptCall call, CallKind kind, Deadline deadline, SendGuard check,
 			Consumer<ScriptOutcome> onEnd) {
 		this.call = call;
 		this.kind = kind;

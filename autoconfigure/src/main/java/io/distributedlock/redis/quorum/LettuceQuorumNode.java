@@ -27,7 +27,7 @@ import io.distributedlock.provider.Deadline;
 import io.distributedlock.redis.script.RedisErrors;
 import io.distributedlock.redis.script.RedisTimer;
 import io.distributedlock.redis.script.ScriptCall;
-import io.distributedlock.redis.script.ScriptOperation;
+import io.distributedlock.redis.script.ReplyHandler;
 import io.distributedlock.redis.script.ScriptReply;
 
 /**
@@ -52,16 +52,16 @@ final class LettuceQuorumNode implements QuorumNode {
 
 	private final QuorumNodeCheck check;
 
-	private final Function<QuorumConnection, CompletableFuture<?>> entrance;
+	private final Function<NodeConnection, CompletableFuture<?>> entrance;
 
-	private final QuorumAdmission admission;
+	private final RestartedNodeRule admission;
 
 	private final RedisTimer timer;
 
 	private final QuorumNodeState state;
 
 	/** The present connection; guarded by the monitor. */
-	private @Nullable QuorumLink link;
+	private @Nullable ReopeningConnection link;
 
 	/** The connections in a row that failed; guarded by the monitor. */
 	private int failures;
@@ -78,7 +78,7 @@ final class LettuceQuorumNode implements QuorumNode {
 	 * @param entrance makes a server that has run for long enough a member of the quorum
 	 */
 	LettuceQuorumNode(RedisQuorumNode address, ClientResources resources, QuorumNodeCheck check,
-			QuorumAdmission admission, Function<QuorumConnection, CompletableFuture<?>> entrance, RedisTimer timer) {
+			RestartedNodeRule admission, Function<NodeConnection, CompletableFuture<?>> entrance, RedisTimer timer) {
 		this.address = address;
 		this.uri = RedisURI.builder(address.uri()).withTimeout(CONNECT_TIMEOUT).build();
 		this.check = check;
@@ -133,9 +133,9 @@ final class LettuceQuorumNode implements QuorumNode {
 	}
 
 	@Override
-	public void run(ScriptCall call, CallKind kind, Deadline deadline, ScriptOperation<?> operation) {
+	public void run(ScriptCall call, CallKind kind, Deadline deadline, ReplyHandler<?> operation) {
 		operation.recordQueued();
-		QuorumAdmission.Refusal refusal = this.admission.refusalByOthers(this);
+		RestartedNodeRule.Refusal refusal = this.admission.refusalByOthers(this);
 		if (refusal != null && kind != CallKind.RELEASE) {
 			operation.fail(LockProviderException.nothingSent(refusal.reason().error(), RedisErrors.PROVIDER,
 					"is not used, since " + refusal.node() + " refuses this process", refusal.reason()));
@@ -153,19 +153,19 @@ final class LettuceQuorumNode implements QuorumNode {
 	}
 
 	/** Returns a connection to a server that has run for long enough. */
-	CompletableFuture<QuorumConnection> asked() {
+	CompletableFuture<NodeConnection> asked() {
 		return link().asked();
 	}
 
-	private QuorumLink link() {
-		QuorumLink present;
-		QuorumLink begun;
+	private ReopeningConnection link() {
+		ReopeningConnection present;
+		ReopeningConnection begun;
 		synchronized (this) {
 			present = this.link;
 			if (present != null && !present.isOver()) {
 				return present;
 			}
-			begun = new QuorumLink();
+			begun = new ReopeningConnection();
 			this.link = begun;
 			this.connections++;
 		}
@@ -176,7 +176,7 @@ final class LettuceQuorumNode implements QuorumNode {
 		return begun;
 	}
 
-	private void begin(QuorumLink link) {
+	private void begin(ReopeningConnection link) {
 		if (this.closed) {
 			link.fail(RedisErrors.closed(null), Duration.ofDays(1));
 			return;
@@ -187,7 +187,7 @@ final class LettuceQuorumNode implements QuorumNode {
 					fail(link, failure);
 					return;
 				}
-				QuorumConnection connection = new QuorumConnection(opened);
+				NodeConnection connection = new NodeConnection(opened);
 				link.open(connection);
 				if (this.closed) {
 					fail(link, RedisErrors.closed(null));
@@ -201,7 +201,7 @@ final class LettuceQuorumNode implements QuorumNode {
 		}
 	}
 
-	private void ask(QuorumLink link, QuorumConnection connection) {
+	private void ask(ReopeningConnection link, NodeConnection connection) {
 		Future<?> expiry = this.timer.schedule(connection::close, CONNECT_TIMEOUT.toNanos());
 		connection.run(this.check.script()).whenComplete((reply, failure) -> {
 			if (expiry != null) {
@@ -234,7 +234,7 @@ final class LettuceQuorumNode implements QuorumNode {
 		}
 	}
 
-	private void enter(QuorumLink link, QuorumConnection connection, QuorumNodeCheck.Identity identity) {
+	private void enter(ReopeningConnection link, NodeConnection connection, QuorumNodeCheck.Identity identity) {
 		if (!identity.missing().isZero()) {
 			RestartDelay delay = new RestartDelay(identity.missing());
 			this.state.recordRestarted(delay);
@@ -260,7 +260,7 @@ final class LettuceQuorumNode implements QuorumNode {
 		});
 	}
 
-	private void complete(QuorumLink link, QuorumConnection connection) {
+	private void complete(ReopeningConnection link, NodeConnection connection) {
 		synchronized (this) {
 			this.failures = 0;
 		}
@@ -268,7 +268,7 @@ final class LettuceQuorumNode implements QuorumNode {
 		link.complete(connection);
 	}
 
-	private void fail(QuorumLink link, Throwable failure) {
+	private void fail(ReopeningConnection link, Throwable failure) {
 		Throwable cause = cause(failure);
 		Duration pause;
 		synchronized (this) {
@@ -311,7 +311,7 @@ final class LettuceQuorumNode implements QuorumNode {
 	@Override
 	public void close() {
 		this.closed = true;
-		QuorumLink present;
+		ReopeningConnection present;
 		synchronized (this) {
 			present = this.link;
 		}

@@ -7,13 +7,13 @@ import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.redis.AttemptReply;
 import io.distributedlock.redis.script.ScriptCall;
-import io.distributedlock.redis.script.ScriptOperation;
+import io.distributedlock.redis.script.ReplyHandler;
 import io.distributedlock.redis.script.ScriptReply;
 
 /**
  * One run of a script on one node of a quorum.
  */
-final class NodeCall extends ScriptOperation<ScriptReply> {
+final class NodeCall extends ReplyHandler<ScriptReply> {
 
 	private final QuorumNode node;
 

@@ -71,7 +71,7 @@ final class Quorum {
 	}
 
 	int majority() {
-		return QuorumMembership.majority(this.nodes.size());
+		return NodeJoin.majority(this.nodes.size());
 	}
 
 	/** Whether no majority can be among the other nodes. */

@@ -19,7 +19,7 @@ import io.distributedlock.provider.CompletableStoreCall;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.RenewalOutcome;
 import io.distributedlock.provider.StoreCall;
-import io.distributedlock.redis.BatchRenewal;
+import io.distributedlock.redis.RedisRenewal;
 import io.distributedlock.redis.script.RedisErrors;
 
 /**
@@ -66,7 +66,7 @@ final class QuorumRenewal {
 	 * Renews.
 	 * @param renewals the renewal of each node
 	 */
-	StoreCall<Map<LockGrant, RenewalOutcome>> send(List<BatchRenewal> renewals, Map<LockGrant, Duration> leases,
+	StoreCall<Map<LockGrant, RenewalOutcome>> send(List<RedisRenewal> renewals, Map<LockGrant, Duration> leases,
 			Duration timeout) {
 		List<StoreCall<Map<LockGrant, RenewalOutcome>>> calls = renewals.stream()
 			.map((renewal) -> renewal.renew(leases, timeout))

@@ -34,7 +34,7 @@ import io.distributedlock.provider.RenewalOutcome;
 import io.distributedlock.provider.StoreCall;
 import io.distributedlock.provider.StoredLock;
 import io.distributedlock.redis.AttemptReply;
-import io.distributedlock.redis.BatchRenewal;
+import io.distributedlock.redis.RedisRenewal;
 import io.distributedlock.redis.ReleaseResult;
 import io.distributedlock.redis.script.RedisErrors;
 import io.distributedlock.redis.script.RedisLayout;
@@ -80,7 +80,7 @@ public final class RedisQuorumLockProvider implements LockProvider, LockInspecto
 
 	private final List<LettuceQuorumNode> members;
 
-	private final List<BatchRenewal> renewals;
+	private final List<RedisRenewal> renewals;
 
 	/**
 	 * Creates a provider. Does not yet connect to the servers.
@@ -109,18 +109,18 @@ public final class RedisQuorumLockProvider implements LockProvider, LockInspecto
 		this.maxLease = settings.maxLease();
 		this.resources = resources;
 		this.ownsResources = ownsResources;
-		QuorumMembership membership = new QuorumMembership(this.layout, nodes.size(), this.timer);
+		NodeJoin membership = new NodeJoin(this.layout, nodes.size(), this.timer);
 		QuorumNodeCheck check = new QuorumNodeCheck(this.layout, this.maxLease, restartDelay);
-		QuorumAdmission admission = new QuorumAdmission();
+		RestartedNodeRule admission = new RestartedNodeRule();
 		this.members = nodes.stream()
 			.map((node) -> new LettuceQuorumNode(node, this.resources, check, admission, membership::enter, this.timer))
 			.toList();
 		membership.setPeers(this.members.stream()
-			.<Supplier<CompletableFuture<QuorumConnection>>>map((node) -> node::asked)
+			.<Supplier<CompletableFuture<NodeConnection>>>map((node) -> node::asked)
 			.toList());
 		this.quorum = new Quorum(List.copyOf(this.members), this.timer, OwnerId.random().text());
 		this.renewals = this.members.stream()
-			.map((node) -> new BatchRenewal(node, this.layout, this.timer, false))
+			.map((node) -> new RedisRenewal(node, this.layout, this.timer, false))
 			.toList();
 	}
 

@@ -26,11 +26,11 @@ public final class BlockingScriptExecutor implements ScriptExecutor {
 
 	private final RedisConnectionFactory factory;
 
-	private final ScriptRunner runner;
+	private final BlockingScriptClient runner;
 
 	private final WorkerPools workers = new WorkerPools();
 
-	public BlockingScriptExecutor(RedisConnectionFactory factory, ScriptRunner runner) {
+	public BlockingScriptExecutor(RedisConnectionFactory factory, BlockingScriptClient runner) {
 		this.factory = factory;
 		this.runner = runner;
 	}
@@ -41,7 +41,7 @@ public final class BlockingScriptExecutor implements ScriptExecutor {
 	}
 
 	@Override
-	public void run(ScriptCall call, CallKind kind, Deadline deadline, ScriptOperation<?> operation) {
+	public void run(ScriptCall call, CallKind kind, Deadline deadline, ReplyHandler<?> operation) {
 		ScriptReply reply;
 		try {
 			reply = runRepeatedly(call, kind, deadline);
@@ -89,8 +89,8 @@ public final class BlockingScriptExecutor implements ScriptExecutor {
 
 	/** Runs the scripts for one node in one worker, those for all nodes at a time. */
 	@Override
-	public void runAll(List<ScriptRun> runs, CallKind kind, Deadline deadline) {
-		Map<Object, List<ScriptRun>> groups = new LinkedHashMap<>();
+	public void runAll(List<ScriptSubmission> runs, CallKind kind, Deadline deadline) {
+		Map<Object, List<ScriptSubmission>> groups = new LinkedHashMap<>();
 		runs.forEach((one) -> {
 			Object node = node(slot(one.call().keys()[0]));
 			groups.computeIfAbsent((node != null) ? node : one, (absent) -> new ArrayList<>()).add(one);
@@ -100,11 +100,11 @@ public final class BlockingScriptExecutor implements ScriptExecutor {
 	}
 
 	/** Starts scripts for one node; returns the wait for their end. */
-	private Runnable start(List<ScriptRun> group, CallKind kind, Deadline deadline) {
+	private Runnable start(List<ScriptSubmission> group, CallKind kind, Deadline deadline) {
 		if (group.size() == 1) {
 			return () -> run(group.get(0).call(), kind, deadline, group.get(0).operation());
 		}
-		List<ScriptCall> calls = group.stream().map(ScriptRun::call).toList();
+		List<ScriptCall> calls = group.stream().map(ScriptSubmission::call).toList();
 		try {
 			WorkerRun run = start(calls.get(0), kind, deadline,
 					(connection, caller) -> this.runner.runAll(connection, calls, deadline, caller));
@@ -115,7 +115,7 @@ public final class BlockingScriptExecutor implements ScriptExecutor {
 		}
 	}
 
-	private void end(List<ScriptRun> group, WorkerRun run, CallKind kind, Deadline deadline) {
+	private void end(List<ScriptSubmission> group, WorkerRun run, CallKind kind, Deadline deadline) {
 		List<ScriptOutcome> outcomes;
 		try {
 			outcomes = run.await(kind);
@@ -124,7 +124,7 @@ public final class BlockingScriptExecutor implements ScriptExecutor {
 			outcomes = Collections.nCopies(group.size(), ScriptOutcome.of(ex));
 		}
 		for (int i = 0; i < group.size(); i++) {
-			ScriptRun one = group.get(i);
+			ScriptSubmission one = group.get(i);
 			RuntimeException failure = outcomes.get(i).failure();
 			if (failure == null) {
 				one.operation().reply(outcomes.get(i).get());
@@ -177,7 +177,7 @@ public final class BlockingScriptExecutor implements ScriptExecutor {
 	 * One use of a connection by a worker, whose caller may have left before a connection
 	 * is there.
 	 */
-	private final class WorkerRun implements WorkerTask, ScriptCaller {
+	private final class WorkerRun implements WorkerTask, SendGuard {
 
 		private final WorkerAction action;
 
@@ -264,7 +264,7 @@ public final class BlockingScriptExecutor implements ScriptExecutor {
 	@FunctionalInterface
 	private interface WorkerAction {
 
-		List<ScriptOutcome> run(RedisConnection connection, ScriptCaller caller);
+		List<ScriptOutcome> run(RedisConnection connection, SendGuard caller);
 
 	}
 

@@ -30,7 +30,7 @@ public interface ScriptExecutor extends AutoCloseable {
 	 * then, and nothing is repeated after it
 	 * @param operation what follows the reply
 	 */
-	void run(ScriptCall call, CallKind kind, Deadline deadline, ScriptOperation<?> operation);
+	void run(ScriptCall call, CallKind kind, Deadline deadline, ReplyHandler<?> operation);
 
 	/**
 	 * Runs scripts. Those for one node share a connection if they wait for a worker.
@@ -39,7 +39,7 @@ public interface ScriptExecutor extends AutoCloseable {
 	 * @param kind the purpose of all runs
 	 * @param deadline the end of all runs
 	 */
-	default void runAll(List<ScriptRun> runs, CallKind kind, Deadline deadline) {
+	default void runAll(List<ScriptSubmission> runs, CallKind kind, Deadline deadline) {
 		runs.forEach((one) -> run(one.call(), kind, deadline, one.operation()));
 	}
 

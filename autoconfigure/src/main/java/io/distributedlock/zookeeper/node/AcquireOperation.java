@@ -27,7 +27,7 @@ import io.distributedlock.zookeeper.session.ZooKeeperOperations;
  * the new lock node to {@link LockNodeState#CONTENDED}, for other entries may follow.
  * <p>
  * Each command completes with the {@code czxid} of the lock node, or with at most 0 if
- * the lock is busy. An unanswered one is added to the {@link UndecidedCommands}.
+ * the lock is busy. An unanswered one is added to the {@link UnacknowledgedCommands}.
  */
 public final class AcquireOperation {
 
@@ -45,18 +45,18 @@ public final class AcquireOperation {
 
 	private static final byte[] EMPTY = {};
 
-	private final LockAttempt attempt;
+	private final NodeAttempt attempt;
 
 	private final String lockNode;
 
-	private final UndecidedCommands undecided;
+	private final UnacknowledgedCommands undecided;
 
 	private final PersistentNodes persistentNodes;
 
 	private final CallDeadline deadline;
 
 	/** Creates the operation of one attempt. */
-	public AcquireOperation(LockAttempt attempt, UndecidedCommands undecided, PersistentNodes persistentNodes,
+	public AcquireOperation(NodeAttempt attempt, UnacknowledgedCommands undecided, PersistentNodes persistentNodes,
 			CallDeadline deadline) {
 		this.attempt = attempt;
 		this.lockNode = attempt.path().lockNode();
@@ -154,7 +154,7 @@ public final class AcquireOperation {
 	 * Awaits a transaction that was sent from a queue entry. A parent that was missing
 	 * exists afterwards.
 	 */
-	public CompletableFuture<Long> await(QueueEntry entry, String entryNode, CompletableFuture<Long> sent) {
+	public CompletableFuture<Long> await(QueueNode entry, String entryNode, CompletableFuture<Long> sent) {
 		return this.deadline.await(sent).whenComplete((czxid, failure) -> {
 			if (failure != null) {
 				this.undecided.addAcquire(this.attempt, sent);
@@ -162,7 +162,7 @@ public final class AcquireOperation {
 		}).thenCompose((czxid) -> answered(entry, entryNode, czxid));
 	}
 
-	private CompletableFuture<Long> answered(QueueEntry entry, String entryNode, long czxid) {
+	private CompletableFuture<Long> answered(QueueNode entry, String entryNode, long czxid) {
 		if (czxid > 0) {
 			entry.deleted(entryNode);
 		}

@@ -21,7 +21,7 @@ import io.distributedlock.zookeeper.session.ZNode;
  */
 public final class LockNode {
 
-	private final LockAttempt attempt;
+	private final NodeAttempt attempt;
 
 	private final long czxid;
 
@@ -41,14 +41,14 @@ public final class LockNode {
 	 * @param createdIn the state in which the node was created
 	 * @param lease how long the grant lasts if it is not renewed
 	 */
-	public LockNode(LockAttempt attempt, long czxid, LockNodeState createdIn, Duration lease) {
+	public LockNode(NodeAttempt attempt, long czxid, LockNodeState createdIn, Duration lease) {
 		this.attempt = attempt;
 		this.czxid = czxid;
 		this.createdIn = createdIn;
 		this.leaseEnd = new AtomicReference<>(Deadline.after(lease));
 	}
 
-	LockAttempt attempt() {
+	NodeAttempt attempt() {
 		return this.attempt;
 	}
 

@@ -25,7 +25,7 @@ final class SentCommand {
 
 	private static final int MAX_DOUBLINGS = 6;
 
-	private final LockAttempt attempt;
+	private final NodeAttempt attempt;
 
 	private final ReleaseOutcome outcomeAfterSession;
 
@@ -42,7 +42,7 @@ final class SentCommand {
 	/** Whether this command alone may release the lock node. */
 	private volatile boolean claimed;
 
-	private SentCommand(LockAttempt attempt, long czxid, ReleaseOutcome outcomeAfterSession) {
+	private SentCommand(NodeAttempt attempt, long czxid, ReleaseOutcome outcomeAfterSession) {
 		this.attempt = attempt;
 		this.czxid = czxid;
 		this.claimed = czxid != 0;
@@ -50,7 +50,7 @@ final class SentCommand {
 	}
 
 	/** Creates an acquire, which may have created a lock node. */
-	static SentCommand ofAcquire(LockAttempt attempt) {
+	static SentCommand ofAcquire(NodeAttempt attempt) {
 		return new SentCommand(attempt, 0, ReleaseOutcome.NOT_HELD);
 	}
 

@@ -47,7 +47,7 @@ public final class Session implements SessionDeadline {
 
 	private final ZooKeeperOperations operations;
 
-	private final ConnectionSilence silence;
+	private final SilenceWatch silence;
 
 	/** The bytes of each path that its number of characters does not count. */
 	private final int pathOverhead;
@@ -93,7 +93,7 @@ public final class Session implements SessionDeadline {
 		this.id = zooKeeper.getSessionId();
 		this.grantedTimeoutNanos = TimeUnit.MILLISECONDS.toNanos(zooKeeper.getSessionTimeout());
 		this.proof = new Proof(System.nanoTime() - this.grantedTimeoutNanos, this.grantedTimeoutNanos);
-		this.silence = new ConnectionSilence(zooKeeper, longestSilence, timer);
+		this.silence = new SilenceWatch(zooKeeper, longestSilence, timer);
 		this.operations = new ZooKeeperOperations(zooKeeper, acl, this::answered);
 	}
 
@@ -147,7 +147,7 @@ public final class Session implements SessionDeadline {
 	}
 
 	/** Returns the silence of the session's connections. */
-	ConnectionSilence silence() {
+	SilenceWatch silence() {
 		return this.silence;
 	}
 

@@ -92,7 +92,7 @@ class KeyAnswersTests {
 	void reasonFromBeforeAnAnswerIsNotTold() {
 		Waiter head = arrived();
 		end(this.refused, false, head);
-		this.answers.record(null, new EventLock());
+		this.answers.record(null, new QueueMutex());
 		assertThat(end(this.late, true, head)).isSameAs(this.late);
 	}
 
@@ -111,7 +111,7 @@ class KeyAnswersTests {
 
 	private Throwable end(LockProviderException failure, StoreAttempt attempt, Waiter head) {
 		RequestOutcome outcome = this.answers.recordFailure(new AttemptEnd.Failed(failure, false), attempt, head,
-				new EventLock());
+				new QueueMutex());
 		assertThat(this.answers.latest()).isSameAs(outcome);
 		return ((RequestOutcome.Failed) outcome).failure();
 	}
@@ -121,7 +121,7 @@ class KeyAnswersTests {
 	}
 
 	/** Driver of a request that takes no step. */
-	private static final class NoDriver implements RequestDriver {
+	private static final class NoDriver implements RequestRunner {
 
 		@Override
 		public void signal() {

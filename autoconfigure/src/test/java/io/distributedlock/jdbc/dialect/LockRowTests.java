@@ -27,8 +27,8 @@ class LockRowTests {
 		return new LockRow(owner, 7, "host", 10, remainingMicros, NOW, null, null);
 	}
 
-	private static LockAttempt attempt(boolean willWait, @Nullable Long sinceMicros) {
-		return new LockAttempt("key", "owner", SECOND, "host", PROCESS, willWait, sinceMicros);
+	private static RowAttempt attempt(boolean willWait, @Nullable Long sinceMicros) {
+		return new RowAttempt("key", "owner", SECOND, "host", PROCESS, willWait, sinceMicros);
 	}
 
 	private static QueueEntry entry(String process, long sinceMicros) {

@@ -43,7 +43,7 @@ record ModelRow(@Nullable String owner, long order, String holder, long acquired
 	}
 
 	/** Returns the row after an attempt. */
-	ModelRow attempt(LockAttempt attempt, long now, long entryMicros) {
+	ModelRow attempt(RowAttempt attempt, long now, long entryMicros) {
 		String process = attempt.process();
 		if (isAcquirableBy(process, now)) {
 			return new ModelRow(attempt.owner(), Math.max(this.order + 1, now), attempt.holder(), now,

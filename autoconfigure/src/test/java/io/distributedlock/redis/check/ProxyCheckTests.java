@@ -24,7 +24,7 @@ class ProxyCheckTests {
 
 	private final ProxyCheck check = new ProxyCheck(new RedisLayout("check"));
 
-	private final Supplier<List<CheckStep>> steps = this.check.ofAll();
+	private final Supplier<List<CheckScript>> steps = this.check.ofAll();
 
 	@Test
 	void oneServerForAllBucketsPasses() {
@@ -63,16 +63,16 @@ class ProxyCheckTests {
 
 	@Test
 	void lateReplyToAnEarlierRoundDoesNotCount() {
-		CheckStep late = this.steps.get().get(0);
+		CheckScript late = this.steps.get().get(0);
 		answer("a", "b");
-		List<CheckStep> second = this.steps.get();
+		List<CheckScript> second = this.steps.get();
 		late.onReply().accept(reply("a"));
 		assertThat(this.steps.get()).hasSameSizeAs(second);
 	}
 
 	@Test
 	void failureWithoutAReplyIsThrown() {
-		CheckStep step = this.steps.get().get(0);
+		CheckScript step = this.steps.get().get(0);
 		LockProviderException failure = RedisErrors.timedOut(new IllegalStateException("late"));
 		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> step.onFailure().accept(failure))
 			.isSameAs(failure);

@@ -27,7 +27,7 @@ import io.distributedlock.redis.script.RedisLockKeys;
 import io.distributedlock.redis.script.RedisTimer;
 import io.distributedlock.redis.script.Script;
 import io.distributedlock.redis.script.ScriptCall;
-import io.distributedlock.redis.script.ScriptOperation;
+import io.distributedlock.redis.script.ReplyHandler;
 import io.distributedlock.redis.script.ScriptReply;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -218,18 +218,18 @@ class QuorumAttemptTests {
 
 		private final List<Script> scripts = new CopyOnWriteArrayList<>();
 
-		private final List<ScriptOperation<?>> operations = new CopyOnWriteArrayList<>();
+		private final List<ReplyHandler<?>> operations = new CopyOnWriteArrayList<>();
 
 		private volatile long connections = 1;
 
 		private volatile boolean down;
 
-		private ScriptOperation<?> latest() {
+		private ReplyHandler<?> latest() {
 			return this.operations.get(this.operations.size() - 1);
 		}
 
 		@Override
-		public void run(ScriptCall call, CallKind kind, Deadline deadline, ScriptOperation<?> operation) {
+		public void run(ScriptCall call, CallKind kind, Deadline deadline, ReplyHandler<?> operation) {
 			if (this.down) {
 				operation.recordQueued();
 				operation.fail(LockProviderException.nothingSent(LockError.STORE_FAILED, "redis", "is down", null));

@@ -106,7 +106,7 @@ public final class RedisQuorumFixture implements LockProviderFixture {
 			.until(() -> this.admins.stream().allMatch((admin) -> admin.exists(lock))
 					|| System.nanoTime() - start > LONGEST_ATTEMPT.toNanos());
 		assertThat(this.admins.stream().mapToLong((admin) -> admin.del(lock)).sum())
-			.isGreaterThanOrEqualTo(QuorumMembership.majority(this.quorum.ports().size()));
+			.isGreaterThanOrEqualTo(NodeJoin.majority(this.quorum.ports().size()));
 	}
 
 	private Set<String> entries(Jedis admin) {

@@ -44,7 +44,7 @@ class BlockingScriptExecutorTests {
 	private final BlockingScriptExecutor executor = new BlockingScriptExecutor(this.factory,
 			(connection, call, deadline, check) -> reply(check));
 
-	private ScriptReply reply(ScriptCaller check) {
+	private ScriptReply reply(SendGuard check) {
 		check.beginSend();
 		this.sent.set(true);
 		await(this.replied);
@@ -124,7 +124,7 @@ class BlockingScriptExecutorTests {
 		assertThat(this.sent).isFalse();
 	}
 
-	private static final class Operation extends ScriptOperation<ScriptReply> {
+	private static final class Operation extends ReplyHandler<ScriptReply> {
 
 		@Override
 		public void onReply(ScriptReply reply) {

@@ -20,7 +20,7 @@ class LockNodeTests {
 
 	private static final long CZXID = 42;
 
-	private final LockAttempt attempt = new LockAttempt(LockKey.of("key"), new LockPath("/locks/key", "/queues/key"),
+	private final NodeAttempt attempt = new NodeAttempt(LockKey.of("key"), new LockPath("/locks/key", "/queues/key"),
 			OwnerId.random(), TestSessions.unanswered());
 
 	private final LockNode node = new LockNode(this.attempt, CZXID, LockNodeState.HELD, Duration.ofHours(1));

@@ -26,7 +26,7 @@ class ReleaseOperationTests {
 		// Ignored: this process has no queue entry.
 	});
 
-	private final LockNode node = new LockNode(new LockAttempt(LockKey.of("key"),
+	private final LockNode node = new LockNode(new NodeAttempt(LockKey.of("key"),
 			new LockPath("/locks/key", "/queues/key"), OwnerId.random(), this.requests.session()), 42,
 			LockNodeState.HELD, Duration.ofHours(1));
 

@@ -1,0 +1,270 @@
+package io.distributedlock.redis;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.function.Consumer;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.LockException;
+import io.distributedlock.LockProviderException;
+import io.distributedlock.provider.CallKind;
+import io.distributedlock.provider.Deadline;
+import io.distributedlock.provider.OwnerId;
+import io.distributedlock.provider.ProcessLabel;
+import io.distributedlock.provider.ReleaseOutcome;
+import io.distributedlock.provider.StoreCall;
+import io.distributedlock.redis.script.RedisLayout;
+import io.distributedlock.redis.script.RedisLockKeys;
+import io.distributedlock.redis.script.Script;
+import io.distributedlock.redis.script.ScriptCall;
+import io.distributedlock.redis.script.ScriptExecutor;
+import io.distributedlock.redis.script.ReplyHandler;
+import io.distributedlock.redis.script.ScriptReply;
+
+/**
+ * The steps of the recipe for one lock, each of which runs one script:
+ * {@linkplain #attempt attempt}, {@linkplain #release release}, {@linkplain #keep release
+ * that keeps the lock}, {@linkplain #withdraw withdraw}, and the end of a reservation
+ * that was not used.
+ */
+final class RedisLockRecipe {
+
+	private static final Log logger = LogFactory.getLog(RedisLockRecipe.class);
+
+	/**
+	 * From so many further processes on, the check of a reservation may be delayed:
+	 * others check it earlier.
+	 */
+	private static final int FURTHER_TO_DELAY_CHECK = 8;
+
+	private static final byte[] YES = { '1' };
+
+	private static final byte[] NO = {};
+
+	@SuppressWarnings("UnnecessaryLambda")
+	private static final Consumer<ReleaseOutcome> NOTHING = (outcome) -> {
+	};
+
+	private final ScriptExecutor executor;
+
+	private final ReservationMonitor reservations;
+
+	private final ContendedReleases contended = new ContendedReleases(System::nanoTime);
+
+	private final DeniedNotifications denied = new DeniedNotifications();
+
+	private final byte[] process;
+
+	private final byte[] label = RedisLayout.label(ProcessLabel.get());
+
+	private final byte[] channelPrefix;
+
+	/**
+	 * Creates the steps of one process.
+	 * @param process the id of the process in wait queues, reservations and its channel
+	 * @param channelPrefix the beginning of the channels' names
+	 */
+	RedisLockRecipe(ScriptExecutor executor, ReservationMonitor reservations, String process,
+			String channelPrefix) {
+		this.executor = executor;
+		this.reservations = reservations;
+		this.process = RedisLayout.bytes(process);
+		this.channelPrefix = RedisLayout.bytes(channelPrefix);
+	}
+
+	/** Whether each step waits for its end. */
+	boolean isBlocking() {
+		return this.executor.isBlocking();
+	}
+
+	/**
+	 * Attempts to acquire a lock.
+	 * @param score the score with which the process enters the wait queue if the lock is
+	 * busy, 0 for a new one; empty if the process does not wait
+	 * @param probablyFree whether the lock is created first, or read first
+	 * @param operation what follows the reply
+	 */
+	void attempt(RedisLockKeys keys, OwnerId owner, Duration lease, OptionalLong score, boolean probablyFree,
+			Deadline deadline, ReplyHandler<?> operation) {
+		byte[][] arguments = { RedisLayout.bytes(owner.text()), ScriptCall.millis(lease), this.label, this.process,
+				score.isPresent() ? RedisLayout.bytes(Long.toString(score.getAsLong())) : NO, probablyFree ? NO : YES };
+		this.executor.run(new ScriptCall(Script.ATTEMPT, new byte[][] { keys.lock(), keys.lastOrder() }, arguments),
+				CallKind.ACQUIRE, deadline, operation);
+	}
+
+	/** Records that this process has acquired a lock. */
+	void recordGrant(RedisLockKeys keys) {
+		this.reservations.recordGrant(keys.name());
+		this.contended.recordGrant(keys.name());
+	}
+
+	/**
+	 * Claims the entry in the wait queue that the last release of a lock has made.
+	 * @return what is known of the lock since then, or {@code null}
+	 */
+	ContendedReleases.@Nullable KeptEntry claimEntry(RedisLockKeys keys) {
+		return this.contended.claimEntry(keys.name());
+	}
+
+	/**
+	 * Releases a lock, if the owner still holds it, to the first process in the queue.
+	 */
+	StoreCall<ReleaseOutcome> release(RedisLockKeys keys, OwnerId owner, Duration timeout) {
+		return run(Script.RELEASE, keys, RedisLayout.bytes(owner.text()),
+				this.contended.shouldKeepEntry(keys.name()) ? YES : NO, timeout, NOTHING);
+	}
+
+	/**
+	 * Releases a lock, if the owner still holds it, and lets no process acquire it for a
+	 * time.
+	 */
+	StoreCall<ReleaseOutcome> keep(RedisLockKeys keys, OwnerId owner, Duration keepFor, Duration timeout) {
+		return run(Script.KEEP, keys, RedisLayout.bytes(owner.text()), ScriptCall.millis(keepFor), timeout, NOTHING);
+	}
+
+	/**
+	 * Removes this process from the wait queue, and its reservation of the lock.
+	 * @param onEnd receives the outcome before the call has it; must not block
+	 */
+	StoreCall<ReleaseOutcome> withdraw(RedisLockKeys keys, Duration timeout, Consumer<ReleaseOutcome> onEnd) {
+		return run(Script.WITHDRAW, keys, NO, NO, timeout, onEnd);
+	}
+
+	/**
+	 * Removes the entry that the last release of a lock has made, since the lock is
+	 * reserved for it and nobody waits.
+	 */
+	void removeEntry(String lockName) {
+		this.contended.removeEntry(lockName);
+	}
+
+	/**
+	 * Removes the entries that releases have made and nobody has claimed.
+	 * @return their locks
+	 */
+	List<String> removeUnclaimed() {
+		return this.contended.removeUnclaimed();
+	}
+
+	/** Withdraws in the background a reservation for which no contender waits. */
+	void withdrawInBackground(RedisLockKeys keys) {
+		this.reservations.runNow(() -> withdraw(keys, ReservationMonitor.STEP_TIMEOUT, NOTHING));
+	}
+
+	private StoreCall<ReleaseOutcome> expireReservation(RedisLockKeys keys) {
+		return run(Script.EXPIRE_RESERVATION, keys, NO, NO, ReservationMonitor.STEP_TIMEOUT, NOTHING);
+	}
+
+	private StoreCall<ReleaseOutcome> run(Script script, RedisLockKeys keys, byte[] owner, byte[] last,
+			Duration timeout, Consumer<ReleaseOutcome> onEnd) {
+		ReleaseOperation release = new ReleaseOperation(keys, script == Script.RELEASE || script == Script.KEEP,
+				Deadline.after(timeout), onEnd);
+		this.executor.run(
+				new ScriptCall(script, new byte[][] { keys.lock() },
+						new byte[][] { owner, this.process, this.channelPrefix, last }),
+				CallKind.RELEASE, release.deadline, release);
+		return release.call();
+	}
+
+	/** A release, a withdrawal, or the end of a reservation. */
+	private final class ReleaseOperation extends ReplyHandler<ReleaseOutcome> {
+
+		private final RedisLockKeys keys;
+
+		/** Whether the owner releases the lock, so that this process may come back. */
+		private final boolean ofOwner;
+
+		private final Deadline deadline;
+
+		private final long removalsBefore;
+
+		private final Consumer<ReleaseOutcome> onEnd;
+
+		private ReleaseOperation(RedisLockKeys keys, boolean ofOwner, Deadline deadline,
+				Consumer<ReleaseOutcome> onEnd) {
+			this.keys = keys;
+			this.ofOwner = ofOwner;
+			this.deadline = deadline;
+			this.removalsBefore = RedisLockRecipe.this.contended.removals();
+			this.onEnd = onEnd;
+		}
+
+		@Override
+		public void onReply(ScriptReply reply) {
+			if (reply.values().size() > 1) {
+				String denied = new String(reply.bytes(3), StandardCharsets.UTF_8);
+				RedisLockRecipe.this.denied.report(denied);
+				onReservation(reply.number(1), denied.isEmpty() ? reply.number(2) : 0);
+			}
+			else if (this.ofOwner) {
+				RedisLockRecipe.this.contended.recordUncontended(this.keys.name());
+			}
+			if (reply.resent()) {
+				end(ReleaseOutcome.UNKNOWN);
+			}
+			else if (reply.number(0) == 1) {
+				end(ReleaseOutcome.RELEASED);
+			}
+			else if (this.ofOwner && reply.resentUnseen()) {
+				// An earlier run of it may have released the lock.
+				end(ReleaseOutcome.GONE);
+			}
+			else if (this.ofOwner) {
+				confirmNotHeld();
+			}
+			else {
+				end(ReleaseOutcome.NOT_HELD);
+			}
+		}
+
+		/** Another server than the one that was asked may have the lock. */
+		private void confirmNotHeld() {
+			StoreCall<Boolean> confirmation = RedisLockRecipe.this.executor.confirmNotHeld(this.keys.lock(),
+					this.deadline);
+			confirmation.onDone(() -> {
+				try {
+					confirmation.result();
+					end(ReleaseOutcome.NOT_HELD);
+				}
+				catch (LockException ex) {
+					logger.debug("Whether '" + this.keys.name() + "' was held is unknown", ex);
+					end(ReleaseOutcome.UNKNOWN);
+				}
+			});
+		}
+
+		/**
+		 * Records a reservation. Of many processes that take turns, those that have
+		 * released the lock before this one check the reservation meanwhile.
+		 */
+		private void onReservation(long further, long score) {
+			ContendedReleases contended = RedisLockRecipe.this.contended;
+			if (this.ofOwner) {
+				contended.recordContended(this.keys.name(), score, further == 0, this.removalsBefore);
+			}
+			if (further > 0) {
+				RedisLockRecipe.this.reservations.runAfterReservation(this.keys.name(),
+						(further >= FURTHER_TO_DELAY_CHECK) ? contended.lastWaitNanos(this.keys.name()) : 0,
+						() -> expireReservation(this.keys));
+			}
+		}
+
+		@Override
+		public void onFailure(LockProviderException failure) {
+			logger.debug("Whether '" + this.keys.name() + "' was released is unknown", failure);
+			end(ReleaseOutcome.UNKNOWN);
+		}
+
+		private void end(ReleaseOutcome outcome) {
+			this.onEnd.accept(outcome);
+			call().complete(outcome);
+		}
+
+	}
+
+}

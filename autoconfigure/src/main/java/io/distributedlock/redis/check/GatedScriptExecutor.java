@@ -1,0 +1,191 @@
+package io.distributedlock.redis.check;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.LockError;
+import io.distributedlock.LockProviderException;
+import io.distributedlock.provider.CallKind;
+import io.distributedlock.provider.Deadline;
+import io.distributedlock.provider.StoreCall;
+import io.distributedlock.redis.script.RedisErrors;
+import io.distributedlock.redis.script.ScriptCall;
+import io.distributedlock.redis.script.ScriptExecutor;
+import io.distributedlock.redis.script.ReplyHandler;
+
+/**
+ * Executor that sends no attempt before the servers were checked. Attempts wait for one
+ * check together, or with a client that blocks each makes the check itself. Releases and
+ * renewals are sent at once.
+ */
+public final class GatedScriptExecutor implements ScriptExecutor {
+
+	private final ScriptExecutor executor;
+
+	private final StartCheck check;
+
+	/** The checks that are under way, by slot; at most one per bucket. */
+	private final Map<Integer, SharedCheck> checks = new ConcurrentHashMap<>();
+
+	public GatedScriptExecutor(ScriptExecutor executor, StartCheck check) {
+		this.executor = executor;
+		this.check = check;
+	}
+
+	@Override
+	public boolean isBlocking() {
+		return this.executor.isBlocking();
+	}
+
+	@Override
+	public void run(ScriptCall call, CallKind kind, Deadline deadline, ReplyHandler<?> operation) {
+		if (kind != CallKind.ACQUIRE || this.check.isPassed(call)) {
+			this.executor.run(call, kind, deadline, operation);
+			return;
+		}
+		operation.recordQueued();
+		UncheckedAttempt attempt = new UncheckedAttempt(call, deadline, operation);
+		if (this.executor.isBlocking()) {
+			attempt.end(failure(this.check.begin(this.check.slot(call), deadline)), true);
+		}
+		else {
+			join(attempt);
+		}
+	}
+
+	private void join(UncheckedAttempt attempt) {
+		int slot = this.check.slot(attempt.call);
+		SharedCheck shared = this.checks.get(slot);
+		while (shared == null || !shared.add(attempt)) {
+			SharedCheck created = new SharedCheck(slot, attempt);
+			shared = this.checks.putIfAbsent(slot, created);
+			if (shared == null) {
+				created.begin();
+				return;
+			}
+		}
+	}
+
+	private static @Nullable RuntimeException failure(StoreCall<Boolean> check) {
+		try {
+			check.result();
+			return null;
+		}
+		catch (RuntimeException ex) {
+			return ex;
+		}
+	}
+
+	@Override
+	public int slot(byte[] key) {
+		return this.executor.slot(key);
+	}
+
+	@Override
+	public @Nullable Object node(int slot) {
+		return this.executor.node(slot);
+	}
+
+	@Override
+	public @Nullable Object client() {
+		return this.executor.client();
+	}
+
+	@Override
+	public StoreCall<Boolean> confirmNotHeld(byte[] lock, Deadline deadline) {
+		return this.executor.confirmNotHeld(lock, deadline);
+	}
+
+	@Override
+	public void close() {
+		this.executor.close();
+	}
+
+	/** A check for which attempts wait. The first one has begun it. */
+	private final class SharedCheck {
+
+		private final Integer slot;
+
+		private final UncheckedAttempt first;
+
+		/** Guarded by the monitor; {@code null} after the end. */
+		private @Nullable List<UncheckedAttempt> others = new ArrayList<>();
+
+		private SharedCheck(Integer slot, UncheckedAttempt first) {
+			this.slot = slot;
+			this.first = first;
+		}
+
+		private void begin() {
+			try {
+				StoreCall<Boolean> begun = GatedScriptExecutor.this.check.begin(this.slot, this.first.deadline);
+				begun.onDone(() -> end(failure(begun)));
+			}
+			catch (RuntimeException | Error ex) {
+				end(RedisErrors.notCalled(ex));
+				throw ex;
+			}
+		}
+
+		/** Adds an attempt; returns whether the check has not ended. */
+		private synchronized boolean add(UncheckedAttempt attempt) {
+			return this.others != null && this.others.add(attempt);
+		}
+
+		private synchronized List<UncheckedAttempt> removeOthers() {
+			List<UncheckedAttempt> all = (this.others != null) ? this.others : List.of();
+			this.others = null;
+			return all;
+		}
+
+		private void end(@Nullable RuntimeException failure) {
+			GatedScriptExecutor.this.checks.remove(this.slot, this);
+			List<UncheckedAttempt> waiting = removeOthers();
+			this.first.end(failure, true);
+			waiting.forEach((attempt) -> attempt.end(failure, false));
+		}
+
+	}
+
+	/** An attempt that is sent after the check. */
+	private final class UncheckedAttempt {
+
+		private final ScriptCall call;
+
+		private final Deadline deadline;
+
+		private final ReplyHandler<?> operation;
+
+		private UncheckedAttempt(ScriptCall call, Deadline deadline, ReplyHandler<?> operation) {
+			this.call = call;
+			this.deadline = deadline;
+			this.operation = operation;
+		}
+
+		/**
+		 * Sends the attempt after a check that succeeded.
+		 * @param began whether the attempt has begun the check, whose time is its own
+		 */
+		private void end(@Nullable RuntimeException failure, boolean began) {
+			if (failure == null) {
+				GatedScriptExecutor.this.executor.run(this.call, CallKind.ACQUIRE, this.deadline, this.operation);
+			}
+			else if (!(failure instanceof LockProviderException known)) {
+				this.operation.call().fail(failure);
+			}
+			else if (!began && known.error() == LockError.STORE_TIMEOUT && !this.deadline.isPast()) {
+				join(this);
+			}
+			else {
+				this.operation.fail(known.isEffectUnknown() ? LockProviderException.nothingSent(known.error(),
+						known.provider(), known.problem(), known.getCause()) : known);
+			}
+		}
+
+	}
+
+}

@@ -1,0 +1,287 @@
+package io.distributedlock.zookeeper.node;
+
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicReference;
+
+import org.apache.zookeeper.WatchedEvent;
+import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.Watcher.Event.EventType;
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.LockKey;
+import io.distributedlock.zookeeper.session.LockPath;
+import io.distributedlock.zookeeper.session.Session;
+
+/**
+ * Entry of this process in the wait queue of one lock, in one session. The head of the
+ * queue watches the lock node, each other entry watches its predecessor. A call changes
+ * the entry only in its {@linkplain #nextTurn() turn}; a watch event only sets the next
+ * step and notifies the contender.
+ */
+public final class QueueNode {
+
+	private static final int UNKNOWN_POSITION = -1;
+
+	private final LockKey key;
+
+	private final LockPath path;
+
+	private final Session session;
+
+	private final CallQueue turns = new CallQueue();
+
+	private final Watcher watcher;
+
+	private final AtomicReference<Assignment> assignment;
+
+	/** The path of the entry's node, or {@code null} while there is none. */
+	private final AtomicReference<@Nullable String> node = new AtomicReference<>();
+
+	/** The path of the node that other processes have passed over, or {@code null}. */
+	private volatile @Nullable String passedOver;
+
+	/** The {@code czxid} of the queue when the position was read. */
+	private volatile long queueCzxid;
+
+	/** The version of the queue when the position was read. */
+	private volatile int queueVersion;
+
+	/** Whether a node of this entry may exist whose path is not known. */
+	private volatile boolean unclear;
+
+	/** The number of entries before this one. */
+	private volatile int position = UNKNOWN_POSITION;
+
+	/** How the lock node has changed since the head's last attempt. */
+	private final AtomicReference<EventType> event = new AtomicReference<>(EventType.None);
+
+	/** The path of the watched node, or {@code null} if no watch is set. */
+	private final AtomicReference<@Nullable String> watched = new AtomicReference<>();
+
+	/**
+	 * Creates an entry without a node.
+	 * @param watcher the watcher that passes its events to {@link #process}
+	 * @param changed notifies the contender; must not block
+	 */
+	public QueueNode(LockKey key, LockPath path, Session session, Watcher watcher, Runnable changed) {
+		this.key = key;
+		this.path = path;
+		this.session = session;
+		this.watcher = watcher;
+		this.assignment = new AtomicReference<>(new Assignment(0, changed));
+	}
+
+	public LockKey key() {
+		return this.key;
+	}
+
+	public LockPath path() {
+		return this.path;
+	}
+
+	public Session session() {
+		return this.session;
+	}
+
+	/** Adds a turn of a call that uses the entry. */
+	public CallQueue.Turn nextTurn() {
+		return this.turns.next();
+	}
+
+	/** Assigns the entry to a contender, which is notified from now on. */
+	public void assign(long contenderNumber, Runnable signal) {
+		this.assignment.updateAndGet((last) -> new Assignment(Math.max(last.contender(), contenderNumber), signal));
+	}
+
+	/**
+	 * Ends the assignment to a contender, which is not notified any more.
+	 * @return {@code false} if the entry is assigned to another contender
+	 */
+	public boolean unassign(long contenderNumber) {
+		Assignment present = this.assignment
+			.updateAndGet((last) -> (last.contender() == contenderNumber) ? last.withoutSignal() : last);
+		return present.contender() == contenderNumber;
+	}
+
+	/**
+	 * Returns whether a contender may withdraw the entry: a late withdrawal must not
+	 * remove the entry of a later contender.
+	 */
+	public boolean mayBeWithdrawnBy(long contenderNumber) {
+		return present().contender() <= contenderNumber;
+	}
+
+	private Assignment present() {
+		return Objects.requireNonNull(this.assignment.get());
+	}
+
+	public void notifyContender() {
+		present().changed().run();
+	}
+
+	public @Nullable String node() {
+		return this.node.get();
+	}
+
+	/** Records that a command is sent whose answer decides whether a node exists. */
+	public void markUnclear() {
+		this.unclear = true;
+	}
+
+	/** Records that no node exists whose path is not known. */
+	public void markClear() {
+		this.unclear = false;
+	}
+
+	/** Records the path of the entry's node, whose bytes the session has counted. */
+	public void created(String nodePath) {
+		clearPosition();
+		this.node.set(nodePath);
+		this.passedOver = null;
+		this.unclear = false;
+	}
+
+	/**
+	 * Records that a node is deleted.
+	 * @return whether it was the entry's node
+	 */
+	public boolean deleted(String nodePath) {
+		if (!this.node.compareAndSet(nodePath, null)) {
+			return false;
+		}
+		this.session.free(this.path.queueEntryLength());
+		clearPosition();
+		return true;
+	}
+
+	/**
+	 * Records that other processes have deleted the entry's node, because this one did
+	 * not use its reservation: it keeps its place in the order of arrival.
+	 */
+	public void recordPassedOver(String nodePath) {
+		if (deleted(nodePath)) {
+			this.passedOver = nodePath;
+		}
+	}
+
+	/** Returns the path of the node that was passed over, or {@code null}. */
+	public @Nullable String passedOver() {
+		return this.passedOver;
+	}
+
+	/** Records that there is no place to come back to, or that a grant has used it up. */
+	public void forgetPassedOver() {
+		this.passedOver = null;
+	}
+
+	/** Returns whether the store has neither a node nor a place for this entry. */
+	public boolean isEmpty() {
+		return !this.unclear && this.node.get() == null && this.passedOver == null;
+	}
+
+	public boolean isUnclear() {
+		return this.unclear;
+	}
+
+	public boolean isHead() {
+		return this.position == 0;
+	}
+
+	public boolean isPositionKnown() {
+		return this.position >= 0;
+	}
+
+	/**
+	 * Sets the number of entries before this one; another node has to be watched now.
+	 * @param czxid the {@code czxid} of the queue
+	 * @param version the version of the queue, which an entry raises that comes back to
+	 * its earlier place
+	 */
+	public void setPosition(int number, long czxid, int version) {
+		this.queueCzxid = czxid;
+		this.queueVersion = version;
+		this.position = number;
+		this.watched.set(null);
+	}
+
+	/** Returns the {@code czxid} of the queue when the position was read. */
+	public long queueCzxid() {
+		return this.queueCzxid;
+	}
+
+	/** Returns the version of the queue when the position was read. */
+	public int queueVersion() {
+		return this.queueVersion;
+	}
+
+	/** Records that the position has to be read again. */
+	public void clearPosition() {
+		this.position = UNKNOWN_POSITION;
+		this.watched.set(null);
+	}
+
+	/**
+	 * Returns and forgets how the lock node has changed since the head's last attempt: a
+	 * change of its data is most likely a reservation.
+	 * @return the type of the event, {@link EventType#None} if there was none
+	 */
+	public EventType pollEvent() {
+		EventType last = Objects.requireNonNull(this.event.getAndSet(EventType.None));
+		return isHead() ? last : EventType.None;
+	}
+
+	public boolean isWatching() {
+		return this.watched.get() != null;
+	}
+
+	/** Records a watch; called before the request is sent, for the event may be quick. */
+	public void beginWatch(String nodePath) {
+		this.watched.set(nodePath);
+	}
+
+	/** Records that no watch is set. */
+	public void cancelWatch() {
+		this.watched.set(null);
+	}
+
+	public Watcher watcher() {
+		return this.watcher;
+	}
+
+	/** Processes the event of a watch, which ZooKeeper has removed with it. */
+	public void process(WatchedEvent watchEvent) {
+		String present = this.watched.get();
+		EventType type = watchEvent.getType();
+		if (type == EventType.None || present == null || !present.equals(watchEvent.getPath())
+				|| !this.watched.compareAndSet(present, null)) {
+			return;
+		}
+		if (isHead()) {
+			this.event.set(type);
+		}
+		else {
+			// The one behind a deleted head is the head now, unless an entry has come
+			// back
+			// to its earlier place: then the queue has another version.
+			this.position = (type == EventType.NodeDeleted && this.position == 1) ? 0 : UNKNOWN_POSITION;
+		}
+		notifyContender();
+	}
+
+	/**
+	 * The use of the entry by a contender.
+	 *
+	 * @param contender the number of the last contender that uses the entry
+	 * @param changed notifies it; must not block
+	 */
+	private record Assignment(long contender, Runnable changed) {
+
+		/** Keeps the number, for a late withdrawal, but notifies nobody. */
+		private Assignment withoutSignal() {
+			return new Assignment(this.contender, () -> {
+			});
+		}
+
+	}
+
+}

@@ -1,0 +1,310 @@
+package io.distributedlock.zookeeper.node;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.apache.zookeeper.KeeperException.Code;
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.LockKey;
+import io.distributedlock.provider.Deadline;
+import io.distributedlock.provider.DeadlineTimer;
+import io.distributedlock.provider.LockTimer;
+import io.distributedlock.provider.OwnerId;
+import io.distributedlock.provider.ReleaseOutcome;
+import io.distributedlock.zookeeper.session.LockNodeState;
+import io.distributedlock.zookeeper.session.Session;
+import io.distributedlock.zookeeper.session.ZNode;
+import io.distributedlock.zookeeper.session.ZooKeeperErrors;
+import io.distributedlock.zookeeper.session.ZooKeeperOperations;
+
+/**
+ * Acquires and releases that were sent and whose effect is not known yet. While the
+ * connection lasts, their answers still arrive. After a lost connection the lock node is
+ * read behind a {@code sync}, and released if it is that of the undecided command. The
+ * commands of a session that has ended are decided: ZooKeeper has deleted its nodes.
+ */
+public final class UnacknowledgedCommands {
+
+	private static final Log logger = LogFactory.getLog(UnacknowledgedCommands.class);
+
+	/** Commands that are due within this time share one {@code sync}. */
+	private static final Duration TOGETHER = Duration.ofMillis(100);
+
+	private final SentCommandRegistry commands = new SentCommandRegistry();
+
+	/** The owners whose release was confirmed after its call had ended. */
+	private final ReleasedOwners released = new ReleasedOwners();
+
+	private final LockNodeRegistry lockNodes;
+
+	private final ReleaseOperation releaseOperation;
+
+	private final Reservations reservations;
+
+	private final DeadlineTimer alarm;
+
+	public UnacknowledgedCommands(LockNodeRegistry lockNodes, ReleaseOperation releaseOperation, Reservations reservations,
+			LockTimer timer) {
+		this.lockNodes = lockNodes;
+		this.releaseOperation = releaseOperation;
+		this.reservations = reservations;
+		this.alarm = new DeadlineTimer(timer, this::retryDue);
+	}
+
+	/** Releases a lock node that no caller waits for. */
+	public void release(LockNode node) {
+		SentCommand command = SentCommand.ofRelease(node);
+		this.commands.add(command);
+		completeWith(command, this.releaseOperation.release(node));
+	}
+
+	/**
+	 * Adds a release that was sent.
+	 * @param sent completes with whether the lock node existed
+	 * @return completes with the outcome, at once with {@link ReleaseOutcome#UNKNOWN} if
+	 * the servers refuse the release; does not fail
+	 */
+	public CompletableFuture<ReleaseOutcome> addRelease(LockNode node, CompletableFuture<Boolean> sent) {
+		SentCommand command = SentCommand.ofRelease(node);
+		this.commands.add(command);
+		completeWith(command, sent);
+		return command.answer();
+	}
+
+	private void completeWith(SentCommand command, CompletableFuture<Boolean> sent) {
+		sent.whenComplete((existed, failure) -> {
+			if (failure != null) {
+				retryLater(command, failure);
+			}
+			else {
+				complete(command, existed ? ReleaseOutcome.RELEASED : ReleaseOutcome.NOT_HELD);
+			}
+		});
+	}
+
+	/**
+	 * Adds an acquire that no caller waits for; a lock node that it creates is released.
+	 * @param sent completes with the {@code czxid} of the created lock node, or at most 0
+	 */
+	void addAcquire(NodeAttempt attempt, CompletableFuture<Long> sent) {
+		SentCommand command = SentCommand.ofAcquire(attempt);
+		this.commands.add(command);
+		boolean answeredBefore = sent.isDone();
+		sent.whenComplete((czxid, failure) -> {
+			if (failure != null && ZooKeeperErrors.isUnclear(failure)) {
+				retryLater(command, failure);
+			}
+			else if (failure != null) {
+				logger.debug("An acquire of '" + attempt.key() + "' has created no lock node", failure);
+				complete(command, ReleaseOutcome.NOT_HELD);
+			}
+			else if (czxid > 0) {
+				created(command, czxid, answeredBefore);
+			}
+			else {
+				complete(command, ReleaseOutcome.NOT_HELD);
+			}
+		});
+	}
+
+	/**
+	 * Releases the lock node of an acquire whose answer came too late. If the answer came
+	 * before the command was added, another command may have released the lock node,
+	 * which has to be read first.
+	 */
+	private void created(SentCommand command, long czxid, boolean answeredBefore) {
+		command.recordNode(czxid);
+		if (this.commands.claim(command, czxid) && !answeredBefore) {
+			release(command);
+		}
+		else {
+			this.alarm.setAt(command.postpone());
+		}
+	}
+
+	/**
+	 * Returns the answer to an undecided command of an owner, or {@code null} if none is
+	 * undecided. It may be done: {@link ReleaseOutcome#UNKNOWN} if the servers refuse the
+	 * release.
+	 */
+	public @Nullable CompletableFuture<ReleaseOutcome> find(LockKey key, OwnerId owner) {
+		SentCommand command = this.commands.find(key, owner);
+		return (command != null) ? command.answer() : null;
+	}
+
+	/**
+	 * Returns the answer to a command that is undecided for a lock, as
+	 * {@link #find(LockKey, OwnerId)} does, or {@code null}.
+	 */
+	public @Nullable CompletableFuture<ReleaseOutcome> find(LockKey key) {
+		SentCommand command = this.commands.find(key);
+		return (command != null) ? command.answer() : null;
+	}
+
+	/**
+	 * Returns and forgets what is known of an owner whose commands are decided.
+	 */
+	public ReleaseOutcome pollOutcome(OwnerId owner) {
+		return this.released.remove(owner) ? ReleaseOutcome.RELEASED : ReleaseOutcome.NOT_HELD;
+	}
+
+	public int size() {
+		return this.commands.size();
+	}
+
+	/** Completes the commands of a session that has ended. */
+	public void completeAll(Session session) {
+		this.commands.forEach((command) -> {
+			if (command.session() == session) {
+				complete(command, command.outcomeAfterSession());
+			}
+		});
+	}
+
+	private void complete(SentCommand command, ReleaseOutcome outcome) {
+		if (outcome == ReleaseOutcome.RELEASED) {
+			this.released.add(command.owner());
+		}
+		if (this.commands.remove(command)) {
+			command.end(outcome);
+		}
+	}
+
+	private void retryLater(SentCommand command, Throwable failure) {
+		if (command.session().hasEnded() || ZooKeeperErrors.isSessionOver(failure)) {
+			logger.debug("The session has ended in which a command for '" + command.key() + "' was sent", failure);
+			complete(command, command.outcomeAfterSession());
+			return;
+		}
+		logger.debug("It is not known yet whether a lock node of '" + command.key() + "' exists", failure);
+		this.alarm.setAt(command.postpone());
+		if (ZooKeeperErrors.isRefusal(failure) && command.refuse()) {
+			logger.warn("Lock '" + command.key() + "' is not released. The release is tried again until it succeeds or"
+					+ " the session ends. " + ZooKeeperErrors.translate(failure).getMessage());
+		}
+	}
+
+	/** Retries the commands of a session whose connection is back. */
+	public void retry(Session session) {
+		List<SentCommand> due = new ArrayList<>();
+		this.commands.forEach((command) -> {
+			if (command.session() == session) {
+				command.resetPauses();
+				if (command.begin()) {
+					due.add(command);
+				}
+			}
+		});
+		read(session, due);
+	}
+
+	private void retryDue() {
+		retryDue(true);
+	}
+
+	/**
+	 * Retries the commands that are due now or soon, and sets the next alarm.
+	 * @param alone whether no other provider uses the session: else an acquire whose lock
+	 * node is not known is not decided
+	 */
+	public void retryDue(boolean alone) {
+		Deadline soon = Deadline.after(TOGETHER);
+		Map<Session, List<SentCommand>> due = new HashMap<>();
+		this.commands.forEach((command) -> {
+			Deadline next = command.due();
+			if (next == null) {
+				return;
+			}
+			if (soon.isBefore(next)) {
+				this.alarm.setAt(next);
+			}
+			else if (!command.session().isConnected() || (!alone && command.czxid() == 0)) {
+				this.alarm.setAt(command.postpone(next));
+			}
+			else if (command.begin()) {
+				due.computeIfAbsent(command.session(), (session) -> new ArrayList<>()).add(command);
+			}
+		});
+		due.forEach(this::read);
+	}
+
+	/** Reads the lock nodes of several commands behind one {@code sync}. */
+	private void read(Session session, List<SentCommand> due) {
+		if (due.isEmpty()) {
+			return;
+		}
+		ZooKeeperOperations operations = session.operations();
+		CompletableFuture<Boolean> synced = operations.sync("/");
+		for (SentCommand command : due) {
+			synced.thenCombine(operations.read(command.lockNodePath(), null), (ready, node) -> node)
+				.whenComplete((node, failure) -> decide(command, node, failure));
+		}
+	}
+
+	private void decide(SentCommand command, @Nullable ZNode read, @Nullable Throwable failure) {
+		if (read != null) {
+			decide(command, read);
+		}
+		else if (ZooKeeperErrors.is(failure, Code.NONODE)) {
+			complete(command, command.outcomeWithoutNode());
+		}
+		else if (failure != null) {
+			retryLater(command, failure);
+		}
+	}
+
+	private void decide(SentCommand command, ZNode read) {
+		boolean known = command.czxid() != 0;
+		boolean own = isOwn(command, read);
+		boolean claimed = own && this.commands.claim(command, read.stat().getCzxid());
+		if (!own || !(claimed || known)) {
+			complete(command, command.outcomeWithoutNode());
+		}
+		else if (!claimed) {
+			// Another command is about to release the lock node.
+			this.alarm.setAt(command.postpone());
+		}
+		else if (read.isIn(LockNodeState.RESERVED)) {
+			this.reservations.add(command.lockNode(), Duration.ZERO);
+			complete(command, ReleaseOutcome.RELEASED);
+		}
+		else {
+			release(command);
+		}
+	}
+
+	/**
+	 * Returns whether a lock node can be that of a command. A lock node whose
+	 * {@code czxid} is not known to any attempt of this process was created by an acquire
+	 * without an answer, and is not reserved.
+	 */
+	private boolean isOwn(SentCommand command, ZNode read) {
+		if (!read.isOwnedBy(command.session().id())) {
+			return false;
+		}
+		if (command.czxid() != 0) {
+			return read.stat().getCzxid() == command.czxid();
+		}
+		return (read.isIn(LockNodeState.HELD) || read.isIn(LockNodeState.CONTENDED))
+				&& !this.lockNodes.contains(command.key(), read);
+	}
+
+	private void release(SentCommand command) {
+		this.releaseOperation.release(command.lockNode()).whenComplete((existed, failure) -> {
+			if (failure == null) {
+				complete(command, ReleaseOutcome.RELEASED);
+			}
+			else {
+				retryLater(command, failure);
+			}
+		});
+	}
+
+}
