@@ -25,6 +25,7 @@ import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
 import io.distributedlock.LossReason;
 import io.distributedlock.engine.concurrent.CallbackThreads;
+import io.distributedlock.engine.grant.EarlyRenewals;
 import io.distributedlock.engine.grant.LockSettings;
 import io.distributedlock.provider.LockObserver;
 import io.distributedlock.provider.LockTimer;
@@ -89,7 +90,7 @@ class LockEngineIsolationTests {
 			return null;
 		};
 		LockTemplate locks = template(
-				LockSettings.defaults().withCallTimeout(Duration.ofSeconds(5)).withRenewalFraction(0.05));
+				EarlyRenewals.after(0.05, LockSettings.defaults().withCallTimeout(Duration.ofSeconds(5))));
 		LockLease slow = locks.acquire(LockRequest.of(SLOW).withLease(Duration.ofSeconds(30)));
 		LockLease healthy = locks.acquire(LockRequest.of(KEY).withLease(Duration.ofSeconds(2)));
 		await().during(Duration.ofSeconds(7)).atMost(Duration.ofSeconds(20)).until(healthy::isHeld);

@@ -29,6 +29,7 @@ import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
 import io.distributedlock.LossReason;
 import io.distributedlock.engine.grant.Hold;
+import io.distributedlock.engine.grant.EarlyRenewals;
 import io.distributedlock.engine.grant.LockSettings;
 import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.LockGrant;
@@ -348,11 +349,8 @@ class LockTemplateFaultTests {
 			});
 			return outcomes;
 		};
-		LockTemplate eager = new LockTemplate(this.provider,
-				LockSettings.defaults()
-					.withLease(Duration.ofSeconds(5))
-					.withCallTimeout(Duration.ofSeconds(5))
-					.withRenewalFraction(0.0002),
+		LockTemplate eager = new LockTemplate(this.provider, EarlyRenewals.after(0.0002,
+				LockSettings.defaults().withLease(Duration.ofSeconds(5)).withCallTimeout(Duration.ofSeconds(5))),
 				this.timer, List.of(), List.of());
 		try {
 			long end = System.nanoTime() + Duration.ofMinutes(1).toNanos();

@@ -27,6 +27,7 @@ import io.distributedlock.LockLease;
 import io.distributedlock.LockLostException;
 import io.distributedlock.LockRequest;
 import io.distributedlock.engine.LockTemplate;
+import io.distributedlock.engine.grant.EarlyRenewals;
 import io.distributedlock.engine.grant.LockSettings;
 import io.distributedlock.jdbc.connection.LockDataSource;
 import io.distributedlock.provider.LockTimer;
@@ -133,7 +134,7 @@ class PostgresFailOverTests {
 		this.resources.add(provider);
 		TestDatabases.warmUp(provider);
 		LockTemplate locks = new LockTemplate(provider,
-				LockSettings.defaults().withRenewalFraction(0.05).withCallTimeout(Duration.ofSeconds(2)), this.timer,
+				EarlyRenewals.after(0.05, LockSettings.defaults().withCallTimeout(Duration.ofSeconds(2))), this.timer,
 				List.of(), List.of());
 		this.resources.add(locks);
 		return locks;

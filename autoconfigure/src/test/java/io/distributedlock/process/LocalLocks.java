@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockRequest;
 import io.distributedlock.engine.LockTemplate;
+import io.distributedlock.engine.grant.EarlyRenewals;
 import io.distributedlock.engine.grant.LockSettings;
 import io.distributedlock.jdbc.JdbcLockProvider;
 import io.distributedlock.jdbc.TestDatabases;
@@ -28,10 +29,8 @@ final class LocalLocks implements AutoCloseable {
 	private final LockTemplate template;
 
 	LocalLocks(Function<LockTimer, LockProvider> provider, double renewalFraction) {
-		LockSettings settings = LockSettings.defaults()
-			.withWaitTime(Duration.ofSeconds(10))
-			.withCallTimeout(Duration.ofSeconds(5))
-			.withRenewalFraction(renewalFraction);
+		LockSettings settings = EarlyRenewals.after(renewalFraction,
+				LockSettings.defaults().withWaitTime(Duration.ofSeconds(10)).withCallTimeout(Duration.ofSeconds(5)));
 		LockProvider created = provider.apply(this.timer);
 		TestDatabases.warmUp(created);
 		this.database = (created instanceof JdbcLockProvider jdbc) ? jdbc : null;

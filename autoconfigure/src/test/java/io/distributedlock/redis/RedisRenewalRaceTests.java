@@ -24,6 +24,7 @@ import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockRequest;
 import io.distributedlock.engine.LockTemplate;
+import io.distributedlock.engine.grant.EarlyRenewals;
 import io.distributedlock.engine.grant.LockSettings;
 import io.distributedlock.process.RenewalLog;
 import io.distributedlock.redis.script.Script;
@@ -53,11 +54,11 @@ class RedisRenewalRaceTests {
 	/** Renewed after a millisecond, and lost after a minute. */
 	private static final Duration LEASE = Duration.ofSeconds(60);
 
-	private static final LockSettings SETTINGS = LockSettings.defaults()
-		.withLease(LEASE)
-		.withWaitTime(Duration.ofSeconds(10))
-		.withCallTimeout(Duration.ofSeconds(5))
-		.withRenewalFraction(1.0 / LEASE.toMillis());
+	private static final LockSettings SETTINGS = EarlyRenewals.after(1.0 / LEASE.toMillis(),
+			LockSettings.defaults()
+				.withLease(LEASE)
+				.withWaitTime(Duration.ofSeconds(10))
+				.withCallTimeout(Duration.ofSeconds(5)));
 
 	@RegisterExtension
 	private final RedisProcesses processes = new RedisProcesses();

@@ -48,11 +48,6 @@ public final class LockSettings {
 					"The call time-out is " + callTimeout + ", but a round trip may take 1 ms to 1 hour",
 					"Choose what one round trip to the store may take at worst, such as 1s");
 		}
-		if (!(renewalFraction > 0 && renewalFraction <= 0.5)) {
-			throw new LockConfigurationException(LockError.INVALID_PROPERTY,
-					"The renewal fraction is " + renewalFraction + ", but must be more than 0 and at most 0.5",
-					"Keep the default, which is a third of the lease");
-		}
 		if (maxHandOffTime != null && (maxHandOffTime.compareTo(SHORTEST_HAND_OFF) < 0
 				|| maxHandOffTime.compareTo(LONGEST_HAND_OFF) > 0)) {
 			throw new LockConfigurationException(LockError.INVALID_PROPERTY,
@@ -122,14 +117,8 @@ public final class LockSettings {
 				this.maxHandOffTime);
 	}
 
-	/**
-	 * Returns a copy with another renewal fraction.
-	 * @param renewalFraction the part of a lease after which it is renewed, more than 0
-	 * and at most 0.5
-	 * @return the copy
-	 * @throws LockConfigurationException if it is out of range
-	 */
-	public LockSettings withRenewalFraction(double renewalFraction) {
+	/** Returns a copy that renews sooner, for tests of many renewals. */
+	LockSettings withRenewalFraction(double renewalFraction) {
 		return new LockSettings(this.lease, this.waitTime, this.maxHold, this.callTimeout, renewalFraction,
 				this.maxHandOffTime);
 	}
@@ -169,9 +158,7 @@ public final class LockSettings {
 		return this.callTimeout;
 	}
 
-	/**
-	 * Returns the part of a lease after which it is renewed, more than 0 and at most 0.5.
-	 */
+	/** Returns the part of a lease after which it is renewed, which is a third. */
 	public double renewalFraction() {
 		return this.renewalFraction;
 	}
