@@ -35,9 +35,9 @@ import io.distributedlock.interceptor.LockAdvisor;
 @ConfigurationProperties("distributed-lock")
 public record DistributedLockProperties(@Nullable String provider, @Nullable String keyPrefix,
 		@DefaultValue("30s") Duration lease, @DefaultValue("5s") Duration waitTime, @Nullable Duration maxHold,
-		@DefaultValue("1s") Duration callTimeout, @DefaultValue HandOff handOff,
-		@DefaultValue Shutdown shutdown, @DefaultValue Aop aop, @DefaultValue Transaction transaction,
-		@DefaultValue Web web, @DefaultValue("false") boolean failFast) {
+		@DefaultValue("1s") Duration callTimeout, @DefaultValue HandOff handOff, @DefaultValue Shutdown shutdown,
+		@DefaultValue Aop aop, @DefaultValue Transaction transaction, @DefaultValue Web web,
+		@DefaultValue("false") boolean failFast) {
 
 	private static final LockSettings DEFAULTS = LockSettings.defaults();
 

@@ -92,8 +92,8 @@ public final class LockAttribute {
 
 	/**
 	 * Returns a copy with another fallback.
-	 * @param fallback the name of the method that is called in place of this one if
-	 * the lock stays busy, or {@code null}
+	 * @param fallback the name of the method that is called in place of this one if the
+	 * lock stays busy, or {@code null}
 	 * @return the copy
 	 */
 	public LockAttribute withFallback(@Nullable String fallback) {
@@ -180,8 +180,8 @@ public final class LockAttribute {
 	}
 
 	/**
-	 * Returns the name of the method that is called in place of this one if
-	 * the lock stays busy, or {@code null}.
+	 * Returns the name of the method that is called in place of this one if the lock
+	 * stays busy, or {@code null}.
 	 */
 	public @Nullable String fallback() {
 		return this.fallback;

@@ -91,8 +91,8 @@ final class PublisherInvocation {
 		Flux<Object> work = Flux.from(proceed(lease));
 		if (this.method.interruptsWhenLost()) {
 			work = work.takeUntilOther(lossOf(lease))
-				.concatWith(
-						Mono.defer(() -> (lease.lossReason() != null) ? Mono.error(LossExceptions.of(lease)) : Mono.empty()));
+				.concatWith(Mono
+					.defer(() -> (lease.lossReason() != null) ? Mono.error(LossExceptions.of(lease)) : Mono.empty()));
 		}
 		return work.doOnNext(this.method::requireFinished);
 	}

@@ -121,8 +121,8 @@ public final class Sweeper {
 	 */
 	public int run() throws SQLException {
 		String owner = OwnerId.random().text();
-		RowAttempt attempt = new RowAttempt(LockKeyEncoder.SWEEPER_ROW, owner, LEASE_MICROS, this.holder,
-				this.process, false, null);
+		RowAttempt attempt = new RowAttempt(LockKeyEncoder.SWEEPER_ROW, owner, LEASE_MICROS, this.holder, this.process,
+				false, null);
 		if (!call((connection, dialect) -> dialect.attempt(connection, attempt)).isHeldBy(owner)) {
 			return 0;
 		}

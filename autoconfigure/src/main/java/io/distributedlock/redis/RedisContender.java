@@ -69,8 +69,8 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 	 * Creates a contender without an entry in the wait queue.
 	 * @param changed causes the next attempt; must not block
 	 */
-	RedisContender(LockKey key, RedisLockKeys keys, RedisLockRecipe repository,
-			NotificationSubscription subscription, RedisContenderRegistry contenders, Runnable changed) {
+	RedisContender(LockKey key, RedisLockKeys keys, RedisLockRecipe repository, NotificationSubscription subscription,
+			RedisContenderRegistry contenders, Runnable changed) {
 		this.key = key;
 		this.keys = keys;
 		this.repository = repository;

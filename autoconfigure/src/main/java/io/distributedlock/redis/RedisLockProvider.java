@@ -102,8 +102,7 @@ public final class RedisLockProvider implements LockProvider, LockInspector, Aut
 		this.inspector = new ServerInspector(this.executor, this.layout);
 		String channelPrefix = this.layout.channelPrefix();
 		ScriptExecutor checked = new GatedScriptExecutor(this.executor, this.startCheck);
-		this.repository = new RedisLockRecipe(checked, new ReservationMonitor(this.timer), this.process,
-				channelPrefix);
+		this.repository = new RedisLockRecipe(checked, new ReservationMonitor(this.timer), this.process, channelPrefix);
 		this.renewal = new RedisRenewal(this.executor, this.layout, this.timer, severalServers);
 		this.subscription = new NotificationSubscription(ScriptExecutorFactory.subscriptions(factory, this.executor),
 				channelPrefix + this.process, this::receive, this.contenders, new SubscriptionWaiters(this.timer));

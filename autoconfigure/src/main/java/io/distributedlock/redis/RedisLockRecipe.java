@@ -69,8 +69,7 @@ final class RedisLockRecipe {
 	 * @param process the id of the process in wait queues, reservations and its channel
 	 * @param channelPrefix the beginning of the channels' names
 	 */
-	RedisLockRecipe(ScriptExecutor executor, ReservationMonitor reservations, String process,
-			String channelPrefix) {
+	RedisLockRecipe(ScriptExecutor executor, ReservationMonitor reservations, String process, String channelPrefix) {
 		this.executor = executor;
 		this.reservations = reservations;
 		this.process = RedisLayout.bytes(process);

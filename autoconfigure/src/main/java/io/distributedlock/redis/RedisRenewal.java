@@ -182,8 +182,8 @@ public final class RedisRenewal {
 				batches.forEach((batch) -> batch.call().abandon());
 			});
 			RedisRenewal.this.executor.runAll(
-					batches.stream().map((batch) -> new ScriptSubmission(batch.script(), batch)).toList(), CallKind.RENEWAL,
-					this.deadline);
+					batches.stream().map((batch) -> new ScriptSubmission(batch.script(), batch)).toList(),
+					CallKind.RENEWAL, this.deadline);
 			AtomicInteger open = new AtomicInteger(batches.size());
 			batches.forEach((batch) -> batch.call().onDone(() -> {
 				if (open.decrementAndGet() == 0) {

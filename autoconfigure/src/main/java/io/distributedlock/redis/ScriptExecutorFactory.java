@@ -43,8 +43,8 @@ final class ScriptExecutorFactory {
 		if (replicas.isPresent()) {
 			throw RedisErrors.replicasNotSupported();
 		}
-		return new BlockingScriptExecutor(factory,
-				(connection, call, deadline, caller) -> BlockingScriptClient.runBySpring(connection, call, caller, true));
+		return new BlockingScriptExecutor(factory, (connection, call, deadline, caller) -> BlockingScriptClient
+			.runBySpring(connection, call, caller, true));
 	}
 
 	/**

@@ -80,8 +80,10 @@ final class ServerInspector {
 	 */
 	Optional<StoredLock> find(LockKey key, Duration timeout) {
 		AtomicReference<@Nullable ScriptReply> reply = new AtomicReference<>();
-		run(List.of(new CheckScript(new ScriptCall(Script.INSPECT, new byte[][] { this.layout.lock(key) }, new byte[0][]),
-				() -> true, reply::set)), timeout);
+		run(List
+			.of(new CheckScript(new ScriptCall(Script.INSPECT, new byte[][] { this.layout.lock(key) }, new byte[0][]),
+					() -> true, reply::set)),
+				timeout);
 		ScriptReply read = reply.get();
 		return Optional.ofNullable((read != null) ? new AttemptReply(read).stored(key) : null);
 	}

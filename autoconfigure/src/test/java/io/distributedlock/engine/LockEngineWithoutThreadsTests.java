@@ -44,7 +44,8 @@ class LockEngineWithoutThreadsTests {
 
 	private CompletableFuture<LockLease> acquireAsync(Duration waitTime) {
 		LockRequest request = LockRequest.of(KEY).withWaitTime(waitTime);
-		return new CallbackRunner(this.engine.context(), (driver) -> this.engine.request(request.keys(), request, driver))
+		return new CallbackRunner(this.engine.context(),
+				(driver) -> this.engine.request(request.keys(), request, driver))
 			.begin();
 	}
 

@@ -248,8 +248,8 @@ final class SimulatedUser implements RequestRunner {
 				this.driver.restoreInterrupt();
 			}
 			this.interrupted = Thread.interrupted();
-			this.world.check(progress == RunningRequest.Progress.WAIT || this.interrupted == this.interruptedBefore, "P9",
-					this + " has lost its interrupt");
+			this.world.check(progress == RunningRequest.Progress.WAIT || this.interrupted == this.interruptedBefore,
+					"P9", this + " has lost its interrupt");
 		}
 	}
 

@@ -19,8 +19,7 @@ class PollBackOffTests {
 
 	private static final long LONG_MICROS = 60_000_000;
 
-	private static final RowAttempt ATTEMPT = new RowAttempt("key", "owner", LONG_MICROS, "host", PROCESS, true,
-			null);
+	private static final RowAttempt ATTEMPT = new RowAttempt("key", "owner", LONG_MICROS, "host", PROCESS, true, null);
 
 	private final PollBackOff backOff = new PollBackOff();
 

@@ -112,7 +112,11 @@ public final class HeldGrants {
 	/** Returns what an observer may know of all that is held. */
 	public List<LockSnapshot.Held> views() {
 		long now = nanoTime();
-		return all().stream().map(HeldGrant::holder).filter(GrantHandle::isHeld).map((holder) -> holder.view(now)).toList();
+		return all().stream()
+			.map(HeldGrant::holder)
+			.filter(GrantHandle::isHeld)
+			.map((holder) -> holder.view(now))
+			.toList();
 	}
 
 	/** Returns whether a grant of a key is held, offered, or being released. */

@@ -127,8 +127,8 @@ final class RowLockContender implements LockContender {
 	}
 
 	private AttemptResult grant(HeldRow row, OwnerId owner, Duration lease, Deadline deadline) {
-		RowAttempt attempt = new RowAttempt(this.storedKey, row.owner(),
-				TimeUnit.NANOSECONDS.toMicros(lease.toNanos()), this.table.holder(), this.table.process(), false, null);
+		RowAttempt attempt = new RowAttempt(this.storedKey, row.owner(), TimeUnit.NANOSECONDS.toMicros(lease.toNanos()),
+				this.table.holder(), this.table.process(), false, null);
 		row.prolong(Deadline.after(lease));
 		LockRow written = this.table.attempt(attempt, deadline.remaining());
 		if (written != null && !written.isHeldBy(row.owner()) && written.isOfRowLock()) {

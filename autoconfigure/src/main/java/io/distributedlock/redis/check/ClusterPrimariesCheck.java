@@ -101,7 +101,8 @@ public final class ClusterPrimariesCheck implements TopologyCheck {
 
 	private CheckScript nextStep(int slot) {
 		CommandsCheck commands = commands(slot);
-		return commands.isDone() ? new CheckScript(script(slot), () -> !isDone(slot), (reply) -> recordReply(slot, reply))
+		return commands.isDone()
+				? new CheckScript(script(slot), () -> !isDone(slot), (reply) -> recordReply(slot, reply))
 				: commands.step(() -> !isDone(slot));
 	}
 

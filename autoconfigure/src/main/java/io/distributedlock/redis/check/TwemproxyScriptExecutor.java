@@ -34,7 +34,8 @@ public final class TwemproxyScriptExecutor implements ScriptExecutor {
 	private final RedisTimer timer;
 
 	/** The server of each bucket, as far as it has replied. */
-	private final AtomicReferenceArray<@Nullable ServerIdentity> servers = new AtomicReferenceArray<>(RedisLayout.BUCKETS);
+	private final AtomicReferenceArray<@Nullable ServerIdentity> servers = new AtomicReferenceArray<>(
+			RedisLayout.BUCKETS);
 
 	public TwemproxyScriptExecutor(ScriptExecutor executor, RedisLayout layout, RedisTimer timer) {
 		this.executor = executor;

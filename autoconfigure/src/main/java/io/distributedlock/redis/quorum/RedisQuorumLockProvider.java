@@ -115,9 +115,8 @@ public final class RedisQuorumLockProvider implements LockProvider, LockInspecto
 		this.members = nodes.stream()
 			.map((node) -> new LettuceQuorumNode(node, this.resources, check, admission, membership::enter, this.timer))
 			.toList();
-		membership.setPeers(this.members.stream()
-			.<Supplier<CompletableFuture<NodeConnection>>>map((node) -> node::asked)
-			.toList());
+		membership.setPeers(
+				this.members.stream().<Supplier<CompletableFuture<NodeConnection>>>map((node) -> node::asked).toList());
 		this.quorum = new Quorum(List.copyOf(this.members), this.timer, OwnerId.random().text());
 		this.renewals = this.members.stream()
 			.map((node) -> new RedisRenewal(node, this.layout, this.timer, false))

@@ -74,8 +74,7 @@ public interface BlockingScriptClient {
 	 * Runs a script through Spring Data's interface, with any client: it may send a
 	 * command again whose reply is lost, as most do, and does not tell.
 	 */
-	static ScriptReply runBySpring(RedisConnection connection, ScriptCall call, SendGuard caller,
-			boolean replicated) {
+	static ScriptReply runBySpring(RedisConnection connection, ScriptCall call, SendGuard caller, boolean replicated) {
 		return new ScriptReply(valuesBySpring(connection, call, caller), replicated, false, true);
 	}
 

@@ -50,8 +50,8 @@ public final class UnacknowledgedCommands {
 
 	private final DeadlineTimer alarm;
 
-	public UnacknowledgedCommands(LockNodeRegistry lockNodes, ReleaseOperation releaseOperation, Reservations reservations,
-			LockTimer timer) {
+	public UnacknowledgedCommands(LockNodeRegistry lockNodes, ReleaseOperation releaseOperation,
+			Reservations reservations, LockTimer timer) {
 		this.lockNodes = lockNodes;
 		this.releaseOperation = releaseOperation;
 		this.reservations = reservations;

@@ -113,8 +113,8 @@ class RowRuleTests {
 					}
 					default -> {
 						Long since = (random.nextInt(4) == 0) ? null : now - 1_000_000L * (1 + random.nextInt(4));
-						RowAttempt attempt = new RowAttempt(KEY, MINE, 30_000_000, "my host", ME,
-								random.nextInt(4) > 0, since);
+						RowAttempt attempt = new RowAttempt(KEY, MINE, 30_000_000, "my host", ME, random.nextInt(4) > 0,
+								since);
 						step = attempt.toString();
 						returned = dialect.attempt(connection, attempt);
 						expected = row.attempt(attempt, now, dialect.entryMicros());

@@ -22,7 +22,8 @@ import io.distributedlock.zookeeper.session.Session;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests of {@link UnacknowledgedCommands} and of the {@link ReleaseCalls} that wait for them.
+ * Tests of {@link UnacknowledgedCommands} and of the {@link ReleaseCalls} that wait for
+ * them.
  */
 class UnacknowledgedCommandsTests {
 
