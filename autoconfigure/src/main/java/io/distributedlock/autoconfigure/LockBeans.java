@@ -10,6 +10,7 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.support.AbstractBeanDefinition;
 
 import io.distributedlock.LockOperations;
+import io.distributedlock.engine.LockTemplate;
 import io.distributedlock.provider.LockProvider;
 
 /**
@@ -71,6 +72,11 @@ public final class LockBeans {
 		return beanFactory.containsSingleton(name)
 				|| !(beanFactory.getParentBeanFactory() instanceof ConfigurableListableBeanFactory parent)
 				|| isDefaultCandidate(name, parent);
+	}
+
+	/** Returns whether the application has a mock in place of the primary locks. */
+	static boolean isMocked(ConfigurableListableBeanFactory beanFactory) {
+		return !beanFactory.isTypeMatch(TEMPLATE, LockTemplate.class);
 	}
 
 	/** Returns whether the application needs no store that it does not name. */

@@ -87,20 +87,15 @@ public final class LockEngines implements AutoCloseable {
 	 */
 	@Nullable LockProvider provider(@Nullable String name) {
 		if (name == null) {
-			return isMocked(this.beanFactory) ? null : this.selected.getObject().provider();
+			return LockBeans.isMocked(this.beanFactory) ? null : this.selected.getObject().provider();
 		}
 		List<String> matching = LockBeans.matching(LockBeans.providers(this.beanFactory), name);
 		return (matching.size() == 1) ? this.beanFactory.getBean(matching.get(0), LockProvider.class) : null;
 	}
 
-	/** Whether the application has a mock in place of the primary locks. */
-	static boolean isMocked(ConfigurableListableBeanFactory beanFactory) {
-		return !beanFactory.isTypeMatch(LockBeans.TEMPLATE, LockTemplate.class);
-	}
-
 	/** Returns the name of the primary provider, or a word for a mock in its place. */
 	public String primaryName() {
-		return isMocked(this.beanFactory) ? "mock" : this.selected.getObject().provider().name();
+		return LockBeans.isMocked(this.beanFactory) ? "mock" : this.selected.getObject().provider().name();
 	}
 
 	/**

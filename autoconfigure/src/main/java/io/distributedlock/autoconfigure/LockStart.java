@@ -145,8 +145,7 @@ final class LockStart implements SmartInitializingSingleton, LockEngineListener 
 	 * Requires that there is a store to choose, as far as no provider has to be created.
 	 */
 	private void requireProvider() {
-		boolean mocked = LockEngines.isMocked(this.beanFactory)
-				|| this.beanFactory.containsSingleton(LockBeans.TEMPLATE);
+		boolean mocked = LockBeans.isMocked(this.beanFactory) || this.beanFactory.containsSingleton(LockBeans.TEMPLATE);
 		if (!mocked && this.beanFactory.containsBeanDefinition(SelectedLockProvider.BEAN_NAME)) {
 			SelectedLockProvider.requireCandidate(
 					List.of(BeanFactoryUtils.beanNamesForTypeIncludingAncestors(this.beanFactory, LockProvider.class)),

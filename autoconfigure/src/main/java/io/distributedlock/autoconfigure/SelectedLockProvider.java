@@ -76,7 +76,7 @@ public record SelectedLockProvider(String beanName, LockProvider provider, Strin
 						&& beanFactory.isTypeMatch(name, LockProvider.class))
 				.map(LockBeans::qualifier)
 				.toList();
-			if (stores.size() > 1 && !LockEngines.isMocked(beanFactory) && beanFactory.containsBeanDefinition(BEAN_NAME)
+			if (stores.size() > 1 && !LockBeans.isMocked(beanFactory) && beanFactory.containsBeanDefinition(BEAN_NAME)
 					&& List.of(beanFactory.getBeanNamesForType(LockProvider.class, true, false))
 						.stream()
 						.allMatch(

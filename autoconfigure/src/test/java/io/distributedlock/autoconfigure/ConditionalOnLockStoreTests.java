@@ -23,12 +23,14 @@ import org.springframework.core.env.StandardEnvironment;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
 import org.springframework.core.io.support.SpringFactoriesLoader;
 
+import io.distributedlock.autoconfigure.ConditionalOnLockStore.OnStoreCondition;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
 import static org.mockito.Mockito.mock;
 
 /** What properties leave out, and the ways in which they are written. */
-class OnLockStoreConditionTests {
+class ConditionalOnLockStoreTests {
 
 	private static final List<String> ALL = ImportCandidates.load(AutoConfiguration.class, null)
 		.getCandidates()
@@ -95,7 +97,7 @@ class OnLockStoreConditionTests {
 	@Test
 	void filterRunsBeforeThoseThatLoadClasses() {
 		assertThat(SpringFactoriesLoader.loadFactories(AutoConfigurationImportFilter.class, null).get(0))
-			.isInstanceOf(OnLockStoreCondition.class);
+			.isInstanceOf(OnStoreCondition.class);
 	}
 
 	@Test
@@ -108,7 +110,7 @@ class OnLockStoreConditionTests {
 	/** Spring Boot asks for every class that an auto-configuration imports. */
 	@Test
 	void noPropertyIsReadForClassesOfOthers() {
-		OnLockStoreCondition filter = new OnLockStoreCondition();
+		OnStoreCondition filter = new OnStoreCondition();
 		filter.setEnvironment(mock(Environment.class, (invocation) -> fail("read: " + invocation)));
 		String[] others = ALL.stream().map((name) -> name.replace("io.", "org.")).toArray(String[]::new);
 		assertThat(filter.match(others, mock(AutoConfigurationMetadata.class))).doesNotContain(false);
@@ -121,8 +123,8 @@ class OnLockStoreConditionTests {
 					Map.of(property.substring(0, split), property.substring(split + 1))));
 	}
 
-	private OnLockStoreCondition filter() {
-		OnLockStoreCondition filter = new OnLockStoreCondition();
+	private OnStoreCondition filter() {
+		OnStoreCondition filter = new OnStoreCondition();
 		filter.setBeanFactory(this.beanFactory);
 		filter.setEnvironment(this.environment);
 		return filter;
