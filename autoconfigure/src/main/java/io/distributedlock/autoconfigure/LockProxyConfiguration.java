@@ -6,6 +6,7 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.boot.context.properties.bind.BindException;
+import org.springframework.boot.context.properties.bind.BindResult;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.ConfigurationProperty;
 import org.springframework.context.annotation.Bean;
@@ -63,9 +64,8 @@ class LockProxyConfiguration {
 	/** Binds the property without the bean that has them all, which is not there yet. */
 	private static int order(Environment environment) {
 		try {
-			return Binder.get(environment)
-				.bind("distributed-lock.aop.order", Integer.class)
-				.orElse(LockAdvisor.DEFAULT_ORDER);
+			BindResult<Integer> order = Binder.get(environment).bind("distributed-lock.aop.order", Integer.class);
+			return order.isBound() ? order.get() : LockAdvisor.DEFAULT_ORDER;
 		}
 		catch (BindException ex) {
 			ConfigurationProperty found = ex.getProperty();

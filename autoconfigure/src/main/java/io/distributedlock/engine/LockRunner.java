@@ -17,12 +17,12 @@ import io.distributedlock.LockLostException;
 import io.distributedlock.LockNotAcquiredException;
 import io.distributedlock.LockRequest;
 import io.distributedlock.engine.grant.JoinableLease;
-import io.distributedlock.engine.queue.RunningRequest;
 import io.distributedlock.engine.queue.CallbackRunner;
-import io.distributedlock.engine.queue.ParkingRunner;
 import io.distributedlock.engine.queue.EngineContext;
 import io.distributedlock.engine.queue.MinHoldCheck;
 import io.distributedlock.engine.queue.MultiKeyLease;
+import io.distributedlock.engine.queue.ParkingRunner;
+import io.distributedlock.engine.queue.RunningRequest;
 import io.distributedlock.engine.queue.WaitMode;
 
 /**

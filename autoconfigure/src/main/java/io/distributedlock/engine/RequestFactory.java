@@ -4,8 +4,8 @@ import java.util.List;
 
 import io.distributedlock.LockKey;
 import io.distributedlock.LockRequest;
-import io.distributedlock.engine.queue.RunningRequest;
 import io.distributedlock.engine.queue.RequestRunner;
+import io.distributedlock.engine.queue.RunningRequest;
 
 /** Creates the requests of an engine. */
 @FunctionalInterface

@@ -6,9 +6,9 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockKey;
-import io.distributedlock.jdbc.dialect.RowAttempt;
 import io.distributedlock.jdbc.dialect.LockRow;
 import io.distributedlock.jdbc.dialect.NotificationPayload;
+import io.distributedlock.jdbc.dialect.RowAttempt;
 import io.distributedlock.provider.AnsweredStoreCall;
 import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.LockContender;

@@ -6,9 +6,9 @@ import java.util.concurrent.ThreadLocalRandom;
 
 import org.jspecify.annotations.Nullable;
 
-import io.distributedlock.jdbc.dialect.RowAttempt;
 import io.distributedlock.jdbc.dialect.LockRow;
 import io.distributedlock.jdbc.dialect.NotificationPayload;
+import io.distributedlock.jdbc.dialect.RowAttempt;
 
 /**
  * Pauses of one contender between two polls. They grow from 5 ms to 250 ms with jitter,

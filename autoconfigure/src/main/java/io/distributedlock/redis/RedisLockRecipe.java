@@ -20,10 +20,10 @@ import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.StoreCall;
 import io.distributedlock.redis.script.RedisLayout;
 import io.distributedlock.redis.script.RedisLockKeys;
+import io.distributedlock.redis.script.ReplyHandler;
 import io.distributedlock.redis.script.Script;
 import io.distributedlock.redis.script.ScriptCall;
 import io.distributedlock.redis.script.ScriptExecutor;
-import io.distributedlock.redis.script.ReplyHandler;
 import io.distributedlock.redis.script.ScriptReply;
 
 /**

@@ -30,10 +30,10 @@ import io.distributedlock.provider.StoreCall;
 import io.distributedlock.redis.script.RedisErrors;
 import io.distributedlock.redis.script.RedisLayout;
 import io.distributedlock.redis.script.RedisTimer;
+import io.distributedlock.redis.script.ReplyHandler;
 import io.distributedlock.redis.script.Script;
 import io.distributedlock.redis.script.ScriptCall;
 import io.distributedlock.redis.script.ScriptExecutor;
-import io.distributedlock.redis.script.ReplyHandler;
 import io.distributedlock.redis.script.ScriptReply;
 import io.distributedlock.redis.script.ScriptSubmission;
 

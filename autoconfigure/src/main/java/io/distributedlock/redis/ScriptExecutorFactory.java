@@ -11,12 +11,12 @@ import org.springframework.util.ClassUtils;
 import io.distributedlock.redis.jedis.JedisScriptClient;
 import io.distributedlock.redis.lettuce.LettuceScriptExecutor;
 import io.distributedlock.redis.lettuce.LettuceSubscribedConnection;
+import io.distributedlock.redis.script.BlockingScriptClient;
 import io.distributedlock.redis.script.BlockingScriptExecutor;
 import io.distributedlock.redis.script.RedisErrors;
 import io.distributedlock.redis.script.RedisTimer;
 import io.distributedlock.redis.script.ReplicaRequirement;
 import io.distributedlock.redis.script.ScriptExecutor;
-import io.distributedlock.redis.script.BlockingScriptClient;
 import io.distributedlock.redis.script.SpringSubscribedConnection;
 import io.distributedlock.redis.script.SubscribedConnection;
 

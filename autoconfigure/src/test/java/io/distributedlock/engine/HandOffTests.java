@@ -13,8 +13,8 @@ import io.distributedlock.LockRequest;
 import io.distributedlock.LossReason;
 import io.distributedlock.engine.grant.HeldGrant;
 import io.distributedlock.engine.grant.LockSettings;
-import io.distributedlock.engine.queue.RunningRequest;
 import io.distributedlock.engine.queue.RequestRunner;
+import io.distributedlock.engine.queue.RunningRequest;
 import io.distributedlock.engine.queue.Waiter;
 import io.distributedlock.provider.ObservedEvents;
 

@@ -3,9 +3,9 @@ package io.distributedlock.engine;
 import io.distributedlock.LockException;
 import io.distributedlock.LockRequest;
 import io.distributedlock.engine.grant.RequestOutcome;
-import io.distributedlock.engine.queue.RunningRequest;
 import io.distributedlock.engine.queue.KeyRequest;
 import io.distributedlock.engine.queue.RequestRunner;
+import io.distributedlock.engine.queue.RunningRequest;
 
 /** A requester that takes a step when the test says so. */
 final class ManualRequester implements RequestRunner {

@@ -4,10 +4,10 @@ import java.time.Duration;
 
 import org.junit.jupiter.api.Test;
 
-import io.distributedlock.jdbc.dialect.RowAttempt;
 import io.distributedlock.jdbc.dialect.LockRow;
 import io.distributedlock.jdbc.dialect.LockRow.QueueEntry;
 import io.distributedlock.jdbc.dialect.NotificationPayload;
+import io.distributedlock.jdbc.dialect.RowAttempt;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

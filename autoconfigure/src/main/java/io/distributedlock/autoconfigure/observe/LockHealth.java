@@ -21,8 +21,8 @@ import org.springframework.util.StringUtils;
 
 import io.distributedlock.actuate.LockHealthIndicator;
 import io.distributedlock.actuate.ManagedProvider;
-import io.distributedlock.autoconfigure.LockEngines;
 import io.distributedlock.autoconfigure.LockBeans;
+import io.distributedlock.autoconfigure.LockEngines;
 import io.distributedlock.autoconfigure.LockStoreLocation;
 import io.distributedlock.autoconfigure.ProviderEngine;
 import io.distributedlock.engine.grant.LockSettings;

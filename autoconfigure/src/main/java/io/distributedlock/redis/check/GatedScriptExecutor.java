@@ -13,9 +13,9 @@ import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.StoreCall;
 import io.distributedlock.redis.script.RedisErrors;
+import io.distributedlock.redis.script.ReplyHandler;
 import io.distributedlock.redis.script.ScriptCall;
 import io.distributedlock.redis.script.ScriptExecutor;
-import io.distributedlock.redis.script.ReplyHandler;
 
 /**
  * Executor that sends no attempt before the servers were checked. Attempts wait for one

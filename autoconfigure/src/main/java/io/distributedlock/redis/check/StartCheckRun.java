@@ -20,8 +20,8 @@ import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.StoreCall;
 import io.distributedlock.redis.script.RedisErrors;
 import io.distributedlock.redis.script.RedisTimer;
-import io.distributedlock.redis.script.ScriptExecutor;
 import io.distributedlock.redis.script.ReplyHandler;
+import io.distributedlock.redis.script.ScriptExecutor;
 import io.distributedlock.redis.script.ScriptReply;
 
 /**

@@ -11,9 +11,9 @@ import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.StoreCall;
 import io.distributedlock.redis.script.RedisLayout;
 import io.distributedlock.redis.script.RedisTimer;
+import io.distributedlock.redis.script.ReplyHandler;
 import io.distributedlock.redis.script.ScriptCall;
 import io.distributedlock.redis.script.ScriptExecutor;
-import io.distributedlock.redis.script.ReplyHandler;
 import io.distributedlock.redis.script.ScriptSubmission;
 
 /**

@@ -12,9 +12,9 @@ import io.distributedlock.provider.Deadline;
 import io.distributedlock.redis.script.RedisLayout;
 import io.distributedlock.redis.script.ReplicaRequirement;
 import io.distributedlock.redis.script.ScriptCall;
-import io.distributedlock.redis.script.SendGuard;
 import io.distributedlock.redis.script.ScriptOutcome;
 import io.distributedlock.redis.script.ScriptReply;
+import io.distributedlock.redis.script.SendGuard;
 
 /**
  * Sends scripts on one connection of Jedis in one round trip, and with them one WAIT

@@ -19,13 +19,13 @@ import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.util.ReflectionUtils;
 
 import io.distributedlock.provider.Deadline;
+import io.distributedlock.redis.script.BlockingScriptClient;
 import io.distributedlock.redis.script.RedisErrors;
 import io.distributedlock.redis.script.ReplicaRequirement;
 import io.distributedlock.redis.script.ScriptCall;
-import io.distributedlock.redis.script.SendGuard;
 import io.distributedlock.redis.script.ScriptOutcome;
 import io.distributedlock.redis.script.ScriptReply;
-import io.distributedlock.redis.script.BlockingScriptClient;
+import io.distributedlock.redis.script.SendGuard;
 import io.distributedlock.redis.script.SubscribedConnection;
 
 /**

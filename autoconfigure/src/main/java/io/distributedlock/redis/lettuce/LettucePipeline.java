@@ -18,9 +18,9 @@ import io.distributedlock.provider.Deadline;
 import io.distributedlock.redis.script.RedisErrors;
 import io.distributedlock.redis.script.ReplicaRequirement;
 import io.distributedlock.redis.script.ScriptCall;
-import io.distributedlock.redis.script.SendGuard;
 import io.distributedlock.redis.script.ScriptOutcome;
 import io.distributedlock.redis.script.ScriptReply;
+import io.distributedlock.redis.script.SendGuard;
 
 /**
  * Sends scripts of one purpose on a connection of the pool in one round trip, and with

@@ -5,9 +5,9 @@ import java.util.function.Consumer;
 import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.redis.script.ScriptCall;
-import io.distributedlock.redis.script.SendGuard;
 import io.distributedlock.redis.script.ScriptOutcome;
 import io.distributedlock.redis.script.ScriptReply;
+import io.distributedlock.redis.script.SendGuard;
 
 /**
  * A run of a script that needs a worker. Compared by identity.

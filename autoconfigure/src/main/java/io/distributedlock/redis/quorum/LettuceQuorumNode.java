@@ -26,8 +26,8 @@ import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.redis.script.RedisErrors;
 import io.distributedlock.redis.script.RedisTimer;
-import io.distributedlock.redis.script.ScriptCall;
 import io.distributedlock.redis.script.ReplyHandler;
+import io.distributedlock.redis.script.ScriptCall;
 import io.distributedlock.redis.script.ScriptReply;
 
 /**

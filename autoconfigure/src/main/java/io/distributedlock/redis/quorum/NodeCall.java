@@ -6,8 +6,8 @@ import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.redis.AttemptReply;
-import io.distributedlock.redis.script.ScriptCall;
 import io.distributedlock.redis.script.ReplyHandler;
+import io.distributedlock.redis.script.ScriptCall;
 import io.distributedlock.redis.script.ScriptReply;
 
 /**

@@ -16,8 +16,8 @@ import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.redis.lettuce.LettuceCommands;
 import io.distributedlock.redis.script.RedisErrors;
-import io.distributedlock.redis.script.ScriptCall;
 import io.distributedlock.redis.script.ReplyHandler;
+import io.distributedlock.redis.script.ScriptCall;
 import io.distributedlock.redis.script.ScriptReply;
 
 /**
