@@ -45,8 +45,8 @@ import io.distributedlock.interceptor.LockedMethodRegistry;
  * checked when it is created, directly behind the auto-proxy creator, and also before
  * there is one: post-processors may need beans that early. Beans that were registered by
  * hand or created before the verifier are checked when all singletons are ready, and
- * those of a child context without a verifier when that context is refreshed. An object
- * that was registered in place of a bean's definition, as a test registers a mock, is not
+ * those of a child context without a verifier when that context is refreshed. In a test
+ * an object that was registered in place of a bean's definition, such as a mock, is not
  * checked. Creates no bean itself.
  *
  * @since 0.1.0
@@ -63,6 +63,9 @@ public final class LockedBeanVerifier implements BeanFactoryPostProcessor, Smart
 	private final @Nullable LockOperationsLookup operations;
 
 	private final ConcurrentMap<String, Object> early = new ConcurrentHashMap<>();
+
+	/** A type of Spring's that only tests have. */
+	private static final String BEAN_OVERRIDES = "org.springframework.test.context.bean.override.BeanOverrideHandler";
 
 	private final Set<String> seen = ConcurrentHashMap.newKeySet();
 
@@ -152,9 +155,13 @@ public final class LockedBeanVerifier implements BeanFactoryPostProcessor, Smart
 		checkFailureHandlers();
 	}
 
-	/** Returns whether a singleton has a definition that the container did not use. */
+	/**
+	 * Returns whether a singleton has a definition that the container did not use, where
+	 * Spring's tests may have put it there.
+	 */
 	private boolean isInPlaceOfDefinition(String beanName) {
-		return this.beanFactory.containsBeanDefinition(beanName) && !this.older.contains(beanName);
+		return this.beanFactory.containsBeanDefinition(beanName) && !this.older.contains(beanName)
+				&& ClassUtils.isPresent(BEAN_OVERRIDES, this.beanFactory.getBeanClassLoader());
 	}
 
 	/**

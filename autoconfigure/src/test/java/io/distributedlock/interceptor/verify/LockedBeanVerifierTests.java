@@ -20,10 +20,13 @@ import org.springframework.aop.support.DefaultIntroductionAdvisor;
 import org.springframework.aop.support.DelegatingIntroductionInterceptor;
 import org.springframework.aop.target.SingletonTargetSource;
 import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.BeanFactoryAware;
 import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -136,6 +139,15 @@ class LockedBeanVerifierTests {
 			assertThat(error(context.getStartupFailure())).isEqualTo(LockError.NOT_ADVISED);
 			assertThat(context.getStartupFailure()).hasStackTraceContaining("'earlyProduct'");
 		});
+	}
+
+	@Test
+	void objectInPlaceOfABeanFailsTheStartOutsideTests() {
+		ApplicationContextRunner replaced = this.runner.withBean(Replacement.class)
+			.withBean("task", AnnotatedRunnable.class);
+		replaced.run((context) -> assertThat(context).hasNotFailed());
+		replaced.withClassLoader(new FilteredClassLoader("org.springframework.test.context.bean.override"))
+			.run((context) -> assertThat(error(context.getStartupFailure())).isEqualTo(LockError.NOT_ADVISED));
 	}
 
 	@ParameterizedTest
@@ -607,6 +619,16 @@ class LockedBeanVerifierTests {
 
 		@Override
 		public void run() {
+		}
+
+	}
+
+	/** Registers an object before the container creates the bean. */
+	static class Replacement implements BeanFactoryAware {
+
+		@Override
+		public void setBeanFactory(BeanFactory beanFactory) {
+			((ConfigurableBeanFactory) beanFactory).registerSingleton("task", new AnnotatedRunnable());
 		}
 
 	}
